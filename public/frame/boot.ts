@@ -17,7 +17,7 @@ import { viewerFeatures } from './viewer-features.ts'
 import { workers } from './workers.ts'
 
 /** Boot script: runs in the app's document before its first byte, and then removes itself. */
-const reachesOut = [
+const networkApis = [
   'RTCPeerConnection',
   'webkitRTCPeerConnection',
   'mozRTCPeerConnection',
@@ -31,7 +31,7 @@ const reachesOut = [
 function boot(run: Run, shell: Window): void {
   const post = shell.postMessage.bind(shell)
   const tell = (message: AppMessage): void => post(message, '*')
-  for (const name of reachesOut) lock(window, name, undefined)
+  for (const name of networkApis) lock(window, name, undefined)
   if (run.needsFallback) guard()
   workers(run.needsFallback)
   const service = Object.freeze({ assets: openAssets(shell) })

@@ -76,7 +76,7 @@ class PageDrop extends HTMLElement {
     return this.querySelector<HTMLTextAreaElement>('textarea[name=html]')
   }
 
-  #say(text: string): void {
+  #showStatus(text: string): void {
     const status = this.querySelector('.drop-status')
     if (status) status.textContent = text
   }
@@ -90,7 +90,7 @@ class PageDrop extends HTMLElement {
     const found: PageFile[] = []
     for (const entry of entries) await readEntry(entry, found)
     if (found.length === 0) return
-    if (found.length > filesMax) return this.#say(`At most ${filesMax} files.`)
+    if (found.length > filesMax) return this.#showStatus(`At most ${filesMax} files.`)
     const zip = zipSync(Object.fromEntries(found.map(({ path, bytes }) => [path, bytes])))
     await this.#setFile(new File([new Uint8Array(zip)], 'page.zip', { type: 'application/zip' }))
   }
@@ -108,13 +108,13 @@ class PageDrop extends HTMLElement {
     if (!file) return
     // The form sends what the preview shows: the file or the text.
     if (this.#text) this.#text.value = ''
-    if (file.size > bytesMax) return this.#say('This file is too large.')
+    if (file.size > bytesMax) return this.#showStatus('This file is too large.')
     const bytes = new Uint8Array(await file.arrayBuffer())
     const isZip = bytes[0] === 0x50 && bytes[1] === 0x4b
     try {
       await this.#show(isZip ? unpack(bytes) : [{ path: 'index.html', bytes }])
     } catch {
-      return this.#say('This zip cannot be read.')
+      return this.#showStatus('This zip cannot be read.')
     }
     await this.#drafts.put({ file, text: '', isSubmitted: false })
   }
@@ -129,13 +129,13 @@ class PageDrop extends HTMLElement {
 
   async #show(files: PageFile[]): Promise<void> {
     const packed = packPage(files)
-    if ('problem' in packed) return this.#say(packed.problem)
+    if ('problem' in packed) return this.#showStatus(packed.problem)
     const { html, assets } = packed
     const blobs = assets.map(({ path, bytes }) => ({
       name: path,
       blob: new Blob([new Uint8Array(bytes)], { type: typeOf(path) }),
     }))
-    this.#say(
+    this.#showStatus(
       `Preview${assets.length > 0 ? ` with ${assets.length} files` : ''}. Not published yet.`,
     )
     await customElements.whenDefined('app-preview')

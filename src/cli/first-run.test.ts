@@ -27,11 +27,11 @@ test('a first run creates nothing where keys need an invitation', async () => {
 test('a killed first run is repeated; later starts print the link of the sample', async () => {
   const h = await startTestServer({ DEMO_MODELS: 'on' })
   const send = async (request: Request) => h.handle(request, '127.0.0.1')
-  const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
+  const { promise: reached, resolve: onRequest } = Promise.withResolvers<void>()
   // A request that never responds stands for a process that died during it.
   void printBanner(h.ctx, (request) => {
     if (!request.url.endsWith('/assets/island.png')) return send(request)
-    reach()
+    onRequest()
     return new Promise<never>(() => {})
   })
   await reached

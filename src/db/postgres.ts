@@ -86,7 +86,7 @@ class Units {
     try {
       for (let attempt = 1; ; attempt++) {
         try {
-          const result = await this.#once(unit.work)
+          const result = await this.#attempt(unit.work)
           unit.runEffects()
           return result
         } catch (error) {
@@ -101,7 +101,7 @@ class Units {
     }
   }
 
-  async #once<T>(work: (db: Db) => Promise<T>): Promise<T> {
+  async #attempt<T>(work: (db: Db) => Promise<T>): Promise<T> {
     let slot: TransactionSlot | undefined
     let isWorked = false
     try {

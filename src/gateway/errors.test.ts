@@ -34,7 +34,7 @@ afterAll(() => faked.close())
 
 const path = '/v1/chat/completions'
 const invalid = 'invalid_request_error'
-const say = (content: unknown, role = 'user') => ({ messages: [{ role, content }] })
+const chatOf = (content: unknown, role = 'user') => ({ messages: [{ role, content }] })
 const pdf = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA' }
 const file = { type: 'file', file: pdf }
 const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
@@ -50,12 +50,12 @@ const bad = (param: string, code: string | null = null): Row['is'] => [400, inva
 
 const before: [GatewayErrorName, Row][] = [
   ['no_messages', { send: { messages: [] }, is: bad('messages') }],
-  ['bad_role', { send: say('x', 'robot'), is: bad('messages') }],
-  ['no_usable_messages', { send: say(''), is: bad('messages') }],
+  ['bad_role', { send: chatOf('x', 'robot'), is: bad('messages') }],
+  ['no_usable_messages', { send: chatOf(''), is: bad('messages') }],
   [
     'conversation_too_long',
     {
-      send: { model: 'fake/small', ...say('x'.repeat(120_001)) },
+      send: { model: 'fake/small', ...chatOf('x'.repeat(120_001)) },
       is: bad('messages'),
     },
   ],
@@ -92,27 +92,27 @@ const before: [GatewayErrorName, Row][] = [
       is: [429, 'rate_limit_error', null, 'daily_cap'],
     },
   ],
-  ['no_image_input', { send: say([image]), is: bad('messages') }],
-  ['no_file_input', { send: say([file]), is: bad('messages') }],
-  ['bad_part', { send: say([{ type: 'refusal', refusal: 'no' }]), is: bad('messages') }],
+  ['no_image_input', { send: chatOf([image]), is: bad('messages') }],
+  ['no_file_input', { send: chatOf([file]), is: bad('messages') }],
+  ['bad_part', { send: chatOf([{ type: 'refusal', refusal: 'no' }]), is: bad('messages') }],
   [
     'no_file',
     {
-      send: say([{ type: 'file', file_id: 'file_aaaaaaaaaaaa' }]),
+      send: chatOf([{ type: 'file', file_id: 'file_aaaaaaaaaaaa' }]),
       is: [404, invalid, 'file_id', null],
     },
   ],
   [
     'too_many_pdfs',
     {
-      send: { model: 'fake/reads', ...say(Array(7).fill(file)) },
+      send: { model: 'fake/reads', ...chatOf(Array(7).fill(file)) },
       is: [413, invalid, 'messages', null],
     },
   ],
   [
     'window_exceeded',
     {
-      send: { model: 'fake/reads', ...say([{ type: 'text', text: 'x'.repeat(9_000) }, file]) },
+      send: { model: 'fake/reads', ...chatOf([{ type: 'text', text: 'x'.repeat(9_000) }, file]) },
       is: [413, invalid, 'messages', 'context_length_exceeded'],
     },
   ],
@@ -121,7 +121,7 @@ const before: [GatewayErrorName, Row][] = [
     {
       send: {
         model: 'fake/reads',
-        ...say([{ type: 'video_url', video_url: { url: 'https://a.b' } }]),
+        ...chatOf([{ type: 'video_url', video_url: { url: 'https://a.b' } }]),
       },
       is: bad('messages', 'W609'),
     },
@@ -131,7 +131,7 @@ const before: [GatewayErrorName, Row][] = [
 const ask = (row: Pick<Row, 'send' | 'key'>, stream: boolean): Promise<TestResponse> =>
   faked.request('POST', path, {
     key: row.key?.() ?? gus.key,
-    body: { model: 'fake/ok', ...say('Hello.'), max_tokens: 50, stream, ...row.send },
+    body: { model: 'fake/ok', ...chatOf('Hello.'), max_tokens: 50, stream, ...row.send },
   })
 
 /** The envelope, its headers, and a sentence that says what to do. */
@@ -162,7 +162,7 @@ describe.each([false, true])('before the model runs (stream: %p)', (stream) => {
     const alone = await startFakeUpstreamServer()
     const lone = await alone.gus()
     alone.fake.close()
-    const body = { model: 'fake/ok', ...say('Hello.'), stream }
+    const body = { model: 'fake/ok', ...chatOf('Hello.'), stream }
     expectRejected(await lone.call('POST', path, body), api(502))
     await expectPaid(alone, lone)
     await alone.close()
@@ -248,7 +248,7 @@ test('holds_limit: so many calls of a key run at once, and not one more', async 
   const patient = await startFakeUpstreamServer({ GATEWAY_FIRST_BYTE_SECONDS: '6' })
   const own = await patient.gus('20')
   const calls = Array.from({ length: openHoldsPerKeyMax + 1 }, (_, at) =>
-    own.call('POST', path, { ...say('Ahoy'), model: 'fake/hang', seed: at }),
+    own.call('POST', path, { ...chatOf('Ahoy'), model: 'fake/hang', seed: at }),
   )
   const responses = await Promise.all(calls)
   const [over] = responses.filter(({ status }) => status !== 504)

@@ -30,7 +30,7 @@ export class LibraryFetcher {
   /** Fetches what a page lacks. Returns whether anything was added. */
   async fetchAll(stores: Stores, missing: MissingLibrary[]): Promise<boolean> {
     const added = await Promise.all(
-      missing.slice(0, fetchedPerPageMax).map((one) => this.#once(stores, one)),
+      missing.slice(0, fetchedPerPageMax).map((one) => this.#fetchOnce(stores, one)),
     )
     return added.includes(true)
   }
@@ -45,7 +45,7 @@ export class LibraryFetcher {
     return checking
   }
 
-  #once(stores: Stores, { name, range }: MissingLibrary): Promise<boolean> {
+  #fetchOnce(stores: Stores, { name, range }: MissingLibrary): Promise<boolean> {
     const label = `${name}@${range}`
     const known = this.#tried.get(label)
     if (known) return known

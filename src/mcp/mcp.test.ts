@@ -189,8 +189,8 @@ describe('a call', () => {
       if (!annotations['readOnlyHint'] && name !== 'publish_version') continue
       if (!required.every((field) => known.some(([own]) => own === field))) continue
       const { structuredContent } = await callTool(ctx, name, Object.fromEntries(known))
-      const fits = ajv.compile(outputSchema)
-      expect([name, fits(structuredContent), fits.errors]).toEqual([name, true, null])
+      const validate = ajv.compile(outputSchema)
+      expect([name, validate(structuredContent), validate.errors]).toEqual([name, true, null])
     }
   })
 

@@ -23,7 +23,7 @@ const thinker = priced({
   tiers: [{ above: 1_000, prompt: '0.000006', completion: '0.0000225', cache_read: '0.0000006' }],
 })
 
-const hears = priced({
+const audioModel = priced({
   prompt: '0.0000001',
   completion: '0.0000004',
   cache_read: '0.00000003',
@@ -43,8 +43,13 @@ test.each<[string, Price, Partial<Usage>, bigint]>([
     { prompt: 10, cached: 4, cacheWrite: 3 },
     10_000n,
   ],
-  ['sound in the prompt, at its own price', hears, { prompt: 10, audio: 4 }, 4_600n],
-  ['words are what of a prompt was cached', hears, { prompt: 10, audio: 4, cached: 8 }, 2_240n],
+  ['sound in the prompt, at its own price', audioModel, { prompt: 10, audio: 4 }, 4_600n],
+  [
+    'words are what of a prompt was cached',
+    audioModel,
+    { prompt: 10, audio: 4, cached: 8 },
+    2_240n,
+  ],
   ['without a price for sound, as words', mini, { prompt: 10, audio: 10 }, 375n],
   ['reasoning is a part of the completion', thinker, { completion: 10, reasoning: 4 }, 170_000n],
   ['without a price for reasoning, as words', mini, { completion: 10, reasoning: 10 }, 1_500n],
@@ -169,8 +174,8 @@ test('computes the maximum cost from the highest rate', () => {
 
 test('includes audio in the maximum cost only when present', () => {
   const bounds = { inputTokensMax: 1_000, outputTokensMax: 0 }
-  expect<bigint>(maxCost(hears, bounds)).toBe(100_000n)
-  expect<bigint>(maxCost(hears, { ...bounds, hasAudio: true })).toBe(1_000_000n)
+  expect<bigint>(maxCost(audioModel, bounds)).toBe(100_000n)
+  expect<bigint>(maxCost(audioModel, { ...bounds, hasAudio: true })).toBe(1_000_000n)
 })
 
 test('caps the cost of an unknown window', () => {

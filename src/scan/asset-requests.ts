@@ -90,8 +90,9 @@ function parseAssetRequest(row: unknown): AssetRequest | string {
   for (const [field, from, to, whole] of numbers) {
     const value = row[field]
     if (value === undefined) continue
-    const fits = typeof value === 'number' && value >= from && value <= to
-    if (!fits || (whole && !Number.isInteger(value))) return `${field} must be ${from} to ${to}`
+    const isInRange = typeof value === 'number' && value >= from && value <= to
+    if (!isInRange || (whole && !Number.isInteger(value)))
+      return `${field} must be ${from} to ${to}`
     ask[field] = value
   }
   return ask

@@ -59,9 +59,9 @@ export function newReading(
   const allowed = (text: string): boolean => {
     page.budget.nested -= text.length
     budget.pieces--
-    const fits = depth < depthMax && page.budget.nested >= 0 && budget.pieces >= 0
-    if (!fits) page.tooDeep = true
-    if (!fits || budget.seen.has(text)) return false
+    const isWithinBudget = depth < depthMax && page.budget.nested >= 0 && budget.pieces >= 0
+    if (!isWithinBudget) page.tooDeep = true
+    if (!isWithinBudget || budget.seen.has(text)) return false
     budget.seen.add(text)
     return true
   }

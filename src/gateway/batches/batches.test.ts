@@ -7,11 +7,11 @@ import { setRestriction } from '../../keys/restrictions.ts'
 import { unfundedFileBytesMax } from '../../limits.ts'
 import { openAiClient } from '../../testing/clients/openai-client.ts'
 import {
+  chatOf,
   chatUrl,
   createBatch,
   lineOf,
   resultsOf,
-  say,
   uploadLines,
 } from '../../testing/fixtures/batches.ts'
 import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
@@ -25,10 +25,10 @@ afterAll(() => t.close())
 
 test("OpenAI's client runs a batch, and its results are files", async () => {
   const made = await createBatch(client, [
-    lineOf('a', say('ahoy')),
+    lineOf('a', chatOf('ahoy')),
     '',
-    lineOf('b', say('there')),
-    lineOf('c', say('x', 'no/such')),
+    lineOf('b', chatOf('there')),
+    lineOf('c', chatOf('x', 'no/such')),
   ])
   expect(made).toMatchObject({
     object: 'batch',
@@ -84,14 +84,14 @@ test.each([
 test('an invalid file fails the batch with its lines, and costs nothing', async () => {
   const before = (await gus.call('POST', '/credits/balance')).body
   const made = await createBatch(client, [
-    lineOf('a', say('x')),
+    lineOf('a', chatOf('x')),
     'no json',
-    lineOf('a', say('x')),
-    lineOf('', say('x')),
-    lineOf('d', say('x'), { method: 'GET' }),
-    lineOf('e', say('x'), { url: '/v1/embeddings' }),
-    lineOf('f', say('x'), { body: 7 }),
-    lineOf('g', { ...say('x'), stream: true }),
+    lineOf('a', chatOf('x')),
+    lineOf('', chatOf('x')),
+    lineOf('d', chatOf('x'), { method: 'GET' }),
+    lineOf('e', chatOf('x'), { url: '/v1/embeddings' }),
+    lineOf('f', chatOf('x'), { body: 7 }),
+    lineOf('g', { ...chatOf('x'), stream: true }),
   ])
   await t.ctx.jobs.runDue()
   const { status, errors, output_file_id } = await client.batches.retrieve(made.id)
@@ -109,7 +109,7 @@ test('an invalid file fails the batch with its lines, and costs nothing', async 
 })
 
 test('an invalid request is a 400 that names the field, and stores nothing', async () => {
-  const input_file_id = await uploadLines(client, [lineOf('a', say('x'))])
+  const input_file_id = await uploadLines(client, [lineOf('a', chatOf('x'))])
   const body = { input_file_id, endpoint: chatUrl, completion_window: '24h' }
   const before = await t.snapshot()
   const sent: [more: object, status: number, param: string][] = [
@@ -132,7 +132,7 @@ test('an invalid request is a 400 that names the field, and stores nothing', asy
 test('the same Idempotency-Key creates one batch, and open batches are limited', async () => {
   const ann = await createGatewayUser(t, '1', '198.51.100.9')
   const openai = openAiClient(t, ann)
-  const input_file_id = await uploadLines(openai, [lineOf('a', say('x'))])
+  const input_file_id = await uploadLines(openai, [lineOf('a', chatOf('x'))])
   const body = { input_file_id, endpoint: chatUrl, completion_window: '24h' }
   const headers = { 'idempotency-key': 'once' }
   const first = await ann.call('POST', '/v1/batches', body, headers)
@@ -149,7 +149,7 @@ test('the same Idempotency-Key creates one batch, and open batches are limited',
 test('results count as uploads of an account that was never funded', async () => {
   const poor = await createGatewayUser(t, '0', '198.51.100.31')
   const openai = openAiClient(t, poor)
-  const input_file_id = await uploadLines(openai, [lineOf('a', say('x'))])
+  const input_file_id = await uploadLines(openai, [lineOf('a', chatOf('x'))])
   const body = { input_file_id, endpoint: chatUrl, completion_window: '24h' }
   const left = () => t.ctx.state.limits.unfundedUploads.left('198.51.100.0/24')
   const { calls } = await left()
@@ -169,7 +169,7 @@ test('results count as uploads of an account that was never funded', async () =>
 test('a blocked client pays no line until the operator allows it, and lines are its costs', async () => {
   const mal = await createGatewayUser(t, '1', '198.51.100.32')
   const openai = openAiClient(t, mal)
-  const made = await createBatch(openai, [lineOf('a', say('x')), lineOf('b', say('y'))])
+  const made = await createBatch(openai, [lineOf('a', chatOf('x')), lineOf('b', chatOf('y'))])
   const account = `gateway:${mal.creditId}`
   const restrict = async (kind: 'block' | null) => {
     await t.ctx.db.tx((db) => setRestriction(t.ctx, db, `account:${account}`, kind))

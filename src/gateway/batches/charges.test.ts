@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 
 import { openAiClient } from '../../testing/clients/openai-client.ts'
-import { chatUrl, createBatch, lineOf, resultsOf, say } from '../../testing/fixtures/batches.ts'
+import { chatOf, chatUrl, createBatch, lineOf, resultsOf } from '../../testing/fixtures/batches.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { runLine } from './run-line.ts'
@@ -15,11 +15,11 @@ test('every line is charged like the same call, and once when it runs again', as
   const names = ['ok', '500', 'html', 'usage-missing', 'content-filter', '402']
   const live = await faked.gus()
   for (const name of names) {
-    await live.call('POST', chatUrl, { ...say('Say hello.', `fake/${name}`), max_tokens: 50 })
+    await live.call('POST', chatUrl, { ...chatOf('Say hello.', `fake/${name}`), max_tokens: 50 })
   }
   const made = await createBatch(
     openai,
-    names.map((name) => lineOf(name, { ...say('Say hello.', `fake/${name}`), max_tokens: 50 })),
+    names.map((name) => lineOf(name, { ...chatOf('Say hello.', `fake/${name}`), max_tokens: 50 })),
   )
   await faked.ctx.jobs.runDue()
   const balanceOf = async (user: GatewayUser) =>
@@ -43,7 +43,7 @@ test('every line is charged like the same call, and once when it runs again', as
 
 test('a line that was settled before a crash returns its response and is charged once', async () => {
   const batch = { id: 'batch_AAAAAAAAAAAA', owner: ned.creditId, key: ned.key.slice(0, 11) }
-  const line = { line: 1, customId: 'a', body: say('Say hello.', 'fake/ok') }
+  const line = { line: 1, customId: 'a', body: chatOf('Say hello.', 'fake/ok') }
   const run = () => runLine(faked.ctx, { ...batch, endpoint: chatUrl }, line)
   const first = await run()
   const { total } = await faked.lastUse(ned)
@@ -59,7 +59,7 @@ test('a busy upstream and a key at its rate pause the batch', async () => {
     runLine(
       faked.ctx,
       { ...batch, key: prefix },
-      { line, customId: 'a', body: say('Say hello.', model) },
+      { line, customId: 'a', body: chatOf('Say hello.', model) },
     )
   expect(await run(key.text('prefix'), 'fake/ok')).toMatchObject({ status_code: 200 })
   expect(await run(key.text('prefix'), 'fake/ok')).toEqual({ pausedMs: expect.any(Number) })

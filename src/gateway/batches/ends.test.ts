@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 
 import { day, hour } from '../../core/time.ts'
 import { openAiClient } from '../../testing/clients/openai-client.ts'
-import { createBatch, lineOf, resultsOf, say } from '../../testing/fixtures/batches.ts'
+import { chatOf, createBatch, lineOf, resultsOf } from '../../testing/fixtures/batches.ts'
 import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { deleteOld } from './batches.ts'
@@ -14,7 +14,7 @@ const client = openAiClient(t, gus)
 afterAll(() => t.close())
 
 test('cancelled: lines that did not run are errors', async () => {
-  const made = await createBatch(client, [lineOf('a', say('x')), lineOf('b', say('y'))])
+  const made = await createBatch(client, [lineOf('a', chatOf('x')), lineOf('b', chatOf('y'))])
   expect(await client.batches.cancel(made.id)).toMatchObject({ status: 'cancelling' })
   await t.ctx.jobs.runDue()
   const done = await client.batches.retrieve(made.id)
@@ -26,7 +26,7 @@ test('cancelled: lines that did not run are errors', async () => {
 })
 
 test('expired after 24 hours', async () => {
-  const made = await createBatch(client, [lineOf('a', say('x'))])
+  const made = await createBatch(client, [lineOf('a', chatOf('x'))])
   t.clock.advance(25 * hour)
   await t.ctx.jobs.runDue()
   const done = await client.batches.retrieve(made.id)
@@ -37,7 +37,7 @@ test('expired after 24 hours', async () => {
 })
 
 test('expired after a week without a server: paid lines keep their results', async () => {
-  const made = await createBatch(client, [lineOf('a', say('x')), lineOf('b', say('y'))])
+  const made = await createBatch(client, [lineOf('a', chatOf('x')), lineOf('b', chatOf('y'))])
   const paid = { status_code: 200, request_id: 'r', body: { paid: true } }
   await storeResponse(t.ctx, made.id, { line: 1, customId: 'a', body: {} }, paid)
   t.clock.advance(9 * day)
@@ -54,7 +54,7 @@ test('expired after a week without a server: paid lines keep their results', asy
 })
 
 test('failed: its input file was deleted', async () => {
-  const made = await createBatch(client, [lineOf('a', say('x'))])
+  const made = await createBatch(client, [lineOf('a', chatOf('x'))])
   await client.files.delete(made.input_file_id)
   await t.ctx.jobs.runDue()
   const done = await client.batches.retrieve(made.id)
@@ -64,7 +64,7 @@ test('failed: its input file was deleted', async () => {
 test('a revoked key pays no further line', async () => {
   const key = (await gus.call('POST', '/accounts/keys', { name: 'two' })).text('api_key')
   const own = openAiClient(t, { ...gus, key })
-  const made = await createBatch(own, [lineOf('a', say('x'))])
+  const made = await createBatch(own, [lineOf('a', chatOf('x'))])
   await gus.call('DELETE', `/accounts/keys/${key.slice(0, 11)}`)
   await t.ctx.jobs.runDue()
   const { error_file_id } = await client.batches.retrieve(made.id)

@@ -39,11 +39,11 @@ beforeEach(async () => {
 afterAll(() => faked.close())
 
 const path = '/v1/chat/completions'
-const say = (content: unknown) => ({ messages: [{ role: 'user', content }] })
+const chatOf = (content: unknown) => ({ messages: [{ role: 'user', content }] })
 
 /** Returns a call, its upstream body and its history row. */
 async function run(body: Record<string, unknown>) {
-  const response = await gus.call('POST', path, { ...say('Hello.'), ...body })
+  const response = await gus.call('POST', path, { ...chatOf('Hello.'), ...body })
   const { use } = await faked.lastUse(gus)
   expect(await faked.findProblems(gus)).toEqual([])
   return { status: response.status, sent: faked.fake.received.at(-1)?.body ?? {}, use }
@@ -77,7 +77,7 @@ describe('suffixes', () => {
     expect((await run({ model: 'fake/llama3.2:3b:floor' })).use?.model).toBe('fake/llama3.2:3b')
     expect((await run({ model: 'fake/odd:floor' })).use?.model).toBe('fake/odd:floor')
     for (const model of ['fake/many:turbo', 'fake/many:floor:floor', 'fake/many:', ':floor']) {
-      const response = await gus.call('POST', path, { ...say('x'), model })
+      const response = await gus.call('POST', path, { ...chatOf('x'), model })
       expect([model, response.status, response.code]).toEqual([model, 404, 'model_not_found'])
     }
   })
@@ -101,7 +101,7 @@ describe('preferences', () => {
       { max_price: { prompt: -1 } },
     ]) {
       const { status, body } = await gus.call('POST', path, {
-        ...say('x'),
+        ...chatOf('x'),
         model: 'fake/many',
         provider,
       })
@@ -112,7 +112,7 @@ describe('preferences', () => {
 
 describe('fallbacks', () => {
   const url = `data:image/png;base64,${'A'.repeat(100)}`
-  const shown = say([{ type: 'image_url', image_url: { url } }])
+  const shown = chatOf([{ type: 'image_url', image_url: { url } }])
 
   test('a fallback without the needed input is skipped and not part of the hold', async () => {
     const alone = await run({ model: 'fake/sees', max_tokens: 10, ...shown })
@@ -120,7 +120,7 @@ describe('fallbacks', () => {
     const both = await run({ model: 'fake/sees', models, max_tokens: 10, ...shown })
     expect([both.status, both.use?.model]).toEqual([200, 'fake/sees'])
     expect(both.use?.held).toBe(alone.use?.held)
-    const long = say('word '.repeat(30_000))
+    const long = chatOf('word '.repeat(30_000))
     const { use } = await run({ model: 'fake/unknown', models: ['fake/narrow'], ...long })
     expect(use?.model).toBe('fake/unknown')
   })
@@ -150,13 +150,13 @@ describe('the hold', () => {
       image_url: { url: `data:image/png;base64,${'A'.repeat(bytes)}` },
     })
     const seen = (bytes: number) =>
-      hold({ model: 'fake/sees', max_tokens: 10, ...say([image(bytes)]) })
+      hold({ model: 'fake/sees', max_tokens: 10, ...chatOf([image(bytes)]) })
     const [small, large] = [await seen(100), await seen(1_000_000)]
     expect(large).toBe(small)
     const two = await hold({
       model: 'fake/sees',
       max_tokens: 10,
-      ...say([image(100), image(100)]),
+      ...chatOf([image(100), image(100)]),
     })
     expect(two - small).toBe(700n * 1_000n)
   })
@@ -165,10 +165,10 @@ describe('the hold', () => {
     const usage = { prompt_tokens: 150_000, completion_tokens: 7 }
     const choices = [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }]
     faked.fake.script('fake/unseen', json(200, { choices, usage }))
-    const { use } = await run({ model: 'fake/unseen', ...say('word '.repeat(150_000)) })
+    const { use } = await run({ model: 'fake/unseen', ...chatOf('word '.repeat(150_000)) })
     expect([use?.input, Number(use?.charged)]).toEqual([150_000, 150_028_000])
     const video = { type: 'video_url', video_url: { url: 'https://films.example/a.mp4' } }
-    const held = await hold({ model: 'fake/unseen', max_tokens: 10, ...say([video]) })
+    const held = await hold({ model: 'fake/unseen', max_tokens: 10, ...chatOf([video]) })
     expect(held).toBeGreaterThan(131_072n * 1_000n)
     expect(held).toBeLessThan(134_000n * 1_000n)
   })
@@ -207,7 +207,7 @@ describe('a circuit breaker', () => {
     const one = await open.gus()
     const requests = async () => {
       const before = open.fake.received.length
-      const body = { model: 'fake/two', ...say('x') }
+      const body = { model: 'fake/two', ...chatOf('x') }
       const { status, body: received } = await one.call('POST', path, body)
       expect(status).toBe(200)
       expect(JSON.stringify(received)).toContain(fakeText.join(''))
@@ -229,7 +229,7 @@ describe('a circuit breaker', () => {
       model: 'fake/reset-middle',
       models,
       stream: true,
-      ...say('x'),
+      ...chatOf('x'),
     })
     expect(String(response.body)).toContain('upstream_stream_error')
     expect(faked.fake.received.slice(before).map(({ body }) => body.model)).toEqual([

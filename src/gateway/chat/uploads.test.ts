@@ -74,7 +74,7 @@ test('uploaded images are accepted where inline ones are', async () => {
   expect((await ask('sees', ...ids)).status).toBe(200)
   const images = sentParts(faked)
   expect(images).toHaveLength(40)
-  expect((await say('sees', [text, ...images])).status).toBe(200)
+  expect((await chat('sees', [text, ...images])).status).toBe(200)
 })
 
 test('the text of files counts for the window and for the hold', async () => {
@@ -124,7 +124,7 @@ const inline = (bytes: Uint8Array, type = 'application/pdf') => ({
   type: 'file',
   file: { file_data: `data:${type};base64,${Buffer.from(bytes).toString('base64')}` },
 })
-const say = (model: string, content: unknown, more: object = {}): Promise<TestResponse> => {
+const chat = (model: string, content: unknown, more: object = {}): Promise<TestResponse> => {
   const messages = [{ role: 'user', content }]
   return gus.call('POST', '/v1/chat/completions', { model: `fake/${model}`, messages, ...more })
 }
@@ -138,7 +138,7 @@ test.each([
   ['W608', inline(makeEncryptedPdf(), 'APPLICATION/PDF')],
   ['W608', inline(makeEncryptedPdf(), 'text/plain')],
 ])('%s: a PDF in the request is looked into, whatever it is called', (code, part) =>
-  expectRejected(say('watches', [part]), 400, code),
+  expectRejected(chat('watches', [part]), 400, code),
 )
 
 test('W605: an inline part has at most 20 MB, in base64 or as a data: URL', async () => {
@@ -151,10 +151,10 @@ test('W605: an inline part has at most 20 MB, in base64 or as a data: URL', asyn
     ]
   }
   for (const [model, part] of parts(most)) {
-    expect([model, (await say(model, [part])).status]).toEqual([model, 200])
+    expect([model, (await chat(model, [part])).status]).toEqual([model, 200])
   }
   for (const [model, part] of parts(Buffer.concat([most, Buffer.alloc(1)]))) {
-    await expectRejected(say(model, [part]), 400, 'W605')
+    await expectRejected(chat(model, [part]), 400, 'W605')
   }
 })
 
@@ -163,29 +163,29 @@ test('inline PDFs count together with uploaded ones', async () => {
   const id = await upload(makePdf(['Hello']), 'a.pdf')
   const named = { type: 'file', file_id: id }
   const six = [...Array<object>(5).fill(named), fine]
-  expect((await say('watches', six)).status).toBe(200)
-  await expectRejected(say('watches', [named, ...six]), 413, null)
+  expect((await chat('watches', six)).status).toBe(200)
+  await expectRejected(chat('watches', [named, ...six]), 413, null)
 })
 
 test('a file beside the messages belongs to the last user message', async () => {
   const file_id = await upload('Low at nine.', 'notes.md')
   const words = { type: 'text', text: 'File "notes.md":\nLow at nine.' }
   for (const content of ['When?', [{ type: 'text', text: 'When?' }]]) {
-    expect((await say('ok', content, { file_id })).status).toBe(200)
+    expect((await chat('ok', content, { file_id })).status).toBe(200)
     expect(sentParts(faked)).toEqual([words])
     expect(faked.fake.received.at(-1)?.body).not.toHaveProperty('file_id')
   }
-  expect((await say('ok', '', { file_id })).status).toBe(200)
-  await expectRejected(say('ok', 'When?', { file_id: 'file_000000000000' }), 404, null)
-  await expectRejected(say('ok', 'When?', { file_id: 7 }), 400, null)
+  expect((await chat('ok', '', { file_id })).status).toBe(200)
+  await expectRejected(chat('ok', 'When?', { file_id: 'file_000000000000' }), 404, null)
+  await expectRejected(chat('ok', 'When?', { file_id: 7 }), 400, null)
   const messages = [{ role: 'system', content: 'x' }]
-  await expectRejected(say('ok', '', { messages, file_id }), 400, null)
+  await expectRejected(chat('ok', '', { messages, file_id }), 400, null)
 })
 
 test('fields that an upstream bills beyond the hold are not forwarded', async () => {
   const tools = [{ type: 'web_search' }, { type: 'code_interpreter' }, { google_search: {} }, 7]
   for (const tool of tools) {
-    await expectRejected(say('ok', 'x', { tools: [tool] }), 400, null)
+    await expectRejected(chat('ok', 'x', { tools: [tool] }), 400, null)
   }
   const dear = {
     search_parameters: { mode: 'on' },
@@ -194,7 +194,7 @@ test('fields that an upstream bills beyond the hold are not forwarded', async ()
     preset: 'mine',
     deferred: true,
   }
-  expect((await say('ok', 'x', dear)).status).toBe(200)
+  expect((await chat('ok', 'x', dear)).status).toBe(200)
   const sent = faked.fake.received.at(-1)?.body ?? {}
   for (const name of Object.keys(dear)) expect(sent).not.toHaveProperty(name)
 })

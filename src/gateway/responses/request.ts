@@ -103,7 +103,7 @@ export function parseResponsesRequest(
     before: conversation?.items ?? [],
   })
   const { functions, byFunction, hasSearch } = readTools(body.tools, foundTools)
-  const mustSearch = isSearch(body.tool_choice)
+  const isSearchRequired = isSearch(body.tool_choice)
   const choice = readToolChoice(body.tool_choice)
   const text = readText(body.text)
   const effort = readEffort(body.reasoning)
@@ -113,7 +113,7 @@ export function parseResponsesRequest(
     chat: {
       ...Object.fromEntries(shared),
       messages,
-      ...((mustSearch || (hasSearch && canSearch)) && { web_search: true }),
+      ...((isSearchRequired || (hasSearch && canSearch)) && { web_search: true }),
       ...(isStream && { stream: true, stream_options: { include_usage: true } }),
       ...(outputMax !== undefined && { max_tokens: outputMax }),
       ...(functions.length > 0 && { tools: functions }),

@@ -87,9 +87,9 @@ async function findConversation(ctx: AppContext, account: AccountId, previous: u
 }
 
 /** Returns whether items fit into a stored response. Throws when the client asked to store them. */
-function isStorable(items: Json[], mustStore: boolean): boolean {
+function isStorable(items: Json[], isStoreRequested: boolean): boolean {
   if (stored.isStorable(items, {})) return true
-  if (!mustStore) return false
+  if (!isStoreRequested) return false
   const problem = `A stored response has at most ${storedResponseBytesMax} bytes with its input. Remove "store".`
   throw invalidField('store', problem)
 }

@@ -84,14 +84,14 @@ describe('previous_response_id', () => {
     await client.responses.delete(first.id)
     const ann = await createGatewayUser(t, '1', '198.51.100.7')
     const before = await t.snapshot()
-    const say = (user: GatewayUser, previous_response_id: unknown) =>
+    const continueFrom = (user: GatewayUser, previous_response_id: unknown) =>
       user.call('POST', '/v1/responses', { model, input: 'x', previous_response_id })
     const rejected = [
-      await say(gus, second.id),
-      await say(gus, first.id),
-      await say(gus, 'resp_1'),
-      await say(gus, 7),
-      await say(ann, second.id),
+      await continueFrom(gus, second.id),
+      await continueFrom(gus, first.id),
+      await continueFrom(gus, 'resp_1'),
+      await continueFrom(gus, 7),
+      await continueFrom(ann, second.id),
     ]
     for (const { status, body } of rejected) {
       expect([status, body]).toMatchObject([400, { error: { param: 'previous_response_id' } }])

@@ -10,7 +10,7 @@ const start = { echo: {}, tools: new Map(), name: 'answer', created: 7, onItem()
 const relayed = new RelayedEvents({ onItem() {}, onFinish: () => Promise.resolve() })
 
 /** A chat stream that repeats one part and counts its cancellations. */
-function saying(piece: string) {
+function partsOf(piece: string) {
   const left: unknown[] = []
   const delta = { choices: [{ delta: { content: piece } }] }
   const bytes = new TextEncoder().encode(`: waiting\n\ndata: ${JSON.stringify(delta)}\n\n`)
@@ -23,7 +23,7 @@ function saying(piece: string) {
 
 test('a response that is too long ends with an error and cancels its chat', async () => {
   const piece = 'a'.repeat(eventBytesMax - 1_000)
-  const { chat, left } = saying(piece)
+  const { chat, left } = partsOf(piece)
   let pieces = 0
   let last = ''
   for await (const chunk of convertStream(
@@ -39,7 +39,7 @@ test('a response that is too long ends with an error and cancels its chat', asyn
 })
 
 test('comments are passed on; a client that leaves cancels the chat and keeps its items', async () => {
-  const { chat, left } = saying('hello')
+  const { chat, left } = partsOf('hello')
   const kept: object[] = []
   const written = new ResponseWriter({ ...start, onItem: (item) => void kept.push(item) })
   const reader = convertStream(chat, responseConverter(written, relayed)).getReader()

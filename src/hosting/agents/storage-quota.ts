@@ -35,8 +35,8 @@ export async function reserveFreeBytes(
   bytes: number,
 ): Promise<boolean> {
   const max = config.bytesPerAgent
-  const fits = bytes > 0 && max > 0 ? lte(agents.storedBytes, max - bytes) : undefined
-  return (await addBytes(db, agent, bytes, fits)) !== undefined
+  const hasSpace = bytes > 0 && max > 0 ? lte(agents.storedBytes, max - bytes) : undefined
+  return (await addBytes(db, agent, bytes, hasSpace)) !== undefined
 }
 
 /** Locks the row of an agent. Throws `account_closed` and `account_suspended`. */

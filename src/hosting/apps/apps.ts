@@ -147,7 +147,7 @@ export async function listByMaker(
 }
 
 /** A quarantined app goes on Explore when it is released. */
-const onceReleased = sql`case when ${apps.quarantinedAt} is null then 'on' else 'pending' end`
+const listedOnRelease = sql`case when ${apps.quarantinedAt} is null then 'on' else 'pending' end`
 
 /** Fields that are no part of a publish request. */
 type ImageFields = Pick<
@@ -169,7 +169,7 @@ export async function updateApp(
     .update(apps)
     .set({
       ...changes,
-      ...(listed && { listed: isListed ? onceReleased : listed }),
+      ...(listed && { listed: isListed ? listedOnRelease : listed }),
       ...(isListed && { listedVersion: app.version, listedAt: app.listedAt ?? at }),
       ...(isRenamed && { words: searchText({ ...app, ...changes }) }),
       updated: at,

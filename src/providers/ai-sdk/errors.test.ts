@@ -94,14 +94,14 @@ async function run(name: string, stream: boolean, cell: Cell) {
   const use = await ctx.lastUse(gus)
   const price = ctx.ctx.catalog.find(`fake/${name}`)?.model.price
   if (!price) throw new Error('no price')
-  const fits = {
+  const isCharged = {
     used: use.charged === chargeOf(price, used),
     own: use.estimated && use.output > 0 && use.charged > 0n && use.charged < use.held,
     nothing: use.charged === 0n,
     hold: use.charged === use.held && use.held > 0n,
     carried: use.charged > 0n && use.charged < use.held,
   }
-  expect([response.status, cell.charge, fits[cell.charge], use.charged]).toEqual([
+  expect([response.status, cell.charge, isCharged[cell.charge], use.charged]).toEqual([
     cell.status,
     cell.charge,
     true,

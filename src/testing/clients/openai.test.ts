@@ -10,7 +10,7 @@ import { until } from '../until.ts'
 import { startClientServer } from './server.ts'
 
 const model = 'demo/chat'
-const say = (content: string) => [{ role: 'user' as const, content }]
+const messagesOf = (content: string) => [{ role: 'user' as const, content }]
 
 const gateway = await startClientServer()
 afterAll(() => gateway.stop())
@@ -31,7 +31,7 @@ for (const at of [0, 1]) {
       const before = await gateway.spent()
       const response = await client().chat.completions.create({
         model,
-        messages: say('ahoy there'),
+        messages: messagesOf('ahoy there'),
       })
       expect(response.choices[0]?.message.content).toContain('ahoy there')
       expect(response.usage?.total_tokens).toBeGreaterThan(0)
@@ -41,7 +41,7 @@ for (const at of [0, 1]) {
     test('a stream arrives in chunks and ends with its usage', async () => {
       const stream = await client().chat.completions.create({
         model,
-        messages: say('one two three four'),
+        messages: messagesOf('one two three four'),
         stream: true,
         stream_options: { include_usage: true },
       })
@@ -60,7 +60,7 @@ for (const at of [0, 1]) {
     })
 
     test('the streaming helper collects the text', async () => {
-      const stream = client().chat.completions.stream({ model, messages: say('gather me') })
+      const stream = client().chat.completions.stream({ model, messages: messagesOf('gather me') })
       expect(await stream.finalContent()).toContain('gather me')
     })
 
@@ -68,7 +68,7 @@ for (const at of [0, 1]) {
       const toolInputs: unknown[] = []
       const runner = client().chat.completions.runTools({
         model,
-        messages: say('call depth'),
+        messages: messagesOf('call depth'),
         tools: [
           {
             type: 'function',
@@ -97,7 +97,7 @@ for (const at of [0, 1]) {
       const Boat = z.object({ name: z.string(), masts: z.number() })
       const response = await client().chat.completions.parse({
         model,
-        messages: say('a boat'),
+        messages: messagesOf('a boat'),
         response_format: zodResponseFormat(Boat, 'boat'),
       })
       expect(Boat.safeParse(response.choices[0]?.message.parsed).success).toBe(true)
@@ -105,11 +105,13 @@ for (const at of [0, 1]) {
 
     test('errors are the client’s own classes', async () => {
       const send = (body: object) =>
-        client().chat.completions.create({ model, messages: say('x'), ...body })
+        client().chat.completions.create({ model, messages: messagesOf('x'), ...body })
       expect(await catchError(send({ model: 'no/such' }))).toBeInstanceOf(OpenAI.NotFoundError)
       expect(await catchError(send({ messages: [] }))).toBeInstanceOf(OpenAI.BadRequestError)
       const stranger = new OpenAI({ baseURL: gateway.baseUrls[at] ?? '', apiKey: 'gk_no' })
-      const rejected = catchError(stranger.chat.completions.create({ model, messages: say('x') }))
+      const rejected = catchError(
+        stranger.chat.completions.create({ model, messages: messagesOf('x') }),
+      )
       expect(await rejected).toBeInstanceOf(OpenAI.AuthenticationError)
     })
   })

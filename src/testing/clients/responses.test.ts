@@ -115,7 +115,7 @@ test.each(conversations)('AI SDK, %j, %s, %s: three turns and a tool', async (op
     stopWhen: isStepCount(3),
     providerOptions: { openai },
   }
-  const say = async (content: string): Promise<string> => {
+  const send = async (content: string): Promise<string> => {
     messages.push({ role: 'user', content })
     const response =
       how === 'whole'
@@ -124,9 +124,9 @@ test.each(conversations)('AI SDK, %j, %s, %s: three turns and a tool', async (op
     messages.push(...(await response.response).messages)
     return response.text
   }
-  expect(await say('ahoy there')).toBe('ahoy there')
-  expect(await say('call depth')).toBe('nine fathoms')
-  expect(await say('and then?')).toBe('and then?')
+  expect(await send('ahoy there')).toBe('ahoy there')
+  expect(await send('call depth')).toBe('nine fathoms')
+  expect(await send('and then?')).toBe('and then?')
   expect(relay.takePaths()).toEqual(way === 'relayed' ? ['/v1/responses'] : [])
 })
 

@@ -8,7 +8,7 @@ export interface Need {
   says: unknown
 }
 
-export const say = (expression: string): string =>
+export const report = (expression: string): string =>
   `<script type=module>try{top.postMessage({said:await(${expression})},'*')}catch(e){top.postMessage({said:String(e)},'*')}</script>`
 export const doctype = '<!doctype html><meta charset=utf-8><body>'
 const fill = 'style="position:fixed;inset:0;display:block"'
@@ -25,29 +25,29 @@ export const needs: Need[] = [
     name: 'localStorage by properties and by calls',
     page:
       doctype +
-      say(
+      report(
         "(localStorage.a=1,localStorage.setItem('b','2'),delete localStorage.none,[localStorage.a,localStorage.b,localStorage.c===undefined,localStorage.getItem('c'),'a' in localStorage,Object.keys(localStorage).join(),localStorage.length,localStorage.key(1),localStorage instanceof Storage,JSON.stringify(localStorage)])",
       ),
     says: ['1', '2', true, null, true, 'a,b', 2, 'b', true, '{"a":"1","b":"2"}'],
   },
   {
     name: 'localStorage that is full',
-    page: doctype + say("(()=>{try{localStorage.x='y'.repeat(2e6)}catch(e){return e.name}})()"),
+    page: doctype + report("(()=>{try{localStorage.x='y'.repeat(2e6)}catch(e){return e.name}})()"),
     says: 'QuotaExceededError',
   },
   {
     name: 'names of its own that the browser or the viewer has too',
-    page: `${doctype}<script>const open=()=>1,service=2</script>${say('[open(),service]')}`,
+    page: `${doctype}<script>const open=()=>1,service=2</script>${report('[open(),service]')}`,
     says: [1, 2],
   },
   {
     name: 'the same names as variables',
-    page: `${doctype}<script>var open=()=>1;function service(){return 2}</script>${say('[open(),service()]')}`,
+    page: `${doctype}<script>var open=()=>1;function service(){return 2}</script>${report('[open(),service()]')}`,
     says: [1, 2],
   },
   {
     name: 'fetch of other hosts fails as offline does, and one line says why',
-    page: `${doctype}<script>const lines=[];console.warn=(line)=>lines.push(line);const both=new Promise((done)=>{let n=0;document.addEventListener('securitypolicyviolation',()=>(n+=1)===2&&done())})</script>${say(
+    page: `${doctype}<script>const lines=[];console.warn=(line)=>lines.push(line);const both=new Promise((done)=>{let n=0;document.addEventListener('securitypolicyviolation',()=>(n+=1)===2&&done())})</script>${report(
       "(async()=>{const failed=(host)=>fetch('https://'+host+'.example/').then(()=>'loaded',(error)=>error.name);const names=[await failed('a'),await failed('b')];await both;return [...names,...lines.map((line)=>line.replace(/(a network).*(https:.*example).*/,'$1 $2'))]})()",
     )}`,
     says: [
@@ -58,14 +58,14 @@ export const needs: Need[] = [
   },
   {
     name: 'a byte order mark',
-    page: `\uFEFF<head><title>t</title></head><body>${say("document.head.querySelector('title')!==null")}`,
+    page: `\uFEFF<head><title>t</title></head><body>${report("document.head.querySelector('title')!==null")}`,
     says: true,
   },
   {
     name: 'quirks: lengths without units',
     page:
       '<style>#a{position:absolute;width:120;height:30px}</style><body><div id=a></div><div id=b style="width:70">x</div>' +
-      say(
+      report(
         "(a.style.left=40,b.style.height='25',a.style.top='5px',[a.offsetWidth,a.offsetLeft,b.offsetWidth,b.offsetHeight,a.offsetTop])",
       ),
     says: [120, 40, 70, 25, 5],
@@ -74,7 +74,7 @@ export const needs: Need[] = [
     name: 'quirks: numbers in calc(), and lengths that are taken away',
     page:
       '<style>#a{position:absolute;width:calc(200px - 2 * 10px)}</style><body><div id=a></div><div id=b style="width:50px;height:9px;top:calc(1px * 2 )">x</div>' +
-      say(
+      report(
         "(b.style.width=null,b.style.setProperty('height',null),[a.offsetWidth,b.getAttribute('style')])",
       ),
     says: [180, 'top: calc(2px);'],
@@ -83,12 +83,12 @@ export const needs: Need[] = [
     name: 'quirks: the height of the body',
     page:
       '<body style="margin:0"><div id=a style="height:100%">x</div>' +
-      say('[document.body.clientHeight===innerHeight,a.offsetHeight===innerHeight]'),
+      report('[document.body.clientHeight===innerHeight,a.offsetHeight===innerHeight]'),
     says: [true, true],
   },
   {
     name: 'no quirks with a doctype',
-    page: `${doctype}<div id=a style="width:70">x</div>${say('a.offsetWidth===70')}`,
+    page: `${doctype}<div id=a style="width:70">x</div>${report('a.offsetWidth===70')}`,
     says: false,
   },
   {
@@ -113,7 +113,7 @@ export const needs: Need[] = [
     name: 'pushState with a path and a query',
     page:
       doctype +
-      say(
+      report(
         "(history.pushState({n:1},'','/level/2?x=1'),history.replaceState({n:2},'','?y'),[location.hash,history.state.n])",
       ),
     says: ['#?y', 2],
@@ -132,14 +132,14 @@ export const needs: Need[] = [
   },
   {
     name: 'an alert that does not block',
-    page: doctype + say("(alert('hello'),confirm('sure?')||prompt('name?')===null)"),
+    page: doctype + report("(alert('hello'),confirm('sure?')||prompt('name?')===null)"),
     says: true,
   },
   {
     name: 'cookies, databases, caches and service workers that answer quietly',
     page:
       doctype +
-      say(
+      report(
         "(async()=>{document.cookie='a=1; path=/';navigator.serviceWorker.register('sw.js');const c=await caches.open('x');await c.put('/','x');return[document.cookie,await caches.match('/')===undefined,await new Promise(r=>{indexedDB.open('x').onsuccess=()=>r('opened')})]})()",
       ),
     says: ['a=1', true, 'opened'],
@@ -154,7 +154,7 @@ export const needs: Need[] = [
     name: 'eval, data: and blob: modules, WebAssembly',
     page:
       doctype +
-      say(
+      report(
         `(async()=>[eval('1+1'),(await import(${blob('export const a=3')})).a,(await import('data:text/javascript,export const b=4')).b,await WebAssembly.instantiate(new Uint8Array([${wasm}])).then(()=>'wasm')])()`,
       ),
     says: [2, 3, 4, 'wasm'],
@@ -163,14 +163,14 @@ export const needs: Need[] = [
     name: 'workers',
     page:
       doctype +
-      say(`new Promise((r)=>{new Worker(${blob('postMessage(7)')}).onmessage=(e)=>r(e.data)})`),
+      report(`new Promise((r)=>{new Worker(${blob('postMessage(7)')}).onmessage=(e)=>r(e.data)})`),
     says: 7,
   },
   {
     name: 'canvas, sound, fonts and what else games reach for',
     page:
       doctype +
-      say(
+      report(
         `(async()=>{const c=document.createElement('canvas');c.getContext('2d').fillRect(0,0,9,9);const a=new AudioContext;await a.audioWorklet.addModule(${blob('registerProcessor("p",class extends AudioWorkletProcessor{process(){}})')});navigator.getGamepads();return[c.toDataURL().slice(0,10),await new Promise(r=>c.toBlob(b=>r(b.type))),typeof MediaRecorder,typeof c.requestPointerLock,document.fullscreenEnabled]})()`,
       ),
     says: ['data:image', 'image/png', 'function', 'function', true],
@@ -185,7 +185,7 @@ export const needs: Need[] = [
     name: 'service.assets',
     page:
       doctype +
-      say(
+      report(
         "(async()=>{const s=service.assets;const names=await s.ready;const i=await s.image('dot.png');const a=await s.audio('beep.wav');return[names,s.names().length,s.url('dot.png').slice(0,5),s.url('none'),i.naturalWidth,a instanceof HTMLAudioElement,(await s.bytes('dot.png')).byteLength>50,(await s.json('level.json')).n,await s.image('none'),await s.audio('none'),await s.bytes('none'),await s.json('none')]})()",
       ),
     says: [
@@ -207,43 +207,43 @@ export const needs: Need[] = [
     name: 'service is frozen',
     page:
       doctype +
-      say(
+      report(
         '(()=>{try{service=1}catch(e){};try{service.assets=1}catch(e){};return typeof service.assets.url})()',
       ),
     says: 'function',
   },
   {
     name: 'a page of just under 4 MB',
-    page: `${doctype}<!--${'x'.repeat(4_190_000)}-->${say("'all of it'")}`,
+    page: `${doctype}<!--${'x'.repeat(4_190_000)}-->${report("'all of it'")}`,
     says: 'all of it',
   },
   {
     name: 'a head with all that stands in heads',
-    page: `<!doctype html><html><head><meta charset=utf-8><meta name=theme-color content=#111><link rel="icon" href="data:,"><base target=_self><style>body{display:flex;margin:0}body>div{width:10px;height:9px;flex:none}</style></head><body><div id=a></div><div id=b></div>${say(
+    page: `<!doctype html><html><head><meta charset=utf-8><meta name=theme-color content=#111><link rel="icon" href="data:,"><base target=_self><style>body{display:flex;margin:0}body>div{width:10px;height:9px;flex:none}</style></head><body><div id=a></div><div id=b></div>${report(
       `(document.querySelector('meta[name="theme-color"]').content='#222',document.querySelector('head > link[rel~=icon]').href='data:,x',[document.head.querySelector('style')!==null,a.parentNode===document.body,b.offsetLeft,document.querySelector('embed')])`,
     )}`,
     says: [true, true, 10, null],
   },
   {
     name: 'elements that may not be here end where they should',
-    page: `${doctype}<div id=a><iframe></iframe><object></object><embed><b id=b>x</b></div>${say('b.parentNode===a')}`,
+    page: `${doctype}<div id=a><iframe></iframe><object></object><embed><b id=b>x</b></div>${report('b.parentNode===a')}`,
     says: true,
   },
   {
     name: 'code that compares without spaces',
-    page: doctype + say('((i,base,link)=>i<base.length&&i<link)(1,[1,2],3)'),
+    page: doctype + report('((i,base,link)=>i<base.length&&i<link)(1,[1,2],3)'),
     says: true,
   },
   {
     name: 'a socket, a form and an instrument that get nowhere',
-    page: `${doctype}<form id=f action=/go></form>${say(
+    page: `${doctype}<form id=f action=/go></form>${report(
       "(async()=>{f.submit();const s=new WebSocket('wss://a.example');const midi=navigator.requestMIDIAccess?.().catch(e=>e.name)??'NotAllowedError';return[await new Promise(r=>{s.onclose=()=>r('closed');s.onerror=()=>r('error')}),await midi]})()",
     )}`,
     says: ['error', 'NotAllowedError'],
   },
   {
     name: 'document.write while the page is parsed',
-    page: `${doctype}<script>document.write('<p id=w>x</p>')</script>${say("document.getElementById('w')!==null")}`,
+    page: `${doctype}<script>document.write('<p id=w>x</p>')</script>${report("document.getElementById('w')!==null")}`,
     says: true,
   },
 ]

@@ -65,7 +65,7 @@ const encode = (events: Json[], lineEnd = '\n'): string[] =>
   })
 
 const place = { item_id: 'msg_fake', output_index: 0, content_index: 0 }
-const say = (words: string[]): Json[] => [
+const textEvents = (words: string[]): Json[] => [
   ...['created', 'in_progress'].map((type) => ({
     type: `response.${type}`,
     response: fakeResponse,
@@ -75,7 +75,7 @@ const say = (words: string[]): Json[] => [
   ...words.map((delta) => ({ type: 'response.output_text.delta', ...place, delta })),
 ]
 const text = fakeText.join('')
-const half = say(fakeText.slice(0, 3))
+const half = textEvents(fakeText.slice(0, 3))
 const finish = (response: object, item = message(text)): Json[] => [
   { type: 'response.output_text.done', ...place, text },
   { type: 'response.content_part.done', ...place, part: part(text) },
@@ -84,7 +84,7 @@ const finish = (response: object, item = message(text)): Json[] => [
 ]
 
 const answered = (usage: Json | null | undefined): Json[] => [
-  ...say(fakeText),
+  ...textEvents(fakeText),
   ...finish(whole(usage, [message(text)])),
 ]
 const used = (usage: Json | null | undefined): Script => ({
@@ -130,7 +130,7 @@ export const responsesScripts: Record<string, Script> = {
   'no-choices': { plain: json(200, whole(fakeUsage, [])), stream: [] },
   'no-content': {
     plain: json(200, silent),
-    stream: chunked(encode([...say([]), { type: 'response.completed', response: silent }])),
+    stream: chunked(encode([...textEvents([]), { type: 'response.completed', response: silent }])),
   },
   'bad-json': {
     plain: plainOf('bad-json'),
@@ -152,7 +152,9 @@ export const responsesScripts: Record<string, Script> = {
     stream: chunked([...encode(half), `data: ${deep({ type: 'response.output_text.delta' })}\n\n`]),
   },
   'error-event': streamed(encode([...half, { type: 'error', ...broken, param: null }])),
-  'error-first': streamed(encode([...say([]), { type: 'response.failed', response: failed }])),
+  'error-first': streamed(
+    encode([...textEvents([]), { type: 'response.failed', response: failed }]),
+  ),
   'error-unstreamed': { plain: json(200, failed), stream: json(200, failed) },
   'usage-cost': used({ ...fakeUsage, cost: 0.5, cost_details: { upstream_inference_cost: 0.4 } }),
   'usage-missing': used(undefined),

@@ -56,7 +56,7 @@ async function killOnce(dataDir: string, step: string, draw: () => number): Prom
     () => {},
   )
   const job = textAt(begun, 'job.id')
-  await reach(first, key, job, step)
+  await waitForStep(first, key, job, step)
   await Bun.sleep(draw() * 30)
   await kill(first)
   await lost
@@ -92,7 +92,12 @@ interface Job {
 
 const jobOf = (body: unknown): Job => Object(body).job
 
-async function reach(ctx: ServerProcess, key: string, id: string, step: string): Promise<void> {
+async function waitForStep(
+  ctx: ServerProcess,
+  key: string,
+  id: string,
+  step: string,
+): Promise<void> {
   for (let tries = 0; tries < 500; tries += 1) {
     const job = jobOf(await bodyOf(ctx.call('GET', `/api/jobs/${id}`, key)))
     if (job.ended || steps.indexOf(job.step ?? 'queued') >= steps.indexOf(step)) return

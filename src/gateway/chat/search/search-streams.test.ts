@@ -8,10 +8,10 @@ import {
   askWithSearch,
   fee,
   pieces,
-  saying,
   search,
   startSearchServer,
   streamed,
+  textSteps,
   tokens,
 } from '../../../testing/fixtures/web-search.ts'
 
@@ -51,7 +51,7 @@ describe('a stream', () => {
   })
 
   test('works with an upstream that does not stream', async () => {
-    scriptResponses(asking(search('tides')), saying('High.'))
+    scriptResponses(asking(search('tides')), textSteps('High.'))
     const { bytes } = await ask({ stream: true })
     const events = dataOf(new TextDecoder().decode(bytes))
     expect(events.pop()).toBe('[DONE]')

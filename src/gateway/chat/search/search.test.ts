@@ -12,9 +12,9 @@ import {
   askWithSearch,
   fee,
   pageAt,
-  saying,
   search,
   startSearchServer,
+  textSteps,
   tokens,
 } from '../../../testing/fixtures/web-search.ts'
 import { formatResults, parseQuery } from './tool.ts'
@@ -43,7 +43,7 @@ const messagesOf = ({ messages }: Record<string, unknown>) =>
 
 describe('a completion', () => {
   test('is that of the last round; each round and each search is charged', async () => {
-    scriptResponses(asking(search('tides')), saying('High at noon.'))
+    scriptResponses(asking(search('tides')), textSteps('High at noon.'))
     const sent = await sentBy(async () => {
       const response = await ask()
       expect(response.status).toBe(200)
@@ -84,7 +84,7 @@ describe('a completion', () => {
 
   test('has the positions of the URLs in its text', async () => {
     const text = `See [it](${pageAt('second')}).`
-    scriptResponses(asking(search('tides')), saying(text))
+    scriptResponses(asking(search('tides')), textSteps(text))
     const { body } = await ask()
     const url = pageAt('second')
     const at = { url, start_index: 9, end_index: 9 + url.length }
@@ -94,7 +94,7 @@ describe('a completion', () => {
   })
 
   test('without a search is unchanged and costs no search', async () => {
-    scriptResponses(saying('I know.'))
+    scriptResponses(textSteps('I know.'))
     const { body } = await ask()
     expect(JSON.stringify(body)).not.toContain('annotations')
     expect((await faked.lastUse(gus)).use).toMatchObject({ searches: 0, charged: tokens(1) })
@@ -107,7 +107,7 @@ describe('a completion', () => {
     expect(sent.map(({ tool_choice }) => tool_choice)).toEqual([...Array(3), 'none'])
     scriptResponses(
       asking(...['1', '2', '3', '4', '5'].map((id) => search('many', id))),
-      saying('Done.'),
+      textSteps('Done.'),
     )
     const [, second = {}] = await sentBy(() => ask())
     expect(messagesOf(second).filter(({ role }) => role === 'tool')).toHaveLength(3)
@@ -128,20 +128,20 @@ describe('a completion', () => {
       expect(JSON.stringify(body)).not.toContain('web_search')
     })
     expect(sent.map(toolsOf)).toEqual(Array(2).fill(['tide_table', 'web_search']))
-    scriptResponses(asking(search('a'), search('b', 'c2'), search('c', 'c3')), saying('Done.'))
+    scriptResponses(asking(search('a'), search('b', 'c2'), search('c', 'c3')), textSteps('Done.'))
     const again = await sentBy(() => ask({ tools: [own] }))
     expect(again.map(toolsOf)).toEqual([['tide_table', 'web_search'], ['tide_table']])
   })
 
   test('has at most max_tokens over all rounds', async () => {
-    scriptResponses(asking(search('tides')), saying('High.'))
+    scriptResponses(asking(search('tides')), textSteps('High.'))
     const sent = await sentBy(() => ask({ max_tokens: 15 }))
     expect(sent.map(({ max_tokens }) => max_tokens)).toEqual([15, 5])
   })
 })
 
 test('in a request of the Responses API is made here, and its upstream gets chats', async () => {
-  scriptResponses(asking(search('tides')), saying('High at noon.'))
+  scriptResponses(asking(search('tides')), textSteps('High at noon.'))
   const before = faked.fake.received.length
   const tools = [{ type: 'web_search' }]
   const { body } = await gus.call('POST', '/v1/responses', {
@@ -175,7 +175,7 @@ describe('rejected without a charge', () => {
   })
 
   test('searches_limit, W109: the seventh search request of an account in a minute, with any key', async () => {
-    scriptResponses(saying('Hello.'))
+    scriptResponses(textSteps('Hello.'))
     const second = await gus.call('POST', '/accounts/keys', {})
     const body = { model: 'fake/seeks:online', messages: [{ role: 'user', content: 'Tides?' }] }
     for (let calls = 0; calls < 6; calls += 1) expect((await ask()).status).toBe(200)

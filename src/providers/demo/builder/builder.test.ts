@@ -8,7 +8,7 @@ const reply = (system: string, text: string, before?: string) =>
     ...(before === undefined ? [] : [{ role: 'assistant', text: before }]),
     { role: 'user', text },
   ])
-function say(system: string, text: string, before?: string): string {
+function replyText(system: string, text: string, before?: string): string {
   const made = reply(system, text, before)
   return 'text' in made ? made.text : `refused: ${made.declined}`
 }
@@ -29,9 +29,9 @@ const prompts = [
 ] as const
 
 test.each(prompts)('%s: %s', (kind, prompt, template, title) => {
-  const plan = JSON.parse(say(`You build small ${kind}s. Answer ONE JSON object.`, prompt))
+  const plan = JSON.parse(replyText(`You build small ${kind}s. Answer ONE JSON object.`, prompt))
   expect(plan).toMatchObject({ title, plan: `Our template "${template}".` })
-  const response = say(`You build small ${kind}s.`, `${prompt}\n\nThe plan:\n${plan.plan}`)
+  const response = replyText(`You build small ${kind}s.`, `${prompt}\n\nThe plan:\n${plan.plan}`)
   const page = pageIn(response)
   expect(page).toStartWith('<!doctype html>')
   expect(page).not.toMatch(/\{\{\w+\}\}/)
@@ -39,13 +39,13 @@ test.each(prompts)('%s: %s', (kind, prompt, template, title) => {
   for (const [, code = ''] of page.matchAll(/<script>(.*?)<\/script>/gs)) {
     expect(() => new Function(code)).not.toThrow()
   }
-  expect(say(`You build small ${kind}s.`, prompt)).toBe(response)
+  expect(replyText(`You build small ${kind}s.`, prompt)).toBe(response)
 })
 
 const reported = 'You build small games.'
-const page = pageIn(say(reported, 'a fast red game about a cat that catches fish'))
+const page = pageIn(replyText(reported, 'a fast red game about a cat that catches fish'))
 const change = (prompt: string, from = page) =>
-  pageIn(say(reported, `${prompt}\n\nThe page:\n\`\`\`html\n${from}\n\`\`\``)).split('\n')
+  pageIn(replyText(reported, `${prompt}\n\nThe page:\n\`\`\`html\n${from}\n\`\`\``)).split('\n')
 const differing = (lines: string[]) =>
   lines.filter((line, at) => line !== page.split('\n')[at]).map((line) => line.trim())
 
@@ -72,7 +72,7 @@ test('edits and repairs pages from elsewhere', () => {
     /<title>B<\/title><style>.*355.*<h1 id=x>B</s,
   )
   const broken = `\`\`\`html\n${other.slice(0, -14)}<script src="//x.test/a.js"></script><p>\n\`\`\``
-  const again = pageIn(say(reported, 'The page was checked and did not pass:\n- x', broken))
+  const again = pageIn(replyText(reported, 'The page was checked and did not pass:\n- x', broken))
   expect(again).toEndWith('<p>\n</html>')
   expect(again).not.toContain('x.test')
 })
