@@ -51,7 +51,7 @@ function block(words: string): string {
   return found[0]?.text ?? ''
 }
 const walks = {
-  publish: block('A page, scanned and live at once'),
+  publish: block('A page, scanned and live immediately'),
   variables: block('auth="Authorization'),
   prompt: block('collects coins and dodges rocks'),
   more: block('--data-binary @ship.png'),

@@ -239,7 +239,7 @@ describe('claim page', () => {
     const taken = await cy.fill('/agents', '/claim', { code: link.slice('/claim/'.length) })
     expect([taken.status, alertText(taken)]).toEqual([
       409,
-      'This claim code has already been used. A code works once.',
+      'This claim code has already been used. Have the agent create a new one: POST /me/claim.',
     ])
     expect(String(taken.body)).toContain(`value="${link.slice('/claim/'.length)}"`)
   })
