@@ -7,7 +7,7 @@ import { zipSync } from 'fflate'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
 import { findViolations } from '../../testing/browsers/axe.ts'
-import { findBrowser } from '../../testing/browsers/browser.ts'
+import { findBrowser, until } from '../../testing/browsers/browser.ts'
 import { dropFiles } from '../../testing/browsers/drop.ts'
 import { password } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
@@ -15,15 +15,17 @@ import { startTestServer, type TestServer } from '../../testing/fixtures/test-se
 const ms = 180_000
 const executablePath = findBrowser('chromium')
 
-/** Waits for a text in one of the frames of the sandbox. */
+/** Waits for a text in one of the frames of the sandbox, and returns that frame's text. */
 async function appText(page: Page, expected: string): Promise<string> {
-  for (;;) {
+  const found = await until(async () => {
     for (const frame of page.frames().slice(1)) {
       const text = await frame.evaluate<string>('document.body?.innerText ?? ""').catch(() => '')
       if (text.includes(expected)) return text
     }
-    await page.evaluate('new Promise(requestAnimationFrame)')
-  }
+    return undefined
+  }, ms)
+  if (found === undefined) throw new Error(`No frame shows "${expected}".`)
+  return found
 }
 
 async function signUp(page: Page, name: string): Promise<void> {
