@@ -112,10 +112,7 @@ const staticChecks: Step[][] = [
   [['settings', () => bun('scripts/settings.ts', '--check')]],
 ]
 
-/** It starts a chain and pays in it: no unit test. */
-const beyondUnits = notIn(['src/http/payments.test.ts'])
-const unitTests = () =>
-  runTests('unit', [...inProcesses(2), ...withoutBrowsers, ...beyondUnits, ...unitFolders])
+const unitTests = () => runTests('unit', [...inProcesses(2), ...withoutBrowsers, ...unitFolders])
 
 const install = async () => (await installBrowsers(succeeds)) && installServices()
 
