@@ -76,40 +76,30 @@ const pages: Record<string, (req: UserRequest) => Page | Promise<Page>> = {
   '/backups': backupsPage,
 }
 
-type ItemPage = (
-  req: UserRequest,
-  id: string,
-  message?: string,
-  form?: Form,
-) => Page | Promise<Page>
-type ItemForm = (req: UserRequest, id: string, form: Form) => Promise<Response>
-
-/** The pages of what the last segment of the path names, and the forms on them. */
-const itemPages: Record<string, [page: ItemPage, submit?: ItemForm]> = {
-  apps: [appPage, decideApp],
-  agents: [agentPage, decideAgent],
-  people: [personPage, decidePerson],
-  settings: [settingPage, submitSetting],
-  requests: [requestPage],
-}
-
 function viewRoutes(ctx: AppContext, layout: Layout) {
   const router = pageRoutes(ctx, layout)
     .get('/console/grants', ({ input }) => requireOperator(input, grantsPage))
     .get('/console/payments.csv', ({ input }) =>
       requireOperator(input, async () => csvResponse('payments', await incomeCsv(ctx))),
     )
-    .get('/console/apps/:id/files', ({ input, params: { id } }) =>
-      operatorPage(input, (req) => packFilesPage(req, id)),
+    .get('/console/apps/:id', ({ input, params }) =>
+      operatorPage(input, (req) => appPage(req, params.id)),
     )
-  for (const [name, [page, submit]] of Object.entries(itemPages)) {
-    const path = `/console/${name}/:id` as const
-    router.get(path, ({ input, params: { id } }) => operatorPage(input, (req) => page(req, id)))
-    if (!submit) continue
-    router.post(path, ({ input, params: { id } }) =>
-      operatorForm(input, ...forItem(id, submit, page)),
+    .get('/console/apps/:id/files', ({ input, params }) =>
+      operatorPage(input, (req) => packFilesPage(req, params.id)),
     )
-  }
+    .get('/console/agents/:handle', ({ input, params }) =>
+      operatorPage(input, (req) => agentPage(req, params.handle)),
+    )
+    .get('/console/requests/:id', ({ input, params }) =>
+      operatorPage(input, (req) => requestPage(req, params.id)),
+    )
+    .get('/console/settings/:name', ({ input, params }) =>
+      operatorPage(input, (req) => settingPage(req, params.name)),
+    )
+    .get('/console/people/:name', ({ input, params }) =>
+      operatorPage(input, (req) => personPage(req, params.name)),
+    )
   for (const [path, page] of Object.entries(pages)) {
     router.get(`/console${path}`, ({ input }) => operatorPage(input, page))
   }
@@ -139,12 +129,24 @@ const decisionRoutes = (ctx: AppContext, layout: Layout) =>
     .post('/console/apps/:id/feature', ({ input, params: { id } }) =>
       operatorForm(input, ...forItem(id, setFeatured, appPage)),
     )
+    .post('/console/apps/:id', ({ input, params: { id } }) =>
+      operatorForm(input, ...forItem(id, decideApp, appPage)),
+    )
+    .post('/console/agents/:handle', ({ input, params: { handle } }) =>
+      operatorForm(input, ...forItem(handle, decideAgent, agentPage)),
+    )
+    .post('/console/people/:name', ({ input, params: { name } }) =>
+      operatorForm(input, ...forItem(name, decidePerson, personPage)),
+    )
     .get('/console/blocklist', () => redirectTo('/console/queue#blocklist'))
     .get('/console/rescan', () => redirectTo('/console/queue'))
     .post('/console/queue', ({ input }) => operatorForm(input, decideCase, queuePage))
     .post('/console/blocklist', ({ input }) => operatorForm(input, decideHash, queuePage))
     .post('/console/clients', ({ input }) => operatorForm(input, decideClient, clientsPage))
     .post('/console/rescan', ({ input }) => operatorForm(input, rescanAll, queuePage))
+    .post('/console/settings/:name', ({ input, params: { name } }) =>
+      operatorForm(input, ...forItem(name, submitSetting, settingPage)),
+    )
     .get('/console/alerts/test', () => redirectTo('/console/alerts'))
     .post('/console/alerts/test', ({ input }) => operatorForm(input, testAlert, alertsPage))
     .get('/console/models/switch', () => redirectTo('/console/models'))
