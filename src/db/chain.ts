@@ -11,10 +11,10 @@ import type { SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 import { lazyFor } from '../core/lazy.ts'
 import { castTo } from './columns.ts'
-import { type CompiledQuery, compileQuery } from './compile-query.ts'
+import { compiled, type CompiledQuery, compileQuery } from './compile-query.ts'
 import { dialect } from './dialect.ts'
 import type { Db, Prepared } from './engine.ts'
-import { changedRowCount, compiled } from './query.ts'
+import { changedRowCount } from './query.ts'
 
 /** A write of a chain, as later writes see it. */
 export interface Step<Row> {

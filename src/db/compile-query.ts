@@ -2,6 +2,7 @@ import type { SQLQueryBindings } from 'bun:sqlite'
 
 import { Column, is, Param, Placeholder, SQL } from 'drizzle-orm'
 
+import { lazyFor } from '../core/lazy.ts'
 import type { Json } from '../core/schema.ts'
 import { castTo } from './columns.ts'
 import { connectionOf } from './connection.ts'
@@ -64,6 +65,17 @@ export function compileQuery<Rows>(db: Db, build: (db: Db) => Prepared<Rows>): C
       }
     },
   }
+}
+
+/**
+ * Returns the query of `compile`, which runs once, bound to each database. A failed transaction
+ * replaces its database, and the new one need not build its queries again.
+ */
+export function compiled<Rows>(
+  compile: (db: Db) => CompiledQuery<Rows>,
+): (db: Db) => Prepared<Rows> {
+  let query: CompiledQuery<Rows> | undefined
+  return lazyFor((db) => (query ??= compile(db)).bind(db))
 }
 
 /** Returns a function that reads one bound parameter. */

@@ -16,7 +16,7 @@ import type { PagePosition } from '../core/cursor.ts'
 import { lazyFor } from '../core/lazy.ts'
 import { nano, type NanoUsd } from '../core/money.ts'
 import { castTo } from './columns.ts'
-import { type CompiledQuery, compileQuery } from './compile-query.ts'
+import { compiled, compileQuery } from './compile-query.ts'
 import { dialect } from './dialect.ts'
 import type { Db, Engine, Prepared } from './engine.ts'
 
@@ -31,17 +31,6 @@ import type { Db, Engine, Prepared } from './engine.ts'
  */
 export const prepared = <Rows>(build: (db: Db) => Prepared<Rows>): ((db: Db) => Prepared<Rows>) =>
   dialect === 'sqlite' ? compiled((db) => compileQuery(db, build)) : lazyFor(build)
-
-/**
- * Returns what `compile` compiles once, bound to each database: a database that replaces one whose
- * transaction failed has all queries at once.
- */
-export function compiled<Rows>(
-  compile: (db: Db) => CompiledQuery<Rows>,
-): (db: Db) => Prepared<Rows> {
-  let query: CompiledQuery<Rows> | undefined
-  return lazyFor((db) => (query ??= compile(db)).bind(db))
-}
 
 /** Returns a placeholder for every column of a table: the values of a prepared insert. */
 export const placeholders = <T extends SQLiteTable>(table: T) =>
