@@ -1,7 +1,7 @@
 /** Access to the outside: environment, clock, randomness, output, network, files, database. */
 import ts from 'typescript'
 
-import { type Finding, finding, type Source, walk } from './source.ts'
+import { type Finding, finding, type Source } from './source.ts'
 
 interface Right {
   /** The access as the text of a global name or member: "Bun.env", "fetch", "new Date". */
@@ -81,7 +81,7 @@ export function access(tree: Source[]): Finding[] {
 function uses(source: Source): Finding[] {
   const found: Finding[] = []
   const own = declared(source)
-  walk(source.ast, (node) => {
+  source.nodes.forEach((node) => {
     const name = globalName(node, own)
     const right = name && rights.find(({ uses, may }) => uses.test(name) && !may.test(source.path))
     if (right) found.push(finding(source, node, `${right.what}: ${name}`, right.fix))
@@ -131,7 +131,7 @@ function isUse({ parent, ...node }: ts.Identifier): boolean {
 /** Returns every name that the file imports or declares. */
 function declared(source: Source): Set<string> {
   const names = new Set<string>()
-  walk(source.ast, (node) => {
+  source.nodes.forEach((node) => {
     const isNamed =
       ts.isImportSpecifier(node) ||
       ts.isVariableDeclaration(node) ||

@@ -50,7 +50,7 @@ function namesOf(list: Source): { name: string; node: ts.Node }[] {
 /** Returns the words in the strings of a test: its titles and expected codes. */
 function words(source: Source): string[] {
   const found: string[] = []
-  walk(source.ast, (node) => {
+  source.nodes.forEach((node) => {
     if (ts.isStringLiteralLike(node)) found.push(...(node.text.match(/[a-z0-9_]+/g) ?? []))
   })
   return found
@@ -58,7 +58,7 @@ function words(source: Source): string[] {
 
 function thrownBy(source: Source): string[] {
   const found: string[] = []
-  walk(source.ast, (node) => {
+  source.nodes.forEach((node) => {
     if (!ts.isNewExpression(node) || node.expression.getText() !== 'ApiError') return
     const [first] = node.arguments ?? []
     if (first) walk(first, (part) => void (ts.isStringLiteral(part) && found.push(part.text)))
@@ -78,7 +78,7 @@ export const responseTypes = (tree: Source[]): Finding[] =>
     .filter(({ path }) => routes.test(path))
     .flatMap((source) => {
       const found: Finding[] = []
-      walk(source.ast, (node) => {
+      source.nodes.forEach((node) => {
         if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return
         const [path, , options] = node.arguments
         if (!methods.test(node.expression.name.text) || !path || !ts.isStringLiteralLike(path))

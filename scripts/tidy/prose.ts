@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import ts from 'typescript'
 
-import { type Finding, type Source, walk } from './source.ts'
+import { type Finding, type Source } from './source.ts'
 
 const banned = /\b(house|door|lane|refusal|misfit|looker|chores|filmer|painter)s?\b/i
 
@@ -37,7 +37,7 @@ export function prose(source: Source): Finding[] {
     const word = bannedIn(comment) ?? personifiedIn(comment, source)
     if (word) add(pos, `a comment with "${word}"`, fix)
   }
-  walk(source.ast, (node) => {
+  source.nodes.forEach((node) => {
     if (!ts.isStringLiteral(node) && !ts.isTemplateLiteralToken(node)) return
     const text = node.text
     // A text without a space is a name. Only declared names are checked (vocabulary.ts).
@@ -70,12 +70,12 @@ const personifiedIn = (text: string, { test }: Source): string | undefined =>
 
 const bannedIn = (text: string): string | undefined => banned.exec(text.replace(quoted, ''))?.[0]
 
-function commentsOf({ ast, text }: Source): Map<number, string> {
+function commentsOf({ nodes, text }: Source): Map<number, string> {
   const found = new Map<number, string>()
   const add = (ranges: ts.CommentRange[] = []): void => {
     for (const { pos, end } of ranges) found.set(pos, text.slice(pos, end))
   }
-  walk(ast, (node) => {
+  nodes.forEach((node) => {
     add(ts.getLeadingCommentRanges(text, node.pos))
     add(ts.getTrailingCommentRanges(text, node.end))
   })

@@ -19,6 +19,8 @@ export interface Source {
   path: string
   text: string
   ast: ts.SourceFile
+  /** All nodes of `ast`, parents first. */
+  nodes: ts.Node[]
   imports: Import[]
   /** A test or a fixture. It may import everything, and only tests import it. */
   test: boolean
@@ -65,23 +67,22 @@ export const readDeclarations = (root: string): Source[] =>
 
 export function parse(path: string, text: string): Source {
   const ast = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
-  return { path, text, ast, imports: importsOf(ast, path), test: isTest(path) }
+  const nodes: ts.Node[] = []
+  walk(ast, (node) => void nodes.push(node))
+  return { path, text, ast, nodes, imports: importsOf(nodes, path), test: isTest(path) }
 }
 
-function importsOf(ast: ts.SourceFile, path: string): Import[] {
-  const found: Import[] = []
-  walk(ast, (node) => {
-    const [specifier, typeOnly, names] = importAt(node, ast)
-    if (specifier && ts.isStringLiteral(specifier)) {
-      found.push({ to: resolve(path, specifier.text), node, typeOnly, names })
-    }
+const importsOf = (nodes: ts.Node[], path: string): Import[] =>
+  nodes.flatMap((node) => {
+    const [specifier, typeOnly, names] = importAt(node, nodes)
+    return specifier && ts.isStringLiteral(specifier)
+      ? [{ to: resolve(path, specifier.text), node, typeOnly, names }]
+      : []
   })
-  return found
-}
 
 type ImportParts = [specifier: ts.Node | undefined, typeOnly: boolean, names: string[]]
 
-function importAt(node: ts.Node, ast: ts.SourceFile): ImportParts {
+function importAt(node: ts.Node, nodes: ts.Node[]): ImportParts {
   if (ts.isImportDeclaration(node)) {
     const bindings = node.importClause?.namedBindings
     const named = bindings && ts.isNamedImports(bindings) ? [...bindings.elements] : []
@@ -89,7 +90,7 @@ function importAt(node: ts.Node, ast: ts.SourceFile): ImportParts {
       node.importClause?.isTypeOnly === true ||
       (named.length > 0 && named.every((element) => element.isTypeOnly))
     const names = named.map((element) => (element.propertyName ?? element.name).text)
-    if (bindings && ts.isNamespaceImport(bindings)) names.push(...used(bindings.name.text, ast))
+    if (bindings && ts.isNamespaceImport(bindings)) names.push(...used(bindings.name.text, nodes))
     return [node.moduleSpecifier, typeOnly, names]
   }
   if (ts.isExportDeclaration(node)) return [node.moduleSpecifier, node.isTypeOnly, ['*']]
@@ -101,9 +102,9 @@ function importAt(node: ts.Node, ast: ts.SourceFile): ImportParts {
 }
 
 /** Returns the used members of a namespace, or '*' if the file passes on the namespace. */
-function used(namespace: string, ast: ts.SourceFile): string[] {
+function used(namespace: string, nodes: ts.Node[]): string[] {
   const names: string[] = []
-  walk(ast, (node) => {
+  nodes.forEach((node) => {
     if (!ts.isIdentifier(node) || node.text !== namespace) return
     const { parent } = node
     if (ts.isNamespaceImport(parent)) return

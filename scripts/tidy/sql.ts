@@ -1,6 +1,6 @@
 import ts from 'typescript'
 
-import { type Finding, finding, type Source, walk } from './source.ts'
+import { type Finding, finding, type Source } from './source.ts'
 
 /** Finds SQL in routes and front ends, and drizzle's own transaction outside db/. */
 export const sql = (tree: Source[]): Finding[] =>
@@ -22,7 +22,7 @@ function sqlIn(source: Source): Finding[] {
     }
   }
   if (source.path.startsWith('src/db/')) return found
-  walk(source.ast, (node) => {
+  source.nodes.forEach((node) => {
     const call = ts.isCallExpression(node) ? node.expression : undefined
     if (call && ts.isPropertyAccessExpression(call) && call.name.text === 'transaction') {
       const fix = 'use engine.tx: after a throw the rows of drizzle’s own transaction stay'

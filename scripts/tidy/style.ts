@@ -1,12 +1,11 @@
-/** Sizes, names and excluded language features. */
+/** Names, widths of lines, lengths of functions, and excluded language features. */
 import ts from 'typescript'
 
-import { type Finding, finding, type Source, walk } from './source.ts'
+import { type Finding, finding, type Source } from './source.ts'
 
 const columnsMax = 100
 const functionLinesMax = 60
 const handlerLinesMax = 15
-const fileLinesMax = { source: 250, test: 400, script: 150 }
 
 const fileName = /^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.worker|\.config)?\.ts$/
 const emptyNames = /^(utils?|helpers?|common|shared|services?|managers?|types|misc|lib)$/
@@ -35,16 +34,7 @@ function names(source: Source): Finding[] {
 
 function lines(source: Source): Finding[] {
   const all = source.text.replace(/\n$/, '').split('\n')
-  const kind = source.path.startsWith('scripts/')
-    ? 'script'
-    : source.path.endsWith('.test.ts')
-      ? 'test'
-      : 'source'
   const found: Finding[] = []
-  if (all.length > fileLinesMax[kind]) {
-    const what = `${all.length} lines, ${fileLinesMax[kind]} at most`
-    found.push(whole(source, all.length, what, 'split it by noun'))
-  }
   const texts = textLines(source)
   all.forEach((line, index) => {
     const columns = [...line].length
@@ -64,7 +54,7 @@ const longText = 60
 function textLines(source: Source): Set<number> {
   const inside = new Set<number>()
   const lineAt = (position: number) => source.ast.getLineAndCharacterOfPosition(position).line
-  walk(source.ast, (node) => {
+  source.nodes.forEach((node) => {
     const isText = ts.isLiteralExpression(node) || ts.isTemplateExpression(node)
     const isLong = isText && node.getWidth(source.ast) > longText
     if (!ts.isTemplateLiteralToken(node) && !isLong) return
@@ -78,7 +68,7 @@ function textLines(source: Source): Set<number> {
 function language(source: Source): Finding[] {
   const found: Finding[] = []
   const brands = brandsOf(source)
-  walk(source.ast, (node) => {
+  source.nodes.forEach((node) => {
     const problem = findProblem(node, source, brands) ?? length(node, source)
     if (problem) found.push(finding(source, node, ...problem))
   })

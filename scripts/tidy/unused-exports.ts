@@ -1,7 +1,7 @@
 /** Unused exports. */
 import ts from 'typescript'
 
-import { type Finding, finding, type Source, walk } from './source.ts'
+import { type Finding, finding, type Source } from './source.ts'
 
 interface Export {
   name: string
@@ -66,7 +66,7 @@ const namesIn = (node: ts.VariableDeclaration | ts.BindingElement): Export[] =>
 
 function mentions(source: Source, name: string): number {
   let count = 0
-  walk(source.ast, (node) => {
+  source.nodes.forEach((node) => {
     if (ts.isIdentifier(node) && node.text === name) count += 1
   })
   return count

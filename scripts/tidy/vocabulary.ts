@@ -3,7 +3,7 @@ import ts from 'typescript'
 
 import { isDeclared, isFieldName, isName, type Name } from './declarations.ts'
 import { prose } from './prose.ts'
-import { type Finding, finding, type Source, walk } from './source.ts'
+import { type Finding, finding, type Source } from './source.ts'
 
 /** Banned words of identifiers and paths, each with the standard term. */
 const terms: Record<string, string> = {
@@ -105,7 +105,7 @@ function inPath(source: Source): Finding[] {
 
 function inNames(source: Source): Finding[] {
   const found: Finding[] = []
-  walk(source.ast, (node) => {
+  source.nodes.forEach((node) => {
     if (!isName(node) || !isDeclared(node)) return
     const isField = fields.has(node.text) && isFieldName(node)
     const word = isField ? undefined : bannedIn(node.text)

@@ -211,9 +211,7 @@ const problems: [title: string, files: Files, line: string][] = [
   ['an empty name', { 'src/core/utils.ts': '' }, 'src/core/utils.ts:1 utils says nothing'],
   ['camel case', { 'src/core/aB.ts': '' }, 'src/core/aB.ts:1 named aB.ts'],
   ['a wide line', { 'src/context.ts': `// ${'a'.repeat(98)}` }, 'src/context.ts:1 101 columns'],
-  ['a long file', { 'src/context.ts': long(251) }, 'src/context.ts:251 251 lines'],
-  ['a long test', { 'src/context.test.ts': long(401) }, 'src/context.test.ts:401 401 lines'],
-  ['a long script', { 'scripts/a.ts': long(151) }, 'scripts/a.ts:151 151 lines'],
+  ['a long file', { 'src/context.ts': long(401) }, 'src/context.ts:1 401 lines without a reason'],
   [
     'a long function',
     { 'src/context.ts': `function a() {\n${long(59)}}` },
@@ -287,9 +285,17 @@ describe('tidy stays green for', () => {
     ['a quoted wire name', { 'src/context.ts': '// Reads `refusal`.\nstep()' }],
     ['a stored name', { 'src/context.ts': "step(`check (kind = 'house')`)" }],
     ['a banned word inside another', { 'src/context.ts': 'const doorbell = indoors' }],
+    ['a long file that says why', { 'src/context.ts': `/** One table. */\n${long(400)}` }],
     ['sixty lines', { 'src/context.ts': `function a() {\n${long(58)}}` }],
   ]
   test.each(fine)('%s', (_, files) => expect(findingsOf(files)).toEqual([]))
+})
+
+test('tidy goes red for one more short file with one importer', () => {
+  const files = Array.from({ length: 93 }, (_, at) => [`src/core/a${at}.ts`, 'step()'])
+  const isShort = (line: string) => line.includes('a short file with one importer')
+  expect(findingsOf(Object.fromEntries(files)).filter(isShort)).toHaveLength(93)
+  expect(findingsOf(Object.fromEntries(files.slice(1))).filter(isShort)).toEqual([])
 })
 
 describe('unused exports', () => {
