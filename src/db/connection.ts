@@ -9,7 +9,11 @@ const statementsMax = 500
 export class Statements {
   readonly #known = new Map<string, Statement<unknown, SQLQueryBindings[]>>()
 
-  constructor(readonly database: Database) {}
+  /** `onRun` observes the text of each statement before it runs. */
+  constructor(
+    readonly database: Database,
+    readonly onRun?: (text: string) => void,
+  ) {}
 
   get(text: string): Statement<unknown, SQLQueryBindings[]> {
     const known = this.#known.get(text)
@@ -63,6 +67,7 @@ export class Connection {
     const run = <Result>(act: (statement: Statement<unknown, SQLQueryBindings[]>) => Result) => {
       if (!this.#live)
         throw new Error('This transaction has ended. Do not use its database handle any more.')
+      this.statements.onRun?.(text)
       try {
         return act(this.statements.get(text))
       } catch (error) {

@@ -29,6 +29,7 @@ const createDrizzle = (connection: Connection): Db =>
 function connect(
   path: string,
   synchronous: 'full' | 'off',
+  onRun?: (text: string) => void,
 ): [writer: Statements, reader: Statements] {
   const writer = new Database(path, { create: true, readwrite: true, safeIntegers: true })
   writer.run(`pragma busy_timeout = ${openWaitMs}`)
@@ -44,7 +45,7 @@ function connect(
   const reader = new Database(path, { readonly: true, safeIntegers: true })
   reader.run(`pragma busy_timeout = ${readWaitMs}`)
   reader.run(`pragma cache_size = -${readerCacheKiB}`)
-  return [new Statements(writer), new Statements(reader)]
+  return [new Statements(writer, onRun), new Statements(reader, onRun)]
 }
 
 function engineOver(
@@ -90,12 +91,15 @@ export function openCopy(path: string): Engine {
 /**
  * Opens a database for the life of this process, from `image` (the bytes of a database file) or
  * empty. It is a real WAL database, so it behaves like a lasting one. Its files are unlinked at
- * once.
+ * once. `onRun` observes the statements.
  */
-export async function openTemporary(image?: Uint8Array): Promise<Engine> {
+export async function openTemporary(
+  image?: Uint8Array,
+  onRun?: (text: string) => void,
+): Promise<Engine> {
   const path = join(tmpdir(), `berth-${newId()}.sqlite`)
   if (image) await Bun.write(path, image)
-  const connections = connect(path, 'off')
+  const connections = connect(path, 'off', onRun)
   connections[1].get('select count(*) from sqlite_schema').values()
   for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
   return engineOver(path, connections)

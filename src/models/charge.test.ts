@@ -45,7 +45,7 @@ test.each<[string, Price, Partial<Usage>, bigint]>([
   ],
   ['sound in the prompt, at its own price', audioModel, { prompt: 10, audio: 4 }, 4_600n],
   [
-    'words are what of a prompt was cached',
+    'the cached part of a prompt with sound is charged as text',
     audioModel,
     { prompt: 10, audio: 4, cached: 8 },
     2_240n,

@@ -14,9 +14,9 @@ import { join } from 'node:path'
 
 import { sha256 } from '../core/ids.ts'
 import { hour, systemClock } from '../core/time.ts'
+import { boundByModes } from '../testing/fixtures/bound-by-modes.ts'
 import { openDiskStore } from './disk.ts'
 
-const isRoot = process.getuid?.() === 0
 let dir = ''
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'berth-disk-'))
@@ -145,10 +145,9 @@ test('a read-only folder throws try_again and still reads', async () => {
   const { sha256: name } = await (await open()).put(new Uint8Array(50).fill(1))
   const shut = [dir, join(dir, 'tmp'), ...readdirSync(dir).map((folder) => join(dir, folder))]
   for (const path of shut) chmodSync(path, 0o555)
-  const asNobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
   const body = `await store.put(new Uint8Array(60)).catch(tell)
     console.log((await store.read(${JSON.stringify(name)})).length)`
-  const output = await outputOf(run(isRoot ? asNobody : [], body))
+  const output = await outputOf(run(boundByModes, body))
   for (const path of shut) chmodSync(path, 0o755)
   expect(output).toBe('try_again\n50')
   expect(readdirSync(join(dir, 'tmp'))).toEqual([])

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 
-import { Connection } from '../db/connection.ts'
 import { takeDown } from '../hosting/moderation/moderation.ts'
 import type { DescribedOperation } from '../http/api-description.ts'
 import { newDelivery } from './fixtures/deliveries.ts'
+import { freshEngine } from './fixtures/engine.ts'
 import { createGatewayUser } from './fixtures/gateway.ts'
 import { createTestPerson } from './fixtures/people.ts'
 import { startTestServer, type TestResponse } from './fixtures/test-server.ts'
@@ -22,19 +22,9 @@ setDefaultTimeout(60_000)
 
 /** Every statement sent to SQLite. On PostgreSQL only the responses are compared. */
 const given: string[] = []
-const { prepare } = Connection.prototype
-Connection.prototype.prepare = function (text) {
-  const made = prepare.call(this, text)
-  const noted = { run: made.run, all: made.all, values: made.values }
-  return {
-    run: (...values) => (given.push(text), noted.run(...values)),
-    all: (...values) => (given.push(text), noted.all(...values)),
-    values: (...values) => (given.push(text), noted.values(...values)),
-  }
-}
-afterAll(() => void (Connection.prototype.prepare = prepare))
 
-const h = await startTestServer({ RESPONSES_KEPT_DAYS: '1' })
+const db = await freshEngine((text) => void given.push(text))
+const h = await startTestServer({ RESPONSES_KEPT_DAYS: '1' }, { db })
 afterAll(() => h.close())
 
 /** Ann's data. Ben knows its ids. */

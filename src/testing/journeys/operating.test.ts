@@ -13,6 +13,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { boundByModes } from '../fixtures/bound-by-modes.ts'
 import { startBinary } from '../processes/binary.ts'
 import {
   runBerth,
@@ -198,15 +199,12 @@ test('SIGTERM finishes a running upload, accepts nothing new and exits 0', async
 }, 60_000)
 
 test('a read-only data folder fails with one clear line', async () => {
-  const asNobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
-  const under = process.getuid?.() === 0 ? asNobody : []
   const shut = /cannot be written to/
-  chmodSync(dir, 0o755)
   mkdirSync(data, { mode: 0o555 })
-  await expectRejected(['serve', '--port', '0', '--data', data], shut, { under })
+  await expectRejected(['serve', '--port', '0', '--data', data], shut, { under: boundByModes })
   expect(readdirSync(data)).toEqual([])
   const inside = join(data, 'deeper/folder')
-  await expectRejected(['serve', '--port', '0', '--data', inside], shut, { under })
+  await expectRejected(['serve', '--port', '0', '--data', inside], shut, { under: boundByModes })
   writeFileSync(join(dir, 'letter'), 'mine')
   await expectRejected(['serve', '--port', '0', '--data', join(dir, 'letter')], shut)
 
@@ -218,8 +216,8 @@ test('a read-only data folder fails with one clear line', async () => {
     chmodSync(join(data, path), path === 'files' || path === 'files/tmp' ? 0o555 : 0o444)
   }
   chmodSync(data, 0o555)
-  await expectRejected(['serve', '--port', '0', '--data', data], shut, { under })
-  await expectRejected(['doctor', '--data', data], shut, { under })
+  await expectRejected(['serve', '--port', '0', '--data', data], shut, { under: boundByModes })
+  await expectRejected(['doctor', '--data', data], shut, { under: boundByModes })
   chmodSync(data, 0o755)
 }, 60_000)
 
