@@ -108,7 +108,16 @@ export interface AppContext {
 export type ContextOverrides = Partial<
   Pick<
     AppContext,
-    'clock' | 'log' | 'db' | 'storage' | 'catalog' | 'upstreams' | 'searcher' | 'pendingSettlements'
+    | 'clock'
+    | 'log'
+    | 'db'
+    | 'storage'
+    | 'catalog'
+    | 'upstreams'
+    | 'searcher'
+    | 'pendingSettlements'
+    | 'generators'
+    | 'inspector'
   >
 >
 
@@ -155,8 +164,8 @@ export async function createContext(
     otherServers: new OtherServers({ db, log, signals }, serverNameOf(origin)),
     restrictions,
     idempotency: new Idempotency(db, clock),
-    inspector: new Inspector(),
-    generators: new Generators(),
+    inspector: parts.inspector ?? new Inspector(),
+    generators: parts.generators ?? new Generators(),
     previewBrowser: new PreviewBrowser(findChromium(config.builderBrowser), config.dataDir, log),
     state,
     catalog: parts.catalog ?? models.catalog,
