@@ -3,16 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { randomBelow } from '../../core/ids.ts'
 import { killWhilePublishing } from '../processes/publish-kills.ts'
+import { testSeed } from '../thorough.ts'
 
-/** Set the seed that a failed run printed to repeat it. */
-const seed = randomBelow(2 ** 32)
-
-test(`kill -9 while publishing loses no acknowledged write (seed ${seed})`, async () => {
+test(`kill -9 while publishing loses no acknowledged write (seed ${testSeed})`, async () => {
   const dir = mkdtempSync(join(tmpdir(), 'berth-killed-'))
   try {
-    expect(await killWhilePublishing(join(dir, 'data'), 4, seed)).toBeGreaterThanOrEqual(12)
+    expect(await killWhilePublishing(join(dir, 'data'), 4, testSeed)).toBeGreaterThanOrEqual(12)
   } finally {
     rmSync(dir, { recursive: true })
   }
