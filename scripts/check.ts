@@ -1,60 +1,67 @@
 /**
- * The checks of `./scripts/test` and CI; with `quick`, only the static checks and the unit tests.
- * Exits 1 when a check fails.
+ * The checks of `./scripts/test` and CI. `quick` runs the static checks and the unit tests; `all`
+ * also runs what takes minutes (scripts/check/thorough.ts). Exits 1 when a check fails.
  */
 import { slowestFirst } from './check/order.ts'
 import { installBrowsers, installPackages } from './check/packages.ts'
 import { bun, runSteps, runTests, type Step, succeeds } from './check/run.ts'
+import { thoroughSteps } from './check/thorough.ts'
+
+const scope = Bun.argv[2]
+if (scope !== undefined && scope !== 'quick' && scope !== 'all') {
+  console.error(`./scripts/test takes "quick", "all" or nothing, not "${scope}".`)
+  process.exit(1)
+}
+/** src/testing/thorough.ts reads it in the processes of tests. */
+if (scope === 'all') process.env['TESTS'] = 'all'
 
 /** Tests that drive real browsers. */
 const withBrowsers = ['src/browser', 'src/web/browsing']
 /** Attacks on the sandbox in all browsers at once. */
 const attacks = ['src/testing/red-team']
-/** Pages in the sandbox, in one browser at a time. */
+/** Pages in the sandbox. */
 const sandboxed = ['src/testing/compatibility', 'src/testing/corpus']
-const notIn = (paths: string[]) => paths.map((path) => `--path-ignore-patterns=${path}`)
-const withoutBrowsers = notIn(
-  [...withBrowsers, ...attacks, ...sandboxed].map((folder) => `${folder}/**`),
+const withoutBrowsers = [...withBrowsers, ...attacks, ...sandboxed].map(
+  (folder) => `--path-ignore-patterns=${folder}/**`,
 )
 
 /** Modules whose tests start no whole server, or few. */
-const unitModules =
-  'config core db generators http jobs ledger mcp models providers scan state storage viewer'
+const unitModules = 'config core db generators jobs ledger models providers scan state viewer'
 const unitFolders = unitModules.split(' ').map((name) => `src/${name}`)
 
-const storingTests = [
+/** Tests of what owns SQL or locks, and one run through all operations. */
+const onBothEngines = [
   'src/db',
   'src/ledger',
-  'src/hosting',
-  'src/gateway',
-  'src/models',
+  'src/jobs',
   'src/payments',
-  'src/web',
+  'src/storage',
+  'src/models',
+  'src/gateway/accounts',
+  'src/gateway/usage',
+  'src/gateway/files',
+  'src/gateway/batches',
+  'src/hosting/agents',
+  'src/hosting/explore',
+  'src/hosting/reviews',
+  'src/hosting/runs',
+  'src/hosting/people',
+  'src/hosting/me',
+  'src/hosting/concurrent-changes.test.ts',
   'src/testing/bad-input.test.ts',
   'src/testing/contract.test.ts',
   'src/testing/properties.test.ts',
+  'src/testing/ownership.test.ts',
   'src/testing/errors.test.ts',
   'src/testing/replicas',
 ]
-
-/**
- * Tests that PostgreSQL adds nothing to: charges of requests that become those of src/gateway/chat
- * before anything is stored, and the reader of archives.
- */
-const sameOnPostgres = notIn([
-  ...['cohere', 'gemini', 'messages-api', 'openrouter'].map(
-    (name) => `src/gateway/${name}/ledger-table.test.ts`,
-  ),
-  'src/gateway/completions/completions.test.ts',
-  'src/hosting/folders/zip-reader.test.ts',
-])
 
 /** Flags for test files in several processes, each of which keeps its modules between files. */
 const inProcesses = (count: number) => [`--parallel=${count}`, '--no-isolate']
 
 /**
- * Runs the tests of everything that stores rows on a PostgreSQL server that the wrapper starts. The
- * cells of a table of charges wait for one account there, so only a few run at once.
+ * Runs tests on a PostgreSQL server that the wrapper starts. The cells of a table of charges wait
+ * for one account there, so only a few run at once.
  */
 const onPostgres = () =>
   runTests(
@@ -63,22 +70,24 @@ const onPostgres = () =>
       ...inProcesses(2),
       '--max-concurrency=5',
       ...withoutBrowsers,
-      ...sameOnPostgres,
-      ...storingTests,
+      ...(scope === 'all' ? ['src'] : onBothEngines),
     ],
     [process.execPath, 'src/testing/postgres.ts'],
   )
 
+/** Many tests wait for a deadline or an upstream, so more processes run than there are cores. */
 const onSqlite = async () =>
-  runTests('sqlite', [...inProcesses(3), await slowestFirst(), ...withoutBrowsers])
+  runTests('sqlite', [...inProcesses(4), await slowestFirst(), ...withoutBrowsers])
+
+/** The seed of CI, so that a run can be repeated. */
+const seed = '20261128'
 
 /** A short run of each long test: crashes of the server, also during payments, and many streams. */
 const soak = async () =>
-  (await bun('scripts/soak/kill.ts', '3')) &&
-  (await bun('scripts/soak/payments.ts', '3')) &&
-  (await bun('scripts/soak/topups.ts', '3')) &&
+  (await bun('scripts/soak/payments.ts', '3', seed)) &&
+  (await bun('scripts/soak/topups.ts', '3', seed)) &&
   (await bun('scripts/soak/streams.ts')) &&
-  bun('scripts/soak/replicas.ts', '60')
+  bun('scripts/soak/replicas.ts', '20', seed)
 
 /** Installs what tests start beside the server: a node of a chain, an S3 server, and so on. */
 const installServices = async () =>
@@ -104,23 +113,30 @@ const installServices = async () =>
   )) &&
   installPackages({ tests: 'a pooler', program: 'pgbouncer', packages: ['pgbouncer'] }, succeeds)
 
+/** Types take as long as all other static checks. */
 const staticChecks: Step[][] = [
-  [['format', () => bun('fmt', '--check')]],
-  [['types', () => bun('check')]],
-  [['types of public', () => bun('check', '-p', 'public')]],
-  [['tidy', () => bun('scripts/tidy.ts')]],
-  [['settings', () => bun('scripts/settings.ts', '--check')]],
+  [
+    ['types', () => bun('check')],
+    ['types of public', () => bun('check', '-p', 'public')],
+  ],
+  [
+    ['format', () => bun('fmt', '--check')],
+    ['settings', () => bun('scripts/settings.ts', '--check')],
+    ['tidy', () => bun('scripts/tidy.ts')],
+  ],
 ]
 
 const unitTests = () => runTests('unit', [...inProcesses(2), ...withoutBrowsers, ...unitFolders])
 
 const install = async () => (await installBrowsers(succeeds)) && installServices()
 
-const fullChecks: Step[][][] = [
+const ciChecks: Step[][][] = [
+  staticChecks,
   [
-    ...staticChecks,
-    [['migrations', () => bun('scripts/migrations.ts', '--check')]],
-    [['build', () => succeeds(['./scripts/build'])]],
+    [
+      ['migrations', () => bun('scripts/migrations.ts', '--check')],
+      ['build', () => succeeds(['./scripts/build'])],
+    ],
     [['browsers and services', install]],
   ],
   [[['tests on SQLite', onSqlite]]],
@@ -134,9 +150,11 @@ const fullChecks: Step[][][] = [
   ],
   // Alone, because a browser that waits for the processor looks like one that the sandbox blocked.
   [[['attacks on the sandbox', () => runTests('attacks', attacks)]]],
-  [[['pages in the sandbox', () => runTests('sandboxed', ['--parallel=2', ...sandboxed])]]],
+  [[['pages in the sandbox', () => runTests('sandboxed', ['--parallel=3', ...sandboxed])]]],
 ]
 
-const isQuick = Bun.argv[2] === 'quick'
-const passed = await runSteps(isQuick ? [staticChecks, [[['unit tests', unitTests]]]] : fullChecks)
-process.exit(passed ? 0 : 1)
+const quickChecks: Step[][][] = [staticChecks, [[['unit tests', unitTests]]]]
+
+const groups =
+  scope === 'quick' ? quickChecks : scope === 'all' ? [...ciChecks, ...thoroughSteps] : ciChecks
+process.exit((await runSteps(groups)) ? 0 : 1)

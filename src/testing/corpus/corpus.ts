@@ -7,6 +7,7 @@ import { openChromium } from '../browsers/chromium.ts'
 import { openFirefox } from '../browsers/firefox.ts'
 import { openWebkit } from '../browsers/webkit.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
+import { isThorough } from '../thorough.ts'
 import { runPages } from './runner.ts'
 
 const ms = 300_000
@@ -15,6 +16,13 @@ const openers: [Browser['name'], (path: string) => Promise<Browser>][] = [
   ['firefox', (path) => openFirefox(path)],
   ['webkit', (path) => openWebkit(path)],
 ]
+/**
+ * Chromium runs each page. Firefox takes five times as long for one, so that it and WebKit run a
+ * third of them, and all in the thorough run or with CORPUS=.
+ */
+const partOfOthers = 3
+const runsAll = isThorough || Bun.env['CORPUS'] !== undefined
+
 const types: Record<string, string> = {
   png: 'image/png',
   wav: 'audio/wav',
@@ -52,8 +60,7 @@ export function testCorpus(
       async () => {
         const hosted = new MemoryAppSource()
         const pages = new Map<string, string>()
-        // Firefox runs them five times slower than the others: a third of them, or all by CORPUS=.
-        const step = browserName === 'firefox' && Bun.env['CORPUS'] === undefined ? 3 : 1
+        const step = browserName === 'chromium' || runsAll ? 1 : partOfOthers
         for (const [at, name] of names.entries()) {
           if (at % step !== 0 || excepted[browserName]?.includes(name)) continue
           hosted.put(idOf(at), readFileSync(join(folder, name), 'utf8'))

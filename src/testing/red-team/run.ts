@@ -12,10 +12,10 @@ const loadMs = 12_000
 const settleMs = 700
 const lookupMs = 2_500
 
-/** Result of a vector: unprotected, where it must get through, and in the sandbox. */
+/** Result of a vector: unprotected, if it ran there and must get through, and in the sandbox. */
 export interface Outcome {
   vector: Vector
-  control: boolean
+  control: boolean | undefined
   ran: boolean
   reached: boolean
 }
@@ -168,14 +168,21 @@ async function putOtherApp(hosted: MemoryAppSource): Promise<string> {
   return file.sha256
 }
 
-/** Runs every vector that works in this browser, unprotected and in the sandbox. */
-export async function runVectors(browser: Browser, vectors: Vector[]): Promise<Outcome[]> {
+/**
+ * Runs every vector that works in this browser in the sandbox, and those that `hasControl` selects
+ * unprotected as well.
+ */
+export async function runVectors(
+  browser: Browser,
+  vectors: Vector[],
+  hasControl: (vector: Vector) => boolean,
+): Promise<Outcome[]> {
   const hosted = new MemoryAppSource()
   const target = openTarget(hosted, browser.name)
   const live = vectors.filter(({ live }) => live === undefined || live.includes(browser.name))
   const attempts: Attempt[] = []
   for (const [index, vector] of live.entries()) {
-    for (const guarded of [false, true]) {
+    for (const guarded of hasControl(vector) ? [false, true] : [true]) {
       const mark = `${index}${guarded ? 'g' : 'c'}`
       const start = { ran: false, isReported: false, native: false }
       attempts.push({ vector, mark, guarded, canary: await openCanary(), ...start })
@@ -199,9 +206,15 @@ export async function runVectors(browser: Browser, vectors: Vector[]): Promise<O
     lookups.includes(nameOf(attempt.mark)) ||
     // All pages with libraries share the CDN, so that one lookup fails all of them.
     (attempt.guarded && attempt.vector.libraries !== undefined && lookups.includes(cdnHost))
-  return live.map((vector, index) => {
-    const [control, guarded] = attempts.slice(index * 2, index * 2 + 2)
-    if (!control || !guarded) throw new Error('a vector without its trials')
-    return { vector, control: through(control), ran: guarded.ran, reached: through(guarded) }
-  })
+  const controls = new Map(
+    attempts.flatMap((one) => (one.guarded ? [] : [[one.vector, through(one)]])),
+  )
+  return attempts
+    .filter(({ guarded }) => guarded)
+    .map((one) => ({
+      vector: one.vector,
+      control: controls.get(one.vector),
+      ran: one.ran,
+      reached: through(one),
+    }))
 }

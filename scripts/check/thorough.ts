@@ -1,0 +1,47 @@
+/** What `./scripts/test all` runs beyond CI, besides the longer runs of CI's own tests. */
+import { bun, type Step, succeeds } from './run.ts'
+
+const targets = [
+  'linux-x64-baseline',
+  'linux-arm64',
+  'linux-x64-musl',
+  'darwin-arm64',
+  'windows-x64',
+]
+
+const builds = targets.map((target): Step => [
+  `build for ${target}`,
+  () => succeeds(['./scripts/build', `--target=bun-${target}`]),
+])
+
+/** Rounds of each long run, about two minutes each. */
+const soaks: [script: string, ...args: string[]][] = [
+  ['kill', '40'],
+  ['payments', '40'],
+  ['topups', '40'],
+  ['builds', '20'],
+  ['streams', '2000'],
+  ['bucket'],
+  ['payloads'],
+  ['properties', '200'],
+  ['races', '30'],
+  ['versions'],
+  ['replicas', '300'],
+]
+
+const soakSteps = soaks.map(([script, ...args]): Step => [
+  `soak ${script}`,
+  () => bun(`scripts/soak/${script}.ts`, ...args),
+])
+
+/** PostgreSQL stops under load, on a server that the wrapper starts. */
+const outage = () => bun('src/testing/postgres.ts', process.execPath, 'scripts/soak/outage.ts')
+
+/** Each step runs alone, because the attacks and soaks compare what one client gets. */
+export const thoroughSteps: Step[][][] = [
+  ...builds,
+  ...soakSteps,
+  ['soak outage', outage] satisfies Step,
+  ['attacks between clients', () => bun('scripts/attack/all.ts')] satisfies Step,
+  ['clients', () => bun('scripts/clients/all.ts')] satisfies Step,
+].map((step): Step[][] => [[step]])
