@@ -1,15 +1,11 @@
 import { minute, second } from '../core/time.ts'
 
-/** Time limit of one call of a JSON-RPC server. */
+/** Time limit of one call of a JSON-RPC server of an EVM chain. */
 export const rpcCallMs = 5 * second
 /** Time that a failed JSON-RPC server is asked last. */
 export const rpcRestMs = 30 * second
-/** Time after which a server of the wrong chain is checked again. */
-export const rpcWrongChainRestMs = 10 * minute
 /** Longest time for which a start waits for the servers of the chains. */
 export const networkWaitMs = 2 * second
-/** Bytes of a JSON-RPC response. */
-export const rpcBytesMax = 8 * 1_048_576
 /** Time limit of a request for rates, and of a request to an Esplora or bitcoind server. */
 export const chainCallMs = 10 * second
 /** Bytes of a response of a chain's server. */

@@ -1,5 +1,4 @@
 import type { Log } from '../core/log.ts'
-import { isRecord, recordOf } from '../core/schema.ts'
 import { stopwatch } from '../core/time.ts'
 import { describeFailure, fetchJson } from '../providers/fetch-json.ts'
 import { healthOf, type ServerHealth } from './health.ts'
@@ -18,7 +17,7 @@ export class ServerError extends Error {}
 export class OtherNetworkError extends ServerError {}
 
 /** No server of the network answered. */
-export class NoServerError extends ServerError {}
+class NoServerError extends ServerError {}
 
 /** An error that a server returned. The server itself can be used. */
 export class ServerResponseError extends Error {
@@ -31,7 +30,7 @@ export class ServerResponseError extends Error {
   }
 }
 
-interface PoolOptions {
+export interface PoolOptions {
   urls: readonly string[]
   /** The setting that has the URLs, for messages. */
   setting: string
@@ -40,15 +39,14 @@ interface PoolOptions {
   network?: string
   /** The name of the log entry for a server that cannot be used. */
   event?: string
-  /** Time that a server of another network is not asked; that of a failed one by default. */
-  otherNetworkRestMs?: number
-  /** Throws ServerError where a server is of another network. */
+  /** Throws OtherNetworkError or ServerError for a server that must not be used. */
   checkServer(url: string): Promise<void>
 }
 
 /**
  * Servers of one network, asked in their order. Each is checked before it is used, and again after
- * a failure. One that failed is asked last for a while.
+ * a failure. One that failed, or is of another network, is asked last for a while. A server can
+ * change its network at any time, so each work proves it again for what it reads.
  */
 export class ServerPool {
   private readonly servers: Server[]
@@ -87,8 +85,7 @@ export class ServerPool {
       try {
         await this.checkNetwork(server)
         const result = await work(server.url)
-        server.problem = undefined
-        server.restUntil = 0
+        recover(server)
         return result
       } catch (error) {
         if (!(error instanceof ServerResponseError)) this.rest(server, error)
@@ -104,23 +101,22 @@ export class ServerPool {
     )
   }
 
-  /** Returns the servers to ask, those that failed lately last, without those of other networks. */
+  /** Returns the servers in the order to ask them: those that failed lately last. */
   private inOrder(): Server[] {
     const now = stopwatch()
-    const ready = this.servers.filter(({ restUntil }) => restUntil <= now)
-    const resting = this.servers.filter((one) => one.restUntil > now && !one.isOfOtherNetwork)
-    return [...ready, ...resting]
+    const isResting = ({ restUntil }: Server) => restUntil > now
+    return [...this.servers.filter((one) => !isResting(one)), ...this.servers.filter(isResting)]
   }
 
   private async checkNetwork(server: Server): Promise<void> {
     if (server.isChecked) return
     await this.options.checkServer(server.url)
     server.isChecked = true
-    server.problem = undefined
+    recover(server)
   }
 
   private rest(server: Server, error: unknown): void {
-    const { log, event = 'chain_server_unusable', otherNetworkRestMs = rpcRestMs } = this.options
+    const { log, event = 'chain_server_unusable' } = this.options
     const isReadable = error instanceof ServerError || error instanceof ServerResponseError
     const problem = isReadable ? error.message : describeFailure(error)
     if (server.problem !== problem) log.warn(event, { server: server.name, problem })
@@ -128,36 +124,23 @@ export class ServerPool {
     server.isOfOtherNetwork = error instanceof OtherNetworkError
     // Behind one name may be several nodes, so that the network is checked again after a failure.
     server.isChecked = false
-    const restMs = server.isOfOtherNetwork ? otherNetworkRestMs : rpcRestMs
-    server.restUntil = stopwatch() + restMs
+    server.restUntil = stopwatch() + rpcRestMs
   }
 }
 
-export const otherNetwork = (network: string): ServerError =>
-  new OtherNetworkError(`It serves another network than ${network}. Correct the URL.`)
-
-const limits = () => ({ signal: AbortSignal.timeout(chainCallMs), bytesMax: chainBytesMax })
-
-export const getJson = (url: string): Promise<unknown> => fetchJson(new Request(url), limits())
-
-/** Calls a JSON-RPC method. A user and a password in the URL become a header. */
-export async function callRpc(
-  address: string,
-  method: string,
-  params: readonly unknown[],
-): Promise<unknown> {
-  const url = new URL(address.replace(/\/$/, ''))
-  const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
-  url.username = url.password = ''
-  const request = new Request(url.href, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...(user !== ':' && { authorization: `Basic ${Buffer.from(user).toString('base64')}` }),
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  })
-  const { error, result } = recordOf(await fetchJson(request, limits()))
-  if (isRecord(error)) throw new ServerError(`${method}: ${String(error['message'])}`)
-  return result
+function recover(server: Server): void {
+  server.problem = undefined
+  server.isOfOtherNetwork = false
+  server.restUntil = 0
 }
+
+/** Returns the problem of a server that serves another network than the named one. */
+export const otherNetworkProblem = (network: string): string =>
+  `It serves another network than ${network}. Correct the URL.`
+
+/** Fetches JSON from a server of a chain, or of rates. */
+export const getJson = (url: string): Promise<unknown> =>
+  fetchJson(new Request(url), {
+    signal: AbortSignal.timeout(chainCallMs),
+    bytesMax: chainBytesMax,
+  })

@@ -2,7 +2,15 @@ import { readStart } from './response.ts'
 import { classifyNetworkError } from './upstream.ts'
 
 /** A failed request. Its message contains no address and no key. */
-class FetchJsonError extends Error {}
+export class FetchJsonError extends Error {
+  constructor(
+    message: string,
+    /** The status of the response; undefined without one. */
+    readonly status?: number,
+  ) {
+    super(message)
+  }
+}
 
 /**
  * Fetches JSON of at most `bytesMax` bytes. It does not follow redirects, which would leak keys.
@@ -17,7 +25,7 @@ export async function fetchJson(
   })
   if (!response.ok) {
     await response.body?.cancel()
-    throw new FetchJsonError(`status ${response.status}`)
+    throw new FetchJsonError(`status ${response.status}`, response.status)
   }
   const { text, isComplete } = await readStart(response, bytesMax)
   if (!isComplete) throw new FetchJsonError('too long')

@@ -7,10 +7,13 @@ import { recordOf } from '../../core/schema.ts'
 import { day } from '../../core/time.ts'
 import { doctor } from '../../ledger/doctor.ts'
 import { usdcOfBaseSepolia as usdc } from '../../payments/x402/network.ts'
-import { startChain, type TestWallet } from '../../testing/fixtures/chain.ts'
+import { usedTransfers } from '../../payments/x402/tables.ts'
+import { startChain, startRpcProxy, type TestWallet } from '../../testing/fixtures/chain.ts'
 import { skillText } from '../../testing/fixtures/folders.ts'
+import { callNode } from '../../testing/fixtures/json-rpc.ts'
 import { publishPack } from '../../testing/fixtures/packs-on-explore.ts'
 import { authorize, startPaidServer } from '../../testing/fixtures/payments.ts'
+import batchContract from '../../testing/fixtures/solidity/Batch.json'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { expireShares } from './expiry.ts'
 
@@ -48,12 +51,19 @@ async function due(report: object = worked, by = ben) {
   return { id, shareDue: Object(body).shareDue }
 }
 
-const submit = (wallet: TestWallet, to: Hex, units: bigint, token: Hex = usdc): Promise<Hex> =>
+const submit = (
+  wallet: TestWallet,
+  to: Hex,
+  units: bigint,
+  token: Hex = usdc,
+  fee?: bigint,
+): Promise<Hex> =>
   chain.client.sendTransaction({
     account: privateKeyToAccount(wallet.key),
     to: token,
     data: encodeFunctionData({ abi, functionName: 'transfer', args: [to, units] }),
     gas: 200_000n,
+    ...(fee !== undefined && { maxFeePerGas: fee, maxPriorityFeePerGas: fee }),
   })
 
 const send = (...transfer: Parameters<typeof submit>): Promise<Hex> =>
@@ -238,20 +248,82 @@ test('an unpaid share becomes overdue and can still be paid', async () => {
   expect(after.shares.verified).toBe(before.shares.verified + 1)
 })
 
-test('a chain that does not respond is chain_unavailable', async () => {
-  const other = await startChain()
-  const server = await startPaidServer(other)
-  const [ann, cy] = [await server.agent('ann'), await server.agent('cyd')]
-  const share = { percent: 10, of: 'profit', payTo: payTo.address, network, asset: 'USDC' }
-  const sold = await publishPack(ann, { steps, share }, 'framework')
-  const id = (await cy.call('POST', '/runs', { pack: sold })).text('run.id')
-  await cy.call('POST', `/runs/${id}/report`, worked)
-  await other.stop()
-  const no = await pay(id, { tx: `0x${'ab'.repeat(32)}`, network }, cy)
-  expect([no.status, no.code]).toEqual([503, 'chain_unavailable'])
-  expect((await cy.call('GET', `/runs/${id}`)).text('run.share.verdict')).toBe('unreadable')
-  await server.close()
+test('two transfers of a transaction pay two shares, also after a reorganization', async () => {
+  const batch = await chain.client.deployContract({
+    abi: [],
+    account: privateKeyToAccount(payer.key),
+    bytecode: `0x${batchContract.bytecode.slice(2)}`,
+  })
+  const { contractAddress: to } = await chain.client.waitForTransactionReceipt({ hash: batch })
+  const calls = [await transferBySignature(), await transferBySignature()]
+  const run = parseAbi(['function run(address target, bytes[] calls)'])
+  const data = encodeFunctionData({ abi: run, args: [usdc, calls] })
+  const before = await chain.client.snapshot()
+  const account = privateKeyToAccount((await chain.createGasWallet()).key)
+  const tx = await chain.mined(chain.client.sendTransaction({ account, to, data }))
+  const payOnce = async () => {
+    const { id } = await due()
+    return pay(id, { tx, network, signature: await sign(payer, id, tx) })
+  }
+  for (const paid of [await payOnce(), await payOnce()]) expect(paid.status).toBe(200)
+  expect((await payOnce()).code).toBe('tx_used')
+
+  // The transaction is in a new block, and its logs are behind those of another one.
+  const { result } = await callNode(chain.url, 'eth_getRawTransactionByHash', [tx])
+  await chain.client.revert({ id: before })
+  await chain.client.setBalance({ address: account.address, value: 10n ** 18n })
+  await chain.client.setAutomine(false)
+  // A node mines what pays more first.
+  await submit(payer, maker404, 1n, usdc, 10n ** 11n)
+  await callNode(chain.url, 'eth_sendRawTransaction', [result])
+  await chain.client.mine({ blocks: 1 })
+  await chain.client.setAutomine(true)
+  const { logs } = await chain.client.getTransactionReceipt({ hash: tx })
+  expect(logs[0]?.logIndex).toBe(1)
+  expect((await payOnce()).code).toBe('tx_used')
 })
+
+/** Returns a call of USDC that moves the amount of a share, signed by the payer. */
+async function transferBySignature(): Promise<Hex> {
+  const { message: m, signature } = await authorize(payer, { payTo: payTo.address, units })
+  return encodeFunctionData({
+    abi,
+    functionName: 'transferWithAuthorization',
+    args: [m.from, m.to, m.value, m.validAfter, m.validBefore, m.nonce, signature],
+  })
+}
+
+test('a transaction that a version before used by its place in the block is used', async () => {
+  const tx = await send(payer, payTo.address, units)
+  const { logs } = await chain.client.getTransactionReceipt({ hash: tx })
+  const row = { network, tx, log: logs[0]?.logIndex ?? -1, at: 0 }
+  await t.ctx.db.tx((db) => db.insert(usedTransfers).values(row))
+  const { id } = await due()
+  expect((await pay(id, { tx, network, signature: await sign(payer, id, tx) })).code).toBe(
+    'tx_used',
+  )
+})
+
+test.each(['drop', 'garble', 'limit', 'nonsense', 'other'] as const)(
+  'a chain that is unreadable (%s) is chain_unavailable',
+  async (kind) => {
+    const other = await startChain()
+    const proxy = startRpcProxy(other)
+    const server = await startPaidServer(other, { X402_RPC_URLS: proxy.url })
+    const [ann, cy] = [await server.agent('ann'), await server.agent('cyd')]
+    const share = { percent: 10, of: 'profit', payTo: payTo.address, network, asset: 'USDC' }
+    const sold = await publishPack(ann, { steps, share }, 'framework')
+    const id = (await cy.call('POST', '/runs', { pack: sold })).text('run.id')
+    await cy.call('POST', `/runs/${id}/report`, worked)
+    proxy.disturb = (method) => (method === 'eth_chainId' ? undefined : kind)
+    const no = await pay(id, { tx: `0x${'ab'.repeat(32)}`, network }, cy)
+    expect([no.status, no.code]).toEqual([503, 'chain_unavailable'])
+    expect((await cy.call('GET', `/runs/${id}`)).text('run.share.verdict')).toBe('unreadable')
+    await server.close()
+    await proxy.stop()
+    await other.stop()
+  },
+)
 
 test('a share needs payments, this chain and a valid address', async () => {
   const share = { percent: 10, of: 'revenue', payTo: payTo.address, network, asset: 'USDC' }

@@ -2,7 +2,7 @@ import type { AppContext } from '../../context.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { ApiError, rejectRequest } from '../../errors.ts'
-import { isUnavailable } from '../../payments/evm/rpc.ts'
+import { ChainReadError } from '../../payments/evm/rpc.ts'
 import { fromUnits } from '../../payments/x402/offer.ts'
 import type { ProofProblem, ProvenTransfer } from '../../payments/x402/proof.ts'
 import { isTransactionUsed, type PaymentRow, useTransfer } from '../../payments/x402/rows.ts'
@@ -88,7 +88,7 @@ async function payByTransaction(
     ? await x402
         .prove({ ...claim, since: run.created, confirmations: ctx.config.x402Confirmations })
         .catch((error: unknown) => {
-          if (isUnavailable(error)) return 'unreadable' as const
+          if (error instanceof ChainReadError) return 'unreadable' as const
           throw error
         })
     : 'tx_wrong_asset'
@@ -146,8 +146,8 @@ const recordTransfer = (
     const network = now.shareDue?.network ?? ''
     const at = ctx.clock.now()
     const isNew = transfers.length > 1 || !(await isTransactionUsed(db, { network, tx }))
-    for (const { log, payer, units } of isNew ? transfers : [])
-      if (await useTransfer(db, { network, tx, log }, at))
+    for (const { id, log, payer, units } of isNew ? transfers : [])
+      if (await useTransfer(db, { network, tx, id, log }, at))
         return markPaid(ctx, db, now, { tx, payer, units })
     throw new ApiError('tx_used')
   })

@@ -2,8 +2,10 @@ import type { Config } from '../../config/settings.ts'
 import type { Log } from '../../core/log.ts'
 import { itemsOf, recordOf } from '../../core/schema.ts'
 import { second } from '../../core/time.ts'
-import { callRpc, otherNetwork, ServerError, ServerPool } from '../server-pool.ts'
+import { JsonRpc } from '../json-rpc.ts'
+import { otherNetworkProblem, ServerError } from '../server-pool.ts'
 import { scriptOf } from './addresses.ts'
+import { bitcoinGenesis } from './bitcoin-genesis.ts'
 import type { ObservedPayment, PollInput, PollResult } from './poll.ts'
 import type { StoredInvoice } from './status.ts'
 
@@ -13,19 +15,29 @@ const rescanBlocks = 6
 
 interface BitcoindContext {
   config: Config
-  coins: { bitcoin(): ServerPool; watchedScripts: Set<string> }
+  coins: { bitcoind(): JsonRpc; watchedScripts: Set<string> }
 }
 
 /** Returns an own bitcoind. Its wallet only watches and has no private keys. */
-export const openBitcoind = (network: string, url: string, log: Log): ServerPool =>
-  new ServerPool({
-    urls: [url],
+export const openBitcoind = (network: string, url: string, log: Log): JsonRpc =>
+  new JsonRpc({
+    urls: [url.replace(/\/$/, '')],
     setting: 'TOPUP_BTC_RPC_URL',
     log,
-    checkServer: async (server) => {
-      const { chain } = recordOf(await callRpc(server, 'getblockchaininfo', []))
-      if (chain !== (chains[network] ?? network)) throw otherNetwork(network)
-      const wallet = recordOf(await callRpc(server, 'getwalletinfo', []))
+    proof: {
+      // Litecoin and others have the same names of chains, and the same scripts.
+      calls: [{ method: 'getblockchaininfo' }, { method: 'getblockhash', params: [0] }],
+      findProblem: ([info, hash]) => {
+        const { chain } = recordOf(info)
+        if (typeof chain !== 'string') throw new ServerError('It returned no chain.')
+        const { [network]: name = network } = chains
+        const { [network]: genesis = hash } = bitcoinGenesis
+        const isOwn = chain === name && hash === genesis
+        return isOwn ? undefined : otherNetworkProblem(network)
+      },
+    },
+    checkServer: async (request) => {
+      const wallet = recordOf(await request('getwalletinfo'))
       if (wallet['private_keys_enabled'] === true) {
         throw new ServerError('Its wallet has private keys. Create one without them.')
       }
@@ -37,9 +49,8 @@ export async function pollBitcoind(
   ctx: BitcoindContext,
   { cursor, watched, unconfirmed }: PollInput,
 ): Promise<PollResult> {
-  const pool = ctx.coins.bitcoin()
-  const call = (method: string, ...params: unknown[]) =>
-    pool.use((url) => callRpc(url, method, params))
+  const node = ctx.coins.bitcoind()
+  const call = (method: string, ...params: unknown[]) => node.request(method, params)
   const scripts = new Map<string, StoredInvoice>()
   for (const invoice of watched) {
     scripts.set(await scriptOf(ctx.config, invoice.address), invoice)
@@ -51,9 +62,7 @@ export async function pollBitcoind(
   const txs = new Set(rows.map(({ txid }) => String(txid)))
   const observed: ObservedPayment[] = []
   for (const tx of txs) observed.push(...(await readOutputs(call, tx, scripts)))
-  const seen = new Set(observed.map(({ tx, output }) => `${tx} ${output}`))
-  const gone = unconfirmed.filter(({ tx, output }) => !seen.has(`${tx} ${output}`))
-  return { observed, gone, cursor: String(listed['lastblock']) }
+  return { observed, expected: unconfirmed, cursor: String(listed['lastblock']) }
 }
 
 type Call = (method: string, ...params: unknown[]) => Promise<unknown>

@@ -4,6 +4,7 @@ import type { Log } from '../../core/log.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Engine } from '../../db/engine.ts'
 import { EvmRpc } from '../evm/rpc.ts'
+import type { JsonRpc } from '../json-rpc.ts'
 import type { ServerPool } from '../server-pool.ts'
 import { openBitcoind } from './bitcoind.ts'
 import { openEsplora } from './esplora.ts'
@@ -16,9 +17,10 @@ export class Coins {
   readonly rates: () => Rates
   /** The chain of ETH and USDT. */
   readonly evm: () => EvmRpc
-  /** The servers of Bitcoin: an own bitcoind, or Esplora. */
-  readonly bitcoin: () => ServerPool
-  readonly solana: () => ServerPool
+  /** The servers of Bitcoin: an own bitcoind where TOPUP_BTC_RPC_URL is set, else Esplora. */
+  readonly bitcoind: () => JsonRpc
+  readonly esplora: () => ServerPool
+  readonly solana: () => JsonRpc
   /** Scripts that the wallet of an own bitcoind watches, as far as this process knows. */
   readonly watchedScripts = new Set<string>()
   /** The contract of TOPUP_USDT_TOKEN has the decimals of USDT. */
@@ -37,21 +39,19 @@ export class Coins {
         }),
     )
     const { topupBtcNetwork: network, topupBtcRpcUrl: node } = config
-    this.bitcoin = lazy(() =>
-      node === ''
-        ? openEsplora(network, config.topupBtcEsploraUrls, log)
-        : openBitcoind(network, node, log),
-    )
+    this.bitcoind = lazy(() => openBitcoind(network, node, log))
+    this.esplora = lazy(() => openEsplora(network, config.topupBtcEsploraUrls, log))
     this.solana = lazy(() => openSolana(config, log))
   }
 
   /** Returns the servers of the networks that the settings turn on. */
-  chains(): (EvmRpc | ServerPool)[] {
+  chains(): (JsonRpc | ServerPool)[] {
+    const { topupBtcRpcUrl: node } = this.ctx.config
     const networks = networksOf(this.ctx.config)
     const has = (kind: string) => networks.some((network) => network.startsWith(kind))
     return [
       ...(has('eip155:') ? [this.evm()] : []),
-      ...(has('bitcoin:') ? [this.bitcoin()] : []),
+      ...(has('bitcoin:') ? [node === '' ? this.esplora() : this.bitcoind()] : []),
       ...(has('solana:') ? [this.solana()] : []),
     ]
   }

@@ -1,7 +1,15 @@
+import type { Config } from '../../config/settings.ts'
 import type { Log } from '../../core/log.ts'
 import { itemsOf, recordOf } from '../../core/schema.ts'
 import { second } from '../../core/time.ts'
-import { getJson, otherNetwork, ServerError, ServerPool } from '../server-pool.ts'
+import {
+  getJson,
+  OtherNetworkError,
+  otherNetworkProblem,
+  ServerError,
+  ServerPool,
+} from '../server-pool.ts'
+import { bitcoinGenesis } from './bitcoin-genesis.ts'
 import type { ObservedPayment, PollInput, PollResult } from './poll.ts'
 import type { StoredInvoice } from './status.ts'
 
@@ -9,13 +17,6 @@ const publicServers: Record<string, string[]> = {
   mainnet: ['https://mempool.space/api', 'https://blockstream.info/api'],
   testnet: ['https://mempool.space/testnet/api', 'https://blockstream.info/testnet/api'],
   signet: ['https://mempool.space/signet/api'],
-}
-
-/** Hash of the first block, which tells networks apart. Regtest has no fixed one. */
-const genesis: Record<string, string> = {
-  mainnet: '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f',
-  testnet: '000000000933ea01ad0ee984209779baaec3ced90fa3f408719526f8d77f4943',
-  signet: '00000008819873e925422c1ff0f99f7cc9bbb232af63a077a480a3633bee1ef6',
 }
 
 /** Transactions that one response of Esplora has at most, besides those of the mempool. */
@@ -29,34 +30,51 @@ export function openEsplora(network: string, urls: readonly string[], log: Log):
     urls: all.map((url) => url.replace(/\/$/, '')),
     setting: 'TOPUP_BTC_ESPLORA_URLS',
     log,
-    checkServer: async (url) => {
-      const expected = genesis[network]
-      if (expected === undefined) return
-      const [block] = itemsOf(await getJson(`${url}/blocks/0`)).slice(-1)
-      if (recordOf(block)['id'] !== expected) throw otherNetwork(network)
-    },
+    checkServer: (url) => requireNetwork(network, url),
   })
 }
 
-/** Finds the payments of the invoices whose turn it is. */
-export async function pollEsplora(
-  esplora: ServerPool,
-  { due, unconfirmed }: PollInput,
-): Promise<PollResult> {
-  const height = Number(await esplora.use((url) => getJson(`${url}/blocks/tip/height`)))
+/** Throws OtherNetworkError for a server of another network. */
+async function requireNetwork(network: string, url: string): Promise<void> {
+  const genesis = bitcoinGenesis[network]
+  if (genesis === undefined) return
+  const [block] = itemsOf(await getJson(`${url}/blocks/0`)).slice(-1)
+  const { id } = recordOf(block)
+  if (typeof id !== 'string') throw new ServerError('It returned no first block.')
+  if (id !== genesis) throw new OtherNetworkError(otherNetworkProblem(network))
+}
+
+interface EsploraContext {
+  config: Config
+  coins: { esplora(): ServerPool }
+}
+
+/**
+ * Finds the payments of the invoices whose turn it is. One server responds to all of a pass, and
+ * proves its network before and after it (docs/decisions/0094).
+ */
+export function pollEsplora(ctx: EsploraContext, input: PollInput): Promise<PollResult> {
+  const { topupBtcNetwork: network } = ctx.config
+  return ctx.coins.esplora().use(async (url) => {
+    await requireNetwork(network, url)
+    const result = await pollServer(url, input)
+    await requireNetwork(network, url)
+    return result
+  })
+}
+
+async function pollServer(url: string, { due, unconfirmed }: PollInput): Promise<PollResult> {
+  const height = Number(await getJson(`${url}/blocks/tip/height`))
   if (!Number.isSafeInteger(height)) throw new ServerError('The server returned no height.')
   const observed: ObservedPayment[] = []
-  for (const invoice of due) observed.push(...(await readPayments(esplora, invoice, height)))
-  const seen = new Set(observed.map(({ tx, output }) => `${tx} ${output}`))
+  for (const invoice of due) observed.push(...(await readPayments(url, invoice, height)))
   const polled = new Set(due.map(({ id }) => id))
-  const gone = unconfirmed.filter(
-    ({ invoice, tx, output }) => polled.has(invoice ?? '') && !seen.has(`${tx} ${output}`),
-  )
-  return { observed, gone, cursor: String(height) }
+  const expected = unconfirmed.filter(({ invoice }) => polled.has(invoice ?? ''))
+  return { observed, expected, cursor: String(height) }
 }
 
 async function readPayments(
-  esplora: ServerPool,
+  url: string,
   invoice: StoredInvoice,
   height: number,
 ): Promise<ObservedPayment[]> {
@@ -64,8 +82,7 @@ async function readPayments(
   const found: ObservedPayment[] = []
   let path = `/address/${address}/txs`
   for (let page = 0; page < pagesMax; page += 1) {
-    const at = path
-    const txs = itemsOf(await esplora.use((url) => getJson(url + at))).map(recordOf)
+    const txs = itemsOf(await getJson(url + path)).map(recordOf)
     found.push(...txs.flatMap((tx) => outputsOf(tx, invoice, height)))
     const confirmed = txs.filter(({ status }) => recordOf(status)['confirmed'] === true)
     const last = confirmed.at(-1)

@@ -2,12 +2,20 @@ import { itemsOf, recordOf } from '../../core/schema.ts'
 import type { EvmRpc } from '../evm/rpc.ts'
 import { type BlockRange, type BlockTimes, byAddress, toHex } from './blocks.ts'
 import type { CoinContext } from './coins.ts'
-import { sumOfEther } from './payment-sums.ts'
+import { readCreditedEther } from './payment-sums.ts'
 import type { ObservedPayment, PollInput } from './poll.ts'
 import type { StoredInvoice, StoredPayment } from './status.ts'
 
 /** Output of a payment of ETH: it is the value of its transaction and has no log. */
 const valueOutput = -1
+/** Begins the name of a payment that only a balance shows, in place of its transaction. */
+const balancePrefix = 'balance:'
+
+/** Payments of ETH: those of the chain, and those that it shows unless they are gone. */
+interface EtherPayments {
+  observed: ObservedPayment[]
+  expected: StoredPayment[]
+}
 
 /** Finds ETH in the new blocks, and asks again for the payments that are not confirmed. */
 export async function findEther(
@@ -15,10 +23,10 @@ export async function findEther(
   { watched, unconfirmed }: PollInput,
   range: BlockRange,
   times: BlockTimes,
-): Promise<{ observed: ObservedPayment[]; gone: StoredPayment[] }> {
+): Promise<EtherPayments> {
   const invoices = byAddress(watched)
   const observed: ObservedPayment[] = []
-  const gone: StoredPayment[] = []
+  const expected: StoredPayment[] = []
   const isWatched = watched.some(({ asset }) => asset === 'ETH')
   for (let block = range.from; isWatched && block <= range.to; block += 1) {
     const found = recordOf(await rpc.request('eth_getBlockByNumber', [toHex(block), true]))
@@ -35,14 +43,15 @@ export async function findEther(
   const fresh = new Set(observed.map(({ tx }) => tx))
   for (const known of unconfirmed) {
     const invoice = invoices.get(known.address.toLowerCase())
-    const isOther = known.asset !== 'ETH' || known.output !== valueOutput || fresh.has(known.tx)
+    const isOther = known.asset !== 'ETH' || known.output !== valueOutput
     if (isOther || !invoice) continue
+    expected.push(known)
+    if (fresh.has(known.tx)) continue
     const amount = BigInt(known.amount)
     const payment = await readTransfer(rpc, { tx: known.tx, amount, invoice }, range.head, times)
     if (payment) observed.push(payment)
-    else gone.push(known)
   }
-  return { observed, gone }
+  return { observed, expected }
 }
 
 /** Returns a transfer of ETH as the chain has it; undefined where it failed or left the chain. */
@@ -72,30 +81,71 @@ async function readTransfer(
 }
 
 /**
- * Finds ETH that contracts sent, which no transaction shows: the confirmed balance of an address
- * that never sent anything is more than the payments that are known.
+ * Compares the payments with the confirmed balances of addresses that never sent anything. A
+ * balance that is higher shows ETH of contracts, which is in no transaction. Where it is lower, a
+ * reorganization moved ETH that was credited by balance: the same money is not observed again.
  */
-export async function findEtherOfContracts(
+export async function balanceEther(
   ctx: CoinContext,
-  { due }: PollInput,
+  { due, unconfirmed }: PollInput,
   head: number,
-  observed: ObservedPayment[],
-): Promise<ObservedPayment[]> {
-  const rpc = ctx.coins.evm()
+  { observed, expected }: EtherPayments,
+): Promise<EtherPayments> {
   const confirmations = ctx.config.topupEvmConfirmations
+  const confirmed = observed.filter((payment) => payment.confirmations >= confirmations)
+  const invoices = new Set(due.filter(({ asset }) => asset === 'ETH'))
+  for (const { invoice } of confirmed) if (invoice?.asset === 'ETH') invoices.add(invoice)
+  const result = { observed: new Set(observed), expected: [...expected] }
   const block = head - confirmations + 1
-  const found: ObservedPayment[] = []
-  for (const invoice of block < 0 ? [] : due) {
-    if (invoice.asset !== 'ETH') continue
-    const { address } = invoice
-    const balance = BigInt(String(await rpc.request('eth_getBalance', [address, toHex(block)])))
-    const stored = await sumOfEther(ctx, invoice, observed)
-    if (balance <= stored) continue
-    const nonce = Number(await rpc.request('eth_getTransactionCount', [address, toHex(block)]))
-    if (nonce !== 0) continue
-    const tx = `balance:${address.toLowerCase()}:${balance}`
-    const amount = balance - stored
-    found.push({ tx, output: 0, address, asset: 'ETH', amount, block, confirmations, invoice })
+  for (const invoice of block < 0 ? [] : invoices) {
+    const own = confirmed.filter((payment) => payment.invoice === invoice)
+    const waiting = unconfirmed.filter(
+      (payment) => payment.invoice === invoice.id && payment.tx.startsWith(balancePrefix),
+    )
+    const rest = await findDifference(ctx, { invoice, own, waiting, block })
+    if (!rest) continue
+    result.expected.push(...waiting)
+    for (const payment of rest.missing) result.observed.delete(payment)
+    if (rest.more) result.observed.add({ ...rest.more, confirmations })
   }
-  return found
+  return { observed: [...result.observed], expected: result.expected }
+}
+
+interface EtherOfInvoice {
+  invoice: StoredInvoice
+  /** Payments of transactions with their confirmations. */
+  own: ObservedPayment[]
+  /** Payments by balance that are not credited yet. */
+  waiting: StoredPayment[]
+  /** The newest confirmed block. */
+  block: number
+}
+
+/** Returns payments that the balance lacks, and what it has beside them; undefined if unknown. */
+async function findDifference(
+  ctx: CoinContext,
+  { invoice, own, waiting, block }: EtherOfInvoice,
+): Promise<
+  | { missing: ObservedPayment[]; more: Omit<ObservedPayment, 'confirmations'> | undefined }
+  | undefined
+> {
+  const { address } = invoice
+  const rpc = ctx.coins.evm()
+  const balance = BigInt(String(await rpc.request('eth_getBalance', [address, toHex(block)])))
+  const credited = await readCreditedEther(ctx, invoice)
+  const fresh = own.filter(({ tx }) => !credited.txs.has(tx))
+  let rest = balance - credited.sum
+  if (waiting.length === 0 && fresh.reduce((sum, { amount }) => sum + amount, 0n) === rest) {
+    return undefined
+  }
+  const nonce = Number(await rpc.request('eth_getTransactionCount', [address, toHex(block)]))
+  if (nonce !== 0) return undefined
+  const missing: ObservedPayment[] = []
+  for (const payment of fresh) {
+    if (payment.amount > rest) missing.push(payment)
+    else rest -= payment.amount
+  }
+  if (rest <= 0n) return { missing, more: undefined }
+  const tx = `${balancePrefix}${address.toLowerCase()}:${balance}`
+  return { missing, more: { tx, output: 0, address, asset: 'ETH', amount: rest, block, invoice } }
 }

@@ -2,7 +2,7 @@ import { itemsOf, recordOf } from '../../core/schema.ts'
 import { minute } from '../../core/time.ts'
 import { type BlockRange, BlockTimes, byAddress, toHex } from './blocks.ts'
 import type { CoinContext } from './coins.ts'
-import { findEther, findEtherOfContracts } from './ether.ts'
+import { balanceEther, findEther } from './ether.ts'
 import { blocksPerPass } from './limits.ts'
 import { usdtToken } from './method.ts'
 import type { ObservedPayment, PollInput, PollResult } from './poll.ts'
@@ -26,7 +26,7 @@ export async function pollEvm(ctx: CoinContext, input: PollInput): Promise<PollR
   if (!Number.isSafeInteger(head)) throw new Error('The server returned no block number.')
   const problem = await findTokenProblem(ctx)
   if (problem !== undefined) throw new Error(problem)
-  if (input.watched.length === 0) return { observed: [], gone: [], cursor: String(head) }
+  if (input.watched.length === 0) return { observed: [], expected: [], cursor: String(head) }
   const times = new BlockTimes(rpc)
   const last = Math.min(head, Number(input.cursor ?? (await firstBlock(input, head, times))))
   const to = Math.min(head, last + blocksPerPass)
@@ -34,15 +34,13 @@ export async function pollEvm(ctx: CoinContext, input: PollInput): Promise<PollR
   const range = { from, to, head }
   const tokens = await findTokens(ctx, input.watched, range, times)
   const ether = await findEther(rpc, input, { ...range, from: Math.min(to, last + 1) }, times)
-  const contracts = to === head ? await findEtherOfContracts(ctx, input, head, ether.observed) : []
-  const seen = new Set(tokens.map(({ tx, output }) => `${tx} ${output}`))
-  const gone = input.unconfirmed.filter(
-    ({ asset, tx, output, block }) =>
-      asset === 'USDT' && block !== null && block >= from && !seen.has(`${tx} ${output}`),
+  const balanced = to === head ? await balanceEther(ctx, input, head, ether) : ether
+  const expected = input.unconfirmed.filter(
+    ({ asset, block }) => asset === 'USDT' && block !== null && block >= from,
   )
   return {
-    observed: [...tokens, ...ether.observed, ...contracts],
-    gone: [...gone, ...ether.gone],
+    observed: [...tokens, ...balanced.observed],
+    expected: [...expected, ...balanced.expected],
     cursor: String(to),
   }
 }
@@ -69,6 +67,7 @@ async function findTokens(
   if (token === '') return []
   const invoices = byAddress(watched)
   const observed: ObservedPayment[] = []
+  const places = new Map<string, number>()
   for (let at = 0; at < watched.length; at += addressesPerCall) {
     const addresses = watched.slice(at, at + addressesPerCall).map(({ address }) => address)
     const topics = [transferTopic, null, addresses.map(topicOf)]
@@ -81,9 +80,15 @@ async function findTokens(
       const isOfToken = String(log['address']).toLowerCase() === token.toLowerCase()
       const amount = BigInt(String(log['data'] === '0x' ? 0 : log['data']))
       if (log['removed'] === true || !isOfToken || !invoice || amount === 0n) continue
+      const tx = String(log['transactionHash']).toLowerCase()
+      const content = `${tx} ${address} ${amount}`
+      const place = places.get(content) ?? 0
+      places.set(content, place + 1)
       observed.push({
-        tx: String(log['transactionHash']).toLowerCase(),
+        tx,
+        // In its block, where it changes with a reorganization.
         output: Number(log['logIndex']),
+        place,
         address: invoice.address,
         asset: 'USDT',
         amount,

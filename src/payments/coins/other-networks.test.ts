@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 
-import { recordOf } from '../../core/schema.ts'
 import { commands } from '../../operator/commands.ts'
+import { respondToRpc } from '../../testing/fixtures/json-rpc.ts'
 import { startTopupServer, testVpub } from '../../testing/fixtures/topups.ts'
 
 /** Answers of the servers of the chains: by path for Esplora, by method for JSON-RPC. */
@@ -11,8 +11,7 @@ const chain = Bun.serve({
   port: 0,
   fetch: async (request) => {
     if (request.method === 'GET') return Response.json(responses[new URL(request.url).pathname])
-    const { id, method } = recordOf(await request.json())
-    return Response.json({ jsonrpc: '2.0', id, result: responses[String(method)] })
+    return respondToRpc(request, (method) => ({ result: responses[method] }))
   },
 })
 afterAll(() => chain.stop(true))
@@ -62,17 +61,25 @@ test('servers of other networks are named and not used', async () => {
   expect(text).toContain(solana)
 })
 
+const litecoin = '12a765e31ffd4059bada1e25190f6e98c99d9714d334efa41a195a7e7e04bfe2'
+
 test.each([
-  ['main', false, bitcoin],
-  ['test', true, keys],
-] as const)('a bitcoind of the chain %s (private keys: %p)', async (name, hasKeys, problem) => {
-  responses = {
-    getblockchaininfo: { chain: name },
-    getwalletinfo: { private_keys_enabled: hasKeys },
-    getGenesisHash: devnet,
-    getSignaturesForAddress: [],
-  }
-  const { ok, text } = await check({ TOPUP_BTC_RPC_URL: chain.url.href })
-  expect(ok).toBe(false)
-  expect(text).toContain(problem)
-})
+  ['main', testnet, false, bitcoin],
+  // Litecoin's chains have the names and the scripts of Bitcoin's.
+  ['test', litecoin, false, bitcoin],
+  ['test', testnet, true, keys],
+] as const)(
+  'a bitcoind of the chain %s %s (private keys: %p)',
+  async (...[name, first, hasKeys, problem]) => {
+    responses = {
+      getblockchaininfo: { chain: name },
+      getblockhash: first,
+      getwalletinfo: { private_keys_enabled: hasKeys },
+      getGenesisHash: devnet,
+      getSignaturesForAddress: [],
+    }
+    const { ok, text } = await check({ TOPUP_BTC_RPC_URL: chain.url.href })
+    expect(ok).toBe(false)
+    expect(text).toContain(problem)
+  },
+)

@@ -1,8 +1,9 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq, inArray } from 'drizzle-orm'
 
 import { newId } from '../../core/ids.ts'
 import type { NanoUsd } from '../../core/money.ts'
 import type { Db } from '../../db/engine.ts'
+import { lock } from '../../db/lock.ts'
 import { changedRowCount } from '../../db/query.ts'
 import { grant } from '../../ledger/ledger.ts'
 import type { CoinContext } from './coins.ts'
@@ -14,35 +15,69 @@ import { coinPayments } from './tables.ts'
 const keyOf = ({ network, tx, output }: Pick<StoredPayment, 'network' | 'tx' | 'output'>) =>
   and(eq(coinPayments.network, network), eq(coinPayments.tx, tx), eq(coinPayments.output, output))
 
-/** Stores a payment, and credits it once when it has its confirmations. */
+/**
+ * Stores a payment, and credits it once when it has its confirmations. Returns the id of its row,
+ * which it also has after a reorganization moved it in its block (docs/decisions/0094).
+ */
 export async function recordPayment(
   ctx: CoinContext,
   network: string,
   observed: ObservedPayment,
-): Promise<void> {
-  const { tx, output, block, confirmations, invoice } = observed
-  const [known] = await ctx.db.read
-    .select()
-    .from(coinPayments)
-    .where(keyOf({ network, tx, output }))
-  if (known?.state === 'credited' || known?.state === 'unmatched') return
+): Promise<string> {
+  const { block, confirmations, invoice } = observed
+  const { known } = await findRow(ctx.db.read, network, observed)
+  if (known?.state === 'credited' || known?.state === 'unmatched') return known.id
   const rate = await rateFor(ctx, observed, known)
-  const row = known ?? newPayment(ctx, network, observed)
   const coin = coinOf(observed.asset)
   const isDone =
     confirmations >= requiredConfirmations(ctx.config, network) && rate !== null && coin
   const isSame = known?.confirmations === confirmations && known.state === 'seen'
-  if (isSame && !isDone) return
+  if (isSame && !isDone) return known.id
   const value = isDone ? valueOf(observed.amount, rate, coin) : null
-  await ctx.db.tx(async (db) => {
-    await db.insert(coinPayments).values(row).onConflictDoNothing()
-    if (!invoice || row.state === 'unmatched') return
+  return ctx.db.tx(async (db) => {
+    // Two processes that see the chain before and after a reorganization find the same row.
+    await lock(db, `payments of ${network}:${observed.tx}`)
+    const { known: stored, output } = await findRow(db, network, observed)
+    const row = stored ?? { ...newPayment(ctx, network, observed), output }
+    if (!stored) await db.insert(coinPayments).values(row)
+    if (!invoice || row.state === 'unmatched') return row.id
     await db
       .update(coinPayments)
       .set({ state: 'seen', block, confirmations, rate })
       .where(and(keyOf(row), inArray(coinPayments.state, ['seen', 'replaced'])))
     if (value !== null) await credit(ctx, db, row, { account: invoice.account, value })
+    return row.id
   })
+}
+
+/** States by what a row means for the chain: money that was decided about, on it, or gone. */
+const ranks: Record<StoredPayment['state'], number> = {
+  credited: 0,
+  unmatched: 0,
+  seen: 1,
+  replaced: 2,
+}
+
+/**
+ * Returns the row of an observed payment, and an output for a new one. Equal transfers of a
+ * transaction are interchangeable: as many rows as there are on the chain count, those first that
+ * were credited.
+ */
+async function findRow(
+  db: Db,
+  network: string,
+  { tx, output, place, address, asset, amount }: ObservedPayment,
+): Promise<{ known: StoredPayment | undefined; output: number }> {
+  const isOfTx = and(eq(coinPayments.network, network), eq(coinPayments.tx, tx))
+  const rows = await db.select().from(coinPayments).where(isOfTx).orderBy(asc(coinPayments.output))
+  if (place === undefined) return { known: rows.find((row) => row.output === output), output }
+  const equal = rows
+    .filter((row) => row.asset === asset && row.address === address)
+    .filter((row) => row.amount === amount.toString())
+    .toSorted((one, other) => ranks[one.state] - ranks[other.state])
+  const isTaken = rows.some((row) => row.output === output)
+  const next = (rows.at(-1)?.output ?? output) + 1
+  return { known: equal[place], output: isTaken ? next : output }
 }
 
 /** The rate of a payment: that of its invoice, or of the time when a late one was first seen. */
@@ -105,7 +140,7 @@ export async function credit(
   return true
 }
 
-/** Returns the payments of a network that wait for confirmations, or left the chain lately. */
+/** Returns the payments of a network that wait for confirmations. */
 export const listUnconfirmed = ({ db }: CoinContext, network: string): Promise<StoredPayment[]> =>
   db.read
     .select()

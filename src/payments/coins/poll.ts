@@ -5,6 +5,11 @@ import type { StoredInvoice, StoredPayment } from './status.ts'
 export interface ObservedPayment {
   tx: string
   output: number
+  /**
+   * Its place among the equal transfers of the transaction, from 0: of the same asset, address and
+   * amount. Undefined where the signed transaction itself has `output`, which then never changes.
+   */
+  place?: number
   address: string
   asset: Asset
   /** Units of the coin. */
@@ -20,8 +25,8 @@ export interface ObservedPayment {
 /** The result of a pass of a watcher. */
 export interface PollResult {
   observed: ObservedPayment[]
-  /** Payments that were seen before, and that the chain no longer shows. */
-  gone: StoredPayment[]
+  /** Payments that wait for confirmations, and that this pass observes unless they are gone. */
+  expected: StoredPayment[]
   cursor: string | null
 }
 

@@ -2,7 +2,8 @@ import type { Config } from '../../config/settings.ts'
 import type { Log } from '../../core/log.ts'
 import { itemsOf, recordOf } from '../../core/schema.ts'
 import { second } from '../../core/time.ts'
-import { callRpc, otherNetwork, ServerError, ServerPool } from '../server-pool.ts'
+import { JsonRpc } from '../json-rpc.ts'
+import { otherNetworkProblem, ServerError } from '../server-pool.ts'
 import type { ObservedPayment, PollInput, PollResult } from './poll.ts'
 import type { StoredInvoice } from './status.ts'
 
@@ -22,20 +23,23 @@ const commitment = 'finalized'
 
 interface SolanaContext {
   config: Config
-  coins: { solana(): ServerPool }
+  coins: { solana(): JsonRpc }
 }
 
 /** Returns the JSON-RPC servers of Solana. */
 export const openSolana = ({ topupSolNetwork: network, topupSolRpcUrls: urls }: Config, log: Log) =>
-  new ServerPool({
+  new JsonRpc({
     urls,
     setting: 'TOPUP_SOL_RPC_URLS',
     log,
-    checkServer: async (url) => {
-      const expected = genesis[network]
-      if (expected === undefined) return
-      const hash = String(await callRpc(url, 'getGenesisHash', []))
-      if (!hash.startsWith(expected)) throw otherNetwork(network)
+    proof: {
+      calls: [{ method: 'getGenesisHash' }],
+      findProblem: ([hash]) => {
+        const expected = genesis[network]
+        if (expected === undefined) return undefined
+        if (typeof hash !== 'string') throw new ServerError('It returned no genesis hash.')
+        return hash.startsWith(expected) ? undefined : otherNetworkProblem(network)
+      },
     },
   })
 
@@ -54,12 +58,12 @@ export async function pollSolana(
       ...found.filter(({ invoice, amount }) => invoice ?? (cursor && amount >= unmatchedMin)),
     )
   }
-  return { observed, gone: [], cursor: signatures[0] ?? cursor }
+  return { observed, expected: [], cursor: signatures[0] ?? cursor }
 }
 
 /** Returns the signatures of successful transactions after the cursor, newest first. */
 async function readSignatures(ctx: SolanaContext, until: string | null): Promise<string[]> {
-  const pool = ctx.coins.solana()
+  const rpc = ctx.coins.solana()
   const found: string[] = []
   for (let page = 0; page < pagesMax; page += 1) {
     const before = found.at(-1)
@@ -70,7 +74,7 @@ async function readSignatures(ctx: SolanaContext, until: string | null): Promise
       ...(before !== undefined && { before }),
     }
     const params = [ctx.config.topupSolRecipient, options]
-    const rows = itemsOf(await pool.use((url) => callRpc(url, 'getSignaturesForAddress', params)))
+    const rows = itemsOf(await rpc.request('getSignaturesForAddress', params))
     found.push(...rows.map((row) => String(recordOf(row)['signature'])))
     if (rows.length < pageMax) return found
   }
@@ -84,7 +88,7 @@ async function readPayments(
 ): Promise<ObservedPayment[]> {
   const options = { encoding: 'json', commitment, maxSupportedTransactionVersion: 0 }
   const params = [signature, options]
-  const found = await ctx.coins.solana().use((url) => callRpc(url, 'getTransaction', params))
+  const found = await ctx.coins.solana().request('getTransaction', params)
   if (found === null) throw new ServerError('A finalized transaction is missing.')
   const { slot, blockTime, meta, transaction } = recordOf(found)
   const { err, loadedAddresses } = recordOf(meta)

@@ -58,10 +58,11 @@ export const invoices = table(
 )
 
 /**
- * Payments on chains. `output` tells apart the payments of one transaction: the log, the output or
- * the instruction. `amount` is in units of the coin, as decimal text. `invoice` is null for money
- * that matches none. `seen`: not confirmed. `replaced`: gone from the chain. `unmatched`: the
- * operator decides. `value` is what was credited.
+ * Payments on chains. `output` tells apart the payments of one transaction: the output or the
+ * instruction that it signs, or the first known index of the log of a token. `amount` is in units
+ * of the coin, as decimal text. `invoice` is null for money that matches none. `seen`: not
+ * confirmed. `replaced`: gone from the chain. `unmatched`: the operator decides. `value` is what
+ * was credited.
  */
 export const coinPayments = table(
   'coin_payments',

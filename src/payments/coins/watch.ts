@@ -27,8 +27,10 @@ export async function watchNetwork(ctx: CoinContext, network: string): Promise<v
     const due = watched.filter(({ pollAt }) => pollAt <= now).slice(0, invoicesPerPass)
     const unconfirmed = await listUnconfirmed(ctx, network)
     const input = { cursor: watcher.cursor, watched, due, unconfirmed }
-    const { observed, gone, cursor } = await poll(ctx, network, input)
-    for (const payment of observed) await recordPayment(ctx, network, payment)
+    const { observed, expected, cursor } = await poll(ctx, network, input)
+    const recorded = new Set<string>()
+    for (const payment of observed) recorded.add(await recordPayment(ctx, network, payment))
+    const gone = expected.filter(({ id }) => !recorded.has(id))
     await markReplaced(ctx, gone)
     await planNext(ctx, due)
     await finish(ctx, watcher, { cursor, problem: null })
@@ -42,7 +44,5 @@ export async function watchNetwork(ctx: CoinContext, network: string): Promise<v
 function poll(ctx: CoinContext, network: string, input: PollInput): Promise<PollResult> {
   if (network.startsWith('eip155:')) return pollEvm(ctx, input)
   if (network.startsWith('solana:')) return pollSolana(ctx, input)
-  return ctx.config.topupBtcRpcUrl === ''
-    ? pollEsplora(ctx.coins.bitcoin(), input)
-    : pollBitcoind(ctx, input)
+  return ctx.config.topupBtcRpcUrl === '' ? pollEsplora(ctx, input) : pollBitcoind(ctx, input)
 }

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { openLog } from '../../core/log.ts'
-import { recordOf } from '../../core/schema.ts'
 import { systemClock } from '../../core/time.ts'
+import { respondToRpc, type RpcReply } from '../../testing/fixtures/json-rpc.ts'
 import { EvmRpc } from './rpc.ts'
 
-/** Answers of a fake node by method; a number is an HTTP status. */
-type Answers = Record<string, unknown>
+/** Answers of a fake node by method. */
+type Answers = Record<string, RpcReply>
 
 const servers: Bun.Server<undefined>[] = []
 let lines: Record<string, unknown>[] = []
@@ -18,13 +18,11 @@ afterEach(() => Promise.all(servers.splice(0).map((server) => server.stop(true))
 function startNode(responses: Answers, methods: string[] = []): string {
   const server = Bun.serve({
     port: 0,
-    fetch: async (request) => {
-      const { id, method } = recordOf(await request.json())
-      methods.push(String(method))
-      const response = responses[String(method)]
-      if (typeof response === 'number') return new Response('', { status: response })
-      return Response.json({ jsonrpc: '2.0', id, ...recordOf(response) })
-    },
+    fetch: (request) =>
+      respondToRpc(request, (method) => {
+        methods.push(method)
+        return responses[method] ?? {}
+      }),
   })
   servers.push(server)
   return `${server.url.href}secret-key`
@@ -47,9 +45,10 @@ test('asks the servers in their order, and goes on where one is down', async () 
   const rpc = rpcOf(down, up)
   expect(await rpc.request('eth_blockNumber')).toBe('0x10')
   expect(await rpc.request('eth_blockNumber')).toBe('0x10')
-  // The one that failed rests, and the other one is checked once.
+  // The one that failed rests, and the other one proves its chain with every call.
   expect(first).toEqual(['eth_chainId'])
-  expect(fallback).toEqual(['eth_chainId', 'eth_blockNumber', 'eth_blockNumber'])
+  const call = ['eth_chainId', 'eth_blockNumber']
+  expect(fallback).toEqual(['eth_chainId', ...call, ...call])
   expect(rpc.health().map(({ problem }) => problem)).toEqual(['status 503', undefined])
 })
 
@@ -64,7 +63,8 @@ test('refuses a server of another chain, and says so without its key', async () 
   expect(health?.problem).toBe('It serves chain 1 instead of 84532. Correct the URL.')
   const refusal = rpc.request('eth_blockNumber')
   await expect(refusal).rejects.toThrow('It serves chain 1 instead of 84532.')
-  expect(methods).toEqual(['eth_chainId'])
+  // It is asked for nothing but its chain.
+  expect(new Set(methods)).toEqual(new Set(['eth_chainId']))
   expect(lines).toMatchObject([{ event: 'rpc_unusable', problem: health?.problem }])
   expect(JSON.stringify(lines)).not.toContain('secret-key')
 })
@@ -91,4 +91,68 @@ test('checks the chain again after a failure: one name may have several nodes', 
   await expect(rpc.request('eth_blockNumber')).rejects.toThrow('status 502')
   responses['eth_chainId'] = { result: '0x1' }
   await expect(rpc.request('eth_blockNumber')).rejects.toThrow('It serves chain 1')
+})
+
+test('a server that starts to serve another chain is not believed, and is used again after it', async () => {
+  const first: Answers = { ...ofBaseSepolia, eth_blockNumber: { result: '0x10' } }
+  const other: Answers = { ...ofBaseSepolia, eth_blockNumber: { result: '0x20' } }
+  const rpc = rpcOf(startNode(first), startNode(other))
+  expect(await rpc.request('eth_blockNumber')).toBe('0x10')
+  first['eth_chainId'] = { result: '0x1' }
+  expect(await rpc.request('eth_blockNumber')).toBe('0x20')
+  expect(rpc.health()).toMatchObject([
+    { isOfOtherNetwork: true, problem: 'It serves chain 1 instead of 84532. Correct the URL.' },
+    { isOfOtherNetwork: false, problem: undefined },
+  ])
+  other['eth_chainId'] = { result: '0x1' }
+  await expect(rpc.request('eth_blockNumber')).rejects.toThrow('No server of chain 84532 answers.')
+  first['eth_chainId'] = ofBaseSepolia.eth_chainId
+  expect(await rpc.request('eth_blockNumber')).toBe('0x10')
+  expect(rpc.health()[0]).toMatchObject({ isOfOtherNetwork: false, problem: undefined })
+})
+
+test.each([
+  ['a status', () => new Response('', { status: 405 })],
+  ['an error', () => Response.json({ jsonrpc: '2.0', error: { code: -32_600, message: 'batch' } })],
+])('a server that refuses batches with %s proves its chain around a call', async (_, reject) => {
+  let chains = ['0x14a34', '0x14a34']
+  const methods: unknown[] = []
+  const server = Bun.serve({
+    port: 0,
+    fetch: async (request) => {
+      const body: unknown = await request.clone().json()
+      if (Array.isArray(body)) return reject()
+      return respondToRpc(request, (method) => {
+        methods.push(method)
+        return { result: method === 'eth_chainId' ? (chains.shift() ?? '0x14a34') : '0x10' }
+      })
+    },
+  })
+  servers.push(server)
+  const rpc = rpcOf(server.url.href)
+  expect(await rpc.request('eth_blockNumber')).toBe('0x10')
+  expect(methods.slice(-3)).toEqual(['eth_chainId', 'eth_blockNumber', 'eth_chainId'])
+  // The call itself could have been answered by the other chain.
+  chains = ['0x14a34', '0x1']
+  await expect(rpc.request('eth_blockNumber')).rejects.toThrow(
+    'It serves chain 1 instead of 84532.',
+  )
+})
+
+test('errors and garbage in place of the chain are failures of the server', async () => {
+  const denied = { eth_chainId: { error: { code: -32_000, message: 'denied' } } }
+  const good = { ...ofBaseSepolia, eth_blockNumber: { result: '0x10' } }
+  const rpc = rpcOf(
+    startNode(denied),
+    startNode({ eth_chainId: { result: null } }),
+    startNode({ eth_chainId: {} }),
+    startNode(good),
+  )
+  expect(await rpc.request('eth_blockNumber')).toBe('0x10')
+  expect(rpc.health()).toMatchObject([
+    { problem: 'It does not say which network it serves: denied', isOfOtherNetwork: false },
+    { problem: 'It returned no chain id.', isOfOtherNetwork: false },
+    { problem: 'It returned no chain id.', isOfOtherNetwork: false },
+    { problem: undefined },
+  ])
 })

@@ -10,30 +10,31 @@ import {
   isAddress,
   isHex,
   parseAbi,
-  parseEventLogs,
   parseSignature,
   type TransactionReceipt,
   TransactionReceiptNotFoundError,
 } from 'viem'
 
 import type { EvmRpc } from '../evm/rpc.ts'
-import { NoServerError } from '../server-pool.ts'
+import { ServerError, ServerResponseError } from '../server-pool.ts'
 import type { PaymentNetwork } from './network.ts'
 import { requirementsOf } from './offer.ts'
 import type { SignedAuthorization } from './payload.ts'
+import { eventAbi, type SettledOutcome, settlementIn } from './receipts.ts'
 import type { PaymentProblem } from './sender.ts'
 
-const abi = parseAbi([
-  'function balanceOf(address owner) view returns (uint256)',
-  'function name() view returns (string)',
-  'function version() view returns (string)',
-  'function decimals() view returns (uint8)',
-  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
-  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
-  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
-  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
-  'event Transfer(address indexed from, address indexed to, uint256 value)',
-])
+const abi = [
+  ...parseAbi([
+    'function balanceOf(address owner) view returns (uint256)',
+    'function name() view returns (string)',
+    'function version() view returns (string)',
+    'function decimals() view returns (uint8)',
+    'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+    'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+    'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+  ]),
+  ...eventAbi,
+] as const
 
 /** Characters of an ECDSA signature in hexadecimal, with 0x. Smart wallets have longer ones. */
 const ecdsaChars = 132
@@ -45,10 +46,7 @@ export function hexOf(text: string): Hex {
 }
 
 /** The state of an authorization on the chain. `lost`: it can never move this money. */
-export type Outcome =
-  | { state: 'open' }
-  | { state: 'lost'; why: string }
-  | { state: 'settled'; hash: string; log: number; sender: string; block: number }
+export type Outcome = { state: 'open' } | { state: 'lost'; why: string } | SettledOutcome
 
 /** The client of one chain and its USDC. */
 export class Chain {
@@ -63,8 +61,9 @@ export class Chain {
     rpc: EvmRpc,
   ) {
     const request = ({ method, params }: { method: string; params?: unknown }) =>
-      rpc.request(method, Array.isArray(params) ? params : []).catch((error: unknown) => {
-        if (error instanceof NoServerError) this.failures += 1
+      read(rpc, method, Array.isArray(params) ? params : []).catch((error: unknown) => {
+        const isOfChain = error instanceof ServerResponseError && error.isFinal
+        if (!isOfChain) this.failures += 1
         throw error
       })
     const transport = custom({ request }, { retryCount: 0 })
@@ -97,7 +96,7 @@ export class Chain {
     const payload = { x402Version: 2, accepted: requirements, payload: { ...signed } }
     const { isValid, invalidReason } = await this.scheme.verify(payload, requirements)
     // The official code takes a server that does not respond for an invalid signature.
-    if (this.failures > before) throw new NoServerError('No server verified the payment.')
+    if (this.failures > before) throw new ServerError('No server verified the payment.')
     return isValid ? undefined : (invalidReason ?? 'it is invalid')
   }
 
@@ -115,7 +114,7 @@ export class Chain {
     { hash, fromBlock }: { hash: string | null; fromBlock: number },
   ): Promise<Outcome> {
     const known = hash === null ? undefined : await this.receiptOf(hash)
-    const own = known && this.settlementIn(known, signed)
+    const own = known && settlementIn(known, this.asset, signed)
     if (own) return own
     if (!(await this.isUsed(signed))) return { state: 'open' }
     const { from, nonce } = signed.authorization
@@ -127,7 +126,9 @@ export class Chain {
     if (!log) return { state: 'lost', why: 'it was canceled or used before' }
     const receipt = await this.receiptOf(log.transactionHash)
     if (!receipt) return { state: 'open' }
-    return this.settlementIn(receipt, signed) ?? { state: 'lost', why: 'it paid something else' }
+    return (
+      settlementIn(receipt, this.asset, signed) ?? { state: 'lost', why: 'it paid something else' }
+    )
   }
 
   /** Encodes the transaction that moves the money. */
@@ -170,48 +171,27 @@ export class Chain {
   /** Returns the receipt of a transaction; undefined for one that is not on the chain. */
   async receiptOf(hash: string): Promise<TransactionReceipt | undefined> {
     try {
-      return await this.client.getTransactionReceipt({ hash: hexOf(hash) })
+      const receipt = await this.client.getTransactionReceipt({ hash: hexOf(hash) })
+      // Without a status, a garbled receipt would be that of a failed transaction.
+      if (receipt.status === 'success' || receipt.status === 'reverted') return receipt
+      throw new ServerError('A server returned a receipt without a status.')
     } catch (error) {
       if (error instanceof TransactionReceiptNotFoundError) return undefined
       throw error
     }
   }
+}
 
-  /** Returns the events of USDC in a transaction. */
-  eventsIn({ logs }: TransactionReceipt) {
-    return parseEventLogs({ abi, logs }).filter(({ address }) => getAddress(address) === this.asset)
-  }
+/** Methods whose results the official code of x402 judges. */
+const bytesMethods = ['eth_call', 'eth_getCode']
 
-  /**
-   * Returns the settlement of an authorization in a transaction. USDC emits the two events one
-   * after the other, so that no other transfer of the transaction counts for this authorization.
-   */
-  private settlementIn(
-    receipt: TransactionReceipt,
-    { authorization: { from, to, value, nonce } }: SignedAuthorization,
-  ): Outcome | undefined {
-    if (receipt.status !== 'success') return undefined
-    const logs = this.eventsIn(receipt)
-    const [payer, payee] = [getAddress(from), getAddress(to)]
-    const used = logs.find(
-      ({ eventName, args }) =>
-        eventName === 'AuthorizationUsed' &&
-        args.authorizer === payer &&
-        args.nonce === nonce.toLowerCase(),
-    )
-    const paid = logs.find(
-      ({ eventName, args, logIndex }) =>
-        eventName === 'Transfer' &&
-        logIndex === (used?.logIndex ?? Number.NaN) + 1 &&
-        args.from === payer &&
-        args.to === payee &&
-        args.value === BigInt(value),
-    )
-    if (!paid) return undefined
-    const { transactionHash: hash, from: sender, blockNumber } = receipt
-    const block = Number(blockNumber)
-    return { state: 'settled', hash, log: paid.logIndex, sender: sender.toLowerCase(), block }
+/** Calls a method. Throws ServerError for garbage, which is no verdict on a payment. */
+async function read(rpc: EvmRpc, method: string, params: unknown[]): Promise<unknown> {
+  const result = await rpc.request(method, params)
+  if (bytesMethods.includes(method) && !isHex(result)) {
+    throw new ServerError(`${method} returned no bytes.`)
   }
+  return result
 }
 
 /** Adapts a client to the official code of x402, which only reads here. */

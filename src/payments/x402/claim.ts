@@ -2,8 +2,9 @@ import type { NanoUsd } from '../../core/money.ts'
 import { type Clock, day } from '../../core/time.ts'
 import type { Engine } from '../../db/engine.ts'
 import { ApiError } from '../../errors.ts'
+import { readChain } from '../evm/rpc.ts'
 import { lookbackBlocks } from '../limits.ts'
-import type { Chain } from './chain.ts'
+import type { Chain, Outcome } from './chain.ts'
 import { fromUnits } from './offer.ts'
 import { authorizationIdOf, type SignedAuthorization } from './payload.ts'
 import {
@@ -33,7 +34,7 @@ interface Claim {
 
 /**
  * Verifies a new payment on the chain, and stores it for its account. The first account that sends
- * an authorization has it. Throws `payment_rejected`, `payments_off` and NoServerError.
+ * an authorization has it. Throws `payment_rejected`, `payments_off` and ChainReadError.
  */
 export async function claimPayment(
   { clock, db }: ClaimContext,
@@ -41,7 +42,7 @@ export async function claimPayment(
   claim: Claim,
 ): Promise<PaymentRow> {
   const { signed, account, run, dayMax } = claim
-  const { number } = await chain.newestBlock()
+  const { fromBlock, outcome, problem } = await readChain(() => readAuthorization(chain, signed))
   const row: PaymentRow = {
     ...authorizationIdOf(chain.network.id, signed),
     account,
@@ -53,15 +54,13 @@ export async function claimPayment(
     walletNonce: null,
     raw: null,
     hash: null,
-    fromBlock: number - lookbackBlocks,
+    fromBlock,
     block: null,
     reason: null,
     created: clock.now(),
     credited: null,
   }
-  const why = (await chain.isUsed(signed))
-    ? await problemOfUsed(db, chain, claim, row.fromBlock)
-    : await chain.verify(signed)
+  const why = outcome ? await problemOfUsed(db, row, claim, outcome) : problem
   if (why !== undefined) throw new ApiError('payment_rejected', { why })
   await db.tx(async (tx) => {
     const paid = await paidSince(tx, startOfDay(row.created))
@@ -73,6 +72,18 @@ export async function claimPayment(
   return (await findPayment(db.read, row)) ?? row
 }
 
+/** Reads what the chain says of an authorization: its outcome once used, else its problem. */
+async function readAuthorization(
+  chain: Chain,
+  signed: SignedAuthorization,
+): Promise<{ fromBlock: number; outcome?: Outcome; problem?: string | undefined }> {
+  const { number } = await chain.newestBlock()
+  const fromBlock = number - lookbackBlocks
+  return (await chain.isUsed(signed))
+    ? { fromBlock, outcome: await chain.outcomeOf(signed, { hash: null, fromBlock }) }
+    : { fromBlock, problem: await chain.verify(signed) }
+}
+
 /**
  * Accepts an authorization that is already on the chain only where another wallet than ours sent
  * it. Ours sends no payment that is not stored, so the payment was credited in a database that is
@@ -80,16 +91,14 @@ export async function claimPayment(
  */
 async function problemOfUsed(
   { read }: Engine,
-  chain: Chain,
-  { signed, wallet }: Claim,
-  fromBlock: number,
+  { network }: PaymentRow,
+  { wallet }: Claim,
+  outcome: Outcome,
 ): Promise<string | undefined> {
-  const outcome = await chain.outcomeOf(signed, { hash: null, fromBlock })
   const isForeign = outcome.state === 'settled' && wallet !== null && outcome.sender !== wallet
   const used = 'its authorization was used before'
   if (!isForeign) return used
-  const transaction = { network: chain.network.id, tx: outcome.hash }
-  return (await isTransactionUsed(read, transaction)) ? used : undefined
+  return (await isTransactionUsed(read, { network, tx: outcome.hash })) ? used : undefined
 }
 
 /** Returns the start of a UTC day. */

@@ -2,7 +2,7 @@ import type { Config } from '../../config/settings.ts'
 import type { Log } from '../../core/log.ts'
 import { type Clock, second } from '../../core/time.ts'
 import type { Engine } from '../../db/engine.ts'
-import type { EvmRpc } from '../evm/rpc.ts'
+import { type EvmRpc, readChain } from '../evm/rpc.ts'
 import { Chain } from './chain.ts'
 import { Facilitator } from './facilitator.ts'
 import { GasWallet } from './gas-wallet.ts'
@@ -27,7 +27,7 @@ interface LoadContext {
 
 interface Loaded {
   settlements: Settlements
-  /** Proves a transfer with the transactions of the chain. */
+  /** Proves a transfer with the transactions of the chain. Throws ChainReadError. */
   prove(claim: TransferClaim): Promise<ProofProblem | ProvenTransfer[]>
 }
 
@@ -49,5 +49,5 @@ export function loadPayments(ctx: LoadContext): Loaded {
     dayMax: config.x402DayMaxUsd,
     waitMs: config.x402WaitSeconds * second,
   })
-  return { settlements, prove: (claim) => proveTransfer(chain, claim) }
+  return { settlements, prove: (claim) => readChain(() => proveTransfer(chain, claim)) }
 }

@@ -1,6 +1,7 @@
 import { getAddress, type Hex, TransactionNotFoundError, type TransactionReceipt } from 'viem'
 
 import { type Chain, hexOf } from './chain.ts'
+import { eventsIn, transfersOf, type UsdcTransfer } from './receipts.ts'
 
 /** Most by which the clocks of a chain and of this machine may differ. */
 const clockDifferenceMs = 60_000
@@ -32,9 +33,8 @@ export type ProofProblem =
   | 'tx_too_old'
   | 'tx_not_yours'
 
-/** A transfer that proves a claim. `log` is the index of its event in the block. */
-export interface ProvenTransfer {
-  log: number
+/** A transfer that proves a claim. */
+export interface ProvenTransfer extends Pick<UsdcTransfer, 'id' | 'log'> {
   payer: string
   units: bigint
 }
@@ -53,10 +53,8 @@ export async function proveTransfer(
   if (receipt.status !== 'success') return 'tx_failed'
   const newest = await client.getBlockNumber()
   if (newest - receipt.blockNumber + 1n < BigInt(claim.confirmations)) return 'tx_unconfirmed'
-  const logs = chain.eventsIn(receipt)
-  const transfers = logs.flatMap((log) =>
-    log.eventName === 'Transfer' ? { ...log.args, log: log.logIndex } : [],
-  )
+  const logs = eventsIn(receipt, chain.asset)
+  const transfers = transfersOf(logs)
   if (transfers.length === 0) return 'tx_wrong_asset'
   const toPayee = transfers.filter(({ to }) => to === getAddress(claim.payTo))
   if (toPayee.length === 0) return 'tx_wrong_payee'
@@ -70,10 +68,10 @@ export async function proveTransfer(
       : [],
   )
   const linked = []
-  for (const { from, value, log } of enough) {
+  for (const { from, value, id, log } of enough) {
     const isBound = bound.some((used) => used.payer === from && used.log === log)
     if (isBound || (await hasSigned(chain, from, claim)))
-      linked.push({ log, payer: from, units: value })
+      linked.push({ id, log, payer: from, units: value })
   }
   return linked.length > 0 ? linked : 'tx_not_yours'
 }

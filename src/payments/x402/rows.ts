@@ -127,15 +127,24 @@ export const listCreditPayments = (db: Db, limit: number): Promise<PaymentRow[]>
     .orderBy(desc(payments.credited), desc(payments.nonce))
     .limit(limit)
 
-/** A transfer on a chain. `log` is the index of its event. */
-export type Transfer = Omit<typeof usedTransfers.$inferSelect, 'at'>
+/** A transfer on a chain. */
+export interface Transfer extends Pick<typeof usedTransfers.$inferSelect, 'network' | 'tx'> {
+  /** Its identity in the transaction, which a reorganization keeps. */
+  id: number
+  /** The present index of its event in the block. */
+  log: number
+}
 
 /** Marks a transfer as used. Returns false when it already paid for something. */
-export async function useTransfer(db: Db, transfer: Transfer, at: number): Promise<boolean> {
-  const added = db
-    .insert(usedTransfers)
-    .values({ ...transfer, at })
-    .onConflictDoNothing()
+export async function useTransfer(
+  db: Db,
+  { network, tx, id, log }: Transfer,
+  at: number,
+): Promise<boolean> {
+  const isOfTx = and(eq(usedTransfers.network, network), eq(usedTransfers.tx, tx))
+  // Rows of versions before this identity.
+  if (await hasRows(db, usedTransfers, and(isOfTx, eq(usedTransfers.log, log)))) return false
+  const added = db.insert(usedTransfers).values({ network, tx, log: id, at }).onConflictDoNothing()
   return changedRowCount(await added) === 1
 }
 

@@ -4,10 +4,12 @@ import { type Clock } from '../../core/time.ts'
 import type { Db, Engine } from '../../db/engine.ts'
 import { ApiError } from '../../errors.ts'
 import { grant } from '../../ledger/ledger.ts'
+import { readChain } from '../evm/rpc.ts'
 import { finalBlocks, pollMs, settlementsMax } from '../limits.ts'
-import type { Chain, Outcome } from './chain.ts'
+import type { Chain } from './chain.ts'
 import { claimPayment, startOfDay } from './claim.ts'
 import { authorizationIdOf, authorizationKey, type SignedAuthorization } from './payload.ts'
+import type { SettledOutcome, UsdcTransfer } from './receipts.ts'
 import * as rows from './rows.ts'
 import type { PaymentRow } from './rows.ts'
 import type { PaymentProblem, Sender } from './sender.ts'
@@ -62,9 +64,9 @@ export class Settlements {
     throw new ApiError('payment_rejected', { why: settled.reason ?? 'it is invalid' })
   }
 
-  /** Returns the problem for which no payment can be settled now. Throws NoServerError. */
+  /** Returns the problem for which no payment can be settled now. Throws ChainReadError. */
   async findProblem(): Promise<PaymentProblem | undefined> {
-    this.configProblem ??= this.chain.configProblem(this.options.payTo)
+    this.configProblem ??= readChain(() => this.chain.configProblem(this.options.payTo))
     const problem = await this.configProblem.catch((error: unknown) => {
       this.configProblem = undefined
       throw error
@@ -72,7 +74,7 @@ export class Settlements {
     if (problem) return problem
     const paid = await rows.paidSince(this.ctx.db.read, startOfDay(this.ctx.clock.now()))
     if (paid >= this.options.dayMax) return { setting: 'X402_DAY_MAX_USD', why: 'It is reached.' }
-    return this.sender.findProblem()
+    return readChain(() => this.sender.findProblem())
   }
 
   /** Goes on with every payment that may still change: after a start, and once a minute. */
@@ -157,7 +159,7 @@ export class Settlements {
 
   private async confirm(
     row: PaymentRow,
-    { hash, log, block }: Extract<Outcome, { state: 'settled' }>,
+    { hash, transfer, block }: SettledOutcome,
     newest: number,
   ): Promise<PaymentRow> {
     const confirmations = newest - block + 1
@@ -166,7 +168,7 @@ export class Settlements {
     if (row.credited !== null || confirmations < this.options.confirmations) {
       return this.change(row, change)
     }
-    await this.credit(row, change, log)
+    await this.credit(row, change, transfer)
     return (await rows.findPayment(this.ctx.db.read, row)) ?? row
   }
 
@@ -177,10 +179,10 @@ export class Settlements {
   private async credit(
     row: PaymentRow,
     change: { hash: string; block: number },
-    log: number,
+    { id, log }: UsdcTransfer,
   ): Promise<void> {
     const { clock, db } = this.ctx
-    const transfer = { network: row.network, tx: change.hash, log }
+    const transfer = { network: row.network, tx: change.hash, id, log }
     await db.tx(async (tx) => {
       const credited = clock.now()
       if (!(await rows.markCredited(tx, row, credited))) return

@@ -64,7 +64,10 @@ export const payments = table(
   ],
 )
 
-/** Transfers on a chain that paid for something here. Each does so once. */
+/**
+ * Transfers on a chain that paid for something here. Each does so once. `log` is the identity of
+ * the transfer in its transaction, below zero; in older rows the index of its event in the block.
+ */
 export const usedTransfers = table(
   'used_transfers',
   {

@@ -5,7 +5,7 @@ import type { NanoUsd } from '../../core/money.ts'
 import { type Clock, isWithin } from '../../core/time.ts'
 import type { Engine } from '../../db/engine.ts'
 import { ApiError, type DirectPayment } from '../../errors.ts'
-import { EvmRpc, isUnavailable } from '../evm/rpc.ts'
+import { ChainReadError, EvmRpc } from '../evm/rpc.ts'
 import { isConfirmed } from '../evm/transactions.ts'
 import type { ServerHealth } from '../health.ts'
 import { readinessMs, validityMaxMs, validityMinMs } from '../limits.ts'
@@ -79,7 +79,7 @@ export class X402 {
     const problem = this.load()
       .then(({ settlements }) => settlements.findProblem())
       .catch((error: unknown) => {
-        if (!isUnavailable(error)) log.error('x402.unusable', error)
+        if (!(error instanceof ChainReadError)) log.error('x402.unusable', error)
         const why = error instanceof Error ? error.message : 'unknown'
         return { setting: 'X402_RPC_URLS', why } as const
       })
@@ -127,8 +127,9 @@ export class X402 {
       const payer = { account, run: share?.run ?? null }
       return receiptOf(await settlements.settle(payment.signed, payer))
     } catch (error) {
-      if (isUnavailable(error)) throw new ApiError('try_again', {})
-      throw error
+      if (!(error instanceof ChainReadError)) throw error
+      this.ctx.log.warn('x402.chain_unreadable', { why: error.message })
+      throw new ApiError('try_again', {})
     }
   }
 
@@ -141,7 +142,7 @@ export class X402 {
     return row?.account === account && row.credited !== null ? receiptOf(row) : undefined
   }
 
-  /** Proves a transfer of USDC by its transaction. Throws NoServerError. */
+  /** Proves a transfer of USDC by its transaction. Throws ChainReadError. */
   async prove(claim: TransferClaim): Promise<ProofProblem | ProvenTransfer[]> {
     return (await this.load()).prove(claim)
   }
