@@ -18,7 +18,7 @@ export const usage = `berth ${version}: hosts apps and games that agents make, w
   berth restore <folder>           verify a backup and replace the data folder with it
   berth storage check              find missing files, and bring deleted ones back
   berth storage copy               copy the files of the data folder into the bucket of S3_BUCKET
-  berth doctor                     check every balance against the ledger entries
+  berth doctor                     check every balance, and the networks of the chains' servers
   berth recover                    print a recovery code of the operator, which works once
   berth payments check             ask every server of coins and rates whether it works
   berth health                     exit 0 if the server on this machine responds

@@ -3,6 +3,7 @@ import { minute } from '../core/time.ts'
 import { listOtherProcesses } from '../db/replicas/process.ts'
 import { openMethods } from '../payments/coins/method.ts'
 import { readObservations } from '../state/shared-observations.ts'
+import { findFailingServers } from './servers/chain-servers.ts'
 import { type Collected, ServerReport } from './servers/server-report.ts'
 
 /** A state of the server that is reported to the operator. */
@@ -125,10 +126,11 @@ async function paymentCondition(ctx: AppContext): Promise<Condition> {
   const { readWatchers } = await import('../payments/coins/watchers.ts')
   const watchers = hasCoins ? await readWatchers(ctx) : []
   const failing = watchers.filter(({ ok, problem }) => !ok && problem !== null)
+  const ofOthers = hasCoins ? findFailingServers(ctx).filter((one) => one.isOfOtherNetwork) : []
   const settling = (await ctx.x402?.health()) ?? []
   const problems = [
     ...failing.map(({ network, problem }) => `${network}: ${problem}`),
-    ...settling.flatMap(({ name, problem }) =>
+    ...[...ofOthers, ...settling].flatMap(({ name, problem }) =>
       problem === undefined ? [] : `${name}: ${problem}`,
     ),
   ]

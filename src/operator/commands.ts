@@ -1,11 +1,11 @@
 import type { AppContext } from '../context.ts'
 import { appUrl } from '../hosting/app-url.ts'
 import { createOperatorRecovery } from '../hosting/people/people.ts'
-import { doctor } from '../ledger/doctor.ts'
 import { readFirstApp } from '../storage/sample-app-record.ts'
 import { admin } from './admin.ts'
 import { createBackup } from './backup.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
+import { doctorCommand } from './doctor.ts'
 import { creditsOf, findGrantee, grantCredits, parseGrantUsd } from './grants.ts'
 import { keysCommand, projectsCommand } from './keys.ts'
 import { libraries } from './libraries.ts'
@@ -50,12 +50,12 @@ const recover: Command = async (ctx, words) => {
   )
 }
 
-/** The commands by name. `doctor` checks every balance against the ledger entries. */
+/** The commands by name. */
 export const commands: Record<string, Command> = {
   grant,
   admin,
   backup,
-  doctor: (ctx) => doctor(ctx),
+  doctor: doctorCommand,
   keys: keysCommand,
   projects: projectsCommand,
   libraries,

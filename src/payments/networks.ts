@@ -10,18 +10,27 @@ class OtherNetwork extends Error {
 }
 
 /**
- * Asks the servers of all chains which network they serve. Throws OtherNetwork for one that answers
- * within `waitMs` and is of another network. One that is down does not stop a start
- * (docs/decisions/0084).
+ * Asks the servers of all chains which network they serve, for at most `waitMs`. Returns the names
+ * and problems of those that are of another one.
  */
+export async function findOtherNetworks(
+  { coins, x402 }: { coins: Coins; x402: X402 | undefined },
+  waitMs: number,
+): Promise<string[]> {
+  const chains = [...coins.chains(), ...(x402 ? [x402.rpc] : [])]
+  const checks = Promise.all(chains.map((chain) => chain.check()))
+  await Promise.race([checks, Bun.sleep(waitMs)])
+  return chains
+    .flatMap((chain) => chain.health())
+    .filter(({ isOfOtherNetwork }) => isOfOtherNetwork)
+    .map(({ name, problem }) => `${name}: ${problem}`)
+}
+
+/** Throws OtherNetwork for a server of another network. One that is down stops no start. */
 export async function checkNetworks(
   ctx: { coins: Coins; x402: X402 | undefined },
   waitMs: number,
 ): Promise<void> {
-  const chains = [...ctx.coins.chains(), ...(ctx.x402 ? [ctx.x402.rpc] : [])]
-  const checks = Promise.all(chains.map((chain) => chain.check()))
-  await Promise.race([checks, Bun.sleep(waitMs)])
-  const wrong = chains.flatMap((chain) => chain.health()).filter((one) => one.isOfOtherNetwork)
-  if (wrong.length === 0) return
-  throw new OtherNetwork(wrong.map(({ name, problem }) => `${name}: ${problem}`))
+  const wrong = await findOtherNetworks(ctx, waitMs)
+  if (wrong.length > 0) throw new OtherNetwork(wrong)
 }

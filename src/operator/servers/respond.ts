@@ -1,10 +1,19 @@
 import type { AppContext } from '../../context.ts'
 import { ownConditions } from '../alert-conditions.ts'
+import { chainServers } from './chain-servers.ts'
 import { clientCosts } from './client-costs.ts'
 import { newestErrors, newestRequests, requestDetails } from './requests.ts'
 import { serverStates } from './server-states.ts'
 
-const all = [clientCosts, newestErrors, newestRequests, ownConditions, requestDetails, serverStates]
+const all = [
+  chainServers,
+  clientCosts,
+  newestErrors,
+  newestRequests,
+  ownConditions,
+  requestDetails,
+  serverStates,
+]
 const byName = new Map(all.map((report) => [report.name, report.respond.bind(report)]))
 
 /** Returns a report of this server; undefined where a newer version asks for an unknown one. */

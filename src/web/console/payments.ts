@@ -3,12 +3,15 @@ import { type Html, html, type Part } from '../../core/html.ts'
 import { formatDecimal, toUsd } from '../../core/money.ts'
 import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
 import { csvRowsMax } from '../../limits.ts'
+import { chainServers } from '../../operator/servers/chain-servers.ts'
+import type { Collected } from '../../operator/servers/server-report.ts'
 import { creditUnmatched, type Income, incomeByDay } from '../../operator/topups.ts'
 import { listUnmatched } from '../../payments/coins/by-hand.ts'
 import { type InvoiceWithPayments, listInvoices } from '../../payments/coins/invoices.ts'
 import { coinOf, formatUnits } from '../../payments/coins/method.ts'
 import { stateOf, type StoredPayment } from '../../payments/coins/status.ts'
 import { readWatchers, type WatcherHealth } from '../../payments/coins/watchers.ts'
+import type { ServerHealth } from '../../payments/health.ts'
 import { section } from '../components.ts'
 import { renderDateTime } from '../format.ts'
 import { button, type Form, form, hiddenField, inputField, rejectForm } from '../forms.ts'
@@ -80,6 +83,22 @@ const watcherSection = (watchers: WatcherHealth[]): Part =>
     </p>`,
   )
 
+const serverRow = (server: string | undefined, { name, problem }: ServerHealth): Part[] => [
+  server === undefined ? name : `${server}: ${name}`,
+  problem,
+]
+
+/** Renders the servers of chains that cannot be used, which others may hide by working. */
+function serverSection({ reports }: Collected<ServerHealth[]>): Part {
+  const rows = reports.flatMap(({ server, value }) =>
+    value.map((one) => serverRow(reports.length > 1 ? server : undefined, one)),
+  )
+  return (
+    rows.length > 0 &&
+    tableSection('Unusable servers of the chains', ['Server', { long: 'Problem' }], rows)
+  )
+}
+
 const unmatchedSection = (token: string, payments: StoredPayment[]): Part =>
   payments.length > 0 &&
   tableSection(
@@ -123,9 +142,10 @@ const invoiceColumns = [
 export async function paymentsPage(req: UserRequest, message?: string): Promise<Page> {
   const { ctx, token, query } = req
   const after = createdCursor(query)
-  const [agents, watchers, unmatched, income, rows] = await Promise.all([
+  const [agents, watchers, servers, unmatched, income, rows] = await Promise.all([
     x402Section(ctx),
     readWatchers(ctx),
+    chainServers.collect(ctx, null),
     listUnmatched(ctx, unmatchedShown),
     incomeByDay(ctx),
     listInvoices(ctx, { limit: rowsShown + 1, after }),
@@ -138,8 +158,8 @@ export async function paymentsPage(req: UserRequest, message?: string): Promise<
   const names = await accountLinks(ctx, accounts)
   const invoices = shown.map((row) => invoiceRow(row, names, now))
   const table = dataTable('Invoices', invoiceColumns, invoices, 'No invoices yet.')
-  const main = html`${agents} ${watcherSection(watchers)} ${unmatchedSection(token, unmatched)}
-  ${incomeSection(income)}
+  const main = html`${agents} ${watcherSection(watchers)} ${serverSection(servers)}
+  ${unmatchedSection(token, unmatched)} ${incomeSection(income)}
   ${section('Invoices', html`${table} ${shown.length > 0 && cursorPager(query, place, next)}`)}`
   const lead =
     'Payments of agents by x402, and top-ups by coin. Every confirmed payment is credited for its own value.'
