@@ -1,4 +1,5 @@
 import type { Log } from '../core/log.ts'
+import { isRecord } from '../core/schema.ts'
 import { stopwatch } from '../core/time.ts'
 import { describeFailure, fetchJson } from '../providers/fetch-json.ts'
 import { healthOf, type ServerHealth } from './health.ts'
@@ -144,3 +145,15 @@ export const getJson = (url: string): Promise<unknown> =>
     signal: AbortSignal.timeout(chainCallMs),
     bytesMax: chainBytesMax,
   })
+
+/** Returns a list of a server. Throws ServerError, because garbage must not count as nothing. */
+export function requireList(value: unknown, name: string): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  throw new ServerError(`A server returned no ${name}.`)
+}
+
+/** Returns an object of a server. Throws ServerError for anything else. */
+export function requireRecord(value: unknown, name: string): Record<string, unknown> {
+  if (isRecord(value)) return value
+  throw new ServerError(`A server returned no ${name}.`)
+}

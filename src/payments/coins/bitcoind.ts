@@ -3,7 +3,7 @@ import type { Log } from '../../core/log.ts'
 import { itemsOf, recordOf } from '../../core/schema.ts'
 import { second } from '../../core/time.ts'
 import { JsonRpc } from '../json-rpc.ts'
-import { otherNetworkProblem, ServerError } from '../server-pool.ts'
+import { otherNetworkProblem, requireList, ServerError } from '../server-pool.ts'
 import { scriptOf } from './addresses.ts'
 import { bitcoinGenesis } from './bitcoin-genesis.ts'
 import type { ObservedPayment, PollInput, PollResult } from './poll.ts'
@@ -58,11 +58,13 @@ export async function pollBitcoind(
   await watchScripts(call, scripts, ctx.coins.watchedScripts)
   const depth = ctx.config.topupBtcConfirmations + rescanBlocks
   const listed = recordOf(await call('listsinceblock', cursor ?? '', depth, true))
-  const rows = itemsOf(listed['transactions']).map(recordOf)
+  const { lastblock } = listed
+  if (typeof lastblock !== 'string') throw new ServerError('The server returned no last block.')
+  const rows = requireList(listed['transactions'], 'transactions').map(recordOf)
   const txs = new Set(rows.map(({ txid }) => String(txid)))
   const observed: ObservedPayment[] = []
   for (const tx of txs) observed.push(...(await readOutputs(call, tx, scripts)))
-  return { observed, expected: unconfirmed, cursor: String(listed['lastblock']) }
+  return { observed, expected: unconfirmed, cursor: lastblock }
 }
 
 type Call = (method: string, ...params: unknown[]) => Promise<unknown>
@@ -106,7 +108,7 @@ async function readOutputs(
   const depth = Number(confirmations)
   // A replaced transaction stays in the wallet, but not in the mempool.
   if (depth < 0 || (depth === 0 && !(await isInMempool(call, tx)))) return []
-  return itemsOf(recordOf(decoded)['vout']).flatMap((entry) => {
+  return requireList(recordOf(decoded)['vout'], 'transaction').flatMap((entry) => {
     const { n, value, scriptPubKey } = recordOf(entry)
     const invoice = scripts.get(String(recordOf(scriptPubKey)['hex']))
     const amount = satoshisOf(value)

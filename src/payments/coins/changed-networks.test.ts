@@ -12,6 +12,7 @@ import { readEsplora } from '../../testing/fixtures/model-nodes.ts'
 import { startSolanaChain } from '../../testing/fixtures/solana-chain.ts'
 import { startTopupServer, testVpub, testXpub } from '../../testing/fixtures/topups.ts'
 import type { Method } from './method.ts'
+import { readWatcher } from './watchers.ts'
 
 /** A real node behind an address that can begin to serve another network. */
 interface Node {
@@ -22,6 +23,8 @@ interface Node {
   url: [setting: SettingName, url: string]
   /** Turns the address to another network, which shows the same payments, and back. */
   serveOther(isOther: boolean): void
+  /** Returns results of its own by method; those of the node again with none. */
+  respondWith(results: object): void
   /** Pays an invoice of 5 USD, with enough blocks on it. */
   pay(invoice: { address: string; uri: string }): Promise<unknown>
   problem: string
@@ -37,20 +40,22 @@ function startProxy(url: string, own: object, other: object) {
   stops.push(proxy.stop)
   const serveOther = (isOther: boolean) => void (proxy.answers = { ...(isOther ? other : own) })
   serveOther(false)
-  return { proxy, serveOther }
+  const respondWith = (results: object) => void (proxy.answers = { ...own, ...results })
+  return { proxy, serveOther, respondWith }
 }
 
 async function startEvm(method: 'usdt' | 'eth' = 'usdt'): Promise<Node> {
   const chain = await startEvmChain()
   stops.push(chain.stop)
   await chain.mine(20)
-  const { proxy, serveOther } = startProxy(chain.url, {}, { eth_chainId: '0x5' })
+  const { proxy, serveOther, respondWith } = startProxy(chain.url, {}, { eth_chainId: '0x5' })
   return {
     network: 'eip155:1',
     method,
     settings: { TOPUP_EVM_XPUB: testXpub, TOPUP_EVM_CONFIRMATIONS: '3' },
     url: ['TOPUP_EVM_RPC_URLS', proxy.url],
     serveOther,
+    respondWith,
     pay: async ({ address }) => {
       if (method === 'usdt') await chain.sendUsdt([address, 5_000_000n])
       else await chain.forwardEther(address, 1_666_666_666_666_667n)
@@ -63,7 +68,7 @@ async function startEvm(method: 'usdt' | 'eth' = 'usdt'): Promise<Node> {
 async function startSolana(): Promise<Node> {
   const chain = await startSolanaChain()
   stops.push(chain.stop)
-  const { proxy, serveOther } = startProxy(
+  const { proxy, serveOther, respondWith } = startProxy(
     chain.url,
     { getGenesisHash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG' },
     { getGenesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d' },
@@ -74,6 +79,7 @@ async function startSolana(): Promise<Node> {
     settings: { TOPUP_SOL_RECIPIENT: chain.recipient, TOPUP_SOL_NETWORK: 'devnet' },
     url: ['TOPUP_SOL_RPC_URLS', proxy.url],
     serveOther,
+    respondWith,
     pay: ({ uri }) => {
       const references = [/&reference=(\w+)$/.exec(uri)?.[1] ?? '']
       return chain.send({ to: chain.recipient, amount: 33_333_334n, references })
@@ -85,7 +91,7 @@ async function startSolana(): Promise<Node> {
 async function startBitcoind(): Promise<Node> {
   const chain = await startBitcoinChain()
   stops.push(chain.stop)
-  const { proxy, serveOther } = startProxy(
+  const { proxy, serveOther, respondWith } = startProxy(
     chain.rpcUrl,
     {},
     { getblockchaininfo: { chain: 'test' } },
@@ -96,6 +102,7 @@ async function startBitcoind(): Promise<Node> {
     settings: { TOPUP_BTC_NETWORK: 'regtest', TOPUP_BTC_XPUB: testVpub },
     url: ['TOPUP_BTC_RPC_URL', proxy.url],
     serveOther,
+    respondWith,
     pay: async ({ address }) => {
       await chain.send([address, 8_334n])
       await chain.mine(2)
@@ -129,6 +136,7 @@ async function startEsplora(): Promise<Node> {
     settings: { TOPUP_BTC_NETWORK: 'testnet', TOPUP_BTC_XPUB: testVpub },
     url: ['TOPUP_BTC_ESPLORA_URLS', server.url.href],
     serveOther: (isOther) => void (first = isOther ? signet : testnet),
+    respondWith: () => undefined,
     pay: async ({ address: to }) => {
       chain.pay({ asset: 'BTC', to, amount: 8_334n })
       chain.mine(4)
@@ -176,6 +184,48 @@ describe.each(Object.entries(nodes))('%s', (_, startNode) => {
     expect(await t.credits()).toBe(1)
   }, 60_000)
 })
+
+const garbled: [name: string, method: string, start: () => Promise<Node>][] = [
+  ['USDT', 'eth_getLogs', () => startEvm('usdt')],
+  ['ETH', 'eth_blockNumber', () => startEvm('eth')],
+  ['ETH', 'eth_getBlockByNumber', () => startEvm('eth')],
+  ['Solana', 'getSignaturesForAddress', startSolana],
+  ['Solana', 'getTransaction', startSolana],
+  ...(findBitcoinNode() === undefined
+    ? []
+    : (['listsinceblock', 'gettransaction'] as const).map((method): (typeof garbled)[number] => [
+        'Bitcoin by bitcoind',
+        method,
+        startBitcoind,
+      ])),
+]
+
+test.each(garbled)(
+  '%s: garbage in place of %p is no empty chain',
+  async (_, method, startNode) => {
+    const node = await startNode()
+    const [setting, url] = node.url
+    const t = await startTopupServer({ ...node.settings, [setting]: url })
+    stops.push(t.close)
+    await t.watch(node.network)
+    const invoice = await t.invoice(node.method, 5)
+    await t.watch(node.network)
+    await node.pay(invoice)
+    const { cursor } = await readWatcher(t.ctx, node.network)
+    for (const garbage of [{ a: 1 }, null]) {
+      node.respondWith({ [method]: garbage })
+      t.clock.advance(60_000)
+      await t.watch(node.network)
+      const { ok, cursor: after } = await readWatcher(t.ctx, node.network)
+      expect([ok, after]).toEqual([false, cursor])
+    }
+    node.respondWith({})
+    t.clock.advance(60_000)
+    await t.watch(node.network)
+    expect(await t.status(invoice.id)).toMatchObject({ status: 'Settled', watcher: { ok: true } })
+  },
+  60_000,
+)
 
 test('of several servers, the one that changes its chain is left out and shown', async () => {
   const [first, second] = [await startEvm(), await startEvm()]

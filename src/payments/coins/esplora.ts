@@ -6,6 +6,7 @@ import {
   getJson,
   OtherNetworkError,
   otherNetworkProblem,
+  requireList,
   ServerError,
   ServerPool,
 } from '../server-pool.ts'
@@ -64,8 +65,9 @@ export function pollEsplora(ctx: EsploraContext, input: PollInput): Promise<Poll
 }
 
 async function pollServer(url: string, { due, unconfirmed }: PollInput): Promise<PollResult> {
-  const height = Number(await getJson(`${url}/blocks/tip/height`))
-  if (!Number.isSafeInteger(height)) throw new ServerError('The server returned no height.')
+  const height = await getJson(`${url}/blocks/tip/height`)
+  if (typeof height !== 'number' || !Number.isSafeInteger(height))
+    throw new ServerError('The server returned no height.')
   const observed: ObservedPayment[] = []
   for (const invoice of due) observed.push(...(await readPayments(url, invoice, height)))
   const polled = new Set(due.map(({ id }) => id))
@@ -82,7 +84,7 @@ async function readPayments(
   const found: ObservedPayment[] = []
   let path = `/address/${address}/txs`
   for (let page = 0; page < pagesMax; page += 1) {
-    const txs = itemsOf(await getJson(url + path)).map(recordOf)
+    const txs = requireList(await getJson(url + path), 'transactions').map(recordOf)
     found.push(...txs.flatMap((tx) => outputsOf(tx, invoice, height)))
     const confirmed = txs.filter(({ status }) => recordOf(status)['confirmed'] === true)
     const last = confirmed.at(-1)

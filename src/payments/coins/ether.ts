@@ -1,5 +1,6 @@
-import { itemsOf, recordOf } from '../../core/schema.ts'
+import { recordOf } from '../../core/schema.ts'
 import type { EvmRpc } from '../evm/rpc.ts'
+import { requireList, ServerError } from '../server-pool.ts'
 import { type BlockRange, type BlockTimes, byAddress, toHex } from './blocks.ts'
 import type { CoinContext } from './coins.ts'
 import { readCreditedEther } from './payment-sums.ts'
@@ -30,14 +31,15 @@ export async function findEther(
   const isWatched = watched.some(({ asset }) => asset === 'ETH')
   for (let block = range.from; isWatched && block <= range.to; block += 1) {
     const found = recordOf(await rpc.request('eth_getBlockByNumber', [toHex(block), true]))
-    for (const entry of itemsOf(found['transactions'])) {
+    for (const entry of requireList(found['transactions'], 'block')) {
       const { to, value, hash } = recordOf(entry)
       const invoice = invoices.get(String(to).toLowerCase())
       const amount = invoice ? BigInt(String(value)) : 0n
       if (!invoice || amount === 0n) continue
       const tx = String(hash).toLowerCase()
       const payment = await readTransfer(rpc, { tx, amount, invoice }, range.head, times)
-      if (payment) observed.push(payment)
+      if (payment === 'missing') throw new ServerError('A server returned no receipt.')
+      if (payment !== 'failed') observed.push(payment)
     }
   }
   const fresh = new Set(observed.map(({ tx }) => tx))
@@ -49,21 +51,22 @@ export async function findEther(
     if (fresh.has(known.tx)) continue
     const amount = BigInt(known.amount)
     const payment = await readTransfer(rpc, { tx: known.tx, amount, invoice }, range.head, times)
-    if (payment) observed.push(payment)
+    if (typeof payment !== 'string') observed.push(payment)
   }
   return { observed, expected }
 }
 
-/** Returns a transfer of ETH as the chain has it; undefined where it failed or left the chain. */
+/** Returns a transfer of ETH as the chain has it. */
 async function readTransfer(
   rpc: EvmRpc,
   { tx, amount, invoice }: { tx: string; amount: bigint; invoice: StoredInvoice },
   head: number,
   times: BlockTimes,
-): Promise<ObservedPayment | undefined> {
+): Promise<ObservedPayment | 'failed' | 'missing'> {
   const receipt = recordOf(await rpc.request('eth_getTransactionReceipt', [tx]))
   const block = Number(receipt['blockNumber'])
-  if (receipt['status'] !== '0x1' || !Number.isSafeInteger(block)) return undefined
+  if (receipt['status'] === '0x0') return 'failed'
+  if (receipt['status'] !== '0x1' || !Number.isSafeInteger(block)) return 'missing'
   const confirmations = Math.max(0, head - block + 1)
   const at = await times.of(block)
   const { address } = invoice

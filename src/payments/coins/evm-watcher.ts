@@ -1,5 +1,6 @@
 import { itemsOf, recordOf } from '../../core/schema.ts'
 import { minute } from '../../core/time.ts'
+import { requireList } from '../server-pool.ts'
 import { type BlockRange, BlockTimes, byAddress, toHex } from './blocks.ts'
 import type { CoinContext } from './coins.ts'
 import { balanceEther, findEther } from './ether.ts'
@@ -22,7 +23,8 @@ const topicOf = (address: string): string => `0x${address.slice(2).toLowerCase()
 /** Finds payments of ETH and USDT by reading the new blocks, and the unconfirmed ones again. */
 export async function pollEvm(ctx: CoinContext, input: PollInput): Promise<PollResult> {
   const rpc = ctx.coins.evm()
-  const head = Number(await rpc.request('eth_blockNumber'))
+  const newest = await rpc.request('eth_blockNumber')
+  const head = typeof newest === 'string' ? Number(newest) : Number.NaN
   if (!Number.isSafeInteger(head)) throw new Error('The server returned no block number.')
   const problem = await findTokenProblem(ctx)
   if (problem !== undefined) throw new Error(problem)
@@ -72,7 +74,8 @@ async function findTokens(
     const addresses = watched.slice(at, at + addressesPerCall).map(({ address }) => address)
     const topics = [transferTopic, null, addresses.map(topicOf)]
     const filter = { fromBlock: toHex(from), toBlock: toHex(to), address: token, topics }
-    for (const entry of itemsOf(await ctx.coins.evm().request('eth_getLogs', [filter]))) {
+    const logs = await ctx.coins.evm().request('eth_getLogs', [filter])
+    for (const entry of requireList(logs, 'logs')) {
       const log = recordOf(entry)
       const block = Number(log['blockNumber'])
       const address = `0x${String(itemsOf(log['topics'])[2]).slice(26)}`

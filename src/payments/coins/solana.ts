@@ -3,7 +3,7 @@ import type { Log } from '../../core/log.ts'
 import { itemsOf, recordOf } from '../../core/schema.ts'
 import { second } from '../../core/time.ts'
 import { JsonRpc } from '../json-rpc.ts'
-import { otherNetworkProblem, ServerError } from '../server-pool.ts'
+import { otherNetworkProblem, requireList, requireRecord, ServerError } from '../server-pool.ts'
 import type { ObservedPayment, PollInput, PollResult } from './poll.ts'
 import type { StoredInvoice } from './status.ts'
 
@@ -74,7 +74,7 @@ async function readSignatures(ctx: SolanaContext, until: string | null): Promise
       ...(before !== undefined && { before }),
     }
     const params = [ctx.config.topupSolRecipient, options]
-    const rows = itemsOf(await rpc.request('getSignaturesForAddress', params))
+    const rows = requireList(await rpc.request('getSignaturesForAddress', params), 'signatures')
     found.push(...rows.map((row) => String(recordOf(row)['signature'])))
     if (rows.length < pageMax) return found
   }
@@ -91,7 +91,7 @@ async function readPayments(
   const found = await ctx.coins.solana().request('getTransaction', params)
   if (found === null) throw new ServerError('A finalized transaction is missing.')
   const { slot, blockTime, meta, transaction } = recordOf(found)
-  const { err, loadedAddresses } = recordOf(meta)
+  const { err, loadedAddresses } = requireRecord(meta, 'transaction')
   if (err !== null) return []
   const { accountKeys, instructions } = recordOf(recordOf(transaction)['message'])
   const { writable, readonly } = recordOf(loadedAddresses)
