@@ -1,4 +1,4 @@
-/** What `./scripts/test all` runs beyond CI, besides the longer runs of CI's own tests. */
+/** The steps of `./scripts/test all` beyond those of CI, whose own tests also run longer then. */
 import { bun, type Step, succeeds } from './run.ts'
 
 const targets = [
