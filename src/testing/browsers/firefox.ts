@@ -157,9 +157,16 @@ function tabOf(session: Session, context: string, seen: Map<string, string[]>): 
     if (at(response, 'type') !== 'success') throw new Error(JSON.stringify(response))
     return typeof value === 'string' ? JSON.parse(value) : undefined
   }
+  const navigate = (url: string) =>
+    session.send('browsingContext.navigate', { context, url, wait: 'none' })
   return {
-    goto: async (url) =>
-      void (await session.send('browsingContext.navigate', { context, url, wait: 'none' })),
+    goto: async (url) => {
+      // A page that reloads itself at the same moment aborts the first navigation, but not a second.
+      await navigate(url).catch((error: unknown) => {
+        if (!String(error).includes('NS_BINDING_ABORTED')) throw error
+        return navigate(url)
+      })
+    },
     evaluate,
     received: () => receivedBy(evaluate),
     ...handsOf(act),
