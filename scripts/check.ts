@@ -26,7 +26,7 @@ const withoutBrowsers = [...withBrowsers, ...attacks, ...sandboxed].map(
 )
 
 /** Modules whose tests start no whole server, or few. */
-const unitModules = 'config core db generators jobs ledger models providers scan state viewer'
+const unitModules = 'config core db jobs ledger models providers scan state viewer'
 const unitFolders = unitModules.split(' ').map((name) => `src/${name}`)
 
 /** Tests of what owns SQL or locks, and one run through all operations. */
@@ -153,7 +153,7 @@ const ciChecks: Step[][][] = [
   [[['pages in the sandbox', () => runTests('sandboxed', ['--parallel=3', ...sandboxed])]]],
 ]
 
-const quickChecks: Step[][][] = [staticChecks, [[['unit tests', unitTests]]]]
+const quickChecks: Step[][][] = [[...staticChecks, [['unit tests', unitTests]]]]
 
 const groups =
   scope === 'quick' ? quickChecks : scope === 'all' ? [...ciChecks, ...thoroughSteps] : ciChecks

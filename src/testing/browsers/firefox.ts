@@ -161,7 +161,7 @@ function tabOf(session: Session, context: string, seen: Map<string, string[]>): 
     session.send('browsingContext.navigate', { context, url, wait: 'none' })
   return {
     goto: async (url) => {
-      // A page that reloads itself at the same moment aborts the first navigation, but not a second.
+      // A page that reloads itself at this moment aborts the first navigation, but not a second.
       await navigate(url).catch((error: unknown) => {
         if (!String(error).includes('NS_BINDING_ABORTED')) throw error
         return navigate(url)
