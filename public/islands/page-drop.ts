@@ -1,12 +1,12 @@
-import { unzipSync, zipSync } from 'fflate'
+import { zipSync } from 'fflate'
 
 import { packPage } from '../../src/hosting/folders/page-folder.ts'
 import type { PageFile } from '../../src/hosting/folders/rewrite-page.ts'
+import { isZip, pageBounds, unzip } from '../../src/hosting/folders/unzip.ts'
 import type { AppPreview } from './app-preview.ts'
 import { type Draft, openDrafts } from './new/drafts.ts'
 
-const bytesMax = 24 * 1_048_576
-const filesMax = 200
+const { bytesMax, filesMax } = pageBounds
 const typeDelayMs = 400
 
 // Not every engine exposes the classes of the entries.
@@ -31,18 +31,6 @@ async function readEntry(entry: FileSystemEntry, found: PageFile[]): Promise<voi
       for (const one of some) await readEntry(one, found)
     }
   }
-}
-
-function unpack(bytes: Uint8Array): PageFile[] {
-  let size = 0
-  const files = unzipSync(bytes, {
-    filter({ name, originalSize }) {
-      size += originalSize
-      if (size > bytesMax) throw new Error('The zip is too large.')
-      return !name.endsWith('/')
-    },
-  })
-  return Object.entries(files).map(([path, content]) => ({ path, bytes: content }))
 }
 
 /**
@@ -110,13 +98,20 @@ class PageDrop extends HTMLElement {
     if (this.#text) this.#text.value = ''
     if (file.size > bytesMax) return this.#showStatus('This file is too large.')
     const bytes = new Uint8Array(await file.arrayBuffer())
-    const isZip = bytes[0] === 0x50 && bytes[1] === 0x4b
-    try {
-      await this.#show(isZip ? unpack(bytes) : [{ path: 'index.html', bytes }])
-    } catch {
-      return this.#showStatus('This zip cannot be read.')
-    }
+    const files = isZip(file, bytes) ? await this.#unpack(bytes) : [{ path: 'index.html', bytes }]
+    if (!files) return
+    await this.#show(files)
     await this.#drafts.put({ file, text: '', isSubmitted: false })
+  }
+
+  /** Reads a zip as the server does, or shows why it cannot be read. */
+  async #unpack(bytes: Uint8Array): Promise<PageFile[] | undefined> {
+    const found = await unzip(bytes, pageBounds)
+    if ('files' in found) return found.files
+    this.#showStatus(
+      'reasons' in found ? found.reasons.join(' ') : 'The zip unpacks to over 24 MB.',
+    )
+    return undefined
   }
 
   async #paste(): Promise<void> {

@@ -97,6 +97,7 @@ type Problem = [what: string, fix: string]
 const sharedFiles = [
   'src/hosting/folders/page-folder.ts',
   'src/hosting/folders/rewrite-page.ts',
+  'src/hosting/folders/unzip.ts',
   'src/web/models/modes.ts',
   'src/web/models/code-examples.ts',
 ]

@@ -22,37 +22,63 @@ const skipped = /(?:^|\/)(?:test|tests|__tests__|node_modules)\/|\.(?:map|test\.
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes).replace(/\0[^]*$/, '')
 
-/** Reads the entries of an uncompressed tar (POSIX.1-2017, "ustar", with pax paths). */
-function* entries(tar: Uint8Array): Generator<{ path: string; bytes: Uint8Array }> {
-  let pax: string | undefined
-  for (let at = 0; at + block <= tar.byteLength;) {
-    const head = tar.subarray(at, at + block)
-    if (head[0] === 0) return
-    const size = Number.parseInt(text(head.subarray(124, 136)).trim() || '0', 8)
-    if (!Number.isSafeInteger(size) || size < 0) throw new TarballError('The tarball is damaged.')
-    const bytes = tar.subarray(at + block, at + block + size)
-    if (bytes.byteLength < size) throw new TarballError('The tarball is cut off.')
-    at += block + Math.ceil(size / block) * block
-    const kind = String.fromCharCode(head[156] ?? 0)
-    if (kind === 'x') {
-      pax = /\d+ path=([^\n]+)\n/.exec(text(bytes))?.[1]
-      continue
-    }
-    const prefix = text(head.subarray(345, 500))
-    const name = text(head.subarray(0, 100))
-    const path = pax ?? (prefix === '' ? name : `${prefix}/${name}`)
-    pax = undefined
-    if (kind === '0' || kind === '\0') yield { path, bytes }
-  }
+/** Types of entries: "0" and NUL are files, "1" to "4" and "6" are links, devices and pipes. */
+const special = /^[12346]$/
+
+const damaged = (why: string): TarballError =>
+  new TarballError(`${why}. Download the package again, or pack it with "npm pack".`)
+const shown = (path: string): string => JSON.stringify(path.slice(0, 200))
+
+/** Returns the number of a header field; its digits are octal. */
+function octalAt(head: Uint8Array, start: number, end: number): number {
+  const digits = text(head.subarray(start, end)).trim()
+  return digits === '' ? 0 : /^[0-7]+$/.test(digits) ? Number.parseInt(digits, 8) : Number.NaN
 }
 
-/** Returns a path without its first folder; undefined for one that leaves the package. */
-function safePath(path: string): string | undefined {
+/** Checks the sum of the bytes of a header, in which the sum itself counts as spaces. */
+function hasRightSum(head: Uint8Array): boolean {
+  const sum = head.reduce((all, byte, at) => all + (at >= 148 && at < 156 ? 0x20 : byte), 0)
+  return sum === octalAt(head, 148, 156)
+}
+
+/** Reads the entries of an uncompressed tar (POSIX.1-2017, "ustar", with pax and GNU paths). */
+function* entries(tar: Uint8Array): Generator<{ path: string; bytes: Uint8Array }> {
+  let longPath: string | undefined
+  for (let at = 0; at + block <= tar.byteLength;) {
+    const head = tar.subarray(at, at + block)
+    if (head[0] === 0 && head.every((byte) => byte === 0)) return
+    const prefix = text(head.subarray(345, 500))
+    const name = text(head.subarray(0, 100))
+    const path = longPath ?? (prefix === '' ? name : `${prefix}/${name}`)
+    const size = octalAt(head, 124, 136)
+    if (!hasRightSum(head) || !Number.isSafeInteger(size)) {
+      throw damaged(`The header of ${shown(path)} is damaged`)
+    }
+    const bytes = tar.subarray(at + block, at + block + size)
+    if (bytes.byteLength < size) throw damaged(`The tarball is cut off in ${shown(path)}`)
+    at += block + Math.ceil(size / block) * block
+    const kind = String.fromCharCode(head[156] ?? 0)
+    longPath = undefined
+    if (kind === 'x') longPath = /(?:^|\n)\d+ path=([^\n]+)\n/.exec(text(bytes))?.[1]
+    else if (kind === 'L') longPath = text(bytes)
+    else if (special.test(kind)) {
+      throw damaged(`${shown(path)} is a link or a special file, which no package may have`)
+    } else if (kind === '0' || kind === '\0') yield { path, bytes }
+  }
+  throw damaged('The tarball is cut off: its end is missing')
+}
+
+/**
+ * Returns a path without its first folder; undefined for one that no page can name. Throws
+ * TarballError for a path that leaves the package.
+ */
+function pathInside(path: string): string | undefined {
+  if (/^(?:\/|[a-z]:)|[\\\p{Cc}]|(?:^|\/)\.\.(?:\/|$)/iu.test(path)) {
+    throw damaged(`The path ${shown(path)} leaves the package`)
+  }
   const inside = path.replace(/^[^/]*\//, '')
-  const parts = inside.split('/')
-  const isSafe =
-    inside !== '' && parts.every((part) => part !== '' && part !== '.' && part !== '..')
-  return isSafe && !/[\\\0]/.test(inside) && inside.length <= 300 ? inside : undefined
+  const isPlain = inside.split('/').every((part) => part !== '' && part !== '.')
+  return isPlain && inside.length <= 300 ? inside : undefined
 }
 
 /** Reads an npm tarball. Throws TarballError. */
@@ -67,9 +93,10 @@ export function readTarball(packed: Uint8Array): UnpackedLibrary {
   const files = new Map<string, Uint8Array>()
   let bytes = 0
   for (const entry of entries(tar)) {
-    const path = safePath(entry.path)
+    const path = pathInside(entry.path)
     if (path === undefined || !kept.test(path) || skipped.test(path)) continue
     if (entry.bytes.byteLength > libraryFileBytesMax) continue
+    if (files.has(path)) throw damaged(`The tarball has ${shown(entry.path)} twice`)
     files.set(path, entry.bytes)
     bytes += entry.bytes.byteLength
     if (files.size > libraryFilesMax || bytes > libraryBytesMax) {

@@ -86,8 +86,9 @@ test('a tarball with another integrity, a name or a path that leaves its folder 
   expect((await add(tarball({ 'package/package.json': named('../../etc') }))).ok).toBe(false)
   expect((await add(tarball({ 'package/a.js': 'x' }))).text).toContain('no package.json')
   expect((await add(Buffer.from('no archive'))).ok).toBe(false)
-  const leaving = { ...library, 'package/../../evil.js': 'x', 'package//two.js': 'x' }
-  expect((await add(tarball(leaving))).text).toContain('3 files')
+  const leaving = { ...library, 'package/../../evil.js': 'x' }
+  expect((await add(tarball(leaving))).text).toContain('leaves the package')
+  expect((await add(tarball({ ...library, 'package//two.js': 'x' }))).text).toContain('3 files')
   expect((await libraries('add', join(ctx.config.dataDir, 'none.tgz'))).text).toContain(
     'does not exist',
   )

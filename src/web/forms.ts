@@ -10,7 +10,7 @@ export interface Form {
   text(name: string): string
   /** Is true for a checked box. */
   has(name: string): boolean
-  file(name: string): Blob | undefined
+  file(name: string): File | undefined
 }
 
 /**
@@ -40,7 +40,7 @@ export async function readForm(request: Request, bytesMax: number): Promise<Form
     has: (name) => values.has(name),
     file(name) {
       const value = values.get(name)
-      return value instanceof Blob && value.size > 0 ? value : undefined
+      return value instanceof File && value.size > 0 ? value : undefined
     },
   }
 }

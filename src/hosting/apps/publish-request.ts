@@ -2,10 +2,10 @@ import { rejectRequest } from '../../errors.ts'
 import { readJsonBody } from '../../http/body.ts'
 import { createValidator } from '../../http/validation.ts'
 import { idempotencyKeyOf } from '../../idempotency/idempotency.ts'
-import { pageFilesMax, pageFolderBytesMax, pageZipBytesMax } from '../folders/limits.ts'
+import { pageZipBytesMax } from '../folders/limits.ts'
 import { type PackedPage, packPage } from '../folders/page-folder.ts'
 import { decodeFiles, fieldsOf, isZipRequest, readZip, readZipRequest } from '../folders/request.ts'
-import type { InputFile } from '../folders/unzip.ts'
+import { type InputFile, pageBounds } from '../folders/unzip.ts'
 import { priceErrors, publishErrors, writeErrors } from '../operation.ts'
 import { type PublishAppRequest, PublishAppSchema } from './schemas.ts'
 import { type PublishVersionRequest, PublishVersionSchema } from './versions/schemas.ts'
@@ -31,11 +31,7 @@ export interface PageUpload {
   unused?: string[]
 }
 
-const zipLimits = {
-  zipBytesMax: pageZipBytesMax,
-  bytesMax: pageFolderBytesMax,
-  filesMax: pageFilesMax,
-}
+const zipLimits = { zipBytesMax: pageZipBytesMax, ...pageBounds }
 /** Fields that are not texts, in the query of a zip. */
 const jsonFields = new Set(['store', 'dryRun', 'priceRemix', 'maxCredits'])
 

@@ -2,13 +2,20 @@
 const source = `{
   const known = new Map(Object.entries(names))
   const data = new Map(Object.entries(inlined))
+  const decode = (part) => {
+    try {
+      return decodeURIComponent(part)
+    } catch {
+      return part
+    }
+  }
   const pathOf = (url) => {
     const parts = []
     for (const part of String(url).split(/[?#]/)[0].split('/')) {
       if (part === '..') parts.pop()
-      else if (part && part !== '.') parts.push(decodeURI(part))
+      else if (part && part !== '.') parts.push(decode(part))
     }
-    return parts.join('/')
+    return parts.join('/').normalize('NFC')
   }
   const isOwn = (url) => typeof url === 'string' && !/^[a-z]+:/i.test(url) && (known.has(pathOf(url)) || data.has(pathOf(url)))
   const ready = service.assets.ready

@@ -76,8 +76,8 @@ test('says why a folder cannot be published', () => {
     [{ 'a.txt': '' }, 'There is no HTML file.'],
     [{ 'a.html': '', 'b.html': '' }, 'There are several HTML files.'],
     [{ 'a/index.html': '', 'b/index.html': '' }, 'There are several HTML files.'],
-    [{ 'a.html': '', '../b.js': '' }, 'The path "../b.js" is invalid.'],
-    [{ 'a.html': '', '/etc/b.js': '' }, 'The path "/etc/b.js" is invalid.'],
+    [{ 'a.html': '', '../b.js': '' }, 'The path "../b.js" is invalid: use a path relative'],
+    [{ 'a.html': '', '/etc/b.js': '' }, 'The path "/etc/b.js" is invalid: use a path relative'],
     [{ 'a.html': '', 'Game.js': '', 'game.js': '' }, 'The path "game.js" is there twice'],
     [{ 'a.html': '', 'a b.png': '1', 'a-b.png': '2' }, 'Two files would have the name a-b.png.'],
     [
@@ -257,7 +257,7 @@ const bodies: [status: number, code: string, text: string, body: unknown][] = [
       ],
     },
   ],
-  [400, 'bad_request', 'invalid relative path', zipOf({ 'index.html': index, '../a.js': index })],
+  [400, 'bad_request', 'invalid path', zipOf({ 'index.html': index, '../a.js': index })],
   [
     400,
     'bad_request',

@@ -1,6 +1,7 @@
 import { htmlBytesMax } from '../../limits.ts'
 import { fileLoader } from './file-loader.ts'
 import { rewriteTags } from './page-tags.ts'
+import { inOtherForms, pathKey, unsafePathProblem } from './paths.ts'
 import { folderOf, type PageFile, rewriteTag, type SortedFiles } from './rewrite-page.ts'
 
 /**
@@ -53,12 +54,10 @@ function pathProblem(files: PageFile[]): string | undefined {
   const seen = new Set<string>()
   for (const { path } of files) {
     const shown = JSON.stringify(path.slice(0, 200))
-    const parts = path.split('/')
-    if (parts.includes('..') || parts.includes('') || /[\\\p{Cc}]|^[a-z]:/iu.test(path)) {
-      return `The path ${shown} is invalid. Use paths relative to the folder, such as img/ship.png.`
-    }
-    if (seen.size === seen.add(path.toLowerCase()).size) {
-      return `The path ${shown} is there twice, without regard to letter case. Rename one file.`
+    const unsafe = unsafePathProblem(path)
+    if (unsafe !== undefined) return `The path ${shown} is invalid: ${unsafe}.`
+    if (seen.size === seen.add(pathKey(path)).size) {
+      return `The path ${shown} is there twice, ${inOtherForms}. Rename one file.`
     }
   }
   return undefined
@@ -118,7 +117,10 @@ function sortFiles(files: PageFile[], page: PageFile) {
  * to the most that an app may have, however often it names a file.
  */
 export function packPage(all: PageFile[]): PackedPage {
-  const found = all.map(({ path, bytes }) => ({ path: path.replace(/^(?:\.\/)+/, ''), bytes }))
+  const found = all.map(({ path, bytes }) => ({
+    path: path.replace(/^(?:\.\/)+/, '').normalize('NFC'),
+    bytes,
+  }))
   const invalid = pathProblem(found)
   if (invalid !== undefined) return { problem: invalid }
   const files = found.filter(({ path }) => !isHidden(path))

@@ -11,7 +11,7 @@ import {
   reasonsMax,
   skillTextBytesMax,
 } from './limits.ts'
-import { pathProblem } from './paths.ts'
+import { inOtherForms, pathKey, pathProblem } from './paths.ts'
 import type { InputFile } from './unzip.ts'
 
 export const skillFile = 'SKILL.md'
@@ -70,10 +70,10 @@ function pathProblems(files: InputFile[]): string[] {
       const shown = JSON.stringify(path.slice(0, 2 * pathFolderCharsMax))
       const problem = pathProblem(path)
       if (problem !== undefined) return [`the path ${shown} is invalid: ${problem}.`]
-      const key = path.toLowerCase()
+      const key = pathKey(path)
       const isTaken = seen.has(key)
       seen.add(key)
-      return isTaken ? [`the path ${shown} is there twice, without regard to letter case.`] : []
+      return isTaken ? [`the path ${shown} is there twice, ${inOtherForms}. Rename one file.`] : []
     })
     .concat(folderProblems(files))
 }

@@ -29,13 +29,17 @@ function resolvePath(folder: string, reference: string): string {
   const [path = ''] = reference.split(/[?#]/)
   for (const part of (path.startsWith('/') ? path : folder + path).split('/')) {
     if (part === '..') parts.pop()
-    else if (part !== '' && part !== '.') parts.push(part)
+    else if (part !== '' && part !== '.') parts.push(decodePart(part))
   }
-  const joined = parts.join('/')
+  return parts.join('/').normalize('NFC')
+}
+
+/** Decodes a part of a reference once. A page may name "100%.png" without encoding it. */
+function decodePart(part: string): string {
   try {
-    return decodeURI(joined)
+    return decodeURIComponent(part)
   } catch {
-    return joined
+    return part
   }
 }
 

@@ -1,7 +1,12 @@
-import type { Entry, ZipFile } from 'yauzl'
-
-import { messageOf } from '../../core/text.ts'
-import { packBytesMax, packFilesMax } from './limits.ts'
+import {
+  packBytesMax,
+  packFilesMax,
+  pageFilesMax,
+  pageFolderBytesMax,
+  reasonsMax,
+} from './limits.ts'
+import { readDirectory, shown, ZipError } from './zip-directory.ts'
+import { locateEntries, unpackEntry } from './zip-entries.ts'
 
 export interface InputFile {
   path: string
@@ -22,65 +27,44 @@ export interface ZipBounds {
 }
 
 export const packBounds: ZipBounds = { bytesMax: packBytesMax, filesMax: packFilesMax }
+export const pageBounds: ZipBounds = { bytesMax: pageFolderBytesMax, filesMax: pageFilesMax }
 
-const fileTypeMask = 0o170000
-const regularFile = 0o100000
-
-const modeOf = ({ externalFileAttributes }: Entry): number =>
-  (externalFileAttributes >>> 16) & fileTypeMask
-
-const problemOf = (entry: Entry): string | undefined => {
-  if (entry.isEncrypted()) return 'is encrypted. Send a zip without a password.'
-  const type = modeOf(entry)
-  const isLink = type !== 0 && type !== regularFile
-  return isLink ? 'is a link or a special file. Send the file itself.' : undefined
-}
-
-const isFolder = ({ fileName }: Entry): boolean => fileName.endsWith('/')
+/** Returns whether an uploaded file is a zip by its name or its first bytes. */
+export const isZip = ({ name }: File, [first, second]: Uint8Array): boolean =>
+  (first === 0x50 && second === 0x4b) || /\.zip$/i.test(name)
 
 /**
  * Reads a zip within bounds. The directory of the archive is checked before anything is unpacked,
- * and the library stops at entries that are longer than announced.
+ * and unpacking stops at entries that are longer than announced. Browsers run this code, too.
  */
-export async function unzip(bytes: Uint8Array, bounds = packBounds): Promise<ZipResult> {
-  const { fromBufferPromise } = await import('yauzl')
+export async function unzip(zip: Uint8Array, bounds = packBounds): Promise<ZipResult> {
   try {
-    const zip = await fromBufferPromise(Buffer.from(bytes), { lazyEntries: true })
-    return await readEntries(zip, bounds)
+    return await readFiles(zip, bounds)
   } catch (error) {
-    return { reasons: [`the zip cannot be read: ${messageOf(error)}.`] }
+    if (!(error instanceof ZipError)) throw error
+    return { reasons: [`the zip cannot be read: ${error.message}`] }
   }
 }
 
-async function readEntries(zip: ZipFile, { bytesMax, filesMax }: ZipBounds): Promise<ZipResult> {
-  const entries: Entry[] = []
-  for await (const entry of zip.eachEntry()) {
-    entries.push(entry)
-    // Folders have entries of their own.
-    if (entries.length > 2 * filesMax) {
-      return { reasons: [`the zip has more than ${filesMax} files.`] }
-    }
-  }
-  const all = entries.filter((entry) => !isFolder(entry))
-  const size = all.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0)
+async function readFiles(zip: Uint8Array, { bytesMax, filesMax }: ZipBounds): Promise<ZipResult> {
+  const directory = readDirectory(zip, filesMax)
+  const size = directory.entries.reduce((sum, { bytes }) => sum + bytes, 0)
   if (size > bytesMax) return { tooLarge: size }
-  const reasons = all.flatMap((entry) => {
-    const problem = problemOf(entry)
-    return problem === undefined ? [] : [`${JSON.stringify(entry.fileName)} ${problem}`]
-  })
-  if (reasons.length > 0) return { reasons }
+  const reasons = directory.entries.flatMap(({ path, problem }) =>
+    problem === undefined ? [] : [`${shown(path)} ${problem}`],
+  )
+  if (reasons.length > 0) return { reasons: reasons.slice(0, reasonsMax) }
   const files: InputFile[] = []
-  for (const entry of all) {
-    files.push({ path: entry.fileName, bytes: await readEntry(zip, entry) })
+  for (const { entry, packed } of locateEntries(zip, directory)) {
+    const bytes = await unpackEntry(entry, packed)
+    if (!entry.isFolder && !isOfSystem(entry.path)) files.push({ path: entry.path, bytes })
   }
   return { files: withoutTopFolder(files) }
 }
 
-async function readEntry(zip: ZipFile, entry: Entry): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk)
-  return Buffer.concat(chunks)
-}
+/** Files that macOS and Windows add to a zip or a folder. */
+const isOfSystem = (path: string): boolean =>
+  /^__MACOSX\/|(?:^|\/)(?:\._[^/]*|\.DS_Store|Thumbs\.db|desktop\.ini)$/.test(path)
 
 /** A zip of a folder has its name before every path. */
 function withoutTopFolder(files: InputFile[]): InputFile[] {

@@ -67,8 +67,13 @@ test('a large skill is published from a zip; a bomb that lies about its size is 
   const noise = crypto.getRandomValues(new Uint8Array(65_536))
   const noiseFiles = Object.fromEntries(Array.from({ length: 8 }, (_, at) => [`${at}`, noise]))
   const liar = Buffer.from(zipSync({ ...noiseFiles, 'SKILL.md': new Uint8Array(8 * mb) }))
-  // The directory of the archive claims 10 bytes.
-  liar.writeUInt32LE(10, liar.lastIndexOf(Buffer.from('PK\x01\x02', 'latin1')) + 24)
+  // The directory of the archive and the header claim 10 bytes.
+  for (const [signature, at] of [
+    ['PK\x01\x02', 24],
+    ['PK\x03\x04', 22],
+  ] as const) {
+    liar.writeUInt32LE(10, liar.lastIndexOf(Buffer.from(signature, 'latin1')) + at)
+  }
   const no = await expectError(t, 400, 'bad_skill', () => publish(t, ann.key, new Uint8Array(liar)))
-  expect(JSON.stringify(no.body)).toContain('too many bytes in the stream')
+  expect(JSON.stringify(no.body)).toContain('is larger than the zip says')
 })

@@ -9,6 +9,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser, until } from '../../testing/browsers/browser.ts'
 import { dropFiles } from '../../testing/browsers/drop.ts'
+import { badZips } from '../../testing/fixtures/bad-zips.ts'
 import { password } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
@@ -49,14 +50,18 @@ async function dropFolderAndZip(page: Page, folder: string): Promise<void> {
   const zip = join(folder, 'game.zip')
   await Bun.write(
     join(folder, 'kelp/index.html'),
-    '<title>Kelp</title><script src="js/a.js"></script>',
+    '<title>Kelp</title><script src="js/%C3%BC%20100%25.js"></script>',
   )
-  await Bun.write(join(folder, 'kelp/js/a.js'), 'document.write("kelp grows")')
+  await Bun.write(join(folder, 'kelp/js/ü 100%.js'), 'document.write("kelp grows")')
   await Bun.write(zip, game)
+  const [, damaged, reason] = badZips[0] ?? ['', '', '']
+  await Bun.write(join(folder, 'damaged.zip'), damaged)
   await page.waitForFunction("customElements.get('page-drop')")
   const heading = page.getByRole('heading', { level: 1 })
   await dropFiles(page, heading, [join(folder, 'kelp')])
   await appText(page, 'kelp grows')
+  await dropFiles(page, heading, [join(folder, 'damaged.zip')])
+  await page.getByText(reason).waitFor()
   await dropFiles(page, heading, [zip])
   expect(await appText(page, 'level 7')).toContain('Reef')
 }

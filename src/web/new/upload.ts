@@ -1,16 +1,15 @@
 import { type PageUpload, readPageZip } from '../../hosting/apps/publish-request.ts'
 import { pageZipBytesMax } from '../../hosting/folders/limits.ts'
+import { isZip } from '../../hosting/folders/unzip.ts'
 import { formatBytes } from '../format.ts'
 import { type Form, rejectForm } from '../forms.ts'
-
-const isZip = (bytes: Uint8Array): boolean => bytes[0] === 0x50 && bytes[1] === 0x4b
 
 /** Reads the HTML file, the zip or the pasted text of a form. Throws `bad_request`, `try_again`. */
 export async function readUpload(form: Form): Promise<PageUpload> {
   const file = form.file('file')
   if (!file) return checkPage({ html: form.text('html') })
   const bytes = await file.bytes()
-  if (!isZip(bytes)) return checkPage({ html: await file.text() })
+  if (!isZip(file, bytes)) return checkPage({ html: await file.text() })
   if (bytes.length > pageZipBytesMax) {
     rejectForm(`A zip has at most ${formatBytes(pageZipBytesMax)}.`)
   }
