@@ -4,6 +4,7 @@ import type { AppContext } from '../context.ts'
 import { nano, zero } from '../core/money.ts'
 import { isApiError } from '../errors.ts'
 import { noteError } from './note-error.ts'
+import { decodeWildcard } from './path.ts'
 import { getRequestContext, type RequestContext } from './request-context.ts'
 
 /** A request that no handler answered. */
@@ -53,6 +54,7 @@ export const createApp = (
         },
       })
     })
-    .onTransform({ as: 'global' }, ({ request, route }) => {
+    .onTransform({ as: 'global' }, ({ request, route, params }) => {
       getRequestContext(request).route = route
+      decodeWildcard(params)
     })

@@ -1,7 +1,21 @@
+import { decodePath } from '../core/url-path.ts'
 import { ApiError } from '../errors.ts'
 
-/** Throws `not_found` for a path segment that is not UTF-8. Elysia decodes it as null. */
-export function checkPath(params: Record<string, unknown> | undefined): void {
-  if (!params || !Object.values(params).includes(null)) return
-  throw new ApiError('not_found', { what: 'address' })
+type Params = Record<string, unknown> | undefined
+
+/**
+ * Decodes the rest of a path. The router decodes named parameters once, to null where an escape is
+ * malformed, and leaves a wildcard as the client sent it.
+ */
+export function decodeWildcard(params: Params): void {
+  const rest = params?.['*']
+  if (params && typeof rest === 'string') params['*'] = decodePath(rest)
+}
+
+/** Throws `not_found` for a parameter that is malformed or has a NUL, which no database stores. */
+export function checkPath(params: Params): void {
+  if (!params) return
+  const isValid = (value: unknown): boolean =>
+    value !== null && !(typeof value === 'string' && value.includes('\0'))
+  if (!Object.values(params).every(isValid)) throw new ApiError('not_found', { what: 'address' })
 }

@@ -13,6 +13,7 @@ import { createLayout } from '../web/layout.ts'
 import { privateRoutes, publicRoutes } from '../web/routes.ts'
 import { prefers } from './accept.ts'
 import { createApp } from './app.ts'
+import { checkPath } from './path.ts'
 import { pathOf } from './request-context.ts'
 
 interface SiteParts {
@@ -31,6 +32,7 @@ export function createSite(ctx: AppContext, { files, pages, readOpenApi }: SiteP
     const input = { ctx, layout, request, query: queryOf(request) }
     return sendErrorPage(input, page ?? internalError(internalErrorPage))
   })
+    .onTransform({ as: 'global' }, ({ params }) => checkPath(params))
     .use(metricsRoute(ctx))
     .use(guideFiles(ctx, readOpenApi))
     .use(packSite(ctx))

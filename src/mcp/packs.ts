@@ -6,6 +6,7 @@ import {
 } from '@modelcontextprotocol/server'
 
 import type { AppContext } from '../context.ts'
+import { decodePath, encodePath } from '../core/url-path.ts'
 import { isApiError } from '../errors.ts'
 import { findByMention } from '../hosting/agents/agents.ts'
 import { findListedPack, type ListedPack } from '../hosting/apps/listed-packs.ts'
@@ -19,7 +20,7 @@ import { findBatch, spentMessage } from './batch.ts'
 
 const markdown = 'text/markdown'
 
-const uriOf = (id: string, path = skillFile): string => `skill://${id}/${path}`
+const uriOf = (id: string, path = skillFile): string => `skill://${id}/${encodePath(path)}`
 
 /**
  * Serves the packs on Explore as resources (`skill://<id>/SKILL.md`) and as prompts, so that a
@@ -42,7 +43,9 @@ export function servePacks(ctx: AppContext, { server }: McpServer, request?: Req
     ],
   }))
   server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
-    const [, id = '', path = ''] = /^skill:\/\/([^/]+)\/(.+)$/.exec(uri) ?? []
+    const [, id = '', encoded = ''] = /^skill:\/\/([^/]+)\/(.+)$/.exec(uri) ?? []
+    const path = decodePath(encoded)
+    if (path === null) throw new ResourceNotFoundError(uri)
     const bytes = await readResource(ctx, id, path).catch((error: unknown) => {
       if (isApiError(error, 'not_found') || isApiError(error, 'taken_down')) {
         throw new ResourceNotFoundError(uri)
@@ -106,7 +109,7 @@ const promptOf = ({ name, title, description, maker }: Item) => ({
 })
 
 const readResource = async (ctx: AppContext, id: string, path: string): Promise<Uint8Array> =>
-  readFile(ctx, (await getListedPack(ctx, id)).row, decodeURI(path))
+  readFile(ctx, (await getListedPack(ctx, id)).row, path)
 
 /** Finds the pack of a prompt: "<handle>.<name>". */
 async function findPrompt(ctx: AppContext, name: string): Promise<ListedPack> {

@@ -12,7 +12,6 @@ import { checkSite } from '../hosting/people/session-user.ts'
 import { createReport, getReportedApp } from '../hosting/reports/reports.ts'
 import { prefers } from '../http/accept.ts'
 import { createEntity, entityResponse } from '../http/entity.ts'
-import { checkPath } from '../http/path.ts'
 import { clientAddressGroup } from '../http/request-context.ts'
 import { formBytesMax } from '../limits.ts'
 import { accountRoutes } from './account/routes.ts'
@@ -73,7 +72,6 @@ export const publicRoutes = (ctx: AppContext, layout: Layout) =>
 /** Sign-in, and pages for people who are signed in. */
 export const privateRoutes = (ctx: AppContext, layout: Layout) =>
   new Elysia()
-    .onTransform(({ params }) => checkPath(params))
     .use(itemRoutes(ctx, layout))
     .use(newAppRoutes(ctx, layout))
     .use(newPackRoutes(ctx, layout))
@@ -114,8 +112,7 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
       return isPopular(query) ? sendPopular(request, name, page) : send(request, name, page)
     })
     .get('/explore/:name', async ({ params, request }) => {
-      // The router passes null for a name that cannot be decoded.
-      const name = String(params.name)
+      const { name } = params
       const query = queryOf(request)
       if (name.startsWith('@')) {
         const key = `${name} ${query.get('cursor') ?? ''} ${tilesShown(query)}`
@@ -129,12 +126,10 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
     })
     .get('/runs/:id', async ({ params, request }) => {
       const req = await findUser({ ctx, layout, request, query: queryOf(request) })
-      const page = () => runPage(ctx, String(params.id), req?.visitor.person)
+      const page = () => runPage(ctx, params.id, req?.visitor.person)
       return req ? privatePage(req, await page()) : sendUncached(request, page)
     })
-    .get('/explore/:name/next', async ({ params }) =>
-      redirectTo(await nextPath(ctx, String(params.name))),
-    )
+    .get('/explore/:name/next', async ({ params }) => redirectTo(await nextPath(ctx, params.name)))
     .get('/docs', ({ request }) => sendPopular(request, '/docs', () => docsPage(ctx)))
     .get('/docs/api', ({ request }) =>
       sendPopular(request, '/docs/api', () => apiPage(ctx, layout)),

@@ -55,17 +55,9 @@ function readTypes(text: string): ModelType[] | undefined {
   )
 }
 
-function decodeId(id: string): string {
-  try {
-    return decodeURIComponent(id)
-  } catch {
-    return id
-  }
-}
-
 /** Returns the model of a path, with or without routing suffixes. Throws `no_model`. */
 export function getModel({ catalog }: AppContext, id: string): ModelResponse {
-  const found = catalog.find(decodeId(id))
+  const found = catalog.find(id)
   if (!found) throw new ApiError('no_model', { model: id })
   return present(found.model)
 }

@@ -1,4 +1,5 @@
 import { type Html, html, type Part } from '../../core/html.ts'
+import { encodePath } from '../../core/url-path.ts'
 import type { FolderFile } from '../../hosting/folders/folder.ts'
 import { imageTypeOf, skillFile } from '../../hosting/folders/read-pack.ts'
 import { formatBytes } from '../format.ts'
@@ -70,7 +71,7 @@ export async function renderShownFile(shown: ShownFile): Promise<Part> {
   const { file, bytes, viewUrl, contentUrl, files } = shown
   const { path } = file
   if (imageTypeOf(path) !== undefined) {
-    return html`<img class="file-image" src="${contentUrl}${encodeURI(path)}" alt="${path}" />`
+    return html`<img class="file-image" src="${contentUrl}${encodePath(path)}" alt="${path}" />`
   }
   const text = new TextDecoder().decode(bytes)
   if (!path.toLowerCase().endsWith('.md')) {

@@ -1,6 +1,8 @@
 import { marked } from 'marked'
 import sanitizeHtml from 'sanitize-html'
 
+import { decodePath, encodePath } from '../../core/url-path.ts'
+
 /** A Markdown file of a pack. */
 export interface MarkdownTask {
   text: string
@@ -23,12 +25,13 @@ const lowerHeadings = { h1: 'h3', h2: 'h4', h3: 'h5', h4: 'h6', h5: 'h6' }
 
 /** Resolves a relative link; undefined where it leaves the folder or names no file. */
 function fileOf(href: string, { path, files }: MarkdownTask): string | undefined {
-  const base = `http://folder.invalid/${path}`
+  const base = `http://folder.invalid/${encodePath(path)}`
   if (!URL.canParse(href, base)) return undefined
   const { host, pathname } = new URL(href, base)
   if (host !== 'folder.invalid') return undefined
-  // Paths of a folder are ASCII, so their addresses differ from them in escapes alone.
-  return files.find((file) => encodeURI(file) === pathname.slice(1))
+  // A text may name "100%.md" without encoding it.
+  const target = decodePath(pathname.slice(1)) ?? pathname.slice(1)
+  return files.find((file) => file === target)
 }
 
 const isWeb = (href: string): boolean => /^(https?|mailto):/i.test(href)
@@ -50,7 +53,7 @@ export function renderMarkdown(task: MarkdownTask): string {
     const file = isWeb(src) ? undefined : fileOf(src, task)
     return file === undefined
       ? { tagName: 'em', attribs: {}, text: alt || 'Picture' }
-      : { tagName, attribs: { src: task.contentUrl + encodeURI(file), alt, loading: 'lazy' } }
+      : { tagName, attribs: { src: task.contentUrl + encodePath(file), alt, loading: 'lazy' } }
   }
   const headings = Object.entries(lowerHeadings).map(([from, to]) => [
     from,

@@ -8,7 +8,6 @@ import { packBytesMax, skillTextBytesMax } from '../../hosting/folders/limits.ts
 import { watch } from '../../hosting/jobs/watch.ts'
 import { kinds } from '../../hosting/kinds.ts'
 import { getOwnedItem } from '../../hosting/people/owned-apps.ts'
-import { checkPath } from '../../http/path.ts'
 import {
   assetBytesMax,
   buildPromptCharsMax,
@@ -58,7 +57,6 @@ const pages: Record<Tab, RenderPage> = {
 
 export const studioRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
-    .onTransform(({ params }) => checkPath(params))
     .get('/studio', ({ input }) => userPage(input, studioListPage))
     .get('/studio/:id', ({ input, params: { id } }) =>
       userPage(input, (req) => getPage(req, id, '')),
