@@ -27,6 +27,7 @@ import {
   unknownOperationResponse,
 } from './error-response.ts'
 import { fileRoutes } from './files/routes.ts'
+import { geminiPrefix } from './gemini/error-response.ts'
 import { geminiRoutes } from './gemini/routes.ts'
 import { imageRoutes } from './images/routes.ts'
 import { messageRoutes } from './messages-api/routes.ts'
@@ -90,14 +91,20 @@ function descriptionRoute(ctx: AppContext, api: RoutedApi) {
     )
 }
 
+/** Gemini's route of POST has any path, but only those of its methods, with a colon, exist. */
+const hasMethod = (path: string, method: string): boolean =>
+  method !== 'POST' || !path.startsWith(`${geminiPrefix}/`) || path.includes(':')
+
 function respondToError(failed: FailedRequest): Response {
   const { request, error, validationError, isUnknownRoute, internalError } = failed
   if (isUnknownRoute) {
-    const path = publicPathOf(pathOf(request.url))
+    const innerPath = pathOf(request.url)
+    const path = publicPathOf(innerPath)
+    const allowed = failed.allowedMethods().filter((one) => hasMethod(innerPath, one))
     getRequestContext(request).unknownPath = path
     return request.headers.has('upgrade')
       ? noUpgradeResponse(path)
-      : unknownOperationResponse(request.method, path)
+      : unknownOperationResponse(request.method, path, allowed)
   }
   const invalid =
     validationError && new ApiError('bad_request', validationProblem(validationError.valueError))

@@ -3,6 +3,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { nullable } from '../core/schema.ts'
 import { isWriteUnavailable } from '../db/error.ts'
 import { ApiError, type GatewayErrorName } from '../errors.ts'
+import { methodList } from '../http/allowed-methods.ts'
 import { UnsettledHoldError } from '../ledger/paid-work.ts'
 import { offerFields } from '../payments/x402/offer.ts'
 import { messages } from './error-messages.ts'
@@ -168,15 +169,26 @@ export function internalErrorResponse(requestId: string, error: unknown): Respon
   return Response.json(body, { status: 500, headers: isCharged ? final : {} })
 }
 
-/** Returns the response to an unknown path or method. `instead` names the right one. */
+/**
+ * Returns the response to a path without this method: 405 with `allowed`, or 404 without any.
+ * `instead` names the right path.
+ */
 export function unknownOperationResponse(
   method: string,
   path: string,
+  allowed: readonly string[],
   instead = 'GET /v1/openapi.json lists the operations.',
 ): Response {
-  const message = `${method} ${path} does not exist. ${instead}`
-  const body: Envelope = { error: { message, type: invalid, param: null, code: 'unknown_url' } }
-  return Response.json(body, { status: 404 })
+  const envelope = (message: string, code: string): Envelope => ({
+    error: { message, type: invalid, param: null, code },
+  })
+  if (allowed.length === 0) {
+    const message = `${method} ${path} does not exist. ${instead}`
+    return Response.json(envelope(message, 'unknown_url'), { status: 404 })
+  }
+  const message = `${path} does not support ${method}. Use ${methodList(allowed)}. ${instead}`
+  const headers = { allow: allowed.join(', '), ...final }
+  return Response.json(envelope(message, 'method_not_supported'), { status: 405, headers })
 }
 
 /** Returns the response to a WebSocket handshake. Clients then use HTTP without more attempts. */

@@ -44,8 +44,8 @@ test('what is no operation says so in the envelope; other paths stay pages', asy
     ['GET', '/v1'],
     ['GET', '/v1/nothing'],
     ['GET', '/chat'],
-    ['PUT', '/models'],
-    ['DELETE', '/v1/credits/balance'],
+    ['PUT', '/credits'],
+    ['DELETE', '/v1/credits/balances'],
   ] as const) {
     const from = `198.51.100.${path.length + method.length}`
     const { status, body, code } = await t.request(method, path, { from })

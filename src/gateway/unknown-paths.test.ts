@@ -26,7 +26,7 @@ test('a WebSocket handshake is 426 at once', async () => {
   const response = await t.request('GET', '/v1/responses', { headers })
   expect([response.status, response.code]).toEqual([426, 'no_websocket'])
   expect(response.headers.get('upgrade')).toBe('HTTP/1.1')
-  expect((await t.request('GET', '/v1/responses')).status).toBe(404)
+  expect((await t.request('GET', '/v1/responses')).status).toBe(405)
   const { status, body } = await t.request('GET', '/v1/messages', { headers })
   expect([status, body]).toMatchObject([426, { type: 'error' }])
 })

@@ -68,9 +68,14 @@ export function createAgentApi(ctx: AppContext) {
 
 const respondToError =
   ({ urls }: AppContext) =>
-  ({ request, error, validationError, isUnknownRoute, internalError }: FailedRequest): Response => {
+  (failed: FailedRequest): Response => {
+    const { request, error, validationError, isUnknownRoute, allowedMethods, internalError } =
+      failed
     const { method, url } = request
-    if (isUnknownRoute) return unknownOperationResponse(method, pathOf(url), urls.base)
+    if (isUnknownRoute) {
+      const known = { allowed: allowedMethods(), baseUrl: urls.base }
+      return unknownOperationResponse(method, pathOf(url), known)
+    }
     const invalid =
       validationError &&
       new ApiError('bad_request', { problem: parameterProblem(validationError, url) })

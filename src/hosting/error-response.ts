@@ -3,6 +3,7 @@ import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { oneOf } from '../core/schema.ts'
 import { isWriteUnavailable } from '../db/error.ts'
 import { ApiError, type HostingErrorName } from '../errors.ts'
+import { methodList } from '../http/allowed-methods.ts'
 import type { ErrorRow } from './error-messages/row.ts'
 import { errorTable } from './error-messages/table.ts'
 
@@ -51,10 +52,20 @@ export const internalErrorBody = (requestId: string) => ({
 export const internalErrorResponse = (requestId: string): Response =>
   Response.json(internalErrorBody(requestId), { status: 500 })
 
-/** Returns the response to an unknown path or method. */
-export function unknownOperationResponse(method: string, path: string, baseUrl: string): Response {
-  const error = `${method} ${path} does not exist. GET ${baseUrl} lists the operations.`
-  return Response.json({ error, code: 'not_found' }, { status: 404 })
+/** Returns the response to a path without this method: 405 with `allowed`, or 404 without any. */
+export function unknownOperationResponse(
+  method: string,
+  path: string,
+  { allowed, baseUrl }: { allowed: readonly string[]; baseUrl: string },
+): Response {
+  const list = `GET ${baseUrl} lists the operations.`
+  if (allowed.length === 0) {
+    const error = `${method} ${path} does not exist. ${list}`
+    return Response.json({ error, code: 'not_found' }, { status: 404 })
+  }
+  const error = `${path} does not support ${method}. Use ${methodList(allowed)}. ${list}`
+  const headers = { allow: allowed.join(', ') }
+  return Response.json({ error, code: 'method_not_allowed' }, { status: 405, headers })
 }
 
 /** A status has several codes, and each field comes with some of them. */

@@ -1,11 +1,12 @@
-import { Elysia, ValidationError } from 'elysia'
+import { Elysia, NotFoundError, ValidationError } from 'elysia'
 
 import type { AppContext } from '../context.ts'
 import { nano, zero } from '../core/money.ts'
 import { isApiError } from '../errors.ts'
+import { methodFinder } from './allowed-methods.ts'
 import { noteError } from './note-error.ts'
 import { decodeWildcard } from './path.ts'
-import { getRequestContext, type RequestContext } from './request-context.ts'
+import { getRequestContext, pathOf, type RequestContext } from './request-context.ts'
 
 /** A request that no handler answered. */
 export interface FailedRequest {
@@ -15,6 +16,8 @@ export interface FailedRequest {
   validationError: ValidationError | undefined
   /** No route has this path and method. */
   isUnknownRoute: boolean
+  /** Lists the methods that the path has instead; none for an unknown path. */
+  allowedMethods(): string[]
   /** Logs `error` as a fault. `respond` gets the request's id. */
   internalError<T>(respond: (requestId: string) => T): T
 }
@@ -31,13 +34,15 @@ export function shortfallOf(error: unknown): RequestContext['shortfall'] {
 }
 
 /** Creates the Elysia app of one part of the server. `respond` puts errors into its envelope. */
-export const createApp = (
+export function createApp(
   ctx: AppContext,
   respond: (failed: FailedRequest) => Response | Promise<Response>,
-) =>
+) {
   // With a standard host name Elysia assumes that the path begins after the seventh character, and
   // takes a shorter host for a part of it.
-  new Elysia({ normalize: false, handler: { standardHostname: false } })
+  const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
+  const { isOtherPath, methodsOf } = methodFinder(app)
+  return app
     .onError(({ error, code, request }) => {
       noteError(ctx, request, error)
       getRequestContext(request).shortfall = shortfallOf(error)
@@ -47,6 +52,7 @@ export const createApp = (
         error,
         validationError: isInvalid ? error : undefined,
         isUnknownRoute: code === 'NOT_FOUND',
+        allowedMethods: () => methodsOf(pathOf(request.url)),
         internalError: (toResponse) => {
           const { id, route } = getRequestContext(request)
           ctx.log.error('unexpected', error, { id, route })
@@ -55,6 +61,8 @@ export const createApp = (
       })
     })
     .onTransform({ as: 'global' }, ({ request, route, params }) => {
+      if (isOtherPath(route, pathOf(request.url))) throw new NotFoundError()
       getRequestContext(request).route = route
       decodeWildcard(params)
     })
+}

@@ -8,7 +8,7 @@ import { metricsRoute } from '../operator/metrics.ts'
 import type { Pages } from '../viewer/pages.ts'
 import { viewerRoutes } from '../viewer/routes.ts'
 import { queryOf } from '../web/components.ts'
-import { errorPage, internalErrorPage, notFoundPage, sendErrorPage } from '../web/error-pages.ts'
+import { errorPage, internalErrorPage, sendErrorPage, unknownPage } from '../web/error-pages.ts'
 import { createLayout } from '../web/layout.ts'
 import { privateRoutes, publicRoutes } from '../web/routes.ts'
 import { prefers } from './accept.ts'
@@ -26,9 +26,11 @@ interface SiteParts {
 /** Creates the site: hosted pages, web pages, guides for agents and metrics. */
 export function createSite(ctx: AppContext, { files, pages, readOpenApi }: SiteParts) {
   const layout = createLayout(files, ctx)
-  return createApp(ctx, ({ request, error, isUnknownRoute, internalError }) => {
-    if (isUnknownRoute && isProgram(request)) return wrongBaseUrl(request, ctx.urls)
-    const page = isUnknownRoute ? notFoundPage() : errorPage(error)
+  return createApp(ctx, ({ request, error, isUnknownRoute, allowedMethods, internalError }) => {
+    const allowed = isUnknownRoute ? allowedMethods() : []
+    if (request.method === 'OPTIONS' && allowed.length > 0) return optionsResponse(allowed)
+    if (isUnknownRoute && isProgram(request)) return wrongBaseUrl(request, ctx.urls, allowed)
+    const page = isUnknownRoute ? unknownPage(request.method, allowed) : errorPage(error)
     const input = { ctx, layout, request, query: queryOf(request) }
     return sendErrorPage(input, page ?? internalError(internalErrorPage))
   })
@@ -41,6 +43,9 @@ export function createSite(ctx: AppContext, { files, pages, readOpenApi }: SiteP
     .use(privateRoutes(ctx, layout))
 }
 
+const optionsResponse = (allowed: string[]): Response =>
+  new Response(null, { status: 204, headers: { allow: ['OPTIONS', ...allowed].join(', ') } })
+
 /** Returns whether the client is an API client. Browsers accept HTML with every request. */
 const isProgram = (request: Request): boolean =>
   ['GET', 'HEAD'].includes(request.method)
@@ -48,9 +53,13 @@ const isProgram = (request: Request): boolean =>
     : !prefers(request, 'text/html', 'application/json')
 
 /** API clients with a wrong base URL show the message of the error to their users. */
-function wrongBaseUrl({ method, url }: Request, { gateway, base }: Urls): Response {
+function wrongBaseUrl(
+  { method, url }: Request,
+  { gateway, base }: Urls,
+  allowed: readonly string[],
+): Response {
   const instead = `The base URL of models is ${gateway}/v1, that of the Agent API ${base}.`
-  const response = unknownOperationResponse(method, pathOf(url), instead)
+  const response = unknownOperationResponse(method, pathOf(url), allowed, instead)
   response.headers.set('cache-control', 'no-store')
   return response
 }

@@ -33,7 +33,7 @@ export function requestOf(tool: Tool, args: Json, { mcpRequest, signal, meta }: 
   for (const [name, value] of Object.entries(args)) {
     const place = tool.places.get(name)
     if (place === 'path')
-      filledPath = filledPath.replace(`{${name}}`, encodeURIComponent(String(value).toWellFormed()))
+      filledPath = filledPath.replace(`{${name}}`, encodeURIComponent(String(value)))
     else if (place === 'query') query.set(name, String(value))
     else if (place === 'body') body[name] = value
   }

@@ -15,8 +15,11 @@ export function healthResponse(
   path: string,
 ): Response | Promise<Response> | undefined {
   const isHealthPath = path === '/healthz' || path === '/readyz'
-  if (!isHealthPath || (request.method !== 'GET' && request.method !== 'HEAD')) return undefined
+  if (!isHealthPath) return undefined
   getRequestContext(request).route = path
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    return Response.json({ ok: false }, { status: 405, headers: { allow: 'GET, HEAD' } })
+  }
   return path === '/healthz' ? Response.json({ ok: true }) : readiness(ctx)
 }
 

@@ -1,5 +1,6 @@
 import { html } from '../core/html.ts'
 import { internalErrorBody } from '../hosting/error-response.ts'
+import { methodList } from '../http/allowed-methods.ts'
 import { messagePage } from './components.ts'
 import { describeError } from './error-messages.ts'
 import { type Page, pageResponse } from './layout.ts'
@@ -21,6 +22,14 @@ const actions = html`<a class="button" href="/explore">Go to Explore</a
 /** The page of an unknown path. */
 export const notFoundPage = (): Page =>
   messagePage('Page not found', 'There is no page at this address.', actions, 404)
+
+/** The page of a path without this method: 405 with `allowed`, or 404 without any. */
+export function unknownPage(method: string, allowed: readonly string[]): Page {
+  if (allowed.length === 0) return notFoundPage()
+  const text = `This address does not support ${method}. Use ${methodList(allowed)}.`
+  const headers = { allow: allowed.join(', ') }
+  return { ...messagePage('Method not allowed', text, actions, 405), headers }
+}
 
 /** The page of an expected error; undefined for an internal error. */
 export function errorPage(error: unknown): Page | undefined {

@@ -12,6 +12,7 @@ const names: Record<number, string> = {
   402: 'FAILED_PRECONDITION',
   403: 'PERMISSION_DENIED',
   404: 'NOT_FOUND',
+  405: 'UNIMPLEMENTED',
   409: 'ABORTED',
   429: 'RESOURCE_EXHAUSTED',
   500: 'INTERNAL',

@@ -49,11 +49,8 @@ export function callMethod(path: string, call: Omit<MethodCall, 'model'>): Promi
       what: 'method',
       see: `The methods are ${Object.keys(methods).join(', ')}.`,
     })
-  return method({ ...call, model: modelOf(path.slice(0, colon)) })
+  return method({ ...call, model: path.slice(0, colon).replace(/^models\//, '') })
 }
-
-/** Some clients encode the slash of an id. */
-const modelOf = (path: string): string => path.replace(/%2f/gi, '/').replace(/^models\//, '')
 
 async function generate(
   { ctx, spender, call, model, raw, alt }: MethodCall,
