@@ -203,6 +203,9 @@ export type DetailsOf<N extends ErrorName> = keyof ErrorDetails[N] extends never
   ? []
   : [details: ErrorDetails[N]]
 
+/** The client's name of a field: `text` stands for it in a message. Default: the name. */
+export type FieldNames = Record<string, string | { param: string; text: string }>
+
 /**
  * An expected error: `new ApiError('handle_taken', { handle })`. It has no property `code`, because
  * Elysia would read that as its own.
@@ -210,6 +213,8 @@ export type DetailsOf<N extends ErrorName> = keyof ErrorDetails[N] extends never
 export class ApiError<N extends ErrorName = ErrorName> extends Error {
   override readonly name = 'ApiError'
   readonly details: DetailsOf<N>
+  /** Names of the client's API, where the domain has others for the same fields. */
+  fieldNames: FieldNames = {}
 
   constructor(
     readonly errorName: N,

@@ -1,7 +1,7 @@
 import { formatCredits, formatDecimal, toUsd, zero } from '../core/money.ts'
 import { endWithStop } from '../core/text.ts'
 import { iso } from '../core/time.ts'
-import type { DetailsOf, GatewayErrorName } from '../errors.ts'
+import type { DetailsOf, FieldNames, GatewayErrorName } from '../errors.ts'
 import { modelIdCharsMax } from '../limits.ts'
 import { paymentsOffMessage } from '../payments/messages.ts'
 
@@ -129,4 +129,20 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
   no_content: () => `The model returned no content. ${uncharged} Retry with backoff.`,
   unreadable: () => `The upstream's response is unreadable. ${charged} ${checkHistory}`,
   deadline: () => `The model exceeded the deadline. ${charged} ${checkHistory}`,
+}
+
+/** Returns the client's name of a field. */
+export function paramOf(field: string | null, names: FieldNames): string | null {
+  const name = field === null ? undefined : names[field]
+  return typeof name === 'object' ? name.param : (name ?? field)
+}
+
+/** Replaces names of fields. Names without an underscore are also words, except the field's own. */
+export function withNames(message: string, field: string | null, names: FieldNames): string {
+  const shown = Object.entries(names).filter(([name]) => name === field || name.includes('_'))
+  return shown.reduce(
+    (text, [name, to]) =>
+      text.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), typeof to === 'object' ? to.text : to),
+    message,
+  )
 }

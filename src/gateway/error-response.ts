@@ -6,7 +6,7 @@ import { ApiError, type GatewayErrorName } from '../errors.ts'
 import { methodList } from '../http/allowed-methods.ts'
 import { UnsettledHoldError } from '../ledger/paid-work.ts'
 import { offerFields } from '../payments/x402/offer.ts'
-import { messages } from './error-messages.ts'
+import { messages, paramOf, withNames } from './error-messages.ts'
 
 const invalid = 'invalid_request_error'
 const limit = 'rate_limit_error'
@@ -104,7 +104,8 @@ export interface Envelope {
 export const final = { 'x-should-retry': 'false' }
 
 /** Returns the status, headers and body of an error. The headers control automatic retries. */
-export function errorEnvelope<N extends GatewayErrorName>({ errorName, details }: ApiError<N>) {
+export function errorEnvelope<N extends GatewayErrorName>(error: ApiError<N>) {
+  const { errorName, details, fieldNames } = error
   const [status, type, param = null, code = null, retry] = table[errorName]
   const values: EnvelopeDetails = details[0] ?? {}
   const headers: Record<string, string> = {}
@@ -115,8 +116,9 @@ export function errorEnvelope<N extends GatewayErrorName>({ errorName, details }
   const isTemporary = status === 202 || status === 429 || status === 503 || errorName === 'busy'
   const wait = values.retryAfter ?? (isTemporary ? 1 : undefined)
   if (wait !== undefined) headers['retry-after'] = String(wait)
-  const message = messages[errorName](...details)
-  const own = { param: values.param ?? param, code: values.code ?? code }
+  const field = values.param ?? param
+  const message = withNames(messages[errorName](...details), field, fieldNames)
+  const own = { param: paramOf(field, fieldNames), code: values.code ?? code }
   const body: Envelope = { error: { message, type, ...own } }
   return { status, headers, body }
 }

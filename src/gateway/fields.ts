@@ -1,11 +1,23 @@
 import { publicUrl } from '../core/fetch.ts'
 import { isRecord, type Json } from '../core/schema.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, type FieldNames } from '../errors.ts'
 import { fallbackModelsMax, imageSideMax } from '../limits.ts'
 
 /** Creates the error of an invalid field. `param` names it in the envelope. */
 export const invalidField = (param: string, problem: string): ApiError<'bad_request'> =>
   new ApiError('bad_request', { problem, param })
+
+/** Returns a handler that renames the fields of an error: a client knows the names that it sent. */
+export const renameFields =
+  (names: FieldNames) =>
+  (error: unknown): never => {
+    // The first names are those nearest to the error.
+    if (error instanceof ApiError) error.fieldNames = { ...names, ...error.fieldNames }
+    throw error
+  }
+
+/** The name of a search that a part of the field `param` asks for. */
+export const searchIn = (param: string) => ({ param, text: `the search in ${param}` })
 
 /** Reads the ids of `model` and `models`. Throws `bad_request`. */
 export function readModels(model: unknown, fallbacks: unknown): string[] {
@@ -49,14 +61,18 @@ export function findEnum<const T extends string>(
   throw invalidField(name, `${name} must be ${values.join(' or ')}.`)
 }
 
-/** Reads an optional whole number from 1 to `max`. Throws `bad_request`. */
-export function findCount(body: Json, name: string, max: number): number | undefined {
+/**
+ * Reads an optional whole number from 1 to `max`; `within` is the path of `body`. Throws
+ * `bad_request`.
+ */
+export function findCount(body: Json, name: string, max: number, within = ''): number | undefined {
   const value = body[name] ?? undefined
   if (value === undefined) return undefined
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max) {
     return value
   }
-  throw invalidField(name, `${name} must be a whole number from 1 to ${max}.`)
+  const path = `${within}${name}`
+  throw invalidField(path, `${path} must be a whole number from 1 to ${max}.`)
 }
 
 /** Reads an optional boolean; false by default. Throws `bad_request`. */

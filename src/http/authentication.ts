@@ -1,6 +1,8 @@
 import { type TSchema, Type, TypeGuard } from '@sinclair/typebox'
 
 import type { AppContext } from '../context.ts'
+import { rejectRequest } from '../errors.ts'
+import { emptyProblem } from './body-kind.ts'
 import { readJsonBody } from './body.ts'
 import type { Operation } from './operation.ts'
 import { checkPath } from './path.ts'
@@ -30,9 +32,10 @@ const storesByDefault = new Set(['POST', 'PUT'])
  */
 export function operationHooks(
   ctx: AppContext,
-  { id, input = 'json', onFullDisk }: Operation,
+  { id, input = 'json', onFullDisk, requestBodies }: Operation,
   { authenticate, bodyBytesMax }: Authentication,
 ) {
+  const jsonLimits = bodyBytesMax === undefined ? {} : { max: bodyBytesMax }
   let schema: TSchema | undefined = input === 'empty' ? noFields : undefined
   let validate: ((body: unknown) => void) | undefined
   return {
@@ -47,8 +50,10 @@ export function operationHooks(
       if (onFullDisk !== 'allow' && storesByDefault.has(method)) ctx.storage.requireFreeSpace(0)
       await authenticate(context.request)
       const readsBody = input !== 'handler' && method !== 'GET' && method !== 'HEAD'
-      if (readsBody) context.body = await readJsonBody(context.request, bodyBytesMax)
+      if (readsBody) context.body = await readJsonBody(context.request, jsonLimits)
       checkPath(context.params)
+      // A declared body is required; `body` of a route may be optional.
+      if (readsBody && requestBodies && context.body === undefined) rejectRequest(emptyProblem)
       if (!readsBody || !schema) return
       if (context.body === undefined && TypeGuard.IsOptional(schema)) return
       validate ??= createValidator(schema)

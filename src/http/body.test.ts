@@ -55,7 +55,7 @@ test('a compressed body is an error that names Content-Encoding', async () => {
   const headers = { 'content-encoding': 'gzip' }
   const request = new Request('http://localhost/', { method: 'POST', body, headers })
   expect(await readJsonBody(request).catch(({ details }) => details)).toEqual([
-    { problem: 'Send the body without Content-Encoding.' },
+    { problem: 'The body is compressed. Send the body without Content-Encoding.' },
   ])
 })
 

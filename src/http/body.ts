@@ -2,6 +2,7 @@ import { PoolBusyError } from '../core/fair-queue.ts'
 import { inThread, workerAt, WorkerPool } from '../core/worker-pool.ts'
 import { ApiError, rejectRequest } from '../errors.ts'
 import { jsonBodyBytesMax } from '../limits.ts'
+import { jsonProblem, kindBytes } from './body-kind.ts'
 import { type JsonResult, parseJson } from './json.ts'
 import { bodyRead } from './request-context.ts'
 
@@ -53,16 +54,21 @@ const waitForTurn = (): Promise<void> => (lastTurn = lastTurn.then(() => Bun.sle
 
 /**
  * Reads a JSON body (RFC 8259) in UTF-8: at most `max` bytes, 64 levels and 100,000 values. Returns
- * undefined for an empty body. Throws `too_large`, `bad_request`, and `try_again` when too many
- * large bodies arrive at the same time.
+ * undefined for an empty body. `takesZip`: its errors name a zip as an alternative. Throws
+ * `too_large`, `bad_request`, and `try_again` when too many large bodies arrive at the same time.
  */
-export async function readJsonBody(request: Request, max = jsonBodyBytesMax): Promise<unknown> {
+export async function readJsonBody(
+  request: Request,
+  { max = jsonBodyBytesMax, takesZip }: { max?: number; takesZip?: boolean } = {},
+): Promise<unknown> {
   const bytes = await readBodyBytes(request, max)
   if (bytes.byteLength === 0) return undefined
-  const parsed = bytes.byteLength < largeBytesMin ? parseJson(bytes) : await parseInWorker(bytes)
+  const isLarge = bytes.byteLength >= largeBytesMin
+  // The worker gets the bytes themselves.
+  const start = isLarge ? new Uint8Array(bytes.subarray(0, kindBytes)) : bytes
+  const parsed = isLarge ? await parseInWorker(bytes) : parseJson(bytes)
   if ('value' in parsed) return parsed.value
-  const isEncoded = request.headers.has('content-encoding')
-  rejectRequest(isEncoded ? 'Send the body without Content-Encoding.' : parsed.problem)
+  rejectRequest(jsonProblem({ request, bytes: start }, parsed.problem, takesZip))
 }
 
 const bounds = {

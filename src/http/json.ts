@@ -13,12 +13,14 @@ export function parseJson(bytes: Uint8Array): JsonResult {
   try {
     text = utf8.decode(bytes)
   } catch {
-    return { problem: 'The body is not JSON: it is not UTF-8.' }
+    return { problem: 'The body is not JSON: it is not UTF-8. Encode it in UTF-8.' }
   }
   try {
     return { value: JSON.parse(text) }
   } catch {
-    return { problem: 'The body is not JSON: it does not parse.' }
+    return {
+      problem: 'The body is not JSON: it does not parse. Check its quotes, commas and brackets.',
+    }
   }
 }
 

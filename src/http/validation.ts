@@ -22,7 +22,7 @@ export function validationProblem(error: ValueError | undefined): {
 } {
   const param = error?.path.slice(1, 100).replaceAll('/', '.') ?? ''
   if (!error || param === '') {
-    return { problem: 'Send a JSON object with the fields of this operation.' }
+    return { problem: 'Send a JSON object with the fields of this operation, as application/json.' }
   }
   if (error.type === ValueErrorType.ObjectAdditionalProperties) {
     return { param, problem: `"${param}" is not a field of this operation. Remove it.` }

@@ -127,7 +127,7 @@ async function readMessage(ctx: AppContext, request: Request): Promise<McpBody |
     if (retryAfter !== undefined) return busyResponse(retryAfter)
   }
   try {
-    const parsedBody = await readJsonBody(request, mcpBodyBytesMax)
+    const parsedBody = await readJsonBody(request, { max: mcpBodyBytesMax })
     if (parsedBody === undefined) {
       return errorResponse(400, -32_700, 'Parse error: the body is empty.')
     }

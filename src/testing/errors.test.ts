@@ -131,7 +131,7 @@ test('not_found: unknown, malformed, deleted and another agent’s ids', async (
     ben.call('DELETE', `/me/keys/${ann.key.slice(0, 11)}`),
   )
   await expectError(h, 404, 'not_found', () => ben.call('GET', '/no/such/operation'))
-  await expectError(h, 404, 'not_found', () => ben.call('PUT', '/me', {}))
+  await expectError(h, 405, 'method_not_allowed', () => ben.call('PUT', '/me', {}))
 })
 
 test('bad_handle, handle_taken', async () => {

@@ -83,15 +83,15 @@ const rows: Record<string, Row> = {
   },
   'W206 by its options': {
     send: { web_search_options: {}, messages: user('x') },
-    is: bad('web_search', 'W206'),
+    is: bad('web_search_options', 'W206'),
   },
   'W206 by a plugin': {
     send: { plugins: [{ id: 'web' }], messages: user('x') },
-    is: bad('web_search', 'W206'),
+    is: bad('plugins', 'W206'),
   },
   'W206 by suffix': {
     send: { model: 'fake/ok:online', messages: user('x') },
-    is: bad('web_search', 'W206'),
+    is: bad('model', 'W206'),
   },
   'an inline sound': { send: { messages: sound }, is: bad('messages') },
   'an inline film': { send: { messages: video }, is: bad('messages') },

@@ -7,6 +7,7 @@ import { withHold } from '../../ledger/paid-work.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { streamResponse } from '../events.ts'
+import { renameFields } from '../fields.ts'
 import { serveCall } from '../paid/call-upstream.ts'
 import { type Candidates, findModels, listCandidates } from '../paid/candidates.ts'
 import { checkInput } from '../paid/guardrail.ts'
@@ -17,7 +18,7 @@ import { completionWork } from './complete.ts'
 import { chatLimits, chatMaxCost } from './max-cost.ts'
 import type { NativeChat } from './native-chat.ts'
 import { countNativeBytes } from './native.ts'
-import { type ChatRequest, parseChatRequest, type PreparedChat } from './request.ts'
+import { type ChatRequest, parseChatRequest, type PreparedChat, sentNames } from './request.ts'
 import { type CacheSlot, freeOfCharge, readCacheSlot } from './response-cache.ts'
 import { validateSearch } from './search/tool.ts'
 import { serveStream } from './stream.ts'
@@ -58,7 +59,7 @@ export function createChatCompletion(
           isStream ? serveStream(chat, running) : serveCall(chat, running, completionWork(chat)),
       }
     },
-  })
+  }).catch(renameFields(sentNames(raw)))
 }
 
 const keepResponse = (

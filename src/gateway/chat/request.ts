@@ -1,6 +1,7 @@
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import type { FieldNames } from '../../errors.ts'
 import { choicesMax } from '../../limits.ts'
-import { findCount, invalidField, readFlag, readModels } from '../fields.ts'
+import { findCount, invalidField, readFlag, readModels, searchIn } from '../fields.ts'
 import { type Preferences, readPreferences } from '../paid/preferences.ts'
 import { rejectUnpricedFields } from '../paid/unpriced-fields.ts'
 import { type Conversation, insertFile, readMessages } from './conversation.ts'
@@ -67,6 +68,23 @@ export function parseChatRequest(raw: unknown, developerRole: 'system' | undefin
     ),
     search: readFlag(body, 'web_search') || isRecord(web_search_options) || hasWebPlugin(plugins),
     preferences: readPreferences(provider),
+  }
+}
+
+/** Returns the names of the fields in a request that this module reads under another name. */
+export function sentNames(raw: unknown): FieldNames {
+  const { web_search, web_search_options, plugins, max_tokens, max_completion_tokens } =
+    recordOf(raw)
+  const isOptions = isRecord(web_search_options)
+  return {
+    ...(web_search !== true && {
+      // Without a field, the suffix `:online` of a model asks for the search.
+      web_search: isOptions
+        ? 'web_search_options'
+        : searchIn(hasWebPlugin(plugins) ? 'plugins' : 'model'),
+    }),
+    ...(max_tokens == null &&
+      max_completion_tokens != null && { max_tokens: 'max_completion_tokens' }),
   }
 }
 

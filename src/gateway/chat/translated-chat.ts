@@ -1,8 +1,10 @@
 import type { AppContext } from '../../context.ts'
 import { type Json, recordOf } from '../../core/schema.ts'
+import type { FieldNames } from '../../errors.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { streamResponse } from '../events.ts'
+import { renameFields } from '../fields.ts'
 import { createChatCompletion } from './chat.ts'
 import { type ChatConverter, convertStream } from './convert-stream.ts'
 import { isOfChat, type NativeChat } from './native-chat.ts'
@@ -12,6 +14,8 @@ interface Translation {
   chat: Json
   isStream: boolean
   native: NativeChat | undefined
+  /** The client's names of the chat's fields. */
+  names: FieldNames
   /** Fields that have no effect where the chat is sent, and where the native request is. */
   ignored?: { chat: string[]; native: string[] }
   createConverter(): ChatConverter
@@ -37,7 +41,9 @@ export async function createTranslatedChat(
     ...native,
     onResponse: (isNative: boolean) => void (left = ignored?.[isNative ? 'native' : 'chat']),
   }
-  const completion = await createChatCompletion(ctx, spender, chat, call, observed)
+  const completion = await createChatCompletion(ctx, spender, chat, call, observed).catch(
+    renameFields(translation.names),
+  )
   // The replay of a charged error.
   if (!completion.ok) return completion
   if (left) call.reportIgnored?.(left)

@@ -5,7 +5,7 @@ import type { Call } from '../call.ts'
 import { costHeaderOf, createTranslatedChat } from '../chat/translated-chat.ts'
 import { rerank } from '../rerank/rerank.ts'
 import { nativeFields, toNativeCohere } from './native.ts'
-import { parseCohereChat } from './request.ts'
+import { fieldNames, parseCohereChat } from './request.ts'
 import { toCohereChat } from './response.ts'
 import { CohereWriter } from './stream.ts'
 
@@ -27,6 +27,7 @@ export function createCohereChat(
     chat,
     isStream,
     native: toNativeCohere(raw),
+    names: fieldNames,
     ignored: { chat: ignored, native: ignored.filter((name) => !nativeFields.has(name)) },
     createConverter: () => new CohereWriter(id),
     convert: (completion) => toCohereChat(completion, id),

@@ -1,4 +1,5 @@
 import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
+import type { FieldNames } from '../../errors.ts'
 import { effortOfBudget, findCount, invalidField, readFlag, rejectOthers } from '../fields.ts'
 import { addDocuments, readMessages } from './messages.ts'
 
@@ -15,6 +16,12 @@ const sharedFields = [
   ['presence_penalty', 'presence_penalty'],
   ['stop_sequences', 'stop'],
 ] as const
+
+/** The names of a request's fields by those of the chat. */
+export const fieldNames: FieldNames = {
+  reasoning_effort: 'thinking',
+  ...Object.fromEntries(sharedFields.map(([name, inChat]) => [inChat, name])),
+}
 
 /** Fields that change the filter, the priority, or citations, which chats do not have. */
 const ignoredFields = ['safety_mode', 'priority', 'citation_options']

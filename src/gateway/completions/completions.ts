@@ -5,6 +5,7 @@ import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createChatCompletion } from '../chat/chat.ts'
 import { convertChunks } from '../chat/convert-stream.ts'
+import { renameFields } from '../fields.ts'
 import { parseCompletionRequest } from './request.ts'
 
 /**
@@ -18,7 +19,9 @@ export async function createCompletion(
   call: Call,
 ): Promise<Response> {
   const { chat, isStream, echo } = parseCompletionRequest(raw)
-  const completion = await createChatCompletion(ctx, spender, chat, call)
+  const completion = await createChatCompletion(ctx, spender, chat, call).catch(
+    renameFields({ messages: 'prompt' }),
+  )
   const { ok, status, headers, body } = completion
   if (!ok || !body) return completion
   headers.delete('content-length')

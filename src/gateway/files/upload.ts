@@ -80,7 +80,10 @@ export async function readMultipart(request: Request) {
   try {
     return await new Response(bytes, { headers: { 'content-type': type } }).formData()
   } catch {
-    throw invalidField('file', 'The multipart body is invalid.')
+    throw invalidField(
+      'file',
+      'The multipart body is invalid. Send the parts with the boundary of its content type.',
+    )
   }
 }
 

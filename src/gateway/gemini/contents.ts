@@ -1,5 +1,4 @@
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
-import { ApiError } from '../../errors.ts'
 import { invalidField } from '../fields.ts'
 import { fieldsOf, listOf } from './fields.ts'
 
@@ -33,7 +32,7 @@ interface OpenCall {
 /**
  * Converts `contents` and `systemInstruction` of Google's Gemini API to chat messages. A function
  * response belongs to the call with its id, else to the first open call of its name. Throws
- * `no_messages`, `bad_request`.
+ * `bad_request`.
  */
 export function readContents(contents: unknown, systemInstruction: unknown): Json[] {
   const system = textsOf(partsOf(systemInstruction)).join('\n\n')
@@ -54,11 +53,11 @@ export function readContents(contents: unknown, systemInstruction: unknown): Jso
   return system === '' ? messages : [{ role: 'system', content: system }, ...messages]
 }
 
-/** Returns the contents of a list, or of a text. Throws `no_messages`. */
+/** Returns the contents of a list, or of a text. Throws `bad_request`. */
 export function contentsOf(contents: unknown): unknown[] {
   const list = typeof contents === 'string' ? [{ parts: [{ text: contents }] }] : contents
   if (Array.isArray(list) && list.length > 0) return list
-  throw new ApiError('no_messages')
+  throw invalidContents('Send "contents": an array with at least one content.')
 }
 
 /** Returns the parts of a content, of a list of parts or of a text. */

@@ -23,21 +23,23 @@ const names: Record<number, string> = {
 
 /**
  * Converts an error of this gateway to that of Gemini. The reason in `details` is the code of
- * document 2, section 7.
+ * document 2, section 7, or Google's status name for an error without one.
  */
 export function toGeminiError(body: Json, status: number): Json {
   const { message = body.message, code, param } = recordOf(body.error)
+  const name = names[status] ?? 'INVALID_ARGUMENT'
+  const hasField = typeof param === 'string'
   const detail = {
     '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
-    reason: asString(code),
-    metadata: typeof param === 'string' ? { field: param } : {},
+    reason: typeof code === 'string' ? code : name,
+    metadata: hasField ? { field: param } : {},
   }
   return {
     error: {
       code: status,
       message: asString(message),
-      status: names[status] ?? 'INVALID_ARGUMENT',
-      ...(typeof code === 'string' && { details: [detail] }),
+      status: name,
+      ...((typeof code === 'string' || hasField) && { details: [detail] }),
     },
   }
 }

@@ -10,7 +10,7 @@ import { invalidField } from '../fields.ts'
 import { innerRequest, textOfContent } from './contents.ts'
 import { fieldsOf, listOf } from './fields.ts'
 import { nativeFields, toNativeGeneration } from './native.ts'
-import { parseGenerateRequest } from './request.ts'
+import { fieldNames, parseGenerateRequest } from './request.ts'
 import { toGenerateResponse } from './response.ts'
 import { GenerateWriter } from './stream.ts'
 
@@ -65,6 +65,7 @@ async function generate(
     chat,
     isStream,
     native: toNativeGeneration(recordOf(raw), isStream),
+    names: fieldNames,
     ignored: { chat: ignored, native: ignored.filter((name) => !nativeFields.has(name)) },
     createConverter: () => new GenerateWriter(options),
     convert: (completion) => toGenerateResponse(completion, options),

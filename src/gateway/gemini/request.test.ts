@@ -198,7 +198,7 @@ const rejected: [body: object, param: string][] = [
   [config({ responseModalities: ['IMAGE'] }), 'generationConfig.responseModalities'],
   [config({ responseMimeType: 'text/x.enum' }), 'generationConfig.responseMimeType'],
   [config({ speechConfig: {} }), 'generationConfig.speechConfig'],
-  [config({ maxOutputTokens: 0 }), 'maxOutputTokens'],
+  [config({ maxOutputTokens: 0 }), 'generationConfig.maxOutputTokens'],
 ]
 
 test.each(rejected)('%j is rejected, naming %s', (body, param) => {
@@ -211,10 +211,10 @@ test.each(rejected)('%j is rejected, naming %s', (body, param) => {
   }
 })
 
-test('no contents is no_messages', () => {
+test('no contents is an error that names them', () => {
   for (const none of [undefined, []]) {
     expect(() => parse({ contents: none })).toThrow(
-      expect.objectContaining({ errorName: 'no_messages' }),
+      expect.objectContaining({ details: [expect.objectContaining({ param: 'contents' })] }),
     )
   }
 })

@@ -1,5 +1,6 @@
 import type { Json } from '../../core/schema.ts'
-import { effortOfBudget, findCount, invalidField, rejectOthers } from '../fields.ts'
+import type { FieldNames } from '../../errors.ts'
+import { effortOfBudget, findCount, invalidField, rejectOthers, searchIn } from '../fields.ts'
 import { ignoredPartFields, readContents } from './contents.ts'
 import { fieldsOf } from './fields.ts'
 import { readTools, toJsonSchema } from './tools.ts'
@@ -34,6 +35,17 @@ const sharedConfig = [
   ['seed', 'seed'],
 ] as const
 
+/** The names of a request's fields by those of the chat. */
+export const fieldNames: FieldNames = {
+  messages: 'contents',
+  web_search: searchIn('tools'),
+  tool_choice: 'toolConfig',
+  max_tokens: 'generationConfig.maxOutputTokens',
+  response_format: 'generationConfig.responseSchema',
+  reasoning_effort: 'generationConfig.thinkingConfig',
+  ...Object.fromEntries(sharedConfig.map(([name, inChat]) => [inChat, `generationConfig.${name}`])),
+}
+
 export const knownConfig = new Set<string>([
   ...sharedConfig.map(([name]) => name),
   'candidateCount',
@@ -48,7 +60,7 @@ export const knownConfig = new Set<string>([
 /**
  * Parses a request of Google's Gemini API into a chat request. A field that would change the
  * response and has no equivalent is an error (docs/spec/gateway-decisions.md, "Gemini"). Throws
- * `no_messages`, `bad_request`.
+ * `bad_request`.
  */
 export function parseGenerateRequest(raw: Json, model: string, isStream: boolean): GenerateRequest {
   const body = fieldsOf(raw)
@@ -56,7 +68,12 @@ export function parseGenerateRequest(raw: Json, model: string, isStream: boolean
   const config = fieldsOf(body.generationConfig)
   rejectOthers(config, knownConfig, 'generationConfig.')
   checkConfig(config)
-  const outputMax = findCount(config, 'maxOutputTokens', Number.MAX_SAFE_INTEGER)
+  const outputMax = findCount(
+    config,
+    'maxOutputTokens',
+    Number.MAX_SAFE_INTEGER,
+    'generationConfig.',
+  )
   const routing = routingFields.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]]))
   const shared = sharedConfig.flatMap(([name, chatName]) =>
     config[name] == null ? [] : [[chatName, config[name]]],

@@ -23,7 +23,7 @@ test('all errors on these paths have the envelope of Anthropic, and no others', 
     [400, 'invalid_request_error', ['POST', path, { body: '{"model":', key: gus.key }]],
     [400, 'invalid_request_error', ['POST', path, { body: [], key: gus.key }]],
     [404, 'not_found_error', ['POST', path, { body: { ...basic, model: 'no' }, key: gus.key }]],
-    [404, 'not_found_error', ['GET', path, { key: gus.key }]],
+    [405, 'invalid_request_error', ['GET', path, { key: gus.key }]],
     [404, 'not_found_error', ['POST', `${path}/batches`, { body: {}, key: gus.key }]],
     [404, 'not_found_error', ['POST', '/messages/batches', { body: {}, key: gus.key }]],
     [

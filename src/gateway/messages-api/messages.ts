@@ -10,7 +10,7 @@ import { readModels } from '../fields.ts'
 import { EventWriter } from './event-writer.ts'
 import { toMessage } from './message.ts'
 import { toNativeChat } from './native.ts'
-import { parseMessagesRequest } from './request.ts'
+import { fieldNames, parseMessagesRequest } from './request.ts'
 import { messageConverter } from './stream.ts'
 
 /**
@@ -33,6 +33,7 @@ export function createMessage(
     chat,
     isStream,
     native: toNativeChat(raw, headers),
+    names: fieldNames(raw),
     createConverter: () =>
       messageConverter(new EventWriter(options, countPrompt(ctx, chat)), call.requestId),
     convert: (completion) => toMessage(completion, options),

@@ -1,6 +1,6 @@
 import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
-import { ApiError } from '../../errors.ts'
-import { effortOfBudget, findCount, invalidField, readFlag } from '../fields.ts'
+import { ApiError, type FieldNames } from '../../errors.ts'
+import { effortOfBudget, findCount, invalidField, readFlag, searchIn } from '../fields.ts'
 import { threadUnsupported } from './error-response.ts'
 import { readMessages } from './input.ts'
 import { readTools } from './tools.ts'
@@ -24,6 +24,14 @@ const sharedFields = [
   'top_p',
   'top_k',
 ] as const
+
+/** Returns the names of a request's fields by those of the chat. */
+export const fieldNames = (raw: unknown): FieldNames => ({
+  stop: 'stop_sequences',
+  response_format: 'output_config.format',
+  reasoning_effort: recordOf(raw).thinking == null ? 'output_config.effort' : 'thinking',
+  ...(recordOf(raw).web_search !== true && { web_search: searchIn('tools') }),
+})
 
 /** Fields that this module reads. */
 const readFields = [

@@ -1,6 +1,7 @@
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import type { FieldNames } from '../../errors.ts'
 import type { FindItem } from '../../state/response-items.ts'
-import { invalidField, readFlag } from '../fields.ts'
+import { invalidField, readFlag, searchIn } from '../fields.ts'
 import { readInput } from './input.ts'
 import { type StoredConversation, storingIsOff } from './stored-responses.ts'
 import { type ClientTool, isSearch, readToolChoice, readTools, withoutNull } from './tools.ts'
@@ -48,6 +49,15 @@ const sharedFields = [
   'prompt_cache_key',
   'safety_identifier',
 ]
+
+/** Returns the names of a request's fields by those of the chat. */
+export const fieldNames = (raw: unknown): FieldNames => ({
+  messages: 'input',
+  max_tokens: 'max_output_tokens',
+  response_format: 'text.format',
+  reasoning_effort: 'reasoning.effort',
+  ...(recordOf(raw).web_search !== true && { web_search: searchIn('tools') }),
+})
 
 /** All fields that have an effect, with those of the chat. */
 const knownFields = new Set([

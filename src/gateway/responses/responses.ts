@@ -5,12 +5,11 @@ import { unixSeconds } from '../../core/time.ts'
 import type { AccountId, Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createTranslatedChat } from '../chat/translated-chat.ts'
-import { errorEnvelope, isGatewayError } from '../error-response.ts'
 import { invalidField } from '../fields.ts'
 import { storedResponseBytesMax } from './limits.ts'
 import { toNativeChat } from './native.ts'
 import { type NativeReader, readNative, RelayedEvents } from './relay.ts'
-import { parseResponsesRequest } from './request.ts'
+import { fieldNames, parseResponsesRequest } from './request.ts'
 import { ResponseWriter } from './response-writer.ts'
 import { loadSharedItems, shareItems } from './shared-items.ts'
 import * as stored from './stored-responses.ts'
@@ -59,11 +58,12 @@ export async function createResponse(
     chat,
     isStream,
     native,
+    names: fieldNames(raw),
     ignored: { chat: ignored, native: native?.ignored ?? [] },
     createConverter: () => responseConverter(createWriter(), new RelayedEvents(reader)),
     convert: (completion) => createWriter().convert(completion),
     readNative: (response) => readNative(response, reader),
-  }).catch(respondToChatError)
+  })
 }
 
 /** Returns what keeps the items of a response, which the client may then send back by id. */
@@ -108,13 +108,4 @@ async function storeResponse(
     ctx.log.error('response.not_stored', error, { account })
     return false
   }
-}
-
-/** Returns the response to an error in `messages` of the chat, which are the `input` here. */
-function respondToChatError(error: unknown): Response {
-  const envelope = isGatewayError(error) ? errorEnvelope(error) : undefined
-  // Other errors are those of every operation: a 402 gets an offer, and each is recorded.
-  if (envelope?.body.error.param !== 'messages') throw error
-  const { status, headers, body } = envelope
-  return Response.json({ error: { ...body.error, param: 'input' } }, { status, headers })
 }

@@ -52,6 +52,7 @@ describe('a search of the web', () => {
     expect(faked.fake.received.at(-1)?.body).not.toHaveProperty('tools')
     const forced = await search({ tool_choice: { type: 'web_search' } })
     expect([forced.status, forced.code]).toEqual([400, 'W206'])
+    expect(forced.body).toMatchObject({ error: { param: 'tools' } })
   })
 })
 

@@ -31,7 +31,8 @@ export interface VideoRequest {
  */
 export async function readVideoRequest(request: Request): Promise<VideoRequest> {
   const form = await readMultipart(request)
-  if (!form) return parseRequest(recordOf(await readJsonBody(request, gatewayBodyBytesMax)))
+  if (!form)
+    return parseRequest(recordOf(await readJsonBody(request, { max: gatewayBodyBytesMax })))
   const fields = Object.fromEntries(textFields(form, 'model'))
   const image = form.get('input_reference')
   if (!(image instanceof File)) return parseRequest(fields)

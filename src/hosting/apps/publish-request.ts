@@ -59,7 +59,9 @@ function requestReader<Body extends Pick<PublishAppRequest, 'html' | 'files' | '
 ) {
   return async (request: Request) => {
     const isZip = isZipRequest(request)
-    const body = isZip ? fieldsOf(request, jsonFields) : await readJsonBody(request)
+    const body = isZip
+      ? fieldsOf(request, jsonFields)
+      : await readJsonBody(request, { takesZip: true })
     validate(body)
     // The validator has just checked it.
     const { html, files, ...fields }: Body = Object(body)

@@ -1,4 +1,5 @@
 import { ApiError, rejectRequest } from '../../errors.ts'
+import { zipProblem } from '../../http/body-kind.ts'
 import { readBodyBytes } from '../../http/body.ts'
 import type { FileField } from './schemas.ts'
 import type { InputFile, ZipBounds } from './unzip.ts'
@@ -36,13 +37,18 @@ export function decodeFiles(files: FileField[], reject: Reject): InputFile[] {
   })
 }
 
-/** Reads the files of a zip, the body of a request. Throws `too_large` and `try_again`. */
+/**
+ * Reads the files of a zip, the body of a request. Throws `bad_request`, `too_large` and
+ * `try_again`.
+ */
 export async function readZipRequest(
   request: Request,
   limits: ZipLimits,
   reject: Reject,
 ): Promise<InputFile[]> {
-  return readZip(await readBodyBytes(request, limits.zipBytesMax), limits, reject)
+  const bytes = await readBodyBytes(request, limits.zipBytesMax)
+  const problem = zipProblem({ request, bytes })
+  return problem === undefined ? readZip(bytes, limits, reject) : rejectRequest(problem)
 }
 
 /** Reads the files of a zip. Throws `too_large` and `try_again`. */

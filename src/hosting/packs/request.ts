@@ -46,7 +46,9 @@ export async function parsePackRequest(
   action: Action,
 ): Promise<ParsedRequest> {
   const isZip = isZipRequest(request)
-  const body = isZip ? fieldsOf(request, jsonFields) : await readJsonBody(request, packJsonBytesMax)
+  const body = isZip
+    ? fieldsOf(request, jsonFields)
+    : await readJsonBody(request, { max: packJsonBytesMax, takesZip: true })
   if (isZip && kind === 'framework' && action === 'publish' && !('steps' in Object(body)))
     rejectRequest(
       '"steps" is missing. With a zip, send it as JSON in the query: ?steps=[…]',

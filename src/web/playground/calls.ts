@@ -63,7 +63,7 @@ export const runChat = (req: UserRequest, body: () => object): Promise<Response>
     return createChatCompletion(ctx, spender, body(), call)
   })
 
-const readJson = ({ request }: PaidInput) => readJsonBody(request, gatewayBodyBytesMax)
+const readJson = ({ request }: PaidInput) => readJsonBody(request, { max: gatewayBodyBytesMax })
 
 /** The operations of the gateway (document 2, section 4) by their paths below `/v1/`. */
 const operations: Record<string, Operation> = {

@@ -162,10 +162,10 @@ describe('rejected without a charge', () => {
   }
 
   test('model_cannot_search, W207: a model without tools', async () => {
-    const searchBody = [400, 'invalid_request_error', 'web_search', 'W207']
-    expect(await rejected({ model: 'fake/ok' })).toEqual(searchBody)
+    const type = 'invalid_request_error'
+    expect(await rejected({ model: 'fake/ok' })).toEqual([400, type, 'web_search', 'W207'])
     const online = { model: 'fake/ok:online', web_search: false }
-    expect(await rejected(online)).toEqual(searchBody)
+    expect(await rejected(online)).toEqual([400, type, 'model', 'W207'])
   })
 
   test('several choices, and a tool of the same name', async () => {

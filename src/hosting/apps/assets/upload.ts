@@ -1,6 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 
 import { ApiError, isApiError, rejectRequest } from '../../../errors.ts'
+import { fileProblem } from '../../../http/body-kind.ts'
 import { readBodyBytes } from '../../../http/body.ts'
 import { assetBytesMax } from '../../../limits.ts'
 import { UploadEnvelopeSchema } from './schemas.ts'
@@ -15,6 +16,8 @@ const uploadBytesMax = Math.ceil(assetBytesMax / 3) * 4 + 65_536
  */
 export async function readUpload(request: Request): Promise<Uint8Array> {
   const bytes = await readBodyBytes(request, uploadBytesMax).catch(asTooLarge)
+  const problem = fileProblem({ request, bytes })
+  if (problem !== undefined) rejectRequest(problem)
   const type = request.headers.get('content-type') ?? ''
   if (!/^application\/json\b/i.test(type) || !startsAsEnvelope(bytes)) return bytes
   const sent = parsed(bytes)
@@ -35,7 +38,7 @@ function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
-    rejectRequest('The body is not JSON: it does not parse.')
+    rejectRequest('The body is not JSON: it does not parse. Check its quotes, commas and brackets.')
   }
 }
 
