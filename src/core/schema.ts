@@ -12,14 +12,15 @@ export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 /** An id of document 1, section 2. */
 export const IdSchema = Type.String({ pattern: idPattern.source })
 // The framework's formats accept dates in many forms and dominate the time of a response check.
-const utc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const dateTime =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 const uri = /^[a-z][a-z\d+.-]*:[^\s]+$/
-FormatRegistry.Set('date-time', (text) => utc.test(text))
+FormatRegistry.Set('date-time', (text) => dateTime.test(text))
 FormatRegistry.Set('uri', (text) => uri.test(text))
 // A number in a query is in plain digits. The framework's own format accepts 0x10 and 1e1, too.
 FormatRegistry.Set('numeric', (text) => /^\d{1,15}(\.\d{1,20})?$/.test(text))
 
-/** ISO 8601, UTC, to the millisecond. */
+/** RFC 3339. Responses have UTC to the millisecond; requests may have any offset. */
 export const TimeSchema = Type.String({ format: 'date-time' })
 export const LinkSchema = Type.String({ format: 'uri' })
 
@@ -72,6 +73,13 @@ export const textSchema = (
 export const mustBe = (type: ValueErrorType, expected: string): string =>
   `${type === ValueErrorType.ObjectRequiredProperty ? 'is missing: it ' : ''}must be ${expected}`
 
+/** Descriptions of the formats of strings, with an example of each. */
+const formats: Record<string, string> = {
+  'date-time': 'a date-time such as 2026-12-31T00:00:00Z',
+  date: 'a date such as 2026-12-31',
+  uri: 'a URL such as https://example.com/page',
+}
+
 /** Describes the values that a schema accepts: "a string (8 to 64 characters)". */
 export function describeSchema(schema: TSchema): string {
   const { anyOf, type, pattern, minLength, maxLength, charsMax = maxLength } = schema
@@ -79,15 +87,20 @@ export function describeSchema(schema: TSchema): string {
   if (Array.isArray(anyOf)) return describeUnion(anyOf)
   const { minimum, maximum, minItems, maxItems, multipleOf, exclusiveMinimum: floor } = schema
   const matching = pattern === undefined ? '' : ` that matches ${pattern}`
+  const formatted = formats[schema.format ?? '']
+  if (formatted !== undefined) return formatted
   if (type === 'string') return `a string${between(minLength, charsMax, ' characters')}${matching}`
   if (type === 'integer') return `an integer${between(minimum, maximum)}`
   const above = floor === undefined ? '' : ` above ${floor}`
   const number = multipleOf === 1 ? 'a whole number' : 'a number'
   if (type === 'number') return `${number}${above}${between(minimum, maximum)}`
-  if (type === 'array') return `an array${between(minItems, maxItems, ' items')}`
+  const distinct = schema.uniqueItems === true ? ', without duplicates' : ''
+  if (type === 'array') return `an array${between(minItems, maxItems, ' items')}${distinct}`
   if (type === 'boolean') return 'true or false'
   return type === 'null' ? 'null' : 'an object'
 }
+
+const quote = (word: string): string => JSON.stringify(word)
 
 function describeUnion(branches: TSchema[]): string {
   // The framework's number is a union of a number and its text.
@@ -96,7 +109,7 @@ function describeUnion(branches: TSchema[]): string {
     typeof kind.const === 'string' && kind.const !== '' ? [kind.const] : [],
   )
   const others = kinds.filter((kind) => typeof kind.const !== 'string').map(describeSchema)
-  const known = words.length > 0 ? [`one of ${words.join(', ')}`] : []
+  const known = words.length > 1 ? [`one of ${words.join(', ')}`] : words.map(quote)
   return [...new Set([...known, ...others])].join(' or ')
 }
 

@@ -13,12 +13,15 @@ const patternOf = (path: string): RegExp =>
 
 const hasParameter = (path: string): boolean => /[:*]/.test(path)
 
+/** The router takes a path with a slash at its end for the one without. */
+const withoutEnd = (path: string): string => path.replace(/(?<=.)\/$/, '')
+
 /** Finds the methods of the paths of an app. The router itself only finds a path with a method. */
 export function methodFinder(app: Pick<AnyElysia, 'routes'>) {
   const fixed = lazy(() =>
     Map.groupBy(
       app.routes.filter(({ path }) => !hasParameter(path)),
-      ({ path }) => path,
+      ({ path }) => withoutEnd(path),
     ),
   )
   const others = lazy(() =>
@@ -28,12 +31,14 @@ export function methodFinder(app: Pick<AnyElysia, 'routes'>) {
   )
   return {
     /** Checks for a path of its own that a parameter matched, because it lacks the method. */
-    isOtherPath: (route: string, path: string): boolean => hasParameter(route) && fixed().has(path),
+    isOtherPath: (route: string, path: string): boolean =>
+      hasParameter(route) && fixed().has(withoutEnd(path)),
     /**
      * Lists the methods of a path for the header `Allow` (RFC 9110, section 10.2.1); none for a
      * path without a route.
      */
-    methodsOf(path: string): string[] {
+    methodsOf(sent: string): string[] {
+      const path = withoutEnd(sent)
       const found = fixed().get(path) ?? others().filter(({ pattern }) => pattern.test(path))
       const methods = new Set(found.map(({ method }) => method))
       // The router answers HEAD with the route of GET.

@@ -147,6 +147,8 @@ test('unknown paths stay 404 for each method, and preflights stay 204', async ()
     '/a/x/y/z',
     '/healthz/x',
   ]
+  const slash = await send('PUT', '/api/apps/')
+  expect([slash.status, allowOf(slash)]).toEqual([405, ['GET', 'HEAD', 'POST']])
   for (const path of unknown) {
     for (const method of methods) {
       const { status, headers } = await send(method, path)

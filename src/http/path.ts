@@ -12,10 +12,8 @@ export function decodeWildcard(params: Params): void {
   if (params && typeof rest === 'string') params['*'] = decodePath(rest)
 }
 
-/** Throws `not_found` for a parameter that is malformed or has a NUL, which no database stores. */
+/** Throws `not_found` for a parameter that is malformed. */
 export function checkPath(params: Params): void {
-  if (!params) return
-  const isValid = (value: unknown): boolean =>
-    value !== null && !(typeof value === 'string' && value.includes('\0'))
-  if (!Object.values(params).every(isValid)) throw new ApiError('not_found', { what: 'address' })
+  if (!params || !Object.values(params).includes(null)) return
+  throw new ApiError('not_found', { what: 'address' })
 }

@@ -1,6 +1,6 @@
 import { and, asc, eq } from 'drizzle-orm'
 
-import { newId } from '../core/ids.ts'
+import { idPattern, newId } from '../core/ids.ts'
 import type { Clock } from '../core/time.ts'
 import type { Db } from '../db/engine.ts'
 import type { Project } from './keys.ts'
@@ -17,6 +17,8 @@ export const list = (db: Db, owner: string): Promise<Project[]> =>
 
 /** Finds a project of a gateway account. */
 export async function find(db: Db, owner: string, id: string): Promise<Project | undefined> {
+  // PostgreSQL fails on a NUL.
+  if (!idPattern.test(id)) return undefined
   const [project] = await db.select().from(projects).where(isOf(owner, id))
   return project
 }

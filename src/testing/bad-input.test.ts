@@ -248,10 +248,7 @@ describe('paths and queries reject', () => {
   })
 
   test('asset names that could be paths', async () => {
-    const names = ['..%2f..%2fetc%2fpasswd', '%2fetc%2fpasswd', '.hidden', 'A.png']
-    await expectError(ctx, 404, 'not_found', () =>
-      ann.call('PUT', `/apps/${id}/assets/a%00.png`, '[]'),
-    )
+    const names = ['..%2f..%2fetc%2fpasswd', '%2fetc%2fpasswd', '.hidden', 'A.png', 'a%00.png']
     for (const name of [...names, 'a%5cb.png', 'é.png', 'a'.repeat(65), 'a b.png']) {
       await expectError(ctx, 400, 'bad_request', () =>
         ann.call('PUT', `/apps/${id}/assets/${name}`, '[]'),

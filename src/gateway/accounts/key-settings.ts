@@ -128,7 +128,7 @@ function readExpiry(text: string | null, now: number): number | null {
   if (at > now) return at
   throw invalidField(
     'expires_at',
-    'expires_at must be a time in the future, such as 2027-01-31T00:00:00Z.',
+    'expires_at must be a date-time in the future, such as 2026-12-31T00:00:00Z.',
   )
 }
 

@@ -48,7 +48,7 @@ export async function readZipRequest(
 ): Promise<InputFile[]> {
   const bytes = await readBodyBytes(request, limits.zipBytesMax)
   const problem = zipProblem({ request, bytes })
-  return problem === undefined ? readZip(bytes, limits, reject) : rejectRequest(problem)
+  return problem === undefined ? readZip(bytes, limits, reject) : reject([problem])
 }
 
 /** Reads the files of a zip. Throws `too_large` and `try_again`. */

@@ -9,6 +9,7 @@ import {
   type ListedPack,
   listPacksOfMaker,
 } from '../apps/listed-packs.ts'
+import { namePattern } from '../folders/frontmatter.ts'
 import { indexPacksMax } from '../folders/limits.ts'
 import { skillFile } from '../folders/read-pack.ts'
 
@@ -98,7 +99,9 @@ export async function getIndexedPack(
   handle: string | undefined,
   name: string,
 ): Promise<ListedPack> {
-  const found = await findListedPack(ctx, name, await makerOf(ctx, handle))
+  const maker = await makerOf(ctx, handle)
+  // PostgreSQL fails on a NUL.
+  const found = namePattern.test(name) ? await findListedPack(ctx, name, maker) : undefined
   if (found) return found
   throw new ApiError('not_found', { what: 'skill', see: 'The index.json lists what is there.' })
 }

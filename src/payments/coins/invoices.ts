@@ -1,7 +1,7 @@
 import { and, asc, count, eq, gt, inArray, max, sql } from 'drizzle-orm'
 
 import type { PagePosition } from '../../core/cursor.ts'
-import { newId, sha256 } from '../../core/ids.ts'
+import { idPattern, newId, sha256 } from '../../core/ids.ts'
 import type { NanoUsd } from '../../core/money.ts'
 import { minute, secondsUntil } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
@@ -141,6 +141,8 @@ export async function findInvoice(
   id: string,
   account?: AccountId,
 ): Promise<InvoiceWithPayments | undefined> {
+  // PostgreSQL fails on a NUL.
+  if (!idPattern.test(id)) return undefined
   const [invoice] = await db.read.select().from(invoices).where(eq(invoices.id, id))
   if (!invoice || (account !== undefined && invoice.account !== account)) return undefined
   const [found] = await withPayments(db.read, [invoice])

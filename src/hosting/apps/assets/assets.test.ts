@@ -233,7 +233,7 @@ test('rejects path-like names and unknown file types', async () => {
   for (const name of [...names, 'a'.repeat(65), 'ö.png']) {
     const { status, body: response } = await put(ann, app, name, image)
     // The URL parser resolves "..", so this is the path of the list, which has no PUT.
-    const expected = name === '..' ? [404, 'not_found'] : [400, 'bad_request']
+    const expected = name === '..' ? [405, 'method_not_allowed'] : [400, 'bad_request']
     expect([name, status, response.code]).toEqual([name, ...expected])
   }
   const polyglot = Buffer.concat([image, Buffer.from('<script>alert(1)</script>')])
