@@ -29,6 +29,17 @@ export function ipVersion(text: string): 0 | 4 | 6 {
   return isLikely && URL.canParse(`http://[${address}]`) ? 6 : 0
 }
 
+/** Checks whether only a local network resolves a host name. `name` has no dot at its end. */
+export const isLocalName = (name: string): boolean => !name.includes('.') || localSuffix.test(name)
+
+const localSuffix = /(^|\.)(localhost|local|internal|intranet|lan|corp|home|private|home\.arpa)$/
+
+/** Checks whether an IP address is one of a private network, of a link or of the own machine. */
+export const isLocalAddress = (address: string): boolean => localNetworks.test(address)
+
+const localNetworks =
+  /^(10|127|169\.254|192\.168|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.|^(::1$|f[cd]|fe[89ab])/
+
 /** Checks whether a socket belongs to a trusted proxy. */
 export const isTrustedProxy = (peer: string, trusted: readonly string[]): boolean =>
   trusted.includes(unmapped(peer))

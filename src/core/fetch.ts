@@ -1,6 +1,8 @@
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 
+import { isLocalName } from './address.ts'
+
 /** The reason for which a fetch failed: the URL, a private address, redirects, or the length. */
 export type FetchFailure = 'address' | 'inside' | 'redirects' | 'too_long'
 
@@ -55,8 +57,6 @@ export function isPublicAddress(address: string): boolean {
   return family === 6 && global6.check(address, 'ipv6') && !special.check(address, 'ipv6')
 }
 
-const privateName = /(^|\.)(localhost|local|internal|intranet|lan|corp|home|private|home\.arpa)$/
-
 /**
  * Parses an http(s) URL whose host may be public, judged by its text alone: every spelling of a
  * number becomes its address (WHATWG URL). Returns undefined for any other text.
@@ -66,7 +66,7 @@ export function publicUrl(text: string): URL | undefined {
   if (!url || !/^https?:$/.test(url.protocol)) return undefined
   const host = hostOf(url)
   if (isIP(host) !== 0) return isPublicAddress(host) ? url : undefined
-  return host.includes('.') && !privateName.test(host) ? url : undefined
+  return isLocalName(host) ? undefined : url
 }
 
 /** Returns the host without the brackets of IPv6 and without a dot at its end. */

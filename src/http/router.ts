@@ -18,6 +18,7 @@ import { serveFromMemory } from '../viewer/fast-path.ts'
 import { hostingSource } from '../viewer/hosting-source.ts'
 import { Pages } from '../viewer/pages.ts'
 import { registerBackgroundWork } from './background-work.ts'
+import { pageHosts, wrongHostPage } from './host.ts'
 import {
   agentApiPolicy,
   gatewayPolicy,
@@ -150,6 +151,7 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
   const embedders = ctx.config.embedOrigins.split(' ').filter((one) => one !== '')
   const pageUrls = { app, isConfigured, embedders, ...(apps !== app && { apps }) }
   const pages = new Pages(hostingSource(ctx), pageUrls, ctx.clock, files)
+  const hostFor = pageHosts(ctx.urls, isConfigured)
 
   const agentApi = lazyApp(async () => (await import('../hosting/api.ts')).createAgentApi(ctx))
   const gatewayApi = lazyApp(async () => (await import('../gateway/api.ts')).createGateway(ctx))
@@ -174,8 +176,9 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
     const { request, path } = resolveAlias(toInternalUrl(outerRequest))
     const part = partOf(path)
     return withRequestLog(ctx, { request, socketAddress, part, connection }, (context) => {
-      if ((part === 'apps' || part === 'pages') && !isForOperator(path)) {
-        const rejection = networkRejection(ctx, context.client)
+      if (part === 'apps' || part === 'pages') {
+        if (hostFor(request) === undefined) return wrongHostPage()
+        const rejection = isForOperator(path) ? undefined : networkRejection(ctx, context.client)
         if (rejection) return restrictedPage(rejection.retryAfter)
       }
       if (part === 'apps') {

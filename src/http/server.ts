@@ -17,6 +17,7 @@ import { checkNetworks } from '../payments/networks.ts'
 import { lockFolder } from '../storage/folder-lock.ts'
 import { Journal } from '../storage/journal.ts'
 import { claimPlace } from '../storage/place.ts'
+import { parseHost } from './host.ts'
 import type { RequestHandler } from './middleware.ts'
 import { inProcessAddress } from './request-context.ts'
 import { createRouter, respondStarting } from './router.ts'
@@ -148,20 +149,21 @@ const localHosts = new Set(['0.0.0.0', '::', '127.0.0.1'])
 
 /**
  * Returns a function that completes the URL of a request, because HTTP/1.0 allows requests without
- * Host. It returns undefined for an invalid Host.
+ * Host. It returns undefined for an invalid Host, such as two of them (RFC 9112, 3.2).
  */
 function urlCompleter(): (request: Request) => Request | undefined {
   // Most requests have the host of the one before, and a valid host makes every URL valid.
-  let lastOrigin: string | undefined
+  let lastHost: string | undefined
   return (request) => {
     const { url } = request
-    if (lastOrigin !== undefined && url.startsWith(lastOrigin)) return request
-    if (URL.canParse(url)) {
-      lastOrigin = /^\w+:\/\/[^/?#]+\//.exec(url)?.[0]
-      return request
+    const host = request.headers.get('host')
+    if (host === null) {
+      return url.startsWith('/') ? new Request(`http://localhost${url}`, request) : request
     }
-    const hasNoHost = request.headers.get('host') === null && url.startsWith('/')
-    return hasNoHost ? new Request(`http://localhost${url}`, request) : undefined
+    if (host === lastHost) return request
+    if (!parseHost(request) || !URL.canParse(url)) return undefined
+    lastHost = host
+    return request
   }
 }
 

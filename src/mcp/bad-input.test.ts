@@ -217,7 +217,8 @@ describe('rebinding', () => {
 
   test('our own hosts, localhost and local addresses are allowed', async () => {
     const named = await startTestServer({ MCP_URL: 'https://mcp.example.com/mcp' })
-    for (const host of ['mcp.example.com', 'localhost:1234', '127.0.0.1', '[::1]:80']) {
+    const local = ['mybox.local:3000', 'mybox', '192.168.1.5:3000', '[fd00::5]']
+    for (const host of ['mcp.example.com', 'localhost:1234', '127.0.0.1', '[::1]:80', ...local]) {
       expect([host, (await send(named, 'tools/list', {}, { headers: { host } })).status]).toEqual([
         host,
         200,
@@ -229,6 +230,14 @@ describe('rebinding', () => {
       200,
       origin,
     ])
+    const lan = 'http://192.168.1.5:3000'
+    for (const [host, status] of [
+      ['192.168.1.5:3000', 200] as const,
+      ['localhost', 403] as const,
+    ]) {
+      const made = await send(named, 'tools/list', {}, { headers: { host, origin: lan } })
+      expect([host, made.status]).toEqual([host, status])
+    }
     const preflight = await named.request('OPTIONS', '/mcp', {
       headers: { host: 'localhost', origin },
     })

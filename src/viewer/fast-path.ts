@@ -23,12 +23,11 @@ export function serveFromMemory(
   // The routes record the agent of a request with a key, and the person of a session.
   if (headers.has('authorization') || headers.has('x-api-key')) return undefined
   if (mayBeSignedIn(request, context)) return undefined
-  const host = headers.get('host')
-  if (host !== null && host === pages.appsHost) return undefined
+  if (pages.appsHost !== undefined && headers.get('host') === pages.appsHost) return undefined
   if (path.length === shellChars) {
     pages.source.recordOpen(page.app, request, context)
     context.route = '/a/:id'
-    return entityResponse(request, pages.shell(page, host))
+    return entityResponse(request, pages.shell(page, request))
   }
   if (!page.data || path.slice(shellChars) !== '/data') return undefined
   pages.source.recordOpen(page.app, request, context)

@@ -4,6 +4,7 @@ import { idPattern } from '../core/ids.ts'
 import { getPublicFile, type PublicFile, readPublic } from '../core/public-files.ts'
 import { type Clock, isWithin } from '../core/time.ts'
 import { compressText, createEntity, type Entity } from '../http/entity.ts'
+import { pageHosts } from '../http/host.ts'
 import type { AppSource, HostedApp, HostedHtml, ViewerUrls } from './app-source.ts'
 import { librariesPath, LibraryFiles } from './library-files.ts'
 import { ownFiles } from './own-files.ts'
@@ -29,8 +30,6 @@ interface CachedPage {
   files?: Entity
 }
 
-const hostPattern = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
-
 /** Returns the bytes of an entity with all its variants, for the cache limit. */
 const weight = (whole: Entity | undefined): number =>
   (whole?.variants ?? []).reduce((sum, { bytes }) => sum + bytes, 1_000)
@@ -54,6 +53,7 @@ export class Pages {
   /** CSP sources of foreign pages that may embed apps. */
   readonly embedders: string[]
   readonly libraryFiles: LibraryFiles
+  readonly #hostFor: (request: Request) => string | undefined
   readonly #appHost: string
   readonly #pages = new LRUCache<string, CachedPage>({
     max: cachePagesMax,
@@ -70,6 +70,11 @@ export class Pages {
   ) {
     this.public = files
     this.#appHost = new URL(urls.app).host
+    // With a host of their own, apps are framed by their configured address.
+    this.#hostFor = pageHosts(
+      { app: urls.app },
+      urls.isConfigured === true || urls.apps !== undefined,
+    )
     this.embedders = urls.embedders ?? []
     this.appsHost = urls.apps === undefined ? undefined : new URL(urls.apps).host
     this.assets = loadPageAssets(files)
@@ -117,18 +122,10 @@ export class Pages {
     return app && { app, at, checked: 0, commits: undefined, shells: new Map() }
   }
 
-  /**
-   * Returns the shell for a Host header. A server may have several names until the operator
-   * configures its address.
-   */
-  shell(page: CachedPage, hostHeader: string | null): Entity {
-    const { app, apps, isConfigured = false } = this.urls
-    const isNamed = apps === undefined && !isConfigured && hostHeader !== null
-    const requestedHost = isNamed ? hostHeader : this.#appHost
-    const host =
-      page.shells.has(requestedHost) || hostPattern.test(requestedHost)
-        ? requestedHost
-        : this.#appHost
+  /** Returns the shell for the host of a request. A server without APP_URL has several. */
+  shell(page: CachedPage, request: Request): Entity {
+    const { app, apps } = this.urls
+    const host = this.#hostFor(request) ?? this.#appHost
     const known = page.shells.get(host)
     if (known) return known
     const frame = `${apps ?? ''}/frame`

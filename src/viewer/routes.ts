@@ -98,7 +98,7 @@ const forPreview =
   }
 
 const shell: PageHandler = (pages, page, { request }) =>
-  entityResponse(request, pages.shell(page, request.headers.get('host')))
+  entityResponse(request, pages.shell(page, request))
 
 const data: PageHandler = async (pages, page, { request }) =>
   entityResponse(request, await pages.data(page))

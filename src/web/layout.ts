@@ -4,6 +4,7 @@ import { Html, html, type Part } from '../core/html.ts'
 import { sha256 } from '../core/ids.ts'
 import { getPublicFile, type PublicFile } from '../core/public-files.ts'
 import { compressText, createEntity, createImmutableEntity, type Entity } from '../http/entity.ts'
+import { pageHosts } from '../http/host.ts'
 import { type HeaderUser, renderHeader, type Section } from './header.ts'
 
 /** Files under /static by name, with their paths in public/dist. */
@@ -53,6 +54,8 @@ export interface Layout {
   urls: Urls
   /** Texts that the operator may change. */
   config: Pick<Config, 'siteNotice'>
+  /** Returns the host that pages name to the client of a request. */
+  hostFor(request: Request): string | undefined
   files: ReadonlyMap<string, StaticFile>
   /** The inline script that applies the saved theme before the first paint. */
   theme: Html
@@ -63,7 +66,7 @@ export interface Layout {
 /** Creates the layout. The CSP allows one inline script: the theme's. */
 export function createLayout(
   files: Map<string, PublicFile>,
-  { urls, config }: { urls: Urls; config: Layout['config'] },
+  { urls, config }: { urls: Urls; config: Layout['config'] & Pick<Config, 'appUrl'> },
 ): Layout {
   const script = new TextDecoder().decode(getPublicFile(files, 'islands/site.js').identity)
   const icon = getPublicFile(files, 'icons/berth.svg')
@@ -78,6 +81,7 @@ export function createLayout(
   return {
     urls,
     config,
+    hostFor: pageHosts(urls, config.appUrl !== ''),
     theme: new Html(`<script>${script}</script>`),
     files: new Map(
       Object.entries(staticFiles).map(([name, path]) => [
@@ -200,19 +204,16 @@ export interface RenderedPage {
 /** The address of the sandbox wrapper: a path, unless apps have a host of their own. */
 export const frameUrl = ({ app, apps }: Urls): string => (apps === app ? '/frame' : `${apps}/frame`)
 
-const hostPattern = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
-
 /**
  * Returns the headers of a page that shows apps in the sandbox. Only the wrapper may be framed: its
  * exact address keeps an app from navigating its frame (docs/spec/sandbox.md).
  */
 export function sandboxHeaders(
-  { headers, urls }: Layout,
+  { headers, urls, hostFor }: Layout,
   request: Request,
 ): Record<string, string> {
-  const given = request.headers.get('host') ?? ''
-  const host = hostPattern.test(given) ? given : new URL(urls.app).host
   const wrapper = frameUrl(urls)
+  const host = hostFor(request) ?? new URL(urls.app).host
   const source = wrapper.startsWith('/') ? host + wrapper : wrapper
   return { 'content-security-policy': `${headers['content-security-policy']}; frame-src ${source}` }
 }
