@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { access } from './tidy/access.ts'
 import { errorCoverage, responseTypes } from './tidy/contract.ts'
 import { fileSizes } from './tidy/file-sizes.ts'
+import { lookups } from './tidy/lookups.ts'
 import { arrows } from './tidy/modules.ts'
 import { markdown, prose } from './tidy/prose.ts'
 import { type Finding, readDeclarations, readTree, type Source } from './tidy/source.ts'
@@ -24,6 +25,7 @@ export const checks: ((tree: Source[]) => Finding[])[] = [
   unusedExports,
   errorCoverage,
   responseTypes,
+  lookups,
   vocabulary,
 ]
 

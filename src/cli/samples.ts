@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 
-import { isRecord } from '../core/schema.ts'
+import { isRecord, lookUp } from '../core/schema.ts'
 
 /** The sample apps: each is a folder of public/samples with a page, its assets and sample.json. */
 export type SampleName = 'lampkeeper' | 'slack-tide' | 'pigment'
@@ -45,7 +45,7 @@ async function publishSample(name: SampleName, call: Call, key: string): Promise
   const { app } = await call('POST', '/apps', json({ html, ...about }), key)
   if (!isPublishedApp(app)) throw new Error('The response of POST /apps has no app.')
   for (const file of assets) {
-    const type = mediaTypes[extname(file)] ?? 'application/octet-stream'
+    const type = lookUp(mediaTypes, extname(file)) ?? 'application/octet-stream'
     const payload = { type, data: read('assets', file) }
     await call('PUT', `/apps/${app.id}/assets/${file}`, payload, key)
   }

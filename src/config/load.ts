@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
+import type { Json } from '../core/schema.ts'
 import { messageOf } from '../core/text.ts'
 import { upstreamRequestsMax } from '../limits.ts'
 import { providers } from './providers.ts'
@@ -20,7 +21,9 @@ export class ConfigError extends Error {
 type Environment = Record<string, string | undefined>
 
 const { properties } = SettingsSchema
-const names = Object.keys(properties).filter((name): name is SettingName => name in properties)
+const names = Object.keys(properties).filter((name): name is SettingName =>
+  Object.hasOwn(properties, name),
+)
 
 /** Settings that are needed before berth.toml can be found. */
 const environmentOnly = new Set<SettingName>(['DATA_DIR', 'DATABASE_URL'])
@@ -44,7 +47,7 @@ export function loadConfig(
       problems.push(`${key} is not a setting of Berth. See: berth config`)
     }
   }
-  const values: Record<string, unknown> = { warnings }
+  const values: Json = { warnings }
   values.rows = names.map((name) => {
     const schema = properties[name]
     const initial = toText(schema.default)
@@ -124,7 +127,9 @@ function findText(
 
 /** A record in which every setting passed its schema is a Config. */
 const isConfig = (values: object): values is Config =>
-  names.every((name) => camelCase(name) in values) && 'upstreams' in values && 'models' in values
+  names.every((name) => Object.hasOwn(values, camelCase(name))) &&
+  'upstreams' in values &&
+  'models' in values
 
 const maxRequestsVariable = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
 

@@ -57,7 +57,7 @@ const PriceSchema = Type.Partial(
   ),
 )
 
-const isAiSdk = (kind: string): kind is AiSdkKind => kind in aiSdkBaseUrls
+const isAiSdk = (kind: string): kind is AiSdkKind => Object.hasOwn(aiSdkBaseUrls, kind)
 const kinds: UpstreamRow['kind'][] = ['openai', ...Object.keys(aiSdkBaseUrls).filter(isAiSdk)]
 
 export const priceParts = Object.keys(PriceSchema.properties).filter((name) => name !== 'tiers')

@@ -3,6 +3,7 @@ import { extname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
 import { sha256 } from './ids.ts'
+import { lookUp } from './schema.ts'
 
 /** A file of public/dist. `br` and `gzip` are compressed versions; `etag` is unquoted. */
 export interface PublicFile {
@@ -40,7 +41,7 @@ export function readPublic(): Map<string, PublicFile> {
   const stored = new Set(all.map((name) => name.replaceAll('\\', '/')))
   const files = new Map<string, PublicFile>()
   for (const name of new Set([...stored].map((file) => file.replace(/\.(?:br|gz)$/, '')))) {
-    const type = types[extname(name)]
+    const type = lookUp(types, extname(name))
     if (type !== undefined) files.set(name, new LazyPublicFile(publicDir, name, type, stored))
   }
   return files

@@ -48,6 +48,20 @@ export const recordOf = (value: unknown): Record<string, unknown> => (isRecord(v
 export const pickFields = (object: Json, names: ReadonlySet<string>): Json =>
   Object.fromEntries(Object.entries(object).filter(([name]) => names.has(name)))
 
+/**
+ * Returns what a table of constants has for a JSON value, and undefined for all that is not among
+ * its names. `table[name]` would also find the members of every object, such as "constructor".
+ */
+export const lookUp = <T>(table: Readonly<Record<string, T>>, name: unknown): T | undefined =>
+  typeof name === 'string' && Object.hasOwn(table, name) ? table[name] : undefined
+
+/**
+ * Returns a JSON value as text, an object as JSON. `String` would call its field "toString", and
+ * throw where that is not a function.
+ */
+export const toText = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
+
 const none: readonly unknown[] = []
 
 /** Returns the items of a JSON value; none where it is not a list. */
@@ -87,7 +101,7 @@ export function describeSchema(schema: TSchema): string {
   if (Array.isArray(anyOf)) return describeUnion(anyOf)
   const { minimum, maximum, minItems, maxItems, multipleOf, exclusiveMinimum: floor } = schema
   const matching = pattern === undefined ? '' : ` that matches ${pattern}`
-  const formatted = formats[schema.format ?? '']
+  const formatted = lookUp(formats, schema.format)
   if (formatted !== undefined) return formatted
   if (type === 'string') return `a string${between(minLength, charsMax, ' characters')}${matching}`
   if (type === 'integer') return `an integer${between(minimum, maximum)}`

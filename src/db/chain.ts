@@ -163,7 +163,7 @@ function inOneStatement<Steps extends object>(db: Db, build: Build<Steps>): Prep
     },
   })
   const fields = [...parts]
-    .filter(([name]) => name in results)
+    .filter(([name]) => Object.hasOwn(results, name))
     .flatMap(([name, part]) =>
       Object.keys(part._.selectedFields).map((column) => ({ name, column, field: part[column] })),
     )
@@ -174,7 +174,8 @@ function inOneStatement<Steps extends object>(db: Db, build: Build<Steps>): Prep
     )
     .from(sql`(select 1) as one`)
     .$dynamic()
-  for (const [name, part] of parts) if (name in results) select.leftJoin(part, sql`true`)
+  for (const [name, part] of parts)
+    if (Object.hasOwn(results, name)) select.leftJoin(part, sql`true`)
   const query = select.prepare('')
   return {
     async execute(values) {

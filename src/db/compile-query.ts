@@ -88,7 +88,7 @@ function binderOf(param: unknown): (values: Json) => unknown {
 }
 
 function requiredValue(values: Json, name: string): unknown {
-  if (!(name in values)) throw new Error(`The query needs a value for ${name}.`)
+  if (!Object.hasOwn(values, name)) throw new Error(`The query needs a value for ${name}.`)
   return values[name]
 }
 

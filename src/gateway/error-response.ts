@@ -148,7 +148,7 @@ export function errorResponse(error: unknown, internalError: () => Response): Re
 
 /** Returns whether an error is in the table of this API. */
 export const isGatewayError = (error: unknown): error is ApiError<GatewayErrorName> =>
-  error instanceof ApiError && error.errorName in table
+  error instanceof ApiError && Object.hasOwn(table, error.errorName)
 
 /** Returns the only error without the envelope: too many requests from an address. */
 export function rateLimitResponse(max: number, retryAfter: number): Response {

@@ -41,7 +41,7 @@ export function errorResponse(error: unknown, internalError: () => Response): Re
 
 /** Returns whether an error is in the table of this API. */
 export const isHostingError = (error: unknown): error is ApiError<HostingErrorName> =>
-  error instanceof ApiError && error.errorName in errorTable
+  error instanceof ApiError && Object.hasOwn(errorTable, error.errorName)
 
 /** Returns the body of an internal error. Its cause is only in the log, under `requestId`. */
 export const internalErrorBody = (requestId: string) => ({

@@ -1,4 +1,5 @@
 import type { AppContext } from '../context.ts'
+import { lookUp } from '../core/schema.ts'
 import { ApiError, type ErrorName } from '../errors.ts'
 import { getRequestContext } from './request-context.ts'
 
@@ -41,7 +42,7 @@ function causeOf(error: unknown): string {
   // A failed query has its parameters in the message. The log has the stack.
   const cause = 'query' in error && error.cause instanceof Error ? error.cause : error
   if ('code' in cause && typeof cause.code === 'string') {
-    return frameworkCodes[cause.code] ?? cause.code.slice(0, causeCharsMax)
+    return lookUp(frameworkCodes, cause.code) ?? cause.code.slice(0, causeCharsMax)
   }
   return `${cause.name}: ${cause.message.split('\n')[0] ?? ''}`.slice(0, causeCharsMax)
 }

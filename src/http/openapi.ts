@@ -1,4 +1,4 @@
-import { isRecord, itemsOf, recordOf } from '../core/schema.ts'
+import { isRecord, itemsOf, lookUp, recordOf } from '../core/schema.ts'
 import {
   type Node,
   paymentHeaders,
@@ -126,7 +126,7 @@ function responseOf(status: string, given: Node, schemas: Schemas, more: Node): 
   const isEmpty = status === '204' || status === '416'
   const content = isEmpty ? {} : contentOf(recordOf(offered), keywords, schemas)
   return {
-    description: description ?? phrases[status] ?? codesIn(content),
+    description: description ?? lookUp(phrases, status) ?? codesIn(content),
     headers: { ...requestId, ...(status === '429' && retryAfter), ...more },
     content,
   }

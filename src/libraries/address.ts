@@ -1,3 +1,4 @@
+import { lookUp } from '../core/schema.ts'
 import { cdnjsNames, ownSites, renamedPackages } from './cdn-names.ts'
 
 /** A URL of a content delivery network, read as an npm package. */
@@ -123,13 +124,13 @@ function fromModuleHost(path: string): LibraryAddress | undefined {
 function fromCdnjs(path: string): LibraryAddress | undefined {
   const [known = '', version = '', ...rest] = path.replace(/^(?:ajax\/libs|cdnjs)\//, '').split('/')
   const lower = known.toLowerCase()
-  const name = Object.hasOwn(cdnjsNames, lower) ? (cdnjsNames[lower] ?? lower) : lower
+  const name = lookUp(cdnjsNames, lower) ?? lower
   // three.js r128 is 0.128.0 on npm, and stats.js r17 is 0.17.0.
   const range = /^(?:three|stats\.js)$/.test(name) ? version.replace(/^r(\d+)$/, '0.$1.0') : version
   const inside = rest.join('/')
   if (range === '') return undefined
   const major = Number(/^\d+/.exec(range)?.[0])
-  const older = Object.hasOwn(renamedPackages, name) ? renamedPackages[name] : undefined
+  const older = lookUp(renamedPackages, name)
   const renamed = older?.find(([, last]) => major <= last)?.[0] ?? name
   return {
     name: renamed,

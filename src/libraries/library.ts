@@ -1,3 +1,5 @@
+import { lookUp } from '../core/schema.ts'
+
 /** Origin of a library: part of the binary, added by the operator, or fetched for a page. */
 export type LibrarySource = 'embedded' | 'added' | 'fetched'
 
@@ -39,7 +41,7 @@ const types: Record<string, string> = {
 
 /** Returns the media type of a file by its name. */
 export const typeOf = (path: string): string =>
-  types[path.slice(path.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream'
+  lookUp(types, path.slice(path.lastIndexOf('.') + 1).toLowerCase()) ?? 'application/octet-stream'
 
 const decoder = new TextDecoder()
 

@@ -1,5 +1,6 @@
 import { and, asc, eq } from 'drizzle-orm'
 
+import { lookUp } from '../core/schema.ts'
 import type { Engine } from '../db/engine.ts'
 import { embeddedLibraries } from './embedded.ts'
 import { labelOf, type Library } from './library.ts'
@@ -38,7 +39,7 @@ export function findLibrary(
   const versions = all.filter((library) => library.name === name)
   const chosen = versions.filter(({ source, version }) => source !== 'fetched' || version === range)
   const own = chosen.length > 0 ? chosen : versions
-  const other = Object.hasOwn(browserBuilds, name) ? browserBuilds[name] : undefined
+  const other = lookUp(browserBuilds, name)
   if (own.length === 0 && other !== undefined) return findLibrary(all, other, range)
   const picked = pickVersion(
     own.map(({ version }) => version),

@@ -112,7 +112,7 @@ function inputsOf({ operationId, parameters = [], requestBody }: DescribedOperat
   const required: string[] = []
   const places: Tool['places'] = new Map()
   const add = (name: string, place: Place, schema: object): void => {
-    if (name in inputs || name === 'key')
+    if (Object.hasOwn(inputs, name) || name === 'key')
       throw new Error(`${operationId} has two arguments named ${name}`)
     inputs[name] = schema
     places.set(name, place)

@@ -1,3 +1,4 @@
+import { lookUp } from '../core/schema.ts'
 import type { Model } from './catalog.ts'
 import { type Listing, toModel } from './listing.ts'
 
@@ -104,10 +105,11 @@ const media: Record<string, MediaPrices> = {
 }
 
 /** Returns the price page of an upstream's media; undefined when it has none here. */
-export const mediaPricePage = (upstream: string): string | undefined => media[upstream]?.page
+export const mediaPricePage = (upstream: string): string | undefined =>
+  lookUp(media, upstream)?.page
 
 /** Creates the media models of one provider. */
 export const mediaModels = (upstream: string, marginPercent: number): Model[] =>
-  (media[upstream]?.rows ?? []).map(({ model, ...listing }) =>
+  (lookUp(media, upstream)?.rows ?? []).map(({ model, ...listing }) =>
     toModel(listing, [{ upstream, model }], marginPercent),
   )

@@ -56,7 +56,7 @@ export const parts = {
 } as const
 
 export type Part = keyof typeof parts
-const partNames = Object.keys(parts).filter((part): part is Part => part in parts)
+const partNames = Object.keys(parts).filter((part): part is Part => Object.hasOwn(parts, part))
 
 type Rates = { [P in Part]?: bigint }
 /** Prices of parts: USD per unit as decimal text. */

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { isRecord, itemsOf, type Json, recordOf } from '../core/schema.ts'
+import { isRecord, itemsOf, type Json, lookUp, recordOf } from '../core/schema.ts'
 import type { Listing } from './listing.ts'
 import { type PriceTexts, type RateTexts, usdPerUnit } from './price.ts'
 
@@ -80,7 +80,7 @@ const modelsDevRates = {
 }
 
 function readModelsDev(provider: string, models: Json): ListedModel[] {
-  const upstream = upstreamNames[provider]
+  const upstream = lookUp(upstreamNames, provider)
   if (!upstream) return []
   return rowsOf(models).flatMap(([model, row]) => {
     const [cost, limit, kinds] = [recordOf(row.cost), recordOf(row.limit), recordOf(row.modalities)]
@@ -113,7 +113,7 @@ const liteLlmRates = {
 
 function readLiteLlm(name: string, row: Json): ListedModel[] {
   const { litellm_provider: provider, mode } = row
-  const upstream = typeof provider === 'string' ? upstreamNames[provider] : undefined
+  const upstream = typeof provider === 'string' ? lookUp(upstreamNames, provider) : undefined
   const type: Listing['type'] = mode === 'chat' || mode === 'embedding' ? mode : undefined
   if (!upstream || !type) return []
   const price = readRates((name) => perToken(row[name], 1n), liteLlmRates)

@@ -1,5 +1,6 @@
 import type { ConditionalPrice, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
 
+import { lookUp } from '../core/schema.ts'
 import type { Model } from './catalog.ts'
 import { type Listing, toModel } from './listing.ts'
 import { mediaModels } from './media-prices.ts'
@@ -116,7 +117,7 @@ export async function publishedModels(
   synced: ListedModel[] = [],
 ): Promise<Model[]> {
   const media = mediaModels(upstream, marginPercent)
-  const provider = providers[upstream]
+  const provider = lookUp(providers, upstream)
   if (!provider) return media
   const { findProvider } = await import('@pydantic/genai-prices')
   const rows = findProvider({ providerId: provider.id })?.models ?? []

@@ -1,4 +1,4 @@
-import { isRecord, itemsOf, type Json, recordOf } from '../core/schema.ts'
+import { isRecord, itemsOf, type Json, recordOf, toText } from '../core/schema.ts'
 import { unknownWindowTokens } from '../limits.ts'
 
 /**
@@ -28,7 +28,7 @@ function isUnbounded(part: unknown): boolean {
 export const mayContainAudio = ({ messages }: Json): boolean =>
   itemsOf(messages).some((message) =>
     partsOf(message).some(
-      (part) => isRecord(part) && !['text', 'image_url'].includes(String(part.type)),
+      (part) => isRecord(part) && !['text', 'image_url'].includes(toText(part.type)),
     ),
   )
 

@@ -1,4 +1,5 @@
 import type { AppContext } from '../context.ts'
+import { lookUp } from '../core/schema.ts'
 import { iso } from '../core/time.ts'
 import { appUrl } from '../hosting/app-url.ts'
 import { type Appeal, listAppeals } from '../hosting/apps/appeal/appeals.ts'
@@ -98,7 +99,7 @@ export async function admin(
   ctx: AppContext,
   [name = '', item, ...words]: string[],
 ): Promise<CommandResult> {
-  const query = Object.hasOwn(queries, name) ? queries[name] : undefined
+  const query = lookUp(queries, name)
   if (query) return query(ctx, item)
   if (item === undefined || !isDecision(name)) return failed(usage)
   return (await decide(ctx, name, { item, why: words.join(' ') })) ?? failed(usage)

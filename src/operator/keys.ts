@@ -137,7 +137,7 @@ function readFields<Params>(schema: TSchema & { static: Params }, words: string[
       return [field, readValue(properties[field], field, text)]
     }),
   )
-  const missing = schema.required?.find((field: string) => !(field in fields))
+  const missing = schema.required?.find((field: string) => !Object.hasOwn(fields, field))
   if (missing) throw new UsageError(`${missing} is missing.`)
   if (Value.Check(schema, fields)) return fields
   throw new UsageError('The fields are not valid.')

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../context.ts'
 import { sha256 } from '../core/ids.ts'
+import { lookUp } from '../core/schema.ts'
 import { second } from '../core/time.ts'
 import { statusClasses, trafficParts } from '../core/traffic.ts'
 import { thisProcess } from '../db/replicas/process.ts'
@@ -14,7 +15,8 @@ import { version } from '../version.ts'
 type Type = 'counter' | 'gauge' | 'histogram'
 type Row = [labels: Record<string, string>, value: number | bigint, suffix?: string]
 
-const escaped = (text: string): string => text.replace(/[\\"\n]/g, (sign) => signs[sign] ?? '')
+const escaped = (text: string): string =>
+  text.replace(/[\\"\n]/g, (sign) => lookUp(signs, sign) ?? '')
 const signs: Record<string, string> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' }
 
 /** Returns a metric with its rows as text (Prometheus text format 0.0.4). */

@@ -1,3 +1,4 @@
+import { lookUp } from '../core/schema.ts'
 import { type AddToken, CHUNK, NAME, NUMBER, PUNCT, TEXT } from './token-kinds.ts'
 
 const space = 32
@@ -93,6 +94,8 @@ function cooked(raw: string): string {
   if (!raw.includes('\\')) return raw
   return raw.replace(/\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|([^]))/g, (_, hex, unit, other) => {
     const code: string | undefined = hex ?? unit
-    return code ? String.fromCharCode(Number.parseInt(code, 16)) : (plainEscapes[other] ?? other)
+    return code
+      ? String.fromCharCode(Number.parseInt(code, 16))
+      : (lookUp(plainEscapes, other) ?? other)
   })
 }

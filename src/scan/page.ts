@@ -1,3 +1,4 @@
+import { lookUp } from '../core/schema.ts'
 import type { Tokens } from './tokens.ts'
 
 /** Visible text, or a visible attribute. `at` is its offset in the page. */
@@ -175,7 +176,7 @@ export function plain(text: string): string {
 /** Converts a word of mixed alphabets to Latin letters. Words of one alphabet stay. */
 function latin(word: string): string {
   if (!/[a-z]/.test(word) || !/[^a-z]/.test(word)) return word
-  return word.replace(/[^a-z]/g, (letter) => lookAlikes[letter] ?? letter)
+  return word.replace(/[^a-z]/g, (letter) => lookUp(lookAlikes, letter) ?? letter)
 }
 
 const lookAlikes: Record<string, string> = {

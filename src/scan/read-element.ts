@@ -1,3 +1,4 @@
+import { lookUp } from '../core/schema.ts'
 import { fromBase64, fromPercent } from './decode.ts'
 import { type Page, plain } from './page.ts'
 import { type Reading, readStyle } from './reading.ts'
@@ -107,7 +108,7 @@ function readLink(attributes: Attributes, at: number, page: Page): void {
 }
 
 function readLoads(tag: string, attributes: Attributes, at: number, page: Page): void {
-  for (const name of loads[tag] ?? []) {
+  for (const name of lookUp(loads, tag) ?? []) {
     const url = attributes.get(name)?.trim()
     if (url)
       page.addresses.push({

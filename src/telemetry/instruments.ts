@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 
 import { lazy } from '../core/lazy.ts'
+import { lookUp } from '../core/schema.ts'
 import { Histogram, type Series } from './histogram.ts'
 import { type Attributes, encodePairs } from './otlp.ts'
 
@@ -75,7 +76,7 @@ const providerNames: Record<string, string> = {
 
 const providerOf = (upstream: string): string => {
   const name = upstream.replace(/#\d+$/, '')
-  return providerNames[name] ?? name
+  return lookUp(providerNames, name) ?? name
 }
 
 /** The metrics, and what the spans of a route or a model have in common. */

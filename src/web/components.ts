@@ -14,7 +14,7 @@ export const versionOrigins = {
 
 /** Typed keys of a constant record. */
 export const keysOf = <Key extends string>(table: Record<Key, unknown>): Key[] =>
-  Object.keys(table).filter((key): key is Key => key in table)
+  Object.keys(table).filter((key): key is Key => Object.hasOwn(table, key))
 
 export const queryOf = ({ url }: Request): URLSearchParams => new URL(url).searchParams
 

@@ -1,6 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { currentClient } from '../../core/client.ts'
 import { newId } from '../../core/ids.ts'
+import { lookUp } from '../../core/schema.ts'
 import { minute, second } from '../../core/time.ts'
 import { ApiError, isApiError } from '../../errors.ts'
 import { clientRejection, networkRejection } from '../../http/restrict.ts'
@@ -98,7 +99,7 @@ async function sendLine(
   client.charge('requests', 1)
   try {
     const spender = admitKey(ctx, await ctx.keys.findOwn(owner, key))
-    const operation = endpoints[endpoint]
+    const operation = lookUp(endpoints, endpoint)
     if (!operation) throw new ApiError('not_found', { what: `endpoint ${endpoint}` })
     return await operation(ctx, spender, body, call).catch((error: unknown) =>
       offerTopUp(ctx, spender, error),

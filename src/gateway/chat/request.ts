@@ -1,4 +1,4 @@
-import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import { isRecord, type Json, recordOf, toText } from '../../core/schema.ts'
 import type { FieldNames } from '../../errors.ts'
 import { choicesMax } from '../../limits.ts'
 import { findCount, invalidField, readFlag, readModels, searchIn } from '../fields.ts'
@@ -109,7 +109,7 @@ const toolTypes = ['function', 'custom']
 function checkTools(tools: unknown): void {
   if (tools === undefined || tools === null) return
   if (!Array.isArray(tools)) throw invalidField('tools', 'tools must be an array.')
-  if (tools.every((tool) => isRecord(tool) && toolTypes.includes(String(tool.type)))) return
+  if (tools.every((tool) => isRecord(tool) && toolTypes.includes(toText(tool.type)))) return
   throw invalidField('tools', 'A tool must have the type function. Send web_search for a search.')
 }
 

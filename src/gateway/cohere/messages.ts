@@ -1,4 +1,4 @@
-import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
+import { isRecord, itemsOf, type Json, lookUp, recordOf, toText } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
 import { asString } from '../../providers/response.ts'
 import { invalidField } from '../fields.ts'
@@ -14,7 +14,7 @@ export function readMessages(raw: unknown): Json[] {
   return raw.map((message: unknown): Json => {
     if (!isRecord(message)) throw invalidMessage('A message must be an object.')
     const { role, content } = message
-    const read = Object.hasOwn(roles, String(role)) ? roles[String(role)] : undefined
+    const read = lookUp(roles, role)
     if (read) return { role, ...read(content, message) }
     throw invalidMessage('The role of a message must be system, user, assistant or tool.')
   })
@@ -58,7 +58,7 @@ const toolParts = ['text', 'document']
 function partsOf(content: unknown, types: readonly string[]): Json[] {
   const parts = itemsOf(content)
   const isValid = Array.isArray(content) && parts.every(isRecord)
-  const other = parts.find((part) => !types.includes(String(recordOf(part).type)))
+  const other = parts.find((part) => !types.includes(toText(recordOf(part).type)))
   if (isValid && other === undefined) return parts.map(recordOf)
   throw invalidMessage(`content must be a string, or a list of the types ${types.join(', ')}.`)
 }

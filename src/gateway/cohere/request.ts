@@ -1,4 +1,4 @@
-import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
+import { isRecord, itemsOf, type Json, lookUp, recordOf } from '../../core/schema.ts'
 import type { FieldNames } from '../../errors.ts'
 import { effortOfBudget, findCount, invalidField, readFlag, rejectOthers } from '../fields.ts'
 import { addDocuments, readMessages } from './messages.ts'
@@ -84,7 +84,7 @@ function readTools({ tools, tool_choice: choice, strict_tools: strict }: Json): 
   if ((tools != null && !Array.isArray(tools)) || !list.every(isRecord)) {
     throw invalidField('tools', 'tools must be an array of objects.')
   }
-  const tool_choice = choices[String(choice)]
+  const tool_choice = lookUp(choices, choice)
   if (choice != null && tool_choice === undefined) {
     throw invalidField('tool_choice', 'tool_choice must be REQUIRED or NONE, or left out.')
   }

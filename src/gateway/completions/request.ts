@@ -1,4 +1,4 @@
-import { type Json, recordOf } from '../../core/schema.ts'
+import { type Json, lookUp, recordOf } from '../../core/schema.ts'
 import { invalidField } from '../fields.ts'
 
 export interface CompletionRequest {
@@ -51,7 +51,7 @@ export function parseCompletionRequest(raw: unknown): CompletionRequest {
   const body = recordOf(raw)
   for (const [name, value] of Object.entries(body)) {
     const isKnown = sharedFields.includes(name) || ['prompt', 'suffix', 'echo'].includes(name)
-    if (isKnown || value === null || neutralValues[name]?.includes(value)) continue
+    if (isKnown || value === null || lookUp(neutralValues, name)?.includes(value)) continue
     throw invalidField(name.slice(0, 100), `${name.slice(0, 100)} is not supported. Remove it.`)
   }
   const prompt = readPrompt(body.prompt)

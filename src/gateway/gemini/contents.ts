@@ -1,4 +1,4 @@
-import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import { isRecord, type Json, recordOf, toText } from '../../core/schema.ts'
 import { invalidField } from '../fields.ts'
 import { fieldsOf, listOf } from './fields.ts'
 
@@ -167,7 +167,7 @@ function readInline({ mimeType, data, displayName }: Json): Json {
 /** Reads a file by its address, or by the id of an upload to this gateway. */
 function readFile({ fileUri, mimeType }: Json): Json {
   if (typeof fileUri !== 'string') throw invalidContents('fileData needs a fileUri.')
-  const isImage = String(mimeType).startsWith('image/')
+  const isImage = toText(mimeType).startsWith('image/')
   if (!URL.canParse(fileUri)) {
     const file_id = fileUri.replace(/^files\//, '')
     return isImage ? { type: 'image_url', file_id } : { type: 'file', file: { file_id } }

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../context.ts'
-import { itemsOf, type Json, recordOf } from '../../core/schema.ts'
+import { itemsOf, type Json, lookUp, recordOf } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
 import { estimatePromptTokens } from '../../models/tokens.ts'
 import type { Spender } from '../authentication.ts'
@@ -43,7 +43,7 @@ const methods: Record<string, (call: MethodCall) => Promise<Response>> = {
 export function callMethod(path: string, call: Omit<MethodCall, 'model'>): Promise<Response> {
   const colon = path.lastIndexOf(':')
   const name = path.slice(colon + 1)
-  const method = colon > 0 && Object.hasOwn(methods, name) ? methods[name] : undefined
+  const method = colon > 0 ? lookUp(methods, name) : undefined
   if (!method)
     throw new ApiError('not_found', {
       what: 'method',

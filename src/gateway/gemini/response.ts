@@ -1,4 +1,4 @@
-import { itemsOf, type Json, recordOf } from '../../core/schema.ts'
+import { itemsOf, type Json, lookUp, recordOf } from '../../core/schema.ts'
 import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
 import { contentTextOf, countOf, reasoningOf } from '../chat/completion.ts'
 
@@ -77,7 +77,7 @@ export function toFunctionCall({ id, name, args: text, signature }: ChatCall): J
 
 const finishReasons: Record<string, string> = { length: 'MAX_TOKENS', content_filter: 'SAFETY' }
 
-export const finishReasonOf = (finish: unknown): string => finishReasons[String(finish)] ?? 'STOP'
+export const finishReasonOf = (finish: unknown): string => lookUp(finishReasons, finish) ?? 'STOP'
 
 /** Returns the pages that a web search found. */
 export function groundingOf(message: Json): Json {

@@ -1,4 +1,4 @@
-import { isRecord, itemsOf, type Json } from '../../core/schema.ts'
+import { isRecord, itemsOf, type Json, lookUp } from '../../core/schema.ts'
 import { invalidField, rejectOthers } from '../fields.ts'
 import { fieldsOf, listOf } from './fields.ts'
 
@@ -32,7 +32,7 @@ const choices: Record<string, string> = {
 
 function readMode(mode: unknown): Json {
   if (mode === undefined || mode === null || mode === 'MODE_UNSPECIFIED') return {}
-  const tool_choice = choices[String(mode)]
+  const tool_choice = lookUp(choices, mode)
   if (tool_choice) return { tool_choice }
   throw invalidField('toolConfig', 'The mode of a functionCallingConfig must be AUTO, ANY or NONE.')
 }
@@ -68,7 +68,11 @@ export function toJsonSchema(schema: unknown): unknown {
   const own = typeof type === 'string' ? type.toLowerCase() : type
   const nested = Object.entries(others).map(([name, value]) => [
     name,
-    numbers.has(name) ? Number(value) : isSchema(name) ? toJsonSchema(value) : value,
+    numbers.has(name) && typeof value === 'string'
+      ? Number(value)
+      : isSchema(name)
+        ? toJsonSchema(value)
+        : value,
   ])
   return {
     ...(own !== undefined && { type: nullable === true ? [own, 'null'] : own }),

@@ -1,5 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { sha256 } from '../../core/ids.ts'
+import { toText } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
 import { fileBytesMax, modelIdCharsMax, promptCharsMax } from '../../limits.ts'
 import type { Model } from '../../models/catalog.ts'
@@ -30,7 +31,7 @@ export async function changeImages(
 ): Promise<Response> {
   const { files, params, isStream } = await readForm(request, operation)
   const form = new FormData()
-  for (const [name, value] of Object.entries(params.body)) form.append(name, String(value))
+  for (const [name, value] of Object.entries(params.body)) form.append(name, toText(value))
   for (const [name, file] of files) form.append(name, file, file.name)
   const withoutQuality = new FormData()
   form.forEach((value, name) => {

@@ -1,4 +1,4 @@
-import { type Json, recordOf } from '../../core/schema.ts'
+import { type Json, lookUp, recordOf } from '../../core/schema.ts'
 import { recordsIn } from '../../providers/response.ts'
 import { encodeEvent, streamResponse } from '../events.ts'
 import { costHeader } from '../paid/paid-call.ts'
@@ -13,7 +13,7 @@ const eventTypes: Record<string, string> = { '/images/edits': 'image_edit.comple
 export function toImageEvents(path: string, result: unknown): Response {
   const { data, created, cost, usage, ...details } = recordOf(result)
   const events = recordsIn(data).map(({ b64_json }): Json => {
-    const type = eventTypes[path] ?? 'image_generation.completed'
+    const type = lookUp(eventTypes, path) ?? 'image_generation.completed'
     return { type, b64_json, created_at: created, ...details, usage }
   })
   return streamResponse(new Blob(events.map(encodeEvent)).stream(), costHeader(Number(cost)))

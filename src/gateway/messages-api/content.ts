@@ -1,4 +1,4 @@
-import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import { isRecord, type Json, recordOf, toText } from '../../core/schema.ts'
 import { invalidField } from '../fields.ts'
 
 export const invalidMessage = (problem: string) => invalidField('messages', problem)
@@ -44,7 +44,7 @@ function readBlock(block: Json): Json[] {
       return [readSearchResult(block)]
     default:
       throw invalidMessage(
-        `A content block of the type ${String(block.type)} is not supported here. Send ${partTypes}.`,
+        `A content block of the type ${toText(block.type)} is not supported here. Send ${partTypes}.`,
       )
   }
 }
@@ -57,7 +57,7 @@ function invalidText(): never {
 function urlOf({ type, media_type, data, url }: Json): string | undefined {
   if (type === 'url' && typeof url === 'string') return url
   if (type !== 'base64' || typeof data !== 'string') return undefined
-  return `data:${String(media_type)};base64,${data}`
+  return `data:${toText(media_type)};base64,${data}`
 }
 
 function readImage({ source: raw }: Json): Json {
@@ -100,5 +100,5 @@ function readSearchResult({ source, title, content, citations }: Json): Json {
   if (recordOf(citations).enabled === true) throw citationsError()
   const text = joinTexts(readParts(content))
   if (typeof text !== 'string') throw invalidMessage('A search_result must contain text.')
-  return textPart(`${String(title)}\n${String(source)}\n${text}`)
+  return textPart(`${toText(title)}\n${toText(source)}\n${text}`)
 }

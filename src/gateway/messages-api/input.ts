@@ -1,4 +1,4 @@
-import { isRecord, type Json } from '../../core/schema.ts'
+import { isRecord, type Json, toText } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
 import { invalidField } from '../fields.ts'
 import { blocksOf, invalidMessage, joinTexts, readParts } from './content.ts'
@@ -71,7 +71,7 @@ function readToolResult(block: Json, callIds: Set<unknown>): { message: Json; me
     },
     media:
       media.length > 0
-        ? [{ type: 'text', text: `Media of the result of ${String(id)}:` }, ...media]
+        ? [{ type: 'text', text: `Media of the result of ${toText(id)}:` }, ...media]
         : [],
   }
 }
@@ -79,11 +79,11 @@ function readToolResult(block: Json, callIds: Set<unknown>): { message: Json; me
 function readAssistant(content: unknown, callIds: Set<unknown>): Json[] {
   if (typeof content === 'string') return [{ role: 'assistant', content }]
   const blocks = blocksOf(content)
-  const ofType = (...types: string[]) => blocks.filter(({ type }) => types.includes(String(type)))
+  const ofType = (...types: string[]) => blocks.filter(({ type }) => types.includes(toText(type)))
   const calls = ofType('tool_use').map((block) => readToolUse(block, callIds))
   const details = ofType('thinking', 'redacted_thinking').flatMap(readThinking)
   const own = ['tool_use', 'thinking', 'redacted_thinking']
-  const text = joinTexts(readParts(blocks.filter(({ type }) => !own.includes(String(type)))))
+  const text = joinTexts(readParts(blocks.filter(({ type }) => !own.includes(toText(type)))))
   if (typeof text !== 'string') {
     throw invalidMessage('An assistant message must have text, thinking and tool_use blocks.')
   }

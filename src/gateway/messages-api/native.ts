@@ -1,4 +1,4 @@
-import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import { isRecord, type Json, lookUp, recordOf } from '../../core/schema.ts'
 import { limitOutput } from '../../providers/ai-sdk/provider-kinds.ts'
 import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
 import { countBytesBeside, type EventConverter, type NativeChat } from '../chat/native-chat.ts'
@@ -98,7 +98,7 @@ function nativeHeaders(headers: Headers): Record<string, string> {
 
 const finishReasons: Record<string, string> = { max_tokens: 'length', refusal: 'content_filter' }
 
-const finishOf = (reason: unknown): string => finishReasons[String(reason)] ?? 'stop'
+const finishOf = (reason: unknown): string => lookUp(finishReasons, reason) ?? 'stop'
 
 function toCompletion({ content, stop_reason, usage }: Json): Json {
   const blocks = recordsIn(content)

@@ -1,4 +1,4 @@
-import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
+import { isRecord, itemsOf, type Json, recordOf, toText } from '../../core/schema.ts'
 import { ApiError, type FieldNames } from '../../errors.ts'
 import { effortOfBudget, findCount, invalidField, readFlag, searchIn } from '../fields.ts'
 import { threadUnsupported } from './error-response.ts'
@@ -99,7 +99,7 @@ const isUnset = (value: unknown): boolean =>
 /** Reasoning of earlier turns is not sent, so clearing it has no further effect. */
 function checkContextManagement(raw: unknown): void {
   for (const edit of itemsOf(recordOf(raw).edits)) {
-    const type = String(recordOf(edit).type)
+    const type = toText(recordOf(edit).type)
     if (type.startsWith('clear_thinking_')) continue
     throw invalidField('context_management', `context_management does not support ${type}.`)
   }

@@ -1,4 +1,4 @@
-import { isRecord, type Json } from '../../core/schema.ts'
+import { isRecord, type Json, lookUp, toText } from '../../core/schema.ts'
 import { searchesPerRequestMax } from '../../limits.ts'
 import { invalidField } from '../fields.ts'
 
@@ -23,7 +23,7 @@ export function readTools(raw: unknown, choice: unknown): Json {
 }
 
 /** Returns whether a tool is Anthropic's web search, in any of its versions. */
-const isSearch = ({ type }: Json): boolean => /^web_search_\d+$/.test(String(type))
+const isSearch = ({ type }: Json): boolean => /^web_search_\d+$/.test(toText(type))
 
 /** Throws `bad_request` for options of a search that have no effect here. */
 function checkSearch(tool: Json): void {
@@ -43,7 +43,7 @@ function readTool(tool: Json): Json {
   const { type, name, description, input_schema: parameters, strict, input_examples } = tool
   if (type !== undefined && type !== null && type !== 'custom') {
     throw invalidTool(
-      `A tool of the type ${String(type)} is not supported. Send it with a name and an input_schema.`,
+      `A tool of the type ${toText(type)} is not supported. Send it with a name and an input_schema.`,
     )
   }
   if (typeof name !== 'string' || name === '' || !isRecord(parameters)) {
@@ -82,7 +82,7 @@ const choices: Record<string, string> = { auto: 'auto', any: 'required', none: '
 
 function toolChoiceOf(type: unknown, name: unknown): unknown {
   if (type === 'tool' && typeof name === 'string') return { type: 'function', function: { name } }
-  const choice = choices[String(type)]
+  const choice = lookUp(choices, type)
   if (choice === undefined) throw invalidChoice()
   return choice
 }

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { type Json, nullable, recordOf } from '../../core/schema.ts'
+import { type Json, lookUp, nullable, recordOf } from '../../core/schema.ts'
 import { asString } from '../../providers/response.ts'
 
 /** The prefix of OpenRouter's paths in the server. Clients use `/api/v1` (http/router.ts). */
@@ -25,7 +25,7 @@ export function toOpenRouterError(body: Json, status?: number): Json {
   const { message = body.message, code, param, type } = recordOf(body.error)
   const metadata = Object.entries({ error_code: code, param, error_type: type })
   return {
-    code: status ?? streamStatuses[String(code)] ?? 502,
+    code: status ?? lookUp(streamStatuses, code) ?? 502,
     message: asString(message),
     metadata: Object.fromEntries(metadata.filter(([, value]) => typeof value === 'string')),
   }

@@ -1,4 +1,4 @@
-import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
+import { isRecord, itemsOf, type Json, recordOf, toText } from '../../core/schema.ts'
 import type { Model } from '../../models/catalog.ts'
 import { parseRecord } from '../../providers/response.ts'
 import { invalidField } from '../fields.ts'
@@ -66,11 +66,11 @@ function requireAudio({ id, inputs }: Model): void {
 
 function checkItem(item: unknown, model: Model): void {
   const { type, content } = recordOf(item)
-  if (type !== undefined && !itemTypes.includes(String(type))) {
+  if (type !== undefined && !itemTypes.includes(toText(type))) {
     throw invalidField('item', `An item must be one of ${itemTypes.join(', ')}.`)
   }
   for (const part of itemsOf(content)) {
-    const kind = String(recordOf(part).type)
+    const kind = toText(recordOf(part).type)
     if (!contentTypes.includes(kind)) {
       const known = contentTypes.join(', ')
       throw invalidField('item', `A content part must be one of ${known}, not ${kind}.`)
@@ -91,14 +91,14 @@ function checkOptions(name: string, options: unknown, model: Model, names: strin
   if (type !== undefined && type !== 'realtime') {
     throw invalidField(`${name}.type`, 'Only sessions of the type realtime are served.')
   }
-  if (named !== undefined && !names.includes(String(named))) {
+  if (named !== undefined && !names.includes(toText(named))) {
     throw invalidField(`${name}.model`, 'The model of a session cannot change. Open another one.')
   }
   if (itemsOf(tools).some((tool) => recordOf(tool).type !== 'function')) {
     throw invalidField(`${name}.tools`, 'Tools must have the type function.')
   }
   const kinds = [...itemsOf(output_modalities), ...itemsOf(modalities)]
-  const missing = kinds.find((kind) => !model.outputs.includes(String(kind)))
+  const missing = kinds.find((kind) => !model.outputs.includes(toText(kind)))
   if (missing !== undefined) {
     const known = model.outputs.join(', ')
     throw invalidField(`${name}.output_modalities`, `${model.id} has only the output ${known}.`)

@@ -1,4 +1,4 @@
-import { isRecord, itemsOf, type Json } from '../../core/schema.ts'
+import { isRecord, itemsOf, type Json, toText } from '../../core/schema.ts'
 import type { FindItem } from '../../state/response-items.ts'
 import { invalidField } from '../fields.ts'
 import { customArguments, functionName } from './tools.ts'
@@ -167,7 +167,7 @@ function addOutput(
   content: string | Json[],
 ): void {
   if (!callIds.has(call_id)) {
-    throw invalidInput(`A ${String(type)} needs the call_id of an earlier call.`)
+    throw invalidInput(`A ${toText(type)} needs the call_id of an earlier call.`)
   }
   messages.push({ role: 'tool', tool_call_id: call_id, content })
 }

@@ -1,4 +1,4 @@
-import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import { isRecord, type Json, recordOf, toText } from '../../core/schema.ts'
 import { parseRecord } from '../../providers/response.ts'
 import { invalidField } from '../fields.ts'
 
@@ -43,7 +43,7 @@ export function functionName(tool: ClientTool): string {
 
 /** Returns whether a tool is OpenAI's web search, under any of its names. */
 export const isSearch = (tool: unknown): boolean =>
-  isRecord(tool) && /^web_search(_preview)?(_[0-9_]+)?$/.test(String(tool.type))
+  isRecord(tool) && /^web_search(_preview)?(_[0-9_]+)?$/.test(toText(tool.type))
 
 /**
  * Parses the tools of a request, and those that a tool search has found for it. Throws
@@ -112,7 +112,7 @@ const customParameters = {
 function grammarOf(format: unknown): string | undefined {
   const { type, syntax, definition } = recordOf(format)
   if (type !== 'grammar' || typeof definition !== 'string') return undefined
-  return `The input must follow this grammar (${String(syntax)}):\n${definition}`
+  return `The input must follow this grammar (${toText(syntax)}):\n${definition}`
 }
 
 /** Parses the choice of a tool into that of the chat. Throws `bad_request`. */

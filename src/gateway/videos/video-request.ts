@@ -1,5 +1,5 @@
 import { sha256 } from '../../core/ids.ts'
-import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import { isRecord, type Json, recordOf, toText } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
 import { readJsonBody } from '../../http/body.ts'
 import {
@@ -68,7 +68,7 @@ function parseRequest(sent: Json): VideoRequest & { body: Json } {
 
 function toForm(body: Json, image: File): FormData {
   const form = new FormData()
-  for (const [name, value] of Object.entries(body)) form.set(name, String(value))
+  for (const [name, value] of Object.entries(body)) form.set(name, toText(value))
   form.set('input_reference', image, image.name)
   return form
 }

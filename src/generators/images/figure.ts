@@ -41,7 +41,8 @@ function colored(drawing: string, palette: Palette): string {
     )
 }
 
-const isColor = (name: string, palette: Palette): name is keyof Palette => name in palette
+const isColor = (name: string, palette: Palette): name is keyof Palette =>
+  Object.hasOwn(palette, name)
 
 const outlined = (paths: string): string =>
   `<g stroke="ink" stroke-width="5" stroke-linejoin="round">${paths}</g>${paths}`

@@ -1,3 +1,4 @@
+import { lookUp } from '../../core/schema.ts'
 import type { Random } from '../random.ts'
 import type { Palette } from './palette.ts'
 import { grounds, skies } from './scenes.json'
@@ -22,7 +23,7 @@ export function scene(text: string, size: Size, palette: Palette, random: Random
   if (inSpace) parts.push(planets(size, palette, random))
   const layers = inSpace ? 0 : 4
   for (let index = 0; index < layers; index += 1) {
-    const outline = outlines[ground?.shape ?? 'hills'] ?? hills
+    const outline = lookUp(outlines, ground?.shape ?? 'hills') ?? hills
     const d = outline(size, size.height * (0.5 + index * 0.13), random)
     const fill = ground?.near ?? palette.dark
     parts.push(`<path d="${d}" fill="${fill}" fill-opacity="${0.34 + index * 0.22}"/>`)

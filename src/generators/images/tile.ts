@@ -1,3 +1,4 @@
+import { lookUp } from '../../core/schema.ts'
 import type { Random } from '../random.ts'
 import type { Palette } from './palette.ts'
 import { tiles } from './scenes.json'
@@ -8,7 +9,7 @@ export function tile(text: string, palette: Palette, random: Random): string | u
   if (!hasAnyWord(text, 'tile tiles texture pattern seamless')) return undefined
   const found = tiles.find(({ words }) => hasAnyWord(text, words))
   const ground = `<rect width="100" height="100" fill="${palette.main}"/>`
-  return ground + (textures[found?.shape ?? 'specks'] ?? specks)(palette, random)
+  return ground + (lookUp(textures, found?.shape ?? 'specks') ?? specks)(palette, random)
 }
 
 type Texture = (palette: Palette, random: Random) => string

@@ -16,4 +16,6 @@ export const shelves = {
 
 export type Shelf = keyof typeof shelves
 
-export const shelfNames = Object.keys(shelves).filter((name): name is Shelf => name in shelves)
+export const shelfNames = Object.keys(shelves).filter((name): name is Shelf =>
+  Object.hasOwn(shelves, name),
+)

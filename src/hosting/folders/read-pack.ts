@@ -1,4 +1,5 @@
 import { sha256 } from '../../core/ids.ts'
+import { lookUp } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
 import { detectFileKind } from '../../storage/file-kind.ts'
 import { byPath, gzip, packTar } from './archive.ts'
@@ -100,7 +101,7 @@ const imageTypes: Record<string, string> = {
 
 /** Returns the type of an image by its name; undefined for text. */
 export const imageTypeOf = (path: string): string | undefined =>
-  imageTypes[/\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '']
+  lookUp(imageTypes, /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '')
 
 async function contentProblems({ path, bytes }: InputFile): Promise<string[]> {
   const type = imageTypeOf(path)

@@ -1,4 +1,5 @@
 import type { AppContext } from '../../context.ts'
+import { lookUp } from '../../core/schema.ts'
 import type { ModelCall } from '../../state/observations.ts'
 import type { LoggedRequest } from '../../state/request-log.ts'
 import { type Collected, ServerReport } from './server-report.ts'
@@ -54,7 +55,7 @@ function findNewest({ state }: AppContext, filter: RequestFilter): LoggedRequest
       clients.includes(request.address))
   const { requests, clientErrors, serverErrors } = state.observations
   // Errors stay in memory longer than other requests.
-  const log = { '4': clientErrors, '5': serverErrors }[status.charAt(0)] ?? requests
+  const log = lookUp({ '4': clientErrors, '5': serverErrors }, status.charAt(0)) ?? requests
   return log.newest(requestsShown, matches).map(bounded)
 }
 

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/settings.ts'
 import { randomBytes } from '../../core/ids.ts'
+import { lookUp } from '../../core/schema.ts'
 import { type Coin, formatUnits, usdtToken } from './method.ts'
 
 /** Version bytes of extended keys (BIP32, SLIP-132): xpub, zpub, tpub, vpub. */
@@ -15,7 +16,7 @@ const prefixes: Record<string, string> = { mainnet: 'bc', regtest: 'bcrt' }
 /** Derives the receiving keys of a wallet: `0/path` below the key of its account (BIP44). */
 async function publicKeyAt(xpub: string, path: number): Promise<Uint8Array> {
   const { HDKey } = await import('@scure/bip32')
-  const account = HDKey.fromExtendedKey(xpub, keyVersions[xpub.slice(0, 4)])
+  const account = HDKey.fromExtendedKey(xpub, lookUp(keyVersions, xpub.slice(0, 4)))
   const { publicKey } = account.deriveChild(0).deriveChild(path)
   if (!publicKey) throw new Error('The extended key has no public key.')
   return publicKey
@@ -59,7 +60,7 @@ export async function scriptOf(config: Config, address: string): Promise<string>
 }
 
 const btcNetwork = ({ topupBtcNetwork: network }: Config) => ({
-  bech32: prefixes[network] ?? 'tb',
+  bech32: lookUp(prefixes, network) ?? 'tb',
   pubKeyHash: network === 'mainnet' ? 0 : 0x6f,
   scriptHash: network === 'mainnet' ? 5 : 0xc4,
   wif: network === 'mainnet' ? 0x80 : 0xef,

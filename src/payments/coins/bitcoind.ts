@@ -1,6 +1,6 @@
 import type { Config } from '../../config/settings.ts'
 import type { Log } from '../../core/log.ts'
-import { itemsOf, recordOf } from '../../core/schema.ts'
+import { itemsOf, lookUp, recordOf } from '../../core/schema.ts'
 import { second } from '../../core/time.ts'
 import { JsonRpc } from '../json-rpc.ts'
 import { otherNetworkProblem, requireList, ServerError } from '../server-pool.ts'
@@ -30,8 +30,8 @@ export const openBitcoind = (network: string, url: string, log: Log): JsonRpc =>
       findProblem: ([info, hash]) => {
         const { chain } = recordOf(info)
         if (typeof chain !== 'string') throw new ServerError('It returned no chain.')
-        const { [network]: name = network } = chains
-        const { [network]: genesis = hash } = bitcoinGenesis
+        const name = lookUp(chains, network) ?? network
+        const genesis = lookUp(bitcoinGenesis, network) ?? hash
         const isOwn = chain === name && hash === genesis
         return isOwn ? undefined : otherNetworkProblem(network)
       },

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/settings.ts'
 import type { Log } from '../../core/log.ts'
-import { itemsOf, recordOf } from '../../core/schema.ts'
+import { itemsOf, lookUp, recordOf } from '../../core/schema.ts'
 import { second } from '../../core/time.ts'
 import {
   getJson,
@@ -26,7 +26,7 @@ const pagesMax = 40
 
 /** Returns the Esplora servers of one Bitcoin network. */
 export function openEsplora(network: string, urls: readonly string[], log: Log): ServerPool {
-  const all = urls.length > 0 ? urls : (publicServers[network] ?? [])
+  const all = urls.length > 0 ? urls : (lookUp(publicServers, network) ?? [])
   return new ServerPool({
     urls: all.map((url) => url.replace(/\/$/, '')),
     setting: 'TOPUP_BTC_ESPLORA_URLS',
@@ -37,7 +37,7 @@ export function openEsplora(network: string, urls: readonly string[], log: Log):
 
 /** Throws OtherNetworkError for a server of another network. */
 async function requireNetwork(network: string, url: string): Promise<void> {
-  const genesis = bitcoinGenesis[network]
+  const genesis = lookUp(bitcoinGenesis, network)
   if (genesis === undefined) return
   const [block] = itemsOf(await getJson(`${url}/blocks/0`)).slice(-1)
   const { id } = recordOf(block)

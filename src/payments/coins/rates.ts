@@ -1,6 +1,6 @@
 import type { Config } from '../../config/settings.ts'
 import { fromUsd, nano, type NanoUsd } from '../../core/money.ts'
-import { itemsOf, recordOf } from '../../core/schema.ts'
+import { itemsOf, lookUp, recordOf } from '../../core/schema.ts'
 import { type Clock, isWithin } from '../../core/time.ts'
 import { describeFailure } from '../../providers/fetch-json.ts'
 import { getJson } from '../server-pool.ts'
@@ -77,7 +77,7 @@ export class Rates {
     for (const part of config.topupRates.split(',')) {
       const [name = '', price] = part.split('=')
       const asset = ratedAssets.find((one) => one === name)
-      const fetch = fetchers[name]
+      const fetch = lookUp(fetchers, name)
       const fixed = price === undefined ? undefined : parsePrice(price)
       if (asset && fixed !== undefined) this.fixed[asset] = fixed
       else if (fetch) {

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/settings.ts'
 import type { Log } from '../../core/log.ts'
-import { itemsOf, recordOf } from '../../core/schema.ts'
+import { itemsOf, lookUp, recordOf } from '../../core/schema.ts'
 import { second } from '../../core/time.ts'
 import { JsonRpc } from '../json-rpc.ts'
 import { otherNetworkProblem, requireList, requireRecord, ServerError } from '../server-pool.ts'
@@ -35,7 +35,7 @@ export const openSolana = ({ topupSolNetwork: network, topupSolRpcUrls: urls }: 
     proof: {
       calls: [{ method: 'getGenesisHash' }],
       findProblem: ([hash]) => {
-        const expected = genesis[network]
+        const expected = lookUp(genesis, network)
         if (expected === undefined) return undefined
         if (typeof hash !== 'string') throw new ServerError('It returned no genesis hash.')
         return hash.startsWith(expected) ? undefined : otherNetworkProblem(network)

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/settings.ts'
+import { lookUp } from '../../core/schema.ts'
 
 /** The chain of the payments and its USDC, which has six decimals. */
 export interface PaymentNetwork {
@@ -38,7 +39,7 @@ const known: Record<string, PaymentNetwork> = {
 /** Returns the chain that the settings choose. */
 export function networkOf(config: Config): PaymentNetwork {
   const { x402Network, x402RpcUrls, x402Asset, x402AssetName, x402AssetVersion } = config
-  const found = known[x402Network]
+  const found = lookUp(known, x402Network)
   if (found) return { ...found, ...(x402RpcUrls.length > 0 && { rpcUrls: x402RpcUrls }) }
   const chainId = Number(x402Network.slice('eip155:'.length))
   return {

@@ -1,6 +1,6 @@
 import type { SpeechModelV4, TranscriptionModelV4 } from '@ai-sdk/provider'
 
-import type { Json } from '../../core/schema.ts'
+import { type Json, lookUp } from '../../core/schema.ts'
 import { asString, errorResponse } from '../response.ts'
 import { encodeWav } from '../wav.ts'
 import type { ProviderKind } from './provider-kinds.ts'
@@ -15,7 +15,7 @@ export async function synthesizeSpeech(
   signal: AbortSignal,
 ): Promise<Response> {
   const format = asString(body.response_format) || 'mp3'
-  const outputFormat = speech[format]
+  const outputFormat = lookUp(speech, format)
   if (outputFormat === undefined)
     return errorResponse(400, `This model does not support the format ${format}.`)
   const { voice, instructions, speed } = body

@@ -1,5 +1,5 @@
 import type { AiSdkKind } from '../../config/providers.ts'
-import { recordOf } from '../../core/schema.ts'
+import { lookUp, recordOf } from '../../core/schema.ts'
 import { outputTokenLimit } from '../request-body.ts'
 import { asString, parseRecord, readStart } from '../response.ts'
 import {
@@ -39,7 +39,7 @@ export async function sendNative(
       ...native.headers,
       'content-type': 'application/json',
       'accept-encoding': 'identity',
-      ...(apiKey && keyHeaders[kind]?.(apiKey)),
+      ...(apiKey && lookUp(keyHeaders, kind)?.(apiKey)),
     },
     body: JSON.stringify(body),
     signal,

@@ -1,5 +1,5 @@
 import { sha256 } from '../../core/ids.ts'
-import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import { isRecord, type Json, lookUp, recordOf } from '../../core/schema.ts'
 import { choicesMax } from '../../limits.ts'
 import { asString, errorResponse, parseRecord, recordsIn, rejectCustomTools } from '../response.ts'
 import { buildReply, type Reply } from './builder/builder.ts'
@@ -87,7 +87,7 @@ function createReply(model: string, body: Json, messages: Json[]): Reply {
 }
 
 function tokenLimit(model: string, body: Json): number {
-  const max = outputTokensMax[model] ?? 4_096
+  const max = lookUp(outputTokensMax, model) ?? 4_096
   const limit = Number(body.max_completion_tokens ?? body.max_tokens ?? max)
   return Math.max(0, Math.min(max, Number.isFinite(limit) ? Math.floor(limit) : max))
 }

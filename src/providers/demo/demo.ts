@@ -1,3 +1,4 @@
+import { lookUp } from '../../core/schema.ts'
 import { type Clock, unixSeconds } from '../../core/time.ts'
 import { errorResponse } from '../response.ts'
 import {
@@ -60,7 +61,7 @@ export const createDemoUpstream = (clock: Clock): Upstream => ({
   kind: 'demo',
   async send({ path, model, body, signal }: UpstreamCall) {
     checkSignal(signal)
-    if (!paths[model]?.includes(path)) {
+    if (!lookUp(paths, model)?.includes(path)) {
       return errorResponse(404, `No demo model ${model} at ${path}.`)
     }
     const created = unixSeconds(clock.now())

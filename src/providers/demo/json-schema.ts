@@ -1,4 +1,4 @@
-import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
+import { isRecord, itemsOf, type Json, lookUp, recordOf } from '../../core/schema.ts'
 
 /** Schemas may be recursive: below this depth, only required properties are filled. */
 const depthMax = 6
@@ -65,7 +65,7 @@ const formats: Record<string, string> = {
 }
 
 function sampleText(schema: Json, name: string): string {
-  const text = (typeof schema.format === 'string' && formats[schema.format]) || name
+  const text = (typeof schema.format === 'string' && lookUp(formats, schema.format)) || name
   const least = Math.min(numberIn(schema.minLength) ?? 0, 1_000)
   return text.padEnd(least, '.').slice(0, numberIn(schema.maxLength) ?? Infinity)
 }
@@ -84,6 +84,6 @@ function resolve(root: Json, ref: string): unknown {
   const steps = ref.replace(/^#\/?/, '').split('/').filter(Boolean)
   let at: unknown = root
   for (const step of steps)
-    at = isRecord(at) ? at[step.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined
+    at = lookUp(recordOf(at), step.replaceAll('~1', '/').replaceAll('~0', '~'))
   return at
 }

@@ -1,3 +1,4 @@
+import { lookUp } from '../../core/schema.ts'
 import { messageOf } from '../../core/text.ts'
 import { type Bucket, S3Error } from './client.ts'
 
@@ -22,7 +23,7 @@ export function startProblem(error: unknown, bucket: Bucket): Error {
   const { endpoint } = bucket
   if (!(error instanceof S3Error)) return new Error(`S3_ENDPOINT ${endpoint}: ${messageOf(error)}`)
   const { status, code, message } = error
-  const known = Object.hasOwn(advice, code) ? advice[code]?.(bucket) : undefined
+  const known = lookUp(advice, code)?.(bucket)
   if (known !== undefined) return new Error(`${known} (${endpoint}: ${code})`)
   const why = `${code}: ${message}`
   if (status === 0) {

@@ -1,5 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { toCredits } from '../../core/money.ts'
+import { lookUp } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
 import { closeAccount } from '../../hosting/people/account-closing.ts'
 import * as identities from '../../hosting/people/identities.ts'
@@ -106,7 +107,7 @@ const actions: Record<string, (req: UserRequest, form: Form) => Promise<Response
 
 /** Throws `not_found`. */
 function requireAction(act: string) {
-  const work = Object.hasOwn(actions, act) ? actions[act] : undefined
+  const work = lookUp(actions, act)
   if (work) return work
   throw new ApiError('not_found', { what: 'page' })
 }

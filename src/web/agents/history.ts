@@ -1,6 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { makeCursor, takePage } from '../../core/cursor.ts'
 import { html, type Part } from '../../core/html.ts'
+import { lookUp } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
 import * as apps from '../../hosting/apps/apps.ts'
@@ -84,7 +85,7 @@ export const agentHistoryRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout).get('/agents/:handle/:list', ({ input, params: { handle, list } }) => {
     if (isAgentAction(list)) return redirectTo(`/agents/${encodeURIComponent(handle)}`)
     return userPage(input, async ({ visitor, query }): Promise<Page> => {
-      const known = Object.hasOwn(lists, list) ? lists[list] : undefined
+      const known = lookUp(lists, list)
       if (!known) throw new ApiError('not_found', { what: 'page', see: 'Open the agent’s page.' })
       const agent = await getOwnedAgent(ctx, visitor.person, handle)
       const { main, next } = await known.read(ctx, agent, query)

@@ -2,6 +2,7 @@ import type { AppContext } from '../../context.ts'
 import { makeCursor, takePage } from '../../core/cursor.ts'
 import { newId, normalizeCode } from '../../core/ids.ts'
 import { toCredits } from '../../core/money.ts'
+import { lookUp } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
 import { createAgentKey, listAgentKeys } from '../../hosting/agents/keys.ts'
 import { listOwnedAgents } from '../../hosting/agents/listing.ts'
@@ -91,7 +92,7 @@ export const agentRoutes = (ctx: AppContext, layout: Layout) =>
         input,
         async (req, form) => {
           const agent = await owned.getOwnedAgent(ctx, req.visitor.person, handle)
-          const run = isAgentAction(act) ? actions[act] : undefined
+          const run = lookUp(actions, act)
           if (!run) throw new ApiError('not_found', { what: 'page' })
           return (await run(req, agent, form)) ?? redirectTo(`/agents/${agent.handle}?done=${act}`)
         },

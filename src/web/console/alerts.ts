@@ -1,4 +1,5 @@
 import { html, type Part } from '../../core/html.ts'
+import { lookUp } from '../../core/schema.ts'
 import { signingSecret } from '../../hosting/me/hooks/signing.ts'
 import {
   type Condition,
@@ -86,7 +87,7 @@ export async function testAlert({ ctx }: UserRequest, _submitted: Form): Promise
   if (ctx.config.alertWebhookUrl === '') rejectForm('Set ALERT_WEBHOOK_URL first.')
   const problem = await sendTestAlert(ctx)
   if (problem !== null) {
-    rejectForm(`The test was not delivered: ${reasons[problem] ?? problem}.`)
+    rejectForm(`The test was not delivered: ${lookUp(reasons, problem) ?? problem}.`)
   }
   return redirectTo(`${place}?sent=test`)
 }

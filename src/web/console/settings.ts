@@ -3,6 +3,7 @@ import { type ConfigRow, sections, SettingsSchema } from '../../config/settings.
 import { defaultOf, editableSettings, isFixed, isSecret } from '../../config/values.ts'
 import type { AppContext } from '../../context.ts'
 import { type Html, html, type Part } from '../../core/html.ts'
+import { lookUp } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
 import { modelSettingWarnings } from '../../hosting/models/model-settings.ts'
 import { changeSetting, places } from '../../operator/settings.ts'
@@ -52,7 +53,7 @@ function doneNotice({ ctx, query, token }: UserRequest): Part {
 /** The groups of settings with their numbers. Those that match a search are open. */
 function groupList(rows: ConfigRow[], kind: string, isSearch: boolean): Part {
   const groups = Object.entries(sections).flatMap(([title, group]) => {
-    const own = rows.filter(({ name }) => name in group)
+    const own = rows.filter(({ name }) => Object.hasOwn(group, name))
     const set = own.filter(({ source }) => source !== 'default').length
     return own.length === 0
       ? []
@@ -171,7 +172,7 @@ export async function submitSetting(
     reset: null,
     undo: ctx.settings.find(row.name)?.before ?? null,
   }
-  const value = values[act]
+  const value = lookUp(values, act)
   if (value === undefined) throw new ApiError('not_found', { what: 'page' })
   await changeSetting(ctx, { name, value, by: operatorName(req) })
   return redirectTo(withQuery(place, { changed: name }))

@@ -1,5 +1,6 @@
 import { html, type Part } from '../../core/html.ts'
 import { idPattern } from '../../core/ids.ts'
+import { lookUp } from '../../core/schema.ts'
 import type { Decision } from '../../operator/decisions.ts'
 import { withQuery } from '../components.ts'
 import { button, form, hiddenField } from '../forms.ts'
@@ -37,8 +38,8 @@ const itemForm = /^(@?[a-z0-9][a-z0-9._@-]{2,119}|[0-9a-f]{64})$/
 export function decidedNotice({ query, token }: UserRequest, action: string): Part {
   const [done, item] = [query.get('done') ?? '', query.get('item') ?? '']
   if (!idPattern.test(item) && !itemForm.test(item)) return undefined
-  const [text, undo] = Object.hasOwn(undoable, done) ? (undoable[done] ?? []) : []
-  const plain = Object.hasOwn(final, done) ? final[done] : undefined
+  const [text, undo] = lookUp(undoable, done) ?? []
+  const plain = lookUp(final, done)
   if (text === undefined && plain === undefined) return undefined
   const fields = html`${hiddenField('item', item)}${hiddenField('decision', undo ?? '')}${button('Undo', 'quiet slim')}`
   return html`<div class="notice" role="status">

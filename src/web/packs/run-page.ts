@@ -1,5 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { html, type Part } from '../../core/html.ts'
+import { lookUp } from '../../core/schema.ts'
 import { findAgent } from '../../hosting/agents/agents.ts'
 import { findApp } from '../../hosting/apps/apps.ts'
 import type { Person } from '../../hosting/people/people.ts'
@@ -78,7 +79,7 @@ const shareLabels: Record<string, string> = {
 const runFacts = ({ minutes, costCredits, share }: RunBody): string[] => [
   ...(minutes === null ? [] : [`${minutes} min`]),
   ...(costCredits === null ? [] : [formatAmount(costCredits, 'credit')]),
-  ...(share?.verdict ? [`Maker's share: ${shareLabels[share.verdict]}`] : []),
+  ...(share?.verdict ? [`Maker's share: ${lookUp(shareLabels, share.verdict)}`] : []),
 ]
 
 const kindLabels = {

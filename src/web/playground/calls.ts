@@ -1,6 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { sha256 } from '../../core/ids.ts'
 import { formatCredits } from '../../core/money.ts'
+import { lookUp } from '../../core/schema.ts'
 import { ApiError, type GatewayErrorName } from '../../errors.ts'
 import { type Spender, spenderOf } from '../../gateway/authentication.ts'
 import { type Call, callOf } from '../../gateway/call.ts'
@@ -112,7 +113,7 @@ export async function callGateway(req: UserRequest, path: string): Promise<Respo
   if (sha256(given) !== sha256(req.token)) {
     return Response.json({ error: { message: 'This page expired. Reload it.' } }, { status: 403 })
   }
-  const work = Object.hasOwn(operations, path) ? operations[path] : undefined
+  const work = lookUp(operations, path)
   if (!work) throw new ApiError('not_found', { what: 'page' })
   return runPaid(req, work)
 }

@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/schema.ts'
+import { isRecord, lookUp } from '../../core/schema.ts'
 import { isPlainText } from '../../core/text.ts'
 import { ApiError } from '../../errors.ts'
 import { createAppeal } from '../../hosting/apps/appeal/appeals.ts'
@@ -155,8 +155,7 @@ const actions: Record<string, StudioAction> = {
   },
 }
 
-export const findAction = (name: string): StudioAction | undefined =>
-  Object.hasOwn(actions, name) ? actions[name] : undefined
+export const findAction = (name: string): StudioAction | undefined => lookUp(actions, name)
 
 /** Throws `not_found`. */
 export function getAction(name: string): StudioAction {

@@ -1,4 +1,5 @@
 import type { AppContext } from '../../context.ts'
+import { lookUp } from '../../core/schema.ts'
 import { ApiError, isApiError } from '../../errors.ts'
 import { listAllOwnedAgents } from '../../hosting/agents/listing.ts'
 import { suspensionError } from '../../hosting/agents/suspension.ts'
@@ -162,6 +163,6 @@ async function runAction(req: UserRequest, id: string, name: string): Promise<Re
       return redirectTo(studioPath(studio, tab), cookies)
     },
     (_, message, submitted) => getPage(req, id, tab, { message, submitted }),
-    { bytesMax: formBytesMax + (extraBytes[name] ?? 0) },
+    { bytesMax: formBytesMax + (lookUp(extraBytes, name) ?? 0) },
   )
 }

@@ -1,5 +1,6 @@
 import { Html, html, type Part } from '../../core/html.ts'
 import { type NanoUsd, toUsd } from '../../core/money.ts'
+import { lookUp } from '../../core/schema.ts'
 import { minute } from '../../core/time.ts'
 import type { InvoiceStatusBody } from '../../gateway/topups/schemas.ts'
 import { coins, type Method } from '../../payments/coins/method.ts'
@@ -169,7 +170,7 @@ const networkNames: Record<string, string> = {
   'bitcoin:mainnet': 'Bitcoin',
   'solana:mainnet-beta': 'Solana',
 }
-const nameNetwork = (network: string): string => networkNames[network] ?? network
+const nameNetwork = (network: string): string => lookUp(networkNames, network) ?? network
 
 /** Amount, address and code, while the invoice can be paid. */
 const payment = (invoice: InvoiceStatusBody, qr: Html): Part =>

@@ -1,6 +1,7 @@
 import type { AppContext } from '../../../context.ts'
 import { sha256 } from '../../../core/ids.ts'
 import { isBlankImage } from '../../../core/image.ts'
+import { lookUp } from '../../../core/schema.ts'
 import { errorCodeOf } from '../../../core/text.ts'
 import { ApiError } from '../../../errors.ts'
 import { iconBytesMax } from '../../../limits.ts'
@@ -64,7 +65,8 @@ const validators: Record<string, (bytes: Uint8Array) => string | undefined> = {
 async function checkImage(bytes: Uint8Array): Promise<void> {
   try {
     const { format } = await new Bun.Image(bytes, { maxPixels: 30_000_000 }).metadata()
-    if (validators[format]?.(bytes) === undefined && format in validators) return
+    const validate = lookUp(validators, format)
+    if (validate && validate(bytes) === undefined) return
   } catch (error) {
     if (/TOO_MANY/.test(errorCodeOf(error))) {
       throw new ApiError('bad_picture', { why: 'it has more than 30 million pixels' })

@@ -1,3 +1,4 @@
+import { lookUp } from '../../../core/schema.ts'
 import type { TemplateName } from './catalog.ts'
 import { type Content, page } from './content.ts'
 import { createGreeting } from './greetings.ts'
@@ -85,7 +86,7 @@ const scenes = /\b(fireworks?|stars?|star ?field|snow|bubbles?|trails?)/
 const scene = (text: string): string => {
   const found = scenes.exec(text)?.[1] ?? 'firework'
   return (
-    { f: 'fireworks', b: 'bubbles', t: 'trails' }[found.charAt(0)] ??
+    lookUp({ f: 'fireworks', b: 'bubbles', t: 'trails' }, found.charAt(0)) ??
     (found.startsWith('sn') ? 'snow' : 'stars')
   )
 }

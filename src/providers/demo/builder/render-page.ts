@@ -1,3 +1,4 @@
+import { lookUp } from '../../../core/schema.ts'
 import { catalog } from './catalog.ts'
 import type { PageSpec } from './prompt-analysis.ts'
 import app from './templates/app.html' with { type: 'text' }
@@ -49,7 +50,7 @@ export function renderPage(spec: PageSpec): string {
   // Nested: a part may contain placeholders.
   const fill = (text: string): string =>
     text.replaceAll(/\{\{(\w+)\}\}/g, (placeholder, name: string) => {
-      const value = values[name]
+      const value = lookUp(values, name)
       return value === undefined
         ? placeholder
         : /^(style|script|body|board)$/.test(name)
@@ -62,7 +63,7 @@ export function renderPage(spec: PageSpec): string {
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 /** Escapes HTML like `escapeHtml`, but keeps apostrophes. */
 export const escapeText = (text: string): string =>
-  text.replaceAll(/[&<>"]/g, (one) => entities[one] ?? '')
+  text.replaceAll(/[&<>"]/g, (one) => lookUp(entities, one) ?? '')
 
 const inScript = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c')
 
@@ -104,7 +105,8 @@ const figuresOf: Partial<Record<PageSpec['template'], string[]>> = {
 /** Renders the data-assets list: the assets that the server generates for the page. */
 function assetList({ template, words }: PageSpec): string {
   const { cards, place, marks } = words
-  const isMarked = (role: string): boolean => typeof marks === 'object' && role in marks
+  const isMarked = (role: string): boolean =>
+    typeof marks === 'object' && Object.hasOwn(marks, role)
   const figures = (figuresOf[template] ?? []).filter((role) => !isMarked(role))
   const list = [
     ...figures.map((role) => sprite(role, single(`${words[role]}`))),
