@@ -1,7 +1,17 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { Elysia } from 'elysia'
 
-import { type DescribedOperation, OperationSchema, withPaths } from '../../http/api-description.ts'
+import { cohereRoutes } from '../../gateway/cohere/routes.ts'
+import { geminiRoutes } from '../../gateway/gemini/routes.ts'
+import { openRouterRoutes } from '../../gateway/openrouter/routes.ts'
+import {
+  describeApi,
+  type DescribedOperation,
+  OperationSchema,
+  withPaths,
+} from '../../http/api-description.ts'
+import { entityResponse } from '../../http/entity.ts'
 import type { TestServer } from '../fixtures/test-server.ts'
 
 const Schema = Type.Record(Type.String(), Type.Unknown())
@@ -31,6 +41,15 @@ export const getDocument = async ({ call }: TestServer): Promise<Document> =>
 /** Returns the OpenAPI document of the gateway. */
 export const getGatewayDocument = async ({ request }: TestServer): Promise<Document> =>
   parseSchema(Document, (await request('GET', '/v1/openapi.json')).body)
+
+/** Returns a document of the APIs of others that the gateway has: those are below other paths. */
+export async function getForeignDocument({ ctx }: TestServer): Promise<Document> {
+  const api = new Elysia().use(openRouterRoutes(ctx)).use(geminiRoutes(ctx)).use(cohereRoutes(ctx))
+  const unset = { description: '', server: '', prefix: '', key: '', tags: [], parameters: {} }
+  const entity = await describeApi(api, { ...unset, title: 'Others', version: '1.0.0' })
+  const response = entityResponse(new Request('http://localhost/'), entity)
+  return parseSchema(Document, await response.json())
+}
 
 /** Lists the operations. The schemas of their bodies contain the shared schemas that they name. */
 export const listOperations = (document: Document): DescribedOperation[] =>

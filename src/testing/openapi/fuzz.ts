@@ -7,8 +7,16 @@ import type { DescribedOperation } from '../../http/api-description.ts'
 import { doctor } from '../../ledger/doctor.ts'
 import { createGatewayUser } from '../fixtures/gateway.ts'
 import type { RequestOptions, TestResponse, TestServer } from '../fixtures/test-server.ts'
-import { type Document, getDocument, getGatewayDocument, listOperations } from './document.ts'
-import { type Draw, draws, generateRequest, type KnownIds } from './request-generator.ts'
+import {
+  type Document,
+  getDocument,
+  getForeignDocument,
+  getGatewayDocument,
+  listOperations,
+} from './document.ts'
+import { exampleBodies } from './example-bodies.ts'
+import { varyRequest } from './hostile.ts'
+import { type Draw, draws, generateRequest, golden, type KnownIds } from './request-generator.ts'
 import { ResponseChecker } from './response-checker.ts'
 import { createWorld } from './world.ts'
 
@@ -39,29 +47,52 @@ const models = 'chat image video speech embedding moderation rerank transcriptio
   .split(' ')
   .map((name) => `demo/${name}`)
 
-/** Sends `requests` requests of a seed, round all operations, and checks the books afterwards. */
+/**
+ * Sends `requests` generated requests of a seed, round all operations, and then the hostile
+ * variations of a valid request to each. Checks the books afterwards.
+ */
 export async function fuzz(
   server: TestServer,
   { seed, requests }: { seed: number; requests: number },
 ): Promise<FuzzReport> {
   const world = await createWorld(server)
+  const own = gatewayWorld(server)
+  const gateway = targetsOf(await getGatewayDocument(server), '/v1', own)
+  const ids = new Set(gateway.map(({ operation }) => operation.operationId))
   const targets = [
     ...targetsOf(await getDocument(server), '/api', (operation) => world.known(operation)),
-    ...targetsOf(await getGatewayDocument(server), '/v1', gatewayWorld(server)),
+    ...gateway,
+    ...targetsOf(await getForeignDocument(server), '', own).filter(
+      ({ operation }) => !ids.has(operation.operationId),
+    ),
   ]
   const report: FuzzReport = { statuses: {}, operations: targets.length, problems: [], slow: [] }
-  for (const [at, draw] of fc.sample(draws, { seed, numRuns: requests }).entries()) {
-    const target = targets[at % targets.length]
-    if (!target) break
-    const { operationId } = target.operation
+  const check = async (
+    { operation, checker }: Target,
+    what: string,
+    sent: Promise<TestResponse>,
+  ) => {
+    const { operationId } = operation
     const startedAt = stopwatch()
-    const { response, what } = await send(server, target, draw, world.from())
+    const response = await withinBound(sent)
     const ms = stopwatch() - startedAt
     if (ms > slowMs) report.slow.push(`${operationId}: ${Math.round(ms)} ms`)
     report.statuses[response.status] = (report.statuses[response.status] ?? 0) + 1
     if (response.status < 300) world.used(operationId)
-    const problem = findProblem(target, response)
-    if (problem) report.problems.push(`seed ${seed}, request ${at}: ${problem}\n${what}`)
+    const isFault = response.status === 500
+    const problem = isFault ? `${operationId} 500` : checker.findError(operation, response)
+    if (problem) report.problems.push(`${problem}\n${what}`)
+  }
+  for (const [at, draw] of fc.sample(draws, { seed, numRuns: requests }).entries()) {
+    const target = targets[at % targets.length]
+    if (!target) break
+    const { sent, what } = await send(server, target, draw, world.from())
+    await check(target, `seed ${seed}, request ${at}: ${what}`, sent)
+  }
+  for (const [turn, target] of targets.entries()) {
+    for (const { what, send } of await varied(server, target, turn, world.from())) {
+      await check(target, what, send())
+    }
   }
   const books = await doctor(server.ctx)
   if (!books.ok) report.problems.push(books.text)
@@ -70,8 +101,22 @@ export async function fuzz(
   return report
 }
 
+/** Returns the hostile variations of a request that succeeds. */
+async function varied(server: TestServer, target: Target, turn: number, from: string) {
+  const { operation, known, path: root } = target
+  const { requestBody, ...bodiless } = operation
+  const isJson = requestBody?.content['application/json'] !== undefined
+  const base = isJson ? operation : bodiless
+  const made = await generateRequest(base, golden, await known(operation))
+  const body = exampleBodies.get(operation.operationId) ?? made.body
+  return varyRequest({ ...made, body }, operation, turn).map(({ method, path, ...request }) => ({
+    what: `${method} ${root}${path.slice(0, 200)} ${Bun.inspect(request).slice(0, 2_000)}`,
+    send: () => server.request(method, root + path, { ...request, from }),
+  }))
+}
+
 function targetsOf(document: Document, root: string, known: Target['known']): Target[] {
-  const checker = new ResponseChecker(document)
+  const checker = new ResponseChecker(document, new Set(exampleBodies.keys()))
   return listOperations(document)
     .filter(({ operationId }) => !endless.includes(operationId))
     .map((operation) => ({
@@ -126,16 +171,15 @@ async function send(server: TestServer, target: Target, draw: Draw, from: string
     const field =
       isRecord(schema?.['properties']) && 'image' in schema['properties'] ? 'image' : 'file'
     const to = { path: operation.path, field, draw }
-    const response = await withinBound(sendFile(server, known.key, draw.file, to))
-    return { response, what: `${operation.operationId} with a file` }
+    const sent = sendFile(server, known.key, draw.file, to)
+    return { sent, what: `${operation.operationId} with a file` }
   }
   const made = await generateRequest(operation, draw, known)
-  const isGateway = root === '/v1'
+  const isGateway = root !== '/api'
   const body = isGateway ? withModel(made.body, draw) : made.body
   const options: RequestOptions = { key: made.key, headers: made.headers, body, from }
-  const response = await withinBound(server.request(made.method, root + made.path, options))
   return {
-    response,
+    sent: server.request(made.method, root + made.path, options),
     what: `${made.method} ${root}${made.path} ${Bun.inspect(body).slice(0, 2_000)}`,
   }
 }
@@ -168,9 +212,4 @@ function withinBound(response: Promise<TestResponse>): Promise<TestResponse> {
   const { promise, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new Error(`no response for ${hangMs} ms`)), hangMs)
   return Promise.race([response, promise]).finally(() => clearTimeout(timer))
-}
-
-function findProblem({ operation, checker }: Target, response: TestResponse): string | undefined {
-  if (response.status === 500) return `${operation.operationId}: an internal error`
-  return checker.findError(operation, response)
 }
