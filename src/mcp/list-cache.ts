@@ -4,7 +4,7 @@ import { Cache } from '../core/cache.ts'
 import { isRecord } from '../core/schema.ts'
 import { mcpListsMax } from '../limits.ts'
 import { type Batch, spentMessage } from './batch.ts'
-import { hasValidParams } from './server.ts'
+import { isInvalidInitialize } from './server.ts'
 
 type Serve = (request: Request, options: { parsedBody?: unknown }) => Promise<Response>
 
@@ -19,7 +19,9 @@ const isListRequest = (message: unknown): message is ListRequest =>
   message['jsonrpc'] === '2.0' &&
   message['method'] === 'tools/list' &&
   (typeof message['id'] === 'string' || Number.isSafeInteger(message['id'])) &&
-  Object.keys(message['params'] ?? {}).length === 0
+  (message['params'] === undefined || isEmpty(message['params']))
+
+const isEmpty = (params: unknown): boolean => isRecord(params) && Object.keys(params).length === 0
 
 const eventHeaders = {
   'content-type': 'text/event-stream',
@@ -60,7 +62,7 @@ export function createListCache(serve: Serve, areaOf: (request: Request) => stri
 
   return async (request: Request, body: unknown, batch: Batch | undefined): Promise<Response> => {
     const messages = Array.isArray(body) ? body : [body]
-    const invalid = messages.find((message) => !hasValidParams(message, request.headers))
+    const invalid = messages.find((message) => isInvalidInitialize(message, request.headers))
     if (invalid !== undefined) return invalidParamsResponse(invalid)
     const listRequests = messages.filter(isListRequest)
     const list = listRequests.length > 0 ? await findList(request) : undefined

@@ -3,6 +3,7 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
+  specTypeSchemas,
 } from '@modelcontextprotocol/server'
 
 import type { AppContext } from '../context.ts'
@@ -20,6 +21,12 @@ import { findBatch, spentMessage } from './batch.ts'
 
 const markdown = 'text/markdown'
 
+// With the schema of its parameters, a method answers invalid ones with InvalidParams. Without it
+// the library calls them an internal error.
+const pageParams = { params: specTypeSchemas.PaginatedRequestParams }
+const resourceParams = { params: specTypeSchemas.ReadResourceRequestParams }
+const promptParams = { params: specTypeSchemas.GetPromptRequestParams }
+
 const uriOf = (id: string, path = skillFile): string => `skill://${id}/${encodePath(path)}`
 
 /**
@@ -33,16 +40,16 @@ export function servePacks(ctx: AppContext, { server }: McpServer, request?: Req
     return text
   }
   server.registerCapabilities({ resources: {}, prompts: {} })
-  server.setRequestHandler('resources/list', async ({ params }) => {
-    const { items, nextCursor } = await listPacks(ctx, params?.cursor)
+  server.setRequestHandler('resources/list', pageParams, async ({ cursor }) => {
+    const { items, nextCursor } = await listPacks(ctx, cursor)
     return { resources: items.map(resourceOf), ...nextCursor }
   })
-  server.setRequestHandler('resources/templates/list', () => ({
+  server.setRequestHandler('resources/templates/list', pageParams, () => ({
     resourceTemplates: [
       { name: 'pack-file', title: 'File of a pack', uriTemplate: 'skill://{id}/{+path}' },
     ],
   }))
-  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+  server.setRequestHandler('resources/read', resourceParams, async ({ uri }) => {
     const [, id = '', encoded = ''] = /^skill:\/\/([^/]+)\/(.+)$/.exec(uri) ?? []
     const path = decodePath(encoded)
     if (path === null) throw new ResourceNotFoundError(uri)
@@ -59,13 +66,13 @@ export function servePacks(ctx: AppContext, { server }: McpServer, request?: Req
         : { mimeType: image, blob: spend(Buffer.from(bytes).toString('base64')) }
     return { contents: [{ uri, ...content }] }
   })
-  server.setRequestHandler('prompts/list', async ({ params }) => {
-    const { items, nextCursor } = await listPacks(ctx, params?.cursor)
+  server.setRequestHandler('prompts/list', pageParams, async ({ cursor }) => {
+    const { items, nextCursor } = await listPacks(ctx, cursor)
     return { prompts: items.map(promptOf), ...nextCursor }
   })
-  server.setRequestHandler('prompts/get', async ({ params }) => {
-    const pack = await findPrompt(ctx, params.name)
-    const text = spend(await promptText(ctx, pack, params.arguments?.['task']))
+  server.setRequestHandler('prompts/get', promptParams, async ({ name, arguments: args }) => {
+    const pack = await findPrompt(ctx, name)
+    const text = spend(await promptText(ctx, pack, args?.['task']))
     return {
       description: pack.folder.description,
       messages: [{ role: 'user', content: { type: 'text', text } }],

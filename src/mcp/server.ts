@@ -8,6 +8,7 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   type ServerContext,
+  specTypeSchemas,
   type Tool as Definition,
 } from '@modelcontextprotocol/server'
 
@@ -42,6 +43,7 @@ export interface Extension {
 }
 
 /** The list changes only with the process. Clients may cache it for one hour. */
+const listParams = { params: specTypeSchemas.PaginatedRequestParams }
 const listCaching = { ttlMs: 3_600_000, cacheScope: 'public' as const }
 
 /** The server of one request. McpServer's own tools would be compiled for each request. */
@@ -59,7 +61,7 @@ class ToolServer extends McpServer {
       },
     )
     toolset.extend(this, request)
-    this.server.setRequestHandler('tools/list', () => {
+    this.server.setRequestHandler('tools/list', listParams, () => {
       const tools = request ? toolset.list(request).map(({ definition }) => definition) : []
       const batch = request && findBatch(request)
       if (batch && !batch.spend(JSON.stringify(tools).length)) {
@@ -88,22 +90,16 @@ class ToolServer extends McpServer {
   }
 }
 
-/** Messages whose parameters the library reports as an internal error where they are invalid. */
-const checkedTypes = new Map<unknown, (message: unknown) => boolean>([
-  ['initialize', isSpecType.InitializeRequest],
-  ['tools/list', isSpecType.ListToolsRequest],
-])
-
 /**
- * Returns whether the parameters of a message have their types. Other methods check their own. The
- * revisions with the header Mcp-Method have no `initialize`: the library rejects it as unknown.
+ * Returns whether a message is an `initialize` with invalid parameters, which the library calls an
+ * internal error. Other methods check their own. The revisions with the header Mcp-Method have no
+ * `initialize`: the library rejects it as unknown.
  */
-export function hasValidParams(message: unknown, headers: Headers): boolean {
-  if (!isRecord(message)) return true
-  const { method } = message
-  if (method === 'initialize' && headers.has('mcp-method')) return true
-  return checkedTypes.get(method)?.(message) ?? true
-}
+export const isInvalidInitialize = (message: unknown, headers: Headers): boolean =>
+  isRecord(message) &&
+  message['method'] === 'initialize' &&
+  !headers.has('mcp-method') &&
+  !isSpecType.InitializeRequest(message)
 
 /** Serves revision 2026-07-28 and the older ones with `initialize` at one URL. */
 export const createServerHandler = (toolset: Toolset) =>

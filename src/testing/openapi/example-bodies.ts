@@ -6,7 +6,7 @@ const tool = {
   function: { name: 'add', parameters: { type: 'object', properties: { a: { type: 'number' } } } },
 }
 const call = { id: 'call_1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } }
-const picture = 'data:image/png;base64,iVBORw0KGgo='
+const pixels = 'data:image/png;base64,iVBORw0KGgo='
 
 const chat = {
   model: 'demo/chat',
@@ -126,7 +126,7 @@ export const exampleBodies = new Map<string, Json>([
   ['rerank', rerank],
   ['create_embeddings', { model: 'demo/embedding', input: ['a boat'], dimensions: 8 }],
   ['create_moderation', { model: 'demo/moderation', input: [{ type: 'text', text: 'Hello' }] }],
-  ['create_images', { ...image, response_format: 'url', seed: 1, image_url: picture }],
+  ['create_images', { ...image, response_format: 'url', seed: 1, image_url: pixels }],
   ['create_video', { model: 'demo/video', prompt: 'a boat', seconds: '4', size: '320x180' }],
   [
     'create_speech',

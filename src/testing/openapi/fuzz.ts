@@ -79,8 +79,8 @@ export async function fuzz(
     if (ms > slowMs) report.slow.push(`${operationId}: ${Math.round(ms)} ms`)
     report.statuses[response.status] = (report.statuses[response.status] ?? 0) + 1
     if (response.status < 300) world.used(operationId)
-    const isFault = response.status === 500
-    const problem = isFault ? `${operationId} 500` : checker.findError(operation, response)
+    const isInternal = response.status === 500
+    const problem = isInternal ? `${operationId} 500` : checker.findError(operation, response)
     if (problem) report.problems.push(`${problem}\n${what}`)
   }
   for (const [at, draw] of fc.sample(draws, { seed, numRuns: requests }).entries()) {

@@ -133,7 +133,7 @@ export function varyRequest(
   const named = parameters.filter((parameter) => parameter.in === 'query')
   const queries = [
     ...named.flatMap(({ name }) => texts.map((text) => new URLSearchParams({ [name]: text }))),
-    new URLSearchParams(ownedNames.map((name) => [name, name])),
+    new URLSearchParams(ownedNames.map((name): [string, string] => [name, name])),
   ].map((one) => `${own}?${one}`)
   const name = ownedNames[turn % ownedNames.length] ?? ''
   const headers = [
