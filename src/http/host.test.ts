@@ -5,14 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { loadConfig } from '../config/load.ts'
-import { readPublic } from '../core/public-files.ts'
+import { listSiteRoutes } from '../testing/fixtures/site-routes.ts'
 import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
 import { getDocument, getGatewayDocument, listOperations } from '../testing/openapi/document.ts'
 import { createWorld } from '../testing/openapi/world.ts'
-import { hostingSource } from '../viewer/hosting-source.ts'
-import { Pages } from '../viewer/pages.ts'
 import { type RunningServer, serve } from './server.ts'
-import { createSite } from './site.ts'
 
 const signIn = { PERSON_HEADER: 'remote-user', TRUSTED_PROXIES: '203.0.113.9' }
 const home = await startTestServer({ DEMO_MODELS: 'on', ...signIn })
@@ -40,12 +37,9 @@ const { host: _, ...forwarded } = forged
 async function listPaths(server: TestServer): Promise<string[]> {
   const { own } = await (await createWorld(server)).known({ path: '/packs/{id}' })
   const value = (name: string): string => own[name] ?? own['id'] ?? 'x'
-  const { urls } = server.ctx
-  const pages = new Pages(hostingSource(server.ctx), urls, server.clock)
-  const site = createSite(server.ctx, { files: readPublic(), pages, readOpenApi: async () => ({}) })
-  const routes = site.routes
-    .filter(({ method }) => method === 'GET')
-    .map(({ path }) => path.replaceAll(/:(\w+)|\*/g, (_, name: string) => value(name)))
+  const routes = listSiteRoutes(server).map((path) =>
+    path.replaceAll(/:(\w+)|\*/g, (_, name: string) => value(name)),
+  )
   const operations = [
     ['/api', await getDocument(server)] as const,
     ['/v1', await getGatewayDocument(server)] as const,

@@ -162,6 +162,16 @@ const problems: [title: string, files: Files, line: string][] = [
     { 'src/context.ts': 'const a = [...[1, 2]]' },
     'src/context.ts:1 a group that is spread',
   ],
+  [
+    'a text that is looked up in an object',
+    { 'src/context.ts': 'const a: Record<string, number> = { b: 1 }\nconst c = a[d]' },
+    'src/context.ts:2 looks up a text in an object',
+  ],
+  [
+    'a text that is looked for in an object',
+    { 'src/context.ts': 'const c = d in a' },
+    'src/context.ts:1 looks for a text in an object',
+  ],
   ['a silencer', { 'src/context.ts': '// @ts-' + 'ignore' }, 'src/context.ts:1 @ts-'],
   [
     'a banned word in a name',

@@ -1,7 +1,7 @@
 /** Generated requests to all operations of both APIs, and the problems of their responses. */
 import fc from 'fast-check'
 
-import { isRecord } from '../../core/schema.ts'
+import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { stopwatch } from '../../core/time.ts'
 import type { DescribedOperation } from '../../http/api-description.ts'
 import { doctor } from '../../ledger/doctor.ts'
@@ -15,8 +15,17 @@ import {
   listOperations,
 } from './document.ts'
 import { exampleBodies } from './example-bodies.ts'
+import { fileFieldOf, hostileFields, sendForm } from './forms.ts'
+import { callHostile } from './hostile-tools.ts'
 import { varyRequest } from './hostile.ts'
-import { type Draw, draws, generateRequest, golden, type KnownIds } from './request-generator.ts'
+import {
+  type Draw,
+  draws,
+  type GeneratedRequest,
+  generateRequest,
+  golden,
+  type KnownIds,
+} from './request-generator.ts'
 import { ResponseChecker } from './response-checker.ts'
 import { createWorld } from './world.ts'
 
@@ -56,16 +65,7 @@ export async function fuzz(
   { seed, requests }: { seed: number; requests: number },
 ): Promise<FuzzReport> {
   const world = await createWorld(server)
-  const own = gatewayWorld(server)
-  const gateway = targetsOf(await getGatewayDocument(server), '/v1', own)
-  const ids = new Set(gateway.map(({ operation }) => operation.operationId))
-  const targets = [
-    ...targetsOf(await getDocument(server), '/api', (operation) => world.known(operation)),
-    ...gateway,
-    ...targetsOf(await getForeignDocument(server), '', own).filter(
-      ({ operation }) => !ids.has(operation.operationId),
-    ),
-  ]
+  const targets = await listTargets(server, world)
   const report: FuzzReport = { statuses: {}, operations: targets.length, problems: [], slow: [] }
   const check = async (
     { operation, checker }: Target,
@@ -90,8 +90,25 @@ export async function fuzz(
     await check(target, `seed ${seed}, request ${at}: ${what}`, sent)
   }
   for (const [turn, target] of targets.entries()) {
-    for (const { what, send } of await varied(server, target, turn, world.from())) {
-      await check(target, what, send())
+    if (target.path === '/api') {
+      const { operationId } = target.operation
+      const args = argumentsOf(target.operation, await validRequest(target))
+      report.problems.push(...(await callHostile(server, operationId, args, turn)))
+      world.used(operationId)
+    }
+    for (const field of [fileFieldOf(target.operation) ?? []].flat()) {
+      for (const fields of hostileFields) {
+        const { key } = await target.known(target.operation)
+        const form = formOf(target.operation.path, field, golden)
+        const sent = sendForm(server, key, { ...form, fields: [...form.fields, ...fields] })
+        await check(target, `${form.path} with ${JSON.stringify(fields)}`, sent)
+      }
+    }
+    for (const made of varyRequest(await validRequest(target), target.operation, turn)) {
+      const { method, path, ...request } = made
+      const what = `${method} ${path.slice(0, 200)} ${Bun.inspect(request).slice(0, 2_000)}`
+      const sent = server.request(method, target.path + path, { ...request, from: world.from() })
+      await check(target, what, sent)
     }
   }
   const books = await doctor(server.ctx)
@@ -101,18 +118,38 @@ export async function fuzz(
   return report
 }
 
-/** Returns the hostile variations of a request that succeeds. */
-async function varied(server: TestServer, target: Target, turn: number, from: string) {
-  const { operation, known, path: root } = target
+/** Lists all operations. Each is there once, where the API of another shares one of the gateway. */
+async function listTargets(
+  server: TestServer,
+  world: Awaited<ReturnType<typeof createWorld>>,
+): Promise<Target[]> {
+  const own = gatewayWorld(server)
+  const gateway = targetsOf(await getGatewayDocument(server), '/v1', own)
+  const ids = new Set(gateway.map(({ operation }) => operation.operationId))
+  const foreign = targetsOf(await getForeignDocument(server), '', own)
+  return [
+    ...targetsOf(await getDocument(server), '/api', (operation) => world.known(operation)),
+    ...gateway,
+    ...foreign.filter(({ operation }) => !ids.has(operation.operationId)),
+  ]
+}
+
+/** Returns a request that succeeds. Forms have no body here. */
+async function validRequest({ operation, known }: Target): Promise<GeneratedRequest> {
   const { requestBody, ...bodiless } = operation
   const isJson = requestBody?.content['application/json'] !== undefined
   const base = isJson ? operation : bodiless
   const made = await generateRequest(base, golden, await known(operation))
-  const body = exampleBodies.get(operation.operationId) ?? made.body
-  return varyRequest({ ...made, body }, operation, turn).map(({ method, path, ...request }) => ({
-    what: `${method} ${root}${path.slice(0, 200)} ${Bun.inspect(request).slice(0, 2_000)}`,
-    send: () => server.request(method, root + path, { ...request, from }),
-  }))
+  return { ...made, body: exampleBodies.get(operation.operationId) ?? made.body }
+}
+
+/** Returns the arguments of a tool: the fields of the path and of the body, and the key. */
+function argumentsOf({ path }: DescribedOperation, made: GeneratedRequest): Json {
+  const steps = made.path.split(/[/?]/)
+  const fields = path
+    .split('/')
+    .flatMap((step, at) => (step.startsWith('{') ? [[step.slice(1, -1), steps[at]]] : []))
+  return { ...Object.fromEntries(fields), ...recordOf(made.body), key: made.key }
 }
 
 function targetsOf(document: Document, root: string, known: Target['known']): Target[] {
@@ -138,7 +175,8 @@ function gatewayWorld(server: TestServer): Target['known'] {
       `198.51.100.${((uses / accountUses) % 250) | 0}`,
     )
     const video = { model: 'demo/video', prompt: 'a boat' }
-    const file = (await sendFile(server, user.key, 'Hello there')).text('id')
+    const upload = { path: '/files', field: 'file', file: 'Hello there', fileName: 'a.txt' }
+    const file = (await sendForm(server, user.key, { ...upload, fields: [] })).text('id')
     const batch = { input_file_id: file, endpoint: '/v1/embeddings', completion_window: '24h' }
     const response = { model: 'demo/chat', input: 'Hello', store: true }
     const ids = {
@@ -166,12 +204,9 @@ function gatewayWorld(server: TestServer): Target['known'] {
 async function send(server: TestServer, target: Target, draw: Draw, from: string) {
   const { operation, path: root } = target
   const known = await target.known(operation)
-  if (operation.requestBody && 'multipart/form-data' in operation.requestBody.content) {
-    const { schema } = operation.requestBody.content['multipart/form-data'] ?? {}
-    const field =
-      isRecord(schema?.['properties']) && 'image' in schema['properties'] ? 'image' : 'file'
-    const to = { path: operation.path, field, draw }
-    const sent = sendFile(server, known.key, draw.file, to)
+  const field = fileFieldOf(operation)
+  if (field !== undefined) {
+    const sent = sendForm(server, known.key, formOf(operation.path, field, draw))
     return { sent, what: `${operation.operationId} with a file` }
   }
   const made = await generateRequest(operation, draw, known)
@@ -190,22 +225,14 @@ const withModel = (body: unknown, { seed }: Draw): unknown =>
     ? { ...body, model: models[seed % models.length] }
     : body
 
-async function sendFile(
-  server: TestServer,
-  key: string,
-  file: Draw['file'],
-  { path = '/files', field = 'file', draw }: { path?: string; field?: string; draw?: Draw } = {},
-): Promise<TestResponse> {
-  const form = new FormData()
-  form.append(field, new File([file], draw?.text ?? 'a.txt'))
-  if (draw && draw.seed % 3 === 0) form.append('purpose', draw.text.toWellFormed())
-  if (draw && path !== '/files') {
-    form.append('model', models[draw.seed % models.length] ?? '')
-    form.append('prompt', 'a boat')
+/** Returns the form of a draw for an operation that takes a file. */
+function formOf(path: string, field: string, { seed, text, file }: Draw) {
+  const fields: [string, string][] = []
+  if (seed % 3 === 0) fields.push(['purpose', text.toWellFormed()])
+  if (path !== '/files') {
+    fields.push(['model', models[seed % models.length] ?? ''], ['prompt', 'a boat'])
   }
-  const request = new Request('http://localhost/', { method: 'POST', body: form })
-  const headers = { 'content-type': request.headers.get('content-type') ?? '' }
-  return server.request('POST', `/v1${path}`, { key, headers, body: await request.bytes() })
+  return { path, field, file, fileName: text, fields }
 }
 
 function withinBound(response: Promise<TestResponse>): Promise<TestResponse> {

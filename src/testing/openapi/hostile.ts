@@ -89,7 +89,7 @@ function render(value: unknown, [step, ...rest]: Path, raw: string): string {
 }
 
 /** Returns hostile bodies in place of a valid one. `turn` selects among the values of a leaf. */
-function varyBody(body: unknown, turn: number): string[] {
+export function varyBody(body: unknown, turn: number): string[] {
   const { leaves, objects } = placesOf(body)
   const fields = objects
     .slice(0, placesMax)
