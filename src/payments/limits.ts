@@ -22,6 +22,8 @@ export const validityMaxMs = 60 * minute
 export const lookbackBlocks = 1_800
 /** Blocks after which a settlement is not checked for a reorganization any more. */
 export const finalBlocks = 64
+/** Time after its expiry for which the events of a used authorization are looked for. */
+export const eventsLagMaxMs = 60 * minute
 /** Payments that one process settles at a time. */
 export const settlementsMax = 100
 /** Time for which the state of the chain and the gas wallet is remembered. */

@@ -32,6 +32,7 @@ const abi = [
     'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
     'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
     'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+    'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
   ]),
   ...eventAbi,
 ] as const
@@ -47,6 +48,12 @@ export function hexOf(text: string): Hex {
 
 /** The state of an authorization on the chain. `lost`: it can never move this money. */
 export type Outcome = { state: 'open' } | { state: 'lost'; why: string } | SettledOutcome
+
+/** A block of the chain. `time` is in milliseconds. */
+export interface Block {
+  number: number
+  time: number
+}
 
 /** The client of one chain and its USDC. */
 export class Chain {
@@ -73,8 +80,8 @@ export class Chain {
     this.scheme = new ExactEvmScheme(verifierOf(this.client))
   }
 
-  /** Returns the number and the time of the newest block, in milliseconds. */
-  async newestBlock(): Promise<{ number: number; time: number }> {
+  /** Returns the newest block. */
+  async newestBlock(): Promise<Block> {
     const { number, timestamp } = await this.client.getBlock()
     return { number: Number(number), time: Number(timestamp) * 1_000 }
   }
@@ -100,9 +107,16 @@ export class Chain {
     return isValid ? undefined : (invalidReason ?? 'it is invalid')
   }
 
-  /** Returns whether an authorization was used or canceled. */
-  isUsed({ authorization: { from, nonce } }: SignedAuthorization): Promise<boolean> {
-    return this.usdc.read.authorizationState([getAddress(from), hexOf(nonce)])
+  /**
+   * Returns whether an authorization was used or canceled, by default up to the newest block of the
+   * server that responds. Throws for a block that this server does not have yet.
+   */
+  isUsed(
+    { authorization: { from, nonce } }: SignedAuthorization,
+    block?: number,
+  ): Promise<boolean> {
+    const at = block === undefined ? {} : { blockNumber: BigInt(block) }
+    return this.usdc.read.authorizationState([getAddress(from), hexOf(nonce)], at)
   }
 
   /**
@@ -118,12 +132,15 @@ export class Chain {
     if (own) return own
     if (!(await this.isUsed(signed))) return { state: 'open' }
     const { from, nonce } = signed.authorization
-    const [log] = await this.usdc.getEvents.AuthorizationUsed(
-      { authorizer: getAddress(from), nonce: hexOf(nonce) },
-      { fromBlock: BigInt(Math.max(0, fromBlock)), toBlock: 'latest' },
-    )
-    // A canceled authorization has another event, and one of long ago has none in these blocks.
-    if (!log) return { state: 'lost', why: 'it was canceled or used before' }
+    const authorization = { authorizer: getAddress(from), nonce: hexOf(nonce) }
+    const blocks = { fromBlock: BigInt(Math.max(0, fromBlock)), toBlock: 'latest' } as const
+    const [log] = await this.usdc.getEvents.AuthorizationUsed(authorization, blocks)
+    if (!log) {
+      const canceled = await this.usdc.getEvents.AuthorizationCanceled(authorization, blocks)
+      // Without an event, this server is behind the one that knows of the use. The money may be
+      // there.
+      return canceled.length > 0 ? { state: 'lost', why: 'it was canceled' } : { state: 'open' }
+    }
     const receipt = await this.receiptOf(log.transactionHash)
     if (!receipt) return { state: 'open' }
     return (

@@ -21,6 +21,7 @@ import {
 } from '../../testing/fixtures/payments.ts'
 import batch from '../../testing/fixtures/solidity/Batch.json'
 import type { TestAgent } from '../../testing/fixtures/test-server.ts'
+import { until } from '../../testing/until.ts'
 import { usdcOfBaseSepolia } from './network.ts'
 import { X402 } from './x402.ts'
 
@@ -48,6 +49,12 @@ afterEach(async () => {
 
 const topUp = (headers: Record<string, string>, agent = ann) =>
   agent.call('POST', '/topup', { credits: 50 }, headers)
+/** Sends a payment until the chain has decided. */
+const ended = (payment: Record<string, string>) =>
+  until(async () => {
+    const response = await topUp(payment)
+    return response.code !== 'payment_pending' && response
+  })
 const termsOf = (more: Partial<SignedTerms> = {}) => ({ payTo: t.payee.address, units, ...more })
 const sign = (more: Partial<SignedTerms> = {}) => signPayment(wallet, termsOf(more))
 const credits = async () => recordOf((await ann.call('GET', '/me')).body)['credits']
@@ -131,12 +138,70 @@ test('a server of another chain is refused', async () => {
   await other.close()
 })
 
+test('a server that lacks the events of a settlement loses no payment', async () => {
+  proxy.disturb = (method) => {
+    if (method === 'eth_getTransactionReceipt') return { result: null }
+    return method === 'eth_getLogs' ? { result: [] } : undefined
+  }
+  const payment = await sign()
+  expect((await topUp(payment)).code).toBe('payment_pending')
+  expect([await credits(), await chain.balanceOf(t.payee.address)]).toEqual([400, units])
+  proxy.disturb = () => undefined
+  expect((await ended(payment)).status).toBe(200)
+  await expectCreditedOnce()
+})
+
+test.each([false, true])(
+  'a payment that lands in the last second is credited (from a server that is behind: %p)',
+  async (isBehind) => {
+    await chain.client.setAutomine(false)
+    const { timestamp } = await chain.client.getBlock()
+    const validBefore = Number(timestamp) + 60
+    const payment = await sign({ validBefore })
+    const landed = Promise.withResolvers<void>()
+    let state: 'signed' | 'sent' | 'landed' | 'expired' = 'signed'
+    proxy.disturb = async (method, [, block]) => {
+      if (method === 'eth_sendRawTransaction') state = 'sent'
+      else if (state === 'sent' && method === 'eth_getBlockByNumber') {
+        state = 'landed'
+        for (const at of [validBefore - 1, validBefore]) {
+          await chain.client.setNextBlockTimestamp({ timestamp: BigInt(at) })
+          await chain.client.mine({ blocks: 1 })
+        }
+        state = 'expired'
+        landed.resolve()
+      }
+      if (!isBehind || state !== 'expired') return undefined
+      if (method === 'eth_getTransactionReceipt') return { result: null }
+      const isNewest = method === 'eth_call' && block === 'latest'
+      return isNewest ? { result: `0x${'0'.repeat(64)}` } : undefined
+    }
+    const first = topUp(payment)
+    await landed.promise
+    await first
+    proxy.disturb = () => undefined
+    expect((await ended(payment)).status).toBe(200)
+    await expectCreditedOnce()
+  },
+)
+
+test('a payment that its payer cancels later is rejected', async () => {
+  await chain.client.setAutomine(false)
+  const payment = await sign({ nonce })
+  expect((await topUp(payment)).code).toBe('payment_pending')
+  await chain.client.dropTransaction({ hash: await pendingHash() })
+  await chain.client.setAutomine(true)
+  await send(await cancelCall())
+  const rejected = await ended(payment)
+  expect([rejected.code, rejected.text('error')]).toEqual([
+    'payment_rejected',
+    expect.stringContaining('it was canceled'),
+  ])
+})
+
 test('a payment that its payer canceled is rejected', async () => {
   const payment = await sign({ nonce })
-  const { v, r, s } = parseSignature(await signCancel(wallet, nonce))
-  const abi = parseAbi(['function cancelAuthorization(address, bytes32, uint8, bytes32, bytes32)'])
-  const args = [wallet.address, nonce, Number(v), r, s] as const
-  await send(encodeFunctionData({ abi, args }))
+  await send(await cancelCall())
   const kept = await t.snapshot()
   expect((await topUp(payment)).code).toBe('payment_rejected')
   expect(await t.snapshot()).toEqual(kept)
@@ -150,6 +215,22 @@ const transferCall = async (terms: SignedTerms) => {
   const { from, to, value, validAfter, validBefore } = message
   const args = [from, to, value, validAfter, validBefore, message.nonce, signature] as const
   return encodeFunctionData({ abi, args })
+}
+
+async function cancelCall(): Promise<Hex> {
+  const { v, r, s } = parseSignature(await signCancel(wallet, nonce))
+  const cancel = parseAbi([
+    'function cancelAuthorization(address, bytes32, uint8, bytes32, bytes32)',
+  ])
+  return encodeFunctionData({ abi: cancel, args: [wallet.address, nonce, Number(v), r, s] })
+}
+
+/** Returns the transaction of the gas wallet that waits for a block. */
+async function pendingHash(): Promise<Hex> {
+  const { transactions } = await chain.client.getBlock({ blockTag: 'pending' })
+  const [hash] = transactions
+  if (hash === undefined) throw new Error('no transaction is pending')
+  return hash
 }
 
 /** Sends a transaction of a third party. */

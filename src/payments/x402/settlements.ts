@@ -5,8 +5,8 @@ import type { Db, Engine } from '../../db/engine.ts'
 import { ApiError } from '../../errors.ts'
 import { grant } from '../../ledger/ledger.ts'
 import { readChain } from '../evm/rpc.ts'
-import { finalBlocks, pollMs, settlementsMax } from '../limits.ts'
-import type { Chain } from './chain.ts'
+import { eventsLagMaxMs, finalBlocks, pollMs, settlementsMax } from '../limits.ts'
+import type { Block, Chain } from './chain.ts'
 import { claimPayment, startOfDay } from './claim.ts'
 import { authorizationIdOf, authorizationKey, type SignedAuthorization } from './payload.ts'
 import type { SettledOutcome, UsdcTransfer } from './receipts.ts'
@@ -146,15 +146,23 @@ export class Settlements {
       const sent = await this.sender.send(row)
       if (sent !== row) return sent
     }
-    const outcome = await this.chain.outcomeOf(row.signed, row)
+    // The block is older than the outcome: a settlement between the two is seen.
     const newest = await this.chain.newestBlock()
+    const outcome = await this.chain.outcomeOf(row.signed, row)
     if (outcome.state === 'settled') return this.confirm(row, outcome, newest.number)
     if (outcome.state === 'lost') return this.reject(row, outcome.why)
-    if (newest.time >= Number(row.signed.authorization.validBefore) * 1_000) {
-      return this.reject(row, 'it expired before it reached the chain')
-    }
+    if (newest.time >= expiryOf(row)) return this.expire(row, newest)
     if (row.state === 'mined') return this.change(row, { state: 'received', block: null })
     return row.state === 'sent' ? this.sender.resend(row) : row
+  }
+
+  /** Rejects an expired payment, unless the chain has used it and only its events are missing. */
+  private async expire(row: PaymentRow, newest: Block): Promise<PaymentRow> {
+    // The outcome may be that of a server which is behind; this block tells for good.
+    const isUsed = await this.chain.isUsed(row.signed, newest.number)
+    if (!isUsed) return this.reject(row, 'it expired before it reached the chain')
+    if (newest.time < expiryOf(row) + eventsLagMaxMs) return row
+    return this.reject(row, 'it was used, and no server has the event')
   }
 
   private async confirm(
@@ -215,6 +223,9 @@ export class Settlements {
     return isChanged ? { ...row, ...change } : ((await rows.findPayment(db.read, row)) ?? row)
   }
 }
+
+const expiryOf = ({ signed }: PaymentRow): number =>
+  Number(signed.authorization.validBefore) * 1_000
 
 /** Returns whether nothing has to happen to a payment now. */
 const isAtRest = ({ state, credited }: PaymentRow): boolean =>
