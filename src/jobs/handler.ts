@@ -30,12 +30,13 @@ export interface JobRun<Input, Data> {
 
 /**
  * `record` settles the hold and publishes the output in the transaction that ends the job. If it
- * throws, the job fails. `again` runs the job again and frees its place until then.
+ * throws, the job fails. `again` runs the job again and frees its place until then, with new `data`
+ * if any.
  */
 export type Outcome =
   | { end: 'done'; record?: InTransaction<JobResult | void> }
   | { end: 'failed'; error: Failure }
-  | { end: 'again'; afterMs: number }
+  | { end: 'again'; afterMs: number; data?: unknown }
 
 /**
  * A kind of job. An operation writes the job, its rows and its holds in one transaction, the job

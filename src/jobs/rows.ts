@@ -148,11 +148,16 @@ export async function reschedule(
   { clock }: JobContext,
   db: Db,
   ours: Leased,
-  afterMs: number,
+  { afterMs, data }: { afterMs: number; data?: unknown },
 ): Promise<void> {
   const changed = await db
     .update(jobs)
-    .set({ ...noLease, due: clock.now() + afterMs, interruptions: 0 })
+    .set({
+      ...noLease,
+      due: clock.now() + afterMs,
+      interruptions: 0,
+      ...(data !== undefined && { data }),
+    })
     .where(isOurs(ours))
   if (changedRowCount(changed) === 0) throw new LeaseLost(ours.id)
 }

@@ -208,8 +208,8 @@ export class Runner {
     for (const job of await findAbandoned(db.read, recoverBatch, filter)) {
       if (!this.running.has(job.id)) await this.worker.recover(job)
     }
-    for (const { id } of await findOverdue(db.read, recoverBatch, clock.now())) {
-      await this.worker.timeOut(id)
+    for (const job of await findOverdue(db.read, recoverBatch, clock.now())) {
+      await this.worker.timeOut(job)
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Costs } from '../core/costs.ts'
 import type { Log } from '../core/log.ts'
-import { stopwatch } from '../core/time.ts'
+import { minute, stopwatch } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { isWriteUnavailable } from '../db/error.ts'
 import type { Signals } from '../db/signals.ts'
@@ -24,10 +24,6 @@ export interface RunnerContext extends rows.JobContext {
 }
 
 const failures = {
-  timedOut: {
-    code: 'timed_out',
-    error: 'The job exceeded its time limit. Unfinished work was not charged. Start it again.',
-  },
   interrupted: {
     code: 'interrupted',
     error:
@@ -39,9 +35,15 @@ const failures = {
   },
 }
 
+function timedOut({ created, deadline }: Job): Failure {
+  const limit = `${Math.ceil((deadline - created) / minute)} minutes`
+  const error = `The job exceeded its time limit of ${limit}. Unfinished work was not charged. Start it again.`
+  return { code: 'timed_out', error }
+}
+
 /** Returns the failure of a run that threw. An ApiError of its ending is expected. */
-function failureOf(thrown: unknown): Failure {
-  if (thrown instanceof Stopped) return failures.timedOut
+function failureOf(job: Job, thrown: unknown): Failure {
+  if (thrown instanceof Stopped) return timedOut(job)
   if (!(thrown instanceof ApiError)) return failures.internal
   return { code: thrown.errorName, error: 'The result could not be stored. It was not charged.' }
 }
@@ -81,8 +83,8 @@ export class Worker {
   }
 
   /** Ends a job that waited past its deadline, unless a process has claimed it. */
-  async timeOut(id: string): Promise<void> {
-    await this.end({ id, while: 'waiting' }, { state: 'failed', error: failures.timedOut })
+  async timeOut(job: Job): Promise<void> {
+    await this.end({ id: job.id, while: 'waiting' }, { state: 'failed', error: timedOut(job) })
   }
 
   /** Runs a job once and applies its outcome. */
@@ -95,7 +97,7 @@ export class Worker {
       if (thrown instanceof LeaseLost) return
       const isClosing = thrown instanceof Stopped && thrown.by === 'closing'
       if (isClosing) return this.recover(job)
-      const error = failureOf(thrown)
+      const error = failureOf(job, thrown)
       if (error === failures.internal) {
         log.error('jobs.failed', thrown, { job: job.id, kind: job.kind })
       }
@@ -129,7 +131,7 @@ export class Worker {
   private async applyOutcome(job: Job & rows.Leased, outcome: Outcome): Promise<void> {
     const { end } = outcome
     if (end === 'again') {
-      await this.ctx.db.tx((tx) => rows.reschedule(this.ctx, tx, job, outcome.afterMs))
+      await this.ctx.db.tx((tx) => rows.reschedule(this.ctx, tx, job, outcome))
     } else if (end === 'failed') await this.end(job, { state: 'failed', error: outcome.error })
     else await this.end(job, { ...outcome, state: 'done' })
   }

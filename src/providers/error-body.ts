@@ -39,6 +39,13 @@ export function isContentFilterError(body: string): boolean {
   return includesAny(filterCodes, [error.code, error.type, recordOf(error.innererror).code])
 }
 
+/** Request Timeout and Too Early (RFC 9110, RFC 8470): the client may repeat the request. */
+const retryableStatuses = [408, 425]
+
+/** Returns whether a failure with this status may pass by itself. */
+export const isTransientStatus = (status: number): boolean =>
+  status === 429 || status >= 500 || retryableStatuses.includes(status)
+
 const includesAny = (codes: string[], values: unknown[]): boolean =>
   values.some((value) => typeof value === 'string' && codes.includes(value))
 

@@ -1,6 +1,5 @@
 import type { AppContext } from '../../context.ts'
 import type { Json } from '../../core/schema.ts'
-import { second } from '../../core/time.ts'
 import { mediaLinkMs } from '../../limits.ts'
 import type { Usage } from '../../models/usage.ts'
 import { fetchResult } from '../media-files/fetch-result.ts'
@@ -10,8 +9,6 @@ import type { CallDeadlines } from '../paid/deadlines.ts'
 import { interruptionOf, unfetchable, unreadable } from '../paid/upstream-failure.ts'
 import { type ImageResult, readImageResults } from './image-results.ts'
 
-const fetchRetryMs = second
-
 /** Reads the images of a response, also from URLs. Without an image it is a failure. */
 export async function readResults(
   ctx: AppContext,
@@ -20,14 +17,8 @@ export async function readResults(
   deadlines: CallDeadlines,
 ) {
   const results = await readImageResults(data, async (url, bytesMax) => {
-    const fetchImage = () => fetchResult(ctx, { upstream, url, bytesMax }, deadlines)
-    let bytes = await fetchImage()
-    if (bytes === undefined && !deadlines.cause) {
-      // Some hosts serve an image only moments after its URL.
-      await Bun.sleep(fetchRetryMs)
-      bytes = await fetchImage()
-    }
-    return bytes === 'blocked' ? undefined : bytes
+    const bytes = await fetchResult(ctx, { upstream, url, bytesMax }, deadlines)
+    return bytes instanceof Uint8Array ? bytes : undefined
   })
   if (results.images.length > 0) return results
   if (results.unfetched === 0) return unreadable

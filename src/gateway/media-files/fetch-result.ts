@@ -1,5 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { GuardedFetchError } from '../../core/fetch.ts'
+import { second } from '../../core/time.ts'
+import { isTransientStatus } from '../../providers/error-body.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import { readBoundedBytes } from '../paid/response-body.ts'
 
@@ -11,30 +13,56 @@ export interface NamedResult {
 }
 
 /**
- * Fetches a result of an upstream, so that this server can serve it for 24 hours (document 2,
- * section 8). Returns `blocked` for an address that must not be fetched, undefined for any other
- * failure. Both warn the operator.
+ * A result that could not be fetched. `blocked`: its address must not be fetched. `missing`: it is
+ * not there. `unavailable`: a later attempt may succeed.
+ */
+export type Unfetched = 'blocked' | 'missing' | 'unavailable'
+
+type FetchContext = Pick<AppContext, 'upstreams' | 'log'>
+
+const retryMs = second
+
+/**
+ * Fetches a result of an upstream in at most two attempts, so that this server can serve it for 24
+ * hours (document 2, section 8). Failures warn the operator.
  */
 export async function fetchResult(
-  { upstreams, log }: Pick<AppContext, 'upstreams' | 'log'>,
+  ctx: FetchContext,
+  result: NamedResult,
+  deadlines: CallDeadlines,
+): Promise<Uint8Array | Unfetched> {
+  const first = await fetchOnce(ctx, result, deadlines)
+  if (first instanceof Uint8Array || first === 'blocked' || deadlines.cause) return first
+  // Some hosts serve a result only moments after its URL.
+  await Bun.sleep(retryMs)
+  return fetchOnce(ctx, result, deadlines)
+}
+
+async function fetchOnce(
+  { upstreams, log }: FetchContext,
   { upstream: name, url, bytesMax }: NamedResult,
   deadlines: CallDeadlines,
-): Promise<Uint8Array | 'blocked' | undefined> {
+): Promise<Uint8Array | Unfetched> {
   const upstream = upstreams.find(name)
-  if (!upstream) return undefined
+  if (!upstream) return 'unavailable'
   // The URL is not logged: it may be signed.
-  const warn = (why: string) => void log.warn('media.not_fetched', { upstream: name, why })
+  const fail = (kind: Unfetched, why: string): Unfetched => {
+    log.warn('media.not_fetched', { upstream: name, why })
+    return kind
+  }
   try {
     const response = await upstream.download({ url, bytesMax, signal: deadlines.signal })
-    if (!response.ok) {
+    const { ok, status, headers } = response
+    const isTooLong = Number(headers.get('content-length')) > bytesMax
+    if (!ok || isTooLong) {
       await response.body?.cancel()
-      return warn(`status ${response.status}`)
+      const isTransient = !ok && isTransientStatus(status)
+      return fail(isTransient ? 'unavailable' : 'missing', ok ? 'too long' : `status ${status}`)
     }
     const bytes = await readBoundedBytes(response, deadlines, bytesMax)
-    return bytes ?? warn('broke off, or too long')
+    return bytes ?? fail('unavailable', 'broke off, or too long')
   } catch (error) {
-    if (!(error instanceof GuardedFetchError)) return warn('no response')
-    warn(error.reason)
-    return 'blocked'
+    const isBlocked = error instanceof GuardedFetchError
+    return isBlocked ? fail('blocked', error.reason) : fail('unavailable', 'no response')
   }
 }

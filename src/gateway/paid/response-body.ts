@@ -24,7 +24,7 @@ export async function readJsonObject(
 }
 
 /** Reads a bounded JSON object, in which an `error` may be data. */
-export async function readRawObject(
+async function readRawObject(
   response: Response,
   deadlines: CallDeadlines,
 ): Promise<{ json: Json } | UpstreamFailure> {

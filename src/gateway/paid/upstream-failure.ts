@@ -1,7 +1,11 @@
 import { isRecord } from '../../core/schema.ts'
 import { systemClock } from '../../core/time.ts'
 import { ApiError, type GatewayErrorName } from '../../errors.ts'
-import { isContentFilterError, parseErrorReason } from '../../providers/error-body.ts'
+import {
+  isContentFilterError,
+  isTransientStatus,
+  parseErrorReason,
+} from '../../providers/error-body.ts'
 import { UpstreamError } from '../../providers/upstream.ts'
 import type { CallDeadlines } from './deadlines.ts'
 
@@ -69,9 +73,6 @@ export function failureOfError(error: unknown, deadlines: CallDeadlines): Upstre
   return free(failed, true)
 }
 
-/** Request Timeout and Too Early (RFC 9110, RFC 8470): the client may repeat the request. */
-const retryableStatuses = [408, 425]
-
 /** Returns the failure of a response by status and body (document 2, section 7). */
 export function failureOfStatus(
   status: number,
@@ -85,7 +86,7 @@ export function failureOfStatus(
     return free(new ApiError('upstream_busy', { retryAfter: retryAfter ?? 1 }), true)
   }
   if ([401, 402, 403].includes(status)) return unavailable
-  if (status >= 500 || retryableStatuses.includes(status)) {
+  if (isTransientStatus(status)) {
     return free(new ApiError('upstream_failed', { retryAfter }), true)
   }
   // The operator has to fix an unknown model. The upstream's words would name the account.

@@ -68,5 +68,7 @@ export const VideoJobDataSchema = Type.Object({
   model: Type.String(),
   operation: Type.String(),
   price: Type.Unsafe<PriceTexts>(Type.Object({}, { additionalProperties: true })),
+  /** Polls in a row that failed. */
+  failures: Type.Optional(Type.Integer()),
 })
 export type VideoJobData = Static<typeof VideoJobDataSchema>

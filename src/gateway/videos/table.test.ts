@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 
 import { hour, second } from '../../core/time.ts'
 import { json, scripts } from '../../testing/fakes/chat-scripts.ts'
-import { mediaScripts, raw } from '../../testing/fakes/media-scripts.ts'
+import { fakeImage, mediaScripts, raw } from '../../testing/fakes/media-scripts.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { testModel } from '../../testing/fixtures/models.ts'
@@ -66,6 +66,9 @@ test.concurrent.each(cells)(
 /** The upstream's responses, poll by poll, and the result of the video. */
 const videoStatus = (status: string, more: object = {}) =>
   json(200, { id: 'film', object: 'video', status, ...more })
+const png = Buffer.from(fakeImage, 'base64')
+const why = expect.stringMatching(/^The (provider|video) .*\. Nothing was charged\.$/)
+const lost = { status: 'failed', cost: 0, error: { code: 'upstream_failed', message: why } }
 const ok = videoStatus('completed', { seconds: '4' })
 const polls: [what: string, answers: (typeof ok)[], ends: object, charged: number][] = [
   ['done at once', [ok], { status: 'completed', cost: 0.4 }, 0.4],
@@ -80,25 +83,25 @@ const polls: [what: string, answers: (typeof ok)[], ends: object, charged: numbe
   ['more seconds', [videoStatus('completed', { seconds: '900' })], { cost: 0.4 }, 0.4],
   ['seconds that are none', [videoStatus('completed', { seconds: 'x' })], { cost: 0.4 }, 0.4],
   ['no seconds at all', [videoStatus('completed', { seconds: '-1' })], { cost: 0.4 }, 0.4],
-  ...['500', '429', '401', 'bad-json', 'reset-first', 'html', 'truncated', 'redirect', 'empty'].map(
-    (name): (typeof polls)[number] => [
-      `${name}, then done`,
-      [scripts[name]?.plain ?? [], ok],
-      { status: 'completed', cost: 0.4 },
-      0.4,
-    ],
+  ...['500', '503', '429', 'reset-first', 'truncated'].map((name): (typeof polls)[number] => [
+    `${name}, then done`,
+    [scripts[name]?.plain ?? [], ok],
+    { status: 'completed', cost: 0.4 },
+    0.4,
+  ]),
+  ['busy by its body, then done', [json(200, { error: { code: 503 } }), ok], { cost: 0.4 }, 0.4],
+  ...['400', '401', '402', '403', '404', '422', 'bad-json', 'html', 'redirect', 'empty'].map(
+    (name): (typeof polls)[number] => [name, [scripts[name]?.plain ?? []], lost, 0],
   ),
+  ['gone', [json(410, {})], lost, 0],
+  ['an error without a status', [json(200, { error: { message: 'No.' } })], lost, 0],
+  ['another object', [json(200, { object: 'list', data: [] })], lost, 0],
+  ['an image', [raw(png, 'image/png')], lost, 0],
   ['failed', [videoStatus('failed')], { status: 'failed', error: { code: 'upstream_failed' } }, 0],
   [
     'failed under content rules',
     [videoStatus('failed', { error: { code: 'content_policy_violation', message: 'No.' } })],
     { status: 'failed', cost: 0, error: { code: 'content_policy_violation' } },
-    0,
-  ],
-  [
-    'lost',
-    [scripts['404']?.plain ?? []],
-    { status: 'failed', error: { code: 'upstream_failed' } },
     0,
   ],
 ]
@@ -135,24 +138,74 @@ test('fails without a charge when a video never completes', async () => {
   expect(await statusOf(gus, id)).toMatchObject({ status: 'pending', progress: 30 })
   clock.advance(2 * hour)
   await ctx.jobs.runDue()
-  const error = { code: 'timed_out' }
+  const message = expect.stringContaining('exceeded its time limit of 71 minutes')
+  const error = { code: 'timed_out', message }
   expect(await statusOf(gus, id)).toMatchObject({ status: 'failed', cost: 0, error })
   expect(await patient.findProblems(gus)).toEqual([])
 })
 
-test('does not return content that is not a video', async () => {
+/** Responses to the request of a completed video: whether it can still be there later. */
+const contents: [what: string, content: typeof ok, isTransient: boolean][] = [
+  ['an HTML page', raw(Buffer.from('<html>'), 'video/mp4'), false],
+  ['an image', raw(png, 'video/mp4'), false],
+  ['an error as JSON', json(200, { error: { message: 'No.' } }), false],
+  ...['empty', '400', '401', '403', '404', 'redirect'].map((name): (typeof contents)[number] => [
+    name,
+    scripts[name]?.plain ?? [],
+    false,
+  ]),
+  ['gone', json(410, {}), false],
+  ...['429', '500', '503', 'reset-first', 'truncated'].map((name): (typeof contents)[number] => [
+    name,
+    scripts[name]?.plain ?? [],
+    true,
+  ]),
+]
+
+test.each(contents)('content: %s', async (_, content, isTransient) => {
   const gus = await patient.gus()
   const { fake, ctx, clock } = patient
   fake.script('/videos/film', ok)
-  fake.script('/videos/film/content', raw(Buffer.from('<html>'), 'video/mp4'))
+  fake.script('/videos/film/content', content)
   const id = (await ask(gus, 'video-ok')).text('id')
   clock.advance(5 * second)
   await ctx.jobs.runDue()
-  expect(await statusOf(gus, id)).toMatchObject({ status: 'pending' })
+  expect(await statusOf(gus, id)).toMatchObject(isTransient ? { status: 'pending' } : lost)
   fake.script('/videos/film/content', raw(mp4Bytes, 'video/mp4'))
   clock.advance(5 * second)
   await ctx.jobs.runDue()
-  expect(await statusOf(gus, id)).toMatchObject({ status: 'completed' })
+  expect(await statusOf(gus, id)).toMatchObject(isTransient ? { status: 'completed' } : lost)
+  expect(await patient.findProblems(gus)).toEqual([])
+})
+
+test('polls an upstream that fails later and later, and 20 times in a row at most', async () => {
+  const gus = await patient.gus()
+  const { fake, ctx, clock } = patient
+  const waits: number[] = []
+  /** Waits until the video is polled again. */
+  const pollAgain = async () => {
+    const { length } = fake.received
+    for (let seconds = 5; seconds <= 60; seconds += 5) {
+      clock.advance(5 * second)
+      await ctx.jobs.runDue()
+      if (fake.received.length > length) return void waits.push(seconds)
+    }
+  }
+  fake.script('/videos/film', json(429, {}))
+  const id = (await ask(gus, 'video-ok')).text('id')
+  for (let polls = 0; polls < 5; polls += 1) await pollAgain()
+  fake.script('/videos/film', videoStatus('queued'))
+  await pollAgain()
+  fake.script('/videos/film', json(429, {}))
+  await pollAgain()
+  expect(waits).toEqual([5, 5, 10, 20, 40, 60, 5])
+  for (let polls = 1; polls < 20; polls += 1) {
+    expect(await statusOf(gus, id)).toMatchObject({ status: 'pending' })
+    await pollAgain()
+  }
+  const message = 'The provider failed 20 polls in a row. Nothing was charged.'
+  expect(await statusOf(gus, id)).toMatchObject({ status: 'failed', cost: 0, error: { message } })
+  expect(await patient.findProblems(gus)).toEqual([])
 })
 
 test('submits to the next upstream; rejects an unknown or unpriced model', async () => {

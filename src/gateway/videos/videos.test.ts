@@ -229,16 +229,37 @@ describe('a video that the upstream names by a URL', () => {
     expect((await ned.call('GET', `${path}/content`)).status).toBe(200)
   })
 
-  test('fails for free where it must not be fetched, and is tried again where it may', async () => {
+  test('fails for free where it must not be fetched', async () => {
     const { ned, body } = await complete('CANARY')
     expect(body).toMatchObject({ status: 'failed', cost: 0, error: { code: 'upstream_failed' } })
     expect(faked.fake.canaryTouched()).toBe(0)
     expect(await faked.findProblems(ned)).toEqual([])
+  })
+
+  test('is fetched in a second attempt moments later', async () => {
     faked.fake.script('/files/late.mp4', json(404, {}), raw(mp4Bytes, 'video/mp4'))
-    const late = await complete('files/late.mp4')
-    expect(late.body).toMatchObject({ status: 'pending' })
+    expect((await complete('files/late.mp4')).body).toMatchObject({ status: 'completed' })
+  })
+
+  test.each([
+    ['missing', json(404, {})],
+    ['forbidden', json(403, {})],
+    ['an HTML page', raw(Buffer.from('<html>'), 'text/html')],
+    ['empty', raw(Buffer.alloc(0), 'video/mp4')],
+  ])('fails for free at once where it is %s', async (_, file) => {
+    faked.fake.script('/files/none.mp4', file)
+    const { ned, body } = await complete('files/none.mp4')
+    const error = { code: 'upstream_failed', message: expect.stringContaining('without returning') }
+    expect(body).toMatchObject({ status: 'failed', cost: 0, error })
+    expect(await faked.findProblems(ned)).toEqual([])
+  })
+
+  test('is fetched again where its host fails', async () => {
+    faked.fake.script('/files/busy.mp4', json(503, {}), json(503, {}), raw(mp4Bytes, 'video/mp4'))
+    const { ned, path, body } = await complete('files/busy.mp4')
+    expect(body).toMatchObject({ status: 'pending' })
     await finish(faked)
-    expect((await late.ned.call('GET', late.path)).body).toMatchObject({ status: 'completed' })
+    expect((await ned.call('GET', path)).body).toMatchObject({ status: 'completed' })
   })
 })
 

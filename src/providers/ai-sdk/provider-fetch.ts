@@ -30,7 +30,7 @@ export class ProviderFetch {
   status = 0
   /** Bytes of all bodies. */
   bytes = 0
-  /** True when an event stream broke off. */
+  /** True when a body broke off. */
   isCut = false
   readonly fetch: typeof fetch
 
@@ -120,9 +120,10 @@ export class ProviderFetch {
     return new ReadableStream<Uint8Array>({
       pull: async (out) => {
         const { done, value } = await reader.read().catch((error: unknown) => {
-          if (!isEventStream(headers) || this.call.signal.aborted) throw error
-          // An error would discard the chunks that are not read yet.
+          if (this.call.signal.aborted) throw error
           this.isCut = true
+          // In a stream, an error would discard the chunks that are not read yet.
+          if (!isEventStream(headers)) throw error
           return { done: true, value: undefined }
         })
         if (done || !value) return out.close()

@@ -1,10 +1,11 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 
 import type { AiSdkKind } from '../../config/providers.ts'
-import { isRecord } from '../../core/schema.ts'
+import { isRecord, recordOf } from '../../core/schema.ts'
 import { systemClock } from '../../core/time.ts'
 import { catchError } from '../../testing/catch-error.ts'
 import { makeMp4 } from '../../testing/fixtures/videos.ts'
+import { UpstreamError } from '../upstream.ts'
 import { createAiSdkAdapter } from './adapter.ts'
 
 /** A request that a provider received. */
@@ -17,13 +18,15 @@ interface Seen {
 const apiKey = 'sk-of-the-operator'
 const mp4Bytes = makeMp4(4)
 let seen: Seen[] = []
-let state: 'making' | 'done' | 'failed' | 'busy' | 'declined' = 'making'
+let state: 'making' | 'done' | 'failed' | 'busy' | 'declined' | 'page' | 'rejected' = 'making'
 beforeEach(() => {
   seen = []
   state = 'making'
 })
 
 const busy = () => Response.json({ detail: 'Busy', error: { message: 'Busy' } }, { status: 503 })
+
+const rejected = () => Response.json({ detail: 'No', error: { message: 'No' } }, { status: 401 })
 
 /** Status responses by provider, in the formats of their API references. */
 const statusBodies: Record<string, (origin: string) => unknown> = {
@@ -55,6 +58,8 @@ function respond({ url, body }: Seen): Response {
     return Response.json({ response_url: 'https://queue.fal.run/fal-ai/kling/requests/r1' })
   }
   if (body === '' && state === 'busy') return busy()
+  if (body === '' && state === 'page') return new Response('<html>Sign in</html>')
+  if (body === '' && state === 'rejected') return rejected()
   const result = statusBodies[kind]?.(url.origin)
   if (kind !== 'fal' || state === 'done') return Response.json(result)
   const detail = state === 'making' ? 'Request is still in progress' : 'No memory'
@@ -125,7 +130,7 @@ test.each(makers)(
 test('does not follow a download to a private address', async () => {
   const id = await begin('google', 'veo-3.0-generate-001')
   state = 'done'
-  expect(await catchError(look('google', id, '/content'))).toBeInstanceOf(Error)
+  expect((await look('google', id, '/content')).status).toBe(404)
   expect(seen.some(({ url }) => url.pathname === '/cdn/a.mp4')).toBe(false)
 })
 
@@ -141,6 +146,32 @@ test.each(makers)(
     expect(JSON.stringify(result)).not.toContain(apiKey)
   },
 )
+
+test.each(makers)('%s: a response that is no status fails for good', async (kind, model) => {
+  const id = await begin(kind, model)
+  state = 'page'
+  expect(await standing(kind, id)).toMatchObject({ status: 'failed' })
+  state = 'rejected'
+  const response = await look(kind, id)
+  const isFailed = recordOf(await response.json())['status'] === 'failed'
+  expect([kind, isFailed || response.status === 401]).toEqual([kind, true])
+})
+
+test.each(['fal', 'google'] as const)('%s: a response that broke off can pass', async (kind) => {
+  const id = await begin(kind, makers.find(([name]) => name === kind)?.[1] ?? '')
+  const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{'
+  const broken = Bun.listen({
+    port: 0,
+    hostname: '127.0.0.1',
+    socket: { data: (socket) => void socket.end(head) },
+  })
+  const baseUrl = `http://127.0.0.1:${broken.port}/${kind}`
+  const adapter = createAiSdkAdapter({ name: kind, kind, baseUrl, apiKey }, systemClock)
+  const poll = adapter.poll?.({ path: `/videos/${id}`, signal })
+  if (!poll) throw new Error('no videos')
+  expect(await catchError(poll)).toBeInstanceOf(UpstreamError)
+  broken.stop(true)
+})
 
 test('fails a job without a video', async () => {
   const id = await begin('google', 'veo-3.0-generate-001')

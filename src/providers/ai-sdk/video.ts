@@ -1,12 +1,16 @@
 import {
   AISDKError,
+  APICallError,
   type Experimental_VideoModelV4 as VideoModelV4,
   type JSONValue,
 } from '@ai-sdk/provider'
 
+import { GuardedFetchError } from '../../core/fetch.ts'
 import type { Json } from '../../core/schema.ts'
 import { videoBytesMax } from '../../limits.ts'
+import { isTransientStatus } from '../error-body.ts'
 import { asString, errorResponse } from '../response.ts'
+import { UpstreamError } from '../upstream.ts'
 import { encodeVideoId, parseVideoPath } from '../video-id.ts'
 import { toErrorEvent } from './errors.ts'
 import { nearestAspectRatio } from './image.ts'
@@ -77,18 +81,25 @@ export async function pollVideo(
   const result = await model
     .doStatus?.({ operation, abortSignal: signal })
     .then(undefined, toFailedStatus)
+  // Some packages report a response that broke off as a failed video.
+  if (network.isCut || signal.aborted) throw new UpstreamError('reset', upstream.name)
   if (!result) return noVideos()
   if (result.status === 'pending') return Response.json({ status: 'in_progress' })
   if (result.status === 'error') {
     // A busy or failing provider may still complete the video.
     const { status } = network
-    if (status === 429 || status >= 500) return errorResponse(status, 'The provider is busy.')
+    if (isTransientStatus(status)) return errorResponse(status, 'The provider is busy.')
     const error = toErrorEvent({ message: result.error }, upstream)
     return Response.json({ status: 'failed', error })
   }
   const [video] = result.videos
   if (!isContent) return Response.json({ status: 'completed', progress: 100 })
-  if (video?.type === 'url') return network.download(video.url, videoBytesMax)
+  if (video?.type === 'url') {
+    return network.download(video.url, videoBytesMax).catch((error: unknown) => {
+      if (!(error instanceof GuardedFetchError)) throw error
+      return errorResponse(404, 'The video is at an address that cannot be fetched.')
+    })
+  }
   if (video?.type === 'base64') return new Response(Buffer.from(video.data, 'base64'))
   if (video?.type === 'binary') return new Response(new Uint8Array(video.data))
   return errorResponse(404, 'The provider returned no video.')
@@ -96,8 +107,14 @@ export async function pollVideo(
 
 const noVideos = (): Response => errorResponse(404, 'This model does not create videos.')
 
-/** Converts the error that a package throws for a job without a video. */
+/**
+ * Converts the errors that a package throws for a job without a video, and for a response that is
+ * not a status.
+ */
 function toFailedStatus(error: unknown): { status: 'error'; error: string } {
+  if (APICallError.isInstance(error) && error.statusCode === 200) {
+    return { status: 'error', error: 'The provider responded with something else than a status.' }
+  }
   if (!AISDKError.isInstance(error) || !error.name.endsWith('_VIDEO_GENERATION_ERROR')) throw error
   return { status: 'error', error: error.message }
 }
