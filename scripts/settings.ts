@@ -22,6 +22,8 @@ A setting is an environment variable or a line of \`berth.toml\`, there in lower
 \`false\`, or \`1\` and \`0\`. A rate of 0 is no limit. \`berth config\` prints every setting with its
 value and origin. Settings with \`*\` can also be changed in the console at \`/console/settings\`: at
 once, in all processes, and for later starts. A value that is set elsewhere wins over the console.
+Other variables that begin with \`BERTH_\` are warnings. Those that Kubernetes sets for a Service, such as
+\`BERTH_SERVICE_HOST\` or a \`PORT\` of \`tcp://10.0.0.1:3000\`, are ignored.
 Upstreams and models are tables of \`berth.toml\`: see [models.md](models.md).
 `
 

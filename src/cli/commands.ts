@@ -36,13 +36,13 @@ export async function run(args: Arguments): Promise<CommandResult | undefined> {
   return failed(`Unknown command ${command}.\n\n${usage}`)
 }
 
-function showConfig({ rows }: Config): CommandResult {
+function showConfig({ rows, warnings }: Config): CommandResult {
   const width = Math.max(...rows.map((row) => row.name.length))
   const lines = rows.map(({ name, value, source, description }) => {
     const shown = value === '' ? '(none)' : value
     return `${name.padEnd(width)}  ${shown}  [${source}]\n${' '.repeat(width)}  ${description}`
   })
-  return succeeded(lines.join('\n'))
+  return succeeded([...lines, ...warnings.map((why) => `Warning: ${why}`)].join('\n'))
 }
 
 async function checkHealth(config: Config): Promise<CommandResult> {

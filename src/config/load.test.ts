@@ -3,7 +3,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { isServiceVariable } from './environment.ts'
 import { ConfigError, loadConfig } from './load.ts'
+import { SettingsSchema } from './settings.ts'
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'berth-config-'))
 const problemsOf = (
@@ -81,14 +83,54 @@ test('a number is accepted up to its maximum', () => {
 })
 
 test('all problems are reported at once, with the expected value', () => {
-  const problems = problemsOf(
-    { PORT: 'abc' },
-    { DATA_DIR: folder(), GAMES_ON: 'yes', BERTH_X: '1' },
-  )
-  expect(problems).toHaveLength(3)
+  const problems = problemsOf({ PORT: 'abc' }, { DATA_DIR: folder(), GAMES_ON: 'yes' })
+  expect(problems).toHaveLength(2)
   expect(problems.join(' ')).toContain('PORT (flag) must be an integer (0 to 65535)')
   expect(problems.join(' ')).toContain('GAMES_ON (environment) must be on or off')
-  expect(problems.join(' ')).toContain('BERTH_X is not a setting')
+})
+
+test('an unknown variable is a warning with the nearest setting', () => {
+  const unknown = { BERTH_PROT: '1', BERTH_HTTP_PORT: '2', BERTH_KEYSOPEN: 'x', BERTH_HOST: '::' }
+  const config = loadConfig({}, { DATA_DIR: folder(), ...unknown })
+  expect(config.warnings).toEqual([
+    'BERTH_PROT is not a setting of Berth. Did you mean PORT?',
+    'BERTH_HTTP_PORT is not a setting of Berth. See: berth config',
+    'BERTH_KEYSOPEN is not a setting of Berth. Did you mean KEYS_OPEN?',
+    'BERTH_HOST is not a setting of Berth. Did you mean HOST?',
+  ])
+  expect(config).toMatchObject({ port: 3000, host: '127.0.0.1' })
+})
+
+/** The variables of a Service, with a port that has a name (Kubernetes, "Discovering services"). */
+const variablesOf = (service: string) => ({
+  [`${service}_SERVICE_HOST`]: '10.0.0.11',
+  [`${service}_SERVICE_PORT`]: '3000',
+  [`${service}_SERVICE_PORT_HTTP`]: '3000',
+  [`${service}_PORT`]: 'tcp://10.0.0.11:3000',
+  ...Object.fromEntries(
+    ['3000_TCP', '53_UDP', '9_SCTP'].flatMap((port) => [
+      [`${service}_PORT_${port}`, `${port.split('_')[1]?.toLowerCase()}://10.0.0.11:3000`],
+      [`${service}_PORT_${port}_PROTO`, 'tcp'],
+      [`${service}_PORT_${port}_PORT`, '3000'],
+      [`${service}_PORT_${port}_ADDR`, '10.0.0.11'],
+    ]),
+  ),
+})
+
+test('the variables of Kubernetes Services are ignored, and override no setting', () => {
+  const services = ['BERTH', 'BERTH_GATEWAY', 'OLLAMA'].map(variablesOf)
+  const environment = Object.assign({ DATA_DIR: folder() }, ...services)
+  expect(loadConfig({}, environment).warnings).toEqual([])
+  const { warnings } = loadConfig({}, { ...environment, BERTH_PORT: '3000' })
+  expect(warnings).toEqual(['BERTH_PORT is not a setting of Berth. Did you mean PORT?'])
+  writeFileSync(join(environment.DATA_DIR, 'berth.toml'), 'port = 8080')
+  for (const PORT of ['tcp://10.0.0.11:3000', 'udp://10.0.0.11:3000']) {
+    const config = loadConfig({}, { ...environment, PORT })
+    expect([config.port, config.warnings]).toEqual([8080, []])
+  }
+  // A name that such a variable can have would never be read.
+  const names = Object.keys(SettingsSchema.properties)
+  expect(names.filter((name) => isServiceVariable(name, '3000'))).toEqual([])
 })
 
 test('address ranges, empty hosts and empty folders are rejected', () => {
@@ -134,7 +176,9 @@ test('an OpenID Connect issuer is kept unchanged and needs a client id', () => {
 test('unknown keys and invalid TOML in berth.toml are rejected', () => {
   const unknown = folder()
   writeFileSync(join(unknown, 'berth.toml'), 'prot = 3000')
-  expect(problemsOf({}, { DATA_DIR: unknown })[0]).toContain('"prot" is not a setting')
+  expect(problemsOf({}, { DATA_DIR: unknown })[0]).toEndWith(
+    '"prot" is not a setting of Berth. Did you mean PORT?',
+  )
   const broken = folder()
   writeFileSync(join(broken, 'berth.toml'), 'port = = 1')
   expect(problemsOf({}, { DATA_DIR: broken })[0]).toContain('is not valid TOML')

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { Json } from '../core/schema.ts'
 import { messageOf } from '../core/text.ts'
 import { upstreamRequestsMax } from '../limits.ts'
+import { type Environment, isServiceVariable, unknownSetting } from './environment.ts'
 import { providers } from './providers.ts'
 import { camelCase, toText } from './setting-types.ts'
 import { type Config, type SettingName, SettingsSchema, type Source } from './settings.ts'
@@ -18,8 +19,6 @@ export class ConfigError extends Error {
   }
 }
 
-type Environment = Record<string, string | undefined>
-
 const { properties } = SettingsSchema
 const names = Object.keys(properties).filter((name): name is SettingName =>
   Object.hasOwn(properties, name),
@@ -32,6 +31,7 @@ const environmentOnly = new Set<SettingName>(['DATA_DIR', 'DATABASE_URL'])
  * Reads all settings from flags, the environment and berth.toml (BERTH_CONFIG, else in the working
  * folder or the data folder), in this order of precedence. `needsKeys`: the API keys of upstreams
  * must be set; commands that call no upstream pass false. Throws ConfigError with every problem.
+ * Another variable that begins with BERTH_ is a warning, unless Kubernetes sets it.
  */
 export function loadConfig(
   flags: Record<string, string> = {},
@@ -42,9 +42,10 @@ export function loadConfig(
   const warnings: string[] = []
   const path = findToml(flags, environment, problems)
   const { file, tables } = readToml(path, environment.BERTH_CONFIG !== undefined, problems)
-  for (const key of Object.keys(environment)) {
-    if (key.startsWith('BERTH_') && key !== 'BERTH_CONFIG') {
-      problems.push(`${key} is not a setting of Berth. See: berth config`)
+  for (const [key, text] of Object.entries(environment)) {
+    const isUnknown = key.startsWith('BERTH_') && key !== 'BERTH_CONFIG'
+    if (isUnknown && !isServiceVariable(key, text)) {
+      warnings.push(unknownSetting(key, key.slice('BERTH_'.length), names))
     }
   }
   const values: Json = { warnings }
@@ -103,7 +104,7 @@ function readToml(path: string, isRequired: boolean, problems: string[]): Toml {
   for (const [key, value] of Object.entries(parsed)) {
     const name = names.find((known) => known === key.toUpperCase())
     if (key === 'upstream' || key === 'model') toml.tables[key] = value
-    else if (!name) problems.push(`${path}: "${key}" is not a setting of Berth. See: berth config`)
+    else if (!name) problems.push(unknownSetting(`${path}: "${key}"`, key.toUpperCase(), names))
     else if (environmentOnly.has(name)) {
       problems.push(`${path}: set ${name} in the environment instead.`)
     } else toml.file[name] = toText(value)
@@ -120,7 +121,8 @@ function findText(
   const sources = { flag: flags, environment, 'berth.toml': file } as const
   for (const source of ['flag', 'environment', 'berth.toml'] as const) {
     const text = sources[source][name]
-    if (text !== undefined) return [text, source]
+    const isForeign = source === 'environment' && isServiceVariable(name, text)
+    if (text !== undefined && !isForeign) return [text, source]
   }
   return undefined
 }
