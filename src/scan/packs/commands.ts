@@ -89,7 +89,7 @@ const destruction = [
   /\bfind\s(?:\/|~\/?|\$home)\s.{0,120}(?:-delete\b|-exec\s(?:rm|shred)\b)/,
   /\b(?:del|erase|rd|rmdir)\s(?:\/\w\s){1,4}["']?(?:c:\\?|%userprofile%|%systemdrive%)/,
   /\bremove-item\b.{0,80}-recurse\b.{0,80}(?:c:\\(?:\s|$|\*)|\$home\b|\$env:userprofile)|\bremove-item\b.{0,20}(?:c:\\\*?\s|\$home\s|~\s).{0,60}-recurse\b/,
-  /\bformat\s[c-z]:\s?(?:\/|$)/,
+  /\bformat\s[c-h]:\s?(?:\/|$)/,
   /\b(?:diskpart|vssadmin\sdelete\sshadows|wbadmin\sdelete|cipher\s\/w)/,
   /\b(?:delete|erase|wipe|destroy|remove)\s(?:all|every|everything)\b.{0,40}\b(?:home (?:directory|folder)|hard (?:disk|drive)|disk|whole machine|root directory|(?:user|client|owner|victim)'s (?:files|documents|computer|machine|data|system)|backups)\b/,
 ]

@@ -16,6 +16,8 @@ const dropHosts = pattern(
   String.raw`catbox\.moe|bashupload\.com|bit\.ly|tinyurl\.com|is\.gd|cutt\.ly|t\.ly|beeceptor\.com|`,
   String.raw`requestcatcher\.com|hookdeck\.com|api\.telegram\.org)$|\.onion$`,
 )
+/** The bot of the user, whose token is a variable. */
+const ownBot = /^https:\/\/api\.telegram\.org\/bot[$<{%]/
 const discordWebhook = /^https?:\/\/(?:\w+\.)?discord(?:app)?\.com\/api\/webhooks\//
 
 /** Installers of well-known projects, by host and start of the path. */
@@ -51,6 +53,14 @@ const installers = [
   'tailscale.com/install.sh',
 ]
 
+/** Hosts of interfaces that belong to a well-known service. */
+const interfaces = pattern(
+  '',
+  String.raw`(?:^|\.)(?:api\.(?:github|openai|anthropic|stripe|cloudflare|notion|linear|vercel|netlify|slack|hubapi|sendgrid|twilio)\.(?:com|app)|`,
+  String.raw`googleapis\.com|graph\.microsoft\.com|slack\.com|sentry\.io|atlassian\.net|huggingface\.co|`,
+  String.raw`registry\.npmjs\.org|pypi\.org|github\.com|gitlab\.com)$`,
+)
+
 /** URLs of a statement by trust. */
 export interface Hosts {
   /** At least one URL, none of them local. */
@@ -61,6 +71,8 @@ export interface Hosts {
   isDrop: boolean
   /** A URL without encryption that is not local. */
   isPlain: boolean
+  /** At least one URL, all of well-known interfaces. */
+  isInterface: boolean
 }
 
 /** Classifies the URLs of a text in lower case. */
@@ -76,8 +88,12 @@ export function readHosts(text: string): Hosts {
           installers.some((known) => startsWithPath(url.slice(8), known)),
       ),
     isDrop: urls.some(
-      ([url, host = '']) => dropHosts.test(host) || address.test(host) || discordWebhook.test(url),
+      ([url, host = '']) =>
+        (dropHosts.test(host) && !ownBot.test(url)) ||
+        address.test(host) ||
+        discordWebhook.test(url),
     ),
+    isInterface: urls.length > 0 && urls.every(([, host = '']) => interfaces.test(host)),
     isPlain: urls.some(([url]) => url.startsWith('http://')),
   }
 }
@@ -85,3 +101,24 @@ export function readHosts(text: string): Hosts {
 /** Returns whether a URL without scheme is at a known place, not on a host that begins alike. */
 const startsWithPath = (url: string, known: string): boolean =>
   url.startsWith(known) && (known.includes('/') || /^(?:$|[/?#])/.test(url.slice(known.length)))
+
+const destinations = pattern(
+  'g',
+  String.raw`\b(?:https?|s3|ftps?|sftp|wss?):\/\/[^\s"'<>)\u0060]{1,200}|[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{2,30})+|`,
+  String.raw`(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|`,
+  String.raw`(?<![\w./@~$-])(?:[a-z\d][\w-]{0,60}\.){1,4}(?:com|net|org|io|dev|xyz|site|ru|cn|top|info|co|me|app|cc|online|`,
+  String.raw`cloud|ai|help|tech|live|zone|club|store|support|page|pro|biz|pw|tk|gg|link|click|de|es|fr|jp|br|uk|eu)\b(?![\w(.-])`,
+)
+const nearby =
+  /^(?:\w+:\/\/)?(?:[^/@]{0,40}@)?(?:localhost|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|0\.0\.0\.0|169\.254\.|[$<{%]|git@github)/
+const isSource = /\b(?:from|see|per|docs?|documentation|source|credit)\b[\w\s:]{0,12}["'`(<]{0,3}$/
+
+/** Returns the offsets of addresses in a text to which something can be sent. */
+export function readDestinations(text: string): number[] {
+  return [...text.matchAll(destinations)]
+    .filter(
+      ({ 0: found, index }) =>
+        !nearby.test(found) && !isSource.test(text.slice(Math.max(0, index - 40), index)),
+    )
+    .map(({ index }) => index)
+}

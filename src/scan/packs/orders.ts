@@ -40,33 +40,6 @@ export function* override({ text, at, isWarning }: Statement): Generator<PackHit
     }
 }
 
-const person = String.raw`(?:the |your |any |this )?(?:user|human|person|operator|owner|reviewer|developer|anyone|them)`
-const concealments = [
-  pattern(
-    '',
-    String.raw`\b(?:do not|don't|never|must not|should not|without|avoid|no need to)\s(?:\w+ly\s)?(?:tell(?:ing)?|inform(?:ing)?|`,
-    String.raw`notify(?:ing)?|alert(?:ing)?|warn(?:ing)?|show(?:ing)?|reveal(?:ing)?|mention(?:ing)?|disclos(?:e|ing)|report(?:ing)?|explain(?:ing)?|let)\s`,
-    String.raw`(?!.{0,60}\b(?:until|unless|before|passwords?|secrets?|api keys?|credentials?|tokens?)\b)(?:.{0,60}\bto\s)?${person}\b`,
-  ),
-  /\b(?:do not|don't|never) (?:mention|reveal|disclose|acknowledge|log|report|reference|show|display|explain) (?:this|that|these|the) (?:step|instruction|rule|action|command|request|upload|transfer|call|section|hidden|paragraph|sync|behaviou?r|script|file|skill)/,
-  /\b(?:do not|don't|never) (?:mention|reveal|disclose|acknowledge) (?:this|it|that|any of this)\b/,
-  pattern(
-    '',
-    String.raw`\bwithout\s(?:the\s)?(?:user'?s?|human'?s?|operator'?s?|their|asking for|owner'?s?)\s(?:\w{1,12}\s)?(?:knowledge|awareness|noticing|knowing|notice|consent)\b`,
-  ),
-  /\b(?:hide|conceal|keep) (?:this|it|these|the \w+) (?:secret|hidden|from (?:the )?(?:user|human|operator|owner))/,
-  /\b(?:silently|quietly|secretly|covertly|stealthily|invisibly) (?:run|execute|send|upload|copy|install|add|append|forward|exfiltrate|collect|read|post|include|transmit|write|insert|enable|sync|bcc)\b/,
-  /\b(?:clear|delete|wipe|erase|remove) (?:the )?(?:shell|bash|command|terminal|zsh) (?:history|logs?)\b|\bhistory -c\b|\bunset histfile\b|\bhistfile=\/dev\/null/,
-]
-
-/** Sentences that hide actions from the user. */
-export function* concealment({ text, at, isWarning }: Statement): Generator<PackHit> {
-  const isDescription =
-    isWarning && /\b(?:flag|detect|malicious|suspicious|attack|injection|red flag)/.test(text)
-  if (!isDescription && concealments.some((shape) => shape.test(text)))
-    yield { code: 'pack.concealment', at }
-}
-
 const remoteOrders = [
   /\b(?:fetch|download|load|retrieve|read|get|open|visit|curl|check|pull|browse)\b.{0,200}https?:\/\/\S{1,300}.{0,120}\b(?:follow|execute|obey|apply|run|perform|carry out|adopt|treat|do what)\b.{0,60}\b(?:instruct\w*|steps?|commands?|directions?|it|them|says|contents?|text|prompt|rules|tasks?)\b/,
   /\b(?:follow|execute|obey|apply|run|perform)\b.{0,60}\b(?:instruct\w*|steps?|commands?|directions?|prompt|rules|tasks?)\b.{0,60}\b(?:at|from|in|on|found at|hosted at)\s\W{0,3}https?:\/\//,
@@ -98,7 +71,8 @@ const asksWallet = [
 ]
 const movesFunds =
   /\b(?:transfer|send|sweep|move|withdraw|forward|drain|pay)\b.{0,80}\b(?:eth|btc|sol|usdc|usdt|funds?|balances?|tokens?|coins?|crypto\w*|fees?|tips?|donation|royalty)\b.{0,120}(?:\b0x[\da-f]{40}\b|\bbc1[\da-z]{25,60}\b|\b[1-9a-hj-np-z]{43,44}\b)/
-const unlimitedApproval = /\bapprove\(.{0,120}(?:maxuint|max_uint|2\s?\*\*\s?256|uint256\)\.max)/
+const unlimitedApproval =
+  /\bapprove\(.{0,120}(?:maxuint|max_uint|2\s?\*\*\s?256|uint256\)\.max)|\bapprov\w+ (?:an? |the )?(?:unlimited|infinite|maximum) (?:allowance|spend\w*|amount|approval)|(?:pyperclip\.copy|pbcopy|set-clipboard|clipboard\.write\w*|xclip)\b.{0,80}\b(?:0x[\da-f]{40}|bc1[\da-z]{25,60}|[13][a-km-z\d]{25,34})\b/
 const neverAsks = /\b(?:never|do not|don't|must not|should not|refuse to|cannot|without)\b/
 
 /** Requests for the keys of a wallet, and payments to an address of the maker. */

@@ -7,19 +7,19 @@ const persistences = [
   pattern('', String.raw`${intoFile}.{0,200}\bauthorized_keys\b`),
   pattern(
     '',
-    String.raw`\bcrontab\b.{0,200}(?:curl|wget|base64|/tmp/|\bnc\b|https?:|\.\w{2,12}/)|(?:curl|wget|\*\s\*\s\*\s\*).{0,200}\|\s?crontab\b`,
+    String.raw`\bcrontab\b(?! -l).{0,200}(?:curl|wget|base64|/tmp/|\bnc\b|https?:|\.\w{2,12}/)|(?:curl|wget|\*\s\*\s\*\s\*).{0,200}\|\s?crontab\b`,
   ),
   pattern('', String.raw`${intoFile}.{0,200}(?:/etc/cron|/var/spool/cron)`),
   pattern(
     '',
     String.raw`${intoFile}.{0,200}\.(?:bashrc|zshrc|bash_profile|profile|zprofile|zshenv)\b`,
   ),
-  /\blaunchctl (?:load|bootstrap)\b|\blibrary\/launch(?:agents|daemons)\b|\bschtasks \/create\b|\bcurrentversion\\run\b|\bsystemctl (?:--user )?enable\b.{0,80}(?:\/tmp|\.config\/systemd)/,
+  /\blaunchctl (?:load|bootstrap)\b|\blibrary\/launch(?:agents|daemons)\b|\bschtasks \/create\b|(?:\breg add\b|\b(?:set|new)-item|setvalue|\badd\b).{0,160}\bcurrentversion\\+run\b|\bsystemctl (?:--user )?enable\b.{0,80}(?:\/tmp|\.config\/systemd)/,
   pattern(
     '',
     String.raw`${intoFile}.{0,200}(?:\.git/hooks/|\bcore\.hookspath\b|\.claude/(?:settings|hooks)|\.cursor/(?:rules|mcp)|\.codex/config|\.gemini/settings|\.vscode/tasks\.json|copilot-instructions\.md)`,
   ),
-  /\bgit config --global (?:core\.(?:hookspath|sshcommand|fsmonitor|editor|pager)|url\.|credential\.helper)/,
+  /\bgit config --global (?:core\.(?:hookspath|sshcommand|fsmonitor|editor|pager)|url\.|credential\.helper(?! (?:osxkeychain|manager|libsecret|wincred|store|['"]?cache)))/,
   /"?(?:pretooluse|posttooluse|sessionstart|userpromptsubmit)"?\s?:/,
   pattern(
     '',

@@ -2,13 +2,13 @@ import { findSlur } from '../rules/text-policy.ts'
 import { findSecrets } from '../secret-patterns.ts'
 import { destructive, remoteCode, reverseShell } from './commands.ts'
 import { decodedRuns, decodedTexts } from './encoded.ts'
-import { exfiltration } from './exfiltration.ts'
 import { type PackHit, type PackScan, toFindings, toPackScan } from './findings.ts'
 import { hiddenCharacters, hiddenComments, outOfView } from './hidden.ts'
-import { concealment, override, remoteInstructions, wallet } from './orders.ts'
+import { override, remoteInstructions, wallet } from './orders.ts'
 import { persistence, protectionOff } from './protection.ts'
 import { getPackRule } from './rules.ts'
 import { type PackFile, readStatements, type Statement } from './statements.ts'
+import { theft } from './theft.ts'
 
 /** Statements of one pack. More make it `pack.too_dense`. */
 const statementsMax = 12_000
@@ -21,7 +21,6 @@ type StatementRule = (statement: Statement) => Iterable<PackHit>
 
 const statementRules: readonly StatementRule[] = [
   override,
-  concealment,
   remoteInstructions,
   wallet,
   remoteCode,
@@ -71,7 +70,7 @@ function* scanFile(file: PackFile, budget: Budget): Generator<PackHit | 'turn'> 
   yield* scanComments(file)
   yield* scanDecoded(file)
   yield 'turn'
-  const rules = [...statementRules, exfiltration()]
+  const rules = [...statementRules, theft()]
   for (const statement of readStatements(file)) {
     if (statement === 'turn') {
       yield statement
@@ -106,7 +105,7 @@ function* scanDecoded(file: PackFile): Generator<PackHit | 'turn'> {
 
 /** Applies the rules for statements to a text that readers do not see. */
 function judge(text: string): PackHit[] {
-  const rules = [...statementRules, exfiltration()]
+  const rules = [...statementRules, theft()]
   const statements = [...readStatements({ path: 'hidden.md', text: text.slice(0, hiddenMax) })]
   return statements.flatMap((statement) =>
     statement === 'turn' ? [] : rules.flatMap((rule) => [...rule(statement)]),

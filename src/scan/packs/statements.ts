@@ -1,9 +1,12 @@
 import { plain } from '../page.ts'
 import { pattern } from '../pattern.ts'
+import { interestOf } from './signals.ts'
 
 const statementCharsMax = 1_000
 const overlapChars = 200
 const joinedLinesMax = 20
+/** Statements after one that names a sensitive thing, which can refer to it. */
+const followingMax = 4
 /** Passages between two turns of the event loop: at most a few milliseconds. */
 const turnLength = 400
 
@@ -19,6 +22,8 @@ export interface Statement {
   at: number
   /** Lower case, without look-alike letters, invisible characters and emphasis. */
   text: string
+  /** The text with `/` for `\\` and with the pieces of quoted paths joined. */
+  paths: string
   isCode: boolean
   /** The statement, its lead-in or its section warns about what it shows. */
   isWarning: boolean
@@ -35,16 +40,6 @@ const warning = pattern(
   String.raw`indicators? of compromise|den(?:y|ied)|disallow\w*|bad practice|risk[ys]?|phishing|`,
   String.raw`untrusted|blocked|bad|wrong)\b`,
 )
-const interesting = pattern(
-  'i',
-  String.raw`[|<$@]|https?:|rm\s|\.(?:ssh|aws|env|npmrc|netrc|kube|gnupg|claude|cursor)|key|token|`,
-  String.raw`secret|passw|credential|cookie|wallet|phrase|instruct|prompt|ignore|disregard|forget|`,
-  String.raw`override|user|human|curl|wget|eval|exec|base64|sudo|chmod|cron|bashrc|zshrc|/dev/|mkfs|`,
-  String.raw`\bdd\b|del\s|format|shred|find\s|\bnc\b|socat|invoke|\biex\b|powershell|memory|hook|`,
-  String.raw`permission|sandbox|docker|send|upload|transfer|convers|histor|environ|you are|system|`,
-  String.raw`[\u0370-\u04ff\uff01-\uff5e\u200b-\u200f\u2060-\u2064\ud835]|developer|mode|remember|session|agents?\.md|launch|schtasks|registry|verify|quarantine`,
-)
-
 const isMarkdown = (path: string): boolean => /\.(?:md|mdx|markdown|txt|rst)$/i.test(path)
 
 /**
@@ -54,14 +49,19 @@ const isMarkdown = (path: string): boolean => /\.(?:md|mdx|markdown|txt|rst)$/i.
 export function* readStatements({ path, text }: PackFile): Generator<Statement | 'turn'> {
   const lines = readLines(text, isMarkdown(path))
   let count = 0
+  let following = 0
   for (const { at, raw, isCode, lead, block } of lines) {
     for (const piece of isCode ? [{ at: 0, raw }] : splitProse(raw)) {
       if (++count % turnLength === 0) yield 'turn'
-      if (piece.raw.length < 5 || !interesting.test(piece.raw)) continue
+      if (piece.raw.length < 5) continue
       for (const part of parts(piece.raw)) {
+        const interest = interestOf(joinPieces(part.raw))
+        if (interest === undefined && following-- <= 0) continue
+        if (interest === 'sensitive') following = followingMax
         const isWarning = warning.test(part.raw) || warning.test(lead)
         const value = toPlain(part.raw, isCode)
-        yield { at: at + piece.at + part.at, text: value, isCode, isWarning, block }
+        const paths = joinPieces(value)
+        yield { at: at + piece.at + part.at, text: value, paths, isCode, isWarning, block }
       }
     }
   }
@@ -143,7 +143,9 @@ function turnFence(reader: Reader, mark: string): undefined {
 /** Splits a paragraph at the ends of its sentences. */
 function* splitProse(raw: string): Generator<{ at: number; raw: string }> {
   let from = 0
-  for (const end of raw.matchAll(/[.!?]["'”’)*_`]{0,3}\s+/g)) {
+  for (const end of raw.matchAll(
+    /(?<!\b(?:e\.g|i\.e|cf|vs|z\. ?b))[.!?]["'”’)*_`]{0,3}\s+|[。！？]/g,
+  )) {
     const to = end.index + end[0].length
     yield { at: from, raw: raw.slice(from, to) }
     from = to
@@ -157,6 +159,19 @@ function* parts(raw: string): Generator<{ at: number; raw: string }> {
     yield { at, raw: raw.slice(at, at + statementCharsMax) }
     at += statementCharsMax - overlapChars
   }
+}
+
+const pieces = /["'`)]\s?(?:\+|,|\/)\s?[a-z]{0,2}["'`]|\w(?:''|"")\w|\\/i
+const list = /\[((?:\s?["'`][^"'`\]]{0,60}["'`]\s?,?){2,40})\]\s?\.join\(\s?["'`]{2}\s?\)/gi
+
+/** Joins the quoted pieces of texts and paths: `'a' + 'b'`, `join('a', 'b')`, `'a' / 'b'`. */
+function joinPieces(text: string): string {
+  if (!pieces.test(text)) return text
+  return text
+    .replace(list, (_, items: string) => `"${items.replace(/["'`\s,]+/g, '')}"`)
+    .replace(/["'`]\s?\+\s?["'`]|(?<=[\w./])(?:''|"")(?=[\w./])/g, '')
+    .replace(/["'`)]\s?[,/]\s?[a-z]{0,2}["'`]/gi, '/')
+    .replace(/\\+/g, '/')
 }
 
 const emphasis = /(?<=\w)\*{1,3}|\*{1,3}(?=\w)|(?<![\w/.])_{1,3}(?=\w)|(?<=\w)_{1,3}(?![\w/.])/g

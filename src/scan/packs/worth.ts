@@ -1,0 +1,102 @@
+import type { Hit } from './automaton.ts'
+import { isUsed } from './proper-use.ts'
+import { bitsOf, isNegated, ordered, type Signals } from './signals.ts'
+
+const things = bitsOf(
+  'store',
+  'saved',
+  'envFile',
+  'envAll',
+  'secret',
+  'seed',
+  'personal',
+  'document',
+)
+const stores = bitsOf('store', 'envFile', 'envAll')
+const secret = bitsOf('secret')
+const seed = bitsOf('seed')
+const saved = bitsOf('saved')
+const personal = bitsOf('personal')
+const documents = bitsOf('document')
+const profile = bitsOf('profile')
+const take = bitsOf('grab', 'take')
+const seek = bitsOf('seek')
+const give = bitsOf('send', 'put')
+const edit = bitsOf('edit')
+
+/** Words for all of a thing, or for its owner. */
+export const whole =
+  /\b(?:all|any|every|each|both|full|complete|entire|contents? of|user's|users|(?:of|from) (?:the|their|each|a) (?:user|human|person|customer|owner|operator)|their|found|collected|discovered|stored|stolen|saved|existing|verbatim|configured)\b/
+const owned =
+  /\b(?:user'?s?|saved|saves|stored|stores|remember\w*|profiles?|their|logged-in|existing|default|of|from|decrypt\w*|keeps?|holds?)\b/
+const into =
+  /\b(?:to|into|as)\s(?:(?:the|your|a|an|its|this|project'?s?|local|root|new|own|user'?s?)\s){0,3}["'`(]{0,2}$/
+const inside =
+  /\b(?:in|inside|at|via|through|with|under)\s(?:(?:the|your|a|an|its|this|project'?s?|local|root|new|own|user'?s?)\s){0,3}["'`(]{0,2}$/
+/** Letters of languages whose verbs can follow their objects. */
+export const foreign = /[\u00c0-\u024f\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/
+
+/** Worth of a thing: 2 for stores of credentials, 1 for credentials, 0 for other data. */
+export type Worth = 2 | 1 | 0
+
+/** Returns the things that a sentence names, apart from their proper use and places to write to. */
+export function thingsOf(signals: Signals): Hit[] {
+  return signals.hits.filter(
+    (hit) =>
+      (hit.classes & things) !== 0 &&
+      !isUsed(signals.text, hit.at, hit.end) &&
+      !isTarget(signals, hit) &&
+      !isNegatedThing(signals, hit),
+  )
+}
+
+/** Returns whether a thing is where something is written: "add the key to `.env`". */
+function isTarget(signals: Signals, hit: Hit): boolean {
+  if ((hit.classes & (stores | secret)) === 0) return false
+  const { text, hits } = signals
+  const before = text.slice(Math.max(0, hit.at - 50), hit.at)
+  const verbs = hits.filter(
+    ({ classes, end }) => (classes & (take | give | edit | seek)) !== 0 && end <= hit.at,
+  )
+  const last = verbs.at(-1)
+  if (
+    last &&
+    (last.classes & take) !== 0 &&
+    hit.at - last.end <= 12 &&
+    !into.test(text.slice(last.end, hit.at))
+  )
+    return false
+  if (into.test(before)) return true
+  return (
+    inside.test(before) &&
+    last !== undefined &&
+    (last.classes & (give | edit)) !== 0 &&
+    (last.classes & take) === 0
+  )
+}
+
+/** Returns whether a thing is excepted, or every verb about it is forbidden. */
+const isNegatedThing = (signals: Signals, hit: Hit): boolean =>
+  /\b(?:not|never|no|without|except|excluding|but not) ["'`(]{0,2}(?:the |your |any )?["'`]?[\w~/$.]{0,20}$/.test(
+    signals.text.slice(Math.max(0, hit.at - 40), hit.at),
+  ) ||
+  (isNegated(signals, hit) && ordered(signals, take | give).every(({ at }) => at > hit.at))
+
+export function worthOf(signals: Signals, named: Hit[]): Worth | undefined {
+  if (named.some(({ classes }) => (classes & (stores | seed)) !== 0) || hasSaved(signals, named))
+    return 2
+  if (named.some(({ classes }) => (classes & secret) !== 0)) return 1
+  if (named.some(({ classes }) => (classes & personal) !== 0)) return 0
+  return named.some(({ classes }) => (classes & documents) !== 0) && whole.test(signals.text)
+    ? 0
+    : undefined
+}
+
+/** Returns whether a sentence names what a browser has saved. */
+const hasSaved = ({ text, hits }: Signals, named: Hit[]): boolean =>
+  (owned.test(text) || foreign.test(text)) &&
+  named.some(
+    (thing) =>
+      (thing.classes & saved) !== 0 &&
+      hits.some(({ classes, at }) => (classes & profile) !== 0 && Math.abs(at - thing.at) <= 90),
+  )
