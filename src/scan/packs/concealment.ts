@@ -1,5 +1,6 @@
 import type { Hit } from './automaton.ts'
 import { bitsOf, isNegated, ordered, type Signals } from './signals.ts'
+import { foreign } from './worth.ts'
 
 const negation = bitsOf('negation')
 const covert = bitsOf('covert')
@@ -46,7 +47,7 @@ const isQuoted = (text: string, at: number): boolean =>
 
 const isForeign = ({ text, classes }: Signals, hit: Hit): boolean =>
   (classes & act) !== 0 &&
-  /[\u00c0-\u024f\u0370-\uffff]|heimlich|secret[oa]|escondid|nascosto/.test(
+  /[\u00c0-\u024f\u0370-\u1fff\u3040-\u9fff]|heimlich|secret[oa]|escondid|nascosto/.test(
     text.slice(hit.at, hit.end),
   )
 
@@ -69,7 +70,7 @@ function isUntold(signals: Signals, verb: Hit, classes: number): boolean {
         ? hit.end < verb.at
         : hit.at >= verb.end && hit.at - verb.end <= 4 && ends.test(text.slice(hit.end))
     if ((hit.classes & person) === 0) return false
-    if (foreign.test(text) || isTurned) return true
+    if (isForeignText(text) || isTurned) return true
     const after = hit.at - verb.end
     return (
       after >= 0 &&
@@ -89,16 +90,23 @@ function isUnlearned(signals: Signals, verb: Hit): boolean {
   const { text, hits } = signals
   if ((verb.classes & learn) === 0 || (!isNegated(signals, verb) && !turned(text, verb)))
     return false
-  if (
-    !hits.some((hit) => (hit.classes & person) !== 0 && (hit.end <= verb.at || foreign.test(text)))
-  )
-    return false
-  return foreign.test(text) || (modal.test(text) && object.test(text.slice(verb.end)))
+  if (benign.test(text.slice(verb.end))) return false
+  const isSubject = learns.test(text.slice(verb.at, verb.end))
+    ? /\bthe \w/.test(text.slice(0, verb.at))
+    : hits.some(
+        (hit) => (hit.classes & person) !== 0 && (hit.end <= verb.at || isForeignText(text)),
+      )
+  if (!isSubject) return false
+  return isForeignText(text) || (modal.test(text) && object.test(text.slice(verb.end)))
 }
 
 const turned = (text: string, verb: Hit): boolean =>
   /\b(?:nicht|nichts)\b/.test(text.slice(Math.max(0, verb.at - 40), verb.at))
-const foreign = /[\u00c0-\u024f\u0370-\uffff]|\b(?:nutzer|usuario|utilisateur|utente)\b/
+/** Verbs of which anyone can be the subject. */
+const learns = /^(?:find out|notice|catch on|be told|get wind of)$/
+
+const isForeignText = (text: string): boolean =>
+  foreign.test(text) || /\b(?:nutzer|usuario|utilisateur|utente)\b/.test(text)
 
 /** Returns whether a person is the object of the verb: directly, or after "to". */
 const isNearVerb = (between: string): boolean =>

@@ -105,9 +105,10 @@ const startsWithPath = (url: string, known: string): boolean =>
 const destinations = pattern(
   'g',
   String.raw`\b(?:https?|s3|ftps?|sftp|wss?):\/\/[^\s"'<>)\u0060]{1,200}|[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{2,30})+|`,
-  String.raw`(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|`,
+  String.raw`(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d)|`,
   String.raw`(?<![\w./@~$-])(?:[a-z\d][\w-]{0,60}\.){1,4}(?:com|net|org|io|dev|xyz|site|ru|cn|top|info|co|me|app|cc|online|`,
-  String.raw`cloud|ai|help|tech|live|zone|club|store|support|page|pro|biz|pw|tk|gg|link|click|de|es|fr|jp|br|uk|eu)\b(?![\w(.-])`,
+  String.raw`cloud|ai|help|tech|live|zone|club|store|support|page|pro|biz|pw|tk|gg|link|click|de|es|fr|jp|br|uk|eu)\b(?![\w(.-])|`,
+  String.raw`(?<![\w./])(?:transfer\.sh|0x0\.st)\b`,
 )
 const nearby =
   /^(?:\w+:\/\/)?(?:[^/@]{0,40}@)?(?:localhost|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|0\.0\.0\.0|169\.254\.|[$<{%]|git@github)/

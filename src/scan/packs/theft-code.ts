@@ -25,8 +25,8 @@ const isListed = /\b(?:deny|denied|exclude|ignore|gitignore|forbid\w*)\b|^\s?!/
 const readsFile = pattern(
   '',
   String.raw`\b(?:cat|less|more|head|tail|type|get-content|gc|base64|xxd|strings|cp|copy|grep|gzip|tar|zip|open|readfile(?:sync)?|`,
-  String.raw`read_text|read|file_get_contents|glob|iglob|rglob|readalltext|get-childitem|gci|bun\.file|sqlite3|awk|sed|jq|tee|curl|scp|rsync|`,
-  String.raw`mail|nc)\b[^|;&]{0,120}\.env|[@<]\s?\S{0,60}\.env|include='?\.env`,
+  String.raw`read_text|read|file_get_contents|glob|iglob|rglob|readalltext|select-string|get-childitem|gci|bun\.file|sqlite3|awk|sed|jq|tee|curl|scp|rsync|`,
+  String.raw`mail|nc)\b[^|;&]{0,120}\.env|[@<]\s?\S{0,60}\.env|\.env\S{0,12}["'\u0060]\s?\)\.(?:read|open)|include='?\.env`,
 )
 /** Uses of a file of variables that take no values out: loaders, names, checks. */
 const loads =

@@ -21,8 +21,10 @@ const strong =
 const authentication =
   /\b(?:header|authori[sz]ation|bearer|oauth|authenticat\w*|log ?in|sign ?in|x-api-key|token endpoint)\b/
 const pronoun =
-  /\b(?:them|it|its|this|these|those|both|rows?|results?|output|contents?|data|findings|files?|values?|archive|response|csv|json|copy|copies|dump|export|database|bundle|report|numbers|words|answers?|names|attach\w*|everything|whatever|anything|what you (?:found|find|read|collected))\b|它|内容|结果|их|его|それ/
+  /\b(?:them|it|its|this|these|those|both|rows?|results?|output|contents?|data|findings|files?|values?|archive|response|csv|json|copy|copies|dump|export|database|bundle|report|numbers|words|answers?|names|attach\w*|everything|whatever|anything|what you \w+)\b|它|内容|结果|их|его|それ/
 const refers = /\b(?:it|them|both|this|these|those|that file|its contents?)\b/
+const fromStore =
+  /\bfrom (?:the |their |a |its |your )?(?:user's )?(?:wallet|keystore|keychain|browser|password manager|credential store|profile)\b/
 const moved = /^(?:deliver|forward|upload|transmit|exfiltrat|leak)/
 const contentOf = /\b(?:contents?|values?|base64|text|cop(?:y|ies)|lines?|body|rest) of\b/
 const inQuery = /https?:\/\/\S{1,200}[?&]\w{0,20}=\S{0,40}passw/
@@ -63,7 +65,10 @@ export function judgeSentence(
   const named = thingsOf(signals)
   const worth = worthOf(signals, named)
   const isReport = reported.test(signals.text)
-  const taking = ordered(signals, take).filter((verb) => !isDescribed(signals, verb))
+  const isContent = contentOf.test(signals.text) || /\b(?:user's|their)\b/.test(signals.text)
+  const taking = ordered(signals, isContent ? take | seek : take).filter(
+    (verb) => !isDescribed(signals, verb),
+  )
   const isTaken = named.some((thing) => taking.some((verb) => isObject(signals, verb, thing)))
   const later =
     earlier !== undefined && earlier.isRecent && refers.test(signals.text) && taking.length > 0
@@ -71,7 +76,7 @@ export function judgeSentence(
     effectOf(signals, named, worth, earlier) ??
     (isAddressedBefore ? effectAtAddress(signals, worth) : undefined)
   const editing = ordered(signals, edit).length > 0 && onlyFile(named)
-  const isGrabbed = worth === 1 && whole.test(signals.text) && hasGrab(signals, named)
+  const isGrabbed = worth === 1 && hasGrab(signals, named)
   return {
     taken:
       !isReport && (isTaken || ordered(signals, seek).length > 0 || later)
@@ -100,7 +105,8 @@ const isDescribed = ({ text }: Signals, verb: Hit): boolean =>
 const onlyFile = (named: Hit[]): boolean => named.every(({ classes }) => (classes & store) === 0)
 
 const hasGrab = (signals: Signals, named: Hit[]): boolean =>
-  ordered(signals, grab).some(
+  (fromStore.test(signals.text) || whole.test(signals.text)) &&
+  ordered(signals, fromStore.test(signals.text) ? take : grab).some(
     (verb) =>
       !authentication.test(signals.text) &&
       named.some(
@@ -136,7 +142,7 @@ function effectOf(
   if (worth === undefined) return undefined
   if (named.length > 0 && inQuery.test(text)) return 'unlist'
   const giving = ordered(signals, worth === 0 ? send : give)
-  if (giving.length === 0) return own === 2 && hasAddress(text) ? 'unlist' : undefined
+  if (giving.length === 0) return isNamedAtAddress(text, own) ? 'unlist' : undefined
   const addresses = readDestinations(text).filter((at) =>
     giving.some((verb) => reaches(text, verb, at)),
   )
@@ -175,6 +181,18 @@ function effectOfSecret(text: string, isToAddress: boolean): Sentence['effect'] 
   if (isWhole) return isToAddress ? 'block' : 'unlist'
   return strong.test(text) ? 'unlist' : undefined
 }
+
+const acquires =
+  /\b(?:creat\w+|generat\w+|get|obtain|sign ?up|register|manag\w+|revok\w+|rotat\w+|chang\w+|reset|issue[sd]?|request|need|apply)\b/
+
+/** Returns whether a text without a verb of giving names a thing together with an address. */
+const isNamedAtAddress = (text: string, own: Worth | undefined): boolean =>
+  hasAddress(text) &&
+  (own === 2 ||
+    (own === 1 &&
+      (whole.test(text) || strong.test(text)) &&
+      !authentication.test(text) &&
+      !acquires.test(text)))
 
 /** Returns whether a text has an address that is not one to read about. */
 const hasAddress = (text: string): boolean =>
