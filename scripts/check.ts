@@ -33,6 +33,7 @@ const unitFolders = unitModules.split(' ').map((name) => `src/${name}`)
 const onBothEngines = [
   'src/db',
   'src/ledger',
+  'src/idempotency',
   'src/jobs',
   'src/payments',
   'src/storage',

@@ -62,6 +62,18 @@ test('splits long values, and logs those beyond the limit', async () => {
   await h.close()
 })
 
+test('listeners are called without signals while the channel is broken', async () => {
+  const h = await startTestServer()
+  const broken: Channel = { publish: async () => {}, listen: async () => async () => {} }
+  const { signals } = openSignals(h, broken)
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  signals.on('keys', resolve)
+  signals.start()
+  expect(await promise).toBeUndefined()
+  await signals.close()
+  await h.close()
+})
+
 if (dialect === 'postgres')
   test('a query reaches the servers that live, and reports those without a result', async () => {
     const h = await startTestServer()

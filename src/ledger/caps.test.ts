@@ -81,3 +81,17 @@ describe('daily caps', () => {
     expect(await spent()).toBe(zero)
   })
 })
+
+test('a budget can be spent to its end, and not beyond', async () => {
+  await fund(books, ann, 100)
+  const max = credits(10)
+  const budgeted = (ref: string, amount: number) =>
+    holdRequest(ref, amount, {
+      cap: { key: 'ak_1', max: null },
+      budgets: [{ counter: 'ak_1', owner: 'key', period: 'day', max }],
+    })
+  const facts = { owner: 'key', period: 'day', max }
+  await expectApiError(holdNow(books, budgeted('a', 11)), 'budget_exceeded', facts)
+  expect((await holdNow(books, budgeted('b', 10))).isNew).toBe(true)
+  await expectApiError(holdNow(books, budgeted('c', 1)), 'budget_exceeded', facts)
+})

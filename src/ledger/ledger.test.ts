@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { fromCredits, nano, zero } from '../core/money.ts'
 import { databaseErrorKind } from '../db/error.ts'
+import { openHoldsPerKeyMax } from '../limits.ts'
 import { catchError } from '../testing/catch-error.ts'
 import {
   ann,
@@ -257,6 +258,26 @@ describe('holds', () => {
     })
     await settleNow(books, hold, credits(5))
     expect(await balanceOf(books, ann)).toMatchObject({ balance: credits(100), free: credits(100) })
+  })
+
+  test('holds of paid credits count each other, whatever free credits remain', async () => {
+    await fund(books, ann, 100)
+    await fund(books, ann, 5, false)
+    const paid = (ref: string, amount: number) =>
+      holdNow(books, holdRequest(ref, amount, { funds: 'paid' }))
+    await paid('a', 4)
+    await expectApiError(paid('b', 2), 'not_enough_credits', { available: credits(1) })
+    expect((await paid('b', 1)).isNew).toBe(true)
+  })
+
+  test('a caller has so many open holds, and not one more', async () => {
+    await fund(books, ann, 100)
+    const called = (ref: string) => holdNow(books, holdRequest(ref, 1, { caller: 'ak_1' }))
+    const first = await called('0')
+    for (let at = 1; at < openHoldsPerKeyMax; at += 1) await called(String(at))
+    await expectApiError(called('more'), 'holds_limit', { max: openHoldsPerKeyMax })
+    await releaseNow(books, first.hold)
+    expect((await called('more')).isNew).toBe(true)
   })
 
   test('shares above 100 % and negative holds throw', async () => {

@@ -8,7 +8,9 @@ import { Type } from '@sinclair/typebox'
 
 import { fromCredits as credits, zero } from '../core/money.ts'
 import { hour, minute } from '../core/time.ts'
+import { dialect } from '../db/dialect.ts'
 import type { Engine } from '../db/engine.ts'
+import { replicas } from '../db/replicas/tables.ts'
 import { ApiError } from '../errors.ts'
 import { Journal } from '../storage/journal.ts'
 import { catchError } from '../testing/catch-error.ts'
@@ -29,6 +31,7 @@ import { balanceOf, grantTo } from './ledger.ts'
 import { PendingSettlements } from './outcomes.ts'
 import { UnsettledHoldError, withHold } from './paid-work.ts'
 import { defineRow } from './settlement-rows.ts'
+import { holds } from './tables.ts'
 
 const secret = 'secret'
 let dir = ''
@@ -233,3 +236,25 @@ test('a hanging database is given up on and its late commit counts once', async 
   await settled()
   expect(await annHas()).toMatchObject({ balance: credits(97), held: zero })
 })
+
+test('an open hold without its work ends at its deadline, and not before', async () => {
+  await holdNow(ledger, holdRequest('r', 10))
+  ledger.clock.advance(minute - 1)
+  expect(await expireOrphans(ledger)).toEqual({ released: 0, settled: 0 })
+  ledger.clock.advance(1)
+  expect(await expireOrphans(ledger)).toEqual({ released: 1, settled: 0 })
+})
+
+if (dialect === 'postgres')
+  test('a late hold of another process that lives is left to it', async () => {
+    await holdNow(ledger, holdRequest('r', 10, { onExpiry: 'settle' }))
+    const other = { id: 'other', folder: 'elsewhere', version: '1', since: 0, seen: 0 }
+    await ledger.db.tx(async (db) => {
+      await db.update(holds).set({ process: other.id })
+      await db.insert(replicas).values(other)
+    })
+    ledger.clock.advance(hour)
+    expect(await expireOrphans(ledger)).toEqual({ released: 0, settled: 0 })
+    await ledger.db.tx((db) => db.delete(replicas))
+    expect(await expireOrphans(ledger)).toEqual({ released: 0, settled: 1 })
+  })

@@ -102,14 +102,24 @@ describe('the wrapper', () => {
   test('is the same for every app, sandboxed by its headers, without network access', async () => {
     const response = await ask('/frame', { 'sec-fetch-dest': 'iframe', 'user-agent': 'Safari' })
     const csp = get(response, 'content-security-policy')
-    expect(csp).toStartWith(
-      "sandbox allow-scripts allow-forms allow-pointer-lock; default-src 'none'",
-    )
-    expect(csp).toContain('connect-src blob: data:;')
-    expect(csp).toContain("frame-src 'none'")
-    expect(csp).toContain("webrtc 'block'")
-    expect(csp).toEndWith("frame-ancestors 'self'")
-    expect(csp).not.toContain('allow-same-origin')
+    expect(csp.split('; ')).toEqual([
+      'sandbox allow-scripts allow-forms allow-pointer-lock',
+      "default-src 'none'",
+      "script-src 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob: data:",
+      "style-src 'unsafe-inline' blob: data:",
+      'img-src blob: data:',
+      'media-src blob: data:',
+      'font-src blob: data:',
+      'connect-src blob: data:',
+      'worker-src blob: data:',
+      "frame-src 'none'",
+      "object-src 'none'",
+      "manifest-src 'none'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "webrtc 'block'",
+      "frame-ancestors 'self'",
+    ])
     expect(get(response, 'connection-allowlist')).toBe('()')
     expect(get(response, 'permissions-policy')).toContain('camera=()')
     expect(get(response, 'vary')).toBe('Accept-Encoding, Sec-Fetch-Dest, User-Agent')
@@ -126,6 +136,16 @@ describe('the wrapper', () => {
     }
     expect((await ask('/frame')).status).toBe(200)
   })
+})
+
+test('no response is sniffed, embedded by other origins, or sends a referrer', async () => {
+  const paths = ['data', 'files', 'files/lamp.json', 'qr.svg'].map((name) => `/a/${id}/${name}`)
+  for (const path of [`/a/${id}`, '/frame', '/a/noSuchApp123', ...paths]) {
+    const { headers } = await ask(path)
+    expect([path, headers.get('x-content-type-options')]).toEqual([path, 'nosniff'])
+    expect([path, headers.get('cross-origin-resource-policy')]).toEqual([path, 'same-origin'])
+    expect([path, headers.get('referrer-policy')]).toEqual([path, 'no-referrer'])
+  }
 })
 
 describe("an app's page as data", () => {
@@ -204,6 +224,15 @@ describe("an app's files", () => {
     expect(await response.json()).toEqual({ lit: true })
     const known = await ask(url, { 'if-none-match': get(response, 'etag') })
     expect(known.status).toBe(304)
+  })
+
+  test('are never rendered as pages', async () => {
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg"/>'
+    hosted.putFile(id, 'lamp.svg', 'image/svg+xml', new TextEncoder().encode(svg))
+    const response = await ask(`/a/${id}/files/lamp.svg`)
+    expect(get(response, 'content-type')).toBe('image/svg+xml')
+    expect(get(response, 'content-disposition')).toBe('attachment')
+    expect(get(response, 'content-security-policy')).toBe("default-src 'none'; sandbox")
   })
 
   test('are revalidated under a URL with another hash', async () => {
@@ -290,6 +319,9 @@ describe('states', () => {
       const response = await ask(path)
       expect(response.status).toBe(404)
       expect(await response.text()).toContain('App not found')
+      const policy = get(response, 'content-security-policy')
+      expect(policy).toEndWith("base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+      expect(get(response, 'x-frame-options')).toBe('DENY')
     }
     expect(hosted.finds).toBe(1)
   })

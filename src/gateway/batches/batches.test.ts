@@ -134,6 +134,7 @@ test('the same Idempotency-Key creates one batch, and open batches are limited',
   const openai = openAiClient(t, ann)
   const input_file_id = await uploadLines(openai, [lineOf('a', chatOf('x'))])
   const body = { input_file_id, endpoint: chatUrl, completion_window: '24h' }
+  expect((await ann.call('GET', '/v1/batches')).body).toMatchObject({ data: [], has_more: false })
   const headers = { 'idempotency-key': 'once' }
   const first = await ann.call('POST', '/v1/batches', body, headers)
   const again = await ann.call('POST', '/v1/batches', body, headers)

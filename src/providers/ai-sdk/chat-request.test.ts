@@ -191,6 +191,16 @@ describe('settings', () => {
       toolConfig: { functionCallingConfig: { mode: 'ANY' } },
       generationConfig: { maxOutputTokens: 50, stopSequences: ['END'] },
     })
+    const numbers = { top_p: 0.1, top_k: 2, presence_penalty: 0.3, frequency_penalty: 0.4, seed: 5 }
+    expect(await gemini({ messages: hello, ...numbers })).toMatchObject({
+      generationConfig: {
+        topP: 0.1,
+        topK: 2,
+        presencePenalty: 0.3,
+        frequencyPenalty: 0.4,
+        seed: 5,
+      },
+    })
   })
 
   test('requests structured output by its schema', async () => {

@@ -32,7 +32,11 @@ export const needs: Need[] = [
   },
   {
     name: 'localStorage that is full',
-    page: doctype + report("(()=>{try{localStorage.x='y'.repeat(2e6)}catch(e){return e.name}})()"),
+    page:
+      doctype +
+      report(
+        "(()=>{try{for(const k of 'abc')localStorage[k]='y'.repeat(5e5)}catch(e){return e.name}})()",
+      ),
     says: 'QuotaExceededError',
   },
   {

@@ -63,6 +63,17 @@ test('restores an older version with its files', async () => {
   await close()
 })
 
+test('the versions of another app are not those of an app', async () => {
+  const { agent, close } = await startTestServer()
+  const ann = await agent('ann')
+  const id = await ann.publish({ html: page('one') })
+  const other = await ann.publish({ html: page('other') })
+  await ann.call('POST', `/apps/${other}/versions`, { html: page('secret') })
+  expect((await ann.call('GET', `/apps/${id}/html?version=2`)).code).toBe('not_found')
+  expect((await ann.call('POST', `/apps/${id}/versions/2/restore`)).code).toBe('not_found')
+  await close()
+})
+
 test('an export has every version and asset', async () => {
   const { agent, close } = await startTestServer()
   const ann = await agent('ann')
