@@ -247,7 +247,7 @@ export const initialCap = ({ config: { dailyCapCredits: cap } }: AppContext): Na
 /** Ends everything that createContext started, the database last. */
 export async function closeContext(ctx: AppContext): Promise<void> {
   await ctx.jobs.close(0)
-  await ctx.x402?.close()
+  await Promise.all([ctx.previewBrowser.close(), ctx.x402?.close()])
   ctx.inspector.close()
   ctx.state.pdfReader.close()
   ctx.generators.close()

@@ -1,9 +1,10 @@
-import { type BrowserLocation, withChromium } from './chromium.ts'
-import { PageSession, type PixelSize, type PreviewPage, within } from './page-session.ts'
+import { PageError } from './page-errors.ts'
+import type { PageSession, PixelSize } from './page-session.ts'
 
 const drawMs = 400
-const drawChecksMax = 12
-const totalMs = 30_000
+const drawTurnsMax = 12
+/** Time of a page before its first input. It may not leave meanwhile. */
+const watchTurns = 8
 /** Time of play, and the pause after each input. */
 const stepMs = 200
 const playSteps = 10
@@ -21,39 +22,55 @@ const keys: readonly (readonly [key: string, code: number])[] = [
 const hideFooters =
   "for (const e of document.querySelectorAll('footer, [role=contentinfo]')) e.style.display = 'none'"
 
-/**
- * Opens a page in a new browser and plays it for two seconds. Returns PNG screenshots of `size`
- * from before, during and after; none of them is blank. Throws when the browser fails.
- */
-export const capturePage = (
-  browser: BrowserLocation,
-  shown: PreviewPage,
-  size: PixelSize,
-  signal: AbortSignal,
-): Promise<Uint8Array<ArrayBuffer>[]> =>
-  withChromium(browser, (pipe) =>
-    within(totalMs, capture(new PageSession(shown, size, pipe), size), signal),
-  )
+type Screenshot = Uint8Array<ArrayBuffer>
 
-async function capture(session: PageSession, size: PixelSize): Promise<Uint8Array<ArrayBuffer>[]> {
-  await session.open()
-  const first = await waitForDrawing(session)
-  if (!first) return []
-  await session.evaluateInFrames(hideFooters)
-  const shots = [(await session.takeScreenshot()) ?? first]
-  for (let step = 0; step < playSteps; step += 1) {
-    if (!(await session.isResponsive())) break
-    await play(session, step, size)
-    if (step === playSteps / 2) shots.push(...[(await session.takeScreenshot()) ?? []].flat())
-  }
-  return [...shots, ...[(await session.takeScreenshot()) ?? []].flat()]
+/** Screenshots of a page as PNG, and the URLs that it tried to open by itself. */
+export interface Capture {
+  screenshots: Screenshot[]
+  departures: string[]
 }
 
-async function waitForDrawing(session: PageSession): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  for (let checks = 0; checks < drawChecksMax; checks += 1) {
-    await Bun.sleep(drawMs)
-    const shot = (await session.isResponsive()) && (await session.takeScreenshot())
-    if (shot && checks > 0) return shot
+/**
+ * Plays a page for two seconds. Takes screenshots before, during and after; none of them is blank.
+ */
+export async function capturePage(
+  session: PageSession,
+  size: PixelSize,
+  signal: AbortSignal,
+): Promise<Capture> {
+  const screenshots: Screenshot[] = []
+  const keep = (shot: Screenshot | undefined): void => void (shot && screenshots.push(shot))
+  try {
+    await session.run(() => playPage(session, size, keep), signal)
+  } catch (error) {
+    // The page stopped itself. What it showed before is its cover.
+    if (!(error instanceof PageError)) throw error
+  }
+  return { screenshots, departures: session.departures.urls }
+}
+
+async function playPage(
+  session: PageSession,
+  size: PixelSize,
+  keep: (shot: Screenshot | undefined) => void,
+): Promise<void> {
+  const first = await waitForDrawing(session)
+  session.departures.end()
+  if (!first || session.departures.urls.length > 0) return
+  await session.runInApp(hideFooters)
+  keep((await session.takeScreenshot()) ?? first)
+  for (let step = 0; step < playSteps; step += 1) {
+    await play(session, step, size)
+    if (step === playSteps / 2) keep(await session.takeScreenshot())
+  }
+  keep(await session.takeScreenshot())
+}
+
+async function waitForDrawing(session: PageSession): Promise<Screenshot | undefined> {
+  for (let turns = 1; turns <= drawTurnsMax; turns += 1) {
+    await session.turn(drawMs)
+    const shot = turns < watchTurns ? undefined : await session.takeScreenshot()
+    if (shot) return shot
   }
   return undefined
 }

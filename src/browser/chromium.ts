@@ -3,6 +3,8 @@ import { setPriority } from 'node:os'
 import { Readable, Writable } from 'node:stream'
 
 import { withTempFolder } from '../storage/temp-folder.ts'
+import { Devtools } from './devtools.ts'
+import { Renderers } from './renderers.ts'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
@@ -28,40 +30,47 @@ const flags = [
   '--disable-sync',
   '--disable-component-update',
   '--disable-extensions',
+  // A page of a window costs more than the page to check: its start page and its address bar.
+  '--no-startup-window',
+  '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup',
   '--disable-dev-shm-usage',
   '--host-resolver-rules=MAP * ~NOTFOUND',
   '--proxy-server=127.0.0.1:9',
   '--proxy-bypass-list=<-loopback>',
+  '--site-per-process',
+  '--disable-renderer-backgrounding',
+  '--disable-background-timer-throttling',
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
-  '--renderer-process-limit=2',
   '--js-flags=--max-old-space-size=512',
   '--mute-audio',
   '--hide-scrollbars',
 ]
 
+/** Requests to the server take priority over the browser. */
+const niceness = 10
+
 /** Path of the browser, and the data folder of the server that uses it. */
 export interface BrowserLocation {
   path: string
   dataDir: string
-  /** The niceness of the browser. Requests to the server take priority over it. */
-  niceness: number
 }
 
-/** The DevTools pipe of a running browser. */
-export interface Pipe {
-  input: Writable
-  output: Readable
+/** A running browser. */
+export interface Chromium {
+  devtools: Devtools
+  renderers: Renderers
+  /** Resolves when the browser has ended and its profile is removed. */
+  ended: Promise<void>
+  kill(): void
 }
 
 /**
- * Runs `work` with a new browser and profile, then kills the browser and removes the profile. The
- * browser inherits no environment variables. Throws when the browser cannot start.
+ * Starts a browser with a new profile and no environment variables. It ends with this process,
+ * because Chromium exits when its pipe closes. Throws when it cannot start.
  */
-export const withChromium = <T>(
-  { path, dataDir, niceness }: BrowserLocation,
-  work: (pipe: Pipe) => Promise<T>,
-): Promise<T> =>
-  withTempFolder(dataDir, async (folder) => {
+export async function startChromium({ path, dataDir }: BrowserLocation): Promise<Chromium> {
+  const { promise, resolve, reject } = Promise.withResolvers<Omit<Chromium, 'ended'>>()
+  const ended = withTempFolder(dataDir, async (folder) => {
     // Chromium's own sandbox does not work as root.
     const own = process.getuid?.() === 0 ? ['--no-sandbox'] : []
     const child = spawn(path, [...flags, ...own, `--user-data-dir=${folder}`], {
@@ -69,20 +78,32 @@ export const withChromium = <T>(
       env: { HOME: folder, TMPDIR: folder, PATH: '/usr/bin:/bin' },
       detached: true,
     })
-    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-    const failed = new Promise<never>((_, reject) => child.once('error', reject))
-    // A failed spawn has no pipe; its `error` event gives the reason.
-    if (child.pid === undefined) return failed
+    child.once('error', reject)
     const [, , , out, come] = child.stdio
-    try {
-      setPriority(child.pid, niceness)
-      if (!(out instanceof Writable) || !(come instanceof Readable)) throw new Error('no pipe')
-      return await Promise.race([work({ input: out, output: come }), failed])
-    } finally {
-      // Kill the process group: renderers are separate processes.
-      try {
-        process.kill(-child.pid, 'SIGKILL')
-      } catch {}
-      await ended
-    }
+    // A failed spawn has no pipe; its `error` event gives the reason.
+    if (child.pid === undefined || !(out instanceof Writable) || !(come instanceof Readable)) return
+    const group = -child.pid
+    const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+    setPriority(child.pid, niceness)
+    // Kill the process group: renderers are separate processes.
+    const devtools = new Devtools(out, come)
+    const kill = (): void => stop(group)
+    const renderers = new Renderers(devtools, (pid = group) => stop(pid))
+    devtools.closed.addEventListener('abort', kill)
+    resolve({ devtools, renderers, kill })
+    await exited
+    kill()
   })
+  ended.catch(reject)
+  const browser = await promise
+  return { ...browser, ended: ended.catch(() => {}) }
+}
+
+/** Ends a process, or a group of them by its negative number. */
+function stop(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended.
+  }
+}

@@ -55,6 +55,11 @@ test.skipIf(!path).each([
   ['a promise', '<h1>x</h1><script>Promise.reject(new Error("lost"))</script>', /lost/],
   ['a blank page', '<div></div>', /is blank/],
   [
+    'a redirect',
+    "<h1>x</h1><script>self[['loc','ation'].join('')].assign('//elsewhere.test/')</script>",
+    /leaves for https:\/\/elsewhere\.test\/ by itself/,
+  ],
+  [
     'an endless loop',
     '<h1>x</h1><script>setTimeout(() => { for (;;); }, 200)</script>',
     /does not respond/,

@@ -1,9 +1,13 @@
+import { availableParallelism } from 'node:os'
+
 import { FairQueue, PoolBusyError } from '../core/fair-queue.ts'
 import type { Log } from '../core/log.ts'
-import { capturePage } from './capture.ts'
-import type { BrowserLocation } from './chromium.ts'
-import type { PixelSize, PreviewPage } from './page-session.ts'
-import { previewPage, type PreviewResult } from './preview.ts'
+import { type Capture, capturePage } from './capture.ts'
+import { Unchecked } from './page-errors.ts'
+import type { PreviewPage } from './page-requests.ts'
+import { type PageLimits, PageSession, type PixelSize } from './page-session.ts'
+import { previewPage, type PreviewResult, previewSize } from './preview.ts'
+import { WarmBrowser } from './warm-browser.ts'
 
 /** A page and its files, to open outside its public link. */
 export interface PreviewInput {
@@ -11,32 +15,42 @@ export interface PreviewInput {
   files: { name: string; type: string; sha256: string; content: Uint8Array }[]
 }
 
-/** A client previews one page, so that another need not wait. */
-const previewBounds = {
-  slots: 2,
+/** A page uses two cores, and a client has one page, so that another need not wait. */
+const bounds = {
+  slots: Math.max(1, Math.floor(availableParallelism() / 2)),
   slotsPerClient: 1,
   waitingMax: 32,
   waitingBytesMax: Infinity,
   largeBytes: Infinity,
   heavyMs: Infinity,
 }
-/** Captures run in the background and must not delay previews. */
-const captureBounds = { ...previewBounds, slots: 1 }
+const defaultLimits: PageLimits & { idleMs: number } = {
+  totalMs: 30_000,
+  hungMs: 5_000,
+  idleMs: 60_000,
+}
+const attemptsMax = 2
 
 /** Opens pages in the browser of this machine. */
 export class PreviewBrowser {
   private render: ((input: PreviewInput) => PreviewPage) | undefined
-  private readonly previews = new FairQueue(previewBounds)
-  private readonly captures = new FairQueue(captureBounds)
+  private readonly pages = new FairQueue(bounds)
+  private readonly browser: WarmBrowser | undefined
+  private readonly limits: PageLimits
 
   constructor(
-    private readonly path: string | undefined,
-    private readonly dataDir: string,
+    path: string | undefined,
+    dataDir: string,
     private readonly log: Log,
-  ) {}
+    limits: Partial<typeof defaultLimits> = {},
+  ) {
+    const { idleMs, ...ofPage } = { ...defaultLimits, ...limits }
+    this.limits = ofPage
+    this.browser = path === undefined ? undefined : new WarmBrowser({ path, dataDir }, idleMs)
+  }
 
   get isAvailable(): boolean {
-    return this.path !== undefined
+    return this.browser !== undefined
   }
 
   /** Registers the renderer: the viewer, with its sandbox. */
@@ -44,46 +58,55 @@ export class PreviewBrowser {
     this.render = show
   }
 
-  /**
-   * Previews a page. Returns undefined when there is no browser, or when the browser fails: the
-   * page is then accepted without a preview.
-   */
-  preview(input: PreviewInput, signal: AbortSignal): Promise<PreviewResult | undefined> {
-    return this.run(this.previews, input, signal, (browser, page) =>
-      previewPage(browser, page, signal),
-    )
+  /** Ends the browser. */
+  async close(): Promise<void> {
+    await this.browser?.close()
   }
 
-  /** Plays a page and returns PNG screenshots; undefined without a browser or when it fails. */
-  capture(
-    input: PreviewInput,
-    size: PixelSize,
-    signal: AbortSignal,
-  ): Promise<Uint8Array<ArrayBuffer>[] | undefined> {
-    return this.run(this.captures, input, signal, (browser, page) =>
-      capturePage(browser, page, size, signal),
-    )
+  /**
+   * Previews a page. Returns undefined when there is no browser, or when the page could not be
+   * checked. That is no fault of the page, which is then accepted without a preview.
+   */
+  preview(input: PreviewInput, signal: AbortSignal): Promise<PreviewResult | undefined> {
+    return this.run(input, previewSize, signal, (session) => previewPage(session, signal))
+  }
+
+  /** Plays a page. Returns undefined as `preview` does. */
+  capture(input: PreviewInput, size: PixelSize, signal: AbortSignal): Promise<Capture | undefined> {
+    return this.run(input, size, signal, (session) => capturePage(session, size, signal))
   }
 
   private async run<Result>(
-    queue: FairQueue,
     input: PreviewInput,
+    size: PixelSize,
     signal: AbortSignal,
-    open: (browser: BrowserLocation, page: PreviewPage) => Promise<Result>,
+    work: (session: PageSession) => Promise<Result>,
   ): Promise<Result | undefined> {
-    const { path, dataDir, render } = this
-    if (path === undefined || !render) return undefined
-    try {
-      return await queue.run(0, async () => {
+    const { browser, render } = this
+    if (!browser || !render) return undefined
+    const attempt = () =>
+      browser.use((running) => {
         signal.throwIfAborted()
-        const niceness = queue === this.previews ? 10 : 19
-        return open({ path, dataDir, niceness }, render(input))
+        return work(new PageSession(running, render(input), size, this.limits))
       })
+    try {
+      return await this.pages.run(0, () => repeat(attempt))
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof PoolBusyError) return undefined
       this.log.warn('browser.failed', { why: String(error) })
       return undefined
+    }
+  }
+}
+
+/** Repeats work that failed for a reason outside of its page. */
+async function repeat<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof Unchecked) || attempts === attemptsMax) throw error
     }
   }
 }

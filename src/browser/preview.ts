@@ -1,5 +1,5 @@
-import { type BrowserLocation, withChromium } from './chromium.ts'
-import { PageSession, type PreviewPage, within } from './page-session.ts'
+import { PageError } from './page-errors.ts'
+import type { PageSession } from './page-session.ts'
 
 /** The result of a preview: problems as sentences, and a PNG screenshot. */
 export interface PreviewResult {
@@ -7,40 +7,41 @@ export interface PreviewResult {
   screenshot: Uint8Array<ArrayBuffer> | undefined
 }
 
-const size = { width: 640, height: 640 }
-const screenshotsMax = 6
-const betweenMs = 500
-const totalMs = 30_000
+export const previewSize = { width: 640, height: 640 }
+const turnsMax = 6
+const turnsMin = 3
+const turnMs = 500
 const problemsMax = 8
 
 const blank =
   'The page is blank: every pixel has the same color. It must draw something at once, ' +
   'even before its assets have loaded.'
-const unresponsive =
-  'The page does not respond: it has an endless loop, or does too much work at once.'
 
-/**
- * Opens a page in a new browser and reports what it draws and throws. Throws when the browser
- * fails.
- */
-export const previewPage = (
-  browser: BrowserLocation,
-  shown: PreviewPage,
+const leaves = (url: string): string =>
+  `The page leaves for ${url} by itself, and visitors see nothing then. Use a link instead.`
+
+/** Reports what a page draws and throws when it opens, and where it goes by itself. */
+export async function previewPage(
+  session: PageSession,
   signal: AbortSignal,
-): Promise<PreviewResult> =>
-  withChromium(browser, (pipe) =>
-    within(totalMs, preview(new PageSession(shown, size, pipe)), signal),
-  )
-
-async function preview(session: PageSession): Promise<PreviewResult> {
-  await session.open()
-  let screenshot: PreviewResult['screenshot']
-  for (let count = 0; count < screenshotsMax; count += 1) {
-    await Bun.sleep(betweenMs)
-    if (!(await session.isResponsive())) return { problems: [unresponsive], screenshot: undefined }
-    screenshot = await session.takeScreenshot()
-    if (screenshot && count > 1) break
+): Promise<PreviewResult> {
+  try {
+    const screenshot = await session.run(() => waitForDrawing(session), signal)
+    const departures = session.departures.urls.map(leaves)
+    const others = departures.length > 0 || screenshot ? departures : [blank]
+    const problems = [...session.exceptions, ...others]
+    return { problems: problems.slice(0, problemsMax), screenshot }
+  } catch (error) {
+    if (!(error instanceof PageError)) throw error
+    return { problems: [error.message], screenshot: undefined }
   }
-  const problems = [...session.exceptions, ...(screenshot ? [] : [blank])]
-  return { problems: problems.slice(0, problemsMax), screenshot }
+}
+
+async function waitForDrawing(session: PageSession): Promise<PreviewResult['screenshot']> {
+  for (let turns = 1; turns <= turnsMax; turns += 1) {
+    await session.turn(turnMs)
+    const shot = turns < turnsMin ? undefined : await session.takeScreenshot()
+    if (shot) return shot
+  }
+  return undefined
 }

@@ -4,7 +4,7 @@ export type Effect = 'block' | 'unlist' | 'warn'
  * Version of the safety check. Raise it with every change of its findings: maintenance then rescans
  * the pages of earlier versions in small batches.
  */
-export const rulesVersion = 11
+export const rulesVersion = 12
 
 /**
  * The rules of the safety check: the code, its effect (`block`: not hosted, `unlist`: hosted but
@@ -135,6 +135,13 @@ export const RULES = [
     effect: 'unlist',
     description: 'A script that navigates to another URL.',
     help: 'Use a plain link, which the viewer offers to open in a new tab.',
+  },
+  {
+    code: 'redirect.run',
+    effect: 'unlist',
+    description:
+      'The page tried to open another URL by itself in its first seconds, when the server ran it.',
+    help: 'Do not open URLs before a click. Use a link, which the viewer offers to open.',
   },
   {
     code: 'text.policy',

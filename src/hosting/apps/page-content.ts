@@ -80,6 +80,26 @@ export async function scanContent(
 const { code, effect, help } = getRule('known.bad')
 const blockedFinding: ContentFinding = { code, effect, line: 1, excerpt: '', help }
 
+const run = getRule('redirect.run')
+
+/** Returns the findings in a run of a page that tried to open these URLs. */
+export const departureFindings = (urls: string[]): ContentFinding[] =>
+  urls.map((excerpt) => ({ code: run.code, effect: run.effect, line: 1, excerpt, help: run.help }))
+
+/** Adds what was found in a run of a stored version, since a scan of its text does not find it. */
+export const withRunFindings = (
+  inspection: ContentInspection,
+  { findings }: Pick<Version, 'findings'>,
+): ContentInspection =>
+  withFindings(
+    inspection,
+    findings.filter((finding) => finding.code === run.code),
+  )
+
+/** Returns the findings of a stored version in its text. */
+export const withoutRunFindings = ({ findings }: Pick<Version, 'findings'>): ContentFinding[] =>
+  findings.filter((finding) => finding.code !== run.code)
+
 /** Throws `blocked_by_scan` for a page that was blocked after its scan. */
 export async function checkNotBlocked(db: Db, { sha256 }: StoredPage): Promise<void> {
   await lockPage(db, sha256)

@@ -29,6 +29,7 @@ import {
   type StoredPage,
   storePage,
   textPolicyIssues,
+  withRunFindings,
 } from './page-content.ts'
 import { libraryNote } from './page-libraries.ts'
 import { presentApp, presentScan } from './present.ts'
@@ -206,8 +207,9 @@ export async function changeItem(
 /** Scans the newest version again and returns the reasons that keep it off Explore. */
 async function findListingIssues(ctx: AppContext, app: apps.App): Promise<string[]> {
   if (app.version === 0) return ['It has no version yet. Wait until its first build is done.']
-  const { identity } = await readPage(ctx, await apps.getVersion(ctx, app.id, app.version))
-  return listingIssues(await scanContent(ctx, app.kind, identity))
+  const version = await apps.getVersion(ctx, app.id, app.version)
+  const { identity } = await readPage(ctx, version)
+  return listingIssues(withRunFindings(await scanContent(ctx, app.kind, identity), version))
 }
 
 function checkTexts(request: ChangeAppRequest): void {

@@ -35,6 +35,32 @@ test('notifies the maker of finished and failed builds', async () => {
   await t.close()
 })
 
+test('a build that the browser could not check says so, is published and costs the same', async () => {
+  const prompt = 'a packing list with tent, boots and a map'
+  const costs: unknown[] = []
+  for (const isBusy of [false, true]) {
+    const t = await startTestServer({ BUILDER_BROWSER: 'off' })
+    const { previewBrowser } = t.ctx
+    if (isBusy) {
+      Object.defineProperty(previewBrowser, 'isAvailable', { value: true })
+      Object.assign(previewBrowser, { preview: async () => undefined })
+    }
+    const ann = await t.agent('ann')
+    const begun = await ann.call('POST', '/apps', { prompt })
+    await t.ctx.jobs.runDue()
+    expect((await ann.call('GET', `/jobs/${begun.text('job.id')}`)).body).toMatchObject({
+      job: { state: 'done' },
+    })
+    const notes = await ann.call('GET', '/me/notes?kind=build.done')
+    costs.push((await ann.call('GET', '/me')).body)
+    const isNoted = notes.text('notes.0.text').includes('could not be checked in a browser')
+    expect(isNoted).toBe(isBusy)
+    await t.close()
+  }
+  const [idle, busy] = costs.map((me) => JSON.stringify(me).match(/"spend":\{[^}]*\}/)?.[0])
+  expect(busy).toBe(idle ?? '')
+})
+
 test('forbidden texts keep a build off Explore and notify the maker', async () => {
   const t = await startTestServer({ BUILDER_BROWSER: 'off' })
   const ann = await t.agent('ann')

@@ -15,12 +15,17 @@ interface FinishedBuild {
   charged: NanoUsd
   /** Reasons that keep the new version off Explore. */
   reasons: string[]
+  /** The browser of this server did not get to the page. */
+  isUnchecked: boolean
 }
+
+const unchecked =
+  ' It could not be checked in a browser, because this server was too busy. Open it to check it.'
 
 export async function notifyBuilt(
   ctx: AppContext,
   db: Db,
-  { app, job, charged, reasons }: FinishedBuild,
+  { app, job, charged, reasons, isUnchecked }: FinishedBuild,
 ) {
   const credits = toCredits(charged)
   const listing = app.listed === 'off' ? 'It is not on Explore' : 'Explore keeps the old version'
@@ -29,7 +34,7 @@ export async function notifyBuilt(
     to: app.maker,
     kind: 'build.done',
     item: app.id,
-    text: `“${app.title}” is built: version ${app.version}, ${appUrl(ctx, app.id)}.${why}`,
+    text: `“${app.title}” is built: version ${app.version}, ${appUrl(ctx, app.id)}.${why}${isUnchecked ? unchecked : ''}`,
     data: { job: job.id, version: app.version, credits },
   })
 }

@@ -70,7 +70,9 @@ export async function publishBuild(
       const shown = lists ? await apps.updateApp(ctx, db, app, { listed: 'on' }) : app
       if (lists) await notifyListed(ctx, db, shown)
       const charged = await settleBuild(ctx, db, job, { by, used, cost: spent - unused })
-      await notifyBuilt(ctx, db, { app: shown, job, charged, reasons: [...reasons, ...issues] })
+      const built = { app: shown, job, charged, reasons: [...reasons, ...issues] }
+      const isUnchecked = ctx.previewBrowser.isAvailable && preview === undefined
+      await notifyBuilt(ctx, db, { ...built, isUnchecked })
       return { version: shown.version }
     },
   }

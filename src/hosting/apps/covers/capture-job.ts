@@ -3,11 +3,13 @@ import { Value } from '@sinclair/typebox/value'
 import { and, eq, lt } from 'drizzle-orm'
 
 import type { AppContext } from '../../../context.ts'
+import { minute } from '../../../core/time.ts'
 import type { Handler, JobRun, Outcome } from '../../../jobs/handler.ts'
 import * as apps from '../apps.ts'
 import { listAssets } from '../assets/assets.ts'
 import { readFiles } from '../assets/contents.ts'
 import * as pages from '../page-content.ts'
+import { recordDepartures } from '../scan/run-findings.ts'
 import { apps as table } from '../tables.ts'
 import { type CaptureInput, captureSchema } from './captures.ts'
 import { pickCover, storeCover, type StoredCover } from './cover-image.ts'
@@ -16,6 +18,9 @@ import { largeSize } from './sizes.ts'
 import { storeCaptures } from './version-covers.ts'
 
 type CaptureRun = JobRun<CaptureInput, null>
+
+/** The machine was busy, or the browser failed. The time limit of the job ends the attempts. */
+const retryMs = 5 * minute
 
 /** Captures covers in the background. A page that cannot be captured keeps the cover it had. */
 export const coverHandler = (ctx: AppContext): Handler<typeof captureSchema, TNull> => ({
@@ -38,7 +43,11 @@ async function captureCovers(ctx: AppContext, { input, signal }: CaptureRun): Pr
   if (!app || app.closed !== null || app.takenDown !== null) return { end: 'done' }
   const captured = new Map<number, StoredCover>()
   for (const version of versionsToCapture(app)) {
-    const best = await pickCover(await openVersion(ctx, app.id, version, signal))
+    const seen = await openVersion(ctx, app.id, version, signal)
+    if (!seen) return { end: 'again', afterMs: retryMs }
+    const { screenshots, departures } = seen
+    if (departures.length > 0) await recordDepartures(ctx, app, version, departures)
+    const best = await pickCover(screenshots)
     if (best) captured.set(version, await storeCover(ctx, best))
   }
   return { end: 'done', record: (db) => storeCaptures(ctx, db, app, captured) }
@@ -48,7 +57,8 @@ async function captureCovers(ctx: AppContext, { input, signal }: CaptureRun): Pr
 function versionsToCapture(app: apps.App): Set<number> {
   const { cover, coverGiven, coverVersion, version } = app
   const visible = apps.visibleVersion(app)
-  const isShownWithout = !coverGiven && (cover === null || visible > coverVersion)
+  // The capture is also the check of a page that runs, so an uploaded cover does not replace it.
+  const isShownWithout = visible > coverVersion || (!coverGiven && cover === null)
   const count = Math.min(version - coverVersion, capturedVersionsMax)
   const newest = Array.from({ length: count }, (_, at) => version - at)
   return new Set(isShownWithout ? [visible, ...newest] : newest)
@@ -58,5 +68,5 @@ async function openVersion(ctx: AppContext, app: string, version: number, signal
   const page = await pages.readPage(ctx, await apps.getVersion(ctx, app, version))
   const files = await readFiles(ctx, await listAssets(ctx, app, version))
   const input = { html: page.identity, files }
-  return (await ctx.previewBrowser.capture(input, largeSize, signal)) ?? []
+  return ctx.previewBrowser.capture(input, largeSize, signal)
 }

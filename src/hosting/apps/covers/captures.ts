@@ -1,15 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { and, asc, inArray, lte } from 'drizzle-orm'
+import { and, asc, eq, exists, inArray, lte, or } from 'drizzle-orm'
 
 import type { AppContext } from '../../../context.ts'
 import { zero } from '../../../core/money.ts'
 import { minute, second } from '../../../core/time.ts'
 import { isApiError } from '../../../errors.ts'
 import { enqueue } from '../../../jobs/jobs.ts'
-import { apps, needsCapture } from '../tables.ts'
+import { apps, needsCapture, versions } from '../tables.ts'
 
 /** Assets often arrive just after their page. */
 const settledMs = 8 * second
+/** Later changes of the app no longer delay its capture, which also checks the page. */
+const waitedMs = minute
 const jobMs = 30 * minute
 const waitingMax = 8
 
@@ -20,6 +22,12 @@ export type CaptureInput = Static<typeof captureSchema>
 /** Enqueues captures of apps whose newest version was not captured, the oldest change first. */
 export async function enqueueCaptures(ctx: AppContext): Promise<void> {
   if (!ctx.previewBrowser.isAvailable) return
+  const now = ctx.clock.now()
+  const isNewest = and(eq(versions.app, apps.id), eq(versions.version, apps.version))
+  const waited = ctx.db.read
+    .select({ version: versions.version })
+    .from(versions)
+    .where(and(isNewest, lte(versions.created, now - waitedMs)))
   const found = await ctx.db.read
     .select({ app: apps.id, version: apps.version })
     .from(apps)
@@ -28,7 +36,7 @@ export async function enqueueCaptures(ctx: AppContext): Promise<void> {
         needsCapture(apps),
         // Skills and frameworks have no page.
         inArray(apps.kind, ['app', 'game']),
-        lte(apps.updated, ctx.clock.now() - settledMs),
+        or(lte(apps.updated, now - settledMs), exists(waited)),
       ),
     )
     .orderBy(asc(apps.updated), asc(apps.id))

@@ -48,7 +48,7 @@ export async function requestRescan(db: Db, id?: string): Promise<boolean> {
 const attemptsMax = 3
 
 /** Scans the visible versions and applies the result. Starts again after a concurrent publish. */
-async function scanApp(ctx: AppContext, known: App): Promise<void> {
+export async function scanApp(ctx: AppContext, known: App): Promise<void> {
   let app: App | undefined = known
   for (let attempt = 0; app && attempt < attemptsMax; attempt += 1) {
     const [before, scans] = [app, await scanVersions(ctx, app)]
@@ -75,7 +75,8 @@ async function scanVersions(ctx: AppContext, app: App): Promise<VersionScan[]> {
   const scans: VersionScan[] = []
   for (const row of rows) {
     const { identity } = await pages.readPage(ctx, row)
-    scans.push({ row, inspection: await pages.scanContent(ctx, app.kind, identity, row.libraries) })
+    const inspection = await pages.scanContent(ctx, app.kind, identity, row.libraries)
+    scans.push({ row, inspection: pages.withRunFindings(inspection, row) })
   }
   return scans
 }

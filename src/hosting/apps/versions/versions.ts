@@ -149,7 +149,8 @@ export async function restoreVersion(
   const app = await apps.getOwnApp(ctx, maker, id, of)
   const old = await apps.getVersion(ctx, id, number)
   const { identity } = await pages.readPage(ctx, old)
-  const inspection = await pages.inspectContent(ctx, app.kind, identity)
+  const scanned = await pages.inspectContent(ctx, app.kind, identity)
+  const inspection = pages.withRunFindings(scanned, old)
   const { sha256, pack, htmlBytes, gzipBytes, brBytes, asks, folder } = old
   const libraries = old.libraries ?? (await storeLibraries(ctx, inspection.libraries))
   const stored = { sha256, pack, htmlBytes, gzipBytes, brBytes, asks, folder, libraries }
