@@ -7,6 +7,7 @@ import {
   type TestAgent,
   type TestServer,
 } from '../../src/testing/fixtures/test-server.ts'
+import { benchBrowser } from './builds/browser.ts'
 import { benchLoad } from './builds/load.ts'
 import { median } from './load/load.ts'
 import { pageOf } from './load/page.ts'
@@ -98,6 +99,7 @@ async function assets(): Promise<BenchRow[]> {
 export const bench = async (): Promise<BenchRow[]> => [
   await beginning(),
   await overhead(),
+  ...(await benchBrowser()),
   ...(await benchLoad()),
   ...(await assets()),
 ]

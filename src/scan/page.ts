@@ -37,10 +37,12 @@ export interface Address {
   integrity?: string | undefined
 }
 
+/** A script runs at once, by an event, or when a visitor presses something. */
+export type Trigger = 'load' | 'event' | 'press'
+
 export interface Script {
   tokens: Tokens
-  /** True for an event handler in an attribute, which runs only on user action. */
-  handler: boolean
+  trigger: Trigger
   /** Returns a token's offset in the page. */
   place(index: number): number
 }
@@ -80,6 +82,8 @@ export interface Page {
   addresses: Address[]
   requests: Address[]
   downloads: { name: string; url: string; at: number }[]
+  /** Links to other hosts. */
+  links: { id: string; at: number }[]
   refreshes: { url: string; at: number }[]
   assetLists: { text: string; at: number }[]
   importMaps: { text: string; at: number }[]
@@ -120,6 +124,7 @@ export function emptyPage(html: string, budget: ScanBudget): Page {
     addresses: [],
     requests: [],
     downloads: [],
+    links: [],
     refreshes: [],
     assetLists: [],
     importMaps: [],

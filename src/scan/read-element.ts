@@ -1,6 +1,7 @@
 import { lookUp } from '../core/schema.ts'
 import { fromBase64, fromPercent } from './decode.ts'
-import { type Page, plain } from './page.ts'
+import { isRemote, type Page, plain, type Trigger } from './page.ts'
+import { isPress } from './presses.ts'
 import { type Reading, readStyle } from './reading.ts'
 
 const headingTags = new Set(['h1', 'h2', 'h3', 'legend', 'caption'])
@@ -49,7 +50,7 @@ export function readElement(
   const formAction = attributes.get('formaction')
   if (formAction) page.forms.push({ id: '', action: formAction, at, button: true })
   readLoads(tag, attributes, at, page)
-  readInside(attributes, offset, reading)
+  readInside(tag, attributes, offset, reading)
   if (headingTags.has(tag)) return 'heading'
   if (controlTags.has(tag)) return 'control'
   const names = `${attributes.get('class') ?? ''} ${attributes.get('id') ?? ''}`.slice(0, 200)
@@ -104,6 +105,7 @@ function readLink(attributes: Attributes, at: number, page: Page): void {
   const url = attributes.get('href') ?? ''
   const name = attributes.get('download')
   if (name !== undefined) page.downloads.push({ name, url: url.slice(0, 2000), at })
+  if (isRemote(url)) page.links.push({ id: attributes.get('id') ?? '', at })
   if (/^\s*data:/i.test(url.slice(0, 20))) page.addresses.push({ use: 'a', url, at })
 }
 
@@ -142,17 +144,21 @@ function readLoads(tag: string, attributes: Attributes, at: number, page: Page):
 const dataPage = /^\s*data:([\w/+.-]{0,60})[^,]{0,60}?(;base64)?,/i
 
 /** Reads content in attributes: handlers, javascript: and data: URLs, srcdoc, styles. */
-function readInside(attributes: Attributes, offset: number, reading: Reading): void {
+function readInside(tag: string, attributes: Attributes, offset: number, reading: Reading): void {
   for (const [name, value] of attributes) {
     if (!value) continue
-    if (name.startsWith('on')) reading.code(value, offset, true)
+    if (name.startsWith('on')) reading.code(value, offset, triggerOf(tag, name.slice(2)))
     else if (name === 'srcdoc') reading.html(value, offset)
     else if (name === 'style' && value.includes('('))
       readStyle(value, offset, constant(reading, offset))
     else if (/^\s*javascript:/i.test(value.slice(0, 40)))
-      reading.code(value.slice(value.indexOf(':') + 1), offset, true)
+      reading.code(value.slice(value.indexOf(':') + 1), offset, loads[tag] ? 'event' : 'press')
     else if (/^\s*data:/i.test(value.slice(0, 40))) readData(value, offset, reading)
   }
+}
+
+function triggerOf(tag: string, event: string): Trigger {
+  return isPress(event, tag === 'body' || tag === 'html') ? 'press' : 'event'
 }
 
 /** Returns a reading with a fixed offset: entities shift the offsets inside an attribute. */

@@ -1,5 +1,5 @@
 import { type Constants, decoders, fold, type Folded } from './fold.ts'
-import { isRemote, type Script } from './page.ts'
+import { isRemote, type Script, type Trigger } from './page.ts'
 import type { Reading } from './reading.ts'
 import { CHUNK, NAME, TEXT } from './token-kinds.ts'
 import { tokensOf } from './tokens.ts'
@@ -36,10 +36,10 @@ interface Job {
  * Reads a script into the page's facts: its constant strings (joined, decoded), the markup in them,
  * URLs, and text that is run or written. It works on tokens, so nesting uses no stack.
  */
-export function readScript(code: string, reading: Reading, handler: boolean): void {
+export function readScript(code: string, reading: Reading, trigger: Trigger): void {
   const tokens = tokensOf(code)
   const place = (index: number): number => reading.place(tokens.starts[index] ?? 0)
-  const script: Script = { tokens, handler, place }
+  const script: Script = { tokens, trigger, place }
   reading.page.scripts.push(script)
   const job = { script, reading, constants: { values: new Map(), budget: reading.page.budget } }
   readLiterals(job)
@@ -87,7 +87,7 @@ function startsText({ script, constants }: Job, at: number): boolean {
 }
 
 /** Records `name = 'text'` and `name += 'text'`. */
-function keepConstant(script: Script, at: number, text: Folded, constants: Constants): void {
+export function keepConstant(script: Script, at: number, text: Folded, constants: Constants): void {
   const { kinds, texts } = script.tokens
   const sign = texts[at - 1]
   const name = texts[at - 2] ?? ''

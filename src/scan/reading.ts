@@ -1,4 +1,4 @@
-import { type Page, plain, type Run } from './page.ts'
+import { type Page, plain, type Run, type Trigger } from './page.ts'
 import { pattern } from './pattern.ts'
 
 const depthMax = 4
@@ -19,7 +19,7 @@ export interface Reading {
   place(offset: number): number
   run(text: string, offset: number, role: Run['role']): void
   script(code: string, attributes: ReadonlyMap<string, string>, offset: number): void
-  code(code: string, offset: number, handler?: boolean): void
+  code(code: string, offset: number, trigger?: Trigger): void
   html(html: string, offset: number): void
 }
 
@@ -29,7 +29,7 @@ export interface Budget {
   /** Texts that were read already. */
   seen: Set<string>
   readHtml(html: string, reading: Reading): void
-  readScript(code: string, reading: Reading, handler: boolean): void
+  readScript(code: string, reading: Reading, trigger: Trigger): void
 }
 
 /** Creates the bounds of one page. */
@@ -83,11 +83,11 @@ export function newReading(
       const type = (attributes.get('type') ?? '').trim().toLowerCase()
       if (attributes.has('data-assets')) page.assetLists.push({ text: code, at: place(offset) })
       else if (type === 'importmap') page.importMaps.push({ text: code, at: place(offset) })
-      else if (scriptTypes.test(type)) budget.readScript(code, inside(offset, true), false)
+      else if (scriptTypes.test(type)) budget.readScript(code, inside(offset, true), 'load')
       else if (templateTypes.test(type)) reading.html(code, offset)
     },
-    code(code, offset, handler = false) {
-      if (allowed(code)) budget.readScript(code, inside(offset, false), handler)
+    code(code, offset, trigger = 'load') {
+      if (allowed(code)) budget.readScript(code, inside(offset, false), trigger)
     },
     html(html, offset) {
       if (allowed(html)) budget.readHtml(html, inside(offset, false))

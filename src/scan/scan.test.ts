@@ -84,6 +84,14 @@ const hostile: [string, string][] = [
     'texts that a glue makes longer than any text',
     `<script>x=[${'"",'.repeat(400_000)}""].join("${'y'.repeat(10_000)}")</script>`,
   ],
+  ['places', fill('location=', '<script>')],
+  ['choices', fill('location=a?(b:', '<script>')],
+  ['handlers that leave', fill('b.onclick=()=>location="//a.b";', '<script>')],
+  ['functions that leave', fill('function f(){location="//a.b"};b.onclick=f;', '<script>')],
+  ['functions in functions', fill('function f(a){location=a;f(a);', '<script>')],
+  ['arrows in arrows', fill('f=a=>location=a,', '<script>')],
+  ['links and clicks', fill('a.href="//b";c.click();', '<a id=x href=//b></a><script>')],
+  ['aliases', fill('{location:a}=window;a=self;', '<script>')],
   ['zero bytes', fill('\0', '<script>')],
 ]
 

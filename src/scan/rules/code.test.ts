@@ -178,7 +178,12 @@ const table: [string, string, string[]][] = [
     "const w = window.open('', '_blank')\nw.document.write(x)",
     ['sandbox.differs 3'],
   ],
-  ['a window for a link', "window.open('https://elsewhere.example', '_blank')\nbox.open('')", []],
+  [
+    'a window at once',
+    "\nwindow.open('https://elsewhere.example', '_blank')\nbox.open('')",
+    ['redirect.script 4'],
+  ],
+  ['a window for a click', "b.onclick = () => window.open('https://elsewhere.example')", []],
   ['a frame', "document.createElement('iframe')", ['sandbox.differs 3']],
   ['a camera', 'navigator.mediaDevices.getUserMedia({ video: true })', ['sandbox.differs 3']],
   [
@@ -197,7 +202,10 @@ test.each(table)('%s', (_, code, codes) => {
 test('reads handlers and URLs as code', () => {
   expect(found('<p onclick="new RTCPeerConnection()">')).toEqual(['net.webrtc 1'])
   expect(found('\n<a href="javascript:new&#32;RTCPeerConnection()">')).toEqual(['net.webrtc 2'])
-  expect(found(`<button onclick="location.href='https://e.example'">`)).toEqual([])
+  expect(found(`<button onclick="location.href='https://e.example'">`)).toEqual([
+    'sandbox.differs 1',
+  ])
+  expect(found(`<body onclick="location.href='https://e.example'">`)).toEqual(['redirect.script 1'])
 })
 
 test('does not read data scripts as code', () => {

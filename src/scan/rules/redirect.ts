@@ -1,35 +1,85 @@
 import type { Hit } from '../findings.ts'
-import { type Constants, fold } from '../fold.ts'
-import { isRemote, newScanBudget, type Page, type Script } from '../page.ts'
+import { Navigations } from '../navigation.ts'
+import { isRemote, type Page, type Script } from '../page.ts'
+import { Presses } from '../presses.ts'
+import { NAME, TEXT } from '../token-kinds.ts'
 
-/** Meta refreshes to a URL, and scripts that navigate without a click. */
+const help =
+  'A script cannot open another page here. Use a plain link, which the viewer offers to open in a ' +
+  'new tab.'
+
+/**
+ * Meta refreshes to a URL, and scripts that leave the page by themselves. A script that does so
+ * when a visitor presses something does not work here either, but does nothing to visitors.
+ */
 export function* redirects(page: Page): Generator<Hit> {
   for (const { url, at } of page.refreshes)
     if (!url.startsWith('#')) yield { code: 'redirect.meta', at }
-  // No names are known here, and all scripts of the page share one budget.
-  const constants: Constants = { values: new Map(), budget: newScanBudget('') }
-  for (const script of page.scripts) {
-    if (script.handler) continue
-    for (const index of script.tokens.find('location'))
-      if (isOwn(script, index) && leadsAway(script, index, constants))
-        yield { code: 'redirect.script', at: script.place(index) }
+  const presses = new Presses(page)
+  const all = page.scripts.map((script) => ({ script, names: new Navigations(script) }))
+  for (const { script, names } of all) {
+    for (const { index, use } of names.found) {
+      const at = script.place(index)
+      if (use === 'meta') yield { code: 'redirect.meta', at }
+      else if (!presses.has(script, index)) yield { code: 'redirect.script', at }
+      else if (use === 'go') yield { code: 'sandbox.differs', at, help }
+    }
+    for (const index of clicks(page, script, names))
+      if (!presses.has(script, index)) yield { code: 'redirect.script', at: script.place(index) }
   }
+  yield* passedUrls(all, presses)
 }
 
-const owners = new Set(['window', 'document', 'self', 'globalThis'])
-
-function isOwn({ tokens: { texts } }: Script, index: number): boolean {
-  return texts[index - 1] !== '.' || owners.has(texts[index - 2] ?? '')
+/** Functions that open their parameter, called with another host: `go('https://…')`. */
+function* passedUrls(
+  all: { script: Script; names: Navigations }[],
+  presses: Presses,
+): Generator<Hit> {
+  const openers = new Set<string>()
+  for (const { script, names } of all)
+    for (const { index, value } of names.unknown) {
+      const around = presses.functionAt(script, index)
+      if (around && around.parameter === script.tokens.texts[value]) openers.add(around.name)
+    }
+  for (const { script, names } of all)
+    for (const opener of openers)
+      for (const index of script.tokens.find(opener)) {
+        const { texts } = script.tokens
+        if (texts[index - 1] === 'function' || texts[index + 1] !== '(') continue
+        if (!names.leadsAway(index + 2)) continue
+        if (!presses.has(script, index)) yield { code: 'redirect.script', at: script.place(index) }
+        else yield { code: 'sandbox.differs', at: script.place(index), help }
+      }
 }
 
-/** Data URLs that a browser would show as a page. */
-const aPage = /^\s*data:(?!application\/octet-stream)/i
+const lookBack = 24
 
-function leadsAway({ tokens }: Script, index: number, constants: Constants): boolean {
-  const { texts } = tokens
-  let at = index + 1
-  if (texts[at] === '.' && ['href', 'replace', 'assign'].includes(texts[at + 1] ?? '')) at += 2
-  if (texts[at] !== '=' && texts[at] !== '(') return false
-  const url = fold(tokens, at + 1, constants)
-  return url !== undefined && (isRemote(url.value) || aPage.test(url.value))
+/** Clicks on links to other hosts, and forms that are sent there, by a script. */
+function* clicks(page: Page, script: Script, { pointed }: Navigations): Generator<number> {
+  const { texts, find } = script.tokens
+  const ids = new Set(page.links.map(({ id }) => id))
+  const sends = page.forms.some(({ action }) => isRemote(action))
+  for (const name of ['click', 'dispatchEvent', 'submit', 'requestSubmit'])
+    for (const index of find(name)) {
+      if (texts[index + 1] !== '(' || !/^\??\.$/.test(texts[index - 1] ?? '')) continue
+      const owner = texts[index - 2] ?? ''
+      const isClick = name === 'click' || name === 'dispatchEvent'
+      const isAway = isClick
+        ? pointed.links.has(owner) || namesLink(script, index - 2, ids)
+        : pointed.forms.has(owner) || sends
+      if (isAway) yield index
+    }
+}
+
+/** Returns whether an expression that ends at a token names a link to another host. */
+function namesLink({ tokens }: Script, end: number, ids: Set<string>): boolean {
+  const { kinds, texts } = tokens
+  const isLink = (id: string): boolean => id !== '' && ids.has(id)
+  if (kinds[end] === NAME) return isLink(texts[end] ?? '')
+  if (ids.size === 0 || !/^[)\]]$/.test(texts[end] ?? '')) return false
+  for (let at = end - 1; at > end - lookBack && !/^[;{]$/.test(texts[at] ?? ''); at -= 1) {
+    const text = kinds[at] === TEXT ? (texts[at] ?? '') : ''
+    if (/^a(?:$|[.#[:])/.test(text) || isLink(text.replace('#', ''))) return true
+  }
+  return false
 }

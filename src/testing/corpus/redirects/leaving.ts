@@ -1,0 +1,173 @@
+/** A page that leaves for another host by itself, in as many ways as are known. */
+interface LeavingPage {
+  name: string
+  body: string
+  /** The text of the page does not show it, so only a run does. */
+  isHidden?: boolean
+}
+
+const url = 'https://elsewhere.test/'
+const js = (name: string, script: string, isHidden = false): LeavingPage => ({
+  name,
+  body: `<h1>Wait</h1><script>${script}</script>`,
+  isHidden,
+})
+const html = (name: string, body: string, isHidden = false): LeavingPage => ({
+  name,
+  body: `<h1>Wait</h1>${body}`,
+  isHidden,
+})
+
+export const leaving: readonly LeavingPage[] = [
+  js('location', `location = '${url}'`),
+  js('var location', `var location = '${url}'`),
+  js('location.href', `location.href = '${url}'`),
+  js('location.assign', `location.assign('${url}')`),
+  js('location.replace', `location.replace('${url}')`),
+  js('without a scheme', `location.href = '//elsewhere.test/'`),
+  js('without slashes', `location.href = 'http:elsewhere.test'`),
+  js('with backslashes', `location.href = '\\\\\\\\elsewhere.test\\\\'`),
+  js('in upper case', `location.href = 'HTTPS://ELSEWHERE.TEST'`),
+  js('a data page', `location.href = 'data:text/html,<h1>Hi'`),
+  js('window', `window.location = '${url}'`),
+  js('self', `self.location.href = '${url}'`),
+  js('globalThis', `globalThis.location.assign('${url}')`),
+  js('frames', `frames.location.replace('${url}')`),
+  js('windows in a row', `window.self.window.location = '${url}'`),
+  js('document', `document.location = '${url}'`),
+  js('defaultView', `document.defaultView.location.href = '${url}'`),
+  js('optional chaining', `window?.location?.assign?.('${url}')`.replace('?.(', '(')),
+  js('parentheses', `(window).location = '${url}'`),
+  js('top', `top.location = '${url}'`),
+  js('a bracket of top', `top['location'] = '${url}'`),
+  js('parent', `parent.location.href = '${url}'`),
+  js('a bracket', `window['location'] = '${url}'`),
+  js('a joined name', `window['loc' + 'ation'] = '${url}'`),
+  js('joined names', `self['loc' + 'ation']['hr' + 'ef'] = '${url}'`),
+  js('a template name', 'window[`location`] = `https://elsewhere.test/`'),
+  js('names of constants', `const a = 'loca', b = 'tion'; window[a + b] = '${url}'`),
+  js('an array of parts', `window[['loc', 'ation'].join('')] = '${url}'`),
+  js('a reversed name', `window['noitacol'.split('').reverse().join('')] = '${url}'`),
+  js('base64', `window[atob('bG9jYXRpb24=')] = atob('aHR0cHM6Ly9lbHNld2hlcmUudGVzdC8=')`),
+  js('char codes', `window[String.fromCharCode(108,111,99,97,116,105,111,110)] = '${url}'`),
+  js(
+    'percent',
+    `window[unescape('%6cocation')] = decodeURIComponent('https%3A%2F%2Felsewhere.test')`,
+  ),
+  js('an escape', `window['\\x6c\\u006fcation'] = '${url}'`),
+  js('an escaped identifier', `l\\u006fcation = '${url}'`),
+  js('a joined URL', `location.href = 'https:' + '//' + 'elsewhere' + '.test'`),
+  js('a constant URL', `const u = '${url}'; location.replace(u)`),
+  js('a template URL', `const u = 'elsewhere.test'; location = \`https://\${u}/\``),
+  js('an unknown path', `location = 'https://elsewhere.test/' + Date.now()`),
+  js('an unknown query', 'location = `https://elsewhere.test/?${Date.now()}`'),
+  js('a condition', `location.href = innerWidth > 9 ? '${url}' : '${url}m'`),
+  js('a fallback', `location.href = new URLSearchParams(location.search).get('to') || '${url}'`),
+  js('an alias of window', `const w = window; w.location = '${url}'`),
+  js('an alias of location', `const l = window.location; l.href = '${url}'`),
+  js('aliases', `let d = document, w = d.defaultView, l = w['location']; l.replace('${url}')`),
+  js('a destructured location', `const { location: l } = window; l.assign('${url}')`),
+  js('a bound function', `const go = location.assign.bind(location); go('${url}')`),
+  js('call', `location.replace.call(location, '${url}')`),
+  js('apply', `location.assign.apply(location, ['${url}'])`),
+  js('Reflect.set', `Reflect.set(location, 'href', '${url}')`),
+  js('Reflect.set of window', `Reflect.set(window, 'loc' + 'ation', '${url}')`),
+  js('Reflect.apply', `Reflect.apply(location.assign, location, ['${url}'])`),
+  js('Object.assign', `Object.assign(location, { href: '${url}' })`),
+  js('navigation', `navigation.navigate('${url}')`),
+  js('navigation in brackets', `window['navi' + 'gation']['navigate']('${url}')`),
+  js('window.open', `window.open('${url}')`),
+  js('self.open', `self.open('${url}', '_self')`),
+  js('open', `open('${url}')`),
+  js('a timer', `setTimeout(() => { location.href = '${url}' }, 200)`),
+  js('a timer with a text', `setTimeout("location.href='${url}'", 200)`),
+  js('an interval', `let n = 2; setInterval(() => { if (--n < 0) location = '${url}' }, 200)`),
+  js('a frame', `requestAnimationFrame(() => location.assign('${url}'))`),
+  js('a promise', `Promise.resolve().then(() => location.replace('${url}'))`),
+  js('a called function', `function go() { location.href = '${url}' }\ngo()`),
+  js('a parameter', `function go(to) { location.href = to }\nsetTimeout(() => go('${url}'), 99)`),
+  js('an arrow', `const go = () => location.replace('${url}')\nsetTimeout(go, 99)`),
+  js('a load listener', `addEventListener('load', () => { location.href = '${url}' })`),
+  js('onload', `window.onload = function () { location = '${url}' }`),
+  js(
+    'popstate',
+    `onpopstate = () => location.replace('${url}'); history.pushState(1, ''); history.back()`,
+  ),
+  js('hashchange', `onhashchange = () => { location = '${url}' }; location.hash = 'x'`),
+  js('eval', `eval("location = '${url}'")`),
+  js('Function', `new Function("location.href = '${url}'")()`),
+  js('a clicked link', `const a = document.createElement('a'); a.href = '${url}'; a.click()`),
+  js(
+    'an attribute',
+    `const a = document.createElement('a'); a.setAttribute('href', '${url}'); a.click()`,
+  ),
+  js(
+    'a sent form',
+    `const f = document.createElement('form'); f.action = '${url}'; document.body.append(f); f.submit()`,
+  ),
+  js(
+    'a made refresh',
+    `const m = document.createElement('meta'); m.httpEquiv = 'refresh'; m.content = '0;url=${url}'; document.head.append(m)`,
+  ),
+  js('a written refresh', `document.write('<meta http-equiv="refresh" content="0;url=${url}">')`),
+  js(
+    'a tap anywhere',
+    `document.addEventListener('click', () => { location = '${url}' }); document.body.click()`,
+  ),
+  html('a refresh', `<meta http-equiv="refresh" content="0; url=${url}">`),
+  html('onload of body', `<body onload="location.href='${url}'">`),
+  html(
+    'onclick of body',
+    `<body onclick="location.href='${url}'"><script>document.body.click()</script>`,
+  ),
+  html('onerror', `<img src="x:" onerror="window['loc'+'ation']='${url}'">`),
+  html('onload of svg', `<svg onload="location.replace('${url}')"></svg>`),
+  html(
+    'onfocus',
+    `<input autofocus onfocus="location.assign('${url}')"><script>document.querySelector('input').focus()</script>`,
+  ),
+  html('ontoggle', `<details open ontoggle="location = '${url}'"><summary>x</summary></details>`),
+  html(
+    'an animation',
+    `<style>@keyframes x { to { opacity: 1 } }</style><p style="animation: x 0.1s" onanimationend="location='${url}'">x</p>`,
+  ),
+  html(
+    'a link of the page',
+    `<a id="next" href="${url}">Next</a><script>document.getElementById('next').click()</script>`,
+  ),
+  html(
+    'any link of the page',
+    `<a href="${url}">Next</a><script>document.querySelector('a').click()</script>`,
+  ),
+  html(
+    'a form of the page',
+    `<form action="${url}"><input name="q"></form><script>document.forms[0].submit()</script>`,
+  ),
+  js(
+    'a name at run time',
+    `const k = Object.getOwnPropertyNames(window).find((n) => n.length === 8 && n.startsWith('loca') && n.endsWith('on')); window[k] = '${url}'`,
+    true,
+  ),
+  js(
+    'a URL of numbers',
+    `location.href = [104,116,116,112,115,58,47,47,101,46,116,101,115,116].map((c) => String.fromCharCode(c)).join('')`,
+    true,
+  ),
+  js('a URL from an object', `const conf = { to: ['${url}'] }; location.href = conf.to[0]`, true),
+  js('with', `with (window) { with (location) { href = '${url}' } }`, true),
+  js(
+    'a descriptor',
+    `Object.getOwnPropertyDescriptor(location, 'href').set.call(location, '${url}')`,
+    true,
+  ),
+  js(
+    'an event of its own',
+    `addEventListener('go', (e) => { location.href = e.detail }); dispatchEvent(new CustomEvent('go', { detail: '${url}' }))`,
+    true,
+  ),
+  js(
+    'a click of its own',
+    `const b = document.createElement('button'); b.onclick = () => { location.href = '${url}' }; document.body.append(b); b.click()`,
+    true,
+  ),
+]
