@@ -51,6 +51,9 @@ const isForeign = ({ text, classes }: Signals, hit: Hit): boolean =>
     text.slice(hit.at, hit.end),
   )
 
+/** Verbs that need no object. */
+const admits = /^(?:let on|own up|say a word|breathe a word|bring (?:it|this) up)$/
+
 /** Returns whether a verb of telling is negated, and its object is a person or the own act. */
 function isUntold(signals: Signals, verb: Hit, classes: number): boolean {
   const { text, hits } = signals
@@ -60,14 +63,19 @@ function isUntold(signals: Signals, verb: Hit, classes: number): boolean {
     isNeither || (turnedLater.test(text) && hits.some(({ classes: all }) => (all & negation) !== 0))
   if (!isNegated(signals, verb) && !isTurned) return false
   const rest = text.slice(verb.end)
+  if (admits.test(text.slice(verb.at, verb.end))) return true
   if (!isNeither && benign.test(rest.slice(0, 80))) return false
-  const isPassive = /\b(?:be|being) $/.test(text.slice(0, verb.at))
+  const subject = text.slice(0, verb.at)
+  const isPassive =
+    /(?:ed|told|shown)$/.test(text.slice(verb.at, verb.end)) &&
+    /\b(?:be|being|is|are|not|never) $/.test(subject) &&
+    !/\bif\b/.test(subject)
   return hits.some((hit) => {
     if ((hit.classes & own) !== 0 && !/^(?:it|this)$/.test(text.slice(hit.at, hit.end)))
       return hit.at >= verb.end && hit.at - verb.end <= 12
     if ((hit.classes & own) !== 0)
       return isPassive
-        ? hit.end < verb.at
+        ? hit.end < verb.at && verb.at - hit.end <= 20
         : hit.at >= verb.end && hit.at - verb.end <= 4 && ends.test(text.slice(hit.end))
     if ((hit.classes & person) === 0) return false
     if (isForeignText(text) || isTurned) return true

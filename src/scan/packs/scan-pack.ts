@@ -17,9 +17,11 @@ const hiddenMax = 4_000
 /** Statements between two turns of the event loop: about 2 ms. */
 const turnLength = 20
 
+/** Yields the findings of a statement. */
 type StatementRule = (statement: Statement) => Iterable<PackHit>
 
-const statementRules: readonly StatementRule[] = [
+/** Rules that match regular expressions. Each match has a term of `cues.ts`. */
+export const statementRules: readonly StatementRule[] = [
   override,
   remoteInstructions,
   wallet,
@@ -70,14 +72,14 @@ function* scanFile(file: PackFile, budget: Budget): Generator<PackHit | 'turn'> 
   yield* scanComments(file)
   yield* scanDecoded(file)
   yield 'turn'
-  const rules = [...statementRules, theft()]
+  const findTheft = theft()
   for (const statement of readStatements(file)) {
     if (statement === 'turn') {
       yield statement
       continue
     }
     if (budget.statements-- <= 0) return yield { code: 'pack.too_dense', at: statement.at }
-    for (const rule of rules) yield* rule(statement)
+    yield* judgeStatement(statement, findTheft)
     if (budget.statements % turnLength === 0) yield 'turn'
   }
 }
@@ -105,9 +107,14 @@ function* scanDecoded(file: PackFile): Generator<PackHit | 'turn'> {
 
 /** Applies the rules for statements to a text that readers do not see. */
 function judge(text: string): PackHit[] {
-  const rules = [...statementRules, theft()]
+  const findTheft = theft()
   const statements = [...readStatements({ path: 'hidden.md', text: text.slice(0, hiddenMax) })]
   return statements.flatMap((statement) =>
-    statement === 'turn' ? [] : rules.flatMap((rule) => [...rule(statement)]),
+    statement === 'turn' ? [] : [...judgeStatement(statement, findTheft)],
   )
+}
+
+function* judgeStatement(statement: Statement, findTheft: StatementRule): Generator<PackHit> {
+  if (statement.hasCue) for (const rule of statementRules) yield* rule(statement)
+  yield* findTheft(statement)
 }

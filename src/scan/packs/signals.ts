@@ -99,14 +99,22 @@ const disguised = pattern(
 
 const sensitive = bitsOf('store', 'saved', 'envFile', 'envAll', 'secret', 'seed')
 
-/**
- * Returns whether a rule can match a text by itself, so that it is worth its normal form, or names
- * a thing to which the text after it can refer.
- */
-export function interestOf(text: string): 'sensitive' | 'other' | undefined {
+const cue = bitsOf('cue')
+
+/** Terms of a text that make it worth its normal form. */
+export interface Interest {
+  /** Names a thing to which the text after it can refer. */
+  isSensitive: boolean
+  /** The rules that match regular expressions can match. */
+  hasCue: boolean
+}
+
+/** Returns the interest of a text, or undefined if no rule can match it by itself. */
+export function interestOf(text: string): Interest | undefined {
   const classes = getLexicon().classesOf(text)
-  if ((classes & sensitive) !== 0) return 'sensitive'
-  return (classes & alone) !== 0 || disguised.test(text) ? 'other' : undefined
+  const hasCue = (classes & cue) !== 0 || disguised.test(text)
+  if (!hasCue && (classes & alone) === 0) return undefined
+  return { isSensitive: (classes & sensitive) !== 0, hasCue }
 }
 
 /** The terms of a statement, in order. */
@@ -128,7 +136,7 @@ const asks =
   /^\s(?:forget|hesitate|fail|worry|skip|miss|only|stop|omit|neglect|just|need|wait|exceptions?|matter|longer|mind|be afraid)\b/
 const affirms =
   /\b(?:why not|whether or|if not|not only|no matter|no longer|no problem|no worries)\b/
-const exclusive = /^(?:rather than|instead of)$/
+const exclusive = /^(?:rather than|instead of|without)$/
 const turned = /^(?:ない|ません|ず)/
 
 /** Returns whether a term is negated by words before it in its clause. */

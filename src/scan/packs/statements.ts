@@ -24,6 +24,8 @@ export interface Statement {
   text: string
   /** The text with `/` for `\\` and with the pieces of quoted paths joined. */
   paths: string
+  /** The rules that match regular expressions can match. */
+  hasCue: boolean
   isCode: boolean
   /** The statement, its lead-in or its section warns about what it shows. */
   isWarning: boolean
@@ -57,11 +59,12 @@ export function* readStatements({ path, text }: PackFile): Generator<Statement |
       for (const part of parts(piece.raw)) {
         const interest = interestOf(joinPieces(part.raw))
         if (interest === undefined && following-- <= 0) continue
-        if (interest === 'sensitive') following = followingMax
+        if (interest?.isSensitive) following = followingMax
         const isWarning = warning.test(part.raw) || warning.test(lead)
         const value = toPlain(part.raw, isCode)
         const paths = joinPieces(value)
-        yield { at: at + piece.at + part.at, text: value, paths, isCode, isWarning, block }
+        const hasCue = interest?.hasCue ?? false
+        yield { at: at + piece.at + part.at, text: value, paths, hasCue, isCode, isWarning, block }
       }
     }
   }

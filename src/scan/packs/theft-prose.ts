@@ -17,11 +17,11 @@ const outside = bitsOf('outside')
 const somewhere = bitsOf('somewhere')
 
 const strong =
-  /(?<!\w)(?:private keys?|passwords?|cookies?|ssh keys?|session\w*|secret keys?|credentials|refresh tokens?|github token|keychain|keystore|personal key|key files?|\.(?:key|pem|p12|pfx|ovpn)|host keys?|\w+_(?:api_key|token|secret|password))(?!\w)/
+  /(?<!\w)(?:private keys?|passwords?|cookies?|ssh keys?|session\w*|secret keys?|credentials?|refresh tokens?|github token|keychain|keystore|personal key|key files?|\.(?:key|pem|p12|pfx|ovpn)|host keys?|\w+_(?:api_key|token|secret|password))(?!\w)/
 const authentication =
   /\b(?:header|authori[sz]ation|bearer|oauth|authenticat\w*|log ?in|sign ?in|x-api-key|token endpoint)\b/
 const pronoun =
-  /\b(?:them|it|its|this|these|those|both|rows?|results?|output|contents?|data|findings|files?|values?|archive|response|csv|json|copy|copies|dump|export|database|bundle|report|numbers|words|answers?|names|attach\w*|everything|whatever|anything|what you \w+)\b|它|内容|结果|их|его|それ/
+  /\b(?:them|it|its|this|these|those|both|rows?|results?|output|contents?|data|findings|files?|values?|archive|response|csv|json|copy|copies|dump|export|database|bundle|report|digest|summary|list|log|recordings?|numbers|words|answers?|names|attach\w*|everything|whatever|anything|what you \w+)\b|它|内容|结果|их|его|それ/
 const refers = /\b(?:it|them|both|this|these|those|that file|its contents?)\b/
 const fromStore =
   /\bfrom (?:the |their |a |its |your )?(?:user's )?(?:wallet|keystore|keychain|browser|password manager|credential store|profile)\b/

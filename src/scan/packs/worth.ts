@@ -26,7 +26,7 @@ const edit = bitsOf('edit')
 
 /** Words for all of a thing, or for its owner. */
 export const whole =
-  /\b(?:all|any|every|each|both|full|complete|entire|contents? of|user's|users|(?:of|from) (?:the|their|each|a) (?:user|human|person|customer|owner|operator)|their|found|collected|discovered|stored|stolen|saved|existing|verbatim|configured)\b/
+  /\b(?:all|any|every|each|both|full|complete|entire|contents? of|user's|users|(?:of|from) (?:the|their|each|a) (?:user|human|person|customer|owner|operator)|their|found|collected|discovered|stored|stolen|saved|existing|verbatim|configured|whatever|everything|anything)\b/
 const owned =
   /\b(?:user'?s?|saved|saves|stored|stores|remember\w*|profiles?|their|logged-in|existing|default|of|from|decrypt\w*|keeps?|holds?)\b/
 const into =
@@ -87,10 +87,13 @@ export function worthOf(signals: Signals, named: Hit[]): Worth | undefined {
     return 2
   if (named.some(({ classes }) => (classes & secret) !== 0)) return 1
   if (named.some(({ classes }) => (classes & personal) !== 0)) return 0
-  return named.some(({ classes }) => (classes & documents) !== 0) && whole.test(signals.text)
-    ? 0
-    : undefined
+  const isAll = named.some(({ classes }) => (classes & documents) !== 0) && whole.test(signals.text)
+  return isAll || made.test(signals.text) ? 0 : undefined
 }
+
+/** Words for all that somebody writes or opens. */
+const made =
+  /\b(?:every|each|all|any|what(?:ever)?|everything|anything)\b[^.]{0,40}\b(?:the user|they|people|users)\s(?:types?|opens?|writes?|says?|pastes?|enters?|asks?|confides?|reads?|uploads?)\b/
 
 /** Returns whether a sentence names what a browser has saved. */
 const hasSaved = ({ text, hits }: Signals, named: Hit[]): boolean =>
