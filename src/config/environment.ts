@@ -7,7 +7,7 @@ const serviceAddress = /^(tcp|udp|sctp):\/\//
 
 /**
  * Returns whether Kubernetes sets a variable for a Service, such as `BERTH_SERVICE_HOST` and
- * `BERTH_PORT=tcp://10.0.0.1:3000` for one that is named `berth`. Docker links have the same format.
+ * `BERTH_PORT=tcp://10.0.0.1:3000` for one named `berth`. Docker links have the same format.
  */
 export const isServiceVariable = (name: string, value: string | undefined): boolean =>
   serviceName.test(name) || (portName.test(name) && serviceAddress.test(value ?? ''))

@@ -1,11 +1,13 @@
 import type { AppContext } from '../context.ts'
 import { appUrl } from '../hosting/app-url.ts'
 import { createOperatorRecovery } from '../hosting/people/people.ts'
+import { doctor } from '../ledger/doctor.ts'
+import { networkWaitMs } from '../payments/limits.ts'
+import { findOtherNetworks } from '../payments/networks.ts'
 import { readFirstApp } from '../storage/sample-app-record.ts'
 import { admin } from './admin.ts'
 import { createBackup } from './backup.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
-import { doctorCommand } from './doctor.ts'
 import { creditsOf, findGrantee, grantCredits, parseGrantUsd } from './grants.ts'
 import { keysCommand, projectsCommand } from './keys.ts'
 import { libraries } from './libraries.ts'
@@ -63,4 +65,11 @@ export const commands: Record<string, Command> = {
   recover,
   payments: paymentsCommand,
   storage,
+}
+
+/** `berth doctor`: checks the ledger, and that each server of a chain is of its network. */
+async function doctorCommand(ctx: AppContext): Promise<CommandResult> {
+  const [ledger, wrong] = await Promise.all([doctor(ctx), findOtherNetworks(ctx, networkWaitMs)])
+  if (wrong.length === 0) return ledger
+  return failed([ledger.text, 'A server of a chain is of another network:', ...wrong].join('\n'))
 }

@@ -1,3 +1,4 @@
+import { lookUp } from '../core/schema.ts'
 import { type Constants, fold } from './fold.ts'
 import { isRemote, newScanBudget, type Script } from './page.ts'
 import { keepConstant } from './read-script.ts'
@@ -117,7 +118,11 @@ export class Navigations {
     const place = this.read(index + 1)
     if (place && !/^[.([=]$/.test(texts[place.next] ?? '')) this.aliases.set(name, place.place)
     // A variable of the page hides that of the browser. Without a declaration it is the browser's.
-    else if (/^(?:const|let|var|,)$/.test(before ?? '') && name !== 'location' && name in ofWindow)
+    else if (
+      /^(?:const|let|var|,)$/.test(before ?? '') &&
+      name !== 'location' &&
+      Object.hasOwn(ofWindow, name)
+    )
       this.aliases.set(name, undefined)
   }
 
@@ -207,7 +212,7 @@ export class Navigations {
       if (inner && texts[inner.next] === ')') found = { ...inner, next: inner.next + 1 }
     } else if (kinds[at] === NAME) {
       const name = texts[at] ?? ''
-      const place = this.aliases.has(name) ? this.aliases.get(name) : ofWindow[name]
+      const place = this.aliases.has(name) ? this.aliases.get(name) : lookUp(ofWindow, name)
       if (place) found = { place, next: at + 1 }
     }
     for (let steps = 0; found && steps < stepsMax; steps += 1) {

@@ -152,7 +152,11 @@ function readInside(tag: string, attributes: Attributes, offset: number, reading
     else if (name === 'style' && value.includes('('))
       readStyle(value, offset, constant(reading, offset))
     else if (/^\s*javascript:/i.test(value.slice(0, 40)))
-      reading.code(value.slice(value.indexOf(':') + 1), offset, loads[tag] ? 'event' : 'press')
+      reading.code(
+        value.slice(value.indexOf(':') + 1),
+        offset,
+        lookUp(loads, tag) ? 'event' : 'press',
+      )
     else if (/^\s*data:/i.test(value.slice(0, 40))) readData(value, offset, reading)
   }
 }

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../context.ts'
-import { second } from '../../core/time.ts'
+import { minute, second } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import type { Handler, Job, JobRun, Outcome } from '../../jobs/handler.ts'
 import { listOpenHolds } from '../../ledger/job-holds.ts'
@@ -11,7 +11,6 @@ import { readPrice } from '../../models/price.ts'
 import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
 import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
-import { videoFailuresMax, videoRetryMsMax } from './limits.ts'
 import { type PollResult, pollUpstream } from './poll.ts'
 import {
   type VideoJobData,
@@ -19,6 +18,10 @@ import {
   type VideoJobInput,
   VideoJobInputSchema,
 } from './schemas.ts'
+
+/** Polls of a video in a row that may fail, and the longest wait after one: about 20 minutes. */
+const videoFailuresMax = 20
+const videoRetryMsMax = minute
 
 type VideoRun = JobRun<VideoJobInput, VideoJobData>
 

@@ -1,4 +1,3 @@
-import { cp437 } from './cp437.ts'
 import { crc32 } from './crc32.ts'
 import { unsafePathProblem } from './paths.ts'
 
@@ -223,3 +222,11 @@ function problemOf(
   const name = methodNames.get(String(method)) ?? `the compression method ${method}`
   return `is compressed with ${name}. Create a zip with the method Deflate.`
 }
+
+/** The upper half of code page 437 of MS-DOS, the names of a zip without a mark for UTF-8. */
+const upper =
+  'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌' +
+  '█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\xa0'
+
+const cp437 = (bytes: Uint8Array): string =>
+  [...bytes].map((byte) => upper[byte - 0x80] ?? String.fromCharCode(byte)).join('')

@@ -20,7 +20,7 @@ const turnLength = 20
 /** Yields the findings of a statement. */
 type StatementRule = (statement: Statement) => Iterable<PackHit>
 
-/** Rules that match regular expressions. Each match has a term of `cues.ts`. */
+/** Rules that match regular expressions. Each match has a term of the cues in signals.ts. */
 export const statementRules: readonly StatementRule[] = [
   override,
   remoteInstructions,
