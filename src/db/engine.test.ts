@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { count, eq, sql } from 'drizzle-orm'
 
+import { type Client, currentClient, runFor } from '../core/client.ts'
 import { nano as brand } from '../core/money.ts'
 import { catchError } from '../testing/catch-error.ts'
 import { openSampleDatabase, thing, things } from '../testing/fixtures/sample-tables.ts'
@@ -41,6 +42,20 @@ describe('a transaction', () => {
     })
     expect(await catchError(failing)).toBe(own)
     expect(await ids()).toEqual([])
+  })
+
+  test('is for the client of its caller, also in the group of another client', async () => {
+    const client = (prefix: string): Client => ({ prefix, charge: () => undefined })
+    const names = Array.from({ length: 9 }, (_, number) => `203.0.113.${number}`)
+    const found = names.map((name) =>
+      runFor(client(name), () =>
+        engine.tx(async (db) => {
+          await db.insert(things).values(thing(name))
+          return currentClient().prefix
+        }),
+      ),
+    )
+    expect(await Promise.all(found)).toEqual(names)
   })
 
   test('that fails in a group of fifty rolls back alone', async () => {
