@@ -20,6 +20,7 @@ import { MetricsHistory } from './metrics-history.ts'
 import { NoteSignals } from './note-signals.ts'
 import { Observations } from './observations.ts'
 import { PendingOpens } from './pending-opens.ts'
+import { Reservations } from './reservations.ts'
 import { ResponseCache } from './response-cache.ts'
 import { ResponseItems } from './response-items.ts'
 import { Transcriptions } from './transcriptions.ts'
@@ -98,11 +99,13 @@ export const createProcessState = (
   responseItems: new ResponseItems(clock),
   /** Transcriptions of uploaded audio for chats. */
   transcriptions: new Transcriptions(),
-  /** Reads uploaded PDFs in workers, two at a time. */
+  /** Reads uploaded PDFs in workers, three at a time. */
   pdfReader: new PdfReader(),
   /** Fetches libraries of pages; remembers what it could not fetch, and which files are safe. */
   libraryFetcher: new LibraryFetcher(config.libraryRegistry),
 
+  /** Rows and bytes that running writes add to quotas. */
+  reservations: new Reservations(),
   /** Work on stored files: a sweep never removes a file that a backup is about to copy. */
   fileWork: new SerialQueue(),
   /** Backups that the console makes or checks. */

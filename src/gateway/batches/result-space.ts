@@ -27,7 +27,7 @@ export async function withResultSpace(
 ): Promise<void> {
   const isFunded = await hasBeenFunded(ctx.db.read, account)
   const bytes = isFunded ? 0 : unfundedReservedBytes + inputBytes
-  await checkQuota(ctx, account, bytes, isFunded)
+  await checkQuota(ctx, account, { rows: 1, bytes }, isFunded)
   if (isFunded) return create()
   await checkUnfunded(ctx, bytes)
   try {

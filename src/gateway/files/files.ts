@@ -16,7 +16,7 @@ import type { AccountId } from '../authentication.ts'
 import { pageAfter, toList } from '../list.ts'
 import { detectFile } from './detect.ts'
 import { expiryOf, keptOf } from './lifetime.ts'
-import { checkQuota, checkUnfunded } from './quota.ts'
+import { checkQuota, checkUnfunded, withQuota } from './quota.ts'
 import type { FileListQuery, FileListResponse, FileResponse } from './schemas.ts'
 import { gatewayFiles } from './tables.ts'
 import type { Upload } from './upload.ts'
@@ -48,36 +48,39 @@ export async function create(
 ): Promise<StoredFile> {
   const { bytes, filename, purpose, expiresAfterSeconds: keptSeconds } = upload
   const isFunded = await hasBeenFunded(ctx.db.read, account)
-  await checkQuota(ctx, account, bytes.length, isFunded)
-  if (!isFunded) await checkUnfunded(ctx, bytes.length)
+  await checkQuota(ctx, account, { rows: 1, bytes: bytes.length }, isFunded)
   const { kind, type, text, pages, seconds } = await detectFile(ctx.state.pdfReader, bytes)
-  const stored = await ctx.storage.put(bytes)
-  const wordsSha256 =
-    text === undefined || text === '' ? null : await storeText(ctx, kind, stored, text)
-  const created = ctx.clock.now()
-  const row: StoredFile = {
-    id: `file_${newId()}`,
-    account,
-    filename,
-    purpose,
-    kind,
-    type,
-    bytes: bytes.length,
-    sha256: stored.sha256,
-    wordsSha256,
-    pages: pages ?? null,
-    words: text === undefined ? null : countWords(text),
-    durationMs: seconds === undefined ? null : Math.round(seconds * 1_000),
-    created,
-    expires: keptSeconds === undefined ? null : created + keptSeconds * second,
-    used: created,
-  }
-  await ctx.db.tx(async (db) => {
-    await lock(db, `files of ${account}`)
-    await checkQuota(ctx, account, bytes.length, isFunded, db)
-    await db.insert(gatewayFiles).values(row)
+  const words = text && kind !== 'text' ? new TextEncoder().encode(text) : undefined
+  const size = bytes.length + (words?.length ?? 0)
+  return withQuota(ctx, account, size, isFunded, async () => {
+    if (!isFunded) await checkUnfunded(ctx, size)
+    const { sha256 } = await ctx.storage.put(bytes)
+    const wordsSha256 = words ? (await ctx.storage.put(words)).sha256 : text ? sha256 : null
+    const created = ctx.clock.now()
+    const row: StoredFile = {
+      id: `file_${newId()}`,
+      account,
+      filename,
+      purpose,
+      kind,
+      type,
+      bytes: bytes.length,
+      sha256,
+      wordsSha256,
+      pages: pages ?? null,
+      words: text === undefined ? null : countWords(text),
+      durationMs: seconds === undefined ? null : Math.round(seconds * 1_000),
+      created,
+      expires: keptSeconds === undefined ? null : created + keptSeconds * second,
+      used: created,
+    }
+    await ctx.db.tx(async (db) => {
+      await lock(db, `files of ${account}`)
+      await checkQuota(ctx, account, { rows: 1, bytes: bytes.length }, isFunded, db)
+      await db.insert(gatewayFiles).values(row)
+    })
+    return row
   })
-  return row
 }
 
 /**

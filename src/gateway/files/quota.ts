@@ -9,15 +9,16 @@ import {
   unfundedDiskFloors,
   unfundedFileBytesMax,
 } from '../../limits.ts'
+import type { Addition } from '../../state/reservations.ts'
 import type { AccountId } from '../authentication.ts'
 import { keptOf } from './lifetime.ts'
 import { gatewayFiles } from './tables.ts'
 
-/** Throws `files_full` where an account may not store `bytes` more. */
+/** Throws `files_full` where an account may not store `bytes` more in one or several `files`. */
 export async function checkQuota(
   ctx: AppContext,
   account: AccountId,
-  bytes: number,
+  { rows: files, bytes }: Addition,
   isFunded: boolean,
   db = ctx.db.read,
 ): Promise<void> {
@@ -26,10 +27,27 @@ export async function checkQuota(
     .from(gatewayFiles)
     .where(keptOf(ctx, account))
   const bytesMax = isFunded ? fileBytesPerAccountMax : unfundedFileBytesMax
-  const isFull = (total?.files ?? 0) >= filesPerAccountMax || (total?.bytes ?? 0) + bytes > bytesMax
+  const isFull =
+    (total?.files ?? 0) + files > filesPerAccountMax || (total?.bytes ?? 0) + bytes > bytesMax
   if (isFull)
     throw new ApiError('files_full', { files: filesPerAccountMax, bytes: bytesMax, isFunded })
 }
+
+/** Runs a write that adds a file of `bytes` to an account. Throws `files_full` before it. */
+export const withQuota = <Result>(
+  ctx: AppContext,
+  account: AccountId,
+  bytes: number,
+  isFunded: boolean,
+  write: () => Promise<Result>,
+): Promise<Result> =>
+  ctx.state.reservations.run(
+    `files of ${account}`,
+    { rows: 1, bytes },
+    (others) =>
+      checkQuota(ctx, account, { rows: others.rows + 1, bytes: others.bytes + bytes }, isFunded),
+    write,
+  )
 
 /**
  * Counts an upload of an account without funds. Such accounts cost nothing to create, so their

@@ -24,6 +24,17 @@ export async function reserveBytes(
     throw new ApiError('storage_full', { max })
 }
 
+/** Throws `storage_full` where `bytes` more do not fit. `reserveBytes` repeats it. */
+export async function checkBytes(ctx: AppContext, agent: string, bytes: number): Promise<void> {
+  const max = ctx.config.bytesPerAgent
+  if (max === 0 || bytes === 0) return
+  const [row] = await ctx.db.read
+    .select({ storedBytes: agents.storedBytes })
+    .from(agents)
+    .where(eq(agents.id, agent))
+  if (row && row.storedBytes + bytes > max) throw new ApiError('storage_full', { max })
+}
+
 /**
  * Adds bytes that the service stores for an agent on its own. Returns false, and adds nothing, when
  * they exceed its quota.

@@ -5,6 +5,7 @@ import { hour, secondsUntil } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { ApiError } from '../../errors.ts'
 import type { Agent } from '../agents/agents.ts'
+import { checkBytes } from '../agents/storage-quota.ts'
 import { versions } from './tables.ts'
 
 /** Throws `publishes_limit` and `storage_full` early; `addVersion` repeats both checks. */
@@ -12,18 +13,38 @@ export async function checkPublishQuota(
   ctx: AppContext,
   maker: Agent,
   bytes: number,
+  { rows: running, bytes: runningBytes } = { rows: 0, bytes: 0 },
 ): Promise<void> {
-  await checkPublishes(ctx, ctx.db.read, maker.id)
-  const { bytesPerAgent } = ctx.config
-  if (bytesPerAgent > 0 && maker.storedBytes + bytes > bytesPerAgent) {
-    throw new ApiError('storage_full', { max: bytesPerAgent })
-  }
+  await checkPublishes(ctx, ctx.db.read, maker.id, running)
+  await checkBytes(ctx, maker.id, runningBytes + bytes)
 }
 
-/** Throws `publishes_limit`. */
-export async function checkPublishes(ctx: AppContext, db: Db, maker: string): Promise<void> {
+/**
+ * Runs a write that publishes `bytes`, which count beside the other publishes of the maker that
+ * run. Throws what `checkPublishQuota` throws before it.
+ */
+export const withPublishQuota = <Result>(
+  ctx: AppContext,
+  maker: Agent,
+  bytes: number,
+  write: () => Promise<Result>,
+): Promise<Result> =>
+  ctx.state.reservations.run(
+    maker.id,
+    { rows: 1, bytes },
+    (others) => checkPublishQuota(ctx, maker, bytes, others),
+    write,
+  )
+
+/** Throws `publishes_limit`. `running` publishes are not stored yet. */
+export async function checkPublishes(
+  ctx: AppContext,
+  db: Db,
+  maker: string,
+  running = 0,
+): Promise<void> {
   const { used, max, retryAfter } = await getPublishUsage(ctx, db, maker)
-  if (max > 0 && used >= max) throw new ApiError('publishes_limit', { max, retryAfter })
+  if (max > 0 && used + running >= max) throw new ApiError('publishes_limit', { max, retryAfter })
 }
 
 /** Returns the publishes of the last hour, the limit (0: none) and the seconds until the next. */

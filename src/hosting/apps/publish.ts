@@ -9,6 +9,7 @@ import { type AppKind, appKinds, type Kind } from '../kinds.ts'
 import * as apps from './apps.ts'
 import {
   addFiles,
+  bytesOf,
   type CheckedFile,
   checkFiles,
   fingerprintOf,
@@ -33,7 +34,7 @@ import {
 } from './page-content.ts'
 import { libraryNote } from './page-libraries.ts'
 import { presentApp, presentScan } from './present.ts'
-import { checkPublishQuota } from './publish-quota.ts'
+import { withPublishQuota } from './publish-quota.ts'
 import type { PageUpload } from './publish-request.ts'
 import type { AppBody, ChangeAppRequest, PublishAppRequest } from './schemas.ts'
 
@@ -99,18 +100,21 @@ export async function publishItem(
 ): Promise<StoredResponse> {
   const reasons = isForExplore ? listingIssues(inspection, named) : []
   const fields = { ...named, listed: isForExplore && reasons.length === 0 ? 'on' : 'off' } as const
-  await checkPublishQuota(ctx, maker, inspection.identity.byteLength)
-  const page = await storePage(ctx, inspection, folder)
-  const stored = await storeFiles(ctx, files?.checked ?? [])
-  return ctx.db.tx(async (db) => {
-    await reserveName(ctx, db, maker.id, fields.name)
-    const item = await insertApp(ctx, db, maker, fields, page)
-    await addFiles(ctx, db, item, stored)
-    if (item.listed === 'on') await notifyListed(ctx, db, item)
-    const note = publishedNote(ctx, item, reasons) + (files?.note ?? '') + libraryNote(inspection)
-    const body = { ...present(item), scan: presentScan(inspection), note }
-    await storeResponse(db, { status: 201, body })
-    return { status: 201, body }
+  const checked = files?.checked ?? []
+  const bytes = inspection.identity.byteLength + bytesOf(checked)
+  return withPublishQuota(ctx, maker, bytes, async () => {
+    const page = await storePage(ctx, inspection, folder)
+    const stored = await storeFiles(ctx, checked)
+    return ctx.db.tx(async (db) => {
+      await reserveName(ctx, db, maker.id, fields.name)
+      const item = await insertApp(ctx, db, maker, fields, page)
+      await addFiles(ctx, db, item, stored)
+      if (item.listed === 'on') await notifyListed(ctx, db, item)
+      const note = publishedNote(ctx, item, reasons) + (files?.note ?? '') + libraryNote(inspection)
+      const body = { ...present(item), scan: presentScan(inspection), note }
+      await storeResponse(db, { status: 201, body })
+      return { status: 201, body }
+    })
   })
 }
 

@@ -8,7 +8,7 @@ import * as apps from '../apps/apps.ts'
 import { inspectContent, storePage } from '../apps/page-content.ts'
 import { presentPackAs } from '../apps/present-pack.ts'
 import { presentScan } from '../apps/present.ts'
-import { checkPublishQuota } from '../apps/publish-quota.ts'
+import { withPublishQuota } from '../apps/publish-quota.ts'
 import { publishItem, toListing } from '../apps/publish.ts'
 import { addVersion, checkNote, visibilityNote } from '../apps/versions/versions.ts'
 import type { Folder } from '../folders/folder.ts'
@@ -75,24 +75,25 @@ export async function publishPackVersion(
   const fingerprint = { id, ...fingerprintOf(fields, pack) }
   return ctx.idempotency.run(maker.id, fields.ref, fingerprint, async (storeResponse) => {
     const inspection = await inspectContent(ctx, kind, pack.tar)
-    await checkPublishQuota(ctx, maker, pack.tar.byteLength)
-    const page = await storePage(ctx, { ...inspection, gzip: pack.gzip }, folder)
-    return ctx.db.tx(async (db) => {
-      const how = { via: 'files', note } as const
-      const added = await addVersion(ctx, db, item, { page, inspection, how })
-      // A description that the maker set for Explore stays.
-      const isSame = before && item.description === shortDescription(before)
-      const app =
-        isSame && added.reasons.length === 0
-          ? await apps.updateApp(ctx, db, added.app, { description: shortDescription(folder) })
-          : added.app
-      const body = {
-        ...presentPackAs(ctx, app, folder),
-        scan: presentScan(inspection),
-        note: visibilityNote(ctx, { ...added, app }),
-      }
-      await storeResponse(db, { status: 201, body })
-      return { status: 201, body }
+    return withPublishQuota(ctx, maker, pack.tar.byteLength, async () => {
+      const page = await storePage(ctx, { ...inspection, gzip: pack.gzip }, folder)
+      return ctx.db.tx(async (db) => {
+        const how = { via: 'files', note } as const
+        const added = await addVersion(ctx, db, item, { page, inspection, how })
+        // A description that the maker set for Explore stays.
+        const isSame = before && item.description === shortDescription(before)
+        const app =
+          isSame && added.reasons.length === 0
+            ? await apps.updateApp(ctx, db, added.app, { description: shortDescription(folder) })
+            : added.app
+        const body = {
+          ...presentPackAs(ctx, app, folder),
+          scan: presentScan(inspection),
+          note: visibilityNote(ctx, { ...added, app }),
+        }
+        await storeResponse(db, { status: 201, body })
+        return { status: 201, body }
+      })
     })
   })
 }

@@ -10,7 +10,7 @@ import { ApiError, rejectRequest } from '../../../errors.ts'
 import { assetBytesPerAppMax, assetsPerAppMax } from '../../../limits.ts'
 import { assetName } from '../../../scan/asset-requests.ts'
 import type { Agent } from '../../agents/agents.ts'
-import { releaseBytes, reserveBytes } from '../../agents/storage-quota.ts'
+import { checkBytes, releaseBytes, reserveBytes } from '../../agents/storage-quota.ts'
 import * as apps from '../apps.ts'
 import { captureAgain } from '../covers/version-covers.ts'
 import { AssetRequestSchema } from './schemas.ts'
@@ -77,9 +77,15 @@ export async function putAsset(
   checkAssetName(name)
   apps.checkBuilt(app)
   const file = await readAsset(bytes)
-  await checkQuota(ctx, maker, app, name, bytes)
-  const row = await uploadRow(ctx, name, bytes, file)
-  return ctx.db.tx((db) => storeRow(ctx, db, app, { ...row, app: id }))
+  return ctx.state.reservations.run(
+    maker.id,
+    { rows: 0, bytes: bytes.length },
+    (others) => checkQuota(ctx, app, name, bytes, others.bytes),
+    async () => {
+      const row = await uploadRow(ctx, name, bytes, file)
+      return ctx.db.tx((db) => storeRow(ctx, db, app, { ...row, app: id }))
+    },
+  )
 }
 
 /** Adds or replaces an asset of the newest version and enforces all limits. */
@@ -140,19 +146,17 @@ async function growth(db: Db, old: Content | undefined, row: Content | undefined
 /** Checks the limits before bytes are stored; `storeRow` repeats the checks. */
 async function checkQuota(
   ctx: AppContext,
-  maker: Agent,
   app: apps.App,
   name: string,
   file: Uint8Array,
+  runningBytes: number,
 ) {
   const db = ctx.db.read
   const old = await findAsset(db, app.id, app.version, name)
   await checkLimits(db, app, old, file.length)
-  const max = ctx.config.bytesPerAgent
-  if (max === 0 || maker.storedBytes + file.length <= max) return
   const row = { app: app.id, sha256: sha256(file), bytes: file.length }
   const more = await growth(db, old, row)
-  if (more > 0 && maker.storedBytes + more > max) throw new ApiError('storage_full', { max })
+  if (more > 0) await checkBytes(ctx, app.maker, runningBytes + more)
 }
 
 const drop = (db: Db, { app, version, name }: Asset) =>

@@ -36,6 +36,13 @@ export async function checkFiles(
   return checked
 }
 
+/** Returns the bytes of files; equal content counts once. */
+export const bytesOf = (files: InputFile[]): number =>
+  [...new Map(files.map(({ bytes }) => [sha256(bytes), bytes.length])).values()].reduce(
+    (sum, bytes) => sum + bytes,
+    0,
+  )
+
 /** Stores the bytes of files, which go live with `addFiles`. */
 export async function storeFiles(ctx: AppContext, files: CheckedFile[]): Promise<AssetRow[]> {
   const rows: AssetRow[] = []

@@ -23,7 +23,7 @@ import { showRestoredCover } from '../covers/version-covers.ts'
 import * as pages from '../page-content.ts'
 import { libraryNote, storeLibraries } from '../page-libraries.ts'
 import { presentApp, presentScan } from '../present.ts'
-import { checkPublishQuota } from '../publish-quota.ts'
+import { withPublishQuota } from '../publish-quota.ts'
 import type { PageUpload } from '../publish-request.ts'
 import type { PublishVersionRequest, VersionBody } from './schemas.ts'
 
@@ -76,21 +76,23 @@ export async function publishVersion(
   const fingerprint = { id, ...request, ...fingerprintOf(files) }
   return ctx.idempotency.run(maker.id, request.ref, fingerprint, async (storeResponse) => {
     const { app, note, checked, inspection, scan } = await prepare()
-    await checkPublishQuota(ctx, maker, inspection.identity.byteLength)
-    const page = await pages.storePage(ctx, inspection)
-    const stored = await storeFiles(ctx, checked)
     const folderText = folderNote({ html: request.html, assets: files, ...(unused && { unused }) })
-    return ctx.db.tx(async (db) => {
-      const how = { via: 'html', note } as const
-      const added = await addVersion(ctx, db, app, { page, inspection, how })
-      await addFiles(ctx, db, added.app, stored)
-      const body = {
-        app: presentApp(ctx, added.app),
-        scan,
-        note: visibilityNote(ctx, added) + folderText + libraryNote(inspection),
-      }
-      await storeResponse(db, { status: 201, body })
-      return { status: 201, body }
+    // An equal asset of the version before adds no bytes, so files count in the transaction.
+    return withPublishQuota(ctx, maker, inspection.identity.byteLength, async () => {
+      const page = await pages.storePage(ctx, inspection)
+      const stored = await storeFiles(ctx, checked)
+      return ctx.db.tx(async (db) => {
+        const how = { via: 'html', note } as const
+        const added = await addVersion(ctx, db, app, { page, inspection, how })
+        await addFiles(ctx, db, added.app, stored)
+        const body = {
+          app: presentApp(ctx, added.app),
+          scan,
+          note: visibilityNote(ctx, added) + folderText + libraryNote(inspection),
+        }
+        await storeResponse(db, { status: 201, body })
+        return { status: 201, body }
+      })
     })
   })
 }
