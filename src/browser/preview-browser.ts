@@ -15,10 +15,9 @@ export interface PreviewInput {
   files: { name: string; type: string; sha256: string; content: Uint8Array }[]
 }
 
-/** A page uses two cores, and a client has one page, so that another need not wait. */
+/** A page uses two cores. */
 const bounds = {
   slots: Math.max(1, Math.floor(availableParallelism() / 2)),
-  slotsPerClient: 1,
   waitingMax: 32,
   waitingBytesMax: Infinity,
   largeBytes: Infinity,

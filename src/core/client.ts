@@ -10,6 +10,8 @@ import { type CostKind, type Costs, workMsPerRequest } from './costs.ts'
 export interface Client {
   /** The network: /24 of IPv4, /56 of IPv6. '' for work of the server itself. */
   readonly prefix: string
+  /** The address in it: IPv4, or the /64 of IPv6. Jobs do not know it. */
+  readonly group?: string
   /** The owner of the key or session: "agent:…", "gateway:…", "person:…". */
   account?: string | undefined
   /** The public prefix of the key. */

@@ -1,6 +1,6 @@
 import { type Client, currentClient } from './client.ts'
 import { stopwatch } from './time.ts'
-import { partiesOf, Turns } from './turns.ts'
+import { isBefore, ownNamesOf, partOf, partsOf, Turns } from './turns.ts'
 
 /** A task that was not done although nothing is wrong with it. It may be tried again. */
 export class PoolBusyError extends Error {}
@@ -8,10 +8,12 @@ export class PoolBusyError extends Error {}
 export interface QueueBounds {
   /** Pieces of work that run at once. */
   slots: number
-  /** Pieces of one network or account that run at once. Default: `slots`. */
-  slotsPerClient?: number
+  /** Bytes of all work that runs at once. Default: any number. */
+  bytesMax?: number
   waitingMax: number
   waitingBytesMax: number
+  /** The time work may wait, in milliseconds. Default: any. */
+  waitMs?: number
   /** Work of more bytes is large. */
   largeBytes: number
   /** Work of a client in a minute, in milliseconds, after which its next work counts as large. */
@@ -31,29 +33,53 @@ interface QueuedWork extends Work {
   reject(error: PoolBusyError): void
 }
 
+/** Pieces of work and their bytes. */
+interface Load {
+  count: number
+  bytes: number
+}
+
 /**
- * Shares slots fairly by network and account: see `Turns`. Large work, and work of a client that
- * worked much, never takes the last of several slots, so that small work of others need not wait
- * for it. A full queue drops the newest work of the client with the most.
+ * Shares slots, bytes and places fairly by network, address and account (see `Turns`). No address
+ * and no account has more than half of any of them, so that another client finds some free. Large
+ * work, and work of a client that worked much, never takes the last of several slots. A full queue
+ * drops the newest work of the client with the most.
  */
 export class FairQueue {
   private readonly turns = new Turns()
   private readonly waiting: QueuedWork[] = []
   private running = 0
+  private runningBytes = 0
   private runningLarge = 0
 
   constructor(private readonly bounds: QueueBounds) {}
 
   /** Runs work for the current client when its turn comes. Throws PoolBusyError. */
   async run<Result>(bytes: number, run: () => Promise<Result>): Promise<Result> {
-    const work = { client: currentClient(), bytes }
-    const end = this.mayStart(work) ? this.begin(work) : await this.wait(work)
+    const end = await this.begin(bytes)
     try {
       return await run()
     } finally {
       end()
-      this.startNext()
     }
+  }
+
+  /** Waits for the turn of the current client. Returns what ends it. Throws PoolBusyError. */
+  async begin(bytes: number): Promise<() => void> {
+    const { promise, resolve: start, reject } = Promise.withResolvers<() => void>()
+    const work = { client: currentClient(), bytes, start, reject }
+    this.waiting.push(work)
+    this.startNext()
+    if (this.waiting.includes(work)) this.dropExcess(work)
+    const { waitMs } = this.bounds
+    if (waitMs === undefined || !this.waiting.includes(work)) return promise
+    const timer = setTimeout(() => this.drop(work), waitMs)
+    return promise.finally(() => clearTimeout(timer))
+  }
+
+  /** Counts work that has begun already, also past the bounds. Returns what ends it. */
+  count(bytes: number): () => void {
+    return this.take({ client: currentClient(), bytes })
   }
 
   /** Rejects all that waits. */
@@ -61,69 +87,107 @@ export class FairQueue {
     for (const { reject } of this.waiting.splice(0)) reject(new PoolBusyError(why))
   }
 
-  private isLarge({ client, bytes }: Work): boolean {
-    const { largeBytes, heavyMs = 5_000 } = this.bounds
-    return bytes > largeBytes || this.turns.hasWorked(client, heavyMs)
+  /** Returns whether a client worked so much that its work counts as large. */
+  isHeavy(client: Client): boolean {
+    return this.turns.hasWorked(client, this.bounds.heavyMs ?? 5_000)
   }
 
-  private mayStart(work: Work): boolean {
-    const { slots, slotsPerClient = slots } = this.bounds
-    if (this.running >= slots || this.turns.running(work.client) >= slotsPerClient) return false
-    return !this.isLarge(work) || this.runningLarge < Math.max(1, slots - 1)
+  private isLarge({ client, bytes }: Work): boolean {
+    return bytes > this.bounds.largeBytes || this.isHeavy(client)
+  }
+
+  /** Returns whether a client may have more, whatever is free. */
+  private hasShare(work: Work): boolean {
+    const { slots, bytesMax = Infinity } = this.bounds
+    const { client, bytes } = work
+    if (!this.turns.hasShare(client, slots)) return false
+    if (!this.turns.hasBytes(client, bytes, bytesMax)) return false
+    return this.runningLarge < Math.max(1, slots - 1) || !this.isLarge(work)
+  }
+
+  private isFree(bytes: number): boolean {
+    const { slots, bytesMax = Infinity } = this.bounds
+    if (this.running >= slots) return false
+    return this.running === 0 || this.runningBytes + bytes <= bytesMax
   }
 
   /** Takes a slot. Returns the function that frees it and charges the client. */
-  private begin(work: Work): () => void {
+  private take(work: Work): () => void {
+    const { client, bytes } = work
     const isLarge = this.isLarge(work)
-    const endTurn = this.turns.begin(work.client)
+    const endTurn = this.turns.begin(client, bytes)
     const startedAt = stopwatch()
     this.running += 1
+    this.runningBytes += bytes
     this.runningLarge += Number(isLarge)
     return () => {
       this.running -= 1
+      this.runningBytes -= bytes
       this.runningLarge -= Number(isLarge)
       endTurn()
-      if (!this.bounds.isFree) work.client.charge('work', stopwatch() - startedAt)
+      if (!this.bounds.isFree) client.charge('work', stopwatch() - startedAt)
+      this.startNext()
     }
   }
 
-  private async wait(work: Work): Promise<() => void> {
-    this.dropExcess(work)
-    const { promise, resolve: start, reject } = Promise.withResolvers<() => void>()
-    this.waiting.push({ ...work, start, reject })
-    return promise
-  }
-
-  /** Drops the newest work of the clients with the most. Throws where that is this client. */
-  private dropExcess({ client, bytes }: Work): void {
+  /**
+   * Drops new work beyond the share of its client. Otherwise drops the newest work of the clients
+   * with the most, until the rest is within the bounds.
+   */
+  private dropExcess(work: QueuedWork): void {
     const { waitingMax, waitingBytesMax } = this.bounds
-    const error = new PoolBusyError('too many tasks are waiting')
-    const isFull = () =>
-      this.waiting.length >= waitingMax ||
-      this.waiting.reduce((sum, one) => sum + one.bytes, bytes) > waitingBytesMax
-    while (isFull()) {
-      const counts = this.waiting.map((one) => this.countOf(one.client))
-      const most = Math.max(0, ...counts)
-      if (most <= this.countOf(client) + 1) throw error
-      for (const { reject } of this.waiting.splice(counts.lastIndexOf(most), 1)) reject(error)
+    const isBeyond = [...partsOf(work.client)].some(([name, share]) => {
+      const { count, bytes } = this.loadOf(name)
+      return (
+        count > partOf(share, waitingMax) || (bytes > work.bytes && bytes > share * waitingBytesMax)
+      )
+    })
+    if (isBeyond) return this.drop(work)
+    for (;;) {
+      const { count, bytes } = this.loadOf()
+      if (count > waitingMax) this.drop(this.newestOfMost('count'))
+      else if (bytes > waitingBytesMax) this.drop(this.newestOfMost('bytes'))
+      else return
     }
   }
 
-  /** Returns what waits of a client: of its network or of its account, whichever is more. */
-  private countOf(client: Client): number {
-    const counts = partiesOf(client).map(
-      (name) => this.waiting.filter((one) => partiesOf(one.client).includes(name)).length,
-    )
-    return Math.max(...counts)
+  private drop(work: QueuedWork | undefined): void {
+    const at = work ? this.waiting.indexOf(work) : -1
+    if (!work || at < 0) return
+    this.waiting.splice(at, 1)
+    work.reject(new PoolBusyError('too many tasks are waiting'))
   }
 
+  /** Returns the newest work of the client with the most, and within its network of the account. */
+  private newestOfMost(of: keyof Load): QueuedWork | undefined {
+    let found: QueuedWork | undefined
+    let most: number[] = []
+    for (const work of this.waiting) {
+      const loads = (names: Iterable<string>) => [...names].map((name) => this.loadOf(name)[of])
+      const { client } = work
+      const rank = [Math.max(0, ...loads(partsOf(client).keys())), ...loads(ownNamesOf(client))]
+      if (found && isBefore(rank, most)) continue
+      found = work
+      most = rank
+    }
+    return found
+  }
+
+  /** Returns what waits, of one part of a client or of all. */
+  private loadOf(name?: string): Load {
+    const isOf = ({ client }: Work) => name === undefined || partsOf(client).has(name)
+    const counted = this.waiting.filter(isOf)
+    return { count: counted.length, bytes: counted.reduce((sum, { bytes }) => sum + bytes, 0) }
+  }
+
+  /** Starts what may run. Nothing overtakes the next work where only its bytes are not free yet. */
   private startNext(): void {
     for (;;) {
-      const ready = this.waiting.filter((work) => this.mayStart(work))
-      const next = ready[this.turns.next(ready, ({ client }) => client)]
-      if (!next) return
+      const allowed = this.waiting.filter((work) => this.hasShare(work))
+      const next = allowed[this.turns.next(allowed, ({ client }) => client)]
+      if (!next || !this.isFree(next.bytes)) return
       this.waiting.splice(this.waiting.indexOf(next), 1)
-      next.start(this.begin(next))
+      next.start(this.take(next))
     }
   }
 }

@@ -39,7 +39,7 @@ test('a process reads many PDFs, and counts pages without their text', async () 
 
 test('a full queue and a closed reader throw try_again', async () => {
   const reader = newReader()
-  const all = Array.from({ length: 18 }, () => reader.read(makePdf(['x'])))
+  const all = Array.from({ length: 20 }, () => reader.read(makePdf(['x'])))
   const error = await catchError(all.at(-1) ?? Promise.resolve())
   expect(error).toBeInstanceOf(ApiError)
   expect(error).toMatchObject({ errorName: 'try_again' })

@@ -8,8 +8,7 @@ import { inProcess, type TaskLimits } from './worker-process.ts'
 const charsMax = 4_000_000
 const taskLimits: TaskLimits = { cpuMs: 10_000, memoryBytes: 384 * 1_048_576 }
 const poolBounds = {
-  slots: 2,
-  slotsPerClient: 1,
+  slots: 3,
   waitingMax: 16,
   waitingBytesMax: 256 * 1_048_576,
   largeBytes: 2 * 1_048_576,
@@ -20,7 +19,7 @@ const poolBounds = {
 
 /**
  * Reads the text of PDFs in processes of their own, which end when a file takes too much time or
- * memory. Two are read at a time, of two clients.
+ * memory. Three are read at a time, of three clients.
  */
 export class PdfReader {
   private readonly pool: WorkerPool<PdfRequest, PdfResult>

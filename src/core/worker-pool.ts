@@ -1,3 +1,4 @@
+import { currentClient } from './client.ts'
 import { FairQueue, PoolBusyError, type QueueBounds } from './fair-queue.ts'
 
 /** The message of a worker about a task: its result, or the message of its error. */
@@ -33,7 +34,7 @@ const root = import.meta.url.endsWith('/core/worker-pool.ts') ? '../' : './'
 
 /** Returns the function that starts a worker by the path of its file below `src`. */
 export const workerAt = (path: string) => (): Worker =>
-  new Worker(new URL(root + path, import.meta.url))
+  new Worker(new URL(root + path, import.meta.url), { smol: true })
 
 /** Starts workers as threads of this process. */
 export const inThread =
@@ -55,6 +56,8 @@ export const inThread =
 
 interface PoolWorker<Result> {
   worker: TaskWorker
+  /** The network of its last task. */
+  network: string
   current: PromiseWithResolvers<Result> | undefined
   /** Ends the task after `taskMs`, or the idle worker after `idleMs`. */
   timer: Timer | undefined
@@ -100,7 +103,8 @@ export class WorkerPool<Task, Result> {
   }
 
   private runNow(task: Task, transfer: ArrayBuffer[]): Promise<Result> {
-    const worker = [...this.workers].find(({ current }) => !current) ?? this.addWorker()
+    const worker = this.idleWorker() ?? this.addWorker()
+    worker.network = currentClient().prefix
     const current = Promise.withResolvers<Result>()
     clearTimeout(worker.timer)
     worker.current = current
@@ -109,12 +113,29 @@ export class WorkerPool<Task, Result> {
     return current.promise
   }
 
+  /**
+   * Returns an idle worker, if possible one that the network had before. A client that worked much
+   * starts one of its own instead of taking that of another, because its tasks often end a worker.
+   */
+  private idleWorker(): PoolWorker<Result> | undefined {
+    const client = currentClient()
+    const idle = [...this.workers].filter(({ current }) => !current)
+    const own = idle.find(({ network }) => network === client.prefix)
+    const mayAdd = this.workers.size < this.bounds.slots && this.queue.isHeavy(client)
+    return own ?? (mayAdd ? undefined : idle[0])
+  }
+
   private addWorker(): PoolWorker<Result> {
     const worker = this.start({
       onReply: (reply) => this.finish(added, reply),
       onEnd: (why, limit) => this.drop(added, why, limit),
     })
-    const added: PoolWorker<Result> = { worker, current: undefined, timer: undefined }
+    const added: PoolWorker<Result> = {
+      worker,
+      network: '',
+      current: undefined,
+      timer: undefined,
+    }
     this.workers.add(added)
     return added
   }

@@ -5,8 +5,7 @@ import { ApiError } from '../errors.ts'
 import type { AnyRequest, GeneratedFile, ResizeRequest } from './generate.ts'
 
 const bounds = {
-  slots: 2,
-  slotsPerClient: 1,
+  slots: 3,
   waitingMax: 256,
   waitingBytesMax: 128 * 1_048_576,
   largeBytes: 1_048_576,
@@ -17,7 +16,14 @@ const bounds = {
 /** Images with more pixels are resized in processes with limits of their own. */
 const threadPixelsMax = 4_000_000
 const taskLimits: TaskLimits = { cpuMs: 10_000, memoryBytes: 768 * 1_048_576 }
-const processBounds = { ...bounds, slots: 1, taskMs: 60_000 }
+/** Each may use much memory. Two clients have one each, also where both send large images. */
+const processBounds = {
+  ...bounds,
+  slots: 2,
+  largeBytes: Infinity,
+  heavyMs: Infinity,
+  taskMs: 60_000,
+}
 
 /**
  * The embedded generators, in a worker thread so that they do not block the event loop. Large

@@ -24,6 +24,8 @@ export function apiErrorResponse<N extends HostingErrorName>(error: ApiError<N>)
   if (status === 401) headers['www-authenticate'] = 'Bearer'
   if (status === 429) headers['retry-after'] = String(retryAfter ?? 60)
   if (status === 409 && retryAfter !== undefined) headers['retry-after'] = String(retryAfter)
+  // Its message says "in a minute".
+  if (error.errorName === 'try_again') headers['retry-after'] = '60'
   if (status === 202) headers['retry-after'] = '2'
   return Response.json(body, { status, headers })
 }

@@ -1,17 +1,39 @@
-import { PoolBusyError } from '../core/fair-queue.ts'
+import { FairQueue, PoolBusyError } from '../core/fair-queue.ts'
 import { inThread, workerAt, WorkerPool } from '../core/worker-pool.ts'
 import { ApiError, rejectRequest } from '../errors.ts'
 import { jsonBodyBytesMax } from '../limits.ts'
 import { jsonProblem, kindBytes } from './body-kind.ts'
 import { type JsonResult, parseJson } from './json.ts'
-import { bodyRead } from './request-context.ts'
+import { bodyRead, outerContext } from './request-context.ts'
 
 /** Bytes. Below this size, the slowest JSON parses in 4 ms. */
 const largeBytesMin = 524_288
+/** Bodies of at most this size are read at once. */
+const smallBytesMax = 65_536
+/** One address has at most half, so the largest upload of another one, 32 MB, fits beside it. */
+const runningBytesMax = 72 * 1_048_576
+
+/**
+ * Admits larger bodies before they are read, until the response begins. Meanwhile their bytes are
+ * in memory, once or several times: as a text, and in the queue of a worker. The system holds the
+ * bytes of a client that waits.
+ */
+const bodies = new FairQueue({
+  slots: Infinity,
+  bytesMax: runningBytesMax,
+  waitingMax: 256,
+  waitingBytesMax: Infinity,
+  // Less than the time after which a silent socket is closed.
+  waitMs: 30_000,
+  largeBytes: Infinity,
+  isFree: true,
+  heavyMs: Infinity,
+})
 
 /**
  * Reads a request body of at most `max` bytes. Throws `too_large` as soon as more bytes are
- * announced or received, and `bad_request` for an incomplete body.
+ * announced or received, `bad_request` for an incomplete body, and `try_again` when too many large
+ * bodies arrive at the same time.
  */
 export async function readBodyBytes(
   request: Request,
@@ -33,6 +55,7 @@ async function readWhole(request: Request, max: number): Promise<Uint8Array<Arra
   if (announced > max) throw new ApiError('too_large', { bytes: announced, max })
   // The runtime enforces the announced length, and one piece costs half as much as chunks.
   if (announced > 0) {
+    if (announced > smallBytesMax) await admit(request, announced)
     if (announced >= largeBytesMin) await waitForTurn()
     return new Uint8Array(await request.arrayBuffer())
   }
@@ -42,9 +65,31 @@ async function readWhole(request: Request, max: number): Promise<Uint8Array<Arra
     bytes += chunk.byteLength
     if (bytes > max) throw new ApiError('too_large', { bytes, max })
     chunks.push(chunk)
+    // Without an announced length, the body may get as large as it is allowed.
+    if (bytes > smallBytesMax) await admit(request, max)
   }
+  recount(request, bytes)
   const [first] = chunks
   return chunks.length === 1 && first ? first : Buffer.concat(chunks)
+}
+
+/** Waits until a body may be read, once for a request. Its bytes count until the response. */
+async function admit(request: Request, bytes: number): Promise<void> {
+  const context = outerContext(request)
+  if (!context || context.releaseBody) return
+  context.releaseBody = await bodies.begin(bytes).catch((error: unknown) => {
+    if (!(error instanceof PoolBusyError)) throw error
+    throw new ApiError('try_again', { why: `The body was not read: ${error.message}.` })
+  })
+}
+
+/** Counts the bytes that an admitted body has, instead of those that it might have had. */
+function recount(request: Request, bytes: number): void {
+  const context = outerContext(request)
+  if (!context?.releaseBody) return
+  const counted = bodies.count(bytes)
+  context.releaseBody()
+  context.releaseBody = counted
 }
 
 let lastTurn = Promise.resolve()
@@ -72,8 +117,7 @@ export async function readJsonBody(
 }
 
 const bounds = {
-  slots: 2,
-  slotsPerClient: 1,
+  slots: 3,
   waitingMax: 64,
   waitingBytesMax: 256 * 1_048_576,
   largeBytes: 2 * 1_048_576,

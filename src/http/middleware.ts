@@ -141,6 +141,7 @@ export function withRequestLog(
   const span = part === 'gateway' || part === 'api' ? beginSpan(ctx, request) : undefined
   const context = createRequestContext(ctx, request, socketAddress, connection, span)
   const finish = (response: Response): Response => {
+    context.releaseBody?.()
     if (context.hasOwnDeadline) connection?.pauseIdleTimeout(false)
     const ms = stopwatch() - startedAt
     if (socketAddress !== inProcessAddress) context.client.charge('requests', 1)
@@ -181,7 +182,11 @@ export function withRequestLog(
   }
   const response = handle(context)
   // A synchronous response is not awaited: a promise costs as much as the rest of this function.
-  return response instanceof Promise ? response.then(finish) : finish(response)
+  if (!(response instanceof Promise)) return finish(response)
+  return response.then(finish, (error: unknown) => {
+    context.releaseBody?.()
+    throw error
+  })
 }
 
 const beginSpan = ({ telemetry }: AppContext, { headers }: Request) =>

@@ -45,6 +45,8 @@ export interface RequestContext {
   readonly pauseIdleTimeout?: ((isPaused: boolean) => void) | undefined
   /** Turns the connection into a WebSocket. Undefined for requests of this process. */
   readonly upgrade?: Upgrade | undefined
+  /** Frees the bytes of the body, which count while the request runs. */
+  releaseBody?: () => void
   /** The operation bounds its own time, so the idle timeout pauses when the body is complete. */
   hasOwnDeadline?: boolean
 }
@@ -79,6 +81,15 @@ export const clientAddressPrefix = (request: Request): string =>
 export function bodyRead(request: Request): void {
   const context = contexts.get(request)
   if (context?.hasOwnDeadline) context.pauseIdleTimeout?.(true)
+}
+
+/**
+ * Returns the context of a request from another machine. The body of a request of this process is
+ * in memory already, and counts as that of the request that it belongs to.
+ */
+export function outerContext(request: Request): RequestContext | undefined {
+  const context = contexts.get(request)
+  return context?.upgrade && context
 }
 
 /** Returns the path of an absolute URL, four times as fast as `new URL(url).pathname`. */

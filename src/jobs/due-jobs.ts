@@ -1,7 +1,7 @@
 import { type Party, Turns } from '../core/turns.ts'
 import type { Engine } from '../db/engine.ts'
 import type { Job } from './handler.ts'
-import { queueConcurrencyPerOwner } from './limits.ts'
+import { queueConcurrency, queueConcurrencyPerOwner } from './limits.ts'
 import * as rows from './rows.ts'
 import type { Queue } from './tables.ts'
 
@@ -22,7 +22,10 @@ interface ClaimedJob {
   endTurn: () => void
 }
 
-/** Claims due jobs, so that networks and owners take turns: see `Turns`. */
+/**
+ * Claims due jobs, so that networks and owners take turns: see `Turns`. None has more than half of
+ * a queue, because a running job is not interrupted for those that come later.
+ */
 export class DueJobs {
   private readonly turns: Record<Queue, Turns> = {
     builds: new Turns(),
@@ -46,10 +49,13 @@ export class DueJobs {
     owners.forEach(count)
     const filter = { queue, kinds, full: [...counts.keys()].filter(isFull), limit: candidatesMax }
     const due = await rows.findDue(this.ctx.db.read, { ...filter, now: this.ctx.clock.now() })
+    const turns = this.turns[queue]
     const claims: Promise<ClaimedJob[]>[] = []
     while (claims.length < free) {
-      const ready = due.filter(({ owner }) => !isFull(owner))
-      const next = ready[this.turns[queue].next(ready, partyOf)]
+      const ready = due.filter(
+        (job) => !isFull(job.owner) && turns.hasShare(partyOf(job), queueConcurrency[queue]),
+      )
+      const next = ready[turns.next(ready, partyOf)]
       if (!next) break
       due.splice(due.indexOf(next), 1)
       count(next.owner)

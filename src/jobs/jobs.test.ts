@@ -36,12 +36,12 @@ test('again: releases its place, continues later and stays running for watchers'
 })
 
 test('a queue respects its concurrency', async () => {
-  for (let made = 0; made < 6; made += 1) {
+  for (const owner of ['ann', 'ben', 'ann', 'ben', 'ann', 'ben']) {
     await books.db.tx((db) =>
       jobs.enqueue(books, db, {
         kind: 'build',
         queue: 'builds',
-        owner: 'agent:ann',
+        owner: `agent:${owner}`,
         input: { what: 'a boat' },
         price: zero,
         ms: hour,

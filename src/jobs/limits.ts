@@ -7,5 +7,15 @@ export const queueConcurrency = {
   covers: 1,
   batches: 4,
 }
-/** Running jobs of one owner, so that webhooks to a hanging receiver do not block others. */
-export const queueConcurrencyPerOwner = { ...queueConcurrency, hooks: 2, batches: 1 }
+/**
+ * Running jobs of one owner: at most half, and fewer webhooks, whose receivers may hang. A network
+ * has at most half too (see `Turns`).
+ */
+export const queueConcurrencyPerOwner = {
+  builds: 2,
+  assets: 2,
+  media: 16,
+  hooks: 2,
+  covers: 1,
+  batches: 1,
+}

@@ -50,15 +50,27 @@ interface DueFilter {
 
 export type DueJob = Pick<Job, 'id' | 'state' | 'owner' | 'network'>
 
-/** Returns due jobs: the first of each network, then the second of each, and so on. */
+/**
+ * Returns due jobs: the first of each network, then the second of each, and so on. In a network it
+ * begins with the first of each owner.
+ */
 export const findDue = (
   db: Db,
   { queue, kinds, full, limit, now }: DueFilter,
 ): Promise<DueJob[]> => {
   const party = sql`coalesce(${jobs.network}, ${jobs.owner})`
-  const place = sql`row_number() over (partition by ${party} order by ${jobs.due})`
-  return db
-    .select({ id: jobs.id, state: jobs.state, owner: jobs.owner, network: jobs.network })
+  const placeOfOwner = sql<number>`row_number() over (partition by ${party}, ${jobs.owner}
+    order by ${jobs.due})`
+  const waiting = db
+    .select({
+      id: jobs.id,
+      state: jobs.state,
+      owner: jobs.owner,
+      network: jobs.network,
+      due: jobs.due,
+      party: sql<string>`${party}`.as('party'),
+      place: placeOfOwner.as('place'),
+    })
     .from(jobs)
     .where(
       and(
@@ -69,7 +81,14 @@ export const findDue = (
         lte(jobs.due, now),
       ),
     )
-    .orderBy(place, asc(jobs.due))
+    .as('waiting')
+  const { id, state, owner, network, due } = waiting
+  const place = sql`row_number() over (partition by ${waiting.party}
+    order by ${waiting.place}, ${due})`
+  return db
+    .select({ id, state, owner, network })
+    .from(waiting)
+    .orderBy(place, asc(due))
     .limit(limit)
 }
 

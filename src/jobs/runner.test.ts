@@ -336,7 +336,7 @@ test('hanging webhooks of one owner leave capacity in the queue for others', asy
   expect(states.filter((state) => state === 'running')).toHaveLength(queueConcurrencyPerOwner.hooks)
 })
 
-test('networks take turns at the slots of a queue, whoever was first', async () => {
+test('nine accounts of a network have half of a queue, and each has its turn', async () => {
   const network = (prefix: string): Client => ({ prefix, charge: () => undefined })
   const add = (owner: string, prefix: string) =>
     runFor(network(prefix), () =>
@@ -345,12 +345,16 @@ test('networks take turns at the slots of a queue, whoever was first', async () 
         return jobs.enqueue(books, db, { ...about, queue: 'builds' })
       }),
     )
-  for (let many = 0; many < 3; many += 1) {
-    for (const key of ['one', 'two', 'three']) await add(`agent:${key}`, '203.0.113.0/24')
+  for (let many = 0; many < 40; many += 1) await add('agent:0', '203.0.113.0/24')
+  for (let key = 1; key < 9; key += 1) {
+    for (let many = 0; many < 30; many += 1) await add(`agent:${key}`, '203.0.113.0/24')
   }
-  await add('agent:victim', '198.51.100.0/24')
   const started: string[] = []
-  await t.runner(async (work) => (started.push(work.job.owner), hang(work))).poll()
-  expect(started).toHaveLength(queueConcurrency.builds)
-  expect(started).toContain('agent:victim')
+  const runner = t.runner(async (work) => (started.push(work.job.owner), hang(work)))
+  await runner.poll()
+  expect(started).toHaveLength(queueConcurrency.builds / 2)
+  expect(new Set(started).size).toBe(started.length)
+  await add('agent:victim', '198.51.100.0/24')
+  await runner.poll()
+  expect(started.slice(2)).toEqual(['agent:victim'])
 })

@@ -9,16 +9,23 @@ const inlineBytesMax = 24 * 1_024
 /** Larger pages are scanned in processes with limits of their own. */
 const threadBytesMax = 1_048_576
 const bounds = {
-  slots: 2,
+  slots: 3,
   waitingMax: 64,
-  waitingBytesMax: 64 * 1_048_576,
+  waitingBytesMax: 128 * 1_048_576,
   largeBytes: 262_144,
   taskMs: 10_000,
   idleMs: 10_000,
 }
 const taskLimits: TaskLimits = { cpuMs: 8_000, memoryBytes: 768 * 1_048_576 }
-/** Every one of these pages is large: they share one slot, and leave the other core to the rest. */
-const processBounds = { ...bounds, slots: 1, taskMs: 60_000, idleMs: 20_000 }
+/** Every one of these pages is large, and may use much memory. Two clients have one each. */
+const processBounds = {
+  ...bounds,
+  slots: 2,
+  largeBytes: Infinity,
+  heavyMs: Infinity,
+  taskMs: 60_000,
+  idleMs: 20_000,
+}
 
 const file = 'scan/inspect.worker.ts'
 

@@ -12,10 +12,9 @@ const inlineUnpackedBytesMax = 1_048_576
 /** A zip of 12 MB with 24 MB of files, the most of any caller, needs less than 144 MB. */
 const taskLimits: TaskLimits = { cpuMs: 5_000, memoryBytes: 192 * 1_048_576 }
 const poolBounds = {
-  slots: 2,
-  slotsPerClient: 1,
+  slots: 3,
   waitingMax: 32,
-  waitingBytesMax: 64 * 1_048_576,
+  waitingBytesMax: 128 * 1_048_576,
   largeBytes: 2 * 1_048_576,
   // The limit of CPU time ends a task that hangs. This one is for a machine that hangs.
   taskMs: 30_000,

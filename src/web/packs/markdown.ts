@@ -4,8 +4,7 @@ import { inThread, workerAt, WorkerPool } from '../../core/worker-pool.ts'
 import type { MarkdownTask } from './render-markdown.ts'
 
 const bounds = {
-  slots: 1,
-  slotsPerClient: 1,
+  slots: 3,
   waitingMax: 16,
   waitingBytesMax: 16 * 1_048_576,
   largeBytes: 65_536,

@@ -11,8 +11,7 @@ export type SourceTask =
 export type SourceResult = { difference: Diff | undefined } | { excerpts: SourceLine[][] }
 
 const bounds = {
-  slots: 2,
-  slotsPerClient: 1,
+  slots: 3,
   waitingMax: 16,
   waitingBytesMax: 64 * 1_048_576,
   largeBytes: 1_048_576,
