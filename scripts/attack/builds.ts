@@ -4,7 +4,7 @@ import { type Call, countAhead, newAgent } from './clients.ts'
 const prompt = 'a packing list with tent, boots and a map'
 
 /** Starts a build and waits for its end. Returns its state. */
-async function build(call: Call): Promise<unknown> {
+export async function build(call: Call): Promise<unknown> {
   const { status, body } = await call('POST', '/api/apps', { prompt })
   if (status !== 202) return status
   const job: Record<string, unknown> = Object(body.job)

@@ -31,13 +31,16 @@ export const callsFrom =
   }
 
 /** Returns calls of a new agent. Its key is of an address; three are free a day. */
-export async function newAgent(server: BenchServer, address: string): Promise<Call> {
+export async function newAgent(server: Pick<BenchServer, 'port'>, address: string): Promise<Call> {
   const { body } = await callsFrom(server, address)('POST', '/api/keys', {})
   return callsFrom(server, address, body.key)
 }
 
 /** Returns calls of a new gateway account. */
-export async function newAccount(server: BenchServer, address: string): Promise<Call> {
+export async function newAccount(
+  server: Pick<BenchServer, 'port'>,
+  address: string,
+): Promise<Call> {
   const { body } = await callsFrom(server, address)('POST', '/accounts/create')
   return callsFrom(server, address, body.api_key)
 }

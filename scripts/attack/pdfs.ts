@@ -7,7 +7,7 @@ const bombBytes = 1_500_000_000
 const accounts = 5
 const mb = 1_048_576
 
-const upload = (call: Call, pdf: Uint8Array) => {
+export const upload = (call: Call, pdf: Uint8Array) => {
   const form = new FormData()
   form.append('file', new File([new Uint8Array(pdf)], 'a.pdf'))
   return call('POST', '/v1/files', form)

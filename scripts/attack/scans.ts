@@ -3,7 +3,7 @@ import { countAhead, newAgent } from './clients.ts'
 
 const keys = 3
 const statement = '<script>let one = [1, 2, 3].map((n) => n * 2)</script><p>some text</p>\n'
-const pageOf = (bytes: number, title: string): string =>
+export const pageOf = (bytes: number, title: string): string =>
   `<!doctype html><title>${title}</title>${statement.repeat(bytes / statement.length)}`
 
 /** Three keys of one network send dry runs of 3 MB, and a client of another one of 600 KB. */
