@@ -94,17 +94,27 @@ function outlineOf(script: Script): Outline {
   const { kinds, texts } = script.tokens
   const ends = pairsOf(script)
   const outline: Outline = { pressed: [], named: [] }
+  const clicked = clickedBy(script)
   for (let index = 0; index < kinds.length; index += 1) {
     if (kinds[index] !== NAME) continue
     const next = texts[index + 1]
     const handler = pressedAfter(script, index, ends)
-    if (handler) outline.pressed.push(handler)
+    // The script presses this element itself.
+    const isClicked = clicked.has(texts[index - 2] ?? '')
+    if (handler && !isClicked) outline.pressed.push(handler)
     const isFunction = texts[index - 1] === 'function' && next === '('
     const start = isFunction ? index + 1 : next === '=' ? index + 2 : -1
     const found = start === -1 ? undefined : functionFrom(script, start, ends)
     if (found) outline.named.push({ name: texts[index] ?? '', at: index, ...found })
   }
   return outline
+}
+
+/** Returns the names of the elements that a script clicks: `b.click()`. */
+function clickedBy({ tokens: { kinds, texts, find } }: Script): Set<string> {
+  const calls = ['click', 'dispatchEvent'].flatMap((name) => find(name))
+  const own = calls.filter((at) => texts[at + 1] === '(' && kinds[at - 2] === NAME)
+  return new Set(own.map((at) => texts[at - 2] ?? ''))
 }
 
 /** Returns the closing bracket of every opening one. */

@@ -168,6 +168,5 @@ export const leaving: readonly LeavingPage[] = [
   js(
     'a click of its own',
     `const b = document.createElement('button'); b.onclick = () => { location.href = '${url}' }; document.body.append(b); b.click()`,
-    true,
   ),
 ]
