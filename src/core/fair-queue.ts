@@ -180,12 +180,12 @@ export class FairQueue {
     return { count: counted.length, bytes: counted.reduce((sum, { bytes }) => sum + bytes, 0) }
   }
 
-  /** Starts what may run. Nothing overtakes the next work where only its bytes are not free yet. */
+  /** Starts what may run. Work whose bytes are free overtakes work that needs more. */
   private startNext(): void {
     for (;;) {
-      const allowed = this.waiting.filter((work) => this.hasShare(work))
+      const allowed = this.waiting.filter((work) => this.isFree(work.bytes) && this.hasShare(work))
       const next = allowed[this.turns.next(allowed, ({ client }) => client)]
-      if (!next || !this.isFree(next.bytes)) return
+      if (!next) return
       this.waiting.splice(this.waiting.indexOf(next), 1)
       next.start(this.take(next))
     }

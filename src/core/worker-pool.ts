@@ -34,7 +34,7 @@ const root = import.meta.url.endsWith('/core/worker-pool.ts') ? '../' : './'
 
 /** Returns the function that starts a worker by the path of its file below `src`. */
 export const workerAt = (path: string) => (): Worker =>
-  new Worker(new URL(root + path, import.meta.url), { smol: true })
+  new Worker(new URL(root + path, import.meta.url))
 
 /** Starts workers as threads of this process. */
 export const inThread =

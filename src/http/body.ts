@@ -10,8 +10,11 @@ import { bodyRead, outerContext } from './request-context.ts'
 const largeBytesMin = 524_288
 /** Bodies of at most this size are read at once. */
 const smallBytesMax = 65_536
-/** One address has at most half, so the largest upload of another one, 32 MB, fits beside it. */
-const runningBytesMax = 72 * 1_048_576
+/**
+ * Bodies of running requests. One address has at most half, or one larger body. Each byte takes
+ * several in memory: as a text, in the queue of a worker, and as garbage.
+ */
+const runningBytesMax = 48 * 1_048_576
 
 /**
  * Admits larger bodies before they are read, until the response begins. Meanwhile their bytes are

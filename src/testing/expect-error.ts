@@ -19,7 +19,7 @@ export async function expectError(
   expect(response.headers.get('x-request-id')).toMatch(/^[A-Za-z0-9]{12}$/)
   expect(response.text('error')).toMatch(/\S.{9,}/)
   const wait = Number(response.headers.get('retry-after'))
-  if (status === 429) expect(wait).toBeGreaterThan(0)
+  if (status === 429 || response.code === 'try_again') expect(wait).toBeGreaterThan(0)
   else expect(wait).toBe(0)
   expect(await snapshot()).toEqual(before)
   return response
