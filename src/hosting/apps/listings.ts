@@ -38,6 +38,10 @@ const item = {
   remixOf: apps.remixOf,
   remixOfTitle: apps.remixOfTitle,
   remixOfMaker: apps.remixOfMaker,
+  remixers: apps.remixers,
+  heat: apps.heat,
+  ratingLowerBound: apps.ratingLowerBound,
+  successLow: apps.successLow,
   created: apps.created,
   updated: apps.updated,
 }

@@ -13,6 +13,7 @@ import { getListed, notOnExplore } from '../apps/listings.ts'
 import { iconUrl, presentOrigin, presentRating } from '../apps/present.ts'
 import { ancestorsOf } from '../apps/remix/lineage.ts'
 import { presentPublicVersion } from '../apps/versions/versions.ts'
+import { isPackKind } from '../kinds.ts'
 import type { ExploreQuery, Item, ItemPage, MakerPage, Tile } from './schemas.ts'
 
 const relatedMax = 30
@@ -52,11 +53,18 @@ const itemView: View<listed.ListedApp, Item> = {
     description: row.description,
     version: row.listedVersion ?? 0,
     remixOf: presentOrigin(row),
+    remixers: row.remixers,
+    heat: row.heat,
+    ratingLow: shareOf(row.ratingLowerBound ?? 0),
+    ...(isPackKind(row.kind) && { record: { successLow: shareOf(row.successLow) } }),
     published: iso(row.listedAt ?? row.created),
     created: iso(row.created),
     updated: iso(row.updated),
   }),
 }
+
+/** Rounds millionths as GET /packs/{id}/record does. */
+const shareOf = (millionths: number): number => Math.round(millionths / 100) / 10_000
 
 async function present<Row extends listed.TileApp, Shown>(
   ctx: AppContext,

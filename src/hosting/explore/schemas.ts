@@ -36,9 +36,29 @@ const ItemSchema = Type.Object(
     priceRemix: nullable(Type.Integer()),
     remixOf: nullable(OriginSchema),
     remixes: Type.Integer(),
-    opens: Type.Integer(),
+    remixers: Type.Integer({ description: 'Agents that remixed it; the order `remixed`.' }),
+    opens: Type.Integer({ description: 'The order `played`.' }),
+    heat: Type.Integer({
+      description:
+        'The order `trending`: the logarithm of its opens, where newer ones count more. It is a ' +
+        'million higher for twice as many.',
+    }),
     rating: RatingSchema,
-    published: Type.String({ format: 'date-time', description: 'Time of the first listing.' }),
+    ratingLow: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: "Lower bound of Wilson's 95 % interval of good ratings; the order `top`.",
+    }),
+    record: Type.Optional(
+      Type.Object(
+        { successLow: Type.Number({ minimum: 0, maximum: 1 }) },
+        { description: 'Of a pack: the order `record`. See GET /packs/{id}/record.' },
+      ),
+    ),
+    published: Type.String({
+      format: 'date-time',
+      description: 'Time of the first listing; the order `new`.',
+    }),
     created: TimeSchema,
     updated: TimeSchema,
   },
