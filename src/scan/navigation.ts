@@ -1,6 +1,5 @@
-import { lookUp } from '../core/schema.ts'
 import { type Constants, fold } from './fold.ts'
-import { isRemote, newScanBudget, type Script } from './page.ts'
+import { isRemote, type ScanBudget, type Script } from './page.ts'
 import { keepConstant } from './read-script.ts'
 import { CHUNK, NAME, TEXT } from './token-kinds.ts'
 
@@ -8,23 +7,35 @@ import { CHUNK, NAME, TEXT } from './token-kinds.ts'
 type Place = 'window' | 'document' | 'location' | 'href' | 'host' | 'go' | 'navigation' | 'open'
 
 const windows = ['window', 'self', 'top', 'parent', 'globalThis', 'frames', 'opener']
-const ofWindow: Record<string, Place> = {
-  ...Object.fromEntries(windows.map((name) => [name, 'window'])),
+const placesOf = (places: Record<string, Place>): ReadonlyMap<string, Place> =>
+  new Map(Object.entries(places))
+/** The places that a window has. Their names are also those of its variables. */
+const ofWindow = placesOf({
+  ...Object.fromEntries(windows.map((name) => [name, 'window' as const])),
   document: 'document',
   location: 'location',
   navigation: 'navigation',
   open: 'open',
-}
-const members: Partial<Record<Place, Record<string, Place>>> = {
+})
+/** The places that lead to others. */
+const members: Partial<Record<Place, ReadonlyMap<string, Place>>> = {
   window: ofWindow,
-  document: { defaultView: 'window', location: 'location', parentWindow: 'window' },
-  location: { href: 'href', host: 'host', hostname: 'host', assign: 'go', replace: 'go' },
-  navigation: { navigate: 'go' },
+  document: placesOf({ defaultView: 'window', location: 'location', parentWindow: 'window' }),
+  location: placesOf({
+    href: 'href',
+    host: 'host',
+    hostname: 'host',
+    assign: 'go',
+    replace: 'go',
+  }),
+  navigation: placesOf({ navigate: 'go' }),
 }
+
 const isCallable: ReadonlySet<Place> = new Set(['go', 'open'])
 /** Methods of functions whose arguments begin with the receiver. */
 const indirect = new Set(['call', 'apply', 'bind'])
 const setters = new Set(['Reflect', 'Object'])
+const starts = new Set([...setters, 'setAttribute'])
 
 const stepsMax = 8
 const bracketsMax = 2
@@ -58,27 +69,37 @@ export class Navigations {
   readonly pointed = { links: new Set<string>(), forms: new Set<string>() }
   /** Values that are no constants: the tokens at which they begin. */
   readonly unknown: { index: number; value: number }[] = []
-  private readonly constants: Constants = { values: new Map(), budget: newScanBudget('') }
+  private readonly constants: Constants
   private readonly aliases = new Map<string, Place | undefined>()
 
-  constructor(private readonly script: Script) {
+  /** All scripts of a page share a budget. */
+  constructor(
+    private readonly script: Script,
+    private readonly budget: ScanBudget,
+  ) {
+    this.constants = { values: new Map(), budget }
     const { kinds, texts, find } = script.tokens
     const isOwn = (index: number): boolean => texts[index - 1] === 'function'
-    for (const name of Object.keys(ofWindow))
+    for (const name of ofWindow.keys())
       if (find(name).some(isOwn)) this.aliases.set(name, undefined)
     for (let index = 0; index < kinds.length; index += 1) {
       const text = texts[index]
       if (text === '=' && kinds[index] !== TEXT) this.readAssignment(index)
-      else if (kinds[index] === NAME || text === '(') this.readPlace(index)
+      else if (this.mayStart(index)) this.readPlace(index)
     }
   }
 
-  /** Returns whether a value leads to another host: a constant, or one of several. */
+  /**
+   * Returns whether a value leads to another host: a constant, or one of several. It does where the
+   * page has more values than its budget allows to read.
+   */
   leadsAway(at: number): boolean {
     const { kinds, texts } = this.script.tokens
     const end = Math.min(at + valueTokensMax, texts.length)
     let depth = 0
     for (let index = at; index < end; index += 1) {
+      this.budget.nested -= 1
+      if (this.budget.nested < 0) return true
       const text = kinds[index] === TEXT ? '' : (texts[index] ?? '')
       if (text === ';' || text === ',' || (/^[)\]}]$/.test(text) && (depth -= 1) < 0)) break
       const isStart = index === at || /^(?:\?|:|\|\||\?\?|&&|\()$/.test(texts[index - 1] ?? '')
@@ -121,7 +142,7 @@ export class Navigations {
     else if (
       /^(?:const|let|var|,)$/.test(before ?? '') &&
       name !== 'location' &&
-      Object.hasOwn(ofWindow, name)
+      ofWindow.has(name)
     )
       this.aliases.set(name, undefined)
   }
@@ -132,9 +153,17 @@ export class Navigations {
     const known = place && members[place]
     const { texts } = this.script.tokens
     for (let at = index - 2; known && at > index - valueTokensMax && texts[at] !== '{'; at -= 1) {
-      const member = known[texts[texts[at - 1] === ':' ? at - 2 : at] ?? '']
+      const member = known.get(texts[texts[at - 1] === ':' ? at - 2 : at] ?? '')
       if (member) this.aliases.set(texts[at] ?? '', member)
     }
+  }
+
+  /** Returns whether a token may start an expression that leads somewhere. */
+  private mayStart(index: number): boolean {
+    const { kinds, texts } = this.script.tokens
+    const text = texts[index] ?? ''
+    if (kinds[index] !== NAME) return text === '(' && kinds[index + 1] === NAME
+    return ofWindow.has(text) || this.aliases.has(text) || starts.has(text)
   }
 
   /** Reads an expression that starts at a token, and records where it leads. */
@@ -179,7 +208,7 @@ export class Navigations {
     const name = isObject ? undefined : fold(this.script.tokens, target.next + 1, this.constants)
     const key = isObject ? texts[target.next + 2] : name?.value
     const value = isObject ? target.next + 4 : (name?.next ?? 0) + 1
-    if (/^(?:location|href)$/.test(known[key ?? ''] ?? '')) this.add(at, 'href', value)
+    if (/^(?:location|href)$/.test(known.get(key ?? '') ?? '')) this.add(at, 'href', value)
   }
 
   /** Reads `a.setAttribute('href', …)` and `m.setAttribute('content', '0;url=…')`. */
@@ -212,12 +241,12 @@ export class Navigations {
       if (inner && texts[inner.next] === ')') found = { ...inner, next: inner.next + 1 }
     } else if (kinds[at] === NAME) {
       const name = texts[at] ?? ''
-      const place = this.aliases.has(name) ? this.aliases.get(name) : lookUp(ofWindow, name)
+      const place = this.aliases.has(name) ? this.aliases.get(name) : ofWindow.get(name)
       if (place) found = { place, next: at + 1 }
     }
     for (let steps = 0; found && steps < stepsMax; steps += 1) {
       const member = this.member(found.next)
-      const place: Place | undefined = member && members[found.place]?.[member.name]
+      const place: Place | undefined = member && members[found.place]?.get(member.name)
       // `location.assign.bind(location)` is the same function.
       const isBound = member?.name === 'bind' && texts[member.next + 2] === ')'
       if (member && isBound && isCallable.has(found.place)) {

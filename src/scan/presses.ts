@@ -70,6 +70,7 @@ export class Presses {
       const own = this.outlineOf(script).named.filter((one) => one.name === name)
       return script.tokens.find(name).every((index) => {
         this.steps += own.length
+        if (this.steps > stepsMax) return false
         if (own.some(({ at, body }) => at === index || isIn(body, index))) return true
         isMentioned = true
         return this.has(script, index, depth + 1)

@@ -1,6 +1,6 @@
 import type { Hit } from '../findings.ts'
 import { Navigations } from '../navigation.ts'
-import { isRemote, type Page, type Script } from '../page.ts'
+import { isRemote, newScanBudget, type Page, type Script } from '../page.ts'
 import { Presses } from '../presses.ts'
 import { NAME, TEXT } from '../token-kinds.ts'
 
@@ -16,7 +16,8 @@ export function* redirects(page: Page): Generator<Hit> {
   for (const { url, at } of page.refreshes)
     if (!url.startsWith('#')) yield { code: 'redirect.meta', at }
   const presses = new Presses(page)
-  const all = page.scripts.map((script) => ({ script, names: new Navigations(script) }))
+  const budget = newScanBudget('')
+  const all = page.scripts.map((script) => ({ script, names: new Navigations(script, budget) }))
   for (const { script, names } of all) {
     for (const { index, use } of names.found) {
       const at = script.place(index)
