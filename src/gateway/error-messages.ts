@@ -1,4 +1,5 @@
 import { formatCredits, formatDecimal, toUsd, zero } from '../core/money.ts'
+import { lookUp } from '../core/schema.ts'
 import { endWithStop } from '../core/text.ts'
 import { iso } from '../core/time.ts'
 import type { DetailsOf, FieldNames, GatewayErrorName } from '../errors.ts'
@@ -133,7 +134,7 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
 
 /** Returns the client's name of a field. */
 export function paramOf(field: string | null, names: FieldNames): string | null {
-  const name = field === null ? undefined : names[field]
+  const name = lookUp(names, field)
   return typeof name === 'object' ? name.param : (name ?? field)
 }
 

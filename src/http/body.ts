@@ -17,9 +17,8 @@ const smallBytesMax = 65_536
 const runningBytesMax = 48 * 1_048_576
 
 /**
- * Admits larger bodies before they are read, until the response begins. Meanwhile their bytes are
- * in memory, once or several times: as a text, and in the queue of a worker. The system holds the
- * bytes of a client that waits.
+ * Admits larger bodies before they are read, until the response begins. The system holds the bytes
+ * of a client that waits.
  */
 const bodies = new FairQueue({
   slots: Infinity,
