@@ -151,7 +151,7 @@ const ciChecks: Step[][][] = [
   ],
   // Alone, because a browser that waits for the processor looks like one that the sandbox blocked.
   [[['attacks on the sandbox', () => runTests('attacks', attacks)]]],
-  [[['pages in the sandbox', () => runTests('sandboxed', ['--parallel=3', ...sandboxed])]]],
+  [[['pages in the sandbox', () => runTests('sandboxed', ['--parallel=2', ...sandboxed])]]],
 ]
 
 const quickChecks: Step[][][] = [[...staticChecks, [['unit tests', unitTests]]]]
