@@ -13,6 +13,8 @@ interface Outcome {
   passed: number
   failed: number
   skipped: number
+  /** What the processes of the run used, to tell work from waiting. */
+  cpuSeconds?: number
   /** The failed tests: "src/a.test.ts:12". */
   places?: string[]
   /** The files that took longest, and their seconds. */
@@ -31,6 +33,10 @@ export async function succeeds(
   command: string[],
   env: Record<string, string> = {},
 ): Promise<boolean> {
+  return (await runCommand(command, env)).exitCode === 0
+}
+
+async function runCommand(command: string[], env: Record<string, string>) {
   const child = Bun.spawn(command, {
     cwd: root,
     env: { ...Bun.env, ...env },
@@ -39,7 +45,8 @@ export async function succeeds(
     stderr: 'inherit',
     timeout: stepMsMax,
   })
-  return (await child.exited) === 0
+  const exitCode = await child.exited
+  return { exitCode, cpuSeconds: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6 }
 }
 
 export const bun = (...args: string[]): Promise<boolean> => succeeds([process.execPath, ...args])
@@ -53,12 +60,12 @@ export async function runTests(
   const report = join(reports, `${name}.xml`)
   const flags = ['--reporter=junit', `--reporter-outfile=${report}`, '--timeout=60000']
   const command = [...wrapper, process.execPath, 'test', ...flags, ...args]
-  const ok = await succeeds(command, { DATABASE_URL: '' })
+  const { exitCode, cpuSeconds } = await runCommand(command, { DATABASE_URL: '' })
   const text = existsSync(report) ? readFileSync(report, 'utf8') : ''
   const suites = /<testsuites [^>]*>/.exec(text)?.[0] ?? ''
   const count = (key: string) => Number(new RegExp(` ${key}="(\\d+)"`).exec(suites)?.[1] ?? 0)
   const [all, failures, skipped] = [count('tests'), count('failures'), count('skipped')]
-  const failed = Math.max(failures, ok ? 0 : 1)
+  const failed = Math.max(failures, exitCode === 0 ? 0 : 1)
   const cases = [...text.matchAll(/ file="([^"]+)" line="(\d+)"[^>]*[^/]>\s*<failure/g)]
   const places = cases.map(([, file, line]) => `${file}:${line}`)
   const files = [...new Set(cases.map(([, file = '']) => file))]
@@ -71,6 +78,7 @@ export async function runTests(
     passed: Math.max(0, all - skipped - failures),
     failed,
     skipped,
+    cpuSeconds,
     places,
     slowest: slowest.slice(0, slowestMax),
     ...(isKnown && { runAlone: () => runTests(`${name}-alone`, files, wrapper) }),
@@ -106,7 +114,8 @@ export async function runSteps(groups: Step[][][]): Promise<boolean> {
     total.skipped += outcome.skipped
     const seconds = (performance.now() - startedAt) / 1000
     const failures = outcome.failed > 0 ? `: ${outcome.failed} failed` : ''
-    lines.push(`${inSeconds(seconds)}  ${name}${failures}`)
+    const cpu = outcome.cpuSeconds ? ` (${outcome.cpuSeconds.toFixed(0)} s of CPU)` : ''
+    lines.push(`${inSeconds(seconds)}  ${name}${cpu}${failures}`)
     for (const place of outcome.places ?? []) lines.push(`            ${place}`)
     for (const [file, time] of outcome.slowest ?? []) lines.push(`    ${inSeconds(time)}  ${file}`)
     const { failed, runAlone } = outcome
