@@ -15,6 +15,7 @@ import { sql } from './tidy/sql.ts'
 import { style } from './tidy/style.ts'
 import { unusedExports } from './tidy/unused-exports.ts'
 import { vocabulary } from './tidy/vocabulary.ts'
+import { waiting } from './tidy/waiting.ts'
 
 export const checks: ((tree: Source[]) => Finding[])[] = [
   arrows,
@@ -27,6 +28,7 @@ export const checks: ((tree: Source[]) => Finding[])[] = [
   responseTypes,
   lookups,
   vocabulary,
+  waiting,
 ]
 
 if (import.meta.main) {

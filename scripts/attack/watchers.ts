@@ -9,6 +9,9 @@ const warmMs = 30_000
 /** Characters of a key that name it in paths. */
 const prefixChars = 11
 
+/** Watchers that are not woken until then are counted as asleep. */
+const wakeMsMax = 60_000
+
 interface Stream {
   /** Resolves with the first bytes after the head. */
   events: Promise<void>
@@ -64,7 +67,9 @@ export const run = (watchers = 10_000, ms = 70_000): Promise<AttackRow> =>
     const { key: second } = await api('POST', '/me/keys', {}, key)
     const startedAt = performance.now()
     await api('DELETE', `/me/keys/${String(second).slice(0, prefixChars)}`, undefined, key)
-    await streams.at(-1)?.events
+    const own = streams.slice(-streamsPerAgent).map(({ events }) => events)
+    const late = Bun.sleep(wakeMsMax).then(() => false)
+    const isWoken = await Promise.race([Promise.all(own).then(() => true), late])
     const wokenMs = performance.now() - startedAt
     for (const stream of streams) stream.close()
     const percent = `${(share * 100).toFixed(2)} %`
@@ -73,6 +78,6 @@ export const run = (watchers = 10_000, ms = 70_000): Promise<AttackRow> =>
       measured: `${percent} of a core for the server; another client p95 ${inMs(victim.p95)}; a note arrives after ${inMs(wokenMs)}`,
       bound: 'at most 2 % of a core for 10,000; a note within 500 ms',
       isKept: share <= (ms < warmMs ? 0.1 : 0.02) && wokenMs < 500,
-      isLimited: wokenMs < 10_000,
+      isLimited: isWoken,
     }
   }, noLimits)

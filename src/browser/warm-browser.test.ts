@@ -8,6 +8,7 @@ import { newId, sha256 } from '../core/ids.ts'
 import { readPublic } from '../core/public-files.ts'
 import { systemClock } from '../core/time.ts'
 import { findBrowser } from '../testing/browsers/browser.ts'
+import { until } from '../testing/until.ts'
 import { previewPages } from '../viewer/preview-page.ts'
 import { PreviewBrowser } from './preview-browser.ts'
 
@@ -83,10 +84,6 @@ function signalAll(pids: number[], name: 'SIGSTOP' | 'SIGCONT'): void {
       // The browser did not need this one.
     }
   }
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await Bun.sleep(50)
 }
 
 const listFolders = () =>
@@ -195,7 +192,7 @@ describe.skipIf(installed === '')('the warm browser', () => {
 
 describe.skipIf(installed === '')('a busy machine', () => {
   test('is not the fault of a page that got no time', async () => {
-    open()
+    open({ hungMs: 1_000 })
     await preview('<h1>x</h1>')
     await until(() => listProcesses('--type=renderer').length === 0)
     const checked = preview(
@@ -205,7 +202,7 @@ describe.skipIf(installed === '')('a busy machine', () => {
     const renderers = listProcesses('--type=renderer')
     signalAll(renderers, 'SIGSTOP')
     // Longer than a page may take that hangs.
-    await Bun.sleep(7_000)
+    await Bun.sleep(2_000)
     signalAll(renderers, 'SIGCONT')
     expect(await checked).toEqual(fine)
     expect([starts().length, warnings]).toEqual([1, []])

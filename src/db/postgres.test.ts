@@ -6,6 +6,7 @@ import { eq, sql } from 'drizzle-orm'
 import { catchError } from '../testing/catch-error.ts'
 import { createDatabase, dropDatabase } from '../testing/fixtures/databases.ts'
 import { sampleMigrations, thing, things } from '../testing/fixtures/sample-tables.ts'
+import { until } from '../testing/until.ts'
 import { dialect } from './dialect.ts'
 import type { Engine } from './engine.ts'
 import { DatabaseBusy, databaseErrorKind } from './error.ts'
@@ -120,8 +121,9 @@ if (dialect === 'postgres')
     const pid = sql<number>`pg_backend_pid()`
     const asAdmin = async (statements: string) => {
       const admin = new SQL(url, { max: 1 })
-      await admin.unsafe(statements)
+      const rows: unknown[] = await admin.unsafe(statements)
       await admin.end()
+      return rows
     }
 
     test('is busy while the server restarts, and works afterwards', async () => {
@@ -154,7 +156,12 @@ if (dialect === 'postgres')
         }),
       )
       const session = await promise
-      await Bun.sleep(100)
+      await until(async () => {
+        const [found] = await asAdmin(
+          `select wait_event from pg_stat_activity where pid = ${session}`,
+        )
+        return Object(found).wait_event === 'PgSleep'
+      })
       await asAdmin(`select pg_terminate_backend(${session})`)
       const error = await cut
       expect([databaseErrorKind(error), String(error)]).toEqual([

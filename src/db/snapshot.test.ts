@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs'
 
 import { catchError } from '../testing/catch-error.ts'
 import { freshFile, openSampleDatabase, thing, things } from '../testing/fixtures/sample-tables.ts'
+import { until } from '../testing/until.ts'
 import { dialect } from './dialect.ts'
 import { snapshot } from './snapshot.ts'
 
@@ -21,7 +22,7 @@ if (dialect === 'sqlite')
         await engine.tx((db) => db.insert(things).values(pair(made++)).returning())
       }
     })()
-    while (made < 20) await Bun.sleep(1)
+    await until(() => made >= 20)
     await snapshot(engine, copy)
     copying = false
     await writing

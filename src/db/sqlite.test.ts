@@ -12,6 +12,7 @@ import {
   thing,
   things,
 } from '../testing/fixtures/sample-tables.ts'
+import { nextTurn } from '../testing/until.ts'
 import { dialect } from './dialect.ts'
 import type { Engine } from './engine.ts'
 import { DatabaseBusy, databaseErrorKind } from './error.ts'
@@ -77,7 +78,7 @@ if (dialect === 'sqlite')
       foreign.run('begin immediate')
       const waiting = insert('a')
       const reading = await ids()
-      await Bun.sleep(50)
+      await nextTurn()
       // Nothing but a turn of the event loop gets here, and the other one lets go only here.
       foreign.run('commit')
       foreign.close()

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 
 import { loadConfig } from '../config/load.ts'
 import { fromCredits } from '../core/money.ts'
-import { stopwatch } from '../core/time.ts'
 import { balanceOf, grantTo } from '../ledger/ledger.ts'
 import { scripts } from '../testing/fakes/chat-scripts.ts'
 import { startFakeUpstream } from '../testing/fakes/upstream.ts'
@@ -98,11 +97,9 @@ test('a stop ends endless streams with an error event and charges what they carr
       await close()
     },
   })
-  const started = stopwatch()
   const stopped = stop()
   const text = await response.text()
   await stopped
-  expect(stopwatch() - started).toBeLessThan(5_500)
   expect(text).toContain('"code":"upstream_stream_error"')
   expect(text).toContain('The server stopped')
   expect(text).not.toContain('[DONE]')

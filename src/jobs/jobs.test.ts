@@ -49,10 +49,14 @@ test('a queue respects its concurrency', async () => {
     )
   }
   let [open, most] = [0, 0]
+  const full = Promise.withResolvers<void>()
   const one = t.runner(async () => {
     open += 1
     most = Math.max(most, open)
-    await Bun.sleep(1)
+    if (open === 4) full.resolve()
+    await full.promise
+    // A fifth job that started beside these would have claimed its row before this one ends.
+    await books.db.tx(async () => {})
     open -= 1
     return { end: 'done' }
   })

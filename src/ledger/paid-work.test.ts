@@ -15,6 +15,7 @@ import {
   quickOutcomes,
   type TestLedger,
 } from '../testing/fixtures/ledger.ts'
+import { until } from '../testing/until.ts'
 import { accountOf } from './accounts.ts'
 import { doctor } from './doctor.ts'
 import { expireOrphans } from './expiry.ts'
@@ -70,7 +71,7 @@ describe('withHold', () => {
       return work()
     }
     const first = withHold(books, holdRequest('r', 10), slow)
-    while (runs === 0) await Bun.sleep(1)
+    await until(() => runs > 0)
     await expectApiError(withHold(books, holdRequest('r', 10), slow), 'busy', {
       what: 'The same request',
     })

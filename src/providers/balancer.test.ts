@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { minute, systemClock } from '../core/time.ts'
+import { minute } from '../core/time.ts'
 import { Balancer } from './balancer.ts'
 import { Measurements } from './measurements.ts'
 
@@ -52,7 +52,7 @@ test('latency selects the fastest, measures unknown ones, and avoids failed ones
   // One call at a time measures an unknown upstream.
   expect(sorted()[0]).toBe('c')
   probe.end('completed')
-  await Bun.sleep(20)
+  clock.advance(20)
   slow.end('completed')
   measurements.begin({ upstream: 'c', model: 'm' }).end('failed')
   expect(sorted()).toBe('b a c')
@@ -111,11 +111,17 @@ test('measurements sum up latency, success and speed of a day', () => {
 })
 
 test('the speed is a moving average', () => {
-  const { measurements } = open({ ...manualClock(), now: systemClock.now })
+  const { measurements, clock } = open()
   const place = { upstream: 'a', model: 'm' }
-  measurements.begin(place).end('completed', 1_000_000)
-  const first = measurements.tokensPerSecond(place)
-  expect(first).toBeGreaterThan(0)
-  measurements.begin(place).end('completed')
-  expect(measurements.tokensPerSecond(place)).toBe(first)
+  const call = (tokens: number) => {
+    const running = measurements.begin(place)
+    clock.advance(1_000)
+    running.end('completed', tokens)
+  }
+  call(100)
+  expect(measurements.tokensPerSecond(place)).toBe(100)
+  call(200)
+  expect(measurements.tokensPerSecond(place)).toBe(120)
+  call(0)
+  expect(measurements.tokensPerSecond(place)).toBe(120)
 })

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-import { type Clock, hour, isWithin, minute, stopwatch } from '../core/time.ts'
+import { type Clock, hour, isWithin, minute, monotonic } from '../core/time.ts'
 
 /** Weight of a new measurement in the moving average of the speed. */
 const speedWeight = 0.2
@@ -61,7 +61,7 @@ interface Place {
 
 /** A call that runs at an upstream. It ends once. */
 export class Attempt {
-  private readonly started = stopwatch()
+  private readonly started: number
   private firstByteMs: number | undefined
   private endedMs: number | undefined
   private outcome: AttemptEnd | undefined
@@ -70,12 +70,13 @@ export class Attempt {
     private readonly entry: Entry,
     private readonly clock: Clock,
   ) {
+    this.started = monotonic(clock)
     entry.running += 1
   }
 
   /** Milliseconds until the end, or until now. */
   get ms(): number {
-    return this.endedMs ?? stopwatch() - this.started
+    return this.endedMs ?? monotonic(this.clock) - this.started
   }
 
   /** The end of the call; undefined while it runs. */
@@ -89,13 +90,13 @@ export class Attempt {
   }
 
   markFirstByte(): void {
-    this.firstByteMs ??= stopwatch() - this.started
+    this.firstByteMs ??= monotonic(this.clock) - this.started
   }
 
   /** Ends the call. `tokens`: output tokens, for the speed. */
   end(how: AttemptEnd, tokens = 0): void {
     if (this.endedMs !== undefined) return
-    const ms = stopwatch() - this.started
+    const ms = monotonic(this.clock) - this.started
     this.endedMs = ms
     this.outcome = how
     const { entry } = this

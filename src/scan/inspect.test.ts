@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
 
+import { until } from '../testing/until.ts'
 import { Inspector } from './inspect.ts'
 
 const open: Inspector[] = []
@@ -123,13 +124,15 @@ test('a full queue and a closed inspector throw try_again', async () => {
 })
 
 test('idle workers end, and the next page starts a new one', async () => {
-  let made = 0
+  let [made, ended] = [0, 0]
   const looking = inspector({ idleMs: 1 }, () => {
     made++
-    return new Worker(new URL('./inspect.worker.ts', import.meta.url))
+    const worker = new Worker(new URL('./inspect.worker.ts', import.meta.url))
+    worker.addEventListener('close', () => void ended++)
+    return worker
   })
   await looking.inspect(large)
-  await Bun.sleep(50)
+  await until(() => ended === 1)
   await looking.inspect(large)
   expect(made).toBe(2)
 })

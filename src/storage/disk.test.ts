@@ -28,8 +28,9 @@ const open = (freeFloorBytes = 0) => openDiskStore(dir, { freeFloorBytes, clock:
 /** A program that opens the store in `dir` and runs `body` with it. */
 const program = (body: string): string => `
   import { openDiskStore } from ${JSON.stringify(join(import.meta.dir, 'disk.ts'))}
+  import { systemClock } from ${JSON.stringify(join(import.meta.dir, '../core/time.ts'))}
   const store = await openDiskStore(${JSON.stringify(dir)},
-    { freeFloorBytes: 0, clock: { now: () => Date.now() } })
+    { freeFloorBytes: 0, clock: systemClock })
   const tell = (error) => console.log(error.errorName ?? String(error))
   ${body}`
 
@@ -59,7 +60,7 @@ test('after kill -9 during puts, acknowledged content exists and partial files d
   const body = `
     const large = (writer, index) => {
       const bytes = new Uint8Array(3000000).fill(index)
-      new DataView(bytes.buffer).setFloat64(0, ${Date.now()} + writer * 1000 + index)
+      new DataView(bytes.buffer).setFloat64(0, ${systemClock.now()} + writer * 1000 + index)
       return bytes
     }
     await Promise.all([1, 2, 3, 4].map(async (writer) => {
@@ -90,7 +91,8 @@ test('after kill -9 during puts, acknowledged content exists and partial files d
 
 test('in a shared folder, unfinished files of killed servers are removed, not of others', async () => {
   await open()
-  for (const [name, at] of Object.entries({ killed: Date.now() - hour, running: Date.now() })) {
+  const now = systemClock.now()
+  for (const [name, at] of Object.entries({ killed: now - hour, running: now })) {
     writeFileSync(join(dir, 'tmp', name), 'part')
     utimesSync(join(dir, 'tmp', name), at / 1_000, at / 1_000)
   }

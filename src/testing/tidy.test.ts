@@ -1,3 +1,4 @@
+/** The rules of scripts/tidy, each with a small tree that breaks it. */
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -96,6 +97,21 @@ const problems: [title: string, files: Files, line: string][] = [
     'the environment',
     { 'src/context.ts': 'Bun.env.PORT' },
     'src/context.ts:1 reads the environment',
+  ],
+  [
+    'a test that sleeps',
+    { 'src/core/a.test.ts': 'await Bun.sleep(5)' },
+    'src/core/a.test.ts:1 a test that waits for a time',
+  ],
+  [
+    'a test that measures a time',
+    { 'src/testing/fixtures/a.ts': 'const since = stopwatch()' },
+    'src/testing/fixtures/a.ts:1 a test that waits for a time',
+  ],
+  [
+    'a test that sleeps by a module',
+    { 'src/core/a.test.ts': "import { setTimeout } from 'node:timers/promises'" },
+    'src/core/a.test.ts:1 a test that waits for a time',
   ],
   ['the clock', { 'src/context.ts': 'Date.now()' }, 'src/context.ts:1 reads the clock'],
   ['the clock by new Date', { 'src/context.ts': 'new Date()' }, 'src/context.ts:1 reads the clock'],
@@ -289,7 +305,7 @@ describe('tidy stays green for', () => {
     ['a date of a given moment', { 'src/context.ts': 'new Date(5)' }],
     ['a method called fetch', { 'src/context.ts': 'app.fetch(request)' }],
     ['a parameter called fetch', { 'src/context.ts': 'const a = (fetch: Get) => fetch(1)' }],
-    ['a test that prints', { 'src/context.test.ts': 'console.log(Date.now(), Bun.env.CI)' }],
+    ['a test that prints', { 'src/context.test.ts': 'console.log(new Date(), Bun.env.CI)' }],
     ['a long chain of routes', { 'src/viewer/routes.ts': routes }],
     ['the text of a template', { 'src/context.ts': `const a = \`\n${'a'.repeat(120)}\`` }],
     ['a quoted wire name', { 'src/context.ts': '// Reads `refusal`.\nstep()' }],

@@ -9,6 +9,7 @@ import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-se
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { mediaModel, mediaModels } from '../../testing/fixtures/media-models.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
+import { until } from '../../testing/until.ts'
 
 const demo = await startTestServer({ DEMO_MODELS: 'on' })
 const others = [
@@ -138,7 +139,7 @@ test('charges a client that leaves and aborts the upstream', async () => {
   const requests = faked.fake.received.at(-1)
   await requests?.ended
   expect(requests?.left).toBe(true)
-  while ((await faked.lastUse(gil)).total === 0) await Bun.sleep(5)
+  await until(async () => (await faked.lastUse(gil)).total > 0)
   const { use } = await faked.lastUse(gil)
   expect([use?.status, Number(use?.charged)]).toEqual(['interrupted', 50_000])
   expect(await faked.findProblems(gil)).toEqual([])
@@ -164,7 +165,7 @@ test('allows a silent upstream but not a client that stops reading', async () =>
   const reader = body?.getReader()
   await reader?.read()
   const next = reader?.read()
-  while (allowed.length < 3) await Bun.sleep(1)
+  await until(() => allowed.length >= 3)
   expect(allowed).toEqual([true, false, true])
   speakOn()
   expect(new TextDecoder().decode((await next)?.value)).toBe('ID3')

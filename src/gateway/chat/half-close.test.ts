@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { scripts } from '../../testing/fakes/chat-scripts.ts'
 import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { until } from '../../testing/until.ts'
 
 const later = fakeModel('ok', { id: 'fake/later' })
 const offers = later.offers.map((offer) => ({ ...offer, model: 'fake/later' }))
@@ -32,7 +33,7 @@ async function sendAndHalfClose({ key }: GatewayUser, header = ''): Promise<stri
     `content-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n`
   await once(socket, 'connect')
   socket.write(head + text)
-  while (faked.fake.received.length === before) await Bun.sleep(5)
+  await until(() => faked.fake.received.length > before)
   const ended = once(socket, 'end')
   socket.end()
   await ended
@@ -51,7 +52,7 @@ test('Bun ends a half-closed call, which pays for its prompt and releases its up
   const gus = await faked.gus()
   const release = holdBack()
   expect(await sendAndHalfClose(gus)).toBe('')
-  while ((await faked.lastUse(gus)).total === 0) await Bun.sleep(5)
+  await until(async () => (await faked.lastUse(gus)).total > 0)
   const { use } = await faked.lastUse(gus)
   expect(use).toMatchObject({ status: 'interrupted', output: 0, estimated: true })
   expect([(use?.charged ?? 0n) > 0n, (use?.charged ?? 0n) < (use?.held ?? 0n)]).toEqual([
@@ -69,9 +70,10 @@ test('under an Idempotency-Key a half-closed call completes, and a retry gets it
   const release = holdBack()
   expect(await sendAndHalfClose(gus, 'idempotency-key: half\r\n')).toBe('')
   release()
-  const retry = () => gus.call('POST', path, body, { 'idempotency-key': 'half' })
-  let response = await retry()
-  for (; response.status === 409; response = await retry()) await Bun.sleep(5)
+  const response = await until(async () => {
+    const retried = await gus.call('POST', path, body, { 'idempotency-key': 'half' })
+    return retried.status !== 409 && retried
+  })
   expect(response.status).toBe(200)
   expect((await faked.lastUse(gus)).use).toMatchObject({ status: 'completed', output: 7 })
   expect(await faked.findProblems(gus)).toEqual([])

@@ -14,6 +14,7 @@ import {
   startServerProcess,
   textAt,
 } from '../../testing/processes/server-process.ts'
+import { until } from '../../testing/until.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'berth-killed-chat-'))
 const dataDir = join(folder, 'data')
@@ -66,10 +67,7 @@ async function begin(
   const response = ask(ctx, key, model, hello(model, stream))
   // A completion breaks off when its server is killed.
   response.catch(() => undefined)
-  for (let tries = 0; fake.received.length === before; tries += 1) {
-    if (tries > 1_000) throw new Error('the upstream was never asked')
-    await Bun.sleep(5)
-  }
+  await until(() => fake.received.length > before)
   if (stream) await (await response).body?.getReader().read()
 }
 
@@ -104,8 +102,7 @@ test('after kill -9 during calls a restart charges each hold and the ledger is s
   }
   const after = async (name: string) =>
     numberAt(await ctx.call('POST', '/credits/balance', key, {}), name)
-  for (let tries = 0; (await after('held')) > 0 && tries < 500; tries += 1) await Bun.sleep(10)
-  expect(await after('held')).toBe(0)
+  await until(async () => (await after('held')) === 0)
   expect(await after('balance')).toBeCloseTo(1 - cost - held, 9)
   const { data, total } = Object(await (await ctx.call('GET', '/queries/history', key)).json())
   const [first, second] = data

@@ -2,6 +2,7 @@ import { describe, expect, spyOn, test } from 'bun:test'
 
 import { nano } from '../../core/money.ts'
 import type { Usage } from '../../models/usage.ts'
+import { nextTurn, until } from '../../testing/until.ts'
 import { CallDeadlines } from '../paid/deadlines.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { Relay, type RelayOptions } from './relay.ts'
@@ -63,7 +64,7 @@ describe('Relay', () => {
     await reader.read()
     const last = reader.read()
     expect(await relay.ended).toBe('done')
-    expect(await Promise.race([last, Bun.sleep(20).then(() => 'waits')])).toBe('waits')
+    expect(await Promise.race([last, nextTurn().then(() => 'waits')])).toBe('waits')
     resolve()
     expect(String(Buffer.from((await last).value ?? ''))).toBe('data: [DONE]\n\n')
     expect((await reader.read()).done).toBe(true)
@@ -77,7 +78,7 @@ describe('Relay', () => {
     expect(await relay.ended).toBe('client')
     deadlines.stop('deadline')
     await reader.cancel()
-    while (!isCanceled()) await Bun.sleep(1)
+    await until(isCanceled)
     expect(deadlines.cause).toBe('client')
     expect(() => feed?.enqueue(done)).toThrow()
   })

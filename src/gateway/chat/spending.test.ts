@@ -130,13 +130,13 @@ test('the running calls of a key are limited', async () => {
     }).catch(() => undefined)
   const before = faked.fake.received.length
   const running = Array.from({ length: openHoldsPerKeyMax }, call)
-  while (faked.fake.received.length < before + openHoldsPerKeyMax) await Bun.sleep(5)
+  await until(() => faked.fake.received.length >= before + openHoldsPerKeyMax)
   const one = await call()
   expect(one?.status).toBe(429)
   expect(one?.headers.get('retry-after')).toBe('1')
   left.abort()
   await Promise.all(running)
-  while ((await faked.lastUse(gus)).total < openHoldsPerKeyMax) await Bun.sleep(5)
+  await until(async () => (await faked.lastUse(gus)).total >= openHoldsPerKeyMax)
   expect((await gus.call('POST', path, ask('fake/ok'))).status).toBe(200)
   expect(await faked.findProblems(gus)).toEqual([])
 })
@@ -202,14 +202,14 @@ test('under an Idempotency-Key a call continues when its client leaves, and a re
     body: JSON.stringify(body),
     signal: client.signal,
   }).catch(() => 'left')
-  while (faked.fake.received.length === before) await Bun.sleep(5)
+  await until(() => faked.fake.received.length > before)
   client.abort()
   expect(await left).toBe('left')
   leave()
-  let again = await gus.call('POST', path, body, headers)
-  for (; again.status === 409; again = await gus.call('POST', path, body, headers)) {
-    await Bun.sleep(5)
-  }
+  const again = await until(async () => {
+    const retried = await gus.call('POST', path, body, headers)
+    return retried.status !== 409 && retried
+  })
   expect(again.status).toBe(200)
   expect(faked.fake.received.length).toBe(before + 1)
   expect((await faked.lastUse(gus)).use).toMatchObject({ status: 'completed', output: 7 })

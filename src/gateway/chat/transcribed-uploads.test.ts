@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeEach, expect, spyOn, test } from 'bun:test'
 
 import { json } from '../../testing/fakes/chat-scripts.ts'
 import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
@@ -8,6 +8,7 @@ import { makePdf } from '../../testing/fixtures/pdf.ts'
 import type { TestResponse } from '../../testing/fixtures/test-server.ts'
 import { sentParts, uploadTo } from '../../testing/fixtures/uploads.ts'
 import { makeWav } from '../../testing/fixtures/wav.ts'
+import { until } from '../../testing/until.ts'
 
 let ann: GatewayUser
 const hearing = await startFakeUpstreamServer({}, [
@@ -90,7 +91,9 @@ test('two audio files of a request are two history rows; one named twice is one'
 
 test('a client that leaves does not cancel a transcription that another awaits', async () => {
   const words = json(200, { text: 'Hello wörld' })
-  hearing.fake.script('fake/transcription-ok', [{ waitMs: 500 }, ...words], words)
+  const gate = Promise.withResolvers<void>()
+  hearing.fake.script('fake/transcription-ok', [{ until: gate.promise }, ...words], words)
+  const waits = spyOn(hearing.ctx.state.transcriptions, 'wait')
   const id = await upload(makeWav(), 'a.wav')
   const content = [text, { type: 'input_audio', file_id: id }]
   const ask = (signal: AbortSignal) =>
@@ -103,26 +106,30 @@ test('a client that leaves does not cancel a transcription that another awaits',
   const leaving = new AbortController()
   const before = hearing.fake.received.length
   const first = ask(leaving.signal)
-  while (hearing.fake.received.length === before) await Bun.sleep(5)
+  await until(() => hearing.fake.received.length > before)
   const second = ask(new AbortController().signal)
-  await Bun.sleep(150)
+  await until(() => waits.mock.calls.length === 2)
+  waits.mockRestore()
   leaving.abort()
   expect(await first).toBeUndefined()
+  gate.resolve()
   expect((await second)?.status).toBe(200)
-  while ((await hearing.findProblems(ann)).length > 0) await Bun.sleep(5)
+  await until(async () => (await hearing.findProblems(ann)).length === 0)
   const types = (await historyOf()).map(({ type }: { type: string }) => type)
   expect(types.filter((type: string) => type === 'audio')).toHaveLength(1)
 })
 
 test('a file that another chat transcribes meanwhile is not charged twice', async () => {
   const words = json(200, { text: 'Hello wörld' })
-  hearing.fake.script('fake/transcription-ok', [{ waitMs: 500 }, ...words], words)
+  const gate = Promise.withResolvers<void>()
+  hearing.fake.script('fake/transcription-ok', [{ until: gate.promise }, ...words], words)
   const slow = await upload(makeWav(), 'a.wav')
   const quick = await upload(makeWav(), 'b.wav')
   const before = hearing.fake.received.length
   const both = call('ok', slow, quick)
-  while (hearing.fake.received.length === before) await Bun.sleep(5)
+  await until(() => hearing.fake.received.length > before)
   expect((await call('ok', quick)).status).toBe(200)
+  gate.resolve()
   expect((await both).status).toBe(200)
   const types = (await historyOf()).map(({ type }: { type: string }) => type)
   expect(types.filter((type: string) => type === 'audio')).toHaveLength(2)

@@ -17,7 +17,7 @@ function startGuardrail() {
       const question: unknown = await request.json()
       questions.push({ ...Object(question), authorization: request.headers.get('authorization') })
       const text = JSON.stringify(question)
-      if (text.includes('slow')) await Bun.sleep(5_000)
+      if (text.includes('slow')) return new Promise<Response>(() => {})
       if (text.includes('broken')) return new Response('<html>', { status: 200 })
       if (text.includes(state.word)) {
         return Response.json({ allow: false, reason: 'No such words' })

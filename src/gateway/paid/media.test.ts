@@ -15,6 +15,7 @@ import {
 } from '../../testing/fixtures/media-models.ts'
 import { testModel } from '../../testing/fixtures/models.ts'
 import type { TestResponse } from '../../testing/fixtures/test-server.ts'
+import { until } from '../../testing/until.ts'
 
 /** The kinds differ before anything is stored, so PostgreSQL gets one of JSON and one of a form. */
 const kinds: MediaKind[] = dialect === 'postgres' ? ['embedding', 'edit'] : [...mediaKinds]
@@ -232,12 +233,12 @@ describe.each(kinds)('charges of %s', (kind) => {
       const before = patient.fake.received.length
       const response = ask(handler, kind, 'hang').catch(() => 'left')
       const isRequested = () => patient.fake.received.at(-1)
-      while (patient.fake.received.length === before) await Bun.sleep(5)
+      await until(() => patient.fake.received.length > before)
       leaving.abort()
       expect(await response).toBe('left')
       await isRequested()?.ended
       expect(isRequested()?.left).toBe(true)
-      while ((await patient.lastUse(gus)).total < times) await Bun.sleep(5)
+      await until(async () => (await patient.lastUse(gus)).total >= times)
       const { use } = await patient.lastUse(gus)
       expect([use?.status, Number(use?.charged) > 0]).toEqual(['interrupted', true])
     }

@@ -242,9 +242,14 @@ test('revoking the key ends the event stream', async () => {
   const id = await newJob()
   const { key } = ann
   await ann.call('POST', '/me/keys')
-  const watched = ann.call('GET', `/jobs/${id}/events`)
-  await Bun.sleep(20)
+  const headers = { authorization: `Bearer ${key}` }
+  const request = new Request(`http://localhost:3000/api/jobs/${id}/events`, { headers })
+  const reader = (await createRouter(t.ctx).handle(request, ann.from)).body?.getReader()
+  let text = new TextDecoder().decode((await reader?.read())?.value)
   await ann.call('DELETE', `/me/keys/${key.slice(0, 11)}`)
   await t.ctx.jobs.cancel(id)
-  expect(eventsIn(String((await watched).body)).map(({ number }) => number)).toEqual([1])
+  for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
+    text += new TextDecoder().decode(part.value)
+  }
+  expect(eventsIn(text).map(({ number }) => number)).toEqual([1])
 })

@@ -1,6 +1,7 @@
+/** Takedowns and restores, from the command to every address, cache and note that they change. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 
 import { sha256 } from '../../core/ids.ts'
 import { day, second } from '../../core/time.ts'
@@ -14,6 +15,7 @@ import {
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
 import { pauseMethod } from '../../testing/pause-method.ts'
+import { nextTurn, until } from '../../testing/until.ts'
 import { findApp } from '../apps/apps.ts'
 import { lockPage } from '../apps/blocked-pages.ts'
 import { rescanOutdated } from '../apps/scan/scans.ts'
@@ -42,6 +44,21 @@ beforeEach(async () => {
 })
 
 afterEach(() => closeWithoutErrors(h))
+
+/** Resolves when a transaction waits for the lock of another one. */
+async function untilBlocked(tx: TestServer['ctx']['db']['tx']): Promise<void> {
+  // SQLite has one writer.
+  if (h.ctx.db.kind === 'sqlite') return nextTurn()
+  const isBlocked = sql`datname = current_database() and wait_event_type = 'Lock'`
+  const sessions = () =>
+    tx((db) =>
+      db
+        .select({ pid: sql`pid` })
+        .from(sql`pg_stat_activity`)
+        .where(isBlocked),
+    )
+  await until(async () => (await sessions()).length > 0)
+}
 
 const admin = (...words: string[]) => runCommand(h.ctx, { command: 'admin', words })
 
@@ -145,15 +162,18 @@ test('takedowns and publishes of the same page take locks in one order', async (
   const { tx } = h.ctx.db
   const counted: typeof tx = (work) => tx((db) => ((runs += 1), work(db)))
   Object.assign(h.ctx.db, { tx: counted })
-  const locked = Promise.withResolvers<void>()
+  const [locked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const keeping = h.ctx.db.tx(async (db) => {
     await lockPage(db, sha256(html))
     locked.resolve()
-    await Bun.sleep(100)
+    await gate.promise
     await db.update(apps).set({ remixes: 1 }).where(eq(apps.id, id))
   })
   await locked.promise
-  await Promise.all([keeping, takeDown(h.ctx, id, 'phishing')])
+  const down = takeDown(h.ctx, id, 'phishing')
+  await untilBlocked(tx)
+  gate.resolve()
+  await Promise.all([keeping, down])
   expect(runs).toBe(2)
 })
 
@@ -336,7 +356,7 @@ test('quarantines a page that is blocked as its publish commits', async () => {
   await worked.promise
   Object.assign(db, { tx })
   const down = admin('takedown', bad, 'phishing')
-  await Bun.sleep(50)
+  await untilBlocked(tx)
   gate.resolve()
   await down
   await rescanOutdated(h.ctx)

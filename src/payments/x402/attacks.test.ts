@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { recordOf } from '../../core/schema.ts'
+import { systemClock } from '../../core/time.ts'
 import { doctor } from '../../ledger/doctor.ts'
 import { startChain, type TestWallet } from '../../testing/fixtures/chain.ts'
 import {
@@ -16,7 +17,7 @@ let t: PaidServer
 let ann: TestAgent
 let wallet: TestWallet
 const units = 50_000n
-const now = () => Math.floor(Date.now() / 1_000)
+const now = () => Math.floor(systemClock.now() / 1_000)
 
 const chain = await startChain()
 afterAll(() => chain.stop())

@@ -4,6 +4,7 @@ import { encodeFunctionData, type Hex, parseAbi, parseSignature } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 
 import { recordOf } from '../../core/schema.ts'
+import { systemClock } from '../../core/time.ts'
 import { doctor } from '../../ledger/doctor.ts'
 import {
   type RpcProxy,
@@ -242,7 +243,7 @@ async function send(data: Hex, to: Hex = usdcOfBaseSepolia): Promise<void> {
 }
 
 test('a payment that a third party brought to the chain is credited once', async () => {
-  const terms = termsOf({ nonce, validBefore: Math.floor(Date.now() / 1_000) + 300 })
+  const terms = termsOf({ nonce, validBefore: Math.floor(systemClock.now() / 1_000) + 300 })
   await send(await transferCall(terms))
   expect((await topUp(await signPayment(wallet, terms))).status).toBe(200)
   await expectCreditedOnce()

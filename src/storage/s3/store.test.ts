@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { sha256 } from '../../core/ids.ts'
 import { openLog } from '../../core/log.ts'
-import { hour, minute } from '../../core/time.ts'
+import { hour, minute, systemClock } from '../../core/time.ts'
 import { hang, s3Error, type S3Proxy, startS3Proxy } from '../../testing/fixtures/s3-proxy.ts'
 import { hasS3Server, type S3Server, startS3Server } from '../../testing/fixtures/s3-server.ts'
 import { testStorage } from '../../testing/fixtures/storage-suite.ts'
@@ -17,7 +17,7 @@ import { type Bucket, bucketUrl, S3Client } from './client.ts'
 import { mb, s3PartBytes } from './limits.ts'
 import { openS3Store } from './store.ts'
 
-const start = Date.now()
+const start = systemClock.now()
 const clock = { ms: start, now: () => clock.ms }
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 const none = async () => new Set<string>()

@@ -6,6 +6,7 @@ import { OpenAIEmbeddings } from '@langchain/openai'
 import { embed, generateImage, generateSpeech, transcribe } from 'ai'
 import OpenAI, { toFile } from 'openai'
 
+import { until } from '../until.ts'
 import { startClientServer } from './server.ts'
 
 const gateway = await startClientServer()
@@ -42,11 +43,11 @@ describe.each([0, 1])('the openai client, base URL %d', (which) => {
     const { videos } = client()
     let createdVideo = await videos.create({ model: 'demo/video', prompt: 'A boat', seconds: '4' })
     const states = new Set<string>()
-    for (let looks = 0; createdVideo.status !== 'completed' && looks < 1_000; looks += 1) {
+    await until(async () => {
       states.add(createdVideo.status)
-      await Bun.sleep(50)
       createdVideo = await videos.retrieve(createdVideo.id)
-    }
+      return createdVideo.status === 'completed'
+    })
     expect([...states, createdVideo.status]).toEqual(['pending', 'completed'])
     expect(await gateway.spent()).toBe(before + 4_000_000n)
     const content = await videos.downloadContent(createdVideo.id)

@@ -44,19 +44,33 @@ const waitForStart = (tab: Tab, runs = 1): Promise<true | undefined> =>
     return Number(count) >= runs || undefined
   }, waitMs)
 
+/** Markup that reports to the viewer, after so many frames, that the app got them. */
+const afterFrames = (frames: number, message: string): string =>
+  `<script>(()=>{let n=${frames};const next=()=>n--?requestAnimationFrame(next):top.postMessage(${message},'*');document.readyState==='complete'?next():addEventListener('load',next)})()</script>`
+
+/** Waits until a message of the app fits a condition on `m`. */
+const waitForMessage = (tab: Tab, condition: string): Promise<true | undefined> =>
+  until(async () => {
+    const isSent = await tab.evaluate(`self.told.some((m)=>${condition})`).catch(() => false)
+    return isSent === true || undefined
+  }, waitMs)
+
 const middle = (tab: Tab): Promise<void> => tab.click(viewport.width / 2, viewport.height / 2)
 
 /** Clicks a control of the viewer by its id. A bar that hides comes back at the edge. */
 async function pressShell(tab: Tab, id: string): Promise<void> {
+  let last = ''
   const place = await until(async () => {
     const box = await tab.evaluate(
       `(()=>{const e=document.getElementById('${id}'),r=e.getBoundingClientRect();return e.checkVisibility({visibilityProperty:true})&&r.y>=0?[r.x+r.width/2,r.y+r.height/2]:null})()`,
     )
-    if (Array.isArray(box)) return box
+    // A bar that slides in is at the same place twice when it has arrived.
+    const isStill = String(box) === last
+    last = String(box)
+    if (Array.isArray(box)) return isStill ? box : undefined
     await tab.click(viewport.width / 2, 2)
     return undefined
   }, waitMs)
-  await Bun.sleep(500)
   await tab.click(Number(place?.[0]), Number(place?.[1]))
 }
 
@@ -103,8 +117,8 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
       test(
         what,
         async () => {
-          await show(page)
-          if (hand) await Bun.sleep(300)
+          await show(hand ? page + afterFrames(2, '{isShown:1}') : page)
+          if (hand) expect(await waitForMessage(tab, 'm?.isShown')).toBe(true)
           if (hand === 'click') await middle(tab)
           else if (hand) await tab.press(hand)
           expect((await waitForMessages(tab))?.[0]).toEqual(says)
@@ -118,7 +132,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
         `the sample ${sample} starts without an error`,
         async () => {
           const watch = `<script>onerror=(e)=>top.postMessage({said:e},'*')</script>`
-          const end = `<script>setTimeout(()=>top.postMessage({said:'begun'},'*'),500)</script>`
+          const end = afterFrames(30, `{said:'begun'}`)
           await show(`${watch}${readFileSync(join(samplesDir, sample, 'index.html'))}${end}`)
           expect((await waitForMessages(tab))?.[0]).toBe('begun')
         },
@@ -137,7 +151,8 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
           ['1', '1'],
           ['2', '2'],
         ])
-        await Bun.sleep(500)
+        const isSaved = `m?.type==='service:save'&&String(m.changes).includes('n,2')`
+        expect(await waitForMessage(tab, isSaved)).toBe(true)
         hosted.put(id, `${page}<!-- new -->`)
         await tab.goto(`${target.origin}/a/${id}?again`)
         expect(await waitForMessages(tab)).toEqual([['3', '1']])
@@ -153,7 +168,10 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
           `${doctype}<script>top.postMessage({said:[localStorage.length,localStorage.left]},'*');for(let i=0;i<10005;i++)localStorage['k'+i]=i;onbeforeunload=()=>{localStorage.left=1}</script>`,
         )
         await waitForMessages(tab)
-        await Bun.sleep(1_500)
+        const isStored = `(()=>{const opened=indexedDB.open('saves');opened.onsuccess=()=>{const read=opened.result.transaction('apps').objectStore('apps').get('${id}');read.onsuccess=()=>{self.storedSaves=read.result?.size;opened.result.close()}};return self.storedSaves===10005})()`
+        expect(
+          await until(async () => (await tab.evaluate(isStored)) === true || undefined, waitMs),
+        ).toBe(true)
         await tab.goto(`${target.origin}/watch`)
         await tab.goto(`${target.origin}/a/${id}`)
         expect(await waitForMessages(tab)).toEqual([[10_006, '1']])
@@ -165,11 +183,11 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
       'an app that tries to navigate away stays or restarts',
       async () => {
         await show(
-          `${doctype}<script>onkeydown=()=>top.postMessage({said:'here'},'*');if(!sessionStorage.left){sessionStorage.left=1;setTimeout(()=>{location='?x'},100)}</script>`,
+          `${doctype}<script>onkeydown=()=>top.postMessage({said:'here'},'*');const frames=(n)=>n?requestAnimationFrame(()=>frames(n-1)):top.postMessage({said:'runs'},'*');if(!sessionStorage.left){sessionStorage.left=1;setTimeout(()=>{location='?x';frames(60)},100)}else frames(2)</script>`,
         )
-        await Bun.sleep(1_500)
+        expect(await waitForMessages(tab)).toEqual(['runs'])
         await tab.press('ArrowRight')
-        expect(await waitForMessages(tab)).toEqual(['here'])
+        expect(await waitForMessages(tab, 2)).toEqual(['runs', 'here'])
       },
       ms,
     )
@@ -218,10 +236,16 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
         await middle(tab)
         expect(await notice(tab)).toBe('This app created a file: “note.txt”, 5 bytes')
         expect(tab.seen()).toHaveLength(before)
-        await pressShell(tab, 'offer')
         // WebKit's driver does not report downloads.
-        if (name === 'webkit') return
-        expect(await until(async () => tab.seen().length > before || undefined, waitMs)).toBe(true)
+        if (name === 'webkit') return pressShell(tab, 'offer')
+        // A button that has just appeared ignores clicks, which may be meant for the app.
+        const isSaved = until(async () => {
+          if (tab.seen().length > before) return true
+          const isOffered = await tab.evaluate("document.getElementById('offer').checkVisibility()")
+          if (isOffered === true) await pressShell(tab, 'offer')
+          return undefined
+        }, waitMs)
+        expect(await isSaved).toBe(true)
       },
       ms,
     )
@@ -230,11 +254,11 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
       'a confirmation is shown, and the click is repeated with its result',
       async () => {
         await show(
-          `${doctype}<button ${fill} id=b>reset</button><script>b.onclick=()=>top.postMessage({said:confirm('Reset?')},'*')</script>`,
+          `${doctype}<button ${fill} id=b>reset</button><script>new MutationObserver(()=>requestAnimationFrame(()=>top.postMessage({isAsked:1},'*'))).observe(document,{childList:true,subtree:true});b.onclick=()=>top.postMessage({said:confirm('Reset?')},'*')</script>`,
         )
         await middle(tab)
         await waitForMessages(tab)
-        await Bun.sleep(300)
+        expect(await waitForMessage(tab, 'm?.isAsked')).toBe(true)
         await tab.press('Enter')
         expect(await waitForMessages(tab, 2)).toEqual([false, true])
       },
@@ -247,10 +271,9 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
         const behind = await browser.open('behind')
         await tab.press('a')
         const page = `${doctype}<script>top.postMessage({said:innerWidth},'*')</script>`
-        const shown = show(page, behind)
-        await Bun.sleep(1_500)
+        // The app starts while the tab is behind.
+        await show(page, behind)
         await behind.press('a')
-        await shown
         expect(await waitForMessages(behind)).toEqual([await behind.evaluate('innerWidth')])
         await behind.close()
       },
@@ -283,12 +306,12 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
         const other = await openBrowser(path ?? '')
         const one = await other.open()
         await show(
-          `${doctype}<script>if(!localStorage.burnt){localStorage.burnt=1;setTimeout(()=>{for(const end=${end};Date.now()<end;);},300)}else top.postMessage({said:'back'},'*')</script>`,
+          `${doctype}<script>if(!localStorage.burnt){localStorage.burnt=1;top.postMessage({said:'burns'},'*');setTimeout(()=>{for(const end=${end};Date.now()<end;);},300)}else top.postMessage({said:'back'},'*')</script>`,
           one,
         )
-        await Bun.sleep(800)
+        expect(await waitForMessages(one)).toEqual(['burns'])
         await pressShell(one, 'reload')
-        expect(await waitForMessages(one)).toEqual(['back'])
+        expect(await waitForMessages(one, 2)).toEqual(['burns', 'back'])
         await other.close()
         await other.lookups()
       },

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { startServerProcess, textAt } from '../processes/server-process.ts'
+import { until } from '../until.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'berth-ranges-'))
 const ctx = await startServerProcess(join(dir, 'data'))
@@ -51,10 +52,9 @@ test('an image and a video at their signed URLs', async () => {
 
   const videoRequest = { model: 'demo/video', prompt: 'a harbour', seconds: '1' }
   const { id } = Object(await (await ctx.call('POST', '/v1/videos', key, videoRequest)).json())
-  let url: unknown
-  for (let tries = 0; tries < 200 && typeof url !== 'string'; tries += 1) {
-    await Bun.sleep(250)
-    url = Object(await (await ctx.call('GET', `/v1/videos/${id}`, key)).json()).url
-  }
-  await expectRanges(String(url))
+  const url = await until(async () => {
+    const video = Object(await (await ctx.call('GET', `/v1/videos/${id}`, key)).json())
+    return typeof video.url === 'string' && String(video.url)
+  })
+  await expectRanges(url)
 }, 60_000)

@@ -1,24 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { recordOf } from '../../core/schema.ts'
-import { stopwatch } from '../../core/time.ts'
 import { dialect } from '../../db/dialect.ts'
 import { type ServerProcess, textAt } from '../processes/server-process.ts'
+import { until } from '../until.ts'
 import { type Replicas, startReplicas } from './replicas.ts'
 
 /** It takes fifteen seconds; a busy machine gets ten times as long. */
 const takeoverMs = 150_000
 const testMs = 400_000
 
-async function untilLong<T>(poll: () => Promise<T | false | undefined>): Promise<T> {
-  const since = stopwatch()
-  for (;;) {
-    const found = await poll()
-    if (found !== undefined && found !== false) return found
-    if (stopwatch() - since > takeoverMs) throw new Error('It was not taken over.')
-    await Bun.sleep(100)
-  }
-}
+const untilLong = <T>(poll: () => Promise<T | false | undefined>): Promise<T> =>
+  until(poll, takeoverMs)
 
 const videoModel = `[[model]]
 id = "fake/video-ok"

@@ -123,9 +123,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
       expect(await page.evaluate<string[]>('titles')).toEqual(['row by · Explore · Berth'])
 
       // "Copied" disappears after a delay that this test controls.
-      await page.clock.install()
+      await page.clock.install({ time: 0 })
       await page.goto(origin)
-      await page.clock.pauseAt(Date.now() + 3_600_000)
+      await page.clock.pauseAt(3_600_000)
       const copy = page.locator('copy-line button').first()
       await copy.click()
       await copy.filter({ hasText: 'Copied' }).waitFor()
@@ -173,7 +173,8 @@ const measure = `new Promise((resolve) => {
   let moved = 0
   new PerformanceObserver((list) => { for (const { value } of list.getEntries()) moved += value })
     .observe({ type: 'layout-shift', buffered: true })
-  setTimeout(() => resolve(moved), 100)
+  const frames = (count) => count ? requestAnimationFrame(() => frames(count - 1)) : resolve(moved)
+  document.fonts.ready.then(() => frames(6))
 })`
 
 /** Loads a page at both sizes and returns how far its content moved. */

@@ -6,6 +6,7 @@ import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { until } from '../../testing/until.ts'
 
 const ms = 120_000
 
@@ -61,7 +62,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', ()
       (await appButton(page)
         ?.textContent()
         .catch(() => '')) === text
-    while (!(await shown())) await page.waitForTimeout(100)
+    await until(shown)
     return appButton(page)
   }
 
@@ -138,7 +139,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', ()
           const app = page.frames().findLast((frame) => frame.url() === 'about:srcdoc')
           return app?.evaluate('String([context.destination.gain.value, changes, tune.muted])')
         }
-        while ((await level()) !== `${gain},${changes},false`) await page.waitForTimeout(50)
+        await until(async () => (await level()) === `${gain},${changes},false`)
       }
       await page.goto(origin + path)
       await waitForLevel(1, 0)

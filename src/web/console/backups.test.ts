@@ -19,6 +19,7 @@ import {
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { until } from '../../testing/until.ts'
 
 let dir = ''
 let h: TestServer
@@ -39,14 +40,11 @@ const place = '/console/backups'
 const page = (): Promise<string> => olga.read(place)
 
 /** Waits until no backup is running and returns the page. */
-async function ended(): Promise<string> {
-  for (let rounds = 0; rounds < 1_000; rounds += 1) {
+const ended = (): Promise<string> =>
+  until(async () => {
     const now = await page()
-    if (!now.includes('<auto-refresh')) return now
-    await Bun.sleep(10)
-  }
-  throw new Error('the work on a backup did not end')
-}
+    return !now.includes('<auto-refresh') && now
+  })
 
 async function make(): Promise<string> {
   expect((await olga.fill(place, place, {})).headers.get('location')).toBe(place)

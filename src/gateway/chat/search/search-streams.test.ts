@@ -14,6 +14,7 @@ import {
   textSteps,
   tokens,
 } from '../../../testing/fixtures/web-search.ts'
+import { until } from '../../../testing/until.ts'
 
 let gus: GatewayUser
 const faked = await startSearchServer()
@@ -108,9 +109,9 @@ describe('a stream', () => {
       signal: client.signal,
     })
     await response.body?.getReader().read()
-    while (faked.fake.received.length < before + 2) await Bun.sleep(5)
+    await until(() => faked.fake.received.length >= before + 2)
     client.abort()
-    while ((await faked.lastUse(gus)).total === 0) await Bun.sleep(5)
+    await until(async () => (await faked.lastUse(gus)).total > 0)
     const { use } = await faked.lastUse(gus)
     expect(use).toMatchObject({ status: 'interrupted', searches: 1 })
     expect(use?.charged).toBeGreaterThan(fee + tokens(1))
