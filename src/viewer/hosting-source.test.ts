@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 
+import { shownPage } from '../testing/fixtures/shown-page.ts'
 import { startTestServer } from '../testing/fixtures/test-server.ts'
 
 test('a link shows every change to the next request', async () => {
@@ -27,7 +28,7 @@ test('a link shows every change to the next request', async () => {
   h.clock.advance(moment)
   const unlisted = String((await h.request('GET', `/a/${id}`)).body)
   expect(unlisted).toContain('Ferry')
-  expect(unlisted).toContain('<span>@ann</span>')
+  shownPage(unlisted).byText('@ann')
   await ann.call('PATCH', `/apps/${id}`, { store: true })
   h.clock.advance(moment)
   const listed = String((await h.request('GET', `/a/${id}`)).body)

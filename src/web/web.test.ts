@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { listReports } from '../hosting/reports/reports.ts'
+import { shownPage } from '../testing/fixtures/shown-page.ts'
 import { startTestServer } from '../testing/fixtures/test-server.ts'
 
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
@@ -9,7 +10,7 @@ test('serves Explore to browsers and the guide to agents on the home page', asyn
   const { request, agent, close } = await startTestServer()
   const ann = await agent('ann')
   const empty = await request('GET', '/', { headers: browser })
-  expect(String(empty.body)).toContain('<a class="button" href="/new">Make the first app</a>')
+  expect(shownPage(empty.body).byRole('link', 'Make the first app').attribute('href')).toBe('/new')
   await ann.publish({ title: 'Shown <b>', store: true })
   await ann.publish({ title: 'Kept back' })
 

@@ -9,6 +9,7 @@ import {
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
 import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
+import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer, type TestResponse } from '../../testing/fixtures/test-server.ts'
 
 const h = await startTestServer()
@@ -58,7 +59,7 @@ test('creates, lists, changes, rotates and revokes the keys of an account', asyn
     expect(page).not.toContain(key)
   }
   const page = await olga.read(list)
-  expect(page).toMatch(/month<\/span>\s*<span class="money"[^>]*>0\.\d+<\/span>/)
+  expect(shownPage(page).text).toMatch(/month ?0\.\d+/)
   expect(page).toContain('60 requests/min')
   expect(page).toContain('<time datetime="2026-05-04">')
   expect(await olga.read(`${list}?q=nothing-like-it`)).toContain('No API keys found')
@@ -98,7 +99,7 @@ test('creates, changes and deletes projects, whose budgets their keys share', as
   expect(await olga.read(project)).toContain(key.slice(0, 11))
   await submit(project, { act: 'project', name: 'Team B', daily_cap: '50' })
   expect((await chatWith(key)).status).toBe(200)
-  expect(await olga.read(account)).toMatch(/<bdi>Team B<\/bdi>[\s\S]*>0\.\d+<[\s\S]*>50</)
+  expect(shownPage(await olga.read(account)).text).toMatch(/Team B.*\b0\.\d+.*\b50\b/)
   expect((await submit(account, { act: 'project', name: 'Team B' })).status).toBe(400)
   expect((await submit(project, { act: 'remove' })).status).toBe(303)
   expect((await chatWith(key)).status).toBe(200)

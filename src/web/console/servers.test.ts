@@ -13,6 +13,7 @@ import { respond } from '../../operator/servers/respond.ts'
 import type { UpstreamHealth } from '../../providers/monitored-upstream.ts'
 import { observedWindows } from '../../state/tables.ts'
 import { type FormBrowser, signInOperator } from '../../testing/fixtures/form-browser.ts'
+import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { until } from '../../testing/until.ts'
 
@@ -115,7 +116,9 @@ if (dialect === 'postgres')
       expect(upstreams).toMatch(/paused[^]*other:3001[^]*>1\.5K<[^]*status 503/)
       const overview = await page('')
       expect(overview).toContain('Servers (2)')
-      expect(overview).toMatch(/Upstreams<\/dt>\s*<dd><a href="\/console\/upstreams">1, 1 paused</)
+      const paused = shownPage(overview).byRole('link', '1, 1 paused')
+      expect(paused.attribute('href')).toBe('/console/upstreams')
+      expect(shownPage(overview).text).toContain('Upstreams 1, 1 paused')
       expect(await page('/alerts')).toMatch(/alert[^]*other:3001: Upstreams are paused: demo/)
     })
 

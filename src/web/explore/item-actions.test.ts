@@ -9,6 +9,7 @@ import {
   hiddenFields,
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
+import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer, type TestResponse } from '../../testing/fixtures/test-server.ts'
 
 const h = await startTestServer()
@@ -47,7 +48,7 @@ test('redirects visitors to sign-in and back', async () => {
   const item = await guest.read(`/explore/${id}`)
   expect(item).toContain(`href="/explore/${id}/remix"`)
   expect(item).toContain(`href="/sign-in?next=%2Fexplore%2F${id}"`)
-  expect(item).not.toContain('<textarea')
+  expect(shownPage(item).allByRole('textbox')).toEqual([])
   expect(item).not.toContain('method="post"')
   const remix = await guest.open(`/explore/${id}/remix`)
   expect(result(remix)).toEqual([303, `/sign-in?next=%2Fexplore%2F${id}%2Fremix`])
@@ -103,7 +104,7 @@ test('reviews an item that the person opened while signed in', async () => {
   const again = await ben.call('PUT', `/explore/${id}/review`, { stars: 5 })
   expect(again.status).toBe(200)
   const own = await bella.read(`/explore/${id}`)
-  expect(own).toContain('<h3>Your review</h3>')
+  expect(shownPage(own).names('heading')).toContain('Your review')
   expect(own).toMatch(/value="5"\s+required\s+checked/)
   const removed = await bella.send(`/explore/${id}/review`, { token, as: 'ben', remove: 'yes' })
   expect(result(removed)).toEqual([303, `/explore/${id}#reviews`])

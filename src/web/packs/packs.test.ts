@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { folder, publishPack, skillText, steps } from '../../testing/fixtures/folders.ts'
+import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import {
   startTestServer,
   type TestAgent,
@@ -27,7 +28,7 @@ describe('the page of a pack', () => {
   test('has its instructions, files and a line for each agent', async () => {
     const id = await publishPack(ann, { ...folder(), store: true })
     const page = await pageOf(`/explore/${id}`)
-    expect(page).toContain('<h3>Release notes</h3>')
+    expect(shownPage(page).names('heading')).toContain('Release notes')
     expect(page).not.toContain('description: Writes')
     const link = `http://localhost:3000/skills/${id}.tar.gz`
     for (const skills of ['~/.claude/skills', '~/.agents/skills', '~/.config/opencode/skills']) {
@@ -37,7 +38,9 @@ describe('the page of a pack', () => {
     expect(page).not.toContain(`/a/${id}`)
     const file = await pageOf(`/explore/${id}?file=scripts%2Flist.sh`)
     expect(file).toContain('git log --oneline')
-    expect(await pageOf(`/explore/${id}?file=nothing`)).toContain('<h3>Release notes</h3>')
+    expect(shownPage(await pageOf(`/explore/${id}?file=nothing`)).names('heading')).toContain(
+      'Release notes',
+    )
   })
 
   test('has the steps of a framework', async () => {

@@ -4,6 +4,7 @@ import { day } from '../../core/time.ts'
 import { skillText } from '../../testing/fixtures/folders.ts'
 import { publishPack } from '../../testing/fixtures/packs-on-explore.ts'
 import { createTestPerson } from '../../testing/fixtures/people.ts'
+import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import {
   startTestServer,
   type TestAgent,
@@ -52,7 +53,7 @@ test('a record has its denominator, the graph, versions and reports as text', as
   await ann.call('POST', `/skills/${pack}/versions`, { skill: `${skillText('release-notes')}New.` })
   await report('failed', 'It stopped.')
   const page = await pageOf(`/explore/${pack}`)
-  expect(page).toContain('<strong>50%</strong>')
+  shownPage(page).byText('50%')
   expect(page).toContain('of 2 counted runs worked')
   expect(page).toContain('at least 9% (95% interval)')
   expect(page).toContain('1 of 2 counted runs of the last 90 days worked')

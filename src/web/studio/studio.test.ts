@@ -10,6 +10,7 @@ import {
   hiddenFields,
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
+import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import {
   startTestServer,
   type TestAgent,
@@ -172,7 +173,7 @@ describe('versions', () => {
     expect((await covers())[0]).toBe(first.replace('/1-', '/3-'))
     await ann.call('POST', `/apps/${id}/versions`, { html: page('fourth') })
     expect(await covers()).toHaveLength(3)
-    expect(await open('versions')).toMatch(/class="art [^]*?Version\s+4[^]*?Live[^]*?>now<\/time/)
+    expect(shownPage(await open('versions')).text).toMatch(/Version 4.*?Live.*?\bnow\b/)
     await ann.call('DELETE', `/apps/${id}`)
     expect((await olga.open(first)).status).toBe(404)
   })
@@ -184,7 +185,9 @@ describe('versions', () => {
     }
     const list = await open('versions')
     expect(list).not.toContain('Version 2<')
-    expect(list).toMatch(/title="4 May 2026, 18:00 UTC"\s*>yesterday<\/time/)
+    expect(shownPage(list).allByText('yesterday')[0]?.attribute('title')).toBe(
+      '4 May 2026, 18:00 UTC',
+    )
     const next = /rel="next" href="([^"]+)"/.exec(list)?.[1] ?? ''
     expect(await olga.read(next)).toContain(`href="/a/${id}/versions/1"`)
     expect((await olga.open(at('versions?cursor=odd'))).status).toBe(400)
@@ -316,7 +319,7 @@ describe('analytics and safety', () => {
     h.clock.advance(86_400_000)
     const drawn = await open()
     expect(drawn).toContain('2 opens in 30 days, peak 2 a day')
-    expect(drawn).toMatch(/4 May<br \/><strong>2 opens</)
+    expect(shownPage(drawn).text).toMatch(/4 May ?2 opens/)
     expect(drawn).toMatch(/1 sale for 40 credits\.\s+Platform\s+fee: 8\.\s+@ann received\s+32\./)
   })
 
@@ -341,7 +344,7 @@ describe('analytics and safety', () => {
       ).status,
     ).toBe(409)
     await quarantine(h.ctx, id, 'it looks <odd>')
-    expect(await open()).toContain('Quarantined: <bdi>it looks &lt;odd&gt;.</bdi>')
+    expect(shownPage(await open()).text).toContain('Quarantined: it looks <odd>.')
     expect((await act('safety', 'appeal', { text: ' ' })).status).toBe(400)
     const before = hiddenFields(await open('safety'), at('appeal'))
     expect((await act('safety', 'appeal', { text: 'It is\r\na <story>.' })).status).toBe(303)
@@ -351,7 +354,7 @@ describe('analytics and safety', () => {
     expect(appealed).not.toContain('Reason for the appeal')
     expect((await olga.send(at('appeal'), { ...before, text: 'again' })).status).toBe(409)
     await decideAppeal(h.ctx, id, false, 'It is <odd>.')
-    expect(await open('safety')).toContain('The appeal was denied: <bdi>It is &lt;odd&gt;.</bdi>')
+    expect(shownPage(await open('safety')).text).toContain('The appeal was denied: It is <odd>.')
     h.clock.advance(1_000)
     await takeDown(h.ctx, id, 'phishing')
     for (const name of names) {
