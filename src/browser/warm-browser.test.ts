@@ -191,7 +191,7 @@ describe.skipIf(installed === '')('the warm browser', () => {
 })
 
 describe.skipIf(installed === '')('a busy machine', () => {
-  test('is not the fault of a page that got no time', async () => {
+  test('does not fail a page that got no processor time', async () => {
     open({ hungMs: 1_000 })
     await preview('<h1>x</h1>')
     await until(() => listProcesses('--type=renderer').length === 0)
@@ -217,7 +217,7 @@ describe.skipIf(installed === '')('a busy machine', () => {
   })
 })
 
-test('a machine that never gets to the page says so, and nothing about the page', async () => {
+test('a machine that never runs the page is reported as busy, without findings of the page', async () => {
   open({ totalMs: 100 }, 'sleep 1000 #')
   expect(await preview('<h1>x</h1>')).toBeUndefined()
   const why = expect.stringMatching('the machine is too busy')

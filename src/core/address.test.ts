@@ -24,7 +24,7 @@ test('rate limits count an IPv6 address by its /64 network', () => {
   expect(addressGroup('fe80::1%eth0')).toBe('fe80:0:0:0::/64')
 })
 
-test('IP addresses are told apart from similar texts', () => {
+test('IP addresses are distinguished from similar texts', () => {
   for (const text of ['192.0.2.1', '0.0.0.0', '255.255.255.255']) expect(ipVersion(text)).toBe(4)
   for (const text of [
     '::',

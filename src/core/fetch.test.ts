@@ -10,14 +10,14 @@ import {
   publicUrl,
 } from './fetch.ts'
 
-describe('an address points outside', () => {
-  test.each(internalHosts)('never as %s', (host) => {
+describe('an outgoing address', () => {
+  test.each(internalHosts)('is never %s', (host) => {
     for (const url of [`http://${host}/`, `https://${host}:8443/a?b`, `http://x:y@${host}/`]) {
       expect(publicUrl(url)).toBeUndefined()
     }
   })
 
-  test('only as http or https', () => {
+  test('is http or https', () => {
     const odd = ['file:///etc/passwd', 'ftp://a.example/', 'gopher://a.example/', '//a.example/']
     for (const url of [
       ...odd,
@@ -39,7 +39,7 @@ describe('an address points outside', () => {
     }
   })
 
-  test('next to the networks that are not', () => {
+  test('may be next to a private network', () => {
     const outside = [
       '172.15.0.1',
       '172.32.0.1',

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { countWords, endWithStop } from './text.ts'
 
-test('words are counted by the white space of JavaScript', () => {
+test('white space of any kind separates words', () => {
   const all = Array.from({ length: 0x1_0000 }, (_, code) => String.fromCharCode(code))
   for (const one of all) expect(countWords(`a${one}a`)).toBe(`a${one}a`.match(/\S+/g)?.length ?? 0)
   expect(['', ' ', ' a', 'a ', '\n a\tb  c\r\n'].map(countWords)).toEqual([0, 0, 1, 1, 3])

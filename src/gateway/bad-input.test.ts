@@ -96,7 +96,7 @@ describe('every operation that takes JSON refuses', () => {
     expect(sent).toBeLessThan(gatewayBodyBytesMax + 16 * 1_048_576)
   })
 
-  test('a field of another type', async () => {
+  test('a field of a wrong type', async () => {
     const others = [7, true, [], {}, [[]], { toString: 'x' }, { length: 1, 0: 'x' }]
     for (const [path, fine] of takers) {
       for (const field of Object.keys(fine)) {
@@ -109,7 +109,7 @@ describe('every operation that takes JSON refuses', () => {
     }
   })
 
-  test('numbers that are none', async () => {
+  test('a number field that is not a number', async () => {
     const bad = ['5', -1, 0, 1.5, 1e300, 2 ** 60, true, {}]
     const fields: Record<string, string[]> = {
       '/chat/completions': ['max_tokens', 'max_completion_tokens', 'n'],
@@ -126,7 +126,7 @@ describe('every operation that takes JSON refuses', () => {
   })
 })
 
-test('an empty body is none, also where its type is told', async () => {
+test('an empty body counts as no body, also with a content type', async () => {
   for (const body of ['', '  ', undefined]) {
     const from = `198.51.100.${200 + String(body).length}`
     const made = await faked.request('POST', '/accounts/create', { from, body, headers: json })
@@ -145,7 +145,7 @@ test('__proto__ among good fields changes nothing, here or upstream', async () =
   expect(Reflect.get({}, 'stream')).toBeUndefined()
 })
 
-test('half a character is a character like others, and breaks nothing', async () => {
+test('an unpaired surrogate is accepted like any character', async () => {
   const half = 'a\ud800b\udfff'
   const chat = { model: 'fake/ok', messages: [{ role: 'user', content: half }] }
   for (const stream of [false, true]) {
@@ -172,7 +172,7 @@ describe('files that are bombs', () => {
     return [response.status, response.code]
   }
 
-  test('a picture of 60,000 by 60,000 is W610 by its head', async () => {
+  test('an image whose header says 60,000 by 60,000 pixels is W610', async () => {
     const data = new Uint8Array(deflateSync(new Uint8Array(1_000_000)))
     const head = new DataView(new ArrayBuffer(13))
     head.setUint32(0, 60_000)
@@ -183,7 +183,7 @@ describe('files that are bombs', () => {
     expect(await upload(new Uint8Array(bytes), 'a.png')).toEqual([400, 'W610'])
   })
 
-  test('a PDF that is noise is W610', async () => {
+  test('a PDF of random bytes is W610', async () => {
     expect(await upload(new Uint8Array(Buffer.from('%PDF-1.7\nnoise')), 'a.pdf')).toEqual([
       400,
       'W610',
@@ -199,7 +199,7 @@ function chunk(type: string, data: Uint8Array = new Uint8Array()): Uint8Array {
   return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)])
 }
 
-test('the key of an upstream is in no answer, no log and no history, whatever it does', async () => {
+test('the key of an upstream is in no response, log or history, whatever the upstream does', async () => {
   const models = Object.keys(scripts).filter((name) => !/hang|slow|bomb/.test(name))
   for (const name of models) {
     for (const stream of [false, true]) {

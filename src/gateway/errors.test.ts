@@ -243,7 +243,7 @@ test('the order of the checks: key, shape, model, rate, credits, cap', async () 
   expect(texts).toEqual([401, 400, 404, 400, 402, 429])
 })
 
-test('holds_limit: so many calls of a key run at once, and not one more', async () => {
+test('holds_limit: the concurrent calls of a key are limited', async () => {
   // The last call starts before the first one ends, also where a busy machine takes seconds.
   const patient = await startFakeUpstreamServer({ GATEWAY_FIRST_BYTE_SECONDS: '6' })
   const own = await patient.gus('20')

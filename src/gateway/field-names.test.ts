@@ -129,7 +129,7 @@ test.each(limits)('%s %j names the field that lowers the cost', async (path, bod
   expect([status, errorOf(sent)[0]]).toEqual([402, expect.stringContaining(`lower ${field}.`)])
 })
 
-test('the words of a message stay where they are no field', async () => {
+test('a message keeps words that are not fields', async () => {
   const json = { type: 'json_schema', name: 'a', schema }
   const body = { model: 'none/none', input: 'Hello', text: { format: json } }
   const { body: sent } = await gus.call('POST', '/v1/responses', body)

@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => t.close())
 
-test('over the rate of an address the answer is plain, with retry-after, and nothing is done', async () => {
+test('a call over the rate of its address gets a plain 429 with retry-after and does nothing', async () => {
   const from = '198.51.100.9'
   for (let calls = 5; calls > 0; calls -= 1) {
     const { status, headers } = await t.request('GET', '/v1/models', { from })
@@ -39,7 +39,7 @@ test('over the rate of an address the answer is plain, with retry-after, and not
   expect((await t.request('GET', '/models', { from })).status).toBe(200)
 })
 
-test('what is no operation says so in the envelope; other paths stay pages', async () => {
+test('an unknown operation gets an error envelope, and an unknown page stays a page', async () => {
   for (const [method, path] of [
     ['GET', '/v1'],
     ['GET', '/v1/nothing'],
@@ -59,7 +59,7 @@ test('what is no operation says so in the envelope; other paths stay pages', asy
   ])
 })
 
-test('browsers of any origin may call, with headers of any client', async () => {
+test('a browser of any origin may call the gateway with any header', async () => {
   const { status, headers } = await t.request('OPTIONS', '/v1/chat/completions')
   expect(status).toBe(204)
   expect(headers.get('access-control-allow-headers')).toBe('authorization, *')
@@ -69,7 +69,7 @@ test('browsers of any origin may call, with headers of any client', async () => 
   expect(response.headers.get('access-control-allow-origin')).toBe('*')
 })
 
-test('a fault of ours is 500 in the envelope, names the request, and is logged once', async () => {
+test('an internal error is a 500 envelope with the request id, and is logged once', async () => {
   const gus = await createGatewayUser(t)
   const broken = new Error('the catalog is broken')
   Object.assign(t.ctx.catalog, {
@@ -85,7 +85,7 @@ test('a fault of ours is 500 in the envelope, names the request, and is logged o
   expect(JSON.stringify(t.lines)).not.toContain(gus.key)
 })
 
-test('a gateway at an address of its own answers there', async () => {
+test('a gateway with its own address responds there', async () => {
   const own = await startTestServer({ GATEWAY_URL: 'https://models.test/llm' })
   const { status } = await own.request('GET', '/llm/v1/models', {
     headers: { host: 'models.test' },
@@ -94,7 +94,7 @@ test('a gateway at an address of its own answers there', async () => {
   await own.close()
 })
 
-test('a socket may be silent from the end of a request to its answer, and no longer', async () => {
+test('a socket may be silent while it waits for its response, and only then', async () => {
   const decisions: unknown[] = []
   const ask = async (path: string, body: ReadableStream | string): Promise<void> => {
     const headers = { 'content-type': 'application/json' }
@@ -136,7 +136,7 @@ test('the description is valid OpenAPI 3.1 and has every operation once', async 
   expect(text.includes('"nullable"')).toBe(false)
 })
 
-test('the description says what answers are that are no JSON, and every type a body may have', async () => {
+test('the description names every type of body, also of responses that are not JSON', async () => {
   const { info, paths } = recordOf((await t.request('GET', '/v1/openapi.json')).body)
   expect(recordOf(info).description).toContain('Every 429 and 503\nhas `retry-after`')
   const typesOf = (path: string, method = 'get', status = '200') => {
@@ -165,7 +165,7 @@ test('the description says what answers are that are no JSON, and every type a b
   }
 })
 
-test('a client that is made from the description may send what goes on to the upstream', async () => {
+test('a generated client may send fields that go to the upstream', async () => {
   const { body } = await t.request('GET', '/v1/openapi.json')
   const sent = (schema: object) => ({
     post: { requestBody: { content: { 'application/json': { schema } } } },

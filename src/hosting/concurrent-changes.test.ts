@@ -9,7 +9,7 @@ const page = (text: string): string => `<!doctype html><title>${text}</title><p>
 /** Fit to be hosted, and not to be listed: it is written by a packer. */
 const packed = `<!doctype html><title>packed</title><script>eval(function(p,a,c,k,e,d){while(c--)if(k[c])p=p.replace(new RegExp('\\\\b'+c+'\\\\b','g'),k[c]);return p}('0 1=2',3,3,'var|a|1'.split('|'),0,{}))</script>`
 
-test('an account closed while its pages are looked at keeps none of them', async () => {
+test('an account that closes during the scan of its pages keeps none of them', async () => {
   const { request, agent, close } = await startTestServer()
   const ann = await agent('ann')
   const publishing = Array.from({ length: 4 }, (_, at) =>
@@ -25,7 +25,7 @@ test('an account closed while its pages are looked at keeps none of them', async
   await close()
 })
 
-test('an app deleted or taken down while a version is looked at gets none', async () => {
+test('an app that is deleted or taken down during the scan of a version does not get it', async () => {
   const { ctx, agent, close } = await startTestServer()
   const ann = await agent('ann')
   const deleted = await ann.publish({ html: page('one') })
@@ -42,7 +42,7 @@ test('an app deleted or taken down while a version is looked at gets none', asyn
   await close()
 })
 
-test('an older version comes back under the rules of today', async () => {
+test('restoring an older version applies the current rules', async () => {
   const { ctx, agent, close } = await startTestServer()
   const ann = await agent('ann')
   const id = await ann.publish({ html: packed })
@@ -62,7 +62,7 @@ test('an older version comes back under the rules of today', async () => {
   await close()
 })
 
-test('a priced app is renamed where prices are not open any more', async () => {
+test('a priced app can be renamed after prices were turned off', async () => {
   const { ctx, agent, close } = await startTestServer()
   const ann = await agent('ann')
   const id = await ann.publish({ remix: 'price', priceRemix: 5 })
@@ -72,7 +72,7 @@ test('a priced app is renamed where prices are not open any more', async () => {
   await close()
 })
 
-test('a price that is set while a page is looked at for Explore stays', async () => {
+test('a price that is set during the scan for Explore stays', async () => {
   const { ctx, agent, close } = await startTestServer()
   const ann = await agent('ann')
   const id = await ann.publish()
@@ -86,7 +86,7 @@ test('a price that is set while a page is looked at for Explore stays', async ()
   await close()
 })
 
-test('words that come while a page is looked at are judged with it', async () => {
+test('texts that change during the scan of a page are scanned with it', async () => {
   const { ctx, agent, close } = await startTestServer()
   const ann = await agent('ann')
   const id = await ann.publish()
@@ -101,7 +101,7 @@ test('words that come while a page is looked at are judged with it', async () =>
   await close()
 })
 
-test('an app that is renamed and described at once is found by both', async () => {
+test('an app that is renamed and described at the same time is found by both texts', async () => {
   const { call, agent, close } = await startTestServer()
   const ann = await agent('ann')
   const id = await ann.publish({ store: true })

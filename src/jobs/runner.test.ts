@@ -121,7 +121,7 @@ test('an expired lease is recovered once, then the job is interrupted', async ()
   expect(await t.spent()).toBe(0)
 })
 
-test('a start recovers jobs of ended processes whatever the clock', async () => {
+test('a start recovers the jobs of ended processes, whatever the clock says', async () => {
   const left = await t.newJob({ reservedMs: hour })
   await t.abandon(left)
   const begun = await t.newJob({ reservedMs: hour })

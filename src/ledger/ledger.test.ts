@@ -115,7 +115,7 @@ describe('grants and transfers', () => {
     expect((await balanceOf(books, ben)).balance).toBe(credits(4))
   })
 
-  test('paying oneself, no account, or nothing throws and moves nothing', async () => {
+  test('a transfer to oneself, to no account or of nothing throws and moves nothing', async () => {
     await fund(books, ann, 10)
     const self = { ...fromAnn('a', 1), to: [{ account: accountOf(ann), amount: credits(1) }] }
     for (const terms of [self, { ...fromAnn('b', 1), to: [] }, fromAnn('c', 0)]) {
@@ -270,7 +270,7 @@ describe('holds', () => {
     expect((await paid('b', 1)).isNew).toBe(true)
   })
 
-  test('a caller has so many open holds, and not one more', async () => {
+  test('the open holds of a caller are limited', async () => {
     await fund(books, ann, 100)
     const called = (ref: string) => holdNow(books, holdRequest(ref, 1, { caller: 'ak_1' }))
     const first = await called('0')

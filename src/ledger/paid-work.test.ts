@@ -62,7 +62,7 @@ describe('withHold', () => {
     expect((await withHold(books, holdRequest('r', 10), work)).result).toBe('made')
   })
 
-  test('a twin is busy during the work and a conflict afterwards; the work runs once', async () => {
+  test('the same request is busy during the work and a conflict afterwards; the work runs once', async () => {
     let runs = 0
     const { promise, resolve } = Promise.withResolvers<void>()
     const slow = async () => {

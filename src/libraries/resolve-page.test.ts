@@ -154,7 +154,7 @@ test('a library imports the version of React that its page names', async () => {
   }
 })
 
-test('a URL without a file gives a module or a script, never a style sheet', async () => {
+test('a URL without a file gives a module or a script, not a style sheet', async () => {
   for (const [url, use, path] of [
     ['https://esm.sh/leaflet@1.9.4', 'module', 'leaflet@1.9.4/dist/leaflet.js?module'],
     ['https://unpkg.com/leaflet@1.9.4', 'script', 'leaflet@1.9.4/dist/leaflet.js'],
@@ -177,7 +177,7 @@ test('a URL without a file gives a module or a script, never a style sheet', asy
   expect((await resolve([{ url: icons, use: 'module' }])).problems.get(icons)).toContain('no file')
 })
 
-test('what a library imports is there', async () => {
+test('the imports of a library are bundled with it', async () => {
   for (const url of [
     'https://esm.sh/chartjs-plugin-datalabels@2.2.0',
     'https://esm.sh/bootstrap@4.6.2',

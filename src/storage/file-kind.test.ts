@@ -146,7 +146,7 @@ test.each([
   ['WAV', wav],
   ['MP3', mp3],
   ['Ogg', opus],
-])('%s with something before or behind it, or cut short, is refused', async (_, whole) => {
+])('%s with bytes before or after it, or truncated, is rejected', async (_, whole) => {
   for (const junk of ['<script>alert(1)</script>', 'PK\x03\x04\x14', '%PDF-1.7\n', '\n']) {
     expect(await detectFileKind(join(whole, junk))).toHaveProperty('reason')
     expect(await detectFileKind(join(junk, whole))).toHaveProperty('reason')

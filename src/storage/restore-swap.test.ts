@@ -42,15 +42,18 @@ const textsIn = (folder: string, names: string[]): (string | undefined)[] =>
 
 const all = (names: string[], text: string): string[] => names.map(() => text)
 
-test.skipIf(process.getuid?.() !== 0)("what root put together is for the folder's owner", () => {
-  fill(dir, parts, 'old')
-  chownSync(dir, 65_534, 65_534)
-  lockFolder(dir)()
-  fill(createStagingFolder(dir, 'now'), parts, 'new')
-  const aside = swapIn(dir, 'now') ?? ''
-  const given = [aside, ...['owner.lock', 'files', ...parts].map((name) => join(dir, name))]
-  expect(given.filter((path) => statSync(path).uid !== 65_534)).toEqual([])
-})
+test.skipIf(process.getuid?.() !== 0)(
+  'files that root creates belong to the owner of the folder',
+  () => {
+    fill(dir, parts, 'old')
+    chownSync(dir, 65_534, 65_534)
+    lockFolder(dir)()
+    fill(createStagingFolder(dir, 'now'), parts, 'new')
+    const aside = swapIn(dir, 'now') ?? ''
+    const given = [aside, ...['owner.lock', 'files', ...parts].map((name) => join(dir, name))]
+    expect(given.filter((path) => statSync(path).uid !== 65_534)).toEqual([])
+  },
+)
 
 test('replaces the data, keeps the previous data beside it, and leaves the settings', () => {
   const gone = ['berth.sqlite-wal', 'first-app', 'models.json']

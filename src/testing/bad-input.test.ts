@@ -70,7 +70,7 @@ describe('every operation with a JSON body rejects', () => {
   })
 
   test(
-    'a field of another type',
+    'a field of a wrong type',
     async () => {
       const others = [7, true, null, [], {}, ['x'], { toString: 'x' }]
       for (const [method, path, fine] of takers()) {
@@ -115,7 +115,7 @@ describe('an operation without fields', () => {
     }
   })
 
-  test('accepts no body and an empty one', async () => {
+  test('accepts a missing body and an empty one', async () => {
     for (const body of [undefined, {}]) {
       expect((await ann.call('POST', '/me/claim', body)).status).toBe(201)
       expect((await ann.call('POST', `/apps/${id}/rescan`, body)).status).toBe(200)

@@ -297,7 +297,7 @@ describe('section 4, operation', () => {
 })
 
 describe('section 7', () => {
-  test('each code has its status in every description', () => {
+  test('each error code has its status in every description', () => {
     const own = new Map<string, Set<number>>()
     for (const [code, status] of operations.flatMap(codesOf)) {
       own.set(code, (own.get(code) ?? new Set()).add(status))

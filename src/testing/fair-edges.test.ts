@@ -64,7 +64,7 @@ test('a preview URL with another query field gets a declared 400', async () => {
   expect(await codesOf('look_at_asset', 400)).toContain('bad_request')
 })
 
-test('an icon of an unlisted app and of an unknown id answer alike', async () => {
+test('icons of an unlisted app and of an unknown id get the same response', async () => {
   const [unlisted, unknown] = await Promise.all(
     [await ann.publish(), 'AAAAAAAAAAAA'].map((id) => ctx.request('GET', `/icons/${id}.png`)),
   )

@@ -371,7 +371,7 @@ describe('errors', () => {
   test('in the list of untested errors need neither', () =>
     expect(findingsWith(['busy'])).toEqual([]))
 
-  test('with a test, or unknown ones, leave that list', () =>
+  test('that have a test, or do not exist, must leave that list', () =>
     expect(findingsWith(['busy', 'no_key', 'old'])).toEqual([
       '1 no_key has a test',
       '1 old does not exist',

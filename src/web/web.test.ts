@@ -165,7 +165,7 @@ test('renders a 404 page for an unknown path', async () => {
   await close()
 })
 
-test('tells API clients with a wrong base URL the right ones', async () => {
+test('an API client with a wrong base URL gets the right ones', async () => {
   const { request, close } = await startTestServer()
   const path = '/proxy/v1/chat/completions'
   const message =

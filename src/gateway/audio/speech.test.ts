@@ -98,7 +98,7 @@ test('rejects invalid speech fields by name', async () => {
   expect((await synthesize({ format: 'wav', response_format: 'mp3' })).status).toBe(400)
 })
 
-test('cuts and charges speech that breaks off', async () => {
+test('speech that breaks off is cut and charged', async () => {
   const start = `${head(200, 'audio/mpeg', 'content-length: 1000\r\n')}\r\nID3`
   const { promise: transcript, resolve: goOn } = Promise.withResolvers<void>()
   const cut = [send(start), { do: 'end' } as const]

@@ -13,7 +13,7 @@ const gus = await createGatewayUser(t, '1')
 const client = openAiClient(t, gus)
 afterAll(() => t.close())
 
-test('cancelled: lines that did not run are errors', async () => {
+test('lines of a cancelled batch that did not run are errors', async () => {
   const made = await createBatch(client, [lineOf('a', chatOf('x')), lineOf('b', chatOf('y'))])
   expect(await client.batches.cancel(made.id)).toMatchObject({ status: 'cancelling' })
   await t.ctx.jobs.runDue()
@@ -25,7 +25,7 @@ test('cancelled: lines that did not run are errors', async () => {
   expect(await client.batches.cancel(made.id)).toMatchObject({ status: 'cancelled' })
 })
 
-test('expired after 24 hours', async () => {
+test('a batch expires after 24 hours', async () => {
   const made = await createBatch(client, [lineOf('a', chatOf('x'))])
   t.clock.advance(25 * hour)
   await t.ctx.jobs.runDue()
@@ -36,7 +36,7 @@ test('expired after 24 hours', async () => {
   })
 })
 
-test('expired after a week without a server: paid lines keep their results', async () => {
+test('a batch that expires while the server is down keeps the results of its paid lines', async () => {
   const made = await createBatch(client, [lineOf('a', chatOf('x')), lineOf('b', chatOf('y'))])
   const paid = { status_code: 200, request_id: 'r', body: { paid: true } }
   await storeResponse(t.ctx, made.id, { line: 1, customId: 'a', body: {} }, paid)
@@ -53,7 +53,7 @@ test('expired after a week without a server: paid lines keep their results', asy
   })
 })
 
-test('failed: its input file was deleted', async () => {
+test('a batch fails when its input file is deleted', async () => {
   const made = await createBatch(client, [lineOf('a', chatOf('x'))])
   await client.files.delete(made.input_file_id)
   await t.ctx.jobs.runDue()
@@ -73,7 +73,7 @@ test('a revoked key pays no further line', async () => {
   })
 })
 
-test('maintenance deletes it after 30 days', async () => {
+test('maintenance deletes a batch after 30 days', async () => {
   t.clock.advance(31 * day)
   await deleteOld(t.ctx)
   expect((await client.batches.list()).data).toEqual([])

@@ -48,7 +48,7 @@ async function upload({ origin }: ServerProcess, key: string, lines: string[]): 
   )
 }
 
-test('survives kill -9: no line is charged twice, and the books balance', async () => {
+test('after kill -9 no line of a batch is charged twice, and the ledger is sound', async () => {
   let server = await startServerProcess(dataDir, { env })
   const account = await bodyOf(server.call('POST', '/accounts/create'))
   const [creditId, key] = [textAt(account, 'credit_id'), textAt(account, 'api_key')]

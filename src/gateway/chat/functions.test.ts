@@ -33,7 +33,7 @@ const withCalls = json(200, {
   usage,
 })
 
-test('functions become tools, and a call of them a function_call', async () => {
+test('functions become tools, and their calls become function_call', async () => {
   faked.fake.script('fake/calls', withCalls)
   const { status, body } = await send({ functions: [depth], function_call: { name: 'depth' } })
   const sent = faked.fake.received.at(-1)?.body ?? {}

@@ -170,7 +170,7 @@ const outages = [
 ] as const
 
 test.each(outages)(
-  'calls that end during %s are charged for their worth',
+  'calls that end during %s are charged for their tokens',
   async (_name, open) => {
     await start(await open())
     const calls = Array.from({ length: 15 }, () => chat('late'))

@@ -15,7 +15,7 @@ const written = {
 const custom = { type: 'custom', custom: { name: 'find', input: 'the tide' } }
 
 test.each([...Object.entries(written), ['tool_calls', [custom]]] as const)(
-  'what a model wrote is content, whole or in a stream, and is counted: %s',
+  'the text of a model is content and is counted, whole and streamed: %s',
   (name, held) => {
     for (const place of ['message', 'delta']) {
       const limits = { prompt: 100, completion: 100 }

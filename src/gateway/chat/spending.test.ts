@@ -164,7 +164,7 @@ test('a key that is revoked during a stream pays for it and cannot start another
   expect(await faked.findProblems(gus)).toEqual([])
 })
 
-test('under an Idempotency-Key a call is charged once; a twin in flight is 409', async () => {
+test('under an Idempotency-Key a call is charged once; the same call in flight is 409', async () => {
   const gus = await faked.gus()
   const twinCalled = Promise.withResolvers<void>()
   const plain = scripts.ok?.plain ?? []

@@ -189,7 +189,7 @@ describe('a whole stream', () => {
   })
 
   test.each(['usage-cost', 'usage-float'])(
-    'tells what was charged, not what %s says',
+    'reports what was charged, not what %s says',
     async (name) => {
       const gus = await faked.gus()
       const more = { model: `fake/${name}`, stream_options: { include_usage: true } }

@@ -21,7 +21,7 @@ async function convert(events: (Uint8Array | string)[]): Promise<string> {
 const dataOf = (text: string): Json[] =>
   [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data = '']) => JSON.parse(data))
 
-test('parts of alternating calls are sent whole with the chunk that ends the choice', async () => {
+test('interleaved calls are sent whole with the chunk that ends the choice', async () => {
   const text = await convert([
     chunk({ index: 0, delta: { content: 'Hm.' }, finish_reason: null }),
     ': comment\n\n',

@@ -9,7 +9,7 @@ const parse = (body: object) => parseGenerateRequest({ contents, ...body }, 'a/b
 const chatOf = (body: object) => parse(body).chat
 const png = { inlineData: { mimeType: 'image/png', data: 'AAAA' } }
 
-test('contents become messages; results follow their calls, and their media a user message', () => {
+test('contents become messages; results follow their calls, and their media become a user message', () => {
   const call = (id?: string) => ({ functionCall: { id, name: 'depth', args: { place: 'cape' } } })
   const response = { functionResponse: { name: 'depth', response: { output: 9 }, parts: [png] } }
   const { messages } = chatOf({
@@ -127,7 +127,7 @@ test('only Gemini 3 and later get a signature for the calls of another model', (
   }
 })
 
-test('fields without effect are named', () => {
+test('fields without an effect are named in the response', () => {
   const part = { text: 'Hello', mediaResolution: { level: 'HIGH' }, video_metadata: { fps: 9 } }
   const body = { contents: [{ parts: [part] }], service_tier: 'flex', store: false, labels: null }
   expect(parse(body).ignored).toEqual([
@@ -138,7 +138,7 @@ test('fields without effect are named', () => {
   ])
 })
 
-test('a budget of thoughts sets the effort', () => {
+test('a thinking budget sets the effort', () => {
   const effortOf = (thinkingConfig: object) =>
     chatOf({ generationConfig: { thinkingConfig } }).reasoning_effort
   expect(
@@ -211,7 +211,7 @@ test.each(rejected)('%j is rejected, naming %s', (body, param) => {
   }
 })
 
-test('no contents is an error that names them', () => {
+test('a request without contents is rejected with the name of the field', () => {
   for (const none of [undefined, []]) {
     expect(() => parse({ contents: none })).toThrow(
       expect.objectContaining({ details: [expect.objectContaining({ param: 'contents' })] }),

@@ -22,12 +22,12 @@ const usageMetadata = {
   cost: 0.5,
 }
 
-test('the usage counts thoughts beside the candidates, and the cache in the prompt', () => {
+test('the usage counts thoughts with the candidates, and the cache with the prompt', () => {
   const choices = [{ message: { content: 'Hi' }, finish_reason: 'stop' }]
   expect(toGenerateResponse({ choices, usage }, options)).toMatchObject({ usageMetadata })
 })
 
-test('alternating calls of a stream are sent whole with the last response', () => {
+test('interleaved calls of a stream are sent whole with its last response', () => {
   const writer = new GenerateWriter(options)
   const call = (index: number, text: string, more: Json = {}) => {
     const tool_calls = [{ index, function: { arguments: text, ...more } }]

@@ -174,7 +174,7 @@ describe('images that an upstream names by a URL', () => {
     expect(await faked.findProblems(ned)).toEqual([])
   })
 
-  test('are tried twice', async () => {
+  test('are fetched in two attempts', async () => {
     faked.fake.script('/files/late.png', json(404, {}), raw(bytes, 'image/png'))
     nameUrls('files/late.png')
     expect((await fromFake('image-url')).status).toBe(200)

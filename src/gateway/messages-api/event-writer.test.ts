@@ -16,7 +16,7 @@ function eventsOf(deltas: Json[], last: Json = { finish_reason: 'stop' }, more =
 
 const call = (index: number, more: Json): Json => ({ tool_calls: [{ index, ...more }] })
 
-test('calls may alternate, and their names may arrive late', () => {
+test('calls may be interleaved, and their names may arrive late', () => {
   const events = eventsOf(
     [
       { content: 'Two.' },
@@ -50,7 +50,7 @@ test('calls may alternate, and their names may arrive late', () => {
   ])
 })
 
-test('thinking has its signature before the text, and encrypted thinking its own block', () => {
+test('thinking has its signature before the text, and encrypted thinking has its own block', () => {
   const deltas = [
     { reasoning_content: 'Hm.' },
     { reasoning_details: [{ signature: 'signed' }] },
@@ -79,7 +79,7 @@ test('thinking has its signature before the text, and encrypted thinking its own
   expect(types(false)).toEqual(shown.filter((one) => !one.includes('thinking_delta')))
 })
 
-test('the reason of the end is the same, plain and streamed', () => {
+test('the stop reason is the same, plain and streamed', () => {
   const reasons: [Json, Json, string][] = [
     [{ content: 'x' }, { finish_reason: 'stop' }, 'end_turn'],
     [{ content: 'x' }, { finish_reason: 'stop', stop_reason: 'END' }, 'stop_sequence'],
@@ -95,7 +95,7 @@ test('the reason of the end is the same, plain and streamed', () => {
   }
 })
 
-test('citations belong to the text, and arguments that are no JSON are shown', () => {
+test('citations belong to the text, and arguments that are not JSON are passed on', () => {
   const page = { url: 'https://a.test', title: 'A' }
   const annotations = [{ type: 'url_citation', url_citation: page }]
   const citation = { type: 'web_search_result_location', ...page }

@@ -111,7 +111,7 @@ test('a message is passed on with its cost', async () => {
   expect(Number(headers.get('x-service-cost'))).toBe(Number(charged) / 1e9)
 })
 
-test('an error in mid-stream is that of Anthropic', async () => {
+test('an error in mid-stream has the format of Anthropic', async () => {
   for (const name of ['claude-error', 'claude-cut']) {
     const { body } = await chargeAt('/v1/messages', name, true)
     const last = String(body).trim().split('\n\n').at(-1) ?? ''

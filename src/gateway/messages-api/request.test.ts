@@ -129,7 +129,7 @@ test('a request of Claude Code becomes a chat request', () => {
   expect(chat).toEqual(claudeCodeChat)
 })
 
-test('documents and images of all sources become parts', () => {
+test('documents and images from every source become parts', () => {
   const url = 'https://files.test/a'
   const content = [
     { type: 'image', source: { type: 'url', url } },
@@ -162,7 +162,7 @@ test('documents and images of all sources become parts', () => {
   ])
 })
 
-test('tool choices, reasoning and formats have their equivalent', () => {
+test('tool choices, reasoning and formats become those of the chat', () => {
   const tools = [{ name: 'Read', input_schema: {}, strict: true, input_examples: [{ a: 1 }] }]
   const choose = (tool_choice: object) => chatOf({ tools, tool_choice }).tool_choice
   expect(choose({ type: 'auto' })).toBe('auto')

@@ -11,7 +11,7 @@ afterAll(() => t.close())
 const model = 'demo/moderation'
 const send = (body: object) => gus.call('POST', '/v1/moderations', body)
 
-test("OpenAI's client judges texts, also without a model", async () => {
+test("OpenAI's client moderates texts, also without a model", async () => {
   const client = openAiClient(t, gus)
   const one = await client.moderations.create({ input: 'I will kill the process' })
   expect(one).toMatchObject({ model, results: [{ flagged: true, categories: { violence: true } }] })
@@ -26,13 +26,13 @@ test("OpenAI's client judges texts, also without a model", async () => {
   expect(parts.results).toHaveLength(1)
 })
 
-test('a judgment has its cost, also without the prefix /v1', async () => {
+test('a moderation has its cost, also without the prefix /v1', async () => {
   const { body, headers } = await gus.call('POST', '/moderations', { model, input: 'Hello' })
   expect(body).toMatchObject({ cost: 2 * 0.000_000_02 })
   expect(headers.get('x-service-cost')).toBe('0.00000004')
 })
 
-test('an invalid input is a 400 that costs nothing', async () => {
+test('an invalid input gets 400 and costs nothing', async () => {
   const before = await t.snapshot()
   const image = (url: unknown) => [{ type: 'image_url', image_url: { url } }]
   const private_ = image('http://127.0.0.1/a.png')

@@ -84,7 +84,7 @@ async function upload(path: string, fields: Record<string, string | File>) {
   return gus.call('POST', path, await body.bytes(), { 'content-type': type })
 }
 
-test('the prompt of a form is checked, and its files are left out', async () => {
+test('the guardrail checks the prompt of a form, but not its files', async () => {
   const before = faked.fake.received.length
   const response = await upload('/v1/images/edits', {
     model: 'edit/image-ok',
@@ -202,7 +202,7 @@ test('the text of speech is checked before, that of audio after it is known', as
   expect(await faked.findProblems(gus)).toEqual([])
 })
 
-test('every choice of a stream is checked, with its reasoning and spoken words', async () => {
+test('the guardrail checks every choice of a stream, with its reasoning and speech', async () => {
   const deltas = [
     { index: 0, delta: { content: 'Hi' } },
     { index: 1, delta: { reasoning_content: 'hidden' } },
@@ -222,7 +222,7 @@ test('every choice of a stream is checked, with its reasoning and spoken words',
   }
 })
 
-test('a relayed response is checked, whole and as a stream', async () => {
+test('the guardrail checks a relayed response, whole and streamed', async () => {
   for (const stream of [false, true]) {
     const body = { model: 'fake/ok', input: 'Hello.', stream }
     guardrail.state.word = 'wörld'

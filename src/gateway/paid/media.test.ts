@@ -158,7 +158,7 @@ describe.each(kinds)('charges of %s', (kind) => {
     expect(response.headers.get('x-should-retry')).toBe(isFinal ? 'false' : null)
   })
 
-  test('no key, no model, another type, no price, a search: nothing is stored', async () => {
+  test('a call without a key, model, price or fitting type is rejected and stores nothing', async () => {
     const gus = await patient.gus()
     const other = ['image', 'edit', 'variation'].includes(kind) ? 'embedding' : 'image'
     for (const [model, status, says] of [
@@ -197,7 +197,7 @@ describe.each(kinds)('charges of %s', (kind) => {
     }
   })
 
-  test('another upstream serves when the first is out of order', async () => {
+  test('another upstream serves when the first one fails', async () => {
     const gus = await patient.gus()
     expect((await ask(gus, kind, 'fallback')).status).toBe(200)
     const { use } = await patient.lastUse(gus)

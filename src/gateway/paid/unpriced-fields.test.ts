@@ -95,7 +95,7 @@ test('an unknown field is not sent', async () => {
   expect(Object.keys(sent).toSorted()).toEqual(['messages', 'model'])
 })
 
-test('names of other APIs are mapped', async () => {
+test('field names of other APIs are mapped', async () => {
   const tools = [{ type: 'function', function: { name: 'depth' } }]
   expect(await sentBody({ tools, tool_choice: 'any' })).toMatchObject({ tool_choice: 'required' })
   const byReasoning = await sentBody({ reasoning: { effort: 'high' } })
@@ -125,7 +125,7 @@ const media: [path: string, model: string, unpriced: object, free: object][] = [
   ],
 ]
 test.each(media)(
-  '%s rejects its own by name, and sends no unknown field',
+  '%s rejects its unsupported fields by name, and sends no unknown field',
   async (path, model, unpriced, free) => {
     const sendTo = (more: object) => gus.call('POST', path, { model, prompt: 'A boat', ...more })
     const before = [await faked.snapshot(), faked.fake.received.length]

@@ -152,7 +152,7 @@ test('a hold is charged after a crash only when its response has begun', async (
   ])
 })
 
-test('an upstream that breaks charges what the response carried, by the own count', async () => {
+test('a response that breaks off is charged by the count of the gateway', async () => {
   const gus = await t.gus()
   t.fake.script.respond = ({ type }, session) => {
     if (type !== 'response.create') return

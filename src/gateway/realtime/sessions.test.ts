@@ -12,7 +12,7 @@ import {
 
 const t = await openRealtimeTests()
 
-test('of two sessions that race for the last credit, one opens', async () => {
+test('two sessions that race for the last credit open only one', async () => {
   const gus = await t.gus('0.05')
   const opened = await Promise.allSettled([t.open(gus), t.open(gus)])
   expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
@@ -62,7 +62,7 @@ test('an idle session ends, and one that runs longer than the maximum', async ()
   await t.isSettled(gus)
 })
 
-test('a huge frame, and events that are not covered, cost nothing', async () => {
+test('a huge frame and unsupported events cost nothing', async () => {
   const gus = await t.gus()
   const client = await t.open(gus)
   for (const text of [
@@ -96,7 +96,7 @@ test('a browser sends its key as a protocol, and a server that stops ends its se
   await t.isSettled(gus)
 })
 
-test('a handshake that cannot succeed is an error before it: needs_websocket and others', async () => {
+test('a session that cannot open gets an error before the handshake, such as needs_websocket', async () => {
   const gus = await t.gus()
   const poor = await t.gus('0.01')
   const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' }

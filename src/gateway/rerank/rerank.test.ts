@@ -43,7 +43,7 @@ describe('charges', () => {
   const from = (script: string, more: object = {}) =>
     ned.call('POST', '/v1/rerank', { model: `rerank/${script}`, query, documents, ...more })
 
-  test('search units, which the upstream reports', async () => {
+  test('the search units that the upstream reports', async () => {
     const { body } = await from('rerank-ok')
     expect(body).toMatchObject({
       results: [
@@ -62,7 +62,7 @@ describe('charges', () => {
     expect(use).toMatchObject({ type: 'rerank', searches: 1, estimated: false })
   })
 
-  test('tokens, where the price has them', async () => {
+  test('tokens where the price has them', async () => {
     const { body } = await from('rerank-tokens-priced', { top_n: 1 })
     expect(body).toMatchObject({
       results: [{ index: 1 }],
@@ -70,7 +70,7 @@ describe('charges', () => {
     })
   })
 
-  test('the hold where a result is no document of the request', async () => {
+  test('the hold where a result names no document of the request', async () => {
     const response = await from('rerank-unknown')
     expect([response.status, response.code]).toEqual([502, 'unreadable_response'])
     const { use } = await faked.lastUse(ned)

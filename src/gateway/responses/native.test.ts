@@ -223,7 +223,7 @@ describe('a chat is sent', () => {
     },
   )
 
-  test('where the API lacks the model, which is asked for once', async () => {
+  test('where the API lacks the model, which is requested once', async () => {
     const unknown = { error: { message: 'Not here.', param: 'model', code: 'unsupported_model' } }
     fake.script('fake/absent', json(400, unknown), ok)
     const received = await receivedBy(async () => {

@@ -18,7 +18,7 @@ const call = (name: string, sent: string, more: object = {}) => ({
 const calls = (...of: [string, string][]) =>
   of.map(([name, sent]) => ({ type: 'function_call', name, arguments: sent }))
 
-test('alternating calls are distinguished by index', async () => {
+test('interleaved calls are distinguished by index', async () => {
   const { response, events } = await writtenOf(
     call('depth', '', { index: 0, id: 'a' }),
     call('wind', '', { index: 1, id: 'b' }),

@@ -178,7 +178,7 @@ test.each(contents)('content: %s', async (_, content, isTransient) => {
   expect(await patient.findProblems(gus)).toEqual([])
 })
 
-test('polls an upstream that fails later and later, and 20 times in a row at most', async () => {
+test('polls a failing upstream less and less often, and at most 20 times in a row', async () => {
   const gus = await patient.gus()
   const { fake, ctx, clock } = patient
   const waits: number[] = []
@@ -208,7 +208,7 @@ test('polls an upstream that fails later and later, and 20 times in a row at mos
   expect(await patient.findProblems(gus)).toEqual([])
 })
 
-test('submits to the next upstream; rejects an unknown or unpriced model', async () => {
+test('submits to the next upstream, and rejects an unknown or unpriced model', async () => {
   const gus = await patient.gus()
   expect((await ask(gus, 'fallback')).status).toBe(200)
   const nobody = await ask(gus, 'nobody')

@@ -55,7 +55,7 @@ test('a package that a page names is fetched once, with its license', async () =
   await close()
 })
 
-test('a fetched version is no substitute, and a missing one is a warning', async () => {
+test('a fetched version does not replace another one, and a missing version is a warning', async () => {
   const { registry, publish, close } = await open({
     'tiny-lib': library('tiny-lib', 'window.tiny = 1'),
     'chart.js': library('chart.js', 'window.Chart = 1'),
@@ -101,7 +101,7 @@ test.each([
   await close()
 })
 
-test('a package that says another name, or that the safety check blocks, is not used', async () => {
+test('a package with another name in it, or blocked by the safety check, is not used', async () => {
   const miner = "new CoinHive.Anonymous('key', { throttle: 0.2 }).start()"
   const { publish, request, close } = await open({
     'tiny-lib': library('react', 'window.tiny = 1'),

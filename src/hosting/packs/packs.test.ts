@@ -111,7 +111,7 @@ describe('publishing', () => {
     await expectError(ctx, 503, 'payments_off', () => ann.call('POST', '/frameworks', sold))
   })
 
-  test('what is not on Explore is for its maker alone', async () => {
+  test('a pack that is not on Explore is visible to its maker only', async () => {
     const id = await publishPack(ann, folder())
     for (const path of ['', '.tar.gz', '.zip', '/SKILL.md', '/files/scripts/list.sh']) {
       await expectError(ctx, 404, 'not_found', () => ctx.call('GET', `/skills/${id}${path}`))
@@ -134,7 +134,7 @@ describe('publishing', () => {
     expect((await ann.call('POST', `/skills/${id}/restore`)).status).toBe(200)
   })
 
-  test('a ref publishes once, and a dry run stores nothing', async () => {
+  test('a ref publishes a pack once, and a dry run stores nothing', async () => {
     const dry = await ann.call('POST', '/skills', { ...folder(), dryRun: true })
     expect(dry).toMatchObject({ status: 200, body: { scan: { verdict: 'clean' }, price: 0 } })
     const sent = { ...folder(), ref: 'notes-of-may' }
@@ -149,7 +149,7 @@ describe('publishing', () => {
 })
 
 describe('the operations of apps', () => {
-  test('versions, restore and change', async () => {
+  test('a pack has versions, can be restored and changed', async () => {
     const id = await publishPack(ann, { ...folder(), store: true })
     const text = skillText().replace('List each', 'Describe each')
     const added = await ann.call('POST', `/skills/${id}/versions`, { skill: text, note: 'Shorter' })
@@ -173,7 +173,7 @@ describe('the operations of apps', () => {
     expect(changed.body).toMatchObject({ skill: { title: 'Notes', shelf: 'writing' } })
   })
 
-  test('packs and apps do not answer for each other', async () => {
+  test('the operations of packs do not find apps, and the other way round', async () => {
     const id = await publishPack(ann, folder())
     const app = await ann.publish({ html: '<!doctype html><title>a</title>' })
     expect((await ann.call('GET', '/apps')).body).toMatchObject({ apps: [{ id: app }], next: null })
@@ -226,7 +226,7 @@ describe('the operations of apps', () => {
     )
   })
 
-  test('reviews, comments and reports, for those who read it', async () => {
+  test('agents that read a pack may review, comment and report it', async () => {
     const id = await publishPack(ann, { ...folder(), store: true })
     const review = { stars: 5, text: 'Short and clear.' }
     await expectError(ctx, 403, 'not_used', () => ben.call('PUT', `/explore/${id}/review`, review))
@@ -253,7 +253,7 @@ describe('the operations of apps', () => {
     expect(again.body).toEqual(copy.body)
   })
 
-  test('icon, scan, rescan and export serve packs, too', async () => {
+  test('packs have icon, scan, rescan and export', async () => {
     const id = await publishPack(ann, folder())
     expect((await ann.call('GET', `/apps/${id}/scan`)).body).toMatchObject({ verdict: 'clean' })
     expect((await ann.call('POST', `/apps/${id}/rescan`)).status).toBe(200)

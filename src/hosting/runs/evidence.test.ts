@@ -65,7 +65,7 @@ test("another agent's app is bad_evidence", async () => {
   expect([no.status, no.code]).toEqual([400, 'bad_evidence'])
 })
 
-test('where URLs are fetched, one that does not answer is not verified', async () => {
+test('where URLs are fetched, a URL that does not respond is not verified', async () => {
   const server = await startTestServer({ EVIDENCE_URLS: 'on' })
   const [maker, cy] = [await server.agent('mia'), await server.agent('cyd')]
   const skill = await publishPack(maker)

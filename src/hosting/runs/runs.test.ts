@@ -145,7 +145,7 @@ describe('a run', () => {
     await expectError(t, 409, 'run_closed', () => as('POST', `/runs/${id}/report`, worked))
   })
 
-  test('gets one answer by the maker', async () => {
+  test('gets one reply by the maker', async () => {
     const id = await start()
     const sendReply = (by: TestAgent) => by.call('POST', `/runs/${id}/answer`, { text: 'Fixed.' })
     await expectError(t, 404, 'run_not_found', () => sendReply(ann))
@@ -173,7 +173,7 @@ describe('bad input', () => {
     expect((await as('GET', '/runs/%00')).code).toBe('run_not_found')
   })
 
-  test('reports after closing', async () => {
+  test('a report after the end of a run is rejected', async () => {
     const id = await start()
     await as('POST', `/runs/${id}/report`, worked)
     await expectError(t, 409, 'run_closed', () => as('POST', `/runs/${id}/report`, worked))

@@ -134,7 +134,7 @@ test('an authorization with the nonce of the run needs no signature', async () =
   expect(paid.body).toMatchObject({ payment: { tx, payer: payer.address, amount: '1.25' } })
 })
 
-test('a bare transaction needs a signature by its sender, and pays once', async () => {
+test('a transaction without the nonce needs a signature by its sender, and pays once', async () => {
   const { id } = await due()
   const tx = await send(payer, payTo.address, units)
   const thief = await chain.createWallet(0n)

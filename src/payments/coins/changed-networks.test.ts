@@ -201,7 +201,7 @@ const garbled: [name: string, method: string, start: () => Promise<Node>][] = [
 ]
 
 test.each(garbled)(
-  '%s: garbage in place of %p is no empty chain',
+  '%s: garbage in place of %p does not count as an empty chain',
   async (_, method, startNode) => {
     const node = await startNode()
     const [setting, url] = node.url

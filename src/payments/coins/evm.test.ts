@@ -163,7 +163,7 @@ test('keeps USDT at an invoice of ETH for the operator', async () => {
   expect(await t.balance()).toBe(0n)
 })
 
-test('goes on where it stopped when the servers of the chain were down', async () => {
+test('continues where it stopped when the servers of the chain were down', async () => {
   const invoice = await t.invoice('usdt', 5)
   await chain.sendUsdt([invoice.address, 5_000_000n])
   await chain.mine(1)
@@ -208,7 +208,7 @@ test('finds payments from before its first successful pass', async () => {
 test.each([
   [30, 'has 30 decimals instead of 6'],
   [undefined, 'has no decimals instead of 6'],
-])('a token with %p decimals is not taken for USDT', async (decimals, problem) => {
+])('a token with %p decimals is not accepted as USDT', async (decimals, problem) => {
   const token = '0x00000000000000000000000000000000000000aa'
   // Returns its decimals for every call.
   const code = `0x60${decimals?.toString(16)}60005260206000f3`
@@ -228,7 +228,7 @@ test.each([
   await wrong.close()
 })
 
-test('says that the servers are of another chain, and credits nothing', async () => {
+test('reports servers of another chain and credits nothing', async () => {
   const invoice = await t.invoice('usdt', 5)
   const other = await startEvmChain(5)
   const wrong = await startTopupServer({

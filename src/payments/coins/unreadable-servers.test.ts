@@ -48,7 +48,7 @@ const watchers: Record<string, [Method, Partial<Record<SettingName, string>>]> =
 }
 
 test.each(Object.entries(watchers))(
-  '%s: whatever its servers respond is declared',
+  '%s: every response of its servers gives a declared error',
   async (_, [method, settings]) => {
     const t = await startTopupServer(settings)
     const [network = ''] = networksOf(t.ctx.config)
@@ -74,7 +74,7 @@ test.each(Object.entries(watchers))(
   },
 )
 
-test('whatever the sources of rates respond is no_rate', async () => {
+test('an unreadable response of every source of rates is no_rate', async () => {
   const t = await startTopupServer({
     TOPUP_EVM_XPUB: testXpub,
     TOPUP_EVM_RPC_URLS: url,

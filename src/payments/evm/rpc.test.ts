@@ -38,7 +38,7 @@ const rpcOf = (...urls: string[]) =>
 
 const ofBaseSepolia = { eth_chainId: { result: '0x14a34' } }
 
-test('asks the servers in their order, and goes on where one is down', async () => {
+test('asks the servers in their order and skips one that is down', async () => {
   const [first, fallback]: [string[], string[]] = [[], []]
   const down = startNode({ eth_chainId: 503 }, first)
   const up = startNode({ ...ofBaseSepolia, eth_blockNumber: { result: '0x10' } }, fallback)
@@ -69,7 +69,7 @@ test('refuses a server of another chain, and says so without its key', async () 
   expect(JSON.stringify(lines)).not.toContain('secret-key')
 })
 
-test('an error of the chain is an answer; a limit of one server is not', async () => {
+test('an error of the chain is final; a limit of one server is not', async () => {
   const reverted = { error: { code: 3, message: 'execution reverted', data: '0x08' } }
   const limited = { error: { code: -32_005, message: 'limit exceeded' } }
   const first = startNode({ ...ofBaseSepolia, eth_call: reverted, eth_getLogs: limited })
@@ -93,7 +93,7 @@ test('checks the chain again after a failure: one name may have several nodes', 
   await expect(rpc.request('eth_blockNumber')).rejects.toThrow('It serves chain 1')
 })
 
-test('a server that starts to serve another chain is not believed, and is used again after it', async () => {
+test('a server that serves another chain is not used until it returns to its own', async () => {
   const first: Answers = { ...ofBaseSepolia, eth_blockNumber: { result: '0x10' } }
   const other: Answers = { ...ofBaseSepolia, eth_blockNumber: { result: '0x20' } }
   const rpc = rpcOf(startNode(first), startNode(other))

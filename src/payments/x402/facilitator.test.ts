@@ -101,7 +101,7 @@ test('a facilitator settles payments of both versions', async () => {
   expect(new Set(authorizations)).toEqual(new Set(['Bearer secret-token']))
 })
 
-test('a response that was lost is no failure: the chain decides', async () => {
+test('a lost response is not a failure, because the chain decides', async () => {
   treatment = 'lost'
   const payment = await sign()
   expect([(await topUp(payment)).status, await credits()]).toEqual([200, 450])
@@ -127,7 +127,7 @@ test('an authorization that is on the chain already is rejected', async () => {
   await fresh.close()
 })
 
-test('offers nothing while the facilitator is away', async () => {
+test('offers nothing while the facilitator is down', async () => {
   const away = await startPaidServer(chain, {
     X402_GAS_KEY: '',
     FACILITATOR_URL: 'http://127.0.0.1:9',

@@ -167,7 +167,7 @@ describe.each(kinds)('$kind', ({ id, kind, model }) => {
 })
 
 test.each(kinds.filter(({ kind }) => /anthropic|google/.test(kind)))(
-  '$kind: thoughts are told apart from the answer, plain and streamed',
+  '$kind: thoughts are separate from the reply, plain and streamed',
   async ({ id }) => {
     const { response } = await ask(id, 'think', {
       reasoning_effort: 'low',

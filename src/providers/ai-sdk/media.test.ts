@@ -222,7 +222,7 @@ describe('speech', () => {
     gus.call('POST', '/v1/audio/speech', { model, input: 'Ahoy wörld', ...more })
 
   test.each(['e/speaks', 'd/speaks', 'fal/speaks'])(
-    '%s: a sound as it came, paid by the character',
+    '%s: returns the sound unchanged and charges its characters',
     async (id) => {
       const { status, headers, bytes } = await synthesize(id, { voice: 'rachel' })
       expect([status, headers.get('content-type')]).toEqual([200, 'audio/mpeg'])
@@ -278,7 +278,7 @@ describe('transcriptions', () => {
     ['e/listens', 2],
     ['d/listens', 2.5],
     ['fal/wizper', 2],
-  ] as const)('%s: its words, its pieces and its seconds', async (id, seconds) => {
+  ] as const)('%s: transcribes to words and segments and charges seconds', async (id, seconds) => {
     const { status, body } = await transcribe(id)
     expect([status, body.text, body.duration]).toEqual([200, 'Hello wörld', seconds])
     expect(body.segments).toMatchObject([{ start: 0, end: 2 }])

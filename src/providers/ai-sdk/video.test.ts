@@ -113,7 +113,7 @@ const makers: [AiSdkKind, string, object][] = [
 ]
 
 test.each(makers)(
-  '%s: begun, looked at until it is there, and taken',
+  '%s: submits a video, polls it until it is complete and downloads it',
   async (kind, model, body) => {
     const id = await begin(kind, model)
     expect(JSON.parse(seen[0]?.body ?? '')).toMatchObject(body)
@@ -135,7 +135,7 @@ test('does not follow a download to a private address', async () => {
 })
 
 test.each(makers)(
-  '%s: what failed says so without the key, what is busy is asked again',
+  '%s: a failure is reported without the key, and a busy provider is asked again',
   async (kind, model) => {
     const id = await begin(kind, model)
     state = 'busy'
@@ -147,7 +147,7 @@ test.each(makers)(
   },
 )
 
-test.each(makers)('%s: a response that is no status fails for good', async (kind, model) => {
+test.each(makers)('%s: a response without a status fails for good', async (kind, model) => {
   const id = await begin(kind, model)
   state = 'page'
   expect(await standing(kind, id)).toMatchObject({ status: 'failed' })
@@ -157,21 +157,24 @@ test.each(makers)('%s: a response that is no status fails for good', async (kind
   expect([kind, isFailed || response.status === 401]).toEqual([kind, true])
 })
 
-test.each(['fal', 'google'] as const)('%s: a response that broke off can pass', async (kind) => {
-  const id = await begin(kind, makers.find(([name]) => name === kind)?.[1] ?? '')
-  const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{'
-  const broken = Bun.listen({
-    port: 0,
-    hostname: '127.0.0.1',
-    socket: { data: (socket) => void socket.end(head) },
-  })
-  const baseUrl = `http://127.0.0.1:${broken.port}/${kind}`
-  const adapter = createAiSdkAdapter({ name: kind, kind, baseUrl, apiKey }, systemClock)
-  const poll = adapter.poll?.({ path: `/videos/${id}`, signal })
-  if (!poll) throw new Error('no videos')
-  expect(await catchError(poll)).toBeInstanceOf(UpstreamError)
-  broken.stop(true)
-})
+test.each(['fal', 'google'] as const)(
+  '%s: a response that breaks off is repeated',
+  async (kind) => {
+    const id = await begin(kind, makers.find(([name]) => name === kind)?.[1] ?? '')
+    const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{'
+    const broken = Bun.listen({
+      port: 0,
+      hostname: '127.0.0.1',
+      socket: { data: (socket) => void socket.end(head) },
+    })
+    const baseUrl = `http://127.0.0.1:${broken.port}/${kind}`
+    const adapter = createAiSdkAdapter({ name: kind, kind, baseUrl, apiKey }, systemClock)
+    const poll = adapter.poll?.({ path: `/videos/${id}`, signal })
+    if (!poll) throw new Error('no videos')
+    expect(await catchError(poll)).toBeInstanceOf(UpstreamError)
+    broken.stop(true)
+  },
+)
 
 test('fails a job without a video', async () => {
   const id = await begin('google', 'veo-3.0-generate-001')

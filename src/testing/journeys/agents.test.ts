@@ -59,7 +59,7 @@ async function expectShared(link: string, id: string): Promise<void> {
   expect(JSON.stringify(listed)).toContain(id)
 }
 
-test('an agent that knows only the list of tools', async () => {
+test('an agent that knows only the list of tools publishes an app', async () => {
   const client = new Client({ name: 'agent', version: '1' })
   await client.connect(new StreamableHTTPClientTransport(new URL(`${ctx.origin}/mcp?tools=core`)))
   const { tools } = await client.listTools()

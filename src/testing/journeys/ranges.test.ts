@@ -37,7 +37,7 @@ async function expectRanges(url: string): Promise<void> {
   expect((await getRange(`${bytes.length}-`)).status).toBe(416)
 }
 
-test('an asset at its signed URL', async () => {
+test('serves an asset by range at its signed URL', async () => {
   const html = '<!doctype html><title>Sound</title><p>Press a key'
   const app = textAt(await (await ctx.call('POST', '/api/apps', key, { html })).json(), 'app.id')
   const json = new TextEncoder().encode(JSON.stringify(Array.from({ length: 99 }, (_, at) => at)))
@@ -45,7 +45,7 @@ test('an asset at its signed URL', async () => {
   await expectRanges(textAt(await put.json(), 'asset.url'))
 })
 
-test('an image and a video at their signed URLs', async () => {
+test('serves an image and a video by range at their signed URLs', async () => {
   const imageRequest = { model: 'demo/image', prompt: 'a harbour' }
   const made = await ctx.call('POST', '/v1/images/generations', key, imageRequest)
   await expectRanges(textAt(await made.json(), 'data.0.url'))

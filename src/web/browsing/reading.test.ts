@@ -91,7 +91,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', ()
   )
 
   test(
-    'fits key forms and short names on a small phone',
+    'key forms and short names fit on a small phone',
     async () => {
       const page = await owner.newPage()
       await page.goto(`${origin}/wallet`)

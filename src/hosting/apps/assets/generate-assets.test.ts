@@ -124,7 +124,7 @@ test('unfinished items of a canceled job fail and release their holds', async ()
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(400), held: fromCredits(0) })
 })
 
-test('not_enough_credits: generates nothing', async () => {
+test('not_enough_credits: an account without credits generates nothing', async () => {
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '250' })
   const short = await expectError(t, 402, 'not_enough_credits', () =>

@@ -107,7 +107,7 @@ test.each(['500', '429', 'bad-json', 'image-empty', 'image-no-picture', 'image-u
 )
 
 test.each(['500', 'speech-empty', 'speech-json', 'speech-cut', 'speech-ok'])(
-  'a speaker that answers %s, no whole sound, gives no_sound',
+  'a speech model that returns %s, an incomplete sound, gives no_sound',
   async (script) => {
     await openWith({ SPEAKER_MODEL: `speech/${script}` })
     const { job, credits, held } = await made([hello])

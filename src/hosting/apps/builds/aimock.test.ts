@@ -163,7 +163,7 @@ describe.each(kinds)('a builder with the $kind protocol', ({ kind, base, model, 
   )
 
   test.each([401, 429, 500])(
-    'a %i of its model is no builder, and costs nothing',
+    'a %i of the model gives no_builder and costs nothing',
     async (status) => {
       mock.on({ userMessage: 'a harbour' }, { error: { message: 'No.' }, status })
       const { job, left } = await build('a harbour')

@@ -128,7 +128,7 @@ test.each([
 })
 
 test.each(['fake/500', 'fake/429', 'fake/reset-first', 'fake/bad-json', 'fake/empty', 'fake/html'])(
-  '%s is no builder, and nothing is charged',
+  '%s gives no_builder and costs nothing',
   async (other) => {
     Object.assign(t.ctx.config, { builderModel: other })
     await isUndone(await build([plan]), 'no_builder')

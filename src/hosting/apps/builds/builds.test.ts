@@ -264,7 +264,7 @@ test('rejects invalid bodies and stores nothing', async () => {
   }
 })
 
-test('games_off: rejects game builds', async () => {
+test('games_off: game builds are rejected', async () => {
   await reopen({ GAMES_ON: 'off' })
   await expectError(t, 400, 'games_off', () => ann.call('POST', '/apps', game))
   expect((await ann.call('POST', '/apps', { prompt })).status).toBe(202)
@@ -285,7 +285,7 @@ test('price_above_max, not_enough_credits, daily_cap', async () => {
   await expectError(t, 402, 'daily_cap', () => ann.call('POST', '/apps', game))
 })
 
-test('builds_limit: failed builds count', async () => {
+test('builds_limit: failed builds count against the limit', async () => {
   await reopen({ BUILDS_PER_HOUR: '2' })
   await built({ prompt: 'a timer' })
   t.clock.advance(60_000)
@@ -301,7 +301,7 @@ test('builds_limit: failed builds count', async () => {
   expect((await ann.call('POST', '/apps', { prompt: 'a list' })).status).toBe(202)
 })
 
-test('publishes_limit and storage_full: nothing is built', async () => {
+test('publishes_limit, storage_full: no build starts', async () => {
   await reopen({ PUBLISHES_PER_HOUR: '1' })
   const begun = await ann.call('POST', '/apps', game)
   await ann.publish()
@@ -314,7 +314,7 @@ test('publishes_limit and storage_full: nothing is built', async () => {
   await expectError(t, 409, 'storage_full', () => ann.call('POST', '/apps', game))
 })
 
-test('no_builder: nothing starts', async () => {
+test('no_builder: no build starts', async () => {
   for (const settings of [
     { BUILDER_MODEL: 'nobody/knows' },
     { BUILDER_MODEL: 'demo/image' },
@@ -328,7 +328,7 @@ test('no_builder: nothing starts', async () => {
   expect((await ann.call('POST', '/apps', { prompt })).status).toBe(202)
 })
 
-test('no_studio: the database is read-only', async () => {
+test('no_studio: a build is rejected while the database is read-only', async () => {
   const { tx } = t.ctx.db
   const full = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_FULL' })
   const stuck = Object.assign(new Error('disk full'), { errno: '53100' })
@@ -364,7 +364,7 @@ test('the price includes only assets that can be generated', async () => {
   expect(await priceWith('demo/image')).toBeGreaterThan(bare)
 })
 
-test('paused: rejects builds, icons and assets', async () => {
+test('paused: a paused agent gets no builds, icons or assets', async () => {
   await reopen({ EMBEDDED_ASSET_CREDITS: '2' })
   const id = await ann.publish()
   const assets = [{ name: 'ship.png', kind: 'sprite', what: 'a small red ship' }]

@@ -136,7 +136,7 @@ describe('a remix', () => {
     expect((await remix(ann, id)).body).toMatchObject({ html: away, bought: { version: 3 } })
   })
 
-  test('copies a version that was published during the scan', async () => {
+  test('copies the version that was published during the scan', async () => {
     const id = await ann.publish(priced)
     const { inspector } = ctx.ctx
     const inspect = inspector.inspect.bind(inspector)
@@ -296,7 +296,7 @@ describe('a remix is rejected', () => {
     await expectError(ctx, 410, 'taken_down', () => remix(ann, down))
   })
 
-  test('no_remix: remixes or prices are off', async () => {
+  test('no_remix: an app without remixes or prices cannot be remixed', async () => {
     const off = await ann.publish({ html, store: true, remix: 'off' })
     await expectError(ctx, 403, 'no_remix', () => remix(ben, off))
     const id = await ann.publish(priced)
@@ -318,7 +318,7 @@ describe('a remix is rejected', () => {
     await expectError(ctx, 402, 'daily_cap', () => remix(ben, capped))
   })
 
-  test('paused: buys nothing and may copy free apps', async () => {
+  test('paused: a paused agent buys nothing but copies free apps', async () => {
     const id = await ann.publish(priced)
     const free = await ann.publish({ html, store: true })
     expect(await pauseAgent(ctx.ctx, ben.handle, true)).toBe(true)
@@ -328,7 +328,7 @@ describe('a remix is rejected', () => {
     expect((await remix(ben, id)).status).toBe(201)
   })
 
-  test('busy: an own app without a version', async () => {
+  test('busy: an own app without a version cannot be remixed', async () => {
     const id = await ann.publish({ html })
     await ctx.ctx.db.tx((db) => db.update(apps).set({ version: 0 }).where(eq(apps.id, id)))
     await expectError(ctx, 409, 'busy', () => remix(ann, id))
@@ -348,7 +348,7 @@ describe('a remix is rejected', () => {
     await expectError(ctx, 409, 'storage_full', () => remix(ben, id))
   })
 
-  test('blocked_by_scan: a page that newer rules block', async () => {
+  test('blocked_by_scan: a page that newer rules block cannot be remixed', async () => {
     const id = await ann.publish(priced)
     const cy = await ctx.agent('cyd')
     const same = await cy.publish({ html })

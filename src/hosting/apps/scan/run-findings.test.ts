@@ -33,7 +33,7 @@ const listed = async () => (await ann.call('GET', `/apps/${app}`)).text('app.lis
 const found = { code: 'redirect.run', excerpt: target }
 const reason = { reasons: [expect.stringMatching(/redirect\.run.*elsewhere\.test/)] }
 
-test('a page that leaves when it runs goes off Explore, and its maker learns why', async () => {
+test('a page that navigates away goes off Explore, and its maker is notified why', async () => {
   const capture = fakeCaptures(t, leaves)
   expect(await listed()).toBe('on')
   await capture()
@@ -47,7 +47,7 @@ test('a page that leaves when it runs goes off Explore, and its maker learns why
   expect(JSON.stringify(notes)).toMatch(/redirect\.run.*elsewhere\.test/)
 })
 
-test('what a run found stays with the version', async () => {
+test('the findings of a run stay with the version', async () => {
   const capture = fakeCaptures(t, leaves)
   await capture()
   const rescanned = await ann.call('POST', `/apps/${app}/rescan`)
@@ -64,7 +64,7 @@ test('what a run found stays with the version', async () => {
   expect(await listed()).toBe('on')
 })
 
-test('a version that leaves replaces no cover, and Explore drops it', async () => {
+test('a version that navigates away replaces no cover and is removed from Explore', async () => {
   const capture = fakeCaptures(t, leaves)
   await ann.call('POST', `/apps/${app}/versions`, { html: here })
   await capture()
@@ -87,7 +87,7 @@ test('an uploaded cover and many hidden versions do not keep the visible one fro
   expect(await listed()).toBe('off')
 })
 
-test('changes of the texts do not put off the run', async () => {
+test('changes of the texts do not delay the run', async () => {
   const capture = fakeCaptures(t, leaves)
   for (let passed = 0; passed <= 60; passed += 5) {
     t.clock.advance(5 * second)
@@ -100,7 +100,7 @@ test('changes of the texts do not put off the run', async () => {
   expect(await capture()).toEqual([])
 })
 
-test('a busy machine runs the page again later, and finds nothing meanwhile', async () => {
+test('a busy machine runs the page again later and has no findings until then', async () => {
   let attempts = 0
   const capture = fakeCaptures(t, (html) => ((attempts += 1) > 2 ? leaves(html) : undefined))
   await capture()
@@ -114,7 +114,7 @@ test('a busy machine runs the page again later, and finds nothing meanwhile', as
   expect([attempts, await listed()]).toEqual([3, 'off'])
 })
 
-test('without a browser the rules for texts decide alone', async () => {
+test('without a browser only the rules for texts decide', async () => {
   t.clock.advance(3_600 * second)
   await enqueueCaptures(t.ctx)
   await t.ctx.jobs.runDue()

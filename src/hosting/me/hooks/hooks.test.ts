@@ -238,7 +238,7 @@ describe('a receiver', () => {
     expect(received).toHaveLength(2)
   })
 
-  test('that is slow times out after ten seconds without delaying others', async () => {
+  test('that is slow times out after ten seconds and does not delay others', async () => {
     const never = Promise.withResolvers<Response>()
     const fetch = () => never.promise
     const slow = Bun.serve({ hostname: outside, port: 0, idleTimeout: 0, fetch })
