@@ -34,6 +34,9 @@ export const anyMediaSchema = Type.Unsafe<Response>(Type.Any({ contentMediaType:
 /** The 416 for a range behind the end, which the runtime sends without a body. */
 export const RangeNotSatisfiableSchema = Type.Void()
 
+/** The 304 for an If-None-Match that still matches. */
+export const NotModifiedSchema = Type.Void()
+
 /** A JSON object of unknown fields. */
 export type Json = Record<string, unknown>
 

@@ -117,13 +117,14 @@ const phrases: Record<string, string> = {
   204: 'No content.',
   206: 'The part that `Range` requested.',
   302: 'Redirect to `Location`.',
+  304: 'Not changed since the `ETag` of `If-None-Match`. The response has no body.',
   416: 'The requested range starts after the end. The response has no body.',
 }
 
 /** The plugin moves keywords of a schema next to `content`. This moves them back. */
 function responseOf(status: string, given: Node, schemas: Schemas, more: Node): Node {
   const { content: offered, description, ...keywords } = given
-  const isEmpty = status === '204' || status === '416'
+  const isEmpty = /^(204|304|416)$/.test(status)
   const content = isEmpty ? {} : contentOf(recordOf(offered), keywords, schemas)
   return {
     description: description ?? lookUp(phrases, status) ?? codesIn(content),
@@ -163,6 +164,11 @@ function byMedia(schema: Node): Node[] {
   return parts.some((part) => part['contentMediaType']) ? parts : [schema]
 }
 
+/** The codes of an error, beside the schema of the envelope that all errors share. */
+const ofCodes = (codes: unknown): Node => ({
+  properties: { error: { properties: { code: { enum: codes } } } },
+})
+
 const inside = new Set(['items', 'not', 'anyOf', 'oneOf', 'allOf'])
 
 /**
@@ -177,7 +183,8 @@ class Schemas {
 
   /** Returns a schema, or a reference to one with a title. Throws for two schemas of one title. */
   of(given: unknown): unknown {
-    const { title, ...schema } = recordOf(given)
+    const { title, codes, ...schema } = recordOf(given)
+    if (codes) return { ...recordOf(this.of({ title, ...schema })), allOf: [ofCodes(codes)] }
     if (typeof title !== 'string') return this.plain(given)
     const plain = this.plain(schema)
     const known = this.named.get(title)

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anyObject } from '../../core/schema.ts'
+import { anyObject, mediaSchema } from '../../core/schema.ts'
 import { promptCharsMax, speechCharsMax } from '../../limits.ts'
 import { speechFormats } from './speech.ts'
 import { transcriptionFormats } from './transcription-request.ts'
@@ -55,3 +55,11 @@ export const TranscriptionSchema = Type.Object(
   { text: Type.String(), cost: Type.Number({ description: 'USD' }) },
   { title: 'Transcription', additionalProperties: true },
 )
+
+export const SpeechEventsSchema = mediaSchema('text/event-stream', {
+  description: 'With `stream_format` sse: speech.audio.delta events, then speech.audio.done.',
+})
+
+export const TranscriptEventsSchema = mediaSchema('text/event-stream', {
+  description: 'With `stream`: transcript.text.delta events, then transcript.text.done.',
+})

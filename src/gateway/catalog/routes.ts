@@ -36,7 +36,7 @@ export const catalogRoutes = (ctx: AppContext) =>
       publicOperation(
         { id: 'get_model', tag: 'Models', summary: 'Get a model and its price.' },
         { 200: schemas.ModelSchema },
-        ['no_model'],
+        ['no_model', 'not_found'],
       ),
     )
     // Ids contain a slash, which some clients do not encode as %2F.

@@ -71,7 +71,7 @@ export const ResponseSchema = Type.Object(
     }),
     error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
     incomplete_details: nullable(Type.Object({ reason: Type.String() })),
-    model: Type.String(),
+    model: nullable(Type.String()),
     output: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
       description: 'Items: message, function_call, custom_tool_call, tool_search_call, reasoning.',
     }),
