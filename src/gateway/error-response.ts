@@ -1,6 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 
-import { nullable } from '../core/schema.ts'
+import { type Described, nullable } from '../core/schema.ts'
 import { isWriteUnavailable } from '../db/error.ts'
 import { ApiError, type GatewayErrorName, mediaCodes } from '../errors.ts'
 import { methodList } from '../http/allowed-methods.ts'
@@ -212,10 +212,11 @@ const ErrorSchema = Type.Object(
   { title: 'Error' },
 )
 
-/** Adds the offer to an error of a call that a payment of an agent makes succeed. */
+/** The offer in an error of a call that a payment of an agent makes succeed. */
+const offer = Type.Partial(Type.Object(offerFields)).properties
 const withOffer = ({ title: _, properties, ...schema }: TSchema): TSchema => ({
   ...schema,
-  properties: { ...properties, ...Type.Partial(Type.Object(offerFields)).properties },
+  properties: { ...properties, ...offer },
 })
 
 const RateLimitSchema = Type.Object(
@@ -232,16 +233,15 @@ const codesInDetails: { [N in GatewayErrorName]?: readonly (string | null)[] } =
 const codesOf = (name: GatewayErrorName): readonly (string | null)[] =>
   codesInDetails[name] ?? [table[name][3] ?? null]
 
-/**
- * Returns the schema of a status. `codes` completes the shared envelope (http/openapi.ts), which
- * the envelope of another API replaces.
- */
-function bodySchema(
-  status: number,
-  names: readonly GatewayErrorName[],
-  envelope?: TSchema,
-): TSchema {
-  const schema = envelope ?? { ...ErrorSchema, codes: [...new Set(names.flatMap(codesOf))] }
+/** The codes of an error, beside the schema of the envelope that all errors share. */
+const codesSchema = (names: readonly GatewayErrorName[]): Described => {
+  const code = { enum: [...new Set(names.flatMap(codesOf))] }
+  return { described: { allOf: [{ properties: { error: { properties: { code } } } }] } }
+}
+
+/** Returns the schema of a status. `envelope` replaces OpenAI's. */
+function bodySchema(status: number, names: GatewayErrorName[], envelope?: TSchema): TSchema {
+  const schema = envelope ?? { ...ErrorSchema, ...codesSchema(names) }
   if (status === 402) return withOffer(schema)
   return status === 429 && !envelope ? Type.Union([schema, RateLimitSchema]) : schema
 }

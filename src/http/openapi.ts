@@ -164,11 +164,6 @@ function byMedia(schema: Node): Node[] {
   return parts.some((part) => part['contentMediaType']) ? parts : [schema]
 }
 
-/** The codes of an error, beside the schema of the envelope that all errors share. */
-const ofCodes = (codes: unknown): Node => ({
-  properties: { error: { properties: { code: { enum: codes } } } },
-})
-
 const inside = new Set(['items', 'not', 'anyOf', 'oneOf', 'allOf'])
 
 /**
@@ -183,16 +178,18 @@ class Schemas {
 
   /** Returns a schema, or a reference to one with a title. Throws for two schemas of one title. */
   of(given: unknown): unknown {
-    const { title, codes, ...schema } = recordOf(given)
-    if (codes) return { ...recordOf(this.of({ title, ...schema })), allOf: [ofCodes(codes)] }
-    if (typeof title !== 'string') return this.plain(given)
-    const plain = this.plain(schema)
+    if (!isRecord(given)) return this.plain(given)
+    const { title, ...schema } = given
+    // A component is a response, which may have more fields than a request.
+    if (this.isInput || typeof title !== 'string') return this.plain(schema)
+    const { described, ...shared } = schema
+    const plain = this.plain(shared)
     const known = this.named.get(title)
     if (known && !Bun.deepEquals(known, plain)) {
       throw new Error(`two schemas have the title ${title}`)
     }
     this.named.set(title, plain)
-    return { $ref: `#/components/schemas/${title}` }
+    return { $ref: `#/components/schemas/${title}`, ...recordOf(described) }
   }
 
   /** Returns the converted schema. */
@@ -205,6 +202,7 @@ class Schemas {
       const isMap = name === 'properties' || name === 'patternProperties'
       if (isMap) schema[name] = mapValues(recordOf(value), (property) => this.of(property))
       else if (name === 'charsMax') schema['maxLength'] = value
+      else if (name === 'described') Object.assign(schema, value)
       else schema[name] = inside.has(name) && typeof value === 'object' ? this.of(value) : value
     }
     if (typeof more === 'object' || (more === false && this.isInput))

@@ -1,6 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { lenientObject, nullable, textSchema, TimeSchema } from '../../core/schema.ts'
+import {
+  lenientObject,
+  lineSchema,
+  nullable,
+  sixDecimals,
+  textSchema,
+  TimeSchema,
+} from '../../core/schema.ts'
 import { keyNameCharsMax, modelIdCharsMax } from '../../limits.ts'
 import {
   keyModelsMax,
@@ -37,6 +44,7 @@ const credits = (period: string) =>
   Type.Number({
     minimum: 0,
     maximum: capMax,
+    ...sixDecimals,
     description: `Credits per ${period} (UTC); 1,000 credits are 1 USD. null: no limit.`,
   })
 const perMinute = (unit: string) =>
@@ -49,7 +57,7 @@ const limits = {
   requests_per_minute: nullable(perMinute('Requests')),
   tokens_per_minute: nullable(perMinute('Input and output tokens')),
   models: nullable(
-    Type.Array(Type.String({ minLength: 1, maxLength: modelIdCharsMax }), {
+    Type.Array(lineSchema(modelIdCharsMax, { minLength: 1 }), {
       minItems: 1,
       maxItems: keyModelsMax,
       description: 'Ids that the key may use. An asterisk stands for any characters: openai/*.',
@@ -57,7 +65,7 @@ const limits = {
   ),
   expires_at: nullable(TimeSchema),
   note: nullable(textSchema(keyNoteCharsMax)),
-  tags: Type.Array(textSchema(keyTagCharsMax, { minLength: 1 }), { maxItems: keyTagsMax }),
+  tags: Type.Array(lineSchema(keyTagCharsMax, { minLength: 1 }), { maxItems: keyTagsMax }),
   project: nullable(Type.String({ maxLength: 40, description: 'The id of a project.' })),
 }
 
@@ -87,9 +95,12 @@ export const DeletedKeySchema = Type.Object({ id: Type.String(), deleted: Type.L
 
 /** Body of POST and PATCH /accounts/keys. */
 export const KeyRequestSchema = lenientObject({
-  name: Type.Optional(textSchema(keyNameCharsMax, { minLength: 1 })),
-  daily_cap: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: capMax }))),
+  name: Type.Optional(lineSchema(keyNameCharsMax, { minLength: 1 })),
+  daily_cap: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: capMax, ...sixDecimals }))),
   ...Type.Partial(Type.Object(limits)).properties,
+  expires_at: Type.Optional(
+    nullable(Type.String({ maxLength: 40, described: { format: 'date-time' } })),
+  ),
 })
 export type KeyParams = Static<typeof KeyRequestSchema>
 
@@ -110,7 +121,7 @@ const projectCaps = {
   weekly_cap: nullable(credits('week, from Monday')),
   monthly_cap: nullable(credits('calendar month')),
 }
-const projectName = textSchema(projectNameCharsMax, { minLength: 1 })
+const projectName = lineSchema(projectNameCharsMax, { minLength: 1 })
 
 export const ProjectSchema = Type.Object(
   {

@@ -1,11 +1,14 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
+import { modelTypes } from '../../config/providers.ts'
 import type { AppContext } from '../../context.ts'
 import { keyAuth } from '../authentication.ts'
 import { publicOperation } from '../operation.ts'
 import * as catalog from './catalog.ts'
 import * as schemas from './schemas.ts'
+
+const types = ['all', ...modelTypes].join('|')
 
 /** Routes of the models and their prices (document 2, GET /v1/models), without authentication. */
 export const catalogRoutes = (ctx: AppContext) =>
@@ -18,7 +21,10 @@ export const catalogRoutes = (ctx: AppContext) =>
         query: Type.Object(
           {
             type: Type.Optional(
-              Type.String({ description: 'Model types, separated by commas, or all.' }),
+              Type.String({
+                description: 'Model types, separated by commas, or all.',
+                described: { pattern: `^(${types})(,(${types}))*$` },
+              }),
             ),
           },
           { additionalProperties: true },

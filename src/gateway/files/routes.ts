@@ -8,7 +8,7 @@ import { keyAuth } from '../authentication.ts'
 import { keyOperation } from '../operation.ts'
 import * as files from './files.ts'
 import * as schemas from './schemas.ts'
-import { readUpload } from './upload.ts'
+import { purposePattern, readUpload } from './upload.ts'
 
 /** The body of an upload, which `readUpload` parses. */
 const uploadSchema: OpenAPIV3.SchemaObject = {
@@ -16,7 +16,7 @@ const uploadSchema: OpenAPIV3.SchemaObject = {
   required: ['file'],
   properties: {
     file: { type: 'string', format: 'binary' },
-    purpose: { type: 'string', default: 'user_data' },
+    purpose: { type: 'string', pattern: purposePattern.source, default: 'user_data' },
     expires_after: {
       type: 'object',
       description: 'When the file expires. By default, 30 days after its last use.',

@@ -14,10 +14,10 @@ const reject = (problem: string, param: string): never => {
 
 /** Converts the amount of a top-up. Throws `bad_request` for one that is not allowed. */
 export function parseTopupAmount({ config }: AppContext, amount: number): NanoUsd {
-  const exact = fromUsd(formatDecimal(amount))
-  const hasMore =
-    exact === undefined || toUsd(exact) !== amount || (exact * 1_000_000n) % 1_000_000_000n !== 0n
-  if (hasMore) return reject('"amount" must have at most six decimals.', 'amount')
+  const exact = fromUsd(String(amount))
+  if (exact === undefined || exact % 1_000n !== 0n) {
+    return reject('"amount" must have at most six decimals.', 'amount')
+  }
   const { topupMinUsd: min, topupMaxUsd: max } = config
   if (exact >= min && exact <= max) return exact
   const bounds = `${formatDecimal(toUsd(min))} to ${formatDecimal(toUsd(max))} USD`

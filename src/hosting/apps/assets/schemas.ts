@@ -1,6 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { LinkSchema, oneOf, textSchema, TimeSchema } from '../../../core/schema.ts'
+import {
+  base64Pattern,
+  lineSchema,
+  LinkSchema,
+  oneOf,
+  textSchema,
+  TimeSchema,
+} from '../../../core/schema.ts'
 import {
   assetPromptCharsMax,
   assetVoiceCharsMax,
@@ -45,7 +52,7 @@ export const AssetRequestSchema = Type.Object(
     seconds: Type.Optional(Type.Number({ minimum: 0.1, maximum: 60 })),
     width: Type.Optional(Type.Integer({ minimum: 1, maximum: 4096, description: 'Pixels.' })),
     height: Type.Optional(Type.Integer({ minimum: 1, maximum: 4096, description: 'Pixels.' })),
-    voice: Type.Optional(textSchema(assetVoiceCharsMax)),
+    voice: Type.Optional(lineSchema(assetVoiceCharsMax)),
     seed: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -117,7 +124,13 @@ export type AssetList = Static<typeof AssetListSchema>
 
 /** A file inside JSON. */
 export const UploadEnvelopeSchema = Type.Object(
-  { data: Type.String({ pattern: '^data:', description: 'The file as a data URL.' }) },
+  {
+    data: Type.String({
+      pattern: '^data:',
+      description: 'The file as a data URL.',
+      described: { pattern: `^data:[^,]*;base64,${base64Pattern}$` },
+    }),
+  },
   { additionalProperties: false },
 )
 
