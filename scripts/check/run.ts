@@ -13,7 +13,7 @@ interface Outcome {
   passed: number
   failed: number
   skipped: number
-  /** What the processes of the run used, to tell work from waiting. */
+  /** CPU time of the processes of the run, to tell work from waiting. */
   cpuSeconds?: number
   /** The failed tests: "src/a.test.ts:12". */
   places?: string[]

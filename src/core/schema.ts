@@ -23,6 +23,12 @@ FormatRegistry.Set('numeric', (text) => /^\d{1,15}(\.\d{1,20})?$/.test(text))
 /** RFC 3339. Responses have UTC to the millisecond; requests may have any offset. */
 export const TimeSchema = Type.String({ format: 'date-time' })
 
+/** `TimeSchema` of a request. The pattern is for clients that do not check formats. */
+export const TimeRequestSchema = Type.String({
+  format: 'date-time',
+  described: { pattern: dateTime.source },
+})
+
 /** A day or a moment of ISO 8601 in a query. The operation parses it. */
 export const momentSchema = (description: string) =>
   Type.String({
@@ -88,7 +94,10 @@ export const lenientObject = <T extends TProperties>(properties: T) =>
 /** The characters of whole groups of base64 (RFC 4648, section 4). */
 export const base64Pattern = '(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?'
 
-/** Describes an amount: six decimals are a nano-USD of credits. */
+/**
+ * Describes an amount of a request: six decimals are a nano-USD of credits. Responses do without:
+ * validators that divide floating-point numbers reject 0.001.
+ */
 export const sixDecimals: Described = { described: { multipleOf: 0.000_001 } }
 
 const unplain = '\\u2028\\u2029\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ufeff'

@@ -1,5 +1,6 @@
 import type { OpenAPIV3 } from 'openapi-types'
 
+import { lookUp } from '../core/schema.ts'
 import { choicesMax, fallbackModelsMax, imageSideMax, modelIdCharsMax } from '../limits.ts'
 
 type Schema = OpenAPIV3.SchemaObject
@@ -73,4 +74,4 @@ export const typedSchema = (type: string, required: Record<string, Schema> = {})
 
 /** Fields that an operation gives to the parser of a chat, or ignores. Other names are errors. */
 export const knownFields = (names: readonly string[]): Record<string, Schema> =>
-  Object.fromEntries(names.map((name) => [name, sharedSchemas[name] ?? {}]))
+  Object.fromEntries(names.map((name) => [name, lookUp(sharedSchemas, name) ?? {}]))

@@ -122,12 +122,9 @@ function checkProject(project: string | null, own: string | null): void {
 /** Returns whether a list allows an id. A pattern must be on the list itself. */
 const isAllowed = (own: string[], id: string): boolean => !id.includes('*') && allowsModel(own, id)
 
-/** RFC 3339. */
-const momentPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i
-
 function readExpiry(text: string | null, now: number): number | null {
   if (text === null) return null
-  const at = momentPattern.test(text) ? Date.parse(text) : Number.NaN
+  const at = Date.parse(text)
   if (at > now) return at
   throw invalidField(
     'expires_at',

@@ -1,11 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import {
+  type Described,
   lenientObject,
   lineSchema,
   nullable,
   sixDecimals,
   textSchema,
+  TimeRequestSchema,
   TimeSchema,
 } from '../../core/schema.ts'
 import { keyNameCharsMax, modelIdCharsMax } from '../../limits.ts'
@@ -40,20 +42,24 @@ export const BalanceSchema = Type.Object({
   credit_id: Type.String(),
 })
 
-const credits = (period: string) =>
+const credits = (period: string, more: Partial<Described> = {}) =>
   Type.Number({
+    ...more,
     minimum: 0,
     maximum: capMax,
-    ...sixDecimals,
     description: `Credits per ${period} (UTC); 1,000 credits are 1 USD. null: no limit.`,
   })
 const perMinute = (unit: string) =>
   Type.Integer({ minimum: 1, maximum: perMinuteMax, description: `${unit} per minute.` })
 
+const longCaps = (more?: Described) => ({
+  weekly_cap: nullable(credits('week, from Monday', more)),
+  monthly_cap: nullable(credits('calendar month', more)),
+})
+
 /** Limits of a key for teams. null: no limit. */
 const limits = {
-  weekly_cap: nullable(credits('week, from Monday')),
-  monthly_cap: nullable(credits('calendar month')),
+  ...longCaps(),
   requests_per_minute: nullable(perMinute('Requests')),
   tokens_per_minute: nullable(perMinute('Input and output tokens')),
   models: nullable(
@@ -97,10 +103,13 @@ export const DeletedKeySchema = Type.Object({ id: Type.String(), deleted: Type.L
 export const KeyRequestSchema = lenientObject({
   name: Type.Optional(lineSchema(keyNameCharsMax, { minLength: 1 })),
   daily_cap: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: capMax, ...sixDecimals }))),
-  ...Type.Partial(Type.Object(limits)).properties,
-  expires_at: Type.Optional(
-    nullable(Type.String({ maxLength: 40, described: { format: 'date-time' } })),
-  ),
+  ...Type.Partial(
+    Type.Object({
+      ...limits,
+      ...longCaps(sixDecimals),
+      expires_at: nullable(TimeRequestSchema),
+    }),
+  ).properties,
 })
 export type KeyParams = Static<typeof KeyRequestSchema>
 
@@ -116,18 +125,17 @@ export const RotateRequestSchema = lenientObject({
 })
 export type RotateParams = Static<typeof RotateRequestSchema>
 
-const projectCaps = {
-  daily_cap: nullable(credits('day')),
-  weekly_cap: nullable(credits('week, from Monday')),
-  monthly_cap: nullable(credits('calendar month')),
-}
+const projectCaps = (more?: Described) => ({
+  daily_cap: nullable(credits('day', more)),
+  ...longCaps(more),
+})
 const projectName = lineSchema(projectNameCharsMax, { minLength: 1 })
 
 export const ProjectSchema = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    ...projectCaps,
+    ...projectCaps(),
     spent: Type.Object(
       { day: Type.Number(), week: Type.Number(), month: Type.Number() },
       { description: 'Credits in the current periods, settled and held.' },
@@ -141,7 +149,7 @@ export type ProjectResponse = Static<typeof ProjectSchema>
 export const ProjectListSchema = Type.Object({ data: Type.Array(ProjectSchema) })
 export const DeletedProjectSchema = Type.Object({ id: Type.String(), deleted: Type.Literal(true) })
 
-const optionalCaps = Type.Partial(Type.Object(projectCaps)).properties
+const optionalCaps = Type.Partial(Type.Object(projectCaps(sixDecimals))).properties
 
 /** Body of POST /accounts/projects. */
 export const NewProjectSchema = lenientObject({ name: projectName, ...optionalCaps })

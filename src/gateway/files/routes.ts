@@ -86,7 +86,7 @@ export const fileRoutes = (ctx: AppContext) =>
       keyOperation(
         { id: 'get_file', tag: 'Files', summary: 'Get a file.' },
         { 200: schemas.FileSchema },
-        ['no_file'],
+        ['no_file', 'not_found'],
       ),
     )
     .get(
@@ -98,7 +98,7 @@ export const fileRoutes = (ctx: AppContext) =>
       keyOperation(
         { id: 'get_file_content', tag: 'Files', summary: 'Download the content of a file.' },
         { 200: anyMediaSchema },
-        ['no_file'],
+        ['no_file', 'not_found'],
       ),
     )
     .delete(
@@ -110,6 +110,6 @@ export const fileRoutes = (ctx: AppContext) =>
       keyOperation(
         { id: 'delete_file', tag: 'Files', summary: 'Delete a file.' },
         { 200: schemas.DeletedFileSchema },
-        ['bad_request', 'too_large', 'no_file', 'try_again'],
+        ['bad_request', 'too_large', 'no_file', 'not_found', 'try_again'],
       ),
     )

@@ -59,13 +59,15 @@ export const HistoryQuerySchema = Type.Object(
 export type HistoryQuery = Static<typeof HistoryQuerySchema>
 
 const groups = 'day|key|model|upstream|tag|project'
+/** No word of the list is there twice. */
+const unique = '(?!(?:.*,)?(\\w+),(?:.*,)?\\1(?:,|$))'
 
 export const UsageQuerySchema = Type.Object(
   {
     group_by: Type.Optional(
       Type.String({
         maxLength: 100,
-        described: { pattern: `^(${groups})(,(${groups})){0,2}$` },
+        described: { pattern: `^${unique}(?:${groups})(?:,(?:${groups})){0,2}$` },
         description: 'One to three of day, key, model, upstream, tag, project. The default is day.',
       }),
     ),

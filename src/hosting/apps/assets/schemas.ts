@@ -5,6 +5,7 @@ import {
   lineSchema,
   LinkSchema,
   oneOf,
+  sixDecimals,
   textSchema,
   TimeSchema,
 } from '../../../core/schema.ts'
@@ -74,7 +75,9 @@ export const GenerateAssetsSchema = Type.Object(
         description: 'All assets that the page requests and does not have.',
       }),
     ]),
-    maxCredits: Type.Optional(Type.Number({ minimum: 0, maximum: remixPriceCreditsMax })),
+    maxCredits: Type.Optional(
+      Type.Number({ minimum: 0, maximum: remixPriceCreditsMax, ...sixDecimals }),
+    ),
     ref: Type.Optional(RefSchema),
     dryRun: Type.Optional(Type.Boolean({ description: 'Returns the prices without generating.' })),
   },
