@@ -28,8 +28,9 @@ export async function checkDocuments(options: Omit<RunOptions, 'excluded'>) {
     await fund(server, values.v1[0])
     const run = (part: 'api' | 'v1') =>
       runSchemathesis(`${origin}/${part}/openapi.json`, values[part], { ...options, excluded })
-    const [api, gateway] = [await run('api'), await run('v1')]
+    const [api, gateway] = await Promise.all([run('api'), run('v1')])
     return {
+      operations: values.api.length + values.v1.length - excluded.length,
       cases: api.cases + gateway.cases,
       problems: [...api.problems, ...gateway.problems],
     }

@@ -20,12 +20,18 @@ const outside: [operation: RegExp, message: RegExp][] = [
   [/^PATCH /, /^"priceRemix" requires|^"remix": "price" requires/],
   [/^POST \/apps\/\{id\}\/remix/, /^"name" is for skills and frameworks/],
   [/^POST \/apps\/\{id\}\/assets/, /requests no missing assets|have the same name/],
+  [
+    /^POST \/runs/,
+    /^"step" must be one of|^An app must be the id of one of your|^A url must be a public/,
+  ],
   [/review$/, /^"version" must be at most/],
-  [/^POST \/me\/hooks/, /^You have reached the limit/],
+  [/^POST /, /ha(s|ve) reached the limit/],
+  // Numbers of a query are in plain digits, which no schema of a number says.
+  [/^GET \/jobs/, /^"wait" must be a number/],
   [/\/accounts\/projects/, /^The account has a project/],
   [/^POST \/topup/, /^"amount" must be \d/],
   // Moments after now, and addresses that are public.
-  [/\/accounts\/keys/, /^expires_at must be a time in the future/],
+  [/\/accounts\/keys/, /^expires_at must be a date-time in the future/],
   [/^POST \/me\/hooks/, /^"url" must be a public http or https address/],
   // The conversation as a whole: calls before their results, a user, any content.
   [/./, /^No message has content|^Send "messages": an array/],

@@ -9,7 +9,7 @@ import { type Document, getDocument, getGatewayDocument, listOperations } from '
 const ctx = await startTestServer()
 afterAll(() => ctx.close())
 
-const ajv = new Ajv2020({ strict: false })
+const ajv = new Ajv2020({ strict: false, multipleOfPrecision: 9 })
 addFormats.default(ajv)
 
 /** Returns whether the schema of an operation accepts a body. */

@@ -24,8 +24,6 @@ export interface RunOptions {
   seed: number
   /** Generated requests of an operation, valid and invalid ones. */
   examples: number
-  /** `fuzzing`, and `coverage` for the bounds of every field. */
-  phases: 'fuzzing' | 'coverage,fuzzing'
   /** Operations without an end, and those that end others. */
   excluded: string[]
 }
@@ -103,7 +101,7 @@ function configOf(values: OperationValues[], seed: number, examples: number): st
 export async function runSchemathesis(
   documentUrl: string,
   values: OperationValues[],
-  { seed, examples, phases, excluded }: RunOptions,
+  { seed, examples, excluded }: RunOptions,
 ): Promise<SchemathesisReport> {
   const folder = mkdtempSync(join(tmpdir(), 'berth-schemathesis-'))
   try {
@@ -120,7 +118,7 @@ export async function runSchemathesis(
         '--checks',
         checks.join(),
         '--phases',
-        phases,
+        'coverage,fuzzing',
         '--report',
         'ndjson',
         '--report-dir',
