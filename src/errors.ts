@@ -180,7 +180,8 @@ interface GatewayDetails {
 }
 
 /** Codes of files in a chat request (docs/spec/gateway-decisions.md, "Responses"). */
-export type MediaCode = 'W203' | 'W605' | 'W606' | 'W607' | 'W608' | 'W609' | 'W611'
+export const mediaCodes = ['W203', 'W605', 'W606', 'W607', 'W608', 'W609', 'W611'] as const
+export type MediaCode = (typeof mediaCodes)[number]
 
 /**
  * Every expected error by name, with its details. Amounts are billionths of a USD, `retryAfter` is

@@ -153,6 +153,7 @@ export const unfundedDiskFloors = 5
 export const modelIdCharsMax = 200
 export const filePageMax = 10_000
 export const historyPageMax = 1_000
+export const historyPagesMax = 1_000_000_000
 export const historyPageDefault = 100
 
 /** Chat (document 2, sections 7 and 8, and limits that they leave open). */

@@ -27,6 +27,7 @@ const soaks: [script: string, ...args: string[]][] = [
   ['races', '30'],
   ['versions'],
   ['replicas', '300'],
+  ['documents'],
 ]
 
 const soakSteps = soaks.map(([script, ...args]): Step => [

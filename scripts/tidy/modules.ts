@@ -51,7 +51,7 @@ const inner: Record<string, string[][]> = {
   ],
   gateway: [
     ['error-messages', 'error-response', 'error-examples', 'operation', 'authentication', 'call'],
-    ['description', 'events', 'fields', 'list', 'catalog', 'accounts', 'usage'],
+    ['description', 'events', 'fields', 'request-schemas', 'list', 'catalog', 'accounts', 'usage'],
     ['paid'],
     ['media-files', 'files', 'topups', 'audio', 'chat'],
     ['embeddings', 'images', 'videos', 'responses', 'messages-api', 'completions'],

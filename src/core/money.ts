@@ -23,9 +23,18 @@ export const fromCredits = (credits: number): NanoUsd => nano(BigInt(credits) * 
  * Converts credits of a request. Throws `bad_request` for more than six decimals, because rounding
  * could turn a small cap into a cap of 0.
  */
-export function parseCredits(credits: number, param: string): NanoUsd {
-  const amount = nano(BigInt(Math.round(credits * Number(nanoPerCredit))))
-  if (toCredits(amount) === credits) return amount
+export const parseCredits = (credits: number, param: string): NanoUsd =>
+  nano(parseMillionths(credits, param))
+
+/**
+ * Converts an amount of a request to its millionths. Throws `bad_request` for more than six
+ * decimals. Floating-point numbers of this size are also multiples of a millionth when the last of
+ * their digits differs, and validators of `multipleOf` accept those.
+ */
+export function parseMillionths(amount: number, param: string): bigint {
+  const millionths = Math.round(amount * 1_000_000)
+  const isExact = millionths / 1_000_000 === amount || amount / 0.000_001 === millionths
+  if (isExact && Number.isFinite(millionths)) return BigInt(millionths)
   rejectRequest(`"${param}" must have at most six decimals.`, param)
 }
 

@@ -22,6 +22,20 @@ FormatRegistry.Set('numeric', (text) => /^\d{1,15}(\.\d{1,20})?$/.test(text))
 
 /** RFC 3339. Responses have UTC to the millisecond; requests may have any offset. */
 export const TimeSchema = Type.String({ format: 'date-time' })
+
+/** `TimeSchema` of a request. The pattern is for clients that do not check formats. */
+export const TimeRequestSchema = Type.String({
+  format: 'date-time',
+  described: { pattern: dateTime.source },
+})
+
+/** A day or a moment of ISO 8601 in a query. The operation parses it. */
+export const momentSchema = (description: string) =>
+  Type.String({
+    maxLength: 40,
+    description,
+    described: { anyOf: [{ format: 'date' }, { format: 'date-time' }] },
+  })
 export const LinkSchema = Type.String({ format: 'uri' })
 
 /** Creates the schema of a response that is not JSON. */
@@ -33,6 +47,9 @@ export const anyMediaSchema = Type.Unsafe<Response>(Type.Any({ contentMediaType:
 
 /** The 416 for a range behind the end, which the runtime sends without a body. */
 export const RangeNotSatisfiableSchema = Type.Void()
+
+/** The 304 for an If-None-Match that still matches. */
+export const NotModifiedSchema = Type.Void()
 
 /** A JSON object of unknown fields. */
 export type Json = Record<string, unknown>
@@ -74,14 +91,48 @@ export const anyObject = { type: 'object', additionalProperties: {} } as const
 export const lenientObject = <T extends TProperties>(properties: T) =>
   Type.Object(properties, { additionalProperties: true })
 
+/** The characters of whole groups of base64 (RFC 4648, section 4). */
+export const base64Pattern = '(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?'
+
 /**
- * Creates the schema of a text with at most `charsMax` characters. JSON Schema counts code points,
- * TypeBox UTF-16 units. So the operation checks the length, and the description has `maxLength`.
+ * Describes an amount of a request: six decimals are a nano-USD of credits. Responses do without:
+ * validators that divide floating-point numbers reject 0.001.
+ */
+export const sixDecimals: Described = { described: { multipleOf: 0.000_001 } }
+
+const unplain = '\\u2028\\u2029\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ufeff'
+const plainLine = `^[^\\u0000-\\u001f\\u007f-\\u009f${unplain}]*$`
+const plainText = `^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f${unplain}]*$`
+
+/**
+ * Keywords of the description only (http/openapi.ts): the operation checks them, with errors that
+ * say more than those of the schema.
+ */
+export interface Described {
+  described: Record<string, unknown>
+}
+
+/** Describes an object that must have exactly one of these fields. */
+export const exactlyOne = (...names: string[]): Described => ({
+  described: { oneOf: names.map((name) => ({ required: [name] })) },
+})
+
+/** Describes an object that must have a field. */
+export const notEmpty: Described = { described: { minProperties: 1 } }
+
+/**
+ * Creates the schema of a plain text with at most `charsMax` characters. JSON Schema counts code
+ * points, TypeBox UTF-16 units. So the operation checks length and characters (core/text.ts), and
+ * the description has `maxLength` and a pattern.
  */
 export const textSchema = (
   charsMax: number,
   more: { minLength?: number; description?: string } = {},
-) => Type.String({ ...more, charsMax })
+) => Type.String({ ...more, charsMax, described: { pattern: plainText } })
+
+/** Creates the schema of a plain text in one line. */
+export const lineSchema = (...[charsMax, more]: Parameters<typeof textSchema>) =>
+  Type.String({ ...more, charsMax, described: { pattern: plainLine } })
 
 /** Completes the error of a field: "must be a string", "is missing: it must be a string". */
 export const mustBe = (type: ValueErrorType, expected: string): string =>

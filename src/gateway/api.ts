@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../context.ts'
 import { lazy } from '../core/lazy.ts'
+import { NotModifiedSchema } from '../core/schema.ts'
 import { ApiError } from '../errors.ts'
 import { createApp, type FailedRequest } from '../http/app.ts'
 import { entityResponse } from '../http/entity.ts'
@@ -86,7 +87,7 @@ function descriptionRoute(ctx: AppContext, api: RoutedApi) {
       async ({ request }) => entityResponse(request, await description()),
       publicOperation(
         { id: 'get_openapi', tag: 'Models', summary: 'This description (OpenAPI 3.1).' },
-        { 200: OpenApiSchema },
+        { 200: OpenApiSchema, 304: NotModifiedSchema },
       ),
     )
 }

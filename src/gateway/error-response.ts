@@ -1,8 +1,8 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 
-import { nullable } from '../core/schema.ts'
+import { type Described, nullable } from '../core/schema.ts'
 import { isWriteUnavailable } from '../db/error.ts'
-import { ApiError, type GatewayErrorName } from '../errors.ts'
+import { ApiError, type GatewayErrorName, mediaCodes } from '../errors.ts'
 import { methodList } from '../http/allowed-methods.ts'
 import { UnsettledHoldError } from '../ledger/paid-work.ts'
 import { offerFields } from '../payments/x402/offer.ts'
@@ -212,10 +212,11 @@ const ErrorSchema = Type.Object(
   { title: 'Error' },
 )
 
-/** An error of a call that a payment of an agent makes succeed. */
-const PaymentErrorSchema = Type.Object({
-  ...ErrorSchema.properties,
-  ...Type.Partial(Type.Object(offerFields)).properties,
+/** The offer in an error of a call that a payment of an agent makes succeed. */
+const offer = Type.Partial(Type.Object(offerFields)).properties
+const withOffer = ({ title: _, properties, ...schema }: TSchema): TSchema => ({
+  ...schema,
+  properties: { ...properties, ...offer },
 })
 
 const RateLimitSchema = Type.Object(
@@ -223,10 +224,26 @@ const RateLimitSchema = Type.Object(
   { title: 'TooManyRequests' },
 )
 
-/** Bodies of statuses that have more than the envelope. */
-const bodySchemas: Record<number, TSchema> = {
-  402: PaymentErrorSchema,
-  429: Type.Union([ErrorSchema, RateLimitSchema]),
+/** The codes of errors whose details choose one. */
+const codesInDetails: { [N in GatewayErrorName]?: readonly (string | null)[] } = {
+  bad_media: mediaCodes,
+  upstream_rejected: [null, 'context_length_exceeded'],
+}
+
+const codesOf = (name: GatewayErrorName): readonly (string | null)[] =>
+  codesInDetails[name] ?? [table[name][3] ?? null]
+
+/** The codes of an error, beside the schema of the envelope that all errors share. */
+const codesSchema = (names: readonly GatewayErrorName[]): Described => {
+  const code = { enum: [...new Set(names.flatMap(codesOf))] }
+  return { described: { allOf: [{ properties: { error: { properties: { code } } } }] } }
+}
+
+/** Returns the schema of a status. `envelope` replaces OpenAI's. */
+function bodySchema(status: number, names: GatewayErrorName[], envelope?: TSchema): TSchema {
+  const schema = envelope ?? { ...ErrorSchema, ...codesSchema(names) }
+  if (status === 402) return withOffer(schema)
+  return status === 429 && !envelope ? Type.Union([schema, RateLimitSchema]) : schema
 }
 
 /**
@@ -239,8 +256,7 @@ export const errorSchemas =
     const byStatus = Map.groupBy(names, (name) => table[name][0])
     const typed = [...byStatus].map(([status, group]): [number, TSchema] => {
       const description = group.map((name) => table[name][3] ?? name).join(', ')
-      const schema = envelope ?? bodySchemas[status] ?? ErrorSchema
-      return [status, { ...schema, description }]
+      return [status, { ...bodySchema(status, group, envelope), description }]
     })
     return Object.fromEntries(typed)
   }

@@ -146,9 +146,11 @@ test('the description names every type of body, also of responses that are not J
   const json = 'application/json'
   expect(typesOf('/chat/completions', 'post')).toBe(`${json},text/event-stream`)
   expect(typesOf('/responses', 'post')).toBe(`${json},text/event-stream`)
-  expect(typesOf('/audio/transcriptions', 'post')).toBe(`${json},text/plain`)
+  const texts = 'text/plain,application/x-subrip,text/vtt'
+  expect(typesOf('/audio/transcriptions', 'post')).toBe(`${json},${texts},text/event-stream`)
+  expect(typesOf('/audio/translations', 'post')).toBe(`${json},${texts}`)
   expect(typesOf('/queries/history')).toBe(`${json},text/csv`)
-  expect(typesOf('/audio/speech', 'post')).toBe('audio/*')
+  expect(typesOf('/audio/speech', 'post')).toBe('audio/*,text/event-stream')
   expect(typesOf('/images/{id}')).toBe('image/*')
   expect(typesOf('/videos/{id}/content', 'get', '206')).toBe('video/*')
   expect(typesOf('/videos/{id}/content')).toBe('video/*')

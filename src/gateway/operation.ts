@@ -32,7 +32,7 @@ const idempotencyKey: OpenAPIV3.ParameterObject = {
   required: false,
   description:
     'Names this request. A repeated request with the same body gets the same response and is charged once.',
-  schema: { type: 'string', minLength: 1, maxLength: 128 },
+  schema: { type: 'string', pattern: '^[!-~]{1,128}$' },
 }
 
 /** The errors of paid media operations, in the order of section 7. */

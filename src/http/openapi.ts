@@ -117,13 +117,14 @@ const phrases: Record<string, string> = {
   204: 'No content.',
   206: 'The part that `Range` requested.',
   302: 'Redirect to `Location`.',
+  304: 'Not changed since the `ETag` of `If-None-Match`. The response has no body.',
   416: 'The requested range starts after the end. The response has no body.',
 }
 
 /** The plugin moves keywords of a schema next to `content`. This moves them back. */
 function responseOf(status: string, given: Node, schemas: Schemas, more: Node): Node {
   const { content: offered, description, ...keywords } = given
-  const isEmpty = status === '204' || status === '416'
+  const isEmpty = /^(204|304|416)$/.test(status)
   const content = isEmpty ? {} : contentOf(recordOf(offered), keywords, schemas)
   return {
     description: description ?? lookUp(phrases, status) ?? codesIn(content),
@@ -177,15 +178,18 @@ class Schemas {
 
   /** Returns a schema, or a reference to one with a title. Throws for two schemas of one title. */
   of(given: unknown): unknown {
-    const { title, ...schema } = recordOf(given)
-    if (typeof title !== 'string') return this.plain(given)
-    const plain = this.plain(schema)
+    if (!isRecord(given)) return this.plain(given)
+    const { title, ...schema } = given
+    // A component is a response, which may have more fields than a request.
+    if (this.isInput || typeof title !== 'string') return this.plain(schema)
+    const { described, ...shared } = schema
+    const plain = this.plain(shared)
     const known = this.named.get(title)
     if (known && !Bun.deepEquals(known, plain)) {
       throw new Error(`two schemas have the title ${title}`)
     }
     this.named.set(title, plain)
-    return { $ref: `#/components/schemas/${title}` }
+    return { $ref: `#/components/schemas/${title}`, ...recordOf(described) }
   }
 
   /** Returns the converted schema. */
@@ -198,6 +202,7 @@ class Schemas {
       const isMap = name === 'properties' || name === 'patternProperties'
       if (isMap) schema[name] = mapValues(recordOf(value), (property) => this.of(property))
       else if (name === 'charsMax') schema['maxLength'] = value
+      else if (name === 'described') Object.assign(schema, value)
       else schema[name] = inside.has(name) && typeof value === 'object' ? this.of(value) : value
     }
     if (typeof more === 'object' || (more === false && this.isInput))

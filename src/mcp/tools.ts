@@ -17,13 +17,24 @@ export interface Tool {
 const json = 'application/json'
 const textTypes = [json, 'text/html', 'text/markdown', 'text/plain']
 
-/** Returns the responses of success, by media type. */
-const successesOf = ({ responses }: DescribedOperation): [media: string, schema: Schema][] =>
-  Object.entries(responses)
-    .filter(([status]) => status < '300')
-    .flatMap(([, { content }]) =>
-      Object.entries(content).map(([media, { schema }]): [string, Schema] => [media, schema]),
-    )
+type Success = [media: string, schema: Schema]
+
+/**
+ * Returns the text of each successful response that has a body: without Accept, its first type.
+ * Undefined where a response is no text.
+ */
+function successesOf({ responses }: DescribedOperation): Success[] | undefined {
+  const successes: Success[] = []
+  for (const [status, { content }] of Object.entries(responses)) {
+    const types = Object.keys(content)
+    if (status >= '300' || types.length === 0) continue
+    const type = types.find((media) => textTypes.includes(media))
+    const media = type && content[type]
+    if (!media) return undefined
+    successes.push([type, media.schema])
+  }
+  return successes
+}
 
 /** Returns the operations that can be tools, in the order of the description. */
 export function toolsOf(
@@ -33,14 +44,15 @@ export function toolsOf(
   const declared = new Map(declarations.map((operation) => [operation.id, operation]))
   return operations.flatMap((operation) => {
     const { auth, mcp } = declared.get(operation.operationId) ?? {}
-    const isText = successesOf(operation).every(([media]) => textTypes.includes(media))
-    if (!isText || auth === 'person' || mcp === 'hidden') return []
-    return [{ ...toolOf(operation, records), listing: mcp }]
+    const successes = successesOf(operation)
+    if (!successes || auth === 'person' || mcp === 'hidden') return []
+    return [{ ...toolOf(operation, successes, records), listing: mcp }]
   })
 }
 
 function toolOf(
   operation: DescribedOperation,
+  successes: Success[],
   records: ApiDescription['records'],
 ): Omit<Tool, 'listing'> {
   const { operationId: name, summary, description, method } = operation
@@ -57,7 +69,7 @@ function toolOf(
         additionalProperties: false,
       },
       outputSchema: selfContained(
-        { anyOf: [...successesOf(operation).map(outputSchema), errorSchema] },
+        { anyOf: [...successes.map(outputSchema), errorSchema] },
         records,
       ),
       annotations: {
@@ -92,7 +104,7 @@ const errorSchema = {
 /** Returns the field that holds a text in a structured result: `html`, `markdown`. */
 export const fieldOf = (media: string): string => media.split('/')[1] ?? media
 
-const outputSchema = ([media, schema]: [string, Schema]): Schema =>
+const outputSchema = ([media, schema]: Success): Schema =>
   media === json
     ? schema
     : {

@@ -49,6 +49,15 @@ describe('models', () => {
 })
 
 describe('expiry', () => {
+  test.each(['2099-01-31T00:00:00Z', '2099-01-31T01:00:00+01:00'])(
+    'takes %s, as its error says',
+    async (expires_at) => {
+      const body = { expires_at }
+      const made = await faked.request('POST', '/v1/accounts/keys', { key: gus.key, body })
+      expect([made.status, made.text('expires_at')]).toEqual([201, '2099-01-31T00:00:00.000Z'])
+    },
+  )
+
   test('ends a key, and rotation replaces it with an overlap', async () => {
     const expires_at = new Date(faked.clock.now() + hour).toISOString()
     const { key, id } = await newKey({ name: 'ci', expires_at, tags: ['ci'], note: 'For tests.' })
@@ -226,6 +235,7 @@ describe('a limited key', () => {
     [{ requests_per_minute: 1.5 }],
     [{ expires_at: '2020-01-01T00:00:00Z' }],
     [{ expires_at: 'soon' }],
+    [{ expires_at: '2099-01-31' }],
     [{ tags: Array.from({ length: 11 }, () => 'a') }],
     [{ note: 'x'.repeat(501) }],
     [{ note: 'a\u0000b' }],

@@ -89,6 +89,10 @@ test('rejects a cap with more than six decimals', async () => {
   expect(await t.snapshot()).toEqual(kept)
   const made = await gus.call('POST', '/accounts/keys', { daily_cap: 1_000_000.000_001 })
   expect(made.body).toMatchObject({ daily_cap: 1_000_000.000_001 })
+  // This number is not the closest one to the decimal, but divided by 0.000001 it is whole.
+  const daily_cap = Number('459604587.17308897')
+  const close = await gus.call('POST', '/accounts/keys', { daily_cap })
+  expect([close.status, close.body]).toMatchObject([201, { daily_cap: 459_604_587.173_089 }])
 })
 
 test('rejects raising a cap with a capped key: cap_above_own', async () => {

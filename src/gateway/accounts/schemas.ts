@@ -1,6 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { lenientObject, nullable, textSchema, TimeSchema } from '../../core/schema.ts'
+import {
+  type Described,
+  lenientObject,
+  lineSchema,
+  nullable,
+  sixDecimals,
+  textSchema,
+  TimeRequestSchema,
+  TimeSchema,
+} from '../../core/schema.ts'
 import { keyNameCharsMax, modelIdCharsMax } from '../../limits.ts'
 import {
   keyModelsMax,
@@ -33,8 +42,9 @@ export const BalanceSchema = Type.Object({
   credit_id: Type.String(),
 })
 
-const credits = (period: string) =>
+const credits = (period: string, more: Partial<Described> = {}) =>
   Type.Number({
+    ...more,
     minimum: 0,
     maximum: capMax,
     description: `Credits per ${period} (UTC); 1,000 credits are 1 USD. null: no limit.`,
@@ -42,14 +52,18 @@ const credits = (period: string) =>
 const perMinute = (unit: string) =>
   Type.Integer({ minimum: 1, maximum: perMinuteMax, description: `${unit} per minute.` })
 
+const longCaps = (more?: Described) => ({
+  weekly_cap: nullable(credits('week, from Monday', more)),
+  monthly_cap: nullable(credits('calendar month', more)),
+})
+
 /** Limits of a key for teams. null: no limit. */
 const limits = {
-  weekly_cap: nullable(credits('week, from Monday')),
-  monthly_cap: nullable(credits('calendar month')),
+  ...longCaps(),
   requests_per_minute: nullable(perMinute('Requests')),
   tokens_per_minute: nullable(perMinute('Input and output tokens')),
   models: nullable(
-    Type.Array(Type.String({ minLength: 1, maxLength: modelIdCharsMax }), {
+    Type.Array(lineSchema(modelIdCharsMax, { minLength: 1 }), {
       minItems: 1,
       maxItems: keyModelsMax,
       description: 'Ids that the key may use. An asterisk stands for any characters: openai/*.',
@@ -57,7 +71,7 @@ const limits = {
   ),
   expires_at: nullable(TimeSchema),
   note: nullable(textSchema(keyNoteCharsMax)),
-  tags: Type.Array(textSchema(keyTagCharsMax, { minLength: 1 }), { maxItems: keyTagsMax }),
+  tags: Type.Array(lineSchema(keyTagCharsMax, { minLength: 1 }), { maxItems: keyTagsMax }),
   project: nullable(Type.String({ maxLength: 40, description: 'The id of a project.' })),
 }
 
@@ -87,9 +101,15 @@ export const DeletedKeySchema = Type.Object({ id: Type.String(), deleted: Type.L
 
 /** Body of POST and PATCH /accounts/keys. */
 export const KeyRequestSchema = lenientObject({
-  name: Type.Optional(textSchema(keyNameCharsMax, { minLength: 1 })),
-  daily_cap: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: capMax }))),
-  ...Type.Partial(Type.Object(limits)).properties,
+  name: Type.Optional(lineSchema(keyNameCharsMax, { minLength: 1 })),
+  daily_cap: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: capMax, ...sixDecimals }))),
+  ...Type.Partial(
+    Type.Object({
+      ...limits,
+      ...longCaps(sixDecimals),
+      expires_at: nullable(TimeRequestSchema),
+    }),
+  ).properties,
 })
 export type KeyParams = Static<typeof KeyRequestSchema>
 
@@ -105,18 +125,17 @@ export const RotateRequestSchema = lenientObject({
 })
 export type RotateParams = Static<typeof RotateRequestSchema>
 
-const projectCaps = {
-  daily_cap: nullable(credits('day')),
-  weekly_cap: nullable(credits('week, from Monday')),
-  monthly_cap: nullable(credits('calendar month')),
-}
-const projectName = textSchema(projectNameCharsMax, { minLength: 1 })
+const projectCaps = (more?: Described) => ({
+  daily_cap: nullable(credits('day', more)),
+  ...longCaps(more),
+})
+const projectName = lineSchema(projectNameCharsMax, { minLength: 1 })
 
 export const ProjectSchema = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    ...projectCaps,
+    ...projectCaps(),
     spent: Type.Object(
       { day: Type.Number(), week: Type.Number(), month: Type.Number() },
       { description: 'Credits in the current periods, settled and held.' },
@@ -130,7 +149,7 @@ export type ProjectResponse = Static<typeof ProjectSchema>
 export const ProjectListSchema = Type.Object({ data: Type.Array(ProjectSchema) })
 export const DeletedProjectSchema = Type.Object({ id: Type.String(), deleted: Type.Literal(true) })
 
-const optionalCaps = Type.Partial(Type.Object(projectCaps)).properties
+const optionalCaps = Type.Partial(Type.Object(projectCaps(sixDecimals))).properties
 
 /** Body of POST /accounts/projects. */
 export const NewProjectSchema = lenientObject({ name: projectName, ...optionalCaps })

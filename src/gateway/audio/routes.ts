@@ -8,7 +8,11 @@ import { callOf } from '../call.ts'
 import { mediaOperation } from '../operation.ts'
 import * as schemas from './schemas.ts'
 import { synthesizeSpeech } from './speech.ts'
+import { subtitleTypes } from './subtitles.ts'
 import { createTranscription } from './transcriptions.ts'
+
+/** The formats of a transcription that are not JSON. */
+const texts = ['text/plain', ...Object.values(subtitleTypes)].map((type) => mediaSchema(type))
 
 /** Routes of speech and transcriptions (document 2, section 4). */
 export const audioRoutes = (ctx: AppContext) =>
@@ -24,7 +28,7 @@ export const audioRoutes = (ctx: AppContext) =>
           description: 'The response is the audio. X-Service-Cost has the cost in USD.',
           requestBodies: { 'application/json': { schema: schemas.speechRequestSchema } },
         },
-        { 200: mediaSchema('audio/*') },
+        { 200: Type.Union([mediaSchema('audio/*'), schemas.SpeechEventsSchema]) },
         ['not_found'],
       ),
     )
@@ -39,7 +43,9 @@ export const audioRoutes = (ctx: AppContext) =>
           description: 'At most 32 MB. Charged by length; cost is in USD.',
           requestBodies: { 'multipart/form-data': { schema: schemas.transcriptionRequestSchema } },
         },
-        { 200: Type.Union([schemas.TranscriptionSchema, mediaSchema('text/plain')]) },
+        {
+          200: Type.Union([schemas.TranscriptionSchema, ...texts, schemas.TranscriptEventsSchema]),
+        },
       ),
     )
     .post(
@@ -54,6 +60,6 @@ export const audioRoutes = (ctx: AppContext) =>
           description: 'As a transcription, without `language`. Needs a model that translates.',
           requestBodies: { 'multipart/form-data': { schema: schemas.translationRequestSchema } },
         },
-        { 200: Type.Union([schemas.TranscriptionSchema, mediaSchema('text/plain')]) },
+        { 200: Type.Union([schemas.TranscriptionSchema, ...texts]) },
       ),
     )

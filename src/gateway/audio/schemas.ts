@@ -1,8 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anyObject } from '../../core/schema.ts'
+import { anyObject, mediaSchema } from '../../core/schema.ts'
 import { promptCharsMax, speechCharsMax } from '../../limits.ts'
+import { modelSchema } from '../request-schemas.ts'
 import { speechFormats } from './speech.ts'
 import { transcriptionFormats } from './transcription-request.ts'
 
@@ -11,7 +12,7 @@ export const speechRequestSchema: OpenAPIV3.SchemaObject = {
   ...anyObject,
   required: ['model', 'input'],
   properties: {
-    model: { type: 'string', description: 'The id of a speech model.' },
+    model: modelSchema('The id of a speech model.'),
     input: { type: 'string', minLength: 1, maxLength: speechCharsMax },
     voice: { type: 'string', description: 'A voice of the model.' },
     format: { type: 'string', enum: [...speechFormats], default: 'mp3' },
@@ -22,6 +23,13 @@ export const speechRequestSchema: OpenAPIV3.SchemaObject = {
     },
     stream_format: { type: 'string', enum: ['audio', 'sse'], default: 'audio' },
   },
+  anyOf: [
+    { properties: { format: { not: {} } } },
+    { properties: { response_format: { not: {} } } },
+    ...speechFormats.map((format) => ({
+      properties: { format: { enum: [format] }, response_format: { enum: [format] } },
+    })),
+  ],
 }
 
 /** The body of a transcription request, which transcription-request.ts parses. */
@@ -29,13 +37,21 @@ export const transcriptionRequestSchema: OpenAPIV3.SchemaObject = {
   ...anyObject,
   required: ['model', 'file'],
   properties: {
-    model: { type: 'string', description: 'The id of a transcription model.' },
-    file: { type: 'string', format: 'binary' },
-    language: { type: 'string', description: 'ISO 639 code, as a hint.' },
+    model: modelSchema('The id of a transcription model.'),
+    file: { type: 'string', format: 'binary', minLength: 1 },
+    language: {
+      type: 'string',
+      pattern: '^([A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*)?$',
+      description: 'ISO 639 code, as a hint.',
+    },
     prompt: { type: 'string', maxLength: promptCharsMax },
     response_format: { type: 'string', enum: [...transcriptionFormats], default: 'json' },
     stream: { type: 'boolean', description: 'Sends the text as events.' },
   },
+  anyOf: [
+    { properties: { stream: { enum: [false] } } },
+    { properties: { response_format: { enum: ['json'] } } },
+  ],
 }
 
 const {
@@ -46,7 +62,8 @@ const {
 
 /** The body of a translation request. */
 export const translationRequestSchema: OpenAPIV3.SchemaObject = {
-  ...transcriptionRequestSchema,
+  ...anyObject,
+  required: ['model', 'file'],
   properties: translationProperties,
 }
 
@@ -55,3 +72,11 @@ export const TranscriptionSchema = Type.Object(
   { text: Type.String(), cost: Type.Number({ description: 'USD' }) },
   { title: 'Transcription', additionalProperties: true },
 )
+
+export const SpeechEventsSchema = mediaSchema('text/event-stream', {
+  description: 'With `stream_format` sse: speech.audio.delta events, then speech.audio.done.',
+})
+
+export const TranscriptEventsSchema = mediaSchema('text/event-stream', {
+  description: 'With `stream`: transcript.text.delta events, then transcript.text.done.',
+})

@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 
 import { day } from '../../core/time.ts'
-import { createRouter } from '../../http/router.ts'
 import { readWav } from '../../storage/audio.ts'
 import { detectFileKind } from '../../storage/file-kind.ts'
 import { end, head, send } from '../../testing/fakes/chat-scripts.ts'
@@ -151,13 +150,12 @@ test('allows a silent upstream but not a client that stops reading', async () =>
   const start = `${head(200, 'audio/mpeg', 'content-length: 6\r\n')}\r\nID3`
   faked.fake.script('fake/speech-ok', [send(start), { until: silence }, send('ID3'), end])
   const gil = await faked.gus()
-  const router = createRouter(faked.ctx).handle
   const request = new Request('http://localhost/v1/audio/speech', {
     method: 'POST',
     headers: { authorization: `Bearer ${gil.key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'speech/speech-ok', input: 'Hello' }),
   })
-  const { body } = await router(request, '127.0.0.1', {
+  const { body } = await faked.handle(request, '127.0.0.1', {
     pauseIdleTimeout: (isAllowed) => void allowed.push(isAllowed),
     upgrade: () => false,
   })

@@ -105,12 +105,11 @@ function toMediaRequest(
       const { text, cost } = recordOf(body)
       const headers = costHeader(Number(cost))
       if (isStream) return toTranscriptEvents(String(text), { cost })
-      if (isSubtitles(format)) {
-        const type = `${subtitleTypes[format]}; charset=utf-8`
-        return new Response(String(text), { headers: { ...headers, 'content-type': type } })
-      }
-      return format === 'text'
-        ? new Response(String(text), { headers })
+      const type = isSubtitles(format) ? subtitleTypes[format] : 'text/plain'
+      return isSubtitles(format) || format === 'text'
+        ? new Response(String(text), {
+            headers: { ...headers, 'content-type': `${type}; charset=utf-8` },
+          })
         : Response.json(body, { headers })
     },
   }

@@ -16,7 +16,7 @@ import type { Call } from '../call.ts'
 import { invalidField, readString } from '../fields.ts'
 import * as files from '../files/files.ts'
 import { toList, unknownAfter } from '../list.ts'
-import { batchListMax, openBatchesPerAccountMax } from './limits.ts'
+import { batchListMax, fileIdCharsMax, openBatchesPerAccountMax } from './limits.ts'
 import { withResultSpace } from './result-space.ts'
 import { countResults } from './results.ts'
 import { endpoints } from './run-line.ts'
@@ -31,7 +31,6 @@ const windowMs = 24 * hour
 const jobMs = windowMs + 7 * day
 const retentionMs = 30 * day
 const idPattern = /^batch_[A-Za-z0-9]{12}$/
-const fileIdCharsMax = 100
 const metadataPairsMax = 16
 const metadataCharsMax = 512
 

@@ -17,3 +17,4 @@ export const batchErrorsMax = 100
 /** Attempts of a line that failed without a charge. */
 export const batchAttemptsMax = 3
 export const batchRetryMsMax = 10_000
+export const fileIdCharsMax = 100

@@ -1,10 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { t } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { anyObject, lenientObject, nullable, oneOf } from '../../core/schema.ts'
+import { wholeQuery } from '../../http/list-query.ts'
 import { listSchema } from '../list.ts'
-import { batchLinesMax, batchListMax } from './limits.ts'
+import { batchLinesMax, batchListMax, fileIdCharsMax } from './limits.ts'
 import { endpoints } from './run-line.ts'
 import { batchStatuses } from './tables.ts'
 
@@ -15,6 +15,8 @@ export const batchRequestSchema: OpenAPIV3.SchemaObject = {
   properties: {
     input_file_id: {
       type: 'string',
+      minLength: 1,
+      maxLength: fileIdCharsMax,
       description:
         `An uploaded JSONL file with at most ${batchLinesMax} lines ` +
         '`{ custom_id, method: "POST", url, body }`.',
@@ -78,7 +80,7 @@ export type BatchResponse = Static<typeof BatchSchema>
 export const BatchListSchema = listSchema(BatchSchema)
 
 export const BatchListQuerySchema = lenientObject({
-  limit: Type.Optional(t.Numeric({ description: `1 to ${batchListMax}.` })),
+  limit: Type.Optional(wholeQuery(batchListMax, `1 to ${batchListMax}.`)),
   after: Type.Optional(Type.String({ description: 'Last id of the previous page.' })),
 })
 export type BatchListQuery = Static<typeof BatchListQuerySchema>

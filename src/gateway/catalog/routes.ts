@@ -1,11 +1,14 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
+import { modelTypes } from '../../config/providers.ts'
 import type { AppContext } from '../../context.ts'
 import { keyAuth } from '../authentication.ts'
 import { publicOperation } from '../operation.ts'
 import * as catalog from './catalog.ts'
 import * as schemas from './schemas.ts'
+
+const types = ['all', ...modelTypes].join('|')
 
 /** Routes of the models and their prices (document 2, GET /v1/models), without authentication. */
 export const catalogRoutes = (ctx: AppContext) =>
@@ -18,7 +21,10 @@ export const catalogRoutes = (ctx: AppContext) =>
         query: Type.Object(
           {
             type: Type.Optional(
-              Type.String({ description: 'Model types, separated by commas, or all.' }),
+              Type.String({
+                description: 'Model types, separated by commas, or all.',
+                described: { pattern: `^(${types})(,(${types}))*$` },
+              }),
             ),
           },
           { additionalProperties: true },
@@ -36,7 +42,7 @@ export const catalogRoutes = (ctx: AppContext) =>
       publicOperation(
         { id: 'get_model', tag: 'Models', summary: 'Get a model and its price.' },
         { 200: schemas.ModelSchema },
-        ['no_model'],
+        ['no_model', 'not_found'],
       ),
     )
     // Ids contain a slash, which some clients do not encode as %2F.

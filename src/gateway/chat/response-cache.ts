@@ -12,7 +12,7 @@ export interface CacheSlot {
   ttlMs: number
 }
 
-const ttlSecondsMax = day / second
+export const ttlSecondsMax = day / second
 
 /**
  * Reads `cache: { ttl }` (seconds). Its key is that of the account and the rest of the body.

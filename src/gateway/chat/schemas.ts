@@ -4,17 +4,33 @@ import type { OpenAPIV3 } from 'openapi-types'
 import { anyObject, lenientObject, mediaSchema, nullable } from '../../core/schema.ts'
 import type { GatewayErrorName } from '../../errors.ts'
 import { type keyOperation, paidErrors, upstreamErrors } from '../operation.ts'
+import {
+  fallbacksSchema,
+  maxTokensSchema,
+  modelSchema,
+  providerSchema,
+  typedSchema,
+} from '../request-schemas.ts'
+import { ttlSecondsMax } from './response-cache.ts'
+
+/** A part of a message: a text, or a file in the part or among the uploads. */
+const partSchema: OpenAPIV3.SchemaObject = {
+  anyOf: [
+    typedSchema('text', { text: { type: 'string' } }),
+    ...(['image_url', 'file', 'input_audio', 'video_url'] as const).flatMap((type) => [
+      typedSchema(type, { [type]: anyObject }),
+      typedSchema(type, { file_id: { type: 'string' } }),
+    ]),
+  ],
+}
 
 /** The documented chat request. The body is parsed by hand, in the order of section 7. */
 export const chatRequestSchema: OpenAPIV3.SchemaObject = {
   ...anyObject,
   required: ['model', 'messages'],
   properties: {
-    model: {
-      type: 'string',
-      description: 'An id from GET /v1/models, optionally with :floor or :nitro.',
-    },
-    models: { type: 'array', items: { type: 'string' }, description: 'Fallback models, in order.' },
+    model: modelSchema('An id from GET /v1/models, optionally with :floor or :nitro.'),
+    models: fallbacksSchema,
     messages: {
       type: 'array',
       minItems: 1,
@@ -25,26 +41,25 @@ export const chatRequestSchema: OpenAPIV3.SchemaObject = {
           role: { type: 'string', enum: ['system', 'user', 'assistant', 'tool'] },
           content: {
             nullable: true,
-            oneOf: [{ type: 'string' }, { type: 'array', items: anyObject }],
+            oneOf: [{ type: 'string' }, { type: 'array', items: partSchema }],
           },
         },
       },
     },
-    max_tokens: { type: 'integer', minimum: 1, description: 'A lower value holds fewer credits.' },
+    max_tokens: maxTokensSchema,
     stream: { type: 'boolean' },
     web_search: { type: 'boolean' },
     cache: {
       ...anyObject,
+      required: ['ttl'],
+      properties: { ttl: { type: 'integer', minimum: 1, maximum: ttlSecondsMax } },
       description: '{ ttl }: seconds for which the same request gets the same response for free.',
     },
     file_id: {
       type: 'string',
       description: 'The id of an uploaded file to add to the last user message.',
     },
-    provider: {
-      ...anyObject,
-      description: 'Preferences: order, only, ignore, allow_fallbacks, sort, max_price.',
-    },
+    provider: providerSchema,
   },
 }
 

@@ -10,7 +10,7 @@ export interface CompletionRequest {
 }
 
 /** Fields with the same meaning in a chat request, which parses them. */
-const sharedFields = [
+export const sharedFields = [
   'model',
   'models',
   'provider',

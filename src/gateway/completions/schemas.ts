@@ -1,19 +1,31 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anyObject, mediaSchema, nullable } from '../../core/schema.ts'
+import { mediaSchema, nullable } from '../../core/schema.ts'
+import { knownFields, maxTokensSchema, modelSchema } from '../request-schemas.ts'
+import { sharedFields } from './request.ts'
 
 /** The documented request. The body is parsed by hand. */
 export const completionRequestSchema: OpenAPIV3.SchemaObject = {
-  ...anyObject,
+  type: 'object',
+  additionalProperties: false,
   required: ['model', 'prompt'],
   properties: {
-    model: { type: 'string', description: 'An id of a chat model from GET /v1/models.' },
-    prompt: { type: 'string', description: 'The text before the completion.' },
+    ...knownFields(sharedFields),
+    model: modelSchema('An id of a chat model from GET /v1/models.'),
+    prompt: {
+      description: 'The text before the completion.',
+      oneOf: [
+        { type: 'string', minLength: 1 },
+        { type: 'array', minItems: 1, maxItems: 1, items: { type: 'string', minLength: 1 } },
+      ],
+    },
     suffix: { type: 'string', nullable: true, description: 'The text after the completion.' },
     echo: { type: 'boolean', description: 'Repeats the prompt before the completion.' },
-    max_tokens: { type: 'integer', minimum: 1, description: 'A lower value holds fewer credits.' },
+    max_tokens: maxTokensSchema,
     stream: { type: 'boolean', nullable: true },
+    best_of: { type: 'integer', enum: [1] },
+    logprobs: { type: 'integer', enum: [0] },
   },
 }
 

@@ -2,19 +2,31 @@ import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { anyObject } from '../../core/schema.ts'
+import { embeddingInputsMax, embeddingLengthMax } from '../../limits.ts'
+import { modelSchema } from '../request-schemas.ts'
 
-const list = (items: OpenAPIV3.SchemaObject): OpenAPIV3.SchemaObject => ({ type: 'array', items })
-const tokens = list({ type: 'integer' })
+const list = (items: OpenAPIV3.SchemaObject): OpenAPIV3.SchemaObject => ({
+  type: 'array',
+  minItems: 1,
+  maxItems: embeddingInputsMax,
+  items,
+})
+const text: OpenAPIV3.SchemaObject = { type: 'string', minLength: 1 }
+const tokens: OpenAPIV3.SchemaObject = {
+  type: 'array',
+  minItems: 1,
+  items: { type: 'integer', minimum: 0 },
+}
 
 /** The documented embeddings request. The body is parsed by hand. */
 export const embeddingsRequestSchema: OpenAPIV3.SchemaObject = {
   ...anyObject,
   required: ['model', 'input'],
   properties: {
-    model: { type: 'string', description: 'The id of an embedding model.' },
-    input: { oneOf: [{ type: 'string' }, list({ type: 'string' }), tokens, list(tokens)] },
+    model: modelSchema('The id of an embedding model.'),
+    input: { oneOf: [text, list(text), tokens, list(tokens)] },
     encoding_format: { type: 'string', enum: ['float', 'base64'] },
-    dimensions: { type: 'integer', minimum: 1 },
+    dimensions: { type: 'integer', minimum: 1, maximum: embeddingLengthMax },
   },
 }
 

@@ -8,7 +8,7 @@ import { keyAuth } from '../authentication.ts'
 import { keyOperation } from '../operation.ts'
 import * as files from './files.ts'
 import * as schemas from './schemas.ts'
-import { readUpload } from './upload.ts'
+import { purposePattern, readUpload } from './upload.ts'
 
 /** The body of an upload, which `readUpload` parses. */
 const uploadSchema: OpenAPIV3.SchemaObject = {
@@ -16,7 +16,7 @@ const uploadSchema: OpenAPIV3.SchemaObject = {
   required: ['file'],
   properties: {
     file: { type: 'string', format: 'binary' },
-    purpose: { type: 'string', default: 'user_data' },
+    purpose: { type: 'string', pattern: purposePattern.source, default: 'user_data' },
     expires_after: {
       type: 'object',
       description: 'When the file expires. By default, 30 days after its last use.',
@@ -86,7 +86,7 @@ export const fileRoutes = (ctx: AppContext) =>
       keyOperation(
         { id: 'get_file', tag: 'Files', summary: 'Get a file.' },
         { 200: schemas.FileSchema },
-        ['no_file'],
+        ['no_file', 'not_found'],
       ),
     )
     .get(
@@ -98,7 +98,7 @@ export const fileRoutes = (ctx: AppContext) =>
       keyOperation(
         { id: 'get_file_content', tag: 'Files', summary: 'Download the content of a file.' },
         { 200: anyMediaSchema },
-        ['no_file'],
+        ['no_file', 'not_found'],
       ),
     )
     .delete(
@@ -110,6 +110,6 @@ export const fileRoutes = (ctx: AppContext) =>
       keyOperation(
         { id: 'delete_file', tag: 'Files', summary: 'Delete a file.' },
         { 200: schemas.DeletedFileSchema },
-        ['bad_request', 'too_large', 'no_file', 'try_again'],
+        ['bad_request', 'too_large', 'no_file', 'not_found', 'try_again'],
       ),
     )

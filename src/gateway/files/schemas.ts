@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { t } from 'elysia'
 
 import { nullable, oneOf } from '../../core/schema.ts'
-import { filesPerAccountMax } from '../../limits.ts'
+import { wholeQuery } from '../../http/list-query.ts'
+import { filePageMax, filesPerAccountMax } from '../../limits.ts'
 import { listSchema } from '../list.ts'
 import { fileKinds } from './tables.ts'
 
@@ -45,7 +45,7 @@ export const DeletedFileSchema = Type.Object({
 
 export const FileListQuerySchema = Type.Object(
   {
-    limit: Type.Optional(t.Numeric({ description: '1 to 10,000.' })),
+    limit: Type.Optional(wholeQuery(filePageMax, '1 to 10,000.')),
     after: Type.Optional(Type.String({ description: 'Last id of the previous page.' })),
     order: Type.Optional(oneOf(['asc', 'desc'])),
     purpose: Type.Optional(Type.String()),

@@ -9,7 +9,7 @@ import { invalidField } from '../fields.ts'
 const uploadBytesMax = fileBytesMax + 65_536
 const filenameCharsMax = 200
 const fieldsMax = 40
-const purposePattern = /^[a-z0-9_-]{1,40}$/
+export const purposePattern = /^[a-z0-9_-]{1,40}$/
 
 /** A parsed upload. */
 export interface Upload {

@@ -3,11 +3,12 @@ import type { OpenAPIV3 } from 'openapi-types'
 
 import { anyObject } from '../../core/schema.ts'
 import { imagesPerRequestMax, promptCharsMax } from '../../limits.ts'
+import { modelSchema, sizeSchema } from '../request-schemas.ts'
 
 /** Fields of every request for images. */
 const common: OpenAPIV3.SchemaObject['properties'] = {
-  model: { type: 'string', description: 'The id of an image model.' },
-  size: { type: 'string', description: 'WIDTHxHEIGHT' },
+  model: modelSchema('The id of an image model.'),
+  size: sizeSchema,
   n: { type: 'integer', minimum: 1, maximum: imagesPerRequestMax, default: 1 },
   response_format: { type: 'string', enum: ['url', 'b64_json'], default: 'url' },
   stream: { type: 'boolean', description: 'Sends an event for each image.' },

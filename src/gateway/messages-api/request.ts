@@ -15,7 +15,7 @@ export interface MessagesRequest {
 }
 
 /** Fields with the same meaning in a chat request, which parses them. */
-const sharedFields = [
+export const sharedFields = [
   'model',
   'models',
   'provider',
@@ -49,7 +49,7 @@ const readFields = [
 ]
 
 /** Fields that change the price, the cache or the records of Anthropic, never the response. */
-const ignoredFields = ['metadata', 'service_tier', 'cache_control', 'diagnostics', 'betas']
+export const ignoredFields = ['metadata', 'service_tier', 'cache_control', 'diagnostics', 'betas']
 
 const knownFields = new Set<string>([...sharedFields, ...readFields, ...ignoredFields])
 

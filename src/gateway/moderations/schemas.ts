@@ -2,22 +2,37 @@ import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { anyObject } from '../../core/schema.ts'
+import { embeddingInputsMax } from '../../limits.ts'
+import { modelSchema, typedSchema } from '../request-schemas.ts'
 
 /** The documented request. moderations.ts parses it. */
 export const moderationRequestSchema: OpenAPIV3.SchemaObject = {
   ...anyObject,
   required: ['input'],
   properties: {
-    model: {
-      type: 'string',
-      description: 'The id of a moderation model. The default is the first of GET /v1/models.',
-    },
+    model: modelSchema('The id of a moderation model. The default is the first of GET /v1/models.'),
     input: {
       description: 'A text, a list of texts, or a list of text and image_url parts.',
       oneOf: [
         { type: 'string' },
-        { type: 'array', items: { type: 'string' } },
-        { type: 'array', items: anyObject },
+        { type: 'array', minItems: 1, maxItems: embeddingInputsMax, items: { type: 'string' } },
+        {
+          type: 'array',
+          minItems: 1,
+          maxItems: embeddingInputsMax,
+          items: {
+            oneOf: [
+              typedSchema('text', { text: { type: 'string' } }),
+              typedSchema('image_url', {
+                image_url: {
+                  ...anyObject,
+                  required: ['url'],
+                  properties: { url: { type: 'string' } },
+                },
+              }),
+            ],
+          },
+        },
       ],
     },
   },

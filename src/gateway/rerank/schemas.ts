@@ -2,23 +2,38 @@ import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { anyObject } from '../../core/schema.ts'
-import { embeddingInputsMax } from '../../limits.ts'
+import { embeddingInputsMax, promptCharsMax } from '../../limits.ts'
+import { modelSchema } from '../request-schemas.ts'
 
 /** The documented request. rerank.ts parses it. */
 export const rerankRequestSchema: OpenAPIV3.SchemaObject = {
   ...anyObject,
   required: ['model', 'query', 'documents'],
   properties: {
-    model: { type: 'string', description: 'The id of a rerank model.' },
-    query: { type: 'string' },
+    model: modelSchema('The id of a rerank model.'),
+    query: { type: 'string', minLength: 1, maxLength: promptCharsMax },
     documents: {
       type: 'array',
       minItems: 1,
       maxItems: embeddingInputsMax,
-      items: { oneOf: [{ type: 'string' }, anyObject] },
+      items: {
+        oneOf: [
+          { type: 'string', minLength: 1 },
+          {
+            ...anyObject,
+            required: ['text'],
+            properties: { text: { type: 'string', minLength: 1 } },
+          },
+        ],
+      },
       description: 'Texts, or objects with a `text`.',
     },
-    top_n: { type: 'integer', minimum: 1, description: 'The number of results. Default: all.' },
+    top_n: {
+      type: 'integer',
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'The number of results. Default: all.',
+    },
     return_documents: { type: 'boolean', default: false },
   },
 }

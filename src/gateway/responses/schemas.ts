@@ -1,22 +1,94 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { t } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { anyObject, lenientObject, mediaSchema, nullable, oneOf } from '../../core/schema.ts'
+import { wholeQuery } from '../../http/list-query.ts'
 import { listSchema } from '../list.ts'
+import { maxTokensSchema, modelSchema, typedSchema } from '../request-schemas.ts'
 import { responseItemsPageMax } from './limits.ts'
+
+const string: OpenAPIV3.SchemaObject = { type: 'string' }
+const searchSchema: OpenAPIV3.SchemaObject = {
+  ...anyObject,
+  required: ['type'],
+  properties: { type: { type: 'string', pattern: '^web_search(_preview)?(_[0-9_]+)?$' } },
+}
+const partsSchema: OpenAPIV3.SchemaObject = {
+  oneOf: [
+    string,
+    {
+      type: 'array',
+      items: {
+        anyOf: [
+          typedSchema('input_text', { text: string }),
+          typedSchema('output_text', { text: string }),
+          typedSchema('refusal', { refusal: string }),
+          typedSchema('input_image', { image_url: string }),
+          typedSchema('input_image', { file_id: string }),
+          typedSchema('input_file', { file_data: string }),
+          typedSchema('input_file', { file_id: string }),
+          typedSchema('input_audio', { input_audio: anyObject }),
+        ],
+      },
+    },
+  ],
+}
+
+const named = { name: { type: 'string', minLength: 1 } } as const
+const clientTools = [
+  typedSchema('function', named),
+  typedSchema('custom', named),
+  typedSchema('tool_search'),
+]
+const toolSchema: OpenAPIV3.SchemaObject = {
+  anyOf: [
+    ...clientTools,
+    typedSchema('namespace', {
+      name: string,
+      tools: { type: 'array', items: { anyOf: clientTools } },
+    }),
+    searchSchema,
+  ],
+}
+const choiceSchema: OpenAPIV3.SchemaObject = {
+  anyOf: [
+    typedSchema('function', { name: string }),
+    typedSchema('custom', { name: string }),
+    searchSchema,
+  ],
+}
+
+/** An item of the input. input.ts knows more about each. */
+const itemSchema: OpenAPIV3.SchemaObject = {
+  anyOf: [
+    {
+      ...anyObject,
+      required: ['role', 'content'],
+      properties: {
+        type: { type: 'string', enum: ['message'] },
+        role: { type: 'string', enum: ['user', 'assistant', 'system', 'developer'] },
+        content: partsSchema,
+      },
+    },
+    typedSchema('function_call', { call_id: string, name: string, arguments: string }),
+    typedSchema('custom_tool_call', { call_id: string, name: string, input: string }),
+    typedSchema('tool_search_call', { call_id: string }),
+    typedSchema('function_call_output', { call_id: string, output: partsSchema }),
+    typedSchema('custom_tool_call_output', { call_id: string, output: partsSchema }),
+    typedSchema('tool_search_output', { call_id: string }),
+    typedSchema('reasoning'),
+    typedSchema('item_reference', { id: string }),
+  ],
+}
 
 /** The documented Responses request. The body is parsed by hand. */
 export const responsesRequestSchema: OpenAPIV3.SchemaObject = {
   ...anyObject,
   required: ['model', 'input'],
   properties: {
-    model: {
-      type: 'string',
-      description: 'An id from GET /v1/models, optionally with :floor or :nitro.',
-    },
+    model: modelSchema('An id from GET /v1/models, optionally with :floor or :nitro.'),
     input: {
-      oneOf: [{ type: 'string' }, { type: 'array', minItems: 1, items: anyObject }],
+      oneOf: [{ type: 'string' }, { type: 'array', minItems: 1, items: itemSchema }],
       description:
         'A string, or items: message, calls and outputs of functions, custom tools and tool ' +
         'searches, reasoning, or an item_reference to an item of the last hour.',
@@ -24,18 +96,25 @@ export const responsesRequestSchema: OpenAPIV3.SchemaObject = {
     instructions: { type: 'string', nullable: true },
     tools: {
       type: 'array',
-      items: anyObject,
+      items: toolSchema,
       description:
         'Tools of the type function, custom, web_search or tool_search, or namespaces of functions.',
     },
-    tool_choice: { oneOf: [{ type: 'string', enum: ['auto', 'none', 'required'] }, anyObject] },
-    max_output_tokens: {
-      type: 'integer',
-      minimum: 1,
-      nullable: true,
-      description: 'A lower value holds fewer credits.',
+    tool_choice: { oneOf: [{ type: 'string', enum: ['auto', 'none', 'required'] }, choiceSchema] },
+    max_output_tokens: { ...maxTokensSchema, nullable: true },
+    text: {
+      ...anyObject,
+      properties: {
+        format: {
+          oneOf: [
+            typedSchema('text'),
+            typedSchema('json_object'),
+            typedSchema('json_schema', { schema: anyObject }),
+          ],
+        },
+      },
+      description: 'The format: text, json_object or json_schema.',
     },
-    text: { ...anyObject, description: 'The format: text, json_object or json_schema.' },
     reasoning: { ...anyObject, description: 'The effort.' },
     stream: { type: 'boolean', nullable: true },
     store: {
@@ -71,7 +150,7 @@ export const ResponseSchema = Type.Object(
     }),
     error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
     incomplete_details: nullable(Type.Object({ reason: Type.String() })),
-    model: Type.String(),
+    model: nullable(Type.String()),
     output: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
       description: 'Items: message, function_call, custom_tool_call, tool_search_call, reasoning.',
     }),
@@ -96,7 +175,7 @@ export const DeletedResponseSchema = Type.Object({
 export const InputItemsSchema = listSchema(Type.Record(Type.String(), Type.Unknown()))
 
 export const InputItemsQuerySchema = lenientObject({
-  limit: Type.Optional(t.Numeric({ description: `1 to ${responseItemsPageMax}.` })),
+  limit: Type.Optional(wholeQuery(responseItemsPageMax, `1 to ${responseItemsPageMax}.`)),
   order: Type.Optional(oneOf(['asc', 'desc'])),
   after: Type.Optional(Type.String({ description: 'Last id of the previous page.' })),
 })

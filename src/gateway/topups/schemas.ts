@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { lenientObject, nullable, oneOf, TimeSchema } from '../../core/schema.ts'
+import { lenientObject, nullable, oneOf, sixDecimals, TimeSchema } from '../../core/schema.ts'
 import { methods } from '../../payments/coins/method.ts'
 import { exceptions, statuses } from '../../payments/coins/status.ts'
 
@@ -8,10 +8,11 @@ export const TopupParamsSchema = Type.Object({ method: oneOf(methods) })
 
 /** POST /topup/create/{method} (document 2, section 4). */
 export const TopupRequestSchema = lenientObject({
-  amount: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000_000 }),
+  amount: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000_000, ...sixDecimals }),
   currency: Type.Optional(
     Type.String({
       pattern: '^[A-Z]{3,5}$',
+      described: { enum: ['USD'] },
       description: 'Currency of the amount. Only USD.',
       default: 'USD',
     }),

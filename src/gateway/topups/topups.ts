@@ -1,5 +1,5 @@
 import type { AppContext } from '../../context.ts'
-import { formatDecimal, fromUsd, type NanoUsd, toUsd } from '../../core/money.ts'
+import { formatDecimal, nano, type NanoUsd, parseMillionths, toUsd } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import { ApiError } from '../../errors.ts'
 import { findInvoice, type InvoiceWithPayments } from '../../payments/coins/invoices.ts'
@@ -12,12 +12,12 @@ const reject = (problem: string, param: string): never => {
   throw new ApiError('bad_request', { problem, param })
 }
 
+/** NanoUsd in a millionth of a USD. */
+const nanoPerMicro = 1_000n
+
 /** Converts the amount of a top-up. Throws `bad_request` for one that is not allowed. */
 export function parseTopupAmount({ config }: AppContext, amount: number): NanoUsd {
-  const exact = fromUsd(formatDecimal(amount))
-  const hasMore =
-    exact === undefined || toUsd(exact) !== amount || (exact * 1_000_000n) % 1_000_000_000n !== 0n
-  if (hasMore) return reject('"amount" must have at most six decimals.', 'amount')
+  const exact = nano(parseMillionths(amount, 'amount') * nanoPerMicro)
   const { topupMinUsd: min, topupMaxUsd: max } = config
   if (exact >= min && exact <= max) return exact
   const bounds = `${formatDecimal(toUsd(min))} to ${formatDecimal(toUsd(max))} USD`

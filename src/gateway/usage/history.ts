@@ -4,12 +4,15 @@ import { requireWhole } from '../../core/cursor.ts'
 import { toUsd } from '../../core/money.ts'
 import { isPlainLine } from '../../core/text.ts'
 import { day, iso, utcDay } from '../../core/time.ts'
-import { historyPageDefault, historyPageMax, modelIdCharsMax } from '../../limits.ts'
+import {
+  historyPageDefault,
+  historyPageMax,
+  historyPagesMax,
+  modelIdCharsMax,
+} from '../../limits.ts'
 import { listUses, type Use } from '../../models/history.ts'
 import { invalidField } from '../fields.ts'
 import { columns, type HistoryQuery, type UsageRow } from './schemas.ts'
-
-const pageMax = 1_000_000_000
 
 /**
  * Returns a page of an account's usage, newest first (document 2, GET /queries/history;
@@ -26,7 +29,7 @@ export async function listHistory(ctx: AppContext, account: string, query: Histo
   const size = requireWhole('page_count', page_count, historyPageMax)
   const { rows, total } = await listUses(ctx.db.read, {
     account,
-    page: requireWhole('page', page, pageMax),
+    page: requireWhole('page', page, historyPagesMax),
     size,
     ...(model !== undefined && { model }),
     ...(from !== undefined && { from: parseTime(from, 'from').start }),

@@ -4,10 +4,15 @@ import type { OpenAPIV3 } from 'openapi-types'
 import { anyObject, oneOf } from '../../core/schema.ts'
 import { promptCharsMax, videoSecondsDefault, videoSecondsMax } from '../../limits.ts'
 import type { PriceTexts } from '../../models/price.ts'
+import { modelSchema, sizeSchema } from '../request-schemas.ts'
 
-const seconds = `Seconds, at most ${videoSecondsMax}; by default ${videoSecondsDefault}.`
+const seconds: OpenAPIV3.SchemaObject = {
+  type: 'string',
+  pattern: `^(?:(?:[1-9]|[1-5]\\d)(?:\\.\\d{1,3})?|${videoSecondsMax}|0\\.(?:[1-9]\\d{0,2}|0[1-9]\\d?|00[1-9]))$`,
+  description: `Seconds, more than 0 and at most ${videoSecondsMax}; by default ${videoSecondsDefault}.`,
+}
 const fields: Record<string, OpenAPIV3.SchemaObject> = {
-  model: { type: 'string', description: 'The id of a video model.' },
+  model: modelSchema('The id of a video model.'),
   prompt: { type: 'string', minLength: 1, maxLength: promptCharsMax },
 }
 
@@ -17,8 +22,13 @@ export const videoRequestSchema: OpenAPIV3.SchemaObject = {
   required: ['model', 'prompt'],
   properties: {
     ...fields,
-    aspect_ratio: { type: 'string', default: '16:9', description: 'For example 16:9 or 9:16.' },
-    duration: { type: 'string', description: seconds },
+    aspect_ratio: {
+      type: 'string',
+      pattern: '^[1-9]\\d?:[1-9]\\d?$',
+      default: '16:9',
+      description: 'For example 16:9 or 9:16, at most 4:1.',
+    },
+    duration: seconds,
   },
 }
 
@@ -28,8 +38,8 @@ export const videoFormSchema: OpenAPIV3.SchemaObject = {
   required: ['model', 'prompt'],
   properties: {
     ...fields,
-    size: { type: 'string', description: 'WIDTHxHEIGHT' },
-    seconds: { type: 'string', description: seconds },
+    size: sizeSchema,
+    seconds,
     input_reference: { type: 'string', format: 'binary', description: 'The first frame.' },
   },
 }

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { IdSchema, LinkSchema, textSchema } from '../../core/schema.ts'
+import { IdSchema, lineSchema, LinkSchema } from '../../core/schema.ts'
 import { keyNameCharsMax } from '../../limits.ts'
 
 export const AppLinksSchema = Type.Array(
@@ -9,7 +9,7 @@ export const AppLinksSchema = Type.Array(
 )
 
 export const CreateKeyRequestSchema = Type.Object(
-  { name: Type.Optional(textSchema(keyNameCharsMax, { minLength: 1 })) },
+  { name: Type.Optional(lineSchema(keyNameCharsMax, { minLength: 1 })) },
   { additionalProperties: false },
 )
 export const CreateKeyResponseSchema = Type.Object({

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { oneOf, textSchema } from '../../core/schema.ts'
+import { lineSchema, oneOf } from '../../core/schema.ts'
 import { sharePercentMax, stepDoneCharsMax, stepTitleCharsMax } from '../folders/limits.ts'
 import { AppSchema } from './schemas.ts'
 
@@ -25,8 +25,8 @@ type SkillBody = Static<typeof SkillSchema>
 export const StepSchema = Type.Object(
   {
     id: Type.String({ pattern: '^[a-z0-9-]{1,40}$' }),
-    title: textSchema(stepTitleCharsMax, { minLength: 1 }),
-    done: textSchema(stepDoneCharsMax, {
+    title: lineSchema(stepTitleCharsMax, { minLength: 1 }),
+    done: lineSchema(stepDoneCharsMax, {
       minLength: 1,
       description: 'How one knows that the step is done.',
     }),

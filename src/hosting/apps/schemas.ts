@@ -1,6 +1,16 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { IdSchema, LinkSchema, nullable, oneOf, textSchema, TimeSchema } from '../../core/schema.ts'
+import {
+  exactlyOne,
+  IdSchema,
+  lineSchema,
+  LinkSchema,
+  notEmpty,
+  nullable,
+  oneOf,
+  textSchema,
+  TimeSchema,
+} from '../../core/schema.ts'
 import {
   buildPromptCharsMax,
   descriptionCharsMax,
@@ -62,7 +72,7 @@ export const AppSchema = Type.Object(
 export type AppBody = Static<typeof AppSchema>
 
 const about = {
-  title: Type.Optional(textSchema(titleCharsMax, { minLength: 1 })),
+  title: Type.Optional(lineSchema(titleCharsMax, { minLength: 1 })),
   description: Type.Optional(textSchema(descriptionCharsMax)),
   shelf: Type.Optional(oneOf(shelfNames)),
   store: Type.Optional(Type.Boolean({ description: 'true: list on Explore; false: remove.' })),
@@ -89,6 +99,9 @@ export const MaxCreditsSchema = Type.Integer({
   description: 'Highest price you accept.',
 })
 
+/** The sources of a version, of which a request has one. */
+export const oneSource = exactlyOne('html', 'files', 'prompt')
+
 /** Source of a version: a page, or a prompt for the builder. */
 export const sourceProperties = {
   html: Type.Optional(Type.String({ minLength: 1, description: 'A complete page, at most 4 MB.' })),
@@ -114,11 +127,25 @@ export const sourceProperties = {
   ref: Type.Optional(RefSchema),
 }
 
+/** The terms of a new item: a price needs them, and the reverse. */
+export const newTerms = {
+  dependentSchemas: {
+    priceRemix: { required: ['remix'], properties: { remix: { enum: ['price'] } } },
+    remix: {
+      anyOf: [
+        { required: ['priceRemix'], properties: { priceRemix: {} } },
+        { properties: { remix: { enum: ['off', 'free'] } } },
+      ],
+    },
+  },
+}
+
 /** POST /apps (document 1, operation 9). */
 export const PublishAppSchema = Type.Object(
   { ...sourceProperties, kind: Type.Optional(oneOf(['app', 'game'])), ...about },
   {
     additionalProperties: false,
+    described: { ...oneSource.described, ...newTerms },
     examples: [{ title: 'Hello', html: '<!doctype html><title>Hello</title><h1>Hello</h1>' }],
   },
 )
@@ -132,6 +159,10 @@ export const ChangeAppSchema = Type.Object(
   },
   {
     additionalProperties: false,
+    described: {
+      ...notEmpty.described,
+      dependentSchemas: { priceRemix: { properties: { remix: { enum: ['price'] } } } },
+    },
     examples: [{ title: 'Hello again', store: true }],
   },
 )

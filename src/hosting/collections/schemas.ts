@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { IdSchema, LinkSchema, textSchema, TimeSchema } from '../../core/schema.ts'
+import { IdSchema, lineSchema, LinkSchema, textSchema, TimeSchema } from '../../core/schema.ts'
 import { NextSchema } from '../../http/list-query.ts'
 import { ItemListSchema } from '../explore/schemas.ts'
 import { collectionTextCharsMax, collectionTitleCharsMax } from './limits.ts'
@@ -21,7 +21,7 @@ const CollectionSchema = Type.Object(
 )
 export type CollectionBody = Static<typeof CollectionSchema>
 
-const title = textSchema(collectionTitleCharsMax, { minLength: 1 })
+const title = lineSchema(collectionTitleCharsMax, { minLength: 1 })
 const description = Type.Optional(textSchema(collectionTextCharsMax))
 
 export const CreateCollectionSchema = Type.Object(
@@ -32,7 +32,10 @@ export type CreateCollectionRequest = Static<typeof CreateCollectionSchema>
 
 export const ChangeCollectionSchema = Type.Object(
   { title: Type.Optional(title), description },
-  { additionalProperties: false, examples: [{ description: 'Games that need no sound.' }] },
+  {
+    additionalProperties: false,
+    examples: [{ description: 'Games that need no sound.' }],
+  },
 )
 export type ChangeCollectionRequest = Static<typeof ChangeCollectionSchema>
 

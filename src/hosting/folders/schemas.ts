@@ -1,13 +1,19 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 
+import { base64Pattern, exactlyOne } from '../../core/schema.ts'
+
+const base64 = {
+  described: { pattern: `^${base64Pattern}$`, contentEncoding: 'base64' },
+}
+
 /** A file of a folder in JSON. */
 export const FileFieldSchema = Type.Object(
   {
     path: Type.String(),
     text: Type.Optional(Type.String()),
-    base64: Type.Optional(Type.String()),
+    base64: Type.Optional(Type.String(base64)),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, ...exactlyOne('text', 'base64') },
 )
 export type FileField = Static<typeof FileFieldSchema>
 

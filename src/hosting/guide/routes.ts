@@ -1,7 +1,9 @@
+import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
 import { lazy } from '../../core/lazy.ts'
+import { mediaSchema, NotModifiedSchema } from '../../core/schema.ts'
 import { prefers } from '../../http/accept.ts'
 import { readDescription } from '../../http/api-description.ts'
 import { entityResponse } from '../../http/entity.ts'
@@ -60,7 +62,7 @@ export const startRoutes = (ctx: AppContext) =>
           summary: 'What this is and how to publish. Read it first.',
           description: 'With Accept: text/markdown, the same as a text.',
         },
-        { 200: schemas.GuideSchema },
+        { 200: Type.Union([schemas.GuideSchema, mediaSchema('text/markdown')]) },
         ['agents_off'],
       ),
     )
@@ -78,7 +80,7 @@ export function descriptionRoutes(ctx: AppContext, api: RoutedApi) {
         mcp: 'hidden',
         summary: 'This description (OpenAPI 3.1).',
       },
-      { 200: schemas.OpenApiSchema },
+      { 200: schemas.OpenApiSchema, 304: NotModifiedSchema },
       ['agents_off'],
     ),
   )

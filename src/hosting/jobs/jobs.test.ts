@@ -4,7 +4,6 @@ import { Type } from '@sinclair/typebox'
 
 import { fromCredits } from '../../core/money.ts'
 import { hour } from '../../core/time.ts'
-import { createRouter } from '../../http/router.ts'
 import { enqueue } from '../../jobs/jobs.ts'
 import { listOpenHolds } from '../../ledger/job-holds.ts'
 import { balanceOf, openHold, settleHold } from '../../ledger/ledger.ts'
@@ -228,10 +227,9 @@ test('HEAD of endless event streams returns at once', async () => {
 
 test('a disconnected client ends its stream', async () => {
   const id = await newJob()
-  const handler = createRouter(t.ctx).handle
   const headers = { authorization: `Bearer ${ann.key}` }
   const request = new Request(`http://localhost:3000/api/jobs/${id}/events`, { headers })
-  const response = await handler(request, ann.from)
+  const response = await t.handle(request, ann.from)
   const reader = response.body?.getReader()
   expect(new TextDecoder().decode((await reader?.read())?.value)).toStartWith('id: 1\n')
   await reader?.cancel()

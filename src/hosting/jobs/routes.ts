@@ -57,7 +57,7 @@ export const jobRoutes = (ctx: AppContext) =>
               'is not charged.',
           },
           { 200: schemas.JobResponseSchema },
-          ['bad_request', 'job_not_found'],
+          ['bad_request', 'not_found', 'job_not_found'],
         ),
       },
     )
@@ -69,7 +69,7 @@ export const jobRoutes = (ctx: AppContext) =>
       agentOperation(
         { id: 'cancel_job', tag: 'Jobs', summary: 'Cancel a job. Unfinished work is not charged.' },
         { 200: schemas.JobResponseSchema },
-        [...writeErrors, 'job_not_found', 'not_cancellable'],
+        [...writeErrors, 'not_found', 'job_not_found', 'not_cancellable'],
       ),
     )
     .get(
@@ -81,6 +81,6 @@ export const jobRoutes = (ctx: AppContext) =>
       agentOperation(
         { id: 'watch_job', tag: 'Jobs', summary: 'Stream the events of a job.' },
         { 200: schemas.JobEventsSchema, 204: Type.Void() },
-        ['job_not_found', 'busy'],
+        ['not_found', 'job_not_found', 'busy'],
       ),
     )

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { nullable, textSchema } from '../../core/schema.ts'
+import { lineSchema, nullable } from '../../core/schema.ts'
 import { aboutCharsMax } from '../../limits.ts'
 import { handlePattern } from '../agents/handles.ts'
 import { AgentRecordSchema, ClaimSchema } from '../me/schemas.ts'
@@ -9,9 +9,9 @@ import { AgentRecordSchema, ClaimSchema } from '../me/schemas.ts'
 export const CreateAgentRequestSchema = Type.Object(
   {
     handle: Type.Optional(
-      Type.String({ description: `Matches ${handlePattern}. Default: generated.` }),
+      Type.String({ description: 'Default: generated.', described: { pattern: handlePattern } }),
     ),
-    about: Type.Optional(nullable(textSchema(aboutCharsMax))),
+    about: Type.Optional(nullable(lineSchema(aboutCharsMax))),
   },
   { additionalProperties: false },
 )

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { LinkSchema, nullable, textSchema, TimeSchema } from '../../core/schema.ts'
+import { lineSchema, LinkSchema, nullable, TimeSchema } from '../../core/schema.ts'
 import { NextSchema } from '../../http/list-query.ts'
 import { aboutCharsMax } from '../../limits.ts'
 import { AppLinksSchema } from '../agents/schemas.ts'
@@ -45,7 +45,7 @@ export const ClaimSchema = Type.Object(
 )
 
 export const AboutRequestSchema = Type.Object(
-  { about: nullable(textSchema(aboutCharsMax)) },
+  { about: nullable(lineSchema(aboutCharsMax)) },
   { additionalProperties: false },
 )
 export const AboutResponseSchema = Type.Object({ about: nullable(Type.String()), page: LinkSchema })

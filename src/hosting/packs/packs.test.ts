@@ -72,6 +72,11 @@ describe('publishing', () => {
     expect(file.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
     const [tar, again] = [await anyone('.tar.gz'), await anyone('.tar.gz')]
     expect(tar.bytes).toEqual(again.bytes)
+    for (const path of ['.tar.gz', '/SKILL.md', '/files/references/tone.md']) {
+      const headers = { 'if-none-match': (await anyone(path)).headers.get('etag') ?? '' }
+      const unchanged = await ctx.call('GET', `/skills/${id}${path}`, { headers })
+      expect([path, unchanged.status]).toEqual([path, 304])
+    }
     const out = mkdtempSync(join(tmpdir(), 'skills-'))
     try {
       await Bun.write(join(out, 'pack.tar.gz'), tar.bytes)

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
-import { anyMediaSchema } from '../../core/schema.ts'
+import { anyMediaSchema, mediaSchema, NotModifiedSchema } from '../../core/schema.ts'
 import { presentPackAs } from '../apps/present-pack.ts'
 import { callerAuth, findCaller } from '../authentication.ts'
 import { folderBodies } from '../folders/schemas.ts'
@@ -20,11 +20,13 @@ import { getPack } from './packs.ts'
 import { publishPack, publishPackVersion } from './publish.ts'
 import { parsePackRequest } from './request.ts'
 import * as schemas from './schemas.ts'
-import { serveArchive, serveFile, splitEnding } from './serve.ts'
+import { archiveTypes, serveArchive, serveFile, splitEnding } from './serve.ts'
 
 const tag = 'Skills and frameworks'
 
 const readErrors = [...agentKeyErrors, 'bad_request', ...appErrors] as const
+
+const archiveSchemas = archiveTypes.map((type) => mediaSchema(type))
 
 const VersionQuery = Type.Object({
   version: Type.Optional(t.Numeric({ minimum: 1, maximum: 1_000_000, multipleOf: 1 })),
@@ -136,7 +138,10 @@ const readRoutes = (ctx: AppContext, kind: PackKind) =>
               'Public for what is on Explore; send your key for your own. Append .tar.gz or .zip ' +
               'to the id for the folder, and /SKILL.md or /files/<path> for one file.',
           },
-          { 200: schemas.responses[kind].read },
+          {
+            200: Type.Union([schemas.responses[kind].read, ...archiveSchemas]),
+            304: NotModifiedSchema,
+          },
           [...readErrors],
         ),
       },
@@ -151,7 +156,7 @@ const readRoutes = (ctx: AppContext, kind: PackKind) =>
         query: VersionQuery,
         ...publicOperation(
           { id: `read_${kind}`, tag, summary: `Read the instructions of a ${kind}: SKILL.md.` },
-          { 200: schemas.SkillTextSchema },
+          { 200: schemas.SkillTextSchema, 304: NotModifiedSchema },
           [...readErrors],
         ),
       },
@@ -167,7 +172,7 @@ const readRoutes = (ctx: AppContext, kind: PackKind) =>
         query: VersionQuery,
         ...publicOperation(
           { id: `read_${kind}_file`, tag, summary: `Read one file of a ${kind}.` },
-          { 200: anyMediaSchema },
+          { 200: anyMediaSchema, 304: NotModifiedSchema },
           [...readErrors],
         ),
       },

@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TProperties, Type } from '@sinclair/typebox'
 
-import { type Json, mediaSchema, nullable, textSchema } from '../../core/schema.ts'
+import { exactlyOne, type Json, lineSchema, mediaSchema, nullable } from '../../core/schema.ts'
 import { versionNoteCharsMax } from '../../limits.ts'
 import {
   FrameworkSchema,
@@ -9,7 +9,7 @@ import {
   SkillSchema,
   StepSchema,
 } from '../apps/pack-schemas.ts'
-import { ChangeAppSchema, RefSchema, ScanResultSchema } from '../apps/schemas.ts'
+import { ChangeAppSchema, newTerms, RefSchema, ScanResultSchema } from '../apps/schemas.ts'
 import { VersionSchema } from '../apps/versions/schemas.ts'
 import { stepsMax } from '../folders/limits.ts'
 import { FileFieldSchema } from '../folders/schemas.ts'
@@ -31,26 +31,37 @@ const source = {
 const { store, remix, priceRemix, shelf } = ChangeAppSchema.properties
 const stepsSchema = Type.Array(StepSchema, { minItems: 1, maxItems: stepsMax })
 const note = Type.Optional(
-  textSchema(versionNoteCharsMax, { description: 'Changes in this version.' }),
+  lineSchema(versionNoteCharsMax, { description: 'Changes in this version.' }),
 )
 const example = { skill: '---\nname: release-notes\ndescription: Writes release notes.\n---\n…' }
 const exampleSteps = [{ id: 'draft', title: 'Draft the notes', done: 'Each change has a line.' }]
 
-const requestOf = <T extends TProperties>(fields: T, more: Record<string, unknown> = {}) =>
-  Type.Object(fields, { additionalProperties: false, examples: [{ ...example, ...more }] })
+const oneSource = exactlyOne('skill', 'files').described
+
+const requestOf = <T extends TProperties>(
+  fields: T,
+  more: Record<string, unknown> = {},
+  terms: Record<string, unknown> = {},
+) =>
+  Type.Object(fields, {
+    additionalProperties: false,
+    described: { ...oneSource, ...terms },
+    examples: [{ ...example, ...more }],
+  })
 
 const listing = { store, remix, priceRemix, shelf }
 
 /** Bodies of POST /skills and POST /frameworks, and of their versions. */
 export const requests = {
   skill: {
-    publish: requestOf({ ...source, ...listing }),
+    publish: requestOf({ ...source, ...listing }, {}, newTerms),
     version: requestOf({ ...source, note }),
   },
   framework: {
     publish: requestOf(
       { ...source, ...listing, steps: stepsSchema, share: Type.Optional(ShareSchema) },
       { steps: exampleSteps },
+      newTerms,
     ),
     version: requestOf({
       ...source,

@@ -62,6 +62,9 @@ const archives = {
   zip: { type: 'application/zip', create: packZip },
 }
 
+/** The media types of the archives. */
+export const archiveTypes = Object.values(archives).map(({ type }) => type)
+
 type Ending = keyof typeof archives
 
 /** Splits "<id>.tar.gz" and "<id>.zip": the router has no parameters with an ending. */

@@ -69,7 +69,7 @@ export const peopleRoutes = (ctx: AppContext) =>
           description: 'Does not use the code. Ten wrong codes within an hour block an address.',
         },
         { 200: schemas.ClaimPreviewSchema },
-        ['agents_off', ...claimErrors],
+        ['agents_off', 'not_found', ...claimErrors],
       ),
     )
     .post(

@@ -1,6 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { IdSchema, LinkSchema, nullable, TimeSchema } from '../../core/schema.ts'
+import {
+  IdSchema,
+  LinkSchema,
+  notEmpty,
+  nullable,
+  sixDecimals,
+  TimeSchema,
+} from '../../core/schema.ts'
 import { NextSchema } from '../../http/list-query.ts'
 import { giftCreditsMax } from '../../limits.ts'
 import { AppLinksSchema } from '../agents/schemas.ts'
@@ -73,18 +80,19 @@ export const ChangeAgentRequestSchema = Type.Object(
         Type.Number({
           minimum: 0,
           maximum: giftCreditsMax,
+          ...sixDecimals,
           description: 'Credits a day; null means no cap.',
         }),
       ),
     ),
     paused: Type.Optional(Type.Boolean()),
   },
-  { additionalProperties: false, examples: [{ dailyCap: 500 }] },
+  { additionalProperties: false, ...notEmpty, examples: [{ dailyCap: 500 }] },
 )
 
 export const SendCreditsRequestSchema = Type.Object(
   {
-    credits: Type.Number({ minimum: 0.000_001, maximum: giftCreditsMax }),
+    credits: Type.Number({ minimum: 0.000_001, maximum: giftCreditsMax, ...sixDecimals }),
     ref: Type.Optional({
       ...RefSchema,
       description: 'Your own id of this request. The same ref never sends twice.',

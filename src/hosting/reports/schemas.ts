@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { IdSchema, oneOf, textSchema, TimeSchema } from '../../core/schema.ts'
+import { IdSchema, lineSchema, oneOf, textSchema, TimeSchema } from '../../core/schema.ts'
 import { reportCharsMax, reportContactCharsMax } from '../../limits.ts'
 import { reasonNames } from './reasons.ts'
 
@@ -11,7 +11,7 @@ export const ReportSchema = Type.Object(
     reason: oneOf(reasonNames),
     text: Type.Optional(textSchema(reportCharsMax, { description: 'Your observations.' })),
     contact: Type.Optional(
-      textSchema(reportContactCharsMax, { description: 'Contact for questions of the operator.' }),
+      lineSchema(reportContactCharsMax, { description: 'Contact for questions of the operator.' }),
     ),
   },
   { additionalProperties: false },

@@ -1,19 +1,18 @@
 import type { AppContext } from '../../context.ts'
 import { fetchGuarded, GuardedFetchError, publicUrl } from '../../core/fetch.ts'
-import { idPattern } from '../../core/ids.ts'
 import { ApiError } from '../../errors.ts'
 import type { Agent } from '../agents/agents.ts'
 import { findApp } from '../apps/apps.ts'
 import { validateText } from '../reviews/text.ts'
 import { evidenceBytesMax, evidenceCharsMax, evidenceFetchMs } from './limits.ts'
-import type { Evidence, EvidenceRequest } from './schemas.ts'
+import { type Evidence, evidencePatterns, type EvidenceRequest } from './schemas.ts'
 
 type Check = (ctx: AppContext, agent: Agent, value: string) => Promise<boolean>
 
 /** Returns whether evidence is verified. Each throws `bad_evidence` for a malformed value. */
 const checks: Record<Evidence['kind'], Check> = {
   app: async (ctx, agent, id) => {
-    const app = idPattern.test(id) ? await findApp(ctx, id) : undefined
+    const app = evidencePatterns.app.test(id) ? await findApp(ctx, id) : undefined
     if (app?.maker !== agent.id || app.closed !== null)
       throw badEvidence('An app must be the id of one of your apps on this server.')
     return app.takenDown === null && app.version > 0
@@ -24,11 +23,11 @@ const checks: Record<Evidence['kind'], Check> = {
     return ctx.config.evidenceUrls ? isReachable(ctx, url.href) : false
   },
   tx: async (ctx, _agent, value) => {
-    if (/^0x[0-9a-fA-F]{64}$/.test(value)) return isOnChain(ctx, value)
+    if (evidencePatterns.tx.test(value)) return isOnChain(ctx, value)
     throw badEvidence('A tx must be a transaction hash: 0x and 64 hexadecimal digits.')
   },
   hash: async (_ctx, _agent, value) => {
-    if (/^(?:sha256:)?[0-9a-f]{64}$/.test(value)) return false
+    if (evidencePatterns.hash.test(value)) return false
     throw badEvidence('A hash must be a SHA-256: 64 hexadecimal digits in lower case.')
   },
   text: async (_ctx, _agent, value) => {

@@ -28,6 +28,7 @@ import { startRun } from './start.ts'
 const tag = 'Runs and track records'
 const textErrors = ['text_blocked', 'bad_evidence'] as const
 const shareErrors = [
+  'not_found',
   'run_not_found',
   'share_off',
   'payments_off',
@@ -94,7 +95,7 @@ const reportRoutes = (ctx: AppContext) =>
             summary: 'Report one step of your run: done, skipped or failed.',
           },
           { 200: schemas.RunResponseSchema },
-          [...writeErrors, ...textErrors, 'run_not_found', 'run_closed'],
+          [...writeErrors, ...textErrors, 'not_found', 'run_not_found', 'run_closed'],
         ),
       },
     )
@@ -119,7 +120,7 @@ const reportRoutes = (ctx: AppContext) =>
               'URLs, transactions, hashes or texts; what the service can check becomes verified.',
           },
           { 200: schemas.ReportResponseSchema },
-          [...writeErrors, ...textErrors, 'run_not_found', 'run_closed'],
+          [...writeErrors, ...textErrors, 'not_found', 'run_not_found', 'run_closed'],
         ),
       },
     )
@@ -161,7 +162,7 @@ const reportRoutes = (ctx: AppContext) =>
         ...agentOperation(
           { id: 'answer_run', tag, summary: 'Answer a report about your pack, once.' },
           { 201: schemas.RunResponseSchema },
-          [...writeErrors, 'text_blocked', 'run_not_found', 'already_answered'],
+          [...writeErrors, 'text_blocked', 'not_found', 'run_not_found', 'already_answered'],
         ),
       },
     )
@@ -201,7 +202,7 @@ const readRoutes = (ctx: AppContext) =>
           description: 'Public once it is reported and its pack is on Explore.',
         },
         { 200: schemas.RunResponseSchema },
-        [...readErrors, 'run_not_found'],
+        [...readErrors, 'not_found', 'run_not_found'],
       ),
     )
     .get(

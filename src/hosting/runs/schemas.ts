@@ -1,6 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { IdSchema, nullable, oneOf, textSchema, TimeSchema } from '../../core/schema.ts'
+import { idPattern } from '../../core/ids.ts'
+import {
+  type Described,
+  IdSchema,
+  nullable,
+  oneOf,
+  textSchema,
+  TimeSchema,
+} from '../../core/schema.ts'
 import { NextSchema } from '../../http/list-query.ts'
 import { replyCharsMax } from '../../limits.ts'
 import { ShareSchema } from '../apps/pack-schemas.ts'
@@ -20,6 +28,24 @@ const text = Type.String({
 
 const evidenceKinds = ['app', 'url', 'tx', 'hash', 'text'] as const
 
+/** Patterns of `value` for the kinds of evidence that are no text. */
+export const evidencePatterns = {
+  app: idPattern,
+  url: /^https?:\/\//,
+  tx: /^0x[0-9a-fA-F]{64}$/,
+  hash: /^(?:sha256:)?[0-9a-f]{64}$/,
+}
+const oneKind: Described = {
+  described: {
+    anyOf: [
+      { properties: { kind: { enum: ['text'] } } },
+      ...Object.entries(evidencePatterns).map(([kind, { source }]) => ({
+        properties: { kind: { enum: [kind] }, value: { pattern: source } },
+      })),
+    ],
+  },
+}
+
 const EvidenceRequestSchema = Type.Object(
   {
     kind: oneOf(evidenceKinds),
@@ -30,7 +56,7 @@ const EvidenceRequestSchema = Type.Object(
     }),
     note: Type.Optional(textSchema(limits.evidenceCharsMax)),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, ...oneKind },
 )
 const EvidenceListSchema = Type.Array(EvidenceRequestSchema, { maxItems: limits.evidenceMax })
 export type EvidenceRequest = Static<typeof EvidenceRequestSchema>

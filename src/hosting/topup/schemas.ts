@@ -1,10 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox'
 
+import { exactlyOne, sixDecimals } from '../../core/schema.ts'
+
 /** The amount of POST /topup: exactly one of the two. */
 export const TopUpRequestSchema = Type.Object(
   {
     credits: Type.Optional(
-      Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000_000, description: 'Credits to add.' }),
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: 1_000_000_000,
+        ...sixDecimals,
+        description: 'Credits to add.',
+      }),
     ),
     usd: Type.Optional(
       Type.Number({
@@ -14,7 +21,7 @@ export const TopUpRequestSchema = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, examples: [{ credits: 1_000 }] },
+  { additionalProperties: false, ...exactlyOne('credits', 'usd'), examples: [{ credits: 1_000 }] },
 )
 export type TopUpRequest = Static<typeof TopUpRequestSchema>
 

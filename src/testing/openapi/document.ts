@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { cohereRoutes } from '../../gateway/cohere/routes.ts'
 import { geminiRoutes } from '../../gateway/gemini/routes.ts'
 import { openRouterRoutes } from '../../gateway/openrouter/routes.ts'
@@ -12,7 +13,6 @@ import {
   withPaths,
 } from '../../http/api-description.ts'
 import { entityResponse } from '../../http/entity.ts'
-import type { TestServer } from '../fixtures/test-server.ts'
 
 const Schema = Type.Record(Type.String(), Type.Unknown())
 const Document = Type.Object({
@@ -34,21 +34,28 @@ function parseSchema<T extends TSchema>(schema: T, value: unknown): Static<T> {
   throw new Error(`${error?.path}: ${error?.message}`)
 }
 
+/** Returns a document from its JSON. Throws with the first validation error. */
+export const parseDocument = (json: unknown): Document => parseSchema(Document, json)
+
+interface Server {
+  request(method: 'GET', path: string): Promise<{ body: unknown }>
+}
+
 /** Returns the OpenAPI document of the Agent API. */
-export const getDocument = async ({ call }: TestServer): Promise<Document> =>
-  parseSchema(Document, (await call('GET', '/openapi.json')).body)
+export const getDocument = async ({ request }: Server): Promise<Document> =>
+  parseDocument((await request('GET', '/api/openapi.json')).body)
 
 /** Returns the OpenAPI document of the gateway. */
-export const getGatewayDocument = async ({ request }: TestServer): Promise<Document> =>
-  parseSchema(Document, (await request('GET', '/v1/openapi.json')).body)
+export const getGatewayDocument = async ({ request }: Server): Promise<Document> =>
+  parseDocument((await request('GET', '/v1/openapi.json')).body)
 
 /** Returns a document of the APIs of others that the gateway has: those are below other paths. */
-export async function getForeignDocument({ ctx }: TestServer): Promise<Document> {
+export async function getForeignDocument({ ctx }: { ctx: AppContext }): Promise<Document> {
   const api = new Elysia().use(openRouterRoutes(ctx)).use(geminiRoutes(ctx)).use(cohereRoutes(ctx))
   const unset = { description: '', server: '', prefix: '', key: '', tags: [], parameters: {} }
   const entity = await describeApi(api, { ...unset, title: 'Others', version: '1.0.0' })
   const response = entityResponse(new Request('http://localhost/'), entity)
-  return parseSchema(Document, await response.json())
+  return parseDocument(await response.json())
 }
 
 /** Lists the operations. The schemas of their bodies contain the shared schemas that they name. */

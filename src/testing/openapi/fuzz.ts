@@ -165,7 +165,7 @@ function targetsOf(document: Document, root: string, known: Target['known']): Ta
 }
 
 /** Returns the ids of a gateway account: one of each resource, by the path before it. */
-function gatewayWorld(server: TestServer): Target['known'] {
+export function gatewayWorld(server: TestServer): Target['known'] {
   let uses = 0
   let world: { key: string; ids: Record<string, string> } | undefined
   const create = async () => {

@@ -133,6 +133,22 @@ function kindOf(operation: DescribedOperation, name: string): string {
 export const pathKindsOf = (operation: DescribedOperation): string[] =>
   [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => kindOf(operation, name))
 
+/** Returns the caller's own values for the path of an operation, by parameter. */
+export const pathValuesOf = (
+  operation: DescribedOperation,
+  { own }: KnownIds,
+): Record<string, string> =>
+  Object.fromEntries(
+    [...operation.path.matchAll(/\{(\w+)\}/g)].flatMap(([, name = '']) => {
+      const value = own[kindOf(operation, name)]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+
+/** Returns the key with which a caller calls an operation. */
+export const keyOf = (operation: DescribedOperation, { key, personal }: KnownIds): string =>
+  isOfPeople(operation) ? personal : key
+
 /** Generates the request of a draw. */
 export async function generateRequest(
   operation: DescribedOperation,
@@ -184,7 +200,8 @@ async function bodyOf(
   if (draw.body === 'none') return undefined
   if ('application/octet-stream' in content) return draw.file
   if (draw.body === 'odd') return draw.seed % 2 ? JSON.stringify(draw.odd) : draw.text
-  const schema = content['application/json']?.schema ?? {}
+  // json-schema-faker adds no optional property for minProperties.
+  const { minProperties: _, ...schema } = content['application/json']?.schema ?? {}
   const { examples } = schema
   if (draw.body === 'example' && Array.isArray(examples)) {
     return { ...examples[0], ...named(operation, examples[0], draw, known) }

@@ -12,6 +12,7 @@ import type { RequestHandler } from '../../../http/middleware.ts'
 import { createRouter } from '../../../http/router.ts'
 import { assetBytesMax } from '../../../limits.ts'
 import { openDiskStore } from '../../../storage/disk.ts'
+import { declaredResponses } from '../../../testing/fixtures/declared-responses.ts'
 import { freshEngine } from '../../../testing/fixtures/engine.ts'
 import { unlimited } from '../../../testing/fixtures/unlimited.ts'
 import * as agents from '../../agents/agents.ts'
@@ -37,19 +38,19 @@ function soundOf(bytes: number, seed: number): Buffer {
 let dir = ''
 let ctx: AppContext
 let handler: RequestHandler
-let logged: string[] = []
+let logged: Record<string, unknown>[] = []
 const clock = { ms: Date.UTC(2030, 0, 1), now: () => clock.ms }
 
 async function open(settings: Record<string, string> = {}): Promise<void> {
   dir = mkdtempSync(join(tmpdir(), 'berth-assets-'))
   const config = loadConfig({ DATA_DIR: dir, ...unlimited, ...settings }, {})
   logged = []
-  const log = openLog(clock, (line) => void logged.push(line))
+  const log = openLog(clock, (line) => void logged.push(JSON.parse(line)))
   ctx = await createContext(config, 'http://localhost', { clock, log, db: await freshEngine() })
-  handler = createRouter(ctx).handle
+  handler = declaredResponses(ctx, createRouter(ctx), logged)
 }
 async function close(): Promise<void> {
-  expect(logged.filter((line) => line.includes('"level":"error"'))).toEqual([])
+  expect(logged.filter(({ level }) => level === 'error')).toEqual([])
   await closeContext(ctx)
   rmSync(dir, { recursive: true, force: true })
 }
@@ -364,7 +365,7 @@ test('a full disk returns try_again and stores nothing', async () => {
   const freeFloorBytes = Number.MAX_SAFE_INTEGER
   const store = await openDiskStore(join(dir, 'files'), { freeFloorBytes, clock })
   const full = { ...ctx, storage: store }
-  handler = createRouter(full).handle
+  handler = declaredResponses(full, createRouter(full), logged)
   const rejected = await put(ann, app, 'oil.png', image)
   expect([rejected.status, rejected.body.code]).toEqual([503, 'try_again'])
   expect(await list(ann, app)).toMatchObject({ assets: [] })

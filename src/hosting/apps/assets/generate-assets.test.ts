@@ -161,6 +161,7 @@ test('rejects invalid requests and stores nothing', async () => {
     { assets: [{ ...coin, width: 100_000 }] },
     { assets: [{ ...ding, seconds: 61 }] },
     { assets: [coin], maxCredits: -1 },
+    { assets: [coin], maxCredits: 0.000_000_1, dryRun: true },
     { assets: [coin], ref: 'short' },
     { assets: [coin], colour: 'red' },
   ])

@@ -48,6 +48,8 @@ export async function generateAssets(
   const app = await assets.getAppWithAssets(ctx, caller.agent, id)
   apps.checkBuilt(app)
   const { ref, dryRun, ...same } = body
+  const { maxCredits } = body
+  const max = maxCredits === undefined ? undefined : parseCredits(maxCredits, 'maxCredits')
   if (dryRun) {
     const { items, price } = await quoteItems(ctx, app, body.assets)
     return { status: 200, body: { items: items.map(presentItem), price: toCredits(price) } }
@@ -59,9 +61,7 @@ export async function generateAssets(
     fingerprint: { id, ...same },
     prepare: async () => {
       const { items, price } = await quoteItems(ctx, app, body.assets)
-      const { maxCredits } = body
-      const max = maxCredits === undefined ? price : parseCredits(maxCredits, 'maxCredits')
-      if (price > max) throw new ApiError('price_above_max', { price, max })
+      if (max !== undefined && price > max) throw new ApiError('price_above_max', { price, max })
       if (items.every(({ embedded }) => embedded)) ms = inlineMs
       return {
         start: async (db) => {

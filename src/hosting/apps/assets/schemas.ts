@@ -1,6 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { LinkSchema, oneOf, textSchema, TimeSchema } from '../../../core/schema.ts'
+import {
+  base64Pattern,
+  lineSchema,
+  LinkSchema,
+  oneOf,
+  sixDecimals,
+  textSchema,
+  TimeSchema,
+} from '../../../core/schema.ts'
 import {
   assetPromptCharsMax,
   assetVoiceCharsMax,
@@ -45,7 +53,7 @@ export const AssetRequestSchema = Type.Object(
     seconds: Type.Optional(Type.Number({ minimum: 0.1, maximum: 60 })),
     width: Type.Optional(Type.Integer({ minimum: 1, maximum: 4096, description: 'Pixels.' })),
     height: Type.Optional(Type.Integer({ minimum: 1, maximum: 4096, description: 'Pixels.' })),
-    voice: Type.Optional(textSchema(assetVoiceCharsMax)),
+    voice: Type.Optional(lineSchema(assetVoiceCharsMax)),
     seed: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -67,7 +75,9 @@ export const GenerateAssetsSchema = Type.Object(
         description: 'All assets that the page requests and does not have.',
       }),
     ]),
-    maxCredits: Type.Optional(Type.Number({ minimum: 0, maximum: remixPriceCreditsMax })),
+    maxCredits: Type.Optional(
+      Type.Number({ minimum: 0, maximum: remixPriceCreditsMax, ...sixDecimals }),
+    ),
     ref: Type.Optional(RefSchema),
     dryRun: Type.Optional(Type.Boolean({ description: 'Returns the prices without generating.' })),
   },
@@ -117,7 +127,13 @@ export type AssetList = Static<typeof AssetListSchema>
 
 /** A file inside JSON. */
 export const UploadEnvelopeSchema = Type.Object(
-  { data: Type.String({ pattern: '^data:', description: 'The file as a data URL.' }) },
+  {
+    data: Type.String({
+      pattern: '^data:',
+      description: 'The file as a data URL.',
+      described: { pattern: `^data:[^,]*;base64,${base64Pattern}$` },
+    }),
+  },
   { additionalProperties: false },
 )
 

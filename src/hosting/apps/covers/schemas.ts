@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { LinkSchema } from '../../../core/schema.ts'
+import { ImageUrlSchema } from '../icon/schemas.ts'
 import { screenshotsMax } from './limits.ts'
 
 const sizes = { large: LinkSchema, small: LinkSchema }
@@ -14,7 +15,7 @@ export type CoverBody = Static<typeof CoverSchema>
 
 /** PUT /apps/{id}/cover and PUT /apps/{id}/screenshots/{position}. */
 export const PutCoverSchema = Type.Object(
-  { image: Type.String({ description: 'A data URL of a JPEG, PNG or WebP, up to 6 MB.' }) },
+  { image: ImageUrlSchema },
   {
     additionalProperties: false,
     examples: [

@@ -1,14 +1,18 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { LinkSchema, textSchema } from '../../../core/schema.ts'
+import { base64Pattern, LinkSchema, textSchema } from '../../../core/schema.ts'
 import { iconPromptCharsMax } from '../../../limits.ts'
+
+/** An image in a body. The operation reads its bytes. */
+export const ImageUrlSchema = Type.String({
+  description: 'A data URL of a JPEG, PNG or WebP, up to 6 MB.',
+  described: { pattern: `^data:image/[^,]{1,100};base64,${base64Pattern}$` },
+})
 
 /** PUT /apps/{id}/icon (document 1, operation 13). */
 export const PutIconSchema = Type.Object(
   {
-    image: Type.Optional(
-      Type.String({ description: 'A data URL of a JPEG, PNG or WebP, up to 6 MB.' }),
-    ),
+    image: Type.Optional(ImageUrlSchema),
     make: Type.Optional(
       Type.Boolean({ description: 'true: generate it from the title and the description.' }),
     ),
@@ -16,7 +20,19 @@ export const PutIconSchema = Type.Object(
       textSchema(iconPromptCharsMax, { description: 'Your prompt for the icon, with make.' }),
     ),
   },
-  { additionalProperties: false, examples: [{ make: true, prompt: 'a lighthouse at night' }] },
+  {
+    additionalProperties: false,
+    described: {
+      anyOf: [
+        {
+          required: ['image'],
+          properties: { make: { enum: [false] }, prompt: { maxLength: 0 } },
+        },
+        { required: ['make'], properties: { image: false, make: { enum: [true] } } },
+      ],
+    },
+    examples: [{ make: true, prompt: 'a lighthouse at night' }],
+  },
 )
 export type PutIconRequest = Static<typeof PutIconSchema>
 

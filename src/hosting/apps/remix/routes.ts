@@ -38,7 +38,15 @@ export const remixRoutes = (ctx: AppContext) =>
             'the maker. The same ref never buys twice.',
         },
         { 201: RemixResponseSchema },
-        [...writeErrors, 'games_off', ...priceErrors, ...appErrors, ...publishErrors, 'no_remix'],
+        [
+          ...writeErrors,
+          'games_off',
+          ...priceErrors,
+          ...appErrors,
+          ...publishErrors,
+          'no_remix',
+          'skill_name_taken',
+        ],
       ),
     },
   )

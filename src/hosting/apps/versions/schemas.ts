@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { mediaSchema, nullable, oneOf, textSchema, TimeSchema } from '../../../core/schema.ts'
+import { lineSchema, mediaSchema, nullable, oneOf, TimeSchema } from '../../../core/schema.ts'
 import { versionNoteCharsMax } from '../../../limits.ts'
-import { AppSchema, ScanResultSchema, sourceProperties } from '../schemas.ts'
+import { AppSchema, oneSource, ScanResultSchema, sourceProperties } from '../schemas.ts'
 
 /** A version of an item. */
 export const VersionSchema = Type.Object(
@@ -23,7 +23,7 @@ export const PublishVersionSchema = Type.Object(
   {
     ...sourceProperties,
     note: Type.Optional(
-      textSchema(versionNoteCharsMax, {
+      lineSchema(versionNoteCharsMax, {
         description:
           'Changes in this version. Explore shows the note of an html version, not of a build.',
       }),
@@ -31,6 +31,7 @@ export const PublishVersionSchema = Type.Object(
   },
   {
     additionalProperties: false,
+    ...oneSource,
     examples: [{ html: '<!doctype html><title>Hello</title><h1>Hello again</h1>' }],
   },
 )

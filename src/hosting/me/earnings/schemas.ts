@@ -1,15 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { IdSchema, nullable } from '../../../core/schema.ts'
+import { IdSchema, momentSchema, nullable } from '../../../core/schema.ts'
 import { ListQuery, NextSchema } from '../../../http/list-query.ts'
 
 const period = {
-  from: Type.Optional(
-    Type.String({ maxLength: 40, description: 'ISO 8601: a day (UTC) or a moment.' }),
-  ),
-  to: Type.Optional(
-    Type.String({ maxLength: 40, description: 'A day (inclusive) or a moment (exclusive).' }),
-  ),
+  from: Type.Optional(momentSchema('ISO 8601: a day (UTC) or a moment.')),
+  to: Type.Optional(momentSchema('A day (inclusive) or a moment (exclusive).')),
   item: Type.Optional(IdSchema),
 }
 

@@ -10,6 +10,7 @@ export const CreateHookRequestSchema = Type.Object(
   {
     url: Type.String({
       maxLength: hookUrlCharsMax,
+      described: { pattern: '^https?://', format: 'uri' },
       description: 'A public http or https address.',
     }),
     kinds: Type.Optional(

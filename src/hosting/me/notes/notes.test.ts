@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 
-import { createRouter } from '../../../http/router.ts'
 import { noteDaysMax, notesPerAgentMax, noteStreamsMax } from '../../../limits.ts'
 import { runCommand } from '../../../operator/control.ts'
 import { NoteSignals } from '../../../state/note-signals.ts'
@@ -193,10 +192,9 @@ test('a rolled-back change gives no note', async () => {
 describe('GET /me/events', () => {
   /** Opens the stream of ann's notes and returns a reader of its events. */
   async function watch(headers: Record<string, string> = {}) {
-    const handle = createRouter(ctx.ctx).handle
     const requestHeaders = { authorization: `Bearer ${ann.key}`, ...headers }
     const request = new Request('http://localhost:3000/api/me/events', { headers: requestHeaders })
-    const response = await handle(request, ann.from)
+    const response = await ctx.handle(request, ann.from)
     const reader = response.body?.getReader()
     let text = ''
     const read = async (events: number): Promise<{ id: string; text: string }[]> => {

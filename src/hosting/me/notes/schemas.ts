@@ -46,7 +46,16 @@ export const ReadNotesRequestSchema = Type.Object(
     ids: Type.Optional(Type.Array(IdSchema, { minItems: 1, maxItems: noteIdsMax })),
     all: Type.Optional(Type.Boolean()),
   },
-  { additionalProperties: false, examples: [{ all: true }] },
+  {
+    additionalProperties: false,
+    described: {
+      anyOf: [
+        { required: ['ids'], properties: { all: { enum: [false] } } },
+        { required: ['all'], properties: { ids: false, all: { enum: [true] } } },
+      ],
+    },
+    examples: [{ all: true }],
+  },
 )
 export type ReadNotesRequest = Static<typeof ReadNotesRequestSchema>
 
