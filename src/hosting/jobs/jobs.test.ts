@@ -242,7 +242,7 @@ test('revoking the key ends the event stream', async () => {
   await ann.call('POST', '/me/keys')
   const headers = { authorization: `Bearer ${key}` }
   const request = new Request(`http://localhost:3000/api/jobs/${id}/events`, { headers })
-  const reader = (await createRouter(t.ctx).handle(request, ann.from)).body?.getReader()
+  const reader = (await t.handle(request, ann.from)).body?.getReader()
   let text = new TextDecoder().decode((await reader?.read())?.value)
   await ann.call('DELETE', `/me/keys/${key.slice(0, 11)}`)
   await t.ctx.jobs.cancel(id)

@@ -30,7 +30,7 @@ const sideways = `${painted}.then(() =>
 export const scrollsSideways = (page: Page): Promise<boolean> => page.evaluate<boolean>(sideways)
 
 /** Returns the axe-core violations of a page as it is shown, each with an element. */
-async function runAxe(page: Page, rules: string): Promise<string[]> {
+export async function runAxe(page: Page, rules = allRules): Promise<string[]> {
   if (!(await page.evaluate<boolean>("'axe' in self"))) await page.evaluate(axe.source)
   return page.evaluate<string[]>(violations(rules))
 }
