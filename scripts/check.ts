@@ -19,8 +19,9 @@ if (scope === 'all') process.env['TESTS'] = 'all'
 const withBrowsers = ['src/browser', 'src/web/browsing']
 /** Attacks on the sandbox in all browsers at once. */
 const attacks = ['src/testing/red-team']
-/** Pages in the sandbox. */
+/** Pages in the sandbox. Their titles end with the browser. */
 const sandboxed = ['src/testing/compatibility', 'src/testing/corpus']
+const perBrowser = ['chromium', 'firefox', 'webkit']
 const withoutBrowsers = [...withBrowsers, ...attacks, ...sandboxed].map(
   (folder) => `--path-ignore-patterns=${folder}/**`,
 )
@@ -79,6 +80,16 @@ const onPostgres = () =>
 /** Many tests wait for a deadline or an upstream, so more processes run than there are cores. */
 const onSqlite = async () =>
   runTests('sqlite', [...inProcesses(4), await slowestFirst(), ...withoutBrowsers])
+
+const inBrowsers = () =>
+  runTests('browsers', [
+    ...inProcesses(2),
+    ...withBrowsers,
+    ...['redirects', 'scan', 'coverage'].map((name) => `src/testing/corpus/${name}.test.ts`),
+  ])
+
+const inSandbox = (browser: string) =>
+  runTests(`sandbox-${browser}`, ['-t', ` in ${browser}`, ...inProcesses(2), ...sandboxed])
 
 /** The seed of CI, so that a run can be repeated. */
 const seed = '20261128'
@@ -140,18 +151,19 @@ const ciChecks: Step[][][] = [
     ],
     [['browsers and services', install]],
   ],
-  [[['tests on SQLite', onSqlite]]],
   [
-    // Browser tests and kills wait a lot.
-    [['tests on PostgreSQL', onPostgres]],
     [
-      ['tests in browsers', () => runTests('browsers', withBrowsers)],
+      ['tests on SQLite', onSqlite],
+      ['tests on PostgreSQL', onPostgres],
+    ],
+    // Browsers and kills wait a lot.
+    [
+      ...perBrowser.map((name): Step => [`pages in the sandbox of ${name}`, () => inSandbox(name)]),
+      ['attacks on the sandbox', () => runTests('attacks', attacks)],
+      ['tests in browsers', inBrowsers],
       ['soak', soak],
     ],
   ],
-  // Alone, because a browser that waits for the processor looks like one that the sandbox blocked.
-  [[['attacks on the sandbox', () => runTests('attacks', attacks)]]],
-  [[['pages in the sandbox', () => runTests('sandboxed', ['--parallel=2', ...sandboxed])]]],
 ]
 
 const quickChecks: Step[][][] = [[...staticChecks, [['unit tests', unitTests]]]]

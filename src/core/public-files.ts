@@ -3,6 +3,7 @@ import { extname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
 import { sha256 } from './ids.ts'
+import { lazy } from './lazy.ts'
 import { lookUp } from './schema.ts'
 
 /** A file of public/dist. `br` and `gzip` are compressed versions; `etag` is unquoted. */
@@ -32,11 +33,11 @@ const publicDir = Bun.isStandaloneExecutable
   : join(import.meta.dir, '../../public/dist')
 
 /**
- * Reads the names of all files of public/dist, such as "css/web.css". Requests look up this map, so
+ * Returns all files of public/dist by name, such as "css/web.css". Requests look up this map, so
  * no path of a request reaches the disk. Bytes are read with the first request for a file, because
- * the docs alone have some megabytes.
+ * the docs alone have some megabytes. A process reads each file once.
  */
-export function readPublic(): Map<string, PublicFile> {
+export const readPublic = lazy((): ReadonlyMap<string, PublicFile> => {
   const all = readdirSync(publicDir, { recursive: true, encoding: 'utf8' })
   const stored = new Set(all.map((name) => name.replaceAll('\\', '/')))
   const files = new Map<string, PublicFile>()
@@ -45,7 +46,7 @@ export function readPublic(): Map<string, PublicFile> {
     if (type !== undefined) files.set(name, new LazyPublicFile(publicDir, name, type, stored))
   }
   return files
-}
+})
 
 /** Returns a file that every build creates. Throws an Error where it is missing. */
 export function getPublicFile(files: ReadonlyMap<string, PublicFile>, name: string): PublicFile {
@@ -56,6 +57,7 @@ export function getPublicFile(files: ReadonlyMap<string, PublicFile>, name: stri
 
 class LazyPublicFile implements PublicFile {
   readonly #bytes = new Map<string, Uint8Array>()
+  readonly #etag = lazy(() => sha256(this.identity).slice(0, 32))
 
   constructor(
     private readonly dir: string,
@@ -65,7 +67,7 @@ class LazyPublicFile implements PublicFile {
   ) {}
 
   get etag(): string {
-    return sha256(this.identity).slice(0, 32)
+    return this.#etag()
   }
 
   /** A file that has a compressed version is stored only compressed. */

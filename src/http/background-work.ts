@@ -12,7 +12,10 @@ import type { PaymentRow } from '../payments/x402/rows.ts'
 import { previewPages } from '../viewer/preview-page.ts'
 
 /** Connects lower modules with the features that they run: jobs, charges, rows and previews. */
-export function registerBackgroundWork(ctx: AppContext, files: Map<string, PublicFile>): void {
+export function registerBackgroundWork(
+  ctx: AppContext,
+  files: ReadonlyMap<string, PublicFile>,
+): void {
   if (ctx.idempotency.claims) ctx.idempotency.claims.beforeTakeover = () => expireHolds(ctx)
   ctx.otherServers.handler = async (name, input) =>
     (await import('../operator/servers/respond.ts')).respond(ctx, name, input)

@@ -17,7 +17,7 @@ import { checkPath } from './path.ts'
 import { pathOf } from './request-context.ts'
 
 interface SiteParts {
-  files: Map<string, PublicFile>
+  files: ReadonlyMap<string, PublicFile>
   pages: Pages
   /** Reads the OpenAPI description of the Agent API. */
   readOpenApi(): Promise<unknown>

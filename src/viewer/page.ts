@@ -19,7 +19,7 @@ export interface PageAssets {
 const hash = (text: string): string =>
   `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`
 
-export function loadPageAssets(files: Map<string, PublicFile>): PageAssets {
+export function loadPageAssets(files: ReadonlyMap<string, PublicFile>): PageAssets {
   const read = (name: string): string =>
     new TextDecoder().decode(getPublicFile(files, name).identity)
   const script = read('frame/shell.js')

@@ -47,7 +47,7 @@ const noLibraries = { files: [], urls: [], imports: [] }
 /** The viewer's rendered pages, cached in memory and revalidated after each change. */
 export class Pages {
   readonly assets: PageAssets
-  readonly public: Map<string, PublicFile>
+  readonly public: ReadonlyMap<string, PublicFile>
   /** The separate host of apps, if set. */
   readonly appsHost: string | undefined
   /** CSP sources of foreign pages that may embed apps. */
@@ -66,7 +66,7 @@ export class Pages {
     readonly source: AppSource,
     readonly urls: ViewerUrls,
     readonly clock: Clock,
-    files: Map<string, PublicFile> = readPublic(),
+    files: ReadonlyMap<string, PublicFile> = readPublic(),
   ) {
     this.public = files
     this.#appHost = new URL(urls.app).host

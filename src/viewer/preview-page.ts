@@ -17,7 +17,7 @@ type ResolveLibraries = (html: Uint8Array) => Promise<Resolution | undefined>
 
 /** Returns a function that renders an unpublished page as the viewer does, in the same sandbox. */
 export const previewPages =
-  (files: Map<string, PublicFile>, clock: Clock, resolve: ResolveLibraries) =>
+  (files: ReadonlyMap<string, PublicFile>, clock: Clock, resolve: ResolveLibraries) =>
   (input: PreviewInput): PreviewPage => {
     const router = lazy(async () => {
       const { viewerRoutes: viewer } = await import('./routes.ts')

@@ -65,7 +65,7 @@ export interface Layout {
 
 /** Creates the layout. The CSP allows one inline script: the theme's. */
 export function createLayout(
-  files: Map<string, PublicFile>,
+  files: ReadonlyMap<string, PublicFile>,
   { urls, config }: { urls: Urls; config: Layout['config'] & Pick<Config, 'appUrl'> },
 ): Layout {
   const script = new TextDecoder().decode(getPublicFile(files, 'islands/site.js').identity)
