@@ -23,7 +23,8 @@ const runningBytesMax = 48 * 1_048_576
 const bodies = new FairQueue({
   slots: Infinity,
   bytesMax: runningBytesMax,
-  waitingMax: 256,
+  // The runtime has read 1.3 MB of each when it stops reading.
+  waitingMax: 64,
   waitingBytesMax: Infinity,
   // Less than the time after which a silent socket is closed.
   waitMs: 30_000,

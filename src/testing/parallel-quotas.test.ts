@@ -111,8 +111,8 @@ test('generated assets: none is stored beyond the quota', async () => {
   const ann = await t.agent('ann')
   const id = await ann.publish()
   const before = (await t.ctx.storage.usage()).files
-  const asked = { assets: [{ name: 'boat.png', kind: 'sprite', what: 'a boat' }] }
-  const begun = await ann.call('POST', `/apps/${id}/assets`, asked)
+  const request = { assets: [{ name: 'boat.png', kind: 'sprite', what: 'a boat' }] }
+  const begun = await ann.call('POST', `/apps/${id}/assets`, request)
   expect(begun.status).toBe(202)
   await t.ctx.jobs.runDue()
   const { body } = await ann.call('GET', `/jobs/${begun.text('job.id')}`)
