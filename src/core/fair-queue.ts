@@ -101,7 +101,9 @@ export class FairQueue {
     const { slots, bytesMax = Infinity } = this.bounds
     const { client, bytes } = work
     if (!this.turns.hasShare(client, slots)) return false
-    if (!this.turns.hasBytes(client, bytes, bytesMax)) return false
+    const free = bytesMax - this.runningBytes
+    if (this.running > 0 && !this.turns.hasBytes(client, bytes, { max: bytesMax, free }))
+      return false
     return this.runningLarge < Math.max(1, slots - 1) || !this.isLarge(work)
   }
 

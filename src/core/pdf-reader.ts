@@ -31,10 +31,12 @@ export class PdfReader {
 
   /** Reads the text, or with `isCount` only the number of pages. Throws `try_again`. */
   async read(given: Uint8Array, isCount = false): Promise<PdfResult> {
-    const bytes = new Uint8Array(given)
-    const request = { bytes, pagesMax: pdfPagesMax, charsMax: isCount ? 0 : charsMax }
+    const limits = { pagesMax: pdfPagesMax, charsMax: isCount ? 0 : charsMax }
     try {
-      return await this.pool.run(request, [bytes.buffer])
+      return await this.pool.run(given.byteLength, () => ({
+        bytes: new Uint8Array(given),
+        ...limits,
+      }))
     } catch (error) {
       if (error instanceof TaskLimitError) return { unreadable: error.message }
       if (!(error instanceof PoolBusyError)) throw error

@@ -5,6 +5,8 @@ import { minute, stopwatch } from './time.ts'
 export type Party = Pick<Client, 'prefix' | 'group' | 'account'>
 
 const forgetMs = minute
+/** The share of all bytes that the first work of a client leaves to others. */
+const leftShare = 1 / 12
 
 interface Record {
   running: number
@@ -60,11 +62,17 @@ export class Turns {
     return [...partsOf(party)].every(isBelow)
   }
 
-  /** Returns whether each part of a client has space for `bytes` in its share, or has no others. */
-  hasBytes(party: Party, bytes: number, max: number): boolean {
+  /**
+   * Returns whether each part of a client may have `bytes` more, of `max` of which `free` are free.
+   * It may have its share, but not more than it leaves to others, so that another network always
+   * finds some. Its first work may take all but a small part.
+   */
+  hasBytes(party: Party, bytes: number, { max, free }: { max: number; free: number }): boolean {
+    const left = free - bytes
     const isWithin = ([name, share]: [string, number]) => {
       const used = this.records.get(name)?.bytes ?? 0
-      return used === 0 || used + bytes <= share * max
+      if (used === 0 && left >= max * leftShare) return true
+      return used + bytes <= Math.min(share * max, left)
     }
     return [...partsOf(party)].every(isWithin)
   }

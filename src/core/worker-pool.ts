@@ -88,11 +88,13 @@ export class WorkerPool<Task, Result> {
     this.queue = new FairQueue(bounds)
   }
 
-  /** Does a task; `transfer` moves to the worker. Throws PoolBusyError, or the worker's error. */
-  async run(task: Task, transfer: ArrayBuffer[] = []): Promise<Result> {
+  /**
+   * Does a task of `bytes`. `create` makes it when its turn comes, so that no copy of the bytes
+   * waits. `transfer` moves to a thread. Throws PoolBusyError, or the worker's error.
+   */
+  async run(bytes: number, create: () => Task, transfer: ArrayBuffer[] = []): Promise<Result> {
     if (this.isClosed) throw new PoolBusyError(stopping)
-    const bytes = transfer.reduce((sum, { byteLength }) => sum + byteLength, 0)
-    return this.queue.run(bytes, () => this.runNow(task, transfer))
+    return this.queue.run(bytes, () => this.runNow(create(), transfer))
   }
 
   /** Ends all workers. Unfinished tasks throw PoolBusyError. */

@@ -53,12 +53,12 @@ export class Generators {
   }
 
   private async run(request: AnyRequest): Promise<GeneratedFile> {
-    if (request.kind !== 'painted') return this.threads.run(request)
-    const given = [request.bytes.buffer]
+    if (request.kind !== 'painted') return this.threads.run(0, () => request)
+    const { byteLength } = request.bytes
     const { width, height } = await new Bun.Image(request.bytes).metadata()
     return width * height <= threadPixelsMax
-      ? this.threads.run(request, given)
-      : this.processes.run(request, given)
+      ? this.threads.run(byteLength, () => request, [request.bytes.buffer])
+      : this.processes.run(byteLength, () => request)
   }
 
   close(): void {

@@ -221,6 +221,7 @@ function createRequestContext(
     vouchedPerson: isVouched ? (request.headers.get(personHeader) ?? undefined) : undefined,
     pauseIdleTimeout: connection?.pauseIdleTimeout,
     upgrade: connection?.upgrade,
+    bodyArrivals: ctx.state.bodyArrivals,
     span,
   }
 }

@@ -2,6 +2,7 @@ import type { AddressClient } from '../core/client.ts'
 import type { NanoUsd } from '../core/money.ts'
 import type { DirectPayment } from '../errors.ts'
 import type { Receipt } from '../payments/x402/offer.ts'
+import type { BodyArrivals } from '../state/body-arrivals.ts'
 import type { SpanContext } from '../telemetry/trace-context.ts'
 import type { Upgrade } from './web-socket.ts'
 
@@ -45,6 +46,8 @@ export interface RequestContext {
   readonly pauseIdleTimeout?: ((isPaused: boolean) => void) | undefined
   /** Turns the connection into a WebSocket. Undefined for requests of this process. */
   readonly upgrade?: Upgrade | undefined
+  /** Ends the body when it arrives too slowly. */
+  readonly bodyArrivals: BodyArrivals
   /** Frees the bytes of the body, which count while the request runs. */
   releaseBody?: () => void
   /** The operation bounds its own time, so the idle timeout pauses when the body is complete. */

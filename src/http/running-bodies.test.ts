@@ -81,7 +81,7 @@ test('an address has half of the places of waiting bodies, and then try_again', 
   const first = await send(attacker, keys[0] ?? '', 26 * mb)
   await first.wasRead
   const waiting = await Promise.all(
-    Array.from({ length: 129 }, (_, at) => send(attacker, keys[at % accounts] ?? '', 20 * mb)),
+    Array.from({ length: 33 }, (_, at) => send(attacker, keys[at % accounts] ?? '', 20 * mb)),
   )
   const rejected = await Promise.race(waiting.map(({ response }) => response))
   expect(rejected.status).toBe(503)
@@ -89,5 +89,34 @@ test('an address has half of the places of waiting bodies, and then try_again', 
   expect(await rejected.json()).toMatchObject({ code: 'try_again' })
   for (const { deliver } of [first, ...waiting]) deliver()
   const all = await Promise.all(waiting.map(({ response }) => response))
-  expect(all.filter(({ status }) => status === 200)).toHaveLength(128)
+  expect(all.filter(({ status }) => status === 200)).toHaveLength(32)
+})
+
+test('slow bodies of two networks leave bytes to a third, and end', async () => {
+  const networks = ['203.0.113.1', '192.0.2.1', '198.51.100.7']
+  const keys = await Promise.all(networks.map((from) => keysOf(from, 1)))
+  const send8 = (at: number, bytes: number) => send(networks[at] ?? '', keys[at]?.[0] ?? '', bytes)
+  let readBytes = 0
+  const slow = []
+  for (const at of [0, 1, 0, 1, 0, 1]) {
+    const sent = await send8(at, 8 * mb)
+    void sent.wasRead.then(() => (readBytes += 8 * mb))
+    slow.push(sent)
+  }
+  await until(() => readBytes >= 32 * mb)
+  const third = await send8(2, 8 * mb)
+  await third.wasRead
+  third.deliver()
+  expect((await third.response).status).toBe(200)
+  expect(readBytes).toBe(32 * mb)
+  t.clock.advance(60_000)
+  t.ctx.state.bodyArrivals.endSlow()
+  await until(() => readBytes === 48 * mb)
+  t.clock.advance(60_000)
+  t.ctx.state.bodyArrivals.endSlow()
+  for (const { response } of slow) {
+    const rejected = await response
+    expect(rejected.status).toBe(400)
+    expect(await rejected.json()).toMatchObject({ error: expect.stringContaining('too slowly') })
+  }
 })

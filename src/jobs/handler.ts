@@ -26,6 +26,8 @@ export interface JobRun<Input, Data> {
   signal: AbortSignal
   /** Stores progress. `also` settles partial charges in the same transaction. Throws LeaseLost. */
   report(change: JobProgress, also?: InTransaction): Promise<void>
+  /** Calls `end` when the outcome of this run is stored, or has failed. */
+  onEnd(end: () => void): void
 }
 
 /**

@@ -90,8 +90,9 @@ export class Worker {
   /** Runs a job once and applies its outcome. */
   async run(job: Job & rows.Leased, signal: AbortSignal): Promise<void> {
     const { log } = this.ctx
+    using ends = new DisposableStack()
     try {
-      const outcome = await this.runHandler(job, signal)
+      const outcome = await this.runHandler(job, signal, ends)
       await this.persist(job, () => this.applyOutcome(job, outcome))
     } catch (thrown) {
       if (thrown instanceof LeaseLost) return
@@ -106,7 +107,11 @@ export class Worker {
   }
 
   /** Returns the outcome of the handler. Throws the abort reason when the run is aborted. */
-  private runHandler(job: Job & rows.Leased, signal: AbortSignal): Promise<Outcome> {
+  private runHandler(
+    job: Job & rows.Leased,
+    signal: AbortSignal,
+    ends: DisposableStack,
+  ): Promise<Outcome> {
     const { db } = this.ctx
     const aborted = Promise.withResolvers<never>()
     signal.addEventListener('abort', () => aborted.reject(signal.reason))
@@ -119,6 +124,8 @@ export class Worker {
         await db.tx((tx) => rows.reportProgress(this.ctx, tx, job, change, also))
         this.waiters.notify(job.id)
       },
+      // A run that was aborted may still call it.
+      onEnd: (end) => (ends.disposed ? end() : void ends.defer(end)),
     }
     const run = async (): Promise<Outcome> => {
       const handler = await this.handlers.find(job.kind)

@@ -31,9 +31,9 @@ export class TarballReader {
   }
 
   /** Reads a tarball. Throws TarballError. */
-  async read(given: Uint8Array): Promise<UnpackedLibrary> {
-    const packed = new Uint8Array(given)
-    const result = await this.pool.run(packed, [packed.buffer]).catch((error: unknown) => {
+  async read(packed: Uint8Array): Promise<UnpackedLibrary> {
+    const create = () => new Uint8Array(packed)
+    const result = await this.pool.run(packed.byteLength, create).catch((error: unknown) => {
       if (!(error instanceof PoolBusyError)) throw error
       throw new TarballError(`The tarball was not read: ${error.message}.`)
     })

@@ -13,6 +13,7 @@ import type { Signals } from '../db/signals.ts'
 import { LibraryFetcher } from '../libraries/fetched.ts'
 import { AppChanges } from './app-changes.ts'
 import { BackupWork } from './backup-work.ts'
+import { BodyArrivals } from './body-arrivals.ts'
 import { ChargedFailures } from './charged-failures.ts'
 import { KeyNetworks } from './key-networks.ts'
 import { createLimits, type LimitSettings } from './limits.ts'
@@ -104,6 +105,8 @@ export const createProcessState = (
   /** Fetches libraries of pages; remembers what it could not fetch, and which files are safe. */
   libraryFetcher: new LibraryFetcher(config.libraryRegistry),
 
+  /** Bodies that arrive, of which slow ones end. */
+  bodyArrivals: new BodyArrivals(clock),
   /** Rows and bytes that running writes add to quotas. */
   reservations: new Reservations(),
   /** Work on stored files: a sweep never removes a file that a backup is about to copy. */

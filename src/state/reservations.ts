@@ -6,6 +6,14 @@ export interface Addition {
   bytes: number
 }
 
+/** The running writes of an owner. */
+interface Owner {
+  checks: SerialQueue
+  /** Writes that run or wait for their check. */
+  writes: number
+  added: Addition
+}
+
 /**
  * Counts the rows and bytes that running writes will add to the quota of an owner. Each write is
  * checked beside those that run, before its bytes are stored, so parallel writes keep the quota. A
@@ -13,31 +21,65 @@ export interface Addition {
  * is exact for several servers.
  */
 export class Reservations {
-  private readonly open = new Map<string, Addition>()
-  private readonly checks = new SerialQueue()
+  private readonly owners = new Map<string, Owner>()
 
-  /** Runs `write` after `check`, which throws where the owner has no space beside `others`. */
-  async run<Result>(
-    owner: string,
-    addition: Addition,
+  /** The owners with running writes. */
+  get size(): number {
+    return this.owners.size
+  }
+
+  /**
+   * Reserves after `check`, which throws where the owner has no space beside `others`. The checks
+   * of one owner run one after another. Those of another owner do not wait for them. Returns what
+   * ends the reservation.
+   */
+  async begin(
+    name: string,
+    { rows, bytes }: Addition,
     check: (others: Addition) => Promise<void>,
-    write: () => Promise<Result>,
-  ): Promise<Result> {
-    await this.checks.run(async () => {
-      await check(this.open.get(owner) ?? { rows: 0, bytes: 0 })
-      this.add(owner, addition)
-    })
+  ): Promise<() => void> {
+    const owner = this.owners.get(name) ?? newOwner()
+    this.owners.set(name, owner)
+    owner.writes += 1
+    const end = (): void => {
+      owner.writes -= 1
+      if (owner.writes === 0) this.owners.delete(name)
+    }
+    const add = (sign: 1 | -1): void => {
+      const { added } = owner
+      owner.added = { rows: added.rows + sign * rows, bytes: added.bytes + sign * bytes }
+    }
     try {
-      return await write()
-    } finally {
-      this.add(owner, { rows: -addition.rows, bytes: -addition.bytes })
+      await owner.checks.run(async () => {
+        await check(owner.added)
+        add(1)
+      })
+    } catch (error) {
+      end()
+      throw error
+    }
+    return () => {
+      add(-1)
+      end()
     }
   }
+}
 
-  private add(owner: string, { rows, bytes }: Addition): void {
-    const before = this.open.get(owner) ?? { rows: 0, bytes: 0 }
-    const after = { rows: before.rows + rows, bytes: before.bytes + bytes }
-    if (after.rows === 0 && after.bytes === 0) this.open.delete(owner)
-    else this.open.set(owner, after)
+/** Runs `write` after a reservation has begun, and ends it. */
+export async function withReservation<Result>(
+  begun: Promise<() => void>,
+  write: () => Promise<Result>,
+): Promise<Result> {
+  const end = await begun
+  try {
+    return await write()
+  } finally {
+    end()
   }
 }
+
+const newOwner = (): Owner => ({
+  checks: new SerialQueue(),
+  writes: 0,
+  added: { rows: 0, bytes: 0 },
+})

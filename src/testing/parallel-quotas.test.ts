@@ -1,6 +1,7 @@
 /** Parallel writers of one owner never store more than its quota, and fill it as one would. */
 import { afterEach, expect, test } from 'bun:test'
 
+import { sha256 } from '../core/ids.ts'
 import { unfundedFileBytesMax } from '../limits.ts'
 import { createGatewayUser } from './fixtures/gateway.ts'
 import { makePdf } from './fixtures/pdf.ts'
@@ -81,4 +82,41 @@ test('a failed publish frees its reservation', async () => {
   expect((await t.ctx.storage.usage()).files).toBe(2)
   t.clock.advance(2 * 3_600_000)
   expect((await send(6)).status).toBe(201)
+})
+
+const storedSizes = async (names: string[]): Promise<number> =>
+  (await Promise.all(names.map((name) => t.ctx.storage.has(name)))).filter(Boolean).length
+
+test('parallel versions with files: no byte is stored beyond the quota', async () => {
+  t = await startTestServer({ BYTES_PER_AGENT: '300000' })
+  const ann = await t.agent('ann')
+  const id = await ann.publish()
+  const data = (at: number) => JSON.stringify([at, 'x'.repeat(100_000)])
+  const all = await Promise.all(
+    [1, 2, 3, 4, 5].map((at) =>
+      ann.call('POST', `/apps/${id}/versions`, {
+        files: [
+          { path: 'index.html', text: '<title>Tide</title><script>fetch("data.json")</script>' },
+          { path: 'data.json', text: data(at) },
+        ],
+      }),
+    ),
+  )
+  expect(all.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409])
+  expect(await storedSizes([1, 2, 3, 4, 5].map((at) => sha256(data(at))))).toBe(2)
+})
+
+test('generated assets: none is stored beyond the quota', async () => {
+  t = await startTestServer({ BYTES_PER_AGENT: '300' })
+  const ann = await t.agent('ann')
+  const id = await ann.publish()
+  const before = (await t.ctx.storage.usage()).files
+  const request = { assets: [{ name: 'boat.png', kind: 'sprite', what: 'a boat' }] }
+  const begun = await ann.call('POST', `/apps/${id}/assets`, request)
+  expect(begun.status).toBe(202)
+  await t.ctx.jobs.runDue()
+  const { body } = await ann.call('GET', `/jobs/${begun.text('job.id')}`)
+  expect(body).toMatchObject({ job: { state: 'failed', error: { code: 'storage_full' } } })
+  expect((await t.ctx.storage.usage()).files).toBe(before)
+  expect(t.ctx.state.reservations.size).toBe(0)
 })

@@ -125,6 +125,7 @@ test('applies a limit or revocation that arrives during the request', async () =
   setRequestContext(request, {
     id: 'late',
     client: new AddressClient('127.0.0.1', t.ctx.state.costs),
+    bodyArrivals: t.ctx.state.bodyArrivals,
   })
   const sent = await getSpender(t.ctx, request)
   await gus.call('PATCH', `/accounts/keys/${id}`, { daily_cap: 1 })

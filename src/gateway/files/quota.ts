@@ -9,7 +9,7 @@ import {
   unfundedDiskFloors,
   unfundedFileBytesMax,
 } from '../../limits.ts'
-import type { Addition } from '../../state/reservations.ts'
+import { type Addition, withReservation } from '../../state/reservations.ts'
 import type { AccountId } from '../authentication.ts'
 import { keptOf } from './lifetime.ts'
 import { gatewayFiles } from './tables.ts'
@@ -41,11 +41,10 @@ export const withQuota = <Result>(
   isFunded: boolean,
   write: () => Promise<Result>,
 ): Promise<Result> =>
-  ctx.state.reservations.run(
-    `files of ${account}`,
-    { rows: 1, bytes },
-    (others) =>
+  withReservation(
+    ctx.state.reservations.begin(`files of ${account}`, { rows: 1, bytes }, (others) =>
       checkQuota(ctx, account, { rows: others.rows + 1, bytes: others.bytes + bytes }, isFunded),
+    ),
     write,
   )
 

@@ -4,6 +4,7 @@ import type { AppContext } from '../../context.ts'
 import { hour, secondsUntil } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { ApiError } from '../../errors.ts'
+import { withReservation } from '../../state/reservations.ts'
 import type { Agent } from '../agents/agents.ts'
 import { checkBytes } from '../agents/storage-quota.ts'
 import { versions } from './tables.ts'
@@ -11,30 +12,34 @@ import { versions } from './tables.ts'
 /** Throws `publishes_limit` and `storage_full` early; `addVersion` repeats both checks. */
 export async function checkPublishQuota(
   ctx: AppContext,
-  maker: Agent,
+  maker: string,
   bytes: number,
   { rows: running, bytes: runningBytes } = { rows: 0, bytes: 0 },
 ): Promise<void> {
-  await checkPublishes(ctx, ctx.db.read, maker.id, running)
-  await checkBytes(ctx, maker.id, runningBytes + bytes)
+  await checkPublishes(ctx, ctx.db.read, maker, running)
+  await checkBytes(ctx, maker, runningBytes + bytes)
 }
 
 /**
- * Runs a write that publishes `bytes`, which count beside the other publishes of the maker that
- * run. Throws what `checkPublishQuota` throws before it.
+ * Counts a publish of `bytes` beside the other publishes of the maker that run, before it is
+ * stored. Returns what ends the reservation. Throws what `checkPublishQuota` throws.
  */
+export const reservePublish = (
+  ctx: AppContext,
+  maker: string,
+  bytes: number,
+): Promise<() => void> =>
+  ctx.state.reservations.begin(maker, { rows: 1, bytes }, (others) =>
+    checkPublishQuota(ctx, maker, bytes, others),
+  )
+
+/** Runs a write that publishes `bytes`. Throws what `checkPublishQuota` throws before it. */
 export const withPublishQuota = <Result>(
   ctx: AppContext,
   maker: Agent,
   bytes: number,
   write: () => Promise<Result>,
-): Promise<Result> =>
-  ctx.state.reservations.run(
-    maker.id,
-    { rows: 1, bytes },
-    (others) => checkPublishQuota(ctx, maker, bytes, others),
-    write,
-  )
+): Promise<Result> => withReservation(reservePublish(ctx, maker.id, bytes), write)
 
 /** Throws `publishes_limit`. `running` publishes are not stored yet. */
 export async function checkPublishes(

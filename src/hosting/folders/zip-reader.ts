@@ -40,19 +40,16 @@ export class ZipReader {
       const found = await unzip(zip, { ...bounds, bytesMax })
       if (!('tooLarge' in found) || found.tooLarge > bounds.bytesMax) return found
     }
-    return this.readInProcess(new Uint8Array(zip), bounds)
+    return this.readInProcess(zip, bounds)
   }
 
   close(): void {
     this.pool.close()
   }
 
-  private async readInProcess(
-    bytes: Uint8Array<ArrayBuffer>,
-    bounds: ZipBounds,
-  ): Promise<ZipResult> {
+  private async readInProcess(zip: Uint8Array, bounds: ZipBounds): Promise<ZipResult> {
     try {
-      return await this.pool.run({ bytes, bounds }, [bytes.buffer])
+      return await this.pool.run(zip.byteLength, () => ({ bytes: new Uint8Array(zip), bounds }))
     } catch (error) {
       if (error instanceof TaskLimitError) {
         return { reasons: [`the zip cannot be read: ${error.message}. Send a smaller one.`] }

@@ -4,6 +4,7 @@ import type { AppContext } from '../../context.ts'
 import { newId } from '../../core/ids.ts'
 import { hour, secondsUntil, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
+import { lock } from '../../db/lock.ts'
 import { ApiError } from '../../errors.ts'
 import type { StoreResponse } from '../../idempotency/idempotency.ts'
 import type { Agent } from '../agents/agents.ts'
@@ -56,6 +57,8 @@ const insertRun = (
 ): Promise<Run> =>
   ctx.db.tx(async (db) => {
     await lockPack(db, item.id)
+    // Runs of other packs count too.
+    await lock(db, `runs by ${agent.id}`)
     await checkRate(ctx, db, agent)
     const now = ctx.clock.now()
     const runner: Runner = { agent, network, pack: item.id, maker: item.maker }

@@ -45,6 +45,8 @@ export async function createInvoice(
   const wallet = sha256(walletKey(ctx, method)).slice(0, 16)
   const reference = method === 'sol' ? await newSolReference() : null
   return ctx.db.tx(async (db) => {
+    // Invoices of other wallets count too.
+    await lock(db, `invoices for ${account}`)
     // One lock for a wallet: two invoices never get the same address.
     await lock(db, `invoices of ${wallet}`)
     const now = clock.now()

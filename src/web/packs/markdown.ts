@@ -26,7 +26,7 @@ export async function renderFile(key: string, task: MarkdownTask): Promise<Html>
   const known = rendered.get(key)
   if (known !== undefined) return new Html(known)
   try {
-    const text = await workers.run(task)
+    const text = await workers.run(task.text.length, () => task)
     rendered.set(key, text)
     return new Html(text)
   } catch {

@@ -25,9 +25,8 @@ const workers = new WorkerPool<SourceTask, SourceResult>(
   bounds,
 )
 
-function runTask(task: SourceTask, ...pages: Uint8Array<ArrayBuffer>[]): Promise<SourceResult> {
-  const req = pages.map(({ buffer }) => buffer)
-  return workers.run(task, req).catch((error: unknown) => {
+function runTask(bytes: number, create: () => SourceTask): Promise<SourceResult> {
+  return workers.run(bytes, create).catch((error: unknown) => {
     if (!(error instanceof PoolBusyError)) throw error
     throw new ApiError('try_again', { why: `the pages could not be read: ${error.message}` })
   })
@@ -38,8 +37,10 @@ export async function comparePages(
   before: Uint8Array,
   after: Uint8Array,
 ): Promise<Diff | undefined> {
-  const [one, other] = [new Uint8Array(before), new Uint8Array(after)]
-  const result = await runTask({ before: one, after: other }, one, other)
+  const result = await runTask(before.byteLength + after.byteLength, () => ({
+    before: new Uint8Array(before),
+    after: new Uint8Array(after),
+  }))
   return 'difference' in result ? result.difference : undefined
 }
 
@@ -48,7 +49,6 @@ export async function readExcerpts(
   page: Uint8Array,
   places: SourcePosition[],
 ): Promise<SourceLine[][]> {
-  const req = new Uint8Array(page)
-  const result = await runTask({ page: req, places }, req)
+  const result = await runTask(page.byteLength, () => ({ page: new Uint8Array(page), places }))
   return 'excerpts' in result ? result.excerpts : []
 }

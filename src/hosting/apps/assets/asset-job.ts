@@ -12,7 +12,7 @@ import { releaseHold, settleHold } from '../../../ledger/ledger.ts'
 import { type JobItem, JobItemsSchema } from '../../jobs/schemas.ts'
 import { NoModelResult } from '../../models/model-call.ts'
 import * as apps from '../apps.ts'
-import { type Asset, findAsset, storeRow } from './assets.ts'
+import { type Asset, findAsset, reserveAsset, storeRow } from './assets.ts'
 import { generateContent } from './generator.ts'
 import { type AssetRequest, AssetRequestSchema } from './schemas.ts'
 
@@ -70,14 +70,14 @@ async function publishAsset(
   { job, signal, report }: JobRun<unknown, Static<typeof JobItemsSchema>>,
   { request, hold, items, item }: AssetTask,
 ): Promise<string | undefined> {
-  const generated = await generateAsset(ctx, job.item ?? '', request, signal)
+  const app = apps.requireAvailable(await apps.findApp(ctx, job.item ?? ''))
+  const generated = await generateAsset(ctx, app, request, signal)
   if ('code' in generated) return generated.code
-  const app = await apps.findApp(ctx, generated.row.app)
   const finished: JobItem = { ...item, state: 'made', maker: generated.row.maker }
   const all = items.map((one) => (one === item ? finished : one))
   try {
     await report(progressOf(all), async (db) => {
-      await storeRow(ctx, db, apps.requireAvailable(app), generated.row)
+      await storeRow(ctx, db, app, generated.row)
       await settleHold(ctx, db, hold, generated.charge)
     })
     Object.assign(item, finished)
@@ -85,6 +85,8 @@ async function publishAsset(
   } catch (error) {
     if (error instanceof ApiError) return error.errorName
     throw error
+  } finally {
+    generated.end()
   }
 }
 
@@ -92,26 +94,32 @@ async function publishAsset(
 export interface GeneratedAsset {
   row: Omit<Asset, 'version'>
   charge: NanoUsd
+  /** Ends the reservation of its bytes. */
+  end(): void
 }
 
-/** Generates a file for an app and stores its bytes, or returns an error code. */
+/** Generates a file for an app, reserves and stores its bytes, or returns an error code. */
 export async function generateAsset(
   ctx: AppContext,
-  app: string,
+  app: apps.App,
   request: AssetRequest,
   signal: AbortSignal,
 ): Promise<GeneratedAsset | { code: string }> {
-  const { name, kind, what, seed = seedOf(app, name) } = request
+  const { name, kind, what, seed = seedOf(app.id, name) } = request
   try {
     const { bytes, charge, ...rest } = await generateContent(ctx, { ...request, seed }, signal)
-    const stored = await ctx.storage.put(bytes)
-    const own = { app, name, sha256: stored.sha256, kind, bytes: bytes.length, what, seed }
-    return { row: { ...own, ...rest, created: ctx.clock.now() }, charge }
+    const end = await reserveAsset(ctx, app, name, bytes)
+    const stored = await ctx.storage.put(bytes).catch((error: unknown) => {
+      end()
+      throw error
+    })
+    const own = { app: app.id, name, sha256: stored.sha256, kind, bytes: bytes.length, what, seed }
+    return { row: { ...own, ...rest, created: ctx.clock.now() }, charge, end }
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ApiError) return { code: error.errorName }
     if (!(error instanceof NoModelResult)) throw error
-    ctx.log.warn('assets.no_answer', { app, kind, why: error.message })
+    ctx.log.warn('assets.no_answer', { app: app.id, kind, why: error.message })
     return { code: kind === 'sprite' || kind === 'picture' ? 'no_picture' : 'no_sound' }
   }
 }

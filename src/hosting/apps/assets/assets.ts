@@ -9,6 +9,7 @@ import { countRows } from '../../../db/query.ts'
 import { ApiError, rejectRequest } from '../../../errors.ts'
 import { assetBytesPerAppMax, assetsPerAppMax } from '../../../limits.ts'
 import { assetName } from '../../../scan/asset-requests.ts'
+import { withReservation } from '../../../state/reservations.ts'
 import type { Agent } from '../../agents/agents.ts'
 import { checkBytes, releaseBytes, reserveBytes } from '../../agents/storage-quota.ts'
 import * as apps from '../apps.ts'
@@ -77,15 +78,50 @@ export async function putAsset(
   checkAssetName(name)
   apps.checkBuilt(app)
   const file = await readAsset(bytes)
-  return ctx.state.reservations.run(
-    maker.id,
-    { rows: 0, bytes: bytes.length },
-    (others) => checkQuota(ctx, app, name, bytes, others.bytes),
-    async () => {
-      const row = await uploadRow(ctx, name, bytes, file)
-      return ctx.db.tx((db) => storeRow(ctx, db, app, { ...row, app: id }))
-    },
+  return withReservation(reserveAsset(ctx, app, name, bytes), async () => {
+    const row = await uploadRow(ctx, name, bytes, file)
+    return ctx.db.tx((db) => storeRow(ctx, db, app, { ...row, app: id }))
+  })
+}
+
+/**
+ * Counts a file of the newest version before its bytes are stored. Returns what ends the
+ * reservation. Throws `too_many_assets`, `assets_full` and `storage_full`.
+ */
+export const reserveAsset = (
+  ctx: AppContext,
+  app: apps.App,
+  name: string,
+  bytes: Uint8Array,
+): Promise<() => void> =>
+  ctx.state.reservations.begin(app.maker, { rows: 0, bytes: bytes.length }, (others) =>
+    checkQuota(ctx, app, name, bytes, others.bytes),
   )
+
+/**
+ * Returns the bytes that files of the next version add to those of an app. Files that it has
+ * already add none. Throws `too_many_assets` and `assets_full`; `storeRow` repeats the checks.
+ */
+export async function measureFiles(
+  ctx: AppContext,
+  { id, version }: apps.App,
+  files: readonly { path: string; bytes: Uint8Array }[],
+): Promise<number> {
+  if (files.length === 0) return 0
+  const sizes = new Map(
+    (await listAssets(ctx, id, version)).map((row) => [row.name, row.bytes] as const),
+  )
+  for (const { path, bytes } of files) sizes.set(path, bytes.length)
+  if (sizes.size > assetsPerAppMax) throw new ApiError('too_many_assets', { max: assetsPerAppMax })
+  const used = sizes.values().reduce((sum, bytes) => sum + bytes, 0)
+  if (used > assetBytesPerAppMax)
+    throw new ApiError('assets_full', { used, max: assetBytesPerAppMax })
+  const contents = new Map(files.map(({ bytes }) => [sha256(bytes), bytes.length]))
+  let added = 0
+  for (const [hash, bytes] of contents) {
+    if ((await countUses(ctx.db.read, { app: id, sha256: hash })) === 0) added += bytes
+  }
+  return added
 }
 
 /** Adds or replaces an asset of the newest version and enforces all limits. */

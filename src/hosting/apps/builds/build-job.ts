@@ -197,14 +197,15 @@ class Build {
   }
 
   /** Generates the assets that the page requests and does not have, at most eight. */
-  private async generateAssets({ id, version }: apps.App, requests: AssetRequest[]) {
+  private async generateAssets(app: apps.App, requests: AssetRequest[]) {
     const { ctx } = this
     const files: GeneratedAsset[] = []
-    const existing = new Set((await listAssets(ctx, id, version)).map(({ name }) => name))
+    const existing = new Set((await listAssets(ctx, app.id, app.version)).map(({ name }) => name))
     const missing = requests.filter(({ name }) => !existing.has(name))
     for (const request of missing.slice(0, ctx.config.assetsOn ? buildAssetsMax : 0)) {
-      const file = await generateAsset(ctx, id, request, this.context.signal)
+      const file = await generateAsset(ctx, app, request, this.context.signal)
       if ('code' in file) continue
+      this.context.onEnd(file.end)
       files.push(file)
       this.spent += file.charge
     }

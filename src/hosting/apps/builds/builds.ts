@@ -118,7 +118,7 @@ async function enqueueBuild(
       if (price > max) throw new ApiError('price_above_max', { price, max })
       // The built page may need more bytes. An agent with no quota left is rejected before a model
       // is called.
-      await checkPublishQuota(ctx, actor.agent, 1)
+      await checkPublishQuota(ctx, actor.agent.id, 1)
       return {
         start: async (db) => {
           await jobs.lockOwner(db, agentAccount(actor.agent.id))

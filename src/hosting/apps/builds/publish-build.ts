@@ -9,6 +9,7 @@ import { type GeneratedAsset, storeBuildAssets } from '../assets/asset-job.ts'
 import type { ContentInspection } from '../content-scan.ts'
 import { notifyListed } from '../notifications.ts'
 import * as pages from '../page-content.ts'
+import { reservePublish } from '../publish-quota.ts'
 import { addVersion } from '../versions/versions.ts'
 import type { BuildData, BuildInput } from './job-data.ts'
 import { notifyBuilt } from './notifications.ts'
@@ -41,13 +42,14 @@ const isOutdated = (app: apps.App, { version = 0 }: BuildInput) => app.version !
 
 export async function publishBuild(
   ctx: AppContext,
-  { input, job: { item } }: BuildRun,
+  { input, job: { item }, onEnd }: BuildRun,
   { by, spent, used, plan, inspection, files, preview }: FinishedBuild,
 ): Promise<Outcome> {
   const { prompt, store, version, note } = input
-  const page = await pages.storePage(ctx, inspection)
   const before = apps.requireAvailable(await apps.findApp(ctx, item ?? ''))
   if (isOutdated(before, input)) return outdated
+  onEnd(await reservePublish(ctx, before.maker, inspection.identity.byteLength))
+  const page = await pages.storePage(ctx, inspection)
   const texts = { ...plan, title: inspection.title ?? plan.title }
   const icon = before.icon === null ? await storeScreenshot(ctx, preview) : undefined
   const how = {

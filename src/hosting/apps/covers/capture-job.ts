@@ -4,7 +4,9 @@ import { and, eq, lt } from 'drizzle-orm'
 
 import type { AppContext } from '../../../context.ts'
 import { minute } from '../../../core/time.ts'
+import { isApiError } from '../../../errors.ts'
 import type { Handler, JobRun, Outcome } from '../../../jobs/handler.ts'
+import { checkBytes } from '../../agents/storage-quota.ts'
 import * as apps from '../apps.ts'
 import { listAssets } from '../assets/assets.ts'
 import { readFiles } from '../assets/contents.ts'
@@ -12,7 +14,13 @@ import * as pages from '../page-content.ts'
 import { recordDepartures } from '../scan/run-findings.ts'
 import { apps as table } from '../tables.ts'
 import { type CaptureInput, captureSchema } from './captures.ts'
-import { pickCover, storeCover, type StoredCover } from './cover-image.ts'
+import {
+  encodeCover,
+  type EncodedCover,
+  pickCover,
+  storeCover,
+  type StoredCover,
+} from './cover-image.ts'
 import { capturedVersionsMax } from './limits.ts'
 import { largeSize } from './sizes.ts'
 import { storeCaptures } from './version-covers.ts'
@@ -38,7 +46,10 @@ export const coverHandler = (ctx: AppContext): Handler<typeof captureSchema, TNu
   },
 })
 
-async function captureCovers(ctx: AppContext, { input, signal }: CaptureRun): Promise<Outcome> {
+async function captureCovers(
+  ctx: AppContext,
+  { input, signal, onEnd }: CaptureRun,
+): Promise<Outcome> {
   const app = await apps.findApp(ctx, input.app)
   if (!app || app.closed !== null || app.takenDown !== null) return { end: 'done' }
   const captured = new Map<number, StoredCover>()
@@ -48,10 +59,25 @@ async function captureCovers(ctx: AppContext, { input, signal }: CaptureRun): Pr
     const { screenshots, departures } = seen
     if (departures.length > 0) await recordDepartures(ctx, app, version, departures)
     const best = await pickCover(screenshots)
-    if (best) captured.set(version, await storeCover(ctx, best))
+    if (!best) continue
+    const cover = await encodeCover(best)
+    const end = await reserveCover(ctx, app, cover)
+    if (end) onEnd(end)
+    // The cover that an app shows does not count.
+    const isShown = !app.coverGiven && version === apps.visibleVersion(app)
+    if (end || isShown) captured.set(version, await storeCover(ctx, cover))
   }
   return { end: 'done', record: (db) => storeCaptures(ctx, db, app, captured) }
 }
+
+/** Counts a cover before it is stored. Returns undefined where the quota of its maker is full. */
+const reserveCover = (ctx: AppContext, { maker }: apps.App, { bytes }: EncodedCover) =>
+  ctx.state.reservations
+    .begin(maker, { rows: 0, bytes }, (others) => checkBytes(ctx, maker, others.bytes + bytes))
+    .catch((error: unknown) => {
+      if (isApiError(error, 'storage_full')) return undefined
+      throw error
+    })
 
 /** The versions since the last capture, the newest first, after the visible one if it needs it. */
 function versionsToCapture(app: apps.App): Set<number> {

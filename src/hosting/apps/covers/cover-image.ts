@@ -18,16 +18,30 @@ export interface StoredCover {
 export const coverColumns = ({ large, small, color }: StoredCover) =>
   ({ cover: large, coverSmall: small, coverColor: color }) satisfies Partial<App & Version>
 
-/** Encodes a PNG of the large size as WebP in both sizes, and stores them. */
-export async function storeCover({ storage }: AppContext, png: Uint8Array): Promise<StoredCover> {
+/** Both sizes of a cover as WebP, and the mean color as #rrggbb. */
+export interface EncodedCover {
+  large: Uint8Array
+  small: Uint8Array
+  color: string
+  bytes: number
+}
+
+/** Encodes a PNG of the large size as WebP in both sizes. */
+export async function encodeCover(png: Uint8Array): Promise<EncodedCover> {
   const { width, height } = smallSize
   const [large, small, color] = await Promise.all([
     new Bun.Image(png).webp({ quality: quality.large }).bytes(),
     new Bun.Image(png).resize(width, height).webp({ quality: quality.small }).bytes(),
     meanColor(png),
   ])
+  return { large, small, color, bytes: large.length + small.length }
+}
+
+export async function storeCover(
+  { storage }: AppContext,
+  { large, small, color, bytes }: EncodedCover,
+): Promise<StoredCover> {
   const [first, second] = await Promise.all([storage.put(large), storage.put(small)])
-  const bytes = large.length + small.length
   return { large: first.sha256, small: second.sha256, color, bytes }
 }
 

@@ -4,7 +4,7 @@ import { ApiError } from '../../../errors.ts'
 import type { Agent } from '../../agents/agents.ts'
 import * as apps from '../apps.ts'
 import { toImage } from '../icon/icon-image.ts'
-import { coverColumns, storeCover } from './cover-image.ts'
+import { coverColumns, encodeCover, storeCover } from './cover-image.ts'
 import { imageUrl, nameChars } from './present-cover.ts'
 import type { CoverBody } from './schemas.ts'
 import { listScreenshotFiles } from './screenshot-rows.ts'
@@ -22,7 +22,7 @@ export async function putCover(
   image: Uint8Array<ArrayBuffer>,
 ): Promise<CoverBody> {
   const app = await apps.getOwnApp(ctx, maker, id)
-  const stored = await storeCover(ctx, await toImage(ctx, image, largeSize))
+  const stored = await storeCover(ctx, await encodeCover(await toImage(ctx, image, largeSize)))
   const columns = coverColumns(stored)
   await ctx.db.tx(async (db) => {
     const locked = await apps.lockApp(ctx, db, app)

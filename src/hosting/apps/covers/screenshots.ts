@@ -6,7 +6,7 @@ import { ApiError } from '../../../errors.ts'
 import type { Agent } from '../../agents/agents.ts'
 import * as apps from '../apps.ts'
 import { toImage } from '../icon/icon-image.ts'
-import { storeCover } from './cover-image.ts'
+import { encodeCover, storeCover } from './cover-image.ts'
 import { imageUrl } from './present-cover.ts'
 import type { ScreenshotBody } from './schemas.ts'
 import { listRows } from './screenshot-rows.ts'
@@ -33,7 +33,7 @@ export async function putScreenshot(
 ): Promise<ScreenshotBody[]> {
   const app = await apps.getOwnApp(ctx, maker, id)
   const img = await toImage(ctx, image, largeSize)
-  const { large, small } = await storeCover(ctx, img)
+  const { large, small } = await storeCover(ctx, await encodeCover(img))
   const stored = { large, small, created: ctx.clock.now() }
   await ctx.db.tx(async (db) => {
     await apps.updateApp(ctx, db, await apps.lockApp(ctx, db, app), {})

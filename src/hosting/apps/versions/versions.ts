@@ -77,8 +77,8 @@ export async function publishVersion(
   return ctx.idempotency.run(maker.id, request.ref, fingerprint, async (storeResponse) => {
     const { app, note, checked, inspection, scan } = await prepare()
     const folderText = folderNote({ html: request.html, assets: files, ...(unused && { unused }) })
-    // An equal asset of the version before adds no bytes, so files count in the transaction.
-    return withPublishQuota(ctx, maker, inspection.identity.byteLength, async () => {
+    const bytes = inspection.identity.byteLength + (await assets.measureFiles(ctx, app, checked))
+    return withPublishQuota(ctx, maker, bytes, async () => {
       const page = await pages.storePage(ctx, inspection)
       const stored = await storeFiles(ctx, checked)
       return ctx.db.tx(async (db) => {
