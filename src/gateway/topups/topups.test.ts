@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 
 import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
-import { startTopupServer, testXpub } from '../../testing/fixtures/topups.ts'
+import { startTopupServer, testVpub, testXpub } from '../../testing/fixtures/topups.ts'
 
 const evm = { TOPUP_EVM_XPUB: testXpub, TOPUP_EVM_RPC_URLS: 'http://127.0.0.1:1' }
 const off = await startTestServer()
@@ -110,4 +110,16 @@ test('refuses to start with a damaged key, or one of another network', async () 
   await expect(starts({ TOPUP_EVM_XPUB: testXpub })).rejects.toThrow('TOPUP_EVM_RPC_URLS')
   const secret = testXpub.replace('xpub', 'xprv')
   await expect(starts({ ...evm, TOPUP_EVM_XPUB: secret })).rejects.toThrow('TOPUP_EVM_XPUB')
+})
+
+test('bounds the unpaid invoices of an account in two wallets at once', async () => {
+  const btc = { TOPUP_BTC_NETWORK: 'regtest', TOPUP_BTC_XPUB: testVpub } as const
+  const both = await startTopupServer({ ...evm, ...btc, TOPUP_BTC_RPC_URL: 'http://127.0.0.1:1' })
+  const methods = Array.from({ length: 60 }, (_, at) => (at % 2 === 0 ? 'usdt' : 'btc'))
+  const all = await Promise.all(
+    methods.map((method) => both.gus.call('POST', `/topup/create/${method}`, { amount: 5 })),
+  )
+  expect(all.filter(({ status }) => status === 200)).toHaveLength(50)
+  expect(all.filter(({ status }) => status === 429)).toHaveLength(10)
+  await both.close()
 })

@@ -314,6 +314,15 @@ test('publishes_limit, storage_full: no build starts', async () => {
   await expectError(t, 409, 'storage_full', () => ann.call('POST', '/apps', game))
 })
 
+test('storage_full after the build has begun: its page is not stored', async () => {
+  await reopen({ BYTES_PER_AGENT: '1000' })
+  const { files } = await t.ctx.storage.usage()
+  const { job } = await built(game)
+  expect(job).toMatchObject({ state: 'failed', charged: 0, error: { code: 'storage_full' } })
+  expect((await t.ctx.storage.usage()).files).toBe(files)
+  expect(t.ctx.state.reservations.size).toBe(0)
+})
+
 test('no_builder: no build starts', async () => {
   for (const settings of [
     { BUILDER_MODEL: 'nobody/knows' },

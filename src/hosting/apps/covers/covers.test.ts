@@ -205,6 +205,17 @@ describe('covers of versions', () => {
     expect(await appCover()).toContain(app)
     expect(await capture()).toEqual([])
   })
+
+  test('a cover that neither counts nor is shown is not stored', async () => {
+    await t.close()
+    await open({ BYTES_PER_AGENT: '300' })
+    const capture = fakeCaptures(t)
+    await ann.call('PUT', `/apps/${app}/cover`, { image: await dataUrl(32, 20) })
+    const { files } = await t.ctx.storage.usage()
+    expect(await capture()).toHaveLength(1)
+    expect((await t.ctx.storage.usage()).files).toBe(files)
+    expect(t.ctx.state.reservations.size).toBe(0)
+  })
 })
 
 const listOf = (found: Awaited<ReturnType<typeof findApp>>) =>
