@@ -74,7 +74,9 @@ function withComponents(operation: DescribedOperation, { components }: Document)
   return { ...operation, requestBody: { ...requestBody, content } }
 }
 
-/** Returns the body fields that accept any text: "add_comment.text". */
+const script = '<img src=x onerror=alert(1)>'
+
+/** Returns the body fields that accept a script: "add_comment.text". */
 export const listTextFields = (document: Document): string[] =>
   listOperations(document).flatMap(({ operationId, requestBody }) =>
     Object.values(requestBody?.content ?? {}).flatMap(({ schema }) =>
@@ -87,7 +89,8 @@ const textsIn = (document: Document, given: unknown): string[] => {
   const parts: unknown[] = ['anyOf', 'oneOf', 'allOf'].flatMap((name) => schema[name] ?? [])
   if (schema.$ref) parts.push(document.components.schemas[schema.$ref.split('/').pop()])
   const isText = [schema.type].flat().includes('string')
-  const isAny = !schema.enum && !schema.pattern && !schema.format && schema.const === undefined
+  const isFree = !schema.enum && !schema.format && schema.const === undefined
+  const isAny = isFree && new RegExp(schema.pattern ?? '', 'u').test(script)
   return [
     ...(isText && isAny ? [''] : []),
     ...[...parts, schema.items].flatMap((one) => (one ? textsIn(document, one) : [])),
