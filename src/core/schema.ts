@@ -2,6 +2,7 @@ import { FormatRegistry, type TProperties, type TSchema, Type } from '@sinclair/
 import { ValueErrorType } from '@sinclair/typebox/errors'
 
 import { idPattern } from './ids.ts'
+import { unplainMarks } from './text.ts'
 
 /** Creates an enumeration. */
 export const oneOf = <const T extends string>(words: readonly T[]) =>
@@ -100,9 +101,9 @@ export const base64Pattern = '(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z
  */
 export const sixDecimals: Described = { described: { multipleOf: 0.000_001 } }
 
-const unplain = '\\u2028\\u2029\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ufeff'
-const plainLine = `^[^\\u0000-\\u001f\\u007f-\\u009f${unplain}]*$`
-const plainText = `^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f${unplain}]*$`
+// Some generators of clients do not know classes such as \p{Cc}.
+const plainLine = `^[^\\u0000-\\u001f\\u007f-\\u009f${unplainMarks}]*$`
+const plainText = `^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f${unplainMarks}]*$`
 
 /**
  * Keywords of the description only (http/openapi.ts): the operation checks them, with errors that

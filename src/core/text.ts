@@ -1,5 +1,7 @@
-/** Control characters, line ends and marks that change the direction of text. */
-const unplain = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]|\p{Cs}/u
+/** Line ends and marks that change the direction of text, for a class of a pattern. */
+export const unplainMarks = '\\u2028\\u2029\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ufeff'
+
+const unplain = new RegExp(`[\\p{Cc}${unplainMarks}]|\\p{Cs}`, 'u')
 
 /** Checks for one plain line of at most `max` characters (code points). */
 export const isPlainLine = (text: string, max: number): boolean =>

@@ -2,10 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { allBrowsers } from '../browsers/all-browsers.ts'
 import { type Browser, findBrowser, type Tab, until, viewport } from '../browsers/browser.ts'
-import { openChromium } from '../browsers/chromium.ts'
 import { openFirefox } from '../browsers/firefox.ts'
-import { openWebkit } from '../browsers/webkit.ts'
 import { fakeImage } from '../fakes/media-scripts.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { makeWav } from '../fixtures/wav.ts'
@@ -80,9 +79,8 @@ const notice = (tab: Tab): Promise<string | undefined> =>
     return text === '' ? undefined : text
   }, waitMs)
 
-for (const name of ['chromium', 'firefox', 'webkit'] as const) {
+for (const [name, openBrowser] of allBrowsers) {
   const path = findBrowser(name)
-  const openBrowser = { chromium: openChromium, firefox: openFirefox, webkit: openWebkit }[name]
   describe.skipIf(path === undefined)(`browser features of pages in ${name}`, () => {
     let browser: Browser
     let target: Target

@@ -2,20 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { allBrowsers } from '../browsers/all-browsers.ts'
 import { type Browser, findBrowser } from '../browsers/browser.ts'
-import { openChromium } from '../browsers/chromium.ts'
-import { openFirefox } from '../browsers/firefox.ts'
-import { openWebkit } from '../browsers/webkit.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { isThorough } from '../thorough.ts'
 import { runPages } from './runner.ts'
 
 const ms = 300_000
-const openers: [Browser['name'], (path: string) => Promise<Browser>][] = [
-  ['chromium', (path) => openChromium(path)],
-  ['firefox', (path) => openFirefox(path)],
-  ['webkit', (path) => openWebkit(path)],
-]
 /**
  * Chromium runs each page. Firefox takes five times as long for one, so that it and WebKit run a
  * third of them, and all in the thorough run or with CORPUS=.
@@ -53,7 +46,7 @@ export function testCorpus(
   const names = readdirSync(folder).filter(
     (name) => name.endsWith('.html') && new RegExp(Bun.env['CORPUS'] ?? '').test(name),
   )
-  describe.each(openers)(`${title} in %s`, (browserName, open) => {
+  describe.each(allBrowsers)(`${title} in %s`, (browserName, open) => {
     const path = findBrowser(browserName)
     test.skipIf(path === undefined)(
       'each page passes',

@@ -72,7 +72,7 @@ export async function fuzz(
   const report: FuzzReport = { statuses: {}, operations: targets.length, problems: [], slow: [] }
   const check = async (
     { operation, checker }: Target,
-    what: string,
+    describe: () => string,
     sent: Promise<TestResponse>,
   ) => {
     const { operationId } = operation
@@ -84,13 +84,13 @@ export async function fuzz(
     if (response.status < 300) world.used(operationId)
     const isInternal = response.status === 500
     const problem = isInternal ? `${operationId} 500` : checker.findError(operation, response)
-    if (problem) report.problems.push(`${problem}\n${what}`)
+    if (problem) report.problems.push(`${problem}\n${describe()}`)
   }
   for (const [at, draw] of fc.sample(draws, { seed, numRuns: requests }).entries()) {
     const target = targets[at % targets.length]
     if (!target) break
-    const { sent, what } = await send(server, target, draw, world.from())
-    await check(target, `seed ${seed}, request ${at}: ${what}`, sent)
+    const { sent, describe } = await send(server, target, draw, world.from())
+    await check(target, () => `seed ${seed}, request ${at}: ${describe()}`, sent)
   }
   for (const [turn, target] of targets.entries()) {
     if (target.path === '/api') {
@@ -104,7 +104,7 @@ export async function fuzz(
         const { key } = await target.known(target.operation)
         const form = formOf(target.operation.path, field, golden)
         const sent = sendForm(server, key, { ...form, fields: [...form.fields, ...fields] })
-        await check(target, `${form.path} with ${JSON.stringify(fields)}`, sent)
+        await check(target, () => `${form.path} with ${JSON.stringify(fields)}`, sent)
       }
     }
     const variations = varyRequest(await validRequest(target), target.operation, turn)
@@ -112,9 +112,9 @@ export async function fuzz(
       (_, at) => at % partOfVariations === turn % partOfVariations,
     )) {
       const { method, path, ...request } = made
-      const what = `${method} ${path.slice(0, 200)} ${Bun.inspect(request).slice(0, 2_000)}`
+      const describe = describer(method, path, request)
       const sent = server.request(method, target.path + path, { ...request, from: world.from() })
-      await check(target, what, sent)
+      await check(target, describe, sent)
     }
   }
   const books = await doctor(server.ctx)
@@ -213,7 +213,7 @@ async function send(server: TestServer, target: Target, draw: Draw, from: string
   const field = fileFieldOf(operation)
   if (field !== undefined) {
     const sent = sendForm(server, known.key, formOf(operation.path, field, draw))
-    return { sent, what: `${operation.operationId} with a file` }
+    return { sent, describe: () => `${operation.operationId} with a file` }
   }
   const made = await generateRequest(operation, draw, known)
   const isGateway = root !== '/api'
@@ -221,9 +221,13 @@ async function send(server: TestServer, target: Target, draw: Draw, from: string
   const options: RequestOptions = { key: made.key, headers: made.headers, body, from }
   return {
     sent: server.request(made.method, root + made.path, options),
-    what: `${made.method} ${root}${made.path} ${Bun.inspect(body).slice(0, 2_000)}`,
+    describe: describer(made.method, root + made.path, body),
   }
 }
+
+/** Returns a function that describes a request, because only that of a problem is printed. */
+const describer = (method: string, path: string, sent: unknown) => (): string =>
+  `${method} ${path.slice(0, 200)} ${Bun.inspect(sent).slice(0, 2_000)}`
 
 /** Most generated models are unknown, and end every request early. */
 const withModel = (body: unknown, { seed }: Draw): unknown =>

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
-import { type Browser, findBrowser } from '../browsers/browser.ts'
-import { openChromium } from '../browsers/chromium.ts'
-import { openFirefox } from '../browsers/firefox.ts'
-import { openWebkit } from '../browsers/webkit.ts'
+import { allBrowsers } from '../browsers/all-browsers.ts'
+import { findBrowser } from '../browsers/browser.ts'
 import { isThorough } from '../thorough.ts'
 import { runVectors } from './run.ts'
 import type { Vector } from './vector.ts'
@@ -43,15 +41,6 @@ const some = new Set(
     'library by its tag, import map that replaces a library, library of another app by tag',
   ].flatMap((line) => line.split(', ')),
 )
-const browsers: [
-  name: Browser['name'],
-  open: (path: string) => Promise<Browser>,
-  vectors: Vector[],
-][] = [
-  ['chromium', openChromium, vectors],
-  ['firefox', openFirefox, vectors],
-  ['webkit', openWebkit, vectors.filter(({ name }) => some.has(name))],
-]
 const wholeMs = 600_000
 
 const hasControl = ({ name }: Vector): boolean => isThorough || some.has(name)
@@ -68,7 +57,8 @@ describe('the sandbox blocks', () => {
     expect(vectors.length).toBeGreaterThanOrEqual(160)
   })
 
-  for (const [name, open, tried] of browsers) {
+  for (const [name, open] of allBrowsers) {
+    const tried = vectors.filter((vector) => name !== 'webkit' || some.has(vector.name))
     const path = findBrowser(name)
     test.concurrent.skipIf(path === undefined)(
       name,
