@@ -115,6 +115,9 @@ export async function openSaves(id: string): Promise<Saves> {
     writing.splice(0, changes.length)
   }
   if (left.length > 0) void write()
+  // With a listener here, Firefox asks the page and its frames before it starts to leave. Without
+  // one, the page can be gone before the last changes of the app arrive.
+  addEventListener('beforeunload', () => undefined)
   addEventListener('pagehide', () => {
     const changes = [...writing, ...waiting]
     waiting = []
