@@ -25,7 +25,7 @@ const isCommitted = ({ transaction }: IDBObjectStore): Promise<boolean> =>
   })
 
 async function openDatabase(): Promise<IDBDatabase> {
-  const request = indexedDB.open('saves', 1)
+  const request = indexedDB.open('saves')
   request.onupgradeneeded = () => request.result.createObjectStore('apps')
   return promised(request)
 }
@@ -59,7 +59,7 @@ class Journal {
   read(): { text: string | null; changes: Change[] } {
     try {
       const text = localStorage.getItem(this.#key)
-      return { text, changes: changesIn(JSON.parse(text ?? '[]'), Infinity) }
+      return { text, changes: changesIn(JSON.parse(String(text)), Infinity) }
     } catch {
       return { text: null, changes: [] }
     }
@@ -117,7 +117,7 @@ export async function openSaves(id: string): Promise<Saves> {
   if (left.length > 0) void write()
   // With a listener here, Firefox asks the page and its frames before it starts to leave. Without
   // one, the page can be gone before the last changes of the app arrive.
-  addEventListener('beforeunload', () => undefined)
+  onbeforeunload = () => null
   addEventListener('pagehide', () => {
     const changes = [...writing, ...waiting]
     waiting = []

@@ -20,13 +20,3 @@ export const formatCsv = <Name extends string>(
   [columns, ...rows.map((row) => columns.map((name) => row[name]))]
     .map((cells) => `${cells.map(cellOf).join(',')}\r\n`)
     .join('')
-
-/** Responds with CSV as a download. Caches must not store it, because it lists payments. */
-export const csvResponse = (name: string, text: string): Response =>
-  new Response(text, {
-    headers: {
-      'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': `attachment; filename="${name}.csv"`,
-      'cache-control': 'no-store',
-    },
-  })

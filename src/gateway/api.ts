@@ -2,102 +2,119 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../context.ts'
-import { lazy } from '../core/lazy.ts'
+import { lazyFor } from '../core/lazy.ts'
 import { NotModifiedSchema } from '../core/schema.ts'
-import { ApiError } from '../errors.ts'
 import { createApp, type FailedRequest } from '../http/app.ts'
-import { entityResponse } from '../http/entity.ts'
-import type { RoutedApi } from '../http/operation.ts'
+import type { Operation } from '../http/operation.ts'
+import { Revalidated } from '../http/outcome.ts'
 import { getRequestContext, pathOf } from '../http/request-context.ts'
-import { validationProblem } from '../http/validation.ts'
-import { projectRoutes } from './accounts/project-routes.ts'
-import { accountRoutes } from './accounts/routes.ts'
-import { audioRoutes } from './audio/routes.ts'
-import { keyAuth } from './authentication.ts'
-import { batchRoutes } from './batches/routes.ts'
-import { catalogRoutes } from './catalog/routes.ts'
-import { chatRoutes } from './chat/routes.ts'
-import { cohereRoutes } from './cohere/routes.ts'
-import { completionRoutes } from './completions/routes.ts'
+import { routesOf, serveOperation } from '../http/routes.ts'
+import { accountOperations } from './accounts/operations.ts'
+import { projectOperations } from './accounts/project-operations.ts'
+import { audioOperations } from './audio/operations.ts'
+import { anyone } from './authentication.ts'
+import { batchOperations } from './batches/operations.ts'
+import { catalogOperations, getModel } from './catalog/operations.ts'
+import { chatOperations } from './chat/operations.ts'
+import { coherePrefix } from './cohere/error-response.ts'
+import { cohereOperations } from './cohere/operations.ts'
+import { completionOperations } from './completions/operations.ts'
 import { describeGateway } from './description.ts'
-import { embeddingRoutes } from './embeddings/routes.ts'
+import { embeddingOperations } from './embeddings/operations.ts'
 import {
   errorResponse,
   internalErrorResponse,
   noUpgradeResponse,
   unknownOperationResponse,
 } from './error-response.ts'
-import { fileRoutes } from './files/routes.ts'
+import { fileOperations } from './files/operations.ts'
 import { geminiPrefix } from './gemini/error-response.ts'
-import { geminiRoutes } from './gemini/routes.ts'
-import { imageRoutes } from './images/routes.ts'
-import { messageRoutes } from './messages-api/routes.ts'
-import { moderationRoutes } from './moderations/routes.ts'
-import { publicPathOf } from './openrouter/error-response.ts'
-import { openRouterRoutes } from './openrouter/routes.ts'
-import { publicOperation } from './operation.ts'
-import { realtimeRoutes } from './realtime/routes.ts'
-import { rerankRoutes } from './rerank/routes.ts'
-import { responseRoutes } from './responses/routes.ts'
-import { topupRoutes } from './topups/routes.ts'
-import { usageRoutes } from './usage/routes.ts'
-import { videoRoutes } from './videos/routes.ts'
+import { geminiOperations } from './gemini/operations.ts'
+import { imageOperations } from './images/operations.ts'
+import { messageOperations } from './messages-api/operations.ts'
+import { moderationOperations } from './moderations/operations.ts'
+import { openRouterPrefix, publicPathOf } from './openrouter/error-response.ts'
+import { openRouterOperations } from './openrouter/operations.ts'
+import { operation } from './operation.ts'
+import { realtimeOperations } from './realtime/operations.ts'
+import { rerankOperations } from './rerank/operations.ts'
+import { responseOperations } from './responses/operations.ts'
+import { topupOperations } from './topups/operations.ts'
+import { usageOperations } from './usage/operations.ts'
+import { videoOperations } from './videos/operations.ts'
 
 const OpenApiSchema = Type.Object({ openapi: Type.String() }, { additionalProperties: true })
 
-/** Every operation of the gateway, by the paths of document 2 without /v1. */
-const routes = (ctx: AppContext) =>
-  new Elysia()
-    .use(catalogRoutes(ctx))
-    .use(accountRoutes(ctx))
-    .use(projectRoutes(ctx))
-    .use(usageRoutes(ctx))
-    .use(chatRoutes(ctx))
-    .use(completionRoutes(ctx))
-    .use(responseRoutes(ctx))
-    .use(messageRoutes(ctx))
-    .use(embeddingRoutes(ctx))
-    .use(moderationRoutes(ctx))
-    .use(rerankRoutes(ctx))
-    .use(realtimeRoutes(ctx))
-    .use(imageRoutes(ctx))
-    .use(videoRoutes(ctx))
-    .use(audioRoutes(ctx))
-    .use(fileRoutes(ctx))
-    .use(batchRoutes(ctx))
-    .use(topupRoutes(ctx))
+const getOpenApi: Operation = operation({
+  id: 'get_openapi',
+  route: 'GET /openapi.json',
+  tag: 'Models',
+  summary: 'This description (OpenAPI 3.1).',
+  access: anyone,
+  output: { 200: OpenApiSchema, 304: NotModifiedSchema },
+  run: async (ctx) => new Revalidated(await describedGateway(ctx)),
+})
+
+/** The operations of the gateway (document 2), by its paths without /v1. */
+export const gatewayOperations: readonly Operation[] = [
+  ...catalogOperations,
+  ...accountOperations,
+  ...projectOperations,
+  ...usageOperations,
+  ...chatOperations,
+  ...completionOperations,
+  ...responseOperations,
+  ...messageOperations,
+  ...embeddingOperations,
+  ...moderationOperations,
+  ...rerankOperations,
+  ...realtimeOperations,
+  ...imageOperations,
+  ...videoOperations,
+  ...audioOperations,
+  ...fileOperations,
+  ...batchOperations,
+  ...topupOperations,
+  getOpenApi,
+]
+
+/** The APIs of others that the gateway has, by the start of their paths. */
+export const foreignOperations: Readonly<Record<string, readonly Operation[]>> = {
+  [openRouterPrefix]: openRouterOperations,
+  [geminiPrefix]: geminiOperations,
+  [coherePrefix]: cohereOperations,
+}
+
+/** Returns the description of the gateway. */
+export const describedGateway = lazyFor((ctx: AppContext) =>
+  describeGateway(ctx, gatewayOperations),
+)
 
 /** Creates the gateway (document 2). Every operation has a path with `/v1` and one without. */
 export function createGateway(ctx: AppContext) {
-  const api = new Elysia({ prefix: '/v1' }).use(routes(ctx))
-  return createApp(ctx, respondToError)
-    .use(api.use(descriptionRoute(ctx, api)))
-    .use(routes(ctx))
-    .use(openRouterRoutes(ctx))
-    .use(geminiRoutes(ctx))
-    .use(cohereRoutes(ctx))
+  const urlOf = (path: string): string => ctx.urls.gateway + publicPathOf(path)
+  const groups = { '/v1': gatewayOperations, '': gatewayOperations, ...foreignOperations }
+  const app = createApp(ctx, respondToError)
+  for (const [prefix, operations] of Object.entries(groups)) {
+    const own = prefix === '' ? operations.filter((one) => one !== getOpenApi) : operations
+    app.use(new Elysia({ prefix }).use(routesOf(ctx, own, urlOf)))
+    if (operations === gatewayOperations) app.use(new Elysia({ prefix }).use(modelById(ctx, urlOf)))
+  }
+  return app
 }
 
-function descriptionRoute(ctx: AppContext, api: RoutedApi) {
-  const description = lazy(() => describeGateway(ctx, api))
-  return new Elysia()
-    .use(keyAuth(ctx))
-    .get(
-      '/openapi.json',
-      async ({ request }) => entityResponse(request, await description()),
-      publicOperation(
-        { id: 'get_openapi', tag: 'Models', summary: 'This description (OpenAPI 3.1).' },
-        { 200: OpenApiSchema, 304: NotModifiedSchema },
-      ),
-    )
-}
+/** Ids contain a slash, which some clients do not encode as %2F. */
+const modelById = (ctx: AppContext, urlOf: (path: string) => string) =>
+  new Elysia().get('/models/*', ({ request, params }) =>
+    serveOperation(ctx, getModel, urlOf, { request, params: { id: params['*'] }, query: {} }),
+  )
 
 /** Gemini's route of POST has any path, but only those of its methods, with a colon, exist. */
 const hasMethod = (path: string, method: string): boolean =>
   method !== 'POST' || !path.startsWith(`${geminiPrefix}/`) || path.includes(':')
 
 function respondToError(failed: FailedRequest): Response {
-  const { request, error, validationError, isUnknownRoute, internalError } = failed
+  const { request, error, isUnknownRoute, internalError } = failed
   if (isUnknownRoute) {
     const innerPath = pathOf(request.url)
     const path = publicPathOf(innerPath)
@@ -107,9 +124,7 @@ function respondToError(failed: FailedRequest): Response {
       ? noUpgradeResponse(path)
       : unknownOperationResponse(request.method, path, allowed)
   }
-  const invalid =
-    validationError && new ApiError('bad_request', validationProblem(validationError.valueError))
-  return errorResponse(invalid ?? error, () =>
+  return errorResponse(error, () =>
     internalError((requestId) => internalErrorResponse(requestId, error)),
   )
 }

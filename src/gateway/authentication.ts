@@ -1,11 +1,9 @@
-import { Elysia } from 'elysia'
+import type { OpenAPIV3 } from 'openapi-types'
 
 import { acceptsStartCredits, type AppContext } from '../context.ts'
 import type { NanoUsd } from '../core/money.ts'
-import { ApiError } from '../errors.ts'
-import { operationHooks } from '../http/authentication.ts'
-import type { Operation } from '../http/operation.ts'
-import { getRequestContext } from '../http/request-context.ts'
+import { ApiError, type GatewayErrorName } from '../errors.ts'
+import type { Access, Sender } from '../http/operation.ts'
 import { identifyClient } from '../http/restrict.ts'
 import { capOf, counterOf, type FoundKey, type Project } from '../keys/keys.ts'
 import { projectCounter } from '../keys/limits.ts'
@@ -68,11 +66,14 @@ declare module '../http/request-context.ts' {
  * Returns the account that a request's key spends (document 2, section 5): a key of a gateway
  * account or of an agent. Throws no_key, bad_key.
  */
-export async function getSpender(ctx: AppContext, request: Request): Promise<KeySpender> {
-  const text = readApiKey(request.headers)
+export async function getSpender(
+  ctx: AppContext,
+  { headers, context }: Pick<Sender, 'headers' | 'context'>,
+): Promise<KeySpender> {
+  const text = readApiKey(headers)
   if (!text) throw new ApiError('no_key')
   const spender = admitKey(ctx, await ctx.keys.find(text))
-  identifyClient(ctx, request, spender.key)
+  identifyClient(ctx, context.client, spender.key)
   return spender
 }
 
@@ -148,27 +149,35 @@ function takeRate({ state: { limits } }: AppContext, key: FoundKey): void {
 const rateError = (unit: string, max: number, retryAfter: number) =>
   new ApiError('key_rate', { unit, max, retryAfter })
 
-function authenticatedSpender(request: Request): KeySpender {
-  const { spender } = getRequestContext(request)
-  if (!spender) throw new Error('the request was not authenticated')
-  return spender
+const idempotencyHeader: OpenAPIV3.ParameterObject = {
+  in: 'header',
+  name: 'Idempotency-Key',
+  required: false,
+  description:
+    'Names this request. A repeated request with the same body gets the same response and is charged once.',
+  schema: { type: 'string', pattern: '^[!-~]{1,128}$' },
 }
 
-/** Adds the macros that authenticate operations of keys, and public ones. */
-export const keyAuth = (ctx: AppContext) =>
-  new Elysia().macro({
-    key: (operation: Operation) => ({
-      ...operationHooks(ctx, operation, {
-        authenticate: async (request) => {
-          getRequestContext(request).spender = await getSpender(ctx, request)
-        },
-        bodyBytesMax: gatewayBodyBytesMax,
-      }),
-      resolve: ({ request }: { request: Request }) => ({ spender: authenticatedSpender(request) }),
-    }),
-    public: (operation: Operation) =>
-      operationHooks(ctx, operation, {
-        authenticate: () => {},
-        bodyBytesMax: keylessBodyBytesMax,
-      }),
-  })
+/** The access of a gateway key or an agent key. */
+export const key: Access<KeySpender, GatewayErrorName> = {
+  auth: 'key',
+  errors: ['no_key', 'bad_key', 'key_expired', 'key_rate', 'rate_limited'],
+  security: [{ key: [] }],
+  idempotencyHeader,
+  async identify(ctx, sender) {
+    const spender = await getSpender(ctx, sender)
+    sender.context.spender = spender
+    return spender
+  },
+  payerOf: ({ owner, account, cap }) => (owner.kind === 'agent' ? { account, cap } : undefined),
+  bodyBytesMax: gatewayBodyBytesMax,
+}
+
+/** The access of anyone, without a key. */
+export const anyone: Access<undefined, GatewayErrorName> = {
+  auth: 'none',
+  errors: ['rate_limited'],
+  security: [],
+  identify: () => undefined,
+  bodyBytesMax: keylessBodyBytesMax,
+}

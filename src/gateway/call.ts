@@ -1,5 +1,7 @@
-import { getRequestContext, type RequestContext } from '../http/request-context.ts'
+import type { Call as SentCall, IncomingCall } from '../http/operation.ts'
+import { type RequestContext, setRequestContext } from '../http/request-context.ts'
 import { idempotencyKeyOf } from '../idempotency/idempotency.ts'
+import { hasPayment } from '../payments/x402/payload.ts'
 import type { SpanContext } from '../telemetry/trace-context.ts'
 
 /** The facts of a request that paid work needs. */
@@ -18,13 +20,46 @@ export interface Call {
   pauseIdleTimeout?: RequestContext['pauseIdleTimeout']
 }
 
-export function callOf(request: Request): Call {
-  const idempotencyKey = idempotencyKeyOf(request)
-  const signal = idempotencyKey === undefined ? request.signal : new AbortController().signal
-  const context = getRequestContext(request)
+/** Returns the facts of a call. */
+export function callOf(sent: Pick<SentCall, 'headers' | 'signal' | 'context'>): Call {
+  const { context } = sent
+  const idempotencyKey = idempotencyKeyOf(sent)
+  const signal = idempotencyKey === undefined ? sent.signal : new AbortController().signal
   const { id: requestId, span, pauseIdleTimeout } = context
   const reportIgnored = (names: string[]): void => {
     context.ignoredFields = [...(context.ignoredFields ?? []), ...names]
   }
   return { requestId, idempotencyKey, signal, span, reportIgnored, pauseIdleTimeout }
+}
+
+/** A request whose body the operation parses itself, and again after a payment. */
+interface UnreadRequest {
+  request: Request
+  context: RequestContext
+  isRepeatable: boolean
+}
+
+/** Returns the request of a call that is not JSON. */
+export async function requestOf({
+  source,
+  headers,
+  context,
+}: IncomingCall): Promise<UnreadRequest> {
+  if (!('request' in source)) throw new Error('the operation needs an HTTP request')
+  return { request: source.request, context, isRepeatable: hasPayment(headers) }
+}
+
+/** Returns a request with its whole body, which another run may need again. */
+export function unread(sent: UnreadRequest): Request {
+  const { request, context, isRepeatable } = sent
+  if (!isRepeatable || !request.body) return request
+  const { url, method, headers, signal } = request
+  const [first, second] = request.body
+    .tee()
+    .map((body) => new Request(url, { method, headers, signal, body }))
+  if (!first || !second) throw new Error('a stream has two branches')
+  sent.request = second
+  setRequestContext(first, context)
+  setRequestContext(second, context)
+  return first
 }

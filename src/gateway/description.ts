@@ -1,7 +1,8 @@
 import type { AppContext } from '../context.ts'
 import { describeApi } from '../http/api-description.ts'
 import type { Entity } from '../http/entity.ts'
-import type { RoutedApi } from '../http/operation.ts'
+import type { Operation } from '../http/operation.ts'
+import { describedRoutes } from '../http/routes.ts'
 import type { Tag } from './operation.ts'
 
 const tags: Record<Tag, string> = {
@@ -30,8 +31,11 @@ Money is in USD. Every response has \`x-request-id\`, which the history lists to
 has \`retry-after\`. With \`x-should-retry: false\`, a repeated request fails or is charged again.`
 
 /** Describes the gateway (document 2). */
-export const describeGateway = (ctx: AppContext, api: RoutedApi): Promise<Entity> =>
-  describeApi(api, {
+export const describeGateway = (
+  ctx: AppContext,
+  operations: readonly Operation[],
+): Promise<Entity> =>
+  describeApi(describedRoutes(operations, '/v1'), {
     title: 'Berth model gateway',
     version: '1.0.0',
     description: overview,

@@ -1,83 +1,92 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../context.ts'
-import { ApiError } from '../errors.ts'
+import { lazyFor } from '../core/lazy.ts'
 import { createApp, type FailedRequest } from '../http/app.ts'
+import type { Operation } from '../http/operation.ts'
 import { pathOf } from '../http/request-context.ts'
-import { parameterProblem } from '../http/validation.ts'
-import { appealRoutes } from './apps/appeal/routes.ts'
-import { assetRoutes } from './apps/assets/routes.ts'
-import { coverRoutes } from './apps/covers/routes.ts'
-import { iconRoutes } from './apps/icon/routes.ts'
-import { remixRoutes } from './apps/remix/routes.ts'
-import { appRoutes } from './apps/routes.ts'
-import { scanRoutes } from './apps/scan/routes.ts'
-import { versionRoutes } from './apps/versions/routes.ts'
-import { collectionRoutes } from './collections/routes.ts'
+import { routesOf } from '../http/routes.ts'
+import { agentApiUrl } from './app-url.ts'
+import { appealOperations } from './apps/appeal/operations.ts'
+import { assetOperations } from './apps/assets/operations.ts'
+import { coverOperations } from './apps/covers/operations.ts'
+import { iconOperations } from './apps/icon/operations.ts'
+import { appOperations } from './apps/operations.ts'
+import { remixOperations } from './apps/remix/operations.ts'
+import { scanOperations } from './apps/scan/operations.ts'
+import { versionOperations } from './apps/versions/operations.ts'
+import { collectionOperations } from './collections/operations.ts'
 import { errorResponse, internalErrorResponse, unknownOperationResponse } from './error-response.ts'
-import { exploreRoutes } from './explore/routes.ts'
+import { exploreOperations } from './explore/operations.ts'
+import { describeAgentApi } from './guide/description.ts'
 import { docsRoutes } from './guide/docs.ts'
-import { descriptionRoutes, startRoutes } from './guide/routes.ts'
-import { jobRoutes } from './jobs/routes.ts'
-import { keyRoutes } from './keys/routes.ts'
-import { libraryRoutes } from './libraries/routes.ts'
-import { earningsRoutes } from './me/earnings/routes.ts'
-import { hookRoutes } from './me/hooks/routes.ts'
-import { ledgerRoutes } from './me/ledger/routes.ts'
-import { noteRoutes } from './me/notes/routes.ts'
-import { meRoutes } from './me/routes.ts'
-import { packRoutes } from './packs/routes.ts'
-import { peopleRoutes } from './people/routes.ts'
-import { reportRoutes } from './reports/routes.ts'
-import { reviewRoutes } from './reviews/routes.ts'
-import { runRoutes } from './runs/routes.ts'
-import { topUpRoutes } from './topup/routes.ts'
+import { descriptionOperation, startOperations } from './guide/operations.ts'
+import { jobOperations } from './jobs/operations.ts'
+import { keyOperations } from './keys/operations.ts'
+import { libraryOperations } from './libraries/operations.ts'
+import { earningsOperations } from './me/earnings/operations.ts'
+import { hookOperations } from './me/hooks/operations.ts'
+import { ledgerOperations } from './me/ledger/operations.ts'
+import { noteOperations } from './me/notes/operations.ts'
+import { meOperations } from './me/operations.ts'
+import { packOperations } from './packs/operations.ts'
+import { peopleOperations } from './people/operations.ts'
+import { reportOperations } from './reports/operations.ts'
+import { reviewOperations } from './reviews/operations.ts'
+import { runOperations } from './runs/operations.ts'
+import { topUpOperations } from './topup/operations.ts'
 
-/** Creates the Agent API (document 1) with its description and its docs. */
-export function createAgentApi(ctx: AppContext) {
-  const api = new Elysia({ prefix: '/api' })
-    .use(startRoutes(ctx))
-    .use(keyRoutes(ctx))
-    .use(meRoutes(ctx))
-    .use(noteRoutes(ctx))
-    .use(hookRoutes(ctx))
-    .use(ledgerRoutes(ctx))
-    .use(earningsRoutes(ctx))
-    .use(peopleRoutes(ctx))
-    .use(appRoutes(ctx))
-    .use(versionRoutes(ctx))
-    .use(exploreRoutes(ctx))
-    .use(collectionRoutes(ctx))
-    .use(packRoutes(ctx, 'skill'))
-    .use(packRoutes(ctx, 'framework'))
-    .use(libraryRoutes(ctx))
-    .use(remixRoutes(ctx))
-    .use(reviewRoutes(ctx))
-    .use(iconRoutes(ctx))
-    .use(coverRoutes(ctx))
-    .use(reportRoutes(ctx))
-    .use(appealRoutes(ctx))
-    .use(scanRoutes(ctx))
-    .use(jobRoutes(ctx))
-    .use(assetRoutes(ctx))
-    .use(topUpRoutes(ctx))
-    .use(runRoutes(ctx))
-    .use(docsRoutes(ctx))
-  return createApp(ctx, respondToError(ctx)).use(api.use(descriptionRoutes(ctx, api)))
-}
+/** The operations of the Agent API (document 1), in the order of its description. */
+export const agentOperations: readonly Operation[] = [
+  ...startOperations,
+  ...keyOperations,
+  ...meOperations,
+  ...noteOperations,
+  ...hookOperations,
+  ...ledgerOperations,
+  ...earningsOperations,
+  ...peopleOperations,
+  ...appOperations,
+  ...versionOperations,
+  ...exploreOperations,
+  ...collectionOperations,
+  ...packOperations,
+  ...libraryOperations,
+  ...remixOperations,
+  ...reviewOperations,
+  ...iconOperations,
+  ...coverOperations,
+  ...reportOperations,
+  ...appealOperations,
+  ...scanOperations,
+  ...jobOperations,
+  ...assetOperations,
+  ...topUpOperations,
+  ...runOperations,
+  descriptionOperation((ctx) => describedAgentApi(ctx)),
+]
+
+/** Returns the description of the Agent API. */
+export const describedAgentApi = lazyFor((ctx: AppContext) =>
+  describeAgentApi(ctx, agentOperations),
+)
+
+/** Creates the Agent API. */
+export const createAgentApi = (ctx: AppContext) =>
+  createApp(ctx, respondToError(ctx)).use(
+    new Elysia({ prefix: '/api' })
+      .use(routesOf(ctx, agentOperations, (path) => agentApiUrl(ctx, path)))
+      .use(docsRoutes(ctx)),
+  )
 
 const respondToError =
   ({ urls }: AppContext) =>
   (failed: FailedRequest): Response => {
-    const { request, error, validationError, isUnknownRoute, allowedMethods, internalError } =
-      failed
+    const { request, error, isUnknownRoute, allowedMethods, internalError } = failed
     const { method, url } = request
     if (isUnknownRoute) {
       const known = { allowed: allowedMethods(), baseUrl: urls.base }
       return unknownOperationResponse(method, pathOf(url), known)
     }
-    const invalid =
-      validationError &&
-      new ApiError('bad_request', { problem: parameterProblem(validationError, url) })
-    return errorResponse(invalid ?? error, () => internalError(internalErrorResponse))
+    return errorResponse(error, () => internalError(internalErrorResponse))
   }

@@ -1,15 +1,12 @@
-import { Elysia } from 'elysia'
-
 import type { AppContext } from '../context.ts'
-import { ApiError } from '../errors.ts'
-import { operationHooks } from '../http/authentication.ts'
-import type { Operation } from '../http/operation.ts'
-import { getRequestContext } from '../http/request-context.ts'
+import { ApiError, type HostingErrorName } from '../errors.ts'
+import type { Access, Sender } from '../http/operation.ts'
 import { identifyClient } from '../http/restrict.ts'
-import { type Key, list as listKeys } from '../keys/keys.ts'
+import { capOf, type Key, list as listKeys } from '../keys/keys.ts'
 import { readApiKey } from '../keys/request-key.ts'
+import { agentAccount } from '../ledger/accounts.ts'
 import { keylessBodyBytesMax } from '../limits.ts'
-import { findAgent } from './agents/agents.ts'
+import { type Agent, findAgent } from './agents/agents.ts'
 import type { Caller } from './agents/caller.ts'
 import { recordKeyNetwork } from './agents/key-networks.ts'
 import { suspensionError } from './agents/suspension.ts'
@@ -25,74 +22,85 @@ declare module '../http/request-context.ts' {
  * Returns the agent whose key a request has (document 1, section 5). Reads it once per request.
  * Throws agents_off, no_key, bad_key, wrong_key_kind, account_closed, account_suspended.
  */
-async function getCaller(ctx: AppContext, request: Request, isClaim = false): Promise<Caller> {
+async function getCaller(ctx: AppContext, sender: Sender, isClaim = false): Promise<Caller> {
   checkAgentsOn(ctx)
-  const key = await getKey(ctx, request)
+  const key = await getKey(ctx, sender)
   if (key.kind === 'person' && isClaim) throw new ApiError('not_an_agent')
   if (key.kind !== 'agent') throw new ApiError('wrong_key_kind', { kind: key.kind })
-  const agent = await findAgent(ctx, key.owner)
-  if (!agent) throw new ApiError('bad_key')
-  if (agent.closed !== null) throw new ApiError('account_closed')
-  if (agent.suspended !== null) throw suspensionError(agent)
-  recordKeyNetwork(ctx, agent.id, request)
-  const caller = { agent, key }
-  getRequestContext(request).caller = caller
-  return caller
-}
-
-/** Returns the caller of an operation whose key is optional. Throws as an agent operation does. */
-export const findCaller = async (ctx: AppContext, request: Request): Promise<Caller | undefined> =>
-  readApiKey(request.headers) === undefined ? undefined : getCaller(ctx, request)
-
-function authenticatedCaller(request: Request): Caller {
-  const { caller } = getRequestContext(request)
-  if (!caller) throw new Error('the request was not authenticated')
+  const owner = await findAgent(ctx, key.owner)
+  if (!owner) throw new ApiError('bad_key')
+  if (owner.closed !== null) throw new ApiError('account_closed')
+  if (owner.suspended !== null) throw suspensionError(owner)
+  recordKeyNetwork(ctx, owner.id, sender.context.client)
+  const caller = { agent: owner, key }
+  sender.context.caller = caller
   return caller
 }
 
 /** Returns whether the key of a long-lived connection is still neither revoked nor suspended. */
-export const isStillAuthorized = async (
-  ctx: AppContext,
-  { agent, key }: Caller,
-): Promise<boolean> =>
-  (await listKeys(ctx.db.read, agent.id)).some(
-    ({ prefix, suspended }) => prefix === key.prefix && suspended === null,
+export const isStillAuthorized = async (ctx: AppContext, caller: Caller): Promise<boolean> =>
+  (await listKeys(ctx.db.read, caller.agent.id)).some(
+    ({ prefix, suspended }) => prefix === caller.key.prefix && suspended === null,
   )
 
 /** Returns the live key of a request, of any kind. Throws no_key, bad_key, account_closed. */
-export async function getKey(ctx: AppContext, request: Request): Promise<Key> {
-  const text = readApiKey(request.headers)
+export async function getKey(ctx: AppContext, { headers, context }: Sender): Promise<Key> {
+  const text = readApiKey(headers)
   if (!text) throw new ApiError('no_key')
   const key = await ctx.keys.find(text)
   if (!key) throw new ApiError('bad_key')
-  identifyClient(ctx, request, key)
+  identifyClient(ctx, context.client, key)
   if (key.revoked === null) return key
-  const agent = key.kind === 'agent' ? await findAgent(ctx, key.owner) : undefined
-  throw new ApiError(agent && agent.closed !== null ? 'account_closed' : 'bad_key')
+  const owner = key.kind === 'agent' ? await findAgent(ctx, key.owner) : undefined
+  throw new ApiError(owner && owner.closed !== null ? 'account_closed' : 'bad_key')
 }
 
+/** Errors of an agent key, which some public operations read. */
+export const agentKeyErrors = [
+  'agents_off',
+  'no_key',
+  'bad_key',
+  'wrong_key_kind',
+  'account_closed',
+  'account_suspended',
+] as const
+
 /**
- * Adds the macros that authenticate operations of agents and public ones. `declaration.errors`
- * decides two details: `not_an_agent` replaces `wrong_key_kind` for a personal key (document 1,
- * operation 7), and only a public operation with `agents_off` needs an open API.
+ * The access of an agent key (document 1, section 7, group C). In operations with the error
+ * `not_an_agent`, it replaces `wrong_key_kind` for a personal key (document 1, operation 7).
  */
-export const callerAuth = (ctx: AppContext) =>
-  new Elysia().macro({
-    agent: (operation: Operation) => ({
-      ...operationHooks(ctx, operation, {
-        authenticate: (request) =>
-          getCaller(ctx, request, operation.errors.includes('not_an_agent')),
-      }),
-      resolve: ({ request }: { request: Request }) => ({ caller: authenticatedCaller(request) }),
-    }),
-    public: (operation: Operation) =>
-      operationHooks(ctx, operation, {
-        authenticate: () => {
-          if (operation.errors.includes('agents_off')) checkAgentsOn(ctx)
-        },
-        bodyBytesMax: keylessBodyBytesMax,
-      }),
-  })
+export const agent: Access<Caller, HostingErrorName> = {
+  auth: 'agent',
+  errors: [...agentKeyErrors, 'rate_limited'],
+  security: [{ key: [] }],
+  identify: (ctx, sender, { errors }) => getCaller(ctx, sender, errors.includes('not_an_agent')),
+  payerOf: (caller) => ({ account: agentAccount(caller.agent.id), cap: capOf(caller.key) }),
+}
+
+/** The access of anyone. Only operations with the error `agents_off` need an open API. */
+export const anyone: Access<undefined, HostingErrorName> = {
+  auth: 'none',
+  errors: ['rate_limited'],
+  security: [],
+  identify(ctx, _, { errors }) {
+    if (errors.includes('agents_off')) checkAgentsOn(ctx)
+    return undefined
+  },
+  bodyBytesMax: keylessBodyBytesMax,
+}
+
+/** The access of anyone, who may send an agent key to see more. */
+export const reader: Access<Agent | undefined, HostingErrorName> = {
+  ...anyone,
+  async identify(ctx, sender, operation) {
+    await anyone.identify(ctx, sender, operation)
+    return findReader(ctx, sender)
+  },
+}
+
+/** Returns the agent of the key that is sent, if one is. Throws what `agent` throws. */
+export const findReader = async (ctx: AppContext, sender: Sender): Promise<Agent | undefined> =>
+  readApiKey(sender.headers) === undefined ? undefined : (await getCaller(ctx, sender)).agent
 
 /** Throws `agents_off` where the Agent API is off. */
 export function checkAgentsOn(ctx: AppContext): void {

@@ -35,10 +35,14 @@ export function apiErrorResponse<N extends HostingErrorName>(error: ApiError<N>)
  * `try_again`. `internalError` responds to errors that are not of this API.
  */
 export function errorResponse(error: unknown, internalError: () => Response): Response {
-  if (isHostingError(error)) return apiErrorResponse(error)
-  return isWriteUnavailable(error)
-    ? apiErrorResponse(new ApiError('try_again', {}))
-    : internalError()
+  const known = knownError(error)
+  return known ? apiErrorResponse(known) : internalError()
+}
+
+/** Returns the error of this API that an error is for its client; undefined for a fault. */
+export function knownError(error: unknown): ApiError<HostingErrorName> | undefined {
+  if (isHostingError(error)) return error
+  return isWriteUnavailable(error) ? new ApiError('try_again', {}) : undefined
 }
 
 /** Returns whether an error is in the table of this API. */

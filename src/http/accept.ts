@@ -14,7 +14,7 @@ export function qualityValues(header: string): Map<string, number> {
  * Returns whether a request names a media type and prefers it to `other`: by weight, then by order.
  * Many clients send text/plain after application/json without a weight.
  */
-export function prefers({ headers }: Request, type: string, other: string): boolean {
+export function prefers({ headers }: { headers: Headers }, type: string, other: string): boolean {
   const found = qualityValues(headers.get('accept') ?? '')
   const weight = found.get(type) ?? 0
   const ranges = [other, other.replace(/\/.*/, '/*'), '*/*']

@@ -1,9 +1,8 @@
-import { type Static, Type, TypeGuard } from '@sinclair/typebox'
+import { type Static, type TSchema, Type, TypeGuard } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import { compressText, createEntity, type Entity } from './entity.ts'
 import { type ApiInfo, toOpenApi31 } from './openapi.ts'
-import type { RoutedApi } from './operation.ts'
 
 const Schema = Type.Record(Type.String(), Type.Unknown())
 const Content = Type.Record(Type.String(), Type.Object({ schema: Schema }))
@@ -47,21 +46,34 @@ export interface ApiDescription {
   records: Record<string, Schema>
 }
 
+/** A route with its declaration, as Elysia's plugin reads it. */
+export interface DescribedRoute {
+  method: string
+  path: string
+  hooks: {
+    params: TSchema | undefined
+    query: TSchema | undefined
+    body: TSchema | undefined
+    response: Record<number, TSchema>
+    detail: Record<string, unknown>
+  }
+}
+
 /** Creates the OpenAPI 3.1 description of an API from its routes. */
 export async function describeApi(
-  api: RoutedApi,
+  described: readonly DescribedRoute[],
   info: Omit<ApiInfo, 'optionalBodies'>,
 ): Promise<Entity> {
   const { swagger } = await import('@elysiajs/swagger')
   const plugin = swagger({ excludeStaticFile: false, specPath: '/raw' })
   // Elysia gives the plugin the routes of the app that uses it. This one reads only the API's.
   // It leaves out paths that end with a wildcard, which is the rest of the path.
-  const routes = api.routes.map((route) => ({ ...route, path: route.path.replace('*', ':path') }))
+  const routes = described.map((route) => ({ ...route, path: route.path.replace('*', ':path') }))
   Object.assign(plugin, { getGlobalRoutes: () => routes })
   const raw: unknown = await (await plugin.handle(new Request('http://localhost/raw'))).json()
   const optionalBodies = new Set(
-    api.routes.flatMap(({ hooks }) =>
-      TypeGuard.IsOptional(hooks.body) ? [hooks.detail?.operationId] : [],
+    described.flatMap(({ hooks: { body, detail } }) =>
+      body && TypeGuard.IsOptional(body) ? [String(detail['operationId'])] : [],
     ),
   )
   const document = toOpenApi31(raw, { ...info, optionalBodies })

@@ -1,19 +1,17 @@
-import { Elysia, NotFoundError, ValidationError } from 'elysia'
+import { Elysia, NotFoundError } from 'elysia'
 
 import type { AppContext } from '../context.ts'
-import { nano, zero } from '../core/money.ts'
-import { isApiError } from '../errors.ts'
+import { recordOf } from '../core/schema.ts'
 import { methodFinder } from './allowed-methods.ts'
 import { noteError } from './note-error.ts'
 import { decodeWildcard } from './path.ts'
-import { getRequestContext, pathOf, type RequestContext } from './request-context.ts'
+import { offeredBody, OfferedError } from './payment.ts'
+import { getRequestContext, pathOf } from './request-context.ts'
 
 /** A request that no handler answered. */
 export interface FailedRequest {
   request: Request
   error: unknown
-  /** The invalid path or query parameter. */
-  validationError: ValidationError | undefined
   /** No route has this path and method. */
   isUnknownRoute: boolean
   /** Lists the methods that the path has instead; none for an unknown path. */
@@ -22,15 +20,12 @@ export interface FailedRequest {
   internalError<T>(respond: (requestId: string) => T): T
 }
 
-/** Returns what a call is short of, where a payment can add it. */
-export function shortfallOf(error: unknown): RequestContext['shortfall'] {
-  if (isApiError(error, 'payment_required')) {
-    const [{ amount, share }] = error.details
-    return { amount: nano(amount), spends: zero, ...(share && { share }) }
-  }
-  if (!isApiError(error, 'not_enough_credits')) return undefined
-  const [{ needed, available }] = error.details
-  return { amount: nano(needed - available), spends: nano(needed) }
+/** Adds the fields and headers of an offer to a 402. */
+async function withOffer(response: Response, offered: OfferedError): Promise<Response> {
+  const headers = new Headers({ ...response.headers.toJSON(), ...offered.headers })
+  headers.delete('content-length')
+  const body = offeredBody(offered, recordOf(await response.json()))
+  return Response.json(body, { status: response.status, headers })
 }
 
 /** Creates the Elysia app of one part of the server. `respond` puts errors into its envelope. */
@@ -43,14 +38,12 @@ export function createApp(
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
   const { isOtherPath, methodsOf } = methodFinder(app)
   return app
-    .onError(({ error, code, request }) => {
+    .onError(async ({ error: thrown, code, request }) => {
+      const error = thrown instanceof OfferedError ? thrown.error : thrown
       noteError(ctx, request, error)
-      getRequestContext(request).shortfall = shortfallOf(error)
-      const isInvalid = error instanceof ValidationError && error.type !== 'response'
-      return respond({
+      const response = await respond({
         request,
         error,
-        validationError: isInvalid ? error : undefined,
         isUnknownRoute: code === 'NOT_FOUND',
         allowedMethods: () => methodsOf(pathOf(request.url)),
         internalError: (toResponse) => {
@@ -59,6 +52,7 @@ export function createApp(
           return toResponse(id)
         },
       })
+      return thrown instanceof OfferedError ? withOffer(response, thrown) : response
     })
     .onTransform({ as: 'global' }, ({ request, route, params }) => {
       if (isOtherPath(route, pathOf(request.url))) throw new NotFoundError()

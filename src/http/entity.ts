@@ -101,6 +101,13 @@ function matches(header: string | null, etag: string): boolean {
   return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
 }
 
+/** Returns the media type and the content of an entity, uncompressed. */
+export function contentOf({ variants }: Entity): { type: string; content: Blob } {
+  const plain = variants.find(({ encoding }) => encoding === 'identity')
+  if (!plain) throw new Error('the entity has no identity encoding')
+  return { type: plain.headers.get('content-type') ?? '', content: plain.content }
+}
+
 /** Returns 200 or 304 for GET and HEAD. The runtime omits the body of a HEAD response. */
 export function entityResponse(request: Request, entity: Entity): Response {
   const { etag, headers, notModifiedHeaders, content } = variantFor(request, entity)

@@ -9,8 +9,9 @@ import { ApiError } from '../errors.ts'
 import { toOwnEnvelope } from '../gateway/envelopes.ts'
 import * as gateway from '../gateway/error-response.ts'
 import * as hosting from '../hosting/error-response.ts'
+import { receiptHeaders } from './payment.ts'
+import { admit, record } from './record.ts'
 import { inProcessAddress, pathOf, type RequestContext } from './request-context.ts'
-import { networkRejection } from './restrict.ts'
 import type { Upgrade } from './web-socket.ts'
 
 /** The connection of a request. */
@@ -64,17 +65,18 @@ export const agentApiPolicy =
   async (request, context) => {
     if (request.method === 'OPTIONS') return preflightResponse()
     const { apiRequests: limit } = ctx.state.limits
-    const { client } = context
-    const { group } = client
-    const rejection = networkRejection(ctx, client) ?? limit.takeOne(group)
-    if (rejection) context.cause = 'rate_limited'
-    client.chargeRate = (units) => limit.add(group, units)
+    const rejection = admit(ctx, context, limit)
     const response = rejection
       ? hosting.apiErrorResponse(new ApiError('rate_limited', rejection))
       : await next(request, context)
-    reportLimit(response.headers, limit, group)
+    reportLimit(response.headers, limit, context.client.group)
+    setHeaders(response.headers, receiptHeaders(ctx, { context }))
     return openToAllOrigins(response)
   }
+
+const setHeaders = (headers: Headers, more: Readonly<Record<string, string>>): void => {
+  for (const [name, value] of Object.entries(more)) headers.set(name, value)
+}
 
 /**
  * Adds the headers that report the rate of an address (draft-ietf-httpapi-ratelimit-headers-10).
@@ -95,16 +97,14 @@ export const gatewayPolicy =
     if (request.method === 'OPTIONS') return preflightResponse()
     context.hasOwnDeadline = true
     const { gatewayRequests: limit } = ctx.state.limits
-    const { group: address } = context.client
-    const rejection = networkRejection(ctx, context.client) ?? limit.takeOne(address)
-    if (rejection) context.cause = 'rate_limited'
-    context.client.chargeRate = (units) => limit.add(address, units)
+    const rejection = admit(ctx, context, limit)
     const openAiResponse = rejection
       ? gateway.rateLimitResponse(rejection.max, rejection.retryAfter)
       : await next(request, context)
     const response = await toOwnEnvelope(pathOf(request.url), openAiResponse, context.id)
+    setHeaders(response.headers, receiptHeaders(ctx, { context }))
     reportIgnoredFields(response.headers, context.ignoredFields)
-    const left = reportLimit(response.headers, limit, address)
+    const left = reportLimit(response.headers, limit, context.client.group)
     if (left) {
       response.headers.set('x-ratelimit-limit-requests', String(limit.max))
       response.headers.set('x-ratelimit-remaining-requests', String(left.calls))
@@ -129,8 +129,6 @@ interface Incoming {
   connection: Connection | undefined
 }
 
-const unknownPathCharsMax = 200
-
 /** Runs a handler with a new request context, counts the response and writes one line of log. */
 export function withRequestLog(
   ctx: AppContext,
@@ -144,40 +142,12 @@ export function withRequestLog(
     context.releaseBody?.()
     if (context.hasOwnDeadline) connection?.pauseIdleTimeout(false)
     const ms = stopwatch() - startedAt
-    if (socketAddress !== inProcessAddress) context.client.charge('requests', 1)
-    ctx.state.traffic.count(part === 'health' ? 'pages' : part, response.status, ms)
     response.headers.set('x-request-id', context.id)
-    if (socketAddress === inProcessAddress) return response
     const { method } = request
-    const { address, account, key } = context.client
-    const path = context.unknownPath?.slice(0, unknownPathCharsMax)
-    ctx.state.observations.addRequest(
-      part === 'health' ? 'pages' : part,
-      context.route !== undefined,
-      {
-        id: context.id,
-        at: ctx.clock.now(),
-        method,
-        route: context.route ?? path ?? '',
-        status: response.status,
-        ms,
-        key,
-        account,
-        address,
-        cause: context.cause,
-      },
-    )
+    const { status } = response
+    const counted = part === 'health' ? 'pages' : part
+    if (socketAddress !== inProcessAddress) record(ctx, counted, { context, method, status, ms })
     reportSpan(ctx, request, context, response, ms)
-    ctx.log.info('request', {
-      id: context.id,
-      method,
-      route: context.route ?? null,
-      path,
-      status: response.status,
-      ms: Math.round(ms * 10) / 10,
-      key: key ?? null,
-      address,
-    })
     return response
   }
   const response = handle(context)

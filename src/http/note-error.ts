@@ -36,7 +36,7 @@ const frameworkCodes: Record<string, string> = {
 }
 
 /** Returns the name of an expected error, or the message of another one without any values. */
-function causeOf(error: unknown): string {
+export function causeOf(error: unknown): string {
   if (error instanceof ApiError) return error.errorName
   if (!(error instanceof Error)) return 'unexpected'
   // A failed query has its parameters in the message. The log has the stack.

@@ -30,10 +30,10 @@ export interface RequestContext {
   readonly vouchedPerson?: string | undefined
   /** The route's pattern ("/api/apps/:id"), set when a route matches. */
   route?: string
-  /** The credits that a 402 is short of, where a payment can add them. */
-  shortfall?: Shortfall | undefined
   /** The payment that was settled for this request. */
-  receipt?: Receipt
+  receipt?: Receipt | undefined
+  /** The version of x402 of the payment that came with this request. */
+  paymentVersion?: 1 | 2
   /** The name of the error, or the message of an unexpected one, for the console. */
   cause?: string
   /** The span of the request; undefined without telemetry. */
@@ -71,6 +71,13 @@ export function getRequestContext(request: Request): RequestContext {
   if (!context) throw new Error('the request has no context')
   return context
 }
+
+/** Returns the party that sends a request. */
+export const senderOf = (request: Request) => ({
+  method: request.method,
+  headers: request.headers,
+  context: getRequestContext(request),
+})
 
 /** Returns the address that limits count by: the client's, or its IPv6 /64. */
 export const clientAddressGroup = (request: Request): string =>

@@ -4,7 +4,6 @@ import { hour, second } from '../core/time.ts'
 import { ApiError } from '../errors.ts'
 import type { Key } from '../keys/keys.ts'
 import { accountOf } from '../ledger/accounts.ts'
-import { getRequestContext } from './request-context.ts'
 
 /** The time after which a blocked client may ask again, in seconds. */
 const blockedRetryAfter = hour / second
@@ -25,10 +24,9 @@ export const networkRejection = (ctx: AppContext, { prefix }: Client): Rejection
  */
 export function identifyClient(
   ctx: AppContext,
-  request: Request,
+  client: Client,
   key: Pick<Key, 'prefix' | 'kind' | 'owner'>,
 ): void {
-  const { client } = getRequestContext(request)
   client.key = key.prefix
   client.account = accountOf(key)
   const rejection = clientRejection(ctx, client)

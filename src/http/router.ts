@@ -18,6 +18,7 @@ import { serveFromMemory } from '../viewer/fast-path.ts'
 import { hostingSource } from '../viewer/hosting-source.ts'
 import { Pages } from '../viewer/pages.ts'
 import { registerBackgroundWork } from './background-work.ts'
+import { contentOf } from './entity.ts'
 import { pageHosts, wrongHostPage } from './host.ts'
 import {
   agentApiPolicy,
@@ -26,13 +27,7 @@ import {
   type RequestHandler,
   withRequestLog,
 } from './middleware.ts'
-import { agentApiPayments, gatewayPayments, withPayments } from './payments.ts'
-import {
-  inProcessAddress,
-  pathOf,
-  type RequestContext,
-  setRequestContext,
-} from './request-context.ts'
+import { pathOf, type RequestContext, setRequestContext } from './request-context.ts'
 import { networkRejection } from './restrict.ts'
 
 /**
@@ -155,17 +150,17 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
 
   const agentApi = lazyApp(async () => (await import('../hosting/api.ts')).createAgentApi(ctx))
   const gatewayApi = lazyApp(async () => (await import('../gateway/api.ts')).createGateway(ctx))
-  const readOpenApi = lazy(async (): Promise<unknown> =>
-    (await send(new Request('http://localhost/api/openapi.json'))).json(),
-  )
+  const readOpenApi = lazy(async (): Promise<unknown> => {
+    const { describedAgentApi } = await import('../hosting/api.ts')
+    return contentOf(await describedAgentApi(ctx)).content.json()
+  })
   const site = lazyApp(async () =>
     (await import('./site.ts')).createSite(ctx, { files, pages, readOpenApi }),
   )
-  const mcp = createMcpEndpoint(ctx, { send, loadApi: agentApi.load, options })
   const handlers: Record<TrafficPart | 'health', Handler> = {
-    api: agentApiPolicy(ctx, withPayments(ctx, agentApiPayments, agentApi.fetch)),
-    gateway: gatewayPolicy(ctx, withPayments(ctx, gatewayPayments, gatewayApi.fetch)),
-    mcp,
+    api: agentApiPolicy(ctx, agentApi.fetch),
+    gateway: gatewayPolicy(ctx, gatewayApi.fetch),
+    mcp: createMcpEndpoint(ctx, options),
     health: (request) => healthResponse(ctx, request, pathOf(request.url)) ?? site.fetch(request),
     apps: site.fetch,
     pages: site.fetch,
@@ -189,10 +184,6 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
       const response = runFor(context.client, () => handlers[part](request, context))
       return isChange(ctx, request, part) ? announceChange(ctx, response) : response
     })
-  }
-
-  async function send(request: Request, address = inProcessAddress): Promise<Response> {
-    return handle(request, address)
   }
 
   return {

@@ -1,6 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
-import type { ValidationError } from 'elysia'
 
 import { describeSchema, mustBe } from '../core/schema.ts'
 import { ApiError } from '../errors.ts'
@@ -31,15 +30,4 @@ export function validationProblem(error: ValueError | undefined): {
   const inner = branches.map((errors) => errors.First()).find((one) => one?.path !== error.path)
   if (inner) return validationProblem(inner)
   return { param, problem: `"${param}" ${mustBe(error.type, describeSchema(error.schema))}.` }
-}
-
-/** Describes an invalid path or query parameter without repeating its value. */
-export function parameterProblem({ valueError, value }: ValidationError, url: string): string {
-  const { problem, param } = validationProblem(valueError)
-  if (param) return problem
-  // For a number out of its range Elysia keeps the value and drops the name.
-  const { searchParams } = new URL(url)
-  const [name] = [...searchParams].find(([, text]) => Number(text) === value) ?? []
-  const field = name === undefined ? 'A path parameter' : `"${name}"`
-  return `${field} ${valueError ? `must be ${describeSchema(valueError.schema)}` : 'is invalid'}.`
 }

@@ -37,8 +37,10 @@ export interface IdempotencyLock {
 }
 
 /** Returns the key of a request: `ref` of its body, or its header Idempotency-Key. */
-export const idempotencyKeyOf = ({ headers }: Request, inBody?: string): string | undefined =>
-  inBody ?? headers.get('idempotency-key') ?? undefined
+export const idempotencyKeyOf = (
+  { headers }: { headers: Headers },
+  inBody?: string,
+): string | undefined => inBody ?? headers.get('idempotency-key') ?? undefined
 
 const retentionMs = 30 * day
 const pattern = /^[\x21-\x7e]{1,128}$/

@@ -18,7 +18,7 @@ const socketKeyOf = (headers: Headers): string | undefined =>
   /\bopenai-insecure-api-key\.([^\s,]+)/.exec(headers.get('sec-websocket-protocol') ?? '')?.[1]
 
 /** Throws `invite_only` where new accounts need the operator's token and the request has none. */
-export function requireInvitation({ keysOpen, operatorToken }: Config, { headers }: Request): void {
+export function requireInvitation({ keysOpen, operatorToken }: Config, headers: Headers): void {
   if (keysOpen === 'on') return
   const token = readApiKey(headers) ?? ''
   if (!operatorToken || sha256(token) !== sha256(operatorToken)) throw new ApiError('invite_only')

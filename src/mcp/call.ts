@@ -1,12 +1,23 @@
-import type { CallToolResult } from '@modelcontextprotocol/server'
+import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 
+import type { AppContext } from '../context.ts'
+import { runFor } from '../core/client.ts'
 import { isRecord, type Json, recordOf } from '../core/schema.ts'
+import { stopwatch } from '../core/time.ts'
+import { ApiError } from '../errors.ts'
+import { agentApiUrl } from '../hosting/app-url.ts'
+import { errorEnvelope, internalErrorBody, knownError } from '../hosting/error-response.ts'
+import { contentOf } from '../http/entity.ts'
+import { causeOf } from '../http/note-error.ts'
+import type { IncomingCall } from '../http/operation.ts'
+import { Content, Replay, Revalidated, Success } from '../http/outcome.ts'
+import { offeredBody, OfferedError, receiptHeaders } from '../http/payment.ts'
+import { perform } from '../http/perform.ts'
+import { admit, innerContext, record } from '../http/record.ts'
+import { getRequestContext, type RequestContext } from '../http/request-context.ts'
 import { readApiKey } from '../keys/request-key.ts'
 import { fromHeader, toHeader } from '../payments/x402/header.ts'
 import { fieldOf, type Tool } from './tools.ts'
-
-/** Sends a request through the router, for a client at `address`. Default: this process. */
-export type Send = (request: Request, address?: string) => Promise<Response>
 
 /** The parts of an MCP message that a call needs beside its arguments. */
 interface CallContext {
@@ -14,57 +25,139 @@ interface CallContext {
   signal: AbortSignal
   /** The `_meta` of the message. */
   meta: unknown
+  /** The rate of the address has counted the call already. */
+  isCounted: boolean
 }
 
 /** Names of `_meta` for payments (x402, "MCP transport"). */
 const paymentName = 'x402/payment'
 const receiptName = 'x402/payment-response'
 
-/**
- * Returns the Agent API request of a tool call. Its key is the argument `key`, or else that of the
- * MCP request. Its payment is that of `_meta`.
- */
-export function requestOf(tool: Tool, args: Json, { mcpRequest, signal, meta }: CallContext) {
-  const payment = recordOf(meta)[paymentName]
-  const { method, path } = tool.operation
-  const query = new URLSearchParams()
-  const body: Json = {}
-  let filledPath = path
-  for (const [name, value] of Object.entries(args)) {
-    const place = tool.places.get(name)
-    if (place === 'path')
-      filledPath = filledPath.replace(`{${name}}`, encodeURIComponent(String(value)))
-    else if (place === 'query') query.set(name, String(value))
-    else if (place === 'body') body[name] = value
+/** Calls the operation of a tool. Its errors are results. Throws InvalidParams for a bad argument. */
+export async function callTool(
+  ctx: AppContext,
+  tool: Tool,
+  args: Json,
+  context: CallContext,
+): Promise<CallToolResult> {
+  const startedAt = stopwatch()
+  const inner = innerContext(ctx, getRequestContext(context.mcpRequest))
+  inner.route = `/api${tool.operation.path}`
+  const incoming = callOf(ctx, tool, args, context, inner)
+  const answer = await runFor(inner.client, () => performTool(ctx, tool, incoming, context))
+  const { status, value } = answer
+  const ms = stopwatch() - startedAt
+  record(ctx, 'api', { context: inner, method: tool.operation.method, status, ms })
+  const { ['cache-control']: _, ...receipt } = receiptHeaders(ctx, incoming)
+  const [header] = Object.values(receipt)
+  return {
+    content: [{ type: 'text', text: answer.text }],
+    ...(isRecord(value) && { structuredContent: value }),
+    ...(status >= 400 && { isError: true }),
+    ...(header !== undefined && { _meta: { [receiptName]: fromHeader(header) } }),
   }
-  const key = typeof args['key'] === 'string' ? args['key'] : readApiKey(mcpRequest.headers)
-  const hasBody = [...tool.places.values()].includes('body')
-  return new Request(`http://localhost/api${filledPath}?${query}`, {
-    method,
-    signal,
-    headers: {
-      ...(key !== undefined && { authorization: `Bearer ${key}` }),
-      ...(hasBody && { 'content-type': 'application/json' }),
-      ...(payment !== undefined && { 'payment-signature': toHeader(payment) }),
-    },
-    ...(hasBody && { body: JSON.stringify(body) }),
-  })
 }
 
-/** Converts a response of the Agent API to a tool result: structured, and as text. */
-export async function toolResult(response: Response): Promise<CallToolResult> {
-  const media = response.headers.get('content-type')?.split(';')[0] ?? ''
-  const text = await response.text()
-  const { headers } = response
-  const receipt = headers.get('payment-response') ?? headers.get('x-payment-response')
-  const value: unknown =
-    media === 'application/json' ? JSON.parse(text) : { [fieldOf(media)]: text }
-  return {
-    content: [{ type: 'text', text }],
-    ...(isRecord(value) && { structuredContent: value }),
-    ...(!response.ok && { isError: true }),
-    ...(receipt !== null && { _meta: { [receiptName]: fromHeader(receipt) } }),
+/**
+ * Returns the call of a tool. Its key is the argument `key`, or else that of the MCP request. Its
+ * payment is that of `_meta`.
+ */
+function callOf(
+  ctx: AppContext,
+  { operation, places }: Tool,
+  args: Json,
+  { mcpRequest, signal, meta }: CallContext,
+  context: RequestContext,
+): IncomingCall {
+  const payment = recordOf(meta)[paymentName]
+  const at: Record<'path' | 'query' | 'body', Json> = { path: {}, query: {}, body: {} }
+  for (const [name, value] of Object.entries(args)) {
+    const place = places.get(name)
+    // Booleans are the texts true and false in a query.
+    if (place) at[place][name] = place === 'query' && value === !!value ? String(value) : value
   }
+  const key = typeof args['key'] === 'string' ? args['key'] : readApiKey(mcpRequest.headers)
+  const hasBody = [...places.values()].includes('body')
+  try {
+    const path = operation.path.replace(/:(\w+)|\*/g, (_, name: string = 'path') =>
+      encodeURIComponent(String(at.path[name])),
+    )
+    return {
+      method: operation.method,
+      headers: new Headers({
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(payment !== undefined && { 'payment-signature': toHeader(payment) }),
+      }),
+      context,
+      signal,
+      resource: agentApiUrl(ctx, `/api${path}`),
+      // The description has no name for the rest of a path.
+      params: operation.path.includes('*') ? { ...at.path, '*': at.path['path'] } : at.path,
+      query: at.query,
+      source: { value: hasBody ? at.body : undefined },
+    }
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof URIError)) throw error
+    const message =
+      'A path argument or the key contains characters that a URL or header cannot carry.'
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, message)
+  }
+}
+
+/** What a tool answers: a value and its text. Statuses of 400 and more are errors. */
+interface Answer {
+  status: number
+  value: unknown
+  text: string
+}
+
+const jsonAnswer = (status: number, value: unknown): Answer => {
+  const text = JSON.stringify(value)
+  return { status, value: JSON.parse(text), text }
+}
+
+async function performTool(
+  ctx: AppContext,
+  { operation }: Tool,
+  incoming: IncomingCall,
+  { isCounted }: CallContext,
+): Promise<Answer> {
+  const { context } = incoming
+  try {
+    const rejection = admit(ctx, context, ctx.state.limits.apiRequests, isCounted)
+    if (rejection) throw new ApiError('rate_limited', rejection)
+    return await answerOf(await perform(ctx, operation, incoming))
+  } catch (thrown) {
+    const error = thrown instanceof OfferedError ? thrown.error : thrown
+    context.cause = causeOf(error)
+    const known = knownError(error)
+    if (!known) {
+      ctx.log.error('unexpected', error, { id: context.id, route: context.route })
+      return jsonAnswer(500, internalErrorBody(context.id))
+    }
+    const { status, body } = errorEnvelope(known)
+    return jsonAnswer(status, thrown instanceof OfferedError ? offeredBody(thrown, body) : body)
+  }
+}
+
+async function answerOf(outcome: unknown): Promise<Answer> {
+  if (outcome instanceof Success) return jsonAnswer(outcome.status, outcome.value)
+  if (outcome instanceof Replay) return jsonAnswer(outcome.response.status, outcome.response.body)
+  if (outcome instanceof Revalidated) {
+    const { type, content } = contentOf(outcome.entity)
+    return textAnswer(type, await content.text())
+  }
+  if (!(outcome instanceof Content)) return jsonAnswer(200, outcome)
+  const { body, headers } = outcome
+  if (body instanceof Blob || (typeof body === 'object' && !(body instanceof Uint8Array)))
+    throw new Error('a tool cannot return a stream')
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
+  return textAnswer(headers['content-type'] ?? '', text)
+}
+
+function textAnswer(type: string, text: string): Answer {
+  const [media = ''] = type.split(';')
+  return { status: 200, value: { [fieldOf(media)]: text }, text }
 }
 
 /** Returns the result of a call with invalid arguments. */

@@ -2,7 +2,11 @@ import { afterAll, describe, expect, test } from 'bun:test'
 
 import { Ajv2020 } from 'ajv/dist/2020.js'
 
+import type { HostingErrorName } from '../errors.ts'
+import { anyone } from '../hosting/authentication.ts'
 import type { DescribedOperation } from '../http/api-description.ts'
+import { operationBuilder } from '../http/operation.ts'
+import { nothing } from '../http/outcome.ts'
 import { callTool, listTools, post, send } from '../testing/fixtures/mcp-server.ts'
 import { startTestServer } from '../testing/fixtures/test-server.ts'
 import { getDocument, listOperations } from '../testing/openapi/document.ts'
@@ -138,6 +142,8 @@ describe('the list', () => {
   })
 })
 
+const declareOperation = operationBuilder<string, HostingErrorName>(() => ({}))
+
 test('of 100 operations, 35 are listed, with some of each area', () => {
   const operations = Array.from({ length: 100 }, (_, at): DescribedOperation => ({
     operationId: at === 99 ? 'start' : `do_${at}`,
@@ -148,12 +154,22 @@ test('of 100 operations, 35 are listed, with some of each area', () => {
     security: [],
     responses: {},
   }))
-  const start = { id: 'start', tag: 'Start', summary: 'Start.', auth: 'none', errors: [], mcp: 1 }
-  const declared = [{ ...start, method: 'GET', path: '/api/' }]
+  const declared = operations.map(({ operationId: id, tags: [tag = ''] }) =>
+    declareOperation({
+      id,
+      route: 'GET /',
+      tag,
+      summary: 'Do.',
+      access: anyone,
+      output: {},
+      run: nothing,
+      ...(id === 'start' && { mcp: 1 }),
+    }),
+  )
   const shown = listShownTools(toolsOf({ operations, records: {} }, declared), null)
   expect(shown).toHaveLength(35)
   expect(shown[0]?.definition.name).toBe('start')
-  const areas = Map.groupBy(shown, ({ operation }) => operation.tags[0])
+  const areas = Map.groupBy(shown, ({ operation }) => operation.tag)
   expect([...areas.values()].map(({ length }) => length).every((many) => many >= 4)).toBe(true)
 })
 

@@ -1,13 +1,13 @@
 import type { AppContext } from '../context.ts'
 import { isRecord } from '../core/schema.ts'
-import { isApiError } from '../errors.ts'
+import { ApiError, isApiError } from '../errors.ts'
+import { apiErrorResponse } from '../hosting/error-response.ts'
 import { readJsonBody } from '../http/body.ts'
-import { operationsOf, type RoutedApi } from '../http/operation.ts'
+import { contentOf } from '../http/entity.ts'
 import { clientAddressGroup, getRequestContext } from '../http/request-context.ts'
 import { networkRejection } from '../http/restrict.ts'
 import { keylessBodyBytesMax, mcpBatchMax, mcpBodyBytesMax } from '../limits.ts'
 import { beginBatch, findBatch } from './batch.ts'
-import type { Send } from './call.ts'
 import { hostCheck } from './host.ts'
 import type { Extension } from './server.ts'
 
@@ -18,21 +18,13 @@ export interface McpOptions {
   stopping?: AbortSignal
 }
 
-interface Backend {
-  /** Sends a request of this process through the router. */
-  send: Send
-  loadApi(): Promise<RoutedApi>
-  options: McpOptions | undefined
-}
-
 type Serve = (request: Request, body: unknown) => Promise<Response>
 
 /**
  * Creates the MCP endpoint (document 1, section 1: streamable HTTP, no authentication). Its tools
- * are the operations of the Agent API; a call is a request through the router. The MCP library is
- * loaded with the first request.
+ * are the operations of the Agent API. They and the MCP library are loaded with the first request.
  */
-export function createMcpEndpoint(ctx: AppContext, backend: Backend) {
+export function createMcpEndpoint(ctx: AppContext, options: McpOptions = {}) {
   const isAllowedHost = hostCheck(ctx.urls)
   let serve: Serve | undefined
   const respond = async (request: Request): Promise<Response> => {
@@ -44,7 +36,7 @@ export function createMcpEndpoint(ctx: AppContext, backend: Backend) {
     if (body instanceof Response) return body
     const busy = charge(ctx, request, body.parsedBody, body.charged)
     if (busy) return busy
-    const loaded = serve ?? (await load(ctx, backend))
+    const loaded = serve ?? (await load(ctx, options))
     if (loaded instanceof Response) return loaded
     serve = loaded
     return loaded(request, body.parsedBody)
@@ -70,17 +62,21 @@ const corsHeaders = {
 }
 
 /** Returns the handler of the MCP library, or the error of an Agent API that is off. */
-async function load(ctx: AppContext, backend: Backend): Promise<Serve | Response> {
-  const { send, loadApi, options: { extension, stopping } = {} } = backend
-  const description = await send(new Request('http://localhost/api/openapi.json'))
-  if (!description.ok) return description
-  const [{ createListCache }, { createServerHandler }, { createToolset }] = await Promise.all([
-    import('./list-cache.ts'),
-    import('./server.ts'),
-    import('./toolset.ts'),
-  ])
-  const api = { description: await description.json(), operations: operationsOf(await loadApi()) }
-  const toolset = createToolset(ctx, api, send, extension)
+async function load(
+  ctx: AppContext,
+  { extension, stopping }: McpOptions,
+): Promise<Serve | Response> {
+  if (!ctx.config.agentsOn) return apiErrorResponse(new ApiError('agents_off'))
+  const [{ createListCache }, { createServerHandler }, { createToolset }, hosting] =
+    await Promise.all([
+      import('./list-cache.ts'),
+      import('./server.ts'),
+      import('./toolset.ts'),
+      import('../hosting/api.ts'),
+    ])
+  const { content } = contentOf(await hosting.describedAgentApi(ctx))
+  const api = { description: await content.json(), operations: hosting.agentOperations }
+  const toolset = createToolset(ctx, api, extension)
   const handler = createServerHandler(toolset)
   stopping?.addEventListener('abort', () => void handler.close())
   const listed = createListCache(handler.fetch, toolset.areaOf)
@@ -89,7 +85,7 @@ async function load(ctx: AppContext, backend: Backend): Promise<Serve | Response
 
 /**
  * Counts each message as one request of the client's address, with and without a key. A single
- * `tools/call` counts in the router instead, whose error is a tool result. Returns the error of a
+ * `tools/call` counts itself instead, whose error is a tool result. Returns the error of a
  * body that exceeds the rate; none of its messages run.
  */
 function charge(

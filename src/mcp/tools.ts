@@ -1,16 +1,15 @@
 import type { Tool as Definition } from '@modelcontextprotocol/server'
 
 import type { ApiDescription, DescribedOperation, Schema } from '../http/api-description.ts'
-import type { Operation, RoutedOperation } from '../http/operation.ts'
+import type { Operation } from '../http/operation.ts'
 
 type Place = 'path' | 'query' | 'body'
 
 export interface Tool {
   definition: Definition
-  operation: DescribedOperation
+  operation: Operation
   /** The place of each argument in the request, except `key`. */
   places: Map<string, Place>
-  listing: Operation['mcp']
 }
 
 /** Media types of bodies that a tool result can hold. Other files have URLs. */
@@ -39,14 +38,14 @@ function successesOf({ responses }: DescribedOperation): Success[] | undefined {
 /** Returns the operations that can be tools, in the order of the description. */
 export function toolsOf(
   { operations, records }: ApiDescription,
-  declarations: RoutedOperation[],
+  declarations: readonly Operation[],
 ): Tool[] {
   const declared = new Map(declarations.map((operation) => [operation.id, operation]))
   return operations.flatMap((operation) => {
-    const { auth, mcp } = declared.get(operation.operationId) ?? {}
+    const own = declared.get(operation.operationId)
     const successes = successesOf(operation)
-    if (!successes || auth === 'person' || mcp === 'hidden') return []
-    return [{ ...toolOf(operation, successes, records), listing: mcp }]
+    if (!own || !successes || own.auth === 'person' || own.mcp === 'hidden') return []
+    return [{ operation: own, ...toolOf(operation, successes, records) }]
   })
 }
 
@@ -54,11 +53,10 @@ function toolOf(
   operation: DescribedOperation,
   successes: Success[],
   records: ApiDescription['records'],
-): Omit<Tool, 'listing'> {
+): Omit<Tool, 'operation'> {
   const { operationId: name, summary, description, method } = operation
   const { inputs, required, places } = inputsOf(operation)
   return {
-    operation,
     places,
     definition: {
       name,
@@ -113,7 +111,6 @@ const outputSchema = ([media, schema]: Success): Schema =>
         required: [fieldOf(media)],
       }
 
-/** Booleans are the texts true and false in a query. */
 const flag = { type: 'boolean' }
 const isFlag = ({ enum: values }: Schema): boolean =>
   Array.isArray(values) && values.includes('true')

@@ -1,12 +1,12 @@
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { ProtocolError } from '@modelcontextprotocol/server'
 
 import type { AppContext } from '../context.ts'
 import type { Json } from '../core/schema.ts'
 import { readDescription } from '../http/api-description.ts'
-import type { RoutedOperation } from '../http/operation.ts'
-import { clientAddressGroup, getRequestContext } from '../http/request-context.ts'
+import type { Operation } from '../http/operation.ts'
+import { clientAddressGroup } from '../http/request-context.ts'
 import { findBatch, spentMessage } from './batch.ts'
-import { inputError, requestOf, type Send, toolResult } from './call.ts'
+import { callTool, inputError } from './call.ts'
 import { servePacks } from './packs.ts'
 import type { Extension, ServedTool, Toolset } from './server.ts'
 import { type Tool, toolsOf } from './tools.ts'
@@ -19,19 +19,18 @@ const listedToolsMax = 35
 interface Api {
   /** The OpenAPI description. */
   description: unknown
-  operations: RoutedOperation[]
+  operations: readonly Operation[]
 }
 
-/** Creates the tools of an API. Calls go through `send`; tools of an extension are listed first. */
+/** Creates the tools of an API. Those of an extension are listed first. */
 export function createToolset(
   ctx: AppContext,
   { description, operations }: Api,
-  send: Send,
   extension: Extension | undefined,
 ): Toolset {
   const extensionTools = extension?.tools ?? []
   const tools = toolsOf(readDescription(description), operations)
-  const served = new Map(tools.map((tool) => [tool, serveTool(ctx, tool, send)]))
+  const served = new Map(tools.map((tool) => [tool, serveTool(ctx, tool)]))
   const areas = new Set(['core', ...tools.map(areaOf)])
   const listedArea = (request: Request): string => {
     const area = new URL(request.url).searchParams.get('tools') ?? ''
@@ -60,14 +59,16 @@ export function createToolset(
  */
 export function listTools(tools: Tool[], set: string | null): Tool[] {
   const core = tools
-    .filter(({ listing }) => typeof listing === 'number')
-    .sort((a, b) => Number(a.listing) - Number(b.listing))
+    .filter(({ operation }) => typeof operation.mcp === 'number')
+    .sort((a, b) => Number(a.operation.mcp) - Number(b.operation.mcp))
   if (set === 'core') return core
   const areas = Map.groupBy(tools, areaOf)
   const area = areas.get(set ?? '')
   if (area) return area.slice(0, listedToolsMax)
-  const shown = tools.filter(({ listing }) => listing === 'shown')
-  const rest = [...areas.values()].map((all) => all.filter(({ listing }) => !listing))
+  const shown = tools.filter(({ operation }) => operation.mcp === 'shown')
+  const rest = [...areas.values()].map((all) =>
+    all.filter(({ operation }) => operation.mcp === undefined),
+  )
   const rounds = Math.max(...rest.map(({ length }) => length))
   const inTurn = Array.from({ length: rounds }, (_, round) =>
     rest.flatMap((all) => all[round] ?? []),
@@ -76,10 +77,9 @@ export function listTools(tools: Tool[], set: string | null): Tool[] {
 }
 
 /** Returns the area of a tool: "reviews-and-comments" for "Reviews and comments". */
-const areaOf = ({ operation }: Tool): string =>
-  (operation.tags[0] ?? '').toLowerCase().replaceAll(' ', '-')
+const areaOf = ({ operation }: Tool): string => operation.tag.toLowerCase().replaceAll(' ', '-')
 
-const serveTool = (ctx: AppContext, tool: Tool, send: Send): ServedTool => ({
+const serveTool = (ctx: AppContext, tool: Tool): ServedTool => ({
   definition: tool.definition,
   call: async (args, context) => {
     const mcpRequest = context.http?.req
@@ -89,20 +89,14 @@ const serveTool = (ctx: AppContext, tool: Tool, send: Send): ServedTool => ({
     const batch = findBatch(mcpRequest)
     const problem = findInputProblem(tool, args)
     if (problem !== undefined) {
-      // The router counts all other calls, and the message of a batch has been counted.
+      // All other calls count themselves, and the message of a batch has been counted.
       if (!batch) apiRequests.take(address)
       return inputError(problem)
     }
-    const call = async (own: Json) => {
-      const { signal, _meta: meta } = context.mcpReq
-      const request = validRequestOf(tool, own, { mcpRequest, signal, meta })
-      return toolResult(await send(request, getRequestContext(mcpRequest).client.address))
-    }
-    const run = () => {
-      // The router counts the call that the batch has already paid for.
-      if (batch) apiRequests.giveBack(address)
-      return tool.places.has('wait') ? waitForJob(args, context, call) : call(args)
-    }
+    const { signal, _meta: meta } = context.mcpReq
+    const call = (own: Json) =>
+      callTool(ctx, tool, own, { mcpRequest, signal, meta, isCounted: batch !== undefined })
+    const run = () => (tool.places.has('wait') ? waitForJob(args, context, call) : call(args))
     // A wait would hold up the calls behind it, and its result is small.
     if (!batch || tool.places.has('wait')) return run()
     const result = await batch.run(run)
@@ -110,18 +104,6 @@ const serveTool = (ctx: AppContext, tool: Tool, send: Send): ServedTool => ({
     return result
   },
 })
-
-/** Returns the request of a call. Throws InvalidParams where HTTP cannot carry an argument. */
-function validRequestOf(...[tool, args, context]: Parameters<typeof requestOf>): Request {
-  try {
-    return requestOf(tool, args, context)
-  } catch (error) {
-    if (!(error instanceof TypeError || error instanceof URIError)) throw error
-    const message =
-      'A path argument or the key contains characters that a URL or header cannot carry.'
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, message)
-  }
-}
 
 const instructionsOf = ({ urls }: AppContext, tools: Tool[]): string =>
   [

@@ -11,7 +11,7 @@ import { iconUrl, stateOf } from '../hosting/apps/present.ts'
 import { recordUse } from '../hosting/explore/uses.ts'
 import { isPackKind } from '../hosting/kinds.ts'
 import { mayBeSignedIn } from '../hosting/people/session-cookie.ts'
-import { getRequestContext } from '../http/request-context.ts'
+import { getRequestContext, senderOf } from '../http/request-context.ts'
 import { listOpen } from '../jobs/jobs.ts'
 import { readApiKey } from '../keys/request-key.ts'
 import { agentAccount } from '../ledger/accounts.ts'
@@ -31,7 +31,7 @@ async function recordPersonalUse(ctx: AppContext, id: string, request: Request):
   if (!mayBeSignedIn(request, getRequestContext(request))) return
   const { findSessionUser } = await import('../hosting/people/session-user.ts')
   try {
-    const user = await findSessionUser(ctx, request)
+    const user = await findSessionUser(ctx, senderOf(request))
     if (user) await recordUse(ctx, user.person.id, id)
   } catch (error) {
     if (!(error instanceof ApiError) && !isWriteUnavailable(error)) throw error

@@ -22,6 +22,7 @@ import {
   clientAddressGroup,
   clientAddressPrefix,
   getRequestContext,
+  senderOf,
 } from '../http/request-context.ts'
 import { deviceMs, formBytesMax, sessionMs } from '../limits.ts'
 import { describeError } from './error-messages.ts'
@@ -61,7 +62,7 @@ export const pageRoutes = (ctx: AppContext, layout: Layout) =>
 /** Reads the session. Form tokens belong to the session, or to the browser without one. */
 export async function getPageRequest(input: PageInput): Promise<PageRequest> {
   const { ctx, request } = input
-  const visitor = await findSessionUser(ctx, request)
+  const visitor = await findSessionUser(ctx, senderOf(request))
   const known = readCookie(ctx, request, 'berth_form', secretPattern)
   const seed = known ?? newSecret()
   const owner = visitor?.session?.hash ?? visitor?.person.id

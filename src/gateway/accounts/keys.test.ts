@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { AddressClient } from '../../core/client.ts'
-import { setRequestContext } from '../../http/request-context.ts'
+import { senderOf, setRequestContext } from '../../http/request-context.ts'
 import { keysPerAccountMax, keysPerAgentMax } from '../../limits.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
@@ -127,7 +127,7 @@ test('applies a limit or revocation that arrives during the request', async () =
     client: new AddressClient('127.0.0.1', t.ctx.state.costs),
     bodyArrivals: t.ctx.state.bodyArrivals,
   })
-  const sent = await getSpender(t.ctx, request)
+  const sent = await getSpender(t.ctx, senderOf(request))
   await gus.call('PATCH', `/accounts/keys/${id}`, { daily_cap: 1 })
   expect(await keys.add(t.ctx, sent, {})).toMatchObject({ daily_cap: 1 })
   for (const daily_cap of [2, null]) {

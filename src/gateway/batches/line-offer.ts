@@ -1,5 +1,5 @@
 import type { AppContext } from '../../context.ts'
-import { shortfallOf } from '../../http/app.ts'
+import { shortfallOf } from '../../http/payment.ts'
 import { checkDailyCap } from '../../ledger/caps.ts'
 import { createOffer } from '../../payments/x402/offer.ts'
 import type { KeySpender } from '../authentication.ts'

@@ -1,9 +1,9 @@
-import { type TSchema, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { anyObject, lenientObject, mediaSchema, nullable } from '../../core/schema.ts'
 import type { GatewayErrorName } from '../../errors.ts'
-import { type keyOperation, paidErrors, upstreamErrors } from '../operation.ts'
+import { paidErrors, upstreamErrors } from '../operation.ts'
 import {
   fallbacksSchema,
   maxTokensSchema,
@@ -98,7 +98,7 @@ export const ChunksSchema = mediaSchema('text/event-stream', {
 })
 
 /** The errors of a chat request, in the order of section 7. */
-const chatErrors: GatewayErrorName[] = [
+export const chatErrors: readonly GatewayErrorName[] = [
   'no_messages',
   'bad_role',
   'no_usable_messages',
@@ -122,19 +122,3 @@ const chatErrors: GatewayErrorName[] = [
   'bad_request',
   ...paidErrors,
 ]
-
-/**
- * Declares an operation that creates a chat, with the builder of its API. `more`: errors beside
- * those of a chat.
- */
-export const chatOperation = (
-  operation: typeof keyOperation,
-  declaration: Omit<Parameters<typeof keyOperation>[0], 'tag' | 'idempotent'>,
-  { 200: response }: { 200: TSchema },
-  more: GatewayErrorName[] = [],
-) =>
-  operation(
-    { limits: ['holds_limit', 'searches_limit'], ...declaration, tag: 'Chat', idempotent: true },
-    { 200: Type.Unsafe<Response>(response) },
-    [...chatErrors, ...more],
-  )

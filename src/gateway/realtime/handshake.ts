@@ -176,10 +176,10 @@ async function admit(handshake: Handshake): Promise<Spender> {
 }
 
 const paidCallOf = (
-  { ctx, spender, request }: Handshake,
+  { ctx, spender, request, context }: Handshake,
   candidate: Candidate,
 ): MeteredWork['paid'] => ({
-  ...callOf(request),
+  ...callOf({ headers: request.headers, signal: request.signal, context }),
   ctx,
   spender,
   candidates: [candidate],

@@ -1,19 +1,19 @@
 import { and, eq, gte, lt } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
+import type { Client } from '../../core/client.ts'
 import { sign } from '../../core/ids.ts'
 import { day, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { hasRows } from '../../db/query.ts'
-import { clientAddressPrefix } from '../../http/request-context.ts'
 import { keyNetworks } from './tables.ts'
 
 /** Days for which a network of an agent is remembered (docs/spec/packs-and-runs.md). */
 const networkDays = 30
 
 /** Remembers the network of an authenticated request. It is written within seconds. */
-export function recordKeyNetwork({ state, clock }: AppContext, agent: string, request: Request) {
-  state.keyNetworks.add({ agent, prefix: clientAddressPrefix(request), day: utcDay(clock.now()) })
+export function recordKeyNetwork({ state, clock }: AppContext, agent: string, { prefix }: Client) {
+  state.keyNetworks.add({ agent, prefix, day: utcDay(clock.now()) })
 }
 
 const hashOf = ({ secret }: AppContext, prefix: string): string =>

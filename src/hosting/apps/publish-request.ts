@@ -1,10 +1,11 @@
 import { rejectRequest } from '../../errors.ts'
-import { readJsonBody } from '../../http/body.ts'
+import type { IncomingCall } from '../../http/operation.ts'
+import { readJson } from '../../http/perform.ts'
 import { createValidator } from '../../http/validation.ts'
 import { idempotencyKeyOf } from '../../idempotency/idempotency.ts'
 import { pageZipBytesMax } from '../folders/limits.ts'
 import { type PackedPage, packPage } from '../folders/page-folder.ts'
-import { decodeFiles, fieldsOf, isZipRequest, readZip, readZipRequest } from '../folders/request.ts'
+import { decodeFiles, fieldsOf, readZip, readZipRequest, zipOf } from '../folders/request.ts'
 import { type InputFile, pageBounds } from '../folders/unzip.ts'
 import { priceErrors, publishErrors, writeErrors } from '../operation.ts'
 import { type PublishAppRequest, PublishAppSchema } from './schemas.ts'
@@ -57,24 +58,22 @@ function packFolder(files: InputFile[]): Exclude<PackedPage, { problem: string }
 function requestReader<Body extends Pick<PublishAppRequest, 'html' | 'files' | 'prompt' | 'ref'>>(
   validate: (body: unknown) => void,
 ) {
-  return async (request: Request) => {
-    const isZip = isZipRequest(request)
-    const body = isZip
-      ? fieldsOf(request, jsonFields)
-      : await readJsonBody(request, { takesZip: true })
+  return async (call: IncomingCall) => {
+    const zip = zipOf(call)
+    const body = zip ? fieldsOf(call, jsonFields) : await readJson(call, { takesZip: true })
     validate(body)
     // The validator has just checked it.
     const { html, files, ...fields }: Body = Object(body)
     const { prompt } = fields
-    const sources = [html, files, prompt, isZip || undefined].filter((one) => one !== undefined)
+    const sources = [html, files, prompt, zip].filter((one) => one !== undefined)
     if (sources.length !== 1)
       rejectRequest('Send exactly one of "html", "files" and "prompt", or a zip as the body.')
-    const ref = idempotencyKeyOf(request, fields.ref)
+    const ref = idempotencyKeyOf(call, fields.ref)
     const input = { ...fields, ...(ref && { ref }) }
     if (html !== undefined) return { page: { ...input, html } }
     if (files) return { page: { ...input, ...packFolder(decodeFiles(files, rejectFolder)) } }
-    if (!isZip) return { build: input }
-    const unzipped = await readZipRequest(request, zipLimits, rejectFolder)
+    if (!zip) return { build: input }
+    const unzipped = await readZipRequest(zip, zipLimits, rejectFolder)
     return { page: { ...input, ...packFolder(unzipped) } }
   }
 }

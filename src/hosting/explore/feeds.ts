@@ -1,5 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { escapeHtml } from '../../core/text.ts'
+import { type Content, text } from '../../http/outcome.ts'
 import { findHandles, makerPageUrl } from '../agents/agents.ts'
 import { itemUrl } from '../app-url.ts'
 import * as listed from '../apps/listings.ts'
@@ -10,8 +11,8 @@ import type { FeedQuery, Item } from './schemas.ts'
 const caching = { 'cache-control': 'no-cache' }
 
 /** Escapes text for XML 1.0, which allows fewer characters than JSON (section 2.2). */
-const xml = (text: string): string =>
-  escapeHtml(text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, ''))
+const xml = (given: string): string =>
+  escapeHtml(given.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, ''))
 
 /** Returns the URLs and the title of a feed. */
 function feedUrls(ctx: AppContext, name: string, query: FeedQuery) {
@@ -23,7 +24,7 @@ function feedUrls(ctx: AppContext, name: string, query: FeedQuery) {
 }
 
 /** Returns items as Atom (RFC 4287); the newest by default. */
-export async function atomFeed(ctx: AppContext, query: FeedQuery): Promise<Response> {
+export async function atomFeed(ctx: AppContext, query: FeedQuery): Promise<Content> {
   const { items } = await listItems(ctx, query)
   const { self, home, title } = feedUrls(ctx, 'feed.atom', query)
   const [latest = '1970-01-01T00:00:00.000Z'] = items
@@ -50,13 +51,11 @@ export async function atomFeed(ctx: AppContext, query: FeedQuery): Promise<Respo
 <updated>${latest}</updated>
 ${items.map(entry).join('')}</feed>
 `
-  return new Response(feed, {
-    headers: { ...caching, 'content-type': 'application/atom+xml; charset=utf-8' },
-  })
+  return text('application/atom+xml', feed, caching)
 }
 
 /** Returns items as JSON Feed 1.1 (https://www.jsonfeed.org/version/1.1/). */
-export async function jsonFeed(ctx: AppContext, query: FeedQuery): Promise<Response> {
+export async function jsonFeed(ctx: AppContext, query: FeedQuery): Promise<Content> {
   const { items } = await listItems(ctx, query)
   const { self, home, title } = feedUrls(ctx, 'feed.json', query)
   const feed = {
@@ -75,9 +74,7 @@ export async function jsonFeed(ctx: AppContext, query: FeedQuery): Promise<Respo
       tags: [item.kind, item.shelf],
     })),
   }
-  return new Response(JSON.stringify(feed), {
-    headers: { ...caching, 'content-type': 'application/feed+json; charset=utf-8' },
-  })
+  return text('application/feed+json', JSON.stringify(feed), caching)
 }
 
 /** Maximum URLs of a sitemap (https://www.sitemaps.org/protocol.html). */

@@ -1,6 +1,7 @@
 import { ApiError, rejectRequest } from '../../errors.ts'
 import { zipProblem } from '../../http/body-kind.ts'
 import { readBodyBytes } from '../../http/body.ts'
+import type { IncomingCall } from '../../http/operation.ts'
 import type { FileField } from './schemas.ts'
 import type { InputFile, ZipBounds } from './unzip.ts'
 import { zipReader } from './zip-reader.ts'
@@ -13,8 +14,12 @@ interface ZipLimits extends ZipBounds {
 /** Throws the error that a kind of folder has for files that cannot be read. */
 type Reject = (reasons: string[]) => never
 
-export const isZipRequest = ({ headers }: Request): boolean =>
+/** Returns the request whose body is a zip; undefined for a call with another body. */
+export const zipOf = ({ headers, source }: IncomingCall): Request | undefined =>
+  'request' in source &&
   /^application\/(zip|x-zip-compressed)\b/i.test(headers.get('content-type') ?? '')
+    ? source.request
+    : undefined
 
 export const textFile = (path: string, text: string): InputFile => ({
   path,
@@ -64,11 +69,14 @@ export async function readZip(
 }
 
 /** Reads the fields beside a zip, in the query. Those in `json` are JSON. Throws `bad_request`. */
-export function fieldsOf({ url }: Request, json: ReadonlySet<string>): Record<string, unknown> {
-  const entries = [...new URL(url).searchParams].map(([name, text]) => {
+export function fieldsOf(
+  { query }: IncomingCall,
+  json: ReadonlySet<string>,
+): Record<string, unknown> {
+  const entries = Object.entries(query).map(([name, text]) => {
     if (!json.has(name)) return [name, text]
     try {
-      return [name, JSON.parse(text)]
+      return [name, JSON.parse(String(text))]
     } catch {
       rejectRequest(`"${name}" must be JSON.`, name)
     }

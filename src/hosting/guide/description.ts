@@ -2,7 +2,8 @@ import type { AppContext } from '../../context.ts'
 import { idPattern } from '../../core/ids.ts'
 import { describeApi } from '../../http/api-description.ts'
 import type { Entity } from '../../http/entity.ts'
-import type { RoutedApi } from '../../http/operation.ts'
+import type { Operation } from '../../http/operation.ts'
+import { describedRoutes } from '../../http/routes.ts'
 import { assetName } from '../../scan/asset-requests.ts'
 import type { Tag } from '../operation.ts'
 import { cookieName } from '../people/session-user.ts'
@@ -51,8 +52,11 @@ internal error is 500 \`internal\`. Every response has \`x-request-id\`, every 4
 A \`ref\` in the body, or the header \`Idempotency-Key\`, makes it safe to repeat a publish.`
 
 /** Describes the Agent API (document 1, operation 3). */
-export const describeAgentApi = (ctx: AppContext, api: RoutedApi): Promise<Entity> =>
-  describeApi(api, {
+export const describeAgentApi = (
+  ctx: AppContext,
+  operations: readonly Operation[],
+): Promise<Entity> =>
+  describeApi(describedRoutes(operations, '/api'), {
     title: 'Berth Agent API',
     version: '1.0.0',
     description: overview,

@@ -1,6 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { second, stopwatch } from '../../core/time.ts'
-import { eventStream } from '../../http/event-stream.ts'
+import { Events, nothing, type Special } from '../../http/outcome.ts'
 import type { Job } from '../../jobs/handler.ts'
 import { listEventsAfter } from '../../jobs/jobs.ts'
 import { jobWatchMs } from '../../limits.ts'
@@ -27,13 +27,11 @@ interface WatchedJob {
  * pass. Returns 204 to a client that has the last event, which stops its reconnects (WHATWG HTML,
  * 9.2).
  */
-export function watch(ctx: AppContext, target: WatchedJob, request: Request): Response {
+export function watch(ctx: AppContext, target: WatchedJob, headers: Headers): Special {
   const { job } = target
-  const after = lastSeen(request.headers)
-  if (job.ended !== null && after >= job.events) return new Response(null, { status: 204 })
-  return eventStream(ctx, request, (onEnd) =>
-    eventsOf(ctx, target, Math.min(after, job.events), onEnd),
-  )
+  const after = lastSeen(headers)
+  if (job.ended !== null && after >= job.events) return nothing()
+  return new Events((onEnd) => eventsOf(ctx, target, Math.min(after, job.events), onEnd))
 }
 
 function eventsOf(

@@ -1,5 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
+import { type Content, text } from '../../http/outcome.ts'
 import { bytesOf, labelOf, readText } from '../../libraries/library.ts'
 import type { LibraryBody } from './schemas.ts'
 
@@ -17,14 +18,12 @@ export async function listLibraries(ctx: AppContext): Promise<{ libraries: Libra
 const licenseFile = /^(?:licen[cs]e|copying|ofl|notice)[^/]*$/i
 
 /** Returns the license texts of a library. Throws `not_found`. */
-export async function getLicense(ctx: AppContext, label: string): Promise<Response> {
+export async function getLicense(ctx: AppContext, label: string): Promise<Content> {
   const library = (await ctx.libraries.list()).find((one) => labelOf(one) === label)
   if (!library)
     throw new ApiError('not_found', { what: 'library', see: 'GET /libraries lists them.' })
   const paths = [...library.files.keys()].filter((path) => licenseFile.test(path))
   const texts = await Promise.all(paths.map((path) => readText(library, path)))
   const named = `${label}: ${library.license}`
-  return new Response([named, ...texts].join('\n\n'), {
-    headers: { 'content-type': 'text/plain; charset=utf-8' },
-  })
+  return text('text/plain', [named, ...texts].join('\n\n'))
 }

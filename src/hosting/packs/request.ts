@@ -1,16 +1,11 @@
 import { rejectRequest } from '../../errors.ts'
-import { readJsonBody } from '../../http/body.ts'
+import type { IncomingCall } from '../../http/operation.ts'
+import { readJson } from '../../http/perform.ts'
 import { createValidator } from '../../http/validation.ts'
 import { idempotencyKeyOf } from '../../idempotency/idempotency.ts'
 import { packJsonBytesMax, packZipBytesMax } from '../folders/limits.ts'
 import { rejectPack } from '../folders/read-pack.ts'
-import {
-  decodeFiles,
-  fieldsOf,
-  isZipRequest,
-  readZipRequest,
-  textFile,
-} from '../folders/request.ts'
+import { decodeFiles, fieldsOf, readZipRequest, textFile, zipOf } from '../folders/request.ts'
 import { type InputFile, packBounds } from '../folders/unzip.ts'
 import type { PackKind } from '../kinds.ts'
 import { type PackRequest, requests } from './schemas.ts'
@@ -37,34 +32,33 @@ const validators = {
 }
 
 /**
- * Reads a request that publishes: JSON, or a zip whose fields are query parameters. Throws
+ * Returns the reader of calls that publish: JSON, or a zip whose fields are query parameters. Throws
  * `bad_request`, `too_large`, `try_again`, and `bad_skill` for files that cannot be read.
  */
-export async function parsePackRequest(
-  request: Request,
-  kind: PackKind,
-  action: Action,
-): Promise<ParsedRequest> {
-  const isZip = isZipRequest(request)
-  const body = isZip
-    ? fieldsOf(request, jsonFields)
-    : await readJsonBody(request, { max: packJsonBytesMax, takesZip: true })
-  if (isZip && kind === 'framework' && action === 'publish' && !('steps' in Object(body)))
-    rejectRequest(
-      '"steps" is missing. With a zip, send it as JSON in the query: ?steps=[…]',
-      'steps',
-    )
-  const { skill, files, ...fields } = validated(body, kind, action)
-  const ref = idempotencyKeyOf(request, fields.ref)
-  const named = { ...fields, ...(ref !== undefined && { ref }) }
-  if (isZip) return { fields: named, files: await readZipRequest(request, zipLimits, rejectPack) }
-  if ((skill === undefined) === (files === undefined))
-    rejectRequest('Send exactly one of "skill" and "files", or a zip as application/zip.')
-  return {
-    fields: named,
-    files: files ? decodeFiles(files, rejectPack) : [textFile('SKILL.md', skill ?? '')],
+export const packReader =
+  (kind: PackKind, action: Action) =>
+  async (call: IncomingCall): Promise<ParsedRequest> => {
+    const zip = zipOf(call)
+    const isZip = zip !== undefined
+    const body = isZip
+      ? fieldsOf(call, jsonFields)
+      : await readJson(call, { max: packJsonBytesMax, takesZip: true })
+    if (isZip && kind === 'framework' && action === 'publish' && !('steps' in Object(body)))
+      rejectRequest(
+        '"steps" is missing. With a zip, send it as JSON in the query: ?steps=[…]',
+        'steps',
+      )
+    const { skill, files, ...fields } = validated(body, kind, action)
+    const ref = idempotencyKeyOf(call, fields.ref)
+    const named = { ...fields, ...(ref !== undefined && { ref }) }
+    if (zip) return { fields: named, files: await readZipRequest(zip, zipLimits, rejectPack) }
+    if ((skill === undefined) === (files === undefined))
+      rejectRequest('Send exactly one of "skill" and "files", or a zip as application/zip.')
+    return {
+      fields: named,
+      files: files ? decodeFiles(files, rejectPack) : [textFile('SKILL.md', skill ?? '')],
+    }
   }
-}
 
 function validated(body: unknown, kind: PackKind, action: Action): PackRequest {
   validators[kind][action](body)

@@ -1,6 +1,7 @@
 import type { AppContext } from '../../context.ts'
-import { createEntity, entityResponse } from '../../http/entity.ts'
-import { clientAddressGroup } from '../../http/request-context.ts'
+import type { AddressClient } from '../../core/client.ts'
+import { createEntity } from '../../http/entity.ts'
+import { Revalidated } from '../../http/outcome.ts'
 import type { Agent } from '../agents/agents.ts'
 import { recordOpen } from '../apps/opens.ts'
 import { readPage } from '../apps/page-content.ts'
@@ -25,32 +26,26 @@ const markdown = 'text/markdown; charset=utf-8'
 const fileTypeOf = (path: string): string =>
   imageTypeOf(path) ?? (path.toLowerCase().endsWith('.md') ? markdown : 'text/plain; charset=utf-8')
 
-/** A request that reads a pack, with the agent of its key. */
-export interface ReadRequest extends PackId {
-  request: Request
+/** A pack that a client reads, with the agent of its key. */
+export interface PackRead extends PackId {
+  client: AddressClient
   reader: Agent | undefined
 }
 
 /** Counts a load of an item by anyone but its maker. */
-function countLoad(
-  ctx: AppContext,
-  { request, reader }: ReadRequest,
-  { item }: ReadablePack,
-): void {
+function countLoad(ctx: AppContext, { client, reader }: PackRead, { item }: ReadablePack): void {
   if (reader?.id === item.maker) return
-  recordOpen(ctx, item.id, clientAddressGroup(request))
+  recordOpen(ctx, item.id, client.group)
 }
 
 /** Returns one file of a pack. Throws what `getPack` throws. */
-export async function serveFile(ctx: AppContext, read: ReadRequest, path: string) {
+export async function readPackFile(ctx: AppContext, read: PackRead, path: string) {
   const found = await getPack(ctx, read.reader, read)
   const file = await readFile(ctx, found.row, path)
   if (path === skillFile) countLoad(ctx, read, found)
   const { sha256: etag } = found.folder.files.find((one) => one.path === path) ?? { sha256: '' }
-  return entityResponse(
-    read.request,
-    createEntity({ etag: etag.slice(0, 32), identity: file }, headersOf(fileTypeOf(path))),
-  )
+  const content = { etag: etag.slice(0, 32), identity: file }
+  return new Revalidated(createEntity(content, headersOf(fileTypeOf(path))))
 }
 
 /** Archives of a folder by their ending. Equal versions have equal bytes. */
@@ -75,7 +70,7 @@ export function splitEnding(name: string): { id: string; ending?: Ending } {
 }
 
 /** Returns the folder as an archive, below its name. Throws what `getPack` throws. */
-export async function serveArchive(ctx: AppContext, read: ReadRequest, ending: Ending) {
+export async function readArchive(ctx: AppContext, read: PackRead, ending: Ending) {
   const found = await getPack(ctx, read.reader, read)
   const { item, row } = found
   countLoad(ctx, read, found)
@@ -83,21 +78,15 @@ export async function serveArchive(ctx: AppContext, read: ReadRequest, ending: E
   const name = item.name ?? item.id
   const identity = await create(await readFiles(ctx, row), name)
   const etag = `${row.sha256.slice(0, 24)}-${ending}`
-  return entityResponse(
-    read.request,
-    createEntity({ etag, identity }, headersOf(type, `${name}.${ending}`)),
-  )
+  return new Revalidated(createEntity({ etag, identity }, headersOf(type, `${name}.${ending}`)))
 }
 
 /** Returns the archive of an index for installers: SKILL.md is in its top folder. */
-export async function serveFlatArchive(ctx: AppContext, read: ReadRequest) {
+export async function readFlatArchive(ctx: AppContext, read: PackRead) {
   const found = await getPack(ctx, read.reader, read)
   const { gzip: identity } = await readPage(ctx, found.row)
   if (!identity) throw new Error(`the archive of ${found.item.id} is missing`)
   countLoad(ctx, read, found)
   const etag = found.folder.archive.slice(0, 32)
-  return entityResponse(
-    read.request,
-    createEntity({ etag, identity }, headersOf(archives['tar.gz'].type)),
-  )
+  return new Revalidated(createEntity({ etag, identity }, headersOf(archives['tar.gz'].type)))
 }

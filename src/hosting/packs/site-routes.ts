@@ -1,11 +1,13 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
-import { checkAgentsOn, findCaller } from '../authentication.ts'
+import { getRequestContext, senderOf } from '../../http/request-context.ts'
+import { toResponse } from '../../http/routes.ts'
+import { checkAgentsOn, findReader } from '../authentication.ts'
 import { skillFile } from '../folders/read-pack.ts'
 import type { PackKind } from '../kinds.ts'
 import { getIndexedPack, getIndexes } from './discovery.ts'
-import { serveArchive, serveFile, serveFlatArchive, splitEnding } from './serve.ts'
+import { readArchive, readFlatArchive, readPackFile, splitEnding } from './serve.ts'
 
 /** Programs of all origins may read what is public. */
 const open = { 'cache-control': 'no-cache', 'access-control-allow-origin': '*' }
@@ -27,23 +29,37 @@ const linkRoutes = (ctx: AppContext, kind: PackKind) =>
     .get(`/${kind}s/:id`, async ({ params, request }) => {
       const { id, ending } = splitEnding(params.id)
       return ending
-        ? serveArchive(ctx, await readOf(ctx, kind, id, request), ending)
+        ? toResponse(
+            ctx,
+            request,
+            await readArchive(ctx, await readOf(ctx, kind, id, request), ending),
+          )
         : Response.redirect(`/explore/${encodeURIComponent(id)}`, 302)
     })
     .get(`/${kind}s/:id/archive.tar.gz`, async ({ params: { id }, request }) =>
-      serveFlatArchive(ctx, await readOf(ctx, kind, id, request)),
+      toResponse(ctx, request, await readFlatArchive(ctx, await readOf(ctx, kind, id, request))),
     )
     .get(`/${kind}s/:id/SKILL.md`, async ({ params: { id }, request }) =>
-      serveFile(ctx, await readOf(ctx, kind, id, request), skillFile),
+      toResponse(
+        ctx,
+        request,
+        await readPackFile(ctx, await readOf(ctx, kind, id, request), skillFile),
+      ),
     )
     .get(`/${kind}s/:id/files/*`, async ({ params, request }) =>
-      serveFile(ctx, await readOf(ctx, kind, params.id, request), params['*']),
+      toResponse(
+        ctx,
+        request,
+        await readPackFile(ctx, await readOf(ctx, kind, params.id, request), params['*']),
+      ),
     )
 
 async function readOf(ctx: AppContext, kind: PackKind, id: string, request: Request) {
   const number = Number(new URL(request.url).searchParams.get('version') ?? undefined)
   const version = Number.isInteger(number) ? { version: number } : {}
-  return { id, kind, request, reader: (await findCaller(ctx, request))?.agent, ...version }
+  const sender = senderOf(request)
+  const { client } = sender.context
+  return { id, kind, client, reader: await findReader(ctx, sender), ...version }
 }
 
 /** Agent Skills Discovery 0.2.0 and 0.1.0, of the server or of one maker. */
@@ -73,5 +89,7 @@ async function serveIndexed(
 ): Promise<Response> {
   const { item } = await getIndexedPack(ctx, handleOf(params), params.name)
   const kind = item.kind === 'framework' ? 'framework' : 'skill'
-  return serveFile(ctx, { id: item.id, kind, request, reader: undefined }, params['*'])
+  const { client } = getRequestContext(request)
+  const read = { id: item.id, kind, client, reader: undefined } as const
+  return toResponse(ctx, request, await readPackFile(ctx, read, params['*']))
 }

@@ -1,4 +1,5 @@
 import type { AppContext } from '../../context.ts'
+import { senderOf } from '../../http/request-context.ts'
 import * as agents from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
 import { nameChars } from '../apps/covers/present-cover.ts'
@@ -15,7 +16,7 @@ export async function findPreview(
   id: string,
   version: number,
 ): Promise<{ app: apps.App; maker: agents.Agent; row: apps.Version } | undefined> {
-  const person = (await findSessionUser(ctx, request))?.person
+  const person = (await findSessionUser(ctx, senderOf(request)))?.person
   const app = person && (await apps.findApp(ctx, id))
   const maker = app && (await agents.findAgent(ctx, app.maker))
   if (!maker || isPackKind(app.kind)) return undefined

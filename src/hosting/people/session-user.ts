@@ -1,12 +1,10 @@
 import type { AppContext } from '../../context.ts'
 import { sign } from '../../core/ids.ts'
-import { ApiError, isApiError } from '../../errors.ts'
-import { operationHooks } from '../../http/authentication.ts'
-import type { Operation } from '../../http/operation.ts'
-import { getRequestContext } from '../../http/request-context.ts'
+import { ApiError, type HostingErrorName, isApiError } from '../../errors.ts'
+import type { Access, Sender } from '../../http/operation.ts'
 import { readApiKey } from '../../keys/request-key.ts'
 import { accountOf } from '../../ledger/accounts.ts'
-import { callerAuth, checkAgentsOn, getKey } from '../authentication.ts'
+import { checkAgentsOn, getKey } from '../authentication.ts'
 import { checkActive, findOrCreateProxyUser, findPerson, type Person } from './people.ts'
 import * as sessions from './sessions.ts'
 
@@ -18,36 +16,31 @@ export interface SessionUser {
 
 declare module '../../http/request-context.ts' {
   interface RequestContext {
-    /** The authenticated person of an Agent API request. */
-    person?: Person
     /** The user of a web request: undefined in the promise for a visitor without a session. */
     sessionUser?: Promise<SessionUser | undefined>
   }
 }
 
 /** Returns the signed-in user, or the one that a trusted proxy names. Reads it once per request. */
-export function findSessionUser(
-  ctx: AppContext,
-  request: Request,
-): Promise<SessionUser | undefined> {
-  return (getRequestContext(request).sessionUser ??= identify(ctx, request))
+export function findSessionUser(ctx: AppContext, sender: Sender): Promise<SessionUser | undefined> {
+  return (sender.context.sessionUser ??= identify(ctx, sender))
 }
 
-async function identify(ctx: AppContext, request: Request): Promise<SessionUser | undefined> {
-  const user = await lookUp(ctx, request)
-  const { client } = getRequestContext(request)
+async function identify(ctx: AppContext, sender: Sender): Promise<SessionUser | undefined> {
+  const user = await lookUp(ctx, sender)
+  const { client } = sender.context
   if (user) client.account = accountOf({ kind: 'person', owner: user.person.id })
   return user
 }
 
-async function lookUp(ctx: AppContext, request: Request): Promise<SessionUser | undefined> {
+async function lookUp(ctx: AppContext, sender: Sender): Promise<SessionUser | undefined> {
   if (ctx.config.personHeader) {
-    const name = getRequestContext(request).vouchedPerson
-    const person = name === undefined ? undefined : await findOrCreateProxyUser(ctx, name)
-    if (person) checkActive(person)
-    return person && { person, session: undefined }
+    const { vouchedPerson: name } = sender.context
+    const user = name === undefined ? undefined : await findOrCreateProxyUser(ctx, name)
+    if (user) checkActive(user)
+    return user && { person: user, session: undefined }
   }
-  const secret = readSessionCookie(ctx, request)
+  const secret = readSessionCookie(ctx, sender)
   return secret === undefined ? undefined : sessions.findSession(ctx, secret)
 }
 
@@ -66,7 +59,7 @@ export const cookieName = (ctx: AppContext, name = 'berth'): string =>
 /** Returns the value of a cookie if it matches the pattern. */
 export function readCookie(
   ctx: AppContext,
-  { headers }: Request,
+  { headers }: Pick<Sender, 'headers'>,
   name: string,
   pattern: string,
 ): string | undefined {
@@ -75,8 +68,10 @@ export function readCookie(
 }
 
 /** Returns the secret in the session cookie of a request. */
-export const readSessionCookie = (ctx: AppContext, request: Request): string | undefined =>
-  readCookie(ctx, request, 'berth', secretPattern)
+export const readSessionCookie = (
+  ctx: AppContext,
+  sender: Pick<Sender, 'headers'>,
+): string | undefined => readCookie(ctx, sender, 'berth', secretPattern)
 
 /** Returns the header that sets the session cookie; an empty value deletes it. */
 export function setCookie(ctx: AppContext, value: string, seconds?: number): string {
@@ -95,7 +90,7 @@ export const formToken = (ctx: AppContext, seed: string): string => sign(ctx.sec
  * Throws `cross_site` if a browser reports that a page of another site made the request. Other
  * clients send neither header and only cookies that they were given.
  */
-export function checkSite({ urls }: AppContext, { headers }: Request): void {
+export function checkSite({ urls }: AppContext, { headers }: Pick<Sender, 'headers'>): void {
   const origin = headers.get('origin')
   const site = headers.get('sec-fetch-site')
   const hosts = [headers.get('host'), new URL(urls.app).host]
@@ -108,43 +103,40 @@ export function checkSite({ urls }: AppContext, { headers }: Request): void {
  * Returns the person of an API request, by personal key or session. Throws `agents_off`,
  * `not_signed_in`, `bad_personal_key`, `wrong_key_kind`, `account_suspended` and `cross_site`.
  */
-async function getPerson(ctx: AppContext, request: Request): Promise<Person> {
+async function getPerson(ctx: AppContext, sender: Sender): Promise<Person> {
   checkAgentsOn(ctx)
-  if (readApiKey(request.headers) !== undefined) {
+  if (readApiKey(sender.headers) !== undefined) {
     const invalidKey = () =>
       new ApiError('bad_personal_key', { account: `${ctx.urls.app}/account` })
-    const key = await getKey(ctx, request).catch((error: unknown) => {
+    const key = await getKey(ctx, sender).catch((error: unknown) => {
       throw isApiError(error, 'bad_key') ? invalidKey() : error
     })
     if (key.kind !== 'person') {
       throw new ApiError('wrong_key_kind', { kind: key.kind, expected: 'personal' })
     }
-    const person = await findPerson(ctx, key.owner)
-    if (!person) throw invalidKey()
-    checkActive(person)
-    return person
+    const owner = await findPerson(ctx, key.owner)
+    if (!owner) throw invalidKey()
+    checkActive(owner)
+    return owner
   }
-  const user = await findSessionUser(ctx, request)
+  const user = await findSessionUser(ctx, sender)
   if (!user) throw new ApiError('not_signed_in', { signIn: `${ctx.urls.app}/sign-in` })
-  if (request.method !== 'GET') checkSite(ctx, request)
+  if (sender.method !== 'GET') checkSite(ctx, sender)
   return user.person
 }
 
-/** Adds the macro that authenticates operations of persons, beside those of `callerAuth`. */
-export const personAuth = (ctx: AppContext) =>
-  callerAuth(ctx).macro({
-    person: (operation: Operation) => ({
-      ...operationHooks(ctx, operation, {
-        authenticate: async (request) => {
-          getRequestContext(request).person = await getPerson(ctx, request)
-        },
-      }),
-      resolve: ({ request }: { request: Request }) => ({ caller: authenticatedPerson(request) }),
-    }),
-  })
-
-function authenticatedPerson(request: Request): Person {
-  const { person } = getRequestContext(request)
-  if (!person) throw new Error('the request was not authenticated')
-  return person
+/** The access of a person, who has a web session or a personal key. */
+export const person: Access<Person, HostingErrorName> = {
+  auth: 'person',
+  errors: [
+    'agents_off',
+    'not_signed_in',
+    'bad_personal_key',
+    'wrong_key_kind',
+    'account_suspended',
+    'cross_site',
+    'rate_limited',
+  ],
+  security: [{ key: [] }, { session: [] }],
+  identify: getPerson,
 }

@@ -1,11 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { Elysia } from 'elysia'
 
-import type { AppContext } from '../../context.ts'
-import { cohereRoutes } from '../../gateway/cohere/routes.ts'
-import { geminiRoutes } from '../../gateway/gemini/routes.ts'
-import { openRouterRoutes } from '../../gateway/openrouter/routes.ts'
+import { foreignOperations } from '../../gateway/api.ts'
 import {
   describeApi,
   type DescribedOperation,
@@ -13,6 +9,7 @@ import {
   withPaths,
 } from '../../http/api-description.ts'
 import { entityResponse } from '../../http/entity.ts'
+import { describedRoutes } from '../../http/routes.ts'
 
 const Schema = Type.Record(Type.String(), Type.Unknown())
 const Document = Type.Object({
@@ -50,10 +47,12 @@ export const getGatewayDocument = async ({ request }: Server): Promise<Document>
   parseDocument((await request('GET', '/v1/openapi.json')).body)
 
 /** Returns a document of the APIs of others that the gateway has: those are below other paths. */
-export async function getForeignDocument({ ctx }: { ctx: AppContext }): Promise<Document> {
-  const api = new Elysia().use(openRouterRoutes(ctx)).use(geminiRoutes(ctx)).use(cohereRoutes(ctx))
+export async function getForeignDocument(): Promise<Document> {
+  const routes = Object.entries(foreignOperations).flatMap(([prefix, operations]) =>
+    describedRoutes(operations, prefix),
+  )
   const unset = { description: '', server: '', prefix: '', key: '', tags: [], parameters: {} }
-  const entity = await describeApi(api, { ...unset, title: 'Others', version: '1.0.0' })
+  const entity = await describeApi(routes, { ...unset, title: 'Others', version: '1.0.0' })
   const response = entityResponse(new Request('http://localhost/'), entity)
   return parseDocument(await response.json())
 }

@@ -132,7 +132,7 @@ async function listTargets(
   const own = gatewayWorld(server)
   const gateway = targetsOf(await getGatewayDocument(server), '/v1', own)
   const ids = new Set(gateway.map(({ operation }) => operation.operationId))
-  const foreign = targetsOf(await getForeignDocument(server), '', own)
+  const foreign = targetsOf(await getForeignDocument(), '', own)
   return [
     ...targetsOf(await getDocument(server), '/api', (operation) => world.known(operation)),
     ...gateway,

@@ -1,9 +1,10 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
-import { csvResponse } from '../../core/csv.ts'
 import { ApiError } from '../../errors.ts'
 import { feature, unfeature } from '../../hosting/explore/featured.ts'
+import { csv } from '../../http/outcome.ts'
+import { toResponse } from '../../http/routes.ts'
 import {
   downloadBackup,
   removeBackup,
@@ -80,7 +81,9 @@ function viewRoutes(ctx: AppContext, layout: Layout) {
   const router = pageRoutes(ctx, layout)
     .get('/console/grants', ({ input }) => requireOperator(input, grantsPage))
     .get('/console/payments.csv', ({ input }) =>
-      requireOperator(input, async () => csvResponse('payments', await incomeCsv(ctx))),
+      requireOperator(input, async ({ request }) =>
+        toResponse(ctx, request, csv('payments', await incomeCsv(ctx))),
+      ),
     )
     .get('/console/apps/:id', ({ input, params }) =>
       operatorPage(input, (req) => appPage(req, params.id)),

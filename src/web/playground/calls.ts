@@ -9,7 +9,7 @@ import { errorEnvelope, errorResponse, isGatewayError } from '../../gateway/erro
 import { walletOf } from '../../hosting/people/people.ts'
 import { checkSite } from '../../hosting/people/session-user.ts'
 import { readJsonBody } from '../../http/body.ts'
-import { clientAddressGroup } from '../../http/request-context.ts'
+import { clientAddressGroup, senderOf } from '../../http/request-context.ts'
 import { gatewayBodyBytesMax } from '../../limits.ts'
 import { findMessage, type Messages } from '../error-messages.ts'
 import type { UserRequest } from '../session.ts'
@@ -47,7 +47,12 @@ async function runPaid({ ctx, request, visitor }: UserRequest, work: Operation):
     const retryAfter = rate.take(clientAddressGroup(request))
     if (retryAfter !== undefined) throw new ApiError('rate_limited', { max: rate.max, retryAfter })
     const spender = spenderOf(walletOf(visitor.person))
-    return await work({ ctx, request, spender, call: callOf(request) })
+    return await work({
+      ctx,
+      request,
+      spender,
+      call: callOf({ ...senderOf(request), signal: request.signal }),
+    })
   } catch (error) {
     if (isGatewayError(error)) return callErrorResponse(error)
     return errorResponse(error, () => {

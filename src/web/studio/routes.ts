@@ -9,6 +9,7 @@ import { packBytesMax, skillTextBytesMax } from '../../hosting/folders/limits.ts
 import { watch } from '../../hosting/jobs/watch.ts'
 import { kinds } from '../../hosting/kinds.ts'
 import { getOwnedItem } from '../../hosting/people/owned-apps.ts'
+import { toResponse } from '../../http/routes.ts'
 import {
   assetBytesMax,
   buildPromptCharsMax,
@@ -106,7 +107,8 @@ async function watchBuild(req: UserRequest, id: string): Promise<Response> {
   const { ctx, request } = req
   const build = await findOwnBuild(req, id)
   if (!build) throw new ApiError('job_not_found')
-  return watch(ctx, { job: build.job, mayWatch: () => isStillSignedIn(req) }, request)
+  const watched = { job: build.job, mayWatch: () => isStillSignedIn(req) }
+  return toResponse(ctx, request, watch(ctx, watched, request.headers))
 }
 
 /** Notes after a new app was made on another page. */

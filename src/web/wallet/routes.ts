@@ -1,8 +1,9 @@
 import type { AppContext } from '../../context.ts'
-import { csvResponse } from '../../core/csv.ts'
 import { formatHistory } from '../../gateway/usage/history.ts'
 import * as ownKeys from '../../hosting/people/keys.ts'
 import { walletOf } from '../../hosting/people/people.ts'
+import { csv } from '../../http/outcome.ts'
+import { toResponse } from '../../http/routes.ts'
 import { counterOf } from '../../keys/keys.ts'
 import { accountOf } from '../../ledger/accounts.ts'
 import { listEntries } from '../../ledger/entries.ts'
@@ -91,10 +92,8 @@ export const walletRoutes = (ctx: AppContext, layout: Layout) =>
     .get('/wallet/history.csv', ({ input }) =>
       requireUser(input, async (req) => {
         const filters = readFilters(req.query)
-        return csvResponse(
-          'history',
-          formatHistory(await readRows(ctx, accountOf(ownerOf(req)), filters)),
-        )
+        const rows = await readRows(ctx, accountOf(ownerOf(req)), filters)
+        return toResponse(ctx, req.request, csv('history', formatHistory(rows)))
       }),
     )
     .get('/wallet/ledger', ({ input }) =>

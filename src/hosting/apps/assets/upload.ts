@@ -3,6 +3,7 @@ import { Value } from '@sinclair/typebox/value'
 import { ApiError, isApiError, rejectRequest } from '../../../errors.ts'
 import { fileProblem } from '../../../http/body-kind.ts'
 import { readBodyBytes } from '../../../http/body.ts'
+import type { IncomingCall } from '../../../http/operation.ts'
 import { assetBytesMax } from '../../../limits.ts'
 import { UploadEnvelopeSchema } from './schemas.ts'
 
@@ -10,19 +11,25 @@ import { UploadEnvelopeSchema } from './schemas.ts'
 const uploadBytesMax = Math.ceil(assetBytesMax / 3) * 4 + 65_536
 
 /**
- * Reads the file of a request: its body, or for application/json the data URL of `{ "data":
+ * Reads the file of a call: its body, or for application/json the data URL of `{ "data":
  * "data:..." }`. Other JSON is itself the file. Throws `asset_too_large`, and `bad_request` for an
  * invalid data URL.
  */
-export async function readUpload(request: Request): Promise<Uint8Array> {
+export async function readUpload({ source }: IncomingCall): Promise<Uint8Array> {
+  if ('value' in source) {
+    return fileIn(source.value) ?? new TextEncoder().encode(JSON.stringify(source.value))
+  }
+  const { request } = source
   const bytes = await readBodyBytes(request, uploadBytesMax).catch(asTooLarge)
   const problem = fileProblem({ request, bytes })
   if (problem !== undefined) rejectRequest(problem)
   const type = request.headers.get('content-type') ?? ''
   if (!/^application\/json\b/i.test(type) || !startsAsEnvelope(bytes)) return bytes
-  const sent = parsed(bytes)
-  return Value.Check(UploadEnvelopeSchema, sent) ? bytesOf(sent.data) : bytes
+  return fileIn(parsed(bytes)) ?? bytes
 }
+
+const fileIn = (sent: unknown): Uint8Array | undefined =>
+  Value.Check(UploadEnvelopeSchema, sent) ? bytesOf(sent.data) : undefined
 
 function asTooLarge(error: unknown): never {
   if (!isApiError(error, 'too_large')) throw error

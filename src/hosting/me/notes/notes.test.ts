@@ -252,9 +252,8 @@ describe('GET /me/events', () => {
     const agent = await idOf(ann)
     const broken = async () => {
       const isAuthorized = () => Promise.reject(new Error('no database'))
-      const request = new Request('http://localhost:3000/api/me/events')
-      const { body } = await watchNotes(ctx.ctx, { agent, isAuthorized }, request)
-      await expect(new Response(body).text()).rejects.toThrow('no database')
+      const { open } = await watchNotes(ctx.ctx, { agent, isAuthorized }, new Headers())
+      await expect(new Response(open(() => undefined)).text()).rejects.toThrow('no database')
     }
     await Promise.all(Array.from({ length: noteStreamsMax }, broken))
     const stream = await watch()

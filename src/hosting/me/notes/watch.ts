@@ -2,7 +2,7 @@ import type { AppContext } from '../../../context.ts'
 import { messageOf } from '../../../core/text.ts'
 import { minute, second, stopwatch } from '../../../core/time.ts'
 import { ApiError } from '../../../errors.ts'
-import { eventStream } from '../../../http/event-stream.ts'
+import { Events } from '../../../http/outcome.ts'
 import { jobWatchMs, listPageMax, noteHeartbeatMs, noteStreamsMax } from '../../../limits.ts'
 import {
   findNoteNumber,
@@ -36,10 +36,10 @@ interface Watcher {
 export async function watchNotes(
   ctx: AppContext,
   watcher: Watcher,
-  request: Request,
-): Promise<Response> {
-  const start = await findStart(ctx, watcher.agent, request.headers.get('last-event-id'))
-  return eventStream(ctx, request, (onEnd) => {
+  headers: Headers,
+): Promise<Events> {
+  const start = await findStart(ctx, watcher.agent, headers.get('last-event-id'))
+  return new Events((onEnd) => {
     const end = ctx.state.limits.noteStreams.begin(watcher.agent)
     if (end) return streamNotes(ctx, watcher, start, () => [end, onEnd].forEach((one) => one()))
     onEnd()

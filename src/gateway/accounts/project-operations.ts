@@ -1,0 +1,60 @@
+import { created } from '../../http/outcome.ts'
+import { key } from '../authentication.ts'
+import { operation } from '../operation.ts'
+import * as projects from './projects.ts'
+import * as schemas from './schemas.ts'
+
+const errors = ['too_large', 'bad_request', 'key_above_own', 'try_again'] as const
+
+export const listProjects = operation({
+  id: 'list_projects',
+  route: 'GET /accounts/projects',
+  tag: 'Account',
+  summary: 'List projects and their spending.',
+  access: key,
+  output: { 200: schemas.ProjectListSchema },
+  run: async (ctx, { caller: spender }) => ({ data: await projects.list(ctx, spender) }),
+})
+
+export const addProject = operation({
+  id: 'add_project',
+  route: 'POST /accounts/projects',
+  tag: 'Account',
+  summary: 'Create a project: a group of keys with budgets.',
+  description: 'Its keys spend the balance of the account, together within its budgets.',
+  access: key,
+  input: { body: schemas.NewProjectSchema },
+  output: { 201: schemas.ProjectSchema },
+  errors: errors,
+  run: async (ctx, { caller: spender, body }) => created(await projects.add(ctx, spender, body)),
+})
+
+export const changeProject = operation({
+  id: 'change_project',
+  route: 'PATCH /accounts/projects/:id',
+  tag: 'Account',
+  summary: 'Change a project.',
+  access: key,
+  input: { body: schemas.ProjectRequestSchema },
+  output: { 200: schemas.ProjectSchema },
+  errors: [...errors, 'not_found'],
+  run: (ctx, { caller: spender, params, body }) => projects.edit(ctx, spender, params.id, body),
+})
+
+export const deleteProject = operation({
+  id: 'delete_project',
+  route: 'DELETE /accounts/projects/:id',
+  tag: 'Account',
+  summary: 'Delete a project.',
+  description: 'Its keys stay, without its budgets.',
+  access: key,
+  output: { 200: schemas.DeletedProjectSchema },
+  errors: [...errors, 'not_found'],
+  async run(ctx, { caller: spender, params }) {
+    await projects.remove(ctx, spender, params.id)
+    return { id: params.id, deleted: true as const }
+  },
+})
+
+/** Routes of projects: groups of an account's keys with budgets of their own. */
+export const projectOperations = [listProjects, addProject, changeProject, deleteProject]

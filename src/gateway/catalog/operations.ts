@@ -1,0 +1,47 @@
+import { Type } from '@sinclair/typebox'
+
+import { modelTypes } from '../../config/providers.ts'
+import { anyone } from '../authentication.ts'
+import { operation } from '../operation.ts'
+import * as catalog from './catalog.ts'
+import * as schemas from './schemas.ts'
+
+const types = ['all', ...modelTypes].join('|')
+
+export const listModels = operation({
+  id: 'list_models',
+  route: 'GET /models',
+  tag: 'Models',
+  summary: 'List models and their prices.',
+  access: anyone,
+  input: {
+    query: Type.Object(
+      {
+        type: Type.Optional(
+          Type.String({
+            description: 'Model types, separated by commas, or all.',
+            described: { pattern: `^(${types})(,(${types}))*$` },
+          }),
+        ),
+      },
+      { additionalProperties: true },
+    ),
+  },
+  output: { 200: schemas.ModelListSchema },
+  errors: ['bad_request'],
+  run: (ctx, { query }) => ({ object: 'list' as const, data: catalog.listModels(ctx, query.type) }),
+})
+
+export const getModel = operation({
+  id: 'get_model',
+  route: 'GET /models/:id',
+  tag: 'Models',
+  summary: 'Get a model and its price.',
+  access: anyone,
+  output: { 200: schemas.ModelSchema },
+  errors: ['no_model', 'not_found'],
+  run: (ctx, { params }) => catalog.getModel(ctx, params.id),
+})
+
+/** Routes of the models and their prices (document 2, GET /v1/models), without authentication. */
+export const catalogOperations = [listModels, getModel]

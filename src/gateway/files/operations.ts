@@ -1,0 +1,119 @@
+import type { OpenAPIV3 } from 'openapi-types'
+
+import { anyMediaSchema } from '../../core/schema.ts'
+import { fileKeptSecondsMax, fileKeptSecondsMin } from '../../limits.ts'
+import { key } from '../authentication.ts'
+import { requestOf, unread } from '../call.ts'
+import { operation } from '../operation.ts'
+import * as files from './files.ts'
+import * as schemas from './schemas.ts'
+import { purposePattern, readUpload } from './upload.ts'
+
+/** The body of an upload, which `readUpload` parses. */
+const uploadSchema: OpenAPIV3.SchemaObject = {
+  type: 'object',
+  required: ['file'],
+  properties: {
+    file: { type: 'string', format: 'binary' },
+    purpose: { type: 'string', pattern: purposePattern.source, default: 'user_data' },
+    expires_after: {
+      type: 'object',
+      description: 'When the file expires. By default, 30 days after its last use.',
+      required: ['anchor', 'seconds'],
+      properties: {
+        anchor: { type: 'string', enum: ['created_at'] },
+        seconds: { type: 'integer', minimum: fileKeptSecondsMin, maximum: fileKeptSecondsMax },
+      },
+    },
+  },
+}
+
+/** Returns headers that make browsers save a file and never render it. */
+const contentHeaders = ({ type, filename }: files.StoredFile): Record<string, string> => ({
+  'content-type': type,
+  'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(filename)}`,
+  'content-security-policy': "default-src 'none'; sandbox",
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'private, no-store',
+})
+
+export const uploadFile = operation({
+  id: 'upload_file',
+  route: 'POST /files',
+  tag: 'Files',
+  summary: 'Upload a file for chat requests.',
+  description:
+    'PDF, text or Markdown, PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, MP4 or WebM, detected from ' +
+    'the content; at most 32 MB. Errors: W604 (type), W605 (size), W610 (unreadable).',
+  access: key,
+  input: { read: requestOf, bodies: { 'multipart/form-data': { schema: uploadSchema } } },
+  output: { 200: schemas.FileSchema },
+  errors: [
+    'bad_request',
+    'upload_type',
+    'upload_too_large',
+    'upload_unreadable',
+    'files_full',
+    'uploads_limit',
+    'try_again',
+  ],
+  async run(ctx, { caller: spender, body }) {
+    const upload = await readUpload(unread(body))
+    return files.present(ctx, await files.create(ctx, spender.account, upload))
+  },
+})
+
+export const listFiles = operation({
+  id: 'list_files',
+  route: 'GET /files',
+  tag: 'Files',
+  summary: 'List the files of your account.',
+  access: key,
+  input: { query: schemas.FileListQuerySchema },
+  output: { 200: schemas.FileListSchema },
+  errors: ['bad_request'],
+  run: (ctx, { caller: spender, query }) => files.list(ctx, spender.account, query),
+})
+
+export const getFile = operation({
+  id: 'get_file',
+  route: 'GET /files/:id',
+  tag: 'Files',
+  summary: 'Get a file.',
+  access: key,
+  output: { 200: schemas.FileSchema },
+  errors: ['no_file', 'not_found'],
+  run: async (ctx, { caller: spender, params }) =>
+    files.present(ctx, await files.use(ctx, spender.account, params.id)),
+})
+
+export const getFileContent = operation({
+  id: 'get_file_content',
+  route: 'GET /files/:id/content',
+  tag: 'Files',
+  summary: 'Download the content of a file.',
+  access: key,
+  output: { 200: anyMediaSchema },
+  errors: ['no_file', 'not_found'],
+  async run(ctx, { caller: spender, params }) {
+    const file = await files.use(ctx, spender.account, params.id)
+    return new Response(await files.readBytes(ctx, file), { headers: contentHeaders(file) })
+  },
+})
+
+export const deleteFile = operation({
+  id: 'delete_file',
+  route: 'DELETE /files/:id',
+  tag: 'Files',
+  summary: 'Delete a file.',
+  access: key,
+  output: { 200: schemas.DeletedFileSchema },
+  errors: ['bad_request', 'too_large', 'no_file', 'not_found', 'try_again'],
+  async run(ctx, { caller: spender, params }) {
+    await files.remove(ctx, spender.account, params.id)
+    return { id: params.id, object: 'file' as const, deleted: true as const }
+  },
+})
+
+/** Routes of files that chat requests name by id (document 2, POST /v1/files). */
+export const fileOperations = [uploadFile, listFiles, getFile, getFileContent, deleteFile]

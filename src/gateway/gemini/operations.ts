@@ -1,0 +1,60 @@
+import { Type } from '@sinclair/typebox'
+
+import { anyone, key } from '../authentication.ts'
+import { callOf } from '../call.ts'
+import { chatErrors } from '../chat/schemas.ts'
+import { operationWith } from '../operation.ts'
+import { GeminiErrorSchema } from './error-response.ts'
+import { callMethod } from './methods.ts'
+import { getModel, listModels } from './models.ts'
+import * as schemas from './schemas.ts'
+
+const operation = operationWith(GeminiErrorSchema)
+
+export const listGeminiModels = operation({
+  id: 'list_gemini_models',
+  route: 'GET /models',
+  tag: 'Models',
+  summary: 'List the models.',
+  access: anyone,
+  output: { 200: schemas.GeminiModelsSchema },
+  run: (ctx) => listModels(ctx),
+})
+
+export const getGeminiModel = operation({
+  id: 'get_gemini_model',
+  route: 'GET /models/*',
+  tag: 'Models',
+  summary: 'Get a model.',
+  access: anyone,
+  output: { 200: schemas.GeminiModelSchema },
+  errors: ['no_model'],
+  run: (ctx, { params }) => getModel(ctx, params['*']),
+})
+
+export const callGeminiMethod = operation({
+  id: 'call_gemini_method',
+  route: 'POST /*',
+  tag: 'Chat',
+  idempotent: true,
+  limits: ['holds_limit', 'searches_limit'],
+  summary: 'Call a model: generateContent, streamGenerateContent, countTokens or embeddings.',
+  access: key,
+  input: {
+    query: schemas.MethodQuerySchema,
+    bodies: { 'application/json': { schema: schemas.methodRequestSchema } },
+  },
+  output: { 200: Type.Unsafe<Response>(schemas.MethodResponseSchema) },
+  errors: [...chatErrors, 'not_found'],
+  run: (ctx, { params, query, caller: spender, body, ...call }) =>
+    callMethod(params['*'], {
+      ctx,
+      spender,
+      raw: body,
+      alt: query.alt,
+      call: callOf(call),
+    }),
+})
+
+/** Routes of Google's Gemini API (docs/spec/gateway-decisions.md, "Gemini"). */
+export const geminiOperations = [listGeminiModels, getGeminiModel, callGeminiMethod]

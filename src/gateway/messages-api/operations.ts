@@ -1,0 +1,46 @@
+import { Type } from '@sinclair/typebox'
+
+import { key } from '../authentication.ts'
+import { callOf } from '../call.ts'
+import { chatErrors } from '../chat/schemas.ts'
+import { operationWith } from '../operation.ts'
+import { AnthropicErrorSchema } from './error-response.ts'
+import * as messages from './messages.ts'
+import * as schemas from './schemas.ts'
+
+const operation = operationWith(AnthropicErrorSchema)
+
+export const createMessage = operation({
+  id: 'create_message',
+  route: 'POST /messages',
+  tag: 'Chat',
+  idempotent: true,
+  limits: ['holds_limit', 'searches_limit'],
+  summary: "Create a message with Anthropic's Messages API, whole or as a stream.",
+  description:
+    'Works with every chat model and is charged like the same chat completion. The key may ' +
+    'be in X-API-Key. Errors have the envelope of Anthropic.',
+  access: key,
+  input: { bodies: { 'application/json': { schema: schemas.messagesRequestSchema } } },
+  output: { 200: Type.Unsafe<Response>(Type.Union([schemas.MessageSchema, schemas.EventsSchema])) },
+  errors: chatErrors,
+  run: (ctx, { caller: spender, body, ...call }) =>
+    messages.createMessage(ctx, spender, body, call.headers, callOf(call)),
+})
+
+export const countMessageTokens = operation({
+  id: 'count_message_tokens',
+  route: 'POST /messages/count_tokens',
+  tag: 'Chat',
+  summary: 'Estimate the input tokens of a message.',
+  description: 'Calls no model and costs nothing.',
+  onFullDisk: 'allow',
+  access: key,
+  input: { bodies: { 'application/json': { schema: schemas.countRequestSchema } } },
+  output: { 200: schemas.TokenCountSchema },
+  errors: ['no_messages', 'no_model', 'bad_request', 'too_large'],
+  run: (ctx, { body }) => messages.countTokens(ctx, body),
+})
+
+/** Routes of Anthropic's Messages API (docs/spec/gateway-decisions.md, "Anthropic Messages"). */
+export const messageOperations = [createMessage, countMessageTokens]

@@ -1,0 +1,151 @@
+import { Type } from '@sinclair/typebox'
+
+import { anyone, key } from '../authentication.ts'
+import { callOf } from '../call.ts'
+import { createChatCompletion } from '../chat/chat.ts'
+import * as chat from '../chat/schemas.ts'
+import { chatErrors } from '../chat/schemas.ts'
+import { embeddingOperations } from '../embeddings/operations.ts'
+import { operationWith } from '../operation.ts'
+import { responseOperations } from '../responses/operations.ts'
+import { describeCredits, describeKey } from './account.ts'
+import { OpenRouterErrorSchema } from './error-response.ts'
+import { getGeneration, toGeneration } from './generation.ts'
+import * as models from './models.ts'
+import * as schemas from './schemas.ts'
+
+const operation = operationWith(OpenRouterErrorSchema)
+
+export const createOpenrouterChat = operation({
+  id: 'create_openrouter_chat',
+  route: 'POST /chat/completions',
+  tag: 'Chat',
+  idempotent: true,
+  limits: ['holds_limit', 'searches_limit'],
+  summary: 'Create a chat completion, with the id of its generation.',
+  access: key,
+  input: { bodies: { 'application/json': { schema: chat.chatRequestSchema } } },
+  output: { 200: Type.Unsafe<Response>(Type.Union([chat.CompletionSchema, chat.ChunksSchema])) },
+  errors: chatErrors,
+  async run(ctx, { caller: spender, body, ...call }) {
+    const response = await createChatCompletion(ctx, spender, body, callOf(call))
+    return toGeneration(response, call.context.id)
+  },
+})
+
+export const listOpenrouterModels = operation({
+  id: 'list_openrouter_models',
+  route: 'GET /models',
+  tag: 'Models',
+  summary: 'List the models.',
+  access: anyone,
+  input: { query: schemas.ModelsQuerySchema },
+  output: { 200: schemas.ModelsSchema },
+  errors: ['bad_request'],
+  run: (ctx, { query }) => models.listModels(ctx, query),
+})
+
+export const listOpenrouterOwnModels = operation({
+  id: 'list_openrouter_own_models',
+  route: 'GET /models/user',
+  tag: 'Models',
+  summary: 'List the models of a key.',
+  access: key,
+  input: { query: schemas.ModelsQuerySchema },
+  output: { 200: schemas.ModelsSchema },
+  errors: ['bad_request'],
+  run: (ctx, { query }) => models.listModels(ctx, query),
+})
+
+export const countOpenrouterModels = operation({
+  id: 'count_openrouter_models',
+  route: 'GET /models/count',
+  tag: 'Models',
+  summary: 'Count the models.',
+  access: anyone,
+  output: { 200: schemas.CountSchema },
+  run: (ctx) => models.countModels(ctx),
+})
+
+export const getOpenrouterModel = operation({
+  id: 'get_openrouter_model',
+  route: 'GET /model/:author/:slug',
+  tag: 'Models',
+  summary: 'Get a model.',
+  access: anyone,
+  output: { 200: schemas.OneModelSchema },
+  errors: ['no_model'],
+  run: (ctx, { params: { author, slug } }) => models.getModel(ctx, `${author}/${slug}`),
+})
+
+export const listOpenrouterEndpoints = operation({
+  id: 'list_openrouter_endpoints',
+  route: 'GET /models/:author/:slug/endpoints',
+  tag: 'Models',
+  summary: 'List a model’s upstreams.',
+  access: anyone,
+  output: { 200: schemas.EndpointsSchema },
+  errors: ['no_model'],
+  run: (ctx, { params: { author, slug } }) => models.getEndpoints(ctx, `${author}/${slug}`),
+})
+
+export const listOpenrouterProviders = operation({
+  id: 'list_openrouter_providers',
+  route: 'GET /providers',
+  tag: 'Models',
+  summary: 'List the upstreams.',
+  access: anyone,
+  output: { 200: schemas.ProvidersSchema },
+  run: (ctx) => models.listProviders(ctx),
+})
+
+export const getOpenrouterKey = operation({
+  id: 'get_openrouter_key',
+  route: 'GET /key',
+  tag: 'Account',
+  summary: 'Get the spending of your key.',
+  access: key,
+  output: { 200: schemas.KeySchema },
+  run: (ctx, { caller: spender }) => describeKey(ctx, spender),
+})
+
+export const getOpenrouterCredits = operation({
+  id: 'get_openrouter_credits',
+  route: 'GET /credits',
+  tag: 'Account',
+  summary: 'Get the funds of your account.',
+  access: key,
+  output: { 200: schemas.CreditsSchema },
+  run: (ctx, { caller: spender }) => describeCredits(ctx, spender),
+})
+
+export const getOpenrouterGeneration = operation({
+  id: 'get_openrouter_generation',
+  route: 'GET /generation',
+  tag: 'Account',
+  summary: 'Get the cost of a chat.',
+  access: key,
+  input: { query: schemas.GenerationQuerySchema },
+  output: { 200: schemas.GenerationSchema },
+  errors: ['bad_request', 'not_found'],
+  run: (ctx, { caller: spender, query }) => getGeneration(ctx, spender.account, query.id),
+})
+
+/**
+ * Routes of OpenRouter's API (docs/spec/gateway-decisions.md, "OpenRouter"). Clients use them below
+ * `/api/v1`.
+ */
+export const openRouterOperations = [
+  ...responseOperations,
+  ...embeddingOperations,
+  createOpenrouterChat,
+  listOpenrouterModels,
+  listOpenrouterOwnModels,
+  countOpenrouterModels,
+  getOpenrouterModel,
+  listOpenrouterEndpoints,
+  listOpenrouterProviders,
+  getOpenrouterKey,
+  getOpenrouterCredits,
+  getOpenrouterGeneration,
+]

@@ -1,0 +1,41 @@
+import { Type } from '@sinclair/typebox'
+
+import { key } from '../authentication.ts'
+import { requestOf, unread } from '../call.ts'
+import { operation, paidErrors, upstreamErrors } from '../operation.ts'
+import * as handshake from './handshake.ts'
+
+const QuerySchema = Type.Object({
+  model: Type.Optional(Type.String({ description: 'The id of a model of the type realtime.' })),
+})
+
+export const openRealtime = operation({
+  id: 'open_realtime',
+  route: 'GET /realtime',
+  tag: 'Chat',
+  mcp: 'hidden',
+  limits: ['holds_limit'],
+  summary: 'Open a realtime session over a WebSocket.',
+  description:
+    "Events have OpenAI's format. Each response is held before it can begin and charged by its usage. Browsers send the key as the protocol openai-insecure-api-key.<key>.",
+  access: key,
+  input: { query: QuerySchema, read: requestOf },
+  output: {
+    101: Type.Unsafe<Response>(Type.Null({ description: 'The connection is a WebSocket.' })),
+  },
+  errors: [
+    'needs_websocket',
+    'bad_request',
+    'no_price',
+    'not_enough_credits',
+    'no_model',
+    'daily_cap',
+    'budget_exceeded',
+    'model_not_allowed',
+    ...upstreamErrors,
+    ...paidErrors,
+  ],
+  run: (ctx, { caller: spender, body }) => handshake.openRealtime(ctx, spender, unread(body)),
+})
+
+export const realtimeOperations = [openRealtime]

@@ -1,0 +1,78 @@
+import { Type } from '@sinclair/typebox'
+
+import { key } from '../authentication.ts'
+import { callOf } from '../call.ts'
+import { chatErrors } from '../chat/schemas.ts'
+import { invalidField } from '../fields.ts'
+import { operation } from '../operation.ts'
+import * as responses from './responses.ts'
+import * as schemas from './schemas.ts'
+import * as stored from './stored-responses.ts'
+
+export const createResponse = operation({
+  id: 'create_response',
+  route: 'POST /responses',
+  tag: 'Chat',
+  idempotent: true,
+  limits: ['holds_limit', 'searches_limit'],
+  summary: "Create a response with OpenAI's Responses API, whole or as a stream.",
+  description:
+    'Charged like the same chat completion. A server with RESPONSES_KEPT_DAYS stores it for ' +
+    '`previous_response_id`; on others send all items, or ids of items of the last hour. ' +
+    'Tools are functions that the client runs.',
+  access: key,
+  input: { bodies: { 'application/json': { schema: schemas.responsesRequestSchema } } },
+  output: {
+    200: Type.Unsafe<Response>(Type.Union([schemas.ResponseSchema, schemas.EventsSchema])),
+  },
+  errors: chatErrors,
+  run: (ctx, { caller: spender, body, ...call }) =>
+    responses.createResponse(ctx, spender, body, callOf(call)),
+})
+
+export const getResponse = operation({
+  id: 'get_response',
+  route: 'GET /responses/:id',
+  tag: 'Chat',
+  summary: 'Get a stored response.',
+  access: key,
+  input: { query: schemas.GetResponseQuerySchema },
+  output: { 200: Type.Unsafe<Response>(schemas.ResponseSchema) },
+  errors: ['bad_request', 'not_found'],
+  async run(ctx, { caller: spender, params, query }) {
+    if (query.stream === 'true') {
+      throw invalidField('stream', 'Stored responses are not streamed. Remove stream.')
+    }
+    return Response.json(await stored.get(ctx, spender.account, params.id))
+  },
+})
+
+export const listInputItems = operation({
+  id: 'list_input_items',
+  route: 'GET /responses/:id/input_items',
+  tag: 'Chat',
+  summary: 'List the items that a stored response was created from.',
+  access: key,
+  input: { query: schemas.InputItemsQuerySchema },
+  output: { 200: schemas.InputItemsSchema },
+  errors: ['bad_request', 'not_found'],
+  run: (ctx, { caller: spender, params, query }) =>
+    stored.listInput(ctx, spender.account, params.id, query),
+})
+
+export const deleteResponse = operation({
+  id: 'delete_response',
+  route: 'DELETE /responses/:id',
+  tag: 'Chat',
+  summary: 'Delete a stored response.',
+  access: key,
+  output: { 200: schemas.DeletedResponseSchema },
+  errors: ['bad_request', 'too_large', 'not_found', 'try_again'],
+  async run(ctx, { caller: spender, params }) {
+    await stored.remove(ctx, spender.account, params.id)
+    return { id: params.id, object: 'response' as const, deleted: true as const }
+  },
+})
+
+/** Routes of the Responses API (docs/spec/gateway-decisions.md, "Responses"). */
+export const responseOperations = [createResponse, getResponse, listInputItems, deleteResponse]

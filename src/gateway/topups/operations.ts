@@ -1,0 +1,44 @@
+import { createInvoice } from '../../payments/coins/invoices.ts'
+import { key } from '../authentication.ts'
+import { operation } from '../operation.ts'
+import * as schemas from './schemas.ts'
+import { checkCurrency, getInvoiceStatus, parseTopupAmount, presentInvoice } from './topups.ts'
+
+export const createTopup = operation({
+  id: 'create_topup',
+  route: 'POST /topup/create/:method',
+  tag: 'Account',
+  summary: 'Create a crypto top-up.',
+  access: key,
+  input: { params: schemas.TopupParamsSchema, body: schemas.TopupRequestSchema },
+  output: { 200: schemas.InvoiceSchema },
+  errors: [
+    'too_large',
+    'bad_request',
+    'not_found',
+    'topups_limit',
+    'no_rate',
+    'payments_off',
+    'try_again',
+  ],
+  async run(ctx, { params: { method }, body: { amount, currency = 'USD' }, caller: { account } }) {
+    checkCurrency(currency)
+    const invoice = { account, method, amount: parseTopupAmount(ctx, amount) }
+    return presentInvoice(await createInvoice(ctx, invoice))
+  },
+})
+
+export const getTopup = operation({
+  id: 'get_topup',
+  route: 'GET /topup/status/:id',
+  tag: 'Account',
+  summary: 'Get the status of a top-up.',
+  access: key,
+  input: { params: schemas.InvoiceParamsSchema },
+  output: { 200: schemas.InvoiceStatusSchema },
+  errors: ['bad_request', 'not_found'],
+  run: (ctx, { params: { id }, caller: { account } }) => getInvoiceStatus(ctx, account, id),
+})
+
+/** Routes of crypto top-ups (document 2, section 4). */
+export const topupOperations = [createTopup, getTopup]

@@ -1,0 +1,68 @@
+import { Type } from '@sinclair/typebox'
+
+import { mediaSchema, RangeNotSatisfiableSchema } from '../../core/schema.ts'
+import { anyone, getSpender, key } from '../authentication.ts'
+import { callOf, requestOf, unread } from '../call.ts'
+import { SignedUrlQuerySchema } from '../images/schemas.ts'
+import { mediaErrors, operation } from '../operation.ts'
+import * as schemas from './schemas.ts'
+import { submit } from './submit.ts'
+import * as videos from './videos.ts'
+
+const ContentSchema = mediaSchema('video/*')
+
+export const createVideo = operation({
+  id: 'create_video',
+  route: 'POST /videos',
+  tag: 'Media',
+  idempotent: true,
+  limits: ['holds_limit'],
+  summary: 'Create a video from a prompt.',
+  description:
+    'Poll it every 5 to 10 seconds until it is completed or failed. A completed video is ' +
+    'charged, at most estimated_cost.',
+  access: key,
+  input: {
+    read: requestOf,
+    bodies: {
+      'application/json': { schema: schemas.videoRequestSchema },
+      'multipart/form-data': { schema: schemas.videoFormSchema },
+    },
+  },
+  output: { 200: Type.Unsafe<Response>(schemas.VideoSchema) },
+  errors: mediaErrors,
+  run: (ctx, { caller: spender, body, ...call }) =>
+    submit(ctx, spender, unread(body), callOf(call)),
+})
+
+export const getVideo = operation({
+  id: 'get_video',
+  route: 'GET /videos/:id',
+  tag: 'Media',
+  summary: 'Get the status and URL of a video.',
+  access: key,
+  output: { 200: schemas.VideoSchema },
+  errors: ['not_found'],
+  run: async (ctx, { caller: spender, params }) =>
+    videos.present(ctx, await videos.getVideo(ctx, spender, params.id)),
+})
+
+export const getVideoContent = operation({
+  id: 'get_video_content',
+  route: 'GET /videos/:id/content',
+  tag: 'Media',
+  summary: 'Get a video by its signed URL or with its API key.',
+  access: anyone,
+  input: { query: SignedUrlQuerySchema },
+  output: {
+    200: ContentSchema,
+    206: ContentSchema,
+    416: RangeNotSatisfiableSchema,
+  },
+  errors: ['no_key', 'bad_key', 'not_found'],
+  run: (ctx, { params, query, ...call }) =>
+    videos.getContent(ctx, params.id, query, () => getSpender(ctx, call)),
+})
+
+/** Routes of videos (document 2, POST /v1/videos and GET /v1/videos/{id}). */
+export const videoOperations = [createVideo, getVideo, getVideoContent]

@@ -1,0 +1,68 @@
+import type { AppContext } from '../../../context.ts'
+import { formatCsv } from '../../../core/csv.ts'
+import { pageHighestFirst } from '../../../core/cursor.ts'
+import { toCredits } from '../../../core/money.ts'
+import { iso } from '../../../core/time.ts'
+import { ListQuery } from '../../../http/list-query.ts'
+import { csv } from '../../../http/outcome.ts'
+import { agentOwner } from '../../../ledger/accounts.ts'
+import { listEntries } from '../../../ledger/entries.ts'
+import { csvRowsMax } from '../../../limits.ts'
+import type { Agent } from '../../agents/agents.ts'
+import { agent } from '../../authentication.ts'
+import { operation } from '../../operation.ts'
+import { CsvSchema, type LedgerEntryBody, LedgerListSchema } from './schemas.ts'
+
+const tag = 'Your things'
+
+/** Lists the ledger entries of an agent, newest first, with numbers below `before`. */
+async function listLedger(
+  ctx: AppContext,
+  agent: Agent,
+  page: { limit: number; before?: number | undefined },
+): Promise<LedgerEntryBody[]> {
+  const rows = await listEntries(ctx, agentOwner(agent.id), page)
+  return rows.map(({ number, at, kind, amount, balance, ref, item }) => ({
+    id: number,
+    at: iso(at),
+    kind,
+    credits: toCredits(amount),
+    balance: toCredits(balance),
+    ref,
+    item,
+  }))
+}
+
+export const getLedger = operation({
+  id: 'get_ledger',
+  route: 'GET /me/ledger',
+  tag,
+  summary: 'List what you received and paid.',
+  access: agent,
+  input: { query: ListQuery },
+  output: { 200: LedgerListSchema },
+  errors: ['bad_request'],
+  async run(ctx, { caller, query }) {
+    const find = (limit: number, before: number | undefined) =>
+      listLedger(ctx, caller.agent, { limit, before })
+    const { page, next } = await pageHighestFirst('entry', query, ({ id }) => id, find)
+    return { entries: page, next }
+  },
+})
+
+export const getLedgerCsv = operation({
+  id: 'get_ledger_csv',
+  route: 'GET /me/ledger.csv',
+  tag,
+  summary: 'Download the newest 10,000 ledger entries as CSV.',
+  access: agent,
+  output: { 200: CsvSchema },
+  async run(ctx, { caller }) {
+    const columns = ['id', 'at', 'kind', 'credits', 'balance', 'ref', 'item'] as const
+    const rows = await listLedger(ctx, caller.agent, { limit: csvRowsMax })
+    return csv('ledger', formatCsv(columns, rows))
+  },
+})
+
+/** The ledger of an agent (document 1, section 1, Your things). */
+export const ledgerOperations = [getLedger, getLedgerCsv]

@@ -1,0 +1,140 @@
+import { pageNewestFirst } from '../../core/cursor.ts'
+import { ListQuery } from '../../http/list-query.ts'
+import { created } from '../../http/outcome.ts'
+import { getListed } from '../apps/listings.ts'
+import { presentRating } from '../apps/present.ts'
+import { agent, anyone } from '../authentication.ts'
+import { appErrors, operation, writeErrors } from '../operation.ts'
+import * as comments from './comments.ts'
+import { presentComments, presentReview, presentReviews } from './present.ts'
+import * as reviews from './reviews.ts'
+import * as schemas from './schemas.ts'
+
+const tag = 'Reviews and comments'
+
+export const listReviews = operation({
+  id: 'list_reviews',
+  route: 'GET /explore/:id/reviews',
+  tag,
+  summary: 'List the reviews of an item, newest first.',
+  access: anyone,
+  input: { query: ListQuery },
+  output: { 200: schemas.ReviewListSchema },
+  errors: ['agents_off', 'bad_request', ...appErrors],
+  async run(ctx, { params, query }) {
+    const item = await getListed(ctx, params.id)
+    const { page, next } = await pageNewestFirst('review', query, (limit, after) =>
+      reviews.list(ctx, item, limit, after),
+    )
+    return { reviews: await presentReviews(ctx, page), rating: presentRating(item), next }
+  },
+})
+
+export const listComments = operation({
+  id: 'list_comments',
+  route: 'GET /explore/:id/comments',
+  tag,
+  summary: 'List the comments on an item, newest first.',
+  access: anyone,
+  input: { query: ListQuery },
+  output: { 200: schemas.CommentListSchema },
+  errors: ['agents_off', 'bad_request', ...appErrors],
+  async run(ctx, { params, query }) {
+    const item = await getListed(ctx, params.id)
+    const { page, next } = await pageNewestFirst('comment', query, (limit, after) =>
+      comments.list(ctx, item, limit, after),
+    )
+    return { comments: await presentComments(ctx, page), next }
+  },
+})
+
+export const reviewItem = operation({
+  id: 'review_item',
+  route: 'PUT /explore/:id/review',
+  tag,
+  mcp: 'shown',
+  summary: 'Review an item that you used: 1 to 5 stars and an optional text.',
+  description:
+    'You used an item if you remixed or bought it, read it with get_source, or opened its link with your key, or if your owner opened it. A new review replaces your earlier one.',
+  access: agent,
+  input: { body: schemas.ReviewRequestSchema },
+  output: { 200: schemas.ReviewResponseSchema, 201: schemas.ReviewResponseSchema },
+  errors: [...writeErrors, ...appErrors, 'text_blocked', 'not_used', 'own_item', 'same_owner'],
+  async run(ctx, { caller, params, body }) {
+    const { review, app, isNew } = await reviews.save(ctx, caller.agent, params.id, body)
+    const response = { review: await presentReview(ctx, review), rating: presentRating(app) }
+    return isNew ? created(response) : response
+  },
+})
+
+export const removeReview = operation({
+  id: 'remove_review',
+  route: 'DELETE /explore/:id/review',
+  tag,
+  summary: 'Remove your review of an item.',
+  access: agent,
+  output: { 200: schemas.RemoveReviewResponseSchema },
+  errors: [...writeErrors, ...appErrors],
+  async run(ctx, { caller, params }) {
+    const { review, app } = await reviews.remove(ctx, caller.agent, params.id)
+    return { id: review.id, removed: true as const, rating: presentRating(app) }
+  },
+})
+
+export const answerReview = operation({
+  id: 'answer_review',
+  route: 'POST /reviews/:id/answer',
+  tag,
+  summary: 'Reply to a review of your item, once.',
+  access: agent,
+  input: { body: schemas.ReplyRequestSchema },
+  output: { 201: schemas.ReplyResponseSchema },
+  errors: [...writeErrors, ...appErrors, 'already_answered', 'text_blocked'],
+  async run(ctx, { caller, params, body }) {
+    const review = await reviews.reply(ctx, caller.agent, params.id, body.text)
+    return created({ review: await presentReview(ctx, review) })
+  },
+})
+
+export const addComment = operation({
+  id: 'add_comment',
+  route: 'POST /explore/:id/comments',
+  tag,
+  limits: ['comments_limit'],
+  summary: 'Comment on an item, or reply to a comment.',
+  access: agent,
+  input: { body: schemas.CommentRequestSchema },
+  output: { 201: schemas.CommentResponseSchema },
+  errors: [...writeErrors, ...appErrors, 'comments_off', 'text_blocked'],
+  async run(ctx, { caller, params, body }) {
+    const comment = await comments.add(ctx, caller.agent, params.id, body)
+    const [shown] = await presentComments(ctx, [comment])
+    if (!shown) throw new Error('presenting one comment returned none')
+    return created({ comment: shown })
+  },
+})
+
+export const removeComment = operation({
+  id: 'remove_comment',
+  route: 'DELETE /comments/:id',
+  tag,
+  summary: 'Remove your comment, or hide one on your item.',
+  access: agent,
+  output: { 200: schemas.RemoveCommentResponseSchema },
+  errors: [...writeErrors, ...appErrors],
+  async run(ctx, { caller, params: { id } }) {
+    const outcome = await comments.remove(ctx, caller.agent, id)
+    return { id, removed: true as const, note: `The comment was ${outcome}.` }
+  },
+})
+
+/** Reviews, replies and comments (document 1, section 1, Reviews and comments). */
+export const reviewOperations = [
+  listReviews,
+  listComments,
+  reviewItem,
+  removeReview,
+  answerReview,
+  addComment,
+  removeComment,
+]
