@@ -10,8 +10,8 @@ const shortLines = 40
  */
 const unexplainedMax = 92
 
-/** Files that have a reason to be short: they are started or read on their own. */
-const entries = /(\/tables\.ts|\.worker\.ts|^src\/main\.ts)$/
+/** Files that have a reason to be short: they are started, listed or read on their own. */
+const entries = /(\/tables\.ts|operations\.ts|\.worker\.ts|^src\/main\.ts)$/
 
 export const fileSizes = (tree: Source[]): Finding[] => [...longFiles(tree), ...shortFiles(tree)]
 

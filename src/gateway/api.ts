@@ -2,9 +2,9 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../context.ts'
-import { lazyFor } from '../core/lazy.ts'
 import { NotModifiedSchema } from '../core/schema.ts'
 import { createApp, type FailedRequest } from '../http/app.ts'
+import type { Entity } from '../http/entity.ts'
 import type { Operation } from '../http/operation.ts'
 import { Revalidated } from '../http/outcome.ts'
 import { getRequestContext, pathOf } from '../http/request-context.ts'
@@ -86,9 +86,8 @@ export const foreignOperations: Readonly<Record<string, readonly Operation[]>> =
 }
 
 /** Returns the description of the gateway. */
-export const describedGateway = lazyFor((ctx: AppContext) =>
-  describeGateway(ctx, gatewayOperations),
-)
+export const describedGateway = (ctx: AppContext): Promise<Entity> =>
+  describeGateway(ctx, gatewayOperations)
 
 /** Creates the gateway (document 2). Every operation has a path with `/v1` and one without. */
 export function createGateway(ctx: AppContext) {

@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../context.ts'
-import { lazyFor } from '../core/lazy.ts'
 import { createApp, type FailedRequest } from '../http/app.ts'
+import type { Entity } from '../http/entity.ts'
 import type { Operation } from '../http/operation.ts'
 import { pathOf } from '../http/request-context.ts'
 import { routesOf } from '../http/routes.ts'
@@ -67,9 +67,8 @@ export const agentOperations: readonly Operation[] = [
 ]
 
 /** Returns the description of the Agent API. */
-export const describedAgentApi = lazyFor((ctx: AppContext) =>
-  describeAgentApi(ctx, agentOperations),
-)
+export const describedAgentApi = (ctx: AppContext): Promise<Entity> =>
+  describeAgentApi(ctx, agentOperations)
 
 /** Creates the Agent API. */
 export const createAgentApi = (ctx: AppContext) =>

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type, TypeGuard } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+import { Cache } from '../core/cache.ts'
 import { compressText, createEntity, type Entity } from './entity.ts'
 import { type ApiInfo, toOpenApi31 } from './openapi.ts'
 
@@ -59,8 +60,24 @@ export interface DescribedRoute {
   }
 }
 
+/** Descriptions by what differs between servers. */
+const descriptions = new Cache<Promise<Entity>>(8)
+
+/** Returns the OpenAPI 3.1 description of an API, which takes long to create. */
+export function describeApi(
+  described: readonly DescribedRoute[],
+  info: Omit<ApiInfo, 'optionalBodies'>,
+): Promise<Entity> {
+  const key = [info.title, info.server, info.session].join(' ')
+  const known = descriptions.get(key)
+  if (known) return known
+  const created = createDescription(described, info)
+  descriptions.set(key, created)
+  return created
+}
+
 /** Creates the OpenAPI 3.1 description of an API from its routes. */
-export async function describeApi(
+async function createDescription(
   described: readonly DescribedRoute[],
   info: Omit<ApiInfo, 'optionalBodies'>,
 ): Promise<Entity> {

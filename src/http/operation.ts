@@ -4,18 +4,19 @@ import type { OpenAPIV3 } from 'openapi-types'
 import type { AppContext } from '../context.ts'
 import type { AddressClient } from '../core/client.ts'
 import type { RateLimitName } from '../errors.ts'
+import type { Cap } from '../ledger/caps.ts'
+import type { PaymentRow } from '../payments/x402/rows.ts'
 import type { Special, Success } from './outcome.ts'
-import type { Payer } from './payment.ts'
 import type { RequestContext } from './request-context.ts'
 
-/** The party that sends a call, as a door knows it: its headers, and the context of its request. */
+/** The party that sends a call: its headers, and the context of its request. */
 export interface Sender {
   readonly method: string
   readonly headers: Headers
   readonly context: RequestContext
 }
 
-/** A call as a door passes it to `perform`: nothing in it is checked. */
+/** A call as a transport (HTTP, MCP) passes it to `perform`: nothing in it is checked. */
 export interface IncomingCall extends Sender {
   params: Record<string, unknown>
   query: Record<string, unknown>
@@ -26,7 +27,13 @@ export interface IncomingCall extends Sender {
   resource: string
 }
 
-/** Who may call an operation, and how that party is identified. */
+/** The account that pays for a call, with the cap of its key. */
+export interface Payer {
+  account: PaymentRow['account']
+  cap: Cap
+}
+
+/** The parties that may call an operation, and how they are identified. */
 export interface Access<Caller, ErrorName extends string = string> {
   /** `agent`, `person`, `key` or `none`. */
   auth: string
@@ -80,7 +87,7 @@ type FieldsOf<Schema, Default> = [Schema] extends [never]
 
 type Outcomes = Record<number, TSchema>
 
-/** What `run` may return: the value of a 200, another success, or a special outcome. */
+/** The values that `run` may return: the value of a 200, another success, or a special outcome. */
 export type Outcome<Output extends Outcomes> =
   | Special
   // The gateway relays the responses of upstreams.

@@ -33,7 +33,7 @@ export class Events {
   constructor(readonly open: (onEnd: () => void) => ReadableStream<Uint8Array>) {}
 }
 
-/** What an operation can return whatever its schemas say. */
+/** The outcomes that any operation may have, whatever its schemas say. */
 export type Special = Replay | Content | Revalidated | Events
 
 /** Returns the success of an operation that created something (201). */

@@ -2,7 +2,7 @@ import type { AppContext } from '../context.ts'
 import { nano, zero } from '../core/money.ts'
 import type { Json } from '../core/schema.ts'
 import { ApiError, isApiError } from '../errors.ts'
-import { type Cap, checkDailyCap } from '../ledger/caps.ts'
+import { checkDailyCap } from '../ledger/caps.ts'
 import { createOffer, type Receipt, receiptHeader } from '../payments/x402/offer.ts'
 import {
   authorizationName,
@@ -10,16 +10,9 @@ import {
   type Payment,
   readPayment,
 } from '../payments/x402/payload.ts'
-import type { PaymentRow } from '../payments/x402/rows.ts'
 import type { X402 } from '../payments/x402/x402.ts'
-import type { IncomingCall } from './operation.ts'
+import type { IncomingCall, Payer } from './operation.ts'
 import type { Shortfall } from './request-context.ts'
-
-/** The account that pays for a call, with the cap of its key. */
-export interface Payer {
-  account: PaymentRow['account']
-  cap: Cap
-}
 
 /** An error that a payment resolves, with the offer that the client can pay. */
 export class OfferedError extends Error {

@@ -16,7 +16,7 @@ const storesByDefault = new Set(['POST', 'PUT'])
 const noFields = Type.Optional(Type.Object({}, { additionalProperties: false }))
 
 /**
- * Performs a call of an operation, whatever door it came through, in this order: payment, disk,
+ * Performs a call of an operation, whichever transport it came by, in this order: payment, disk,
  * caller, body, path, fields, work. A missing key fails before a bad body. Returns what `run`
  * returns. Throws the errors that the operation declares, or `OfferedError`.
  */
@@ -54,7 +54,7 @@ export async function perform(
   return withPayment(ctx, paid, access.payerOf?.(caller), async () => operation.run(ctx, call))
 }
 
-/** Reads the JSON body of a call, which some doors have parsed. Throws what `readJsonBody` throws. */
+/** Reads the JSON body of a call, unless it is parsed. Throws what `readJsonBody` throws. */
 export async function readJson(
   { source }: IncomingCall,
   limits: { max?: number; takesZip?: boolean } = {},
@@ -72,7 +72,7 @@ const refOf = (body: unknown): string | undefined =>
 // A schema is compiled with its first call.
 const validatorOf = lazyFor(createValidator)
 const fieldsValidatorOf = lazyFor((schema: TObject) =>
-  createValidator(Type.Object(schema.properties, { additionalProperties: false })),
+  createValidator({ ...schema, additionalProperties: schema.additionalProperties ?? false }),
 )
 
 function checkBody({ input: { body: declared, bodies } }: Operation, body: unknown): void {

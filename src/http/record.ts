@@ -8,8 +8,8 @@ import { networkRejection } from './restrict.ts'
 
 /**
  * Counts a call by the restriction of its network and the rate of its address. Work beyond the call
- * itself is charged to the rate. `isCounted`: the rate has counted the call already. Returns why the
- * call is rejected, if it is.
+ * itself is charged to the rate. `isCounted`: the rate has counted the call already. Returns why
+ * the call is rejected, if it is.
  */
 export function admit(
   ctx: AppContext,

@@ -15,7 +15,7 @@ export function createValidator(schema: TSchema): (value: unknown) => void {
 }
 
 /** Describes an invalid field and what it must be, without repeating its value. */
-export function validationProblem(error: ValueError | undefined): {
+function validationProblem(error: ValueError | undefined): {
   problem: string
   param?: string
 } {

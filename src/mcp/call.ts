@@ -33,7 +33,7 @@ interface CallContext {
 const paymentName = 'x402/payment'
 const receiptName = 'x402/payment-response'
 
-/** Calls the operation of a tool. Its errors are results. Throws InvalidParams for a bad argument. */
+/** Calls the operation of a tool. Errors are results. Throws InvalidParams for a bad argument. */
 export async function callTool(
   ctx: AppContext,
   tool: Tool,
@@ -44,14 +44,14 @@ export async function callTool(
   const inner = innerContext(ctx, getRequestContext(context.mcpRequest))
   inner.route = `/api${tool.operation.path}`
   const incoming = callOf(ctx, tool, args, context, inner)
-  const answer = await runFor(inner.client, () => performTool(ctx, tool, incoming, context))
-  const { status, value } = answer
+  const response = await runFor(inner.client, () => performTool(ctx, tool, incoming, context))
+  const { status, value } = response
   const ms = stopwatch() - startedAt
   record(ctx, 'api', { context: inner, method: tool.operation.method, status, ms })
   const { ['cache-control']: _, ...receipt } = receiptHeaders(ctx, incoming)
   const [header] = Object.values(receipt)
   return {
-    content: [{ type: 'text', text: answer.text }],
+    content: [{ type: 'text', text: response.text }],
     ...(isRecord(value) && { structuredContent: value }),
     ...(status >= 400 && { isError: true }),
     ...(header !== undefined && { _meta: { [receiptName]: fromHeader(header) } }),
@@ -104,14 +104,14 @@ function callOf(
   }
 }
 
-/** What a tool answers: a value and its text. Statuses of 400 and more are errors. */
-interface Answer {
+/** The response of a tool: a value and its text. Statuses of 400 and more are errors. */
+interface ToolResponse {
   status: number
   value: unknown
   text: string
 }
 
-const jsonAnswer = (status: number, value: unknown): Answer => {
+const jsonResponse = (status: number, value: unknown): ToolResponse => {
   const text = JSON.stringify(value)
   return { status, value: JSON.parse(text), text }
 }
@@ -121,41 +121,41 @@ async function performTool(
   { operation }: Tool,
   incoming: IncomingCall,
   { isCounted }: CallContext,
-): Promise<Answer> {
+): Promise<ToolResponse> {
   const { context } = incoming
   try {
     const rejection = admit(ctx, context, ctx.state.limits.apiRequests, isCounted)
     if (rejection) throw new ApiError('rate_limited', rejection)
-    return await answerOf(await perform(ctx, operation, incoming))
+    return await responseOf(await perform(ctx, operation, incoming))
   } catch (thrown) {
     const error = thrown instanceof OfferedError ? thrown.error : thrown
     context.cause = causeOf(error)
     const known = knownError(error)
     if (!known) {
       ctx.log.error('unexpected', error, { id: context.id, route: context.route })
-      return jsonAnswer(500, internalErrorBody(context.id))
+      return jsonResponse(500, internalErrorBody(context.id))
     }
     const { status, body } = errorEnvelope(known)
-    return jsonAnswer(status, thrown instanceof OfferedError ? offeredBody(thrown, body) : body)
+    return jsonResponse(status, thrown instanceof OfferedError ? offeredBody(thrown, body) : body)
   }
 }
 
-async function answerOf(outcome: unknown): Promise<Answer> {
-  if (outcome instanceof Success) return jsonAnswer(outcome.status, outcome.value)
-  if (outcome instanceof Replay) return jsonAnswer(outcome.response.status, outcome.response.body)
+async function responseOf(outcome: unknown): Promise<ToolResponse> {
+  if (outcome instanceof Success) return jsonResponse(outcome.status, outcome.value)
+  if (outcome instanceof Replay) return jsonResponse(outcome.response.status, outcome.response.body)
   if (outcome instanceof Revalidated) {
     const { type, content } = contentOf(outcome.entity)
-    return textAnswer(type, await content.text())
+    return textResponse(type, await content.text())
   }
-  if (!(outcome instanceof Content)) return jsonAnswer(200, outcome)
+  if (!(outcome instanceof Content)) return jsonResponse(200, outcome)
   const { body, headers } = outcome
   if (body instanceof Blob || (typeof body === 'object' && !(body instanceof Uint8Array)))
     throw new Error('a tool cannot return a stream')
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
-  return textAnswer(headers['content-type'] ?? '', text)
+  return textResponse(headers['content-type'] ?? '', text)
 }
 
-function textAnswer(type: string, text: string): Answer {
+function textResponse(type: string, text: string): ToolResponse {
   const [media = ''] = type.split(';')
   return { status: 200, value: { [fieldOf(media)]: text }, text }
 }

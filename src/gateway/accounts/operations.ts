@@ -11,7 +11,7 @@ import * as accounts from './accounts.ts'
 import * as keys from './keys.ts'
 import * as schemas from './schemas.ts'
 
-export const createAccount = operation({
+const createAccount = operation({
   id: 'create_account',
   route: 'POST /accounts/create',
   tag: 'Account',
@@ -29,7 +29,7 @@ export const createAccount = operation({
   },
 })
 
-export const getBalance = operation({
+const getBalance = operation({
   id: 'get_balance',
   route: 'POST /credits/balance',
   tag: 'Account',
@@ -55,7 +55,7 @@ export const getBalance = operation({
   },
 })
 
-export const listKeys = operation({
+const listKeys = operation({
   id: 'list_keys',
   route: 'GET /accounts/keys',
   tag: 'Account',
@@ -65,7 +65,7 @@ export const listKeys = operation({
   run: async (ctx, { caller: spender }) => ({ data: await keys.list(ctx, spender) }),
 })
 
-export const addKey = operation({
+const addKey = operation({
   id: 'add_key',
   route: 'POST /accounts/keys',
   tag: 'Account',
@@ -78,7 +78,7 @@ export const addKey = operation({
   run: async (ctx, { caller: spender, body }) => created(await keys.add(ctx, spender, body ?? {})),
 })
 
-export const changeKey = operation({
+const changeKey = operation({
   id: 'change_key',
   route: 'PATCH /accounts/keys/:id',
   tag: 'Account',
@@ -90,7 +90,7 @@ export const changeKey = operation({
   run: (ctx, { caller: spender, params, body }) => keys.edit(ctx, spender, params.id, body),
 })
 
-export const rotateKey = operation({
+const rotateKey = operation({
   id: 'rotate_key',
   route: 'POST /accounts/keys/:id/rotate',
   tag: 'Account',
@@ -105,7 +105,7 @@ export const rotateKey = operation({
     created(await keys.rotate(ctx, spender, params.id, body ?? {})),
 })
 
-export const revokeKey = operation({
+const revokeKey = operation({
   id: 'revoke_key',
   route: 'DELETE /accounts/keys/:id',
   tag: 'Account',

@@ -6,7 +6,7 @@ import * as schemas from './schemas.ts'
 
 const errors = ['too_large', 'bad_request', 'key_above_own', 'try_again'] as const
 
-export const listProjects = operation({
+const listProjects = operation({
   id: 'list_projects',
   route: 'GET /accounts/projects',
   tag: 'Account',
@@ -16,7 +16,7 @@ export const listProjects = operation({
   run: async (ctx, { caller: spender }) => ({ data: await projects.list(ctx, spender) }),
 })
 
-export const addProject = operation({
+const addProject = operation({
   id: 'add_project',
   route: 'POST /accounts/projects',
   tag: 'Account',
@@ -29,7 +29,7 @@ export const addProject = operation({
   run: async (ctx, { caller: spender, body }) => created(await projects.add(ctx, spender, body)),
 })
 
-export const changeProject = operation({
+const changeProject = operation({
   id: 'change_project',
   route: 'PATCH /accounts/projects/:id',
   tag: 'Account',
@@ -41,7 +41,7 @@ export const changeProject = operation({
   run: (ctx, { caller: spender, params, body }) => projects.edit(ctx, spender, params.id, body),
 })
 
-export const deleteProject = operation({
+const deleteProject = operation({
   id: 'delete_project',
   route: 'DELETE /accounts/projects/:id',
   tag: 'Account',

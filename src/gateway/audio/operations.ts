@@ -12,7 +12,7 @@ import * as transcriptions from './transcriptions.ts'
 /** The formats of a transcription that are not JSON. */
 const texts = ['text/plain', ...Object.values(subtitleTypes)].map((type) => mediaSchema(type))
 
-export const createSpeech = operation({
+const createSpeech = operation({
   id: 'create_speech',
   route: 'POST /audio/speech',
   tag: 'Media',
@@ -30,7 +30,7 @@ export const createSpeech = operation({
     synthesizeSpeech(ctx, spender, body, callOf(call)),
 })
 
-export const createTranscription = operation({
+const createTranscription = operation({
   id: 'create_transcription',
   route: 'POST /audio/transcriptions',
   tag: 'Media',
@@ -53,7 +53,7 @@ export const createTranscription = operation({
     transcriptions.createTranscription(ctx, spender, unread(body), callOf(call)),
 })
 
-export const createTranslation = operation({
+const createTranslation = operation({
   id: 'create_translation',
   route: 'POST /audio/translations',
   tag: 'Media',

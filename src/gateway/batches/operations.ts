@@ -6,7 +6,7 @@ import { operation } from '../operation.ts'
 import * as batches from './batches.ts'
 import * as schemas from './schemas.ts'
 
-export const createBatch = operation({
+const createBatch = operation({
   id: 'create_batch',
   route: 'POST /batches',
   tag: 'Chat',
@@ -24,7 +24,7 @@ export const createBatch = operation({
     batches.create(ctx, spender, body, callOf(call)),
 })
 
-export const listBatches = operation({
+const listBatches = operation({
   id: 'list_batches',
   route: 'GET /batches',
   tag: 'Chat',
@@ -36,7 +36,7 @@ export const listBatches = operation({
   run: (ctx, { caller: spender, query }) => batches.list(ctx, spender.account, query),
 })
 
-export const getBatch = operation({
+const getBatch = operation({
   id: 'get_batch',
   route: 'GET /batches/:id',
   tag: 'Chat',
@@ -48,7 +48,7 @@ export const getBatch = operation({
     batches.present(await batches.get(ctx, spender.account, params.id)),
 })
 
-export const cancelBatch = operation({
+const cancelBatch = operation({
   id: 'cancel_batch',
   route: 'POST /batches/:id/cancel',
   tag: 'Chat',

@@ -8,7 +8,7 @@ import * as schemas from './schemas.ts'
 
 const types = ['all', ...modelTypes].join('|')
 
-export const listModels = operation({
+const listModels = operation({
   id: 'list_models',
   route: 'GET /models',
   tag: 'Models',

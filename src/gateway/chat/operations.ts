@@ -7,7 +7,7 @@ import * as chat from './chat.ts'
 import * as schemas from './schemas.ts'
 import { readsWholeCalls, withWholeCalls } from './whole-calls.ts'
 
-export const createChatCompletion = operation({
+const createChatCompletion = operation({
   id: 'create_chat_completion',
   route: 'POST /chat/completions',
   tag: 'Chat',

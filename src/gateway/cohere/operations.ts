@@ -11,7 +11,7 @@ import * as schemas from './schemas.ts'
 
 const operation = operationWith(CohereErrorSchema)
 
-export const createCohereChat = operation({
+const createCohereChat = operation({
   id: 'create_cohere_chat',
   route: 'POST /chat',
   tag: 'Chat',
@@ -26,7 +26,7 @@ export const createCohereChat = operation({
     chat.createCohereChat(ctx, spender, raw, callOf(call)),
 })
 
-export const cohereRerank = operation({
+const cohereRerank = operation({
   id: 'cohere_rerank',
   route: 'POST /rerank',
   tag: 'Media',

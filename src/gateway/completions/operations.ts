@@ -7,7 +7,7 @@ import { operation } from '../operation.ts'
 import * as completions from './completions.ts'
 import * as schemas from './schemas.ts'
 
-export const createCompletion = operation({
+const createCompletion = operation({
   id: 'create_completion',
   route: 'POST /completions',
   tag: 'Chat',

@@ -6,7 +6,7 @@ import { mediaErrors, operation } from '../operation.ts'
 import * as embeddings from './embeddings.ts'
 import * as schemas from './schemas.ts'
 
-export const createEmbeddings = operation({
+const createEmbeddings = operation({
   id: 'create_embeddings',
   route: 'POST /embeddings',
   tag: 'Media',

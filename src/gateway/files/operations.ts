@@ -37,7 +37,7 @@ const contentHeaders = ({ type, filename }: files.StoredFile): Record<string, st
   'cache-control': 'private, no-store',
 })
 
-export const uploadFile = operation({
+const uploadFile = operation({
   id: 'upload_file',
   route: 'POST /files',
   tag: 'Files',
@@ -63,7 +63,7 @@ export const uploadFile = operation({
   },
 })
 
-export const listFiles = operation({
+const listFiles = operation({
   id: 'list_files',
   route: 'GET /files',
   tag: 'Files',
@@ -75,7 +75,7 @@ export const listFiles = operation({
   run: (ctx, { caller: spender, query }) => files.list(ctx, spender.account, query),
 })
 
-export const getFile = operation({
+const getFile = operation({
   id: 'get_file',
   route: 'GET /files/:id',
   tag: 'Files',
@@ -87,7 +87,7 @@ export const getFile = operation({
     files.present(ctx, await files.use(ctx, spender.account, params.id)),
 })
 
-export const getFileContent = operation({
+const getFileContent = operation({
   id: 'get_file_content',
   route: 'GET /files/:id/content',
   tag: 'Files',
@@ -101,7 +101,7 @@ export const getFileContent = operation({
   },
 })
 
-export const deleteFile = operation({
+const deleteFile = operation({
   id: 'delete_file',
   route: 'DELETE /files/:id',
   tag: 'Files',

@@ -11,7 +11,7 @@ import * as schemas from './schemas.ts'
 
 const operation = operationWith(GeminiErrorSchema)
 
-export const listGeminiModels = operation({
+const listGeminiModels = operation({
   id: 'list_gemini_models',
   route: 'GET /models',
   tag: 'Models',
@@ -21,7 +21,7 @@ export const listGeminiModels = operation({
   run: (ctx) => listModels(ctx),
 })
 
-export const getGeminiModel = operation({
+const getGeminiModel = operation({
   id: 'get_gemini_model',
   route: 'GET /models/*',
   tag: 'Models',
@@ -32,7 +32,7 @@ export const getGeminiModel = operation({
   run: (ctx, { params }) => getModel(ctx, params['*']),
 })
 
-export const callGeminiMethod = operation({
+const callGeminiMethod = operation({
   id: 'call_gemini_method',
   route: 'POST /*',
   tag: 'Chat',

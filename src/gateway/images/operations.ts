@@ -16,7 +16,7 @@ const imagesOrEvents = Type.Union([
   mediaSchema('text/event-stream', { description: 'With `stream`: an event for each image.' }),
 ])
 
-export const createImages = operation({
+const createImages = operation({
   id: 'create_images',
   route: 'POST /images/generations',
   tag: 'Media',
@@ -32,7 +32,7 @@ export const createImages = operation({
     generateImages(ctx, spender, body, callOf(call)),
 })
 
-export const editImages = operation({
+const editImages = operation({
   id: 'edit_images',
   route: 'POST /images/edits',
   tag: 'Media',
@@ -51,7 +51,7 @@ export const editImages = operation({
     changeImages(ctx, spender, '/images/edits', unread(body), callOf(call)),
 })
 
-export const varyImage = operation({
+const varyImage = operation({
   id: 'vary_image',
   route: 'POST /images/variations',
   tag: 'Media',
@@ -70,7 +70,7 @@ export const varyImage = operation({
     changeImages(ctx, spender, '/images/variations', unread(body), callOf(call)),
 })
 
-export const getImage = operation({
+const getImage = operation({
   id: 'get_image',
   route: 'GET /images/:id',
   tag: 'Media',

@@ -10,7 +10,7 @@ import * as schemas from './schemas.ts'
 
 const operation = operationWith(AnthropicErrorSchema)
 
-export const createMessage = operation({
+const createMessage = operation({
   id: 'create_message',
   route: 'POST /messages',
   tag: 'Chat',
@@ -28,7 +28,7 @@ export const createMessage = operation({
     messages.createMessage(ctx, spender, body, call.headers, callOf(call)),
 })
 
-export const countMessageTokens = operation({
+const countMessageTokens = operation({
   id: 'count_message_tokens',
   route: 'POST /messages/count_tokens',
   tag: 'Chat',

@@ -6,7 +6,7 @@ import { mediaErrors, operation } from '../operation.ts'
 import * as moderations from './moderations.ts'
 import * as schemas from './schemas.ts'
 
-export const createModeration = operation({
+const createModeration = operation({
   id: 'create_moderation',
   route: 'POST /moderations',
   tag: 'Media',

@@ -16,7 +16,7 @@ import * as schemas from './schemas.ts'
 
 const operation = operationWith(OpenRouterErrorSchema)
 
-export const createOpenrouterChat = operation({
+const createOpenrouterChat = operation({
   id: 'create_openrouter_chat',
   route: 'POST /chat/completions',
   tag: 'Chat',
@@ -33,7 +33,7 @@ export const createOpenrouterChat = operation({
   },
 })
 
-export const listOpenrouterModels = operation({
+const listOpenrouterModels = operation({
   id: 'list_openrouter_models',
   route: 'GET /models',
   tag: 'Models',
@@ -45,7 +45,7 @@ export const listOpenrouterModels = operation({
   run: (ctx, { query }) => models.listModels(ctx, query),
 })
 
-export const listOpenrouterOwnModels = operation({
+const listOpenrouterOwnModels = operation({
   id: 'list_openrouter_own_models',
   route: 'GET /models/user',
   tag: 'Models',
@@ -57,7 +57,7 @@ export const listOpenrouterOwnModels = operation({
   run: (ctx, { query }) => models.listModels(ctx, query),
 })
 
-export const countOpenrouterModels = operation({
+const countOpenrouterModels = operation({
   id: 'count_openrouter_models',
   route: 'GET /models/count',
   tag: 'Models',
@@ -67,7 +67,7 @@ export const countOpenrouterModels = operation({
   run: (ctx) => models.countModels(ctx),
 })
 
-export const getOpenrouterModel = operation({
+const getOpenrouterModel = operation({
   id: 'get_openrouter_model',
   route: 'GET /model/:author/:slug',
   tag: 'Models',
@@ -78,7 +78,7 @@ export const getOpenrouterModel = operation({
   run: (ctx, { params: { author, slug } }) => models.getModel(ctx, `${author}/${slug}`),
 })
 
-export const listOpenrouterEndpoints = operation({
+const listOpenrouterEndpoints = operation({
   id: 'list_openrouter_endpoints',
   route: 'GET /models/:author/:slug/endpoints',
   tag: 'Models',
@@ -89,7 +89,7 @@ export const listOpenrouterEndpoints = operation({
   run: (ctx, { params: { author, slug } }) => models.getEndpoints(ctx, `${author}/${slug}`),
 })
 
-export const listOpenrouterProviders = operation({
+const listOpenrouterProviders = operation({
   id: 'list_openrouter_providers',
   route: 'GET /providers',
   tag: 'Models',
@@ -99,7 +99,7 @@ export const listOpenrouterProviders = operation({
   run: (ctx) => models.listProviders(ctx),
 })
 
-export const getOpenrouterKey = operation({
+const getOpenrouterKey = operation({
   id: 'get_openrouter_key',
   route: 'GET /key',
   tag: 'Account',
@@ -109,7 +109,7 @@ export const getOpenrouterKey = operation({
   run: (ctx, { caller: spender }) => describeKey(ctx, spender),
 })
 
-export const getOpenrouterCredits = operation({
+const getOpenrouterCredits = operation({
   id: 'get_openrouter_credits',
   route: 'GET /credits',
   tag: 'Account',
@@ -119,7 +119,7 @@ export const getOpenrouterCredits = operation({
   run: (ctx, { caller: spender }) => describeCredits(ctx, spender),
 })
 
-export const getOpenrouterGeneration = operation({
+const getOpenrouterGeneration = operation({
   id: 'get_openrouter_generation',
   route: 'GET /generation',
   tag: 'Account',

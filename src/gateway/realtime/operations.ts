@@ -9,7 +9,7 @@ const QuerySchema = Type.Object({
   model: Type.Optional(Type.String({ description: 'The id of a model of the type realtime.' })),
 })
 
-export const openRealtime = operation({
+const openRealtime = operation({
   id: 'open_realtime',
   route: 'GET /realtime',
   tag: 'Chat',

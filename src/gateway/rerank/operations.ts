@@ -6,7 +6,7 @@ import { mediaErrors, operation } from '../operation.ts'
 import * as reranking from './rerank.ts'
 import * as schemas from './schemas.ts'
 
-export const rerank = operation({
+const rerank = operation({
   id: 'rerank',
   route: 'POST /rerank',
   tag: 'Media',

@@ -9,7 +9,7 @@ import * as responses from './responses.ts'
 import * as schemas from './schemas.ts'
 import * as stored from './stored-responses.ts'
 
-export const createResponse = operation({
+const createResponse = operation({
   id: 'create_response',
   route: 'POST /responses',
   tag: 'Chat',
@@ -30,7 +30,7 @@ export const createResponse = operation({
     responses.createResponse(ctx, spender, body, callOf(call)),
 })
 
-export const getResponse = operation({
+const getResponse = operation({
   id: 'get_response',
   route: 'GET /responses/:id',
   tag: 'Chat',
@@ -47,7 +47,7 @@ export const getResponse = operation({
   },
 })
 
-export const listInputItems = operation({
+const listInputItems = operation({
   id: 'list_input_items',
   route: 'GET /responses/:id/input_items',
   tag: 'Chat',
@@ -60,7 +60,7 @@ export const listInputItems = operation({
     stored.listInput(ctx, spender.account, params.id, query),
 })
 
-export const deleteResponse = operation({
+const deleteResponse = operation({
   id: 'delete_response',
   route: 'DELETE /responses/:id',
   tag: 'Chat',

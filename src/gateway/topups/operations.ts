@@ -4,7 +4,7 @@ import { operation } from '../operation.ts'
 import * as schemas from './schemas.ts'
 import { checkCurrency, getInvoiceStatus, parseTopupAmount, presentInvoice } from './topups.ts'
 
-export const createTopup = operation({
+const createTopup = operation({
   id: 'create_topup',
   route: 'POST /topup/create/:method',
   tag: 'Account',
@@ -28,7 +28,7 @@ export const createTopup = operation({
   },
 })
 
-export const getTopup = operation({
+const getTopup = operation({
   id: 'get_topup',
   route: 'GET /topup/status/:id',
   tag: 'Account',

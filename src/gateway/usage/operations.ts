@@ -8,7 +8,7 @@ import * as groups from './groups.ts'
 import * as history from './history.ts'
 import * as schemas from './schemas.ts'
 
-export const listUsage = operation({
+const listUsage = operation({
   id: 'list_usage',
   route: 'GET /accounts/usage',
   tag: 'Account',
@@ -24,7 +24,7 @@ export const listUsage = operation({
   },
 })
 
-export const listHistory = operation({
+const listHistory = operation({
   id: 'list_history',
   route: 'GET /queries/history',
   tag: 'Account',

@@ -11,7 +11,7 @@ import * as videos from './videos.ts'
 
 const ContentSchema = mediaSchema('video/*')
 
-export const createVideo = operation({
+const createVideo = operation({
   id: 'create_video',
   route: 'POST /videos',
   tag: 'Media',
@@ -35,7 +35,7 @@ export const createVideo = operation({
     submit(ctx, spender, unread(body), callOf(call)),
 })
 
-export const getVideo = operation({
+const getVideo = operation({
   id: 'get_video',
   route: 'GET /videos/:id',
   tag: 'Media',
@@ -47,7 +47,7 @@ export const getVideo = operation({
     videos.present(ctx, await videos.getVideo(ctx, spender, params.id)),
 })
 
-export const getVideoContent = operation({
+const getVideoContent = operation({
   id: 'get_video_content',
   route: 'GET /videos/:id/content',
   tag: 'Media',

@@ -13,7 +13,7 @@ import { publishRequestErrors, readPublishRequest } from './publish-request.ts'
 import * as publish from './publish.ts'
 import * as schemas from './schemas.ts'
 
-export const publishApp = operation({
+const publishApp = operation({
   id: 'publish_app',
   route: 'POST /apps',
   tag: 'Apps',
@@ -42,7 +42,7 @@ export const publishApp = operation({
   },
 })
 
-export const listApps = operation({
+const listApps = operation({
   id: 'list_apps',
   route: 'GET /apps',
   tag: 'Apps',
@@ -60,7 +60,7 @@ export const listApps = operation({
   },
 })
 
-export const getApp = operation({
+const getApp = operation({
   id: 'get_app',
   route: 'GET /apps/:id',
   tag: 'Apps',
@@ -74,7 +74,7 @@ export const getApp = operation({
   }),
 })
 
-export const changeApp = operation({
+const changeApp = operation({
   id: 'change_app',
   route: 'PATCH /apps/:id',
   tag: 'Apps',
@@ -90,7 +90,7 @@ export const changeApp = operation({
   run: (ctx, { caller, params, body }) => publish.changeApp(ctx, caller.agent, params.id, body),
 })
 
-export const deleteApp = operation({
+const deleteApp = operation({
   id: 'delete_app',
   route: 'DELETE /apps/:id',
   tag: 'Apps',
@@ -110,7 +110,7 @@ export const deleteApp = operation({
   },
 })
 
-export const restoreApp = operation({
+const restoreApp = operation({
   id: 'restore_app',
   route: 'POST /apps/:id/restore',
   tag: 'Apps',

@@ -16,7 +16,7 @@ const presentOne = async (ctx: AppContext, row: collections.Collection) => {
   return { collection }
 }
 
-export const listCollections = operation({
+const listCollections = operation({
   id: 'list_collections',
   route: 'GET /me/collections',
   tag,
@@ -33,7 +33,7 @@ export const listCollections = operation({
   },
 })
 
-export const getCollection = operation({
+const getCollection = operation({
   id: 'get_collection',
   route: 'GET /collections/:id',
   tag,
@@ -48,7 +48,7 @@ export const getCollection = operation({
   },
 })
 
-export const createCollection = operation({
+const createCollection = operation({
   id: 'create_collection',
   route: 'POST /me/collections',
   tag,
@@ -64,7 +64,7 @@ export const createCollection = operation({
   },
 })
 
-export const changeCollection = operation({
+const changeCollection = operation({
   id: 'change_collection',
   route: 'PATCH /collections/:id',
   tag,
@@ -77,7 +77,7 @@ export const changeCollection = operation({
     presentOne(ctx, await collections.changeCollection(ctx, caller.agent, params.id, body)),
 })
 
-export const deleteCollection = operation({
+const deleteCollection = operation({
   id: 'delete_collection',
   route: 'DELETE /collections/:id',
   tag,
@@ -91,7 +91,7 @@ export const deleteCollection = operation({
   },
 })
 
-export const addToCollection = operation({
+const addToCollection = operation({
   id: 'add_to_collection',
   route: 'PUT /collections/:id/items/:item',
   tag,
@@ -105,7 +105,7 @@ export const addToCollection = operation({
   },
 })
 
-export const removeFromCollection = operation({
+const removeFromCollection = operation({
   id: 'remove_from_collection',
   route: 'DELETE /collections/:id/items/:item',
   tag,

@@ -8,7 +8,7 @@ import { atomFeed, jsonFeed } from './feeds.ts'
 import * as schemas from './schemas.ts'
 import * as source from './source.ts'
 
-export const explore = operation({
+const explore = operation({
   id: 'explore',
   route: 'GET /explore',
   tag: 'Explore',
@@ -26,7 +26,7 @@ export const explore = operation({
   run: (ctx, { query }) => items.listItems(ctx, query),
 })
 
-export const listShelves = operation({
+const listShelves = operation({
   id: 'list_shelves',
   route: 'GET /explore/shelves',
   tag: 'Explore',
@@ -37,7 +37,7 @@ export const listShelves = operation({
   run: () => ({ shelves: shelfNames.map((name) => ({ name, glyph: shelves[name] })) }),
 })
 
-export const getAtomFeed = operation({
+const getAtomFeed = operation({
   id: 'get_atom_feed',
   route: 'GET /explore/feed.atom',
   tag: 'Explore',
@@ -49,7 +49,7 @@ export const getAtomFeed = operation({
   run: (ctx, { query }) => atomFeed(ctx, query),
 })
 
-export const getJsonFeed = operation({
+const getJsonFeed = operation({
   id: 'get_json_feed',
   route: 'GET /explore/feed.json',
   tag: 'Explore',
@@ -61,7 +61,7 @@ export const getJsonFeed = operation({
   run: (ctx, { query }) => jsonFeed(ctx, query),
 })
 
-export const getMaker = operation({
+const getMaker = operation({
   id: 'get_maker',
   route: 'GET /explore/@:handle',
   tag: 'Explore',
@@ -73,7 +73,7 @@ export const getMaker = operation({
   run: (ctx, { params, query }) => items.getMaker(ctx, params.handle, query),
 })
 
-export const getItem = operation({
+const getItem = operation({
   id: 'get_item',
   route: 'GET /explore/:id',
   tag: 'Explore',
@@ -85,7 +85,7 @@ export const getItem = operation({
   run: (ctx, { params }) => items.getItem(ctx, params.id),
 })
 
-export const getSource = operation({
+const getSource = operation({
   id: 'get_source',
   route: 'GET /explore/:id/source',
   tag: 'Explore',

@@ -15,7 +15,7 @@ import * as schemas from './schemas.ts'
 const wantsMarkdown = (headers: Headers): boolean =>
   ['text/markdown', 'text/plain'].some((type) => prefers({ headers }, type, 'application/json'))
 
-export const isOn = operation({
+const isOn = operation({
   id: 'is_on',
   route: 'GET /on',
   tag: 'Start',
@@ -26,7 +26,7 @@ export const isOn = operation({
   run: (ctx) => ({ on: ctx.config.agentsOn }),
 })
 
-export const start = operation({
+const start = operation({
   id: 'start',
   route: 'GET /',
   tag: 'Start',

@@ -15,7 +15,7 @@ const JobQuery = Type.Object({
   wait: Type.Optional(t.Numeric({ minimum: 0, maximum: jobWaitSecondsMax })),
 })
 
-export const listJobs = operation({
+const listJobs = operation({
   id: 'list_jobs',
   route: 'GET /jobs',
   tag: 'Jobs',
@@ -32,7 +32,7 @@ export const listJobs = operation({
   },
 })
 
-export const getJob = operation({
+const getJob = operation({
   id: 'get_job',
   route: 'GET /jobs/:id',
   tag: 'Jobs',
@@ -51,7 +51,7 @@ export const getJob = operation({
   },
 })
 
-export const cancelJob = operation({
+const cancelJob = operation({
   id: 'cancel_job',
   route: 'DELETE /jobs/:id',
   tag: 'Jobs',
@@ -64,7 +64,7 @@ export const cancelJob = operation({
   }),
 })
 
-export const watchJob = operation({
+const watchJob = operation({
   id: 'watch_job',
   route: 'GET /jobs/:id/events',
   tag: 'Jobs',

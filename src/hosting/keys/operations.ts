@@ -8,7 +8,7 @@ import { getAgentRecord, presentClaim } from '../me/me.ts'
 import { operation, writeErrors } from '../operation.ts'
 import * as schemas from './schemas.ts'
 
-export const newAgent = operation({
+const newAgent = operation({
   id: 'new_agent',
   route: 'POST /keys',
   tag: 'Keys',

@@ -3,7 +3,7 @@ import { operation } from '../operation.ts'
 import * as libraries from './libraries.ts'
 import * as schemas from './schemas.ts'
 
-export const listLibraries = operation({
+const listLibraries = operation({
   id: 'list_libraries',
   route: 'GET /libraries',
   tag: 'Apps',
@@ -19,7 +19,7 @@ export const listLibraries = operation({
   run: (ctx) => libraries.listLibraries(ctx),
 })
 
-export const getLibraryLicense = operation({
+const getLibraryLicense = operation({
   id: 'get_library_license',
   route: 'GET /libraries/license',
   tag: 'Apps',

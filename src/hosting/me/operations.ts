@@ -18,7 +18,7 @@ import * as schemas from './schemas.ts'
 
 const tag = 'Keys'
 
-export const newClaim = operation({
+const newClaim = operation({
   id: 'new_claim',
   route: 'POST /me/claim',
   tag,
@@ -35,7 +35,7 @@ export const newClaim = operation({
   },
 })
 
-export const getMe = operation({
+const getMe = operation({
   id: 'get_me',
   route: 'GET /me',
   tag,
@@ -46,7 +46,7 @@ export const getMe = operation({
   run: (ctx, { caller }) => me.getAgentRecord(ctx, caller.agent, caller.key),
 })
 
-export const changeMe = operation({
+const changeMe = operation({
   id: 'change_me',
   route: 'PATCH /me',
   tag,
@@ -62,7 +62,7 @@ export const changeMe = operation({
   },
 })
 
-export const listKeys = operation({
+const listKeys = operation({
   id: 'list_keys',
   route: 'GET /me/keys',
   tag,
@@ -78,7 +78,7 @@ export const listKeys = operation({
   },
 })
 
-export const addKey = operation({
+const addKey = operation({
   id: 'add_key',
   route: 'POST /me/keys',
   tag,
@@ -93,7 +93,7 @@ export const addKey = operation({
   },
 })
 
-export const revokeKey = operation({
+const revokeKey = operation({
   id: 'revoke_key',
   route: 'DELETE /me/keys/:prefix',
   tag,
@@ -107,7 +107,7 @@ export const revokeKey = operation({
   },
 })
 
-export const closeMe = operation({
+const closeMe = operation({
   id: 'close_me',
   route: 'DELETE /me',
   tag,

@@ -18,8 +18,7 @@ import * as schemas from './schemas.ts'
 const tag = 'Skills and frameworks'
 const VersionNumber = t.Numeric({ minimum: 1, maximum: 1_000_000, multipleOf: 1 })
 
-/** Operations of a maker on its packs, the same as those on apps. */
-export const ownPackOperations = (kind: PackKind) => [
+const versionOperations = (kind: PackKind) => [
   operation({
     id: `list_${kind}s`,
     route: `GET /${kind}s`,
@@ -70,6 +69,9 @@ export const ownPackOperations = (kind: PackKind) => [
       return created({ ...(await presentOwn(ctx, done.app)), note: done.note })
     },
   }),
+]
+
+const changeOperations = (kind: PackKind) => [
   operation({
     id: `change_${kind}`,
     route: `PATCH /${kind}s/:id`,
@@ -114,4 +116,10 @@ export const ownPackOperations = (kind: PackKind) => [
     run: async (ctx, { caller, params }) =>
       presentOwn(ctx, await restoreDeletedApp(ctx, caller.agent, params.id, [kind])),
   }),
+]
+
+/** Operations of a maker on its packs, the same as those on apps. */
+export const ownPackOperations = (kind: PackKind) => [
+  ...versionOperations(kind),
+  ...changeOperations(kind),
 ]

@@ -32,8 +32,8 @@ const validators = {
 }
 
 /**
- * Returns the reader of calls that publish: JSON, or a zip whose fields are query parameters. Throws
- * `bad_request`, `too_large`, `try_again`, and `bad_skill` for files that cannot be read.
+ * Returns the reader of calls that publish: JSON, or a zip whose fields are query parameters. It
+ * throws `bad_request`, `too_large`, `try_again`, and `bad_skill` for files that cannot be read.
  */
 export const packReader =
   (kind: PackKind, action: Action) =>

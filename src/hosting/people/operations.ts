@@ -45,7 +45,7 @@ async function recordOf(ctx: AppContext, person: Person): Promise<schemas.Person
   return { id, name, operator, credits, held: toCredits(held), wallet, agents, created }
 }
 
-export const getClaim = operation({
+const getClaim = operation({
   id: 'get_claim',
   route: 'GET /claim/:code',
   tag,
@@ -65,7 +65,7 @@ export const getClaim = operation({
   },
 })
 
-export const claimAgent = operation({
+const claimAgent = operation({
   id: 'claim_agent',
   route: 'POST /claim',
   tag,
@@ -86,7 +86,7 @@ export const claimAgent = operation({
   },
 })
 
-export const getPerson = operation({
+const getPerson = operation({
   id: 'get_person',
   route: 'GET /people/me',
   tag,
@@ -96,7 +96,7 @@ export const getPerson = operation({
   run: (ctx, { caller }) => recordOf(ctx, caller),
 })
 
-export const listAgents = operation({
+const listAgents = operation({
   id: 'list_agents',
   route: 'GET /people/me/agents',
   tag,
@@ -116,7 +116,7 @@ export const listAgents = operation({
   },
 })
 
-export const changeAgent = operation({
+const changeAgent = operation({
   id: 'change_agent',
   route: 'PATCH /people/me/agents/:handle',
   tag,
@@ -133,7 +133,7 @@ export const changeAgent = operation({
   },
 })
 
-export const sendCredits = operation({
+const sendCredits = operation({
   id: 'send_credits',
   route: 'POST /people/me/agents/:handle/credits',
   tag,
@@ -149,7 +149,7 @@ export const sendCredits = operation({
   },
 })
 
-export const releaseAgent = operation({
+const releaseAgent = operation({
   id: 'release_agent',
   route: 'POST /people/me/agents/:handle/release',
   tag,
@@ -168,7 +168,7 @@ export const releaseAgent = operation({
   },
 })
 
-export const listAgentKeys = operation({
+const listAgentKeys = operation({
   id: 'list_agent_keys',
   route: 'GET /people/me/agents/:handle/keys',
   tag,
@@ -187,7 +187,7 @@ export const listAgentKeys = operation({
   },
 })
 
-export const addAgentKey = operation({
+const addAgentKey = operation({
   id: 'add_agent_key',
   route: 'POST /people/me/agents/:handle/keys',
   tag,
@@ -203,7 +203,7 @@ export const addAgentKey = operation({
   },
 })
 
-export const revokeAgentKey = operation({
+const revokeAgentKey = operation({
   id: 'revoke_agent_key',
   route: 'DELETE /people/me/agents/:handle/keys/:prefix',
   tag,

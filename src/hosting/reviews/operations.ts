@@ -12,7 +12,7 @@ import * as schemas from './schemas.ts'
 
 const tag = 'Reviews and comments'
 
-export const listReviews = operation({
+const listReviews = operation({
   id: 'list_reviews',
   route: 'GET /explore/:id/reviews',
   tag,
@@ -30,7 +30,7 @@ export const listReviews = operation({
   },
 })
 
-export const listComments = operation({
+const listComments = operation({
   id: 'list_comments',
   route: 'GET /explore/:id/comments',
   tag,
@@ -48,7 +48,7 @@ export const listComments = operation({
   },
 })
 
-export const reviewItem = operation({
+const reviewItem = operation({
   id: 'review_item',
   route: 'PUT /explore/:id/review',
   tag,
@@ -67,7 +67,7 @@ export const reviewItem = operation({
   },
 })
 
-export const removeReview = operation({
+const removeReview = operation({
   id: 'remove_review',
   route: 'DELETE /explore/:id/review',
   tag,
@@ -81,7 +81,7 @@ export const removeReview = operation({
   },
 })
 
-export const answerReview = operation({
+const replyToReview = operation({
   id: 'answer_review',
   route: 'POST /reviews/:id/answer',
   tag,
@@ -96,7 +96,7 @@ export const answerReview = operation({
   },
 })
 
-export const addComment = operation({
+const addComment = operation({
   id: 'add_comment',
   route: 'POST /explore/:id/comments',
   tag,
@@ -114,7 +114,7 @@ export const addComment = operation({
   },
 })
 
-export const removeComment = operation({
+const removeComment = operation({
   id: 'remove_comment',
   route: 'DELETE /comments/:id',
   tag,
@@ -134,7 +134,7 @@ export const reviewOperations = [
   listComments,
   reviewItem,
   removeReview,
-  answerReview,
+  replyToReview,
   addComment,
   removeComment,
 ]

@@ -37,7 +37,7 @@ const shareErrors = [
 ] as const
 const readErrors = [...agentKeyErrors, 'bad_request'] as const
 
-export const startRun = operation({
+const startRun = operation({
   id: 'start_run',
   route: 'POST /runs',
   tag,
@@ -59,7 +59,7 @@ export const startRun = operation({
   },
 })
 
-export const reportStep = operation({
+const reportStep = operation({
   id: 'report_step',
   route: 'POST /runs/:id/steps',
   tag,
@@ -74,7 +74,7 @@ export const reportStep = operation({
   }),
 })
 
-export const reportRun = operation({
+const reportRun = operation({
   id: 'report_run',
   route: 'POST /runs/:id/report',
   tag,
@@ -95,7 +95,7 @@ export const reportRun = operation({
   },
 })
 
-export const payShare = operation({
+const payShare = operation({
   id: 'pay_share',
   route: 'POST /runs/:id/share',
   tag,
@@ -118,7 +118,7 @@ export const payShare = operation({
   },
 })
 
-export const answerRun = operation({
+const replyToReport = operation({
   id: 'answer_run',
   route: 'POST /runs/:id/answer',
   tag,
@@ -133,7 +133,7 @@ export const answerRun = operation({
   },
 })
 
-export const listRuns = operation({
+const listRuns = operation({
   id: 'list_runs',
   route: 'GET /runs',
   tag,
@@ -150,7 +150,7 @@ export const listRuns = operation({
   },
 })
 
-export const getRun = operation({
+const getRun = operation({
   id: 'get_run',
   route: 'GET /runs/:id',
   tag,
@@ -165,7 +165,7 @@ export const getRun = operation({
   },
 })
 
-export const getRecord = operation({
+const getRecord = operation({
   id: 'get_record',
   route: 'GET /packs/:id/record',
   tag,
@@ -183,7 +183,7 @@ export const getRecord = operation({
   },
 })
 
-export const listPackRuns = operation({
+const listPackRuns = operation({
   id: 'list_pack_runs',
   route: 'GET /packs/:id/runs',
   tag,
@@ -207,7 +207,7 @@ export const runOperations = [
   reportStep,
   reportRun,
   payShare,
-  answerRun,
+  replyToReport,
   listRuns,
   getRun,
   getRecord,

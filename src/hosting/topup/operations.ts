@@ -3,7 +3,7 @@ import { operation, writeErrors } from '../operation.ts'
 import { TopUpRequestSchema, TopUpResponseSchema } from './schemas.ts'
 import * as topup from './topup.ts'
 
-export const topUp = operation({
+const topUp = operation({
   id: 'top_up',
   route: 'POST /topup',
   tag: 'Your things',

@@ -5,7 +5,7 @@ import { operation, writeErrors } from '../../operation.ts'
 import { createAppeal } from './appeals.ts'
 import { AppealResponseSchema, AppealSchema } from './schemas.ts'
 
-export const appeal = operation({
+const appeal = operation({
   id: 'appeal',
   route: 'POST /apps/:id/appeal',
   tag: 'Moderation',

@@ -36,7 +36,7 @@ const uploads = {
   'application/json': { schema: { ...schemas.UploadEnvelopeSchema, additionalProperties: false } },
 } as const
 
-export const listAssets = operation({
+const listAssets = operation({
   id: 'list_assets',
   route: 'GET /apps/:id/assets',
   tag: 'Assets',
@@ -52,7 +52,7 @@ export const listAssets = operation({
   },
 })
 
-export const makeAssets = operation({
+const makeAssets = operation({
   id: 'make_assets',
   route: 'POST /apps/:id/assets',
   tag: 'Assets',
@@ -88,7 +88,7 @@ export const makeAssets = operation({
   },
 })
 
-export const getAsset = operation({
+const getAsset = operation({
   id: 'get_asset',
   route: 'GET /apps/:id/assets/:name',
   tag: 'Assets',
@@ -102,7 +102,7 @@ export const getAsset = operation({
   },
 })
 
-export const deleteAsset = operation({
+const deleteAsset = operation({
   id: 'delete_asset',
   route: 'DELETE /apps/:id/assets/:name',
   tag: 'Assets',
@@ -117,7 +117,7 @@ export const deleteAsset = operation({
   },
 })
 
-export const putAsset = operation({
+const putAsset = operation({
   id: 'put_asset',
   route: 'PUT /apps/:id/assets/:name',
   tag: 'Assets',
@@ -148,7 +148,7 @@ export const putAsset = operation({
   },
 })
 
-export const lookAtAsset = operation({
+const lookAtAsset = operation({
   id: 'look_at_asset',
   route: 'GET /looks/:id/:version/:name',
   tag: 'Assets',

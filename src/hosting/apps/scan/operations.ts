@@ -12,7 +12,7 @@ const presentScan = ({ verdict, scanned, findings }: Version): AppScan => ({
   findings: findings.map(presentFinding),
 })
 
-export const getScan = operation({
+const getScan = operation({
   id: 'get_scan',
   route: 'GET /apps/:id/scan',
   tag: 'Moderation',
@@ -24,7 +24,7 @@ export const getScan = operation({
     presentScan(await scans.getScan(ctx, caller.agent, params.id)),
 })
 
-export const rescanApp = operation({
+const rescanApp = operation({
   id: 'rescan_app',
   route: 'POST /apps/:id/rescan',
   tag: 'Moderation',

@@ -28,7 +28,7 @@ const asFile = (name: string, type: string) => ({
   'cache-control': 'private, no-store',
 })
 
-export const publishVersion = operation({
+const publishVersion = operation({
   id: 'publish_version',
   route: 'POST /apps/:id/versions',
   tag: 'Apps',
@@ -61,7 +61,7 @@ export const publishVersion = operation({
   },
 })
 
-export const listVersions = operation({
+const listVersions = operation({
   id: 'list_versions',
   route: 'GET /apps/:id/versions',
   tag: 'Apps',
@@ -79,7 +79,7 @@ export const listVersions = operation({
   },
 })
 
-export const restoreVersion = operation({
+const restoreVersion = operation({
   id: 'restore_version',
   route: 'POST /apps/:id/versions/:version/restore',
   tag: 'Apps',
@@ -95,7 +95,7 @@ export const restoreVersion = operation({
   },
 })
 
-export const getHtml = operation({
+const getHtml = operation({
   id: 'get_html',
   route: 'GET /apps/:id/html',
   tag: 'Apps',
@@ -111,7 +111,7 @@ export const getHtml = operation({
   },
 })
 
-export const exportApp = operation({
+const exportApp = operation({
   id: 'export_app',
   route: 'GET /apps/:id/export',
   tag: 'Apps',

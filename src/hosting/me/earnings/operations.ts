@@ -16,7 +16,7 @@ function parseAfter(cursor: string | undefined): After | undefined {
   return item ? { net: BigInt(net), item } : undefined
 }
 
-export const getEarnings = operation({
+const getEarnings = operation({
   id: 'get_earnings',
   route: 'GET /me/earnings',
   tag,
@@ -39,7 +39,7 @@ export const getEarnings = operation({
   },
 })
 
-export const getEarningsCsv = operation({
+const getEarningsCsv = operation({
   id: 'get_earnings_csv',
   route: 'GET /me/earnings.csv',
   tag,

@@ -27,7 +27,7 @@ function presentDelivery(row: deliveries.Delivery): schemas.DeliveryBody {
   return { id, note, kind, state, tries, status, problem, ...times }
 }
 
-export const addHook = operation({
+const addHook = operation({
   id: 'add_hook',
   route: 'POST /me/hooks',
   tag,
@@ -46,7 +46,7 @@ export const addHook = operation({
   },
 })
 
-export const listHooks = operation({
+const listHooks = operation({
   id: 'list_hooks',
   route: 'GET /me/hooks',
   tag,
@@ -62,7 +62,7 @@ export const listHooks = operation({
   },
 })
 
-export const deleteHook = operation({
+const deleteHook = operation({
   id: 'delete_hook',
   route: 'DELETE /me/hooks/:id',
   tag,
@@ -76,7 +76,7 @@ export const deleteHook = operation({
   },
 })
 
-export const listDeliveries = operation({
+const listDeliveries = operation({
   id: 'list_deliveries',
   route: 'GET /me/hooks/:id/deliveries',
   tag,
@@ -95,7 +95,7 @@ export const listDeliveries = operation({
   },
 })
 
-export const redeliver = operation({
+const redeliver = operation({
   id: 'redeliver',
   route: 'POST /me/hooks/:id/deliveries/:delivery/redeliver',
   tag,

@@ -33,7 +33,7 @@ async function listLedger(
   }))
 }
 
-export const getLedger = operation({
+const getLedger = operation({
   id: 'get_ledger',
   route: 'GET /me/ledger',
   tag,
@@ -50,7 +50,7 @@ export const getLedger = operation({
   },
 })
 
-export const getLedgerCsv = operation({
+const getLedgerCsv = operation({
   id: 'get_ledger_csv',
   route: 'GET /me/ledger.csv',
   tag,

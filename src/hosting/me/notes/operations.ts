@@ -22,7 +22,7 @@ const watcherOf = (ctx: AppContext, caller: Caller) => ({
   isAuthorized: () => isStillAuthorized(ctx, caller),
 })
 
-export const listNotes = operation({
+const listNotes = operation({
   id: 'list_notes',
   route: 'GET /me/notes',
   tag,
@@ -46,7 +46,7 @@ export const listNotes = operation({
   },
 })
 
-export const readNotes = operation({
+const readNotes = operation({
   id: 'read_notes',
   route: 'POST /me/notes/read',
   tag,
@@ -62,7 +62,7 @@ export const readNotes = operation({
   },
 })
 
-export const watchNotes = operation({
+const watchNotes = operation({
   id: 'watch_notes',
   route: 'GET /me/events',
   tag,
