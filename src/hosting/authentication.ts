@@ -7,7 +7,7 @@ import { readApiKey } from '../keys/request-key.ts'
 import { agentAccount } from '../ledger/accounts.ts'
 import { keylessBodyBytesMax } from '../limits.ts'
 import { type Agent, findAgent } from './agents/agents.ts'
-import type { Caller } from './agents/caller.ts'
+import type { Actor, Caller } from './agents/caller.ts'
 import { recordKeyNetwork } from './agents/key-networks.ts'
 import { suspensionError } from './agents/suspension.ts'
 
@@ -69,13 +69,16 @@ export const agentKeyErrors = [
  * The access of an agent key (document 1, section 7, group C). In operations with the error
  * `not_an_agent`, it replaces `wrong_key_kind` for a personal key (document 1, operation 7).
  */
-export const agent: Access<Caller, HostingErrorName> = {
+export const agentKey: Access<Caller, HostingErrorName> = {
   auth: 'agent',
   errors: [...agentKeyErrors, 'rate_limited'],
   security: [{ key: [] }],
   identify: (ctx, sender, { errors }) => getCaller(ctx, sender, errors.includes('not_an_agent')),
   payerOf: (caller) => ({ account: agentAccount(caller.agent.id), cap: capOf(caller.key) }),
 }
+
+/** The access of an agent: with its key, or through its owner on the web. */
+export const agent: Access<Actor, HostingErrorName> = agentKey
 
 /** The access of anyone. Only operations with the error `agents_off` need an open API. */
 export const anyone: Access<undefined, HostingErrorName> = {

@@ -25,6 +25,8 @@ export interface IncomingCall extends Sender {
   signal: AbortSignal
   /** The public URL of what is called. */
   resource: string
+  /** The caller, where the transport has identified it. It pays only with credits. */
+  caller?: unknown
 }
 
 /** The account that pays for a call, with the cap of its key. */
@@ -183,6 +185,12 @@ export interface Operation extends Omit<Declaration<string, string>, 'errors'> {
   run(ctx: AppContext, call: Call): unknown
 }
 
+/** An operation with the types of its calls, for code that performs it by its name. */
+export interface NamedOperation<Caller, Params, Output extends Outcomes> extends Operation {
+  output: Output
+  run(ctx: AppContext, call: Call<Caller, Params>): unknown
+}
+
 /** Errors of every operation that credits pay for, because payments add credits (payments.ts). */
 export const paymentErrors = [
   'bad_payment',
@@ -224,7 +232,7 @@ export const operationBuilder =
       Read,
       Output
     >,
-  ): Operation => {
+  ): NamedOperation<Caller, FieldsOf<Params, PathParams<Route>>, Output> => {
     const { route, access, input = {}, idempotent, limits = [], errors = [] } = specification
     const [method = '', path = ''] = route.split(' ')
     const all = [

@@ -36,6 +36,12 @@ export class Events {
 /** The outcomes that any operation may have, whatever its schemas say. */
 export type Special = Replay | Content | Revalidated | Events
 
+/** Returns the value of an outcome that is JSON. */
+export function valueOf(outcome: unknown): unknown {
+  if (outcome instanceof Success) return outcome.value
+  return outcome instanceof Replay ? outcome.response.body : outcome
+}
+
 /** Returns the success of an operation that created something (201). */
 export const created = <Value>(value: Value): Success<201, Value> => new Success(201, value)
 

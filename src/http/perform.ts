@@ -30,7 +30,7 @@ export async function perform(
   const { incoming } = paid
   const { headers, signal, context } = incoming
   if (onFullDisk !== 'allow' && storesByDefault.has(method)) ctx.storage.requireFreeSpace(0)
-  const caller = await access.identify(ctx, incoming, operation)
+  const caller = incoming.caller ?? (await access.identify(ctx, incoming, operation))
   const { bodyBytesMax: max = jsonBodyBytesMax } = access
   const readsJson = method !== 'GET' && !input.read
   const sent = readsJson ? await readJson(incoming, { max }) : undefined
@@ -51,7 +51,8 @@ export async function perform(
     signal,
     context,
   }
-  return withPayment(ctx, paid, access.payerOf?.(caller), async () => operation.run(ctx, call))
+  const payer = incoming.caller === undefined ? access.payerOf?.(caller) : undefined
+  return withPayment(ctx, paid, payer, async () => operation.run(ctx, call))
 }
 
 /** Reads the JSON body of a call, unless it is parsed. Throws what `readJsonBody` throws. */

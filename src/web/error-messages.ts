@@ -5,12 +5,18 @@ import { isWriteUnavailable } from '../db/error.ts'
 import { ApiError, type DetailsOf, type ErrorName, type HostingErrorName } from '../errors.ts'
 import { apiErrorResponse, errorEnvelope, isHostingError } from '../hosting/error-response.ts'
 
-/** Replaces field names of the API by form labels: "title" becomes “Title”. */
+/**
+ * Replaces field names of the API by form labels ("title" becomes “Title”), and JSON types by what a
+ * person can do about them.
+ */
 const withFieldLabels = (problem: string): string =>
-  problem.replace(
-    /"([a-z])(\w*)"/g,
-    (_, first: string, rest: string) => `“${first.toUpperCase()}${rest}”`,
-  )
+  problem
+    .replace(
+      /"([a-z])(\w*)"/g,
+      (_, first: string, rest: string) => `“${first.toUpperCase()}${rest}”`,
+    )
+    .replace(/must be a string \((\d+ to \d+ characters)\)/, 'needs $1')
+    .replace(/must be an integer \((\d+ to \d+)\)/, 'must be a number from $1')
 
 /** Messages for people, by error name. */
 export type Messages<Name extends ErrorName> = { [N in Name]?: (...facts: DetailsOf<N>) => string }

@@ -4,7 +4,7 @@ import { t } from 'elysia'
 import { pageNewestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../http/list-query.ts'
 import { jobWaitSecondsMax } from '../../limits.ts'
-import { agent, isStillAuthorized } from '../authentication.ts'
+import { agent, agentKey, isStillAuthorized } from '../authentication.ts'
 import { operation, writeErrors } from '../operation.ts'
 import * as jobs from './jobs.ts'
 import { presentJob } from './present.ts'
@@ -69,7 +69,7 @@ const watchJob = operation({
   route: 'GET /jobs/:id/events',
   tag: 'Jobs',
   summary: 'Stream the events of a job.',
-  access: agent,
+  access: agentKey,
   output: { 200: schemas.JobEventsSchema, 204: Type.Void() },
   errors: ['not_found', 'job_not_found', 'busy'],
   async run(ctx, { caller, params, headers }) {

@@ -11,7 +11,7 @@ import {
   CreateKeyResponseSchema,
   RevokeKeyResponseSchema,
 } from '../agents/schemas.ts'
-import { agent } from '../authentication.ts'
+import { agent, agentKey } from '../authentication.ts'
 import { operation, writeErrors } from '../operation.ts'
 import * as me from './me.ts'
 import * as schemas from './schemas.ts'
@@ -41,7 +41,7 @@ const getMe = operation({
   tag,
   mcp: 3,
   summary: 'Show the agent: credits, apps and limits.',
-  access: agent,
+  access: agentKey,
   output: { 200: schemas.AgentRecordSchema },
   run: (ctx, { caller }) => me.getAgentRecord(ctx, caller.agent, caller.key),
 })
@@ -67,7 +67,7 @@ const listKeys = operation({
   route: 'GET /me/keys',
   tag,
   summary: 'List your keys, newest first.',
-  access: agent,
+  access: agentKey,
   input: { query: ListQuery },
   output: { 200: schemas.KeyListSchema },
   errors: ['bad_request'],
@@ -83,7 +83,7 @@ const addKey = operation({
   route: 'POST /me/keys',
   tag,
   summary: 'Create another key, for rotation.',
-  access: agent,
+  access: agentKey,
   input: { body: Type.Optional(CreateKeyRequestSchema) },
   output: { 201: CreateKeyResponseSchema },
   errors: writeErrors,

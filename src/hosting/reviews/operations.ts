@@ -48,7 +48,7 @@ const listComments = operation({
   },
 })
 
-const reviewItem = operation({
+export const reviewItem = operation({
   id: 'review_item',
   route: 'PUT /explore/:id/review',
   tag,
@@ -67,7 +67,7 @@ const reviewItem = operation({
   },
 })
 
-const removeReview = operation({
+export const removeReview = operation({
   id: 'remove_review',
   route: 'DELETE /explore/:id/review',
   tag,
@@ -96,7 +96,7 @@ const replyToReview = operation({
   },
 })
 
-const addComment = operation({
+export const addComment = operation({
   id: 'add_comment',
   route: 'POST /explore/:id/comments',
   tag,
@@ -114,7 +114,7 @@ const addComment = operation({
   },
 })
 
-const removeComment = operation({
+export const removeComment = operation({
   id: 'remove_comment',
   route: 'DELETE /comments/:id',
   tag,

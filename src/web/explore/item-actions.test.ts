@@ -95,7 +95,7 @@ test('reviews an item that the person opened while signed in', async () => {
   const item = await bella.read(`/explore/${id}`)
   const { token = '' } = hiddenFields(item, `/explore/${id}/review`)
   const none = await bella.send(`/explore/${id}/review`, { token, ...values, stars: '9' })
-  expect([none.status, alertText(none)]).toEqual([400, 'Choose 1 to 5 stars.'])
+  expect([none.status, alertText(none)]).toEqual([400, '“Stars” must be a number from 1 to 5.'])
   const posted = await bella.send(`/explore/${id}/review`, { token, ...values })
   expect(result(posted)).toEqual([303, `/explore/${id}#reviews`])
   const [review] = await feedback('reviews')
@@ -123,7 +123,7 @@ test('does not offer a review to the owner of the maker', async () => {
 
 test('comments, replies, hides and deletes', async () => {
   const empty = await send(bella, 'comments', { as: 'ben', text: ' ' })
-  expect([empty.status, alertText(empty)]).toEqual([400, 'Enter a comment.'])
+  expect([empty.status, alertText(empty)]).toEqual([400, '“Text” needs 1 to 1000 characters.'])
   const posted = await send(bella, 'comments', { as: 'ben', text: 'How far?' })
   expect(result(posted)).toEqual([303, `/explore/${id}#comments`])
   const [first] = await feedback('comments')
@@ -154,7 +154,7 @@ test('acts only as an own agent that is not suspended', async () => {
   const before = await h.snapshot()
   for (const as of ['ann', '', 'nobody', '@ann']) {
     for (const name of ['comments', 'review', 'remix']) {
-      const values = { as, stars: '5', text: 'hi', max: '0', ref: 'A'.repeat(12) }
+      const values = { as, stars: '5', text: 'hi', maxCredits: '0', ref: 'A'.repeat(12) }
       expect([as, name, (await send(bella, name, values)).status]).toEqual([as, name, 404])
     }
   }

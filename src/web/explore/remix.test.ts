@@ -82,10 +82,10 @@ test('asks again after the price changed', async () => {
     expect.stringContaining('The price changed to 50 credits. Nothing was charged.'),
   ])
   shownPage(failed.body).byRole('button', 'Remix for 50 credits')
-  for (const max of ['', '-1', '1.5', 'x']) {
-    expect((await bella.send(path, { ...fields, max })).status).toBe(400)
+  for (const maxCredits of ['', '-1', '1.5', 'x']) {
+    expect((await bella.send(path, { ...fields, maxCredits })).status).toBe(400)
   }
-  expect((await bella.send(path, { ...fields, max: '50', ref: 'no' })).status).toBe(400)
+  expect((await bella.send(path, { ...fields, maxCredits: '50', ref: 'no' })).status).toBe(400)
   expect(await h.snapshot()).toEqual(before)
 })
 
@@ -108,7 +108,7 @@ test('explains missing credits, a daily limit, a pause and disabled remixes', as
   await ann.call('PATCH', `/apps/${id}`, { remix: 'off' })
   const off = await bella.send(path, fields)
   expect([off.status, alertText(off)]).toEqual([403, expect.stringContaining('turned off remixes')])
-  expect(String(off.body)).not.toContain('name="max"')
+  expect(String(off.body)).not.toContain('name="maxCredits"')
   expect(await credits(ben)).toBe(400)
 })
 

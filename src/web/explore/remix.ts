@@ -44,7 +44,7 @@ export async function remixPage(
             ${form(
               token,
               `/explore/${id}/remix`,
-              html`${await payingField(ctx, agents, submitted?.text('as'))}${hiddenField('max', price)}${hiddenField('ref', newId())}
+              html`${await payingField(ctx, agents, submitted?.text('as'))}${hiddenField('maxCredits', price)}${hiddenField('ref', newId())}
                 <div class="actions">
                   ${button(price === 0 ? 'Remix' : `Remix for ${formatAmount(price, 'credit')}`)}<a
                     class="button quiet"

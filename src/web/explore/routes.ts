@@ -1,8 +1,13 @@
 import type { AppContext } from '../../context.ts'
 import { idPattern } from '../../core/ids.ts'
-import { copyIdOf, remix } from '../../hosting/apps/remix/remix.ts'
-import * as comments from '../../hosting/reviews/comments.ts'
-import * as reviews from '../../hosting/reviews/reviews.ts'
+import { remixApp } from '../../hosting/apps/remix/operations.ts'
+import { copyIdOf } from '../../hosting/apps/remix/remix.ts'
+import {
+  addComment,
+  removeComment,
+  removeReview,
+  reviewItem,
+} from '../../hosting/reviews/operations.ts'
 import { forItem, type Form, rejectForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
@@ -15,9 +20,10 @@ import {
   userPage,
   type UserRequest,
 } from '../session.ts'
+import { submit } from '../submit.ts'
 import { itemPage } from './item.ts'
 import { remixPage } from './remix.ts'
-import { actingAgent, type FailedForm, getItemVisitor } from './visitor.ts'
+import { type FailedForm, getItemVisitor } from './visitor.ts'
 
 /** Actions of signed-in people on an item, each as one of their agents. */
 export const itemRoutes = (ctx: AppContext, layout: Layout) =>
@@ -32,7 +38,7 @@ export const itemRoutes = (ctx: AppContext, layout: Layout) =>
     .post('/explore/:name/review', ({ input, params: { name } }) =>
       userForm(
         input,
-        (req, form) => reviewItem(req, name, form),
+        (req, form) => reviewOnPage(req, name, form),
         (req, message, submitted) => getItemPage(req, name, { name: 'review', message, submitted }),
       ),
     )
@@ -63,37 +69,23 @@ const getItemPage = async (req: UserRequest, id: string, failed?: FailedForm): P
 
 /** Copies an item at the confirmed price. The same form never pays twice. */
 async function remixItem(req: UserRequest, id: string, form: Form): Promise<Response> {
-  const agent = await actingAgent(req, form)
-  const [maxCredits, ref] = [Number(form.text('max')), form.text('ref')]
-  const isConfirmed = form.text('max') !== '' && Number.isInteger(maxCredits) && maxCredits >= 0
-  if (!isConfirmed || !idPattern.test(ref)) rejectForm('Check the price and confirm the remix.')
-  const response = await remix(req.ctx, { agent }, id, { maxCredits, ref })
+  const isConfirmed = /^\d{1,15}$/.test(form.text('maxCredits')) && idPattern.test(form.text('ref'))
+  if (!isConfirmed) rejectForm('Check the price and confirm the remix.')
+  const response = await submit(req, form, remixApp, { id })
   const tab = 'app' in response ? 'build' : 'files'
   return redirectTo(`/studio/${copyIdOf(response)}/${tab}?done=remix`)
 }
 
-const textOf = (form: Form): string => form.text('text').replaceAll('\r\n', '\n').trim()
-
-async function reviewItem(req: UserRequest, id: string, form: Form): Promise<Response> {
-  const agent = await actingAgent(req, form)
-  if (form.has('remove')) await reviews.remove(req.ctx, agent, id)
-  else {
-    const stars = [1, 2, 3, 4, 5].find((count) => `${count}` === form.text('stars'))
-    if (stars === undefined) rejectForm('Choose 1 to 5 stars.')
-    await reviews.save(req.ctx, agent, id, { stars, text: textOf(form) })
-  }
+async function reviewOnPage(req: UserRequest, id: string, form: Form): Promise<Response> {
+  if (form.has('remove')) await submit(req, form, removeReview, { id })
+  else await submit(req, form, reviewItem, { id })
   return redirectTo(itemPath(id, 'reviews'))
 }
 
 /** Adds a comment or a reply, or removes a comment. */
 async function commentOnItem(req: UserRequest, id: string, form: Form): Promise<Response> {
-  const agent = await actingAgent(req, form)
-  const [removed, replyTo] = [form.text('remove'), form.text('replyTo')]
-  if (removed) await comments.remove(req.ctx, agent, removed)
-  else {
-    const text = textOf(form)
-    if (text === '') rejectForm('Enter a comment.')
-    await comments.add(req.ctx, agent, id, { text, ...(replyTo && { replyTo }) })
-  }
+  const removed = form.text('remove')
+  if (removed) await submit(req, form, removeComment, { id: removed })
+  else await submit(req, form, addComment, { id })
   return redirectTo(itemPath(id, 'comments'))
 }

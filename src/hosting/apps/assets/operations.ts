@@ -4,7 +4,7 @@ import { anyMediaSchema, RangeNotSatisfiableSchema } from '../../../core/schema.
 import { ApiError } from '../../../errors.ts'
 import { Content, created, Replay } from '../../../http/outcome.ts'
 import { isSignedPath } from '../../../storage/signed-url.ts'
-import { agent, anyone } from '../../authentication.ts'
+import { agent, agentKey, anyone } from '../../authentication.ts'
 import { appErrors, operation, priceErrors, writeErrors } from '../../operation.ts'
 import * as assets from './assets.ts'
 import { generateAssets } from './generate-assets.ts'
@@ -64,7 +64,7 @@ const makeAssets = operation({
     'charged by itself; a failed one costs nothing. "waiting" generates the missing ' +
     "assets of the page's data-assets list. The response is 201 when all assets are " +
     'done in time, otherwise 202 with a job.',
-  access: agent,
+  access: agentKey,
   input: { body: schemas.GenerateAssetsSchema },
   output: {
     200: schemas.AssetPricesSchema,

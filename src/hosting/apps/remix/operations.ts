@@ -6,7 +6,7 @@ import { appErrors, operation, priceErrors, publishErrors, writeErrors } from '.
 import { remix } from './remix.ts'
 import { RemixResponseSchema, RemixSchema } from './schemas.ts'
 
-const remixApp = operation({
+export const remixApp = operation({
   id: 'remix_app',
   route: 'POST /apps/:id/remix',
   tag: 'Apps',

@@ -2,7 +2,7 @@ import { findAmong, pageNewestFirst } from '../../../core/cursor.ts'
 import { iso } from '../../../core/time.ts'
 import { ListQuery } from '../../../http/list-query.ts'
 import { accepted, created } from '../../../http/outcome.ts'
-import { agent } from '../../authentication.ts'
+import { agent, agentKey } from '../../authentication.ts'
 import { operation, writeErrors } from '../../operation.ts'
 import * as deliveries from './deliveries.ts'
 import * as hooks from './hooks.ts'
@@ -34,7 +34,7 @@ const addHook = operation({
   summary: 'Create a webhook that receives your notes.',
   description:
     'Headers webhook-id, webhook-timestamp and webhook-signature (HMAC-SHA256). Without a 2xx response a delivery is sent up to eight times within a day. 410 ends the hook. Redirects are not followed.',
-  access: agent,
+  access: agentKey,
   input: { body: schemas.CreateHookRequestSchema },
   output: { 201: schemas.CreateHookResponseSchema },
   errors: writeErrors,

@@ -2,7 +2,7 @@ import type { AppContext } from '../../../context.ts'
 import { pageHighestFirst } from '../../../core/cursor.ts'
 import { rejectRequest } from '../../../errors.ts'
 import type { Caller } from '../../agents/caller.ts'
-import { agent, isStillAuthorized } from '../../authentication.ts'
+import { agent, agentKey, isStillAuthorized } from '../../authentication.ts'
 import * as notifications from '../../notifications/notifications.ts'
 import { operation, writeErrors } from '../../operation.ts'
 import { presentNote } from './present.ts'
@@ -69,7 +69,7 @@ const watchNotes = operation({
   summary: 'Stream your notes as they happen.',
   description:
     'Resumes after Last-Event-ID. Without it, the stream starts at your oldest unread note.',
-  access: agent,
+  access: agentKey,
   output: { 200: schemas.NoteEventsSchema },
   errors: ['busy'],
   run: (ctx, { caller, headers }) => watch.watchNotes(ctx, watcherOf(ctx, caller), headers),

@@ -1,0 +1,54 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+import type { Actor } from '../hosting/agents/caller.ts'
+import { getActingAgent } from '../hosting/people/owned-agents.ts'
+import type { NamedOperation } from '../http/operation.ts'
+import { valueOf } from '../http/outcome.ts'
+import { perform } from '../http/perform.ts'
+import { senderOf } from '../http/request-context.ts'
+import type { Form } from './forms.ts'
+import type { UserRequest } from './session.ts'
+
+/**
+ * Performs an operation as the agent that a form names in its field `as`, with the fields of the
+ * form as its body. Returns the value of its success. Throws its errors, and those of
+ * `getActingAgent`.
+ */
+export async function submit<Params extends object, Success extends TSchema>(
+  { ctx, request, visitor }: UserRequest,
+  form: Form,
+  operation: NamedOperation<Actor, Params, { 200: Success } | { 201: Success }>,
+  params: Params,
+): Promise<Static<Success>> {
+  const agent = await getActingAgent(ctx, visitor.person, form.text('as'))
+  const { input, output } = operation
+  const body = input.body === 'none' ? undefined : input.body
+  const outcome = await perform(ctx, operation, {
+    ...senderOf(request),
+    signal: request.signal,
+    resource: '',
+    caller: { agent },
+    params: Object.fromEntries(Object.entries(params)),
+    query: {},
+    source: { value: body && readFields(body, form) },
+  })
+  const value = valueOf(outcome)
+  const schema = '201' in output ? output[201] : output[200]
+  if (!Value.Check(schema, value)) throw new Error(`${operation.id} returned another value`)
+  return value
+}
+
+/** Reads the fields of a schema from a form. A field that the form does not have stays out. */
+function readFields({ properties }: TSchema, form: Form): Record<string, unknown> {
+  const fields: Record<string, unknown> = {}
+  for (const [name, { type }] of Object.entries<TSchema>(properties)) {
+    if (form.has(name)) fields[name] = type === 'boolean' ? true : fieldOf(form, name, type)
+  }
+  return fields
+}
+
+function fieldOf(form: Form, name: string, type: string): string | number {
+  const text = form.text(name).replaceAll('\r\n', '\n').trim()
+  return (type === 'integer' || type === 'number') && text !== '' ? Number(text) : text
+}
