@@ -6,8 +6,8 @@ import { ApiError, type DetailsOf, type ErrorName, type HostingErrorName } from 
 import { apiErrorResponse, errorEnvelope, isHostingError } from '../hosting/error-response.ts'
 
 /**
- * Replaces field names of the API by form labels ("title" becomes “Title”), and JSON types by what a
- * person can do about them.
+ * Replaces field names of the API by form labels ("title" becomes “Title”), and JSON types by what
+ * a person can do about them.
  */
 const withFieldLabels = (problem: string): string =>
   problem

@@ -48,7 +48,7 @@ const getCollection = operation({
   },
 })
 
-const createCollection = operation({
+export const createCollection = operation({
   id: 'create_collection',
   route: 'POST /me/collections',
   tag,
@@ -64,7 +64,7 @@ const createCollection = operation({
   },
 })
 
-const changeCollection = operation({
+export const changeCollection = operation({
   id: 'change_collection',
   route: 'PATCH /collections/:id',
   tag,
@@ -77,7 +77,7 @@ const changeCollection = operation({
     presentOne(ctx, await collections.changeCollection(ctx, caller.agent, params.id, body)),
 })
 
-const deleteCollection = operation({
+export const deleteCollection = operation({
   id: 'delete_collection',
   route: 'DELETE /collections/:id',
   tag,
@@ -91,7 +91,7 @@ const deleteCollection = operation({
   },
 })
 
-const addToCollection = operation({
+export const addToCollection = operation({
   id: 'add_to_collection',
   route: 'PUT /collections/:id/items/:item',
   tag,
@@ -105,7 +105,7 @@ const addToCollection = operation({
   },
 })
 
-const removeFromCollection = operation({
+export const removeFromCollection = operation({
   id: 'remove_from_collection',
   route: 'DELETE /collections/:id/items/:item',
   tag,

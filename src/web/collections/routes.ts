@@ -1,7 +1,12 @@
 import type { AppContext } from '../../context.ts'
-import * as collections from '../../hosting/collections/collections.ts'
+import {
+  addToCollection,
+  changeCollection,
+  createCollection,
+  deleteCollection,
+  removeFromCollection,
+} from '../../hosting/collections/operations.ts'
 import { withQuery } from '../components.ts'
-import { actingAgent } from '../explore/visitor.ts'
 import { forItem, type Form } from '../forms.ts'
 import type { Layout } from '../layout.ts'
 import {
@@ -14,6 +19,7 @@ import {
   userPage,
   type UserRequest,
 } from '../session.ts'
+import { submit } from '../submit.ts'
 import { collectionPage, ownCollectionsPage } from './pages.ts'
 
 /** Lists of items that people make as one of their agents, and share. */
@@ -34,30 +40,25 @@ async function showCollection(input: PageInput, id: string): Promise<Response> {
 
 /** Creates a collection, with a first item where the form of an item page sends one. */
 async function create(req: UserRequest, form: Form): Promise<Response> {
-  const agent = await actingAgent(req, form)
-  const [title, description] = [form.text('title').trim(), form.text('description').trim()]
-  const made = await collections.createCollection(req.ctx, agent, { title, description })
-  const item = form.text('item')
-  if (item) await collections.addItem(req.ctx, agent, made.id, item)
-  return redirectTo(`/collections/${made.id}`)
+  const { collection } = await submit(req, form, createCollection, {})
+  const [{ id }, item] = [collection, form.text('item')]
+  if (item) await submit(req, form, addToCollection, { id, item })
+  return redirectTo(`/collections/${id}`)
 }
 
 /** Adds or removes an item, changes the texts, or deletes the collection. */
 async function change(req: UserRequest, id: string, form: Form): Promise<Response> {
-  const agent = await actingAgent(req, form)
   const path = `/collections/${id}`
   if (form.has('delete')) {
-    await collections.deleteCollection(req.ctx, agent, id)
+    await submit(req, form, deleteCollection, { id })
     return redirectTo('/collections')
   }
   if (form.has('remove')) {
     const item = form.text('remove')
-    await collections.removeItem(req.ctx, agent, id, item)
+    await submit(req, form, removeFromCollection, { id, item })
     return redirectTo(withQuery(path, { removed: item }))
   }
-  if (form.has('title')) {
-    const [title, description] = [form.text('title').trim(), form.text('description').trim()]
-    await collections.changeCollection(req.ctx, agent, id, { title, description })
-  } else await collections.addItem(req.ctx, agent, id, form.text('item'))
+  if (form.has('title')) await submit(req, form, changeCollection, { id })
+  else await submit(req, form, addToCollection, { id, item: form.text('item') })
   return redirectTo(path)
 }
