@@ -43,12 +43,13 @@ export async function submit<Params extends object, Success extends TSchema>(
 function readFields({ properties }: TSchema, form: Form): Record<string, unknown> {
   const fields: Record<string, unknown> = {}
   for (const [name, { type }] of Object.entries<TSchema>(properties)) {
-    if (form.has(name)) fields[name] = type === 'boolean' ? true : fieldOf(form, name, type)
+    if (form.has(name)) fields[name] = fieldOf(form, name, type)
   }
   return fields
 }
 
-function fieldOf(form: Form, name: string, type: string): string | number {
+function fieldOf(form: Form, name: string, type: string): string | number | boolean {
   const text = form.text(name).replaceAll('\r\n', '\n').trim()
+  if (type === 'boolean') return text !== 'false'
   return (type === 'integer' || type === 'number') && text !== '' ? Number(text) : text
 }

@@ -147,3 +147,23 @@ test('comments are deleted with the app, 30 days after its deletion', async () =
   expect(await read.select().from(comments)).toEqual([])
   expect(await read.select().from(reviews)).toEqual([])
 })
+
+test('the maker pins one comment of an item at a time, and unpins it', async () => {
+  const [first, second] = [await comment(ben, 'First'), await comment(dan, 'Second')]
+  const pin = (person: TestAgent, { text }: typeof first, pinned: unknown = true) =>
+    person.call('PUT', `/comments/${text('comment.id')}/pin`, { pinned })
+  const pinnedTexts = async () => {
+    const all: { text: string; pinned: boolean }[] = JSON.parse(
+      JSON.stringify(await listComments()),
+    )
+    return all.filter(({ pinned }) => pinned).map(({ text }) => text)
+  }
+  expect((await pin(ann, first)).body).toMatchObject({ comment: { text: 'First', pinned: true } })
+  expect(await pinnedTexts()).toEqual(['First'])
+  await Promise.all([pin(ann, second), pin(ann, second)])
+  expect(await pinnedTexts()).toEqual(['Second'])
+  await expectError(ctx, 404, 'not_found', () => pin(dan, second))
+  await expectError(ctx, 400, 'bad_request', () => pin(ann, second, 'yes'))
+  await pin(ann, second, false)
+  expect(await pinnedTexts()).toEqual([])
+})

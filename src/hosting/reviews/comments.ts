@@ -1,4 +1,4 @@
-import { and, count, eq, gte, isNull, min } from 'drizzle-orm'
+import { and, count, eq, gte, isNotNull, isNull, min } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import { idPattern, newId } from '../../core/ids.ts'
@@ -122,6 +122,46 @@ export async function remove(
     else await hideComment(ctx, db, id)
   })
   return isOwn ? 'removed' : 'hidden'
+}
+
+/** Returns the pinned comment of an item, unless it is hidden. */
+export async function findPinned(
+  { db }: AppContext,
+  { id }: apps.App,
+): Promise<Comment | undefined> {
+  const isPinned = and(eq(comments.item, id), isNotNull(comments.pinned), isNull(comments.hidden))
+  const [found] = await db.read.select().from(comments).where(isPinned).limit(1)
+  return found
+}
+
+/**
+ * Pins a comment on an item of the agent, instead of the one before, or unpins it. Throws
+ * `not_found` (to all other agents, too) and `taken_down`.
+ */
+export async function pin(
+  ctx: AppContext,
+  agent: Agent,
+  id: string,
+  isPinned: boolean,
+): Promise<Comment> {
+  const comment = await findVisible(ctx.db.read, id)
+  const item = await apps.findApp(ctx, comment?.item ?? id)
+  if (!comment || item?.maker !== agent.id) {
+    throw noComment('GET /explore/{id}/comments lists the comments on an item.')
+  }
+  apps.requireAvailable(item)
+  return ctx.db.tx(async (db) => {
+    await lock(db, `pinned comment on ${item.id}`)
+    const isOther = and(eq(comments.item, item.id), isNotNull(comments.pinned))
+    await db.update(comments).set({ pinned: null }).where(isOther)
+    const pinned = isPinned ? ctx.clock.now() : null
+    const [changed] = await db
+      .update(comments)
+      .set({ pinned })
+      .where(eq(comments.id, id))
+      .returning()
+    return changed ?? comment
+  })
 }
 
 /** Hides a comment and returns the id of its item. */

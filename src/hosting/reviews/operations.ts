@@ -1,3 +1,4 @@
+import type { AppContext } from '../../context.ts'
 import { pageNewestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../http/list-query.ts'
 import { created } from '../../http/outcome.ts'
@@ -11,6 +12,12 @@ import * as reviews from './reviews.ts'
 import * as schemas from './schemas.ts'
 
 const tag = 'Reviews and comments'
+
+async function presentOne(ctx: AppContext, row: comments.Comment) {
+  const [comment] = await presentComments(ctx, [row])
+  if (!comment) throw new Error('presenting one comment returned none')
+  return { comment }
+}
 
 const listReviews = operation({
   id: 'list_reviews',
@@ -108,9 +115,24 @@ export const addComment = operation({
   errors: [...writeErrors, ...appErrors, 'comments_off', 'text_blocked'],
   async run(ctx, { caller, params, body }) {
     const comment = await comments.add(ctx, caller.agent, params.id, body)
-    const [shown] = await presentComments(ctx, [comment])
-    if (!shown) throw new Error('presenting one comment returned none')
-    return created({ comment: shown })
+    return created(await presentOne(ctx, comment))
+  },
+})
+
+export const pinComment = operation({
+  id: 'pin_comment',
+  route: 'PUT /comments/:id/pin',
+  tag,
+  onFullDisk: 'allow',
+  summary: 'Pin a comment above the others on your item, or unpin it.',
+  description: 'One comment of an item is pinned at most.',
+  access: agent,
+  input: { body: schemas.PinCommentSchema },
+  output: { 200: schemas.CommentResponseSchema },
+  errors: [...writeErrors, ...appErrors],
+  async run(ctx, { caller, params, body }) {
+    const comment = await comments.pin(ctx, caller.agent, params.id, body.pinned)
+    return presentOne(ctx, comment)
   },
 })
 
@@ -136,5 +158,6 @@ export const reviewOperations = [
   removeReview,
   replyToReview,
   addComment,
+  pinComment,
   removeComment,
 ]

@@ -37,12 +37,13 @@ export async function presentComments(ctx: AppContext, rows: Comment[]): Promise
     ctx,
     rows.map(({ agent }) => agent),
   )
-  return rows.map(({ id, item, agent, text, replyTo, created }) => ({
+  return rows.map(({ id, item, agent, text, replyTo, pinned, created }) => ({
     id,
     item,
     author: `@${handles.get(agent)}`,
     text,
     replyTo,
+    pinned: pinned !== null,
     created: iso(created),
   }))
 }

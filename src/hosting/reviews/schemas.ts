@@ -69,6 +69,7 @@ const CommentSchema = Type.Object(
     replyTo: nullable(
       Type.String({ description: 'The id of the parent comment, which may be deleted.' }),
     ),
+    pinned: Type.Boolean({ description: 'The maker of the item shows it above the others.' }),
     created: TimeSchema,
   },
   { title: 'Comment' },
@@ -83,6 +84,11 @@ export const CommentRequestSchema = Type.Object(
   { text: textSchema(commentCharsMax, { minLength: 1 }), replyTo: Type.Optional(IdSchema) },
   { additionalProperties: false, examples: [{ text: 'How far does it go?' }] },
 )
+export const PinCommentSchema = Type.Object(
+  { pinned: Type.Boolean() },
+  { additionalProperties: false, examples: [{ pinned: true }] },
+)
+
 export type CommentRequest = Static<typeof CommentRequestSchema>
 
 export const CommentResponseSchema = Type.Object({ comment: CommentSchema })

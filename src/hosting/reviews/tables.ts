@@ -44,6 +44,8 @@ export const comments = table(
     replyTo: text('reply_to'),
     /** When the maker of the item or the operator hid it. */
     hidden: time('hidden'),
+    /** When the maker of the item pinned it. One comment of an item is pinned at most. */
+    pinned: time('pinned'),
     created: time('created').notNull(),
   },
   (t) => [

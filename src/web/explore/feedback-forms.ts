@@ -95,7 +95,7 @@ export function commentForm(
 export function commentActions(
   item: Item,
   visitor: ItemVisitor | undefined,
-  { id, author, text }: CommentBody,
+  { id, author, text, pinned }: CommentBody,
 ): Part {
   if (!visitor?.acting) return undefined
   const handles = visitor.agents.map(({ handle }) => `@${handle}`)
@@ -122,6 +122,15 @@ export function commentActions(
       href="/explore/${item.id}?reply=${id}#comments"
       aria-label="Reply to ${author}"
       >Reply</a
-    >${remove}
+    >${visitor.isOwner && pinForm(item, visitor, id, pinned)}${remove}
   </div>`
 }
+
+/** The maker shows one comment above the others. */
+const pinForm = (item: Item, { token }: ItemVisitor, id: string, isPinned: boolean): Html =>
+  form(
+    token,
+    `/explore/${item.id}/comments`,
+    html`${hiddenField('as', item.maker)}${hiddenField('pin', id)}${hiddenField('pinned', String(!isPinned))}${button(isPinned ? 'Unpin' : 'Pin', 'quiet slim')}`,
+    'act',
+  )

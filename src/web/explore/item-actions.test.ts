@@ -136,6 +136,19 @@ test('comments, replies, hides and deletes', async () => {
   h.clock.advance(1_000)
   expect((await send(annette, 'comments', reply)).status).toBe(303)
   expect(await feedback('comments')).toMatchObject([{ replyTo: comment }, { id: comment }])
+  // Only the maker pins a comment, which is then the first one.
+  const texts = async () =>
+    shownPage(await bella.read(`/explore/${id}`))
+      .allByRole('listitem')
+      .flatMap(({ text }) => /How far\?|To the end\./.exec(text)?.[0] ?? [])
+  expect(await texts()).toEqual(['To the end.', 'How far?'])
+  const pin = { pin: comment, pinned: 'true' }
+  expect((await send(bella, 'comments', { as: 'ben', ...pin })).status).toBe(404)
+  expect((await send(annette, 'comments', { as: 'ann', ...pin })).status).toBe(303)
+  expect(await texts()).toEqual(['How far?', 'To the end.'])
+  const shown = shownPage(await annette.read(`/explore/${id}`))
+  expect(shown.allByRole('button', 'Unpin')).toHaveLength(1)
+  expect(shown.allByRole('button', 'Pin')).toHaveLength(1)
   // The maker hides another's comment; the author deletes their own.
   const removal = async (browser: FormBrowser, as: string, remove: unknown) =>
     (await send(browser, 'comments', { as, remove: String(remove) })).status

@@ -36,6 +36,9 @@ export async function renderFeedback(
       presentComments(ctx, await comments.list(ctx, app, rowsMax + 1, after)),
     ),
   ])
+  const pinned = await comments.findPinned(ctx, app)
+  const first = pinned ? await presentComments(ctx, [pinned]) : []
+  commented.all = [...first, ...commented.all.filter(({ id }) => id !== pinned?.id)]
   const hasComments = app.comments || commented.all.length > 0
   const replyTo = commented.all.find(({ id }) => id === query.get('reply'))
   const discussion = { ...commented, canComment: app.comments, replyTo }
@@ -123,11 +126,12 @@ function commentSection(
   const authors = new Map(all.map((one) => [one.id, one.author]))
   const line = curlRequest(ctx, 'POST', `${item.id}/comments`, { text: 'How far does it go?' })
   const comment = (one: CommentBody): Html => {
-    const { author, text, created, replyTo: parent } = one
+    const { author, text, created, pinned, replyTo: parent } = one
     const to = parent === null ? undefined : authors.get(parent)
     return html`<li>
       <p class="small">
-        <strong>${author}</strong>${to && html` to ${to}`} · ${renderDate(created)}
+        <strong>${author}</strong>${to && html` to ${to}`} ·
+        ${renderDate(created)}${pinned && ' · Pinned'}
       </p>
       <p class="text"><bdi>${text}</bdi></p>
       ${canComment && commentActions(item, visitor, one)}

@@ -4,6 +4,7 @@ import { remixApp } from '../../hosting/apps/remix/operations.ts'
 import { copyIdOf } from '../../hosting/apps/remix/remix.ts'
 import {
   addComment,
+  pinComment,
   removeComment,
   removeReview,
   reviewItem,
@@ -82,10 +83,11 @@ async function reviewOnPage(req: UserRequest, id: string, form: Form): Promise<R
   return redirectTo(itemPath(id, 'reviews'))
 }
 
-/** Adds a comment or a reply, or removes a comment. */
+/** Adds a comment or a reply, or pins or removes a comment. */
 async function commentOnItem(req: UserRequest, id: string, form: Form): Promise<Response> {
-  const removed = form.text('remove')
-  if (removed) await submit(req, form, removeComment, { id: removed })
+  const [removed, pinned] = [form.text('remove'), form.text('pin')]
+  if (pinned) await submit(req, form, pinComment, { id: pinned })
+  else if (removed) await submit(req, form, removeComment, { id: removed })
   else await submit(req, form, addComment, { id })
   return redirectTo(itemPath(id, 'comments'))
 }
