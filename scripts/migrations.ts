@@ -1,6 +1,6 @@
 /**
  * Generates the migrations of both engines from the tables in src.
- *   bun run migrations [NAME]      adds a migration for changed tables
+ *   bun run migrations [NAME]      adds a migration for changed tables, and replaces the snapshot
  *   bun run migrations --fresh     replaces all migrations by one
  *   bun run migrations --check     exits 1 when a migration is missing
  */
@@ -38,6 +38,13 @@ async function generate(engine: (typeof engines)[number], out: string, name: str
 
 const migrationsIn = async (folder: string) =>
   (await readdir(folder).catch(() => [])).filter((file) => file.endsWith('.sql'))
+
+/** Deletes all snapshots of the schema but the newest, from which the next migration starts. */
+async function deleteOldSnapshots(folder: string): Promise<void> {
+  const meta = join(folder, 'meta')
+  const snapshots = (await readdir(meta)).filter((file) => file.endsWith('_snapshot.json'))
+  for (const file of snapshots.toSorted().slice(0, -1)) await rm(join(meta, file))
+}
 
 async function isBehind(engine: (typeof engines)[number]): Promise<boolean> {
   const copy = await mkdtemp(join(tmpdir(), 'migrations-'))
@@ -88,6 +95,7 @@ async function write(option: string | undefined): Promise<void> {
     const first = (await migrationsIn(folder)).length === 0
     await generate(engine, engine.folder, first ? 'begin' : (option ?? 'change'))
     if (first) await addHandwrittenSql(engine.folder)
+    await deleteOldSnapshots(folder)
     console.log(`${engine.folder}/: ${(await migrationsIn(folder)).join(', ')}`)
   }
 }

@@ -28,7 +28,7 @@ async function run(command: string[], cwd = root): Promise<string> {
 }
 
 const beforeMigration = async (): Promise<string> =>
-  `${await run(['git', 'log', '-1', '--format=%H', '--', 'postgres'])}^`
+  `${await run(['git', 'log', '-1', '--format=%H', '--', 'postgres/*.sql'])}^`
 
 const commit = await run(['git', 'rev-parse', '--short', Bun.argv[2] ?? (await beforeMigration())])
 const folder = temporaryFolder('berth-versions-')

@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 
 import { SQL } from 'bun'
 
@@ -22,6 +23,16 @@ test('the program has migrations, and every test database applies them all', asy
   const engine = await freshEngine()
   expect(await engine.ping()).toBeUndefined()
   await engine.close()
+})
+
+test.each(['sqlite', 'postgres'])('%s has the snapshot of its newest migration only', (engine) => {
+  const folder = join(import.meta.dir, '../..', engine)
+  const newest = readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .toSorted()
+    .at(-1)
+  const snapshot = `${newest?.slice(0, 4)}_snapshot.json`
+  expect(readdirSync(join(folder, 'meta')).toSorted()).toEqual([snapshot, '_journal.json'])
 })
 
 if (dialect === 'sqlite')

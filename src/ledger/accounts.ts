@@ -47,7 +47,7 @@ export interface AccountSnapshot {
 const value = (name: string) => sql<NanoUsd>`${sql.placeholder(name)}`
 const isAccount = eq(accounts.id, sql.placeholder('account'))
 const isServiceRow = isService(accounts.kind)
-const snapshotColumns = {
+export const snapshotColumns = {
   number: accounts.entries,
   balance: accounts.balance,
   free: accounts.free,
@@ -109,7 +109,7 @@ export interface HeldAmount {
 }
 
 /** Reserves `held` of an account. Changes nothing when less is available. */
-export const reserve = (db: Db, condition: SQL) =>
+export const reserve = (db: Db, condition?: SQL) =>
   db
     .update(accounts)
     .set({
@@ -126,7 +126,7 @@ export const reserve = (db: Db, condition: SQL) =>
     )
 
 /** Ends a reservation. Changes nothing when the account holds less. */
-export const unreserve = (db: Db, condition: SQL) =>
+export const unreserve = (db: Db, condition?: SQL) =>
   db
     .update(accounts)
     .set({

@@ -1,30 +1,12 @@
-import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, lt } from 'drizzle-orm'
 
-import type { Step } from '../db/chain.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { hasRows } from '../db/query.ts'
 import { csvRowsMax } from '../limits.ts'
-import { accountOf, type AccountSnapshot, type Owner } from './accounts.ts'
+import { accountOf, type Owner } from './accounts.ts'
 import { type AccountId, entries } from './tables.ts'
 
 export type Entry = typeof entries.$inferSelect
-
-const value = sql.placeholder
-
-/** Returns the values of the entry of a debit or credit. Its `amount` is below zero for a debit. */
-export const entryAfter = (account: Step<AccountSnapshot>) => ({
-  account: value('account'),
-  number: account.value('number'),
-  ref: value('ref'),
-  line: value('line'),
-  kind: value('kind'),
-  item: value('item'),
-  amount: value('amount'),
-  balance: account.value('balance'),
-  free: account.value('free'),
-  earned: account.value('earned'),
-  at: value('at'),
-})
 
 /**
  * Returns at most `limit` entries of an account, newest first, with numbers below `before`. The

@@ -150,12 +150,10 @@ export async function openHold(
   request: HoldRequest,
 ): Promise<OpenHoldResult> {
   const hold = createHold(ctx.clock.now(), request)
-  const { claimed, reserved } = await claimAndReserve(db).execute({
-    ...hold,
-    ...heldAmountOf(hold),
-  })
-  if (!claimed) return { hold: await findSameHold(db, hold), isNew: false }
-  if (!reserved) throw await notEnoughCredits(db, hold)
+  const values = { ...hold, ...heldAmountOf(hold) }
+  const { isClaimed, isReserved } = await claimAndReserve(db, values)
+  if (!isClaimed) return { hold: await findSameHold(db, hold), isNew: false }
+  if (!isReserved) throw await notEnoughCredits(db, hold)
   const { key, group } = countersOf(hold)
   const max = request.cap?.max ?? null
   // The account is locked now. PostgreSQL gets these in one round trip, in any order.
@@ -194,7 +192,7 @@ export async function settleHold(
   const at = ctx.clock.now()
   await lockParties(db, ended)
   const debit = debitValues(ended, ended.funds === 'any' ? charged : zero, heldAmountOf(ended), at)
-  const { ended: isEnded, payer } = await endAndDebit(db).execute({ ...endValues(ended), ...debit })
+  const { isEnded, payer } = await endAndDebit(db, { ...endValues(ended), ...debit })
   if (!isEnded) return getHold(db, hold)
   if (!payer) throw new Error(`The account of hold ${hold.ref} cannot pay for it.`)
   await uncountOfGroup(db, ended)
@@ -213,8 +211,8 @@ export async function releaseHold(db: Db, hold: Hold): Promise<Hold> {
 /** Ends an open hold that charges nothing. Returns false for one that has ended. */
 async function endWithoutCharge(db: Db, ended: Hold): Promise<boolean> {
   const values = { ...endValues(ended), ...heldAmountOf(ended) }
-  const { ended: isEnded, unreserved } = await endAndUnreserve(db).execute(values)
-  invariant(!isEnded || unreserved !== undefined, 'an account has what it holds')
+  const { isEnded, isUnreserved } = await endAndUnreserve(db, values)
+  invariant(!isEnded || isUnreserved, 'an account has what it holds')
   if (!isEnded) return false
   await uncountOfGroup(db, ended)
   return true

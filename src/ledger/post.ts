@@ -64,10 +64,10 @@ export async function debitAccount(
 ): Promise<AccountSnapshot | undefined> {
   const { account } = hold
   const values = debitValues(hold, freeMax, { held: zero, heldPaid: zero }, at)
-  const { payer } = await debitAndAppend(db).execute(values)
+  const payer = await debitAndAppend(db, values)
   if (payer || !isServiceAccount(account)) return payer
   await openServiceAccount(db, account, at)
-  return (await debitAndAppend(db).execute(values)).payer
+  return debitAndAppend(db, values)
 }
 
 /**
@@ -104,10 +104,10 @@ async function creditAccount(
   values: ReturnType<typeof entryValues> & { account: AccountId; [name: string]: unknown },
 ): Promise<void> {
   const { account, at } = values
-  let { receiver } = await creditAndAppend(db).execute(values)
+  let receiver = await creditAndAppend(db, values)
   if (!receiver && isServiceAccount(account)) {
     await openServiceAccount(db, account, at)
-    receiver = (await creditAndAppend(db).execute(values)).receiver
+    receiver = await creditAndAppend(db, values)
   }
   if (!receiver) throw new Error(`The account ${account} does not exist.`)
 }

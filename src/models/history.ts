@@ -1,8 +1,9 @@
-import { and, asc, between, desc, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, between, desc, eq, gt, lt, type SQL, sql, type SQLWrapper } from 'drizzle-orm'
 
 import { newId } from '../core/ids.ts'
+import type { Json } from '../core/schema.ts'
 import { utcDay } from '../core/time.ts'
-import { chained } from '../db/chain.ts'
+import { dialect } from '../db/dialect.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { changedRowCount, placeholders, prepared } from '../db/query.ts'
 import { useCounts, uses } from './tables.ts'
@@ -18,6 +19,12 @@ export type NewUse = Omit<Use, 'id' | 'number' | 'modelNumber' | 'key' | 'error'
 
 const value = sql.placeholder
 const counted = { account: value('account'), count: 1, charged: value('charged'), at: value('at') }
+const countColumns = {
+  day: useCounts.day,
+  model: useCounts.model,
+  count: useCounts.count,
+  at: useCounts.at,
+}
 
 const count = (db: Db) =>
   db
@@ -35,27 +42,32 @@ const count = (db: Db) =>
         at: sql`case when excluded.at > ${useCounts.at} then excluded.at else ${useCounts.at} end`,
       },
     })
-    .returning({
-      day: useCounts.day,
-      model: useCounts.model,
-      count: useCounts.count,
-      at: useCounts.at,
-    })
+    .returning(countColumns)
+
+const countQuery = prepared((db) => count(db).prepare())
+const insertQuery = prepared((db) => db.insert(uses).values(placeholders(uses)).prepare())
 
 /** Counts a row, and inserts it with its numbers. */
-const countAndInsert = chained((db, { write }) => {
-  const counts = write('counts', count(db))
-  const ofAll = { day: '', model: '' }
-  const ofModel = { day: '', model: value('model') }
+const countAndInsertAtOnce = prepared((db) => {
+  const counts = db.$with('counts', countColumns).as(count(db).getSQL())
+  const find = (column: SQLWrapper, model: unknown) =>
+    sql`(select ${column} from ${counts} where ${counts.day} = '' and ${counts.model} = ${model})`
   const row = {
     ...placeholders(uses),
-    number: counts.value('count', ofAll),
-    modelNumber: counts.value('count', ofModel),
-    at: counts.value('at', ofAll),
+    number: find(counts.count, ''),
+    modelNumber: find(counts.count, value('model')),
+    at: find(counts.at, ''),
   }
-  write('use', db.insert(uses).values(row))
-  return {}
+  return db.with(counts).insert(uses).values(row).prepare()
 })
+
+/** Does the same on SQLite, which has no statement with two writes. */
+async function countAndInsert(db: Db, values: Json): Promise<void> {
+  const counts = await countQuery(db).execute(values)
+  const find = (model: unknown) => counts.find((row) => row.day === '' && row.model === model)
+  const numbers = { number: find('')?.count, modelNumber: find(values.model)?.count }
+  await insertQuery(db).execute({ ...values, ...numbers, at: find('')?.at })
+}
 
 /** Returns the counts of a row: tokens, or the units that the price is based on. */
 export const usageCounts = (usage: Usage) => ({
@@ -70,7 +82,9 @@ export const usageCounts = (usage: Usage) => ({
 /** Inserts a row into the account's history, within the caller's transaction. */
 export async function insertUse(db: Db, use: NewUse): Promise<void> {
   const [key, error] = [use.key ?? null, use.error ?? null]
-  await countAndInsert(db).execute({ ...use, key, error, id: newId(), day: utcDay(use.at) })
+  const values = { ...use, key, error, id: newId(), day: utcDay(use.at) }
+  if (dialect === 'postgres') await countAndInsertAtOnce(db).execute(values)
+  else await countAndInsert(db, values)
 }
 
 /** A page of an account's history. `from` and `to`: inclusive, milliseconds since 1970. */
