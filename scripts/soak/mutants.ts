@@ -205,7 +205,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'sandbox/upload-as-page',
-    file: 'src/gateway/files/routes.ts',
+    file: 'src/gateway/files/operations.ts',
     from: "  'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(filename)}`,\n",
     to: '',
     tests: ['src/gateway/files/files.test.ts'],

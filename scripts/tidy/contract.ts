@@ -72,7 +72,7 @@ const routes = /^src\/(hosting|gateway)\/.*routes\.ts$/
 /** Paths of guides, which are not operations. */
 const guidePath = /\.(txt|md)$|^\/(server\.json|\.well-known\/.+)$/
 
-/** Finds operations in the routes.ts of either API without response types by status. */
+/** Finds routes of either API, beside its operations, without response types by status. */
 export const responseTypes = (tree: Source[]): Finding[] =>
   tree
     .filter(({ path }) => routes.test(path))
@@ -90,7 +90,7 @@ export const responseTypes = (tree: Source[]): Finding[] =>
             source,
             path,
             what,
-            'declare it with agentOperation(...) or response: { 200: ... }',
+            'declare it in operations.ts, or with response: { 200: ... }',
           ),
         )
       })

@@ -141,10 +141,13 @@ const folderOf = (path: string): string =>
         .slice(0, inner[moduleAt(path, 1)] ? 3 : 2)
         .join('/')
 
+/** Files that declare operations or routes, and have no SQL. */
+const edge = /[/-](operations|routes)\.ts$/
+
 /** Only the folder that owns a table has its SQL. Tables may refer to each other. */
 function tableProblem(from: string, to: string): Problem | undefined {
   if (!to.endsWith('/tables.ts') || from.endsWith('/tables.ts')) return undefined
   const home = to.slice(0, -'tables.ts'.length)
-  if (from.startsWith(home) && !from.endsWith('/routes.ts')) return undefined
+  if (from.startsWith(home) && !edge.test(from)) return undefined
   return [`imports ${to}`, 'call a function of the module that owns the table']
 }

@@ -2,13 +2,13 @@ import ts from 'typescript'
 
 import { type Finding, finding, type Source } from './source.ts'
 
-/** Finds SQL in routes and front ends, and drizzle's own transaction outside db/. */
+/** Finds SQL in operations, routes and front ends, and drizzle's own transaction outside db/. */
 export const sql = (tree: Source[]): Finding[] =>
   tree.filter(({ path, test }) => path.startsWith('src/') && !test).flatMap(sqlIn)
 
 function sqlIn(source: Source): Finding[] {
   const found: Finding[] = []
-  const edge = /(\/routes\.ts|\/schemas\.ts|^src\/(viewer|mcp|main\.ts).*)$/
+  const edge = /([/-](routes|operations)\.ts|\/schemas\.ts|^src\/(viewer|mcp|main\.ts).*)$/
   for (const { to, node } of source.imports) {
     if (to.startsWith('drizzle-orm') && edge.test(source.path)) {
       found.push(

@@ -88,6 +88,11 @@ const problems: [title: string, files: Files, line: string][] = [
     { 'src/hosting/apps/routes.ts': "import { b } from './tables.ts'" },
     'src/hosting/apps/routes.ts:1 imports src/hosting/apps/tables.ts',
   ],
+  ...['operations', 'own-operations'].map((name): [string, Files, string] => [
+    `tables in ${name}.ts`,
+    { [`src/hosting/apps/${name}.ts`]: "import { b } from './tables.ts'" },
+    `src/hosting/apps/${name}.ts:1 imports src/hosting/apps/tables.ts`,
+  ]),
   [
     'a browser script that imports the server',
     { 'public/frame/a.ts': "import { b } from '../../src/limits.ts'" },
@@ -143,6 +148,23 @@ const problems: [title: string, files: Files, line: string][] = [
     { 'src/hosting/apps/routes.ts': "import { eq } from 'drizzle-orm'" },
     'src/hosting/apps/routes.ts:1 a route or front end imports drizzle-orm',
   ],
+  [
+    'SQL in operations',
+    { 'src/gateway/files/operations.ts': "import { eq } from 'drizzle-orm'" },
+    'src/gateway/files/operations.ts:1 a route or front end imports drizzle-orm',
+  ],
+  ...[
+    ['a response', 'new Response(file)', 'builds a response: Response'],
+    ['a response of JSON', 'Response.json(value)', 'builds a response: Response.json'],
+    ['a status', 'new Success(201, value)', 'passes on a status: 201'],
+    ['a status as a field', 'step({ status: 404 })', 'has a status'],
+    ['HTML', "step('<p>Hello')", 'has HTML'],
+    ['HTML around a value', 'step(`<!doctype html><p>${name}`)', 'has HTML'],
+  ].map(([title, text = '', what]): [string, Files, string] => [
+    `an operation with ${title}`,
+    { 'src/gateway/accounts/project-operations.ts': text },
+    `src/gateway/accounts/project-operations.ts:1 an operation ${what}`,
+  ]),
   [
     'the transaction of drizzle',
     { 'src/ledger/a.ts': 'db.transaction(work)' },
@@ -300,6 +322,17 @@ describe('tidy stays green for', () => {
         'src/core/a.ts':
           'type Nano = bigint & { readonly [mark]: 1 }\nconst a = (b: bigint): Nano => b as Nano',
       },
+    ],
+    [
+      'an operation that returns outcomes',
+      {
+        'src/hosting/apps/operations.ts':
+          'const a = { output: { 201: On }, run: () => created(on) }',
+      },
+    ],
+    [
+      'a response outside of operations',
+      { 'src/hosting/packs/site-routes.ts': 'new Response(file)' },
     ],
     ['constants', { 'src/context.ts': 'const a = [1] as const' }],
     ['a date of a given moment', { 'src/context.ts': 'new Date(5)' }],

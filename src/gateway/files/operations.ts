@@ -1,6 +1,7 @@
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { anyMediaSchema } from '../../core/schema.ts'
+import { Content } from '../../http/outcome.ts'
 import { fileKeptSecondsMax, fileKeptSecondsMin } from '../../limits.ts'
 import { key } from '../authentication.ts'
 import { requestOf, unread } from '../call.ts'
@@ -97,7 +98,7 @@ const getFileContent = operation({
   errors: ['no_file', 'not_found'],
   async run(ctx, { caller: spender, params }) {
     const file = await files.use(ctx, spender.account, params.id)
-    return new Response(await files.readBytes(ctx, file), { headers: contentHeaders(file) })
+    return new Content(await files.readBytes(ctx, file), contentHeaders(file))
   },
 })
 

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
+import type { Json } from '../../core/schema.ts'
 import { key } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { chatErrors } from '../chat/schemas.ts'
@@ -37,13 +38,13 @@ const getResponse = operation({
   summary: 'Get a stored response.',
   access: key,
   input: { query: schemas.GetResponseQuerySchema },
-  output: { 200: Type.Unsafe<Response>(schemas.ResponseSchema) },
+  output: { 200: Type.Unsafe<Json>(schemas.ResponseSchema) },
   errors: ['bad_request', 'not_found'],
   async run(ctx, { caller: spender, params, query }) {
     if (query.stream === 'true') {
       throw invalidField('stream', 'Stored responses are not streamed. Remove stream.')
     }
-    return Response.json(await stored.get(ctx, spender.account, params.id))
+    return stored.get(ctx, spender.account, params.id)
   },
 })
 
