@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Browser, chromium } from 'playwright-core'
 
 import figures from '../../generators/images/figures.svg' with { type: 'text' }
-import { drawnThings } from '../../providers/demo/builder/figures.ts'
+import { drawnThings } from '../../providers/demo/builder/game-contents.ts'
 import { analyzePrompt } from '../../providers/demo/builder/prompt-analysis.ts'
 import { renderPage } from '../../providers/demo/builder/render-page.ts'
 import { templates } from '../../providers/demo/builder/templates/templates.ts'
