@@ -1,12 +1,10 @@
 import { isBlankImage } from '../core/image.ts'
 import { type Json, recordOf } from '../core/schema.ts'
 import { stopwatch } from '../core/time.ts'
-import { AppFrame } from './app-frame.ts'
+import { AppFrame, binding, Departures, reporter } from './app-frame.ts'
 import type { Chromium } from './chromium.ts'
-import { binding, Departures, reporter } from './departures.ts'
 import { DevtoolsError } from './devtools.ts'
 import { exceptionMessage, PageError, tooLarge, Unchecked, unresponsive } from './page-errors.ts'
-import { fulfillRequest, type PreviewPage } from './page-requests.ts'
 import { PageProcesses } from './renderers.ts'
 
 export interface PixelSize {
@@ -235,4 +233,32 @@ export class PageSession {
 /** Ignores that the browser could not do it for this page. */
 function ignore(error: unknown): undefined {
   if (!(error instanceof DevtoolsError)) throw error
+}
+
+/** A page to open: its URL, and the handler of its requests. */
+export interface PreviewPage {
+  url: string
+  respond(request: Request): Promise<Response>
+}
+
+/** Answers a paused request of a page, and fails those to other origins. */
+async function fulfillRequest(
+  page: PreviewPage,
+  { requestId, request }: Json,
+  send: (method: string, params: Json) => Promise<unknown>,
+): Promise<void> {
+  const { url = '', headers } = recordOf(request)
+  if (!URL.canParse(String(url)) || new URL(String(url)).origin !== new URL(page.url).origin) {
+    await send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' })
+    return
+  }
+  const sent = new Headers()
+  for (const [name, value] of Object.entries(recordOf(headers))) sent.set(name, String(value))
+  const response = await page.respond(new Request(String(url), { headers: sent }))
+  await send('Fetch.fulfillRequest', {
+    requestId,
+    responseCode: response.status,
+    responseHeaders: [...response.headers].map(([name, value]) => ({ name, value })),
+    body: Buffer.from(await response.bytes()).toString('base64'),
+  })
 }
