@@ -31,9 +31,16 @@ import {
   unspent,
 } from './holds.ts'
 import { invariant } from './invariant.ts'
-import { creditReceivers, debitAccount, debitValues, lockParties } from './post.ts'
+import {
+  claimAndReserve,
+  creditReceivers,
+  debitAccount,
+  debitValues,
+  endAndDebit,
+  endAndUnreserve,
+  lockParties,
+} from './post.ts'
 import type { AccountId, Share } from './tables.ts'
-import { claimAndReserve, endAndDebit, endAndUnreserve } from './writes.ts'
 
 /** The parts of AppContext that ledger writes use beside the caller's transaction. */
 interface LedgerContext {

@@ -1,17 +1,23 @@
 import { nano, type NanoUsd, percentOf, zero } from '../core/money.ts'
+import { chained } from '../db/chain.ts'
 import type { Db } from '../db/engine.ts'
 import {
   type AccountSnapshot,
+  credit,
+  debit,
   type HeldAmount,
   isServiceAccount,
   lockAccounts,
   openServiceAccount,
+  reserve,
   serviceAccounts,
+  unreserve,
 } from './accounts.ts'
-import type { Hold } from './holds.ts'
+import { uncountSpending } from './caps.ts'
+import { entryAfter } from './entries.ts'
+import { claim, end, type Hold } from './holds.ts'
 import { invariant } from './invariant.ts'
-import type { AccountId } from './tables.ts'
-import { creditAndAppend, debitAndAppend } from './writes.ts'
+import { type AccountId, entries } from './tables.ts'
 
 interface Receipt {
   account: AccountId
@@ -111,3 +117,38 @@ async function creditAccount(
   }
   if (!receiver) throw new Error(`The account ${account} does not exist.`)
 }
+
+/** Writes a hold and reserves its amount. */
+export const claimAndReserve = chained((db, { write }) => {
+  const claimed = write('claimed', claim(db))
+  return { claimed, reserved: write('reserved', reserve(db, claimed.isDone)) }
+})
+
+/** Ends a hold that charges nothing, its reservation and its part of the counters. */
+export const endAndUnreserve = chained((db, { write }) => {
+  const ended = write('ended', end(db))
+  const unreserved = write('unreserved', unreserve(db, ended.isDone))
+  write('uncounted', uncountSpending(db, unreserved.isDone))
+  return { ended, unreserved }
+})
+
+/** Ends a hold, debits its charge, and subtracts the rest from its counters. */
+export const endAndDebit = chained((db, { write, insertAfter }) => {
+  const ended = write('ended', end(db))
+  const payer = write('payer', debit(db, ended.isDone))
+  insertAfter(payer, entries, entryAfter(payer))
+  write('uncounted', uncountSpending(db, payer.isDone))
+  return { ended, payer }
+})
+
+const debitAndAppend = chained((db, { write, insertAfter }) => {
+  const payer = write('payer', debit(db))
+  insertAfter(payer, entries, entryAfter(payer))
+  return { payer }
+})
+
+const creditAndAppend = chained((db, { write, insertAfter }) => {
+  const receiver = write('receiver', credit(db))
+  insertAfter(receiver, entries, entryAfter(receiver))
+  return { receiver }
+})
