@@ -7,16 +7,22 @@ import { ignoredFields } from '../ignored-fields.ts'
 import { outputTokenLimit } from '../request-body.ts'
 import { asString, errorResponse, rejectCustomTools } from '../response.ts'
 import type { Upstream, UpstreamCall, UpstreamPath } from '../upstream.ts'
-import { synthesizeSpeech, transcribe } from './audio.ts'
 import { buildCallOptions } from './chat-request.ts'
 import { streamChat } from './chat-stream.ts'
 import { createHead, generateChat } from './chat.ts'
 import { toErrorResponse } from './errors.ts'
-import { editImages, generateImages } from './image.ts'
+import {
+  editImages,
+  generateImages,
+  parseSubmittedVideo,
+  pollVideo,
+  submitVideo,
+  synthesizeSpeech,
+  transcribe,
+} from './media.ts'
 import { sendNative } from './native.ts'
 import { ProviderFetch, type TypedUpstream } from './provider-fetch.ts'
 import { type AiSdkProvider, providerKinds } from './provider-kinds.ts'
-import { parseSubmittedVideo, pollVideo, submitVideo } from './video.ts'
 
 /** Without a key, a provider package would read one from the environment. */
 const noKey = 'none'
