@@ -7,8 +7,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { sha256 } from '../src/core/ids.ts'
-import { buildArchive } from '../src/libraries/archive.ts'
-import { readInstalled } from '../src/libraries/embedded.ts'
+import { buildArchive, readInstalled } from '../src/libraries/embedded.ts'
 
 const bytesMax = 12 * 1_048_576
 

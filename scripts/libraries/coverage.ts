@@ -8,8 +8,7 @@
  */
 import { join } from 'node:path'
 
-import { buildArchive } from '../../src/libraries/archive.ts'
-import { readInstalled } from '../../src/libraries/embedded.ts'
+import { buildArchive, readInstalled } from '../../src/libraries/embedded.ts'
 import { findFont } from '../../src/libraries/find.ts'
 import type { Library } from '../../src/libraries/library.ts'
 import { findLibrary } from '../../src/libraries/store.ts'

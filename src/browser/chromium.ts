@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { Readable, Writable } from 'node:stream'
 
-import { withTempFolder } from '../storage/temp-folder.ts'
+import { withTempFolder } from '../storage/system-files.ts'
 import { Devtools } from './devtools.ts'
 import { Renderers } from './renderers.ts'
 
@@ -50,7 +50,7 @@ const flags = [
 const niceness = 10
 
 /** Path of the browser, and the data folder of the server that uses it. */
-export interface BrowserLocation {
+interface BrowserLocation {
   path: string
   dataDir: string
 }
@@ -68,7 +68,7 @@ export interface Chromium {
  * Starts a browser with a new profile and no environment variables. It ends with this process,
  * because Chromium exits when its pipe closes. Throws when it cannot start.
  */
-export async function startChromium({ path, dataDir }: BrowserLocation): Promise<Chromium> {
+async function startChromium({ path, dataDir }: BrowserLocation): Promise<Chromium> {
   const { promise, resolve, reject } = Promise.withResolvers<Omit<Chromium, 'ended'>>()
   const ended = withTempFolder(dataDir, async (folder) => {
     // Chromium's own sandbox does not work as root.
@@ -105,5 +105,63 @@ function stop(pid: number): void {
     process.kill(pid, 'SIGKILL')
   } catch {
     // It has ended.
+  }
+}
+
+/** Keeps one browser for all pages. It starts with the first page, and ends when it is idle. */
+export class WarmBrowser {
+  private running: Promise<Chromium> | undefined
+  private ended: Promise<void> = Promise.resolve()
+  private pages = 0
+  private idle: ReturnType<typeof setTimeout> | undefined
+  private isClosed = false
+
+  constructor(
+    private readonly location: BrowserLocation,
+    private readonly idleMs: number,
+  ) {}
+
+  /** Runs `work` with the browser. Throws when it cannot start. */
+  async use<Result>(work: (browser: Chromium) => Promise<Result>): Promise<Result> {
+    if (this.isClosed) throw new Error('the server stops')
+    clearTimeout(this.idle)
+    this.pages += 1
+    try {
+      this.running ??= this.start()
+      return await work(await this.running)
+    } finally {
+      this.pages -= 1
+      if (this.pages === 0) this.idle = setTimeout(() => void this.stop(), this.idleMs).unref()
+    }
+  }
+
+  /** Ends the browser for good. */
+  async close(): Promise<void> {
+    this.isClosed = true
+    clearTimeout(this.idle)
+    await this.stop()
+  }
+
+  /** Ends the browser. The next page starts another one. */
+  private async stop(): Promise<void> {
+    const browser = await this.running?.catch(() => undefined)
+    browser?.kill()
+    await this.ended
+  }
+
+  private async start(): Promise<Chromium> {
+    try {
+      // The profile of the browser before is removed first.
+      await this.ended
+      const browser = await startChromium(this.location)
+      this.ended = browser.ended
+      const forget = (): void => void (this.running = undefined)
+      if (browser.devtools.closed.aborted) forget()
+      else browser.devtools.closed.addEventListener('abort', forget)
+      return browser
+    } catch (error) {
+      this.running = undefined
+      throw error
+    }
   }
 }

@@ -1,12 +1,9 @@
 import { isBlankImage } from '../core/image.ts'
 import { type Json, recordOf } from '../core/schema.ts'
 import { stopwatch } from '../core/time.ts'
-import { AppFrame } from './app-frame.ts'
 import type { Chromium } from './chromium.ts'
-import { binding, Departures, reporter } from './departures.ts'
 import { DevtoolsError } from './devtools.ts'
 import { exceptionMessage, PageError, tooLarge, Unchecked, unresponsive } from './page-errors.ts'
-import { fulfillRequest, type PreviewPage } from './page-requests.ts'
 import { PageProcesses } from './renderers.ts'
 
 export interface PixelSize {
@@ -235,4 +232,113 @@ export class PageSession {
 /** Ignores that the browser could not do it for this page. */
 function ignore(error: unknown): undefined {
   if (!(error instanceof DevtoolsError)) throw error
+}
+
+/** A page to open: its URL, and the handler of its requests. */
+export interface PreviewPage {
+  url: string
+  respond(request: Request): Promise<Response>
+}
+
+/** Answers a paused request of a page, and fails those to other origins. */
+async function fulfillRequest(
+  page: PreviewPage,
+  { requestId, request }: Json,
+  send: (method: string, params: Json) => Promise<unknown>,
+): Promise<void> {
+  const { url = '', headers } = recordOf(request)
+  if (!URL.canParse(String(url)) || new URL(String(url)).origin !== new URL(page.url).origin) {
+    await send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' })
+    return
+  }
+  const sent = new Headers()
+  for (const [name, value] of Object.entries(recordOf(headers))) sent.set(name, String(value))
+  const response = await page.respond(new Request(String(url), { headers: sent }))
+  await send('Fetch.fulfillRequest', {
+    requestId,
+    responseCode: response.status,
+    responseHeaders: [...response.headers].map(([name, value]) => ({ name, value })),
+    body: Buffer.from(await response.bytes()).toString('base64'),
+  })
+}
+
+/** The frame of an app in the wrapper (docs/spec/sandbox.md). Both share a session. */
+class AppFrame {
+  session = ''
+  /** The JavaScript context of the app. */
+  context = 0
+  private wrapper = ''
+  private app = ''
+  private readonly starting = Promise.withResolvers<void>()
+  private readonly loading = Promise.withResolvers<void>()
+
+  constructor(private readonly departures: Departures) {}
+
+  /** Resolves when the frame exists, before scripts of the app run. */
+  get started(): Promise<void> {
+    return this.starting.promise
+  }
+
+  /** Resolves when the app has loaded. */
+  get loaded(): Promise<void> {
+    return this.loading.promise
+  }
+
+  /** Follows the app in a new wrapper. */
+  enter(session: string, wrapper: string): void {
+    Object.assign(this, { session, wrapper, app: '', context: 0 })
+  }
+
+  onEvent(method: string, params: Json): void {
+    const isApp = params.frameId === this.app
+    if (method === 'Page.frameAttached' && params.parentFrameId === this.wrapper) {
+      this.app = String(params.frameId)
+      this.starting.resolve()
+    } else if (method === 'Runtime.executionContextCreated') {
+      const { id, auxData } = recordOf(params.context)
+      const { frameId, isDefault } = recordOf(auxData)
+      if (isDefault === true && frameId === this.app) this.context = Number(id)
+    } else if (isApp && method === 'Page.frameStoppedLoading') {
+      this.loading.resolve()
+    } else if (isApp && method === 'Page.frameRequestedNavigation') {
+      this.departures.add(String(params.url))
+    }
+  }
+}
+
+const urlsMax = 5
+const charsMax = 500
+
+/**
+ * Script for the viewer's page: reports links that the app opens by `window.open` or by clicks of
+ * its scripts. The sandbox turns these into messages (public/frame/links.ts).
+ */
+const binding = 'reportDeparture'
+const reporter = `if (self === top) addEventListener('message', ({ data }) => {
+  if (data && data.type === 'service:link') ${binding}(String(data.href))
+})`
+
+/** The URLs outside the page that it tries to open before its visitor does anything. */
+class Departures {
+  private readonly found = new Set<string>()
+  private isWatching = true
+
+  /** `page` is the URL of the viewer. */
+  constructor(private readonly page: string) {}
+
+  get urls(): string[] {
+    return [...this.found]
+  }
+
+  add(url: string): void {
+    if (!this.isWatching || this.found.size >= urlsMax || !URL.canParse(url, this.page)) return
+    const { protocol, origin, href } = new URL(url, this.page)
+    const isPage = /^(?:https?|data|blob):$/.test(protocol)
+    if (isPage && origin !== new URL(this.page).origin) this.found.add(href.slice(0, charsMax))
+  }
+
+  /** Ends the watch. A visitor's click may lead anywhere. */
+  end(): void {
+    this.isWatching = false
+  }
 }

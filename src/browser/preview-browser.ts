@@ -3,11 +3,9 @@ import { availableParallelism } from 'node:os'
 import { FairQueue, PoolBusyError } from '../core/fair-queue.ts'
 import type { Log } from '../core/log.ts'
 import { type Capture, capturePage } from './capture.ts'
-import { Unchecked } from './page-errors.ts'
-import type { PreviewPage } from './page-requests.ts'
-import { type PageLimits, PageSession, type PixelSize } from './page-session.ts'
-import { previewPage, type PreviewResult, previewSize } from './preview.ts'
-import { WarmBrowser } from './warm-browser.ts'
+import { WarmBrowser } from './chromium.ts'
+import { PageError, Unchecked } from './page-errors.ts'
+import { type PageLimits, PageSession, type PixelSize, type PreviewPage } from './page-session.ts'
 
 /** A page and its files, to open outside its public link. */
 export interface PreviewInput {
@@ -108,4 +106,46 @@ async function repeat<Result>(attempt: () => Promise<Result>): Promise<Result> {
       if (!(error instanceof Unchecked) || attempts === attemptsMax) throw error
     }
   }
+}
+
+/** The result of a preview: problems as sentences, and a PNG screenshot. */
+export interface PreviewResult {
+  problems: string[]
+  screenshot: Uint8Array<ArrayBuffer> | undefined
+}
+
+const previewSize = { width: 640, height: 640 }
+const turnsMax = 6
+const turnsMin = 3
+const turnMs = 500
+const problemsMax = 8
+
+const blank =
+  'The page is blank: every pixel has the same color. It must draw something at once, ' +
+  'even before its assets have loaded.'
+
+const leaves = (url: string): string =>
+  `The page leaves for ${url} by itself, and visitors see nothing then. Use a link instead.`
+
+/** Reports what a page draws and throws when it opens, and where it goes by itself. */
+async function previewPage(session: PageSession, signal: AbortSignal): Promise<PreviewResult> {
+  try {
+    const screenshot = await session.run(() => waitForDrawing(session), signal)
+    const departures = session.departures.urls.map(leaves)
+    const others = departures.length > 0 || screenshot ? departures : [blank]
+    const problems = [...session.exceptions, ...others]
+    return { problems: problems.slice(0, problemsMax), screenshot }
+  } catch (error) {
+    if (!(error instanceof PageError)) throw error
+    return { problems: [error.message], screenshot: undefined }
+  }
+}
+
+async function waitForDrawing(session: PageSession): Promise<PreviewResult['screenshot']> {
+  for (let turns = 1; turns <= turnsMax; turns += 1) {
+    await session.turn(turnMs)
+    const shot = turns < turnsMin ? undefined : await session.takeScreenshot()
+    if (shot) return shot
+  }
+  return undefined
 }

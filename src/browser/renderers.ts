@@ -1,5 +1,5 @@
 import { isRecord } from '../core/schema.ts'
-import { readProcessBytes } from '../storage/process-memory.ts'
+import { readProcessBytes } from '../storage/system-files.ts'
 import type { Devtools } from './devtools.ts'
 
 /** Memory of one process, after which it is killed. A page of the largest size needs a third. */

@@ -7,6 +7,7 @@ import {
   rate,
   secret,
   text,
+  url,
   usdAmount,
 } from './setting-types.ts'
 
@@ -80,4 +81,22 @@ export const builds = {
       'Price in credits of an asset that is generated without a model.',
     ),
   }),
+}
+
+export const libraryStore = {
+  LIBRARIES: choice(
+    ['store', 'fetch'],
+    'Packages that pages name and the library store lacks. store: they do not load. fetch: they are fetched from LIBRARY_REGISTRY.',
+  ),
+  LIBRARY_REGISTRY: url(
+    'npm registry for LIBRARIES=fetch and the command berth libraries add. Default of the command: the registry of npm on this machine.',
+  ),
+}
+
+/** Runs of skills and frameworks (docs/spec/packs-and-runs.md, "Runs"). */
+export const runs = {
+  EVIDENCE_URLS: onOff(
+    false,
+    'Fetches each public URL in the evidence of a run once, to mark it as verified.',
+  ),
 }

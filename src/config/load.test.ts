@@ -3,8 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { isServiceVariable } from './environment.ts'
-import { ConfigError, loadConfig } from './load.ts'
+import { ConfigError, isServiceVariable, loadConfig } from './load.ts'
 import { SettingsSchema } from './settings.ts'
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'berth-config-'))

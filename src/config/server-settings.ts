@@ -9,6 +9,7 @@ import {
   origin,
   retentionDays,
   secret,
+  secretUrl,
   text,
   url,
 } from './setting-types.ts'
@@ -107,4 +108,42 @@ export const safety = {
   ),
   HOOKS_TO_PRIVATE: onOff(false, 'Allows webhooks to private addresses and to this machine.'),
   MODERATION_KEPT_DAYS: retentionDays('Days that reports, appeals and decisions are kept.'),
+}
+
+/** Alerts of the operator (docs/operating.md, "Alerts"). */
+export const alerting = editable({
+  ALERT_WEBHOOK_URL: secretUrl('URL that receives alerts as signed webhooks.'),
+  ALERT_ERROR_PERCENT: integer(
+    0,
+    100,
+    5,
+    'Share of server errors in percent, over five minutes, from which on there is an alert. 0 is off.',
+  ),
+  ALERT_P95_MS: integer(
+    0,
+    600_000,
+    30_000,
+    'Milliseconds until responses begin, for the slowest 5 percent, from which on there is an alert. 0 is off.',
+  ),
+  ALERT_DISK_FREE_BYTES: integer(
+    0,
+    1_000_000_000_000_000,
+    1_000_000_000,
+    'Free disk space in bytes below which there is an alert. 0 is off.',
+  ),
+})
+
+export const telemetry = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: url(
+    'OpenTelemetry collector for traces and metrics by OTLP/HTTP, such as http://127.0.0.1:4318. Empty: off.',
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: secret(
+    'Headers for the collector, as name=value separated by commas; values are URL-encoded.',
+  ),
+  OTEL_SERVICE_NAME: text('Name of this server in traces and metrics.', { default: 'berth' }),
+  OTEL_METRIC_EXPORT_SECONDS: integer(1, 3_600, 60, 'Seconds between two exports of metrics.'),
+  OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: onOff(
+    false,
+    'Adds prompts and responses of chats to traces. The collector then stores what people write.',
+  ),
 }

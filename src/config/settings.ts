@@ -1,18 +1,21 @@
 import { type StaticDecode, Type } from '@sinclair/typebox'
 
-import { alerting } from './alert-settings.ts'
-import { coins } from './coin-settings.ts'
-import { gateway, search, upstreamKeys } from './gateway-settings.ts'
-import { guardrail } from './guardrail-settings.ts'
-import { builds, hosting } from './hosting-settings.ts'
-import { libraryStore } from './library-settings.ts'
-import { x402 } from './payment-settings.ts'
-import { runs } from './run-settings.ts'
-import { operatorConsole, publicUrls, safety, server, signIn, site } from './server-settings.ts'
+import { gateway, guardrail, search, upstreamKeys } from './gateway-settings.ts'
+import { builds, hosting, libraryStore, runs } from './hosting-settings.ts'
+import { coins, x402 } from './payment-settings.ts'
+import {
+  alerting,
+  operatorConsole,
+  publicUrls,
+  safety,
+  server,
+  signIn,
+  site,
+  telemetry,
+} from './server-settings.ts'
 import type { CamelCase } from './setting-types.ts'
 import { s3 } from './storage-settings.ts'
 import type { ModelRow, UpstreamRow } from './tables.ts'
-import { telemetry } from './telemetry-settings.ts'
 
 /** The settings by section, as docs/settings.md lists them. */
 export const sections = {

@@ -1,6 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 
-import { checkCoins } from './coin-settings.ts'
+import { checkCoins } from './payment-settings.ts'
 import { camelCase, expectedOf, fromText, toText } from './setting-types.ts'
 import { type Config, type SettingName, SettingsSchema, type Source } from './settings.ts'
 import { checkS3 } from './storage-settings.ts'

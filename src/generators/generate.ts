@@ -3,8 +3,7 @@ import { music } from './audio/music.ts'
 import { oggOf, type Samples, secondsOf } from './audio/ogg.ts'
 import { voice } from './audio/voice.ts'
 import { defaultSizes } from './default-sizes.ts'
-import { image, sprite } from './images/draw.ts'
-import { fit } from './images/fit.ts'
+import { fit, image, sprite } from './images/draw.ts'
 import { pngOf } from './images/png.ts'
 
 /** A file to generate (document 1, section 2). Sizes in pixels, durations in seconds. */

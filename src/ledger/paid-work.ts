@@ -2,8 +2,7 @@ import type { NanoUsd } from '../core/money.ts'
 import { ApiError } from '../errors.ts'
 import { clampCharge, type Hold, type HoldRequest } from './holds.ts'
 import { openHold } from './ledger.ts'
-import { isFinal, releaseOf } from './outcome.ts'
-import type { PaymentContext } from './outcomes.ts'
+import { isFinal, type PaymentContext, releaseOf } from './outcomes.ts'
 import type { SettlementRow } from './settlement-rows.ts'
 
 /** The result and the cost of work, and the rows that are written with its settlement. */

@@ -6,12 +6,12 @@ import {
   parseUrl,
 } from './address.ts'
 import { findDependency, findFileOf, findFont, restrictedLibraries } from './find.ts'
-import { matchesIntegrity } from './integrity.ts'
 import { labelOf, type Library } from './library.ts'
 import { referencesPerPageMax } from './limits.ts'
 import { scheme } from './modules.ts'
 import { dependenciesOf, moduleEntry, packageOf } from './package-paths.ts'
 import type { LibraryReference, PageReferences } from './references.ts'
+import { matchesIntegrity } from './registry.ts'
 import {
   FileCollector,
   type MissingLibrary,

@@ -1,8 +1,9 @@
 import { eq } from 'drizzle-orm'
 
+import { contentReferences } from '../db/content-references.ts'
 import type { Db } from '../db/engine.ts'
 import type { PageLibraries } from './references.ts'
-import { libraryUses } from './tables.ts'
+import { libraryFiles, libraryUses } from './tables.ts'
 
 const nameParts = /^berth:((?:@[^/]+\/)?[^/]+@[^/]+)\//
 
@@ -32,3 +33,7 @@ export async function findUsedType(db: Db, sha256: string): Promise<string | und
 /** Deletes the records of a deleted app. */
 export const deleteUses = (db: Db, app: string) =>
   db.delete(libraryUses).where(eq(libraryUses.app, app))
+
+/** The columns of library files, for the check which stored files are referenced. */
+export const files = contentReferences(libraryFiles.sha256)
+export const uses = contentReferences(libraryUses.sha256)

@@ -69,3 +69,25 @@ export async function listUsedModels(db: Engine['read'], account: string, limit:
     .limit(limit)
   return rows.map(({ model }) => model)
 }
+
+/** The calls of one account or of one model. */
+interface TopUse {
+  name: string
+  requests: number
+  amount: NanoUsd
+}
+
+/** Returns the accounts or models with the highest charges since a UTC day, highest first. */
+export const listTopUses = (
+  { db }: { db: Engine },
+  by: 'account' | 'model',
+  since: string,
+  limit: number,
+): Promise<TopUse[]> =>
+  db.read
+    .select({ name: useCounts[by], requests, amount: charged })
+    .from(useCounts)
+    .where(gte(useCounts.day, since))
+    .groupBy(useCounts[by])
+    .orderBy(desc(charged))
+    .limit(limit)

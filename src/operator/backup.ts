@@ -9,7 +9,7 @@ import { databaseFile } from '../db/open.ts'
 import { snapshot } from '../db/snapshot.ts'
 import { openCopy } from '../db/sqlite.ts'
 import { doctor } from '../ledger/doctor.ts'
-import * as files from '../storage/backup.ts'
+import * as files from '../storage/backups.ts'
 import { backupName } from '../storage/backups.ts'
 import { isFull } from '../storage/durable.ts'
 import { lockFolder } from '../storage/folder-lock.ts'
@@ -19,7 +19,7 @@ import {
   removeStagingFolder,
   swapIn,
 } from '../storage/restore-swap.ts'
-import { openSecret } from '../storage/secret.ts'
+import { openSecret } from '../storage/signed-url.ts'
 import { version } from '../version.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 import { listReferenced } from './referenced-files.ts'

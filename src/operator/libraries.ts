@@ -5,7 +5,7 @@ import { bytesOf, labelOf } from '../libraries/library.ts'
 import { libraryBytesMax } from '../libraries/limits.ts'
 import { downloadTarball } from '../libraries/registry.ts'
 import { readTarball, TarballError } from '../libraries/tarball.ts'
-import { readLocalFile } from '../storage/local-file.ts'
+import { readLocalFile } from '../storage/system-files.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 
 const usage = `usage: berth libraries list

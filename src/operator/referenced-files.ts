@@ -4,7 +4,7 @@ import * as mediaFiles from '../gateway/media-files/media-files.ts'
 import * as assets from '../hosting/apps/assets/contents.ts'
 import { screenshots } from '../hosting/apps/covers/file-references.ts'
 import * as apps from '../hosting/apps/file-references.ts'
-import * as libraries from '../libraries/file-references.ts'
+import * as libraries from '../libraries/uses.ts'
 
 const pageSize = 100
 

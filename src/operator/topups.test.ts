@@ -8,8 +8,7 @@ import { coinPayments } from '../payments/coins/tables.ts'
 import type { PaymentRow } from '../payments/x402/rows.ts'
 import { payments } from '../payments/x402/tables.ts'
 import { startTestServer } from '../testing/fixtures/test-server.ts'
-import { readMoneyToday } from './money-today.ts'
-import { incomeByDay, incomeCsv } from './topups.ts'
+import { incomeByDay, incomeCsv, readMoneyToday } from './topups.ts'
 
 const rowsAtOnce = 1_000
 

@@ -1,9 +1,10 @@
 import type { AppContext } from '../context.ts'
 import { formatCsv } from '../core/csv.ts'
-import { formatDecimal, nano, type NanoUsd, toUsd } from '../core/money.ts'
+import { formatDecimal, nano, type NanoUsd, toUsd, zero } from '../core/money.ts'
 import { messageOf } from '../core/text.ts'
 import { day, iso, utcDay } from '../core/time.ts'
 import { recordAudit } from '../hosting/audit/audit.ts'
+import { listDailyIncome } from '../ledger/totals.ts'
 import { csvRowsMax } from '../limits.ts'
 import { creditByHand, listCredited, prepareHandCredit } from '../payments/coins/by-hand.ts'
 import { coinOf, formatUnits, networksOf } from '../payments/coins/method.ts'
@@ -16,8 +17,7 @@ import {
   listDailyCredits,
   type PaymentRow,
 } from '../payments/x402/rows.ts'
-import type { CommandResult } from './command-result.ts'
-import { failed, succeeded } from './command-result.ts'
+import { type CommandResult, failed, succeeded } from './command-result.ts'
 
 const incomeDays = 30
 /** The asset of payments by x402, on any chain. */
@@ -196,4 +196,11 @@ export async function paymentsCommand(ctx: AppContext, words: string[]): Promise
   const lines = checked.map(({ name, problem }) => `${name}: ${problem ?? 'ok'}`)
   const text = [`Networks: ${networks.join(', ')}`, ...lines].join('\n')
   return checked.every(({ problem }) => problem === undefined) ? succeeded(text) : failed(text)
+}
+
+/** Returns what people and agents paid in on this UTC day, and what they were charged. */
+export async function readMoneyToday(ctx: AppContext) {
+  const [income, payments] = await Promise.all([listDailyIncome(ctx, 1), incomeByDay(ctx, 1)])
+  const paidIn = payments.reduce((sum, { value }) => sum + value, 0n)
+  return { paidIn: nano(paidIn), charged: income[0]?.amount ?? zero }
 }

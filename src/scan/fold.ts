@@ -1,7 +1,6 @@
 import { fromBase64, fromPercent } from './decode.ts'
 import type { ScanBudget } from './page.ts'
-import { CHUNK, NAME, NUMBER, TEXT } from './token-kinds.ts'
-import type { Tokens } from './tokens.ts'
+import { CHUNK, NAME, NUMBER, TEXT, type Tokens } from './tokens.ts'
 
 const depthMax = 4
 const textMax = 4 * 1024 * 1024

@@ -1,7 +1,7 @@
 import { type Constants, fold } from './fold.ts'
 import { isRemote, type ScanBudget, type Script } from './page.ts'
 import { keepConstant } from './read-script.ts'
-import { CHUNK, NAME, TEXT } from './token-kinds.ts'
+import { CHUNK, NAME, TEXT } from './tokens.ts'
 
 /** An object or a function of the browser that leads to another page. */
 type Place = 'window' | 'document' | 'location' | 'href' | 'host' | 'go' | 'navigation' | 'open'

@@ -1,5 +1,5 @@
 import type { Page, Script } from './page.ts'
-import { NAME, PUNCT, TEXT } from './token-kinds.ts'
+import { NAME, PUNCT, TEXT } from './tokens.ts'
 
 const pointerEvents = new Set(
   (

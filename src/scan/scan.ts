@@ -1,9 +1,10 @@
+import { readAssetRequests } from './asset-requests.ts'
 import { type Hit, type Scan, takeHits, toScan } from './findings.ts'
 import { emptyPage, joinWords, newScanBudget, type Page } from './page.ts'
 import { readHtml } from './read-html.ts'
 import { readScript } from './read-script.ts'
 import { newBudget, newReading } from './reading.ts'
-import { assetLists } from './rules/asset-lists.ts'
+import { getRule } from './rules.ts'
 import { droppers } from './rules/dropper.ts'
 import { external } from './rules/external.ts'
 import { frameBreaks } from './rules/frame.ts'
@@ -14,9 +15,9 @@ import { phishing } from './rules/phish.ts'
 import { redirects } from './rules/redirect.ts'
 import { sandboxDifferences } from './rules/sandbox-differences.ts'
 import { scams } from './rules/scam.ts'
-import { secrets } from './rules/secrets.ts'
 import { textPolicy } from './rules/text-policy.ts'
 import { webrtc } from './rules/webrtc.ts'
+import { findSecrets } from './secret-patterns.ts'
 
 const families: readonly ((page: Page) => Iterable<Hit>)[] = [
   phishing,
@@ -57,4 +58,30 @@ export function readPage(html: string, budget = newScanBudget(html)): Page {
 export function scanPage(page: Page): Scan {
   const hits = families.flatMap((family) => takeHits(family(page)))
   return toScan(page.html, [...hits, ...takeHits(decodedEvals(page, hits))])
+}
+
+/** Invalid asset lists: the page works, but its assets cannot be generated. */
+function* assetLists(page: Page): Generator<Hit> {
+  for (const { at, help } of readAssetRequests(page).problems)
+    yield { code: 'assets.malformed', at, help }
+}
+
+const publicGoogleKey = /firebaseapp|messagingSenderId|authDomain/
+const mapsKey = /maps\.googleapis\.com\/maps[^\s"'<>]{0,300}$/
+
+/** Private keys and API keys that look live, anywhere in the page, comments included. */
+function* secrets(page: Page): Generator<Hit> {
+  const firebase = publicGoogleKey.test(page.html)
+  for (const { name, at } of findSecrets(page.html)) {
+    const before = page.html.slice(Math.max(0, at - 320), at)
+    if (name === 'Google API key' && (firebase || mapsKey.test(before))) continue
+    yield hit(name, at)
+  }
+  for (const literal of page.literals)
+    for (const { name } of findSecrets(literal.value)) yield hit(name, literal.at)
+}
+
+function hit(name: string, at: number): Hit {
+  const help = `This looks like a live ${name}. ${getRule('secret.leak').help}`
+  return { code: 'secret.leak', at, help }
 }

@@ -1,6 +1,5 @@
 import type { Config } from '../config/settings.ts'
-import { ConcurrencyLimit } from '../core/concurrency-limit.ts'
-import { RateLimit } from '../core/rate-limit.ts'
+import { ConcurrencyLimit, RateLimit } from '../core/rate-limit.ts'
 import { type Clock, day, hour, minute } from '../core/time.ts'
 import type { Engine } from '../db/engine.ts'
 import {

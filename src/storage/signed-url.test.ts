@@ -3,8 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { openSecret } from './secret.ts'
-import { isSignedPath, signPath } from './signed-url.ts'
+import { isSignedPath, openSecret, signPath } from './signed-url.ts'
 
 const secret = 'a secret of the test'
 const path = '/looks/abcdefghijkl/1/boat.png'

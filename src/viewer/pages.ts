@@ -1,13 +1,14 @@
 import { LRUCache } from 'lru-cache'
 
-import { idPattern } from '../core/ids.ts'
+import { idChars, idPattern } from '../core/ids.ts'
 import { getPublicFile, type PublicFile, readPublic } from '../core/public-files.ts'
 import { type Clock, isWithin } from '../core/time.ts'
-import { compressText, createEntity, type Entity } from '../http/entity.ts'
+import { mayBeSignedIn } from '../hosting/people/session-cookie.ts'
+import { compressText, createEntity, type Entity, entityResponse } from '../http/entity.ts'
 import { pageHosts } from '../http/host.ts'
-import type { AppSource, HostedApp, HostedHtml, ViewerUrls } from './app-source.ts'
+import type { RequestContext } from '../http/request-context.ts'
+import type { AppSource, HostedApp, HostedFile, HostedHtml, ViewerUrls } from './app-source.ts'
 import { librariesPath, LibraryFiles } from './library-files.ts'
-import { ownFiles } from './own-files.ts'
 import { loadPageAssets, type PageAssets, shellPage } from './page.ts'
 import { dataHeaders, shellHeaders } from './policy.ts'
 
@@ -206,4 +207,61 @@ export class Pages {
   #keep(page: CachedPage): void {
     if (this.#pages.peek(page.app.id) === page) this.#pages.set(page.app.id, page)
   }
+}
+
+/** Bytes of the files that a page gets before its first script. */
+const bytesMax = 24 * 1_048_576
+
+/** Places where a page names a file by its URL, other than a call of service.assets. */
+const references =
+  /(?:(?<![-\w])(?:src|href|poster)\s*=\s*|\burl\(\s*|\b(?:fetch|Audio)\(\s*|\.open\(\s*["'`]\w+["'`]\s*,\s*)["'`]?(?:\.?\/)*([\w./%-]+)/gi
+
+/** Returns the name under which a file of a folder is stored: "img/ship.png" is "img-ship.png". */
+const flattened = (path: string): string => path.toLowerCase().replaceAll(/[^a-z0-9.]+/g, '-')
+
+/**
+ * Returns the files of an app that its page names by relative URLs, such as `fetch('data.json')`.
+ * A page that never uses `service.assets` can only mean them so, whatever its names are.
+ */
+function ownFiles(html: string, files: HostedFile[]): HostedFile[] {
+  const named = html.includes('service.assets')
+    ? new Set(html.matchAll(references).flatMap(([, name = '']) => [name, flattened(name)]))
+    : undefined
+  let bytes = 0
+  return files.filter((file) => {
+    if (named && !named.has(file.name)) return false
+    bytes += file.bytes
+    return bytes <= bytesMax
+  })
+}
+
+const shellChars = '/a/'.length + idChars
+
+/**
+ * Serves the shell and the HTML of a live app from memory, without the router, which costs as much
+ * as all the rest (docs/bench.md, viewer). Returns undefined for all other requests.
+ */
+export function serveFromMemory(
+  pages: Pages,
+  request: Request,
+  context: RequestContext,
+  path: string,
+): Response | undefined {
+  if (!path.startsWith('/a/') || request.method !== 'GET') return undefined
+  const page = pages.fresh(path.slice('/a/'.length, shellChars))
+  if (page?.app.state !== 'live') return undefined
+  const { headers } = request
+  // The routes record the agent of a request with a key, and the person of a session.
+  if (headers.has('authorization') || headers.has('x-api-key')) return undefined
+  if (mayBeSignedIn(request, context)) return undefined
+  if (pages.appsHost !== undefined && headers.get('host') === pages.appsHost) return undefined
+  if (path.length === shellChars) {
+    pages.source.recordOpen(page.app, request, context)
+    context.route = '/a/:id'
+    return entityResponse(request, pages.shell(page, request))
+  }
+  if (!page.data || path.slice(shellChars) !== '/data') return undefined
+  pages.source.recordOpen(page.app, request, context)
+  context.route = '/a/:id/data'
+  return entityResponse(request, page.data)
 }

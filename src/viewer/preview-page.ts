@@ -1,4 +1,4 @@
-import type { PreviewPage } from '../browser/page-requests.ts'
+import type { PreviewPage } from '../browser/page-session.ts'
 import type { PreviewInput } from '../browser/preview-browser.ts'
 import { sha256 } from '../core/ids.ts'
 import { lazy } from '../core/lazy.ts'

@@ -1,8 +1,143 @@
 import { type Random, seeded } from '../random.ts'
 import { normalize } from './effect.ts'
-import { type Mood, moods } from './moods.ts'
 import type { Samples } from './ogg.ts'
-import { type Note, play, rate, type Stereo, strike, triangle } from './synth.ts'
+
+const rate = 44_100
+
+/** A waveform: maps a phase, in cycles, to a sample from -1 to 1. */
+type Wave = (phase: number) => number
+
+const square: Wave = (phase) => (phase % 1 < 0.5 ? 0.6 : -0.6)
+const narrowSquare: Wave = (phase) => (phase % 1 < 0.25 ? 0.7 : -0.4)
+const triangle: Wave = (phase) => 4 * Math.abs((phase % 1) - 0.5) - 1
+const sine: Wave = (phase) => Math.sin(phase * Math.PI * 2)
+
+/** A note. Times in seconds, `pan` from -1 (left) to 1 (right). */
+interface Note {
+  at: number
+  seconds: number
+  hertz: number
+  loud: number
+  wave: Wave
+  pan: number
+}
+
+type Stereo = [left: Float32Array, right: Float32Array]
+
+/** Adds a note with a soft attack and a long release, wrapping around the end of the loop. */
+function play(note: Note, [left, right]: Stereo): void {
+  const from = Math.round(note.at * rate)
+  const held = note.seconds * rate
+  const length = Math.round(held + rate * 0.12)
+  for (let at = 0; at < length; at += 1) {
+    const rise = Math.min(1, at / 260)
+    const fall = at < held ? 1 - (0.55 * at) / held : (0.45 * (length - at)) / (length - held)
+    const value = note.wave((at * note.hertz) / rate) * note.loud * rise * fall
+    const place = (from + at) % left.length
+    left[place] = (left[place] ?? 0) + value * (1 - note.pan)
+    right[place] = (right[place] ?? 0) + value * (1 + note.pan)
+  }
+}
+
+/** Adds a drum beat: fading noise over a falling pitch. A volume of 0 omits either. */
+function strike(
+  at: number,
+  sound: { seconds: number; noise: number; hertz: number; loud: number },
+  [left, right]: Stereo,
+  random: Random,
+): void {
+  const from = Math.round(at * rate)
+  const length = Math.round(sound.seconds * rate)
+  let phase = 0
+  for (let index = 0; index < length; index += 1) {
+    const fade = (1 - index / length) ** 3
+    phase += (sound.hertz * fade) / rate
+    const tone = sound.hertz > 0 ? sine(phase) : 0
+    const value = (tone + sound.noise * random.between(-1, 1)) * sound.loud * fade
+    const place = (from + index) % left.length
+    left[place] = (left[place] ?? 0) + value
+    right[place] = (right[place] ?? 0) + value
+  }
+}
+
+/** A mood of music, and the words that select it. */
+interface Mood {
+  words: RegExp
+  beatsAMinute: [number, number]
+  /** Semitones above the root. */
+  scale: number[]
+  /** Scale degrees of the chords, one per bar, repeated. */
+  chords: [number[], ...number[][]]
+  /** Volume of the drums, from 0 to 1. */
+  drums: number
+  lead: Wave
+}
+
+const major = [0, 2, 4, 5, 7, 9, 11]
+const minor = [0, 2, 3, 5, 7, 8, 10]
+const dorian = [0, 2, 3, 5, 7, 9, 10]
+const phrygian = [0, 1, 3, 5, 7, 8, 10]
+
+const cheerful: Mood = {
+  words: /\b(happy|cheerful|fun|bright|upbeat|arcade|menu|title|town|cute|sunny|playful)\b/,
+  beatsAMinute: [112, 136],
+  scale: major,
+  chords: [
+    [0, 4, 5, 3],
+    [0, 5, 3, 4],
+    [0, 3, 0, 4],
+  ],
+  drums: 0.8,
+  lead: narrowSquare,
+}
+
+const moods: [Mood, ...Mood[]] = [
+  cheerful,
+  {
+    words: /\b(battle|boss|fight|action|fast|racing|race|chase|intense|rock|metal|war)\b/,
+    beatsAMinute: [140, 164],
+    scale: minor,
+    chords: [
+      [0, 5, 6, 4],
+      [0, 0, 5, 6],
+    ],
+    drums: 1,
+    lead: square,
+  },
+  {
+    words: /\b(calm|ambient|relax\w*|sleep|peaceful|soft|gentle|ocean|sea|rain|lofi|lo-fi|chill)\b/,
+    beatsAMinute: [66, 84],
+    scale: major,
+    chords: [
+      [0, 3, 4, 3],
+      [0, 5, 1, 4],
+    ],
+    drums: 0,
+    lead: sine,
+  },
+  {
+    words: /\b(dark|scary|horror|haunted|spooky|cave|dungeon|night|tense|mystery|creepy)\b/,
+    beatsAMinute: [76, 96],
+    scale: phrygian,
+    chords: [
+      [0, 1, 0, 6],
+      [0, 5, 1, 0],
+    ],
+    drums: 0.25,
+    lead: triangle,
+  },
+  {
+    words: /\b(space|adventure|explore|forest|desert|quest|journey|epic|fantasy|synth\w*)\b/,
+    beatsAMinute: [96, 118],
+    scale: dorian,
+    chords: [
+      [0, 3, 6, 4],
+      [0, 6, 3, 3],
+    ],
+    drums: 0.6,
+    lead: triangle,
+  },
+]
 
 const stepsABar = 16
 const secondsDefault = 16

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../context.ts'
-import { ownConditions } from '../alert-conditions.ts'
+import { ownConditions } from '../alerts.ts'
 import { chainServers } from './chain-servers.ts'
 import { clientCosts } from './client-costs.ts'
 import { newestErrors, newestRequests, requestDetails } from './requests.ts'

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 
 import type { SettingName } from '../../config/settings.ts'
-import { checkConditions } from '../../operator/alert-conditions.ts'
+import { checkConditions } from '../../operator/alerts.ts'
 import { commands } from '../../operator/commands.ts'
 import { findBitcoinNode, startBitcoinChain } from '../../testing/fixtures/bitcoin-chain.ts'
 import { startEvmChain } from '../../testing/fixtures/evm-chain.ts'

@@ -1,4 +1,5 @@
 import type { Log } from '../../core/log.ts'
+import { recordOf } from '../../core/schema.ts'
 import { messageOf } from '../../core/text.ts'
 import { JsonRpc } from '../json-rpc.ts'
 import { rpcCallMs } from '../limits.ts'
@@ -57,4 +58,20 @@ export class EvmRpc extends JsonRpc {
       },
     })
   }
+}
+
+/**
+ * Returns whether a transaction succeeded and has enough confirmations; its own block is the first.
+ * Throws NoServerError and RpcError.
+ */
+export async function isConfirmed(
+  rpc: EvmRpc,
+  tx: string,
+  confirmations: number,
+): Promise<boolean> {
+  const receipt = recordOf(await rpc.request('eth_getTransactionReceipt', [tx]))
+  const block = Number(receipt['blockNumber'] ?? Number.NaN)
+  if (receipt['status'] !== '0x1' || !Number.isSafeInteger(block)) return false
+  const newest = Number(await rpc.request('eth_blockNumber'))
+  return newest - block + 1 >= confirmations
 }

@@ -1,22 +1,28 @@
+import type { EmbeddingModelV4, RerankingModelV4 } from '@ai-sdk/provider'
+
+import { itemsOf, type Json, recordOf } from '../../core/schema.ts'
 import { type Clock, unixSeconds } from '../../core/time.ts'
 import { HttpClient } from '../http-client.ts'
 import { ignoredFields } from '../ignored-fields.ts'
 import { outputTokenLimit } from '../request-body.ts'
-import { errorResponse, rejectCustomTools } from '../response.ts'
-import type { Upstream, UpstreamCall } from '../upstream.ts'
-import { synthesizeSpeech, transcribe } from './audio.ts'
+import { asString, errorResponse, rejectCustomTools } from '../response.ts'
+import type { Upstream, UpstreamCall, UpstreamPath } from '../upstream.ts'
 import { buildCallOptions } from './chat-request.ts'
 import { streamChat } from './chat-stream.ts'
 import { createHead, generateChat } from './chat.ts'
-import { createEmbeddings } from './embeddings.ts'
 import { toErrorResponse } from './errors.ts'
-import { editImages, generateImages } from './image.ts'
-import { isKnownField } from './known-fields.ts'
+import {
+  editImages,
+  generateImages,
+  parseSubmittedVideo,
+  pollVideo,
+  submitVideo,
+  synthesizeSpeech,
+  transcribe,
+} from './media.ts'
 import { sendNative } from './native.ts'
 import { ProviderFetch, type TypedUpstream } from './provider-fetch.ts'
 import { type AiSdkProvider, providerKinds } from './provider-kinds.ts'
-import { rerank } from './rerank.ts'
-import { parseSubmittedVideo, pollVideo, submitVideo } from './video.ts'
 
 /** Without a key, a provider package would read one from the environment. */
 const noKey = 'none'
@@ -126,3 +132,74 @@ async function sendCall(
 }
 
 const noModel = (path: string): Response => errorResponse(404, `No such model at ${path}.`)
+
+/** Embeds texts, in as many calls as the provider needs. Only OpenAI accepts token ids. */
+export async function createEmbeddings(
+  model: EmbeddingModelV4,
+  body: Json,
+  signal: AbortSignal,
+): Promise<Response> {
+  const texts = [body.input].flat().filter((text) => typeof text === 'string')
+  if (texts.length !== [body.input].flat().length) {
+    return errorResponse(400, 'This model accepts texts, not token ids.')
+  }
+  const perCall = (await model.maxEmbeddingsPerCall) ?? texts.length
+  const { dimensions } = body
+  const data: { object: 'embedding'; index: number; embedding: number[] }[] = []
+  let tokens: number | undefined = 0
+  for (let from = 0; from < texts.length; from += perCall) {
+    const { embeddings, usage } = await model.doEmbed({
+      values: texts.slice(from, from + perCall),
+      abortSignal: signal,
+      ...(typeof dimensions === 'number' && { dimensions }),
+    })
+    for (const embedding of embeddings) {
+      data.push({ object: 'embedding', index: data.length, embedding })
+    }
+    tokens = tokens === undefined || !usage ? undefined : tokens + usage.tokens
+  }
+  const usage = tokens === undefined ? undefined : { prompt_tokens: tokens, total_tokens: tokens }
+  return Response.json({ object: 'list', data, model: body.model, usage })
+}
+
+/** Sorts documents by their relevance. `meta` has the units that Cohere bills. */
+export async function rerank(
+  model: RerankingModelV4,
+  body: Json,
+  signal: AbortSignal,
+): Promise<Response> {
+  const { ranking, response } = await model.doRerank({
+    query: asString(body.query),
+    documents: { type: 'text', values: itemsOf(body.documents).map(asString) },
+    abortSignal: signal,
+    ...(typeof body.top_n === 'number' && { topN: body.top_n }),
+  })
+  const results = ranking.map(({ index, relevanceScore }) => ({
+    index,
+    relevance_score: relevanceScore,
+  }))
+  const { meta } = recordOf(response?.body)
+  return Response.json({ results, meta })
+}
+
+const words = (text: string): string[] => text.trim().split(/\s+/)
+
+/** The fields of requests that have an equivalent in the provider packages, by path. */
+const knownFields: Partial<Record<UpstreamPath, string[]>> = {
+  '/chat/completions': words(`
+    frequency_penalty max_completion_tokens max_tokens messages n parallel_tool_calls
+    presence_penalty reasoning reasoning_effort response_format seed stop temperature tool_choice
+    tools top_k top_p
+  `),
+  '/embeddings': words('dimensions encoding_format input'),
+  '/rerank': words('documents query top_n'),
+  '/images/generations': words('n negative_prompt prompt response_format seed size'),
+  '/images/edits': words('image mask n prompt response_format seed size'),
+  '/videos': words('input_reference negative_prompt prompt seconds seed size'),
+  '/audio/speech': words('input instructions response_format speed voice'),
+  '/audio/transcriptions': words('file language response_format'),
+}
+
+/** Returns whether a field of a request reaches a provider. */
+export const isKnownField = (path: UpstreamPath, name: string): boolean =>
+  knownFields[path]?.includes(name) ?? true

@@ -29,8 +29,8 @@ type Handler = (request: DemoRequest) => Promise<Response>
 /** Loaded on first use, which keeps the start fast. */
 const forms: Partial<Record<UpstreamPath, (form: FormData, created: number) => Promise<Response>>> =
   {
-    '/audio/transcriptions': async (form) => (await import('./transcription.ts')).transcribe(form),
-    '/audio/translations': async (form) => (await import('./transcription.ts')).transcribe(form),
+    '/audio/transcriptions': async (form) => (await import('./audio.ts')).transcribe(form),
+    '/audio/translations': async (form) => (await import('./audio.ts')).transcribe(form),
     '/images/edits': async (...sent) => (await import('./image.ts')).changeImages(...sent),
     '/images/variations': async (...sent) => (await import('./image.ts')).changeImages(...sent),
   }
@@ -39,10 +39,10 @@ const handlers: Partial<Record<UpstreamPath, Handler>> = {
   '/chat/completions': async (request) => (await import('./chat.ts')).completeChat(request),
   '/embeddings': async (request) => (await import('./embedding.ts')).createEmbeddings(request),
   '/moderations': async (request) => (await import('./moderation.ts')).moderate(request),
-  '/rerank': async (request) => (await import('./rerank.ts')).rerank(request),
+  '/rerank': async (request) => (await import('./embedding.ts')).rerank(request),
   '/images/generations': async (request) => (await import('./image.ts')).generateImages(request),
   '/videos': async (request) => (await import('./video.ts')).submitVideo(request),
-  '/audio/speech': async (request) => (await import('./speech.ts')).synthesizeSpeech(request),
+  '/audio/speech': async (request) => (await import('./audio.ts')).synthesizeSpeech(request),
 }
 
 const name = 'demo'

@@ -1,7 +1,7 @@
 import { pattern } from '../pattern.ts'
 import { readDestinations, readHosts } from './hosts.ts'
-import { isUsed } from './proper-use.ts'
 import { bitsOf, type Signals } from './signals.ts'
+import { isUsed } from './worth.ts'
 
 const store = bitsOf('store')
 const saved = bitsOf('saved')

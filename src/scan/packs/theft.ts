@@ -1,10 +1,10 @@
-import { readConcealment } from './concealment.ts'
+import type { Hit } from './automaton.ts'
 import type { PackHit } from './findings.ts'
-import { bitsOf, readSignals } from './signals.ts'
+import { bitsOf, isNegated, ordered, readSignals, type Signals } from './signals.ts'
 import type { Statement } from './statements.ts'
 import { type Command, judgeCommand, startBlock } from './theft-code.ts'
 import { judgeSentence } from './theft-prose.ts'
-import type { Worth } from './worth.ts'
+import { foreign, type Worth } from './worth.ts'
 
 /** Statements in which an act, its object, its destination and its concealment belong together. */
 const nearMax = 5
@@ -77,3 +77,122 @@ type Effect = 'block' | 'unlist' | undefined
 
 const worse = (a: Effect, b: Effect): Effect =>
   a === 'block' || b === 'block' ? 'block' : (a ?? b)
+
+const negation = bitsOf('negation')
+const covert = bitsOf('covert')
+const unaware = bitsOf('unaware')
+const act = bitsOf('grab', 'take', 'send', 'put')
+const tell = bitsOf('tell')
+const show = bitsOf('show')
+const person = bitsOf('person')
+const own = bitsOf('own')
+const learn = bitsOf('learn')
+
+/** Verbs after "silently" that change or move something. */
+const silentActs =
+  /^\s(?:and \w+\s)?(?:(?:run|execut|send|upload|cop|install|add|append|forward|exfiltrat|collect|read|post|includ|transmit|writ|insert|enabl|sync|bcc|download|creat|register|commit|push|stor|grab|scan|open|fetch|record|captur|gather|extract|modif|chang|disabl|inject|plac|pass|transfer|deliver|email|mail|log in|sign in|start|launch|call|contact|connect|export|attach|harvest|clon|mirror|report|approv|accept|grant)(?:e|y|s|ing|ying|ies|es)?)\b/
+/** The rest of a sentence that delays or limits the silence for a good reason. */
+const benign =
+  /\b(?:until|unless|before|passwords?|secrets?|api keys?|credentials?|tokens?|private keys?)\b/
+const ends =
+  /^(?:$|[^\w\s]|\s(?:in|even|at|when|and|or|anywhere|again|as|during|under)\b|\s(?:to|with)\s(?:the |your |any )?(?:user|human|operator|owner|customer|client|any(?:one|body)|some(?:one|body)|reviewer|team|them)\b)/
+const turnedLater = /(?:\bnicht\b|ないで|ません|ない)\W{0,3}$/
+
+/** A sentence that hides an act: for certain, or if it is near an act on a sensitive thing. */
+type Concealment = 'certain' | 'possible' | undefined
+
+/** Finds sentences that hide something from the user. */
+function readConcealment(signals: Signals): Concealment {
+  const { text, hits } = signals
+  const isCovert = ordered(signals, covert).some(
+    (hit) => silentActs.test(text.slice(hit.end, hit.end + 30)) || isForeign(signals, hit),
+  )
+  if (isCovert || hits.some((hit) => isUnlearned(signals, hit))) return 'certain'
+  const hiding = hits.filter(
+    (hit) =>
+      ((hit.classes & unaware) !== 0 && !isNegated(signals, hit)) || isUntold(signals, hit, tell),
+  )
+  if (hiding.some(({ at }) => !isQuoted(text, at))) return 'certain'
+  const isPossible = hiding.length > 0 || (signals.classes & covert) !== 0
+  return isPossible || hits.some((hit) => isUntold(signals, hit, show)) ? 'possible' : undefined
+}
+
+/** Returns whether an offset is within quotes, where text is shown rather than said. */
+const isQuoted = (text: string, at: number): boolean =>
+  ((text.slice(0, at).match(/["“”]/g)?.length ?? 0) & 1) === 1
+
+const isForeign = ({ text, classes }: Signals, hit: Hit): boolean =>
+  (classes & act) !== 0 &&
+  /[\u00c0-\u024f\u0370-\u1fff\u3040-\u9fff]|heimlich|secret[oa]|escondid|nascosto/.test(
+    text.slice(hit.at, hit.end),
+  )
+
+/** Verbs that need no object. */
+const admits = /^(?:let on|own up|say a word|breathe a word|bring (?:it|this) up)$/
+
+/** Returns whether a verb of telling is negated, and its object is a person or the own act. */
+function isUntold(signals: Signals, verb: Hit, classes: number): boolean {
+  const { text, hits } = signals
+  if ((verb.classes & classes) === 0) return false
+  const isNeither = /^\s(?:neither|nothing|none|nobody)\b/.test(text.slice(verb.end))
+  const isTurned =
+    isNeither || (turnedLater.test(text) && hits.some(({ classes: all }) => (all & negation) !== 0))
+  if (!isNegated(signals, verb) && !isTurned) return false
+  const rest = text.slice(verb.end)
+  if (admits.test(text.slice(verb.at, verb.end))) return true
+  if (!isNeither && benign.test(rest.slice(0, 80))) return false
+  const subject = text.slice(0, verb.at)
+  const isPassive =
+    /(?:ed|told|shown)$/.test(text.slice(verb.at, verb.end)) &&
+    /\b(?:be|being|is|are|not|never) $/.test(subject) &&
+    !/\bif\b/.test(subject)
+  return hits.some((hit) => {
+    if ((hit.classes & own) !== 0 && !/^(?:it|this)$/.test(text.slice(hit.at, hit.end)))
+      return hit.at >= verb.end && hit.at - verb.end <= 12
+    if ((hit.classes & own) !== 0)
+      return isPassive
+        ? hit.end < verb.at && verb.at - hit.end <= 20
+        : hit.at >= verb.end && hit.at - verb.end <= 4 && ends.test(text.slice(hit.end))
+    if ((hit.classes & person) === 0) return false
+    if (isForeignText(text) || isTurned) return true
+    const after = hit.at - verb.end
+    return (
+      after >= 0 &&
+      after <= 70 &&
+      !/^\sto\b/.test(text.slice(hit.end)) &&
+      isNearVerb(text.slice(verb.end, hit.at))
+    )
+  })
+}
+
+const modal =
+  /\b(?:should|must|shall|may|needs?|has|have|let|make sure|ensure|so that|so|under no circumstances|not to|never)\b|[^\x00-\x7f]/
+const object = /^(?:$|[^\w\s]|\s(?:about|of|that|this|it|anything|how|on|what)\b)/
+
+/** Returns whether a person must not learn something. */
+function isUnlearned(signals: Signals, verb: Hit): boolean {
+  const { text, hits } = signals
+  if ((verb.classes & learn) === 0 || (!isNegated(signals, verb) && !turned(text, verb)))
+    return false
+  if (benign.test(text.slice(verb.end))) return false
+  const isSubject = learns.test(text.slice(verb.at, verb.end))
+    ? /\bthe \w/.test(text.slice(0, verb.at))
+    : hits.some(
+        (hit) => (hit.classes & person) !== 0 && (hit.end <= verb.at || isForeignText(text)),
+      )
+  if (!isSubject) return false
+  return isForeignText(text) || (modal.test(text) && object.test(text.slice(verb.end)))
+}
+
+const turned = (text: string, verb: Hit): boolean =>
+  /\b(?:nicht|nichts)\b/.test(text.slice(Math.max(0, verb.at - 40), verb.at))
+/** Verbs of which anyone can be the subject. */
+const learns = /^(?:find out|notice|catch on|be told|get wind of)$/
+
+const isForeignText = (text: string): boolean =>
+  foreign.test(text) || /\b(?:nutzer|usuario|utilisateur|utente)\b/.test(text)
+
+/** Returns whether a person is the object of the verb: directly, or after "to". */
+const isNearVerb = (between: string): boolean =>
+  /^\s(?:the |your |any |this |of )*$/.test(between) ||
+  /\b(?:to|from|with) (?:the |your |any |this )*$/.test(between)

@@ -1,7 +1,7 @@
 import type { Hit } from '../findings.ts'
 import type { Page, Script } from '../page.ts'
 import { pattern } from '../pattern.ts'
-import { CHUNK, TEXT } from '../token-kinds.ts'
+import { CHUNK, TEXT } from '../tokens.ts'
 
 const signature = pattern(
   'i',

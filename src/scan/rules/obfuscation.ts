@@ -1,9 +1,7 @@
 import type { Hit } from '../findings.ts'
 import type { Page, Script, Sink } from '../page.ts'
 import { getRule } from '../rules.ts'
-import { NAME, NUMBER, TEXT } from '../token-kinds.ts'
-import { isPackedCall, packersOf } from './packers.ts'
-import { decoders, lastBefore, type Taint, taintOf } from './taint.ts'
+import { NAME, NUMBER, TEXT } from '../tokens.ts'
 
 const sinksMax = 2_000
 const argumentMax = 400
@@ -136,4 +134,109 @@ function isRenamed({ tokens: { kinds, texts, code } }: Script): boolean {
   for (let index = 0; index < kinds.length && count < renamedMin; index++)
     if (kinds[index] === NAME && renamed.test(texts[index] ?? '')) count++
   return count >= renamedMin
+}
+
+/** Functions that turn encoded text or numbers into text. */
+const decoders: ReadonlySet<string> = new Set(
+  'atob,unescape,fromCharCode,charCodeAt,codePointAt,fromCodePoint'.split(','),
+)
+
+const shortName = 2
+const taintTokens = 300
+const positionsMax = 200_000
+
+/** Names of a script that hold decoded text, or that decode. */
+interface Taint {
+  has(name: string, index: number): boolean
+}
+
+/**
+ * Finds tainted names: those whose assignment or function body decodes text. Minifiers reuse short
+ * names, so a short name is tainted only for the next 300 tokens.
+ */
+function taintOf({ tokens: { kinds, texts } }: Script): Taint {
+  const marks = new Map<string, number[]>()
+  let positions = 0
+  const mark = (name: string, index: number) => {
+    if (!name || ++positions > positionsMax) return
+    const known = marks.get(name)
+    if (known) known.push(index)
+    else marks.set(name, [index])
+  }
+  /** Returns the position at which a name was tainted; undefined if it is not tainted now. */
+  const since = (name: string, index: number): number | undefined => {
+    const known = marks.get(name)
+    if (!known || name.length > shortName) return known && index
+    const last = lastBefore(known, index)
+    return index - last <= taintTokens ? last : undefined
+  }
+  const bodies: string[] = []
+  let pending = ''
+  let assigned = ''
+  for (let index = 0; index < kinds.length; index++) {
+    const text = texts[index] ?? ''
+    if (kinds[index] === TEXT) continue
+    if (text === '{' || text === '}' || text === ';') assigned = ''
+    if (text === '{') {
+      bodies.push(pending || (bodies.at(-1) ?? ''))
+      pending = ''
+    } else if (text === '}') bodies.pop()
+    else if (text === 'function' && kinds[index + 1] === NAME) pending = texts[index + 1] ?? ''
+    else if (text === '=' || text === '+=') {
+      assigned = kinds[index - 1] === NAME ? (texts[index - 1] ?? '') : ''
+      if (isFunction(texts, index + 1)) pending = assigned
+    } else if (decoders.has(text)) {
+      mark(assigned, index)
+      mark(bodies.at(-1) ?? '', index)
+    } else if (assigned && kinds[index] === NAME && texts[index - 1] !== '.') {
+      // Keep the old position, or short names that pass it on would stay tainted for ever.
+      const old = since(text, index)
+      if (old !== undefined && old > (marks.get(assigned)?.at(-1) ?? -1)) mark(assigned, old)
+    }
+  }
+  return { has: (name, index) => since(name, index) !== undefined }
+}
+
+function isFunction(texts: string[], at: number): boolean {
+  const text = texts[at]
+  return text === 'function' || text === 'async' || text === '(' || texts[at + 1] === '=>'
+}
+
+/** Returns the largest of the ascending positions up to `index`; -Infinity if there is none. */
+function lastBefore(positions: number[], index: number): number {
+  let [low, high] = [0, positions.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((positions[middle] ?? 0) <= index) low = middle + 1
+    else high = middle
+  }
+  return positions[low - 1] ?? -Infinity
+}
+
+const inflaters =
+  'DecompressionStream,pako,LZString,fflate,inflate,LZMA,lzma,decompress,getImageData'.split(',')
+const packedArgumentMax = 16
+
+/** Returns the positions of known packers: RegPack, JSCrush, Roadroller, images, streams. */
+function packersOf(script: Script): number[] {
+  const { texts, find } = script.tokens
+  const splits = (index: number) => texts[index + 3] === '.' && texts[index + 4] === 'split'
+  const withs = find('join').length > 0 ? find('with').filter(splits) : []
+  const inflating = inflaters.flatMap((name) => [...find(name)])
+  return [...withs, ...inflating, ...roadrollers(script)].sort((a, b) => a - b)
+}
+
+/** Returns whether a sink is part of a packer: p.a.c.k.e.d, or unescape(escape()). */
+function isPackedCall({ tokens: { texts } }: Script, index: number): boolean {
+  const near = texts.slice(index, index + packedArgumentMax).join(' ')
+  return /^eval \( (?:function \( p , a , c , k , e ,|unescape \( escape \()/.test(near)
+}
+
+/** Finds Roadroller: an arithmetic decoder with logarithms and exponentials over a payload. */
+function roadrollers({ tokens: { kinds, texts, code } }: Script): number[] {
+  if (!code.includes('Math.exp(') || !code.includes('Math.log(')) return []
+  return [...kinds.keys()].filter((index) => {
+    const text = kinds[index] === TEXT ? (texts[index] ?? '') : ''
+    return text.includes('Math.exp(') && text.includes('charCodeAt')
+  })
 }

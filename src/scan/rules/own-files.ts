@@ -1,6 +1,6 @@
 import type { Hit } from '../findings.ts'
 import { isRemote, type Page, type Script } from '../page.ts'
-import { CHUNK, NAME, TEXT } from '../token-kinds.ts'
+import { CHUNK, NAME, TEXT } from '../tokens.ts'
 import { helpFor } from './external.ts'
 
 const loaders = ['fetch', 'Worker', 'Audio', 'importScripts', 'import']

@@ -1,9 +1,7 @@
 import type { Hit } from '../findings.ts'
-import { type Field, isRemote, type Page } from '../page.ts'
+import { type Field, isRemote, type Page, plain } from '../page.ts'
 import { pattern } from '../pattern.ts'
-import { showsBrand } from './brands.ts'
 import { type Credential, credentialOf } from './credentials.ts'
-import { requestsWalletSecret } from './wallet.ts'
 
 interface CredentialField {
   field: Field
@@ -110,4 +108,136 @@ function* sentByScript(
         if (texts[index + 1] === '.' && /^send/.test(texts[index + 2] ?? ''))
           yield { code: 'phish.credential_form', at: script.place(index) }
       }
+}
+
+const action = pattern(
+  '',
+  String.raw`\b(?:import|restore|recover|connect|verify|validate|synchroni[sz]e|sync|unlock|`,
+  String.raw`rectify|migrate|claim|link|secure|fix|whitelist|access|login to|`,
+  String.raw`log in to)\b[^.\n]{0,30}\bwallets?\b|\bwallets?\b[^.\n]{0,20}\b(?:connect|`,
+  String.raw`validation|verification|synchroni[sz]ation|recovery|restore|import|`,
+  String.raw`rectification)\b|\bclaim\b[^.\n]{0,30}\b(?:airdrop|reward|token|nft)s?\b`,
+)
+const brand = pattern(
+  '',
+  String.raw`\b(?:metamask|trust ?wallet|phantom|ledger|trezor|coinbase|exodus|electrum|`,
+  String.raw`myetherwallet|walletconnect|rabby|keplr|solflare|safepal|atomic wallet|`,
+  String.raw`blockchain\.com|binance|tronlink|opensea|uniswap|pancakeswap)\b`,
+)
+const ask = pattern(
+  'g',
+  String.raw`\b(?:enter|type|paste|input|provide|submit|fill in|write|confirm|insert|`,
+  String.raw`put in)\b[^.\n]{0,40}\b(?:your|all|the)\b[^.\n]{0,40}(?:(?:seed|recovery|secret|`,
+  String.raw`backup|mnemonic)[\s-](?:recovery )?(?:phrase|words?|key)|(?:12|24|twelve|`,
+  String.raw`twenty[- ]four)[\s-](?:[\w-]{1,12} )?words?|private key)`,
+)
+const denial =
+  /\b(?:never|not|don['’]?t|nobody|no one|should|anyone who|asks? you to|scam)\b[^.\n]{0,40}$/
+const crypto = pattern(
+  '',
+  String.raw`\b(?:wallet|bitcoin|btc|ethereum|eth|crypto|blockchain|web3|solana|airdrop|nft|`,
+  String.raw`token|defi|seed phrase|recovery phrase)\b`,
+)
+const lineMax = 90
+const manyWords = 11
+
+/**
+ * Returns whether a page acts as a wallet and requests its secret: it asks for *your* words, names
+ * a wallet in a heading, or offers to import, connect or verify one. Explanations do none of these.
+ */
+function requestsWalletSecret(page: Page, fields: number): boolean {
+  if (fields >= manyWords && crypto.test(page.words)) return true
+  if (asksForYours(page.words)) return crypto.test(page.words)
+  return page.runs.some(({ text, role }) => {
+    if (text.length > lineMax) return false
+    const words = plain(text)
+    if (role === 'title' || role === 'heading') return action.test(words) || brand.test(words)
+    return action.test(words) && (role === 'control' || order.test(words))
+  })
+}
+
+function asksForYours(words: string): boolean {
+  for (const found of words.matchAll(ask))
+    if (!denial.test(words.slice(Math.max(0, found.index - 60), found.index))) return true
+  return false
+}
+
+const order = pattern(
+  '',
+  String.raw`^(?:please |now |to )?(?:import|restore|recover|connect|verify|validate|sync|unlock|`,
+  String.raw`rectify|migrate|claim|secure)`,
+)
+
+/** Names that can only mean the company. */
+const distinct = pattern(
+  '',
+  String.raw`\b(?:pay ?pal|venmo|zelle|cash ?app|revolut|monzo|klarna|western union|coinbase|`,
+  String.raw`binance|kraken exchange|crypto\.com|metamask|meta mask|trust ?wallet|`,
+  String.raw`phantom wallet|ledger live|trezor|exodus wallet|opensea|uniswap|blockchain\.com|`,
+  String.raw`microsoft|office ?365|microsoft ?365|outlook\.com|outlook web|hotmail|onedrive|`,
+  String.raw`sharepoint|google|gmail|youtube|facebook|instagram|whats ?app|linkedin|twitter|`,
+  String.raw`tik ?tok|snapchat|netflix|spotify|disney ?\+|hulu|roblox|epic games|`,
+  String.raw`playstation network|minecraft account|dropbox|docusign|adobe id|adobe document|`,
+  String.raw`wetransfer|icloud|apple ?id|yahoo|aol mail|proton ?mail|wells ?fargo|`,
+  String.raw`bank of america|citibank|capital one|american express|hsbc|barclays|lloyds bank|`,
+  String.raw`natwest|santander|bnp paribas|crédit agricole|credit agricole|société générale|`,
+  String.raw`deutsche bank|sparkasse|commerzbank|ing direct|rabobank|abn amro|unicredit|`,
+  String.raw`intesa sanpaolo|bbva|caixabank|bradesco|itaú|nubank|mercado ?(?:libre|pago)|`,
+  String.raw`sbi online|hdfc|icici|alibaba|aliexpress|ebay|walmart|rakuten|dhl|fedex|usps|`,
+  String.raw`ups my choice|royal mail|correos|la poste|deutsche post|irs\.gov|gov\.uk|hmrc|`,
+  String.raw`github|gitlab|slack workspace|zoom meeting|godaddy|cloudflare|aws console|at&t|`,
+  String.raw`verizon|t-mobile|vodafone|comcast|xfinity|robinhood|fidelity investments|`,
+  String.raw`charles schwab|vanguard|steam ?(?:community|powered|guard)|telegram web|`,
+  String.raw`discord nitro)\b`,
+)
+
+/** Names that are also ordinary words: they count only beside sign-in words and nothing else. */
+const ambiguous = new Set(
+  (
+    'amazon,apple,chase,steam,discord,outlook,office,citi,visa,mastercard,amex,stripe,square,' +
+    'shopify,wise,ups,orange,sky,sprint,telegram,zoom,slack,adobe,twitch,ledger,phantom,exodus,' +
+    'kraken,okta,meta,skype,amazon prime,amazon.com,apple inc,windows live,bank of america'
+  ).split(','),
+)
+
+const signInVocabulary = pattern(
+  'g',
+  String.raw`\b(?:sign|log|login|signin|logon|in|on|to|into|your|my|the|a|account|accounts|`,
+  String.raw`welcome|back|secure|security|official|site|website|online|banking|bank|verify|`,
+  String.raw`verification|verified|id|support|help|center|page|home|portal|web|app|web ?app|`,
+  String.raw`customer|member|continue|please|with|for|of|logo|inc|com|wallet|connect|unlock|`,
+  String.raw`update|confirm|identity|password|reset)\b`,
+)
+
+const signInWords = /\b(?:sign|log)[- ]?(?:in|on)\b|\baccount\b|\bverif|\bpassword\b|\bid\b/
+const withOther =
+  /\b(?:sign|log|continue|connect)(?:[- ]?(?:in|on|up))?\s{1,3}(?:with|using|via)\s{1,3}\w{1,20}/g
+const runMax = 160
+
+/** Returns whether a page presents a known brand in its title, a heading, the logo or a line. */
+function showsBrand(page: Page): boolean {
+  return page.runs.some(({ text, role }) => {
+    if (text.length > runMax) return false
+    const words = plain(text).replace(withOther, ' ')
+    const rest = remainder(words)
+    const alone = role !== 'control' && rest.split(' ').length <= 2
+    const shown = role === 'title' || role === 'heading'
+    if ((shown || alone || signInTo(words)) && distinct.test(words)) return true
+    if (!ambiguous.has(rest)) return false
+    return (shown || alone) && (signInWords.test(words) || (!page.canvas && shown))
+  })
+}
+
+function signInTo(words: string): boolean {
+  return /\b(?:sign|log)[- ]?(?:in|on) (?:to|into|at)\b|\byour [\w.& ]{2,30} account\b/.test(words)
+}
+
+/** Returns a line without its sign-in words. */
+function remainder(words: string): string {
+  return words
+    .replace(signInVocabulary, ' ')
+    .replace(/[^\p{L}\p{N}.&+ ]/gu, ' ')
+    .replace(/\s+/g, ' ')
+    .replace(/[. ]+$/, '')
+    .trim()
 }

@@ -2,7 +2,7 @@ import type { Hit } from '../findings.ts'
 import { Navigations } from '../navigation.ts'
 import { isRemote, newScanBudget, type Page, type Script } from '../page.ts'
 import { Presses } from '../presses.ts'
-import { NAME, TEXT } from '../token-kinds.ts'
+import { NAME, TEXT } from '../tokens.ts'
 
 const help =
   'A script cannot open another page here. Use a plain link, which the viewer offers to open in a ' +

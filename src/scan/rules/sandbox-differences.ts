@@ -1,6 +1,6 @@
 import type { Hit } from '../findings.ts'
 import { isRemote, type Page, type Script } from '../page.ts'
-import { TEXT } from '../token-kinds.ts'
+import { TEXT } from '../tokens.ts'
 import { credentialOf } from './credentials.ts'
 
 const asking =

@@ -1,7 +1,7 @@
 import type { Hit } from '../findings.ts'
 import { type Page, placeOfWord } from '../page.ts'
 import { pattern } from '../pattern.ts'
-import { TEXT } from '../token-kinds.ts'
+import { TEXT } from '../tokens.ts'
 
 /** Tech-support alarms with a phone number, and pages that make people run pasted commands. */
 export function* scams(page: Page): Generator<Hit> {

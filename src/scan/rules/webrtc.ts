@@ -1,6 +1,6 @@
 import type { Hit } from '../findings.ts'
 import type { Page, Script } from '../page.ts'
-import { NAME, TEXT } from '../token-kinds.ts'
+import { NAME, TEXT } from '../tokens.ts'
 
 const names = ['RTCPeerConnection', 'webkitRTCPeerConnection', 'mozRTCPeerConnection']
 

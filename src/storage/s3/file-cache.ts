@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache'
 
 import { newId } from '../../core/ids.ts'
 import { second } from '../../core/time.ts'
-import { hashFile } from '../backup.ts'
+import { hashFile } from '../backups.ts'
 import { DiskSpace, type DiskSpaceOptions } from '../disk-space.ts'
 import { contentPath, listContents } from '../disk.ts'
 import { wrongContent } from './client.ts'

@@ -12,25 +12,24 @@ import {
   type SweepResult,
   type Usage,
 } from '../storage.ts'
-import { type Bucket, S3Client, wrongContent } from './client.ts'
+import { type Bucket, S3Client, S3Error, startProblem, wrongContent } from './client.ts'
 import { FileCache } from './file-cache.ts'
 import { s3PartBytes } from './limits.ts'
 import {
+  abortOldUploads,
   changedMsOf,
   copyObject,
   deleteObject,
   keyOf,
+  type ListedObject,
   listObjects,
   probe,
   putObject,
   trashKeyOf,
 } from './objects.ts'
-import { recoverObject } from './recover.ts'
-import { startProblem } from './start-problem.ts'
-import { sweepBucket } from './sweep.ts'
 
 /** Options of a store: the bucket, and the folder and size of its local cache. */
-export interface S3StoreOptions extends Bucket {
+interface S3StoreOptions extends Bucket {
   cacheDir: string
   cacheBytes: number
   freeFloorBytes: number
@@ -200,4 +199,90 @@ function share<Result>(
   const result = work().finally(() => running.delete(name))
   running.set(name, result)
   return result
+}
+
+/**
+ * Brings content back that the bucket lacks: from the trash, or from its last version where the
+ * bucket has versions.
+ */
+async function recoverObject(client: S3Client, name: string): Promise<FileState> {
+  if ((await changedMsOf(client, keyOf(name))) !== undefined) return 'present'
+  if (await copyObject(client, trashKeyOf(name), keyOf(name))) return 'recovered'
+  const version = await findVersion(client, keyOf(name))
+  if (version === undefined) return 'missing'
+  return (await copyObject(client, keyOf(name), keyOf(name), version)) ? 'recovered' : 'missing'
+}
+
+/** Returns the newest version of a deleted object; undefined in a bucket without versions. */
+async function findVersion(client: S3Client, key: string): Promise<string | undefined> {
+  const query = { versions: '', prefix: client.prefix + key }
+  try {
+    const xml = await client.attempt({ method: 'GET', key: '', query }, (response) =>
+      response.text(),
+    )
+    const [block = ''] = /<Version>.*?<\/Version>/s.exec(xml) ?? []
+    return /<VersionId>([^<]+)</.exec(block)?.[1]
+  } catch (error) {
+    const isUnsupported = error instanceof S3Error && (error.status === 501 || error.status === 400)
+    if (isUnsupported) return undefined
+    throw error
+  }
+}
+
+/**
+ * Removes unreferenced content of a bucket in two steps. The first moves it to the trash, from
+ * where a read brings it back: another process may have put it between the check and the deletion.
+ * The second, in a sweep after the same age, restores what a row references by then and deletes
+ * the rest. Sweeps of several processes may overlap.
+ */
+async function sweepBucket(
+  client: S3Client,
+  isReferenced: IsReferenced,
+  before: number,
+): Promise<SweepResult> {
+  const done: SweepResult = { files: 0, removed: 0, bytes: 0 }
+  for await (const page of listObjects(client, keyOf(''))) {
+    const contents = page.filter(({ name }) => contentName.test(name))
+    done.files += contents.length
+    const old = contents.filter(({ changedMs }) => changedMs < before)
+    for (const { name, bytes } of (await split(old, isReferenced)).unreferenced) {
+      if (!(await discard(client, name, before))) continue
+      done.removed += 1
+      done.bytes += bytes
+    }
+  }
+  for await (const page of listObjects(client, trashKeyOf(''))) {
+    const old = page.filter(({ name, changedMs }) => contentName.test(name) && changedMs < before)
+    const { referenced, unreferenced } = await split(old, isReferenced)
+    for (const { name } of referenced) await restore(client, name)
+    for (const { name } of [...referenced, ...unreferenced]) {
+      await deleteObject(client, trashKeyOf(name))
+    }
+  }
+  await abortOldUploads(client, before)
+  return done
+}
+
+async function split(objects: ListedObject[], isReferenced: IsReferenced) {
+  const names = objects.map(({ name }) => name)
+  const found = names.length > 0 ? await isReferenced(names) : new Set<string>()
+  return {
+    referenced: objects.filter(({ name }) => found.has(name)),
+    unreferenced: objects.filter(({ name }) => !found.has(name)),
+  }
+}
+
+/** Moves content to the trash, unless it was put again since the listing. */
+async function discard(client: S3Client, name: string, before: number): Promise<boolean> {
+  const changedMs = await changedMsOf(client, keyOf(name))
+  if (changedMs === undefined || changedMs >= before) return false
+  if (!(await copyObject(client, keyOf(name), trashKeyOf(name)))) return false
+  await deleteObject(client, keyOf(name))
+  return true
+}
+
+/** Copies content back from the trash, unless it is there. */
+async function restore(client: S3Client, name: string): Promise<boolean> {
+  if ((await changedMsOf(client, keyOf(name))) !== undefined) return true
+  return copyObject(client, trashKeyOf(name), keyOf(name))
 }

@@ -1,5 +1,10 @@
-import type { Browser } from './browser.ts'
-import { openChromium } from './chromium.ts'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { type BrowserContext, chromium } from 'playwright-core'
+
+import { type Browser, recorder, type Tab, viewport } from './browser.ts'
 import { openFirefox } from './firefox.ts'
 import { openWebkit } from './webkit.ts'
 
@@ -14,3 +19,60 @@ const only = Bun.env['TEST_BROWSER']
 
 /** The browsers of tests that run in each: all, or the one that TEST_BROWSER names. */
 export const allBrowsers = all.filter(([name]) => only === undefined || name === only)
+
+// Playwright's default flags disable preconnect and prefetch, which the red team tests.
+const flags =
+  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --no-default-browser-check ' +
+  '--disable-component-update --disable-sync --disable-background-timer-throttling ' +
+  '--disable-renderer-backgrounding --disable-backgrounding-occluded-windows ' +
+  '--allow-loopback-in-peer-connection --disable-dev-shm-usage --renderer-process-limit=8 --remote-debugging-pipe'
+
+/** Starts Chromium with a network log, which records host lookups. */
+async function openChromium(path: string): Promise<Browser> {
+  const folder = await mkdtemp(join(tmpdir(), 'chromium-'))
+  const log = join(folder, 'net.json')
+  const profile = join(folder, 'profile')
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: path,
+    ignoreDefaultArgs: true,
+    args: [...flags.split(' '), `--user-data-dir=${profile}`, `--log-net-log=${log}`],
+    viewport,
+  })
+  const lookups = async (): Promise<string> => {
+    const text = await readFile(log, 'utf8').catch(() => '')
+    await rm(folder, { recursive: true, force: true })
+    return text
+  }
+  return { name: 'chromium', open: () => openTab(context), close: () => context.close(), lookups }
+}
+
+async function openTab(context: BrowserContext): Promise<Tab> {
+  const page = await context.newPage()
+  const seen: string[] = []
+  await page.addInitScript(recorder)
+  page.on('dialog', (dialog) => {
+    seen.push(`dialog ${dialog.type()}`)
+    void dialog.dismiss().catch(() => undefined)
+  })
+  page.on('download', (download) => seen.push(`download ${download.suggestedFilename()}`))
+  // A crashed frame disconnects the page's debugger. The messages received before it stay here.
+  const fieldNames = new Map<string, string[]>()
+  let at = ''
+  page.on('console', (message) => {
+    const [mark, url = '', ...names] = message.text().split(' ')
+    if (mark === 'told') fieldNames.set(url, [...(fieldNames.get(url) ?? []), ...names])
+  })
+  return {
+    received: async () => fieldNames.get(at) ?? [],
+    goto: async (url) => {
+      at = url
+      await page.goto(url, { waitUntil: 'commit' })
+    },
+    evaluate: (expression) => page.evaluate(expression),
+    click: (x, y, button = 'left') => page.mouse.click(x, y, { button }),
+    press: (key) => page.keyboard.press(key),
+    screenshot: async (path) => void (await page.screenshot({ path })),
+    seen: () => seen,
+    close: () => page.close(),
+  }
+}

@@ -3,13 +3,73 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Browser, chromium } from 'playwright-core'
 
 import figures from '../../generators/images/figures.svg' with { type: 'text' }
-import { drawnThings } from '../../providers/demo/builder/figures.ts'
+import { drawnThings } from '../../providers/demo/builder/game-contents.ts'
 import { analyzePrompt } from '../../providers/demo/builder/prompt-analysis.ts'
 import { renderPage } from '../../providers/demo/builder/render-page.ts'
 import { templates } from '../../providers/demo/builder/templates/templates.ts'
-import { templatePrompts } from '../fixtures/template-prompts.ts'
 import { isThorough } from '../thorough.ts'
 import { findBrowser } from './browser.ts'
+
+/** One prompt for each template of the demo builder. */
+const templatePrompts = [
+  'a fox collects coins and dodges rocks',
+  'memory cards with fish',
+  'breakout',
+  'snake in neon',
+  'a quiz about planets',
+  'flappy bird',
+  'a dinosaur jumps over cactuses',
+  'car racing game',
+  'space invaders',
+  'tetris',
+  '2048',
+  'pong',
+  'a maze with a mouse that looks for cheese',
+  'whack a mole',
+  'minesweeper',
+  'tic tac toe',
+  'connect four',
+  'a wordle clone',
+  'simon says',
+  'hangman',
+  'multiplication table trainer',
+  'guess the number',
+  'rock paper scissors',
+  'game of life',
+  'typing test',
+  'sliding puzzle',
+  'sudoku',
+  'reaction test',
+  'cookie clicker',
+  'drum machine with 16 steps',
+  'piano',
+  'metronome',
+  'drawing pad',
+  'pixel art editor',
+  'color palette generator',
+  'dice roller',
+  'spin the wheel: Ann, Bob, Cleo, Dan',
+  'password generator',
+  'kanban board',
+  'budget planner',
+  'countdown to christmas',
+  'stopwatch',
+  'breathing exercise',
+  'spanish flashcards',
+  'tip calculator',
+  'unit converter',
+  'calculator',
+  'world clock',
+  'word counter',
+  'fireworks',
+  'birthday card for Mia',
+  'magic 8 ball',
+  'scoreboard',
+  'packing list with tent, boots and a map',
+  'tea timer of 20 minutes',
+  'journal',
+  'habit tracker',
+]
 
 const ms = 300_000
 /** CI opens every fourth page. Each template is a fixed file that rarely changes. */

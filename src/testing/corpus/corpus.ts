@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { allBrowsers } from '../browsers/all-browsers.ts'
-import { type Browser, findBrowser } from '../browsers/browser.ts'
+import { type Browser, findBrowser, type Tab, until } from '../browsers/browser.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
+import { openTarget, type Target } from '../red-team/target.ts'
 import { isThorough } from '../thorough.ts'
-import { runPages } from './runner.ts'
 
 const ms = 300_000
 /**
@@ -74,3 +74,137 @@ export function testCorpus(
     )
   })
 }
+
+/** Result of a page: the message that it posted, or why there is none. */
+type PageResults = Map<string, unknown>
+
+const frameDir = join(import.meta.dir, '../../../public/frame')
+const batch = 6
+const pageMs = 5_000
+const viewerMs = 60_000
+/** WebKitGTK now and then stops to act on a page. A new process runs the same page. */
+const stoppedMs = 20_000
+const allMs = 600_000
+
+/**
+ * Script of a page that runs many apps, each in a wrapper of its own, a few at a time. It does what
+ * the shell does, except for the toolbar.
+ */
+const script = (ids: string[]): string => `
+import { fetchFiles, fetchList, fetchPage } from '/corpus/host.js'
+const results = self.results = {}
+const waiting = ${JSON.stringify(ids)}
+const topOf = (source) => { let at = source; while (at && at.parent !== self) at = at.parent; return at }
+async function run(id) {
+  const frame = document.createElement('iframe')
+  frame.setAttribute('sandbox', 'allow-scripts allow-forms allow-pointer-lock')
+  frame.style = 'width:380px;height:200px;border:0'
+  const list = fetchList('/a/' + id)
+  const files = list.then(fetchFiles)
+  const content = await fetchPage('/a/' + id, list, files)
+  await new Promise((done) => {
+    const end = (said) => { removeEventListener('message', take); clearTimeout(late); results[id] = said; frame.remove(); done() }
+    const late = setTimeout(() => end('no message'), ${pageMs})
+    const take = ({ source, data }) => {
+      if (topOf(source) !== frame.contentWindow) return
+      if (data?.type === 'mode') frame.contentWindow.postMessage({ type: 'start', run: 1, ...content, local: [], session: [], answers: [], isMuted: false }, '*')
+      else if (data?.type === 'service:hello') files.then((all) => source.postMessage(all, '*'))
+      else if (data?.type === 'service:databases') source.postMessage({ databases: [] }, '*')
+      else if (data && 'said' in data) end(data.said)
+    }
+    addEventListener('message', take)
+    document.body.append(frame)
+    // Firefox starts a page before its frame has a size.
+    frame.getBoundingClientRect()
+    frame.src = '/frame'
+  })
+}
+const worker = async () => { for (let id = waiting.shift(); id; id = waiting.shift()) await run(id).catch((e) => { results[id] = String(e) }) }
+// A page that still loads would keep Firefox from drawing its frames.
+addEventListener('load', () => setTimeout(async () => {
+  await Promise.all(Array.from({ length: ${batch} }, worker))
+  self.finished = true
+}))
+`
+
+/**
+ * Runs the pages of `hosted` in a browser and returns what each of them posted. Those of `alone`
+ * need the viewer, one after another: they use the history, or what the viewer does for an app.
+ */
+async function runPages(
+  hosted: MemoryAppSource,
+  openBrowser: () => Promise<Browser>,
+  ids: string[],
+  alone: string[] = [],
+): Promise<PageResults> {
+  const built = await Bun.build({
+    entrypoints: [join(frameDir, 'host.ts')],
+    target: 'browser',
+    format: 'esm',
+  })
+  const loader = (await built.outputs[0]?.text()) ?? ''
+  let browser = await openBrowser()
+  const target = openTarget(hosted, browser.name, (request) => {
+    const { pathname } = new URL(request.url)
+    if (pathname === '/corpus/host.js') {
+      return new Response(loader, { headers: { 'content-type': 'text/javascript' } })
+    }
+    if (pathname !== '/corpus') return undefined
+    const page = `<!doctype html><body><script type=module>${script(ids)}</script>`
+    return new Response(page, { headers: { 'content-type': 'text/html' } })
+  })
+  let tab = await browser.open()
+  const runAlone = async (id: string): Promise<unknown> => {
+    const mayStop = browser.name === 'webkit'
+    const posted = await runInViewer(tab, target, id, mayStop ? stoppedMs : viewerMs)
+    if (posted !== undefined) return posted
+    const state = `no message; ${await stateOf(tab)}`
+    if (!mayStop) return state
+    console.log(`${browser.name} is started again at ${id}: ${state}`)
+    await browser.close()
+    browser = await openBrowser()
+    tab = await browser.open()
+    return (await runInViewer(tab, target, id, viewerMs)) ?? state
+  }
+  try {
+    await tab.goto(`${target.origin}/corpus`)
+    await until(async () => ((await isFinished(tab)) ? true : undefined), allMs)
+    const found = await tab.evaluate('self.results')
+    const results = new Map(Object.entries(typeof found === 'object' && found ? found : {}))
+    // Firefox does not draw some frames of such a page, and six at once may wait for a processor.
+    for (const id of ids) {
+      if (results.get(id) !== true) results.set(id, await runAlone(id))
+    }
+    for (const id of alone) results.set(id, await runAlone(id))
+    return results
+  } finally {
+    await browser.close()
+    target.close()
+  }
+}
+
+const isFinished = async (tab: Tab): Promise<boolean> =>
+  (await tab.evaluate('self.finished === true').catch(() => false)) === true
+
+/** Opens an app at its link and returns what it posted; undefined where it posted nothing. */
+async function runInViewer(tab: Tab, { origin }: Target, id: string, ms: number): Promise<unknown> {
+  const path = `/a/${id}`
+  // A command that a hanging browser does not answer fails, and leaves the page before this one.
+  await tab.goto(origin + path).catch(() => undefined)
+  const messages = `location.pathname === '${path}'
+    ? self.told.filter((m) => m && 'said' in m).map((m) => m.said) : []`
+  const posted = await until(async () => {
+    const all = await tab.evaluate(messages).catch(() => [])
+    return Array.isArray(all) && all.length > 0 ? all : undefined
+  }, ms)
+  return posted?.[0]
+}
+
+/** Returns how far a page that posted nothing came, to tell it from a browser that hangs. */
+const stateOf = (tab: Tab): Promise<string> =>
+  tab
+    .evaluate('[document.readyState, document.visibilityState, self.told.map((m) => m?.type)]')
+    .then(
+      (state) => `the viewer is at ${JSON.stringify(state)}`,
+      (error: unknown) => `the browser hangs: ${error}`,
+    )

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { embeddedLibraries } from '../../libraries/embedded.ts'
 import { labelOf } from '../../libraries/library.ts'
 import { resolvePage } from '../../libraries/resolve-page.ts'
-import { readReferences } from '../../scan/library-references.ts'
+import { readReferences } from '../../scan/inspection.ts'
 import { readPage } from '../../scan/scan.ts'
 
 const folder = join(import.meta.dir, 'libraries')

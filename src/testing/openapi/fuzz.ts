@@ -15,10 +15,8 @@ import {
   getGatewayDocument,
   listOperations,
 } from './document.ts'
-import { exampleBodies } from './example-bodies.ts'
-import { fileFieldOf, hostileFields, sendForm } from './forms.ts'
-import { callHostile } from './hostile-tools.ts'
-import { varyRequest } from './hostile.ts'
+import { exampleBodies, fileFieldOf, hostileFields, sendForm } from './example-bodies.ts'
+import { callHostile, varyRequest } from './hostile.ts'
 import {
   type Draw,
   draws,

@@ -2,11 +2,13 @@ import { html, type Part } from '../../core/html.ts'
 import { lookUp } from '../../core/schema.ts'
 import { signingSecret } from '../../hosting/me/hooks/signing.ts'
 import {
+  alertHook,
+  alertTriesMax,
   type Condition,
   readConditions,
+  sendTestAlert,
   type SharedCondition,
-} from '../../operator/alert-conditions.ts'
-import { alertHook, alertTriesMax, sendTestAlert } from '../../operator/alerts.ts'
+} from '../../operator/alerts.ts'
 import { listAlerts, type StoredAlert } from '../../state/alerts.ts'
 import { copyLine, section } from '../components.ts'
 import { renderDateTime } from '../format.ts'

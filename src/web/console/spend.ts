@@ -2,9 +2,13 @@ import { type Html, html, type Part } from '../../core/html.ts'
 import { toCredits } from '../../core/money.ts'
 import { day, lastDays } from '../../core/time.ts'
 import { findByPrefixes, type Key } from '../../keys/keys.ts'
-import type { DailyAmount } from '../../ledger/spending.ts'
-import { listSpendingByDay, listTopKeys, type Spender } from '../../ledger/top-spending.ts'
-import { listTopUses } from '../../models/top-spending.ts'
+import {
+  type DailyAmount,
+  listSpendingByDay,
+  listTopKeys,
+  type Spender,
+} from '../../ledger/spending.ts'
+import { listTopUses } from '../../models/spending.ts'
 import { formatCompact, renderCredits } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { type Column, tableSection } from '../lists.ts'

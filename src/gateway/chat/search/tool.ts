@@ -10,7 +10,7 @@ import {
   searchResultTextBytesMax,
 } from '../../../limits.ts'
 import type { Model } from '../../../models/catalog.ts'
-import type { SearchResult } from '../../../providers/search/engines.ts'
+import type { SearchResult } from '../../../providers/search.ts'
 import { invalidField } from '../../fields.ts'
 import type { ChatRequest } from '../request.ts'
 

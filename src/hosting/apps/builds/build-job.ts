@@ -1,4 +1,4 @@
-import type { PreviewResult } from '../../../browser/preview.ts'
+import type { PreviewResult } from '../../../browser/preview-browser.ts'
 import type { AppContext } from '../../../context.ts'
 import { endWithStop } from '../../../core/text.ts'
 import { minute } from '../../../core/time.ts'

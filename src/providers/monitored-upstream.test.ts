@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { CircuitBreaker } from './circuit-breaker.ts'
+import { CircuitBreaker } from './monitored-upstream.ts'
 
 function fresh() {
   const clock = { at: 1_000_000, now: () => clock.at }

@@ -1,11 +1,18 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 
-import { loadConfig } from '../../config/load.ts'
-import { openLog } from '../../core/log.ts'
-import { systemClock } from '../../core/time.ts'
-import { searchResponseBytesMax } from '../../limits.ts'
-import { brave, createEngines, exa, searxng, tavily } from './engines.ts'
-import { createSearcher, openSearcher } from './searcher.ts'
+import { loadConfig } from '../config/load.ts'
+import { openLog } from '../core/log.ts'
+import { systemClock } from '../core/time.ts'
+import { searchResponseBytesMax } from '../limits.ts'
+import {
+  brave,
+  createEngines,
+  createSearcher,
+  exa,
+  openSearcher,
+  searxng,
+  tavily,
+} from './search.ts'
 
 const sent: { method: string; url: URL; headers: Headers; body: string }[] = []
 let response: (path: string) => Response

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { newId } from '../core/ids.ts'
-import { withTempFolder } from './temp-folder.ts'
+import { withTempFolder } from './system-files.ts'
 
 const left: string[] = []
 afterAll(() => left.forEach((folder) => rmSync(folder, { recursive: true, force: true })))

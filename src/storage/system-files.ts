@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
@@ -26,3 +26,22 @@ export async function withTempFolder<T>(
 
 const remove = (folder: string): Promise<void> =>
   rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+
+/** Reads a file that the operator named. Undefined where it is missing or over `bytesMax`. */
+export async function readLocalFile(
+  path: string,
+  bytesMax: number,
+): Promise<Uint8Array | undefined> {
+  const found = await stat(path).catch(() => undefined)
+  return found?.isFile() && found.size <= bytesMax ? readFile(path) : undefined
+}
+
+/** The size of a page on most systems. */
+const pageBytes = 4_096
+
+/** Returns the memory that only this process uses; 0 where the system does not tell it. */
+export async function readProcessBytes(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '')
+  const [, resident = 0, shared = 0] = text.split(' ').map(Number)
+  return (resident - shared) * pageBytes
+}
