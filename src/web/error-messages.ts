@@ -15,8 +15,8 @@ const withFieldLabels = (problem: string): string =>
       /"([a-z])(\w*)"/g,
       (_, first: string, rest: string) => `“${first.toUpperCase()}${rest}”`,
     )
-    .replace(/must be a string \((\d+ to \d+ characters)\)/, 'needs $1')
-    .replace(/must be an integer \((\d+ to \d+)\)/, 'must be a number from $1')
+    .replace(/” must be a string \((\d+ to \d+ characters)\)/, '” needs $1')
+    .replace(/” must be an integer \((\d+ to \d+)\)/, '” must be a number from $1')
 
 /** Messages for people, by error name. */
 export type Messages<Name extends ErrorName> = { [N in Name]?: (...facts: DetailsOf<N>) => string }

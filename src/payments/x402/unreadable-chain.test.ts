@@ -9,6 +9,7 @@ import {
 } from '../../testing/fixtures/chain.ts'
 import { type PaidServer, signPayment, startPaidServer } from '../../testing/fixtures/payments.ts'
 import type { TestAgent } from '../../testing/fixtures/test-server.ts'
+import { until } from '../../testing/until.ts'
 
 let proxy: RpcProxy
 let t: PaidServer
@@ -29,6 +30,12 @@ afterEach(async () => {
 
 const topUp = (headers: Record<string, string>) =>
   ann.call('POST', '/topup', { credits: 50 }, headers)
+/** Sends a payment until it is no longer pending: the server waits for one second only. */
+const settledStatus = (headers: Record<string, string>) =>
+  until(async () => {
+    const { status } = await topUp(headers)
+    return status !== 202 && status
+  })
 const credits = async () => recordOf((await ann.call('GET', '/me')).body)['credits']
 const sign = async () =>
   signPayment(await chain.createWallet(units), { payTo: t.payee.address, units })
@@ -53,7 +60,7 @@ describe.each(disturbances)('a chain that answers with %s', (kind) => {
       expect([response.status, response.code]).toEqual([503, 'try_again'])
       expect([isDisturbed, await t.snapshot()]).toEqual([true, kept])
       proxy.disturb = () => undefined
-      expect([(await topUp(payment)).status, await credits()]).toEqual([200, 450])
+      expect([await settledStatus(payment), await credits()]).toEqual([200, 450])
       expect(await chain.balanceOf(t.payee.address)).toBe(units)
     },
   )
@@ -78,7 +85,7 @@ describe.each(disturbances)('a chain that answers with %s', (kind) => {
     await t.ctx.x402?.resume()
     expect(await credits()).toBe(400)
     proxy.disturb = () => undefined
-    expect([(await topUp(payment)).status, await credits()]).toEqual([200, 450])
+    expect([await settledStatus(payment), await credits()]).toEqual([200, 450])
     expect(await chain.balanceOf(t.payee.address)).toBe(units)
   })
 })

@@ -90,6 +90,7 @@ const ids: Record<string, string> = {
   remove_review: 'used',
   answer_review: 'review',
   remove_comment: 'comment',
+  pin_comment: 'received',
   get_job: 'ended',
   watch_job: 'ended',
   cancel_job: 'open',

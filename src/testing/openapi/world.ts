@@ -233,7 +233,13 @@ class World {
     await ben.call('GET', `/explore/${id}/source`)
     const review = await ben.call('PUT', `/explore/${id}/review`, { stars: 4 })
     const comment = await ann.call('POST', `/explore/${item}/comments`, { text: 'Hello' })
-    return { used: item, review: review.text('review.id'), comment: comment.text('comment.id') }
+    const received = await ben.call('POST', `/explore/${id}/comments`, { text: 'Hello' })
+    return {
+      used: item,
+      review: review.text('review.id'),
+      comment: comment.text('comment.id'),
+      received: received.text('comment.id'),
+    }
   }
 
   /** Creates an open and an ended job that no runner processes. */
