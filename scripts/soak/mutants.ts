@@ -85,7 +85,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'ledger/budget-is-exclusive',
-    file: 'src/ledger/budgets.ts',
+    file: 'src/ledger/caps.ts',
     from: '(row?.spent ?? 0n) <= max',
     to: '(row?.spent ?? 0n) < max',
     tests: ['src/ledger/caps.test.ts'],

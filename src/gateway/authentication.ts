@@ -9,8 +9,7 @@ import { capOf, counterOf, type FoundKey, type Project } from '../keys/keys.ts'
 import { projectCounter } from '../keys/limits.ts'
 import { readApiKey } from '../keys/request-key.ts'
 import { accountOf, type Owner } from '../ledger/accounts.ts'
-import type { Budget, Period } from '../ledger/budgets.ts'
-import type { Cap } from '../ledger/caps.ts'
+import type { Budget, Cap, Period } from '../ledger/caps.ts'
 import { gatewayBodyBytesMax, keylessBodyBytesMax } from '../limits.ts'
 
 export type AccountId = ReturnType<typeof accountOf>

@@ -13,8 +13,14 @@ import {
   type Owner,
   serviceAccounts,
 } from './accounts.ts'
-import { checkBudgets } from './budgets.ts'
-import { countSpending, dailyCapError, type KeyDay, spentOn, uncountGroup } from './caps.ts'
+import {
+  checkBudgets,
+  countSpending,
+  dailyCapError,
+  type KeyDay,
+  spentOn,
+  uncountGroup,
+} from './caps.ts'
 import {
   type ChargeObserver,
   claimHold,

@@ -5,7 +5,7 @@ import { type Clock, lastDays, utcDay } from '../core/time.ts'
 import type { Engine } from '../db/engine.ts'
 import { sumOf } from '../db/query.ts'
 import { accountOf, type Owner } from './accounts.ts'
-import { type Period, periodAt } from './budgets.ts'
+import { type Period, periodAt } from './caps.ts'
 import { caps, holds, isItemizedKind } from './tables.ts'
 
 /** The total charges of an owner for each itemized kind of work. */

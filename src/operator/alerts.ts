@@ -15,8 +15,8 @@ import {
   takeAttempt,
 } from '../state/alerts.ts'
 import { readObservations } from '../state/shared-observations.ts'
-import { findFailingServers } from './servers/chain-servers.ts'
 import { type Collected, ServerReport } from './servers/server-report.ts'
+import { findFailingServers } from './servers/server-states.ts'
 
 /** The name under which alerts are signed, in place of the id of an agent's webhook. */
 export const alertHook = 'alerts'

@@ -1,11 +1,11 @@
 import { type Json, recordOf } from '../core/schema.ts'
 import { second } from '../core/time.ts'
 import { download, HttpClient } from './http-client.ts'
-import { ignoredFields } from './ignored-fields.ts'
 import { mayBeNonStreaming, toEventStream } from './non-streaming.ts'
 import {
   buildRequestBody,
   type Dialect,
+  ignoredFields,
   outputTokenLimit,
   requestFieldsOf,
 } from './request-body.ts'

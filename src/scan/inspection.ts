@@ -7,7 +7,7 @@ import { titleCharsMax } from '../limits.ts'
 import { type AssetRequest, readAssetRequests } from './asset-requests.ts'
 import type { Scan } from './findings.ts'
 import { isRemote, type Page } from './page.ts'
-import { entriesOf } from './rules/own-files.ts'
+import { entriesOf } from './rules/external.ts'
 import { readPage, scanPage } from './scan.ts'
 
 const compressBytesMin = 1_024

@@ -1,9 +1,8 @@
 import type { AppContext } from '../../context.ts'
 import { ownConditions } from '../alerts.ts'
-import { chainServers } from './chain-servers.ts'
 import { clientCosts } from './client-costs.ts'
 import { newestErrors, newestRequests, requestDetails } from './requests.ts'
-import { serverStates } from './server-states.ts'
+import { chainServers, serverStates } from './server-states.ts'
 
 const all = [
   chainServers,

@@ -1,5 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { second } from '../../core/time.ts'
+import type { ServerHealth } from '../../payments/health.ts'
 import type { UpstreamHealth } from '../../providers/monitored-upstream.ts'
 import { version } from '../../version.ts'
 import { type Collected, ServerReport } from './server-report.ts'
@@ -61,3 +62,11 @@ export function sumHealth({ reports }: Collected<ServerState>): SharedHealth[] {
 
 const latest = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b)
+
+/** Returns the servers of the chains of top-ups that this process could not use last. */
+export const findFailingServers = ({ coins }: AppContext): ServerHealth[] =>
+  coins.chains().flatMap((chain) => chain.health().filter(({ problem }) => problem !== undefined))
+
+export const chainServers = new ServerReport('chain-servers', (ctx, _input: null) =>
+  findFailingServers(ctx),
+)

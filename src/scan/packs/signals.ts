@@ -171,7 +171,7 @@ const cues: readonly string[] = [
   // commands.ts
   'curl|wget|aria2c|iwr|irm|invoke-*|*download*|exec*|eval*|new function*|/dev/*|nc|ncat|netcat|socat|mkfifo|*socket*|fsockopen|*tcpclient|*sh -i*|rm|*rmtree*|rmsync*|rimraf*|*no-preserve-root|dd|mkfs*|:()*|*-delete|*-exec|del|erase|rd|rmdir|remove-item|format c:|format d:|format e:|format f:|format g:|format h:|diskpart|vssadmin*|wbadmin*|cipher*',
   'delete all|delete every*|erase all|erase every*|wipe all|wipe every*|destroy all|destroy every*|remove all|remove every*',
-  // encoded.ts
+  // hidden.ts: encoded commands
   'base64|base32|*base64*|xxd|openssl|rev|tr|gunzip|printf*|settimeout*|os.system*|subprocess*|execsync*|vm.run*|*-e|*-en*|fromhex*|unhexlify*|atob*|zlib*|marshal*|codecs*|fromcharcode*|unescape*',
   // commands.ts: persistence, and protection that is turned off
   'authorized_keys|crontab|*/cron*|.bashrc|.zshrc|.bash_profile|.profile|.zprofile|.zshenv|launchctl|*library/launch*|schtasks|currentversion*|systemctl|*.git/hooks*|*hookspath|.claude/*|.cursor/*|.codex/*|.gemini/*|.vscode/*|copilot-instructions*|git config --global*|pretooluse|posttooluse|sessionstart|userpromptsubmit|claude.md|agents.md|gemini.md|soul.md|memory.md|heartbeat.md|identity.md|*memory*|config set',
