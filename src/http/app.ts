@@ -40,7 +40,7 @@ export function createApp(
   return app
     .onError(async ({ error: thrown, code, request }) => {
       const error = thrown instanceof OfferedError ? thrown.error : thrown
-      noteError(ctx, request, error)
+      noteError(ctx, getRequestContext(request), error)
       const response = await respond({
         request,
         error,

@@ -147,7 +147,6 @@ export function withRequestLog(
     const { status } = response
     const counted = part === 'health' ? 'pages' : part
     if (socketAddress !== inProcessAddress) record(ctx, counted, { context, method, status, ms })
-    reportSpan(ctx, request, context, response, ms)
     return response
   }
   const response = handle(context)
@@ -161,16 +160,6 @@ export function withRequestLog(
 
 const beginSpan = ({ telemetry }: AppContext, { headers }: Request) =>
   telemetry?.beginRequest(headers.get('traceparent'))
-
-function reportSpan(
-  { telemetry }: AppContext,
-  { method }: Request,
-  { span, route, id: requestId, client: { key } }: RequestContext,
-  { status }: Response,
-  ms: number,
-): void {
-  if (span) telemetry?.endRequest(span, { method, route, status, ms, requestId, key })
-}
 
 function createRequestContext(
   ctx: AppContext,

@@ -1,7 +1,7 @@
 import type { AppContext } from '../context.ts'
 import { lookUp } from '../core/schema.ts'
 import { ApiError, type ErrorName } from '../errors.ts'
-import { getRequestContext } from './request-context.ts'
+import type { RequestContext } from './request-context.ts'
 
 /** Errors of limits that do not say when to retry. All others have `retryAfter`. */
 const quotas = new Set<ErrorName>([
@@ -16,10 +16,10 @@ const quotas = new Set<ErrorName>([
 /** Notes an error for the console, and counts that of a limit for the metrics. */
 export function noteError(
   { state: { limitErrors } }: AppContext,
-  request: Request,
+  context: RequestContext,
   error: unknown,
 ): void {
-  getRequestContext(request).cause = causeOf(error)
+  context.cause = causeOf(error)
   if (!(error instanceof ApiError)) return
   const { errorName, details } = error
   const isLimit = quotas.has(errorName) || details.some((one) => 'retryAfter' in one)
@@ -36,7 +36,7 @@ const frameworkCodes: Record<string, string> = {
 }
 
 /** Returns the name of an expected error, or the message of another one without any values. */
-export function causeOf(error: unknown): string {
+function causeOf(error: unknown): string {
   if (error instanceof ApiError) return error.errorName
   if (!(error instanceof Error)) return 'unexpected'
   // A failed query has its parameters in the message. The log has the stack.

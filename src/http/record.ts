@@ -30,6 +30,7 @@ export const innerContext = (ctx: AppContext, outer: RequestContext): RequestCon
   id: newOrderedId(ctx.clock.now()),
   client: new AddressClient(outer.client.address, ctx.state.costs),
   bodyArrivals: outer.bodyArrivals,
+  span: ctx.telemetry?.beginRequest(null),
 })
 
 const unknownPathCharsMax = 200
@@ -43,17 +44,18 @@ interface EndedCall {
   ms: number
 }
 
-/** Counts a call for the console and the metrics, and writes its line of the log. */
+/** Counts a call for the console and the metrics, writes its line of the log and ends its span. */
 export function record(
   ctx: AppContext,
   part: TrafficPart,
   { context, method, status, ms }: EndedCall,
 ): void {
-  const { id, client, route, cause } = context
+  const { id, client, route, cause, span } = context
   const { address, account, key } = client
   const path = context.unknownPath?.slice(0, unknownPathCharsMax)
   client.charge('requests', 1)
   ctx.state.traffic.count(part, status, ms)
+  if (span) ctx.telemetry?.endRequest(span, { method, route, status, ms, requestId: id, key })
   const at = ctx.clock.now()
   const known = { id, at, method, route: route ?? path ?? '', status, ms, key, account, address }
   ctx.state.observations.addRequest(part, route !== undefined, { ...known, cause })
@@ -67,4 +69,9 @@ export function record(
     key: key ?? null,
     address,
   })
+}
+
+/** Tells the other servers of a change before the client can ask them for it. */
+export async function announceChange({ db, state: { appChanges } }: AppContext): Promise<void> {
+  if (db.kind === 'postgres') await appChanges.announce()
 }

@@ -26,6 +26,7 @@ import {
   type RequestHandler,
   withRequestLog,
 } from './middleware.ts'
+import { announceChange } from './record.ts'
 import { pathOf, type RequestContext, setRequestContext } from './request-context.ts'
 import { networkRejection } from './restrict.ts'
 
@@ -181,7 +182,7 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
       }
       setRequestContext(request, context)
       const response = runFor(context.client, () => handlers[part](request, context))
-      return isChange(ctx, request, part) ? announceChange(ctx, response) : response
+      return isChange(request, part) ? withAnnouncement(ctx, response) : response
     })
   }
 
@@ -192,16 +193,15 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
   }
 }
 
-const isChange = ({ db }: AppContext, { method }: Request, part: string): boolean =>
-  db.kind === 'postgres' && /^(api|mcp|pages)$/.test(part) && !/^(GET|HEAD|OPTIONS)$/.test(method)
+const isChange = ({ method }: Request, part: string): boolean =>
+  /^(api|pages)$/.test(part) && !/^(GET|HEAD|OPTIONS)$/.test(method)
 
-/** Tells the other servers of a change before the client can ask them for it. */
-async function announceChange(
-  { state: { appChanges } }: AppContext,
+async function withAnnouncement(
+  ctx: AppContext,
   pending: Response | Promise<Response>,
 ): Promise<Response> {
   const response = await pending
-  if (response.status < 400) await appChanges.announce()
+  if (response.status < 400) await announceChange(ctx)
   return response
 }
 

@@ -8,12 +8,12 @@ import { ApiError } from '../errors.ts'
 import { agentApiUrl } from '../hosting/app-url.ts'
 import { errorEnvelope, internalErrorBody, knownError } from '../hosting/error-response.ts'
 import { contentOf } from '../http/entity.ts'
-import { causeOf } from '../http/note-error.ts'
+import { noteError } from '../http/note-error.ts'
 import type { IncomingCall } from '../http/operation.ts'
 import { Content, Replay, Revalidated, Success } from '../http/outcome.ts'
 import { offeredBody, OfferedError, receiptHeaders } from '../http/payment.ts'
 import { perform } from '../http/perform.ts'
-import { admit, innerContext, record } from '../http/record.ts'
+import { admit, announceChange, innerContext, record } from '../http/record.ts'
 import { getRequestContext, type RequestContext } from '../http/request-context.ts'
 import { readApiKey } from '../keys/request-key.ts'
 import { fromHeader, toHeader } from '../payments/x402/header.ts'
@@ -46,6 +46,8 @@ export async function callTool(
   const incoming = callOf(ctx, tool, args, context, inner)
   const response = await runFor(inner.client, () => performTool(ctx, tool, incoming, context))
   const { status, value } = response
+  // The stream of the MCP response has begun, so the router cannot tell of the change after it.
+  if (tool.operation.method !== 'GET' && status < 400) await announceChange(ctx)
   const ms = stopwatch() - startedAt
   record(ctx, 'api', { context: inner, method: tool.operation.method, status, ms })
   const { ['cache-control']: _, ...receipt } = receiptHeaders(ctx, incoming)
@@ -129,7 +131,7 @@ async function performTool(
     return await responseOf(await perform(ctx, operation, incoming))
   } catch (thrown) {
     const error = thrown instanceof OfferedError ? thrown.error : thrown
-    context.cause = causeOf(error)
+    noteError(ctx, context, error)
     const known = knownError(error)
     if (!known) {
       ctx.log.error('unexpected', error, { id: context.id, route: context.route })

@@ -166,7 +166,7 @@ export async function withErrorPage(
   try {
     return await work()
   } catch (error) {
-    noteError(req.ctx, req.request, error)
+    noteError(req.ctx, getRequestContext(req.request), error)
     const expected = describeError(error)
     if (!expected) throw error
     const { message, ...init } = expected
