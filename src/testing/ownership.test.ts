@@ -99,6 +99,7 @@ const theirs = {
   ended,
   review,
   comment,
+  received: comment,
   prefix,
   version: '1',
   name: 'a.json',

@@ -233,7 +233,7 @@ class World {
     await ben.call('GET', `/explore/${id}/source`)
     const review = await ben.call('PUT', `/explore/${id}/review`, { stars: 4 })
     const comment = await ann.call('POST', `/explore/${item}/comments`, { text: 'Hello' })
-    const received = await ben.call('POST', `/explore/${id}/comments`, { text: 'Hello' })
+    const received = await ann.call('POST', `/explore/${id}/comments`, { text: 'Hello' })
     return {
       used: item,
       review: review.text('review.id'),
