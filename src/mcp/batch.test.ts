@@ -1,5 +1,8 @@
 import { afterEach, expect, test } from 'bun:test'
 
+import { zero } from '../core/money.ts'
+import { hour } from '../core/time.ts'
+import { enqueue } from '../jobs/jobs.ts'
 import { mcpBatchMax, mcpBatchResponseBytesMax } from '../limits.ts'
 import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
 
@@ -45,6 +48,25 @@ test('a batch of 50 costs 50 requests of its address, without a key', async () =
   expect((await post({ ...list, id: 1 })).status).toBe(429)
   expect((await ctx.call('GET', '/on')).code).toBe('rate_limited')
   expect((await ctx.call('GET', '/on', { from: '203.0.113.10' })).status).toBe(200)
+})
+
+test('each poll of a wait counts, in a batch as alone', async () => {
+  ctx = await startTestServer({ REQUESTS_PER_MINUTE: '100' })
+  const { key } = await ctx.agent('ann')
+  const owner = `agent:${(await ctx.ctx.keys.find(key))?.owner}` as const
+  const about = { kind: 'assets', queue: 'media', owner, item: 'Boats0000001', input: {} } as const
+  const job = await ctx.ctx.db.tx((db) => enqueue(ctx.ctx, db, { ...about, price: zero, ms: hour }))
+  const { apiRequests } = ctx.ctx.state.limits
+  const params = { name: 'get_job', arguments: { id: job.id, key, wait: 1 } }
+  const wait = { ...callOf('get_job'), params: { ...params, _meta: { progressToken: 1 } } }
+  const left = () => apiRequests.left('203.0.113.9').calls
+  const costs: number[] = []
+  for (const body of [{ ...wait, id: 1 }, batchOf(wait, 1)]) {
+    const before = left()
+    await post(body)
+    costs.push(before - left())
+  }
+  expect(costs).toEqual([2, 2])
 })
 
 test('messages that never reach the router count too', async () => {

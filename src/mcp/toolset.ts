@@ -94,8 +94,13 @@ const serveTool = (ctx: AppContext, tool: Tool): ServedTool => ({
       return inputError(problem)
     }
     const { signal, _meta: meta } = context.mcpReq
-    const call = (own: Json) =>
-      callTool(ctx, tool, own, { mcpRequest, signal, meta, isCounted: batch !== undefined })
+    let isCounted = batch !== undefined
+    const call = (own: Json) => {
+      const message = { mcpRequest, signal, meta, isCounted }
+      // A wait makes several calls, of which the batch has counted one.
+      isCounted = false
+      return callTool(ctx, tool, own, message)
+    }
     const run = () => (tool.places.has('wait') ? waitForJob(args, context, call) : call(args))
     // A wait would hold up the calls behind it, and its result is small.
     if (!batch || tool.places.has('wait')) return run()
