@@ -26,8 +26,15 @@ const withoutBrowsers = [...withBrowsers, ...attacks, ...sandboxed].map(
 )
 
 /** Modules whose tests start no whole server, or few. */
-const unitModules = 'config core db jobs ledger models providers scan state viewer'
-const unitFolders = unitModules.split(' ').map((name) => `src/${name}`)
+const unitFolders = [
+  'src/kernel',
+  'src/jobs',
+  'src/money/ledger',
+  'src/gateway/models',
+  'src/gateway/providers',
+  'src/apps/scan',
+  'src/apps/viewer',
+]
 
 /** Tests of what owns SQL or locks, and one run through all operations. */
 const onBothEngines = [
@@ -42,7 +49,6 @@ const onBothEngines = [
   'src/gateway/usage',
   'src/gateway/files',
   'src/gateway/batches',
-  'src/people/agents',
   'src/apps/explore',
   'src/apps/reviews',
   'src/apps/runs',

@@ -18,13 +18,13 @@ interface Right {
 const rights: Right[] = [
   {
     uses: /^(Bun|process|import\.meta)\.env$/,
-    may: /^src\/config\//,
+    may: /^src\/kernel\/config\//,
     what: 'reads the environment',
     fix: 'add a setting to config/',
   },
   {
     uses: /^(Date\.now|new Date|performance\.now|process\.hrtime|Bun\.nanoseconds|Temporal\.Now)$/,
-    may: /^src\/core\/time\.ts$/,
+    may: /^src\/kernel\/time\.ts$/,
     what: 'reads the clock',
     fix: 'take a Clock, or a stopwatch of kernel/time.ts',
   },
@@ -32,14 +32,14 @@ const rights: Right[] = [
     uses: /^(Math\.random|crypto\.(getRandomValues|randomUUID)|Bun\.randomUUIDv\d)$/,
     imports: /^(node:)?crypto$/,
     harmless: ['createHash', 'createHmac', 'timingSafeEqual'],
-    may: /^src\/core\/ids\.ts$/,
+    may: /^src\/kernel\/ids\.ts$/,
     what: 'makes randomness',
     fix: 'use kernel/ids.ts',
   },
   {
     uses: /^(console\.\w+|(process|Bun)\.(stdout|stderr))$/,
     // main prints the results of commands, and serve prints the banner.
-    may: /^src\/(core\/log|main|cli\/serve)\.ts$/,
+    may: /^src\/(kernel\/log|main|server\/cli\/serve)\.ts$/,
     what: 'prints',
     fix: 'use the Log, or print of kernel/log.ts',
   },
@@ -49,7 +49,7 @@ const rights: Right[] = [
     imports: /^(node:)?(http2?|https|net|tls|dgram|dns)(\/promises)?$/,
     // The binary calls itself: `berth health`, the first sample, the control socket. The operator
     // chose the address of the bucket and the collector.
-    may: /^src\/(core\/fetch\.ts|storage\/s3\/client\.ts|providers\/.*|telemetry\/exporter\.ts|(main|cli\/.*|operator\/control)\.ts)$/,
+    may: /^src\/(kernel\/(fetch|fetch-json|telemetry\/exporter)\.ts|store\/s3\/client\.ts|gateway\/providers\/.*|(main|server\/cli\/.*|server\/operator\/control)\.ts)$/,
     what: 'reaches the network',
     fix: 'use kernel/fetch.ts, or an adapter of providers/',
   },
@@ -58,7 +58,7 @@ const rights: Right[] = [
     imports: /^(node:)?fs(\/promises)?$/,
     // Besides storage: the database file, berth.toml, embedded files, the control
     // socket, and copies of the data folder.
-    may: /^src\/((storage|db|config)\/.*|(core\/(public|package)-files|libraries\/embedded|cli\/.*|operator\/(control|backup))\.ts)$/,
+    may: /^src\/((store|kernel\/(db|config))\/.*|(kernel\/(public|package)-files|apps\/libraries\/embedded|server\/cli\/.*|server\/operator\/(control|backup))\.ts)$/,
     what: 'touches files',
     fix: 'use Storage, or kernel/public-files.ts for what the binary carries',
   },
@@ -66,7 +66,7 @@ const rights: Right[] = [
     uses: /^Bun\.(SQL|sql)$/,
     imports: /^(bun:sqlite|node:sqlite|drizzle-orm\/(bun-sql.*|bun-sqlite.*|postgres-js.*))$/,
     // folder-lock.ts stores no rows. Its file is a lock that the system releases with the process.
-    may: /^src\/(db\/|storage\/folder-lock\.ts$)/,
+    may: /^src\/(kernel\/db\/|store\/folder-lock\.ts$)/,
     what: 'opens a database',
     fix: 'take the Engine',
   },

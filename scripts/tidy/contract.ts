@@ -67,7 +67,7 @@ function thrownBy(source: Source): string[] {
 }
 
 const methods = /^(get|post|put|patch|delete)$/
-const routes = /^src\/(hosting|gateway)\/.*routes\.ts$/
+const routes = /^src\/(people|apps|gateway)\/.*routes\.ts$/
 
 /** Paths of guides, which are not operations. */
 const guidePath = /\.(txt|md)$|^\/(server\.json|\.well-known\/.+)$/

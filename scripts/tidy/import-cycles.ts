@@ -15,7 +15,7 @@ type Graph = Map<string, string[]>
 const files = (product: Source[]): Graph =>
   new Map(product.map(({ path, imports }) => [path, imports.map((entry) => entry.to)]))
 
-const settings = /^src\/config\//
+const settings = /^src\/kernel\/config\//
 
 /**
  * Builds the graph of modules. Type imports of the config and references between tables are

@@ -2,70 +2,66 @@
 import { importCycles } from './import-cycles.ts'
 import { type Finding, finding, type Import, type Source } from './source.ts'
 
-/** A module imports modules of earlier rows. Modules of the first row may import each other. */
-const rows = [
-  ['core', 'db', 'errors', 'prices', 'limits', 'config', 'version'],
-  ['libraries'],
-  ['ledger', 'keys', 'idempotency', 'storage', 'scan', 'jobs', 'generators', 'providers', 'models'],
-  ['browser', 'state', 'payments', 'telemetry'],
-  ['context'],
-  ['http'],
-  ['paid'],
-  ['hosting', 'gateway'],
-  ['operator'],
-  ['viewer', 'mcp', 'web'],
+/** A module imports modules of earlier rows. */
+const modules = [
+  ['kernel'],
+  ['store', 'money', 'jobs'],
+  ['people', 'gateway'],
+  ['apps'],
+  ['site'],
   ['server'],
-  ['cli'],
   ['main'],
 ]
 
 /**
- * `src/kernel/http` has two modules. `http` is what routes need: request context, bodies, operations.
- * `server` joins all parts: these files import the front ends and nothing but main imports them.
+ * The folders inside a module, in the same way. Here folders of one row may import each other. `.`
+ * is the files of the module itself, except those that have a row.
  */
-const serverFiles = /^src\/http\/(background-work|middleware|payments|router|server|site)\.ts$/
-
-/** The modules inside an API, in the same way. Here modules of one row may import each other. */
 const inner: Record<string, string[][]> = {
-  hosting: [
-    [
-      'error-messages',
-      'error-response',
-      'operation',
-      'kinds',
-      'app-url',
-      'folders',
-      'audit',
-      'notifications',
-      'models',
-    ],
-    ['agents'],
-    ['authentication'],
-    ['jobs'],
-    ['apps'],
-    ['explore', 'reports', 'libraries'],
-    ['moderation', 'reviews', 'packs', 'collections'],
-    ['runs'],
-    ['keys', 'me', 'people', 'topup', 'guide'],
-    ['api'],
+  kernel: [['.', 'config', 'db'], ['telemetry', 'state'], ['context'], ['http']],
+  money: [
+    ['prices', 'ledger', 'keys'],
+    ['idempotency', 'payments'],
+    ['payment', 'perform'],
+  ],
+  people: [
+    ['kinds', 'app-url', 'operation', 'error-messages', 'error-response', 'audit', 'notifications'],
+    ['agents', '.'],
+    ['topup'],
   ],
   gateway: [
+    ['models', 'providers'],
     ['error-messages', 'error-response', 'error-examples', 'operation', 'authentication', 'call'],
-    ['description', 'events', 'fields', 'request-schemas', 'list', 'catalog', 'accounts', 'usage'],
+    ['events', 'fields', 'request-schemas', 'list', 'catalog', 'accounts', 'usage'],
     ['paid'],
     ['media-files', 'files', 'topups', 'audio', 'chat'],
     ['embeddings', 'images', 'videos', 'responses', 'messages-api', 'completions'],
     ['gemini', 'openrouter', 'moderations', 'rerank', 'batches', 'realtime'],
     ['cohere'],
     ['envelopes'],
-    ['api'],
   ],
+  apps: [
+    ['browser', 'generators', 'libraries', 'scan', 'folders', 'models'],
+    ['jobs'],
+    ['.', 'appeal', 'assets', 'builds', 'covers', 'icon', 'remix', 'scans', 'versions'],
+    ['explore'],
+    ['moderation', 'reviews', 'packs', 'collections'],
+    ['runs'],
+    ['me', 'owners'],
+    ['viewer'],
+  ],
+  server: [['operator'], ['http', 'mcp', 'console', '.'], ['cli']],
 }
 
 const moduleAt = (path: string, depth: number): string =>
-  depth === 1 && serverFiles.test(path)
-    ? 'server'
-    : (path.split('/')[depth] ?? '').replace(/\.ts$/, '')
+  (path.split('/')[depth] ?? '').replace(/\.ts$/, '')
+
+/** Returns the folder of a file inside its module. */
+function folderIn(path: string, table: string[][]): string {
+  const name = moduleAt(path, 2)
+  const isFile = path.split('/').length === 3
+  return isFile && rowOf(table, name) < 0 ? '.' : name
+}
 
 const rowOf = (table: string[][], name: string): number =>
   table.findIndex((row) => row.includes(name))
@@ -84,9 +80,9 @@ export function arrows(tree: Source[]): Finding[] {
 function unknownModule(source: Source): Finding[] {
   const { path, test } = source
   if (!path.startsWith('src/') || test) return []
-  const within = path.split('/').length > 2 ? inner[moduleAt(path, 1)] : undefined
-  const name = moduleAt(path, within ? 2 : 1)
-  if (rowOf(within ?? rows, name) >= 0) return []
+  const within = inner[moduleAt(path, 1)]
+  const name = within ? folderIn(path, within) : moduleAt(path, 1)
+  if (rowOf(within ?? modules, name) >= 0) return []
   const fix = 'move it into a module of docs/architecture.md, or add it to scripts/tidy/modules.ts'
   return [finding(source, source.ast, `no row for the module ${name}`, fix)]
 }
@@ -113,33 +109,34 @@ function importProblem(source: Source, entry: Import): Problem | undefined {
   }
   if (!to.startsWith('src/')) return [`src imports ${to}`, 'move what the binary needs into src']
   if (to.startsWith('src/testing/')) return [`imports ${to}`, 'only tests import testing/']
-  if (/^src\/config\//.test(to) && entry.typeOnly) return undefined
+  if (/^src\/kernel\/config\//.test(to) && entry.typeOnly) return undefined
   return directionProblem(source.path, to) ?? tableProblem(source.path, to)
 }
 
 function directionProblem(from: string, to: string): Problem | undefined {
   const [fromModule, toModule] = [moduleAt(from, 1), moduleAt(to, 1)]
   const isInside = fromModule === toModule
-  const table = isInside ? inner[fromModule] : rows
-  const [here, there] = isInside ? [moduleAt(from, 2), moduleAt(to, 2)] : [fromModule, toModule]
-  if (!table || here === there) return undefined
+  const table = isInside ? inner[fromModule] : modules
+  if (!table) return undefined
+  const [here, there] = isInside
+    ? [folderIn(from, table), folderIn(to, table)]
+    : [fromModule, toModule]
+  if (here === there) return undefined
   const [fromRow, toRow] = [rowOf(table, here), rowOf(table, there)]
   if (fromRow < 0 || toRow < 0 || toRow < fromRow) return undefined
-  if (toRow === fromRow && (table !== rows || fromRow === 0)) return undefined
+  if (toRow === fromRow && table !== modules) return undefined
   return [
     `${here} imports ${there}`,
     `imports go to earlier rows of docs/architecture.md: ${there} is not earlier`,
   ]
 }
 
-/** Returns the folder that is one module: "src/money/ledger", "src/apps". */
-const folderOf = (path: string): string =>
-  serverFiles.test(path)
-    ? 'src/server/http/server.ts'
-    : path
-        .split('/')
-        .slice(0, inner[moduleAt(path, 1)] ? 3 : 2)
-        .join('/')
+/** Returns the folder that is one module: "src/money/ledger", "src/jobs". */
+const folderOf = (path: string): string => {
+  const table = inner[moduleAt(path, 1)]
+  const module = `src/${moduleAt(path, 1)}`
+  return table ? `${module}/${folderIn(path, table)}` : module
+}
 
 /** Files that declare operations or routes, and have no SQL. */
 const edge = /[/-](operations|routes)\.ts$/

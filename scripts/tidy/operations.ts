@@ -4,7 +4,7 @@ import ts from 'typescript'
 import { type Finding, finding, type Source } from './source.ts'
 
 /** Files of either API that declare operations. */
-const files = /^src\/(hosting|gateway)\/(.*[/-])?operations\.ts$/
+const files = /^src\/(.*[/-])?operations\.ts$/
 
 const html = /^\s*<(!doctype|[a-z][a-z\d-]*[\s>])/i
 const status = /^[1-5]\d\d$/

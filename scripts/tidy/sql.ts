@@ -8,7 +8,8 @@ export const sql = (tree: Source[]): Finding[] =>
 
 function sqlIn(source: Source): Finding[] {
   const found: Finding[] = []
-  const edge = /([/-](routes|operations)\.ts|\/schemas\.ts|^src\/(viewer|mcp|main\.ts).*)$/
+  const edge =
+    /([/-](routes|operations)\.ts|\/schemas\.ts|^src\/(apps\/viewer|server\/mcp|main\.ts).*)$/
   for (const { to, node } of source.imports) {
     if (to.startsWith('drizzle-orm') && edge.test(source.path)) {
       found.push(

@@ -16,7 +16,7 @@ const mayWait: [path: RegExp, reason: string][] = [
   [/^src\/testing\/(processes|replicas)\//, 'kills processes at random times'],
   [/^src\/testing\/red-team\//, 'an attack that fails has no event'],
   [/^src\/testing\/openapi\/fuzz\.ts$/, 'reports slow operations and those that hang'],
-  [/^src\/browser\/chromium\.test\.ts$/, 'stops processes longer than a page may hang'],
+  [/^src\/apps\/browser\/chromium\.test\.ts$/, 'stops processes longer than a page may hang'],
 ]
 
 /** Finds sleeps and clocks in tests and fixtures. */

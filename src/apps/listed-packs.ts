@@ -1,8 +1,8 @@
 import { and, asc, desc, eq, isNotNull } from 'drizzle-orm'
 
+import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
 import { packKinds } from '../people/kinds.ts'
-import type { AppContext } from '../server/context.ts'
 import type { App, Version } from './apps.ts'
 import type { Folder } from './folders/folder.ts'
 import { apps, isListed, versions } from './tables.ts'

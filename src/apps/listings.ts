@@ -1,9 +1,9 @@
 import { and, count, desc, eq, gt, inArray, sql, sum } from 'drizzle-orm'
 
+import type { AppContext } from '../kernel/context.ts'
 import type { Db, Prepared } from '../kernel/db/engine.ts'
 import { prepared } from '../kernel/db/query.ts'
 import { ApiError } from '../kernel/errors.ts'
-import type { AppContext } from '../server/context.ts'
 import { type App, findApp, requireAvailable } from './apps.ts'
 import { type Filters, foundBy, matchOf } from './search.ts'
 import { apps, isListed, type Order, orders } from './tables.ts'

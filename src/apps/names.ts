@@ -1,9 +1,9 @@
 import { and, eq, isNotNull, isNull, like, or } from 'drizzle-orm'
 
+import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { lockAgent } from '../people/agents/storage-quota.ts'
-import type { AppContext } from '../server/context.ts'
 import { apps } from './tables.ts'
 
 /**

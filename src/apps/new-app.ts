@@ -1,9 +1,9 @@
 import { and, eq } from 'drizzle-orm'
 
+import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Agent } from '../people/agents/agents.ts'
-import type { AppContext } from '../server/context.ts'
 import { addVersion, type App, type NewApp } from './apps.ts'
 import type { StoredPage } from './page-content.ts'
 import type { Origin } from './present.ts'

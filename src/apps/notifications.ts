@@ -1,7 +1,7 @@
+import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
 import { endWithStop } from '../kernel/text.ts'
 import { type Notification, notify } from '../people/notifications/notifications.ts'
-import type { AppContext } from '../server/context.ts'
 import type { App } from './apps.ts'
 
 const about = ({ maker: to, id: item }: App) => ({ to, item })

@@ -1,11 +1,11 @@
 import { and, count, eq, gte, lt, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
 import { forUpdate } from '../kernel/db/query.ts'
 import { sign } from '../kernel/ids.ts'
 import { day, lastDays, utcDay } from '../kernel/time.ts'
 import { notify } from '../people/notifications/notifications.ts'
-import type { AppContext } from '../server/context.ts'
 import { apps, opens } from './tables.ts'
 
 /** The weight of an open halves after this time. */

@@ -1,4 +1,4 @@
-import type { AppContext } from '../server/context.ts'
+import type { AppContext } from '../kernel/context.ts'
 import type { ContentInspection } from './content-scan.ts'
 import type { PageLibraries } from './libraries/references.ts'
 import type { Resolution } from './libraries/resolution.ts'

@@ -1,4 +1,4 @@
-import type { AppContext } from '../server/context.ts'
+import type { AppContext } from '../kernel/context.ts'
 import type { App } from './apps.ts'
 import type { Folder } from './folders/folder.ts'
 import type { PackBody } from './pack-schemas.ts'

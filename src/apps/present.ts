@@ -1,7 +1,7 @@
+import type { AppContext } from '../kernel/context.ts'
 import { iso } from '../kernel/time.ts'
 import { itemUrl } from '../people/app-url.ts'
 import { requireAppKind } from '../people/kinds.ts'
-import type { AppContext } from '../server/context.ts'
 import type { App } from './apps.ts'
 import type { ContentFinding, ContentInspection } from './content-scan.ts'
 import { presentCover } from './covers/present-cover.ts'

@@ -1,12 +1,12 @@
 import { and, count, eq, gte, min } from 'drizzle-orm'
 
+import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { withReservation } from '../kernel/state/reservations.ts'
 import { hour, secondsUntil } from '../kernel/time.ts'
 import type { Agent } from '../people/agents/agents.ts'
 import { checkBytes } from '../people/agents/storage-quota.ts'
-import type { AppContext } from '../server/context.ts'
 import { versions } from './tables.ts'
 
 /** Throws `publishes_limit` and `storage_full` early; `addVersion` repeats both checks. */

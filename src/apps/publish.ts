@@ -1,11 +1,12 @@
+import type { AppContext } from '../kernel/context.ts'
 import { ApiError, rejectRequest } from '../kernel/errors.ts'
+import type { StoredResponse } from '../kernel/http/outcome.ts'
 import { descriptionCharsMax, titleCharsMax } from '../kernel/limits.ts'
 import { hasVisibleText, isPlainLine, isPlainText } from '../kernel/text.ts'
-import type { StoredResponse, StoreResponse } from '../money/idempotency/idempotency.ts'
+import type { StoreResponse } from '../money/idempotency/idempotency.ts'
 import type { Agent } from '../people/agents/agents.ts'
 import { itemUrl } from '../people/app-url.ts'
 import { type AppKind, appKinds, type Kind } from '../people/kinds.ts'
-import type { AppContext } from '../server/context.ts'
 import * as apps from './apps.ts'
 import {
   addFiles,

@@ -1,10 +1,10 @@
 import { and, asc, eq, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
 import { findSuspensionReason } from '../people/agents/suspension.ts'
 import { recordAudit } from '../people/audit/audit.ts'
 import { notify } from '../people/notifications/notifications.ts'
-import type { AppContext } from '../server/context.ts'
 import type { App } from './apps.ts'
 import { showsBlockedPage } from './blocked-pages.ts'
 import { quarantineNotification } from './notifications.ts'

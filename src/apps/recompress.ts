@@ -2,9 +2,9 @@ import { promisify } from 'node:util'
 
 import { and, asc, eq, gt, lte, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../kernel/context.ts'
 import { htmlBytesMax } from '../kernel/limits.ts'
 import { minute } from '../kernel/time.ts'
-import type { AppContext } from '../server/context.ts'
 import { readPage } from './page-content.ts'
 import { versions } from './tables.ts'
 

@@ -1,5 +1,5 @@
+import type { AppContext } from '../kernel/context.ts'
 import { htmlBytesMax } from '../kernel/limits.ts'
-import type { AppContext } from '../server/context.ts'
 import { labelOf, type Library } from './libraries/library.ts'
 import type { PageReferences } from './libraries/references.ts'
 import type { Resolution } from './libraries/resolution.ts'
@@ -17,7 +17,7 @@ export async function resolveStored(
   let resolution = await resolvePage(all, references)
   if (ctx.config.libraries !== 'fetch') return resolution
   for (let round = 0; round < roundsMax && resolution.missing.length > 0; round += 1) {
-    if (!(await ctx.state.libraryFetcher.fetchAll(ctx, resolution.missing))) break
+    if (!(await ctx.libraryFetcher.fetchAll(ctx, resolution.missing))) break
     all = await ctx.libraries.list()
     resolution = await resolvePage(all, references)
   }
@@ -43,7 +43,7 @@ async function findBlocked(
   )
   const blocked = new Set<string>()
   for (const { sha256, content, library } of scripts) {
-    const isSafe = await ctx.state.libraryFetcher.isSafe(sha256, () => passes(ctx, content))
+    const isSafe = await ctx.libraryFetcher.isSafe(sha256, () => passes(ctx, content))
     if (!isSafe) blocked.add(library)
   }
   return blocked

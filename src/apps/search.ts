@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../kernel/context.ts'
 import { dialect } from '../kernel/db/dialect.ts'
 import { matchesMax } from '../kernel/limits.ts'
-import type { AppContext } from '../server/context.ts'
 import type { App } from './apps.ts'
 import { searchTerms } from './search-terms.ts'
 

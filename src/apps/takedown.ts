@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
 
+import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
-import type { AppContext } from '../server/context.ts'
 import type { App } from './apps.ts'
 import { blockPage, lockPage, unblockPagesOf } from './blocked-pages.ts'
 import { liftSanction, notQuarantined, quarantineIfBlocked } from './quarantine.ts'

@@ -1,5 +1,6 @@
 import type { OpenAPIV3 } from 'openapi-types'
 
+import type { AppContext } from '../kernel/context.ts'
 import { ApiError, type GatewayErrorName } from '../kernel/errors.ts'
 import type { Access, Sender } from '../kernel/http/operation.ts'
 import { gatewayBodyBytesMax, keylessBodyBytesMax } from '../kernel/limits.ts'
@@ -10,7 +11,7 @@ import { readApiKey } from '../money/keys/request-key.ts'
 import { identifyClient } from '../money/keys/restrict.ts'
 import { accountOf, type Owner } from '../money/ledger/accounts.ts'
 import type { Budget, Cap, Period } from '../money/ledger/caps.ts'
-import { acceptsStartCredits, type AppContext } from '../server/context.ts'
+import { acceptsStartCredits } from './models/catalog.ts'
 
 export type AccountId = ReturnType<typeof accountOf>
 

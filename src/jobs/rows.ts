@@ -1,9 +1,21 @@
-import { and, asc, eq, inArray, isNull, lte, notInArray, type SQL, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  eq,
+  inArray,
+  isNotNull,
+  isNull,
+  lte,
+  notInArray,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
 
 import { dialect } from '../kernel/db/dialect.ts'
 import type { Db } from '../kernel/db/engine.ts'
 import { changedRowCount } from '../kernel/db/query.ts'
-import { thisProcess } from '../kernel/db/replicas/process.ts'
+import { hasEnded, thisProcess } from '../kernel/db/replicas/process.ts'
 import { newId } from '../kernel/ids.ts'
 import { jobEventsMax, jobLeaseMs } from '../kernel/limits.ts'
 import { type NanoUsd, zero } from '../kernel/money.ts'
@@ -24,10 +36,10 @@ export interface Leased {
 
 /** Returns a lease. It starts with the id of this process. */
 export const newLease = (): string => thisProcess + newId()
-export const holder = sql<string>`substr(${jobs.lease}, 1, ${sql.raw(String(thisProcess.length))})`
+const holder = sql<string>`substr(${jobs.lease}, 1, ${sql.raw(String(thisProcess.length))})`
 
 const noLease = { lease: null, leaseUntil: null }
-export const isWaiting = and(isNull(jobs.ended), isNull(jobs.lease))
+const isWaiting = and(isNull(jobs.ended), isNull(jobs.lease))
 const isOurs = ({ id, lease }: Leased) => and(eq(jobs.id, id), eq(jobs.lease, lease))
 
 /** Writes the current state of a job as its newest event. */
@@ -239,4 +251,56 @@ export async function endJob(
     await db.update(jobs).set({ result, charged }).where(eq(jobs.id, job.id))
   await recordEvent(db, at, job)
   return { ...job, result, charged }
+}
+
+/** Filter of abandoned leases: those that expired, those of ended processes, or both. */
+export interface AbandonedFilter {
+  leaseUntil?: number
+  hasEnded: boolean
+}
+
+/** Returns jobs with abandoned leases. */
+export async function findAbandoned(
+  db: Db,
+  limit: number,
+  filter: AbandonedFilter,
+): Promise<(Job & Leased)[]> {
+  const isExpired =
+    filter.leaseUntil === undefined ? undefined : lte(jobs.leaseUntil, filter.leaseUntil)
+  const isAbandoned = or(isExpired, filter.hasEnded ? hasEnded(holder) : undefined)
+  const found = await db
+    .select()
+    .from(jobs)
+    .where(and(isNotNull(jobs.lease), isAbandoned))
+    .orderBy(asc(jobs.leaseUntil))
+    .limit(limit)
+  return found.flatMap((job) => (job.lease === null ? [] : [{ ...job, lease: job.lease }]))
+}
+
+export const findOverdue = (db: Db, limit: number, now: number): Promise<Job[]> =>
+  db
+    .select()
+    .from(jobs)
+    .where(and(isWaiting, lte(jobs.deadline, now)))
+    .orderBy(asc(jobs.deadline))
+    .limit(limit)
+
+/** Moves the due times of waiting jobs after the clock was set back. `ms` is negative. */
+export async function shiftDue(db: Db, ms: number): Promise<void> {
+  await db
+    .update(jobs)
+    .set({ due: sql`${jobs.due} + ${ms}` })
+    .where(isWaiting)
+}
+
+/** Moves the deadlines of open jobs, and the leases of this process, after a step forward. */
+export async function shiftDeadlines(db: Db, ms: number): Promise<void> {
+  await db
+    .update(jobs)
+    .set({ deadline: sql`${jobs.deadline} + ${ms}` })
+    .where(isNull(jobs.ended))
+  await db
+    .update(jobs)
+    .set({ leaseUntil: sql`${jobs.leaseUntil} + ${ms}` })
+    .where(and(isNotNull(jobs.lease), eq(holder, thisProcess)))
 }

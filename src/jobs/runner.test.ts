@@ -11,10 +11,10 @@ import { catchError } from '../testing/catch-error.ts'
 import { hang, openJobs, type Run, type TestJobs } from '../testing/fixtures/jobs.ts'
 import { ann, holdRequest, type TestLedger } from '../testing/fixtures/ledger.ts'
 import { until } from '../testing/until.ts'
-import { shiftDue } from './clock-steps.ts'
 import { LeaseLost } from './handler.ts'
 import * as jobs from './jobs.ts'
 import { queueConcurrency, queueConcurrencyPerOwner } from './limits.ts'
+import { shiftDue } from './rows.ts'
 
 let t: TestJobs
 let books: TestLedger

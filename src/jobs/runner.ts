@@ -3,8 +3,6 @@ import type { TSchema } from '@sinclair/typebox'
 import { RecordedClient, runFor } from '../kernel/client.ts'
 import { jobHeartbeatMs } from '../kernel/limits.ts'
 import { minute, monotonic, second, stopwatch } from '../kernel/time.ts'
-import { type AbandonedFilter, findAbandoned, findOverdue } from './abandoned.ts'
-import { shiftDeadlines, shiftDue } from './clock-steps.ts'
 import { DueJobs } from './due-jobs.ts'
 import { type Handler, type Job, LeaseLost } from './handler.ts'
 import { Handlers } from './handlers.ts'
@@ -30,6 +28,13 @@ const recoverBatch = 100
 const roundsMax = 10_000
 /** A smaller step of the clock forward is not told from a slow poll. */
 const clockStepMs = minute
+
+declare module '../kernel/context.ts' {
+  interface AppContext {
+    /** Runs jobs; remembers the running ones and the clients that wait for them. */
+    readonly jobs: Runner
+  }
+}
 
 /**
  * Runs the jobs of all queues. A process owns a job while it renews the lease; other processes
@@ -179,10 +184,10 @@ export class Runner {
     const [now, elapsed] = [clock.now(), monotonic(clock)]
     const step = now - this.lastTime
     const ahead = step - (elapsed - this.lastElapsed)
-    if (step < 0) await db.tx((tx) => shiftDue(tx, step))
+    if (step < 0) await db.tx((tx) => rows.shiftDue(tx, step))
     else if (ahead > clockStepMs && this.lastTime > -Infinity) {
       this.ctx.log.warn('jobs.clock_set', { aheadMs: Math.round(ahead) })
-      await db.tx((tx) => shiftDeadlines(tx, Math.round(ahead)))
+      await db.tx((tx) => rows.shiftDeadlines(tx, Math.round(ahead)))
     }
     this.lastTime = now
     this.lastElapsed = elapsed
@@ -203,12 +208,12 @@ export class Runner {
   }
 
   /** Recovers abandoned jobs and ends waiting jobs past their deadline. */
-  private async recover(filter: AbandonedFilter): Promise<void> {
+  private async recover(filter: rows.AbandonedFilter): Promise<void> {
     const { db, clock } = this.ctx
-    for (const job of await findAbandoned(db.read, recoverBatch, filter)) {
+    for (const job of await rows.findAbandoned(db.read, recoverBatch, filter)) {
       if (!this.running.has(job.id)) await this.worker.recover(job)
     }
-    for (const job of await findOverdue(db.read, recoverBatch, clock.now())) {
+    for (const job of await rows.findOverdue(db.read, recoverBatch, clock.now())) {
       await this.worker.timeOut(job)
     }
   }

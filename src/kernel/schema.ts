@@ -106,8 +106,8 @@ const plainLine = `^[^\\u0000-\\u001f\\u007f-\\u009f${unplainMarks}]*$`
 const plainText = `^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f${unplainMarks}]*$`
 
 /**
- * Keywords of the description only (server/http/openapi.ts): the operation checks them, with errors that
- * say more than those of the schema.
+ * Keywords of the description only (server/http/openapi.ts): the operation checks them, with errors
+ * that say more than those of the schema.
  */
 export interface Described {
   described: Record<string, unknown>

@@ -30,7 +30,7 @@ class WorkerHost {
 
   constructor(private readonly limits: HostRequest) {
     // In the binary this file is below the root, like the workers.
-    const root = import.meta.url.endsWith('/core/worker-host.ts') ? '../' : './'
+    const root = import.meta.url.endsWith('/kernel/worker-host.ts') ? '../' : './'
     this.worker = new Worker(new URL(root + limits.file, import.meta.url))
     this.worker.onmessage = ({ data }) => this.reply(data)
     this.worker.onerror = () => process.exit(1)

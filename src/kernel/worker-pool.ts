@@ -30,7 +30,7 @@ interface TaskWorker {
 export type StartWorker<Result> = (events: WorkerEvents<Result>) => TaskWorker
 
 /** In the binary this file is above the folders of the workers. */
-const root = import.meta.url.endsWith('/core/worker-pool.ts') ? '../' : './'
+const root = import.meta.url.endsWith('/kernel/worker-pool.ts') ? '../' : './'
 
 /** Returns the function that starts a worker by the path of its file below `src`. */
 export const workerAt = (path: string) => (): Worker =>

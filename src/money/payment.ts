@@ -1,10 +1,10 @@
+import type { AppContext } from '../kernel/context.ts'
 import { ApiError, isApiError } from '../kernel/errors.ts'
 import type { IncomingCall, Payer } from '../kernel/http/operation.ts'
 import type { RequestContext, Shortfall } from '../kernel/http/request-context.ts'
 import { nano, zero } from '../kernel/money.ts'
 import type { Json } from '../kernel/schema.ts'
-import type { AppContext } from '../server/context.ts'
-import { checkDailyCap } from './ledger/caps.ts'
+import { type Cap, checkDailyCap } from './ledger/caps.ts'
 import { createOffer, type Receipt, receiptHeader } from './payments/x402/offer.ts'
 import {
   authorizationName,
@@ -12,7 +12,24 @@ import {
   type Payment,
   readPayment,
 } from './payments/x402/payload.ts'
+import type { PaymentRow } from './payments/x402/rows.ts'
 import type { X402 } from './payments/x402/x402.ts'
+
+declare module '../kernel/http/operation.ts' {
+  interface Payer {
+    account: PaymentRow['account']
+    cap: Cap
+  }
+}
+
+declare module '../kernel/http/request-context.ts' {
+  interface RequestContext {
+    /** The payment that was settled for this request. */
+    receipt?: Receipt | undefined
+    /** The version of x402 of the payment that came with this request. */
+    paymentVersion?: 1 | 2
+  }
+}
 
 /** An error that a payment resolves, with the offer that the client can pay. */
 export class OfferedError extends Error {

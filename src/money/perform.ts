@@ -1,5 +1,6 @@
 import { type TObject, type TSchema, Type, TypeGuard } from '@sinclair/typebox'
 
+import type { AppContext } from '../kernel/context.ts'
 import { ApiError, rejectRequest } from '../kernel/errors.ts'
 import { emptyProblem } from '../kernel/http/body-kind.ts'
 import { readJsonBody } from '../kernel/http/body.ts'
@@ -9,7 +10,6 @@ import { createValidator } from '../kernel/http/validation.ts'
 import { lazyFor } from '../kernel/lazy.ts'
 import { jsonBodyBytesMax } from '../kernel/limits.ts'
 import { isRecord } from '../kernel/schema.ts'
-import type { AppContext } from '../server/context.ts'
 import { idempotencyKeyOf } from './idempotency/idempotency.ts'
 import { readPaidCall, withPayment } from './payment.ts'
 

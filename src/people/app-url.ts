@@ -1,4 +1,4 @@
-import type { AppContext } from '../server/context.ts'
+import type { AppContext } from '../kernel/context.ts'
 import { collectionOf, isPackKind, type Kind } from './kinds.ts'
 
 type Urls = Pick<AppContext, 'urls'>

@@ -1,5 +1,5 @@
+import type { AppContext } from '../kernel/context.ts'
 import { ApiError, isApiError } from '../kernel/errors.ts'
-import type { AppContext } from '../server/context.ts'
 import type { Agent } from './agents/agents.ts'
 import { assignOwner, getClaimableAgent } from './agents/claims.ts'
 import { notify } from './notifications/notifications.ts'

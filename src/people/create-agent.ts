@@ -1,6 +1,6 @@
+import type { AppContext } from '../kernel/context.ts'
 import { isWriteUnavailable } from '../kernel/db/error.ts'
 import { ApiError } from '../kernel/errors.ts'
-import type { AppContext } from '../server/context.ts'
 import type { Agent } from './agents/agents.ts'
 import { checkInput, insertAgent, type NewAgentInput } from './agents/create-agent.ts'
 import { checkAgentsOn } from './authentication.ts'

@@ -1,6 +1,6 @@
+import type { AppContext } from '../kernel/context.ts'
 import { newId, sha256, sign } from '../kernel/ids.ts'
 import { deviceSlotsPerPerson, devicesPerBrowserMax } from '../kernel/limits.ts'
-import type { AppContext } from '../server/context.ts'
 import type { Person } from './people.ts'
 
 /** A device id and its signature. */

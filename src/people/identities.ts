@@ -1,8 +1,8 @@
 import { and, asc, eq } from 'drizzle-orm'
 
+import type { AppContext } from '../kernel/context.ts'
 import { ApiError, isApiError } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
-import type { AppContext } from '../server/context.ts'
 import { getIdentity, type Identity } from './identity-provider.ts'
 import {
   type CreatedPerson,

@@ -1,5 +1,6 @@
 import type { CustomFetch, IDToken, UserInfoResponse } from 'openid-client'
 
+import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { anyNetwork, fetchGuarded } from '../kernel/fetch.ts'
 import { sign } from '../kernel/ids.ts'
@@ -10,7 +11,6 @@ import {
 } from '../kernel/limits.ts'
 import type { IdentityProvider } from '../kernel/state/process-state.ts'
 import { isPlainLine, messageOf } from '../kernel/text.ts'
-import type { AppContext } from '../server/context.ts'
 import { consumeTicket, createTicket } from './tickets.ts'
 
 /** An account at the provider, identified by issuer and subject together. */

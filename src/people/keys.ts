@@ -1,9 +1,9 @@
+import type { AppContext } from '../kernel/context.ts'
 import { ApiError, rejectRequest } from '../kernel/errors.ts'
 import { keyNameCharsMax, keysPerPersonMax } from '../kernel/limits.ts'
 import { parseCredits } from '../kernel/money.ts'
 import { isPlainLine } from '../kernel/text.ts'
 import * as keys from '../money/keys/keys.ts'
-import type { AppContext } from '../server/context.ts'
 import { lockActivePerson, type Person } from './people.ts'
 
 /** Personal keys call People operations. Gateway keys spend from the wallet. */

@@ -1,7 +1,7 @@
 import { and, asc, gt, inArray } from 'drizzle-orm'
 
+import type { AppContext } from '../kernel/context.ts'
 import { contains, countRows } from '../kernel/db/query.ts'
-import type { AppContext } from '../server/context.ts'
 import type { Person } from './people.ts'
 import { people } from './tables.ts'
 

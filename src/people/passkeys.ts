@@ -1,11 +1,11 @@
 import { and, asc, eq, lt, or } from 'drizzle-orm'
 
+import type { AppContext } from '../kernel/context.ts'
 import { countRows } from '../kernel/db/query.ts'
 import { rejectRequest } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { keyNameCharsMax, passkeysPerPersonMax } from '../kernel/limits.ts'
 import { isPlainLine } from '../kernel/text.ts'
-import type { AppContext } from '../server/context.ts'
 import { findPerson, lockActivePerson, type Person } from './people.ts'
 import { checkFresh } from './sessions.ts'
 import { removeSignInMethod } from './sign-in-methods.ts'

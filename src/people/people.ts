@@ -1,5 +1,6 @@
 import { and, asc, eq, isNull } from 'drizzle-orm'
 
+import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
 import { databaseErrorKind } from '../kernel/db/error.ts'
 import { lock } from '../kernel/db/lock.ts'
@@ -9,12 +10,11 @@ import { newId, sha256, sign } from '../kernel/ids.ts'
 import { personNameCharsMax } from '../kernel/limits.ts'
 import type { Owner } from '../money/ledger/accounts.ts'
 import * as ledger from '../money/ledger/ledger.ts'
-import type { AppContext } from '../server/context.ts'
 import { recordAudit } from './audit/audit.ts'
 import type { Identity } from './identity-provider.ts'
 import { hashPassword, validatePassword } from './passwords.ts'
 import { addRecoveryCode, createRecoveryCodes } from './recovery-codes.ts'
-import { identities, people } from './tables.ts'
+import { identities, passkeys, people, recoveryCodes, sessions } from './tables.ts'
 
 export type Person = typeof people.$inferSelect
 
@@ -204,4 +204,12 @@ export const createOperatorRecovery = (
 
 export async function setPassword(db: Db, person: string, hash: string): Promise<void> {
   await db.update(people).set({ password: hash }).where(eq(people.id, person))
+}
+
+/** Deletes a person with their sign-in methods and sessions. */
+export async function deletePerson(db: Db, id: string): Promise<void> {
+  for (const rows of [sessions, recoveryCodes, passkeys, identities]) {
+    await db.delete(rows).where(eq(rows.person, id))
+  }
+  await db.delete(people).where(eq(people.id, id))
 }

@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gt, isNull, lte, ne, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
 import { isWriteUnavailable } from '../kernel/db/error.ts'
 import { prepared } from '../kernel/db/query.ts'
@@ -12,7 +13,6 @@ import {
   sessionsPerPersonMax,
 } from '../kernel/limits.ts'
 import { hour } from '../kernel/time.ts'
-import type { AppContext } from '../server/context.ts'
 import { lockUnchangedPerson, type Person } from './people.ts'
 import { people, sessions } from './tables.ts'
 

@@ -1,9 +1,9 @@
 import { and, eq } from 'drizzle-orm'
 
+import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { idPattern } from '../kernel/ids.ts'
-import type { AppContext } from '../server/context.ts'
 import { lockActivePerson, type Person } from './people.ts'
 import { identities, passkeys } from './tables.ts'
 

@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 
+import type { AppContext } from '../kernel/context.ts'
 import * as keys from '../money/keys/keys.ts'
-import type { AppContext } from '../server/context.ts'
 import { recordAudit } from './audit/audit.ts'
 import { findByName, lockPerson } from './people.ts'
 import { endOtherSessions } from './sessions.ts'

@@ -1,13 +1,4 @@
-import {
-  flag,
-  index,
-  integer,
-  primaryKey,
-  table,
-  text,
-  time,
-  uniqueIndex,
-} from '../kernel/db/columns.ts'
+import { flag, index, integer, table, text, time, uniqueIndex } from '../kernel/db/columns.ts'
 
 /** People that sign in on the web. */
 export const people = table('people', {
@@ -93,18 +84,4 @@ export const usedTickets = table(
   'used_tickets',
   { hash: text('hash').primaryKey(), expires: time('expires').notNull() },
   (t) => [index('used_tickets_expires').on(t.expires)],
-)
-
-/** Makers that people follow. */
-export const follows = table(
-  'follows',
-  {
-    person: text('person').notNull(),
-    /** The ID of the agent. */
-    maker: text('maker').notNull(),
-    created: time('created').notNull(),
-    /** Items that came to Explore until then are read. */
-    seen: time('seen').notNull(),
-  },
-  (t) => [primaryKey({ columns: [t.person, t.maker] }), index('follows_maker').on(t.maker)],
 )

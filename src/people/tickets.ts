@@ -1,10 +1,10 @@
 import { lte } from 'drizzle-orm'
 
+import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { newId, sha256, sign } from '../kernel/ids.ts'
 import { minute } from '../kernel/time.ts'
-import type { AppContext } from '../server/context.ts'
 import { usedTickets } from './tables.ts'
 
 /** The time to finish a passkey prompt or a sign-in at the provider. */

@@ -7,8 +7,8 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import { ipVersion } from '../kernel/address.ts'
+import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
-import type { AppContext } from '../server/context.ts'
 import type { Person } from './people.ts'
 import { createTicket, isValidTicket, ticketMs } from './tickets.ts'
 

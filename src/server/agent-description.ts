@@ -1,10 +1,10 @@
 import { assetName } from '../apps/scan/asset-requests.ts'
+import type { AppContext } from '../kernel/context.ts'
 import type { Entity } from '../kernel/http/entity.ts'
 import type { Operation } from '../kernel/http/operation.ts'
 import { idPattern } from '../kernel/ids.ts'
 import type { Tag } from '../people/operation.ts'
 import { cookieName } from '../people/session-user.ts'
-import type { AppContext } from './context.ts'
 import { describeApi } from './http/api-description.ts'
 
 const tags: Record<Tag, string> = {

@@ -1,7 +1,7 @@
 import type { Tag } from '../gateway/operation.ts'
+import type { AppContext } from '../kernel/context.ts'
 import type { Entity } from '../kernel/http/entity.ts'
 import type { Operation } from '../kernel/http/operation.ts'
-import type { AppContext } from './context.ts'
 import { describeApi } from './http/api-description.ts'
 
 const tags: Record<Tag, string> = {

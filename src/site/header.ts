@@ -1,12 +1,12 @@
 import { listNews } from '../apps/explore/follows.ts'
 import { listActingAgents } from '../apps/owners/owned-agents.ts'
+import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { toCredits } from '../kernel/money.ts'
 import { agentOwner } from '../money/ledger/accounts.ts'
 import * as ledger from '../money/ledger/ledger.ts'
 import { countUnread } from '../people/notifications/notifications.ts'
 import { displayName, type Person, walletOf } from '../people/people.ts'
-import type { AppContext } from '../server/context.ts'
 import { exactCredits, formatCompact } from './format.ts'
 
 /** The facts about a signed-in person in the header. */

@@ -1,7 +1,7 @@
 import type { Tile } from '../apps/explore/schemas.ts'
+import type { AppContext } from '../kernel/context.ts'
 import { parseCursor } from '../kernel/cursor.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
-import type { AppContext } from '../server/context.ts'
 import { section, withQuery } from './components.ts'
 import { button } from './forms.ts'
 import { tileGrid, tilesPerPage } from './tiles.ts'

@@ -1,6 +1,6 @@
 import type { Item } from '../apps/explore/schemas.ts'
+import type { AppContext } from '../kernel/context.ts'
 import { type Html, html } from '../kernel/html.ts'
-import type { AppContext } from '../server/context.ts'
 import { openLabel, playIcon } from './components.ts'
 import { itemCover } from './tiles.ts'
 

@@ -1,6 +1,6 @@
+import type { AppContext } from '../kernel/context.ts'
 import { cacheUntilCommit } from '../kernel/db/query.ts'
 import { type Entity, entityResponse } from '../kernel/http/entity.ts'
-import type { AppContext } from '../server/context.ts'
 import { queryOf } from './components.ts'
 import {
   type Layout,

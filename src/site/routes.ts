@@ -4,6 +4,7 @@ import * as covers from '../apps/covers/covers.ts'
 import { sitemap } from '../apps/explore/feeds.ts'
 import * as icons from '../apps/icon/icon.ts'
 import { createReport, getReportedApp } from '../apps/moderation/reports.ts'
+import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { prefers } from '../kernel/http/accept.ts'
 import { createEntity, entityResponse } from '../kernel/http/entity.ts'
@@ -11,8 +12,6 @@ import { clientAddressGroup } from '../kernel/http/request-context.ts'
 import { idChars } from '../kernel/ids.ts'
 import { formBytesMax } from '../kernel/limits.ts'
 import { checkSite } from '../people/session-user.ts'
-import { consoleRoutes } from '../server/console/routes.ts'
-import type { AppContext } from '../server/context.ts'
 import { accountRoutes } from './account/routes.ts'
 import { agentHistoryRoutes } from './agents/history.ts'
 import { agentRoutes } from './agents/routes.ts'
@@ -87,7 +86,6 @@ export const privateRoutes = (ctx: AppContext, layout: Layout) =>
     .use(addMoneyRoutes(ctx, layout))
     .use(playgroundRoutes(ctx, layout))
     .use(studioRoutes(ctx, layout))
-    .use(consoleRoutes(ctx, layout))
 
 /** Home, Explore, docs and models. Agents that request `/` receive the guide. */
 function browseRoutes(ctx: AppContext, layout: Layout) {

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../kernel/context.ts'
 import { noteError } from '../kernel/http/note-error.ts'
 import {
   clientAddressGroup,
@@ -24,7 +25,6 @@ import {
 } from '../people/session-user.ts'
 import { findSession } from '../people/sessions.ts'
 import type { SignInClient } from '../people/sign-in.ts'
-import type { AppContext } from '../server/context.ts'
 import { describeError } from './error-messages.ts'
 import { type Form, readForm } from './forms.ts'
 import { type HeaderUser, readHeaderUser } from './header.ts'

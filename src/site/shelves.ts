@@ -1,8 +1,8 @@
 import * as explore from '../apps/explore/explore.ts'
 import { listFeatured } from '../apps/explore/featured.ts'
 import type { Tile } from '../apps/explore/schemas.ts'
+import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
-import type { AppContext } from '../server/context.ts'
 import { tileGrid } from './tiles.ts'
 
 /** The tiles of a row on the widest screen. */

@@ -27,6 +27,13 @@ export interface Usage {
 /** Returns the contents that a row refers to, out of at most `sweepBatch` names. */
 export type IsReferenced = (sha256s: string[]) => Promise<Set<string>>
 
+declare module '../kernel/context.ts' {
+  interface AppContext {
+    /** The stored files, in the data folder or in a bucket. */
+    readonly storage: Storage
+  }
+}
+
 /**
  * Content-addressed storage: bytes are named by their SHA-256. Rows refer to them, so a caller puts
  * the bytes first and writes the row second.

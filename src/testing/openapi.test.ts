@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 
 import { isRecord } from '../kernel/schema.ts'
-import type { DescribedOperation } from '../server/http/api-description.ts'
 import { createRouter } from '../server/http/router.ts'
+import type { DescribedOperation } from '../site/guide/read-description.ts'
 import { startTestServer } from './fixtures/test-server.ts'
 import { getDocument, getGatewayDocument, listOperations } from './openapi/document.ts'
 

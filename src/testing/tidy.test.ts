@@ -30,18 +30,18 @@ const word = 'do' + 'or'
 const problems: [title: string, files: Files, line: string][] = [
   [
     'an import of a later module',
-    { 'src/core/a.ts': "import { b } from '../ledger/b.ts'" },
-    'src/core/a.ts:1 core imports ledger',
+    { 'src/kernel/a.ts': "import { b } from '../money/ledger/b.ts'" },
+    'src/kernel/a.ts:1 kernel imports money',
   ],
   [
     'an import of the other API',
     { 'src/gateway/call.ts': "import { b } from '../people/operation.ts'" },
-    'src/gateway/call.ts:1 gateway imports hosting',
+    'src/gateway/call.ts:1 gateway imports people',
   ],
   [
     'a type import of a later module',
-    { 'src/ledger/a.ts': "import type { AppContext } from '../server/context.ts'" },
-    'src/ledger/a.ts:1 ledger imports context',
+    { 'src/money/ledger/a.ts': "import type { Router } from '../../server/http/router.ts'" },
+    'src/money/ledger/a.ts:1 money imports server',
   ],
   [
     'a dynamic import of a later module',
@@ -49,9 +49,9 @@ const problems: [title: string, files: Files, line: string][] = [
     'src/jobs/a.ts:1 jobs imports server',
   ],
   [
-    'an import of a later module inside hosting',
-    { 'src/hosting/apps/a.ts': "import { b } from '../reviews/b.ts'" },
-    'src/hosting/apps/a.ts:1 apps imports reviews',
+    'an import of a later folder of a module',
+    { 'src/apps/a.ts': "import { b } from './reviews/b.ts'" },
+    'src/apps/a.ts:1 . imports reviews',
   ],
   [
     'an unknown module',
@@ -61,23 +61,23 @@ const problems: [title: string, files: Files, line: string][] = [
   [
     'an import cycle of files, one of them of types',
     {
-      'src/storage/a.ts': "import type { b } from './b.ts'",
-      'src/storage/b.ts': "import { a } from './a.ts'",
+      'src/store/a.ts': "import type { b } from './b.ts'",
+      'src/store/b.ts': "import { a } from './a.ts'",
     },
-    'src/storage/a.ts:1 an import cycle: src/storage/a.ts -> src/storage/b.ts -> src/storage/a.ts',
+    'src/store/a.ts:1 an import cycle: src/store/a.ts -> src/store/b.ts -> src/store/a.ts',
   ],
   [
     'an import cycle of modules',
     {
-      'src/core/a.ts': "import { b } from '../kernel/limits.ts'",
-      'src/kernel/limits.ts': "import { c } from './core/c.ts'",
+      'src/gateway/audio/a.ts': "import { b } from '../chat/b.ts'",
+      'src/gateway/chat/c.ts': "import { d } from '../audio/d.ts'",
     },
-    'src/core/a.ts:1 an import cycle: src/kernel -> src/kernel/limits.ts -> src/kernel',
+    'src/gateway/audio/a.ts:1 an import cycle: src/gateway/audio -> src/gateway/chat -> src/gateway/audio',
   ],
   [
     'tests in the product',
-    { 'src/ledger/a.ts': "import { b } from '../testing/b.ts'" },
-    'src/ledger/a.ts:1 imports src/testing/b.ts',
+    { 'src/jobs/a.ts': "import { b } from '../testing/b.ts'" },
+    'src/jobs/a.ts:1 imports src/testing/b.ts',
   ],
   [
     'the tables of another module',
@@ -86,8 +86,8 @@ const problems: [title: string, files: Files, line: string][] = [
   ],
   [
     'tables in an edge',
-    { 'src/hosting/apps/routes.ts': "import { b } from './tables.ts'" },
-    'src/hosting/apps/routes.ts:1 imports src/apps/tables.ts',
+    { 'src/apps/routes.ts': "import { b } from './tables.ts'" },
+    'src/apps/routes.ts:1 imports src/apps/tables.ts',
   ],
   ...['operations', 'own-operations'].map((name): [string, Files, string] => [
     `tables in ${name}.ts`,
@@ -96,7 +96,7 @@ const problems: [title: string, files: Files, line: string][] = [
   ]),
   [
     'a browser script that imports the server',
-    { 'public/frame/a.ts': "import { b } from '../kernel/limits.ts'" },
+    { 'public/frame/a.ts': "import { b } from '../../src/kernel/limits.ts'" },
     'public/frame/a.ts:1 public imports src/kernel/limits.ts',
   ],
   [
@@ -106,8 +106,8 @@ const problems: [title: string, files: Files, line: string][] = [
   ],
   [
     'a test that sleeps',
-    { 'src/core/a.test.ts': 'await Bun.sleep(5)' },
-    'src/core/a.test.ts:1 a test that waits for a time',
+    { 'src/kernel/a.test.ts': 'await Bun.sleep(5)' },
+    'src/kernel/a.test.ts:1 a test that waits for a time',
   ],
   [
     'a test that measures a time',
@@ -116,8 +116,8 @@ const problems: [title: string, files: Files, line: string][] = [
   ],
   [
     'a test that sleeps by a module',
-    { 'src/core/a.test.ts': "import { setTimeout } from 'node:timers/promises'" },
-    'src/core/a.test.ts:1 a test that waits for a time',
+    { 'src/kernel/a.test.ts': "import { setTimeout } from 'node:timers/promises'" },
+    'src/kernel/a.test.ts:1 a test that waits for a time',
   ],
   [
     'the clock',
@@ -166,8 +166,8 @@ const problems: [title: string, files: Files, line: string][] = [
   ],
   [
     'SQL in an edge',
-    { 'src/hosting/apps/routes.ts': "import { eq } from 'drizzle-orm'" },
-    'src/hosting/apps/routes.ts:1 a route or front end imports drizzle-orm',
+    { 'src/apps/routes.ts': "import { eq } from 'drizzle-orm'" },
+    'src/apps/routes.ts:1 a route or front end imports drizzle-orm',
   ],
   [
     'SQL in operations',
@@ -188,8 +188,8 @@ const problems: [title: string, files: Files, line: string][] = [
   ]),
   [
     'the transaction of drizzle',
-    { 'src/ledger/a.ts': 'db.transaction(work)' },
-    'src/ledger/a.ts:1 calls db.transaction',
+    { 'src/money/ledger/a.ts': 'db.transaction(work)' },
+    'src/money/ledger/a.ts:1 calls db.transaction',
   ],
   [
     'a default export',
@@ -203,13 +203,13 @@ const problems: [title: string, files: Files, line: string][] = [
   ],
   [
     'a barrel',
-    { 'src/server/context.ts': "export * from './core/a.ts'" },
+    { 'src/server/context.ts': "export * from '../kernel/a.ts'" },
     'src/server/context.ts:1 re-exports',
   ],
   [
     'memory keyed by the context',
-    { 'src/hosting/apps/a.ts': 'const a = lazyFor((ctx: AppContext) => new Map())' },
-    'src/hosting/apps/a.ts:1 memory keyed by the context',
+    { 'src/apps/a.ts': 'const a = lazyFor((ctx: AppContext) => new Map())' },
+    'src/apps/a.ts:1 memory keyed by the context',
   ],
   ['any', { 'src/server/context.ts': 'const a: any = 1' }, 'src/server/context.ts:1 any'],
   [
@@ -255,8 +255,8 @@ const problems: [title: string, files: Files, line: string][] = [
   ],
   [
     'a banned word in a path',
-    { [`src/core/front-${word}.ts`]: '' },
-    `src/core/front-${word}.ts:1 a path with "${word}"`,
+    { [`src/kernel/front-${word}.ts`]: '' },
+    `src/kernel/front-${word}.ts:1 a path with "${word}"`,
   ],
   [
     'a type named with a participle',
@@ -293,8 +293,8 @@ const problems: [title: string, files: Files, line: string][] = [
     { 'src/server/context.ts': `step(\`The ${word} of \${id}\`)` },
     'src/server/context.ts:1 a text with "door"',
   ],
-  ['an empty name', { 'src/core/utils.ts': '' }, 'src/core/utils.ts:1 utils says nothing'],
-  ['camel case', { 'src/core/aB.ts': '' }, 'src/core/aB.ts:1 named aB.ts'],
+  ['an empty name', { 'src/kernel/utils.ts': '' }, 'src/kernel/utils.ts:1 utils says nothing'],
+  ['camel case', { 'src/kernel/aB.ts': '' }, 'src/kernel/aB.ts:1 named aB.ts'],
   [
     'a wide line',
     { 'src/server/context.ts': `// ${'a'.repeat(98)}` },
@@ -312,8 +312,8 @@ const problems: [title: string, files: Files, line: string][] = [
   ],
   [
     'a long handler',
-    { 'src/apps/viewer/routes.ts': `new Elysia().get('/a', () => {\n${long(14)}})` },
-    'src/apps/viewer/routes.ts:1 a function of 16 lines',
+    { 'src/site/wallet/routes.ts': `new Elysia().get('/a', () => {\n${long(14)}})` },
+    'src/site/wallet/routes.ts:1 a function of 16 lines',
   ],
 ]
 
@@ -359,12 +359,12 @@ describe('tidy stays green for', () => {
     ],
     [
       'types of the config',
-      { 'src/core/a.ts': "import type { Config } from '../config.ts'\nexport type A = Config" },
+      { 'src/kernel/a.ts': "import type { Config } from '../config.ts'\nexport type A = Config" },
     ],
     [
       'a brand',
       {
-        'src/core/a.ts':
+        'src/kernel/a.ts':
           'type Nano = bigint & { readonly [mark]: 1 }\nconst a = (b: bigint): Nano => b as Nano',
       },
     ],
@@ -380,7 +380,7 @@ describe('tidy stays green for', () => {
     ['a method called fetch', { 'src/server/context.ts': 'app.fetch(request)' }],
     ['a parameter called fetch', { 'src/server/context.ts': 'const a = (fetch: Get) => fetch(1)' }],
     ['a test that prints', { 'src/context.test.ts': 'console.log(new Date(), Bun.env.CI)' }],
-    ['a long chain of routes', { 'src/apps/viewer/routes.ts': routes }],
+    ['a long chain of routes', { 'src/site/wallet/routes.ts': routes }],
     ['the text of a template', { 'src/server/context.ts': `const a = \`\n${'a'.repeat(120)}\`` }],
     ['a quoted wire name', { 'src/server/context.ts': '// Reads `refusal`.\nstep()' }],
     ['a stored name', { 'src/server/context.ts': "step(`check (kind = 'house')`)" }],
@@ -393,7 +393,7 @@ describe('tidy stays green for', () => {
 
 test('tidy goes red for one more short file with one importer', () => {
   const files = Array.from({ length: unexplainedMax + 1 }, (_, at) => [
-    `src/core/a${at}.ts`,
+    `src/kernel/a${at}.ts`,
     'step()',
   ])
   const isShort = (line: string) => line.includes('a short file with one importer')
@@ -411,23 +411,23 @@ describe('unused exports', () => {
 
   test('are found when only a test imports them', () => {
     const files = {
-      'src/core/a.ts': exporting,
-      'src/core/a.test.ts': "import { unused } from './a.ts'",
-      'src/server/context.ts': "import { used } from './core/a.ts'",
+      'src/kernel/a.ts': exporting,
+      'src/kernel/a.test.ts': "import { unused } from './a.ts'",
+      'src/server/context.ts': "import { used } from '../kernel/a.ts'",
     }
     expect(unusedIn(files)).toEqual(['nothing imports unused: delete it'])
   })
 
   test('are found behind a namespace', () => {
     const files = {
-      'src/core/a.ts': exporting,
-      'src/server/context.ts': "import * as a from './core/a.ts'\na.used()",
+      'src/kernel/a.ts': exporting,
+      'src/server/context.ts': "import * as a from '../kernel/a.ts'\na.used()",
     }
     expect(unusedIn(files)).toEqual(['nothing imports unused: delete it'])
   })
 
   test('only lose their export when their own file needs them', () => {
-    const files = { 'src/core/a.ts': 'export const near = 1\nstep(near)' }
+    const files = { 'src/kernel/a.ts': 'export const near = 1\nstep(near)' }
     expect(unusedIn(files)).toEqual(['nothing imports near: remove the word export'])
   })
 })
@@ -435,9 +435,9 @@ describe('unused exports', () => {
 describe('errors', () => {
   const files = {
     'src/kernel/errors.ts': 'export interface ErrorDetails {\n  no_key: None\n  busy: None\n}',
-    'src/keys/a.ts': "throw new ApiError('no_key')",
-    'src/keys/a.test.ts': "test('no_key', () => {})",
-    'src/hosting/error-response.test.ts': "test('busy', () => {})",
+    'src/money/keys/a.ts': "throw new ApiError('no_key')",
+    'src/money/keys/a.test.ts': "test('no_key', () => {})",
+    'src/apps/error-response.test.ts': "test('busy', () => {})",
   }
   const findingsWith = (untested: string[]): string[] =>
     errorCoverage(treeOf(files), untested).map(({ line, what }) => `${line} ${what}`)
@@ -462,7 +462,7 @@ test('an operation without response types is found', () => {
     .get('/llms.txt', text)
     .post('/apps', publish, { body: NewApp, response: NewApp })
     .delete('/apps/:id', remove)`
-  const line = responseTypes(treeOf({ 'src/hosting/routes.ts': routes }))
+  const line = responseTypes(treeOf({ 'src/apps/routes.ts': routes }))
   expect(line.map(({ line }) => line).sort()).toEqual([5, 6])
 })
 
@@ -477,12 +477,12 @@ test('the script prints its findings and exits 1', async () => {
   const root = mkdtempSync(join(tmpdir(), 'tidy-'))
   try {
     await Bun.write(join(root, 'src/server/context.ts'), 'const a: any = 1\n')
-    await Bun.write(join(root, 'src/core/a.d.ts'), '/** How a is made. */\ninterface A {}\n')
+    await Bun.write(join(root, 'src/kernel/a.d.ts'), '/** How a is made. */\ninterface A {}\n')
     const script = join(import.meta.dir, '../../scripts/tidy.ts')
     const { exitCode, stdout } = Bun.spawnSync([process.execPath, script, root])
     expect(stdout.toString()).toStartWith(
-      'src/server/context.ts:1  any  use the type, or unknown\n' +
-        'src/core/a.d.ts:1  a doc comment that starts with How  start with a verb or a noun\n',
+      'src/kernel/a.d.ts:1  a doc comment that starts with How  start with a verb or a noun\n' +
+        'src/server/context.ts:1  any  use the type, or unknown\n',
     )
     expect(exitCode).toBe(1)
   } finally {

@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { loadConfig } from '../../kernel/config/load.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { assetBytesMax } from '../../kernel/limits.ts'
 import { openLog } from '../../kernel/log.ts'
 import { day, hour, minute } from '../../kernel/time.ts'
 import * as agents from '../../people/agents/agents.ts'
-import { type AppContext, closeContext, createContext } from '../../server/context.ts'
+import { closeContext, createContext } from '../../server/context.ts'
 import type { RequestHandler } from '../../server/http/middleware.ts'
 import { createRouter } from '../../server/http/router.ts'
 import { openDiskStore } from '../../store/disk.ts'
@@ -21,7 +22,7 @@ import * as assets from './assets.ts'
 import { contents } from './contents.ts'
 
 const sample = (name: string): Buffer =>
-  readFileSync(join(import.meta.dir, '../../../../public/samples/lampkeeper/assets', name))
+  readFileSync(join(import.meta.dir, '../../../public/samples/lampkeeper/assets', name))
 const image = sample('oil.png')
 const bell = sample('bell.wav')
 const page = (body = ''): string => `<!doctype html><title>Boats</title><p>hello</p>${body}`

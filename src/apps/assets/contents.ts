@@ -1,5 +1,5 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { contentReferences } from '../../kernel/db/content-references.ts'
-import type { AppContext } from '../../server/context.ts'
 import { assets } from './tables.ts'
 
 export const contents = contentReferences(assets.sha256)

@@ -1,7 +1,7 @@
 import { chargeOf, maxCost } from '../../gateway/models/charge.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { fromCredits, type NanoUsd } from '../../kernel/money.ts'
-import type { AppContext } from '../../server/context.ts'
 import { detectFileKind } from '../../store/file-kind.ts'
 import { defaultSizes } from '../generators/default-sizes.ts'
 import { generateImage, generateSpeech, mediaBounds } from '../models/media.ts'

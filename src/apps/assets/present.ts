@@ -1,3 +1,4 @@
+import type { AppContext } from '../../kernel/context.ts'
 import {
   assetBytesMax,
   assetBytesPerAppMax,
@@ -5,7 +6,6 @@ import {
   previewLinkMs,
 } from '../../kernel/limits.ts'
 import { iso } from '../../kernel/time.ts'
-import type { AppContext } from '../../server/context.ts'
 import { signPath } from '../../store/signed-url.ts'
 import type { App } from '../apps.ts'
 import type { Asset } from './assets.ts'

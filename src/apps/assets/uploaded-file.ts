@@ -1,6 +1,6 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { assetBytesMax } from '../../kernel/limits.ts'
-import type { AppContext } from '../../server/context.ts'
 import { detectFileKind, type FileKind } from '../../store/file-kind.ts'
 import type { assets } from './tables.ts'
 

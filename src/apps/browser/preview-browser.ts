@@ -28,6 +28,13 @@ const defaultLimits: PageLimits & { idleMs: number } = {
 }
 const attemptsMax = 2
 
+declare module '../../kernel/context.ts' {
+  interface AppContext {
+    /** Opens built pages, which server/http/background-work.ts serves, in Chromium. */
+    readonly previewBrowser: PreviewBrowser
+  }
+}
+
 /** Opens pages in the browser of this machine. */
 export class PreviewBrowser {
   private render: ((input: PreviewInput) => PreviewPage) | undefined

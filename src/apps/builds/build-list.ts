@@ -2,9 +2,9 @@ import { Value } from '@sinclair/typebox/value'
 
 import type { Job } from '../../jobs/handler.ts'
 import { findJob, listJobs } from '../../jobs/jobs.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { agentAccount } from '../../money/ledger/accounts.ts'
 import type { Agent } from '../../people/agents/agents.ts'
-import type { AppContext } from '../../server/context.ts'
 import { type BuildInput, BuildInputSchema } from './job-data.ts'
 
 /** A build with its request. */

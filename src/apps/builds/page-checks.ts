@@ -1,5 +1,5 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { isApiError } from '../../kernel/errors.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { ContentInspection } from '../content-scan.ts'
 import { inspectPage } from '../page-content.ts'
 

@@ -1,5 +1,5 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { App } from '../apps.ts'
 import type { GeneratedAsset } from '../assets/asset-job.ts'
 import { listAssets } from '../assets/assets.ts'

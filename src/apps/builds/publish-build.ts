@@ -1,7 +1,7 @@
 import type { JobRun, Outcome } from '../../jobs/handler.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { versionNoteCharsMax } from '../../kernel/limits.ts'
-import type { AppContext } from '../../server/context.ts'
 import * as apps from '../apps.ts'
 import { type GeneratedAsset, storeBuildAssets } from '../assets/asset-job.ts'
 import type { PreviewResult } from '../browser/preview-browser.ts'

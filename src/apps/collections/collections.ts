@@ -1,17 +1,17 @@
 import { and, asc, count, eq, inArray } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { PagePosition } from '../../kernel/cursor.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { countRows, listNewest } from '../../kernel/db/query.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
+import { isForbidden } from '../../kernel/forbidden-text.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
 import { hasVisibleText, isPlainLine, isPlainText } from '../../kernel/text.ts'
 import { iso } from '../../kernel/time.ts'
 import { type Agent, findAgent, findHandles } from '../../people/agents/agents.ts'
 import { lockAgent } from '../../people/agents/storage-quota.ts'
-import type { AppContext } from '../../server/context.ts'
 import { getListed } from '../listings.ts'
-import { isForbidden } from '../scan/rules/text-policy.ts'
 import {
   collectionItemsMax,
   collectionsPerAgentMax,

@@ -2,10 +2,10 @@ import { type Static, Type } from '@sinclair/typebox'
 import { and, asc, eq, exists, inArray, lte, or } from 'drizzle-orm'
 
 import { enqueue } from '../../jobs/jobs.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { isApiError } from '../../kernel/errors.ts'
 import { zero } from '../../kernel/money.ts'
 import { minute, second } from '../../kernel/time.ts'
-import type { AppContext } from '../../server/context.ts'
 import { apps, needsCapture, versions } from '../tables.ts'
 
 /** Assets often arrive just after their page. */

@@ -1,6 +1,6 @@
 import { inflateSync } from 'node:zlib'
 
-import type { AppContext } from '../../server/context.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import type { App, Version } from '../apps.ts'
 import { smallSize } from './sizes.ts'
 

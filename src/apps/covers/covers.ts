@@ -1,7 +1,7 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { idChars } from '../../kernel/ids.ts'
 import type { Agent } from '../../people/agents/agents.ts'
-import type { AppContext } from '../../server/context.ts'
 import * as apps from '../apps.ts'
 import { toImage } from '../icon/icon-image.ts'
 import { coverColumns, encodeCover, storeCover } from './cover-image.ts'

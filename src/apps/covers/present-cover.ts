@@ -1,4 +1,4 @@
-import type { AppContext } from '../../server/context.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import type { App, Version } from '../apps.ts'
 import type { CoverBody } from './schemas.ts'
 

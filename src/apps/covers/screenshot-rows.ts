@@ -1,6 +1,6 @@
 import { asc, eq } from 'drizzle-orm'
 
-import type { AppContext } from '../../server/context.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { screenshots } from './tables.ts'
 
 /** Returns the screenshots of an app by position. */

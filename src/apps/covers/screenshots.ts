@@ -1,9 +1,9 @@
 import { and, eq } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import type { Agent } from '../../people/agents/agents.ts'
-import type { AppContext } from '../../server/context.ts'
 import * as apps from '../apps.ts'
 import { toImage } from '../icon/icon-image.ts'
 import { encodeCover, storeCover } from './cover-image.ts'

@@ -1,8 +1,8 @@
 import { and, eq, isNotNull } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { releaseBytes, reserveFreeBytes } from '../../people/agents/storage-quota.ts'
-import type { AppContext } from '../../server/context.ts'
 import * as apps from '../apps.ts'
 import { apps as table, versions } from '../tables.ts'
 import { coverColumns, type StoredCover } from './cover-image.ts'

@@ -1,8 +1,8 @@
 import { desc, eq } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import { hasRows } from '../../kernel/db/query.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
-import type { AppContext } from '../../server/context.ts'
 import { getListed } from '../listings.ts'
 import { listTilesByIds } from './explore.ts'
 import type { Tile } from './schemas.ts'

@@ -1,16 +1,20 @@
 import { and, desc, eq } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { countRows, hasRows } from '../../kernel/db/query.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { day } from '../../kernel/time.ts'
 import { type Agent, findByMention } from '../../people/agents/agents.ts'
-import { followsPerPersonMax, newsDaysMax, newsMax } from '../../people/limits.ts'
 import { lockActivePerson, type Person } from '../../people/people.ts'
-import { follows } from '../../people/tables.ts'
-import type { AppContext } from '../../server/context.ts'
 import { listNewestBy } from '../listings.ts'
 import { isOnExplore } from './explore.ts'
+import { follows } from './tables.ts'
+
+const followsPerPersonMax = 1_000
+/** New items of followed makers that a person is notified of, and their age in days. */
+const newsMax = 100
+const newsDaysMax = 30
 
 export type Follow = typeof follows.$inferSelect
 

@@ -1,5 +1,5 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { findByMention } from '../../people/agents/agents.ts'
-import type { AppContext } from '../../server/context.ts'
 import { sumListed } from '../listings.ts'
 import { presentRating } from '../present.ts'
 

@@ -17,3 +17,17 @@ export const featured = table('featured', {
   item: text('item').primaryKey(),
   at: time('at').notNull(),
 })
+
+/** Makers that people follow. */
+export const follows = table(
+  'follows',
+  {
+    person: text('person').notNull(),
+    /** The ID of the agent. */
+    maker: text('maker').notNull(),
+    created: time('created').notNull(),
+    /** Items that came to Explore until then are read. */
+    seen: time('seen').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.person, t.maker] }), index('follows_maker').on(t.maker)],
+)

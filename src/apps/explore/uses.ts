@@ -1,9 +1,9 @@
 import { and, eq, inArray } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { hasRows } from '../../kernel/db/query.ts'
 import type { Agent } from '../../people/agents/agents.ts'
-import type { AppContext } from '../../server/context.ts'
 import { hasRemixed } from '../remix/lineage.ts'
 import { itemUses } from './tables.ts'
 

@@ -25,6 +25,13 @@ const processBounds = {
   taskMs: 60_000,
 }
 
+declare module '../../kernel/context.ts' {
+  interface AppContext {
+    /** Generates assets without a model, in workers. */
+    readonly generators: Generators
+  }
+}
+
 /**
  * The embedded generators, in a worker thread so that they do not block the event loop. Large
  * images of models and clients are resized in a process of their own.

@@ -1,10 +1,10 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { isBlankImage } from '../../kernel/image.ts'
 import { iconBytesMax } from '../../kernel/limits.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { errorCodeOf } from '../../kernel/text.ts'
-import type { AppContext } from '../../server/context.ts'
 import { jpegProblem, pngProblem, webpProblem } from '../../store/images.ts'
 import { callScanHook } from '../scans/scan-hook.ts'
 

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
+import type { AppContext } from '../../kernel/context.ts'
 import { defineRow } from '../../money/ledger/settlement-rows.ts'
-import type { AppContext } from '../../server/context.ts'
 import * as apps from '../apps.ts'
 
 /** The generated icon of an app, in the settlement that pays for it. */

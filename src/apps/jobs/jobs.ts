@@ -1,12 +1,12 @@
 import type { Job } from '../../jobs/handler.ts'
 import * as jobs from '../../jobs/jobs.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import type { PagePosition } from '../../kernel/cursor.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { idPattern } from '../../kernel/ids.ts'
 import { second } from '../../kernel/time.ts'
 import { agentAccount } from '../../money/ledger/accounts.ts'
 import type { Agent } from '../../people/agents/agents.ts'
-import type { AppContext } from '../../server/context.ts'
 import { jobKinds } from './schemas.ts'
 
 const kinds: string[] = [...jobKinds]

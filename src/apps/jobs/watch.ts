@@ -1,9 +1,9 @@
 import type { Job } from '../../jobs/handler.ts'
 import { listEventsAfter } from '../../jobs/jobs.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { Events, nothing, type Special } from '../../kernel/http/outcome.ts'
 import { jobWatchMs } from '../../kernel/limits.ts'
 import { second, stopwatch } from '../../kernel/time.ts'
-import type { AppContext } from '../../server/context.ts'
 import { presentJobAt } from './present.ts'
 
 const encoder = new TextEncoder()

@@ -19,7 +19,7 @@ export const embeddedLibraries = lazy(async (): Promise<Library[]> => {
 export async function readInstalled(): Promise<Library[]> {
   const { embeddedPackages } = await import('./embedded-packages.ts')
   return embeddedPackages.map(({ name, folder, files: globs }) => {
-    const root = join(import.meta.dir, '../../node_modules', folder)
+    const root = join(import.meta.dir, '../../../node_modules', folder)
     const about = recordOf(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
     const paths = new Set(globs.flatMap((glob) => [...new Bun.Glob(glob).scanSync({ cwd: root })]))
     const kept = [...paths].filter((path) => !/\.(?:map|[cm]?ts)$/.test(path)).toSorted()

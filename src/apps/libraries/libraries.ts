@@ -1,6 +1,6 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Content, text } from '../../kernel/http/outcome.ts'
-import type { AppContext } from '../../server/context.ts'
 import { bytesOf, labelOf, readText } from './library.ts'
 import type { LibraryBody } from './schemas.ts'
 

@@ -110,6 +110,13 @@ const checksMax = 10_000
 
 type Stores = Parameters<typeof addLibrary>[0]
 
+declare module '../../kernel/context.ts' {
+  interface AppContext {
+    /** Fetches packages from the registry of the operator. */
+    readonly libraryFetcher: LibraryFetcher
+  }
+}
+
 /**
  * Fetches packages that pages name, each once, into the library store (`LIBRARIES=fetch`). They
  * come only from the operator's registry, whose metadata has their integrity.

@@ -49,6 +49,13 @@ export function findLibrary(
   return library && picked && { library, isExact: picked.isExact }
 }
 
+declare module '../../kernel/context.ts' {
+  interface AppContext {
+    /** The npm packages that pages can load. */
+    readonly libraries: LibraryStore
+  }
+}
+
 /** The libraries of this instance: those of the binary, and those in the database. */
 export class LibraryStore {
   constructor(

@@ -1,7 +1,7 @@
 import { estimatePromptTokens, estimateTokens } from '../../gateway/models/tokens.ts'
 import { createUsage, readUsage } from '../../gateway/models/usage.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { recordOf } from '../../kernel/schema.ts'
-import type { AppContext } from '../../server/context.ts'
 import {
   callModel,
   ModelDeclined,

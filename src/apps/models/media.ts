@@ -1,9 +1,9 @@
 import type { UsageBounds } from '../../gateway/models/charge.ts'
 import { maxInputTokens } from '../../gateway/models/tokens.ts'
 import { createUsage, readUsage, type Usage } from '../../gateway/models/usage.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { unknownOutputTokens } from '../../kernel/limits.ts'
 import { isRecord } from '../../kernel/schema.ts'
-import type { AppContext } from '../../server/context.ts'
 import {
   callModel,
   NoModelResult,

@@ -2,9 +2,9 @@ import type { Model } from '../../gateway/models/catalog.ts'
 import type { ModelType, Price } from '../../gateway/models/price.ts'
 import { isContentFilterError } from '../../gateway/providers/error-body.ts'
 import type { UpstreamPath } from '../../gateway/providers/upstream.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { upstreamResponseBytesMax } from '../../kernel/limits.ts'
 import { isRecord } from '../../kernel/schema.ts'
-import type { AppContext } from '../../server/context.ts'
 
 /** Builder model of the demo provider, used when none is configured. */
 export const demoBuilder = 'demo/builder'

@@ -1,6 +1,6 @@
 import type { ModelType } from '../../gateway/models/price.ts'
 import type { SettingName } from '../../kernel/config/settings.ts'
-import type { AppContext } from '../../server/context.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { demoBuilder, findServiceModel } from './model-call.ts'
 
 /** Returns startup warnings about configured models, Ollama and browser that are unavailable. */

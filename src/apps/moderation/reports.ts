@@ -1,5 +1,6 @@
 import { and, asc, countDistinct, eq, gte, inArray, isNull, lt } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { lock } from '../../kernel/db/lock.ts'
 import { countRows } from '../../kernel/db/query.ts'
@@ -13,7 +14,6 @@ import {
 } from '../../kernel/limits.ts'
 import { isPlainLine, isPlainText } from '../../kernel/text.ts'
 import { nextUtcDay, secondsUntil, utcDay } from '../../kernel/time.ts'
-import type { AppContext } from '../../server/context.ts'
 import { type App, findApp, requireAvailable } from '../apps.ts'
 import { quarantineAndNotify } from '../quarantine.ts'
 import { isReason, type ReportReason } from './reasons.ts'

@@ -1,6 +1,6 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { day } from '../../kernel/time.ts'
 import { deleteAuditBefore } from '../../people/audit/audit.ts'
-import type { AppContext } from '../../server/context.ts'
 import { deleteAppealsBefore } from '../appeal/appeals.ts'
 import { deleteReportsBefore } from './reports.ts'
 

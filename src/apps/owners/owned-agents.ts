@@ -1,5 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, isApiError, rejectRequest } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -7,6 +8,7 @@ import { listPageDefault } from '../../kernel/limits.ts'
 import { formatCredits, parseCredits, toCredits, zero } from '../../kernel/money.ts'
 import { iso } from '../../kernel/time.ts'
 import type { StoreResponse } from '../../money/idempotency/idempotency.ts'
+import { initialCap } from '../../money/keys/keys.ts'
 import * as keys from '../../money/keys/keys.ts'
 import { accountOf, agentAccount, agentOwner, findBalance } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
@@ -18,7 +20,6 @@ import { suspensionError } from '../../people/agents/suspension.ts'
 import { appUrl } from '../../people/app-url.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import { displayName, type Person, walletOf } from '../../people/people.ts'
-import { type AppContext, initialCap } from '../../server/context.ts'
 import * as apps from '../apps.ts'
 import {
   type AgentKey,

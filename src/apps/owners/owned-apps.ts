@@ -1,8 +1,8 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import * as agents from '../../people/agents/agents.ts'
 import type { Kind } from '../../people/kinds.ts'
 import type { Person } from '../../people/people.ts'
-import type { AppContext } from '../../server/context.ts'
 import * as apps from '../apps.ts'
 
 export interface OwnedApp {

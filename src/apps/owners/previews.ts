@@ -1,8 +1,8 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { senderOf } from '../../kernel/http/request-context.ts'
 import * as agents from '../../people/agents/agents.ts'
 import { isPackKind } from '../../people/kinds.ts'
 import { findSessionUser } from '../../people/session-user.ts'
-import type { AppContext } from '../../server/context.ts'
 import * as apps from '../apps.ts'
 import { nameChars } from '../covers/present-cover.ts'
 

@@ -1,7 +1,7 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import { isPackKind, type PackKind } from '../../people/kinds.ts'
-import type { AppContext } from '../../server/context.ts'
 import * as apps from '../apps.ts'
 import { recordUse } from '../explore/uses.ts'
 import { readTar } from '../folders/archive.ts'

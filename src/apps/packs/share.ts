@@ -1,5 +1,5 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Share } from '../folders/folder.ts'
 
 const percentDecimals = 4

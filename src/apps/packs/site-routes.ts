@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Revalidated } from '../../kernel/http/outcome.ts'
 import { getRequestContext, senderOf } from '../../kernel/http/request-context.ts'
+import { toResponse } from '../../kernel/http/response.ts'
 import { checkAgentsOn, findReader } from '../../people/authentication.ts'
 import type { PackKind } from '../../people/kinds.ts'
-import type { AppContext } from '../../server/context.ts'
-import { toResponse } from '../../server/http/routes.ts'
 import { skillFile } from '../folders/read-pack.ts'
 import { getIndexedPack, getIndexes } from './discovery.ts'
 import { type PackRead, readArchive, readFlatArchive, readPackFile, splitEnding } from './serve.ts'

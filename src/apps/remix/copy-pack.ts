@@ -1,6 +1,6 @@
+import type { AppContext } from '../../kernel/context.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import type { PackKind } from '../../people/kinds.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Version } from '../apps.ts'
 import { readTar } from '../folders/archive.ts'
 import { nameCharsMax } from '../folders/limits.ts'

@@ -1,9 +1,9 @@
 import { and, eq, gt, gte, or, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { hasRows } from '../../kernel/db/query.ts'
 import { zero } from '../../kernel/money.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { App } from '../apps.ts'
 import { apps, remixes } from '../tables.ts'
 

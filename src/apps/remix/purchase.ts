@@ -1,3 +1,4 @@
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { formatCredits, type NanoUsd, percentOf, toCredits } from '../../kernel/money.ts'
 import { agentAccount } from '../../money/ledger/accounts.ts'
@@ -6,7 +7,6 @@ import { makerSharePercent } from '../../money/prices.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import { type Actor, capFor } from '../../people/agents/caller.ts'
 import { notify } from '../../people/notifications/notifications.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { App } from '../apps.ts'
 
 /** Deadline of the hold, which the same transaction settles. */

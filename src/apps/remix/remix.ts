@@ -1,7 +1,9 @@
 import { Value } from '@sinclair/typebox/value'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
+import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import {
   formatCredits,
   fromCredits,
@@ -12,7 +14,7 @@ import {
 } from '../../kernel/money.ts'
 import { isRecord } from '../../kernel/schema.ts'
 import { iso } from '../../kernel/time.ts'
-import type { StoredResponse, StoreResponse } from '../../money/idempotency/idempotency.ts'
+import type { StoreResponse } from '../../money/idempotency/idempotency.ts'
 import { makerSharePercent } from '../../money/prices.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import { findHandles } from '../../people/agents/agents.ts'
@@ -21,7 +23,6 @@ import { checkNotPaused } from '../../people/agents/spending.ts'
 import { reserveBytes } from '../../people/agents/storage-quota.ts'
 import { itemUrl } from '../../people/app-url.ts'
 import { collectionOf, isPackKind } from '../../people/kinds.ts'
-import type { AppContext } from '../../server/context.ts'
 import * as apps from '../apps.ts'
 import * as assets from '../assets/assets.ts'
 import { notOnExplore } from '../listings.ts'

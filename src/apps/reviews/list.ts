@@ -1,8 +1,8 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { PagePosition } from '../../kernel/cursor.ts'
 import { prepared } from '../../kernel/db/query.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { App } from '../apps.ts'
 import type { comments, reviews } from './tables.ts'
 

@@ -1,6 +1,6 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { iso } from '../../kernel/time.ts'
 import { findHandles } from '../../people/agents/agents.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Comment } from './comments.ts'
 import type { Review } from './reviews.ts'
 import type { CommentBody, ReviewBody } from './schemas.ts'

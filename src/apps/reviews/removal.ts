@@ -1,8 +1,8 @@
 import { eq } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
-import type { AppContext } from '../../server/context.ts'
 import { deleteUses } from '../explore/uses.ts'
 import { hideComment } from './comments.ts'
 import { hideReview } from './reviews.ts'

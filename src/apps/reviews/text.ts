@@ -1,6 +1,6 @@
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
+import { isForbidden } from '../../kernel/forbidden-text.ts'
 import { hasVisibleText, isPlainText } from '../../kernel/text.ts'
-import { isForbidden } from '../scan/rules/text-policy.ts'
 
 /**
  * Returns a text for others to read. Throws `bad_request` unless it is visible plain text of at

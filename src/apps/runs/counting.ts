@@ -1,12 +1,12 @@
 import { and, eq, gt } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { countRows } from '../../kernel/db/query.ts'
 import { sign } from '../../kernel/ids.ts'
 import { day, utcDay } from '../../kernel/time.ts'
 import { type Agent, findAgent } from '../../people/agents/agents.ts'
 import { hasUsedNetwork } from '../../people/agents/key-networks.ts'
-import type { AppContext } from '../../server/context.ts'
 import { countedPerOwnerWeek, newAgentMs } from './limits.ts'
 import { runs } from './tables.ts'
 import { newAgentWeight, weightUnits } from './wilson.ts'

@@ -1,7 +1,7 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { fetchGuarded, GuardedFetchError, publicUrl } from '../../kernel/fetch.ts'
 import type { Agent } from '../../people/agents/agents.ts'
-import type { AppContext } from '../../server/context.ts'
 import { findApp } from '../apps.ts'
 import { validateText } from '../reviews/text.ts'
 import { evidenceBytesMax, evidenceCharsMax, evidenceFetchMs } from './limits.ts'

@@ -1,7 +1,7 @@
 import { and, asc, eq, lt } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
-import type { AppContext } from '../../server/context.ts'
 import { openMs } from './limits.ts'
 import { addEndedRun, addOverdueShare, deleteRecords } from './record.ts'
 import { lockPack, type Run } from './runs.ts'

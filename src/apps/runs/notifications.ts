@@ -1,7 +1,7 @@
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import { notify } from '../../people/notifications/notifications.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Run } from './runs.ts'
 
 interface MakerNote {

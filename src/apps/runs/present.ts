@@ -1,6 +1,6 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { iso } from '../../kernel/time.ts'
 import { findHandles } from '../../people/agents/agents.ts'
-import type { AppContext } from '../../server/context.ts'
 import { openMs } from './limits.ts'
 import type { Run } from './runs.ts'
 import type { RunBody } from './schemas.ts'

@@ -1,8 +1,8 @@
 import { and, asc, desc, eq, gte, inArray } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { iso, lastDays } from '../../kernel/time.ts'
-import type { AppContext } from '../../server/context.ts'
 import { recordDays } from './limits.ts'
 import { allVersions } from './record.ts'
 import type { DayRecord, RecordBody, VersionRecord } from './schemas.ts'

@@ -1,6 +1,6 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import type { Agent } from '../../people/agents/agents.ts'
-import type { AppContext } from '../../server/context.ts'
 import { findApp } from '../apps.ts'
 import type { RunView } from './present.ts'
 import { findRun, type Run } from './runs.ts'

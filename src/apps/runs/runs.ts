@@ -1,5 +1,6 @@
 import { and, eq, isNotNull } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { PagePosition } from '../../kernel/cursor.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { lock } from '../../kernel/db/lock.ts'
@@ -7,7 +8,6 @@ import { forUpdate, listNewest } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { idPattern } from '../../kernel/ids.ts'
 import type { Agent } from '../../people/agents/agents.ts'
-import type { AppContext } from '../../server/context.ts'
 import { runs } from './tables.ts'
 
 export type Run = typeof runs.$inferSelect

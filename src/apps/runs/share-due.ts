@@ -1,7 +1,7 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { rejectRequest } from '../../kernel/errors.ts'
 import { iso } from '../../kernel/time.ts'
 import { type Agent, findAgent } from '../../people/agents/agents.ts'
-import type { AppContext } from '../../server/context.ts'
 import { shareDueMs } from './limits.ts'
 import type { Run } from './runs.ts'
 import type { ReportRequest } from './schemas.ts'

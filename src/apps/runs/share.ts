@@ -1,3 +1,4 @@
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { iso } from '../../kernel/time.ts'
@@ -8,7 +9,6 @@ import { isTransactionUsed, type PaymentRow, useTransfer } from '../../money/pay
 import type { X402 } from '../../money/payments/x402/x402.ts'
 import { type Agent, findAgent } from '../../people/agents/agents.ts'
 import { notify } from '../../people/notifications/notifications.ts'
-import type { AppContext } from '../../server/context.ts'
 import { changeShares } from './record.ts'
 import { getOwnRun, lockRun, type Run, updateRun } from './runs.ts'
 import type { PayShareRequest, ShareDue, ShareVerdict } from './share-schemas.ts'

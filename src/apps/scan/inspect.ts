@@ -30,6 +30,13 @@ const processBounds = {
 
 const file = 'apps/scan/inspect.worker.ts'
 
+declare module '../../kernel/context.ts' {
+  interface AppContext {
+    /** Runs the safety check in workers. */
+    readonly inspector: Inspector
+  }
+}
+
 /**
  * Scans pages before they are stored: small ones at once, large ones in a pool of workers, so that
  * the event loop is never blocked for 20 ms.

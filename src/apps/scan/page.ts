@@ -1,4 +1,4 @@
-import { lookUp } from '../../kernel/schema.ts'
+import { plain } from '../../kernel/forbidden-text.ts'
 import type { Tokens } from './tokens.ts'
 
 /** Visible text, or a visible attribute. `at` is its offset in the page. */
@@ -163,43 +163,4 @@ export function placeOfWord(page: Page, index: number): number {
 /** Returns whether a URL is on another host. */
 export function isRemote(url: string): boolean {
   return /^\s*(?:(?:https?|wss?|ftp):)?\/\//i.test(url.slice(0, 64))
-}
-
-/**
- * Returns text in lower case without tricks that hide words: look-alike letters, invisible
- * characters, full-width forms.
- */
-export function plain(text: string): string {
-  if (!/[^\x00-\x7f]/.test(text)) return text.toLowerCase()
-  return text
-    .normalize('NFKC')
-    .replace(/[\u00ad\u034f\u061c\u180e\u200b-\u200f\u2060-\u2064\ufeff]/g, '')
-    .toLowerCase()
-    .replace(/\p{L}+/gu, latin)
-}
-
-/** Converts a word of mixed alphabets to Latin letters. Words of one alphabet stay. */
-function latin(word: string): string {
-  if (!/[a-z]/.test(word) || !/[^a-z]/.test(word)) return word
-  return word.replace(/[^a-z]/g, (letter) => lookUp(lookAlikes, letter) ?? letter)
-}
-
-const lookAlikes: Record<string, string> = {
-  а: 'a',
-  е: 'e',
-  о: 'o',
-  р: 'p',
-  с: 'c',
-  у: 'y',
-  х: 'x',
-  і: 'i',
-  ѕ: 's',
-  ј: 'j',
-  ԁ: 'd',
-  ɡ: 'g',
-  ӏ: 'l',
-  ԛ: 'q',
-  ԝ: 'w',
-  ο: 'o',
-  α: 'a',
 }

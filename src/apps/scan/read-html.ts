@@ -1,8 +1,9 @@
 import { Tokenizer } from 'htmlparser2'
 
+import { plain } from '../../kernel/forbidden-text.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { fromBase64, fromPercent } from './decode.ts'
-import { isRemote, type Page, plain, type Trigger } from './page.ts'
+import { isRemote, type Page, type Trigger } from './page.ts'
 import { isPress } from './presses.ts'
 import { type Reading, readStyle } from './reading.ts'
 

@@ -1,5 +1,6 @@
-import { type Page, plain, type Run, type Trigger } from './page.ts'
-import { pattern } from './pattern.ts'
+import { plain } from '../../kernel/forbidden-text.ts'
+import { pattern } from '../../kernel/pattern.ts'
+import type { Page, Run, Trigger } from './page.ts'
 
 const depthMax = 4
 const nestedPiecesMax = 20_000

@@ -120,7 +120,7 @@ test('the text that scripts build is bounded per page, not per script', () => {
 })
 
 test('the sample games are clean', async () => {
-  const root = join(import.meta.dir, '../../public/samples')
+  const root = join(import.meta.dir, '../../../public/samples')
   const pages = await Array.fromAsync(new Bun.Glob('*/index.html').scan(root))
   expect(pages.length).toBeGreaterThan(0)
   for (const page of pages) {

@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 
-import type { AppContext } from '../../server/context.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { type App, findApp } from '../apps.ts'
 import { departureFindings, withoutRunFindings } from '../page-content.ts'
 import { versions } from '../tables.ts'

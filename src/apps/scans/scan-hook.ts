@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { anyNetwork, fetchGuarded } from '../../kernel/fetch.ts'
 import { oneOf } from '../../kernel/schema.ts'
 import { second } from '../../kernel/time.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { ContentFinding, ContentInspection } from '../content-scan.ts'
 import { getRule } from '../scan/rules.ts'
 

@@ -1,5 +1,5 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { listPageMax } from '../../kernel/limits.ts'
-import type { AppContext } from '../../server/context.ts'
 import * as apps from '../apps.ts'
 import * as assets from '../assets/assets.ts'
 import { readTar } from '../folders/archive.ts'

@@ -1,5 +1,6 @@
 import { and, eq, gte } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { lock } from '../../kernel/db/lock.ts'
 import { countRows } from '../../kernel/db/query.ts'
@@ -7,9 +8,9 @@ import { ApiError } from '../../kernel/errors.ts'
 import { newId, sign } from '../../kernel/ids.ts'
 import { accountsPerAddressDay } from '../../kernel/limits.ts'
 import { nextUtcDay, secondsUntil, utcDay } from '../../kernel/time.ts'
+import { initialCap } from '../../money/keys/keys.ts'
 import * as keys from '../../money/keys/keys.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
-import { type AppContext, initialCap } from '../../server/context.ts'
 import { gatewayAccounts } from './tables.ts'
 
 export type Account = typeof gatewayAccounts.$inferSelect

@@ -1,9 +1,10 @@
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { keysPerAccountMax, keysPerAgentMax } from '../../kernel/limits.ts'
 import { hour } from '../../kernel/time.ts'
+import { initialCap } from '../../money/keys/keys.ts'
 import * as keys from '../../money/keys/keys.ts'
-import { type AppContext, initialCap } from '../../server/context.ts'
 import {
   checkWithin,
   inheritedSettings,

@@ -1,3 +1,4 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import {
   promptCharsMax,
@@ -6,7 +7,6 @@ import {
   upstreamResponseBytesMax,
 } from '../../kernel/limits.ts'
 import { type Json, recordOf } from '../../kernel/schema.ts'
-import type { AppContext } from '../../server/context.ts'
 import { detectFileKind } from '../../store/file-kind.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'

@@ -1,7 +1,7 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { unknownOutputTokens, unknownWindowTokens } from '../../kernel/limits.ts'
 import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { invalidField } from '../fields.ts'

@@ -1,7 +1,7 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { checkDailyCap } from '../../money/ledger/caps.ts'
 import { shortfallOf } from '../../money/payment.ts'
 import { createOffer } from '../../money/payments/x402/offer.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { KeySpender } from '../authentication.ts'
 import { errorEnvelope, isGatewayError } from '../error-response.ts'
 

@@ -1,6 +1,6 @@
 import { modelTypes } from '../../kernel/config/providers.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import type { AppContext } from '../../server/context.ts'
 import { invalidField } from '../fields.ts'
 import type { Model } from '../models/catalog.ts'
 import { type ModelType, presentPrice, type Price } from '../models/price.ts'

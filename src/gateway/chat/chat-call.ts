@@ -1,5 +1,5 @@
+import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { StoredResponse } from '../../money/idempotency/idempotency.ts'
 import type { Model } from '../models/catalog.ts'
 import { estimatePromptTokens } from '../models/tokens.ts'
 import type { UsageLimits } from '../models/usage.ts'

@@ -1,8 +1,8 @@
+import type { AppContext } from '../../kernel/context.ts'
+import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import { day, second } from '../../kernel/time.ts'
-import type { StoredResponse } from '../../money/idempotency/idempotency.ts'
-import type { AppContext } from '../../server/context.ts'
 import { invalidField } from '../fields.ts'
 import { parseRecord } from '../providers/response.ts'
 

@@ -1,5 +1,5 @@
+import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
-import type { StoredResponse } from '../../money/idempotency/idempotency.ts'
 import { asString, parseRecord, recordsIn } from '../providers/response.ts'
 import type { NativeChat } from './native-chat.ts'
 

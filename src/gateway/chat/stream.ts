@@ -1,7 +1,7 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { upstreamResponseBytesMax } from '../../kernel/limits.ts'
 import { nano } from '../../kernel/money.ts'
 import type { PaidOutcome, RunningRequest } from '../../money/idempotency/paid-request.ts'
-import type { AppContext } from '../../server/context.ts'
 import { streamResponse } from '../events.ts'
 import type { Usage } from '../models/usage.ts'
 import { callUpstream } from '../paid/call-upstream.ts'

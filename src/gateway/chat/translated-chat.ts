@@ -1,6 +1,6 @@
+import type { AppContext } from '../../kernel/context.ts'
 import type { FieldNames } from '../../kernel/errors.ts'
 import { type Json, recordOf } from '../../kernel/schema.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { streamResponse } from '../events.ts'

@@ -1,3 +1,4 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, type MediaCode } from '../../kernel/errors.ts'
 import {
   audioSecondsMax,
@@ -9,7 +10,6 @@ import {
 import { nano, type NanoUsd, zero } from '../../kernel/money.ts'
 import type { Json } from '../../kernel/schema.ts'
 import type { Transcript } from '../../kernel/state/transcriptions.ts'
-import type { AppContext } from '../../server/context.ts'
 import { createTranscriber } from '../audio/transcriber.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'

@@ -1,5 +1,5 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { type Json, recordOf } from '../../kernel/schema.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createChatCompletion } from '../chat/chat.ts'

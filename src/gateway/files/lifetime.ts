@@ -1,7 +1,7 @@
 import { and, eq, gt, isNull, lte, or } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import { day } from '../../kernel/time.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { AccountId } from '../authentication.ts'
 import { gatewayFiles } from './tables.ts'
 

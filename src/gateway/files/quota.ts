@@ -1,6 +1,7 @@
 import { count, sum } from 'drizzle-orm'
 
 import { currentClient } from '../../kernel/client.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import {
   fileBytesPerAccountMax,
@@ -9,7 +10,6 @@ import {
   unfundedFileBytesMax,
 } from '../../kernel/limits.ts'
 import { type Addition, withReservation } from '../../kernel/state/reservations.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { AccountId } from '../authentication.ts'
 import { keptOf } from './lifetime.ts'
 import { gatewayFiles } from './tables.ts'

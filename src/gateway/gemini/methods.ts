@@ -1,6 +1,6 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { itemsOf, type Json, lookUp, recordOf } from '../../kernel/schema.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createTranslatedChat } from '../chat/translated-chat.ts'

@@ -1,5 +1,5 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Model } from '../models/catalog.ts'
 import type { ModelType } from '../models/price.ts'
 import type { GeminiModel } from './schemas.ts'

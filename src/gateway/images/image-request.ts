@@ -1,7 +1,7 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { imagesPerRequestMax, promptCharsMax, unknownOutputTokens } from '../../kernel/limits.ts'
 import { type Json, recordOf } from '../../kernel/schema.ts'
 import { unixSeconds } from '../../kernel/time.ts'
-import type { AppContext } from '../../server/context.ts'
 import * as fields from '../fields.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
 import type { Model } from '../models/catalog.ts'

@@ -1,6 +1,6 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { mediaLinkMs } from '../../kernel/limits.ts'
 import type { Json } from '../../kernel/schema.ts'
-import type { AppContext } from '../../server/context.ts'
 import { fetchResult } from '../media-files/fetch-result.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
 import type { Usage } from '../models/usage.ts'

@@ -1,6 +1,6 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { GuardedFetchError } from '../../kernel/fetch.ts'
 import { second } from '../../kernel/time.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import { readBoundedBytes } from '../paid/response-body.ts'
 import { isTransientStatus } from '../providers/error-body.ts'

@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import { asc, eq, inArray, lte } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import { contentReferences } from '../../kernel/db/content-references.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
 import { mediaLinkMs } from '../../kernel/limits.ts'
 import { defineRow } from '../../money/ledger/settlement-rows.ts'
-import type { AppContext } from '../../server/context.ts'
 import { isSignedPath, type LinkSignature, signPath } from '../../store/signed-url.ts'
 import { mediaFiles } from './tables.ts'
 

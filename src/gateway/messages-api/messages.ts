@@ -1,7 +1,7 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import type { Json } from '../../kernel/schema.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createTranslatedChat } from '../chat/translated-chat.ts'

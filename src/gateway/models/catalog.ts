@@ -1,4 +1,5 @@
 import type { Balance } from '../../kernel/config/tables.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import type { ModelType, Price } from './price.ts'
 
 /** A way to get a model: an upstream, the model's name there, and its price there. */
@@ -48,6 +49,13 @@ export interface ResolvedModel {
   suffixes: Suffix[]
 }
 
+declare module '../../kernel/context.ts' {
+  interface AppContext {
+    /** The models that the gateway serves. */
+    readonly catalog: Catalog
+  }
+}
+
 /** The available models, sorted by id. */
 export class Catalog {
   private byId = new Map<string, Model>()
@@ -93,4 +101,13 @@ export class Catalog {
     }
     return undefined
   }
+}
+
+/**
+ * Checks whether free credits pay at the gateway. They cost the operator money, so by default they
+ * pay only for demo models.
+ */
+export function acceptsStartCredits({ config, catalog }: AppContext): boolean {
+  const { startCreditsOnGateway: setting } = config
+  return setting === 'on' || (setting === 'auto' && catalog.isDemo)
 }

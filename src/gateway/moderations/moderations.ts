@@ -1,6 +1,6 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { embeddingInputsMax } from '../../kernel/limits.ts'
 import { isRecord, itemsOf, recordOf } from '../../kernel/schema.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { checkUrls, invalidField, readModels } from '../fields.ts'

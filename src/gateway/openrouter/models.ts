@@ -1,5 +1,5 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import type { AppContext } from '../../server/context.ts'
 import { listParameters } from '../catalog/catalog.ts'
 import type { Model, Offer } from '../models/catalog.ts'
 import { type ModelType, presentPrice, type Price } from '../models/price.ts'

@@ -1,7 +1,7 @@
 import { isApiError } from '../../kernel/errors.ts'
+import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import { type NanoUsd, toUsd } from '../../kernel/money.ts'
 import type { Json } from '../../kernel/schema.ts'
-import type { StoredResponse } from '../../money/idempotency/idempotency.ts'
 import type { PaidOutcome, RunningRequest } from '../../money/idempotency/paid-request.ts'
 import type { SettlementRow } from '../../money/ledger/settlement-rows.ts'
 import type { Call } from '../call.ts'

@@ -1,6 +1,6 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import type { Json } from '../../kernel/schema.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import type { GuardrailQuestion } from '../providers/guardrail.ts'

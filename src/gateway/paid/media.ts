@@ -1,6 +1,6 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import type { StoredResponse } from '../../money/idempotency/idempotency.ts'
-import type { AppContext } from '../../server/context.ts'
+import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import type { Model } from '../models/catalog.ts'

@@ -1,6 +1,6 @@
+import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import { type NanoUsd, zero } from '../../kernel/money.ts'
 import { stopwatch } from '../../kernel/time.ts'
-import type { StoredResponse } from '../../money/idempotency/idempotency.ts'
 import type { PaidOutcome, PaidResult } from '../../money/idempotency/paid-request.ts'
 import type { Hold } from '../../money/ledger/holds.ts'
 import type { SettlementRow } from '../../money/ledger/settlement-rows.ts'

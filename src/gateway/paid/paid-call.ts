@@ -1,13 +1,13 @@
+import type { AppContext } from '../../kernel/context.ts'
+import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import { formatDecimal } from '../../kernel/money.ts'
 import { type Json, recordOf } from '../../kernel/schema.ts'
-import type { StoredResponse } from '../../money/idempotency/idempotency.ts'
 import {
   type JobWork,
   type RequestWork,
   runPaidRequest,
 } from '../../money/idempotency/paid-request.ts'
 import type { HoldRequest } from '../../money/ledger/holds.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { final } from '../error-response.ts'

@@ -1,7 +1,7 @@
 import type { Config } from '../../kernel/config/settings.ts'
+import { describeFailure, fetchJson } from '../../kernel/fetch-json.ts'
 import type { Log } from '../../kernel/log.ts'
 import { isRecord } from '../../kernel/schema.ts'
-import { describeFailure, fetchJson } from './fetch-json.ts'
 
 /** A question of the gateway to the guardrail. */
 export interface GuardrailQuestion {
@@ -24,6 +24,13 @@ export type Verdict = { is: 'allowed' | 'failed' } | { is: 'refused'; reason: st
 const responseBytesMax = 65_536
 const reasonCharsMax = 300
 const allowed: Verdict = { is: 'allowed' }
+
+declare module '../../kernel/context.ts' {
+  interface AppContext {
+    /** Checks what models receive; undefined without GUARDRAIL_URL. */
+    readonly guardrail: Guardrail | undefined
+  }
+}
 
 /** Asks the address of the operator whether a model may run, and its response be sent. */
 export class Guardrail {

@@ -3,8 +3,8 @@ import { afterAll, expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+import { classifyNetworkError } from '../../kernel/fetch-json.ts'
 import { HttpClient } from './http-client.ts'
-import { classifyNetworkError } from './upstream.ts'
 
 /** Accepts connections without responding, so that no TLS handshake completes. */
 const mute = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })

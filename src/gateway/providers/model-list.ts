@@ -4,11 +4,11 @@ import { Value } from '@sinclair/typebox/value'
 import { localServers } from '../../kernel/config/providers.ts'
 import type { Config } from '../../kernel/config/settings.ts'
 import type { UpstreamRow } from '../../kernel/config/tables.ts'
+import { describeFailure, fetchJson } from '../../kernel/fetch-json.ts'
 import { modelListBytesMax, servedModelsMax } from '../../kernel/limits.ts'
 import type { Log } from '../../kernel/log.ts'
 import { isRecord, itemsOf } from '../../kernel/schema.ts'
 import { second } from '../../kernel/time.ts'
-import { describeFailure, fetchJson } from './fetch-json.ts'
 
 const timeoutMs = 10 * second
 

@@ -1,3 +1,4 @@
+import { classifyNetworkError, readStart } from '../../kernel/fetch-json.ts'
 import { type Json, recordOf } from '../../kernel/schema.ts'
 import { second } from '../../kernel/time.ts'
 import { download, HttpClient } from './http-client.ts'
@@ -9,9 +10,8 @@ import {
   outputTokenLimit,
   requestFieldsOf,
 } from './request-body.ts'
-import { asString, errorResponse, parseRecord, readStart, recordsIn } from './response.ts'
+import { asString, errorResponse, parseRecord, recordsIn } from './response.ts'
 import {
-  classifyNetworkError,
   type ConnectRequest,
   type NativeRequest,
   receiveResponse,

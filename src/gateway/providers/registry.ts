@@ -10,6 +10,13 @@ import { MonitoredUpstream, type UpstreamHealth } from './monitored-upstream.ts'
 import { createOpenAiAdapter } from './openai-compatible.ts'
 import type { Upstream } from './upstream.ts'
 
+declare module '../../kernel/context.ts' {
+  interface AppContext {
+    /** The upstream providers, with the health and speed that this process measured. */
+    readonly upstreams: Registry
+  }
+}
+
 /** All upstreams by name, with their health and measured calls. */
 export class Registry {
   readonly measurements: Measurements

@@ -30,22 +30,6 @@ export const recordsIn = (value: unknown): Json[] => itemsOf(value).filter(isRec
 /** Returns a JSON string; '' for any other value. */
 export const asString = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** Reads at most `bytesMax` bytes of a body as text. It does not wait for the rest. */
-export async function readStart(
-  response: Response,
-  bytesMax: number,
-): Promise<{ text: string; isComplete: boolean }> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    chunks.push(chunk)
-    bytes += chunk.byteLength
-    if (bytes > bytesMax) break
-  }
-  const text = Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8')
-  return { text, isComplete: bytes <= bytesMax }
-}
-
 /** A shorter text cannot be nested too deep to serialize. */
 const deepCharsMin = 8_192
 

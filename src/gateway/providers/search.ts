@@ -1,4 +1,5 @@
 import type { Config } from '../../kernel/config/settings.ts'
+import { describeFailure, fetchJson } from '../../kernel/fetch-json.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import {
   searchMs,
@@ -8,8 +9,14 @@ import {
 } from '../../kernel/limits.ts'
 import type { Log } from '../../kernel/log.ts'
 import { isRecord, recordOf } from '../../kernel/schema.ts'
-import { describeFailure, fetchJson } from './fetch-json.ts'
 import { asString } from './response.ts'
+
+declare module '../../kernel/context.ts' {
+  interface AppContext {
+    /** Searches the web for chat models; undefined without a search engine. */
+    readonly searcher: Searcher | undefined
+  }
+}
 
 /** Searches the web; undefined when no engine responds. */
 export type Searcher = (query: string, signal: AbortSignal) => Promise<SearchResult[] | undefined>

@@ -1,5 +1,5 @@
+import { classifyNetworkError } from '../../kernel/fetch-json.ts'
 import type { Json } from '../../kernel/schema.ts'
-import { errorCodeOf } from '../../kernel/text.ts'
 
 /** The operations of upstreams, as paths below the base URL. */
 export type UpstreamPath =
@@ -136,17 +136,6 @@ export class UpstreamError extends Error {
     this.name = 'UpstreamError'
   }
 }
-
-/** Classifies an error of `fetch`; `signal` is the caller's. */
-export function classifyNetworkError(error: unknown, signal: AbortSignal): UpstreamErrorKind {
-  if (signal.aborted) return isTimeout(signal.reason) ? 'timeout' : 'aborted'
-  const code = errorCodeOf(error)
-  if (/^(Malformed|Invalid)|header/i.test(code)) return 'unreadable'
-  return /^(ECONNREFUSED|ENOTFOUND|EPROTO|E(HOST|NET)UNREACH)|CERT/.test(code) ? 'refused' : 'reset'
-}
-
-const isTimeout = (reason: unknown): boolean =>
-  reason instanceof Error && reason.name === 'TimeoutError'
 
 /** Returns the handler of a network error, which throws it as an UpstreamError. */
 export const throwUpstreamError =

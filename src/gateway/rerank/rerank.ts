@@ -1,6 +1,6 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { embeddingInputsMax, promptCharsMax } from '../../kernel/limits.ts'
 import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { findCount, invalidField, readModels, readString } from '../fields.ts'

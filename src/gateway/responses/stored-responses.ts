@@ -1,12 +1,12 @@
 import { and, asc, count, eq, gt, inArray, lte, sum } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import { requireWhole } from '../../kernel/cursor.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { lock } from '../../kernel/db/lock.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import type { Json } from '../../kernel/schema.ts'
 import { day } from '../../kernel/time.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { AccountId } from '../authentication.ts'
 import { invalidField } from '../fields.ts'
 import { pageAfter, toList } from '../list.ts'

@@ -1,3 +1,4 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { formatDecimal, nano, type NanoUsd, parseMillionths, toUsd } from '../../kernel/money.ts'
 import { iso } from '../../kernel/time.ts'
@@ -5,7 +6,6 @@ import { findInvoice, type InvoiceWithPayments } from '../../money/payments/coin
 import { coinOf, formatUnits, requiredConfirmations } from '../../money/payments/coins/method.ts'
 import { type AccountId, stateOf, type StoredInvoice } from '../../money/payments/coins/status.ts'
 import { readWatcher } from '../../money/payments/coins/watchers.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { InvoiceBody, InvoiceStatusBody } from './schemas.ts'
 
 const reject = (problem: string, param: string): never => {

@@ -1,9 +1,9 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { formatCsv } from '../../kernel/csv.ts'
 import { nano, toUsd } from '../../kernel/money.ts'
 import { day } from '../../kernel/time.ts'
 import * as keys from '../../money/keys/keys.ts'
 import * as projects from '../../money/keys/projects.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { KeySpender } from '../authentication.ts'
 import { invalidField } from '../fields.ts'
 import {

@@ -1,3 +1,4 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { formatCsv } from '../../kernel/csv.ts'
 import { requireWhole } from '../../kernel/cursor.ts'
 import {
@@ -9,7 +10,6 @@ import {
 import { toUsd } from '../../kernel/money.ts'
 import { isPlainLine } from '../../kernel/text.ts'
 import { day, iso, utcDay } from '../../kernel/time.ts'
-import type { AppContext } from '../../server/context.ts'
 import { invalidField } from '../fields.ts'
 import { listUses, type Use } from '../models/history.ts'
 import { columns, type HistoryQuery, type UsageRow } from './schemas.ts'

@@ -1,6 +1,6 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { videoBytesMax } from '../../kernel/limits.ts'
 import { isRecord, type Json } from '../../kernel/schema.ts'
-import type { AppContext } from '../../server/context.ts'
 import { detectVideoType } from '../../store/videos.ts'
 import { fetchResult } from '../media-files/fetch-result.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'

@@ -30,7 +30,7 @@ test('the program has migrations, and every test database applies them all', asy
 })
 
 test.each(['sqlite', 'postgres'])('%s has the snapshot of its newest migration only', (engine) => {
-  const folder = join(import.meta.dir, '../..', engine)
+  const folder = join(import.meta.dir, '../../..', engine)
   const newest = readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .toSorted()

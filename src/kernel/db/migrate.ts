@@ -37,7 +37,7 @@ const makeRecord =
 const readRecord = 'select tag, hash from schema_migrations order by number'
 
 /** Parent of the migration folders, in the repository and in the compiled binary. */
-const top = Bun.isStandaloneExecutable ? import.meta.dir : join(import.meta.dir, '../..')
+const top = Bun.isStandaloneExecutable ? import.meta.dir : join(import.meta.dir, '../../..')
 
 function migrationsOf(kind: Engine['kind']): Migration[] {
   const folder = join(top, kind)

@@ -164,7 +164,7 @@ if (dialect === 'sqlite')
 /** Writes rows for ever and prints the number of each once it is acknowledged. */
 const acknowledging = `
   const { openSqlite } = await import('${import.meta.dir}/sqlite.ts')
-  const { things, thing } = await import('${import.meta.dir}/../testing/fixtures/sample-tables.ts')
+  const { things, thing } = await import('${import.meta.dir}/../../testing/fixtures/sample-tables.ts')
   const engine = await openSqlite(process.argv[1])
   let next = 0
   await Promise.all(Array.from({ length: 8 }, async () => {

@@ -1,5 +1,5 @@
-import type { AppContext } from '../../server/context.ts'
 import { currentClient } from '../client.ts'
+import type { AppContext } from '../context.ts'
 import { ApiError } from '../errors.ts'
 
 /**

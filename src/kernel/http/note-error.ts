@@ -1,4 +1,4 @@
-import type { AppContext } from '../../server/context.ts'
+import type { AppContext } from '../context.ts'
 import { ApiError, type ErrorName } from '../errors.ts'
 import type { RequestContext } from './request-context.ts'
 

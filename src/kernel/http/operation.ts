@@ -1,10 +1,8 @@
 import type { Static, TObject, TOptional, TSchema } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import type { Cap } from '../../money/ledger/caps.ts'
-import type { PaymentRow } from '../../money/payments/x402/rows.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { AddressClient } from '../client.ts'
+import type { AppContext } from '../context.ts'
 import type { RateLimitName } from '../errors.ts'
 import type { Special, Success } from './outcome.ts'
 import type { RequestContext } from './request-context.ts'
@@ -29,11 +27,8 @@ export interface IncomingCall extends Sender {
   caller?: unknown
 }
 
-/** The account that pays for a call, with the cap of its key. */
-export interface Payer {
-  account: PaymentRow['account']
-  cap: Cap
-}
+/** The account that pays for a call, with the cap of its key. money/payment.ts has its fields. */
+export interface Payer {}
 
 /** The parties that may call an operation, and how they are identified. */
 export interface Access<Caller, ErrorName extends string = string> {

@@ -1,4 +1,3 @@
-import type { StoredResponse } from '../../money/idempotency/idempotency.ts'
 import type { Entity } from './entity.ts'
 
 /** A JSON value with a status of its own, or with headers of its own. */
@@ -8,6 +7,12 @@ export class Success<Status extends number = number, Value = unknown> {
     readonly value: Value,
     readonly headers: Readonly<Record<string, string>> = {},
   ) {}
+}
+
+/** A response as the client received it, kept for replays. */
+export interface StoredResponse {
+  status: number
+  body: unknown
 }
 
 /** The response of repeatable work, as it is stored under its idempotency key. */

@@ -1,4 +1,3 @@
-import type { Receipt } from '../../money/payments/x402/offer.ts'
 import type { AddressClient } from '../client.ts'
 import type { DirectPayment } from '../errors.ts'
 import type { NanoUsd } from '../money.ts'
@@ -18,7 +17,10 @@ export interface Shortfall {
   share?: DirectPayment
 }
 
-/** The state of one request. It serves limits, the log and `x-request-id`. */
+/**
+ * The state of one request. It serves limits, the log and `x-request-id`. money/payment.ts adds its
+ * payment.
+ */
 export interface RequestContext {
   readonly id: string
   /** The client at its address, which trusted proxies forward, and with the key that it sent. */
@@ -27,10 +29,6 @@ export interface RequestContext {
   readonly vouchedPerson?: string | undefined
   /** The route's pattern ("/api/apps/:id"), set when a route matches. */
   route?: string
-  /** The payment that was settled for this request. */
-  receipt?: Receipt | undefined
-  /** The version of x402 of the payment that came with this request. */
-  paymentVersion?: 1 | 2
   /** The name of the error, or the message of an unexpected one, for the console. */
   cause?: string
   /** The span of the request; undefined without telemetry. */

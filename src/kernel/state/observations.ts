@@ -1,4 +1,3 @@
-import type { Attempt } from '../../gateway/providers/measurements.ts'
 import { Latencies } from '../latencies.ts'
 import { type Clock, hour, minute } from '../time.ts'
 import { type TrafficPart, trafficParts } from '../traffic.ts'
@@ -20,6 +19,13 @@ export interface ModelCall {
   firstByteMs: number | null
   /** Milliseconds until its end. */
   ms: number
+}
+
+/** The end of one try at an upstream. Times are in milliseconds. */
+interface EndedAttempt {
+  readonly endedAs: 'completed' | 'failed' | 'dismissed' | undefined
+  readonly ms: number
+  readonly firstByte: number | undefined
 }
 
 /**
@@ -82,7 +88,7 @@ export class Observations {
   /** Adds an attempt that has ended. A dismissed one says nothing about its upstream. */
   addAttempt(
     { model, upstream }: Pick<ModelCall, 'model' | 'upstream'>,
-    { endedAs, ms, firstByte }: Pick<Attempt, 'endedAs' | 'ms' | 'firstByte'>,
+    { endedAs, ms, firstByte }: EndedAttempt,
   ): void {
     if (endedAs === 'dismissed') return
     const status = endedAs === 'failed' ? 500 : 200

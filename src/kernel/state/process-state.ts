@@ -1,6 +1,5 @@
 import type { Configuration } from 'openid-client'
 
-import { LibraryFetcher } from '../../apps/libraries/registry.ts'
 import { Cache } from '../cache.ts'
 import type { Config } from '../config/settings.ts'
 import { Costs } from '../costs.ts'
@@ -58,7 +57,7 @@ interface Shared {
  */
 export const createProcessState = (
   clock: Clock,
-  config: LimitSettings & Pick<Config, 'responseCacheMb' | 'libraryRegistry'>,
+  config: LimitSettings & Pick<Config, 'responseCacheMb'>,
   { db, signals }: Shared,
 ) => ({
   /** Requests by part of the server, status and time, since the start: for metrics. */
@@ -102,8 +101,6 @@ export const createProcessState = (
   transcriptions: new Transcriptions(),
   /** Reads uploaded PDFs in workers, three at a time. */
   pdfReader: new PdfReader(),
-  /** Fetches libraries of pages; remembers what it could not fetch, and which files are safe. */
-  libraryFetcher: new LibraryFetcher(config.libraryRegistry),
 
   /** Bodies that arrive, of which slow ones end. */
   bodyArrivals: new BodyArrivals(clock),

@@ -5,17 +5,12 @@ import type { Db, Engine } from '../../kernel/db/engine.ts'
 import { databaseErrorKind } from '../../kernel/db/error.ts'
 import { changedRowCount } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { isRecord } from '../../kernel/schema.ts'
 import { type Clock, day } from '../../kernel/time.ts'
 import { Claims } from './claims.ts'
 import { storedResponses } from './tables.ts'
-
-/** A response as the client received it, kept for replays. */
-export interface StoredResponse {
-  status: number
-  body: unknown
-}
 
 /** Stores the response inside the transaction that commits the work. */
 export type StoreResponse = (db: Db, response: StoredResponse) => Promise<void>
@@ -58,6 +53,13 @@ const sortFields = (_key: string, value: unknown): unknown =>
   isRecord(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value
+
+declare module '../../kernel/context.ts' {
+  interface AppContext {
+    /** Stores responses by Idempotency-Key; remembers the requests that run now. */
+    readonly idempotency: Idempotency
+  }
+}
 
 /**
  * Runs repeatable work at most once for each idempotency key (a body's `ref`, or the header of

@@ -1,12 +1,13 @@
 import { currentClient } from '../../kernel/client.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, type GatewayErrorName } from '../../kernel/errors.ts'
+import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { openHoldsPerKeyMax } from '../../kernel/limits.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Hold, HoldRequest } from '../ledger/holds.ts'
 import { holdMaxCost, releaseWork, settleWork, type WorkOutcome } from '../ledger/paid-work.ts'
-import type { IdempotencyLock, StoredResponse } from './idempotency.ts'
+import type { IdempotencyLock } from './idempotency.ts'
 import { isResponseOf, responseRow } from './response-row.ts'
 
 /** The response to finished work, or the error of failed work, which may have a charge too. */

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
+import type { AppContext } from '../../kernel/context.ts'
 import { recordOf } from '../../kernel/schema.ts'
-import type { AppContext } from '../../server/context.ts'
 import { defineRow, type SettlementRow } from '../ledger/settlement-rows.ts'
 
 /** The response that a replay of an idempotency key returns (money/idempotency/idempotency.ts). */

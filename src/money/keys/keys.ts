@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, getTableColumns, inArray, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db, Engine } from '../../kernel/db/engine.ts'
 import { lock } from '../../kernel/db/lock.ts'
 import { changedRowCount, countRows, prepared } from '../../kernel/db/query.ts'
@@ -8,7 +9,7 @@ import type { Signals } from '../../kernel/db/signals.ts'
 import { rejectRequest } from '../../kernel/errors.ts'
 import { newSecret, sha256 } from '../../kernel/ids.ts'
 import { keyNameCharsMax } from '../../kernel/limits.ts'
-import type { NanoUsd } from '../../kernel/money.ts'
+import { fromCredits, type NanoUsd } from '../../kernel/money.ts'
 import { isPlainLine } from '../../kernel/text.ts'
 import { type Clock, second } from '../../kernel/time.ts'
 import { keys, projects } from './tables.ts'
@@ -185,6 +186,13 @@ const byHash = prepared((db) =>
     .prepare(),
 )
 
+declare module '../../kernel/context.ts' {
+  interface AppContext {
+    /** Finds API keys; caches keys for five seconds. */
+    readonly keys: KeyRing
+  }
+}
+
 /**
  * Finds keys by their text and caches them for five seconds. A change is seen at once in this
  * process, and in other processes of the database with its signal (kernel/db/signals.ts).
@@ -234,3 +242,8 @@ export class KeyRing {
     this.cache.clear()
   }
 }
+
+/** Returns the daily cap of a new key; null for no cap. */
+export const initialCap = ({
+  config: { dailyCapCredits: cap },
+}: Pick<AppContext, 'config'>): NanoUsd | null => (cap === null ? null : fromCredits(cap))

@@ -1,7 +1,7 @@
 import type { Client } from '../../kernel/client.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { hour, second } from '../../kernel/time.ts'
-import type { AppContext } from '../../server/context.ts'
 import { accountOf } from '../ledger/accounts.ts'
 import type { Key } from './keys.ts'
 

@@ -11,6 +11,13 @@ export type RestrictionKind = Restriction['kind']
 /** Names of what a restriction covers: "address:203.0.113.0/24", "key:ak_…", "account:agent:…". */
 export const subjectPattern = /^(address|key|account):\S{1,120}$/
 
+declare module '../../kernel/context.ts' {
+  interface AppContext {
+    /** The clients that the operator slowed down or blocked. */
+    readonly restrictions: Restrictions
+  }
+}
+
 /** The clients that the operator slowed down or blocked, in memory for every request. */
 export class Restrictions {
   private kinds = new Map<string, RestrictionKind>()

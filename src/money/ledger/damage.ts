@@ -19,6 +19,13 @@ type LedgerTable = (typeof tables)[number]
 
 const rowsPerRead = 20_000
 
+declare module '../../kernel/context.ts' {
+  interface AppContext {
+    /** Finds damaged tables of the ledger. */
+    readonly damage: DamageCheck
+  }
+}
+
 /** Finds damaged tables of the ledger, and remembers the first one. */
 export class DamageCheck {
   /** The table that cannot be read; undefined while none is known. */

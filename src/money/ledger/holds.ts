@@ -14,6 +14,13 @@ import { type AccountId, holds, type Price } from './tables.ts'
 
 export type Hold = typeof holds.$inferSelect
 
+declare module '../../kernel/context.ts' {
+  interface AppContext {
+    /** Observes every charge. server/http/background-work.ts registers it. */
+    onCharge?: ChargeObserver
+  }
+}
+
 /** Runs in the transaction of every charge, with the ended hold and the balance after it. */
 export type ChargeObserver = (db: Db, charged: Hold, balance: NanoUsd) => Promise<unknown>
 

@@ -55,6 +55,13 @@ const concurrentRetries = 16
 /** A larger outcome is journaled with its rows' fallbacks, because the others need space too. */
 const recordCharsMax = 262_144
 
+declare module '../../kernel/context.ts' {
+  interface AppContext {
+    /** The running paid work, and the outcomes that the database has not taken yet. */
+    readonly pendingSettlements: PendingSettlements
+  }
+}
+
 /**
  * The running paid work of this process, and the outcomes that the database has not taken yet. An
  * outcome wins however late the database takes it: it is retried while the process lives, and the

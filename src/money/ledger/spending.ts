@@ -59,8 +59,8 @@ export interface DailyAmount {
 }
 
 /**
- * Returns the spending of key counters (`capOf` in money/keys/keys.ts) on each of the last `days` days,
- * settled and held, oldest first and without gaps.
+ * Returns the spending of key counters (`capOf` in money/keys/keys.ts) on each of the last `days`
+ * days, settled and held, oldest first and without gaps.
  */
 export async function listDailySpending(
   { db, clock }: { db: Engine; clock: Clock },

@@ -1,4 +1,4 @@
-import { fetchJson, FetchJsonError } from '../../gateway/providers/fetch-json.ts'
+import { fetchJson, FetchJsonError } from '../../kernel/fetch-json.ts'
 import { isRecord, recordOf } from '../../kernel/schema.ts'
 import type { ServerHealth } from './health.ts'
 import { chainBytesMax, chainCallMs } from './limits.ts'

@@ -1,14 +1,14 @@
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
 
-import { isForbidden } from '../../apps/scan/rules/text-policy.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { isWriteUnavailable } from '../../kernel/db/error.ts'
 import { hasRows, lookup, prepared } from '../../kernel/db/query.ts'
 import { ApiError, isApiError, rejectRequest } from '../../kernel/errors.ts'
+import { isForbidden } from '../../kernel/forbidden-text.ts'
 import { aboutCharsMax } from '../../kernel/limits.ts'
 import { isPlainLine } from '../../kernel/text.ts'
 import * as keys from '../../money/keys/keys.ts'
-import type { AppContext } from '../../server/context.ts'
 import { agents } from './tables.ts'
 
 export type Agent = typeof agents.$inferSelect

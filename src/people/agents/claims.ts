@@ -1,10 +1,10 @@
 import { and, eq, gt, isNull } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { newCode, normalizeCode, sha256 } from '../../kernel/ids.ts'
 import { claimCodeMs } from '../../kernel/limits.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
 

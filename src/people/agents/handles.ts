@@ -1,5 +1,5 @@
-import { isForbidden } from '../../apps/scan/rules/text-policy.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import { isForbidden } from '../../kernel/forbidden-text.ts'
 import { randomBelow } from '../../kernel/ids.ts'
 
 /** The pattern of a handle (document 1, section 2). */

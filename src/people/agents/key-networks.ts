@@ -1,11 +1,11 @@
 import { and, eq, gte, lt } from 'drizzle-orm'
 
 import type { Client } from '../../kernel/client.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { hasRows } from '../../kernel/db/query.ts'
 import { sign } from '../../kernel/ids.ts'
 import { day, utcDay } from '../../kernel/time.ts'
-import type { AppContext } from '../../server/context.ts'
 import { keyNetworks } from './tables.ts'
 
 /** Days for which a network of an agent is remembered (docs/spec/packs-and-runs.md). */

@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { keysPerAgentMax } from '../../kernel/limits.ts'
 import * as keys from '../../money/keys/keys.ts'
-import type { AppContext } from '../../server/context.ts'
 import { notify } from '../notifications/notifications.ts'
 import type { Agent } from './agents.ts'
 import { dailyCapOf } from './spending.ts'

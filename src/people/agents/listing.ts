@@ -1,10 +1,10 @@
 import { and, eq, isNull, like } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { PagePosition } from '../../kernel/cursor.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { countRows, hasRows, listNewest } from '../../kernel/db/query.ts'
 import { listPageMax } from '../../kernel/limits.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
 

@@ -1,8 +1,8 @@
 import { and, eq, lte, type SQL, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import type { AppContext } from '../../server/context.ts'
 import { suspensionError } from './suspension.ts'
 import { agents } from './tables.ts'
 

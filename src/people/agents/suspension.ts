@@ -1,10 +1,10 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { forUpdate } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import * as keys from '../../money/keys/keys.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
 

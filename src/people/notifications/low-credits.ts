@@ -1,9 +1,9 @@
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { lowCredits } from '../../kernel/limits.ts'
 import { fromCredits, type NanoUsd, toCredits } from '../../kernel/money.ts'
 import { agentOf } from '../../money/ledger/accounts.ts'
 import type { Hold } from '../../money/ledger/holds.ts'
-import type { AppContext } from '../../server/context.ts'
 import { notify } from './notifications.ts'
 
 const low = fromCredits(lowCredits)

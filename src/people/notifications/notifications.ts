@@ -1,12 +1,12 @@
 import { and, asc, desc, eq, gt, gte, inArray, isNull, lt, lte, max, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import { afterCommit } from '../../kernel/db/after-commit.ts'
 import type { Db, Engine } from '../../kernel/db/engine.ts'
 import { countRows } from '../../kernel/db/query.ts'
 import { newId } from '../../kernel/ids.ts'
 import { noteDaysMax, notesPerAgentMax } from '../../kernel/limits.ts'
 import { type Clock, day } from '../../kernel/time.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { NoteKind } from './kinds.ts'
 import { noteCounts, notes } from './tables.ts'
 

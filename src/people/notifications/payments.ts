@@ -1,8 +1,8 @@
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { formatCredits, toCredits } from '../../kernel/money.ts'
 import { agentOf } from '../../money/ledger/accounts.ts'
 import type { PaymentRow } from '../../money/payments/x402/rows.ts'
-import type { AppContext } from '../../server/context.ts'
 import { notify } from './notifications.ts'
 
 /** Notifies an agent in the transaction that credits its payment. */

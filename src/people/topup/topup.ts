@@ -1,9 +1,9 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { formatCredits, nano, type NanoUsd, parseCredits, toCredits } from '../../kernel/money.ts'
 import { agentOwner } from '../../money/ledger/accounts.ts'
 import { balanceOf } from '../../money/ledger/ledger.ts'
 import { fromUnits, type Receipt } from '../../money/payments/x402/offer.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Agent } from '../agents/agents.ts'
 import type { TopUpRequest, TopUpResponse } from './schemas.ts'
 

@@ -1,11 +1,11 @@
 import type { Urls } from '../../kernel/config/urls.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { fromCredits } from '../../kernel/money.ts'
 import { grantTo } from '../../money/ledger/ledger.ts'
 import * as agents from '../../people/agents/agents.ts'
 import { appUrl } from '../../people/app-url.ts'
 import { operatorLink } from '../../people/people.ts'
 import { forgetFirstApp, readFirstApp, writeFirstApp } from '../../store/sample-app-record.ts'
-import type { AppContext } from '../context.ts'
 import { createCaller, json, publishSamples, type Send } from './samples.ts'
 
 interface BannerParts {

@@ -4,11 +4,11 @@ import {
   parseModelList,
   parseSyncedModels,
 } from '../../gateway/models/public-lists.ts'
-import { describeFailure, fetchJson } from '../../gateway/providers/fetch-json.ts'
 import { keyedUpstreams } from '../../gateway/providers/registry.ts'
 import type { Config } from '../../kernel/config/settings.ts'
 import { openEngine } from '../../kernel/db/open.ts'
 import { Signals } from '../../kernel/db/signals.ts'
+import { describeFailure, fetchJson } from '../../kernel/fetch-json.ts'
 import { modelListBytesMax } from '../../kernel/limits.ts'
 import { openLog } from '../../kernel/log.ts'
 import { second, systemClock } from '../../kernel/time.ts'

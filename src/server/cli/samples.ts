@@ -11,7 +11,7 @@ const mediaTypes: Record<string, string> = { '.png': 'image/png', '.wav': 'audio
 /** The binary embeds the samples beside its bundle. */
 const folder = Bun.isStandaloneExecutable
   ? join(import.meta.dir, 'public/samples')
-  : join(import.meta.dir, '../../public/samples')
+  : join(import.meta.dir, '../../../public/samples')
 
 /** Sends a request to the APIs: over the network, or within this process. */
 export type Send = (request: Request) => Promise<Response>

@@ -1,9 +1,9 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html } from '../../kernel/html.ts'
 import { accountOf } from '../../money/ledger/accounts.ts'
 import { findByHandle, findHandles } from '../../people/agents/agents.ts'
 import { namesOf, namesOfWallets } from '../../people/listing.ts'
 import { findByName, walletOf } from '../../people/people.ts'
-import type { AppContext } from '../context.ts'
 
 /** Returns the names of accounts of agents and people ("agent:…"): "@handle" or a person's name. */
 export async function accountNames(ctx: AppContext, ids: string[]): Promise<Map<string, string>> {

@@ -1,6 +1,6 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { button, form, hiddenField } from '../../site/forms.ts'
-import type { AppContext } from '../context.ts'
 import { readChecklist, type SetupStep, type SetupStepName } from '../operator/checklist.ts'
 
 interface StepText {

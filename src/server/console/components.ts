@@ -1,5 +1,6 @@
 import type { App } from '../../apps/apps.ts'
 import { stateOf } from '../../apps/present.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { decisionReasonCharsMax } from '../../kernel/limits.ts'
 import type { Owner } from '../../money/ledger/accounts.ts'
@@ -10,7 +11,6 @@ import { renderDate, renderDateTime, renderWireCredits } from '../../site/format
 import { alert, button, form, textArea } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable, searchField, sideNav } from '../../site/lists.ts'
-import type { AppContext } from '../context.ts'
 import { creditsOf } from '../operator/grants.ts'
 
 /** The pages of the console by subject. */

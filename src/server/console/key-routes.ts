@@ -1,7 +1,7 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { forItem } from '../../site/forms.ts'
 import type { Layout } from '../../site/layout.ts'
 import { pageRoutes } from '../../site/session.ts'
-import type { AppContext } from '../context.ts'
 import { operatorForm, operatorPage } from './access.ts'
 import { keyAccountPage, submitKeyAccount } from './key-account.ts'
 import { keyPage, projectPage, submitKey, submitProject } from './key.ts'

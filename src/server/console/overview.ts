@@ -1,4 +1,5 @@
 import { countByQueue } from '../../jobs/jobs.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { toCredits, toUsd } from '../../kernel/money.ts'
 import { listDailyIncome, readTotals } from '../../money/ledger/totals.ts'
@@ -15,7 +16,6 @@ import {
 } from '../../site/format.ts'
 import type { Page } from '../../site/layout.ts'
 import type { UserRequest } from '../../site/session.ts'
-import type { AppContext } from '../context.ts'
 import { listMetrics, type MetricsPoint } from '../operator/metrics-history.ts'
 import type { Collected } from '../operator/servers/server-report.ts'
 import {

@@ -1,3 +1,4 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import type { ModelCall } from '../../kernel/state/observations.ts'
@@ -8,7 +9,6 @@ import { button, inputField, selectField } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable, emptyState } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
-import type { AppContext } from '../context.ts'
 import {
   mergeRequests,
   newestRequests,

@@ -1,13 +1,13 @@
 import { Elysia } from 'elysia'
 
 import { feature, unfeature } from '../../apps/explore/featured.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { csv } from '../../kernel/http/outcome.ts'
+import { toResponse } from '../../kernel/http/response.ts'
 import { forItem, type Form, rejectForm } from '../../site/forms.ts'
 import type { Layout, Page } from '../../site/layout.ts'
 import { pageRoutes, redirectTo, type UserRequest } from '../../site/session.ts'
-import type { AppContext } from '../context.ts'
-import { toResponse } from '../http/routes.ts'
 import {
   downloadBackup,
   removeBackup,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 
 import type { UpstreamHealth } from '../../gateway/providers/monitored-upstream.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { dialect } from '../../kernel/db/dialect.ts'
 import { OtherServers } from '../../kernel/db/replicas/other-servers.ts'
 import { replicas } from '../../kernel/db/replicas/tables.ts'
@@ -13,7 +14,7 @@ import { type FormBrowser, signInOperator } from '../../testing/fixtures/form-br
 import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { until } from '../../testing/until.ts'
-import { type AppContext, closeContext, createContext } from '../context.ts'
+import { closeContext, createContext } from '../context.ts'
 import { listMetrics, recordMetrics } from '../operator/metrics-history.ts'
 import { respond } from '../operator/servers/respond.ts'
 

@@ -1,3 +1,4 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { formatDecimal, toUsd } from '../../kernel/money.ts'
 import { listNewest, type PaymentRow } from '../../money/payments/x402/rows.ts'
@@ -5,7 +6,6 @@ import type { PaymentHealth } from '../../money/payments/x402/x402.ts'
 import { section } from '../../site/components.ts'
 import { renderDateTime } from '../../site/format.ts'
 import { dataTable } from '../../site/lists.ts'
-import type { AppContext } from '../context.ts'
 import { badge, settingLink } from './components.ts'
 
 const rowsShown = 20

@@ -4,12 +4,12 @@ import { previewPages } from '../../apps/viewer/preview-page.ts'
 import { mediaFileRow } from '../../gateway/media-files/media-files.ts'
 import { historyRow } from '../../gateway/paid/history-row.ts'
 import { expireHolds } from '../../gateway/usage/expire-holds.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import type { PublicFile } from '../../kernel/public-files.ts'
 import { responseRow } from '../../money/idempotency/response-row.ts'
 import type { PaymentRow } from '../../money/payments/x402/rows.ts'
 import { notifyIfLow } from '../../people/notifications/low-credits.ts'
-import type { AppContext } from '../context.ts'
 
 /** Connects lower modules with the features that they run: jobs, charges, rows and previews. */
 export function registerBackgroundWork(

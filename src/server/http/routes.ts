@@ -1,12 +1,10 @@
 import { Elysia } from 'elysia'
 
-import { entityResponse } from '../../kernel/http/entity.ts'
-import { eventStream } from '../../kernel/http/event-stream.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import type { Operation } from '../../kernel/http/operation.ts'
-import { Content, Events, Replay, Revalidated, Success } from '../../kernel/http/outcome.ts'
 import { pathOf, senderOf } from '../../kernel/http/request-context.ts'
+import { toResponse } from '../../kernel/http/response.ts'
 import { perform } from '../../money/perform.ts'
-import type { AppContext } from '../context.ts'
 
 /** The fields of Elysia's context that a call needs. */
 interface RouteContext {
@@ -50,24 +48,4 @@ export async function serveOperation(
     source: { request },
   })
   return toResponse(ctx, request, outcome)
-}
-
-/** Returns the response to a request from the outcome of an operation. */
-export function toResponse(ctx: AppContext, request: Request, outcome: unknown): Response {
-  // The gateway relays the responses of upstreams.
-  if (outcome instanceof Response) return outcome
-  if (outcome instanceof Success) {
-    const { value, status, headers } = outcome
-    return Response.json(value, { status, headers })
-  }
-  if (outcome instanceof Replay) {
-    const { body, status } = outcome.response
-    return Response.json(body, { status })
-  }
-  if (outcome instanceof Revalidated) return entityResponse(request, outcome.entity)
-  if (outcome instanceof Events) return eventStream(ctx, request, outcome.open)
-  if (!(outcome instanceof Content)) return Response.json(outcome)
-  const { body, headers } = outcome
-  // The runtime reads generators, which its types do not know.
-  return new Response(body, { status: body === null ? 204 : 200, headers })
 }

@@ -3,6 +3,7 @@ import type { Pages } from '../../apps/viewer/pages.ts'
 import { viewerRoutes } from '../../apps/viewer/routes.ts'
 import { unknownOperationResponse } from '../../gateway/error-response.ts'
 import type { Urls } from '../../kernel/config/urls.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { prefers } from '../../kernel/http/accept.ts'
 import { checkPath } from '../../kernel/http/path.ts'
 import { pathOf } from '../../kernel/http/request-context.ts'
@@ -12,7 +13,7 @@ import { errorPage, internalErrorPage, sendErrorPage, unknownPage } from '../../
 import { guideFiles } from '../../site/guide/routes.ts'
 import { createLayout } from '../../site/layout.ts'
 import { privateRoutes, publicRoutes } from '../../site/routes.ts'
-import type { AppContext } from '../context.ts'
+import { consoleRoutes } from '../console/routes.ts'
 import { metricsRoute } from '../operator/metrics.ts'
 import { createApp } from './app.ts'
 
@@ -41,6 +42,7 @@ export function createSite(ctx: AppContext, { files, pages, readOpenApi }: SiteP
     .use(viewerRoutes(pages))
     .use(publicRoutes(ctx, layout))
     .use(privateRoutes(ctx, layout))
+    .use(consoleRoutes(ctx, layout))
 }
 
 const optionsResponse = (allowed: string[]): Response =>

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { contentOf } from '../../kernel/http/entity.ts'
 import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import { type DescribedOperation, readDescription } from '../../site/guide/read-description.ts'
 import { callTool } from '../../testing/fixtures/mcp-server.ts'
 import { startTestServer, type TestResponse } from '../../testing/fixtures/test-server.ts'
 import { getDocument, listOperations } from '../../testing/openapi/document.ts'
@@ -15,7 +16,6 @@ import {
 import { createWorld } from '../../testing/openapi/world.ts'
 import { agentOperations, describedAgentApi } from '../agent-api.ts'
 import { fieldOf, type Tool, toolsOf } from '../mcp/tools.ts'
-import { type DescribedOperation, readDescription } from './api-description.ts'
 
 setDefaultTimeout(60_000)
 

@@ -1,6 +1,7 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 
 import { runFor } from '../../kernel/client.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { contentOf } from '../../kernel/http/entity.ts'
 import { noteError } from '../../kernel/http/note-error.ts'
@@ -15,7 +16,6 @@ import { fromHeader, toHeader } from '../../money/payments/x402/header.ts'
 import { perform } from '../../money/perform.ts'
 import { agentApiUrl } from '../../people/app-url.ts'
 import { errorEnvelope, internalErrorBody, knownError } from '../../people/error-response.ts'
-import type { AppContext } from '../context.ts'
 import { admit, innerContext, mayChange, record } from '../http/record.ts'
 import { fieldOf, type Tool } from './tools.ts'
 

@@ -1,3 +1,4 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, isApiError } from '../../kernel/errors.ts'
 import { readJsonBody } from '../../kernel/http/body.ts'
 import { contentOf } from '../../kernel/http/entity.ts'
@@ -6,7 +7,6 @@ import { keylessBodyBytesMax, mcpBatchMax, mcpBodyBytesMax } from '../../kernel/
 import { isRecord } from '../../kernel/schema.ts'
 import { networkRejection } from '../../money/keys/restrict.ts'
 import { apiErrorResponse } from '../../people/error-response.ts'
-import type { AppContext } from '../context.ts'
 import { beginBatch, findBatch } from './batch.ts'
 import { hostCheck } from './host.ts'
 import type { Extension } from './server.ts'

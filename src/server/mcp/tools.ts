@@ -1,7 +1,11 @@
 import type { Tool as Definition } from '@modelcontextprotocol/server'
 
 import type { Operation } from '../../kernel/http/operation.ts'
-import type { ApiDescription, DescribedOperation, Schema } from '../http/api-description.ts'
+import type {
+  ApiDescription,
+  DescribedOperation,
+  Schema,
+} from '../../site/guide/read-description.ts'
 
 type Place = 'path' | 'query' | 'body'
 

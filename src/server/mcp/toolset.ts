@@ -1,10 +1,10 @@
 import { ProtocolError } from '@modelcontextprotocol/server'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Operation } from '../../kernel/http/operation.ts'
 import { clientAddressGroup } from '../../kernel/http/request-context.ts'
 import type { Json } from '../../kernel/schema.ts'
-import type { AppContext } from '../context.ts'
-import { readDescription } from '../http/api-description.ts'
+import { readDescription } from '../../site/guide/read-description.ts'
 import { findBatch, spentMessage } from './batch.ts'
 import { callTool, inputError } from './call.ts'
 import { servePacks } from './packs.ts'

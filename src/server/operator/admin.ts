@@ -1,11 +1,11 @@
 import { type Appeal, listAppeals } from '../../apps/appeal/appeals.ts'
 import { listReports, type Report } from '../../apps/moderation/reports.ts'
 import { stateOf } from '../../apps/present.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { iso } from '../../kernel/time.ts'
 import { appUrl } from '../../people/app-url.ts'
 import { type AuditEntry, listAudit } from '../../people/audit/audit.ts'
-import type { AppContext } from '../context.ts'
 import {
   type AgentCase,
   type AppCase,

@@ -1,4 +1,5 @@
 import { signedHeaders } from '../../apps/me/hooks/signing.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { listOtherProcesses } from '../../kernel/db/replicas/process.ts'
 import { anyNetwork, fetchGuarded, GuardedFetchError, type Network } from '../../kernel/fetch.ts'
 import {
@@ -14,7 +15,6 @@ import {
 import { readObservations } from '../../kernel/state/shared-observations.ts'
 import { iso, minute, second } from '../../kernel/time.ts'
 import { openMethods } from '../../money/payments/coins/method.ts'
-import type { AppContext } from '../context.ts'
 import { type Collected, ServerReport } from './servers/server-report.ts'
 import { findFailingServers } from './servers/server-states.ts'
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 
 import type { Config } from '../../kernel/config/settings.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { checkIntegrity } from '../../kernel/db/integrity.ts'
 import { migrateSqlite, NewerSchemaError, schemaVersion } from '../../kernel/db/migrate.ts'
 import { databaseFile } from '../../kernel/db/open.ts'
@@ -20,7 +21,6 @@ import {
   swapIn,
 } from '../../store/restore-swap.ts'
 import { openSecret } from '../../store/signed-url.ts'
-import type { AppContext } from '../context.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 import { listReferenced } from './referenced-files.ts'
 

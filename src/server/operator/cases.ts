@@ -2,12 +2,12 @@ import { type Appeal, listAppeals } from '../../apps/appeal/appeals.ts'
 import * as apps from '../../apps/apps.ts'
 import { listReports, type Report } from '../../apps/moderation/reports.ts'
 import { listQuarantined } from '../../apps/quarantine.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import * as agents from '../../people/agents/agents.ts'
 import { findHandles } from '../../people/agents/agents.ts'
 import { type AuditEntry, listAudit } from '../../people/audit/audit.ts'
 import { kinds } from '../../people/kinds.ts'
 import * as people from '../../people/people.ts'
-import type { AppContext } from '../context.ts'
 
 /** The length of each list in the queue and in a case. */
 export const casesMax = 50

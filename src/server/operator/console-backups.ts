@@ -1,3 +1,4 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { backupsMax } from '../../kernel/limits.ts'
 import type { BackupWork, RunningWork } from '../../kernel/state/backup-work.ts'
@@ -5,7 +6,6 @@ import { iso } from '../../kernel/time.ts'
 import { workerAt } from '../../kernel/worker-pool.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
 import * as storage from '../../store/backups.ts'
-import type { AppContext } from '../context.ts'
 import { createBackup, type verifyBackup } from './backup.ts'
 import { type CommandResult, failedWith } from './command-result.ts'
 

@@ -1,9 +1,9 @@
 import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
+import type { AppContext } from '../../kernel/context.ts'
 import { isRecord } from '../../kernel/schema.ts'
 import { errorCodeOf } from '../../kernel/text.ts'
-import type { AppContext } from '../context.ts'
 import { type CommandResult, failed, failedWith } from './command-result.ts'
 
 const socketPath = (dataDir: string): string => join(dataDir, 'control.sock')

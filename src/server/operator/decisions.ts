@@ -1,6 +1,7 @@
 import { findApp } from '../../apps/apps.ts'
 import * as moderation from '../../apps/moderation/moderation.ts'
 import { hideFeedback } from '../../apps/reviews/removal.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { idPattern } from '../../kernel/ids.ts'
 import { decisionReasonCharsMax } from '../../kernel/limits.ts'
 import { isPlainText } from '../../kernel/text.ts'
@@ -12,7 +13,6 @@ import {
 import { pauseAgent } from '../../people/agents/spending.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
 import * as people from '../../people/suspension.ts'
-import type { AppContext } from '../context.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 
 interface DecisionKind {

@@ -1,4 +1,5 @@
 import * as accounts from '../../gateway/accounts/accounts.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
 import { grantUsdMax } from '../../kernel/limits.ts'
 import { formatDecimal, fromUsd, type NanoUsd, toCredits, toUsd } from '../../kernel/money.ts'
@@ -8,7 +9,6 @@ import * as agents from '../../people/agents/agents.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import * as people from '../../people/people.ts'
-import type { AppContext } from '../context.ts'
 
 /** The owner of an account that can receive credits. */
 export interface Grantee {

@@ -1,7 +1,7 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { getRequestContext } from '../../kernel/http/request-context.ts'
 import { pingMs } from '../../kernel/limits.ts'
 import { openMethods } from '../../money/payments/coins/method.ts'
-import type { AppContext } from '../context.ts'
 
 /**
  * Responds to `/healthz` (the process runs) and `/readyz` (its database responds and no table of

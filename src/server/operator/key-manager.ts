@@ -1,6 +1,6 @@
 import type { KeyManager } from '../../gateway/accounts/key-settings.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { type AuditEntry, recordAudit } from '../../people/audit/audit.ts'
-import type { AppContext } from '../context.ts'
 import { findGrantee } from './grants.ts'
 
 /** Finds the account of an @handle, a person or a credit_id, whose keys the operator manages. */

@@ -15,8 +15,8 @@ import {
   RotateRequestSchema,
 } from '../../gateway/accounts/schemas.ts'
 import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { describeSchema } from '../../kernel/schema.ts'
-import type { AppContext } from '../context.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 import { auditKeys, findKeyManager } from './key-manager.ts'
 

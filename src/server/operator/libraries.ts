@@ -3,9 +3,9 @@ import { bytesOf, labelOf } from '../../apps/libraries/library.ts'
 import { libraryBytesMax } from '../../apps/libraries/limits.ts'
 import { downloadTarball } from '../../apps/libraries/registry.ts'
 import { readTarball, TarballError } from '../../apps/libraries/tarball.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
 import { readLocalFile } from '../../store/system-files.ts'
-import type { AppContext } from '../context.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 
 const usage = `usage: berth libraries list

@@ -15,9 +15,10 @@ import * as files from '../../gateway/files/lifetime.ts'
 import * as mediaFiles from '../../gateway/media-files/media-files.ts'
 import { deleteOldUses } from '../../gateway/models/history.ts'
 import { deleteOldItems } from '../../gateway/responses/shared-items.ts'
-import { deleteExpired as deleteExpiredResponses } from '../../gateway/responses/stored-responses.ts'
+import { deleteExpired as deleteResponses } from '../../gateway/responses/stored-responses.ts'
 import { expireHolds } from '../../gateway/usage/expire-holds.ts'
 import { deleteOldJobs } from '../../jobs/jobs.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { deleteOldWindows } from '../../kernel/db/replicas/windows.ts'
 import { shareLimits } from '../../kernel/state/share-limits.ts'
 import { deleteOldObservations, shareObservations } from '../../kernel/state/shared-observations.ts'
@@ -27,7 +28,6 @@ import { deleteOldKeyNetworks, flushKeyNetworks } from '../../people/agents/key-
 import { deleteOldNotes } from '../../people/notifications/notifications.ts'
 import { deleteExpiredSessions } from '../../people/sessions.ts'
 import { deleteExpiredTickets } from '../../people/tickets.ts'
-import type { AppContext } from '../context.ts'
 import { checkAlerts } from './alerts.ts'
 import { recordMetrics } from './metrics-history.ts'
 import { findReferenced } from './referenced-files.ts'
@@ -117,7 +117,7 @@ export const tasks: Task[] = [
   ['delete expired media files', hour, mediaFiles.deleteExpired],
   ['delete old batches', hour, batches.deleteOld],
   ['delete old items of responses', 10 * minute, deleteOldItems],
-  ['delete expired responses', hour, deleteExpiredResponses],
+  ['delete expired responses', hour, deleteResponses],
   ['rescan pages of older rules', minute, rescanOutdated],
   ['expire runs', minute, expireRuns],
   ['expire shares of runs', minute, expireShares],

@@ -1,5 +1,5 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { second } from '../../kernel/time.ts'
-import type { AppContext } from '../context.ts'
 
 /** The delay before the first run, so that the first requests do not wait for it. */
 const startDelayMs = second

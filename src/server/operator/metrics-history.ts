@@ -1,10 +1,10 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { nano, type NanoUsd } from '../../kernel/money.ts'
 import type { Sample } from '../../kernel/state/metrics-history.ts'
 import { readObservations } from '../../kernel/state/shared-observations.ts'
 import { readSamples, shareSample } from '../../kernel/state/shared-samples.ts'
 import { minute, second } from '../../kernel/time.ts'
 import { readTotals } from '../../money/ledger/totals.ts'
-import type { AppContext } from '../context.ts'
 
 async function takeSample(ctx: AppContext): Promise<Sample> {
   const { metricsHistory } = ctx.state

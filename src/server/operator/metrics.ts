@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 
 import { countByQueue } from '../../jobs/jobs.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { thisProcess } from '../../kernel/db/replicas/process.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { lookUp } from '../../kernel/schema.ts'
@@ -10,7 +11,6 @@ import { version } from '../../kernel/version.ts'
 import { readApiKey } from '../../money/keys/request-key.ts'
 import { readTotals } from '../../money/ledger/totals.ts'
 import { openMethods } from '../../money/payments/coins/method.ts'
-import type { AppContext } from '../context.ts'
 
 type Type = 'counter' | 'gauge' | 'histogram'
 type Row = [labels: Record<string, string>, value: number | bigint, suffix?: string]

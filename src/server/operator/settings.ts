@@ -8,11 +8,11 @@ import {
   problemsOf,
   shownText,
 } from '../../kernel/config/values.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { lock } from '../../kernel/db/lock.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { readStored, storeSetting } from '../../kernel/state/live-settings.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
-import type { AppContext } from '../context.ts'
 
 /** The places of values that the console cannot change. */
 export const places: Record<Source, string> = {

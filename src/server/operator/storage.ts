@@ -1,4 +1,4 @@
-import type { AppContext } from '../context.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 import { listReferenced } from './referenced-files.ts'
 

@@ -1,3 +1,4 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { formatCsv } from '../../kernel/csv.ts'
 import { csvRowsMax } from '../../kernel/limits.ts'
 import { formatDecimal, nano, type NanoUsd, toUsd, zero } from '../../kernel/money.ts'
@@ -20,7 +21,6 @@ import {
   type PaymentRow,
 } from '../../money/payments/x402/rows.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
-import type { AppContext } from '../context.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 
 const incomeDays = 30

@@ -1,7 +1,7 @@
 import type { App } from '../../apps/apps.ts'
 import { presentItem } from '../../apps/present.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html } from '../../kernel/html.ts'
-import type { AppContext } from '../../server/context.ts'
 import { formatCount } from '../format.ts'
 import { itemCover } from '../tiles.ts'
 

@@ -6,8 +6,8 @@ import {
 import type { CollectionBody } from '../../apps/collections/schemas.ts'
 import { listTilesByIds } from '../../apps/explore/explore.ts'
 import type { Tile } from '../../apps/explore/schemas.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html } from '../../kernel/html.ts'
-import type { AppContext } from '../../server/context.ts'
 import { formatCount, renderDate } from '../format.ts'
 import { itemCover } from '../tiles.ts'
 

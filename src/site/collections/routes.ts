@@ -5,7 +5,7 @@ import {
   deleteCollection,
   removeFromCollection,
 } from '../../apps/collections/operations.ts'
-import type { AppContext } from '../../server/context.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { withQuery } from '../components.ts'
 import { forItem, type Form } from '../forms.ts'
 import type { Layout } from '../layout.ts'

@@ -1,6 +1,7 @@
+import { acceptsStartCredits } from '../../gateway/models/catalog.ts'
 import type { Urls } from '../../kernel/config/urls.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html } from '../../kernel/html.ts'
-import { acceptsStartCredits, type AppContext } from '../../server/context.ts'
 import { copyLine, section } from '../components.ts'
 import { getGuide } from '../guide/guide.ts'
 

@@ -1,8 +1,8 @@
 import { listByMaker } from '../../apps/apps.ts'
 import { listActingAgents } from '../../apps/owners/owned-agents.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html } from '../../kernel/html.ts'
 import type { Person } from '../../people/people.ts'
-import type { AppContext } from '../../server/context.ts'
 import { inputField } from '../forms.ts'
 
 const agentsMax = 50

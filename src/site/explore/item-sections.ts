@@ -1,6 +1,6 @@
 import type { Item, ItemPage } from '../../apps/explore/schemas.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import type { AppContext } from '../../server/context.ts'
 import { section, versionOrigins } from '../components.ts'
 import { shelfIcon } from '../cover-art.ts'
 import { formatAmount, formatBytes, formatCompact, renderDate } from '../format.ts'

@@ -1,5 +1,5 @@
 import * as explore from '../../apps/explore/explore.ts'
-import type { AppContext } from '../../server/context.ts'
+import type { AppContext } from '../../kernel/context.ts'
 
 /** Most played items that "Next" walks through. */
 const itemsMax = 100

@@ -7,8 +7,8 @@ import {
   removeReview,
   reviewItem,
 } from '../../apps/reviews/operations.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { idPattern } from '../../kernel/ids.ts'
-import type { AppContext } from '../../server/context.ts'
 import { forItem, type Form, rejectForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import {

@@ -1,6 +1,6 @@
 import type { Item } from '../../apps/explore/schemas.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import type { AppContext } from '../../server/context.ts'
 import { copyLine } from '../components.ts'
 
 /** Opens the panel of `sharePanel`, without a script. */

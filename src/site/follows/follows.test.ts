@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 
-import { follows } from '../../people/tables.ts'
+import { follows } from '../../apps/explore/tables.ts'
 import { claimAgent, FormBrowser, signUp } from '../../testing/fixtures/form-browser.ts'
 import { password } from '../../testing/fixtures/people.ts'
 import { shownPage } from '../../testing/fixtures/shown-page.ts'

@@ -1,6 +1,6 @@
 import * as follows from '../../apps/explore/follows.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { idPattern } from '../../kernel/ids.ts'
-import type { AppContext } from '../../server/context.ts'
 import { makerPage } from '../explore/maker.ts'
 import { forItem, type Form } from '../forms.ts'
 import type { Layout } from '../layout.ts'

@@ -1,5 +1,5 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { version } from '../../kernel/version.ts'
-import type { AppContext } from '../../server/context.ts'
 
 /** Returns the Link header to the machine-readable guides (RFC 8288, 8631, 9727). */
 export function discoveryLinks({ urls: { app, base } }: AppContext): string {

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../kernel/context.ts'
 import { checkAgentsOn } from '../../people/authentication.ts'
-import type { AppContext } from '../../server/context.ts'
 
 /**
  * GET /docs: redirects to the reference of both APIs, a page of the site. The location is a path

@@ -1,4 +1,6 @@
+import { acceptsStartCredits } from '../../gateway/models/catalog.ts'
 import type { Urls } from '../../kernel/config/urls.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import {
   assetBytesMax,
   assetBytesPerAppMax,
@@ -9,7 +11,6 @@ import {
 } from '../../kernel/limits.ts'
 import { toCredits } from '../../kernel/money.ts'
 import { startCredits } from '../../money/prices.ts'
-import { acceptsStartCredits, type AppContext } from '../../server/context.ts'
 
 const pageRules = [
   'A page is one self-contained html document. It runs in a sandbox without network access. Images, sounds and JSON can be assets. Libraries and fonts load by their usual CDN URLs (jsDelivr, unpkg, cdnjs, esm.sh, Google Fonts): the server supplies those that GET /libraries lists, pinned. Inline everything else.',

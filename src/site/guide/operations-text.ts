@@ -1,8 +1,4 @@
-import type {
-  ApiDescription,
-  DescribedOperation,
-  Schema,
-} from '../../server/http/api-description.ts'
+import type { ApiDescription, DescribedOperation, Schema } from './read-description.ts'
 
 /** Returns the operations of a description as Markdown: inputs, responses and errors. */
 export const operationsText = ({ operations, records }: ApiDescription): string =>

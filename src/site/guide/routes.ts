@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../kernel/context.ts'
 import { checkAgentsOn } from '../../people/authentication.ts'
-import type { AppContext } from '../../server/context.ts'
-import { readDescription } from '../../server/http/api-description.ts'
 import { apiCatalog, mcpServerManifest } from './discovery.ts'
 import { getGuide, guideMarkdown, skillMarkdown } from './guide.ts'
 import { operationsText } from './operations-text.ts'
+import { readDescription } from './read-description.ts'
 
 /** Pages of all origins may read the guides. */
 const markdown = (text: string, type = 'text/markdown'): Response =>

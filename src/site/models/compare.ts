@@ -1,7 +1,7 @@
 import * as catalog from '../../gateway/catalog/catalog.ts'
 import type { ModelResponse } from '../../gateway/catalog/schemas.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import type { AppContext } from '../../server/context.ts'
 import { withQuery } from '../components.ts'
 import { button, hiddenField, selectField } from '../forms.ts'
 import type { Page } from '../layout.ts'

@@ -1,7 +1,7 @@
 import type { Model } from '../../gateway/models/catalog.ts'
 import type { MeasuredCalls, Percentiles } from '../../gateway/providers/measurements.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import type { AppContext } from '../../server/context.ts'
 import { section } from '../components.ts'
 import { formatCount, formatDuration } from '../format.ts'
 import { dataTable } from '../lists.ts'

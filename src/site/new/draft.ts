@@ -1,10 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+import type { AppContext } from '../../kernel/context.ts'
 import { sign } from '../../kernel/ids.ts'
 import { buildPromptCharsMax, titleCharsMax } from '../../kernel/limits.ts'
 import { oneOf } from '../../kernel/schema.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Form } from '../forms.ts'
 import { draftHtmlBytesMax, draftMs } from './limits.ts'
 

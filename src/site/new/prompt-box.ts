@@ -1,7 +1,7 @@
 import { quoteBuild } from '../../apps/builds/builds.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { buildPromptCharsMax } from '../../kernel/limits.ts'
-import type { AppContext } from '../../server/context.ts'
 import { formatAmount } from '../format.ts'
 
 const examples = [

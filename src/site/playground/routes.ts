@@ -1,10 +1,10 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { getRequestContext } from '../../kernel/http/request-context.ts'
 import { playBytesMax } from '../../kernel/limits.ts'
 import { isRecord } from '../../kernel/schema.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
 import { walletOf } from '../../people/people.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Layout, Page } from '../layout.ts'
 import { playgroundPath } from '../paths.ts'
 import {

@@ -1,10 +1,10 @@
 import { isTimed } from '../../gateway/models/price.ts'
 import { listHistory } from '../../gateway/usage/history.ts'
 import type { UsageRow } from '../../gateway/usage/schemas.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { formatCredits, fromUsd, toCredits, toUsd, zero } from '../../kernel/money.ts'
 import { accountOf, type Owner } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
-import type { AppContext } from '../../server/context.ts'
 import { formatAmount, formatDuration, formatUsd, shortCredits } from '../format.ts'
 
 /** The number of requests to search for the one that just ended. */

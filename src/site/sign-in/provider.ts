@@ -1,3 +1,4 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { newSecret } from '../../kernel/ids.ts'
 import { createFirstAgent } from '../../people/create-agent.ts'
@@ -6,7 +7,6 @@ import { authorizationUrl, callbackPath, providerName } from '../../people/ident
 import { cookieName, readCookie, secretPattern } from '../../people/session-user.ts'
 import { checkFresh } from '../../people/sessions.ts'
 import { isValidTicket, ticketMs } from '../../people/tickets.ts'
-import type { AppContext } from '../../server/context.ts'
 import { getAccountPage } from '../account/routes.ts'
 import type { Layout, Page } from '../layout.ts'
 import {

@@ -1,3 +1,4 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { formBytesMax } from '../../kernel/limits.ts'
 import { createFirstAgent } from '../../people/create-agent.ts'
 import { signInWithPasskey } from '../../people/passkeys.ts'
@@ -8,7 +9,6 @@ import {
   normalizeName,
 } from '../../people/people.ts'
 import { recoverAccount, signIn, type SignInResult, signUp } from '../../people/sign-in.ts'
-import type { AppContext } from '../../server/context.ts'
 import type { Form } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { draftFormBytesMax } from '../new/limits.ts'

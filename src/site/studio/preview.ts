@@ -1,5 +1,5 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import type { AppContext } from '../../server/context.ts'
 import { frameUrl } from '../layout.ts'
 
 interface Preview {

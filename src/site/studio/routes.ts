@@ -3,7 +3,9 @@ import { packBytesMax, skillTextBytesMax } from '../../apps/folders/limits.ts'
 import { watch } from '../../apps/jobs/watch.ts'
 import { getOwnedItem } from '../../apps/owners/owned-apps.ts'
 import { zipOf } from '../../apps/versions/export.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, isApiError } from '../../kernel/errors.ts'
+import { toResponse } from '../../kernel/http/response.ts'
 import {
   assetBytesMax,
   buildPromptCharsMax,
@@ -15,8 +17,6 @@ import { lookUp } from '../../kernel/schema.ts'
 import { listAllOwnedAgents } from '../../people/agents/listing.ts'
 import { suspensionError } from '../../people/agents/suspension.ts'
 import { kinds } from '../../people/kinds.ts'
-import type { AppContext } from '../../server/context.ts'
-import { toResponse } from '../../server/http/routes.ts'
 import { suspensionMessage } from '../agents/agent.ts'
 import type { Layout, Page } from '../layout.ts'
 import { packFilesPage } from '../packs/studio-files.ts'

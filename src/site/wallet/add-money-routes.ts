@@ -1,5 +1,6 @@
 import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
 import { getInvoiceStatus, parseTopupAmount } from '../../gateway/topups/topups.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { accountOf } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
@@ -11,7 +12,6 @@ import {
   requiredConfirmations,
 } from '../../money/payments/coins/method.ts'
 import { walletOf } from '../../people/people.ts'
-import type { AppContext } from '../../server/context.ts'
 import { type Form, rejectForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { pageRoutes, redirectTo, userForm, userPage, type UserRequest } from '../session.ts'

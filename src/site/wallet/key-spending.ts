@@ -1,8 +1,8 @@
 import { groupUsage } from '../../gateway/models/usage-groups.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { isApiError } from '../../kernel/errors.ts'
 import { lastDays } from '../../kernel/time.ts'
 import { accountOf } from '../../money/ledger/accounts.ts'
-import type { AppContext } from '../../server/context.ts'
 import { keyNames } from './keys.ts'
 import type { KeySpending } from './spending.ts'
 

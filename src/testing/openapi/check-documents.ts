@@ -1,6 +1,6 @@
 import { fromCredits } from '../../kernel/money.ts'
 import { grantTo } from '../../money/ledger/ledger.ts'
-import type { DescribedOperation } from '../../server/http/api-description.ts'
+import type { DescribedOperation } from '../../site/guide/read-description.ts'
 import { serveGateway } from '../fixtures/gateway.ts'
 import { startTestServer, type TestServer } from '../fixtures/test-server.ts'
 import { type Document, getDocument, getGatewayDocument, listOperations } from './document.ts'

@@ -3,12 +3,12 @@ import { Value } from '@sinclair/typebox/value'
 
 import { entityResponse } from '../../kernel/http/entity.ts'
 import { foreignOperations } from '../../server/gateway-api.ts'
+import { describeApi } from '../../server/http/api-description.ts'
 import {
-  describeApi,
   type DescribedOperation,
   OperationSchema,
   withPaths,
-} from '../../server/http/api-description.ts'
+} from '../../site/guide/read-description.ts'
 
 const Schema = Type.Record(Type.String(), Type.Unknown())
 const Document = Type.Object({

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { generate } from 'json-schema-faker'
 
 import { isRecord } from '../../kernel/schema.ts'
-import type { DescribedOperation } from '../../server/http/api-description.ts'
+import type { DescribedOperation } from '../../site/guide/read-description.ts'
 import { skillText } from '../fixtures/folders.ts'
 
 /** A generated request for an operation. */

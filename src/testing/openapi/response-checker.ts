@@ -2,7 +2,7 @@ import addFormats from 'ajv-formats'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 
 import { isRecord, recordOf } from '../../kernel/schema.ts'
-import type { DescribedOperation } from '../../server/http/api-description.ts'
+import type { DescribedOperation } from '../../site/guide/read-description.ts'
 import type { Document } from './document.ts'
 
 /**

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { generate } from 'json-schema-faker'
 
 import { itemsOf, recordOf } from '../../kernel/schema.ts'
-import type { DescribedOperation } from '../../server/http/api-description.ts'
+import type { DescribedOperation } from '../../site/guide/read-description.ts'
 import { startTestServer } from '../fixtures/test-server.ts'
 import { testSeed } from '../thorough.ts'
 import { getDocument, getGatewayDocument, listOperations } from './document.ts'

@@ -1,3 +1,4 @@
+import type { AppContext } from '../../../kernel/context.ts'
 import { rejectRequest } from '../../../kernel/errors.ts'
 import { type NanoUsd, toCredits } from '../../../kernel/money.ts'
 import { day, utcDay } from '../../../kernel/time.ts'
@@ -9,7 +10,6 @@ import {
   sumEarnings,
 } from '../../../money/ledger/earnings.ts'
 import type { Agent } from '../../../people/agents/agents.ts'
-import type { AppContext } from '../../../server/context.ts'
 import * as apps from '../../apps.ts'
 import type { EarningsBody, EarningsPeriodQuery, ItemEarningsBody } from './schemas.ts'
 

@@ -5,10 +5,7 @@ import type { Network } from '../../../kernel/fetch.ts'
 import { day, hour, minute, second } from '../../../kernel/time.ts'
 import { findByHandle } from '../../../people/agents/agents.ts'
 import type { NoteKind } from '../../../people/notifications/kinds.ts'
-import {
-  deleteOldNotes as forgetNotes,
-  notify,
-} from '../../../people/notifications/notifications.ts'
+import { deleteOldNotes, notify } from '../../../people/notifications/notifications.ts'
 import { expectError } from '../../../testing/expect-error.ts'
 import { holdDeadlines } from '../../../testing/fixtures/deadlines.ts'
 import { internalHosts } from '../../../testing/fixtures/internal-hosts.ts'
@@ -382,7 +379,7 @@ test('a hook catches up when its pending notes were deleted', async () => {
   await add()
   await happen('system')
   h.clock.advance(91 * day)
-  await forgetNotes(h.ctx)
+  await deleteOldNotes(h.ctx)
   await enqueueDeliveries(h.ctx)
   expect(await listHooksBehind(h.ctx, 1)).toEqual([])
 })

@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gt, isNull } from 'drizzle-orm'
 
+import type { AppContext } from '../../../kernel/context.ts'
 import type { Db } from '../../../kernel/db/engine.ts'
 import { countRows } from '../../../kernel/db/query.ts'
 import { ApiError, rejectRequest } from '../../../kernel/errors.ts'
@@ -12,7 +13,6 @@ import {
   findLatestNoteNumber,
   latestNoteNumbers,
 } from '../../../people/notifications/notifications.ts'
-import type { AppContext } from '../../../server/context.ts'
 import { deliveries, hooks } from './tables.ts'
 
 export type Hook = typeof hooks.$inferSelect

@@ -1,6 +1,6 @@
+import type { AppContext } from '../../../kernel/context.ts'
 import { sign } from '../../../kernel/ids.ts'
 import { unixSeconds } from '../../../kernel/time.ts'
-import type { AppContext } from '../../../server/context.ts'
 
 const signingKey = ({ secret }: Pick<AppContext, 'secret'>, hook: string): Buffer =>
   Buffer.from(sign(secret, `hook ${hook}`), 'base64url')

@@ -1,3 +1,4 @@
+import type { AppContext } from '../../../kernel/context.ts'
 import { formatCsv } from '../../../kernel/csv.ts'
 import { pageHighestFirst } from '../../../kernel/cursor.ts'
 import { ListQuery } from '../../../kernel/http/list-query.ts'
@@ -10,7 +11,6 @@ import { listEntries } from '../../../money/ledger/entries.ts'
 import type { Agent } from '../../../people/agents/agents.ts'
 import { agent } from '../../../people/authentication.ts'
 import { operation } from '../../../people/operation.ts'
-import type { AppContext } from '../../../server/context.ts'
 import { CsvSchema, type LedgerEntryBody, LedgerListSchema } from './schemas.ts'
 
 const tag = 'Your things'

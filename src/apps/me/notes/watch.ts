@@ -1,3 +1,4 @@
+import type { AppContext } from '../../../kernel/context.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { Events } from '../../../kernel/http/outcome.ts'
 import { jobWatchMs, listPageMax, noteHeartbeatMs, noteStreamsMax } from '../../../kernel/limits.ts'
@@ -10,7 +11,6 @@ import {
   listRecentNumbers,
   type Note,
 } from '../../../people/notifications/notifications.ts'
-import type { AppContext } from '../../../server/context.ts'
 import { presentNote } from './present.ts'
 
 const encoder = new TextEncoder()

@@ -1,5 +1,5 @@
+import { pattern } from '../../../kernel/pattern.ts'
 import { fromBase64, fromPercent } from '../decode.ts'
-import { pattern } from '../pattern.ts'
 import type { PackHit } from './findings.ts'
 import type { PackFile, Statement } from './statements.ts'
 

@@ -1,4 +1,4 @@
-import { findSlur } from '../rules/text-policy.ts'
+import { findSlur } from '../../../kernel/forbidden-text.ts'
 import { findSecrets } from '../secret-patterns.ts'
 import { destructive, persistence, protectionOff, remoteCode, reverseShell } from './commands.ts'
 import { type PackHit, type PackScan, toFindings, toPackScan } from './findings.ts'

@@ -1,5 +1,5 @@
+import { pattern } from '../../../kernel/pattern.ts'
 import type { Field } from '../page.ts'
-import { pattern } from '../pattern.ts'
 
 export type Credential = 'password' | 'card' | 'code' | 'seed' | 'token'
 

@@ -1,7 +1,7 @@
+import { pattern } from '../../../kernel/pattern.ts'
 import { fromBase64 } from '../decode.ts'
 import type { Hit } from '../findings.ts'
 import type { Page } from '../page.ts'
-import { pattern } from '../pattern.ts'
 import { NUMBER, TEXT } from '../tokens.ts'
 
 /** Starts of programs and archives in base64 and hex, in a text or a data: URL. */

@@ -1,6 +1,6 @@
+import { pattern } from '../../../kernel/pattern.ts'
 import type { Hit } from '../findings.ts'
 import type { Page, Script } from '../page.ts'
-import { pattern } from '../pattern.ts'
 import { CHUNK, TEXT } from '../tokens.ts'
 
 const signature = pattern(

@@ -1,6 +1,7 @@
+import { plain } from '../../../kernel/forbidden-text.ts'
+import { pattern } from '../../../kernel/pattern.ts'
 import type { Hit } from '../findings.ts'
-import { type Field, isRemote, type Page, plain } from '../page.ts'
-import { pattern } from '../pattern.ts'
+import { type Field, isRemote, type Page } from '../page.ts'
 import { type Credential, credentialOf } from './credentials.ts'
 
 interface CredentialField {

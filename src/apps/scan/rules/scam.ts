@@ -1,6 +1,6 @@
+import { pattern } from '../../../kernel/pattern.ts'
 import type { Hit } from '../findings.ts'
 import { type Page, placeOfWord } from '../page.ts'
-import { pattern } from '../pattern.ts'
 import { TEXT } from '../tokens.ts'
 
 /** Tech-support alarms with a phone number, and pages that make people run pasted commands. */

@@ -1,3 +1,4 @@
+import type { AppContext } from '../../../kernel/context.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import {
   searchesPerMinuteMax,
@@ -8,7 +9,6 @@ import {
   searchResultTextBytesMax,
 } from '../../../kernel/limits.ts'
 import { isRecord } from '../../../kernel/schema.ts'
-import type { AppContext } from '../../../server/context.ts'
 import { invalidField } from '../../fields.ts'
 import type { Model } from '../../models/catalog.ts'
 import type { SearchResult } from '../../providers/search.ts'

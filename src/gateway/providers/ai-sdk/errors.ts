@@ -1,8 +1,9 @@
 import { APICallError, InvalidResponseDataError, NoSuchModelError } from '@ai-sdk/provider'
 
+import { classifyNetworkError } from '../../../kernel/fetch-json.ts'
 import { isRecord, type Json } from '../../../kernel/schema.ts'
 import { errorResponse } from '../response.ts'
-import { classifyNetworkError, UpstreamError } from '../upstream.ts'
+import { UpstreamError } from '../upstream.ts'
 import type { AiSdkUpstream, ProviderFetch } from './provider-fetch.ts'
 
 const messageCharsMax = 2_000

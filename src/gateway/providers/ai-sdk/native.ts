@@ -1,7 +1,8 @@
 import type { AiSdkKind } from '../../../kernel/config/providers.ts'
+import { readStart } from '../../../kernel/fetch-json.ts'
 import { lookUp, recordOf } from '../../../kernel/schema.ts'
 import { outputTokenLimit } from '../request-body.ts'
-import { asString, parseRecord, readStart } from '../response.ts'
+import { asString, parseRecord } from '../response.ts'
 import {
   type NativeRequest,
   receiveResponse,

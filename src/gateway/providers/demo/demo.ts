@@ -1,13 +1,8 @@
+import { classifyNetworkError } from '../../../kernel/fetch-json.ts'
 import { lookUp } from '../../../kernel/schema.ts'
 import { type Clock, unixSeconds } from '../../../kernel/time.ts'
 import { errorResponse } from '../response.ts'
-import {
-  classifyNetworkError,
-  type Upstream,
-  type UpstreamCall,
-  UpstreamError,
-  type UpstreamPath,
-} from '../upstream.ts'
+import { type Upstream, type UpstreamCall, UpstreamError, type UpstreamPath } from '../upstream.ts'
 import type { DemoRequest } from './request.ts'
 
 const paths: Record<string, UpstreamPath[]> = {

@@ -12,6 +12,13 @@ import { networksOf, openMethods } from './method.ts'
 import { Rates } from './rates.ts'
 import { openSolana } from './solana.ts'
 
+declare module '../../../kernel/context.ts' {
+  interface AppContext {
+    /** Top-ups by coin: rates and chains. */
+    readonly coins: Coins
+  }
+}
+
 /** Top-ups by coin: what the process keeps for them. Nothing is loaded before its first use. */
 export class Coins {
   readonly rates: () => Rates

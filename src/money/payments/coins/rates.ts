@@ -1,5 +1,5 @@
-import { describeFailure } from '../../../gateway/providers/fetch-json.ts'
 import type { Config } from '../../../kernel/config/settings.ts'
+import { describeFailure } from '../../../kernel/fetch-json.ts'
 import { fromUsd, nano, type NanoUsd } from '../../../kernel/money.ts'
 import { itemsOf, lookUp, recordOf } from '../../../kernel/schema.ts'
 import { type Clock, isWithin } from '../../../kernel/time.ts'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { startChain } from '../../../testing/fixtures/chain.ts'
 import { startPaidServer } from '../../../testing/fixtures/payments.ts'
 
-const root = join(import.meta.dir, '../../..')
+const root = join(import.meta.dir, '../../../..')
 
 /** Returns the lines between two lines of docs/payments.md, without their indentation. */
 async function linesOfGuide(first: string, last: string): Promise<string> {

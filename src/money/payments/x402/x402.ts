@@ -31,6 +31,13 @@ interface X402Context {
   log: Log
 }
 
+declare module '../../../kernel/context.ts' {
+  interface AppContext {
+    /** Payments of agents in USDC; undefined without X402_PAY_TO. */
+    readonly x402: X402 | undefined
+  }
+}
+
 /**
  * Payments of agents in USDC (docs/spec/payments.md, "x402"). The packages of the chain are loaded
  * with the first offer.

@@ -1,3 +1,4 @@
+import type { AppContext } from '../../../kernel/context.ts'
 import {
   addSpending,
   noSpending,
@@ -5,7 +6,6 @@ import {
   type SubjectKind,
   weightOf,
 } from '../../../kernel/costs.ts'
-import type { AppContext } from '../../context.ts'
 import { type Collected, ServerReport } from './server-report.ts'
 
 /** Clients of a kind that a server reports: more than the console shows, because it adds up. */

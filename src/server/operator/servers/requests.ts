@@ -1,7 +1,7 @@
+import type { AppContext } from '../../../kernel/context.ts'
 import { lookUp } from '../../../kernel/schema.ts'
 import type { ModelCall } from '../../../kernel/state/observations.ts'
 import type { LoggedRequest } from '../../../kernel/state/request-log.ts'
-import type { AppContext } from '../../context.ts'
 import { type Collected, ServerReport } from './server-report.ts'
 
 /** Requests that the console shows, of all servers together. */

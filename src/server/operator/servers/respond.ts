@@ -1,4 +1,4 @@
-import type { AppContext } from '../../context.ts'
+import type { AppContext } from '../../../kernel/context.ts'
 import { ownConditions } from '../alerts.ts'
 import { clientCosts } from './client-costs.ts'
 import { newestErrors, newestRequests, requestDetails } from './requests.ts'

@@ -1,4 +1,4 @@
-import type { AppContext } from '../../context.ts'
+import type { AppContext } from '../../../kernel/context.ts'
 
 /** Reports of all servers that responded. */
 export interface Collected<Value> {

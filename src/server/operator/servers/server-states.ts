@@ -1,8 +1,8 @@
 import type { UpstreamHealth } from '../../../gateway/providers/monitored-upstream.ts'
+import type { AppContext } from '../../../kernel/context.ts'
 import { second } from '../../../kernel/time.ts'
 import { version } from '../../../kernel/version.ts'
 import type { ServerHealth } from '../../../money/payments/health.ts'
-import type { AppContext } from '../../context.ts'
 import { type Collected, ServerReport } from './server-report.ts'
 
 /** The state of one server. Times are milliseconds since 1970, sizes bytes. */
