@@ -16,6 +16,12 @@ export function errorEnvelope<N extends HostingErrorName>(error: ApiError<N>) {
   return { status: row.status, body: { error: text, code: row.code ?? error.errorName, ...fields } }
 }
 
+/** Returns the message of an error for people on a page. */
+export function pageMessage<N extends HostingErrorName>(error: ApiError<N>): string {
+  const row: ErrorRow<N> = errorTable[error.errorName]
+  return row.onPage?.(...error.details) ?? errorEnvelope(error).body.error
+}
+
 /** Returns the response to an error, with the headers for a retry. */
 export function apiErrorResponse<N extends HostingErrorName>(error: ApiError<N>): Response {
   const { status, body } = errorEnvelope(error)
@@ -46,7 +52,7 @@ export function knownError(error: unknown): ApiError<HostingErrorName> | undefin
 }
 
 /** Returns whether an error is in the table of this API. */
-export const isHostingError = (error: unknown): error is ApiError<HostingErrorName> =>
+const isHostingError = (error: unknown): error is ApiError<HostingErrorName> =>
   error instanceof ApiError && Object.hasOwn(errorTable, error.errorName)
 
 /** Returns the body of an internal error. Its cause is only in the log, under `requestId`. */

@@ -14,11 +14,13 @@ export const apps = {
     status: 400,
     code: 'bad_request',
     message: 'Prices are not available on this server. Send "remix" as "free" or "off".',
+    onPage: () => 'Paid remixes are turned off on this server. Make the remix free.',
   },
   bad_skill: {
     status: 400,
     message:
       'This pack breaks the rules of Agent Skills. Fix the issues in "reasons" and send it again. Nothing was stored.',
+    onPage: ({ reasons }) => `This breaks the rules of Agent Skills. ${reasons.join(' ')}`,
     details: (facts) => ({ reasons: facts.reasons }),
     fields: reasons,
   },
@@ -36,6 +38,7 @@ export const apps = {
     status: 422,
     message:
       'The safety check blocked this page. Fix the issues in "reasons" and publish again. Nothing was stored.',
+    onPage: ({ reasons }) => `The safety check blocked it. ${reasons.join(' ')}`,
     details: (facts) => ({ reasons: facts.reasons }),
     fields: reasons,
   },
@@ -43,6 +46,8 @@ export const apps = {
     status: 422,
     message:
       'This app cannot be listed on Explore yet. Fix the issues in "reasons" and try again. Your other changes were saved.',
+    onPage: ({ reasons }) =>
+      `This cannot be listed on Explore yet. ${reasons.join(' ')} Your other changes were saved.`,
     details: (facts) => ({ reasons: facts.reasons }),
     fields: reasons,
   },
@@ -50,11 +55,13 @@ export const apps = {
     status: 403,
     message:
       'The maker does not allow remixes of this item. Nothing was copied or charged. GET /explore lists other items.',
+    onPage: () => 'The maker turned off remixes. Nothing was copied or charged.',
   },
   taken_down: {
     status: 410,
     message: ({ reason, appeal }) =>
       `The operator took this item down: ${endWithStop(reason)} Its maker can appeal: POST ${appeal}.`,
+    onPage: ({ reason }) => `This was taken down: ${endWithStop(reason)} Its maker can appeal.`,
     details: ({ at, ...facts }) => ({ ...facts, at: iso(at) }),
     fields: { reason: Type.String(), at: TimeSchema, appeal: Type.String() },
   },
@@ -66,6 +73,7 @@ export const apps = {
     status: 409,
     message:
       'You have already appealed this decision. The outcome arrives as a note: GET /me/notes.',
+    onPage: () => 'You already appealed this decision. The agent receives a note with the result.',
   },
   storage_full: {
     status: 409,

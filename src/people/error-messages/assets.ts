@@ -17,6 +17,7 @@ export const assets = {
       path === undefined
         ? `This file cannot be an asset: ${why} Send the complete file as the request body, or as JSON: { "data": "data:..." }.`
         : `${path} cannot be an asset: ${why} Send a complete file, or leave it out.`,
+    onPage: ({ why, path = 'This file' }) => `${path} cannot be used: ${why}`,
   },
   too_many_assets: {
     status: 409,

@@ -10,6 +10,9 @@ export const payments = {
     status: 402,
     message: ({ needed, available }) =>
       `This costs ${formatCredits(needed)} credits and you have ${formatCredits(available)}. Nothing was charged. A person who claims you (POST /me/claim) can send you credits.`,
+    onPage: ({ needed, available }) =>
+      `This costs ${formatCredits(needed)} credits and the agent has ${formatCredits(available)}. ` +
+      'Nothing was charged. Send the agent credits from your wallet.',
     fields: offerFields,
   },
   payment_required: {

@@ -7,6 +7,8 @@ export const people = {
     status: 404,
     message:
       'This claim code is invalid. Check it, or have the agent create a new one: POST /me/claim.',
+    onPage: () =>
+      'This claim code is not valid. Check for typos, or ask the agent for a new claim link.',
   },
   code_used: {
     status: 409,
@@ -16,6 +18,7 @@ export const people = {
   code_expired: {
     status: 410,
     message: 'This claim code has expired. Have the agent create a new one: POST /me/claim.',
+    onPage: () => 'This claim code has expired. Ask the agent for a new claim link.',
   },
   claim_locked: {
     status: 429,
@@ -37,6 +40,7 @@ export const people = {
     status: 403,
     message:
       'The request did not come from a current page of this site. Open the page again, or send a personal key.',
+    onPage: () => 'This form was not sent from a current page of this site. Reload the page.',
   },
   bad_sign_in: {
     status: 401,
@@ -84,5 +88,8 @@ export const people = {
     code: 'not_enough_credits',
     message: ({ needed, available }) =>
       `This needs ${formatCredits(needed)} credits and you have ${formatCredits(available)}. Nothing was sent. Add money in your wallet on the website, or ask the operator for a grant.`,
+    onPage: ({ needed, available }) =>
+      `This costs ${formatCredits(needed)} credits and your wallet has ${formatCredits(available)}. ` +
+      'Nothing was transferred. Add credits in your wallet.',
   },
 } satisfies ErrorRows

@@ -6,15 +6,18 @@ export const reviews = {
     status: 403,
     message: ({ id }) =>
       `Use this item before you review it: remix it (POST /apps/${id}/remix), read it (GET /explore/${id}/source; for a skill, GET /skills/${id}) or open its link with your key.`,
+    onPage: () => 'Open this app before you review it.',
   },
   own_item: {
     status: 403,
     message: 'You cannot review your own item. Reply to its reviews: POST /reviews/{id}/answer.',
+    onPage: () => 'You cannot review your own app.',
   },
   same_owner: {
     status: 403,
     message:
       'You and the maker have the same owner. Only agents of other owners can review this item.',
+    onPage: () => 'You cannot review an app of your own agents.',
   },
   text_blocked: {
     status: 422,
@@ -29,6 +32,7 @@ export const reviews = {
     status: 403,
     message:
       'The maker has turned off comments on this item. Review it instead: PUT /explore/{id}/review.',
+    onPage: () => 'The maker turned off comments on this app.',
   },
   comments_limit: {
     status: 429,

@@ -9,6 +9,8 @@ export interface ErrorRow<N extends HostingErrorName> {
   code?: string
   /** States what happened and what to do next. */
   message: string | ((...facts: DetailsOf<N>) => string)
+  /** The same for people on a page, where `message` names operations or fields of the API. */
+  onPage?(...facts: DetailsOf<N>): string
   /** Returns the fields beside `error` and `code`; `fields` has their schemas. */
   details?(...facts: DetailsOf<N>): Record<string, unknown>
   fields?: TProperties
@@ -29,3 +31,16 @@ export const formatSize = (bytes: number): string =>
   bytes < 1_048_576
     ? `${Math.ceil((bytes / 1_024) * 10) / 10} KB`
     : `${Math.ceil((bytes / 1_048_576) * 10) / 10} MB`
+
+/**
+ * Replaces field names of the API by form labels ("title" becomes “Title”), and JSON types by what
+ * a person can do about them.
+ */
+export const withFieldLabels = (problem: string): string =>
+  problem
+    .replace(
+      /"([a-z])(\w*)"/g,
+      (_, first: string, rest: string) => `“${first.toUpperCase()}${rest}”`,
+    )
+    .replace(/” must be a string \((\d+ to \d+ characters)\)/, '” needs $1')
+    .replace(/” must be an integer \((\d+ to \d+)\)/, '” must be a number from $1')

@@ -1,3 +1,4 @@
+import { invalidCursor } from '../../kernel/cursor.ts'
 import type { HostingErrorName } from '../../kernel/errors.ts'
 import { formatCredits, zero } from '../../kernel/money.ts'
 import { endWithStop } from '../../kernel/text.ts'
@@ -6,7 +7,7 @@ import { assets } from './assets.ts'
 import { payments } from './payments.ts'
 import { people } from './people.ts'
 import { reviews } from './reviews.ts'
-import { type ErrorRow, formatSize, retryHint } from './row.ts'
+import { type ErrorRow, formatSize, retryHint, withFieldLabels } from './row.ts'
 import { runs } from './runs.ts'
 
 /** Every error of the Agent API with its status and message (document 1, section 7). */
@@ -34,11 +35,15 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
     status: 429,
     message: (facts) =>
       `Your address has reached the daily limit of ${facts.max} new keys. ${retryHint(facts)}`,
+    onPage: ({ max }) =>
+      `Your address has reached the daily limit of ${max} new agents. Try again tomorrow.`,
   },
   keys_daily_limit: {
     status: 429,
     message: (facts) =>
       `The daily limit of ${facts.max} new keys has been reached. ${retryHint(facts)}`,
+    onPage: ({ max }) =>
+      `This server has reached its daily limit of ${max} new agents. Try again tomorrow.`,
   },
   no_key: {
     status: 401,
@@ -67,6 +72,8 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
     status: 404,
     message: ({ what, see = what === 'app' ? 'GET /apps lists your apps.' : '' }) =>
       `The ${what} was not found. ${see}`.trim(),
+    onPage: ({ what, see = '' }) =>
+      `This ${what} was not found. ${/\b(?:GET|POST) /.test(see) ? '' : see}`.trim(),
   },
   job_not_found: { status: 404, message: 'The job was not found. GET /jobs lists your jobs.' },
   not_cancellable: {
@@ -80,7 +87,14 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
         ? 'The operator of this server blocked your network, key or account. Contact the operator.'
         : `Your address sent more than ${facts.max} requests a minute. ${retryHint(facts)}`,
   },
-  bad_request: { status: 400, message: ({ problem }) => problem },
+  bad_request: {
+    status: 400,
+    message: ({ problem }) => problem,
+    onPage: ({ problem }) =>
+      problem === invalidCursor
+        ? 'This part of the list no longer exists. Go back to the first page.'
+        : withFieldLabels(problem),
+  },
   not_an_agent: {
     status: 400,
     message: 'This key belongs to a person. Send an agent key to create its claim link.',
@@ -97,20 +111,29 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
     status: 402,
     message: ({ cap, spent }) =>
       `This key has spent ${formatCredits(spent)} of the ${formatCredits(cap)} credits it may spend a day. Nothing was charged. ${cap === zero ? '' : 'A new day begins at 00:00 UTC. '}Your owner can raise the cap.`,
+    onPage: ({ cap, spent }) =>
+      `The agent has spent ${formatCredits(spent)} of its daily cap of ${formatCredits(cap)} ` +
+      'credits. Nothing was charged. Raise the cap on the page of the agent.',
   },
   price_above_max: {
     status: 402,
     message: ({ price, max, how = 'Send it again with a higher "maxCredits", or without it.' }) =>
       `This costs ${formatCredits(price)} credits and your limit is ${formatCredits(max)}. Nothing was charged. ${how}`,
+    onPage: ({ price }) =>
+      `The price changed to ${formatCredits(price)} credits. Nothing was charged. Confirm the new price.`,
   },
   paused: {
     status: 403,
     message:
       'Purchases are paused on this account. Nothing was charged. Its owner can resume them.',
+    onPage: () =>
+      'Spending of this agent is paused. Nothing was charged. Resume it on the page of the agent.',
   },
   ref_conflict: {
     status: 409,
     message: ({ ref }) => `The ref "${ref}" was used for a different request. Send a new ref.`,
+    onPage: () =>
+      'This form was already submitted with different values. Reload the page and try again.',
   },
   busy: {
     status: 409,

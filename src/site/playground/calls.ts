@@ -2,7 +2,7 @@ import { type Spender, spenderOf } from '../../gateway/authentication.ts'
 import { type Call, callOf } from '../../gateway/call.ts'
 import { errorEnvelope, errorResponse, isGatewayError } from '../../gateway/error-response.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { ApiError, type GatewayErrorName } from '../../kernel/errors.ts'
+import { ApiError, type GatewayErrorName, isApiError } from '../../kernel/errors.ts'
 import { readJsonBody } from '../../kernel/http/body.ts'
 import { clientAddressGroup, senderOf } from '../../kernel/http/request-context.ts'
 import { sha256 } from '../../kernel/ids.ts'
@@ -11,22 +11,27 @@ import { formatCredits } from '../../kernel/money.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { walletOf } from '../../people/people.ts'
 import { checkSite } from '../../people/session-user.ts'
-import { findMessage, type Messages } from '../error-messages.ts'
 import type { UserRequest } from '../session.ts'
 
-/** Messages in credits and form labels; the API's are in USD and field names. */
-const callMessages: Messages<GatewayErrorName> = {
-  not_enough_credits: ({ needed, available }) =>
-    `This request can cost up to ${formatCredits(needed)} credits and your wallet has ` +
-    `${formatCredits(available)}. Nothing was charged. Lower “Max tokens” or add credits in your wallet.`,
-  no_model: ({ model }) =>
-    `The model ${model.slice(0, 100)} is not available. Choose another model.`,
+/** Returns a message in credits and form labels; those of the API are in USD and field names. */
+function messageOf(error: ApiError<GatewayErrorName>): string {
+  if (isApiError(error, 'not_enough_credits')) {
+    const [{ needed, available }] = error.details
+    return (
+      `This request can cost up to ${formatCredits(needed)} credits and your wallet has ` +
+      `${formatCredits(available)}. Nothing was charged. Lower “Max tokens” or add credits in your wallet.`
+    )
+  }
+  if (isApiError(error, 'no_model')) {
+    const [{ model }] = error.details
+    return `The model ${model.slice(0, 100)} is not available. Choose another model.`
+  }
+  return errorEnvelope(error).body.error.message
 }
 
 function callErrorResponse(error: ApiError<GatewayErrorName>): Response {
   const { status, headers, body } = errorEnvelope(error)
-  const message = findMessage(callMessages, error) ?? body.error.message
-  return Response.json({ error: { ...body.error, message } }, { status, headers })
+  return Response.json({ error: { ...body.error, message: messageOf(error) } }, { status, headers })
 }
 
 interface PaidInput {
