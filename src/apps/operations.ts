@@ -74,7 +74,7 @@ const getApp = operation({
   }),
 })
 
-const changeApp = operation({
+export const changeApp = operation({
   id: 'change_app',
   route: 'PATCH /apps/:id',
   tag: 'Apps',
@@ -90,7 +90,7 @@ const changeApp = operation({
   run: (ctx, { caller, params, body }) => publish.changeApp(ctx, caller.agent, params.id, body),
 })
 
-const deleteApp = operation({
+export const deleteApp = operation({
   id: 'delete_app',
   route: 'DELETE /apps/:id',
   tag: 'Apps',
@@ -110,7 +110,7 @@ const deleteApp = operation({
   },
 })
 
-const restoreApp = operation({
+export const restoreApp = operation({
   id: 'restore_app',
   route: 'POST /apps/:id/restore',
   tag: 'Apps',

@@ -105,9 +105,7 @@ test('names fields by their labels', async () => {
   const page = await olga.read(`/studio/${id}/safety`)
   const { token = '' } = hiddenFields(page, `/studio/${id}/rescan`)
   const appeal = await olga.send(`/studio/${id}/appeal`, { token, text: '' })
-  expect(alertOf(String(appeal.body))).toBe(
-    'Enter a reason in plain text of at most 2,000 characters.',
-  )
+  expect(alertOf(String(appeal.body))).toBe('“Text” needs 1 to 2000 characters.')
   expect([
     await send('details', { shelf, title: '\u0007' }),
     await send('details', { shelf, title: 'Boats', description: '\u0007' }),

@@ -69,6 +69,10 @@ export function readRef(form: Form): string {
   return idPattern.test(ref) ? ref : rejectForm('Reload the page and try again.')
 }
 
+/** Returns an uploaded file in the form that operations take in JSON (RFC 2397). */
+export const dataUrlOf = async (file: File, type = 'application/octet-stream'): Promise<string> =>
+  `data:${type};base64,${(await file.bytes()).toBase64()}`
+
 /** Parses an amount; undefined for an empty field. Throws `bad_request`. */
 export function readCredits(form: Form, name: string): number | undefined {
   const text = form.text(name).trim()

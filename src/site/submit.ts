@@ -1,49 +1,77 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import type { NamedOperation } from '../kernel/http/operation.ts'
+import type { NamedOperation, Operation } from '../kernel/http/operation.ts'
 import { valueOf } from '../kernel/http/outcome.ts'
 import { senderOf } from '../kernel/http/request-context.ts'
+import type { Json } from '../kernel/schema.ts'
 import { perform } from '../money/perform.ts'
 import type { Actor } from '../people/agents/caller.ts'
 import { actingAgent } from './explore/visitor.ts'
 import type { Form } from './forms.ts'
 import type { UserRequest } from './session.ts'
 
+type Params = Record<string, string | number>
+type Outcomes = Record<number, TSchema>
+type ValueOf<Output extends Outcomes> = Static<Output[keyof Output & number]>
+
 /**
  * Performs an operation as the agent that a form names in its field `as`, with the fields of the
  * form as its body. Returns the value of its success. Throws its errors, and those of
  * `getActingAgent`.
  */
-export async function submit<Params extends Record<string, string>, Success extends TSchema>(
+export async function submit<Path extends Params, Output extends Outcomes>(
   req: UserRequest,
   form: Form,
-  operation: NamedOperation<Actor, Params, { 200: Success } | { 201: Success }>,
-  params: Params,
-): Promise<Static<Success>> {
-  const { ctx, request } = req
+  operation: NamedOperation<Actor, Path, Output>,
+  params: Path,
+): Promise<ValueOf<Output>> {
   const agent = await actingAgent(req, form)
-  const { input, output } = operation
-  const body = input.body === 'none' ? undefined : input.body
+  return performAs(req, { agent }, operation, params, fieldsOf(operation, form))
+}
+
+/**
+ * Performs an operation as the person on a page, or as one of their agents. Returns the value of
+ * its success. Throws its errors.
+ */
+export async function performAs<
+  Caller extends object,
+  Path extends Params,
+  Output extends Outcomes,
+>(
+  { ctx, request }: UserRequest,
+  caller: Caller,
+  operation: NamedOperation<Caller, Path, Output>,
+  params: Path,
+  body?: unknown,
+): Promise<ValueOf<Output>> {
   const outcome = await perform(ctx, operation, {
     ...senderOf(request),
     signal: request.signal,
     resource: '',
-    caller: { agent },
+    caller,
     params,
     query: {},
-    source: { value: body && readFields(body, form) },
+    source: { value: body },
   })
   const value = valueOf(outcome)
-  const schema = '201' in output ? output[201] : output[200]
-  if (!Value.Check(schema, value)) throw new Error(`${operation.id} returned another value`)
-  return value
+  if (isDeclared(operation.output, value)) return value
+  throw new Error(`${operation.id} returned another value`)
 }
 
-/** Reads the fields of a schema from a form. A field that the form does not have stays out. */
-function readFields({ properties }: TSchema, form: Form): Record<string, unknown> {
-  const fields: Record<string, unknown> = {}
-  for (const [name, { type }] of Object.entries<TSchema>(properties)) {
+const isDeclared = <Output extends Outcomes>(
+  output: Output,
+  value: unknown,
+): value is ValueOf<Output> => Object.values(output).some((schema) => Value.Check(schema, value))
+
+/**
+ * Reads the fields of an operation's body from a form. A field that the form does not have stays
+ * out.
+ */
+export function fieldsOf({ input: { body } }: Operation, form: Form): Json | undefined {
+  if (!body || body === 'none') return undefined
+  const fields: Json = {}
+  for (const [name, { type }] of Object.entries<TSchema>(body.properties)) {
     if (form.has(name)) fields[name] = fieldOf(form, name, type)
   }
   return fields
@@ -51,6 +79,6 @@ function readFields({ properties }: TSchema, form: Form): Record<string, unknown
 
 function fieldOf(form: Form, name: string, type: string): string | number | boolean {
   const text = form.text(name).replaceAll('\r\n', '\n').trim()
-  if (type === 'boolean') return text !== 'false'
+  if (type === 'boolean') return text !== 'false' && text !== 'no'
   return (type === 'integer' || type === 'number') && text !== '' ? Number(text) : text
 }

@@ -5,7 +5,7 @@ import { operation, writeErrors } from '../../people/operation.ts'
 import { createAppeal } from './appeals.ts'
 import { AppealResponseSchema, AppealSchema } from './schemas.ts'
 
-const appeal = operation({
+export const appeal = operation({
   id: 'appeal',
   route: 'POST /apps/:id/appeal',
   tag: 'Moderation',

@@ -102,7 +102,7 @@ const getAsset = operation({
   },
 })
 
-const deleteAsset = operation({
+export const deleteAsset = operation({
   id: 'delete_asset',
   route: 'DELETE /apps/:id/assets/:name',
   tag: 'Assets',
@@ -117,7 +117,7 @@ const deleteAsset = operation({
   },
 })
 
-const putAsset = operation({
+export const putAsset = operation({
   id: 'put_asset',
   route: 'PUT /apps/:id/assets/:name',
   tag: 'Assets',

@@ -7,7 +7,7 @@ import * as screenshots from './screenshots.ts'
 
 const uploadErrors = [...appErrors, 'bad_picture', ...writeErrors, 'too_big'] as const
 
-const putCover = operation({
+export const putCover = operation({
   id: 'put_cover',
   route: 'PUT /apps/:id/cover',
   tag: 'Apps',
@@ -25,7 +25,7 @@ const putCover = operation({
   }),
 })
 
-const deleteCover = operation({
+export const deleteCover = operation({
   id: 'delete_cover',
   route: 'DELETE /apps/:id/cover',
   tag: 'Apps',
@@ -39,7 +39,7 @@ const deleteCover = operation({
   },
 })
 
-const putScreenshot = operation({
+export const putScreenshot = operation({
   id: 'put_screenshot',
   route: 'PUT /apps/:id/screenshots/:position',
   tag: 'Apps',
@@ -58,7 +58,7 @@ const putScreenshot = operation({
   }),
 })
 
-const deleteScreenshot = operation({
+export const deleteScreenshot = operation({
   id: 'delete_screenshot',
   route: 'DELETE /apps/:id/screenshots/:position',
   tag: 'Apps',

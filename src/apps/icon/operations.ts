@@ -4,7 +4,7 @@ import { appErrors, operation, writeErrors } from '../../people/operation.ts'
 import * as icons from './icon.ts'
 import { DeletedIconSchema, IconSchema, PutIconSchema } from './schemas.ts'
 
-const putIcon = operation({
+export const putIcon = operation({
   id: 'put_icon',
   route: 'PUT /apps/:id/icon',
   tag: 'Apps',
@@ -36,7 +36,7 @@ const putIcon = operation({
   },
 })
 
-const deleteIcon = operation({
+export const deleteIcon = operation({
   id: 'delete_icon',
   route: 'DELETE /apps/:id/icon',
   tag: 'Apps',

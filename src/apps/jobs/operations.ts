@@ -51,7 +51,7 @@ const getJob = operation({
   },
 })
 
-const cancelJob = operation({
+export const cancelJob = operation({
   id: 'cancel_job',
   route: 'DELETE /jobs/:id',
   tag: 'Jobs',

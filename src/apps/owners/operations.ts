@@ -65,7 +65,7 @@ const getClaim = operation({
   },
 })
 
-const claimAgent = operation({
+export const claimAgent = operation({
   id: 'claim_agent',
   route: 'POST /claim',
   tag,
@@ -116,7 +116,7 @@ const listAgents = operation({
   },
 })
 
-const changeAgent = operation({
+export const changeAgent = operation({
   id: 'change_agent',
   route: 'PATCH /people/me/agents/:handle',
   tag,
@@ -133,7 +133,7 @@ const changeAgent = operation({
   },
 })
 
-const sendCredits = operation({
+export const sendCredits = operation({
   id: 'send_credits',
   route: 'POST /people/me/agents/:handle/credits',
   tag,
@@ -149,7 +149,7 @@ const sendCredits = operation({
   },
 })
 
-const releaseAgent = operation({
+export const releaseAgent = operation({
   id: 'release_agent',
   route: 'POST /people/me/agents/:handle/release',
   tag,
@@ -187,7 +187,7 @@ const listAgentKeys = operation({
   },
 })
 
-const addAgentKey = operation({
+export const addAgentKey = operation({
   id: 'add_agent_key',
   route: 'POST /people/me/agents/:handle/keys',
   tag,
@@ -203,7 +203,7 @@ const addAgentKey = operation({
   },
 })
 
-const revokeAgentKey = operation({
+export const revokeAgentKey = operation({
   id: 'revoke_agent_key',
   route: 'DELETE /people/me/agents/:handle/keys/:prefix',
   tag,

@@ -9,7 +9,7 @@ import { skillFile } from '../folders/read-pack.ts'
 import { folderBodies } from '../folders/schemas.ts'
 import { presentPackAs } from '../present-pack.ts'
 import { VersionNumber } from '../versions/schemas.ts'
-import { ownPackOperations } from './own-operations.ts'
+import { byKind, ownPackOperations } from './own-operations.ts'
 import { getPack } from './packs.ts'
 import { publishPack, publishPackVersion } from './publish.ts'
 import { packReader } from './request.ts'
@@ -56,6 +56,10 @@ const publishOperations = (kind: PackKind) => [
     run: async (ctx, { caller, body }) =>
       new Replay(await publishPack(ctx, caller.agent, kind, body)),
   }),
+]
+
+/** Publishes the next version of a pack. */
+export const publishVersionOf = byKind((kind) =>
   operation({
     id: `publish_${kind}_version`,
     route: `POST /${kind}s/:id/versions`,
@@ -81,7 +85,7 @@ const publishOperations = (kind: PackKind) => [
     run: async (ctx, { caller, params: { id }, body }) =>
       new Replay(await publishPackVersion(ctx, caller.agent, { id, kind }, body)),
   }),
-]
+)
 
 const readOperations = (kind: PackKind) => [
   operation({
@@ -138,6 +142,7 @@ const readOperations = (kind: PackKind) => [
 /** Skills and frameworks (docs/spec/packs-and-runs.md, "Packs"). */
 export const packOperations = packKinds.flatMap((kind) => [
   ...publishOperations(kind),
+  publishVersionOf[kind],
   ...ownPackOperations(kind),
   ...readOperations(kind),
 ])

@@ -17,7 +17,13 @@ import * as schemas from './schemas.ts'
 
 const tag = 'Skills and frameworks'
 
-const versionOperations = (kind: PackKind) => [
+/** Declares an operation for each kind of pack. */
+export const byKind = <Declared>(declare: (kind: PackKind) => Declared) => ({
+  skill: declare('skill'),
+  framework: declare('framework'),
+})
+
+const listPacks = byKind((kind) =>
   operation({
     id: `list_${kind}s`,
     route: `GET /${kind}s`,
@@ -35,6 +41,9 @@ const versionOperations = (kind: PackKind) => [
       return { [`${kind}s`]: packs.map((pack) => Object.values(pack)[0]), next }
     },
   }),
+)
+
+const listPackVersions = byKind((kind) =>
   operation({
     id: `list_${kind}_versions`,
     route: `GET /${kind}s/:id/versions`,
@@ -53,6 +62,9 @@ const versionOperations = (kind: PackKind) => [
       return { versions: page.map(presentVersion), next }
     },
   }),
+)
+
+export const restorePackVersion = byKind((kind) =>
   operation({
     id: `restore_${kind}_version`,
     route: `POST /${kind}s/:id/versions/:version/restore`,
@@ -68,9 +80,9 @@ const versionOperations = (kind: PackKind) => [
       return created({ ...(await presentOwn(ctx, done.app)), note: done.note })
     },
   }),
-]
+)
 
-const changeOperations = (kind: PackKind) => [
+export const changePack = byKind((kind) =>
   operation({
     id: `change_${kind}`,
     route: `PATCH /${kind}s/:id`,
@@ -86,6 +98,9 @@ const changeOperations = (kind: PackKind) => [
       return { ...(await presentOwn(ctx, item)), note }
     },
   }),
+)
+
+export const deletePack = byKind((kind) =>
   operation({
     id: `delete_${kind}`,
     route: `DELETE /${kind}s/:id`,
@@ -102,6 +117,9 @@ const changeOperations = (kind: PackKind) => [
       return { id: item.id, note }
     },
   }),
+)
+
+export const restorePack = byKind((kind) =>
   operation({
     id: `restore_${kind}`,
     route: `POST /${kind}s/:id/restore`,
@@ -115,10 +133,14 @@ const changeOperations = (kind: PackKind) => [
     run: async (ctx, { caller, params }) =>
       presentOwn(ctx, await restoreDeletedApp(ctx, caller.agent, params.id, [kind])),
   }),
-]
+)
 
 /** Operations of a maker on its packs, the same as those on apps. */
 export const ownPackOperations = (kind: PackKind) => [
-  ...versionOperations(kind),
-  ...changeOperations(kind),
+  listPacks[kind],
+  listPackVersions[kind],
+  restorePackVersion[kind],
+  changePack[kind],
+  deletePack[kind],
+  restorePack[kind],
 ]

@@ -24,7 +24,7 @@ const getScan = operation({
     presentScan(await scans.getScan(ctx, caller.agent, params.id)),
 })
 
-const rescanApp = operation({
+export const rescanApp = operation({
   id: 'rescan_app',
   route: 'POST /apps/:id/rescan',
   tag: 'Moderation',

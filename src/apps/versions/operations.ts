@@ -25,7 +25,7 @@ const asFile = (name: string, type: string) => ({
   'cache-control': 'private, no-store',
 })
 
-const publishVersion = operation({
+export const publishVersion = operation({
   id: 'publish_version',
   route: 'POST /apps/:id/versions',
   tag: 'Apps',
@@ -76,7 +76,7 @@ const listVersions = operation({
   },
 })
 
-const restoreVersion = operation({
+export const restoreVersion = operation({
   id: 'restore_version',
   route: 'POST /apps/:id/versions/:version/restore',
   tag: 'Apps',

@@ -1,6 +1,7 @@
 import type { TProperties } from '@sinclair/typebox'
 
 import type { DetailsOf, HostingErrorName } from '../../kernel/errors.ts'
+import { lookUp } from '../../kernel/schema.ts'
 
 /** The response to one error. */
 export interface ErrorRow<N extends HostingErrorName> {
@@ -32,6 +33,9 @@ export const formatSize = (bytes: number): string =>
     ? `${Math.ceil((bytes / 1_024) * 10) / 10} KB`
     : `${Math.ceil((bytes / 1_048_576) * 10) / 10} MB`
 
+/** Labels of fields whose names read differently. */
+const labels: Record<string, string> = { html: 'Page', priceRemix: 'Remix price' }
+
 /**
  * Replaces field names of the API by form labels ("title" becomes “Title”), and JSON types by what
  * a person can do about them.
@@ -40,7 +44,9 @@ export const withFieldLabels = (problem: string): string =>
   problem
     .replace(
       /"([a-z])(\w*)"/g,
-      (_, first: string, rest: string) => `“${first.toUpperCase()}${rest}”`,
+      (_, first: string, rest: string) =>
+        `“${lookUp(labels, first + rest) ?? first.toUpperCase() + rest}”`,
     )
+    .replace(/” must be a string, not empty/, '” must not be empty')
     .replace(/” must be a string \((\d+ to \d+ characters)\)/, '” needs $1')
     .replace(/” must be an integer \((\d+ to \d+)\)/, '” must be a number from $1')

@@ -1,4 +1,5 @@
 import * as apps from '../../apps/apps.ts'
+import * as people from '../../apps/owners/operations.ts'
 import * as owned from '../../apps/owners/owned-agents.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { makeCursor, takePage } from '../../kernel/cursor.ts'
@@ -11,14 +12,14 @@ import { agentOwner } from '../../money/ledger/accounts.ts'
 import { listEntries } from '../../money/ledger/entries.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
 import { listDailySpending } from '../../money/ledger/spending.ts'
-import { createAgentKey, listAgentKeys } from '../../people/agents/keys.ts'
+import { listAgentKeys } from '../../people/agents/keys.ts'
 import { listOwnedAgents } from '../../people/agents/listing.ts'
-import { claimAgent, previewClaim } from '../../people/claims.ts'
+import { previewClaim } from '../../people/claims.ts'
 import { createOwnedAgent } from '../../people/create-agent.ts'
 import { kinds } from '../../people/kinds.ts'
 import * as notes from '../../people/notifications/notifications.ts'
 import { displayName, walletOf } from '../../people/people.ts'
-import { type Form, readCredits, rejectForm } from '../forms.ts'
+import { type Form, readCredits } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { createdCursor, cursorPager } from '../lists.ts'
 import { createAndShowKey } from '../new-key.ts'
@@ -32,6 +33,7 @@ import {
   userPage,
   type UserRequest,
 } from '../session.ts'
+import { performAs } from '../submit.ts'
 import { agentPage } from './agent.ts'
 import { agentsPage, claimPage } from './agents.ts'
 import { ownAppRow } from './own-app-row.ts'
@@ -52,8 +54,9 @@ export const agentRoutes = (ctx: AppContext, layout: Layout) =>
     .post('/claim/:code', ({ input, params: { code } }) =>
       userForm(
         input,
-        async ({ visitor, request }) => {
-          const agent = await claimAgent(ctx, visitor.person, code, clientAddressGroup(request))
+        async (req) => {
+          const { person } = req.visitor
+          const { agent } = await performAs(req, person, people.claimAgent, {}, { code })
           return redirectTo(`/agents/${agent.handle}`)
         },
         (req, message) => getClaimPage(req, code, message),
@@ -94,7 +97,8 @@ export const agentRoutes = (ctx: AppContext, layout: Layout) =>
           const agent = await owned.getOwnedAgent(ctx, req.visitor.person, handle)
           const run = lookUp(actions, act)
           if (!run) throw new ApiError('not_found', { what: 'page' })
-          return (await run(req, agent, form)) ?? redirectTo(`/agents/${agent.handle}?done=${act}`)
+          const response = await run(req, agent.handle, form)
+          return response ?? redirectTo(`/agents/${agent.handle}?done=${act}`)
         },
         (req, message, submitted) => getAgentPage(req, handle, { message, submitted }),
       ),
@@ -153,40 +157,44 @@ async function getAgentPage(
   return agentPage({ ...state, ...data, wallet: toCredits(wallet.available) })
 }
 
-type Agent = Awaited<ReturnType<typeof owned.getOwnedAgent>>
-type Action = (req: UserRequest, agent: Agent, form: Form) => Promise<Response | void>
+type Action = (req: UserRequest, handle: string, form: Form) => Promise<Response | void>
 
 /** Is true for the last segment of a form's path, /agents/{handle}/{name}. */
 export const isAgentAction = (name: string): boolean => Object.hasOwn(actions, name)
 
 const actions: Record<string, Action> = {
-  async credits({ ctx, visitor }, agent, form) {
+  async credits(req, handle, form) {
     const credits = readCredits(form, 'credits') ?? 0
-    if (credits <= 0) rejectForm('Enter more than 0 credits.')
     // A different amount is a different transfer.
-    const ref = form.text('ref') ? `${form.text('ref')}:${credits}` : undefined
-    await owned.sendCredits(ctx, visitor.person, agent, { credits, ref })
+    const ref = form.text('ref') && `${form.text('ref')}:${credits}`
+    const body = { credits, ...(ref && { ref }) }
+    await performAs(req, req.visitor.person, people.sendCredits, { handle }, body)
   },
-  async cap({ ctx }, agent, form) {
-    await owned.updateBounds(ctx, agent, { dailyCap: readCredits(form, 'dailyCap') ?? null })
+  async cap(req, handle, form) {
+    const dailyCap = readCredits(form, 'dailyCap') ?? null
+    await performAs(req, req.visitor.person, people.changeAgent, { handle }, { dailyCap })
   },
-  async pause({ ctx }, agent, form) {
-    await owned.updateBounds(ctx, agent, { paused: form.text('paused') === 'yes' })
+  async pause(req, handle, form) {
+    const paused = form.text('paused') === 'yes'
+    await performAs(req, req.visitor.person, people.changeAgent, { handle }, { paused })
   },
-  async keys(req, agent, form) {
+  async keys(req, handle, form) {
+    const { person } = req.visitor
     const prefix = form.text('revoke')
     if (prefix) {
-      return owned.revokeKey(req.ctx, agent, prefix)
+      await performAs(req, person, people.revokeAgentKey, { handle, prefix })
+      return
     }
-    const name = form.text('name').trim() || undefined
+    const name = form.text('name').trim()
     return createAndShowKey(req, form, {
-      create: async () => (await createAgentKey(req.ctx, agent, name)).text,
-      purpose: `Anyone with this key can act as @${agent.handle}.`,
-      back: `/agents/${agent.handle}`,
+      create: async () =>
+        (await performAs(req, person, people.addAgentKey, { handle }, name ? { name } : {})).key,
+      purpose: `Anyone with this key can act as @${handle}.`,
+      back: `/agents/${handle}`,
     })
   },
-  async release({ ctx, visitor }, agent) {
-    await owned.release(ctx, visitor.person, agent)
+  async release(req, handle) {
+    await performAs(req, req.visitor.person, people.releaseAgent, { handle })
     return redirectTo('/agents')
   },
 }

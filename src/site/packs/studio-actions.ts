@@ -1,23 +1,23 @@
 import * as apps from '../../apps/apps.ts'
 import { skillFile } from '../../apps/folders/read-pack.ts'
 import type { InputFile } from '../../apps/folders/unzip.ts'
+import { publishVersionOf } from '../../apps/packs/operations.ts'
 import { readFiles } from '../../apps/packs/packs.ts'
-import { publishPackVersion } from '../../apps/packs/publish.ts'
-import type { ParsedRequest } from '../../apps/packs/request.ts'
-import { isRecord } from '../../kernel/schema.ts'
+import type { Json } from '../../kernel/schema.ts'
 import { isPackKind } from '../../people/kinds.ts'
 import { type Form, readRef, rejectForm } from '../forms.ts'
-import type { Studio, StudioAction } from '../studio/studio.ts'
+import { act, type Studio, type StudioAction } from '../studio/studio.ts'
 import { readSteps } from './step-lines.ts'
 
 /** Publishes the next version with changed files or fields, over the version of the form. */
 async function publish(
-  { req: { ctx }, agent, app }: Studio,
+  studio: Studio,
   form: Form,
   change: (files: InputFile[]) => InputFile[],
-  fields: Partial<ParsedRequest['fields']> = {},
+  fields: Json = {},
 ): Promise<string> {
-  const { id, kind, version } = app
+  const { ctx } = studio.req
+  const { id, kind, version } = studio.app
   if (!isPackKind(kind)) throw new Error(`${id} is a ${kind}`)
   const ref = readRef(form)
   if (form.text('version') !== String(version)) {
@@ -25,9 +25,10 @@ async function publish(
   }
   const files = change(await readFiles(ctx, await apps.getVersion(ctx, id, version)))
   const note = form.text('note').trim()
-  const request = { fields: { ...fields, note, ref }, files }
-  const { body } = await publishPackVersion(ctx, agent, { id, kind }, request)
-  return `Published. ${isRecord(body) ? String(body['note'] ?? '') : ''}`
+  const sent = files.map(({ path, bytes }) => ({ path, base64: bytes.toBase64() }))
+  const request = { ...fields, files: sent, ref, ...(note && { note }) }
+  const published = await act(studio, publishVersionOf[kind], {}, request)
+  return `Published. ${String(published['note'] ?? '')}`
 }
 
 /** Adds a file, or replaces the one with its path. */

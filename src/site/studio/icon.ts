@@ -1,4 +1,5 @@
-import { deleteIcon, putIcon, quoteIcon } from '../../apps/icon/icon.ts'
+import { quoteIcon } from '../../apps/icon/icon.ts'
+import { deleteIcon, putIcon } from '../../apps/icon/operations.ts'
 import { iconUrl } from '../../apps/present.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -7,7 +8,7 @@ import { formatAmount } from '../format.ts'
 import { button, type Form, form, hiddenField, readRef, rejectForm } from '../forms.ts'
 import { imagePath } from '../tiles.ts'
 import { dropForm, imageField, readImage } from './images.ts'
-import { type Studio, studioPath } from './studio.ts'
+import { act, type Studio, studioPath } from './studio.ts'
 
 /** The forms that upload, generate and remove the icon of an item. */
 export function iconForms(studio: Studio): Part {
@@ -43,23 +44,19 @@ export function iconForms(studio: Studio): Part {
 }
 
 /** Uploads, generates or removes the icon. The same form generates one icon only. */
-export async function changeIcon({ req, agent, app }: Studio, submitted: Form): Promise<string> {
-  const { ctx } = req
-  const { signal } = req.request
+export async function changeIcon(studio: Studio, submitted: Form): Promise<string> {
   if (submitted.has('remove')) {
-    await deleteIcon(ctx, { agent }, app.id)
+    await act(studio, deleteIcon)
     return 'Icon removed.'
   }
   if (!submitted.has('max')) {
-    const bytes = await readImage(submitted)
-    const image = `data:image/png;base64,${bytes.toBase64()}`
-    await putIcon(ctx, { agent }, app.id, { image }, { signal })
+    await act(studio, putIcon, {}, { image: await readImage(submitted) })
     return 'The icon is live.'
   }
-  const price = quoteIcon(ctx, app)
+  const price = quoteIcon(studio.req.ctx, studio.app)
   if (price !== undefined && price > Number(submitted.text('max'))) {
     rejectForm('The price has changed. Check it and try again.')
   }
-  await putIcon(ctx, { agent }, app.id, { make: true }, { signal, ref: readRef(submitted) })
+  await act(studio, putIcon, {}, { make: true, ref: readRef(submitted) })
   return 'The icon is live.'
 }

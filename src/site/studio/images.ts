@@ -1,14 +1,19 @@
-import { deleteCover, putCover } from '../../apps/covers/covers.ts'
 import { screenshotsMax } from '../../apps/covers/limits.ts'
+import {
+  deleteCover,
+  deleteScreenshot,
+  putCover,
+  putScreenshot,
+} from '../../apps/covers/operations.ts'
 import { presentCover } from '../../apps/covers/present-cover.ts'
-import { deleteScreenshot, listScreenshots, putScreenshot } from '../../apps/covers/screenshots.ts'
+import { listScreenshots } from '../../apps/covers/screenshots.ts'
 import { iconUrl } from '../../apps/present.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { iconBytesMax } from '../../kernel/limits.ts'
-import { button, type Form, form, hiddenField, rejectForm } from '../forms.ts'
+import { button, dataUrlOf, type Form, form, hiddenField, rejectForm } from '../forms.ts'
 import { imagePath, itemCover } from '../tiles.ts'
-import { type Studio, studioPath } from './studio.ts'
+import { act, type Studio, studioPath } from './studio.ts'
 
 /** A multipart form that takes a dropped file. */
 export const dropForm = (token: string, action: string, fields: Part): Html =>
@@ -73,34 +78,30 @@ export async function renderImageForms(studio: Studio): Promise<Part> {
   </section>`
 }
 
-/** Reads an uploaded image. Throws `bad_request`, `too_big`. */
-export async function readImage(submitted: Form): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = await (submitted.file('file') ?? rejectForm('Choose an image.')).bytes()
-  if (bytes.length <= iconBytesMax) return bytes
-  throw new ApiError('too_big', { bytes: bytes.length, max: iconBytesMax })
+/** Reads an image as a data URL. Its content decides the type. Throws `bad_request`, `too_big`. */
+export async function readImage(submitted: Form): Promise<string> {
+  const file = submitted.file('file') ?? rejectForm('Choose an image.')
+  if (file.size <= iconBytesMax) return dataUrlOf(file, 'image/png')
+  throw new ApiError('too_big', { bytes: file.size, max: iconBytesMax })
 }
 
 /** Uploads a cover, or returns to captured ones. */
-export async function changeCover({ req, agent, app }: Studio, submitted: Form): Promise<string> {
+export async function changeCover(studio: Studio, submitted: Form): Promise<string> {
   if (submitted.has('reset')) {
-    await deleteCover(req.ctx, agent, app.id)
+    await act(studio, deleteCover)
     return 'Removed. The app shows a cover that is captured from it.'
   }
-  await putCover(req.ctx, agent, app.id, await readImage(submitted))
+  await act(studio, putCover, {}, { image: await readImage(submitted) })
   return 'The cover is live.'
 }
 
 /** Uploads or removes a screenshot. */
-export async function changeScreenshot(
-  { req, agent, app }: Studio,
-  submitted: Form,
-): Promise<string> {
-  const position = Number(submitted.text('position'))
-  if (!Number.isInteger(position) || position < 1 || position > screenshotsMax) {
-    rejectForm('Reload the page and try again.')
+export async function changeScreenshot(studio: Studio, submitted: Form): Promise<string> {
+  const place = { position: submitted.text('position') }
+  if (submitted.has('remove')) {
+    await act(studio, deleteScreenshot, place)
+    return 'Screenshot removed.'
   }
-  const place = { id: app.id, position }
-  if (submitted.has('remove')) await deleteScreenshot(req.ctx, agent, place)
-  else await putScreenshot(req.ctx, agent, place, await readImage(submitted))
-  return submitted.has('remove') ? 'Screenshot removed.' : 'The screenshot is live.'
+  await act(studio, putScreenshot, place, { image: await readImage(submitted) })
+  return 'The screenshot is live.'
 }

@@ -140,8 +140,9 @@ describe('versions', () => {
     expect([done.status, done.headers.get('location')]).toEqual([303, at('versions')])
     expect(await open('versions')).toContain('Version 1 again.')
     expect((await ann.call('GET', `/apps/${id}/html`)).body).toBe(page('first'))
-    for (const version of ['9', '', 'x', '-1', '1.5', '1e999']) {
-      expect((await act('versions', 'restore', { version })).status).toBe(404)
+    expect((await act('versions', 'restore', { version: '9' })).status).toBe(404)
+    for (const version of ['', 'x', '-1', '1.5', '1e999']) {
+      expect((await act('versions', 'restore', { version })).status).toBe(400)
     }
   })
 
@@ -285,13 +286,13 @@ describe('listing', () => {
   test('keeps the typed values after an error', async () => {
     const typed = { title: ' ', description: 'A long\r\n<story>', shelf: 'art' }
     const details = await act('listing', 'details', typed)
-    expect([details.status, alertText(details)]).toEqual([400, 'Enter a title.'])
+    expect([details.status, alertText(details)]).toEqual([400, '“Title” needs 1 to 80 characters.'])
     expect(String(details.body)).toContain('A long\r\n&lt;story&gt;</textarea>')
     expect(String(details.body)).toMatch(/value="art"\s+selected/)
     expect(String(details.body)).not.toMatch(/name="comments" value="yes"\s+checked/)
     for (const priceRemix of ['', '2.5', '100001']) {
       const terms = await act('listing', 'remix', { remix: 'price', priceRemix })
-      expect(alertText(terms)).toBe('Enter a remix price of 1 to 100,000 whole credits.')
+      expect(alertText(terms)).toBe('“Remix price” must be a number from 1 to 100000.')
       expect(String(terms.body)).toMatch(/value="price"\s+selected/)
       expect(String(terms.body)).toMatch(new RegExp(`name="priceRemix"\\s+value="${priceRemix}"`))
     }

@@ -1,14 +1,20 @@
+import type { TSchema } from '@sinclair/typebox'
+
 import * as apps from '../../apps/apps.ts'
 import type { OwnedApp } from '../../apps/owners/owned-apps.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import type { NamedOperation } from '../../kernel/http/operation.ts'
 import { versionNoteCharsMax } from '../../kernel/limits.ts'
+import { type Json, recordOf } from '../../kernel/schema.ts'
 import { endWithStop } from '../../kernel/text.ts'
+import type { Actor } from '../../people/agents/caller.ts'
 import { isPackKind, type Kind } from '../../people/kinds.ts'
 import { agentBreadcrumb } from '../agents/agent.ts'
 import { alert, type Form, inputField, notice } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { tabNav } from '../lists.ts'
 import type { UserRequest } from '../session.ts'
+import { performAs } from '../submit.ts'
 
 /** A request of an app's owner. `message` is the error of `submitted`, `note` its result. */
 export interface Studio extends OwnedApp {
@@ -96,3 +102,15 @@ export function studioPage(studio: Studio, tab: Tab, main: Part): Page {
       ${tabNav('Studio', pages, studioPath(studio, tab))} ${alert(message)}${notice(note)}${main}`,
   }
 }
+
+/**
+ * Performs an operation on the item of a studio as its maker. Returns the value of its success.
+ * Throws its errors. `params`: those of its path that are not the ID of the item.
+ */
+export const act = async (
+  { req, agent, app }: Studio,
+  operation: NamedOperation<Actor, unknown, Record<number, TSchema>>,
+  params: Record<string, string | number> = {},
+  body?: unknown,
+): Promise<Json> =>
+  recordOf(await performAs(req, { agent }, operation, { id: app.id, ...params }, body))
