@@ -13,7 +13,7 @@ import { publishRequestErrors, readPublishRequest } from './publish-request.ts'
 import * as publish from './publish.ts'
 import * as schemas from './schemas.ts'
 
-const publishApp = operation({
+export const publishApp = operation({
   id: 'publish_app',
   route: 'POST /apps',
   tag: 'Apps',

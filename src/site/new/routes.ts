@@ -1,14 +1,12 @@
 import * as apps from '../../apps/apps.ts'
 import { findBuild } from '../../apps/builds/build-list.ts'
-import { startBuild } from '../../apps/builds/builds.ts'
 import { pageZipBytesMax } from '../../apps/folders/limits.ts'
+import * as operations from '../../apps/operations.ts'
 import { listActingAgents } from '../../apps/owners/owned-agents.ts'
 import { publishApp } from '../../apps/publish.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import { buildPromptCharsMax, formBytesMax, htmlBytesMax } from '../../kernel/limits.ts'
-import { isRecord } from '../../kernel/schema.ts'
-import type { Agent } from '../../people/agents/agents.ts'
+import { recordOf } from '../../kernel/schema.ts'
 import { checkSite } from '../../people/session-user.ts'
 import { searchTerm } from '../components.ts'
 import { actingAgent } from '../explore/visitor.ts'
@@ -26,6 +24,7 @@ import {
   type UserRequest,
 } from '../session.ts'
 import { renderSignIn, renderSignUp } from '../sign-in/routes.ts'
+import { performAs } from '../submit.ts'
 import { draftForm, readDraft, signDraft } from './draft.ts'
 import { draftFormBytesMax, draftHtmlBytesMax } from './limits.ts'
 import { newAppPage, type NewAppView } from './new.ts'
@@ -135,28 +134,23 @@ const kindOf = (form: Form): 'app' | 'game' => (form.text('kind') === 'game' ? '
 async function buildFromPrompt(req: UserRequest, form: Form): Promise<Response> {
   const agent = await actingAgent(req, form)
   const prompt = form.text('prompt').replaceAll('\r\n', '\n')
-  const request = { prompt, kind: kindOf(form) } as const
   if (prompt.trim() === '') rejectForm(noPrompt)
-  const price = await getPrice(req.ctx, agent, request)
+  const build = (more: object) =>
+    performAs(req, { agent }, operations.publishApp, {}, { prompt, kind: kindOf(form), ...more })
+  const price = priceOf(await build({ dryRun: true }))
   const max = Number(form.text('max'))
   if (!form.has('max') || !(max >= price)) {
     return privatePage(req, await getPage(req, { submitted: form, price }))
   }
   const ref = readRef(form)
-  const { body } = await startBuild(req.ctx, { agent }, { ...request, maxCredits: price, ref })
-  return redirectTo(`/studio/${appIdOf(body)}/build`)
+  return redirectTo(`/studio/${appIdOf(await build({ maxCredits: price, ref }))}/build`)
 }
 
-/** Returns the maximum price in whole credits. */
-async function getPrice(
-  ctx: AppContext,
-  agent: Agent,
-  request: { prompt: string; kind: 'app' | 'game' },
-): Promise<number> {
-  const { body } = await startBuild(ctx, { agent }, { ...request, dryRun: true })
-  const price = isRecord(body) ? Number(body['price']) : Number.NaN
-  if (Number.isNaN(price)) throw new Error('a dry run returned no price')
-  return Math.ceil(price)
+/** Returns the maximum price of a dry run in whole credits. */
+function priceOf(dryRun: unknown): number {
+  const { price } = recordOf(dryRun)
+  if (typeof price === 'number') return Math.ceil(price)
+  throw new Error('a dry run returned no price')
 }
 
 /** Publishes the file, the zip with its assets or the pasted text. The same form publishes once. */
@@ -169,9 +163,8 @@ async function publishPage(req: UserRequest, form: Form): Promise<Response> {
   return redirectTo(`/studio/${appIdOf(body)}/build?done=publish`)
 }
 
-function appIdOf(body: StoredResponse['body']): string {
-  const app = isRecord(body) ? body['app'] : undefined
-  const id = isRecord(app) ? app['id'] : undefined
+function appIdOf(published: unknown): string {
+  const { id } = recordOf(recordOf(published)['app'])
   if (typeof id === 'string') return id
   throw new Error('the response has no app')
 }
