@@ -39,7 +39,7 @@ export async function performAs<
   Path extends Params,
   Output extends Outcomes,
 >(
-  { ctx, request }: UserRequest,
+  { ctx, request }: Pick<UserRequest, 'ctx' | 'request'>,
   caller: Caller,
   operation: NamedOperation<Caller, Path, Output>,
   params: Path,

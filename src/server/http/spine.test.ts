@@ -1,9 +1,15 @@
-/** Each operation that both transports have responds equally over HTTP and MCP. */
+/** Each operation responds equally over HTTP, over MCP, and to a form of a page. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 
+import { AddressClient } from '../../kernel/client.ts'
 import { contentOf } from '../../kernel/http/entity.ts'
+import { setRequestContext } from '../../kernel/http/request-context.ts'
 import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import { findAgent } from '../../people/agents/agents.ts'
+import { agent } from '../../people/authentication.ts'
+import { errorEnvelope, knownError } from '../../people/error-response.ts'
 import { type DescribedOperation, readDescription } from '../../site/guide/read-description.ts'
+import { performAs } from '../../site/submit.ts'
 import { callTool } from '../../testing/fixtures/mcp-server.ts'
 import { startTestServer, type TestResponse } from '../../testing/fixtures/test-server.ts'
 import { getDocument, listOperations } from '../../testing/openapi/document.ts'
@@ -63,6 +69,27 @@ async function overMcp({ operation }: Tool, { args, key }: Call): Promise<Outcom
   const message = { from: world.from(), ...(key !== undefined && { key }) }
   const { isError = false, structuredContent } = await callTool(server, operation.id, args, message)
   return { isError, body: comparable(structuredContent) }
+}
+
+/** Performs an operation as a form of a page does for the agent of a key. */
+async function fromPage({ operation }: Tool, { args, body, key = '' }: Call): Promise<Outcome> {
+  const { ctx } = server
+  const request = new Request('http://localhost/studio')
+  const client = new AddressClient(world.from(), ctx.state.costs)
+  setRequestContext(request, { id: 'page', client, bodyArrivals: ctx.state.bodyArrivals })
+  const owner = await findAgent(ctx, (await ctx.keys.find(key))?.owner ?? '')
+  if (!owner) throw new Error('the key has no agent')
+  const params = Object.fromEntries(
+    [...operation.path.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, String(args[name])]),
+  )
+  try {
+    const value = await performAs({ ctx, request }, { agent: owner }, operation, params, body)
+    return { isError: false, body: comparable(value) }
+  } catch (error) {
+    const known = knownError(error)
+    if (!known) throw error
+    return { isError: true, body: comparable(errorEnvelope(known).body) }
+  }
 }
 
 function describedOf({ operation: { id } }: Tool): DescribedOperation {
@@ -191,5 +218,31 @@ describe('HTTP and MCP have equal outcomes', () => {
     const [http, mcp] = await both(tool)
     expect(http.isError).toBe(false)
     expect(mcp).toEqual(http)
+  })
+})
+
+describe('HTTP and a form of a page have equal outcomes', () => {
+  // A form has no query: its page reads lists itself.
+  const changing = tools.filter(
+    ({ operation: { access, method } }) => access === agent && method !== 'GET',
+  )
+  const withIds = changing.filter((tool) => pathKindsOf(describedOf(tool)).length > 0)
+  test.each(named(withIds))('for unknown ids: %s', async (_, tool) => {
+    const call = await callOf(tool, await world.known(describedOf(tool)), 'unknown')
+    const http = await overHttp(tool, call)
+    expect(http.isError).toBe(true)
+    expect(await fromPage(tool, call)).toEqual(http)
+  })
+
+  const withFields = changing.filter((tool) => withBody.some(([, one]) => one === tool))
+  test.each(named(withFields))('for fields of a wrong name or type: %s', async (_, tool) => {
+    const call = await callOf(tool, await world.known(describedOf(tool)), 'own')
+    const [field = ''] = Object.keys(fieldsOf(tool))
+    for (const wrong of [{ burn: 1 }, { [field]: {} }]) {
+      const changed = { ...call, body: { ...call.body, ...wrong } }
+      const http = await overHttp(tool, changed)
+      expect(recordOf(http.body)['code']).toBe('bad_request')
+      expect(await fromPage(tool, changed)).toEqual(http)
+    }
   })
 })
