@@ -2,7 +2,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { becomeOperator, findByName, operatorLink } from '../hosting/people/people.ts'
-import { formType, origin } from './fixtures/form-browser.ts'
+import { formType, hiddenFields, origin } from './fixtures/form-browser.ts'
 import { listSiteRoutes } from './fixtures/site-routes.ts'
 import { startTestServer } from './fixtures/test-server.ts'
 import { ownedNames } from './openapi/hostile.ts'
@@ -64,8 +64,8 @@ test.each([...ownedNames, 'valueof'])('no page or file fails that has %s in it',
 })
 
 test.each(ownedNames)('no form fails at the action %s', async (name) => {
-  const page = String((await server.request('GET', '/account', { headers: person })).body)
-  const token = /name="token" value="([^"]+)"/.exec(page)?.[1] ?? ''
+  const { body: account } = await server.request('GET', '/account', { headers: person })
+  const { token = '' } = hiddenFields(String(account), '/account/keys')
   expect(token).not.toBe('')
   const body = new URLSearchParams({ token, act: name, text: name, [name]: name }).toString()
   const headers = { ...person, ...formType, origin }

@@ -31,8 +31,8 @@ test('a link shows every change to the next request', async () => {
   shownPage(unlisted).byText('@ann')
   await ann.call('PATCH', `/apps/${id}`, { store: true })
   h.clock.advance(moment)
-  const listed = String((await h.request('GET', `/a/${id}`)).body)
-  const [, maker = ''] = /href="(\/explore\/@[^"]+)"/.exec(listed) ?? []
+  const listed = shownPage((await h.request('GET', `/a/${id}`)).body)
+  const maker = listed.byRole('link', '@ann').attribute('href') ?? ''
   expect((await h.request('GET', maker)).status).toBe(200)
   await h.close()
 })

@@ -6,6 +6,7 @@ import {
   FormBrowser,
   signInOperator,
 } from '../testing/fixtures/form-browser.ts'
+import { shownPage } from '../testing/fixtures/shown-page.ts'
 import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
 
 let h: TestServer
@@ -62,7 +63,7 @@ test('keeps the typed values of an invalid form and returns to it after a sign-i
     400,
     expect.stringContaining('Enter credits'),
   ])
-  expect(String(failed.body)).toContain('value="-3"')
+  expect(shownPage(failed.body).byLabel(/^Credits/).value).toBe('-3')
   // The session ends while the browser shows the path of the action.
   const guest = new FormBrowser(h)
   const referer = 'http://localhost:3000/agents/ann/credits'

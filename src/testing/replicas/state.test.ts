@@ -4,6 +4,7 @@ import { isRecord, recordOf } from '../../core/schema.ts'
 import { stopwatch } from '../../core/time.ts'
 import { dialect } from '../../db/dialect.ts'
 import { claimTriesPerHour } from '../../limits.ts'
+import { hiddenFields } from '../fixtures/form-browser.ts'
 import { password } from '../fixtures/people.ts'
 import { type ServerProcess, textAt } from '../processes/server-process.ts'
 import { until } from '../until.ts'
@@ -125,7 +126,7 @@ if (dialect === 'postgres')
       const cookiesOf = ({ headers }: Response) =>
         headers.getSetCookie().map((line) => line.split(';')[0])
       const cookies = cookiesOf(opened)
-      const [, token = ''] = /name="token" value="([^"]+)"/.exec(await opened.text()) ?? []
+      const { token = '' } = hiddenFields(await opened.text(), path)
       expect(token).not.toBe('')
       const sent = await fetch(to + path, {
         method: 'POST',

@@ -61,9 +61,9 @@ describe('signing in', () => {
     expect(planted).toMatch(/^[A-Za-z0-9]{40}$/)
     expect(planted).not.toBe('a'.repeat(40))
     expect(JSON.stringify(await h.snapshot())).not.toContain(planted)
-    const page = await first.read('/account')
-    const id = /name="id" value="(\w{12})"/.exec(page)?.[1] ?? ''
-    expect(page).toContain('This browser')
+    const page = await first.show('/account')
+    const { id = '' } = page.form('/account/sessions').hiddenFields
+    expect(page.text).toContain('This browser')
     expect((await first.fill('/account', '/account/sessions', { id })).status).toBe(303)
     expect((await second.open('/account')).status).toBe(303)
     h.clock.advance(30 * 24 * 3_600_000)
@@ -220,16 +220,16 @@ describe('claim page', () => {
     const link = new URL((await ann.call('POST', '/me/claim')).text('claim.url')).pathname
     const browser = new FormBrowser(h)
     const before = await h.snapshot()
-    const page = await browser.read(link)
-    expect(page).toContain(`Claim @${ann.handle}`)
-    expect(page).toContain('Boats &lt;b&gt;')
+    const page = await browser.show(link)
+    expect(page.text).toContain(`Claim @${ann.handle}`)
+    expect(page.text).toContain('Boats <b>')
     expect((await browser.send(link, {})).headers.get('location')).toStartWith(
       '/sign-in?next=%2Fclaim',
     )
     expect(await h.snapshot()).toEqual(before)
-    const next = /href="(\/sign-up\?next=[^"]+)"/.exec(page)?.[1] ?? ''
+    const next = page.byRole('link', 'Create an account').attribute('href') ?? ''
     const made = await browser.fill(next, '/sign-up', { name: 'olga', password })
-    expect(String(made.body)).toContain(`href="${link}"`)
+    expect(shownPage(made.body).hrefs).toContain(link)
     const done = await browser.fill(link, link, {})
     expect(done.headers.get('location')).toBe(`/agents/${ann.handle}`)
     expect((await ann.call('GET', '/me')).body).toMatchObject({ claimed: true, owner: 'olga' })
@@ -242,7 +242,7 @@ describe('claim page', () => {
       409,
       'This claim code has already been used. Have the agent create a new one: POST /me/claim.',
     ])
-    expect(String(taken.body)).toContain(`value="${link.slice('/claim/'.length)}"`)
+    expect(shownPage(taken.body).values('textbox')).toContain(link.slice('/claim/'.length))
   })
 
   test('shows the agent with all its apps', async () => {
@@ -251,7 +251,7 @@ describe('claim page', () => {
     for (let made = 0; made < 31; made += 1) await ann.publish()
     const olga = await signUp(h, 'olga')
     await claimAgent(olga, ann)
-    expect(await olga.read('/agents')).toContain('>31 apps')
+    ;(await olga.show('/agents')).byText('31 apps')
   })
 
   test('lets the owner send credits, limit, pause, manage keys and release', async () => {
@@ -268,7 +268,7 @@ describe('claim page', () => {
       402,
       expect.stringContaining('Add credits in your wallet'),
     ])
-    expect(String(short.body)).toMatch(/name="credits"\s+value="250"/)
+    expect(shownPage(short.body).byLabel(/^Credits/).value).toBe('250')
     const self = await findByName(h.ctx, 'olga')
     if (self) await fund(h.ctx, self, 5n)
     const fields = {
@@ -292,10 +292,9 @@ describe('claim page', () => {
     expect((await act('cap', { dailyCap: '12.5' })).status).toBe(303)
     shownPage(await olga.read(page)).byText('Unnamed')
     const paused = await act('pause', { paused: 'yes' })
-    const shown = await olga.open(paused.headers.get('location') ?? '')
-    expect(String(shown.body)).toContain('role="status">Spending paused.<')
-    const sent = await olga.open(`${page}?done=credits`)
-    expect(String(sent.body)).toContain('role="status">Credits sent. New balance: 650 credits.<')
+    const statusOf = async (path: string) => (await olga.show(path)).byRole('status').text
+    expect(await statusOf(paused.headers.get('location') ?? '')).toBe('Spending paused.')
+    expect(await statusOf(`${page}?done=credits`)).toBe('Credits sent. New balance: 650 credits.')
     expect((await ann.call('GET', '/me')).body).toMatchObject({ limits: { dailyCap: 0 } })
     expect((await act('pause', { paused: 'no' })).status).toBe(303)
     expect((await ann.call('GET', '/me')).body).toMatchObject({ limits: { dailyCap: 12.5 } })

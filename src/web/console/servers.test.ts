@@ -13,7 +13,6 @@ import { respond } from '../../operator/servers/respond.ts'
 import type { UpstreamHealth } from '../../providers/monitored-upstream.ts'
 import { observedWindows } from '../../state/tables.ts'
 import { type FormBrowser, signInOperator } from '../../testing/fixtures/form-browser.ts'
-import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { until } from '../../testing/until.ts'
 
@@ -62,7 +61,7 @@ if (dialect === 'postgres')
       await h.close()
     })
 
-    const open = (path: string): Promise<string> => olga.read(`/console${path}`)
+    const open = async (path: string): Promise<string> => (await olga.show(`/console${path}`)).text
 
     /** Opens a page again while the other server is too slow. */
     const page = (path: string): Promise<string> =>
@@ -91,14 +90,14 @@ if (dialect === 'postgres')
       const call = { requestId: 'elsewhere-1', model: 'm', upstream: 'u', firstByteMs: 3, ms: 9 }
       other.state.observations.addModelCall({ ...call, status: 'completed' })
       const all = await page('/requests')
-      expect(all).toMatch(/GET \/api\/elsewhere[^]*other:3001[^]*\/welcome\/:code/)
-      expect(all).toContain(`${h.ctx.otherServers.ownName}<`)
-      const filtered = await page('/requests?who=198.51.100.9&status=2')
+      expect(all).toMatch(/GET \/api\/elsewhere.*other:3001.*\/welcome\/:code/)
+      expect(all).toContain(`${h.ctx.otherServers.ownName} `)
+      const filtered = (await olga.show('/console/requests?who=198.51.100.9&status=2')).hrefs
       expect(filtered).toContain('/console/requests/elsewhere-1')
-      expect(filtered).not.toContain('elsewhere-2')
-      expect(await page('/errors')).toMatch(/Newest server errors[^]*TypeError[^]*other:3001/)
+      expect(filtered).not.toContain('/console/requests/elsewhere-2')
+      expect(await page('/errors')).toMatch(/Newest server errors.*TypeError.*other:3001/)
       const details = await page('/requests/elsewhere-1')
-      expect(details).toMatch(/198\.51\.100\.9[^]*other:3001[^]*First byte of the upstream/)
+      expect(details).toMatch(/198\.51\.100\.9.*other:3001.*First byte of the upstream/)
       expect(await page('/requests/nothing')).toContain('older than what this server remembers')
     })
 
@@ -110,16 +109,16 @@ if (dialect === 'postgres')
       other.state.costs.charge({ ...client, prefix: '198.51.100.0/24' }, 'bytes', 7e9)
       const clients = await page('/clients')
       // The page itself is a request, too.
-      expect(clients).toMatch(/203\.0\.113\.0\/24[^]*>9K</)
-      expect(clients).toMatch(/198\.51\.100\.0\/24[^]*>6\.5 GB</)
+      expect(clients).toMatch(/203\.0\.113\.0\/24.* 9K /)
+      expect(clients).toMatch(/198\.51\.100\.0\/24.* 6\.5 GB /)
       const upstreams = await page('/upstreams')
-      expect(upstreams).toMatch(/paused[^]*other:3001[^]*>1\.5K<[^]*status 503/)
-      const overview = await page('')
-      expect(overview).toContain('Servers (2)')
-      const paused = shownPage(overview).byRole('link', '1, 1 paused')
+      expect(upstreams).toMatch(/paused.*other:3001.* 1\.5K .*status 503/)
+      const overview = await olga.show('/console')
+      expect(overview.text).toContain('Servers (2)')
+      expect(overview.text).toContain('Upstreams 1, 1 paused')
+      const paused = overview.byRole('link', '1, 1 paused')
       expect(paused.attribute('href')).toBe('/console/upstreams')
-      expect(shownPage(overview).text).toContain('Upstreams 1, 1 paused')
-      expect(await page('/alerts')).toMatch(/alert[^]*other:3001: Upstreams are paused: demo/)
+      expect(await page('/alerts')).toMatch(/alert.*other:3001: Upstreams are paused: demo/)
     })
 
     test('adds up the history of metrics, also of a server that has ended', async () => {

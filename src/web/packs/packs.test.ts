@@ -59,7 +59,7 @@ describe('the page of a pack', () => {
   test('stands on Explore and on the page of its maker', async () => {
     const id = await publishPack(ann, { ...folder(), store: true })
     for (const path of ['/explore?kind=skill', '/explore/@ann', '/explore', '/']) {
-      expect(await pageOf(path)).toContain(`href="/explore/${id}"`)
+      expect(shownPage(await pageOf(path)).hrefs).toContain(`/explore/${id}`)
     }
     expect(await pageOf('/explore?kind=framework')).not.toContain(id)
     const { body } = await ctx.request('GET', '/sitemap.xml')
@@ -99,18 +99,29 @@ describe('Markdown of strangers', () => {
   })
 
   test('links to files of the folder and to the web', () => {
-    expect(render('[a](../SKILL.md)')).toContain('href="/explore/x?file=SKILL.md"')
-    expect(render('[a](../../SKILL.md#x)')).toContain('href="/explore/x?file=SKILL.md"')
-    expect(render('[a](other.md)')).toBe('<p><s>a</s></p>\n')
-    expect(render('![a](<../assets/a b.png>)')).toContain('src="/skills/x/files/assets/a%20b.png"')
-    const web = render('[a](https://example.com/b)')
-    expect(web).toContain('href="https://example.com/b"')
-    expect(web).toContain('rel="nofollow ugc noopener noreferrer"')
-    expect(render('[a](%E0%A4%A)')).toBe('<p><s>a</s></p>\n')
+    const hrefsIn = (text: string) => shownPage(render(text)).hrefs
+    expect(hrefsIn('[a](../SKILL.md)')).toEqual(['/explore/x?file=SKILL.md'])
+    expect(hrefsIn('[a](../../SKILL.md#x)')).toEqual(['/explore/x?file=SKILL.md'])
+    const image = shownPage(render('![a](<../assets/a b.png>)')).byRole('img', 'a')
+    expect(image.attribute('src')).toBe('/skills/x/files/assets/a%20b.png')
+    const web = shownPage(render('[a](https://example.com/b)')).byRole('link', 'a')
+    expect([web.attribute('href'), web.attribute('rel')]).toEqual([
+      'https://example.com/b',
+      'nofollow ugc noopener noreferrer',
+    ])
+    // A link that leads nowhere is struck through.
+    for (const odd of ['[a](other.md)', '[a](%E0%A4%A)']) {
+      expect(render(odd)).toBe('<p><s>a</s></p>\n')
+    }
   })
 
   test('keeps its structure below the headings of the page', () => {
-    expect(render('# A\n\n## B\n\n- c\n\n| d |\n|:-:|\n| e |')).toContain('<h3>A</h3>\n<h4>B</h4>')
+    const shown = shownPage(render('# A\n\n## B\n\n- c\n\n| d |\n|:-:|\n| e |'))
+    const headings = shown.allByRole('heading').map(({ level, name }) => [level, name])
+    expect(headings).toEqual([
+      [3, 'A'],
+      [4, 'B'],
+    ])
   })
 
   test('is shown as text where it takes too long', async () => {

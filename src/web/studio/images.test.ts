@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 
 import { claimAgent, hiddenFields, signUp } from '../../testing/fixtures/form-browser.ts'
+import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
 const h = await startTestServer()
@@ -41,7 +42,7 @@ test('a maker uploads and removes screenshots, which the item page shows', async
   expect(await listing()).toContain('is live')
   expect(await item()).toMatchObject({ screenshots: [{ position: 1 }] })
   const page = String((await h.request('GET', `/explore/${id}`)).body)
-  expect(page).toContain('alt="Screenshot 1 of')
+  expect(shownPage(page).allByRole('img', /^Screenshot 1 of /)).toHaveLength(1)
   await send('screenshot', { position: '1', remove: 'yes' })
   expect(await item()).toMatchObject({ screenshots: [] })
 })
