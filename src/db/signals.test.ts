@@ -75,7 +75,7 @@ test('listeners are called without signals while the channel is broken', async (
 })
 
 if (dialect === 'postgres')
-  test('a query reaches the servers that live, and reports those without a result', async () => {
+  test('a query reaches the running servers, and reports those that do not respond', async () => {
     const h = await startTestServer()
     const { ctx } = h
     const { channel } = openChannel()

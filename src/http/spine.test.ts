@@ -136,7 +136,7 @@ const withoutText = [
   'look_at_asset',
 ]
 
-test('MCP has each operation that is not hidden, no person operation, and returns a text', () => {
+test('MCP has each visible operation except those of people, and each returns a text', () => {
   const names = new Set(tools.map(({ operation }) => operation.id))
   const others = agentOperations.filter(({ id }) => !names.has(id))
   const left = others.filter(({ mcp, auth }) => mcp !== 'hidden' && auth !== 'person')

@@ -56,7 +56,7 @@ test('runs a job, reports its steps and charges it at the end', async () => {
   expect(t.compensated).toEqual([])
 })
 
-test('failed, throwing and unrecordable jobs are compensated without charge', async () => {
+test('jobs that fail, throw or cannot be recorded are compensated and cost nothing', async () => {
   const error = { code: 'build_invalid', error: 'It draws nothing.' }
   const failing: [Run, string][] = [
     [async () => ({ end: 'failed', error }), 'build_invalid'],

@@ -26,7 +26,7 @@ describe('messages', () => {
     expect((await post(ctx, [])).status).toBe(400)
   })
 
-  test('an unknown method', async () => {
+  test('an unknown method is rejected', async () => {
     expect((await post(ctx, { ...ping, method: 'tools/burn' })).message).toMatchObject(
       failing(-32_601),
     )
@@ -34,19 +34,19 @@ describe('messages', () => {
     expect([modern.status, modern.body]).toMatchObject([404, failing(-32_601)])
   })
 
-  test('an unknown tool', async () => {
+  test('an unknown tool is rejected', async () => {
     const { body } = await send(ctx, 'tools/call', { name: 'burn', arguments: {} })
     expect(body).toMatchObject(failing(-32_602))
   })
 
-  test('an unknown protocol version', async () => {
+  test('an unknown protocol version is rejected', async () => {
     const old = await post(ctx, ping, { 'mcp-protocol-version': '1999-01-01' })
     expect([old.status, old.message]).toMatchObject([400, { error: {} }])
     const headers = { 'mcp-protocol-version': '2099-01-01' }
     expect((await send(ctx, 'tools/list', {}, { headers })).status).toBe(400)
   })
 
-  test('headers that are missing or contradict the message', async () => {
+  test('headers that are missing or contradict the message are rejected', async () => {
     const wrong = [
       { 'mcp-method': 'tools/call' },
       { 'mcp-method': '' },
@@ -60,7 +60,7 @@ describe('messages', () => {
     expect((await post(ctx, ping, { 'content-type': 'text/plain' })).status).toBe(415)
   })
 
-  test('bodies that are not JSON', async () => {
+  test('bodies that are not JSON are rejected', async () => {
     for (const body of ['', '{', 'null', '[[', new Uint8Array([0xff, 0xfe]), '['.repeat(1_000)]) {
       const { status, message } = await post(ctx, body)
       expect([status, message]).toMatchObject([400, { error: { code: expect.any(Number) } }])
@@ -148,14 +148,14 @@ describe('arguments', () => {
     expect((await ann.call('GET', `/apps/${id}/assets`)).body).toMatchObject({ assets: [] })
   })
 
-  test('that are not an object', async () => {
+  test('that are not an object are rejected', async () => {
     for (const args of ['x', 7, [], null]) {
       const { body } = await send(ctx, 'tools/call', { name: 'get_me', arguments: args })
       expect(body).toMatchObject({ error: { code: expect.any(Number) } })
     }
   })
 
-  test('with an unknown name', async () => {
+  test('with an unknown name are rejected', async () => {
     const { structuredContent } = await callTool(ctx, 'get_me', { colour: 'red' })
     expect(structuredContent).toEqual({
       error: '"colour" is not a field of this operation. Remove it.',
@@ -163,7 +163,7 @@ describe('arguments', () => {
     })
   })
 
-  test('that would change the path', async () => {
+  test('that would change the path are rejected', async () => {
     const id = await ann.publish()
     const dots = [
       ['revoke_key', { prefix: '..' }],

@@ -104,7 +104,7 @@ test('a call runs only while the budget of its batch lasts', async () => {
   expect(await ctx.snapshot()).toEqual(before)
 })
 
-test('a list from memory equals the one of the library', async () => {
+test('a cached list of tools equals the one that the MCP library builds', async () => {
   ctx = await startTestServer()
   for (const [query, headers] of [
     ['', {}],

@@ -60,7 +60,7 @@ test('projects limit the keys that are in them', async () => {
   expect((await run(`projects list ${creditId}`)).text).toBe('There are none.')
 })
 
-test('wrong words and fields change nothing and say what is right', async () => {
+test('wrong words and fields change nothing, and the error names the right ones', async () => {
   const { creditId } = await createGatewayUser(server, '1')
   const before = await server.snapshot()
   for (const [line, text] of [

@@ -145,7 +145,7 @@ test('aborts the upstream when the client leaves', async () => {
   }
 })
 
-test('serves every row of the fake upstream, plain and streamed', async () => {
+test('relays every response of the fake upstream, plain and streamed', async () => {
   const names = Object.keys(scripts).filter((name) => !/^(hang|ok-slow|gzip)/.test(name))
   for (const stream of [false, true]) {
     for (const name of [...names, ...Object.keys(mediaScripts)]) {

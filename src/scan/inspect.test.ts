@@ -61,7 +61,7 @@ test('tiny pages are not compressed, titles are cut to 80 letters', async () => 
   expect((await inspector().inspect('<title> </title>')).title).toBeUndefined()
 })
 
-test('does not take the bytes of the caller', async () => {
+test('leaves the bytes of the caller in place', async () => {
   const bytes = new TextEncoder().encode(large)
   const { sha256 } = await inspector().inspect(bytes)
   expect(bytes.byteLength).toBeGreaterThan(0)

@@ -40,7 +40,7 @@ const manyCallsMs = 180_000
 describe('every operation with a JSON body rejects', () => {
   const bodies: [what: string, body: string | Uint8Array][] = [
     ['broken JSON', '{"html": "<p>'],
-    ['what is no JSON', 'html=<p>hello</p>'],
+    ['text that is not JSON', 'html=<p>hello</p>'],
     ['two values', '{} {}'],
     ['an array', '[]'],
     ['a text', '"hello"'],
@@ -48,7 +48,7 @@ describe('every operation with a JSON body rejects', () => {
     ['null', 'null'],
     ['deep nesting', `{"html": ${deep(100)}}`],
     ['very deep nesting', deep(20_000)],
-    ['bytes that are no UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])],
+    ['bytes that are not UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])],
     ['a body that is only spaces', '   '],
   ]
   test.each(bodies)('%s', async (_, body) => {
@@ -147,18 +147,18 @@ describe('POST /apps rejects', () => {
     ['a title of spaces', { html, title: '   ' }],
     ['a title of 81 characters', { html, title: 'a'.repeat(81) }],
     ['a title of two lines', { html, title: 'a\nb' }],
-    ['a title that turns the text around', { html, title: 'a\u202eb' }],
+    ['a title with a right-to-left override', { html, title: 'a\u202eb' }],
     ['a title with U+0000', { html, title: 'a\u0000b' }],
-    ['a title with half a character', { html, title: 'a\ud800b' }],
+    ['a title with an unpaired surrogate', { html, title: 'a\ud800b' }],
     ['a description of 501 characters', { html, description: 'a'.repeat(501) }],
     ['a description with U+0000', { html, description: '\u0000' }],
     ['a price without remix price', { html, priceRemix: 5 }],
     ['remix price without a price', { html, remix: 'price' }],
-    ['a price of nothing', { html, remix: 'price', priceRemix: 0 }],
-    ['a price over the most', { html, remix: 'price', priceRemix: 100_001 }],
+    ['a price of 0', { html, remix: 'price', priceRemix: 0 }],
+    ['a price above the maximum', { html, remix: 'price', priceRemix: 100_001 }],
     ['a price with a fraction', { html, remix: 'price', priceRemix: 1.5 }],
     ['a price as text', { html, remix: 'price', priceRemix: '5' }],
-    ['a truth as text', { html, store: 'true' }],
+    ['a boolean as text', { html, store: 'true' }],
     ['a ref that is too short', { html, ref: 'short' }],
     ['a ref with other characters', { html, ref: 'monday 123' }],
   ]

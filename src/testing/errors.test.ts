@@ -44,7 +44,7 @@ async function keyOf({ ctx: { db, clock } }: TestServer, kind: Key['kind']): Pro
   return (await db.tx((tx) => create(tx, clock, { kind, owner, dailyCap: null }))).text
 }
 
-test('no_key, bad_key', async () => {
+test('no_key, bad_key: a missing and an unknown key', async () => {
   const h = await open()
   const unknown = `ak_${'x'.repeat(40)}`
   for (const [method, path] of [
@@ -73,7 +73,7 @@ test('bad_key: a revoked key', async () => {
   await expectError(h, 401, 'bad_key', () => ann.call('GET', '/me'))
 })
 
-test('wrong_key_kind, not_an_agent', async () => {
+test('wrong_key_kind, not_an_agent: keys of gateway accounts and people', async () => {
   const h = await open()
   const [gateway, person] = [await keyOf(h, 'gateway'), await keyOf(h, 'person')]
   await expectError(h, 403, 'wrong_key_kind', () => h.call('GET', '/me', { key: gateway }))
@@ -82,7 +82,7 @@ test('wrong_key_kind, not_an_agent', async () => {
   await expectError(h, 400, 'not_an_agent', () => h.call('POST', '/me/claim', { key: person }))
 })
 
-test('account_closed', async () => {
+test('account_closed: a closed agent does nothing', async () => {
   const h = await open()
   const ann = await h.agent('ann')
   expect((await ann.call('DELETE', '/me')).status).toBe(200)
@@ -99,7 +99,7 @@ test('agents_off closes every operation but /on', async () => {
   expect((await h.call('GET', '/on')).body).toEqual({ on: false })
 })
 
-test('invite_only', async () => {
+test('invite_only: new keys need the operator token', async () => {
   const h = await open({ KEYS_OPEN: 'invite', OPERATOR_TOKEN: 'come-in-please' })
   await expectError(h, 403, 'invite_only', () => h.call('POST', '/keys'))
   await expectError(h, 403, 'invite_only', () => h.call('POST', '/keys', { key: 'come-in-pleasf' }))
@@ -134,7 +134,7 @@ test('not_found: unknown, malformed, deleted and another agent’s ids', async (
   await expectError(h, 405, 'method_not_allowed', () => ben.call('PUT', '/me', {}))
 })
 
-test('bad_handle, handle_taken', async () => {
+test('bad_handle, handle_taken: invalid, reserved and similar handles', async () => {
   const h = await open()
   const make = (handle: unknown) => () => h.call('POST', '/keys', { body: { handle } })
   expect((await make('paul-oliver')()).status).toBe(201)
@@ -172,7 +172,7 @@ test('keys_address_limit, until the next day', async () => {
   expect((await make('2001:db8:1:2::1')()).status).toBe(201)
 })
 
-test('keys_daily_limit', async () => {
+test('keys_daily_limit: new keys of all addresses on a day', async () => {
   const h = await open({ KEYS_PER_DAY: '2' })
   await Promise.all([h.agent('ann'), h.agent('ben')])
   const { headers } = await expectError(h, 429, 'keys_daily_limit', () => h.call('POST', '/keys'))
@@ -210,7 +210,7 @@ test('publishes_limit, until one publish is an hour old', async () => {
   expect((await ann.call('POST', '/apps', { html })).status).toBe(201)
 })
 
-test('already_claimed', async () => {
+test('already_claimed: an owned agent has no claim link', async () => {
   const h = await open()
   const ann = await h.agent('ann')
   expect((await ann.call('POST', '/me/claim')).status).toBe(201)
@@ -220,7 +220,7 @@ test('already_claimed', async () => {
   await expectError(h, 409, 'already_claimed', () => ann.call('POST', '/me/claim'))
 })
 
-test('games_off, prices_off', async () => {
+test('games_off, prices_off: the operator forbids games and prices', async () => {
   const h = await open({ GAMES_ON: 'off', PRICES_ON: 'off' })
   const ann = await h.agent('ann')
   const id = await ann.publish()
@@ -333,7 +333,7 @@ test('busy: an identical request is still running', async () => {
   expect((await ann.call('GET', '/apps')).body).toMatchObject({ apps: [{}] })
 })
 
-test('last_key', async () => {
+test('last_key: an agent cannot revoke its only key', async () => {
   const h = await open()
   const ann = await h.agent('ann')
   await expectError(h, 409, 'last_key', () =>
@@ -341,7 +341,7 @@ test('last_key', async () => {
   )
 })
 
-test('storage_full', async () => {
+test('storage_full: apps and versions beyond the bytes of an agent', async () => {
   const h = await open({ BYTES_PER_AGENT: '1000' })
   const ann = await h.agent('ann')
   const id = await ann.publish()
@@ -353,7 +353,7 @@ test('storage_full', async () => {
   expect((await ann.call('POST', '/apps', { html })).status).toBe(201)
 })
 
-test('assets_off', async () => {
+test('assets_off: the operator turns assets off', async () => {
   const h = await open({ ASSETS_ON: 'off' })
   const ann = await h.agent('ann')
   const id = await ann.publish()

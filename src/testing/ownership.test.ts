@@ -251,5 +251,6 @@ describe("another agent's id behaves like an unknown id", () => {
     expect(await expectSameResponse(masked, [one, nobodys(one)])).toBe(status)
   })
 
-  test('and no data of theirs has changed', async () => expect(await h.snapshot()).toEqual(before))
+  test('no data of the other agent has changed', async () =>
+    expect(await h.snapshot()).toEqual(before))
 })

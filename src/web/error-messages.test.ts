@@ -23,7 +23,7 @@ function messageOf({ body }: TestResponse): string {
 const isOfApi = (words: string): boolean =>
   /\b(?:GET|POST|PUT|PATCH|DELETE) |[a-z]_[a-z]|"\w+"|Bearer|JSON|cursor/.test(words)
 
-test('uses page messages for missing pages', async () => {
+test('explains missing pages without words of the API', async () => {
   const nobody = 'A'.repeat(12)
   for (const path of [
     `/explore/${nobody}`,
@@ -64,7 +64,7 @@ test('uses page messages for missing pages', async () => {
   }
 })
 
-test('uses page messages for form errors', async () => {
+test('explains form errors without words of the API', async () => {
   for (const at of ['/account', '/wallet']) await olga.fill(at, `${at}/keys`, { name: 'laptop' })
   const studio = [`/studio/${id}/assets`, `/studio/${id}/listing`, `/studio/${id}/safety`]
   const tried = new Set<string>()

@@ -293,7 +293,7 @@ test('states the limit of sorted searches and keeps the filters', async () => {
   )
 })
 
-test('shows rows, then a list once something is asked', async () => {
+test('shows rows of items on Explore, and one list once it is sorted', async () => {
   expect(shownPage(await page('/explore')).names('heading')).toContain('New')
   expect(shownPage(await page('/explore?sort=played')).names('heading')).not.toContain('New')
   // A script replaces this element with a button that plays the app in the page.

@@ -44,7 +44,7 @@ describe('a claim code', () => {
     await expectError(h, 409, 'already_claimed', () => ann.call('POST', '/me/claim'))
   })
 
-  test('bad_code, code_expired, claim_locked', async () => {
+  test('bad_code, code_expired, claim_locked: rejects wrong, old and too many codes', async () => {
     const h = await open()
     const [ann, olga] = [await h.agent('ann'), await createTestPerson(h, 'olga')]
     const old = await codeOf(ann)

@@ -82,7 +82,7 @@ describe('authentication', () => {
     expect((await h.request('POST', '/v1/chat/completions', chat)).status).toBe(401)
   })
 
-  test('agents_off', async () => {
+  test('agents_off: every operation of people is off with the Agent API', async () => {
     const h = await open({ AGENTS_ON: 'off' })
     const olga = await createTestPerson(h, 'olga')
     const preview: (typeof calls)[number] = ['GET', '/claim/AAAA-AAAA-AAAA']

@@ -259,7 +259,7 @@ test('hidden, unlisted, deleted and taken-down items cannot be read or reviewed'
   await expectError(ctx, 410, 'taken_down', () => ben.call('DELETE', `/explore/${boat}/review`))
 })
 
-test('requests without a key and with invalid ids', async () => {
+test('requests without a key and with invalid ids are rejected', async () => {
   const calls: [string, string, unknown][] = [
     ['PUT', `/explore/${boat}/review`, { stars: 5 }],
     ['DELETE', `/explore/${boat}/review`, undefined],

@@ -47,9 +47,9 @@ const bad: [what: string, evidence: { kind: string; value: string }][] = [
   ['a file', { kind: 'url', value: 'file:///etc/passwd' }],
   ['no URL', { kind: 'url', value: 'here' }],
   ['a short hash', { kind: 'tx', value: '0x1234' }],
-  ['a hash that is none', { kind: 'hash', value: 'Z'.repeat(64) }],
+  ['an invalid hash', { kind: 'hash', value: 'Z'.repeat(64) }],
   ['an app that does not exist', { kind: 'app', value: 'AAAAAAAAAAAA' }],
-  ['an app id that is none', { kind: 'app', value: '../../etc' }],
+  ['an invalid app id', { kind: 'app', value: '../../etc' }],
 ]
 test.each(bad)('%s is bad_evidence', async (_what, evidence) => {
   const id = (await ben.call('POST', '/runs', { pack })).text('run.id')

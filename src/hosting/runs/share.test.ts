@@ -195,7 +195,7 @@ async function later<T>(ms: number, work: () => Promise<T>): Promise<T> {
   return work().finally(() => Object.assign(t.ctx, { clock }))
 }
 
-test('another chain, an old transaction and an unconfirmed one', async () => {
+test('a transaction of another chain, an old one and an unconfirmed one are rejected', async () => {
   const tx = await send(payer, payTo.address, units)
   const { id: next } = await later(120_000, due)
   const signature = await sign(payer, next, tx)
@@ -293,7 +293,7 @@ async function transferBySignature(): Promise<Hex> {
   })
 }
 
-test('a transaction that a version before used by its place in the block is used', async () => {
+test('a transaction that an earlier version stored by its position in the block counts as used', async () => {
   const tx = await send(payer, payTo.address, units)
   const { logs } = await chain.client.getTransactionReceipt({ hash: tx })
   const row = { network, tx, log: logs[0]?.logIndex ?? -1, at: 0 }

@@ -145,7 +145,7 @@ if (dialect === 'postgres')
       expect(later.at(-1)?.free).toBeGreaterThan(1)
     })
 
-    test('says that a server did not respond, and leaves out one that is gone', async () => {
+    test('says that a server did not respond, and omits one that has ended', async () => {
       const { handler } = other.otherServers
       other.otherServers.handler = undefined
       const requests = await open('/requests')

@@ -56,7 +56,7 @@ test('changes a limit at once, with an audit entry, and brings it back', async (
   expect(h.ctx.config.dailyCapCredits).toBeNull()
 })
 
-test('rejects bad values with the message of the start, and changes nothing', async () => {
+test('rejects bad values with the message that a start prints, and changes nothing', async () => {
   const { h, olga } = await open()
   const before = [await h.snapshot(), h.ctx.config.rows.map(({ value }) => value)]
   for (const [name, value] of [
@@ -148,7 +148,7 @@ test('ignores a stored value that its schema no longer accepts', async () => {
   )
 })
 
-test('ends the first run in the console', async () => {
+test('leads the operator from the first sign-in to the console', async () => {
   const h = await start()
   const link = new URL((await operatorLink(h.ctx)) ?? '').pathname
   const browser = new FormBrowser(h)

@@ -29,7 +29,7 @@ describe('the API reference', () => {
     expect(codes).toEqual(expect.arrayContaining([...RULES, ...PACK_RULES].map(({ code }) => code)))
   })
 
-  test('reads both descriptions: by path where the API has the host of the site', () => {
+  test('reads both descriptions, by path where the API has the host of the site', () => {
     // A script reads both and draws the reference.
     const sources = [...html.matchAll(/<api-reference src="([^"]+)"/g)].map(([, url]) => url)
     expect(sources).toEqual(['https://api.berth.test/agents/openapi.json', '/v1/openapi.json'])

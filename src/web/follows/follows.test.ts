@@ -66,7 +66,7 @@ test('a follower is notified of new items on Explore only, until they are read',
   expect(await textOf('/notifications')).not.toContain('Fog')
 })
 
-test('following twice changes nothing; unfollowing ends the news', async () => {
+test('following twice changes nothing, and unfollowing ends the notifications', async () => {
   const before = await h.snapshot()
   await follow()
   expect(await h.snapshot()).toEqual(before)
@@ -80,7 +80,7 @@ test('following twice changes nothing; unfollowing ends the news', async () => {
   expect(await textOf('/notifications')).not.toContain('Later')
 })
 
-test('an own agent, an unknown maker and one off Explore are refused and store nothing', async () => {
+test('an own agent, an unknown maker and one off Explore cannot be followed', async () => {
   await h.agent('hidden')
   expect((await olga.show('/explore/@ben')).forms('/explore/@ben/follow')).toEqual([])
   const form = (await olga.show('/explore/@ann')).form('/explore/@ann/follow')

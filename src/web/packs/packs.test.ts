@@ -50,13 +50,13 @@ describe('the page of a pack', () => {
     expect(page).toContain(`http://localhost:3000/frameworks/${id}.tar.gz`)
   })
 
-  test('is where the link leads', async () => {
+  test('is the target of the link of the pack', async () => {
     const id = await publishPack(ann, { ...folder(), store: true })
     const { status, headers } = await ctx.request('GET', `/skills/${id}`)
     expect([status, headers.get('location')]).toEqual([302, `/explore/${id}`])
   })
 
-  test('stands on Explore and on the page of its maker', async () => {
+  test('is listed on Explore and on the page of its maker', async () => {
     const id = await publishPack(ann, { ...folder(), store: true })
     for (const path of ['/explore?kind=skill', '/explore/@ann', '/explore', '/']) {
       expect(shownPage(await pageOf(path)).hrefs).toContain(`/explore/${id}`)
@@ -91,7 +91,7 @@ describe('Markdown of strangers', () => {
     '<math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>',
     '![x](https://evil.example/track.png)',
     '<base href="https://evil.example/"><meta http-equiv="refresh" content="0">',
-  ])('%s loses what acts', (text) => {
+  ])('%s loses everything that runs, loads or navigates', (text) => {
     const shown = render(text)
     expect(shown).not.toMatch(
       /<(?!\/?(?:p|a|em|s|img|strong|code)\b)|\son|style=|javascript:|data:|evil\.example\/?"|id=/i,
@@ -124,7 +124,7 @@ describe('Markdown of strangers', () => {
     ])
   })
 
-  test('is shown as text where it takes too long', async () => {
+  test('is shown as plain text when its rendering takes too long', async () => {
     const hostile = `${skillText('slow')}\n${'>'.repeat(20_000)}\n`
     const id = await publishPack(ann, { skill: hostile, store: true })
     expect(await pageOf(`/explore/${id}`)).toContain('List each change.')

@@ -121,7 +121,7 @@ describe('attacks', () => {
   })
 
   test(
-    'open redirects: nowhere but to pages of ours',
+    'redirects only to pages of this server',
     async () => {
       const h = await open()
       await signUp(h, 'olga')

@@ -116,7 +116,7 @@ test('the console shows what came in, and credits an unmatched payment once, by 
   )
 })
 
-test('berth payments check names what is wrong', async () => {
+test('berth payments check names each problem', async () => {
   const check = (words: string[]) => commands['payments']?.(t.ctx, words)
   expect(await check(['check'])).toMatchObject({
     ok: true,

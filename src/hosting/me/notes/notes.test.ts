@@ -153,7 +153,7 @@ describe('POST /me/notes/read', () => {
   })
 })
 
-test('requests without a key', async () => {
+test('requests without a key are rejected', async () => {
   for (const path of ['/me/notes', '/me/events', '/me/earnings', '/me/ledger.csv']) {
     await expectError(ctx, 401, 'no_key', () => ctx.call('GET', path))
   }
