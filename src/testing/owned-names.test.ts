@@ -1,8 +1,9 @@
 /** Names of every object in what the fuzz does not reach: pages of the site, and hosted content. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 
-import { becomeOperator, findByName, operatorLink } from '../hosting/people/people.ts'
+import { becomeOperator, operatorLink } from '../hosting/people/people.ts'
 import { formType, hiddenFields, origin } from './fixtures/form-browser.ts'
+import { getPerson } from './fixtures/people.ts'
 import { listSiteRoutes } from './fixtures/site-routes.ts'
 import { startTestServer } from './fixtures/test-server.ts'
 import { ownedNames } from './openapi/hostile.ts'
@@ -27,9 +28,9 @@ const queries =
 
 test.each(ownedNames)('no page fails at %s in its path and query', async (name) => {
   await server.request('GET', '/new', { headers: person })
-  const olga = await findByName(server.ctx, 'olga')
+  const olga = await getPerson(server, 'olga')
   const link = await operatorLink(server.ctx)
-  if (olga && link) await becomeOperator(server.ctx, olga, link.split('/').at(-1) ?? '')
+  if (link) await becomeOperator(server.ctx, olga, link.split('/').at(-1) ?? '')
   expect((await server.request('GET', '/console', { headers: person })).status).toBe(200)
   const id = await ann.publish({ store: true })
   const query = new URLSearchParams(queries.split(' ').map((one): [string, string] => [one, name]))

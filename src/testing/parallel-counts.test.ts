@@ -13,7 +13,7 @@ import {
   notesPerAgentMax,
 } from '../limits.ts'
 import { createGatewayUser } from './fixtures/gateway.ts'
-import { publishPack } from './fixtures/packs-on-explore.ts'
+import { publishPackOnExplore } from './fixtures/packs-on-explore.ts'
 import { startTestServer, type TestAgent, type TestServer } from './fixtures/test-server.ts'
 
 let t: TestServer
@@ -66,7 +66,10 @@ test('parallel events keep at most the allowed notes of an agent', async () => {
 test('parallel calls start at most the allowed runs of an agent, also of several packs', async () => {
   const [ben, cy] = [await t.agent('ben'), await t.agent('cy')]
   const steps = [{ id: 'draft', title: 'Draft the notes', done: 'Each change has a line.' }]
-  const packs = [await publishPack(ben, { steps }, 'framework'), await publishPack(cy)]
+  const packs = [
+    await publishPackOnExplore(ben, { steps }, 'framework'),
+    await publishPackOnExplore(cy),
+  ]
   const all = await times(runsPerHour + 6, (at) =>
     ann.call('POST', '/runs', { pack: packs[at % packs.length] }),
   )

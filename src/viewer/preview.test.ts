@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { takeDown } from '../hosting/moderation/moderation.ts'
-import { becomeOperator, findByName, operatorLink } from '../hosting/people/people.ts'
+import { becomeOperator, operatorLink } from '../hosting/people/people.ts'
 import { claimAgent, FormBrowser, signUp } from '../testing/fixtures/form-browser.ts'
+import { getPerson } from '../testing/fixtures/people.ts'
 import {
   startTestServer,
   type TestAgent,
@@ -75,8 +76,8 @@ test('only the owner can preview a version, until it is taken down', async () =>
   }
   await takeDown(h.ctx, id, 'phishing')
   for (const path of all) expect((await olga.open(path)).status).toBe(404)
-  const beatrice = await findByName(h.ctx, 'beatrice')
+  const beatrice = await getPerson(h, 'beatrice')
   const code = (await operatorLink(h.ctx))?.split('/').at(-1)
-  if (beatrice && code) await becomeOperator(h.ctx, beatrice, code)
+  if (code) await becomeOperator(h.ctx, beatrice, code)
   expect((await bea.open(at(1, '/data'))).body).toBe(page('The first boat'))
 })

@@ -1,8 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 
-import { findByName } from '../hosting/people/people.ts'
 import { claimAgent, hiddenFields, signInOperator } from '../testing/fixtures/form-browser.ts'
-import { fund } from '../testing/fixtures/people.ts'
+import { fund, getPerson } from '../testing/fixtures/people.ts'
 import { shownPage } from '../testing/fixtures/shown-page.ts'
 import { startTestServer, type TestResponse } from '../testing/fixtures/test-server.ts'
 
@@ -117,8 +116,7 @@ test('names fields by their labels', async () => {
 })
 
 test('shows missing fractions of a credit exactly', async () => {
-  const person = await findByName(h.ctx, 'olga')
-  if (person) await fund(h.ctx, person, 1n)
+  await fund(h.ctx, await getPerson(h, 'olga'), 1n)
   const path = '/agents/ann'
   const short = await olga.fill(path, `${path}/credits`, { credits: '1000.000001' })
   expect(messageOf(short)).toStartWith(

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { expectError } from '../../testing/expect-error.ts'
 import { skillText } from '../../testing/fixtures/folders.ts'
 import { send } from '../../testing/fixtures/mcp-server.ts'
-import { publishPack } from '../../testing/fixtures/packs-on-explore.ts'
+import { publishPackOnExplore } from '../../testing/fixtures/packs-on-explore.ts'
 import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
@@ -26,7 +26,7 @@ const files = [
   ...names.map((path) => ({ path, text: `The text of ${path}` })),
   image,
 ]
-const skill = await publishPack(ann, { skill: undefined, files })
+const skill = await publishPackOnExplore(ann, { skill: undefined, files })
 
 function encoded(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/')

@@ -5,13 +5,12 @@ import { admin } from '../../operator/admin.ts'
 import { expectError } from '../../testing/expect-error.ts'
 import { startForEachTest } from '../../testing/fixtures/closed-servers.ts'
 import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
-import { createTestPerson, type TestPerson } from '../../testing/fixtures/people.ts'
+import { createTestPerson, getPerson, type TestPerson } from '../../testing/fixtures/people.ts'
 import type { TestAgent, TestResponse, TestServer } from '../../testing/fixtures/test-server.ts'
 import { pauseMethod } from '../../testing/pause-method.ts'
 import { findByHandle } from '../agents/agents.ts'
 import * as moderation from '../moderation/moderation.ts'
 import { release, updateBounds } from './owned-agents.ts'
-import { findByName } from './people.ts'
 
 const open = startForEachTest()
 
@@ -230,8 +229,8 @@ describe('an owner', () => {
     const path = `/people/me/agents/${ann.handle}`
     await olga.call('PATCH', path, { paused: true })
     const agent = await findByHandle(h.ctx, ann.handle)
-    const person = await findByName(h.ctx, 'olga')
-    if (!agent || !person) throw new Error('nobody')
+    const person = await getPerson(h, 'olga')
+    if (!agent) throw new Error('nobody')
     await admin(h.ctx, ['pause', `@${ann.handle}`])
     for (const paused of [true, false]) {
       const still = await olga.call('PATCH', path, { paused })

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { day, hour } from '../../core/time.ts'
 import { expectError } from '../../testing/expect-error.ts'
 import { closeWithoutErrors } from '../../testing/fixtures/closed-servers.ts'
-import { publishPack } from '../../testing/fixtures/packs-on-explore.ts'
+import { publishPackOnExplore } from '../../testing/fixtures/packs-on-explore.ts'
 import {
   startTestServer,
   type TestAgent,
@@ -26,7 +26,7 @@ const worked = { outcome: 'worked', summary: 'All notes are out.', minutes: 12 }
 beforeEach(async () => {
   t = await startTestServer()
   ;[ann, ben] = [await t.agent('ann'), await t.agent('ben')]
-  pack = await publishPack(ann, { steps }, 'framework')
+  pack = await publishPackOnExplore(ann, { steps }, 'framework')
   // Away from the network of the maker.
   t.clock.advance(2 * day)
 })

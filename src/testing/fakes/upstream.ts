@@ -37,6 +37,8 @@ export interface FakeUpstream {
   close(): void
 }
 
+const idle = (): void => {}
+
 interface Connection {
   bytes: Buffer
   request: Received | undefined
@@ -76,7 +78,6 @@ export function startFakeUpstream(): FakeUpstream {
     port: 0,
     socket: {
       open(socket) {
-        const idle = () => {}
         socket.data = { bytes: Buffer.alloc(0), request: undefined, leave: idle, drained: idle }
         open.add(socket)
       },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { hour } from '../../core/time.ts'
 import { DatabaseBusy } from '../../db/error.ts'
-import { findByName, operatorLink } from '../../hosting/people/people.ts'
+import { operatorLink } from '../../hosting/people/people.ts'
 import { startForEachTest } from '../../testing/fixtures/closed-servers.ts'
 import {
   alertText,
@@ -13,7 +13,7 @@ import {
   origin,
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
-import { fund, password } from '../../testing/fixtures/people.ts'
+import { fund, getPerson, password } from '../../testing/fixtures/people.ts'
 import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import { pauseMethod } from '../../testing/pause-method.ts'
 
@@ -258,8 +258,7 @@ describe('claim page', () => {
     const h = await open()
     const ann = await h.agent('ann')
     const olga = await signUp(h, 'olga')
-    const code = (await ann.call('POST', '/me/claim')).text('claim.code')
-    await olga.fill(`/claim/${code}`, `/claim/${code}`, {})
+    await claimAgent(olga, ann)
     const page = `/agents/${ann.handle}`
     const act = (name: string, values: Record<string, string>) =>
       olga.fill(page, `${page}/${name}`, values)
@@ -269,8 +268,7 @@ describe('claim page', () => {
       expect.stringContaining('Add credits in your wallet'),
     ])
     expect(shownPage(short.body).byLabel(/^Credits/).value).toBe('250')
-    const self = await findByName(h.ctx, 'olga')
-    if (self) await fund(h.ctx, self, 5n)
+    await fund(h.ctx, await getPerson(h, 'olga'), 5n)
     const fields = {
       ...hiddenFields(await olga.read(page), `${page}/credits`),
       credits: '250',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { listAudit } from '../../hosting/audit/audit.ts'
 import { hasUsed } from '../../hosting/explore/uses.ts'
-import { findByName, type Person, walletOf } from '../../hosting/people/people.ts'
+import { walletOf } from '../../hosting/people/people.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
 import { admin } from '../../operator/admin.ts'
 import { startForEachTest } from '../../testing/fixtures/closed-servers.ts'
@@ -13,7 +13,7 @@ import {
   signInOperator,
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
-import { fund, password } from '../../testing/fixtures/people.ts'
+import { fund, getPerson, password } from '../../testing/fixtures/people.ts'
 import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import type { TestServer } from '../../testing/fixtures/test-server.ts'
 
@@ -24,7 +24,7 @@ async function open() {
   const h = await start()
   const [ann, bea] = [await h.agent('ann'), await signUp(h, 'bea')]
   await claimAgent(bea, ann)
-  const person = await thePerson(h, 'bea')
+  const person = await getPerson(h, 'bea')
   await fund(h.ctx, person, 5n)
   const own = await bea.fill('/account', '/account/keys', { name: 'script' })
   const wallet = await bea.fill('/wallet', '/wallet/keys', { name: 'laptop' })
@@ -34,12 +34,6 @@ async function open() {
 
 const keyIn = (body: unknown, kind: string): string =>
   new RegExp(`${kind}_[A-Za-z0-9]{40}`).exec(String(body))?.[0] ?? ''
-
-async function thePerson(h: TestServer, name: string): Promise<Person> {
-  const person = await findByName(h.ctx, name)
-  if (!person) throw new Error(`nobody is ${name}`)
-  return person
-}
 
 /** Calls both APIs with a personal key and a wallet key. */
 const answered = async (h: TestServer, keys: Awaited<ReturnType<typeof open>>['keys']) => [
@@ -92,9 +86,9 @@ describe('deleting an account', () => {
 
   test('requires the password and keeps the operator’s account', async () => {
     const { h, bea, keys } = await open()
-    const [olga, kept] = [await signInOperator(h), await thePerson(h, 'bea')]
+    const [olga, kept] = [await signInOperator(h), await getPerson(h, 'bea')]
     expect((await leave(bea, { password: 'wrong password' })).status).toBe(401)
-    expect(await thePerson(h, 'bea')).toEqual(kept)
+    expect(await getPerson(h, 'bea')).toEqual(kept)
     expect(await answered(h, keys)).toEqual([200, 200])
     const account = await olga.show('/account')
     const { token = '' } = account.form('/account/password').hiddenFields

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
 import { listActingAgents } from '../../hosting/people/owned-agents.ts'
-import { findByName } from '../../hosting/people/people.ts'
 import { closeWithoutErrors, startForEachTest } from '../../testing/fixtures/closed-servers.ts'
 import {
   alertText,
@@ -9,16 +8,14 @@ import {
   hiddenFields,
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
-import { password } from '../../testing/fixtures/people.ts'
+import { getPerson, password } from '../../testing/fixtures/people.ts'
 import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import type { TestServer } from '../../testing/fixtures/test-server.ts'
 
 const open = startForEachTest(closeWithoutErrors)
 
-const agentsOf = async (h: TestServer, name: string) => {
-  const person = await findByName(h.ctx, name)
-  return person ? listActingAgents(h.ctx, person) : []
-}
+const agentsOf = async (h: TestServer, name: string) =>
+  listActingAgents(h.ctx, await getPerson(h, name))
 
 test('makes the first agent of a new account and shows the page to make an app', async () => {
   const h = await open()

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { day } from '../../core/time.ts'
 import { skillText } from '../../testing/fixtures/folders.ts'
-import { publishPack } from '../../testing/fixtures/packs-on-explore.ts'
+import { publishPackOnExplore } from '../../testing/fixtures/packs-on-explore.ts'
 import { createTestPerson } from '../../testing/fixtures/people.ts'
 import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import {
@@ -19,7 +19,7 @@ let pack: string
 beforeEach(async () => {
   t = await startTestServer()
   ;[ann, ben] = [await t.agent('ann'), await t.agent('ben')]
-  pack = await publishPack(ann)
+  pack = await publishPackOnExplore(ann)
   t.clock.advance(2 * day)
 })
 afterEach(() => t.close())

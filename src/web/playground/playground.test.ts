@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 
 import { listHistory } from '../../gateway/usage/history.ts'
-import { findByName } from '../../hosting/people/people.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
 import {
   alertText,
@@ -9,7 +8,7 @@ import {
   hiddenFields,
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
-import { fund } from '../../testing/fixtures/people.ts'
+import { fund, getPerson } from '../../testing/fixtures/people.ts'
 import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
@@ -18,8 +17,7 @@ const path = '/wallet/playground'
 const h = await startTestServer()
 const olga = await signUp(h, 'olga')
 const cy = await signUp(h, 'cyrus')
-const person = await findByName(h.ctx, 'olga')
-if (person) await fund(h.ctx, person, 1n)
+await fund(h.ctx, await getPerson(h, 'olga'), 1n)
 afterAll(() => h.close())
 
 const draft = { model: 'demo/chat', system: '', max_tokens: '50', turns: '[]' }
@@ -46,8 +44,8 @@ const question = (text: string) => ({
 })
 
 async function walletOf(name: string) {
-  const person = await findByName(h.ctx, name)
-  const owner = { kind: 'gateway', owner: person?.wallet ?? '' } as const
+  const { wallet } = await getPerson(h, name)
+  const owner = { kind: 'gateway', owner: wallet } as const
   const { data, total } = await listHistory(h.ctx, `gateway:${owner.owner}`, {})
   return { ...(await balanceOf(h.ctx, owner)), newest: data[0], total }
 }

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 
 import { listActingAgents } from '../../hosting/people/owned-agents.ts'
-import { findByName } from '../../hosting/people/people.ts'
 import { agentOwner } from '../../ledger/accounts.ts'
 import { balanceOf as balanceOfOwner } from '../../ledger/ledger.ts'
 import { closeWithoutErrors, startForEachTest } from '../../testing/fixtures/closed-servers.ts'
@@ -11,6 +10,7 @@ import {
   hiddenFields,
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
+import { getPerson } from '../../testing/fixtures/people.ts'
 import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import type { TestServer } from '../../testing/fixtures/test-server.ts'
 
@@ -37,8 +37,7 @@ async function watch(h: TestServer, bea: FormBrowser, path: string): Promise<str
 }
 
 async function balanceOf(h: TestServer, name: string) {
-  const person = await findByName(h.ctx, name)
-  const [agent] = person ? await listActingAgents(h.ctx, person) : []
+  const [agent] = await listActingAgents(h.ctx, await getPerson(h, name))
   return balanceOfOwner(h.ctx, agentOwner(agent?.id ?? ''))
 }
 

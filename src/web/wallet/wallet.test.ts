@@ -2,7 +2,6 @@ import { afterAll, expect, test } from 'bun:test'
 
 import { nano } from '../../core/money.ts'
 import { day } from '../../core/time.ts'
-import { findByName } from '../../hosting/people/people.ts'
 import { insertUse } from '../../models/history.ts'
 import {
   alertText,
@@ -11,7 +10,7 @@ import {
   signInOperator,
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
-import { fund } from '../../testing/fixtures/people.ts'
+import { fund, getPerson } from '../../testing/fixtures/people.ts'
 import { type Shown, shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
@@ -23,8 +22,7 @@ const cy = await signUp(h, 'cyrus')
 afterAll(() => h.close())
 
 async function wallet(name: string, usd = 0n): Promise<string> {
-  const person = await findByName(h.ctx, name)
-  if (!person) throw new Error(`there is no ${name}`)
+  const person = await getPerson(h, name)
   if (usd > 0n) await fund(h.ctx, person, usd)
   return `gateway:${person.wallet}`
 }
