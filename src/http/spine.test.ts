@@ -19,12 +19,12 @@ import { contentOf } from './entity.ts'
 
 setDefaultTimeout(60_000)
 
-const server = await startTestServer()
-afterAll(() => server.close())
-const world = await createWorld(server)
-const gatewayKey = (await server.request('POST', '/accounts/create')).text('api_key')
-const described = listOperations(await getDocument(server))
-const { content } = contentOf(await describedAgentApi(server.ctx))
+const t = await startTestServer()
+afterAll(() => t.close())
+const world = await createWorld(t)
+const gatewayKey = (await t.request('POST', '/accounts/create')).text('api_key')
+const described = listOperations(await getDocument(t))
+const { content } = contentOf(await describedAgentApi(t.ctx))
 const tools = toolsOf(readDescription(await content.json()), agentOperations)
 
 /** A call for both transports. */
@@ -48,7 +48,7 @@ const comparable = (body: unknown): unknown =>
   JSON.parse(JSON.stringify(body).replace(newWithEachCall, 'new'))
 
 async function overHttp({ operation }: Tool, { path, body, key }: Call): Promise<Outcome> {
-  const response: TestResponse = await server.call(operation.method, path, {
+  const response: TestResponse = await t.call(operation.method, path, {
     body,
     key,
     from: world.from(),
@@ -61,7 +61,7 @@ async function overHttp({ operation }: Tool, { path, body, key }: Call): Promise
 
 async function overMcp({ operation }: Tool, { args, key }: Call): Promise<Outcome> {
   const message = { from: world.from(), ...(key !== undefined && { key }) }
-  const { isError = false, structuredContent } = await callTool(server, operation.id, args, message)
+  const { isError = false, structuredContent } = await callTool(t, operation.id, args, message)
   return { isError, body: comparable(structuredContent) }
 }
 

@@ -5,13 +5,13 @@ import { fund, getPerson } from '../testing/fixtures/people.ts'
 import { shownPage } from '../testing/fixtures/shown-page.ts'
 import { startTestServer, type TestResponse } from '../testing/fixtures/test-server.ts'
 
-const h = await startTestServer()
-const ann = await h.agent('ann')
+const t = await startTestServer()
+const ann = await t.agent('ann')
 const id = await ann.publish({ store: true })
 await ann.call('PUT', `/apps/${id}/assets/lamp.json`, new Uint8Array([0x31]))
-const olga = await signInOperator(h)
+const olga = await signInOperator(t)
 await claimAgent(olga, ann)
-afterAll(() => h.close())
+afterAll(() => t.close())
 
 /** Returns the error of a form, or the message of an error page below its heading. */
 function messageOf({ body }: TestResponse): string {
@@ -116,7 +116,7 @@ test('names fields by their labels', async () => {
 })
 
 test('shows missing fractions of a credit exactly', async () => {
-  await fund(h.ctx, await getPerson(h, 'olga'), 1n)
+  await fund(t.ctx, await getPerson(t, 'olga'), 1n)
   const path = '/agents/ann'
   const short = await olga.fill(path, `${path}/credits`, { credits: '1000.000001' })
   expect(messageOf(short)).toStartWith(

@@ -13,11 +13,11 @@ const isIrreversible = (form: Shown): boolean => {
 }
 
 test('asks for confirmation of every irreversible action without JavaScript', async () => {
-  const h = await startTestServer()
-  const ann = await h.agent('ann')
+  const t = await startTestServer()
+  const ann = await t.agent('ann')
   const id = await ann.publish({ store: true })
   await ann.call('PUT', `/apps/${id}/assets/lamp.json`, new Uint8Array([0x31]))
-  const olga = await signUp(h, 'olga')
+  const olga = await signUp(t, 'olga')
   await claimAgent(olga, ann)
   for (const at of ['/account', '/wallet']) await olga.fill(at, `${at}/keys`, { name: 'laptop' })
   const forms: Shown[] = []
@@ -41,5 +41,5 @@ test('asks for confirmation of every irreversible action without JavaScript', as
     ])
     expect(dialog.attribute('popover')).not.toBeNull()
   }
-  await h.close()
+  await t.close()
 })

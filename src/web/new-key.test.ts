@@ -5,10 +5,10 @@ import { alertText, claimAgent, signUp } from '../testing/fixtures/form-browser.
 import { shownPage } from '../testing/fixtures/shown-page.ts'
 import { startTestServer } from '../testing/fixtures/test-server.ts'
 
-const h = await startTestServer()
-const bea = await signUp(h, 'bea')
-await claimAgent(bea, await h.agent('ann'))
-afterAll(() => closeWithoutErrors(h))
+const t = await startTestServer()
+const bea = await signUp(t, 'bea')
+await claimAgent(bea, await t.agent('ann'))
+afterAll(() => closeWithoutErrors(t))
 
 test('does not create a second key on reload', async () => {
   for (const [path, action, kind] of [

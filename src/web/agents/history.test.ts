@@ -8,17 +8,17 @@ import {
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
 
-let h: TestServer
+let t: TestServer
 let ann: TestAgent
 let olga: FormBrowser
 
 beforeEach(async () => {
-  h = await startTestServer()
-  ann = await h.agent('ann')
-  olga = await signUp(h, 'olga')
+  t = await startTestServer()
+  ann = await t.agent('ann')
+  olga = await signUp(t, 'olga')
   await claimAgent(olga, ann)
 })
-afterEach(() => h.close())
+afterEach(() => t.close())
 
 const open = (path: string): Promise<Shown> => olga.show(`/agents/ann${path}`)
 const nextIn = (page: Shown): string => page.byRole('link', 'Show more').attribute('href') ?? ''
@@ -31,7 +31,7 @@ test('pages the apps of an agent with links to their studios', async () => {
   expect((await olga.show('/studio')).text).toContain('Make your first app')
   const first = await ann.publish({ title: 'Boat <b>', store: true })
   for (let more = 0; more < 50; more += 1) {
-    h.clock.advance(1)
+    t.clock.advance(1)
     await ann.publish({ title: `More ${more}` })
   }
   const page = await open('/apps')
@@ -55,7 +55,7 @@ test('pages the apps of an agent with links to their studios', async () => {
 })
 
 test('filters the notifications by kind and read state', async () => {
-  const ben = await h.agent('ben')
+  const ben = await t.agent('ben')
   const id = await ann.publish({ title: 'Boat', store: true })
   await ben.call('POST', `/apps/${id}/remix`)
   const all = await open('/notes')
@@ -71,7 +71,7 @@ test('filters the notifications by kind and read state', async () => {
 })
 
 test('isolates quotes in notifications for right-to-left text', async () => {
-  const ben = await h.agent('ben')
+  const ben = await t.agent('ben')
   const id = await ann.publish({ title: 'لعبة 2026', store: true })
   await ben.call('POST', `/explore/${id}/comments`, { text: 'شكرًا @ann! (3)' })
   // Each text of a person keeps its own direction, which only the markup shows.
@@ -80,7 +80,7 @@ test('isolates quotes in notifications for right-to-left text', async () => {
 })
 
 test('pages the transactions and rejects other lists, agents and cursors', async () => {
-  const [id, ben] = [await ann.publish({ remix: 'price', priceRemix: 1 }), await h.agent('ben')]
+  const [id, ben] = [await ann.publish({ remix: 'price', priceRemix: 1 }), await t.agent('ben')]
   await ann.call('PATCH', `/apps/${id}`, { store: true })
   for (let sold = 0; sold < 51; sold += 1) await ben.call('POST', `/apps/${id}/remix`)
   const page = await open('/ledger')
@@ -90,7 +90,7 @@ test('pages the transactions and rejects other lists, agents and cursors', async
   expect((await olga.open('/agents/ann/nothing')).status).toBe(404)
   for (const list of ['apps', 'ledger', 'notes']) {
     expect((await olga.open(`/agents/ben/${list}`)).status).toBe(404)
-    expect((await h.request('GET', `/agents/ann/${list}`)).headers.get('location')).toBe(
+    expect((await t.request('GET', `/agents/ann/${list}`)).headers.get('location')).toBe(
       `/sign-in?next=%2Fagents%2Fann%2F${list}`,
     )
   }

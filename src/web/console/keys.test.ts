@@ -12,10 +12,10 @@ import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
 import { type Shown, shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer, type TestResponse } from '../../testing/fixtures/test-server.ts'
 
-const h = await startTestServer()
-const olga = await signInOperator(h)
-const gus = await createGatewayUser(h, '1')
-afterAll(() => h.close())
+const t = await startTestServer()
+const olga = await signInOperator(t)
+const gus = await createGatewayUser(t, '1')
+afterAll(() => t.close())
 
 const list = '/console/keys'
 /** Submits a form of a page with its hidden fields, of which `act` chooses the form. */
@@ -26,12 +26,12 @@ async function submit(path: string, values: Record<string, string>): Promise<Tes
 const secretIn = ({ body }: TestResponse): string =>
   /gk_[A-Za-z0-9]{40}/.exec(String(body))?.[0] ?? ''
 const chatWith = (key: string) =>
-  h.request('POST', '/v1/chat/completions', {
+  t.request('POST', '/v1/chat/completions', {
     key,
     body: { model: 'demo/chat', messages: [{ role: 'user', content: 'Hi.' }], max_tokens: 20 },
   })
 const decisionOf = async (did: string) =>
-  (await listAudit(h.ctx, 50, gus.creditId)).find((entry) => entry.did === did)
+  (await listAudit(t.ctx, 50, gus.creditId)).find((entry) => entry.did === did)
 
 test('creates, lists, changes, rotates and revokes the keys of an account', async () => {
   const account = `${list}/${gus.creditId}`
@@ -73,7 +73,7 @@ test('creates, lists, changes, rotates and revokes the keys of an account', asyn
   const rotated = await submit(`${account}/${id}`, { act: 'rotate', overlap_hours: '2' })
   const next = secretIn(rotated)
   expect([(await chatWith(key)).status, (await chatWith(next)).status]).toEqual([200, 200])
-  h.clock.advance(3 * hour)
+  t.clock.advance(3 * hour)
   expect([(await chatWith(key)).code, (await chatWith(next)).status]).toEqual(['key_expired', 200])
   expect(await olga.read(account)).toContain('expired')
   expect((await decisionOf('keys rotate'))?.why).toBe(`${id} by ${next.slice(0, 11)}`)
@@ -111,8 +111,8 @@ test('creates, changes and deletes projects, whose budgets their keys share', as
 })
 
 test('manages the keys of wallets and agents', async () => {
-  await signUp(h, 'mia', '198.51.100.9')
-  const ann = await h.agent('ann')
+  await signUp(t, 'mia', '198.51.100.9')
+  const ann = await t.agent('ann')
   const wallet = secretIn(await submit(`${list}/mia`, { act: 'key', name: 'hers' }))
   const hrefsOf = async (path: string) => (await olga.show(path)).hrefs
   expect(await hrefsOf(`${list}?q=mia`)).toContain(`${list}/mia/${wallet.slice(0, 11)}`)
@@ -128,8 +128,8 @@ test('manages the keys of wallets and agents', async () => {
 test('rejects wrong fields and other people, and changes nothing', async () => {
   const mine = secretIn(await submit(`${list}/${gus.creditId}`, { act: 'key', name: 'kept' }))
   const [account, id] = [`${list}/${gus.creditId}`, mine.slice(0, 11)]
-  const cy = await signUp(h, 'cyrus', '198.51.100.7')
-  const before = await h.snapshot()
+  const cy = await signUp(t, 'cyrus', '198.51.100.7')
+  const before = await t.snapshot()
   for (const [path, values] of [
     [account, { act: 'key', name: 'x'.repeat(81) }],
     [account, { act: 'key', project: 'AAAAAAAAAAAA' }],
@@ -154,5 +154,5 @@ test('rejects wrong fields and other people, and changes nothing', async () => {
     expect((await olga.open(path)).status).toBe(404)
   }
   expect((await olga.open(`${list}?cursor=odd`)).status).toBe(400)
-  expect(await h.snapshot()).toEqual(before)
+  expect(await t.snapshot()).toEqual(before)
 })

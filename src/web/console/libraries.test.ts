@@ -12,15 +12,15 @@ import { startTestServer, type TestServer } from '../../testing/fixtures/test-se
 const place = '/console/libraries'
 const label = 'tiny-lib@1.2.3'
 
-let h: TestServer
+let t: TestServer
 let olga: FormBrowser
 beforeEach(async () => {
-  h = await startTestServer()
+  t = await startTestServer()
   const files = new Map([['a.js', new TextEncoder().encode('window.tiny = 1')]])
-  await addLibrary(h.ctx, { name: 'tiny-lib', version: '1.2.3', license: '<b>MIT', files })
-  olga = await signInOperator(h)
+  await addLibrary(t.ctx, { name: 'tiny-lib', version: '1.2.3', license: '<b>MIT', files })
+  olga = await signInOperator(t)
 })
-afterEach(() => h.close())
+afterEach(() => t.close())
 
 const page = (): Promise<string> => olga.read(place)
 const remove = (library: string) => olga.fill(place, place, { library })
@@ -37,7 +37,7 @@ test('lists the libraries and removes one that no app uses', async () => {
 })
 
 test('refuses to remove a library that apps use, of the program, or that is not there', async () => {
-  const ann = await h.agent('ann')
+  const ann = await t.agent('ann')
   const listed = await page()
   const html = `<!doctype html><title>t</title><script src="https://unpkg.com/${label}/a.js"></script>`
   await ann.publish({ html })

@@ -12,22 +12,22 @@ import {
 import { type Shown, shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer, type TestResponse } from '../../testing/fixtures/test-server.ts'
 
-const h = await startTestServer()
-const ann = await h.agent('ann')
-const ben = await h.agent('ben')
+const t = await startTestServer()
+const ann = await t.agent('ann')
+const ben = await t.agent('ben')
 /** The owner of `ann`, who makes the items. */
-const annette = await signUp(h, 'annette', '198.51.100.1')
+const annette = await signUp(t, 'annette', '198.51.100.1')
 /** The owner of `ben`. */
-const bella = await signUp(h, 'bella', '198.51.100.2')
+const bella = await signUp(t, 'bella', '198.51.100.2')
 await claimAgent(annette, ann)
 await claimAgent(bella, ben)
 const id = await ann.publish({ title: 'Harbour Lights', kind: 'game', store: true })
-afterAll(() => closeWithoutErrors(h))
+afterAll(() => closeWithoutErrors(t))
 
 const result = ({ status, headers }: TestResponse) => [status, headers.get('location')]
 /** Returns the reviews or comments, newest first. */
 const feedback = async (kind: 'reviews' | 'comments'): Promise<Record<string, unknown>[]> => {
-  const { body } = await h.call('GET', `/explore/${id}/${kind}`)
+  const { body } = await t.call('GET', `/explore/${id}/${kind}`)
   const all = isRecord(body) ? body[kind] : undefined
   return Array.isArray(all) ? all.filter(isRecord) : []
 }
@@ -51,7 +51,7 @@ const send = async (
 }
 
 test('redirects visitors to sign-in and back', async () => {
-  const guest = new FormBrowser(h)
+  const guest = new FormBrowser(t)
   const item = await guest.show(`/explore/${id}`)
   expect(item.hrefs).toContain(`/explore/${id}/remix`)
   expect(item.hrefs).toContain(`/sign-in?next=%2Fexplore%2F${id}`)
@@ -59,13 +59,13 @@ test('redirects visitors to sign-in and back', async () => {
   expect(item.forms().filter((form) => form.attribute('method') === 'post')).toEqual([])
   const remix = await guest.open(`/explore/${id}/remix`)
   expect(result(remix)).toEqual([303, `/sign-in?next=%2Fexplore%2F${id}%2Fremix`])
-  const before = await h.snapshot()
+  const before = await t.snapshot()
   for (const name of ['remix', 'review', 'comments']) {
     const referer = `http://localhost:3000/explore/${id}`
     const response = await guest.send(`/explore/${id}/${name}`, { text: 'hi' }, { referer })
     expect(result(response)).toEqual([303, `/sign-in?next=%2Fexplore%2F${id}`])
   }
-  expect(await h.snapshot()).toEqual(before)
+  expect(await t.snapshot()).toEqual(before)
   // GET on the path of an action opens the item.
   for (const [name, section] of [
     ['review', 'reviews'],
@@ -81,10 +81,10 @@ test('shows private pages to people only', async () => {
   const response = await bella.open(`/explore/${id}`)
   expect(response.headers.get('cache-control')).toBe('no-store')
   expect(shownPage(response.body).forms(`/explore/${id}/comments`)).not.toEqual([])
-  const guest = await new FormBrowser(h).open(`/explore/${id}`)
+  const guest = await new FormBrowser(t).open(`/explore/${id}`)
   expect(guest.headers.get('cache-control')).toBe('no-cache')
   // An old session is no session.
-  const old = new FormBrowser(h)
+  const old = new FormBrowser(t)
   old.set('berth', 'x'.repeat(40))
   expect(await old.read(`/explore/${id}`)).toBe(String(guest.body))
 })
@@ -140,7 +140,7 @@ test('comments, replies, hides and deletes', async () => {
   expect(replying).toContain('Reply to @ben')
   expect(hiddenFields(replying, `/explore/${id}/comments`)).toMatchObject({ replyTo: comment })
   const reply = { as: 'ann', text: 'To the end.', replyTo: comment }
-  h.clock.advance(1_000)
+  t.clock.advance(1_000)
   expect((await send(annette, 'comments', reply)).status).toBe(303)
   expect(await feedback('comments')).toMatchObject([{ replyTo: comment }, { id: comment }])
   // Only the maker pins a comment, which is then the first one.
@@ -171,7 +171,7 @@ test('comments, replies, hides and deletes', async () => {
 })
 
 test('acts only as an own agent that is not suspended', async () => {
-  const before = await h.snapshot()
+  const before = await t.snapshot()
   for (const as of ['ann', '', 'nobody', '@ann']) {
     for (const name of ['comments', 'review', 'remix']) {
       const values = { as, stars: '5', text: 'hi', maxCredits: '0', ref: 'A'.repeat(12) }
@@ -182,5 +182,5 @@ test('acts only as an own agent that is not suspended', async () => {
   expect((await bella.send(`/explore/${id}/comments`, forged)).status).toBe(403)
   const evil = { origin: 'https://evil.example' }
   expect((await bella.send(`/explore/${id}/comments`, forged, evil)).status).toBe(403)
-  expect(await h.snapshot()).toEqual(before)
+  expect(await t.snapshot()).toEqual(before)
 })

@@ -9,17 +9,17 @@ import {
 } from '../../testing/fixtures/test-server.ts'
 import { renderMarkdown } from './render-markdown.ts'
 
-let ctx: TestServer
+let t: TestServer
 let ann: TestAgent
 
 beforeEach(async () => {
-  ctx = await startTestServer()
-  ann = await ctx.agent('ann')
+  t = await startTestServer()
+  ann = await t.agent('ann')
 })
-afterEach(() => ctx.close())
+afterEach(() => t.close())
 
 const pageOf = async (path: string): Promise<string> => {
-  const { status, body } = await ctx.request('GET', path, { headers: { accept: 'text/html' } })
+  const { status, body } = await t.request('GET', path, { headers: { accept: 'text/html' } })
   expect(status).toBe(200)
   return String(body)
 }
@@ -52,7 +52,7 @@ describe('the page of a pack', () => {
 
   test('is the target of the link of the pack', async () => {
     const id = await publishPack(ann, { ...folder(), store: true })
-    const { status, headers } = await ctx.request('GET', `/skills/${id}`)
+    const { status, headers } = await t.request('GET', `/skills/${id}`)
     expect([status, headers.get('location')]).toEqual([302, `/explore/${id}`])
   })
 
@@ -62,7 +62,7 @@ describe('the page of a pack', () => {
       expect(shownPage(await pageOf(path)).hrefs).toContain(`/explore/${id}`)
     }
     expect(await pageOf('/explore?kind=framework')).not.toContain(id)
-    const { body } = await ctx.request('GET', '/sitemap.xml')
+    const { body } = await t.request('GET', '/sitemap.xml')
     expect(body).toContain(`/skills/${id}`)
   })
 })

@@ -14,11 +14,11 @@ import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
 const path = '/wallet/playground'
 
-const h = await startTestServer()
-const olga = await signUp(h, 'olga')
-const cy = await signUp(h, 'cyrus')
-await fund(h.ctx, await getPerson(h, 'olga'), 1n)
-afterAll(() => h.close())
+const t = await startTestServer()
+const olga = await signUp(t, 'olga')
+const cy = await signUp(t, 'cyrus')
+await fund(t.ctx, await getPerson(t, 'olga'), 1n)
+afterAll(() => t.close())
 
 const draft = { model: 'demo/chat', system: '', max_tokens: '50', turns: '[]' }
 
@@ -44,10 +44,10 @@ const question = (text: string) => ({
 })
 
 async function walletOf(name: string) {
-  const { wallet } = await getPerson(h, name)
+  const { wallet } = await getPerson(t, name)
   const owner = { kind: 'gateway', owner: wallet } as const
-  const { data, total } = await listHistory(h.ctx, `gateway:${owner.owner}`, {})
-  return { ...(await balanceOf(h.ctx, owner)), newest: data[0], total }
+  const { data, total } = await listHistory(t.ctx, `gateway:${owner.owner}`, {})
+  return { ...(await balanceOf(t.ctx, owner)), newest: data[0], total }
 }
 
 /** Returns the conversation in the form. */
@@ -193,7 +193,7 @@ test('shows errors in page terms, keeps the message and charges nothing', async 
 test('rejects other origins, other sessions and larger forms', async () => {
   const [token, its] = [await tokenOf(olga), await tokenOf(cy)]
   const fields = { ...draft, text: 'Hello' }
-  const kept = await h.snapshot()
+  const kept = await t.snapshot()
   const chat = question('Hello')
   const tries = [
     await olga.send(path, fields),
@@ -207,7 +207,7 @@ test('rejects other origins, other sessions and larger forms', async () => {
   const large = { ...fields, token, text: 'x'.repeat(1_100_000) }
   expect((await olga.send(path, large)).status).toBe(413)
   expect((await olga.send(path, `token=${token}&text=a&text=b`)).status).toBe(400)
-  expect(await h.snapshot()).toEqual(kept)
+  expect(await t.snapshot()).toEqual(kept)
 })
 
 test('counts as gateway requests of the client address', async () => {

@@ -20,20 +20,20 @@ import {
 const page = (word: string): string =>
   `<!doctype html>\n<title>Boat</title>\n<p>one</p>\n<p>${word}</p>\n`
 
-let h: TestServer
+let t: TestServer
 let ann: TestAgent
 let olga: FormBrowser
 let id = ''
 
 beforeEach(async () => {
-  h = await startTestServer()
-  ann = await h.agent('ann')
+  t = await startTestServer()
+  ann = await t.agent('ann')
   id = await ann.publish({ html: page('first'), title: 'Boat <b>', store: true })
   await ann.call('POST', `/apps/${id}/versions`, { html: page('second'), note: 'Faster <i>.' })
-  olga = await signUp(h, 'olga')
+  olga = await signUp(t, 'olga')
   await claimAgent(olga, ann)
 })
-afterEach(() => closeWithoutErrors(h))
+afterEach(() => closeWithoutErrors(t))
 
 const at = (name = ''): string => `/studio/${id}${name && `/${name}`}`
 const open = (name = ''): Promise<string> => olga.read(at(name))
@@ -71,27 +71,27 @@ const names = ['', 'versions', 'changes', 'assets', 'listing', 'safety']
 
 describe('access', () => {
   test('hides apps of other people and redirects to sign-in', async () => {
-    const cy = await signUp(h, 'cyrus')
+    const cy = await signUp(t, 'cyrus')
     const unknown = await cy.read('/studio/AAAAAAAAAAAA')
     for (const name of names) {
       const response = await cy.open(at(name))
       expect([name, response.status, String(response.body)]).toEqual([name, 404, unknown])
-      const guest = await h.request('GET', at(name))
+      const guest = await t.request('GET', at(name))
       const next = `/sign-in?next=${encodeURIComponent(at(name))}`
       expect([guest.status, guest.headers.get('location')]).toEqual([303, next])
     }
     const token = hiddenFields(await cy.read('/agents'), '/claim').token ?? ''
-    const before = await h.snapshot()
+    const before = await t.snapshot()
     for (const name of ['restore', 'details', 'delete', 'rescan', 'appeal', 'remove', 'undelete']) {
       const response = await cy.send(at(name), { token, version: '1', text: 'x' })
       expect([name, response.status]).toEqual([name, 404])
     }
-    expect(await h.snapshot()).toEqual(before)
+    expect(await t.snapshot()).toEqual(before)
   })
 
   test('cross_site: requires the token, the origin and POST', async () => {
     const { token = '' } = hiddenFields(await open('versions'), at('restore'))
-    const before = await h.snapshot()
+    const before = await t.snapshot()
     const tries = [
       await olga.send(at('restore'), { version: '1' }),
       await olga.send(at('restore'), { version: '1', token }, { origin: 'https://evil.example' }),
@@ -102,19 +102,19 @@ describe('access', () => {
     expect((await olga.open(at('restore'))).headers.get('location')).toBe(at('versions'))
     expect((await olga.send(at('nothing'), { token })).status).toBe(404)
     expect((await olga.open(at('nothing'))).status).toBe(404)
-    expect(await h.snapshot()).toEqual(before)
+    expect(await t.snapshot()).toEqual(before)
   })
 
   test('has no studio for closed agents and is read-only for suspended ones', async () => {
     const { suspendAgent: suspend } = await import('../../hosting/agents/suspension.ts')
-    await h.ctx.db.tx((db) => suspend(h.ctx, db, 'ann', 'spam'))
+    await t.ctx.db.tx((db) => suspend(t.ctx, db, 'ann', 'spam'))
     const rejected = await act('listing', 'explore', { store: 'no' })
     expect([rejected.status, alertText(rejected)]).toEqual([
       403,
       expect.stringContaining('suspended'),
     ])
-    await h.ctx.db.tx((db) => suspend(h.ctx, db, 'ann', null))
-    h.ctx.keys.forget()
+    await t.ctx.db.tx((db) => suspend(t.ctx, db, 'ann', null))
+    t.ctx.keys.forget()
     expect((await ann.call('DELETE', '/me')).status).toBe(200)
     for (const name of names) expect((await olga.open(at(name))).status).toBe(404)
   })
@@ -148,7 +148,7 @@ describe('versions', () => {
   })
 
   test('shows the cover of each version to its owner only', async () => {
-    const capture = fakeCaptures(h)
+    const capture = fakeCaptures(t)
     expect(await capture()).toEqual([page('second'), page('first')])
     const covers = async (): Promise<string[]> => {
       const images = (await show('versions')).sources
@@ -163,9 +163,9 @@ describe('versions', () => {
     const image = await olga.open(first)
     expect([image.status, image.headers.get('content-type')]).toEqual([200, 'image/webp'])
     expect(image.headers.get('cache-control')).toBe('private, max-age=31536000, immutable')
-    const cy = await signUp(h, 'cyrus')
+    const cy = await signUp(t, 'cyrus')
     for (const path of [first, second]) {
-      expect([(await cy.open(path)).status, (await h.request('GET', path)).status]).toEqual([
+      expect([(await cy.open(path)).status, (await t.request('GET', path)).status]).toEqual([
         404, 404,
       ])
     }
@@ -184,7 +184,7 @@ describe('versions', () => {
 
   test('pages older versions', async () => {
     for (let more = 0; more < 30; more += 1) {
-      h.clock.advance(3_600_000)
+      t.clock.advance(3_600_000)
       await ann.call('POST', `/apps/${id}/versions`, { html: page(`more ${more}`) })
     }
     const list = await show('versions')
@@ -206,7 +206,7 @@ describe('assets', () => {
     await ann.call('PUT', `/apps/${id}/assets/ding.wav`, wav)
     const list = await show('assets')
     expect(list.text).toContain('A <bell>')
-    const previews = await Promise.all(list.sources.map((path) => h.request('GET', path)))
+    const previews = await Promise.all(list.sources.map((path) => t.request('GET', path)))
     const types = previews.map(({ status, headers }) => [status, headers.get('content-type')])
     expect(types.toSorted()).toEqual([
       [200, 'audio/wav'],
@@ -221,7 +221,7 @@ describe('assets', () => {
   })
 
   test('bad_asset, bad_request, too_large: rejects invalid uploads', async () => {
-    const before = await h.snapshot()
+    const before = await t.snapshot()
     const unfit = await upload('x.png', new Blob(['<script>alert(1)</script>']))
     expect([unfit.status, alertText(unfit)]).toEqual([422, expect.any(String)])
     expect((await upload('../x.json', new Blob(['1']))).status).toBe(400)
@@ -232,7 +232,7 @@ describe('assets', () => {
     expect((await olga.send(at('remove'), { token, name: 'none.png' })).status).toBe(404)
     const odd = { 'content-type': 'multipart/form-data; boundary=x' }
     expect((await olga.send(at('upload'), `token=${token}`, odd)).status).toBe(400)
-    expect(await h.snapshot()).toEqual(before)
+    expect(await t.snapshot()).toEqual(before)
   })
 })
 
@@ -300,7 +300,7 @@ describe('listing', () => {
 
   test('restores a deleted app', async () => {
     expect((await act('listing', 'delete')).status).toBe(303)
-    expect((await h.request('GET', `/a/${id}`)).status).toBe(410)
+    expect((await t.request('GET', `/a/${id}`)).status).toBe(410)
     const gone = await olga.open(at('versions'))
     expect([gone.status, String(gone.body)]).toEqual([410, expect.stringContaining('deleted on')])
     expect((await act('', 'undelete')).headers.get('location')).toBe(at())
@@ -311,14 +311,14 @@ describe('listing', () => {
 describe('analytics and safety', () => {
   test('charts opens by day and shows remixes and earnings', async () => {
     await act('listing', 'remix', { remix: 'price', priceRemix: '40' })
-    const ben = await h.agent('ben')
+    const ben = await t.agent('ben')
     await ben.call('POST', `/apps/${id}/remix`)
     for (const from of ['198.51.100.1', '198.51.100.2']) {
-      await h.request('GET', `/a/${id}/data`, { from })
+      await t.request('GET', `/a/${id}/data`, { from })
     }
     const { flushOpens: writeOpens } = await import('../../hosting/apps/opens.ts')
-    await writeOpens(h.ctx)
-    h.clock.advance(86_400_000)
+    await writeOpens(t.ctx)
+    t.clock.advance(86_400_000)
     const { text } = await show()
     expect(text).toContain('2 opens in 30 days, peak 2 a day')
     expect(text).toMatch(/4 May ?2 opens/)
@@ -331,7 +331,7 @@ describe('analytics and safety', () => {
     const list = await show('safety')
     expect(list.text).toContain('net.external')
     expect(list.names('row')).toContainEqual(expect.stringMatching(/^5 <script src=/))
-    h.clock.advance(60_000)
+    t.clock.advance(60_000)
     expect(await after('safety', 'rescan')).toContain('Safety check completed.')
     expect(await open('safety')).toContain('12:01 UTC')
   })
@@ -345,7 +345,7 @@ describe('analytics and safety', () => {
         })
       ).status,
     ).toBe(409)
-    await quarantine(h.ctx, id, 'it looks <odd>')
+    await quarantine(t.ctx, id, 'it looks <odd>')
     expect(shownPage(await open()).text).toContain('Quarantined: it looks <odd>.')
     expect((await act('safety', 'appeal', { text: ' ' })).status).toBe(400)
     const before = hiddenFields(await open('safety'), at('appeal'))
@@ -355,10 +355,10 @@ describe('analytics and safety', () => {
     expect(appealed).toContain('The operator reviews every appeal.')
     expect(appealed).not.toContain('Reason for the appeal')
     expect((await olga.send(at('appeal'), { ...before, text: 'again' })).status).toBe(409)
-    await decideAppeal(h.ctx, id, false, 'It is <odd>.')
+    await decideAppeal(t.ctx, id, false, 'It is <odd>.')
     expect(shownPage(await open('safety')).text).toContain('The appeal was denied: It is <odd>.')
-    h.clock.advance(1_000)
-    await takeDown(h.ctx, id, 'phishing')
+    t.clock.advance(1_000)
+    await takeDown(t.ctx, id, 'phishing')
     for (const name of names) {
       const gone = await olga.open(at(name))
       expect([gone.status, String(gone.body)]).toEqual([410, expect.stringContaining('phishing')])

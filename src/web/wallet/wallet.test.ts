@@ -16,14 +16,14 @@ import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
 const chat = { model: 'demo/chat', messages: [{ role: 'user', content: 'Ahoy' }], max_tokens: 5 }
 
-const h = await startTestServer({ DAILY_CAP_CREDITS: '300' })
-const olga = await signUp(h, 'olga')
-const cy = await signUp(h, 'cyrus')
-afterAll(() => h.close())
+const t = await startTestServer({ DAILY_CAP_CREDITS: '300' })
+const olga = await signUp(t, 'olga')
+const cy = await signUp(t, 'cyrus')
+afterAll(() => t.close())
 
 async function wallet(name: string, usd = 0n): Promise<string> {
-  const person = await getPerson(h, name)
-  if (usd > 0n) await fund(h.ctx, person, usd)
+  const person = await getPerson(t, name)
+  if (usd > 0n) await fund(t.ctx, person, usd)
   return `gateway:${person.wallet}`
 }
 
@@ -48,7 +48,7 @@ test('creates a key with a daily cap, spends, changes and revokes it, and shows 
   expect((await olga.show('/wallet')).byLabel(/^Daily cap/).value).toBe('300')
   const key = await newKey({ name: 'laptop', dailyCap: '0' })
   const prefix = key.slice(0, 11)
-  const ask = () => h.request('POST', '/v1/chat/completions', { key, body: chat })
+  const ask = () => t.request('POST', '/v1/chat/completions', { key, body: chat })
   expect([(await ask()).status, (await ask()).code]).toEqual([429, 'daily_cap'])
   expect((await olga.show('/wallet')).column('Last used').map(({ text }) => text)).toEqual([
     'Never',
@@ -65,7 +65,7 @@ test('creates a key with a daily cap, spends, changes and revokes it, and shows 
   // Spending by key names it.
   expect(shown.text.slice(shown.text.indexOf('By key'))).toContain('laptop')
   expect((await edit(prefix, { name: 'laptop' })).status).toBe(303)
-  expect(await h.request('GET', '/accounts/keys', { key }).then(({ body }) => body)).toMatchObject({
+  expect(await t.request('GET', '/accounts/keys', { key }).then(({ body }) => body)).toMatchObject({
     data: [{ id: prefix, daily_cap: null, name: 'laptop' }],
   })
   expect((await keys({ revoke: prefix })).status).toBe(303)
@@ -87,7 +87,7 @@ test('sets the models, budgets, rates and expiry of a key', async () => {
     tags: 'ci\nnight',
   }
   expect((await edit(prefix, settings)).status).toBe(303)
-  expect(await h.request('GET', '/accounts/keys', { key }).then(({ body }) => body)).toMatchObject({
+  expect(await t.request('GET', '/accounts/keys', { key }).then(({ body }) => body)).toMatchObject({
     data: [
       {
         name: 'Team of <b>',
@@ -106,7 +106,7 @@ test('sets the models, budgets, rates and expiry of a key', async () => {
   const form = await olga.read(`/wallet/keys/${prefix}`)
   expect(shownPage(form).names('heading')).toContain('Team of <b>')
   expect(shownPage(form).byLabel(/^Expires/).value).toBe('2026-06-01T08:30')
-  const kept = await h.snapshot()
+  const kept = await t.snapshot()
   for (const wrong of [
     { daily_cap: '-1' },
     { weekly_cap: '10000000000' },
@@ -126,14 +126,14 @@ test('sets the models, budgets, rates and expiry of a key', async () => {
     const form = shownPage(response.body).form(`/wallet/keys/${prefix}`)
     expect(form.fields).toMatchObject({ weekly_cap: settings.weekly_cap, ...wrong })
   }
-  expect(await h.snapshot()).toEqual(kept)
+  expect(await t.snapshot()).toEqual(kept)
   await keys({ revoke: prefix })
 })
 
 test('does not show, change or revoke keys of other people or malformed prefixes', async () => {
   const prefix = (await newKey({ name: 'hers' })).slice(0, 11)
   const { token = '' } = hiddenFields(await cy.read('/wallet'), '/wallet/keys')
-  const kept = await h.snapshot()
+  const kept = await t.snapshot()
   for (const odd of [prefix, 'gk_nothing00', '\u0000', '../..', prefix.slice(0, 5)]) {
     expect((await keys({ revoke: odd }, cy)).status).toBe(404)
   }
@@ -141,7 +141,7 @@ test('does not show, change or revoke keys of other people or malformed prefixes
     expect((await cy.open(`/wallet/keys/${odd}`)).status).toBe(404)
     expect((await cy.send(`/wallet/keys/${odd}`, { token, name: 'mine' })).status).toBe(404)
   }
-  expect(await h.snapshot()).toEqual(kept)
+  expect(await t.snapshot()).toEqual(kept)
 })
 
 test('keeps the typed values after an error', async () => {
@@ -159,7 +159,7 @@ test('keeps the typed values after an error', async () => {
 })
 
 test('shows failed calls with their reason, and stopped ones', async () => {
-  const eve = await signUp(h, 'evelyn')
+  const eve = await signUp(t, 'evelyn')
   const account = await wallet('evelyn')
   const ends = [
     ['failed', 'upstream_busy'],
@@ -167,12 +167,12 @@ test('shows failed calls with their reason, and stopped ones', async () => {
     ['interrupted', null],
   ] as const
   for (const [status, error] of ends) {
-    await h.ctx.db.tx((db) =>
+    await t.ctx.db.tx((db) =>
       insertUse(db, {
         ...used,
         account,
         model: 'm/x',
-        at: h.clock.now(),
+        at: t.clock.now(),
         status,
         error,
         held: nano(0n),
@@ -207,12 +207,12 @@ test('charts spending by day and by model for 7, 30 or 90 days', async () => {
   const account = await wallet('cyrus')
   expect(await cy.read('/wallet')).toContain('No usage in this period')
   const add = (model: string, daysAgo: number, credits: number) =>
-    h.ctx.db.tx((db) =>
+    t.ctx.db.tx((db) =>
       insertUse(db, {
         ...used,
         account,
         model,
-        at: h.clock.now() - daysAgo * day,
+        at: t.clock.now() - daysAgo * day,
         held: nano(0n),
         charged: nano(BigInt(credits * 1_000_000)),
       }),
@@ -241,17 +241,17 @@ test('charts spending by day and by model for 7, 30 or 90 days', async () => {
 })
 
 test('pages and filters usage and exports the CSV of the API', async () => {
-  const bea = await signUp(h, 'beatrice')
+  const bea = await signUp(t, 'beatrice')
   const account = await wallet('beatrice')
   expect(await bea.read('/wallet/history')).toContain('No usage yet')
-  await h.ctx.db.tx(async (db) => {
+  await t.ctx.db.tx(async (db) => {
     for (let at = 0; at < 60; at += 1) {
       await insertUse(db, {
         ...used,
         account,
         model: at % 2 ? 'm/odd' : '=even',
         requestId: `r${at}`,
-        at: h.clock.now() - (60 - at) * day,
+        at: t.clock.now() - (60 - at) * day,
         charged: nano(12_345n),
         held: nano(99_999n),
       })
@@ -275,9 +275,9 @@ test('pages and filters usage and exports the CSV of the API', async () => {
   expect(csv.headers.get('cache-control')).toBe('no-store')
   const made = await bea.fill('/wallet', '/wallet/keys', { name: '', dailyCap: '' })
   const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
-  const exported = await h.request('GET', `/queries/history?format=csv&${some}`, { key })
+  const exported = await t.request('GET', `/queries/history?format=csv&${some}`, { key })
   expect(csv.body).toBe(exported.body)
-  const all = await h.request('GET', '/queries/history?format=csv', { key })
+  const all = await t.request('GET', '/queries/history?format=csv', { key })
   expect((await bea.open('/wallet/history.csv?model=&from=')).body).toBe(all.body)
   for (const query of ['model=none', 'to=2020-01-01']) {
     expect(await bea.read(`/wallet/history?${query}`)).toContain('No matching requests')
@@ -291,13 +291,13 @@ test('pages and filters usage and exports the CSV of the API', async () => {
 })
 
 test('pages the transactions', async () => {
-  const dee = await signUp(h, 'deedee')
+  const dee = await signUp(t, 'deedee')
   expect(await dee.read('/wallet/ledger')).toContain('No transactions yet')
   await wallet('deedee', 1n)
   const made = await dee.fill('/wallet', '/wallet/keys', { name: 'a' })
   const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
   for (let at = 0; at < 55; at += 1) {
-    await h.request('POST', '/chat/completions', { key, body: chat, from: `192.0.2.${at}` })
+    await t.request('POST', '/chat/completions', { key, body: chat, from: `192.0.2.${at}` })
   }
   const first = await dee.show('/wallet/ledger')
   expect(first.text).toContain('4 May 2026, 12:00 UTC chat demo/chat')
@@ -319,11 +319,11 @@ test('pages the transactions', async () => {
 })
 
 test('formats large amounts exactly', async () => {
-  const max = await signUp(h, 'maximilian')
+  const max = await signUp(t, 'maximilian')
   await wallet('maximilian', 999_999n)
   const made = await max.fill('/wallet', '/wallet/keys', { name: 'a' })
   const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
-  await h.request('POST', '/chat/completions', { key, body: chat })
+  await t.request('POST', '/chat/completions', { key, body: chat })
   const [left] = (await max.show('/wallet/ledger')).column('Balance')
   expect(left && exactAmountOf(left)).toMatch(
     /^999,998,999\.99\d{1,4} credits, \$999,998\.99999\d+$/,
@@ -338,14 +338,14 @@ test('formats large amounts exactly', async () => {
 
 test('requires a session and explains how to add credits', async () => {
   for (const path of ['', '/history', '/history.csv', '/ledger', '/playground', '/playground/x']) {
-    const response = await h.request('GET', `/wallet${path}`, { headers: { origin } })
+    const response = await t.request('GET', `/wallet${path}`, { headers: { origin } })
     expect([path, response.status]).toEqual([path, 303])
     expect(response.headers.get('location')).toStartWith('/sign-in')
   }
   const page = await olga.read('/wallet')
   expect(page).toContain('Online payments are not available')
   // The operator grants credits in the console; other people send the operator a link to it.
-  const operator = await (await signInOperator(h, 'opal')).read('/wallet')
+  const operator = await (await signInOperator(t, 'opal')).read('/wallet')
   for (const [text, name] of [
     [page, 'olga'],
     [operator, 'opal'],
