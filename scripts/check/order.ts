@@ -16,7 +16,7 @@ const slow = [
   'src/testing/journeys/killed-builds.test.ts',
   'src/testing/journeys/people.test.ts',
   'src/gateway/paid/media.test.ts',
-  'src/hosting/apps/builds/builds.test.ts',
+  'src/apps/builds/builds.test.ts',
 ]
 
 /**
