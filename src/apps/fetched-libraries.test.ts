@@ -24,16 +24,16 @@ const tiny = 'https://unpkg.com/tiny-lib@1.2.3'
 async function open(packages: Record<string, Uint8Array>, options = {}) {
   const registry = openRegistry(packages, options)
   const settings = { LIBRARIES: 'fetch', LIBRARY_REGISTRY: registry.url }
-  const server = await startTestServer(settings)
-  const ann = await server.agent('ann')
+  const t = await startTestServer(settings)
+  const ann = await t.agent('ann')
   const publish = async (html: string) => recordOf((await ann.call('POST', '/apps', { html })).body)
   return {
-    ...server,
+    ...t,
     registry,
     publish,
     close: async () => {
       registry.close()
-      await server.close()
+      await t.close()
     },
   }
 }

@@ -57,7 +57,7 @@ const deep = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)
 describe('every operation that takes JSON refuses', () => {
   const bodies: [what: string, body: string | Uint8Array][] = [
     ['broken JSON', '{"model": "fake/ok", "messages": ['],
-    ['what is no JSON', 'model=fake/ok'],
+    ['text that is not JSON', 'model=fake/ok'],
     ['two values', '{} {}'],
     ['an array', '[]'],
     ['a text', '"hello"'],
@@ -67,7 +67,7 @@ describe('every operation that takes JSON refuses', () => {
     ['nesting a million deep', deep(1_000_000)],
     ['a field nested too deep', `{"model": "fake/ok", "messages": ${deep(100)}}`],
     ['a million values', `{"messages": [${'0,'.repeat(1_000_000)}0]}`],
-    ['bytes that are no UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])],
+    ['bytes that are not UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])],
     ['a byte order mark of UTF-16', new Uint8Array([0xff, 0xfe, 0x7b, 0, 0x7d, 0])],
     ['only __proto__', '{"__proto__": {"model": "fake/ok", "messages": [], "input": "x"}}'],
     ['only constructor', '{"constructor": {"prototype": {"model": "fake/ok"}}}'],
@@ -160,7 +160,7 @@ test('an unpaired surrogate is accepted like any character', async () => {
 })
 
 /** PDFs that unpack without end have their test beside their reader. */
-describe('files that are bombs', () => {
+describe('decompression bombs', () => {
   const upload = async (bytes: Uint8Array<ArrayBuffer>, name: string) => {
     const form = new FormData()
     form.append('file', new File([bytes], name))

@@ -115,7 +115,7 @@ describe.each(families)('every error of the paths of $name has its envelope', (f
   const { takers, readers, unknown, check } = family
   const json = { 'content-type': 'application/json' }
 
-  test('malformed bodies', async () => {
+  test('malformed bodies get an error in the envelope', async () => {
     const bodies = ['{', '[]', '""', 'null', '', '{}', '{"model": 7}', '{"model": "no/such"}']
     for (const path of takers) {
       for (const body of [...bodies, new Uint8Array([0x7b, 0xff]), 'x'.repeat(70_000)]) {
@@ -128,7 +128,7 @@ describe.each(families)('every error of the paths of $name has its envelope', (f
     }
   })
 
-  test('missing and wrong keys', async () => {
+  test('missing and wrong keys get an error in the envelope', async () => {
     for (const [method, path] of [
       ...takers.map((path) => ['POST', path] as const),
       ...readers.map((path) => ['GET', path] as const),
@@ -145,7 +145,7 @@ describe.each(families)('every error of the paths of $name has its envelope', (f
     }
   })
 
-  test('unknown paths and methods, and a server that starts', async () => {
+  test('unknown paths and methods, and a starting server, respond with the envelope', async () => {
     for (const path of [...unknown, ...takers]) {
       for (const method of ['GET', 'PUT', 'DELETE'] as const) {
         const response = await gus.call(method, path)

@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => t.close())
 
-test('again: releases its place, continues later and stays running for watchers', async () => {
+test('a job that runs again later frees its slot meanwhile and is shown as running', async () => {
   const id = await t.newJob()
   let looks = 0
   const poll: Run = async (work) => {

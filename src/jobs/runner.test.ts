@@ -10,11 +10,11 @@ import { balanceOf, openHold, settleHold } from '../money/ledger/ledger.ts'
 import { catchError } from '../testing/catch-error.ts'
 import { hang, openJobs, type Run, type TestJobs } from '../testing/fixtures/jobs.ts'
 import { ann, holdRequest, type TestLedger } from '../testing/fixtures/ledger.ts'
-import { until } from '../testing/until.ts'
-import { LeaseLost } from './handler.ts'
+import { type Job, LeaseLost } from './handler.ts'
 import * as jobs from './jobs.ts'
 import { queueConcurrency, queueConcurrencyPerOwner } from './limits.ts'
 import { shiftDue } from './rows.ts'
+import type { Runner } from './runner.ts'
 
 let t: TestJobs
 let books: TestLedger
@@ -23,6 +23,20 @@ beforeEach(async () => {
   books = t.books
 })
 afterEach(() => t.close())
+
+/** A run that never ends, and a promise of its begin. */
+function hangingRun(): { run: Run; begun: Promise<void> } {
+  const { promise: begun, resolve } = Promise.withResolvers<void>()
+  const run: Run = (work) => {
+    resolve()
+    return hang(work)
+  }
+  return { run, begun }
+}
+
+/** Waits until a job of a runner has ended, and returns it. */
+const endOf = (runner: Runner, id: string): Promise<Job | undefined> =>
+  runner.waitFor(id, { seen: Infinity, ms: minute })
 
 test('runs a job, reports its steps and charges it at the end', async () => {
   const id = await t.newJob()
@@ -56,7 +70,7 @@ test('runs a job, reports its steps and charges it at the end', async () => {
   expect(t.compensated).toEqual([])
 })
 
-test('failed, throwing and unrecordable jobs are compensated without charge', async () => {
+test('jobs that fail, throw or cannot be recorded are compensated and cost nothing', async () => {
   const error = { code: 'build_invalid', error: 'It draws nothing.' }
   const failing: [Run, string][] = [
     [async () => ({ end: 'failed', error }), 'build_invalid'],
@@ -102,17 +116,17 @@ test('two runners claim a job once', async () => {
 
 test('an expired lease is recovered once, then the job is interrupted', async () => {
   const id = await t.newJob()
-  const dead = t.runner(hang)
-  void dead.runDue()
-  await until(async () => (await t.get(id)).state === 'running')
-  const other = t.runner(hang)
+  const [first, second] = [hangingRun(), hangingRun()]
+  void t.runner(first.run).runDue()
+  await first.begun
+  const other = t.runner(second.run)
   books.clock.advance(jobLeaseMs - 1)
   await other.poll()
   expect((await t.get(id)).interruptions).toBe(0)
   books.clock.advance(1)
   await other.poll()
-  await until(async () => (await t.get(id)).interruptions === 1)
-  expect(await t.get(id)).toMatchObject({ state: 'running' })
+  await second.begun
+  expect(await t.get(id)).toMatchObject({ state: 'running', interruptions: 1 })
   books.clock.advance(jobLeaseMs)
   const third = t.runner(t.settle)
   await third.poll()
@@ -126,9 +140,9 @@ test('a start recovers the jobs of ended processes, whatever the clock says', as
   await t.abandon(left)
   const begun = await t.newJob({ reservedMs: hour })
   books.clock.advance(-hour)
-  await t.runner(t.settle).start()
-  await until(async () => (await t.get(left)).state === 'done')
-  expect(await t.get(left)).toMatchObject({ interruptions: 1 })
+  const runner = t.runner(t.settle)
+  await runner.start()
+  expect(await endOf(runner, left)).toMatchObject({ state: 'done', interruptions: 1 })
   expect(await t.get(begun)).toMatchObject({ interruptions: 0, lease: expect.any(String) })
 })
 
@@ -152,8 +166,8 @@ test('a clock set forward takes no time from running, waiting and reserved jobs'
   expect((await t.get(reserved)).lease).not.toBeNull()
   finish.resolve()
   for (const id of [running, waiting]) {
-    await until(async () => (await t.get(id)).ended !== null)
-    expect(await t.get(id)).toMatchObject({ state: 'done', charged: fromCredits(60) })
+    const ended = await endOf(runner, id)
+    expect(ended).toMatchObject({ state: 'done', charged: fromCredits(60) })
   }
   await runner.cancel(reserved)
 })
@@ -189,15 +203,16 @@ test('a clock set back does not delay waiting jobs', async () => {
 
 test('a run that lost its lease writes nothing', async () => {
   const id = await t.newJob()
-  const gate = Promise.withResolvers<void>()
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const errors: unknown[] = []
   const slow = t.runner(async (work) => {
+    begun.resolve()
     await gate.promise
     errors.push(await catchError(work.report({ step: 'writing' })))
     return t.settle(work)
   })
   const first = slow.runDue()
-  await until(async () => (await t.get(id)).state === 'running')
+  await begun.promise
   books.clock.advance(jobLeaseMs)
   const quick = t.runner(t.settle)
   await quick.runDue()
@@ -231,18 +246,17 @@ test('a crash at any step charges once or not at all', async () => {
   for (const died of ['claimed', 'noted', 'piece', 'twice'] as const) {
     const id = await t.newJob()
     const before = await balanceOf(books, ann)
+    const hanging = hangingRun()
     const dies = t.runner(async (work) => {
       if (died !== 'claimed') await work.report({ step: 'planning', data: { pieces: 0 } })
       if (died === 'piece') await piece(work, 1)
-      return hang(work)
+      return hanging.run(work)
     })
     void dies.runDue()
+    await hanging.begun
     const step = died === 'claimed' ? null : 'planning'
-    await until(async () => {
-      const job = await t.get(id)
-      return job.state === 'running' && job.step === step
-    })
-    if (died === 'piece') await until(async () => Object(await t.get(id)).data?.pieces === 1)
+    expect(await t.get(id)).toMatchObject({ state: 'running', step })
+    if (died === 'piece') expect(await t.get(id)).toMatchObject({ data: { pieces: 1 } })
     for (const run of died === 'twice' ? [hang, t.settle] : [t.settle]) {
       books.clock.advance(jobLeaseMs)
       const next = t.runner(async (work) => {
@@ -295,8 +309,8 @@ test('a job past its deadline times out, waiting or running', async () => {
   books.clock.advance(minute)
   await one.poll()
   for (const id of [running, waiting]) {
-    await until(async () => (await t.get(id)).state === 'failed')
-    expect(await t.get(id)).toMatchObject({ error: { code: 'timed_out' }, charged: zero })
+    const ended = await endOf(one, id)
+    expect(ended).toMatchObject({ state: 'failed', error: { code: 'timed_out' }, charged: zero })
   }
   expect(await t.spent()).toBe(0)
 })
@@ -330,8 +344,9 @@ test('hanging webhooks of one owner leave capacity in the queue for others', asy
   const { id } = await add('hook:other')
   const run: Run = async (work) =>
     work.job.owner === 'hook:hangs' ? hang(work) : { end: 'done', record: async () => {} }
-  await t.runner(run, {}, 'hooks').poll()
-  await until(async () => (await t.get(id)).state === 'done')
+  const runner = t.runner(run, {}, 'hooks')
+  await runner.poll()
+  expect(await endOf(runner, id)).toMatchObject({ state: 'done' })
   const states = await Promise.all(hung.map(async (one) => (await t.get(one)).state))
   expect(states.filter((state) => state === 'running')).toHaveLength(queueConcurrencyPerOwner.hooks)
 })

@@ -9,7 +9,7 @@ function open(labelsMax = 3) {
   return { latencies, advance: (ms: number) => void (now += ms) }
 }
 
-test('percentiles are within a step of the exact ones', () => {
+test('percentiles differ from the exact ones by at most one step of the histogram', () => {
   const { latencies } = open()
   for (let ms = 1; ms <= 1_000; ms += 1) latencies.record('a', ms, ms > 990 ? 500 : 200)
   const {
@@ -30,7 +30,7 @@ test('percentiles are within a step of the exact ones', () => {
   }
 })
 
-test('durations beyond the histogram are in its first and last step', () => {
+test('durations outside of the histogram count in its first or last step', () => {
   const { latencies } = open()
   for (const ms of [0, -1, 1e9]) latencies.record('a', ms, 404)
   const { count, clientErrors, p99 = 0 } = latencies.stats('a', minute)
@@ -38,7 +38,7 @@ test('durations beyond the histogram are in its first and last step', () => {
   expect(p99).toBeGreaterThan(400_000)
 })
 
-test('windows end, are reused after a turn, and form a history', () => {
+test('a window of time ends, its memory is used again, and ended windows form a history', () => {
   const { latencies, advance } = open()
   latencies.record('a', 10, 200)
   advance(minute)
@@ -54,14 +54,14 @@ test('windows end, are reused after a turn, and form a history', () => {
   expect(latencies.stats('a', 10 * minute).count).toBe(1)
 })
 
-test('labels past the most are counted together', () => {
+test('labels above the maximum are counted together', () => {
   const { latencies } = open(2)
   for (const label of ['a', 'b', 'c', 'd', 'e']) latencies.record(label, 1, 200)
   expect(latencies.labels()).toEqual(['a', 'b', 'other'])
   expect(latencies.stats('other', minute).count).toBe(3)
 })
 
-test('windows of several servers add up, without those outside of the ring', () => {
+test('windows of several servers add up, except those that are too old', () => {
   const [one, other] = [open(), open()]
   one.latencies.record('a', 10, 200)
   other.latencies.record('a', 10, 404)

@@ -19,7 +19,7 @@ function limited(max: number, at: number) {
 }
 
 test.each([0, 20_000, 50_000, 59_990])(
-  'a burst gets what is allowed, begun %d ms into a minute',
+  'a burst that begins %d ms into a minute gets exactly the allowed calls',
   (at) => {
     const { clock, limit } = limited(120, at)
     expect(burst(limit, clock, 150, 200)).toBe(120)

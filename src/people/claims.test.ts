@@ -13,15 +13,15 @@ const codeOf = async (agent: TestAgent): Promise<string> =>
 
 describe('a claim code', () => {
   test('shows its agent and makes one person the owner', async () => {
-    const h = await open()
+    const t = await open()
     const [ann, olga, cy] = [
-      await h.agent('ann'),
-      await createTestPerson(h, 'olga'),
-      await createTestPerson(h, 'cyrus'),
+      await t.agent('ann'),
+      await createTestPerson(t, 'olga'),
+      await createTestPerson(t, 'cyrus'),
     ]
     const id = await ann.publish()
     const code = await codeOf(ann)
-    const preview = await h.call('GET', `/claim/${code.toLowerCase().replaceAll('-', '')}`)
+    const preview = await t.call('GET', `/claim/${code.toLowerCase().replaceAll('-', '')}`)
     expect(preview.body).toMatchObject({
       agent: { handle: ann.handle, about: null },
       apps: [{ id }],
@@ -38,44 +38,44 @@ describe('a claim code', () => {
     expect((await ann.call('GET', '/me')).body).toMatchObject({ claimed: true, owner: 'olga' })
     expect((await ann.call('GET', '/me')).body).not.toHaveProperty('claim')
     for (const one of [olga, cy]) {
-      await expectError(h, 409, 'code_used', () => one.call('POST', '/claim', { code }))
+      await expectError(t, 409, 'code_used', () => one.call('POST', '/claim', { code }))
     }
-    await expectError(h, 409, 'code_used', () => h.call('GET', `/claim/${code}`))
-    await expectError(h, 409, 'already_claimed', () => ann.call('POST', '/me/claim'))
+    await expectError(t, 409, 'code_used', () => t.call('GET', `/claim/${code}`))
+    await expectError(t, 409, 'already_claimed', () => ann.call('POST', '/me/claim'))
   })
 
-  test('bad_code, code_expired, claim_locked', async () => {
-    const h = await open()
-    const [ann, olga] = [await h.agent('ann'), await createTestPerson(h, 'olga')]
+  test('bad_code, code_expired, claim_locked: rejects wrong, old and too many codes', async () => {
+    const t = await open()
+    const [ann, olga] = [await t.agent('ann'), await createTestPerson(t, 'olga')]
     const old = await codeOf(ann)
     const code = await codeOf(ann)
     const wrong = (code: string) => () => olga.call('POST', '/claim', { code })
-    await expectError(h, 404, 'bad_code', wrong(old))
-    await expectError(h, 404, 'bad_code', wrong('x'.repeat(100_000).slice(0, 60_000)))
-    h.clock.advance(30 * 24 * hour)
-    await expectError(h, 410, 'code_expired', wrong(code))
+    await expectError(t, 404, 'bad_code', wrong(old))
+    await expectError(t, 404, 'bad_code', wrong('x'.repeat(100_000).slice(0, 60_000)))
+    t.clock.advance(30 * 24 * hour)
+    await expectError(t, 410, 'code_expired', wrong(code))
     for (let tries = 0; tries < 10; tries += 1) {
-      await expectError(h, 404, 'bad_code', () => h.call('GET', `/claim/AAAA-AAAA-AAA${tries}`))
+      await expectError(t, 404, 'bad_code', () => t.call('GET', `/claim/AAAA-AAAA-AAA${tries}`))
     }
     const good = await codeOf(ann)
-    const locked = await expectError(h, 429, 'claim_locked', wrong(good))
+    const locked = await expectError(t, 429, 'claim_locked', wrong(good))
     expect(Number(locked.headers.get('retry-after'))).toBeLessThanOrEqual(3_600)
-    await expectError(h, 429, 'claim_locked', () => h.call('GET', `/claim/${good}`))
+    await expectError(t, 429, 'claim_locked', () => t.call('GET', `/claim/${good}`))
     const elsewhere = { body: { code: good }, key: olga.key, from: '198.51.100.7' }
-    expect((await h.call('POST', '/claim', elsewhere)).status).toBe(200)
-    h.clock.advance(2 * hour)
+    expect((await t.call('POST', '/claim', elsewhere)).status).toBe(200)
+    t.clock.advance(2 * hour)
     expect((await wrong(good)()).code).toBe('code_used')
   })
 
   test('only one of two concurrent claims succeeds', async () => {
-    const h = await open()
+    const t = await open()
     const people = [
-      await createTestPerson(h, 'olga'),
-      await createTestPerson(h, 'cyrus'),
-      await createTestPerson(h, 'bea'),
+      await createTestPerson(t, 'olga'),
+      await createTestPerson(t, 'cyrus'),
+      await createTestPerson(t, 'bea'),
     ]
     for (const name of ['ann', 'ben', 'dora']) {
-      const code = await codeOf(await h.agent(name))
+      const code = await codeOf(await t.agent(name))
       const all = await Promise.all(people.map((one) => one.call('POST', '/claim', { code })))
       const outcomes = all.map(({ status, code: why }) => why ?? status).sort()
       expect(outcomes).toEqual([200, 'code_used', 'code_used'])

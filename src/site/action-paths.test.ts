@@ -6,16 +6,17 @@ import {
   FormBrowser,
   signInOperator,
 } from '../testing/fixtures/form-browser.ts'
+import { shownPage } from '../testing/fixtures/shown-page.ts'
 import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
 
-let h: TestServer
+let t: TestServer
 beforeEach(async () => {
-  h = await startTestServer()
+  t = await startTestServer()
 })
-afterEach(() => h.close())
+afterEach(() => t.close())
 
 test('opens the page of a form at the path of its action', async () => {
-  const [ann, olga] = [await h.agent('ann'), await signInOperator(h)]
+  const [ann, olga] = [await t.agent('ann'), await signInOperator(t)]
   await claimAgent(olga, ann)
   const id = await ann.publish({ title: 'Boats' })
   const paths = {
@@ -40,7 +41,7 @@ test('opens the page of a form at the path of its action', async () => {
   }
   for (const [path, page] of Object.entries(all)) {
     // Without a session, the page redirects to sign-in and back.
-    for (const browser of [olga, new FormBrowser(h)]) {
+    for (const browser of [olga, new FormBrowser(t)]) {
       const response = await browser.open(path)
       expect([path, response.status, response.headers.get('location')]).toEqual([path, 303, page])
     }
@@ -54,7 +55,7 @@ test('opens the page of a form at the path of its action', async () => {
 })
 
 test('keeps the typed values of an invalid form and returns to it after a sign-in', async () => {
-  const [ann, olga] = [await h.agent('ann'), await signInOperator(h)]
+  const [ann, olga] = [await t.agent('ann'), await signInOperator(t)]
   await claimAgent(olga, ann)
   const typed = { credits: '-3' }
   const failed = await olga.fill('/agents/ann', '/agents/ann/credits', typed)
@@ -62,9 +63,9 @@ test('keeps the typed values of an invalid form and returns to it after a sign-i
     400,
     expect.stringContaining('Enter credits'),
   ])
-  expect(String(failed.body)).toContain('value="-3"')
+  expect(shownPage(failed.body).byLabel(/^Credits/).value).toBe('-3')
   // The session ends while the browser shows the path of the action.
-  const guest = new FormBrowser(h)
+  const guest = new FormBrowser(t)
   const referer = 'http://localhost:3000/agents/ann/credits'
   const response = await guest.send('/agents/ann/credits', typed, { referer })
   const location = response.headers.get('location') ?? ''

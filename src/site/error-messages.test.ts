@@ -1,27 +1,28 @@
 import { afterAll, expect, test } from 'bun:test'
 
-import { findByName } from '../people/people.ts'
 import { claimAgent, hiddenFields, signInOperator } from '../testing/fixtures/form-browser.ts'
-import { fund } from '../testing/fixtures/people.ts'
-import { startTestServer } from '../testing/fixtures/test-server.ts'
+import { fund, getPerson } from '../testing/fixtures/people.ts'
+import { shownPage } from '../testing/fixtures/shown-page.ts'
+import { startTestServer, type TestResponse } from '../testing/fixtures/test-server.ts'
 
-const h = await startTestServer()
-const ann = await h.agent('ann')
+const t = await startTestServer()
+const ann = await t.agent('ann')
 const id = await ann.publish({ store: true })
 await ann.call('PUT', `/apps/${id}/assets/lamp.json`, new Uint8Array([0x31]))
-const olga = await signInOperator(h)
+const olga = await signInOperator(t)
 await claimAgent(olga, ann)
-afterAll(() => h.close())
+afterAll(() => t.close())
 
-/** Returns the error of a form or of an error page. */
-const alertOf = (page: string): string =>
-  (/role="alert">([^]*?)<\/p>/.exec(page) ?? /class="lead">([^]*?)<\/p>/.exec(page))?.[1] ?? ''
+/** Returns the error of a form, or the message of an error page below its heading. */
+function messageOf({ body }: TestResponse): string {
+  const page = shownPage(body)
+  const [alert] = page.allByRole('alert')
+  return (alert ?? page.byRole('main').allByText(/\.$/)[0])?.text ?? ''
+}
 const isOfApi = (words: string): boolean =>
-  /\b(?:GET|POST|PUT|PATCH|DELETE) |[a-z]_[a-z]|(?:"|&quot;)\w+(?:"|&quot;)|Bearer|JSON|cursor/.test(
-    words,
-  )
+  /\b(?:GET|POST|PUT|PATCH|DELETE) |[a-z]_[a-z]|"\w+"|Bearer|JSON|cursor/.test(words)
 
-test('uses page messages for missing pages', async () => {
+test('explains missing pages without words of the API', async () => {
   const nobody = 'A'.repeat(12)
   for (const path of [
     `/explore/${nobody}`,
@@ -57,12 +58,12 @@ test('uses page messages for missing pages', async () => {
   ]) {
     const page = await olga.open(path)
     expect([path, page.status]).toEqual([path, page.status === 400 ? 400 : 404])
-    const message = alertOf(String(page.body))
+    const message = messageOf(page)
     expect([path, message, isOfApi(message)]).toEqual([path, expect.stringMatching(/\.$/), false])
   }
 })
 
-test('uses page messages for form errors', async () => {
+test('explains form errors without words of the API', async () => {
   for (const at of ['/account', '/wallet']) await olga.fill(at, `${at}/keys`, { name: 'laptop' })
   const studio = [`/studio/${id}/assets`, `/studio/${id}/listing`, `/studio/${id}/safety`]
   const tried = new Set<string>()
@@ -74,19 +75,18 @@ test('uses page messages for form errors', async () => {
     '/console/queue',
     ...studio,
   ]) {
-    const page = await olga.read(path)
-    for (const [, action = ''] of page.matchAll(/<form[^>]*method="post"\s+action="([^"]+)"/g)) {
-      const kept = hiddenFields(page, action)
+    for (const form of (await olga.show(path)).forms()) {
+      if (form.attribute('method') !== 'post') continue
+      const action = form.attribute('action') ?? ''
       // These actions would succeed and remove what the other forms need.
       if (/release|sign-out|\/delete|rescan/.test(action) || tried.has(action)) continue
       tried.add(action)
-      const form = page.split('<form').find((one) => one.includes(`action="${action}"`)) ?? ''
-      const names = [...form.matchAll(/name="(\w+)"/g)].map(([, name = '']) => name)
       for (const value of ['', '-1', '\u0000', 'odd', '99999999', 'x'.repeat(9_000)]) {
-        const typed = Object.fromEntries(names.map((name) => [name, value]))
-        const response = await olga.send(action, { ...typed, token: kept.token ?? '' })
+        const typed = Object.fromEntries(Object.keys(form.fields).map((name) => [name, value]))
+        const { token = '' } = form.hiddenFields
+        const response = await olga.send(action, { ...typed, token })
         if (response.status < 400) continue
-        const message = alertOf(String(response.body))
+        const message = messageOf(response)
         expect([action, message, isOfApi(message)]).toEqual([
           action,
           expect.stringMatching(/\.$/),
@@ -100,12 +100,12 @@ test('uses page messages for form errors', async () => {
 
 test('names fields by their labels', async () => {
   const send = async (act: string, values: Record<string, string>): Promise<string> =>
-    alertOf(String((await olga.fill(`/studio/${id}/listing`, `/studio/${id}/${act}`, values)).body))
+    messageOf(await olga.fill(`/studio/${id}/listing`, `/studio/${id}/${act}`, values))
   const shelf = 'other'
   const page = await olga.read(`/studio/${id}/safety`)
   const { token = '' } = hiddenFields(page, `/studio/${id}/rescan`)
   const appeal = await olga.send(`/studio/${id}/appeal`, { token, text: '' })
-  expect(alertOf(String(appeal.body))).toBe('“Text” needs 1 to 2000 characters.')
+  expect(messageOf(appeal)).toBe('“Text” needs 1 to 2000 characters.')
   expect([
     await send('details', { shelf, title: '\u0007' }),
     await send('details', { shelf, title: 'Boats', description: '\u0007' }),
@@ -116,18 +116,17 @@ test('names fields by their labels', async () => {
 })
 
 test('shows missing fractions of a credit exactly', async () => {
-  const person = await findByName(h.ctx, 'olga')
-  if (person) await fund(h.ctx, person, 1n)
+  await fund(t.ctx, await getPerson(t, 'olga'), 1n)
   const path = '/agents/ann'
   const short = await olga.fill(path, `${path}/credits`, { credits: '1000.000001' })
-  expect(alertOf(String(short.body))).toStartWith(
+  expect(messageOf(short)).toStartWith(
     'This costs 1,000.000001 credits and your wallet has 1,000. Nothing was transferred.',
   )
 })
 
 test('names the page that lists the keys when a key is already revoked', async () => {
   const revoke = async (at: string): Promise<string> =>
-    alertOf(String((await olga.fill(at, `${at}/keys`, { revoke: 'gk_gone' })).body))
+    messageOf(await olga.fill(at, `${at}/keys`, { revoke: 'gk_gone' }))
   expect([await revoke('/wallet'), await revoke('/account')]).toEqual([
     'This key was not found. Your wallet page lists your keys.',
     'This key was not found. Your account page lists your keys.',

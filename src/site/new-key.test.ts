@@ -1,13 +1,14 @@
 import { afterAll, expect, test } from 'bun:test'
 
 import { closeWithoutErrors } from '../testing/fixtures/closed-servers.ts'
-import { alertText, claimAgent, hiddenFields, signUp } from '../testing/fixtures/form-browser.ts'
+import { alertText, claimAgent, signUp } from '../testing/fixtures/form-browser.ts'
+import { shownPage } from '../testing/fixtures/shown-page.ts'
 import { startTestServer } from '../testing/fixtures/test-server.ts'
 
-const h = await startTestServer()
-const bea = await signUp(h, 'bea')
-await claimAgent(bea, await h.agent('ann'))
-afterAll(() => closeWithoutErrors(h))
+const t = await startTestServer()
+const bea = await signUp(t, 'bea')
+await claimAgent(bea, await t.agent('ann'))
+afterAll(() => closeWithoutErrors(t))
 
 test('does not create a second key on reload', async () => {
   for (const [path, action, kind] of [
@@ -16,14 +17,13 @@ test('does not create a second key on reload', async () => {
     ['/agents/ann', '/agents/ann/keys', 'ak'],
   ] as const) {
     const look = async () => {
-      const page = await bea.read(path)
-      // The form that creates a key is below the revoke forms.
-      const form = page.slice(page.lastIndexOf('<form', page.lastIndexOf(`action="${action}"`)))
-      return { keys: page.split('name="revoke"').length, form: hiddenFields(form, action) }
+      const forms = (await bea.show(path)).forms(action)
+      const creating = forms.filter((form) => form.names('button').includes('Create API key'))
+      return { keys: forms.length - creating.length, form: creating[0]?.hiddenFields ?? {} }
     }
     const { keys, form } = await look()
     const made = await bea.send(action, { ...form, name: 'script' })
-    expect(String(made.body)).toMatch(new RegExp(`<code>${kind}_[A-Za-z0-9]{40}<`))
+    shownPage(made.body).byText(new RegExp(`^${kind}_[A-Za-z0-9]{40}$`))
     const again = await bea.send(action, { ...form, name: 'script' })
     expect([again.status, alertText(again)]).toEqual([
       400,

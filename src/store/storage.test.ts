@@ -34,7 +34,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 testStorage(async () => ({ store, reopen: open, clock }))
 
-test('reads no other file', async () => {
+test('reads and removes only files of its own', async () => {
   writeFileSync(join(dir, 'other'), 'not yours')
   for (const name of ['other', '../other', 'ab/../../other']) {
     expect(await store.read(name)).toBeUndefined()

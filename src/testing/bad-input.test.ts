@@ -4,12 +4,12 @@ import { htmlBytesMax, jsonBodyBytesMax } from '../kernel/limits.ts'
 import { expectError } from './expect-error.ts'
 import { startTestServer } from './fixtures/test-server.ts'
 
-const ctx = await startTestServer()
-const ann = await ctx.agent('ann')
+const t = await startTestServer()
+const ann = await t.agent('ann')
 const id = await ann.publish()
 afterAll(async () => {
-  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
-  await ctx.close()
+  expect(t.lines.filter(({ level }) => level === 'error')).toEqual([])
+  await t.close()
 })
 
 const html = '<!doctype html><title>Boats</title><p>hello</p>'
@@ -40,7 +40,7 @@ const manyCallsMs = 180_000
 describe('every operation with a JSON body rejects', () => {
   const bodies: [what: string, body: string | Uint8Array][] = [
     ['broken JSON', '{"html": "<p>'],
-    ['what is no JSON', 'html=<p>hello</p>'],
+    ['text that is not JSON', 'html=<p>hello</p>'],
     ['two values', '{} {}'],
     ['an array', '[]'],
     ['a text', '"hello"'],
@@ -48,25 +48,23 @@ describe('every operation with a JSON body rejects', () => {
     ['null', 'null'],
     ['deep nesting', `{"html": ${deep(100)}}`],
     ['very deep nesting', deep(20_000)],
-    ['bytes that are no UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])],
+    ['bytes that are not UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])],
     ['a body that is only spaces', '   '],
   ]
   test.each(bodies)('%s', async (_, body) => {
     for (const [method, path] of takers()) {
-      await expectError(ctx, 400, 'bad_request', () => ann.call(method, path, body, json))
+      await expectError(t, 400, 'bad_request', () => ann.call(method, path, body, json))
     }
   })
 
   test('an unknown field, with its name and without its value', async () => {
     for (const [method, path, fine] of takers()) {
       const sent = { ...fine, colour: 'secret-blue' }
-      const response = await expectError(ctx, 400, 'bad_request', () =>
-        ann.call(method, path, sent),
-      )
+      const response = await expectError(t, 400, 'bad_request', () => ann.call(method, path, sent))
       expect(response.text('error')).toBe('"colour" is not a field of this operation. Remove it.')
     }
     const tricky = '{"html":"<p>hi</p>","__proto__":{"store":true}}'
-    await expectError(ctx, 400, 'bad_request', () => ann.call('POST', '/apps', tricky, json))
+    await expectError(t, 400, 'bad_request', () => ann.call('POST', '/apps', tricky, json))
   })
 
   test(
@@ -77,7 +75,7 @@ describe('every operation with a JSON body rejects', () => {
         for (const field of Object.keys(fine)) {
           for (const other of others) {
             if (field === 'about' && other === null) continue
-            await expectError(ctx, 400, 'bad_request', () =>
+            await expectError(t, 400, 'bad_request', () =>
               ann.call(method, path, { ...fine, [field]: other }),
             )
           }
@@ -90,7 +88,7 @@ describe('every operation with a JSON body rejects', () => {
   test('a body above the size limit', async () => {
     const large = new Uint8Array(jsonBodyBytesMax + 1).fill(0x20)
     for (const [method, path] of takers()) {
-      await expectError(ctx, 413, 'too_large', () => ann.call(method, path, large, json))
+      await expectError(t, 413, 'too_large', () => ann.call(method, path, large, json))
     }
   })
 })
@@ -106,12 +104,12 @@ describe('an operation without fields', () => {
 
   test('rejects a field by its name, and a body that is not an object', async () => {
     for (const path of takers()) {
-      const response = await expectError(ctx, 400, 'bad_request', () =>
+      const response = await expectError(t, 400, 'bad_request', () =>
         ann.call('POST', path, { colour: 'secret-blue' }),
       )
       expect(response.text('error')).toBe('"colour" is not a field of this operation. Remove it.')
-      await expectError(ctx, 400, 'bad_request', () => ann.call('POST', path, '[]', json))
-      await expectError(ctx, 401, 'no_key', () => ctx.call('POST', path, { body: { colour: 1 } }))
+      await expectError(t, 400, 'bad_request', () => ann.call('POST', path, '[]', json))
+      await expectError(t, 401, 'no_key', () => t.call('POST', path, { body: { colour: 1 } }))
     }
   })
 
@@ -127,12 +125,12 @@ describe('a missing body', () => {
   test('is rejected where a field is required', async () => {
     const needing = takers().filter(([, path]) => !/\/(keys|remix)$/.test(path))
     for (const [method, path] of needing) {
-      await expectError(ctx, 400, 'bad_request', () => ann.call(method, path))
+      await expectError(t, 400, 'bad_request', () => ann.call(method, path))
     }
   })
 
   test('creates an agent, and a key', async () => {
-    expect((await ctx.call('POST', '/keys')).status).toBe(201)
+    expect((await t.call('POST', '/keys')).status).toBe(201)
     expect((await ann.call('POST', '/me/keys')).status).toBe(201)
   })
 })
@@ -147,36 +145,36 @@ describe('POST /apps rejects', () => {
     ['a title of spaces', { html, title: '   ' }],
     ['a title of 81 characters', { html, title: 'a'.repeat(81) }],
     ['a title of two lines', { html, title: 'a\nb' }],
-    ['a title that turns the text around', { html, title: 'a\u202eb' }],
+    ['a title with a right-to-left override', { html, title: 'a\u202eb' }],
     ['a title with U+0000', { html, title: 'a\u0000b' }],
-    ['a title with half a character', { html, title: 'a\ud800b' }],
+    ['a title with an unpaired surrogate', { html, title: 'a\ud800b' }],
     ['a description of 501 characters', { html, description: 'a'.repeat(501) }],
     ['a description with U+0000', { html, description: '\u0000' }],
     ['a price without remix price', { html, priceRemix: 5 }],
     ['remix price without a price', { html, remix: 'price' }],
-    ['a price of nothing', { html, remix: 'price', priceRemix: 0 }],
-    ['a price over the most', { html, remix: 'price', priceRemix: 100_001 }],
+    ['a price of 0', { html, remix: 'price', priceRemix: 0 }],
+    ['a price above the maximum', { html, remix: 'price', priceRemix: 100_001 }],
     ['a price with a fraction', { html, remix: 'price', priceRemix: 1.5 }],
     ['a price as text', { html, remix: 'price', priceRemix: '5' }],
-    ['a truth as text', { html, store: 'true' }],
+    ['a boolean as text', { html, store: 'true' }],
     ['a ref that is too short', { html, ref: 'short' }],
     ['a ref with other characters', { html, ref: 'monday 123' }],
   ]
   test.each(bad)('%s', async (_, body) => {
-    await expectError(ctx, 400, 'bad_request', () => ann.call('POST', '/apps', body))
+    await expectError(t, 400, 'bad_request', () => ann.call('POST', '/apps', body))
   })
 
   test('an invalid Idempotency-Key', async () => {
     const headers = { 'idempotency-key': 'a b' }
-    await expectError(ctx, 400, 'bad_request', () => ann.call('POST', '/apps', { html }, headers))
+    await expectError(t, 400, 'bad_request', () => ann.call('POST', '/apps', { html }, headers))
   })
 
   test('5 MB of html, counted in UTF-8 bytes', async () => {
     const post = (text: string) => () => ann.call('POST', '/apps', { html: text })
-    await expectError(ctx, 413, 'too_large', post('a'.repeat(5 * 1_048_576)))
-    await expectError(ctx, 413, 'too_large', post('é'.repeat(htmlBytesMax / 2 + 1)))
+    await expectError(t, 413, 'too_large', post('a'.repeat(5 * 1_048_576)))
+    await expectError(t, 413, 'too_large', post('é'.repeat(htmlBytesMax / 2 + 1)))
     const large = 'b'.repeat(htmlBytesMax + 1)
-    await expectError(ctx, 413, 'too_large', () =>
+    await expectError(t, 413, 'too_large', () =>
       ann.call('POST', `/apps/${id}/versions`, { html: large }),
     )
   })
@@ -184,22 +182,20 @@ describe('POST /apps rejects', () => {
 
 describe('changes reject', () => {
   test('an empty change', async () => {
-    await expectError(ctx, 400, 'bad_request', () => ann.call('PATCH', `/apps/${id}`, {}))
-    await expectError(ctx, 400, 'bad_request', () => ann.call('PATCH', '/me', {}))
+    await expectError(t, 400, 'bad_request', () => ann.call('PATCH', `/apps/${id}`, {}))
+    await expectError(t, 400, 'bad_request', () => ann.call('PATCH', '/me', {}))
   })
 
   test('invalid single-line texts', async () => {
     for (const about of ['a'.repeat(161), 'a\nb', 'a\u0000', '\u2028', '\ud800', 7]) {
-      await expectError(ctx, 400, 'bad_request', () => ann.call('PATCH', '/me', { about }))
-      await expectError(ctx, 400, 'bad_request', () =>
-        ctx.call('POST', '/keys', { body: { about } }),
-      )
+      await expectError(t, 400, 'bad_request', () => ann.call('PATCH', '/me', { about }))
+      await expectError(t, 400, 'bad_request', () => t.call('POST', '/keys', { body: { about } }))
     }
     for (const name of ['', 'a'.repeat(81), 'a\u0000b', 'a\nb', '\udfff']) {
-      await expectError(ctx, 400, 'bad_request', () => ann.call('POST', '/me/keys', { name }))
+      await expectError(t, 400, 'bad_request', () => ann.call('POST', '/me/keys', { name }))
     }
     for (const note of ['a'.repeat(201), 'a\u0000b']) {
-      await expectError(ctx, 400, 'bad_request', () =>
+      await expectError(t, 400, 'bad_request', () =>
         ann.call('POST', `/apps/${id}/versions`, { html, note }),
       )
     }
@@ -218,8 +214,8 @@ describe('paths and queries reject', () => {
       'cursor=AA==',
     ]
     for (const query of [...queries, ...cursors]) {
-      await expectError(ctx, 400, 'bad_request', () => ann.call('GET', `/apps?${query}`))
-      await expectError(ctx, 400, 'bad_request', () =>
+      await expectError(t, 400, 'bad_request', () => ann.call('GET', `/apps?${query}`))
+      await expectError(t, 400, 'bad_request', () =>
         ann.call('GET', `/apps/${id}/versions?${query}`),
       )
     }
@@ -231,17 +227,17 @@ describe('paths and queries reject', () => {
     const { body } = await ann.call('GET', '/apps?limit=1')
     const next = String(Object(body).next)
     for (const path of others) {
-      await expectError(ctx, 400, 'bad_request', () => ann.call('GET', `${path}?cursor=${next}`))
+      await expectError(t, 400, 'bad_request', () => ann.call('GET', `${path}?cursor=${next}`))
     }
     expect((await ann.call('GET', `/apps?cursor=${next}`)).status).toBe(200)
   })
 
   test('versions that are not numbers', async () => {
     for (const version of ['0', '-1', '1.5', 'x', '0x1', '1e0', '1e9', '99999999999999999999']) {
-      await expectError(ctx, 400, 'bad_request', () =>
+      await expectError(t, 400, 'bad_request', () =>
         ann.call('POST', `/apps/${id}/versions/${version}/restore`),
       )
-      await expectError(ctx, 400, 'bad_request', () =>
+      await expectError(t, 400, 'bad_request', () =>
         ann.call('GET', `/apps/${id}/html?version=${version}`),
       )
     }
@@ -250,13 +246,11 @@ describe('paths and queries reject', () => {
   test('asset names that could be paths', async () => {
     const names = ['..%2f..%2fetc%2fpasswd', '%2fetc%2fpasswd', '.hidden', 'A.png', 'a%00.png']
     for (const name of [...names, 'a%5cb.png', 'é.png', 'a'.repeat(65), 'a b.png']) {
-      await expectError(ctx, 400, 'bad_request', () =>
+      await expectError(t, 400, 'bad_request', () =>
         ann.call('PUT', `/apps/${id}/assets/${name}`, '[]'),
       )
-      await expectError(ctx, 400, 'bad_request', () =>
-        ann.call('GET', `/apps/${id}/assets/${name}`),
-      )
-      await expectError(ctx, 400, 'bad_request', () =>
+      await expectError(t, 400, 'bad_request', () => ann.call('GET', `/apps/${id}/assets/${name}`))
+      await expectError(t, 400, 'bad_request', () =>
         ann.call('DELETE', `/apps/${id}/assets/${name}`),
       )
     }
@@ -265,10 +259,10 @@ describe('paths and queries reject', () => {
 
 test('a path that is not UTF-8 is not_found', async () => {
   const broken = ['/apps/%ff', `/apps/${id}/assets/%c0%ae`, `/looks/${id}/1/%e0%80`]
-  for (const path of broken) await expectError(ctx, 404, 'not_found', () => ann.call('GET', path))
+  for (const path of broken) await expectError(t, 404, 'not_found', () => ann.call('GET', path))
   const put = () => ann.call('PUT', `/apps/${id}/assets/%ff`, '[]')
-  await expectError(ctx, 404, 'not_found', put)
-  await expectError(ctx, 404, 'not_found', () => ann.call('DELETE', '/me/keys/%ff'))
+  await expectError(t, 404, 'not_found', put)
+  await expectError(t, 404, 'not_found', () => ann.call('DELETE', '/me/keys/%ff'))
 })
 
 test('a page with an unstorable title gets a cleaned one', async () => {

@@ -31,11 +31,11 @@ const text: unknown = expect.any(String)
 const app = { id: expect.stringMatching(/^[A-Za-z0-9_-]{12}$/), link: text, version: 1, icon: null }
 const agent = { handle: text, about: null, credits: 400, unread: 0, page: text }
 
-const ctx = await startTestServer()
-const ann = await ctx.agent('ann')
+const t = await startTestServer()
+const ann = await t.agent('ann')
 const id = await ann.publish()
-const operations = listOperations(await getDocument(ctx))
-afterAll(() => ctx.close())
+const operations = listOperations(await getDocument(t))
+afterAll(() => t.close())
 
 /** All operations of document 1, section 4. */
 const rows: Record<number, Row> = {
@@ -45,7 +45,7 @@ const rows: Record<number, Row> = {
     auth: 'none',
     done: [200],
     codes: {},
-    call: () => ctx.call('GET', '/on'),
+    call: () => t.call('GET', '/on'),
     gives: { on: true },
   },
   2: {
@@ -54,7 +54,7 @@ const rows: Record<number, Row> = {
     auth: 'none',
     done: [200],
     codes: { agents_off: 404 },
-    call: () => ctx.call('GET', '/'),
+    call: () => t.call('GET', '/'),
     gives: { urls: { docs: text, openapi: text, mcp: text }, quickstart: expect.any(Array) },
   },
   3: {
@@ -63,7 +63,7 @@ const rows: Record<number, Row> = {
     auth: 'none',
     done: [200],
     codes: { agents_off: 404 },
-    call: () => ctx.call('GET', '/openapi.json'),
+    call: () => t.call('GET', '/openapi.json'),
     gives: { openapi: '3.1.0', info: { version: '1.0.0' } },
   },
   4: {
@@ -79,7 +79,7 @@ const rows: Record<number, Row> = {
       keys_daily_limit: 429,
       rate_limited: 429,
     },
-    call: () => ctx.call('POST', '/keys'),
+    call: () => t.call('POST', '/keys'),
     gives: { agent, key: expect.stringMatching(/^ak_[A-Za-z0-9]{40}$/), claim: { url: text } },
   },
   5: {
@@ -291,7 +291,7 @@ describe('section 4, operation', () => {
 
   test.each(numbered)('%s needs its key, or none', async (_, row) => {
     const path = row.path.replace('{id}', id)
-    const { code } = await ctx.call(row.method, path, { from: '192.0.2.200' })
+    const { code } = await t.call(row.method, path, { from: '192.0.2.200' })
     expect(code).toBe(row.auth === 'key' ? 'no_key' : undefined)
   })
 })
@@ -315,7 +315,7 @@ describe('section 5', () => {
   test('a key is sent as a bearer token or in X-API-Key, never in the URL', async () => {
     const { key } = ann
     const statusOf = async (headers: Record<string, string>, query = '') =>
-      (await ctx.call('GET', `/me${query}`, { headers })).status
+      (await t.call('GET', `/me${query}`, { headers })).status
     expect(await statusOf({ authorization: `bearer  ${key}` })).toBe(200)
     expect(await statusOf({ 'x-api-key': key })).toBe(200)
     expect(await statusOf({ authorization: key })).toBe(401)
@@ -328,13 +328,13 @@ describe('every response', () => {
   test('can be read from any origin, without cookies', async () => {
     const origin = { origin: 'https://elsewhere.test' }
     for (const path of ['/on', '/me', '/no/such']) {
-      const { headers } = await ctx.call('GET', path, { headers: origin })
+      const { headers } = await t.call('GET', path, { headers: origin })
       expect(headers.get('access-control-allow-origin')).toBe('*')
       expect(headers.has('access-control-allow-credentials')).toBe(false)
       expect(headers.get('access-control-expose-headers')).toBe('*')
     }
     const preflightHeaders = { ...origin, 'access-control-request-method': 'PATCH' }
-    const preflight = await ctx.call('OPTIONS', `/apps/${id}`, { headers: preflightHeaders })
+    const preflight = await t.call('OPTIONS', `/apps/${id}`, { headers: preflightHeaders })
     expect(preflight.status).toBe(204)
     expect(preflight.headers.get('access-control-allow-methods')).toContain('PATCH')
     expect(preflight.headers.get('access-control-allow-headers')).toBe('authorization, *')
@@ -344,22 +344,22 @@ describe('every response', () => {
     const headers = { 'x-api-key': ann.key }
     const responses = [
       ...(await Promise.all(
-        ['/me', '/on', '/no/such'].map((path) => ctx.call('GET', path, { headers })),
+        ['/me', '/on', '/no/such'].map((path) => t.call('GET', path, { headers })),
       )),
-      await ctx.request('GET', '/v1/accounts/keys', { headers }),
+      await t.request('GET', '/v1/accounts/keys', { headers }),
     ]
     for (const response of responses) {
       expect(response.headers.get('cache-control')).toBe('no-store')
       expect(response.headers.get('x-content-type-options')).toBe('nosniff')
     }
-    const shared = await ctx.call('GET', '/openapi.json')
+    const shared = await t.call('GET', '/openapi.json')
     expect(shared.headers.get('cache-control')).toBe('no-cache')
   })
 
   test('is one log line without key and body', async () => {
-    const before = ctx.lines.length
+    const before = t.lines.length
     const { headers } = await ann.call('PATCH', `/apps/${id}`, { title: 'A secret title' })
-    expect(ctx.lines.slice(before)).toEqual([
+    expect(t.lines.slice(before)).toEqual([
       expect.objectContaining({
         level: 'info',
         event: 'request',
@@ -371,7 +371,7 @@ describe('every response', () => {
         address: ann.from,
       }),
     ])
-    const log = JSON.stringify(ctx.lines)
+    const log = JSON.stringify(t.lines)
     expect(log).not.toContain(ann.key)
     expect(log).not.toContain('A secret title')
   })

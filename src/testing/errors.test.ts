@@ -44,8 +44,8 @@ async function keyOf({ ctx: { db, clock } }: TestServer, kind: Key['kind']): Pro
   return (await db.tx((tx) => create(tx, clock, { kind, owner, dailyCap: null }))).text
 }
 
-test('no_key, bad_key', async () => {
-  const h = await open()
+test('no_key, bad_key: a missing and an unknown key', async () => {
+  const t = await open()
   const unknown = `ak_${'x'.repeat(40)}`
   for (const [method, path] of [
     ['GET', '/me'],
@@ -53,201 +53,201 @@ test('no_key, bad_key', async () => {
     ['PATCH', `/apps/${nobody}`],
   ] as const) {
     const body = method === 'GET' ? undefined : { nonsense: [] }
-    await expectError(h, 401, 'no_key', () => h.call(method, path, { body }))
-    await expectError(h, 401, 'bad_key', () => h.call(method, path, { body, key: unknown }))
-    await expectError(h, 401, 'bad_key', () => h.call(method, path, { body, key: 'nonsense' }))
+    await expectError(t, 401, 'no_key', () => t.call(method, path, { body }))
+    await expectError(t, 401, 'bad_key', () => t.call(method, path, { body, key: unknown }))
+    await expectError(t, 401, 'bad_key', () => t.call(method, path, { body, key: 'nonsense' }))
   }
-  await expectError(h, 401, 'no_key', () => h.call('POST', '/apps', { body: '{broken' }))
+  await expectError(t, 401, 'no_key', () => t.call('POST', '/apps', { body: '{broken' }))
   // RFC 9110, section 15.5.2: a 401 names its authentication scheme.
-  const responses = await Promise.all([h.call('GET', '/me'), h.request('GET', '/queries/history')])
+  const responses = await Promise.all([t.call('GET', '/me'), t.request('GET', '/queries/history')])
   const schemes = responses.map(({ headers }) => headers.get('www-authenticate'))
   expect(schemes).toEqual(['Bearer', 'Bearer'])
 })
 
 test('bad_key: a revoked key', async () => {
-  const h = await open()
-  const ann = await h.agent('ann')
+  const t = await open()
+  const ann = await t.agent('ann')
   const { body } = await ann.call('POST', '/me/keys', {})
   expect(body).toMatchObject({ prefix: expect.any(String) })
   expect((await ann.call('DELETE', `/me/keys/${ann.key.slice(0, 11)}`)).status).toBe(200)
-  await expectError(h, 401, 'bad_key', () => ann.call('GET', '/me'))
+  await expectError(t, 401, 'bad_key', () => ann.call('GET', '/me'))
 })
 
-test('wrong_key_kind, not_an_agent', async () => {
-  const h = await open()
-  const [gateway, person] = [await keyOf(h, 'gateway'), await keyOf(h, 'person')]
-  await expectError(h, 403, 'wrong_key_kind', () => h.call('GET', '/me', { key: gateway }))
-  await expectError(h, 403, 'wrong_key_kind', () => h.call('GET', '/apps', { key: person }))
-  await expectError(h, 403, 'wrong_key_kind', () => h.call('POST', '/me/claim', { key: gateway }))
-  await expectError(h, 400, 'not_an_agent', () => h.call('POST', '/me/claim', { key: person }))
+test('wrong_key_kind, not_an_agent: keys of gateway accounts and people', async () => {
+  const t = await open()
+  const [gateway, person] = [await keyOf(t, 'gateway'), await keyOf(t, 'person')]
+  await expectError(t, 403, 'wrong_key_kind', () => t.call('GET', '/me', { key: gateway }))
+  await expectError(t, 403, 'wrong_key_kind', () => t.call('GET', '/apps', { key: person }))
+  await expectError(t, 403, 'wrong_key_kind', () => t.call('POST', '/me/claim', { key: gateway }))
+  await expectError(t, 400, 'not_an_agent', () => t.call('POST', '/me/claim', { key: person }))
 })
 
-test('account_closed', async () => {
-  const h = await open()
-  const ann = await h.agent('ann')
+test('account_closed: a closed agent does nothing', async () => {
+  const t = await open()
+  const ann = await t.agent('ann')
   expect((await ann.call('DELETE', '/me')).status).toBe(200)
-  await expectError(h, 403, 'account_closed', () => ann.call('GET', '/me'))
-  await expectError(h, 403, 'account_closed', () => ann.call('POST', '/apps', { html }))
+  await expectError(t, 403, 'account_closed', () => ann.call('GET', '/me'))
+  await expectError(t, 403, 'account_closed', () => ann.call('POST', '/apps', { html }))
 })
 
 test('agents_off closes every operation but /on', async () => {
-  const h = await open({ AGENTS_ON: 'off' })
+  const t = await open({ AGENTS_ON: 'off' })
   for (const path of ['/', '/openapi.json', '/me', `/apps/${nobody}`]) {
-    await expectError(h, 404, 'agents_off', () => h.call('GET', path))
+    await expectError(t, 404, 'agents_off', () => t.call('GET', path))
   }
-  await expectError(h, 404, 'agents_off', () => h.call('POST', '/keys'))
-  expect((await h.call('GET', '/on')).body).toEqual({ on: false })
+  await expectError(t, 404, 'agents_off', () => t.call('POST', '/keys'))
+  expect((await t.call('GET', '/on')).body).toEqual({ on: false })
 })
 
-test('invite_only', async () => {
-  const h = await open({ KEYS_OPEN: 'invite', OPERATOR_TOKEN: 'come-in-please' })
-  await expectError(h, 403, 'invite_only', () => h.call('POST', '/keys'))
-  await expectError(h, 403, 'invite_only', () => h.call('POST', '/keys', { key: 'come-in-pleasf' }))
-  expect((await h.call('POST', '/keys', { key: 'come-in-please' })).status).toBe(201)
+test('invite_only: new keys need the operator token', async () => {
+  const t = await open({ KEYS_OPEN: 'invite', OPERATOR_TOKEN: 'come-in-please' })
+  await expectError(t, 403, 'invite_only', () => t.call('POST', '/keys'))
+  await expectError(t, 403, 'invite_only', () => t.call('POST', '/keys', { key: 'come-in-pleasf' }))
+  expect((await t.call('POST', '/keys', { key: 'come-in-please' })).status).toBe(201)
 })
 
 test('not_found: unknown, malformed, deleted and another agent’s ids', async () => {
-  const h = await open()
-  const [ann, ben] = [await h.agent('ann'), await h.agent('ben')]
+  const t = await open()
+  const [ann, ben] = [await t.agent('ann'), await t.agent('ben')]
   const id = await ann.publish()
   const gone = await ben.publish()
   await ben.call('DELETE', `/apps/${gone}`)
   const wrong = ['x', 'A'.repeat(13), '%2e%2e%2fetc', "1'or'1'='1", 'A%00A', '🙂'.repeat(6)]
   for (const other of [id, gone, nobody, ...wrong]) {
-    await expectError(h, 404, 'not_found', () => ben.call('GET', `/apps/${other}`))
-    await expectError(h, 404, 'not_found', () =>
+    await expectError(t, 404, 'not_found', () => ben.call('GET', `/apps/${other}`))
+    await expectError(t, 404, 'not_found', () =>
       ben.call('PATCH', `/apps/${other}`, { title: 'Mine' }),
     )
-    await expectError(h, 404, 'not_found', () => ben.call('DELETE', `/apps/${other}`))
-    await expectError(h, 404, 'not_found', () =>
+    await expectError(t, 404, 'not_found', () => ben.call('DELETE', `/apps/${other}`))
+    await expectError(t, 404, 'not_found', () =>
       ben.call('POST', `/apps/${other}/versions`, { html }),
     )
-    await expectError(h, 404, 'not_found', () =>
+    await expectError(t, 404, 'not_found', () =>
       ben.call('PUT', `/apps/${other}/assets/a.json`, '[]'),
     )
   }
-  await expectError(h, 404, 'not_found', () => ben.call('DELETE', '/me/keys/ak_xxxxxxxx'))
-  await expectError(h, 404, 'not_found', () =>
+  await expectError(t, 404, 'not_found', () => ben.call('DELETE', '/me/keys/ak_xxxxxxxx'))
+  await expectError(t, 404, 'not_found', () =>
     ben.call('DELETE', `/me/keys/${ann.key.slice(0, 11)}`),
   )
-  await expectError(h, 404, 'not_found', () => ben.call('GET', '/no/such/operation'))
-  await expectError(h, 405, 'method_not_allowed', () => ben.call('PUT', '/me', {}))
+  await expectError(t, 404, 'not_found', () => ben.call('GET', '/no/such/operation'))
+  await expectError(t, 405, 'method_not_allowed', () => ben.call('PUT', '/me', {}))
 })
 
-test('bad_handle, handle_taken', async () => {
-  const h = await open()
-  const make = (handle: unknown) => () => h.call('POST', '/keys', { body: { handle } })
+test('bad_handle, handle_taken: invalid, reserved and similar handles', async () => {
+  const t = await open()
+  const make = (handle: unknown) => () => t.call('POST', '/keys', { body: { handle } })
   expect((await make('paul-oliver')()).status).toBe(201)
-  await expectError(h, 409, 'handle_taken', make('paul-oliver'))
+  await expectError(t, 409, 'handle_taken', make('paul-oliver'))
   const bad = ['', 'ab', 'A-B-C', '-ann', 'ann-', 'a'.repeat(31), 'ann_b', 'änn', 'ann\n', '../ann']
   const reserved = ['admin', 'adm1n', 'api', 'supp0rt']
   const twins = ['pau1-oliver', 'paul-0liver', 'pauloliver', 'paul--oliver']
   for (const handle of [...bad, ...reserved, ...twins])
-    await expectError(h, 400, 'bad_handle', make(handle))
-  await expectError(h, 400, 'bad_request', make(7))
+    await expectError(t, 400, 'bad_handle', make(handle))
+  await expectError(t, 400, 'bad_request', make(7))
 })
 
 test('handle_taken: two agents claim one handle at the same time', async () => {
-  const h = await open()
-  const take = (from: string) => h.call('POST', '/keys', { body: { handle: 'only-one' }, from })
+  const t = await open()
+  const take = (from: string) => t.call('POST', '/keys', { body: { handle: 'only-one' }, from })
   const responses = await Promise.all([take('192.0.2.1'), take('192.0.2.2')])
   expect(responses.map(({ status }) => status).sort()).toEqual([201, 409])
   expect(responses.find(({ status }) => status === 409)?.code).toBe('handle_taken')
 })
 
 test('keys_address_limit, until the next day', async () => {
-  const h = await open({ KEYS_PER_ADDRESS_DAY: '3' })
-  const make = (from: string) => () => h.call('POST', '/keys', { from })
+  const t = await open({ KEYS_PER_ADDRESS_DAY: '3' })
+  const make = (from: string) => () => t.call('POST', '/keys', { from })
   for (const _ of [1, 2, 3]) expect((await make('2001:db8:1:2::1')()).status).toBe(201)
   // Addresses of one /64 count as one.
-  await expectError(h, 429, 'keys_address_limit', make('2001:db8:1:2:ffff::9'))
-  await expectError(h, 429, 'keys_address_limit', () =>
-    h.call('POST', '/keys', {
+  await expectError(t, 429, 'keys_address_limit', make('2001:db8:1:2:ffff::9'))
+  await expectError(t, 429, 'keys_address_limit', () =>
+    t.call('POST', '/keys', {
       from: '2001:db8:1:2::1',
       headers: { 'x-forwarded-for': '198.51.100.7', 'x-real-ip': '198.51.100.8' },
     }),
   )
   expect((await make('2001:db8:1:3::1')()).status).toBe(201)
-  h.clock.advance(day)
+  t.clock.advance(day)
   expect((await make('2001:db8:1:2::1')()).status).toBe(201)
 })
 
-test('keys_daily_limit', async () => {
-  const h = await open({ KEYS_PER_DAY: '2' })
-  await Promise.all([h.agent('ann'), h.agent('ben')])
-  const { headers } = await expectError(h, 429, 'keys_daily_limit', () => h.call('POST', '/keys'))
+test('keys_daily_limit: new keys of all addresses on a day', async () => {
+  const t = await open({ KEYS_PER_DAY: '2' })
+  await Promise.all([t.agent('ann'), t.agent('ben')])
+  const { headers } = await expectError(t, 429, 'keys_daily_limit', () => t.call('POST', '/keys'))
   expect(Number(headers.get('retry-after'))).toBe((12 * hour) / 1_000)
 })
 
 test('rate_limited, by address', async () => {
-  const h = await open({ REQUESTS_PER_MINUTE: '5' })
-  for (const _ of [1, 2, 3, 4, 5]) expect((await h.call('GET', '/on')).status).toBe(200)
-  await expectError(h, 429, 'rate_limited', () => h.call('GET', '/on'))
-  await expectError(h, 429, 'rate_limited', () => h.call('POST', '/keys'))
-  expect((await h.call('GET', '/on', { from: '203.0.113.10' })).status).toBe(200)
-  h.clock.advance(2 * minute)
-  expect((await h.call('GET', '/on')).status).toBe(200)
+  const t = await open({ REQUESTS_PER_MINUTE: '5' })
+  for (const _ of [1, 2, 3, 4, 5]) expect((await t.call('GET', '/on')).status).toBe(200)
+  await expectError(t, 429, 'rate_limited', () => t.call('GET', '/on'))
+  await expectError(t, 429, 'rate_limited', () => t.call('POST', '/keys'))
+  expect((await t.call('GET', '/on', { from: '203.0.113.10' })).status).toBe(200)
+  t.clock.advance(2 * minute)
+  expect((await t.call('GET', '/on')).status).toBe(200)
 })
 
 test('publishes_limit, until one publish is an hour old', async () => {
-  const h = await open({ PUBLISHES_PER_HOUR: '2' })
-  const ann = await h.agent('ann')
+  const t = await open({ PUBLISHES_PER_HOUR: '2' })
+  const ann = await t.agent('ann')
   const id = await ann.publish()
-  h.clock.advance(10 * minute)
+  t.clock.advance(10 * minute)
   await ann.publish()
-  const { headers } = await expectError(h, 429, 'publishes_limit', () =>
+  const { headers } = await expectError(t, 429, 'publishes_limit', () =>
     ann.call('POST', '/apps', { html: `${html}!` }),
   )
   expect(Number(headers.get('retry-after'))).toBe(50 * 60)
-  await expectError(h, 429, 'publishes_limit', () =>
+  await expectError(t, 429, 'publishes_limit', () =>
     ann.call('POST', `/apps/${id}/versions`, { html }),
   )
-  await expectError(h, 429, 'publishes_limit', () =>
+  await expectError(t, 429, 'publishes_limit', () =>
     ann.call('POST', `/apps/${id}/versions/1/restore`),
   )
   expect((await ann.call('POST', '/apps', { html, dryRun: true })).status).toBe(200)
-  h.clock.advance(50 * minute + 1)
+  t.clock.advance(50 * minute + 1)
   expect((await ann.call('POST', '/apps', { html })).status).toBe(201)
 })
 
-test('already_claimed', async () => {
-  const h = await open()
-  const ann = await h.agent('ann')
+test('already_claimed: an owned agent has no claim link', async () => {
+  const t = await open()
+  const ann = await t.agent('ann')
   expect((await ann.call('POST', '/me/claim')).status).toBe(201)
-  await h.ctx.db.tx((db) =>
+  await t.ctx.db.tx((db) =>
     db.update(agents).set({ owner: 'olga' }).where(eq(agents.handle, ann.handle)),
   )
-  await expectError(h, 409, 'already_claimed', () => ann.call('POST', '/me/claim'))
+  await expectError(t, 409, 'already_claimed', () => ann.call('POST', '/me/claim'))
 })
 
-test('games_off, prices_off', async () => {
-  const h = await open({ GAMES_ON: 'off', PRICES_ON: 'off' })
-  const ann = await h.agent('ann')
+test('games_off, prices_off: the operator forbids games and prices', async () => {
+  const t = await open({ GAMES_ON: 'off', PRICES_ON: 'off' })
+  const ann = await t.agent('ann')
   const id = await ann.publish()
   const priced = { remix: 'price', priceRemix: 5 }
-  await expectError(h, 400, 'games_off', () => ann.call('POST', '/apps', { html, kind: 'game' }))
-  await expectError(h, 400, 'bad_request', () => ann.call('POST', '/apps', { html, ...priced }))
-  await expectError(h, 400, 'bad_request', () => ann.call('PATCH', `/apps/${id}`, priced))
+  await expectError(t, 400, 'games_off', () => ann.call('POST', '/apps', { html, kind: 'game' }))
+  await expectError(t, 400, 'bad_request', () => ann.call('POST', '/apps', { html, ...priced }))
+  await expectError(t, 400, 'bad_request', () => ann.call('PATCH', `/apps/${id}`, priced))
   expect((await ann.call('PATCH', `/apps/${id}`, { remix: 'off' })).status).toBe(200)
 })
 
 test('blocked_by_scan gives its reasons', async () => {
-  const h = await open()
-  const ann = await h.agent('ann')
+  const t = await open()
+  const ann = await t.agent('ann')
   const id = await ann.publish()
   const post =
     (path: string, more = {}) =>
     () =>
       ann.call('POST', path, { html: phish, ...more })
-  const { body } = await expectError(h, 422, 'blocked_by_scan', post('/apps'))
+  const { body } = await expectError(t, 422, 'blocked_by_scan', post('/apps'))
   expect(body).toMatchObject({ reasons: [expect.stringContaining('phish.credential_form')] })
-  await expectError(h, 422, 'blocked_by_scan', post('/apps', { dryRun: true }))
-  await expectError(h, 422, 'blocked_by_scan', post(`/apps/${id}/versions`))
+  await expectError(t, 422, 'blocked_by_scan', post('/apps', { dryRun: true }))
+  await expectError(t, 422, 'blocked_by_scan', post(`/apps/${id}/versions`))
 })
 
 test('not_listable keeps the other changes of the call', async () => {
-  const h = await open()
-  const ann = await h.agent('ann')
+  const t = await open()
+  const ann = await t.agent('ann')
   const id = await ann.publish({ html: packed })
   const response = await ann.call('PATCH', `/apps/${id}`, {
     title: 'Gone',
@@ -262,11 +262,11 @@ test('not_listable keeps the other changes of the call', async () => {
 })
 
 test('taken_down: every operation on the app, its link, and the same page published again', async () => {
-  const h = await open()
-  const ann = await h.agent('ann')
+  const t = await open()
+  const ann = await t.agent('ann')
   const id = await ann.publish({ html })
-  await takeDown(h.ctx, id, 'phishing')
-  const { body } = await expectError(h, 410, 'taken_down', () => ann.call('GET', `/apps/${id}`))
+  await takeDown(t.ctx, id, 'phishing')
+  const { body } = await expectError(t, 410, 'taken_down', () => ann.call('GET', `/apps/${id}`))
   expect(body).toMatchObject({ reason: 'phishing', at: '2026-05-04T12:00:00.000Z' })
   const calls: [string, string, unknown?][] = [
     ['PATCH', '', { title: 'Back' }],
@@ -279,38 +279,38 @@ test('taken_down: every operation on the app, its link, and the same page publis
     ['PUT', '/assets/a.json', '[]'],
   ]
   for (const [method, path, sent] of calls) {
-    await expectError(h, 410, 'taken_down', () => ann.call(method, `/apps/${id}${path}`, sent))
+    await expectError(t, 410, 'taken_down', () => ann.call(method, `/apps/${id}${path}`, sent))
   }
-  await expectError(h, 422, 'blocked_by_scan', () => ann.call('POST', '/apps', { html }))
-  expect((await h.request('GET', `/a/${id}`)).status).toBe(410)
+  await expectError(t, 422, 'blocked_by_scan', () => ann.call('POST', '/apps', { html }))
+  expect((await t.request('GET', `/a/${id}`)).status).toBe(410)
 })
 
 test('no_builder: a prompt is rejected without a charge', async () => {
-  const h = await open({ BUILDER_MODEL: 'not/served' })
-  const ann = await h.agent('ann')
+  const t = await open({ BUILDER_MODEL: 'not/served' })
+  const ann = await t.agent('ann')
   const id = await ann.publish()
   const prompt = 'a small game about boats'
-  await expectError(h, 503, 'no_builder', () => ann.call('POST', '/apps', { prompt }))
-  await expectError(h, 503, 'no_builder', () =>
+  await expectError(t, 503, 'no_builder', () => ann.call('POST', '/apps', { prompt }))
+  await expectError(t, 503, 'no_builder', () =>
     ann.call('POST', `/apps/${id}/versions`, { prompt }),
   )
   expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 400, held: 0 })
 })
 
 test('a ref replays its response, and is ref_conflict with another body', async () => {
-  const h = await open()
-  const [ann, ben] = [await h.agent('ann'), await h.agent('ben')]
+  const t = await open()
+  const [ann, ben] = [await t.agent('ann'), await t.agent('ben')]
   const first = await ann.call('POST', '/apps', { html, ref: 'monday-1' })
-  const before = await h.snapshot()
+  const before = await t.snapshot()
   const again = await ann.call('POST', '/apps', { html, ref: 'monday-1' })
   const byHeader = await ann.call('POST', '/apps', { html }, { 'idempotency-key': 'monday-1' })
   expect([again.status, again.body]).toEqual([201, first.body])
   expect(byHeader.body).toEqual(first.body)
-  expect(await h.snapshot()).toEqual(before)
+  expect(await t.snapshot()).toEqual(before)
   const other = { html: `${html}2`, ref: 'monday-1' }
-  await expectError(h, 409, 'ref_conflict', () => ann.call('POST', '/apps', other))
+  await expectError(t, 409, 'ref_conflict', () => ann.call('POST', '/apps', other))
   const id = first.text('app.id')
-  await expectError(h, 409, 'ref_conflict', () =>
+  await expectError(t, 409, 'ref_conflict', () =>
     ann.call('POST', `/apps/${id}/versions`, { html, ref: 'monday-1' }),
   )
   expect((await ben.call('POST', '/apps', { html, ref: 'monday-1' })).text('app.id')).not.toBe(id)
@@ -321,44 +321,44 @@ test('a ref replays its response, and is ref_conflict with another body', async 
 })
 
 test('busy: an identical request is still running', async () => {
-  const h = await open()
-  const ann = await h.agent('ann')
+  const t = await open()
+  const ann = await t.agent('ann')
   const post = () => ann.call('POST', '/apps', { html, ref: 'at-once-1' })
-  const { begun, go } = pauseMethod(h.ctx.storage, 'put')
+  const { begun, go } = pauseMethod(t.ctx.storage, 'put')
   const first = post()
   await begun
-  for (let twin = 0; twin < 2; twin += 1) await expectError(h, 409, 'busy', post)
+  for (let twin = 0; twin < 2; twin += 1) await expectError(t, 409, 'busy', post)
   go()
   expect((await first).status).toBe(201)
   expect((await ann.call('GET', '/apps')).body).toMatchObject({ apps: [{}] })
 })
 
-test('last_key', async () => {
-  const h = await open()
-  const ann = await h.agent('ann')
-  await expectError(h, 409, 'last_key', () =>
+test('last_key: an agent cannot revoke its only key', async () => {
+  const t = await open()
+  const ann = await t.agent('ann')
+  await expectError(t, 409, 'last_key', () =>
     ann.call('DELETE', `/me/keys/${ann.key.slice(0, 11)}`),
   )
 })
 
-test('storage_full', async () => {
-  const h = await open({ BYTES_PER_AGENT: '1000' })
-  const ann = await h.agent('ann')
+test('storage_full: apps and versions beyond the bytes of an agent', async () => {
+  const t = await open({ BYTES_PER_AGENT: '1000' })
+  const ann = await t.agent('ann')
   const id = await ann.publish()
   const large = `${html}${'<!-- more -->'.repeat(100)}`
-  await expectError(h, 409, 'storage_full', () => ann.call('POST', '/apps', { html: large }))
-  await expectError(h, 409, 'storage_full', () =>
+  await expectError(t, 409, 'storage_full', () => ann.call('POST', '/apps', { html: large }))
+  await expectError(t, 409, 'storage_full', () =>
     ann.call('POST', `/apps/${id}/versions`, { html: large }),
   )
   expect((await ann.call('POST', '/apps', { html })).status).toBe(201)
 })
 
-test('assets_off', async () => {
-  const h = await open({ ASSETS_ON: 'off' })
-  const ann = await h.agent('ann')
+test('assets_off: the operator turns assets off', async () => {
+  const t = await open({ ASSETS_ON: 'off' })
+  const ann = await t.agent('ann')
   const id = await ann.publish()
-  await expectError(h, 404, 'assets_off', () => ann.call('GET', `/apps/${id}/assets`))
-  await expectError(h, 404, 'assets_off', () => ann.call('PUT', `/apps/${id}/assets/a.json`, '[]'))
+  await expectError(t, 404, 'assets_off', () => ann.call('GET', `/apps/${id}/assets`))
+  await expectError(t, 404, 'assets_off', () => ann.call('PUT', `/apps/${id}/assets/a.json`, '[]'))
 })
 
 test('try_again, not_ready: a read-only database', async () => {
@@ -368,14 +368,14 @@ test('try_again, not_ready: a read-only database', async () => {
     ...db,
     tx: (work) => (full ? Promise.reject(new DatabaseBusy('full')) : db.tx(work)),
   } satisfies typeof db
-  const h = await open({}, { db: engine })
-  const ann = await h.agent('ann')
+  const t = await open({}, { db: engine })
+  const ann = await t.agent('ann')
   const id = await ann.publish()
   full = true
-  await expectError(h, 503, 'not_ready', () => ann.call('PATCH', '/me', { about: 'hello' }))
-  await expectError(h, 503, 'try_again', () => h.call('POST', '/keys'))
-  await expectError(h, 503, 'try_again', () => ann.call('PATCH', `/apps/${id}`, { title: 'New' }))
-  await expectError(h, 503, 'try_again', () => ann.call('DELETE', `/apps/${id}`))
-  await expectError(h, 503, 'try_again', () => ann.call('POST', '/me/claim'))
+  await expectError(t, 503, 'not_ready', () => ann.call('PATCH', '/me', { about: 'hello' }))
+  await expectError(t, 503, 'try_again', () => t.call('POST', '/keys'))
+  await expectError(t, 503, 'try_again', () => ann.call('PATCH', `/apps/${id}`, { title: 'New' }))
+  await expectError(t, 503, 'try_again', () => ann.call('DELETE', `/apps/${id}`))
+  await expectError(t, 503, 'try_again', () => ann.call('POST', '/me/claim'))
   full = false
 })

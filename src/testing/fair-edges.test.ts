@@ -4,13 +4,13 @@ import { afterAll, expect, test } from 'bun:test'
 import { createGatewayUser } from './fixtures/gateway.ts'
 import { startTestServer, type TestServer } from './fixtures/test-server.ts'
 
-const ctx = await startTestServer()
-const ann = await ctx.agent('ann')
-afterAll(() => ctx.close())
+const t = await startTestServer()
+const ann = await t.agent('ann')
+afterAll(() => t.close())
 
 /** Returns the description of an operation by its id. */
 async function describe(id: string) {
-  const { body } = await ctx.call('GET', '/openapi.json')
+  const { body } = await t.call('GET', '/openapi.json')
   const operations = Object.values(Object(body).paths).flatMap((path) =>
     Object.values(Object(path)),
   )
@@ -22,7 +22,7 @@ const codesOf = async (id: string, status: number): Promise<string> =>
   JSON.stringify((await describe(id)).responses[status] ?? '')
 
 test.each(['', '\0', '\0a.txt', 'a\0.txt'])('an upload with the file name %j', async (name) => {
-  const user = await createGatewayUser(ctx)
+  const user = await createGatewayUser(t)
   const body = [
     '--x',
     `content-disposition: form-data; name="file"; filename="${name}"`,
@@ -33,14 +33,14 @@ test.each(['', '\0', '\0a.txt', 'a\0.txt'])('an upload with the file name %j', a
     '',
   ].join('\r\n')
   const headers = { 'content-type': 'multipart/form-data; boundary=x' }
-  const made = await ctx.request('POST', '/v1/files', { key: user.key, headers, body })
+  const made = await t.request('POST', '/v1/files', { key: user.key, headers, body })
   expect([200, 400]).toContain(made.status)
   if (made.status === 200) expect(made.text('filename')).toMatch(/^[^\0]+$/)
 })
 
 test('an asset may be any JSON value', async () => {
   const id = await ann.publish()
-  await ctx.call('PUT', `/apps/${id}/assets/level.json`, {
+  await t.call('PUT', `/apps/${id}/assets/level.json`, {
     key: ann.key,
     headers: { 'content-type': 'application/octet-stream' },
     body: '{"level":1}',
@@ -53,20 +53,20 @@ test('an asset may be any JSON value', async () => {
 
 test('get_source declares no_key, which an empty key gets', async () => {
   const headers = { authorization: 'Bearer ' }
-  const { status, code } = await ctx.call('GET', '/explore/AAAAAAAAAAAA/source', { headers })
+  const { status, code } = await t.call('GET', '/explore/AAAAAAAAAAAA/source', { headers })
   if (code === 'no_key') expect(status).toBe(401)
   expect(await codesOf('get_source', 401)).toContain('no_key')
 })
 
 test('a preview URL with another query field gets a declared 400', async () => {
-  const { status } = await ctx.call('GET', '/looks/AAAAAAAAAAAA/1/a.png?q=x')
+  const { status } = await t.call('GET', '/looks/AAAAAAAAAAAA/1/a.png?q=x')
   expect(status).toBe(400)
   expect(await codesOf('look_at_asset', 400)).toContain('bad_request')
 })
 
 test('icons of an unlisted app and of an unknown id get the same response', async () => {
   const [unlisted, unknown] = await Promise.all(
-    [await ann.publish(), 'AAAAAAAAAAAA'].map((id) => ctx.request('GET', `/icons/${id}.png`)),
+    [await ann.publish(), 'AAAAAAAAAAAA'].map((id) => t.request('GET', `/icons/${id}.png`)),
   )
   const withoutId = (body: unknown) => String(body).replaceAll(/[A-Za-z0-9]{12}/g, '')
   expect([unlisted?.status, withoutId(unlisted?.body)]).toEqual([404, withoutId(unknown?.body)])
@@ -76,9 +76,9 @@ test.each(['/sitemap.xml', '/oembed?format=xml', '/oembed?url=x'])(
   '%s has nosniff',
   async (path) => {
     const id = await ann.publish()
-    const link = encodeURIComponent(`${ctx.ctx.urls.app}/a/${id}`)
+    const link = encodeURIComponent(`${t.ctx.urls.app}/a/${id}`)
     for (const url of [path, `/oembed?url=${link}`]) {
-      expect((await ctx.request('GET', url)).headers.get('x-content-type-options')).toBe('nosniff')
+      expect((await t.request('GET', url)).headers.get('x-content-type-options')).toBe('nosniff')
     }
   },
 )
@@ -98,5 +98,5 @@ test('the policy of an app names the configured address, never the Host header',
   expect(policy).toContain('berth.example')
   await configured.close()
   // Without a configured address, a server has pages at local names only (docs/decisions/0099).
-  expect(await csp(ctx)).toEqual([421, ''])
+  expect(await csp(t)).toEqual([421, ''])
 })

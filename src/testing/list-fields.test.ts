@@ -7,7 +7,7 @@ import { recordOf } from '../kernel/schema.ts'
 import { kinds } from '../people/kinds.ts'
 import { skillText, steps } from './fixtures/folders.ts'
 import { callTool } from './fixtures/mcp-server.ts'
-import { publishPack } from './fixtures/packs-on-explore.ts'
+import { publishPackOnExplore } from './fixtures/packs-on-explore.ts'
 import { startTestServer } from './fixtures/test-server.ts'
 import {
   type Document,
@@ -127,7 +127,7 @@ test('each order of Explore is that of the values which its items show', async (
   for (const [at, kind] of [...kinds, ...kinds].entries()) {
     const isPack = kind === 'skill' || kind === 'framework'
     const id = isPack
-      ? await publishPack(
+      ? await publishPackOnExplore(
           ann,
           { skill: skillText(`pack-${at}`), ...(kind === 'framework' && { steps }) },
           kind,

@@ -43,10 +43,10 @@ const open = [
   'list_pack_runs',
 ]
 
-const ctx = await startTestServer({ BASE_URL: base })
-const document = await getDocument(ctx)
+const t = await startTestServer({ BASE_URL: base })
+const document = await getDocument(t)
 const operations = listOperations(document)
-afterAll(() => ctx.close())
+afterAll(() => t.close())
 
 /** Returns every object anywhere in a value. */
 function nodesIn(value: unknown): Record<string, unknown>[] {
@@ -93,7 +93,7 @@ describe('the document', () => {
       )
     expect(without('503', operations)).toEqual([])
     // The server also reads a body that an operation does not declare.
-    const gateway = listOperations(await getGatewayDocument(ctx))
+    const gateway = listOperations(await getGatewayDocument(t))
     expect(without('413', [...operations, ...gateway])).toEqual([])
   })
 
@@ -107,7 +107,7 @@ describe('the document', () => {
   }, 120_000)
 
   test('resolves every reference, as the one of the gateway does', async () => {
-    for (const one of [document, await getGatewayDocument(ctx)]) {
+    for (const one of [document, await getGatewayDocument(t)]) {
       const found = nodesIn(one).flatMap(({ $ref }) => (typeof $ref === 'string' ? [$ref] : []))
       const broken = found.filter((path) => {
         const keys = path.replace(/^#\//, '').split('/')
@@ -127,7 +127,7 @@ describe('the document', () => {
   })
 
   test('has exactly the routes of the live app', async () => {
-    const { agentApi } = await createRouter(ctx.ctx).load()
+    const { agentApi } = await createRouter(t.ctx).load()
     const live = agentApi.routes
       .filter(({ path, hooks }) => path.startsWith('/api') && !hooks.detail?.hide)
       .map(({ method, path }) => {
@@ -164,9 +164,9 @@ describe('the document', () => {
   })
 
   test('can be cached until it changes', async () => {
-    const first = await ctx.call('GET', '/openapi.json')
+    const first = await t.call('GET', '/openapi.json')
     const etag = first.headers.get('etag') ?? ''
-    const again = await ctx.call('GET', '/openapi.json', { headers: { 'if-none-match': etag } })
+    const again = await t.call('GET', '/openapi.json', { headers: { 'if-none-match': etag } })
     expect(again.status).toBe(304)
     expect(again.bytes).toHaveLength(0)
   })
@@ -174,7 +174,7 @@ describe('the document', () => {
 
 describe('every operation', () => {
   test('has an operation id, a tag and a summary in both APIs', async () => {
-    for (const api of [document, await getGatewayDocument(ctx)]) {
+    for (const api of [document, await getGatewayDocument(t)]) {
       const described = listOperations(api)
       const ids = described.map(({ operationId }) => operationId)
       expect(new Set(ids).size).toBe(ids.length)

@@ -1,8 +1,9 @@
 /** Names of every object in what the fuzz does not reach: pages of the site, and hosted content. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 
-import { becomeOperator, findByName, operatorLink } from '../people/people.ts'
-import { formType, origin } from './fixtures/form-browser.ts'
+import { becomeOperator, operatorLink } from '../people/people.ts'
+import { formType, hiddenFields, origin } from './fixtures/form-browser.ts'
+import { getPerson } from './fixtures/people.ts'
 import { listSiteRoutes } from './fixtures/site-routes.ts'
 import { startTestServer } from './fixtures/test-server.ts'
 import { ownedNames } from './openapi/hostile.ts'
@@ -10,15 +11,15 @@ import { ownedNames } from './openapi/hostile.ts'
 setDefaultTimeout(60_000)
 
 const person = { 'remote-user': 'olga' }
-const server = await startTestServer({
+const t = await startTestServer({
   DEMO_MODELS: 'on',
   PERSON_HEADER: 'remote-user',
   TRUSTED_PROXIES: '203.0.113.9',
 })
-const ann = await server.agent('ann')
+const ann = await t.agent('ann')
 afterAll(async () => {
-  expect(server.lines.filter(({ level }) => level === 'error')).toEqual([])
-  await server.close()
+  expect(t.lines.filter(({ level }) => level === 'error')).toEqual([])
+  await t.close()
 })
 
 const queries =
@@ -26,15 +27,15 @@ const queries =
   'sent reviews reply removed range price link item format days comments build amount act mode tag'
 
 test.each(ownedNames)('no page fails at %s in its path and query', async (name) => {
-  await server.request('GET', '/new', { headers: person })
-  const olga = await findByName(server.ctx, 'olga')
-  const link = await operatorLink(server.ctx)
-  if (olga && link) await becomeOperator(server.ctx, olga, link.split('/').at(-1) ?? '')
-  expect((await server.request('GET', '/console', { headers: person })).status).toBe(200)
+  await t.request('GET', '/new', { headers: person })
+  const olga = await getPerson(t, 'olga')
+  const link = await operatorLink(t.ctx)
+  if (link) await becomeOperator(t.ctx, olga, link.split('/').at(-1) ?? '')
+  expect((await t.request('GET', '/console', { headers: person })).status).toBe(200)
   const id = await ann.publish({ store: true })
   const query = new URLSearchParams(queries.split(' ').map((one): [string, string] => [one, name]))
   const failed: string[] = []
-  for (const route of listSiteRoutes(server)) {
+  for (const route of listSiteRoutes(t)) {
     for (const own of [name, id]) {
       // The id exists, and the rest of the path has the name.
       let isFirst = true
@@ -43,7 +44,7 @@ test.each(ownedNames)('no page fails at %s in its path and query', async (name) 
         isFirst = false
         return value
       })
-      const { status } = await server.request('GET', `${path}?${query}`, { headers: person })
+      const { status } = await t.request('GET', `${path}?${query}`, { headers: person })
       // oEmbed has 501 for an unknown format.
       if (status >= 500 && status !== 501) failed.push(`${status} ${path}`)
     }
@@ -64,8 +65,8 @@ test.each([...ownedNames, 'valueof'])('no page or file fails that has %s in it',
 })
 
 test.each(ownedNames)('no form fails at the action %s', async (name) => {
-  const page = String((await server.request('GET', '/account', { headers: person })).body)
-  const token = /name="token" value="([^"]+)"/.exec(page)?.[1] ?? ''
+  const { body: account } = await t.request('GET', '/account', { headers: person })
+  const { token = '' } = hiddenFields(String(account), '/account/keys')
   expect(token).not.toBe('')
   const body = new URLSearchParams({ token, act: name, text: name, [name]: name }).toString()
   const headers = { ...person, ...formType, origin }
@@ -79,7 +80,7 @@ test.each(ownedNames)('no form fails at the action %s', async (name) => {
     '/new',
   ]
   for (const path of below.map((one) => `${one}/${name}`)) {
-    const { status } = await server.request('POST', path, { body, headers })
+    const { status } = await t.request('POST', path, { body, headers })
     expect([path, status < 500]).toEqual([path, true])
   }
 })

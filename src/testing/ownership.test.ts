@@ -24,17 +24,17 @@ setDefaultTimeout(60_000)
 const given: string[] = []
 
 const db = await freshEngine((text) => void given.push(text))
-const h = await startTestServer({ RESPONSES_KEPT_DAYS: '1' }, { db })
-afterAll(() => h.close())
+const t = await startTestServer({ RESPONSES_KEPT_DAYS: '1' }, { db })
+afterAll(() => t.close())
 
 /** Ann's data. Ben knows its ids. */
-const [ann, ben, cy] = [await h.agent('ann'), await h.agent('ben'), await h.agent('cy')]
+const [ann, ben, cy] = [await t.agent('ann'), await t.agent('ben'), await t.agent('cy')]
 const id = await ann.publish()
 await ann.call('PUT', `/apps/${id}/assets/a.json`, '[]')
 const gone = await ann.publish()
 await ann.call('DELETE', `/apps/${gone}`)
 const taken = await ann.publish({ html: '<title>Taken</title>' })
-await takeDown(h.ctx, taken, 'spam')
+await takeDown(t.ctx, taken, 'spam')
 const prompt = 'a packing list'
 const ended = (await ann.call('POST', '/apps', { prompt })).text('job.id')
 await ann.call('DELETE', `/jobs/${ended}`)
@@ -52,16 +52,16 @@ const runs = await createRuns(ann, ann, packs)
 const collection = await createCollection(ann, shared)
 await ann.call('PUT', `/apps/${id}/screenshots/1`, image)
 const [olga, pat] = [
-  await createTestPerson(h, 'olga', 100n),
-  await createTestPerson(h, 'pat', 100n),
+  await createTestPerson(t, 'olga', 100n),
+  await createTestPerson(t, 'pat', 100n),
 ]
-const kay = await h.agent('kay')
+const kay = await t.agent('kay')
 const code = (await kay.call('POST', '/me/claim')).text('claim.code')
 await olga.call('POST', '/claim', { code })
 
 /** Gus's data at the gateway. */
-const gus = await createGatewayUser(h, '5', '198.51.100.1')
-const bob = await createGatewayUser(h, '5', '198.51.100.2')
+const gus = await createGatewayUser(t, '5', '198.51.100.1')
+const bob = await createGatewayUser(t, '5', '198.51.100.2')
 const form = new FormData()
 form.append('file', new File(['Hello there'], 'a.txt', { type: 'text/plain' }))
 const sent = new Request('http://localhost/', { method: 'POST', body: form })
@@ -112,7 +112,7 @@ const theirs = {
   item: id,
   owned: kay.handle,
   ownedKey: kay.key.slice(0, 11),
-  ...(await newDelivery(h, ann)),
+  ...(await newDelivery(t, ann)),
 }
 const nobodysOf = (things: Record<string, string>) =>
   Object.fromEntries(
@@ -136,7 +136,7 @@ const named = (operation: DescribedOperation): boolean =>
 /** Returns the response to a stranger without its ids, and the SQL that produced it. */
 async function respond(call: () => Promise<TestResponse>, things: string[]) {
   // Results are cached until the next commit, so both requests start with an empty cache.
-  await h.ctx.db.tx(async () => undefined)
+  await t.ctx.db.tx(async () => undefined)
   given.length = 0
   const { status, body, headers } = await call()
   const masked = things.reduce((text, one) => text.replaceAll(one, '[id]'), JSON.stringify(body))
@@ -170,25 +170,25 @@ const respondToBoth = async (
 async function isStranger(operation: DescribedOperation, known: KnownIds, root = '') {
   const call = async (place: Draw['place']) => {
     const made = await generateRequest(operation, { ...golden, place }, known)
-    return h.request(made.method, root + made.path, made)
+    return t.request(made.method, root + made.path, made)
   }
   const things = [...Object.values(known.other), ...Object.values(known.unknown)]
   expect(await expectSameResponse(call, things)).toBe(404)
 }
 
 /** The stranger's own values. */
-const own = await newDelivery(h, ben)
-const lee = await h.agent('lee')
+const own = await newDelivery(t, ben)
+const lee = await t.agent('lee')
 await pat.call('POST', '/claim', { code: (await lee.call('POST', '/me/claim')).text('claim.code') })
 const note = (await ann.call('GET', '/me/notes')).text('notes.0.id')
 const chat = { model: 'demo/chat', messages: [{ role: 'user', content: 'Hello' }] }
 
-const before = await h.snapshot()
+const before = await t.snapshot()
 const rowsOf = (operations: DescribedOperation[]) =>
   operations.map((one): [id: string, operation: DescribedOperation] => [one.operationId, one])
-const hosting = rowsOf(listOperations(await getDocument(h)).filter(named))
+const hosting = rowsOf(listOperations(await getDocument(t)).filter(named))
 const atGateway = rowsOf(
-  listOperations(await getGatewayDocument(h)).filter(
+  listOperations(await getGatewayDocument(t)).filter(
     (operation) =>
       operation.path.includes('{id}') &&
       (operation.security.length > 0 || resourceOf(operation) in gateways),
@@ -251,5 +251,6 @@ describe("another agent's id behaves like an unknown id", () => {
     expect(await expectSameResponse(masked, [one, nobodys(one)])).toBe(status)
   })
 
-  test('and no data of theirs has changed', async () => expect(await h.snapshot()).toEqual(before))
+  test('no data of the other agent has changed', async () =>
+    expect(await t.snapshot()).toEqual(before))
 })

@@ -13,7 +13,7 @@ import { findByHandle } from '../people/agents/agents.ts'
 import { notify } from '../people/notifications/notifications.ts'
 import { notes } from '../people/notifications/tables.ts'
 import { createGatewayUser } from './fixtures/gateway.ts'
-import { publishPack } from './fixtures/packs-on-explore.ts'
+import { publishPackOnExplore } from './fixtures/packs-on-explore.ts'
 import { startTestServer, type TestAgent, type TestServer } from './fixtures/test-server.ts'
 
 let t: TestServer
@@ -30,26 +30,26 @@ const times = <Result>(count: number, run: (at: number) => Promise<Result>): Pro
 const statuses = (all: { status: number }[], status: number): number =>
   all.filter((one) => one.status === status).length
 
-test('keys of an agent', async () => {
+test('parallel calls create at most the allowed keys of an agent', async () => {
   const all = await times(keysPerAgentMax + 5, () => ann.call('POST', '/me/keys', {}))
   expect(statuses(all, 201)).toBe(keysPerAgentMax - 1)
   expect(statuses(all, 400)).toBe(6)
 })
 
-test('keys of a gateway account', async () => {
+test('parallel calls create at most the allowed keys of a gateway account', async () => {
   const gus = await createGatewayUser(t)
   const all = await times(keysPerAccountMax + 5, () => gus.call('POST', '/accounts/keys', {}))
   expect(statuses(all, 400)).toBe(6)
 })
 
-test('hooks of an agent', async () => {
+test('parallel calls create at most the allowed hooks of an agent', async () => {
   const url = 'https://hooks.example.com/'
   const all = await times(hooksPerAgentMax + 3, () => ann.call('POST', '/me/hooks', { url }))
   expect(statuses(all, 201)).toBe(hooksPerAgentMax)
   expect(statuses(all, 400)).toBe(3)
 })
 
-test('notes of an agent', async () => {
+test('parallel events keep at most the allowed notes of an agent', async () => {
   const agent = await findByHandle(t.ctx, ann.handle)
   const to = agent?.id ?? ''
   const write = (count: number) =>
@@ -63,10 +63,13 @@ test('notes of an agent', async () => {
   expect(await countRows(t.ctx.db.read, notes)).toBe(notesPerAgentMax)
 })
 
-test('runs of an agent, of several packs', async () => {
+test('parallel calls start at most the allowed runs of an agent, also of several packs', async () => {
   const [ben, cy] = [await t.agent('ben'), await t.agent('cy')]
   const steps = [{ id: 'draft', title: 'Draft the notes', done: 'Each change has a line.' }]
-  const packs = [await publishPack(ben, { steps }, 'framework'), await publishPack(cy)]
+  const packs = [
+    await publishPackOnExplore(ben, { steps }, 'framework'),
+    await publishPackOnExplore(cy),
+  ]
   const all = await times(runsPerHour + 6, (at) =>
     ann.call('POST', '/runs', { pack: packs[at % packs.length] }),
   )

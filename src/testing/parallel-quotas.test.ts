@@ -22,7 +22,7 @@ async function formOf(name: string, content: string | Uint8Array<ArrayBuffer>) {
   return { headers, body: await sent.bytes() }
 }
 
-test('parallel uploads of an account', async () => {
+test('parallel uploads of an account stay within its quota', async () => {
   t = await startTestServer()
   for (const seed of [1, 2, 3]) {
     const random = seeded(seed)
@@ -59,7 +59,7 @@ test('the text of a PDF counts as bytes of its upload', async () => {
   expect(await storedBytes()).toBeGreaterThan(pdf.length)
 })
 
-test('parallel publishes of an agent', async () => {
+test('parallel publishes of an agent stay within its quota', async () => {
   const max = 3_000_000
   t = await startTestServer({ BYTES_PER_AGENT: String(max) })
   const ann = await t.agent('ann')
@@ -87,7 +87,7 @@ test('a failed publish frees its reservation', async () => {
 const storedSizes = async (names: string[]): Promise<number> =>
   (await Promise.all(names.map((name) => t.ctx.storage.has(name)))).filter(Boolean).length
 
-test('parallel versions with files: no byte is stored beyond the quota', async () => {
+test('parallel versions with files store no byte beyond the quota', async () => {
   t = await startTestServer({ BYTES_PER_AGENT: '300000' })
   const ann = await t.agent('ann')
   const id = await ann.publish()
@@ -106,7 +106,7 @@ test('parallel versions with files: no byte is stored beyond the quota', async (
   expect(await storedSizes([1, 2, 3, 4, 5].map((at) => sha256(data(at))))).toBe(2)
 })
 
-test('generated assets: none is stored beyond the quota', async () => {
+test('generated assets are never stored beyond the quota', async () => {
   t = await startTestServer({ BYTES_PER_AGENT: '300' })
   const ann = await t.agent('ann')
   const id = await ann.publish()

@@ -75,17 +75,17 @@ const folder = mkdtempSync(join(tmpdir(), 'berth-readme-'))
 symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
 // Each response of curl ends with its status on a line of its own.
 writeFileSync(join(folder, '.curlrc'), 'write-out = "\\n%{http_code}\\n"\n')
-const h = await startTestServer()
+const t = await startTestServer()
 const server = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   idleTimeout: 0,
-  fetch: (request) => h.handle(request, '127.0.0.1'),
+  fetch: (request) => t.handle(request, '127.0.0.1'),
 })
-await h.ctx.jobs.start()
+await t.ctx.jobs.start()
 afterAll(async () => {
   await server.stop(true)
-  await h.close()
+  await t.close()
   rmSync(folder, { recursive: true })
 })
 
@@ -106,7 +106,7 @@ async function paste(lines: string, env: Record<string, string> = {}) {
 }
 
 test('the steps from no key to a live link, from a prompt to a game, and those after it', async () => {
-  const ship = await h.ctx.generators.generate({ kind: 'sprite', what: 'a ship', seed: '1' })
+  const ship = await t.ctx.generators.generate({ kind: 'sprite', what: 'a ship', seed: '1' })
   await Bun.write(join(folder, 'ship.png'), ship.bytes)
   const game = { 'index.html': '<script src="game.js"></script>', 'game.js': 'start()' }
   const encoded = Object.entries(game).map(([path, text]) => [path, new TextEncoder().encode(text)])
@@ -118,7 +118,7 @@ test('the steps from no key to a live link, from a prompt to a game, and those a
   const { out, statuses } = await paste(lines.join('\n'))
   expect(statuses).toEqual(['201', '202', '202', '201', '201', '201', '200', '201', '200'])
   const [link = ''] = /http[^"]*\/a\/[\w-]{12}/.exec(out) ?? []
-  const page = await h.request('GET', `${new URL(link).pathname}/data`)
+  const page = await t.request('GET', `${new URL(link).pathname}/data`)
   expect(String(page.body)).toContain('<h1>Hello</h1>')
   expect(out).toContain('"state":"done"')
   expect(out).toContain('"name":"ship.png"')
@@ -131,7 +131,7 @@ test('a skill is published, found and installed', async () => {
   const text = '---\nname: my-skill\ndescription: Draws maps.\n---\n# Maps\n'
   const zip = zipSync({ 'my-skill/SKILL.md': new TextEncoder().encode(text) })
   await Bun.write(join(folder, 'my-skill.zip'), zip)
-  const { key } = await h.agent('wren')
+  const { key } = await t.agent('wren')
   // This home has no .curlrc, which would write into the archive.
   const home = join(folder, 'home')
   mkdirSync(home)
@@ -146,7 +146,7 @@ test('a skill is published, found and installed', async () => {
 })
 
 test('a personal key sends credits and sets a cap', async () => {
-  const [olga, fox] = [await createTestPerson(h, 'olga', 1n), await h.agent('fox')]
+  const [olga, fox] = [await createTestPerson(t, 'olga', 1n), await t.agent('fox')]
   const code = (await fox.call('POST', '/me/claim')).text('claim.code')
   expect((await olga.call('POST', '/claim', { code })).status).toBe(200)
   const setUp = 'api=http://localhost:3000/api\n'
@@ -156,7 +156,7 @@ test('a personal key sends credits and sets a cap', async () => {
 })
 
 test('the openai client gets a response, and a key has its cap', async () => {
-  const { key } = await createGatewayUser(h, '1')
+  const { key } = await createGatewayUser(t, '1')
   const file = join(folder, 'client.mjs')
   await Bun.write(file, here(walks.client))
   const client = Bun.spawn([process.execPath, file], {

@@ -14,22 +14,22 @@ import { flushOpens } from '../opens.ts'
 import { mergeIndex } from '../search.ts'
 import { apps } from '../tables.ts'
 
-let ctx: TestServer
+let t: TestServer
 let ann: TestAgent
 let ben: TestAgent
 
 beforeEach(async () => {
-  ctx = await startTestServer()
-  ann = await ctx.agent('ann')
-  ben = await ctx.agent('ben')
+  t = await startTestServer()
+  ann = await t.agent('ann')
+  ben = await t.agent('ben')
 })
-afterEach(() => closeWithoutErrors(ctx))
+afterEach(() => closeWithoutErrors(t))
 
 const nobody = 'A'.repeat(12)
 
 /** Lists an app one second after the last one. */
 async function share(maker: TestAgent, title: string, more: object = {}): Promise<string> {
-  ctx.clock.advance(1_000)
+  t.clock.advance(1_000)
   return maker.publish({ title, store: true, ...more })
 }
 
@@ -39,7 +39,7 @@ interface Page {
 }
 
 async function titlesAt(path: string): Promise<Page> {
-  const { status, body } = await ctx.call('GET', path)
+  const { status, body } = await t.call('GET', path)
   expect(status).toBe(200)
   const { items, next }: { items: { title: string }[]; next: string | null } = JSON.parse(
     JSON.stringify(body),
@@ -55,7 +55,7 @@ describe('GET /explore', () => {
     const first = await share(ann, 'First')
     await ann.publish({ title: 'Kept back' })
     await share(ben, 'Second', { kind: 'game', shelf: 'arcade', remix: 'price', priceRemix: 50 })
-    const { body } = await ctx.call('GET', '/explore')
+    const { body } = await t.call('GET', '/explore')
     expect(body).toMatchObject({
       items: [
         {
@@ -117,7 +117,7 @@ describe('GET /explore', () => {
     const first = await share(ann, 'First')
     await share(ben, 'Second')
     for (const store of [false, true]) {
-      ctx.clock.advance(1_000)
+      t.clock.advance(1_000)
       await ann.call('PATCH', `/apps/${first}`, { store })
     }
     expect(await titles('')).toEqual(['Second', 'First'])
@@ -143,9 +143,9 @@ describe('GET /explore', () => {
       'cursor=x',
     ]
     for (const query of [...bad, ...forged, `q=${'a'.repeat(201)}`, `sort=top&cursor=${next}`]) {
-      await expectError(ctx, 400, 'bad_request', () => ctx.call('GET', `/explore?${query}`))
+      await expectError(t, 400, 'bad_request', () => t.call('GET', `/explore?${query}`))
     }
-    const { body } = await ctx.call('GET', '/explore?limit=101')
+    const { body } = await t.call('GET', '/explore?limit=101')
     expect(body).toMatchObject({ error: expect.stringMatching(/^"limit" must be /) })
   })
 })
@@ -222,13 +222,13 @@ describe('a search', () => {
     expect(await titles('q=ship')).toEqual([])
     await ann.call('POST', `/apps/${id}/restore`)
     await change({ store: true })
-    await takeDown(ctx.ctx, id, 'spam')
+    await takeDown(t.ctx, id, 'spam')
     expect(await titles('q=ship')).toEqual([])
   })
 })
 
 test('a merged index gives the same results', async () => {
-  const { db } = ctx.ctx
+  const { db } = t.ctx
   const parts = async (): Promise<number> =>
     (await db.read.all(sql`select distinct segid from app_search_idx`)).length
   const queries = ['q=boat', 'q=boat+r&shelf=sim', 'q=boat&sort=top', 'q=gone', 'q=boat+blue']
@@ -237,7 +237,7 @@ test('a merged index gives the same results', async () => {
   await ben.call('PATCH', `/apps/${races}`, { title: 'Boat rides' })
   const before = await Promise.all(queries.map(titles))
   if (db.kind === 'sqlite') expect(await parts()).toBeGreaterThan(1)
-  await mergeIndex(ctx.ctx)
+  await mergeIndex(t.ctx)
   if (db.kind === 'sqlite') expect(await parts()).toBe(1)
   expect(await Promise.all(queries.map(titles))).toEqual(before)
   expect(before.map(({ length }) => length)).toEqual([4, 1, 4, 1, 1])
@@ -249,7 +249,7 @@ describe('the order', () => {
   test('top sorts by the lower bound of the rating', async () => {
     const rate = async (title: string, reviews: number, good: number) => {
       const id = await share(ann, title)
-      await ctx.ctx.db.tx((db) =>
+      await t.ctx.db.tx((db) =>
         db
           .update(apps)
           .set({ reviews, good, stars: good * 5 })
@@ -274,8 +274,8 @@ describe('the order', () => {
   test('trending counts an address once a day and decays', async () => {
     const [old, fresh] = [await share(ann, 'Old'), await share(ben, 'Fresh')]
     const open = async (id: string, from: string, parts = ['', '/data']) => {
-      for (const part of parts) await ctx.request('GET', `/a/${id}${part}`, { from })
-      await flushOpens(ctx.ctx)
+      for (const part of parts) await t.request('GET', `/a/${id}${part}`, { from })
+      await flushOpens(t.ctx)
     }
     // Opens the link without scripts.
     for (let host = 1; host <= 3; host += 1) await open(old, `198.51.100.${host}`, [''])
@@ -283,9 +283,9 @@ describe('the order', () => {
     // An IPv6 network counts as one visitor.
     for (let host = 1; host <= 20; host += 1) await open(fresh, `2001:db8:1:2::${host}`)
     expect(await titles('sort=trending')).toEqual(['Old', 'Fresh'])
-    const { body } = await ctx.call('GET', `/explore/${fresh}`)
+    const { body } = await t.call('GET', `/explore/${fresh}`)
     expect(body).toMatchObject({ item: { opens: 2 } })
-    ctx.clock.advance(6 * 86_400_000)
+    t.clock.advance(6 * 86_400_000)
     await open(fresh, '198.51.100.1')
     expect(await titles('sort=trending')).toEqual(['Fresh', 'Old'])
   })
@@ -297,13 +297,13 @@ describe('the order', () => {
       expect((await ann.call('POST', `/apps/${own}/remix`)).status).toBe(201)
       expect((await ben.call('POST', `/apps/${again}/remix`)).status).toBe(201)
     }
-    const cy = await ctx.agent('cy')
+    const cy = await t.agent('cy')
     for (const agent of [ben, cy]) await agent.call('POST', `/apps/${loved}/remix`)
     expect(await titles('sort=remixed')).toEqual(['Loved', 'Again', 'Own'])
-    expect((await ctx.call('GET', `/explore/${again}`)).body).toMatchObject({
+    expect((await t.call('GET', `/explore/${again}`)).body).toMatchObject({
       item: { remixes: 3 },
     })
-    expect((await ctx.call('GET', `/explore/${own}`)).body).toMatchObject({
+    expect((await t.call('GET', `/explore/${own}`)).body).toMatchObject({
       item: { remixes: 0 },
     })
   })
@@ -315,7 +315,7 @@ describe('an item', () => {
     await ann.call('POST', `/apps/${id}/versions`, { html: '<title>Two</title><p>2</p>' })
     const copy = (await ben.call('POST', `/apps/${id}/remix`)).text('app.id')
     await ben.call('PATCH', `/apps/${copy}`, { title: 'Ship', store: true })
-    const { body } = await ctx.call('GET', `/explore/${id}`)
+    const { body } = await t.call('GET', `/explore/${id}`)
     expect(body).toMatchObject({
       item: { id, version: 2, remixes: 1 },
       versions: [
@@ -332,10 +332,10 @@ describe('an item', () => {
     const hidden = await ann.publish()
     const deleted = await share(ann, 'Gone')
     await ann.call('DELETE', `/apps/${deleted}`)
-    const none = await ctx.call('GET', `/explore/${nobody}`)
+    const none = await t.call('GET', `/explore/${nobody}`)
     for (const id of [hidden, deleted, 'x', 'A%00', "1'or'1'='1"]) {
       for (const path of [`/explore/${id}`, `/explore/${id}/source`]) {
-        const { body } = await expectError(ctx, 404, 'not_found', () => ann.call('GET', path))
+        const { body } = await expectError(t, 404, 'not_found', () => ann.call('GET', path))
         expect(body).toEqual(none.body)
       }
     }
@@ -343,27 +343,27 @@ describe('an item', () => {
 
   test('that was taken down is 410 everywhere at once', async () => {
     const id = await share(ann, 'Boat')
-    await takeDown(ctx.ctx, id, 'spam')
+    await takeDown(t.ctx, id, 'spam')
     for (const path of [`/explore/${id}`, `/explore/${id}/source`]) {
-      const { body } = await expectError(ctx, 410, 'taken_down', () => ctx.call('GET', path))
+      const { body } = await expectError(t, 410, 'taken_down', () => t.call('GET', path))
       expect(body).toMatchObject({ reason: 'spam' })
     }
-    await expectError(ctx, 404, 'not_found', () => ctx.call('GET', '/explore/@ann'))
+    await expectError(t, 404, 'not_found', () => t.call('GET', '/explore/@ann'))
     expect(await titles('')).toEqual([])
-    const { body } = await ctx.call('GET', '/explore/feed.json')
+    const { body } = await t.call('GET', '/explore/feed.json')
     expect(body).toContain('"items":[]')
-    expect((await ctx.request('GET', '/sitemap.xml')).body).not.toContain(id)
+    expect((await t.request('GET', '/sitemap.xml')).body).not.toContain(id)
   })
 })
 
 test('a maker has a page when it has a listed app', async () => {
   const path = '/explore/@ann'
-  await expectError(ctx, 404, 'not_found', () => ctx.call('GET', path))
+  await expectError(t, 404, 'not_found', () => t.call('GET', path))
   await ann.call('PATCH', '/me', { about: 'Boats' })
   await share(ann, 'One', { kind: 'game' })
   await share(ann, 'Two')
   await share(ben, 'Other')
-  const { body } = await ctx.call('GET', path)
+  const { body } = await t.call('GET', path)
   const maker = {
     handle: 'ann',
     about: 'Boats',
@@ -374,12 +374,12 @@ test('a maker has a page when it has a listed app', async () => {
   const { next } = await titlesAt(`${path}?limit=1`)
   expect(await titlesAt(`${path}?limit=1&cursor=${next}`)).toEqual({ titles: ['One'], next: null })
   for (const odd of ['@', '@nobody-here', '@%00', '@a%20b', '@%ff']) {
-    await expectError(ctx, 404, 'not_found', () => ctx.call('GET', `/explore/${odd}`))
+    await expectError(t, 404, 'not_found', () => t.call('GET', `/explore/${odd}`))
   }
 })
 
 test('lists the shelves with their glyphs', async () => {
-  const { body } = await ctx.call('GET', '/explore/shelves')
+  const { body } = await t.call('GET', '/explore/shelves')
   const names = 'arcade puzzle adventure sim tools learn art music data writing social other'
   expect(body).toEqual({
     shelves: names.split(' ').map((name) => ({ name, glyph: expect.stringMatching(/./u) })),

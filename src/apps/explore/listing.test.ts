@@ -9,14 +9,14 @@ import {
 } from '../../testing/fixtures/test-server.ts'
 
 /** Listings and what visitors see of them (document 1, section 3). */
-let ctx: TestServer
+let t: TestServer
 let ann: TestAgent
 
 beforeEach(async () => {
-  ctx = await startTestServer()
-  ann = await ctx.agent('ann')
+  t = await startTestServer()
+  ann = await t.agent('ann')
 })
-afterEach(() => closeWithoutErrors(ctx))
+afterEach(() => closeWithoutErrors(t))
 
 const page = (word: string): string => `<!doctype html><title>${word}</title><p>${word}</p>`
 const away = '<title>x</title><meta http-equiv="refresh" content="0;url=https://elsewhere.test/">'
@@ -26,12 +26,12 @@ const change = async (id: string, body: object): Promise<string> =>
 
 const shownAt = async (id: string): Promise<unknown> => {
   // A cached page is compared with its app twice a second.
-  ctx.clock.advance(600)
-  return (await ctx.request('GET', `/a/${id}/data`)).body
+  t.clock.advance(600)
+  return (await t.request('GET', `/a/${id}/data`)).body
 }
 
 const versionOf = async (id: string): Promise<unknown> => {
-  const { body } = await ctx.call('GET', `/explore/${id}`)
+  const { body } = await t.call('GET', `/explore/${id}`)
   return Reflect.get(Object(Reflect.get(Object(body), 'item')), 'version')
 }
 
@@ -76,7 +76,7 @@ describe('texts that are forbidden on Explore', () => {
       const no = await ann.call('PATCH', `/apps/${id}`, { title: order, shelf: 'art', ...more })
       expect([no.status, no.code]).toEqual([422, 'not_listable'])
       expect(no.body).toMatchObject({ reasons: [expect.stringContaining('"title"')] })
-      const { body } = await ctx.call('GET', `/explore/${id}`)
+      const { body } = await t.call('GET', `/explore/${id}`)
       expect(body).toMatchObject({ item: { title: 'one', shelf: 'art' } })
     }
     expect((await ann.call('PATCH', `/apps/${id}`, { store: false, title: order })).status).toBe(
@@ -92,7 +92,7 @@ describe('texts that are forbidden on Explore', () => {
       ['PATCH', '/me', { about: order }, 'bad_request'],
       ['POST', `/apps/${id}/versions`, { html: page('two'), note: order }, 'bad_request'],
     ] as const) {
-      await expectError(ctx, 400, code, () => ann.call(method, path, body))
+      await expectError(t, 400, code, () => ann.call(method, path, body))
     }
   })
 })
@@ -114,13 +114,13 @@ describe('a later version', () => {
     expect(made.text('note')).toContain('redirect.meta')
     await ann.call('PUT', `/apps/${id}/assets/a.json`, '[2]')
     expect([await versionOf(id), await shownAt(id)]).toEqual([1, page('one')])
-    const file = await ctx.request('GET', `/a/${id}/files/a.json`)
+    const file = await t.request('GET', `/a/${id}/files/a.json`)
     expect(new TextDecoder().decode(file.bytes)).toBe('[1]')
 
     // Requesting the listing again does not delist the app.
     const response = await ann.call('PATCH', `/apps/${id}`, { store: true, title: 'Boat' })
     expect([response.status, response.code]).toEqual([422, 'not_listable'])
-    const { body } = await ctx.call('GET', `/explore/${id}`)
+    const { body } = await t.call('GET', `/explore/${id}`)
     expect(body).toMatchObject({ item: { version: 1, title: 'Boat' }, versions: [{ version: 1 }] })
 
     await ann.call('POST', `/apps/${id}/versions`, { html: page('three') })
@@ -132,7 +132,7 @@ describe('a later version', () => {
     await ann.call('POST', `/apps/${id}/versions`, { html: away })
     await change(id, { store: false })
     expect(await shownAt(id)).toBe(away)
-    await expectError(ctx, 404, 'not_found', () => ctx.call('GET', `/explore/${id}`))
+    await expectError(t, 404, 'not_found', () => t.call('GET', `/explore/${id}`))
   })
 
   test('is scanned again when it is restored', async () => {
@@ -152,13 +152,13 @@ describe('the feeds', () => {
 
   beforeEach(async () => {
     await ann.publish({ title: odd, description: 'One\nTwo', store: true, shelf: 'sim' })
-    ctx.clock.advance(60_000)
-    const ben = await ctx.agent('ben')
+    t.clock.advance(60_000)
+    const ben = await t.agent('ben')
     await ben.publish({ title: 'Ship', store: true, kind: 'game' })
   })
 
   test('Atom is well-formed XML, newest first', async () => {
-    const { headers, body } = await ctx.call('GET', '/explore/feed.atom')
+    const { headers, body } = await t.call('GET', '/explore/feed.atom')
     expect(headers.get('content-type')).toBe('application/atom+xml; charset=utf-8')
     expect(headers.get('cache-control')).toBe('no-cache')
     const feed = String(body)
@@ -171,7 +171,7 @@ describe('the feeds', () => {
   })
 
   test('JSON Feed has the same items and filters', async () => {
-    const { headers, body } = await ctx.call('GET', '/explore/feed.json?maker=ann&shelf=sim')
+    const { headers, body } = await t.call('GET', '/explore/feed.json?maker=ann&shelf=sim')
     expect(headers.get('content-type')).toBe('application/feed+json; charset=utf-8')
     expect(JSON.parse(String(body))).toMatchObject({
       version: 'https://jsonfeed.org/version/1.1',
@@ -188,17 +188,15 @@ describe('the feeds', () => {
         },
       ],
     })
-    const { body: found } = await ctx.call('GET', '/explore/feed.atom?q=ship&kind=game')
+    const { body: found } = await t.call('GET', '/explore/feed.atom?q=ship&kind=game')
     expect(String(found).match(/<entry>/g)).toHaveLength(1)
     for (const feed of ['atom', 'json']) {
-      await expectError(ctx, 400, 'bad_request', () =>
-        ctx.call('GET', `/explore/feed.${feed}?kind=x`),
-      )
+      await expectError(t, 400, 'bad_request', () => t.call('GET', `/explore/feed.${feed}?kind=x`))
     }
   })
 
   test('the sitemap has every item and maker, and robots.txt links it', async () => {
-    const { headers, body } = await ctx.request('GET', '/sitemap.xml')
+    const { headers, body } = await t.request('GET', '/sitemap.xml')
     expect(headers.get('content-type')).toStartWith('application/xml')
     const addresses = [...String(body).matchAll(/<loc>(.*?)<\/loc>/g)].map(([, address]) => address)
     expect(addresses).toEqual([
@@ -207,7 +205,7 @@ describe('the feeds', () => {
       'http://localhost:3000/explore/@ann',
       expect.stringMatching(/\/a\/[A-Za-z0-9_-]{12}$/),
     ])
-    const robots = await ctx.request('GET', '/robots.txt')
+    const robots = await t.request('GET', '/robots.txt')
     expect(robots.body).toContain('Sitemap: http://localhost:3000/sitemap.xml')
   })
 
@@ -217,7 +215,7 @@ describe('the feeds', () => {
       ['/', '/api/explore/feed.atom"'],
       ['/explore/@ann', '/api/explore/feed.atom?maker=ann"'],
     ] as const) {
-      expect((await ctx.request('GET', path, { headers })).body).toContain(feed)
+      expect((await t.request('GET', path, { headers })).body).toContain(feed)
     }
   })
 })

@@ -101,7 +101,7 @@ test('says why a folder cannot be published', () => {
 })
 
 /** Sends the form to publish a page with a file. */
-async function upload(h: TestServer, browser: FormBrowser, file: File) {
+async function upload(t: TestServer, browser: FormBrowser, file: File) {
   const body = new FormData()
   const fields = hiddenFields(await browser.read('/new'), '/new/page')
   for (const [name, value] of Object.entries({ ...fields, html: '' })) body.set(name, value)
@@ -113,12 +113,12 @@ async function upload(h: TestServer, browser: FormBrowser, file: File) {
     origin,
     cookie,
   }
-  return h.request('POST', '/new/page', { body: await multipart.bytes(), headers })
+  return t.request('POST', '/new/page', { body: await multipart.bytes(), headers })
 }
 
 test('publishes a zip with its assets, and nothing of a bad one', async () => {
-  const h = await startTestServer()
-  const bea = await signUp(h, 'bea')
+  const t = await startTestServer()
+  const bea = await signUp(t, 'bea')
   const zip = (files: Record<string, string>) =>
     new File(
       [
@@ -130,28 +130,28 @@ test('publishes a zip with its assets, and nothing of a bad one', async () => {
       ],
       'page.zip',
     )
-  const before = await h.snapshot()
+  const before = await t.snapshot()
   for (const [status, file, problem] of [
     [422, zip({ 'index.html': '<h1>A', 'a.png': 'no image' }), 'a.png cannot be used: '],
     [400, zip({ 'readme.txt': 'A' }), 'There is no HTML file.'],
     [400, new File(['PK nothing'], 'page.zip'), 'the zip cannot be read'],
   ] as const) {
-    const failed = await upload(h, bea, file)
+    const failed = await upload(t, bea, file)
     expect([failed.status, String(failed.body)]).toEqual([status, expect.stringContaining(problem)])
   }
-  const guest = await upload(h, new FormBrowser(h), zip({ 'index.html': '<h1>A', 'a.json': '1' }))
+  const guest = await upload(t, new FormBrowser(t), zip({ 'index.html': '<h1>A', 'a.json': '1' }))
   expect(guest.status).not.toBe(303)
-  expect(await h.snapshot()).toEqual(before)
+  expect(await t.snapshot()).toEqual(before)
   const good = zip({ 'game/index.html': '<title>Reef</title><h1>Reef', 'game/a.json': '{"a":1}' })
-  const done = await upload(h, bea, good)
+  const done = await upload(t, bea, good)
   const id = (done.headers.get('location') ?? '').split('/')[2] ?? ''
   expect(done.status).toBe(303)
   expect(await bea.read(`/studio/${id}/assets`)).toContain('a.json')
   const archive = await bea.open(`/studio/${id}/export`)
   expect(archive.headers.get('content-disposition')).toBe(`attachment; filename="${id}.zip"`)
-  const carl = await signUp(h, 'carl')
+  const carl = await signUp(t, 'carl')
   expect((await carl.open(`/studio/${id}/export`)).status).toBe(404)
-  await h.close()
+  await t.close()
 })
 
 const json = { path: 'data/levels.json', text: '{"level":1}' }
@@ -167,11 +167,11 @@ const zipOf = (folder: Zippable): Uint8Array<ArrayBuffer> => new Uint8Array(zipS
 const zipType = { 'content-type': 'application/zip' }
 
 test('agents publish a folder as files or as a zip, and then its next version', async () => {
-  const h = await startTestServer()
-  const [ann, bob] = [await h.agent('ann'), await h.agent('bob')]
-  const before = await h.snapshot()
+  const t = await startTestServer()
+  const [ann, bob] = [await t.agent('ann'), await t.agent('bob')]
+  const before = await t.snapshot()
   const dry = await ann.call('POST', '/apps', { files, dryRun: true })
-  expect([dry.status, await h.snapshot()]).toEqual([200, before])
+  expect([dry.status, await t.snapshot()]).toEqual([200, before])
 
   const made = await ann.call('POST', '/apps', { files, ref: 'reef-0001' })
   expect([made.status, made.text('app.title')]).toEqual([201, 'Reef'])
@@ -189,7 +189,7 @@ test('agents publish a folder as files or as a zip, and then its next version', 
   const again = await ann.call('POST', '/apps?ref=reef-0001', zip, zipType)
   expect(again.body).toEqual(made.body)
   const other = zipOf({ 'index.html': bytesOf('<h1>Other') })
-  await expectError(h, 409, 'ref_conflict', () =>
+  await expectError(t, 409, 'ref_conflict', () =>
     ann.call('POST', '/apps?ref=reef-0001', other, zipType),
   )
 
@@ -209,8 +209,8 @@ test('agents publish a folder as files or as a zip, and then its next version', 
   expect([third.status, third.code]).toEqual([400, 'bad_request'])
   const good = await ann.call('POST', `${path}?note=Third`, other, zipType)
   expect(good.body).toMatchObject({ app: { version: 3 } })
-  await expectError(h, 404, 'not_found', () => bob.call('POST', path, next))
-  await h.close()
+  await expectError(t, 404, 'not_found', () => bob.call('POST', path, next))
+  await t.close()
 })
 
 const mb = 1_048_576
@@ -282,22 +282,22 @@ const bodies: [status: number, code: string, text: string, body: unknown][] = [
 ]
 
 test('a folder that cannot be published stores nothing', async () => {
-  const h = await startTestServer()
-  const ann = await h.agent('ann')
+  const t = await startTestServer()
+  const ann = await t.agent('ann')
   const id = await ann.publish()
   for (const [at, [status, code, text, body]] of bodies.entries()) {
     for (const path of at % 8 === 0 ? ['/apps', `/apps/${id}/versions`] : ['/apps']) {
       const headers = body instanceof Uint8Array ? zipType : {}
-      const failed = await expectError(h, status, code, () => ann.call('POST', path, body, headers))
+      const failed = await expectError(t, status, code, () => ann.call('POST', path, body, headers))
       expect(JSON.stringify(failed.body)).toContain(JSON.stringify(text).slice(1, -1))
     }
   }
   const zip = zipOf({ 'index.html': index })
   for (const query of ['?store=yes', '?colour=blue', '?prompt=A+fox']) {
-    await expectError(h, 400, 'bad_request', () => ann.call('POST', `/apps${query}`, zip, zipType))
+    await expectError(t, 400, 'bad_request', () => ann.call('POST', `/apps${query}`, zip, zipType))
   }
-  await expectError(h, 401, 'no_key', () =>
-    h.call('POST', '/apps', { body: zip, headers: zipType }),
+  await expectError(t, 401, 'no_key', () =>
+    t.call('POST', '/apps', { body: zip, headers: zipType }),
   )
-  await h.close()
+  await t.close()
 })

@@ -81,7 +81,7 @@ async function newJob(): Promise<string> {
 
 const fresh = { step: null, progress: 0, charged: 0, ended: null, result: null, error: null }
 
-test('a job from start to end', async () => {
+test('a job is queued, runs and ends, and each state is visible', async () => {
   const id = await newJob()
   const path = `/jobs/${id}`
   const created = new Date(t.clock.now()).toISOString()
@@ -121,7 +121,7 @@ test('a job from start to end', async () => {
   })
 })
 
-test('events from the start and after Last-Event-ID', async () => {
+test('an event stream begins at the start, or after Last-Event-ID', async () => {
   const id = await newJob()
   open()
   const work = t.ctx.jobs.runDue()

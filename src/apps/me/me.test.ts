@@ -49,12 +49,12 @@ test('spending on builds is in the agent record and in the paged ledger', async 
 })
 
 test('lists of keys and hooks are newest first, with limit and cursor', async () => {
-  const h = await startTestServer({ HOOKS_TO_PRIVATE: 'on' })
-  const [ann, olga] = [await h.agent('ann'), await createTestPerson(h, 'olga')]
+  const t = await startTestServer({ HOOKS_TO_PRIVATE: 'on' })
+  const [ann, olga] = [await t.agent('ann'), await createTestPerson(t, 'olga')]
   const code = (await ann.call('POST', '/me/claim')).text('claim.code')
   expect((await olga.call('POST', '/claim', { code })).status).toBe(200)
   for (const name of ['second', 'third']) {
-    h.clock.advance(1)
+    t.clock.advance(1)
     await ann.call('POST', '/me/keys', { name })
     await ann.call('POST', '/me/hooks', { url: `http://127.0.0.1:1/${name}` })
   }
@@ -75,10 +75,10 @@ test('lists of keys and hooks are newest first, with limit and cursor', async ()
     const rest = await read(`limit=2&cursor=${first.next}`)
     expect([rest[field], rest.next]).toEqual([all[field].slice(2), null])
     for (const query of ['limit=0', 'limit=101', 'cursor=zz']) {
-      await expectError(h, 400, 'bad_request', () => who.call('GET', `${path}?${query}`))
+      await expectError(t, 400, 'bad_request', () => who.call('GET', `${path}?${query}`))
     }
   }
-  await h.close()
+  await t.close()
 })
 
 test('a new key works, and a revoked key stops at once', async () => {

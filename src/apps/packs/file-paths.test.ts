@@ -3,7 +3,8 @@ import { afterAll, expect, test } from 'bun:test'
 import { expectError } from '../../testing/expect-error.ts'
 import { skillText } from '../../testing/fixtures/folders.ts'
 import { send } from '../../testing/fixtures/mcp-server.ts'
-import { publishPack } from '../../testing/fixtures/packs-on-explore.ts'
+import { publishPackOnExplore } from '../../testing/fixtures/packs-on-explore.ts'
+import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
 const t = await startTestServer()
@@ -25,15 +26,11 @@ const files = [
   ...names.map((path) => ({ path, text: `The text of ${path}` })),
   image,
 ]
-const skill = await publishPack(ann, { skill: undefined, files })
+const skill = await publishPackOnExplore(ann, { skill: undefined, files })
 
 function encoded(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/')
 }
-
-/** Decodes the entities of names. */
-const plain = (html: string): string =>
-  html.replaceAll('&amp;', '&').replaceAll(/&(?:#39|#x27|apos);/g, "'")
 
 /** Returns a PNG of one pixel. */
 async function pixel(): Promise<Uint8Array> {
@@ -60,20 +57,17 @@ test.each(names)('the file %j is read in every way', async (name) => {
 
 test('the page links each file by its name, and its images load', async () => {
   const headers = { accept: 'text/html' }
-  const page = String((await t.request('GET', `/explore/${skill}`, { headers })).body)
-  const hrefs = [...page.matchAll(/href="([^"]*[?&]file=[^"]*)"/g)].map(([, href = '']) =>
-    plain(href),
-  )
+  const page = shownPage((await t.request('GET', `/explore/${skill}`, { headers })).body)
   for (const name of names) {
-    const own = hrefs.filter(
+    const own = page.hrefs.filter(
       (href) => new URL(href, 'http://localhost').searchParams.get('file') === name,
     )
     // One link is in the tree of files, the other in the text.
     expect([name, own.length]).toEqual([name, 2])
     const shown = await t.request('GET', own[0] ?? '', { headers })
-    expect(plain(String(shown.body))).toContain(`The text of ${name}`)
+    expect(shownPage(shown.body).text).toContain(`The text of ${name}`)
   }
-  const [, src = ''] = /<img src="([^"]*files[^"]*)"/.exec(page) ?? []
+  const src = page.sources.find((path) => path.includes('files')) ?? ''
   const shownImage = await t.request('GET', src)
   expect(shownImage.headers.get('content-type')).toBe('image/png')
 })

@@ -20,19 +20,19 @@ import {
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
 
-let ctx: TestServer
+let t: TestServer
 let ann: TestAgent
 let ben: TestAgent
 
 beforeEach(async () => {
-  ctx = await startTestServer()
-  ann = await ctx.agent('ann')
-  ben = await ctx.agent('ben')
+  t = await startTestServer()
+  ann = await t.agent('ann')
+  ben = await t.agent('ben')
 })
 afterEach(async () => {
-  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
-  expect(await doctor(ctx.ctx)).toMatchObject({ ok: true })
-  await ctx.close()
+  expect(t.lines.filter(({ level }) => level === 'error')).toEqual([])
+  expect(await doctor(t.ctx)).toMatchObject({ ok: true })
+  await t.close()
 })
 
 const idOf = (response: TestResponse): string => response.text('skill.id')
@@ -65,7 +65,7 @@ describe('publishing', () => {
 
   test('a folder is served as text, files and archives', async () => {
     const id = await publishPack(ann, { ...folder(), store: true })
-    const anyone = (path: string) => ctx.call('GET', `/skills/${id}${path}`)
+    const anyone = (path: string) => t.call('GET', `/skills/${id}${path}`)
     expect((await anyone('/SKILL.md')).body).toBe(skillText())
     const file = await anyone('/files/references/tone.md')
     expect(file.body).toBe(reference.text)
@@ -74,7 +74,7 @@ describe('publishing', () => {
     expect(tar.bytes).toEqual(again.bytes)
     for (const path of ['.tar.gz', '/SKILL.md', '/files/references/tone.md']) {
       const headers = { 'if-none-match': (await anyone(path)).headers.get('etag') ?? '' }
-      const unchanged = await ctx.call('GET', `/skills/${id}${path}`, { headers })
+      const unchanged = await t.call('GET', `/skills/${id}${path}`, { headers })
       expect([path, unchanged.status]).toEqual([path, 304])
     }
     const out = mkdtempSync(join(tmpdir(), 'skills-'))
@@ -89,22 +89,22 @@ describe('publishing', () => {
     }
     // The zip of one pack can be published as another's version of it.
     const zip = await anyone('.zip')
-    const sent = await ctx.call('POST', '/skills?store=true', {
+    const sent = await t.call('POST', '/skills?store=true', {
       key: ben.key,
       body: zip.bytes,
       headers: { 'content-type': 'application/zip' },
     })
     expect(sent.status).toBe(201)
-    const copied = await ctx.call('GET', `/skills/${idOf(sent)}.tar.gz`)
+    const copied = await t.call('GET', `/skills/${idOf(sent)}.tar.gz`)
     expect(copied.bytes).toEqual(tar.bytes)
   })
 
   test('a framework has steps, and its share needs payments', async () => {
     const id = await publishPack(ann, { ...folder(), steps, store: true }, 'framework')
-    expect((await ctx.call('GET', `/frameworks/${id}`)).body).toMatchObject({
+    expect((await t.call('GET', `/frameworks/${id}`)).body).toMatchObject({
       framework: { kind: 'framework', steps },
     })
-    await expectError(ctx, 404, 'not_found', () => ctx.call('GET', `/skills/${id}`))
+    await expectError(t, 404, 'not_found', () => t.call('GET', `/skills/${id}`))
     const share = {
       percent: 5,
       of: 'profit',
@@ -113,28 +113,28 @@ describe('publishing', () => {
       asset: 'USDC',
     }
     const sold = { ...folder('two'), steps, share }
-    await expectError(ctx, 503, 'payments_off', () => ann.call('POST', '/frameworks', sold))
+    await expectError(t, 503, 'payments_off', () => ann.call('POST', '/frameworks', sold))
   })
 
   test('a pack that is not on Explore is visible to its maker only', async () => {
     const id = await publishPack(ann, folder())
     for (const path of ['', '.tar.gz', '.zip', '/SKILL.md', '/files/scripts/list.sh']) {
-      await expectError(ctx, 404, 'not_found', () => ctx.call('GET', `/skills/${id}${path}`))
-      await expectError(ctx, 404, 'not_found', () => ben.call('GET', `/skills/${id}${path}`))
+      await expectError(t, 404, 'not_found', () => t.call('GET', `/skills/${id}${path}`))
+      await expectError(t, 404, 'not_found', () => ben.call('GET', `/skills/${id}${path}`))
       expect((await ann.call('GET', `/skills/${id}${path}`)).status).toBe(200)
     }
   })
 
   test('a name is taken once by each maker, and free again after the deletion', async () => {
     const id = await publishPack(ann, folder())
-    await expectError(ctx, 409, 'skill_name_taken', () => ann.call('POST', '/skills', folder()))
-    await expectError(ctx, 409, 'skill_name_taken', () =>
+    await expectError(t, 409, 'skill_name_taken', () => ann.call('POST', '/skills', folder()))
+    await expectError(t, 409, 'skill_name_taken', () =>
       ann.call('POST', '/frameworks', { ...folder(), steps }),
     )
     await publishPack(ben, folder())
     expect((await ann.call('DELETE', `/skills/${id}`)).status).toBe(200)
     const other = await publishPack(ann, folder())
-    await expectError(ctx, 409, 'skill_name_taken', () => ann.call('POST', `/skills/${id}/restore`))
+    await expectError(t, 409, 'skill_name_taken', () => ann.call('POST', `/skills/${id}/restore`))
     await ann.call('DELETE', `/skills/${other}`)
     expect((await ann.call('POST', `/skills/${id}/restore`)).status).toBe(200)
   })
@@ -159,15 +159,15 @@ describe('the operations of apps', () => {
     const text = skillText().replace('List each', 'Describe each')
     const added = await ann.call('POST', `/skills/${id}/versions`, { skill: text, note: 'Shorter' })
     expect(added).toMatchObject({ status: 201, body: { skill: { version: 2, listed: 'on' } } })
-    expect((await ctx.call('GET', `/skills/${id}/SKILL.md`)).body).toBe(text)
-    expect((await ctx.call('GET', `/skills/${id}?version=1`)).body).toMatchObject({ version: 1 })
+    expect((await t.call('GET', `/skills/${id}/SKILL.md`)).body).toBe(text)
+    expect((await t.call('GET', `/skills/${id}?version=1`)).body).toMatchObject({ version: 1 })
     const renamed = { skill: skillText('other') }
-    await expectError(ctx, 400, 'bad_skill', () =>
+    await expectError(t, 400, 'bad_skill', () =>
       ann.call('POST', `/skills/${id}/versions`, renamed),
     )
     const restored = await ann.call('POST', `/skills/${id}/versions/1/restore`)
     expect(restored).toMatchObject({ status: 201, body: { skill: { version: 3 } } })
-    expect((await ctx.call('GET', `/skills/${id}`)).body).toMatchObject({
+    expect((await t.call('GET', `/skills/${id}`)).body).toMatchObject({
       files: [{ path: 'SKILL.md' }, { path: 'references/tone.md' }, { path: 'scripts/list.sh' }],
     })
     const { body } = await ann.call('GET', `/skills/${id}/versions`)
@@ -183,11 +183,11 @@ describe('the operations of apps', () => {
     const app = await ann.publish({ html: '<!doctype html><title>a</title>' })
     expect((await ann.call('GET', '/apps')).body).toMatchObject({ apps: [{ id: app }], next: null })
     for (const path of ['', '/html', '/versions', '/assets']) {
-      await expectError(ctx, 404, 'not_found', () => ann.call('GET', `/apps/${id}${path}`))
+      await expectError(t, 404, 'not_found', () => ann.call('GET', `/apps/${id}${path}`))
     }
-    await expectError(ctx, 404, 'not_found', () => ann.call('DELETE', `/apps/${id}`))
-    await expectError(ctx, 404, 'not_found', () => ann.call('GET', `/skills/${app}`))
-    expect((await ctx.request('GET', `/a/${id}`)).status).toBe(404)
+    await expectError(t, 404, 'not_found', () => ann.call('DELETE', `/apps/${id}`))
+    await expectError(t, 404, 'not_found', () => ann.call('GET', `/skills/${app}`))
+    expect((await t.request('GET', `/a/${id}`)).status).toBe(404)
   })
 
   test('Explore finds packs by kind, name and text', async () => {
@@ -199,7 +199,7 @@ describe('the operations of apps', () => {
     )
     await ann.publish({ html: '<!doctype html><title>a</title>', store: true })
     const ids = async (query: string) => {
-      const { body } = await ctx.call('GET', `/explore?${query}`)
+      const { body } = await t.call('GET', `/explore?${query}`)
       const items: unknown = Reflect.get(Object(body), 'items')
       return Array.isArray(items) ? items.map((item) => String(item.id)) : []
     }
@@ -226,7 +226,7 @@ describe('the operations of apps', () => {
     expect(body).toBe(skillText('release-notes-2'))
     const named = await ben.call('POST', `/apps/${id}/remix`, { name: 'mine' })
     expect(named.body).toMatchObject({ framework: { name: 'mine' } })
-    await expectError(ctx, 409, 'skill_name_taken', () =>
+    await expectError(t, 409, 'skill_name_taken', () =>
       ben.call('POST', `/apps/${id}/remix`, { name: 'mine' }),
     )
   })
@@ -234,22 +234,22 @@ describe('the operations of apps', () => {
   test('agents that read a pack may review, comment and report it', async () => {
     const id = await publishPack(ann, { ...folder(), store: true })
     const review = { stars: 5, text: 'Short and clear.' }
-    await expectError(ctx, 403, 'not_used', () => ben.call('PUT', `/explore/${id}/review`, review))
+    await expectError(t, 403, 'not_used', () => ben.call('PUT', `/explore/${id}/review`, review))
     await ben.call('GET', `/skills/${id}/SKILL.md`)
     expect((await ben.call('PUT', `/explore/${id}/review`, review)).status).toBe(201)
     const comment = await ben.call('POST', `/explore/${id}/comments`, { text: 'Thanks.' })
     expect(comment.status).toBe(201)
-    const { body } = await ctx.call('GET', `/explore/${id}`)
+    const { body } = await t.call('GET', `/explore/${id}`)
     expect(body).toMatchObject({ item: { kind: 'skill', rating: { stars: 5, count: 1 } } })
-    const report = await ctx.call('POST', '/report', { body: { item: id, reason: 'malware' } })
+    const report = await t.call('POST', '/report', { body: { item: id, reason: 'malware' } })
     expect(report.status).toBe(201)
   })
 
   test('a paid remix shares its price with the maker', async () => {
     const terms = { remix: 'price', priceRemix: 50 }
     const id = await publishPack(ann, { ...folder(), ...terms, store: true })
-    expect((await ctx.call('GET', `/skills/${id}/SKILL.md`)).status).toBe(200)
-    await expectError(ctx, 402, 'price_above_max', () =>
+    expect((await t.call('GET', `/skills/${id}/SKILL.md`)).status).toBe(200)
+    await expectError(t, 402, 'price_above_max', () =>
       ben.call('POST', `/apps/${id}/remix`, { maxCredits: 49 }),
     )
     const copy = await ben.call('POST', `/apps/${id}/remix`, { maxCredits: 50, ref: 'release-1' })

@@ -15,21 +15,21 @@ import { pauseMethod } from '../../testing/pause-method.ts'
 import { takeDown } from '../moderation/moderation.ts'
 import { apps } from '../tables.ts'
 
-let ctx: TestServer
+let t: TestServer
 let ann: TestAgent
 let ben: TestAgent
 
 async function open(settings: Parameters<typeof startTestServer>[0] = {}) {
-  await ctx?.close()
-  ctx = await startTestServer(settings)
-  ann = await ctx.agent('ann')
-  ben = await ctx.agent('ben')
+  await t?.close()
+  t = await startTestServer(settings)
+  ann = await t.agent('ann')
+  ben = await t.agent('ben')
 }
 
 beforeEach(() => open())
 afterEach(async () => {
-  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
-  expect(await doctor(ctx.ctx)).toMatchObject({ ok: true })
+  expect(t.lines.filter(({ level }) => level === 'error')).toEqual([])
+  expect(await doctor(t.ctx)).toMatchObject({ ok: true })
 })
 
 const html = '<!doctype html><title>Boat</title><p>hello</p>'
@@ -49,7 +49,7 @@ describe('a remix', () => {
     const game = { html, store: true, kind: 'game', shelf: 'sim', description: 'a' }
     const id = await ann.publish(game)
     await ann.call('PUT', `/apps/${id}/assets/level.json`, '[1,2,3]')
-    const { files, bytes } = await ctx.ctx.storage.usage()
+    const { files, bytes } = await t.ctx.storage.usage()
     const { status, body } = await remix(ben, id)
     expect(status).toBe(201)
     expect(body).toMatchObject({
@@ -68,14 +68,14 @@ describe('a remix', () => {
       bought: { item: id, version: 1, title: 'Boat', maker: '@ann', credits: 0, makerCredits: 0 },
       note: expect.stringContaining('@ann is credited'),
     })
-    expect(await ctx.ctx.storage.usage()).toMatchObject({ files, bytes })
+    expect(await t.ctx.storage.usage()).toMatchObject({ files, bytes })
     const copy: string = Reflect.get(Object(Reflect.get(Object(body), 'app')), 'id')
     const file = await ben.call('GET', `/apps/${copy}/assets/level.json`)
     expect(file.body).toEqual([1, 2, 3])
     expect((await ben.call('GET', `/apps/${copy}/versions`)).body).toMatchObject({
       versions: [{ version: 1, via: 'remix' }],
     })
-    expect((await ctx.request('GET', `/a/${copy}/data`)).body).toBe(html)
+    expect((await t.request('GET', `/a/${copy}/data`)).body).toBe(html)
     expect(await creditsOf(ben)).toBe(400)
   })
 
@@ -98,7 +98,7 @@ describe('a remix', () => {
   })
 
   test('credits every ancestor of a chain, deleted ones too', async () => {
-    const cy = await ctx.agent('cyd')
+    const cy = await t.agent('cyd')
     const root = await ann.publish({ title: 'Root', store: true })
     const second = (await remix(ben, root)).text('app.id')
     await ben.call('PATCH', `/apps/${second}`, { title: 'Second', store: true })
@@ -106,7 +106,7 @@ describe('a remix', () => {
     await cy.call('PATCH', `/apps/${third}`, { title: 'Third', store: true })
     await ann.call('DELETE', `/apps/${root}`)
     await ben.call('PATCH', `/apps/${second}`, { title: '@ann made this', store: false })
-    const { body } = await ctx.call('GET', `/explore/${third}`)
+    const { body } = await t.call('GET', `/explore/${third}`)
     expect(body).toMatchObject({
       item: { remixOf: { id: second, title: 'Second', maker: '@ben' } },
       lineage: [
@@ -138,7 +138,7 @@ describe('a remix', () => {
 
   test('copies the version that was published during the scan', async () => {
     const id = await ann.publish(priced)
-    const { inspector } = ctx.ctx
+    const { inspector } = t.ctx
     const inspect = inspector.inspect.bind(inspector)
     let isPublished = false
     const afterOne: typeof inspect = async (...page) => {
@@ -156,7 +156,7 @@ describe('a remix', () => {
     const odd = '\ufeff<!doctype html>\r\n<p>é🚀</p>\n\n'
     const id = await ann.publish({ html: odd, store: true })
     expect((await remix(ben, id)).body).toMatchObject({ html: odd })
-    expect((await ctx.call('GET', `/explore/${id}/source`)).body).toMatchObject({ html: odd })
+    expect((await t.call('GET', `/explore/${id}/source`)).body).toMatchObject({ html: odd })
   })
 })
 
@@ -164,21 +164,21 @@ describe('the same ref', () => {
   test('buys once and repeats the response', async () => {
     const id = await ann.publish(priced)
     const first = await remix(ben, id, { ref: 'remix-0001' })
-    const before = await ctx.snapshot()
+    const before = await t.snapshot()
     const again = await remix(ben, id, { ref: 'remix-0001' })
     const header = { 'idempotency-key': 'remix-0001' }
     const byHeader = await ben.call('POST', `/apps/${id}/remix`, undefined, header)
     expect([again.status, again.body]).toEqual([201, first.body])
     expect(byHeader.body).toEqual(first.body)
-    expect(await ctx.snapshot()).toEqual(before)
+    expect(await t.snapshot()).toEqual(before)
     expect(await creditsOf(ben)).toBe(349)
   })
 
   test('returns no page when the copy was taken down', async () => {
     const id = await ann.publish(priced)
     const first = await remix(ben, id, { ref: 'remix-0001' })
-    await takeDown(ctx.ctx, first.text('app.id'), 'spam')
-    await expectError(ctx, 410, 'taken_down', () => remix(ben, id, { ref: 'remix-0001' }))
+    await takeDown(t.ctx, first.text('app.id'), 'spam')
+    await expectError(t, 410, 'taken_down', () => remix(ben, id, { ref: 'remix-0001' }))
   })
 
   test('with another body or app is ref_conflict', async () => {
@@ -190,18 +190,18 @@ describe('the same ref', () => {
       [other, { ref: 'remix-0001' }],
     ]
     for (const [item, body] of bodies) {
-      await expectError(ctx, 409, 'ref_conflict', () => remix(ben, item, body))
+      await expectError(t, 409, 'ref_conflict', () => remix(ben, item, body))
     }
-    await expectError(ctx, 409, 'ref_conflict', () =>
+    await expectError(t, 409, 'ref_conflict', () =>
       ben.call('POST', '/apps', { html, ref: 'remix-0001' }),
     )
-    const cy = await ctx.agent('cyd')
+    const cy = await t.agent('cyd')
     expect((await remix(cy, id, { ref: 'remix-0001' })).status).toBe(201)
   })
 
   test('buys once when sent concurrently', async () => {
     const id = await ann.publish(priced)
-    const { begun, go } = pauseMethod(ctx.ctx.inspector, 'inspect')
+    const { begun, go } = pauseMethod(t.ctx.inspector, 'inspect')
     const first = remix(ben, id, { ref: 'remix-0001' })
     await begun
     const twins = Array.from({ length: 20 }, () => remix(ben, id, { ref: 'remix-0001' }))
@@ -220,13 +220,13 @@ test('100 concurrent remixes with credits for two buy two', async () => {
   expect(codes.filter((code) => code === 'not_enough_credits')).toHaveLength(98)
   expect([await creditsOf(ann), await creditsOf(ben)]).toEqual([720, 0])
   expect((await ben.call('GET', '/apps')).body).toMatchObject({ apps: [{}, {}] })
-  expect((await ctx.call('GET', `/explore/${id}`)).body).toMatchObject({ item: { remixes: 2 } })
+  expect((await t.call('GET', `/explore/${id}`)).body).toMatchObject({ item: { remixes: 2 } })
 })
 
 describe('during the scan the original may', () => {
   /** Runs a remix and calls `change` during its scan. */
   async function remixWhile(id: string, happens: () => Promise<unknown>, body?: object) {
-    const { begun, go } = pauseMethod(ctx.ctx.inspector, 'inspect')
+    const { begun, go } = pauseMethod(t.ctx.inspector, 'inspect')
     const response = remix(ben, id, body)
     await begun
     await happens()
@@ -244,7 +244,7 @@ describe('during the scan the original may', () => {
   test('be taken down, delisted or deleted without a charge', async () => {
     const ends: [(id: string) => Promise<unknown>, string][] = [
       // The scan knows the blocked page and runs first.
-      [(id) => takeDown(ctx.ctx, id, 'spam'), 'blocked_by_scan'],
+      [(id) => takeDown(t.ctx, id, 'spam'), 'blocked_by_scan'],
       [(id) => ann.call('PATCH', `/apps/${id}`, { store: false }), 'not_found'],
       [(id) => ann.call('DELETE', `/apps/${id}`), 'not_found'],
       [(id) => ann.call('PATCH', `/apps/${id}`, { remix: 'off' }), 'no_remix'],
@@ -261,7 +261,7 @@ describe('during the scan the original may', () => {
 describe('a remix is rejected', () => {
   test('without a key and with an invalid body', async () => {
     const id = await ann.publish(priced)
-    await expectError(ctx, 401, 'no_key', () => ctx.call('POST', `/apps/${id}/remix`))
+    await expectError(t, 401, 'no_key', () => t.call('POST', `/apps/${id}/remix`))
     const bad = [
       { maxCredits: -1 },
       { maxCredits: 100_001 },
@@ -277,7 +277,7 @@ describe('a remix is rejected', () => {
       ['x'],
     ]
     for (const body of bad) {
-      await expectError(ctx, 400, 'bad_request', () => remix(ben, id, body))
+      await expectError(t, 400, 'bad_request', () => remix(ben, id, body))
     }
   })
 
@@ -287,73 +287,73 @@ describe('a remix is rejected', () => {
     await ann.call('DELETE', `/apps/${deleted}`)
     const none = await remix(ben, nobody)
     for (const id of [nobody, hidden, deleted, 'x', "1'or'1'='1"]) {
-      const { body } = await expectError(ctx, 404, 'not_found', () => remix(ben, id))
+      const { body } = await expectError(t, 404, 'not_found', () => remix(ben, id))
       expect(body).toEqual(none.body)
     }
     const down = await ann.publish({ ...priced, html: `${html}!` })
-    await takeDown(ctx.ctx, down, 'spam')
-    await expectError(ctx, 410, 'taken_down', () => remix(ben, down))
-    await expectError(ctx, 410, 'taken_down', () => remix(ann, down))
+    await takeDown(t.ctx, down, 'spam')
+    await expectError(t, 410, 'taken_down', () => remix(ben, down))
+    await expectError(t, 410, 'taken_down', () => remix(ann, down))
   })
 
   test('no_remix: an app without remixes or prices cannot be remixed', async () => {
     const off = await ann.publish({ html, store: true, remix: 'off' })
-    await expectError(ctx, 403, 'no_remix', () => remix(ben, off))
+    await expectError(t, 403, 'no_remix', () => remix(ben, off))
     const id = await ann.publish(priced)
-    ctx.ctx.config.pricesOn = false
-    await expectError(ctx, 403, 'no_remix', () => remix(ben, id))
-    await expectError(ctx, 403, 'no_remix', () => ctx.call('GET', `/explore/${id}/source`))
+    t.ctx.config.pricesOn = false
+    await expectError(t, 403, 'no_remix', () => remix(ben, id))
+    await expectError(t, 403, 'no_remix', () => t.call('GET', `/explore/${id}/source`))
   })
 
   test('price_above_max, not_enough_credits, daily_cap', async () => {
     const id = await ann.publish(priced)
-    const { body } = await expectError(ctx, 402, 'price_above_max', () =>
+    const { body } = await expectError(t, 402, 'price_above_max', () =>
       remix(ben, id, { maxCredits: 50 }),
     )
     expect(JSON.stringify(body)).toContain('costs 51 credits')
     const dear = await ann.publish({ ...priced, priceRemix: 401 })
-    await expectError(ctx, 402, 'not_enough_credits', () => remix(ben, dear))
+    await expectError(t, 402, 'not_enough_credits', () => remix(ben, dear))
     await open({ DAILY_CAP_CREDITS: '50' })
     const capped = await ann.publish(priced)
-    await expectError(ctx, 402, 'daily_cap', () => remix(ben, capped))
+    await expectError(t, 402, 'daily_cap', () => remix(ben, capped))
   })
 
   test('paused: a paused agent buys nothing but copies free apps', async () => {
     const id = await ann.publish(priced)
     const free = await ann.publish({ html, store: true })
-    expect(await pauseAgent(ctx.ctx, ben.handle, true)).toBe(true)
-    await expectError(ctx, 403, 'paused', () => remix(ben, id))
+    expect(await pauseAgent(t.ctx, ben.handle, true)).toBe(true)
+    await expectError(t, 403, 'paused', () => remix(ben, id))
     expect((await remix(ben, free)).status).toBe(201)
-    await pauseAgent(ctx.ctx, ben.handle, false)
+    await pauseAgent(t.ctx, ben.handle, false)
     expect((await remix(ben, id)).status).toBe(201)
   })
 
   test('busy: an own app without a version cannot be remixed', async () => {
     const id = await ann.publish({ html })
-    await ctx.ctx.db.tx((db) => db.update(apps).set({ version: 0 }).where(eq(apps.id, id)))
-    await expectError(ctx, 409, 'busy', () => remix(ann, id))
-    await ctx.ctx.db.tx((db) => db.update(apps).set({ version: 1 }).where(eq(apps.id, id)))
+    await t.ctx.db.tx((db) => db.update(apps).set({ version: 0 }).where(eq(apps.id, id)))
+    await expectError(t, 409, 'busy', () => remix(ann, id))
+    await t.ctx.db.tx((db) => db.update(apps).set({ version: 1 }).where(eq(apps.id, id)))
   })
 
   test('games_off, publishes_limit, storage_full', async () => {
     const game = await ann.publish({ ...priced, kind: 'game' })
-    ctx.ctx.config.gamesOn = false
-    await expectError(ctx, 400, 'games_off', () => remix(ben, game))
+    t.ctx.config.gamesOn = false
+    await expectError(t, 400, 'games_off', () => remix(ben, game))
     await open({ PUBLISHES_PER_HOUR: '1', BYTES_PER_AGENT: '100' })
     const id = await ann.publish(priced)
     expect((await remix(ben, id)).status).toBe(201)
-    await expectError(ctx, 429, 'publishes_limit', () => remix(ben, id))
-    ctx.ctx.config.publishesPerHour = 0
+    await expectError(t, 429, 'publishes_limit', () => remix(ben, id))
+    t.ctx.config.publishesPerHour = 0
     expect((await remix(ben, id)).status).toBe(201)
-    await expectError(ctx, 409, 'storage_full', () => remix(ben, id))
+    await expectError(t, 409, 'storage_full', () => remix(ben, id))
   })
 
   test('blocked_by_scan: a page that newer rules block cannot be remixed', async () => {
     const id = await ann.publish(priced)
-    const cy = await ctx.agent('cyd')
+    const cy = await t.agent('cyd')
     const same = await cy.publish({ html })
-    await takeDown(ctx.ctx, same, 'spam')
-    const { body } = await expectError(ctx, 422, 'blocked_by_scan', () => remix(ben, id))
+    await takeDown(t.ctx, same, 'spam')
+    const { body } = await expectError(t, 422, 'blocked_by_scan', () => remix(ben, id))
     expect(body).toMatchObject({ reasons: [expect.stringContaining('known.bad')] })
   })
 })
@@ -362,7 +362,7 @@ describe('the source', () => {
   test('is public for free remixes, otherwise for maker and buyers', async () => {
     const free = await ann.publish({ html, store: true })
     await ann.call('PUT', `/apps/${free}/assets/level.json`, '[1,2,3]')
-    const open = await ctx.call('GET', `/explore/${free}/source`)
+    const open = await t.call('GET', `/explore/${free}/source`)
     expect(open.body).toMatchObject({
       id: free,
       version: 1,
@@ -370,18 +370,18 @@ describe('the source', () => {
       assets: [{ name: 'level.json' }],
     })
     const look = new URL(open.text('assets.0.url'))
-    expect((await ctx.request('GET', `${look.pathname}${look.search}`)).body).toEqual([1, 2, 3])
+    expect((await t.request('GET', `${look.pathname}${look.search}`)).body).toEqual([1, 2, 3])
 
     const id = await ann.publish(priced)
     const path = `/explore/${id}/source`
-    await expectError(ctx, 402, 'price_above_max', () => ctx.call('GET', path))
-    await expectError(ctx, 402, 'price_above_max', () => ben.call('GET', path))
-    await expectError(ctx, 401, 'bad_key', () => ctx.call('GET', path, { key: 'ak_nonsense' }))
+    await expectError(t, 402, 'price_above_max', () => t.call('GET', path))
+    await expectError(t, 402, 'price_above_max', () => ben.call('GET', path))
+    await expectError(t, 401, 'bad_key', () => t.call('GET', path, { key: 'ak_nonsense' }))
     expect((await ann.call('GET', path)).status).toBe(200)
     await remix(ben, id)
     expect((await ben.call('GET', path)).body).toMatchObject({ html })
     await ann.call('PATCH', `/apps/${id}`, { remix: 'off' })
-    await expectError(ctx, 403, 'no_remix', () => ctx.call('GET', path))
+    await expectError(t, 403, 'no_remix', () => t.call('GET', path))
     expect((await ben.call('GET', path)).status).toBe(200)
   })
 
@@ -392,7 +392,7 @@ describe('the source', () => {
     await ann.call('PATCH', `/apps/${id}`, { remix: 'price', priceRemix: 9 })
     expect((await ben.call('GET', path)).body).toMatchObject({ version: 1 })
     await ann.call('POST', `/apps/${id}/versions`, { html: `${html}<p>more` })
-    await expectError(ctx, 402, 'price_above_max', () => ben.call('GET', path))
+    await expectError(t, 402, 'price_above_max', () => ben.call('GET', path))
     await remix(ben, id)
     expect((await ben.call('GET', path)).body).toMatchObject({ version: 2 })
   })

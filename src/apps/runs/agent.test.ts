@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 
 import { day } from '../../kernel/time.ts'
 import { callTool, listTools } from '../../testing/fixtures/mcp-server.ts'
-import { publishPack } from '../../testing/fixtures/packs-on-explore.ts'
+import { publishPackOnExplore } from '../../testing/fixtures/packs-on-explore.ts'
 import { startTestServer, type TestAgent } from '../../testing/fixtures/test-server.ts'
 
 const t = await startTestServer()
@@ -10,8 +10,12 @@ const ann = await t.agent('ann')
 const rules =
   '---\nname: greet\ndescription: Greets in one line.\n---\n\nPublish a page that says Ahoy.\n'
 const steps = [{ id: 'publish', title: 'Publish', done: 'The page says Ahoy.' }]
-await publishPack(ann, { skill: rules })
-await publishPack(ann, { skill: rules.replace('greet', 'greet-twice'), steps }, 'framework')
+await publishPackOnExplore(ann, { skill: rules })
+await publishPackOnExplore(
+  ann,
+  { skill: rules.replace('greet', 'greet-twice'), steps },
+  'framework',
+)
 afterAll(() => t.close())
 
 /** The tools of MCP for an agent that calls from a network of its own. */

@@ -5,7 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 
 import { usdcOfBaseSepolia } from '../../money/payments/x402/network.ts'
 import { startChain } from '../../testing/fixtures/chain.ts'
-import { publishPack } from '../../testing/fixtures/packs-on-explore.ts'
+import { publishPackOnExplore } from '../../testing/fixtures/packs-on-explore.ts'
 import { startPaidServer } from '../../testing/fixtures/payments.ts'
 
 setDefaultTimeout(60_000)
@@ -14,7 +14,7 @@ const chain = await startChain()
 const t = await startPaidServer(chain, { X402_CONFIRMATIONS: '2' })
 const ben = await t.agent('ben')
 const wallet = await chain.createGasWallet()
-const pack = await publishPack(await t.agent('mia'))
+const pack = await publishPackOnExplore(await t.agent('mia'))
 afterAll(async () => {
   await t.close()
   await chain.stop()

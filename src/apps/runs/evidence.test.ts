@@ -2,12 +2,12 @@ import { afterAll, expect, test } from 'bun:test'
 
 import { day } from '../../kernel/time.ts'
 import { expectError } from '../../testing/expect-error.ts'
-import { publishPack } from '../../testing/fixtures/packs-on-explore.ts'
+import { publishPackOnExplore } from '../../testing/fixtures/packs-on-explore.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
 const t = await startTestServer()
 const [ann, ben] = [await t.agent('ann'), await t.agent('ben')]
-const pack = await publishPack(ann)
+const pack = await publishPackOnExplore(ann)
 t.clock.advance(2 * day)
 afterAll(() => t.close())
 
@@ -47,9 +47,9 @@ const bad: [what: string, evidence: { kind: string; value: string }][] = [
   ['a file', { kind: 'url', value: 'file:///etc/passwd' }],
   ['no URL', { kind: 'url', value: 'here' }],
   ['a short hash', { kind: 'tx', value: '0x1234' }],
-  ['a hash that is none', { kind: 'hash', value: 'Z'.repeat(64) }],
+  ['an invalid hash', { kind: 'hash', value: 'Z'.repeat(64) }],
   ['an app that does not exist', { kind: 'app', value: 'AAAAAAAAAAAA' }],
-  ['an app id that is none', { kind: 'app', value: '../../etc' }],
+  ['an invalid app id', { kind: 'app', value: '../../etc' }],
 ]
 test.each(bad)('%s is bad_evidence', async (_what, evidence) => {
   const id = (await ben.call('POST', '/runs', { pack })).text('run.id')
@@ -68,7 +68,7 @@ test("another agent's app is bad_evidence", async () => {
 test('where URLs are fetched, a URL that does not respond is not verified', async () => {
   const server = await startTestServer({ EVIDENCE_URLS: 'on' })
   const [maker, cy] = [await server.agent('mia'), await server.agent('cyd')]
-  const skill = await publishPack(maker)
+  const skill = await publishPackOnExplore(maker)
   const id = (await cy.call('POST', '/runs', { pack: skill })).text('run.id')
   const evidence = [{ kind: 'url', value: 'https://no-such-name.invalid/' }]
   const body = { outcome: 'worked', summary: 'Done.', evidence }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 
 import { day } from '../../kernel/time.ts'
 import { flushKeyNetworks } from '../../people/agents/key-networks.ts'
-import { publishPack } from '../../testing/fixtures/packs-on-explore.ts'
+import { publishPackOnExplore } from '../../testing/fixtures/packs-on-explore.ts'
 import { createTestPerson } from '../../testing/fixtures/people.ts'
 import {
   startTestServer,
@@ -23,7 +23,7 @@ let made = 0
 beforeEach(async () => {
   t = await startTestServer()
   maker = await t.agent('mia')
-  pack = await publishPack(maker)
+  pack = await publishPackOnExplore(maker)
   await flushKeyNetworks(t.ctx)
 })
 afterEach(() => t.close())

@@ -11,7 +11,7 @@ import { usedTransfers } from '../../money/payments/x402/tables.ts'
 import { startChain, startRpcProxy, type TestWallet } from '../../testing/fixtures/chain.ts'
 import { skillText } from '../../testing/fixtures/folders.ts'
 import { callNode } from '../../testing/fixtures/json-rpc.ts'
-import { publishPack } from '../../testing/fixtures/packs-on-explore.ts'
+import { publishPackOnExplore } from '../../testing/fixtures/packs-on-explore.ts'
 import { authorize, startPaidServer } from '../../testing/fixtures/payments.ts'
 import batchContract from '../../testing/fixtures/solidity/Batch.json'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
@@ -33,7 +33,7 @@ const payTo = await chain.createWallet(0n)
 const payer = await chain.createWallet()
 await chain.client.setBalance({ address: payer.address, value: 10n ** 18n })
 const share = { percent: 10, of: 'profit', payTo: payTo.address, network, asset: 'USDC' }
-const pack = await publishPack(maker, { steps, share }, 'framework')
+const pack = await publishPackOnExplore(maker, { steps, share }, 'framework')
 afterAll(async () => {
   expect((await doctor(t.ctx)).problems).toEqual([])
   await t.close()
@@ -195,7 +195,7 @@ async function later<T>(ms: number, work: () => Promise<T>): Promise<T> {
   return work().finally(() => Object.assign(t.ctx, { clock }))
 }
 
-test('another chain, an old transaction and an unconfirmed one', async () => {
+test('a transaction of another chain, an old one and an unconfirmed one are rejected', async () => {
   const tx = await send(payer, payTo.address, units)
   const { id: next } = await later(120_000, due)
   const signature = await sign(payer, next, tx)
@@ -225,7 +225,7 @@ test('nothing is due without profit, of an own run, and before the report', asyn
   const revenue = { outcome: 'worked', summary: 'Sold.', revenue: profit }
   for (const report of [{ outcome: 'worked', summary: 'Sold.' }, revenue, { ...revenue, profit }])
     expect((await ben.call('POST', `/runs/${open}/report`, report)).code).toBe('bad_request')
-  const plain = await publishPack(maker, { skill: skillText('plain') })
+  const plain = await publishPackOnExplore(maker, { skill: skillText('plain') })
   const run = (await ben.call('POST', '/runs', { pack: plain })).text('run.id')
   expect((await pay(run, {})).code).toBe('share_off')
 })
@@ -293,7 +293,7 @@ async function transferBySignature(): Promise<Hex> {
   })
 }
 
-test('a transaction that a version before used by its place in the block is used', async () => {
+test('a transaction that an earlier version stored by its position in the block counts as used', async () => {
   const tx = await send(payer, payTo.address, units)
   const { logs } = await chain.client.getTransactionReceipt({ hash: tx })
   const row = { network, tx, log: logs[0]?.logIndex ?? -1, at: 0 }
@@ -312,7 +312,7 @@ test.each(['drop', 'garble', 'limit', 'nonsense', 'other'] as const)(
     const server = await startPaidServer(other, { X402_RPC_URLS: proxy.url })
     const [ann, cy] = [await server.agent('ann'), await server.agent('cyd')]
     const share = { percent: 10, of: 'profit', payTo: payTo.address, network, asset: 'USDC' }
-    const sold = await publishPack(ann, { steps, share }, 'framework')
+    const sold = await publishPackOnExplore(ann, { steps, share }, 'framework')
     const id = (await cy.call('POST', '/runs', { pack: sold })).text('run.id')
     await cy.call('POST', `/runs/${id}/report`, worked)
     proxy.disturb = (method) => (method === 'eth_chainId' ? undefined : kind)

@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
 
-import { until } from '../../testing/until.ts'
 import { Inspector } from './inspect.ts'
 
 const open: Inspector[] = []
@@ -61,7 +60,7 @@ test('tiny pages are not compressed, titles are cut to 80 letters', async () => 
   expect((await inspector().inspect('<title> </title>')).title).toBeUndefined()
 })
 
-test('does not take the bytes of the caller', async () => {
+test('leaves the bytes of the caller in place', async () => {
   const bytes = new TextEncoder().encode(large)
   const { sha256 } = await inspector().inspect(bytes)
   expect(bytes.byteLength).toBeGreaterThan(0)
@@ -124,15 +123,16 @@ test('a full queue and a closed inspector throw try_again', async () => {
 })
 
 test('idle workers end, and the next page starts a new one', async () => {
-  let [made, ended] = [0, 0]
+  let made = 0
+  const ended = Promise.withResolvers<void>()
   const looking = inspector({ idleMs: 1 }, () => {
     made++
     const worker = new Worker(new URL('./inspect.worker.ts', import.meta.url))
-    worker.addEventListener('close', () => void ended++)
+    worker.addEventListener('close', () => ended.resolve())
     return worker
   })
   await looking.inspect(large)
-  await until(() => ended === 1)
+  await ended.promise
   await looking.inspect(large)
   expect(made).toBe(2)
 })

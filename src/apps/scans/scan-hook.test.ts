@@ -88,10 +88,10 @@ const odd: [string, () => Response][] = [
   ['no JSON', () => new Response('<html>clean</html>')],
   ['another verdict', () => Response.json({ verdict: 'fine' })],
   ['no verdict', () => Response.json({})],
-  ['reasons that are no list', () => Response.json({ verdict: 'block', reasons: 'scam' })],
-  ['an answer of 1 MB', () => Response.json({ verdict: 'clean', more: 'x'.repeat(1_048_576) })],
+  ['reasons that are not a list', () => Response.json({ verdict: 'block', reasons: 'scam' })],
+  ['a response of 1 MB', () => Response.json({ verdict: 'clean', more: 'x'.repeat(1_048_576) })],
   ['a redirect', () => Response.redirect('http://127.0.0.1:1/', 302)],
-  ['half an answer', () => new Response('{"verdict":"cl')],
+  ['half of a response', () => new Response('{"verdict":"cl')],
 ]
 test.each(odd)('%s is try_again and stores nothing', async (_, reply) => {
   response = reply

@@ -4,16 +4,16 @@ import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
 test('a link shows every change to the next request', async () => {
-  const h = await startTestServer()
-  const ann = await h.agent('ann')
+  const t = await startTestServer()
+  const ann = await t.agent('ann')
   const page = (word: string): string => `<!doctype html><title>Boat</title><p>${word}</p>`
   const id = await ann.publish({ html: page('first') })
   // PostgreSQL has other writers, who tell nothing: there a moment may pass.
-  const moment = h.ctx.db.commits() === undefined ? 500 : 1
+  const moment = t.ctx.db.commits() === undefined ? 500 : 1
   const seen = async () => {
-    h.clock.advance(moment)
-    const shell = await h.request('GET', `/a/${id}`)
-    const data = await h.request('GET', `/a/${id}/data`)
+    t.clock.advance(moment)
+    const shell = await t.request('GET', `/a/${id}`)
+    const data = await t.request('GET', `/a/${id}/data`)
     return [shell.status, data.status, data.status === 200 ? data.body : undefined]
   }
   expect(await seen()).toEqual([200, 200, page('first')])
@@ -23,16 +23,16 @@ test('a link shows every change to the next request', async () => {
   expect(await seen()).toEqual([410, 410, undefined])
   expect((await ann.call('POST', `/apps/${id}/restore`)).status).toBe(200)
   expect(await seen()).toEqual([200, 200, page('second')])
-  h.clock.advance(moment)
+  t.clock.advance(moment)
   await ann.call('PATCH', `/apps/${id}`, { title: 'Ferry' })
-  h.clock.advance(moment)
-  const unlisted = String((await h.request('GET', `/a/${id}`)).body)
+  t.clock.advance(moment)
+  const unlisted = String((await t.request('GET', `/a/${id}`)).body)
   expect(unlisted).toContain('Ferry')
   shownPage(unlisted).byText('@ann')
   await ann.call('PATCH', `/apps/${id}`, { store: true })
-  h.clock.advance(moment)
-  const listed = String((await h.request('GET', `/a/${id}`)).body)
-  const [, maker = ''] = /href="(\/explore\/@[^"]+)"/.exec(listed) ?? []
-  expect((await h.request('GET', maker)).status).toBe(200)
-  await h.close()
+  t.clock.advance(moment)
+  const listed = shownPage((await t.request('GET', `/a/${id}`)).body)
+  const maker = listed.byRole('link', '@ann').attribute('href') ?? ''
+  expect((await t.request('GET', maker)).status).toBe(200)
+  await t.close()
 })

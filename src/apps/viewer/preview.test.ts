@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { becomeOperator, findByName, operatorLink } from '../../people/people.ts'
+import { becomeOperator, operatorLink } from '../../people/people.ts'
 import { claimAgent, FormBrowser, signUp } from '../../testing/fixtures/form-browser.ts'
+import { getPerson } from '../../testing/fixtures/people.ts'
 import {
   startTestServer,
   type TestAgent,
@@ -11,21 +12,21 @@ import { takeDown } from '../moderation/moderation.ts'
 
 const page = (word: string): string => `<!doctype html><title>Boat</title><p>${word}</p>`
 
-let h: TestServer
+let t: TestServer
 let ann: TestAgent
 let olga: FormBrowser
 let id = ''
 
 beforeEach(async () => {
-  h = await startTestServer()
-  ann = await h.agent('ann')
+  t = await startTestServer()
+  ann = await t.agent('ann')
   id = await ann.publish({ html: page('The first boat') })
   await ann.call('PUT', `/apps/${id}/assets/lamp.json`, { lit: true })
   await ann.call('POST', `/apps/${id}/versions`, { html: page('The second boat') })
-  olga = await signUp(h, 'olga')
+  olga = await signUp(t, 'olga')
   await claimAgent(olga, ann)
 })
-afterEach(() => h.close())
+afterEach(() => t.close())
 
 const at = (version: number | string, below = ''): string => `/a/${id}/versions/${version}${below}`
 
@@ -63,20 +64,20 @@ test('the owner can preview each version in the sandbox, uncached', async () => 
 })
 
 test('only the owner can preview a version, until it is taken down', async () => {
-  const bea = await signUp(h, 'beatrice')
+  const bea = await signUp(t, 'beatrice')
   const all = ['', '/data', '/files', '/files/lamp.json'].map((below) => at(1, below))
   for (const path of all) {
     expect((await bea.open(path)).status).toBe(404)
-    expect((await new FormBrowser(h).open(path)).status).toBe(404)
-    expect((await h.request('GET', path, { key: ann.key })).status).toBe(404)
+    expect((await new FormBrowser(t).open(path)).status).toBe(404)
+    expect((await t.request('GET', path, { key: ann.key })).status).toBe(404)
   }
   for (const version of [0, 3, '01', '1e0', '-1', '9999999', 'x', '%00']) {
     expect([version, (await olga.open(at(version))).status]).toEqual([version, 404])
   }
-  await takeDown(h.ctx, id, 'phishing')
+  await takeDown(t.ctx, id, 'phishing')
   for (const path of all) expect((await olga.open(path)).status).toBe(404)
-  const beatrice = await findByName(h.ctx, 'beatrice')
-  const code = (await operatorLink(h.ctx))?.split('/').at(-1)
-  if (beatrice && code) await becomeOperator(h.ctx, beatrice, code)
+  const beatrice = await getPerson(t, 'beatrice')
+  const code = (await operatorLink(t.ctx))?.split('/').at(-1)
+  if (code) await becomeOperator(t.ctx, beatrice, code)
   expect((await bea.open(at(1, '/data'))).body).toBe(page('The first boat'))
 })

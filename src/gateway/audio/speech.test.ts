@@ -146,6 +146,7 @@ test('charges a client that leaves and aborts the upstream', async () => {
 
 test('allows a silent upstream but not a client that stops reading', async () => {
   const allowed: boolean[] = []
+  const again = Promise.withResolvers<void>()
   const { promise: silence, resolve: speakOn } = Promise.withResolvers<void>()
   const start = `${head(200, 'audio/mpeg', 'content-length: 6\r\n')}\r\nID3`
   faked.fake.script('fake/speech-ok', [send(start), { until: silence }, send('ID3'), end])
@@ -156,14 +157,16 @@ test('allows a silent upstream but not a client that stops reading', async () =>
     body: JSON.stringify({ model: 'speech/speech-ok', input: 'Hello' }),
   })
   const { body } = await faked.handle(request, '127.0.0.1', {
-    pauseIdleTimeout: (isAllowed) => void allowed.push(isAllowed),
+    pauseIdleTimeout: (isAllowed) => {
+      if (allowed.push(isAllowed) === 3) again.resolve()
+    },
     upgrade: () => false,
   })
   expect(allowed).toEqual([true, false])
   const reader = body?.getReader()
   await reader?.read()
   const next = reader?.read()
-  await until(() => allowed.length >= 3)
+  await again.promise
   expect(allowed).toEqual([true, false, true])
   speakOn()
   expect(new TextDecoder().decode((await next)?.value)).toBe('ID3')

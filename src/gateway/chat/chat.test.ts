@@ -51,7 +51,7 @@ const bad = (param: string, code?: string): Row['is'] =>
 /** Errors beyond errors.test.ts: other forms of the same errors, and bad_request. */
 const rows: Record<string, Row> = {
   'no messages': { send: {}, is: bad('messages') },
-  'messages that are no list': { send: { messages: 'hi' }, is: bad('messages') },
+  'messages that are not a list': { send: { messages: 'hi' }, is: bad('messages') },
   'no role': { send: { messages: ['x'] }, is: bad('messages') },
   developer: { send: { messages: [{ role: 'developer', content: 'x' }] }, is: bad('messages') },
   'tool without a call': {
@@ -93,8 +93,8 @@ const rows: Record<string, Row> = {
     send: { model: 'fake/ok:online', messages: user('x') },
     is: bad('model', 'W206'),
   },
-  'an inline sound': { send: { messages: sound }, is: bad('messages') },
-  'an inline film': { send: { messages: video }, is: bad('messages') },
+  'inline audio': { send: { messages: sound }, is: bad('messages') },
+  'an inline video': { send: { messages: video }, is: bad('messages') },
   'a part that is a text': { send: { messages: user(['x']) }, is: bad('messages') },
   'max_tokens as text': { send: { max_tokens: '5', messages: user('x') }, is: bad('max_tokens') },
   'negative max_tokens': { send: { max_tokens: -1, messages: user('x') }, is: bad('max_tokens') },
@@ -104,11 +104,11 @@ const rows: Record<string, Row> = {
   },
   'n of zero': { send: { n: 0, messages: user('x') }, is: bad('n') },
   'stream as text': { send: { stream: 'yes', messages: user('x') }, is: bad('stream') },
-  'preferences that leave none': {
+  'preferences that exclude every upstream': {
     send: { provider: { only: ['nobody'] }, messages: user('x') },
     is: bad('provider'),
   },
-  'a price nobody has': {
+  'a maximum price below all offers': {
     send: { provider: { max_price: { prompt: 0.5 } }, messages: user('x') },
     is: bad('provider'),
   },

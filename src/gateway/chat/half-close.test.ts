@@ -33,7 +33,7 @@ async function sendAndHalfClose({ key }: GatewayUser, header = ''): Promise<stri
     `content-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n`
   await once(socket, 'connect')
   socket.write(head + text)
-  await until(() => faked.fake.received.length > before)
+  await faked.fake.arrival(before)
   const ended = once(socket, 'end')
   socket.end()
   await ended

@@ -87,7 +87,7 @@ test('kill -9 with outcomes in the journal: the next start charges exactly those
     ...Array.from({ length: chats }, () => chat('fake/late')),
     ...Array.from({ length: failures }, () => chat('fake/late-500')),
   ]
-  await until(() => fake.received.length === chats + failures)
+  await fake.arrival(chats + failures - 1)
   const resume = stopDatabase()
   gate.resolve()
   await until(async () => (await countJournaled()) === chats + failures)

@@ -67,7 +67,7 @@ async function begin(
   const response = ask(ctx, key, model, hello(model, stream))
   // A completion breaks off when its server is killed.
   response.catch(() => undefined)
-  await until(() => fake.received.length > before)
+  await fake.arrival(before)
   if (stream) await (await response).body?.getReader().read()
 }
 

@@ -161,7 +161,7 @@ const spent = async (): Promise<number> => {
   return Number((1 - Number(Reflect.get(Object(body), 'balance'))).toFixed(9))
 }
 
-const begun = (count: number) => until(() => server.fake.received.length >= count)
+const begun = (count: number) => server.fake.arrival(count - 1)
 const settled = () => until(() => server.ctx.pendingSettlements.pendingCount === 0)
 
 const outages = [

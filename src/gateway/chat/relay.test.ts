@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 
 import { nano } from '../../kernel/money.ts'
-import { nextTurn, until } from '../../testing/until.ts'
+import { nextTurn } from '../../testing/until.ts'
 import type { Usage } from '../models/usage.ts'
 import { CallDeadlines } from '../paid/deadlines.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -18,15 +18,13 @@ const done = bytes('data: [DONE]\n\n')
 /** Opens a relay of a stream that the test feeds. */
 async function openRelay(terms: Partial<RelayOptions> = {}, first = word) {
   let feed: ReadableStreamDefaultController<Uint8Array> | undefined
-  let isCanceled = false
+  const { promise: canceled, resolve: cancel } = Promise.withResolvers<void>()
   const upstream = new ReadableStream<Uint8Array>({
     start: (controller) => {
       feed = controller
       controller.enqueue(first)
     },
-    cancel: () => {
-      isCanceled = true
-    },
+    cancel: () => cancel(),
   })
   const client = new AbortController()
   const deadlines = new CallDeadlines(client.signal, { firstByteMs: 60_000, totalMs: 60_000 })
@@ -36,7 +34,7 @@ async function openRelay(terms: Partial<RelayOptions> = {}, first = word) {
   const options = { costOf: undefined, settled: Promise.resolve(), ...terms }
   const relay = new Relay(source, meter, deadlines, options)
   const body = relay.body()
-  return { relay, deadlines, client, meter, feed, body, isCanceled: () => isCanceled }
+  return { relay, deadlines, client, meter, feed, body, canceled }
 }
 
 describe('Relay', () => {
@@ -71,14 +69,14 @@ describe('Relay', () => {
   })
 
   test('ends only once', async () => {
-    const { body, feed, relay, client, deadlines, isCanceled } = await openRelay()
+    const { body, feed, relay, client, deadlines, canceled } = await openRelay()
     const reader = body.getReader()
     await reader.read()
     client.abort()
     expect(await relay.ended).toBe('client')
     deadlines.stop('deadline')
     await reader.cancel()
-    await until(isCanceled)
+    await canceled
     expect(deadlines.cause).toBe('client')
     expect(() => feed?.enqueue(done)).toThrow()
   })
@@ -156,7 +154,7 @@ describe('Relay', () => {
       const silent = await openRelay()
       silent.feed?.enqueue(last)
       await new Response(silent.body).text()
-      expect(silent.isCanceled()).toBe(true)
+      await silent.canceled
       expect(silent.meter.usage(false)).toMatchObject({ prompt: 3, estimated: true })
     }
   })

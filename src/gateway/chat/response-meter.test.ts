@@ -15,7 +15,7 @@ const written = {
 const custom = { type: 'custom', custom: { name: 'find', input: 'the tide' } }
 
 test.each([...Object.entries(written), ['tool_calls', [custom]]] as const)(
-  'the text of a model is content and is counted, whole and streamed: %s',
+  'counts %s as content of the model, whole and streamed',
   (name, held) => {
     for (const place of ['message', 'delta']) {
       const limits = { prompt: 100, completion: 100 }
@@ -27,7 +27,7 @@ test.each([...Object.entries(written), ['tool_calls', [custom]]] as const)(
   },
 )
 
-test('a usage with only one side is completed by the count of the other', () => {
+test('a usage without the prompt or the completion is completed by our count', () => {
   const limits = { prompt: 100, completion: 100 }
   const usageOf = (usage: object) => {
     const meter = new ResponseMeter({ limits, choices: 1, countPrompt: () => 2 })
@@ -51,7 +51,7 @@ test('a usage with only one side is completed by the count of the other', () => 
   expect(usageOf({ prompt_tokens: 0, completion_tokens: 0 })).toMatchObject(zero)
 })
 
-test('of two reported usages the larger counts, each side for itself', () => {
+test('of two reported usages, the larger prompt and the larger completion count', () => {
   const limits = { prompt: 100, completion: 100 }
   const usageOf = (...usages: [prompt: number, completion: number, cached?: number][]) => {
     const meter = new ResponseMeter({ limits, choices: 1, countPrompt: () => 2 })

@@ -55,7 +55,7 @@ async function leave(
     body: JSON.stringify(body),
     signal: client.signal,
   })
-  const received = await until(() => faked.fake.received[before])
+  const received = await faked.fake.arrival(before)
   let seen = ''
   if (events > 0) {
     const decoder = new TextDecoder()

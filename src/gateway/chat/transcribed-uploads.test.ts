@@ -106,7 +106,7 @@ test('a client that leaves does not cancel a transcription that another awaits',
   const leaving = new AbortController()
   const before = hearing.fake.received.length
   const first = ask(leaving.signal)
-  await until(() => hearing.fake.received.length > before)
+  await hearing.fake.arrival(before)
   const second = ask(new AbortController().signal)
   await until(() => waits.mock.calls.length === 2)
   waits.mockRestore()
@@ -127,7 +127,7 @@ test('a file that another chat transcribes meanwhile is not charged twice', asyn
   const quick = await upload(makeWav(), 'b.wav')
   const before = hearing.fake.received.length
   const both = call('ok', slow, quick)
-  await until(() => hearing.fake.received.length > before)
+  await hearing.fake.arrival(before)
   expect((await call('ok', quick)).status).toBe(200)
   gate.resolve()
   expect((await both).status).toBe(200)

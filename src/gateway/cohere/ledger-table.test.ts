@@ -113,7 +113,7 @@ describe('a chat at an upstream of Cohere', () => {
     { role: 'user', content: 'Again.' },
   ]
 
-  test('the upstream receives the request itself, without what is of its account', async () => {
+  test('the upstream receives the request unchanged, except fields about its account', async () => {
     const body = {
       model: 'fake/cohere-ok',
       messages,
@@ -141,7 +141,7 @@ describe('a chat at an upstream of Cohere', () => {
     expect(Number(headers.get('x-service-cost'))).toBe(cost)
   })
 
-  test('a stream is replayed, and a fallback is translated', async () => {
+  test('a repeated stream is replayed, and a fallback receives a translated request', async () => {
     const body = { model: 'fake/cohere-ok', messages, stream: true }
     const key = { 'idempotency-key': 'native-2' }
     const { gus, body: first } = await chat(body, key)

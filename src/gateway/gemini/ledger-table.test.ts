@@ -99,7 +99,7 @@ describe('a generation at an upstream of Google', () => {
   const contents = [{ role: 'user', parts: [{ text: 'Say hello.' }] }]
   const signatureBytes = 10_000
 
-  test('the upstream receives the request itself, without what would cost more', async () => {
+  test('the upstream receives the request unchanged, except fields that cost more', async () => {
     const call = { functionCall: { name: 'depth', args: { place: 'cape' } } }
     const result = { functionResponse: { name: 'depth', response: { output: 9 } } }
     const turns = [
@@ -166,7 +166,7 @@ describe('a generation at an upstream of Google', () => {
     expect(received).not.toContain(id)
   })
 
-  test('a stream is replayed, and a fallback is translated', async () => {
+  test('a repeated stream is replayed, and a fallback receives a translated request', async () => {
     const key = { 'idempotency-key': 'native-1' }
     const path = 'google-ok:streamGenerateContent?alt=sse'
     const { gus, body: first } = await generate(path, { contents }, key)

@@ -9,7 +9,7 @@ const limits = { prompt: 1_000, completion: 100, seconds: 86_400 }
 /** The usage formats of upstreams, with the expected result. */
 test.each<[string, unknown, Partial<Usage> | undefined]>([
   [
-    'OpenAI: the cached are in the prompt, the reasoning in the completion',
+    'OpenAI counts cached tokens in the prompt and reasoning in the completion',
     {
       prompt_tokens: 11,
       completion_tokens: 7,
@@ -20,14 +20,18 @@ test.each<[string, unknown, Partial<Usage> | undefined]>([
     { prompt: 11, cached: 4, audio: 3, completion: 7, reasoning: 2 },
   ],
   [
-    'OpenAI images and sound: input and output tokens',
+    'OpenAI reports images and audio as input and output tokens',
     { input_tokens: 11, output_tokens: 7, input_tokens_details: { cached_tokens: 4 } },
     { prompt: 11, cached: 4, completion: 7 },
   ],
-  ['OpenAI embeddings: no completion', { prompt_tokens: 11, total_tokens: 11 }, { prompt: 11 }],
-  ['OpenAI sound by its length', { type: 'duration', seconds: 2.5 }, { seconds: 2.5 }],
   [
-    'OpenRouter: what was written to a cache',
+    'OpenAI reports no completion for embeddings',
+    { prompt_tokens: 11, total_tokens: 11 },
+    { prompt: 11 },
+  ],
+  ['OpenAI reports audio by its length', { type: 'duration', seconds: 2.5 }, { seconds: 2.5 }],
+  [
+    'OpenRouter reports tokens written to a cache',
     {
       prompt_tokens: 11,
       completion_tokens: 7,
@@ -38,7 +42,7 @@ test.each<[string, unknown, Partial<Usage> | undefined]>([
     { prompt: 11, cached: 4, cacheWrite: 5, completion: 7 },
   ],
   [
-    'DeepSeek: the hits of its cache',
+    'DeepSeek reports the hits of its cache',
     {
       prompt_tokens: 11,
       completion_tokens: 7,
@@ -49,7 +53,7 @@ test.each<[string, unknown, Partial<Usage> | undefined]>([
     { prompt: 11, cached: 4, completion: 7 },
   ],
   [
-    'xAI: the reasoning is outside the completion',
+    'xAI counts reasoning outside of the completion',
     {
       prompt_tokens: 11,
       completion_tokens: 7,
@@ -59,28 +63,32 @@ test.each<[string, unknown, Partial<Usage> | undefined]>([
     { prompt: 11, completion: 37, reasoning: 30 },
   ],
   [
-    'Gemini: the thoughts are only in the total',
+    'Gemini counts thoughts only in the total',
     { prompt_tokens: 11, completion_tokens: 7, total_tokens: 48 },
     { prompt: 11, completion: 37, reasoning: 30 },
   ],
   [
-    'only a total beside the prompt',
+    'a total and a prompt give the completion',
     { prompt_tokens: 11, total_tokens: 18 },
     { prompt: 11, completion: 7 },
   ],
   [
-    'only a total beside the completion',
+    'a total and a completion give the prompt',
     { completion_tokens: 7, total_tokens: 18 },
     { prompt: 11, completion: 7 },
   ],
-  ['zero is a usage', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }, {}],
   [
-    'a total that is too small is not believed',
+    'a usage of zero counts as reported',
+    { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+    {},
+  ],
+  [
+    'a total below its parts is ignored',
     { prompt_tokens: 11, completion_tokens: 7, total_tokens: 3 },
     { prompt: 11, completion: 7 },
   ],
   [
-    'null parts are not there',
+    'parts that are null are ignored',
     { prompt_tokens: 11, completion_tokens: 7, prompt_tokens_details: null },
     { prompt: 11, completion: 7 },
   ],
@@ -89,37 +97,37 @@ test.each<[string, unknown, Partial<Usage> | undefined]>([
 })
 
 test.each<[string, unknown, Partial<Usage>]>([
-  ['negative', { prompt_tokens: -11, completion_tokens: 7 }, { completion: 7 }],
+  ['a negative number', { prompt_tokens: -11, completion_tokens: 7 }, { completion: 7 }],
   ['a fraction', { prompt_tokens: 10.5, completion_tokens: 6.2 }, { prompt: 11, completion: 7 }],
   [
-    'a number as text',
+    'a number in a string',
     { prompt_tokens: '11', completion_tokens: 7 },
     { prompt: 11, completion: 7 },
   ],
   ['a word', { prompt_tokens: 11, completion_tokens: 'seven' }, { prompt: 11 }],
   ['a list', { prompt_tokens: [11], completion_tokens: 7 }, { completion: 7 }],
   [
-    'more than can be',
+    'a number above the maximum',
     { prompt_tokens: 1e300, completion_tokens: 2 ** 60 },
     { prompt: 1_000, completion: 100 },
   ],
   [
-    'without end',
+    'an infinite number',
     { prompt_tokens: Infinity, completion_tokens: 7 },
     { prompt: 1_000, completion: 7 },
   ],
   [
-    'a total beyond the limits',
+    'a total above the limits',
     { prompt_tokens: 11, completion_tokens: 7, total_tokens: 1e9 },
     { prompt: 11, completion: 7 },
   ],
   [
-    'more cached than there was',
+    'more cached tokens than the prompt has',
     { prompt_tokens: 11, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 12 } },
     { prompt: 11, cached: 11, completion: 7 },
   ],
   [
-    'cached and written together too many',
+    'more cached and written tokens than the prompt has',
     {
       prompt_tokens: 11,
       completion_tokens: 7,
@@ -132,21 +140,21 @@ test.each<[string, unknown, Partial<Usage>]>([
     { prompt_tokens: 11, completion_tokens: 7, completion_tokens_details: { reasoning_tokens: 9 } },
     { prompt: 11, completion: 7, reasoning: 7 },
   ],
-  ['a sound of years', { seconds: 1e9 }, { seconds: 86_400 }],
-])('%s is mended and marked', (_, raw, usage) => {
+  ['audio of several years', { seconds: 1e9 }, { seconds: 86_400 }],
+])('%s is corrected and marked as estimated', (_, raw, usage) => {
   expect(readUsage(raw, limits)).toEqual(createUsage({ ...usage, estimated: true }))
 })
 
 test.each<[string, unknown]>([
-  ['missing', undefined],
-  ['null', null],
-  ['a text', 'many'],
+  ['a missing usage', undefined],
+  ['a usage of null', null],
+  ['a usage that is a string', 'many'],
   ['a list', [1]],
-  ['empty', {}],
-  ['all words', { prompt_tokens: 'a', completion_tokens: 'b' }],
-  ['all negative', { prompt_tokens: -1, completion_tokens: -1 }],
-  ['all null', { prompt_tokens: null, completion_tokens: null }],
-])('%s says nothing of use', (_, raw) => {
+  ['an empty usage', {}],
+  ['a usage of words', { prompt_tokens: 'a', completion_tokens: 'b' }],
+  ['a usage of negative numbers', { prompt_tokens: -1, completion_tokens: -1 }],
+  ['a usage of nulls', { prompt_tokens: null, completion_tokens: null }],
+])('%s counts as no usage', (_, raw) => {
   expect(readUsage(raw, limits)).toBeUndefined()
 })
 

@@ -3,7 +3,6 @@ import { afterAll, expect, test } from 'bun:test'
 import { fakeText, fakeUsage, scripts } from '../../testing/fakes/chat-scripts.ts'
 import { mediaScripts } from '../../testing/fakes/media-scripts.ts'
 import { startFakeUpstream } from '../../testing/fakes/upstream.ts'
-import { until } from '../../testing/until.ts'
 import { createOpenAiAdapter } from './openai-compatible.ts'
 import { UpstreamError } from './upstream.ts'
 
@@ -135,8 +134,7 @@ test('aborts the upstream when the client leaves', async () => {
     const leaving = new AbortController()
     const before = fake.received.length
     const sent = ask(model, { stream: true }, leaving.signal).catch(() => undefined)
-    await until(() => fake.received.length > before)
-    const seen = fake.received.at(-1)
+    const seen = await fake.arrival(before)
     leaving.abort()
     const response = await sent
     await response?.body?.cancel().catch(() => {})
@@ -145,7 +143,7 @@ test('aborts the upstream when the client leaves', async () => {
   }
 })
 
-test('serves every row of the fake upstream, plain and streamed', async () => {
+test('relays every response of the fake upstream, plain and streamed', async () => {
   const names = Object.keys(scripts).filter((name) => !/^(hang|ok-slow|gzip)/.test(name))
   for (const stream of [false, true]) {
     for (const name of [...names, ...Object.keys(mediaScripts)]) {

@@ -13,7 +13,6 @@ import {
   usesOf,
   voiceHold,
 } from '../../testing/fixtures/realtime-server.ts'
-import { until } from '../../testing/until.ts'
 
 const t = await openRealtimeTests()
 
@@ -93,7 +92,7 @@ test('ends with an error event when the next hold does not fit', async () => {
   const { error } = await client.next('error')
   expect(error).toMatchObject({ type: 'insufficient_quota', code: 'insufficient_quota' })
   expect(await client.closed).toEqual({ code: 1_008, reason: 'not_enough_credits' })
-  await until(() => !t.lastSession().isOpen)
+  await t.lastSession().closed
   expect(await balanceOf(gus)).toMatchObject({ balance: 0.038_08, held: 0 })
 })
 

@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 
 import { scripts, type Step } from '../../testing/fakes/chat-scripts.ts'
-import type { Received } from '../../testing/fakes/upstream.ts'
 import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { until } from '../../testing/until.ts'
@@ -41,7 +40,7 @@ async function leave(
     body: JSON.stringify({ stream: true, ...body }),
     signal: client.signal,
   })
-  const received: Received = await until(() => faked.fake.received[before])
+  const received = await faked.fake.arrival(before)
   if (times > 0) {
     let seen = ''
     const decoder = new TextDecoder()

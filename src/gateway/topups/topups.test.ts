@@ -28,7 +28,7 @@ test('without settings: payments_off names the setting, and nothing is stored', 
   expect(await off.snapshot()).toEqual(kept)
 })
 
-test('an amount of 15 digits and six decimals is above the maximum, not too exact', async () => {
+test('an amount of 15 digits and six decimals is reported as too large, not as too exact', async () => {
   const amount = 999_999_999.999_999
   const { body } = await on.gus.call('POST', '/topup/create/usdt', { amount })
   expect(body).toMatchObject({ error: { message: '"amount" must be 1 to 10000 USD.' } })

@@ -85,7 +85,7 @@ test('CSV is safe to open: quotes are doubled, and no cell is a formula', async 
   expect(body).toEndWith(',12,,,\r\n')
 })
 
-test('pages, a model, and a time range', async () => {
+test('the history has pages and filters by model and time range', async () => {
   for (const model of ['maker/small', 'maker/large', 'maker/small']) {
     await use({ model })
     t.clock.advance(86_400_000)

@@ -78,10 +78,15 @@ const polls: [what: string, answers: (typeof ok)[], ends: object, charged: numbe
     { status: 'completed' },
     0.4,
   ],
-  ['no seconds told', [videoStatus('completed')], { status: 'completed', cost: 0.4 }, 0.4],
+  ['no seconds reported', [videoStatus('completed')], { status: 'completed', cost: 0.4 }, 0.4],
   ['fewer seconds', [videoStatus('completed', { seconds: '3' })], { cost: 0.3 }, 0.3],
   ['more seconds', [videoStatus('completed', { seconds: '900' })], { cost: 0.4 }, 0.4],
-  ['seconds that are none', [videoStatus('completed', { seconds: 'x' })], { cost: 0.4 }, 0.4],
+  [
+    'seconds that are not a number',
+    [videoStatus('completed', { seconds: 'x' })],
+    { cost: 0.4 },
+    0.4,
+  ],
   ['no seconds at all', [videoStatus('completed', { seconds: '-1' })], { cost: 0.4 }, 0.4],
   ...['500', '503', '429', 'reset-first', 'truncated'].map((name): (typeof polls)[number] => [
     `${name}, then done`,

@@ -44,7 +44,7 @@ describe('a transaction', () => {
     expect(await ids()).toEqual([])
   })
 
-  test('is for the client of its caller, also in the group of another client', async () => {
+  test('belongs to the client that called it, also in a group with other clients', async () => {
     const client = (prefix: string): Client => ({ prefix, charge: () => undefined })
     const names = Array.from({ length: 9 }, (_, number) => `203.0.113.${number}`)
     const found = names.map((name) =>
@@ -199,7 +199,7 @@ describe('error kinds', () => {
     expect(await ids()).toEqual([])
   })
 
-  test('of other errors are other', () => {
+  test('classify any other error as "other"', () => {
     expect([
       databaseErrorKind(new Error('x')),
       databaseErrorKind('x'),

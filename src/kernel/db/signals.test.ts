@@ -37,9 +37,9 @@ function openSignals({ ctx, clock }: TestServer, channel: Channel) {
 }
 
 test('splits long values, and logs those beyond the limit', async () => {
-  const h = await startTestServer()
+  const t = await startTestServer()
   const { payloads, channel } = openChannel()
-  const [sender, receiver] = [openSignals(h, channel), openSignals(h, channel)]
+  const [sender, receiver] = [openSignals(t, channel), openSignals(t, channel)]
   const received: (string | undefined)[] = []
   receiver.signals.on('failures', (value) => void received.push(value))
   receiver.signals.start()
@@ -59,28 +59,28 @@ test('splits long values, and logs those beyond the limit', async () => {
     ['signals.too_long', { topic: 'failures', chars: valueCharsMax + 1 }],
   ])
   await Promise.all([sender.signals.close(), receiver.signals.close()])
-  await h.close()
+  await t.close()
 })
 
 test('listeners are called without signals while the channel is broken', async () => {
-  const h = await startTestServer()
+  const t = await startTestServer()
   const broken: Channel = { publish: async () => {}, listen: async () => async () => {} }
-  const { signals } = openSignals(h, broken)
+  const { signals } = openSignals(t, broken)
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   signals.on('keys', resolve)
   signals.start()
   expect(await promise).toBeUndefined()
   await signals.close()
-  await h.close()
+  await t.close()
 })
 
 if (dialect === 'postgres')
-  test('a query reaches the servers that live, and reports those without a result', async () => {
-    const h = await startTestServer()
-    const { ctx } = h
+  test('a query reaches the running servers, and reports those that do not respond', async () => {
+    const t = await startTestServer()
+    const { ctx } = t
     const { channel } = openChannel()
     const open = (id: string) => {
-      const { signals } = openSignals(h, channel)
+      const { signals } = openSignals(t, channel)
       const servers = new OtherServers({ ...ctx, signals }, id, id)
       return { signals, servers }
     }
@@ -102,8 +102,8 @@ if (dialect === 'postgres')
     expect(await ask('lines')).toEqual({ results, silent: 0 })
     const none = { results: [], silent: 1 }
     expect(await Promise.all([ask('unknown'), ask('fails')])).toEqual([none, none])
-    expect(h.lines.filter(({ level }) => level === 'error')).toHaveLength(1)
-    h.lines.length = 0
+    expect(t.lines.filter(({ level }) => level === 'error')).toHaveLength(1)
+    t.lines.length = 0
     for (const { signals } of [own, other, dead]) await signals.close()
-    await h.close()
+    await t.close()
   })

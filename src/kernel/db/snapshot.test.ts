@@ -9,7 +9,6 @@ import {
   thing,
   things,
 } from '../../testing/fixtures/sample-tables.ts'
-import { until } from '../../testing/until.ts'
 import { dialect } from './dialect.ts'
 import { snapshot } from './snapshot.ts'
 
@@ -20,14 +19,16 @@ if (dialect === 'sqlite')
     await Bun.write(copy, 'an older copy')
     // Every unit adds two rows: a copy with an odd number would be torn.
     let made = 0
+    const begun = Promise.withResolvers<void>()
     let copying = true
     const pair = (n: number) => [thing(`${n}x`), thing(`${n}y`)]
     const writing = (async () => {
       while (copying && made < 50_000) {
         await engine.tx((db) => db.insert(things).values(pair(made++)).returning())
+        if (made === 20) begun.resolve()
       }
     })()
-    await until(() => made >= 20)
+    await begun.promise
     await snapshot(engine, copy)
     copying = false
     await writing

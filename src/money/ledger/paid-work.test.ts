@@ -15,7 +15,6 @@ import {
   quickOutcomes,
   type TestLedger,
 } from '../../testing/fixtures/ledger.ts'
-import { until } from '../../testing/until.ts'
 import { accountOf } from './accounts.ts'
 import { doctor } from './doctor.ts'
 import { expireOrphans } from './expiry.ts'
@@ -65,13 +64,15 @@ describe('withHold', () => {
   test('the same request is busy during the work and a conflict afterwards; the work runs once', async () => {
     let runs = 0
     const { promise, resolve } = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
     const slow = async () => {
       runs += 1
+      begun.resolve()
       await promise
       return work()
     }
     const first = withHold(books, holdRequest('r', 10), slow)
-    await until(() => runs > 0)
+    await begun.promise
     await expectApiError(withHold(books, holdRequest('r', 10), slow), 'busy', {
       what: 'The same request',
     })

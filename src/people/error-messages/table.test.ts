@@ -10,9 +10,9 @@ import { errorEnvelope } from '../error-response.ts'
 const messageOf = <N extends HostingErrorName>(error: ApiError<N>): string =>
   errorEnvelope(error).body.error
 
-const ctx = await startTestServer()
-const ann = await ctx.agent('ann')
-afterAll(() => ctx.close())
+const t = await startTestServer()
+const ann = await t.agent('ann')
+afterAll(() => t.close())
 
 test('not_found names the operation that lists the resources', async () => {
   const id = await ann.publish()
@@ -38,7 +38,7 @@ test('not_found names the operation that lists the resources', async () => {
 })
 
 test('not_found of another resource does not mention apps', async () => {
-  const nothing = await ctx.call('GET', '/docs/nothing.js')
+  const nothing = await t.call('GET', '/docs/nothing.js')
   expect(nothing.status).toBe(404)
   expect(nothing.text('error')).not.toContain('GET /apps')
 })
@@ -49,17 +49,17 @@ test('daily_cap mentions the next day only where the cap is above zero', async (
     [0, false],
     [1, true],
   ] as const) {
-    const ben = await ctx.agent(`ben-${max}`)
-    const agent = await findByHandle(ctx.ctx, ben.handle)
-    await ctx.ctx.db.tx((db) => updateLimits(db, agent?.id ?? '', { dailyCap: fromCredits(max) }))
-    ctx.ctx.keys.forget()
+    const ben = await t.agent(`ben-${max}`)
+    const agent = await findByHandle(t.ctx, ben.handle)
+    await t.ctx.db.tx((db) => updateLimits(db, agent?.id ?? '', { dailyCap: fromCredits(max) }))
+    t.ctx.keys.forget()
     const { code, text } = await ben.call('POST', `/apps/${priced}/remix`)
     expect([code, text('error').includes('00:00')]).toEqual(['daily_cap', wait])
   }
 })
 
 test('a size is rounded up and shown beside the limit', async () => {
-  const { text } = await ctx.call('POST', '/keys', { body: { about: 'x'.repeat(70_000) } })
+  const { text } = await t.call('POST', '/keys', { body: { about: 'x'.repeat(70_000) } })
   expect(text('error')).toBe('68.4 KB is over the limit of 64 KB. Send less.')
 })
 

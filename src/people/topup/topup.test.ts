@@ -137,7 +137,7 @@ test('the guides tell agents to pay, only where payments are on', async () => {
   await off.close()
 })
 
-test('berth payments check and the console name what is wrong', async () => {
+test('berth payments check and the console name each problem', async () => {
   const check = (server: PaidServer) => commands['payments']?.(server.ctx, ['check'])
   expect(await check(t)).toMatchObject({
     ok: true,

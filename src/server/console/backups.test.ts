@@ -23,17 +23,17 @@ import { restoreBackup } from '../operator/backup.ts'
 import { listBackups } from '../operator/console-backups.ts'
 
 let dir = ''
-let h: TestServer
+let t: TestServer
 let olga: FormBrowser
 let id = ''
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'berth-kept-'))
-  h = await startTestServer({}, { db: await openEngine({ dataDir: dir }) })
-  id = await (await h.agent('ann')).publish({ title: 'Boats' })
-  olga = await signInOperator(h)
+  t = await startTestServer({}, { db: await openEngine({ dataDir: dir }) })
+  id = await (await t.agent('ann')).publish({ title: 'Boats' })
+  olga = await signInOperator(t)
 })
 afterEach(async () => {
-  await h.close()
+  await t.close()
   rmSync(dir, { recursive: true, force: true })
 })
 
@@ -50,7 +50,7 @@ const ended = (): Promise<string> =>
 async function make(): Promise<string> {
   expect((await olga.fill(place, place, {})).headers.get('location')).toBe(place)
   await ended()
-  const [newest] = (await listBackups(h.ctx)).backups
+  const [newest] = (await listBackups(t.ctx)).backups
   expect(newest?.manifest).toMatchObject({ format: 1, files: 1 })
   return newest?.name ?? ''
 }
@@ -60,15 +60,15 @@ async function act(name: string, what: string) {
   return olga.send(`${place}/${name}`, { token, act: what })
 }
 
-const folder = (...names: string[]): string => join(h.ctx.config.dataDir, 'backups', ...names)
+const folder = (...names: string[]): string => join(t.ctx.config.dataDir, 'backups', ...names)
 
 describe.skipIf(dialect === 'postgres')('console backups', () => {
   test('creates none on a full disk', async () => {
-    h.ctx.storage.requireFreeSpace = () => {
+    t.ctx.storage.requireFreeSpace = () => {
       throw new ApiError('try_again', { why: 'the disk is full' })
     }
     expect((await olga.fill(place, place, {})).status).toBe(503)
-    expect((await listBackups(h.ctx)).backups).toEqual([])
+    expect((await listBackups(t.ctx)).backups).toEqual([])
   })
 
   test('creates, verifies, downloads and restores a backup', async () => {
@@ -77,7 +77,7 @@ describe.skipIf(dialect === 'postgres')('console backups', () => {
     expect(await page()).toContain(`${place}/${name}`)
     expect((await act(name, 'check')).status).toBe(303)
     expect(await ended()).toContain('The backup is valid: all balances match the ledger, 1 file,')
-    expect(readdirSync(h.ctx.config.dataDir).filter((one) => one.startsWith('restor'))).toEqual([])
+    expect(readdirSync(t.ctx.config.dataDir).filter((one) => one.startsWith('restor'))).toEqual([])
 
     const tar = await olga.open(`${place}/${name}`)
     expect([tar.status, tar.headers.get('content-type')]).toEqual([200, 'application/x-tar'])
@@ -88,7 +88,7 @@ describe.skipIf(dialect === 'postgres')('console backups', () => {
     const config = loadConfig({ DATA_DIR: join(dir, 'other') }, {})
     const back = await restoreBackup(config, join(dir, `berth-${name}`), systemClock)
     expect(back.text).toContain('the database and 1 file,')
-    const cy = await signUp(h, 'cyrus', '198.51.100.7')
+    const cy = await signUp(t, 'cyrus', '198.51.100.7')
     expect((await cy.open(`${place}/${name}`)).status).toBe(404)
   })
 
@@ -101,7 +101,7 @@ describe.skipIf(dialect === 'postgres')('console backups', () => {
     writeFileSync(damaged, 'something else')
     await act(name, 'check')
     expect(await ended()).toContain('is damaged.')
-    expect((await h.request('GET', `/a/${id}`)).status).toBe(200)
+    expect((await t.request('GET', `/a/${id}`)).status).toBe(200)
     expect((await act(name, 'restore')).status).toBe(404)
     expect((await act(name, 'remove')).status).toBe(303)
     expect(readdirSync(folder())).toEqual([])
@@ -135,7 +135,7 @@ describe.skipIf(dialect === 'postgres')('console backups', () => {
     for (let at = 1; at < backupsMax - 1; at += 1) {
       mkdirSync(folder(`2026-02-01T00-00-00-${String(at).padStart(3, '0')}Z`))
     }
-    h.clock.advance(1_000)
+    t.clock.advance(1_000)
     const full = await olga.send(place, { token })
     expect([full.status, alertText(full)]).toEqual([
       400,

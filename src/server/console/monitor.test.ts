@@ -5,40 +5,45 @@ import { replicas } from '../../kernel/db/replicas/tables.ts'
 import { observedWindows } from '../../kernel/state/tables.ts'
 import { hour } from '../../kernel/time.ts'
 import { signInOperator, signUp } from '../../testing/fixtures/form-browser.ts'
-import { shownPage } from '../../testing/fixtures/shown-page.ts'
+import { type Shown, shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
-const h = await startTestServer({ GATEWAY_REQUESTS_PER_MINUTE: '1000' })
-const olga = await signInOperator(h)
-const ann = await h.agent('ann')
-await signUp(h, 'cyrus', '198.51.100.7')
+const t = await startTestServer({ GATEWAY_REQUESTS_PER_MINUTE: '1000' })
+const olga = await signInOperator(t)
+const ann = await t.agent('ann')
+await signUp(t, 'cyrus', '198.51.100.7')
 await ann.call('GET', '/me')
 await ann.call('GET', '/apps/AAAAAAAAAAAA')
-await h.call('GET', '/no/such?secret=hush-hush')
-afterAll(() => h.close())
+await t.call('GET', '/no/such?secret=hush-hush')
+afterAll(() => t.close())
 
 const page = (path: string): Promise<string> => olga.read(`/console${path}`)
+const show = (path: string): Promise<Shown> => olga.show(`/console${path}`)
+/** Returns the requests of a page, as "GET /api/me". */
+const requestsIn = async (path: string): Promise<string[]> =>
+  (await show(path)).column('Request').map(({ text }) => text)
 
 const chat = (body: unknown) =>
-  h.request('POST', '/v1/chat/completions', { key: ann.key, body, from: ann.from })
+  t.request('POST', '/v1/chat/completions', { key: ann.key, body, from: ann.from })
 
 test('shows requests with filters by status, route, key and person', async () => {
   await olga.open('/favicon.svg')
-  const all = await page('/requests')
-  expect(all).not.toContain('GET /favicon.svg<')
-  expect(await page('/requests?route=icon')).toContain('GET /favicon.svg<')
-  expect(all).toContain('GET /api/me<')
-  expect(all).toContain('@ann<')
-  expect(all).not.toContain('hush-hush')
-  const notFound = await page('/requests?status=4&route=apps')
-  expect(notFound).toContain('GET /api/apps/:id<')
-  expect(notFound).toContain('not_found')
-  expect(notFound).not.toContain('GET /api/me<')
-  expect(await page('/requests?who=%40ann')).toContain('GET /api/me<')
-  expect(await page('/requests?who=cyrus')).not.toContain('GET /api/me<')
+  expect(await requestsIn('/requests')).not.toContain('GET /favicon.svg')
+  expect(await requestsIn('/requests?route=icon')).toContain('GET /favicon.svg')
+  const all = await show('/requests')
+  expect(all.names('link')).toContain('@ann')
+  expect(all.text).not.toContain('hush-hush')
+  expect(await requestsIn('/requests')).toContain('GET /api/me')
+  const notFound = await show('/requests?status=4&route=apps')
+  expect(notFound.text).toContain('not_found')
+  const failed = await requestsIn('/requests?status=4&route=apps')
+  expect(failed).toContain('GET /api/apps/:id')
+  expect(failed).not.toContain('GET /api/me')
+  expect(await requestsIn('/requests?who=%40ann')).toContain('GET /api/me')
+  expect(await requestsIn('/requests?who=cyrus')).not.toContain('GET /api/me')
   expect(await page('/requests?who=%40nobody')).toContain('No requests found')
   const prefix = ann.key.slice(0, 11)
-  expect(await page(`/requests?key=${prefix}`)).toContain('GET /api/me<')
+  expect(await requestsIn(`/requests?key=${prefix}`)).toContain('GET /api/me')
   expect(await page('/requests?key=ak_nobody')).toContain('No requests found')
   for (const query of ['status=9', 'route=%00%3Cb%3E', `who=${'x'.repeat(999)}`]) {
     expect((await olga.open(`/console/requests?${query}`)).status).toBe(200)
@@ -59,19 +64,20 @@ test('shows the timings of a model call in the detail of its request', async () 
 })
 
 test('counts server errors apart from client errors, with their causes', async () => {
-  const { read } = h.ctx.storage
+  const { read } = t.ctx.storage
   const id = await ann.publish()
-  h.ctx.storage.read = () => {
+  t.ctx.storage.read = () => {
     throw new TypeError('the disk is gone')
   }
   const failed = await ann.call('GET', `/apps/${id}/html`)
-  h.ctx.storage.read = read
-  h.lines.length = 0
+  t.ctx.storage.read = read
+  t.lines.length = 0
   expect(failed.status).toBe(500)
-  const errors = await page('/errors')
-  const [server = '', client = ''] = errors.split('<h2>Client errors')
+  const errors = await show('/errors')
+  const server = errors.byRole('region', 'Server errors').text
   expect(server).toContain('TypeError: the disk is gone')
   expect(server).not.toContain('not_found')
+  const client = errors.byRole('region', 'Client errors').text
   expect(client).toContain('not_found')
   expect(client).toContain('(no route)')
   const detail = await page(`/requests/${failed.headers.get('x-request-id')}`)
@@ -80,17 +86,17 @@ test('counts server errors apart from client errors, with their causes', async (
 
 test('forgets what is older than the range', async () => {
   expect(await page('/errors?range=24h')).toContain('not_found')
-  h.clock.advance(2 * hour)
+  t.clock.advance(2 * hour)
   expect(await page('/errors?range=1h')).toContain('No server errors')
   expect(await page('/errors?range=24h')).toContain('TypeError')
 })
 
 test('keeps its memory bounded under a flood of paths, methods and causes', () => {
-  const { observations } = h.ctx.state
+  const { observations } = t.ctx.state
   for (let at = 0; at < 20_000; at += 1) {
     const request = {
       id: `flood-${at}`,
-      at: h.clock.now(),
+      at: t.clock.now(),
       method: at % 3 === 0 ? `M${at}` : 'GET',
       route: `/flood/${at}`,
       status: 400 + (at % 200),
@@ -114,11 +120,11 @@ test('keeps its memory bounded under a flood of paths, methods and causes', () =
 
 if (dialect === 'postgres')
   test('adds up the measurements of all servers', async () => {
-    const at = Math.floor(h.clock.now() / 600_000) * 600_000
+    const at = Math.floor(t.clock.now() / 600_000) * 600_000
     const counts = { 'GET /of/another/server': [30, 1_234, 61, 9] }
     const errors = { '503\nGET /of/another/server\nfull': [30, 77] }
-    const other = { id: 'other', folder: 'elsewhere', version: '1', since: 0, seen: h.clock.now() }
-    await h.ctx.db.tx(async (tx) => {
+    const other = { id: 'other', folder: 'elsewhere', version: '1', since: 0, seen: t.clock.now() }
+    await t.ctx.db.tx(async (tx) => {
       await tx.insert(replicas).values(other)
       await tx.insert(observedWindows).values([
         { process: 'other', name: 'routes', at, counts },
@@ -127,13 +133,14 @@ if (dialect === 'postgres')
       ])
     })
     await ann.call('GET', '/me')
-    const latency = await page('/latency?range=24h')
-    expect(latency).toContain('GET /of/another/server')
-    expect(latency).toContain('>1.2K<')
-    expect(latency).toContain('GET /api/me')
-    expect(latency).not.toContain('GET /gone')
-    expect(await page('/errors?range=1h')).toContain('>77<')
+    const latency = await show('/latency?range=24h')
+    expect(latency.names('row')).toContainEqual(
+      expect.stringMatching(/^GET \/of\/another\/server\b.*\b1\.2K\b/),
+    )
+    expect(latency.text).toContain('GET /api/me')
+    expect(latency.text).not.toContain('GET /gone')
+    expect((await show('/errors?range=1h')).names('cell')).toContain('77')
     expect(await page('')).toContain('All charts are of all servers')
     expect(await page('/requests')).toContain('1 of 2 servers did not respond')
-    await h.ctx.db.tx((tx) => tx.delete(replicas))
+    await t.ctx.db.tx((tx) => tx.delete(replicas))
   })

@@ -11,7 +11,6 @@ import { Signals } from '../../kernel/db/signals.ts'
 import { observedWindows } from '../../kernel/state/tables.ts'
 import { minute } from '../../kernel/time.ts'
 import { type FormBrowser, signInOperator } from '../../testing/fixtures/form-browser.ts'
-import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { until } from '../../testing/until.ts'
 import { closeContext, createContext } from '../context.ts'
@@ -46,24 +45,24 @@ async function openOther({ ctx, clock }: TestServer): Promise<AppContext> {
 
 if (dialect === 'postgres')
   describe('the console of one of two servers', () => {
-    let h: TestServer
+    let t: TestServer
     let other: AppContext
     let olga: FormBrowser
     beforeAll(async () => {
-      h = await startTestServer({ ALERT_DISK_FREE_BYTES: '0' })
-      olga = await signInOperator(h)
-      other = await openOther(h)
+      t = await startTestServer({ ALERT_DISK_FREE_BYTES: '0' })
+      olga = await signInOperator(t)
+      other = await openOther(t)
       const row = { id: 'other', folder: 'elsewhere', version: '1', since: 0, seen: 0 }
-      await h.ctx.db.tx((tx) => tx.insert(replicas).values(row))
-      for (const { signals } of [h.ctx, other]) signals.start()
-      await until(() => h.ctx.signals.isLive && other.signals.isLive)
+      await t.ctx.db.tx((tx) => tx.insert(replicas).values(row))
+      for (const { signals } of [t.ctx, other]) signals.start()
+      await until(() => t.ctx.signals.isLive && other.signals.isLive)
     })
     afterAll(async () => {
       await closeContext(other)
-      await h.close()
+      await t.close()
     })
 
-    const open = (path: string): Promise<string> => olga.read(`/console${path}`)
+    const open = async (path: string): Promise<string> => (await olga.show(`/console${path}`)).text
 
     /** Opens a page again while the other server is too slow. */
     const page = (path: string): Promise<string> =>
@@ -75,7 +74,7 @@ if (dialect === 'postgres')
     const addRequest = (id: string, status: number, cause?: string) =>
       other.state.observations.addRequest('api', true, {
         id,
-        at: h.clock.now() + 1,
+        at: t.clock.now() + 1,
         method: 'GET',
         route: '/api/elsewhere',
         status,
@@ -92,69 +91,69 @@ if (dialect === 'postgres')
       const call = { requestId: 'elsewhere-1', model: 'm', upstream: 'u', firstByteMs: 3, ms: 9 }
       other.state.observations.addModelCall({ ...call, status: 'completed' })
       const all = await page('/requests')
-      expect(all).toMatch(/GET \/api\/elsewhere[^]*other:3001[^]*\/welcome\/:code/)
-      expect(all).toContain(`${h.ctx.otherServers.ownName}<`)
-      const filtered = await page('/requests?who=198.51.100.9&status=2')
+      expect(all).toMatch(/GET \/api\/elsewhere.*other:3001.*\/welcome\/:code/)
+      expect(all).toContain(`${t.ctx.otherServers.ownName} `)
+      const filtered = (await olga.show('/console/requests?who=198.51.100.9&status=2')).hrefs
       expect(filtered).toContain('/console/requests/elsewhere-1')
-      expect(filtered).not.toContain('elsewhere-2')
-      expect(await page('/errors')).toMatch(/Newest server errors[^]*TypeError[^]*other:3001/)
+      expect(filtered).not.toContain('/console/requests/elsewhere-2')
+      expect(await page('/errors')).toMatch(/Newest server errors.*TypeError.*other:3001/)
       const details = await page('/requests/elsewhere-1')
-      expect(details).toMatch(/198\.51\.100\.9[^]*other:3001[^]*First byte of the upstream/)
+      expect(details).toMatch(/198\.51\.100\.9.*other:3001.*First byte of the upstream/)
       expect(await page('/requests/nothing')).toContain('older than what this server remembers')
     })
 
     test('adds up clients and upstreams, and lists the servers', async () => {
       const client = { prefix: '203.0.113.0/24', charge: () => undefined }
-      const own = h.ctx.state.costs.spendingOf('address', client.prefix).requests
+      const own = t.ctx.state.costs.spendingOf('address', client.prefix).requests
       other.state.costs.charge(client, 'requests', 5_000)
-      h.ctx.state.costs.charge(client, 'requests', 4_000 - own)
+      t.ctx.state.costs.charge(client, 'requests', 4_000 - own)
       other.state.costs.charge({ ...client, prefix: '198.51.100.0/24' }, 'bytes', 7e9)
       const clients = await page('/clients')
       // The page itself is a request, too.
-      expect(clients).toMatch(/203\.0\.113\.0\/24[^]*>9K</)
-      expect(clients).toMatch(/198\.51\.100\.0\/24[^]*>6\.5 GB</)
+      expect(clients).toMatch(/203\.0\.113\.0\/24.* 9K /)
+      expect(clients).toMatch(/198\.51\.100\.0\/24.* 6\.5 GB /)
       const upstreams = await page('/upstreams')
-      expect(upstreams).toMatch(/paused[^]*other:3001[^]*>1\.5K<[^]*status 503/)
-      const overview = await page('')
-      expect(overview).toContain('Servers (2)')
-      const paused = shownPage(overview).byRole('link', '1, 1 paused')
+      expect(upstreams).toMatch(/paused.*other:3001.* 1\.5K .*status 503/)
+      const overview = await olga.show('/console')
+      expect(overview.text).toContain('Servers (2)')
+      expect(overview.text).toContain('Upstreams 1, 1 paused')
+      const paused = overview.byRole('link', '1, 1 paused')
       expect(paused.attribute('href')).toBe('/console/upstreams')
-      expect(shownPage(overview).text).toContain('Upstreams 1, 1 paused')
-      expect(await page('/alerts')).toMatch(/alert[^]*other:3001: Upstreams are paused: demo/)
+      expect(await page('/alerts')).toMatch(/alert.*other:3001: Upstreams are paused: demo/)
     })
 
     test('adds up the history of metrics, also of a server that has ended', async () => {
-      await recordMetrics(h.ctx)
-      const { samples } = h.ctx.state.metricsHistory
+      await recordMetrics(t.ctx)
+      const { samples } = t.ctx.state.metricsHistory
       const counts = { jobs: [3], upstreamErrors: [2], income: [7, 5], free: [1], lateMs: [9_000] }
       const is = eq(observedWindows.name, 'samples')
-      const rows = await h.ctx.db.read.select().from(observedWindows).where(is)
+      const rows = await t.ctx.db.read.select().from(observedWindows).where(is)
       expect(rows.map(({ counts: { free = [] } }) => free[0])).toEqual([samples[0]?.free])
-      const at = h.clock.now()
+      const at = t.clock.now()
       const ended = { process: 'ended', name: 'samples' }
-      await h.ctx.db.tx((tx) =>
+      await t.ctx.db.tx((tx) =>
         tx.insert(observedWindows).values([
           { ...ended, at, counts },
           { ...ended, at: at + minute, counts: { ...counts, jobs: [10], upstreamErrors: [6] } },
         ]),
       )
-      h.clock.advance(minute)
-      const points = await listMetrics(h.ctx, { ms: 3 * minute, points: 3 })
+      t.clock.advance(minute)
+      const points = await listMetrics(t.ctx, { ms: 3 * minute, points: 3 })
       expect(points.at(-1)).toMatchObject({ jobs: 7, upstreamErrors: 4, free: 1, lateMs: 9_000 })
-      h.clock.advance(10 * minute)
-      const later = await listMetrics(h.ctx, { ms: 3 * minute, points: 3 })
+      t.clock.advance(10 * minute)
+      const later = await listMetrics(t.ctx, { ms: 3 * minute, points: 3 })
       expect(later.at(-1)).toMatchObject({ jobs: 0, upstreamErrors: 0 })
       expect(later.at(-1)?.free).toBeGreaterThan(1)
     })
 
-    test('says that a server did not respond, and leaves out one that is gone', async () => {
+    test('says that a server did not respond, and omits one that has ended', async () => {
       const { handler } = other.otherServers
       other.otherServers.handler = undefined
       const requests = await open('/requests')
       expect(requests).toContain('1 of 2 servers did not respond')
       expect(requests).not.toContain('elsewhere')
       other.otherServers.handler = handler
-      await h.ctx.db.tx((tx) => tx.delete(replicas))
+      await t.ctx.db.tx((tx) => tx.delete(replicas))
       const alone = await open('/requests')
       expect(alone).not.toContain('did not respond')
       expect(alone).not.toContain('other:3001')

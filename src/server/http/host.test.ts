@@ -34,15 +34,15 @@ const forged = {
 const { host: _, ...forwarded } = forged
 
 /** Returns the paths of all GET routes, with what exists in place of their parameters. */
-async function listPaths(server: TestServer): Promise<string[]> {
-  const { own } = await (await createWorld(server)).known({ path: '/packs/{id}' })
+async function listPaths(t: TestServer): Promise<string[]> {
+  const { own } = await (await createWorld(t)).known({ path: '/packs/{id}' })
   const value = (name: string): string => own[name] ?? own['id'] ?? 'x'
-  const routes = listSiteRoutes(server).map((path) =>
+  const routes = listSiteRoutes(t).map((path) =>
     path.replaceAll(/:(\w+)|\*/g, (_, name: string) => value(name)),
   )
   const operations = [
-    ['/api', await getDocument(server)] as const,
-    ['/v1', await getGatewayDocument(server)] as const,
+    ['/api', await getDocument(t)] as const,
+    ['/v1', await getGatewayDocument(t)] as const,
   ].flatMap(([root, document]) =>
     listOperations(document)
       .filter(({ method, operationId }) => method === 'GET' && operationId !== 'watch_notes')
@@ -52,11 +52,11 @@ async function listPaths(server: TestServer): Promise<string[]> {
 }
 
 /** Returns the paths whose response has the forged host. */
-async function findForged(server: TestServer, paths: string[], headers: Record<string, string>) {
+async function findForged(t: TestServer, paths: string[], headers: Record<string, string>) {
   const statuses = new Map<string, number>()
   const found: string[] = []
   for (const path of paths) {
-    const response = await server.request('GET', path, { headers })
+    const response = await t.request('GET', path, { headers })
     const text = JSON.stringify([...response.headers]) + new TextDecoder().decode(response.bytes)
     statuses.set(path, response.status)
     if (/evil|6666/.test(text)) found.push(path)
@@ -89,15 +89,15 @@ describe('a forged host is in no header and no body', () => {
 })
 
 /** Returns the hosts of the sandbox in the CSP of an app, and of a page with a preview. */
-async function framesOf(server: TestServer, host: string): Promise<string[]> {
-  const ann = await server.agent('ann')
+async function framesOf(t: TestServer, host: string): Promise<string[]> {
+  const ann = await t.agent('ann')
   const { apps } = Object((await ann.call('GET', '/apps')).body)
   const id: string = apps[0]?.id ?? (await ann.publish({ store: true }))
   const sources: string[] = []
   // The first page comes from the routes, the next one from memory.
   for (const path of [`/a/${id}`, `/a/${id}`, '/new']) {
     const person = path === '/new' ? { 'remote-user': 'olga' } : {}
-    const { headers, status } = await server.request('GET', path, { headers: { host, ...person } })
+    const { headers, status } = await t.request('GET', path, { headers: { host, ...person } })
     const csp = headers.get('content-security-policy') ?? ''
     sources.push(/frame-src ([^;]+)\/frame(;|$)/.exec(csp)?.[1] ?? String(status))
   }
@@ -158,19 +158,19 @@ describe('over a socket', () => {
   const dir = mkdtempSync(join(tmpdir(), 'berth-host-'))
   const quiet = { OLLAMA_HOST: 'off', BUILDER_BROWSER: 'off', DATABASE_URL: '' }
   const config = loadConfig({ DATA_DIR: dir, PORT: '0', ...quiet }, {})
-  let server: RunningServer
+  let t: RunningServer
   beforeAll(async () => {
-    server = await serve(config)
+    t = await serve(config)
   })
   afterAll(async () => {
-    await server.stop()
+    await t.stop()
     rmSync(dir, { recursive: true })
   })
 
   /** Sends raw bytes and returns the whole response. */
   function send(...lines: string[]): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>()
-    const socket = connect(Number(new URL(server.origin).port), '127.0.0.1')
+    const socket = connect(Number(new URL(t.origin).port), '127.0.0.1')
     let received = ''
     socket.on('data', (bytes) => (received += bytes.toString()))
     socket.on('close', () => resolve(received))

@@ -102,7 +102,7 @@ test.each(Object.entries(paidCalls))('%s: the 402 has the offer', async (_, call
   expect(await creditsOf(ann)).toBe(2)
 })
 
-test('each paid operation of the Agent API is called above', async () => {
+test('the tests above call each paid operation of the Agent API', async () => {
   const offering = listOperations(await getDocument(t))
     .filter(({ responses }) => JSON.stringify(responses['402'] ?? '').includes('accepts'))
     .map(({ operationId }) => operationId)
@@ -275,7 +275,7 @@ test.each([...Object.keys(gatewayCalls), ...Object.keys(formCalls)])(
   },
 )
 
-test('each operation of the gateway that can be short of credits is called above', async () => {
+test('the tests above call each operation of the gateway that can lack credits', async () => {
   const { paths } = await getGatewayDocument(t)
   const paid = Object.entries(paths).flatMap(([path, item]) =>
     JSON.stringify(item).includes('accepts') ? path : [],

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
-import { until } from '../../testing/until.ts'
 
 let t: TestServer
 beforeEach(async () => {
@@ -43,6 +42,24 @@ async function send(from: string, key: string, bytes: number, isAnnounced = true
   return { wasRead: read.promise, deliver: start.resolve, response }
 }
 
+/** Counts the bytes of bodies that are read. */
+class Reads {
+  bytes = 0
+  private changed = Promise.withResolvers<void>()
+
+  add(wasRead: Promise<unknown>, bytes: number): void {
+    void wasRead.then(() => {
+      this.bytes += bytes
+      this.changed.resolve()
+      this.changed = Promise.withResolvers()
+    })
+  }
+
+  async atLeast(bytes: number): Promise<void> {
+    while (this.bytes < bytes) await this.changed.promise
+  }
+}
+
 const keysOf = async (from: string, count: number): Promise<string[]> => {
   const made = Array.from({ length: count }, () => t.call('POST', '/keys', { from, body: {} }))
   return (await Promise.all(made)).map((one) => one.text('key'))
@@ -51,19 +68,19 @@ const keysOf = async (from: string, count: number): Promise<string[]> => {
 test('nine accounts of an address have half of the bytes of bodies, and the next is unread', async () => {
   const keys = await keysOf(attacker, accounts)
   const [victimKey = ''] = await keysOf('198.51.100.7', 1)
-  let readBytes = 0
+  const read = new Reads()
   const sent = await Promise.all(keys.map((key) => send(attacker, key, 8 * mb)))
-  for (const { wasRead } of sent) void wasRead.then(() => (readBytes += 8 * mb))
-  await until(() => readBytes === 24 * mb)
+  for (const { wasRead } of sent) read.add(wasRead, 8 * mb)
+  await read.atLeast(24 * mb)
   const victim = await send('198.51.100.7', victimKey, 20 * mb)
   await victim.wasRead
   victim.deliver()
   expect((await victim.response).status).toBe(200)
-  expect(readBytes).toBe(24 * mb)
+  expect(read.bytes).toBe(24 * mb)
   for (const { deliver } of sent) deliver()
   const all = await Promise.all(sent.map(({ response }) => response))
   expect(all.map(({ status }) => status)).toEqual(keys.map(() => 200))
-  expect(readBytes).toBe(72 * mb)
+  expect(read.bytes).toBe(72 * mb)
 })
 
 test('a body without a length, and the largest one, free their bytes with the response', async () => {
@@ -96,22 +113,22 @@ test('slow bodies of two networks leave bytes to a third, and end', async () => 
   const networks = ['203.0.113.1', '192.0.2.1', '198.51.100.7']
   const keys = await Promise.all(networks.map((from) => keysOf(from, 1)))
   const send8 = (at: number, bytes: number) => send(networks[at] ?? '', keys[at]?.[0] ?? '', bytes)
-  let readBytes = 0
+  const read = new Reads()
   const slow = []
   for (const at of [0, 1, 0, 1, 0, 1]) {
     const sent = await send8(at, 8 * mb)
-    void sent.wasRead.then(() => (readBytes += 8 * mb))
+    read.add(sent.wasRead, 8 * mb)
     slow.push(sent)
   }
-  await until(() => readBytes >= 32 * mb)
+  await read.atLeast(32 * mb)
   const third = await send8(2, 8 * mb)
   await third.wasRead
   third.deliver()
   expect((await third.response).status).toBe(200)
-  expect(readBytes).toBe(32 * mb)
+  expect(read.bytes).toBe(32 * mb)
   t.clock.advance(60_000)
   t.ctx.state.bodyArrivals.endSlow()
-  await until(() => readBytes === 48 * mb)
+  await read.atLeast(48 * mb)
   t.clock.advance(60_000)
   t.ctx.state.bodyArrivals.endSlow()
   for (const { response } of slow) {

@@ -25,12 +25,12 @@ import { fieldOf, type Tool, toolsOf } from '../mcp/tools.ts'
 
 setDefaultTimeout(60_000)
 
-const server = await startTestServer()
-afterAll(() => server.close())
-const world = await createWorld(server)
-const gatewayKey = (await server.request('POST', '/accounts/create')).text('api_key')
-const described = listOperations(await getDocument(server))
-const { content } = contentOf(await describedAgentApi(server.ctx))
+const t = await startTestServer()
+afterAll(() => t.close())
+const world = await createWorld(t)
+const gatewayKey = (await t.request('POST', '/accounts/create')).text('api_key')
+const described = listOperations(await getDocument(t))
+const { content } = contentOf(await describedAgentApi(t.ctx))
 const tools = toolsOf(readDescription(await content.json()), agentOperations)
 
 /** A call for both transports. */
@@ -54,7 +54,7 @@ const comparable = (body: unknown): unknown =>
   JSON.parse(JSON.stringify(body).replace(newWithEachCall, 'new'))
 
 async function overHttp({ operation }: Tool, { path, body, key }: Call): Promise<Outcome> {
-  const response: TestResponse = await server.call(operation.method, path, {
+  const response: TestResponse = await t.call(operation.method, path, {
     body,
     key,
     from: world.from(),
@@ -67,13 +67,13 @@ async function overHttp({ operation }: Tool, { path, body, key }: Call): Promise
 
 async function overMcp({ operation }: Tool, { args, key }: Call): Promise<Outcome> {
   const message = { from: world.from(), ...(key !== undefined && { key }) }
-  const { isError = false, structuredContent } = await callTool(server, operation.id, args, message)
+  const { isError = false, structuredContent } = await callTool(t, operation.id, args, message)
   return { isError, body: comparable(structuredContent) }
 }
 
 /** Performs an operation as a form of a page does for the agent of a key. */
 async function fromPage({ operation }: Tool, { args, body, key = '' }: Call): Promise<Outcome> {
-  const { ctx } = server
+  const { ctx } = t
   const request = new Request('http://localhost/studio')
   const client = new AddressClient(world.from(), ctx.state.costs)
   setRequestContext(request, { id: 'page', client, bodyArrivals: ctx.state.bodyArrivals })
@@ -163,7 +163,7 @@ const withoutText = [
   'look_at_asset',
 ]
 
-test('MCP has each operation that is not hidden, no person operation, and returns a text', () => {
+test('MCP has each visible operation except those of people, and each returns a text', () => {
   const names = new Set(tools.map(({ operation }) => operation.id))
   const others = agentOperations.filter(({ id }) => !names.has(id))
   const left = others.filter(({ mcp, access }) => mcp !== 'hidden' && access.auth !== 'person')

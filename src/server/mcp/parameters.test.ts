@@ -6,10 +6,10 @@ import { post, send } from '../../testing/fixtures/mcp-server.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { ownedNames } from '../../testing/openapi/hostile.ts'
 
-const ctx = await startTestServer()
+const t = await startTestServer()
 afterAll(async () => {
-  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
-  await ctx.close()
+  expect(t.lines.filter(({ level }) => level === 'error')).toEqual([])
+  await t.close()
 })
 
 const noMethods = { toString: 1, valueOf: 1 }
@@ -50,12 +50,12 @@ const unknown: [method: string, params: Json[]][] = [
 describe.each([...invalid, ...unknown])('%s', (method, all) => {
   test.each(all)('with %j is invalid', async (params) => {
     const message = { jsonrpc: '2.0', method, params }
-    const old = await post(ctx, { ...message, id: 5 })
+    const old = await post(t, { ...message, id: 5 })
     expect(old.message).toMatchObject({ id: 5, error: { code: -32_602 } })
-    const { body } = await send(ctx, method, params)
+    const { body } = await send(t, method, params)
     expect(body).toMatchObject({ error: { code: -32_602 } })
     // The other messages of a batch run.
-    const { bytes } = await ctx.request('POST', '/mcp', {
+    const { bytes } = await t.request('POST', '/mcp', {
       headers: {
         host: 'localhost',
         accept: 'application/json, text/event-stream',
@@ -79,7 +79,7 @@ test.each([...invalid.map(([method]) => method), 'ping', 'initialize'])(
   '%s with parameters that are no object is invalid',
   async (method) => {
     for (const params of [null, 7, 'x', [], true]) {
-      const { status, message } = await post(ctx, { jsonrpc: '2.0', id: 5, method, params })
+      const { status, message } = await post(t, { jsonrpc: '2.0', id: 5, method, params })
       expect([params, status, message]).toMatchObject([params, 400, { error: {} }])
       const { code } = Object(message).error
       expect([-32_600, -32_602]).toContain(code)
@@ -90,7 +90,7 @@ test.each([...invalid.map(([method]) => method), 'ping', 'initialize'])(
 test.each(['resources/read', 'prompts/get', 'tools/call', 'initialize'])(
   '%s without parameters is invalid',
   async (method) => {
-    const { message } = await post(ctx, { jsonrpc: '2.0', id: 5, method })
+    const { message } = await post(t, { jsonrpc: '2.0', id: 5, method })
     expect(message).toMatchObject({ id: 5, error: { code: -32_602 } })
   },
 )
@@ -98,9 +98,9 @@ test.each(['resources/read', 'prompts/get', 'tools/call', 'initialize'])(
 test.each([...ownedNames, 'resources/subscribe', 'completion/complete', 'logging/setLevel', ''])(
   'the method %j does not exist',
   async (method) => {
-    const { message } = await post(ctx, { jsonrpc: '2.0', id: 5, method, params: {} })
+    const { message } = await post(t, { jsonrpc: '2.0', id: 5, method, params: {} })
     expect(message).toMatchObject({ id: 5, error: { code: -32_601 } })
-    expect(await send(ctx, method)).toMatchObject({ body: { error: {} } })
+    expect(await send(t, method)).toMatchObject({ body: { error: {} } })
   },
 )
 
@@ -118,6 +118,6 @@ test.each([
   '{"__proto__":{"jsonrpc":"2.0"},"id":1,"method":"ping"}',
   '\ufeff7',
 ])('%s is no message', async (body) => {
-  const { status, message } = await post(ctx, body)
+  const { status, message } = await post(t, body)
   expect([status, message]).toMatchObject([400, { error: { code: -32_600 } }])
 })

@@ -19,7 +19,7 @@ const net: Network = {
   isPublic: (address) => address === outside,
 }
 
-let h: TestServer
+let t: TestServer
 let receiver: Bun.Server<undefined>
 let received: { body: string; headers: Headers }[]
 let status: number
@@ -27,7 +27,7 @@ let status: number
 beforeEach(async () => {
   received = []
   status = 200
-  h = await startTestServer()
+  t = await startTestServer()
   receiver = Bun.serve({
     hostname: outside,
     port: 0,
@@ -41,11 +41,11 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await receiver.stop(true)
-  await h.close()
+  await t.close()
 })
 
-const set = (name: string, value: string) => changeSetting(h.ctx, { name, value, by: 'olga' })
-const check = () => checkAlerts(h.ctx, net)
+const set = (name: string, value: string) => changeSetting(t.ctx, { name, value, by: 'olga' })
+const check = () => checkAlerts(t.ctx, net)
 const types = () =>
   received.map(({ body }) => {
     const message: { type: string; data: { alert: string } } = JSON.parse(body)
@@ -61,11 +61,11 @@ test('sends an alert once and its end once, signed', async () => {
   await fill(true)
   for (let at = 0; at < 4; at += 1) {
     await check()
-    h.clock.advance(minute)
+    t.clock.advance(minute)
   }
   expect(types()).toEqual(['alert.firing disk'])
   const [{ body, headers } = { body: '', headers: new Headers() }] = received
-  const key = Buffer.from(signingSecret(h.ctx, 'alerts').replace('whsec_', ''), 'base64')
+  const key = Buffer.from(signingSecret(t.ctx, 'alerts').replace('whsec_', ''), 'base64')
   const text = `${headers.get('webhook-id')}.${headers.get('webhook-timestamp')}.${body}`
   const mac = createHmac('sha256', key).update(text).digest('base64')
   expect(headers.get('webhook-signature')).toBe(`v1,${mac}`)
@@ -74,11 +74,11 @@ test('sends an alert once and its end once, signed', async () => {
   await fill(false)
   await check()
   expect(types()).toHaveLength(1)
-  h.clock.advance(3 * minute)
+  t.clock.advance(3 * minute)
   await check()
   await check()
   expect(types()).toEqual(['alert.firing disk', 'alert.resolved disk'])
-  expect(await listAlerts(h.ctx)).toEqual([])
+  expect(await listAlerts(t.ctx)).toEqual([])
 })
 
 test('sends once where several processes see it at the same time', async () => {
@@ -93,22 +93,22 @@ test('tries eight times, and never sends the end of an alert whose beginning was
   await fill(true)
   for (let at = 0; at < 12; at += 1) {
     await check()
-    h.clock.advance(minute)
+    t.clock.advance(minute)
   }
   expect(types()).toHaveLength(8)
-  expect(await listAlerts(h.ctx)).toMatchObject([
+  expect(await listAlerts(t.ctx)).toMatchObject([
     { isSent: false, tries: 8, problem: 'status 500' },
   ])
   status = 200
   await fill(false)
-  h.clock.advance(3 * minute)
+  t.clock.advance(3 * minute)
   await check()
   expect(types()).toHaveLength(8)
-  expect(await listAlerts(h.ctx)).toEqual([])
+  expect(await listAlerts(t.ctx)).toEqual([])
 })
 
 test('alerts on the share of server errors, with enough requests', async () => {
-  const { observations } = h.ctx.state
+  const { observations } = t.ctx.state
   const add = (count: number, code: number) => {
     for (let at = 0; at < count; at += 1) observations.parts.record('api', 40_000, code)
   }
@@ -122,42 +122,42 @@ test('alerts on the share of server errors, with enough requests', async () => {
 
 if (dialect === 'postgres')
   test('adds up the traffic of all servers, and names the one with a full disk', async () => {
-    const at = Math.floor(h.clock.now() / minute) * minute
+    const at = Math.floor(t.clock.now() / minute) * minute
     // Cells of the histogram: 15 requests, and 15 server errors.
     const counts = { api: [30, 15, 61, 15] }
     const row = { process: 'other', name: 'parts', at, counts }
     const other = { id: 'other', folder: 'elsewhere', version: '1', since: 0, seen: 0 }
-    await h.ctx.db.tx(async (tx) => {
+    await t.ctx.db.tx(async (tx) => {
       await tx.insert(observedWindows).values(row)
       await tx.insert(replicas).values(other)
     })
     await check()
     expect(types()).toEqual([])
     for (let count = 0; count < 5; count += 1) {
-      h.ctx.state.observations.parts.record('api', 1, 200)
+      t.ctx.state.observations.parts.record('api', 1, 200)
     }
     await fill(true)
     await check()
     expect(types().sort()).toEqual(['alert.firing disk', 'alert.firing errors'])
-    const texts = (await listAlerts(h.ctx)).map(({ text }) => text)
+    const texts = (await listAlerts(t.ctx)).map(({ text }) => text)
     expect(texts).toEqual([
-      expect.stringContaining(`${h.ctx.otherServers.ownName}: `),
+      expect.stringContaining(`${t.ctx.otherServers.ownName}: `),
       '75.0 % of 20 requests in five minutes were server errors.',
     ])
   })
 
 test('follows no redirect and reaches no private address', async () => {
   status = 302
-  expect(await sendTestAlert(h.ctx, net)).toBe('redirects')
+  expect(await sendTestAlert(t.ctx, net)).toBe('redirects')
   status = 200
-  expect(await sendTestAlert(h.ctx, net)).toBeNull()
+  expect(await sendTestAlert(t.ctx, net)).toBeNull()
   await set('ALERT_WEBHOOK_URL', `http://127.0.0.1:${receiver.port}/`)
-  expect(await sendTestAlert(h.ctx)).toBe('inside')
+  expect(await sendTestAlert(t.ctx)).toBe('inside')
   expect(received).toHaveLength(2)
 })
 
 test('shows the state, hides the address and reports a failed test', async () => {
-  const olga = await signInOperator(h)
+  const olga = await signInOperator(t)
   await fill(true)
   await check()
   const page = await olga.read('/console/alerts')

@@ -27,7 +27,7 @@ import * as agents from '../../people/agents/agents.ts'
 import { createAgent } from '../../people/agents/create-agent.ts'
 import { FolderInUse, lockFolder } from '../../store/folder-lock.ts'
 import { catchError } from '../../testing/catch-error.ts'
-import { nextTurn, until } from '../../testing/until.ts'
+import { nextTurn } from '../../testing/until.ts'
 import { closeContext, createContext } from '../context.ts'
 import { createBackup, restoreBackup } from './backup.ts'
 
@@ -142,16 +142,17 @@ test('on PostgreSQL backup and restore print the alternative', async () => {
 
 test('sweeps and backups run one after the other', async () => {
   const order: string[] = []
-  const gate = Promise.withResolvers<void>()
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const work = (name: string) => async () => {
     order.push(`${name} begins`)
+    begun.resolve()
     if (name === 'backup') await gate.promise
     order.push(`${name} ends`)
   }
   const failing = ctx.state.fileWork.run(() => Promise.reject(new Error('no disk')))
   const works = ['backup', 'sweep'].map((name) => ctx.state.fileWork.run(work(name)))
   await catchError(failing)
-  await until(() => order.includes('backup begins'))
+  await begun.promise
   await nextTurn()
   gate.resolve()
   await Promise.all(works)

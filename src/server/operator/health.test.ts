@@ -17,10 +17,10 @@ import { signInOperator } from '../../testing/fixtures/form-browser.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
 test('a full disk is reported and the server stays ready', async () => {
-  const h = await startTestServer({ DISK_FLOOR_BYTES: '999999999999999' })
+  const t = await startTestServer({ DISK_FLOOR_BYTES: '999999999999999' })
   const body = { ok: true, disk: 'full' }
-  expect(await h.request('GET', '/readyz')).toMatchObject({ status: 200, body })
-  await h.close()
+  expect(await t.request('GET', '/readyz')).toMatchObject({ status: 200, body })
+  await t.close()
 })
 
 test('a bucket that does not respond is reported and the server stays ready', async () => {
@@ -35,46 +35,46 @@ test('a bucket that does not respond is reported and the server stays ready', as
   const own = await startTestServer()
   let problem: string | undefined = 'SlowDown: Reduce your request rate.'
   const storage = Object.assign(Object.create(own.ctx.storage), { problem: async () => problem })
-  const h = await startTestServer(bucket, { storage })
-  const metrics = async () => (await h.request('GET', '/metrics', { key: 'metrics' })).body
-  const operator = await signInOperator(h)
+  const t = await startTestServer(bucket, { storage })
+  const metrics = async () => (await t.request('GET', '/metrics', { key: 'metrics' })).body
+  const operator = await signInOperator(t)
   const console = () => operator.read('/console')
   const body = { ok: true, files: 'unavailable' }
-  expect(await h.request('GET', '/readyz')).toMatchObject({ status: 200, body })
+  expect(await t.request('GET', '/readyz')).toMatchObject({ status: 200, body })
   expect(await metrics()).toContain('berth_bucket_up 0')
   expect(await console()).toContain('Unavailable: SlowDown: Reduce your request rate.')
   problem = undefined
-  expect((await h.request('GET', '/readyz')).body).toEqual({ ok: true })
+  expect((await t.request('GET', '/readyz')).body).toEqual({ ok: true })
   expect(await metrics()).toContain('berth_bucket_up 1')
   expect(await console()).toContain('In bucket berth-files')
-  await h.close()
+  await t.close()
   await own.close()
 })
 
 test('a hanging database is reported as not ready while the process is healthy', async () => {
   const db = { ...(await freshEngine()), ping: () => new Promise<void>(() => {}) }
-  const h = await startTestServer({}, { db })
-  expect(await h.request('GET', '/readyz')).toMatchObject({ status: 503, body: { ok: false } })
-  expect(h.lines.at(-2)).toMatchObject({ event: 'not ready', level: 'error' })
-  expect(await h.request('GET', '/healthz')).toMatchObject({ status: 200, body: { ok: true } })
-  await h.close()
+  const t = await startTestServer({}, { db })
+  expect(await t.request('GET', '/readyz')).toMatchObject({ status: 503, body: { ok: false } })
+  expect(t.lines.at(-2)).toMatchObject({ event: 'not ready', level: 'error' })
+  expect(await t.request('GET', '/healthz')).toMatchObject({ status: 200, body: { ok: true } })
+  await t.close()
 }, 20_000)
 
 test.skipIf(dialect === 'postgres')(
   'a damaged table of the ledger is reported by /readyz',
   async () => {
     const db = await freshEngine()
-    const h = await startTestServer({}, { db })
-    await h.ctx.damage.probe()
-    await h.ctx.damage.scan()
-    expect(await h.request('GET', '/readyz')).toMatchObject({ status: 200, body: { ok: true } })
+    const t = await startTestServer({}, { db })
+    await t.ctx.damage.probe()
+    await t.ctx.damage.scan()
+    expect(await t.request('GET', '/readyz')).toMatchObject({ status: 200, body: { ok: true } })
     await db.tx((tx) => tx.run(sql`alter table caps rename to damaged_caps`))
     const body = { ok: false, ledger: 'damaged' }
-    expect(await h.request('GET', '/readyz')).toMatchObject({ status: 503, body })
-    const found = h.lines.filter(({ event }) => event === 'ledger.damaged')
+    expect(await t.request('GET', '/readyz')).toMatchObject({ status: 503, body })
+    const found = t.lines.filter(({ event }) => event === 'ledger.damaged')
     expect(found).toMatchObject([{ level: 'error', table: 'caps' }])
     await db.tx((tx) => tx.run(sql`alter table damaged_caps rename to caps`))
-    await h.close()
+    await t.close()
   },
 )
 

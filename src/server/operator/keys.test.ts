@@ -4,21 +4,21 @@ import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { runCommand } from './control.ts'
 
-const server = await startTestServer({ DEMO_MODELS: 'on' })
-afterAll(() => server.close())
+const t = await startTestServer({ DEMO_MODELS: 'on' })
+afterAll(() => t.close())
 
 const run = async (line: string) => {
   const [command = '', ...words] = line.split(' ')
-  return runCommand(server.ctx, { command, words })
+  return runCommand(t.ctx, { command, words })
 }
 const chatWith = (key: string) =>
-  server.request('POST', '/v1/chat/completions', {
+  t.request('POST', '/v1/chat/completions', {
     key,
     body: { model: 'demo/chat', messages: [{ role: 'user', content: 'Hi.' }], max_tokens: 20 },
   })
 
 test('keys of an account are listed, added, changed, rotated and revoked', async () => {
-  const { creditId } = await createGatewayUser(server, '1')
+  const { creditId } = await createGatewayUser(t, '1')
   const made = await run(`keys add ${creditId} name=ci monthly_cap=500 models=demo/*,x/y tags=a,b`)
   expect(made).toMatchObject({ ok: true })
   const [key = ''] = made.text.split('\n')
@@ -45,7 +45,7 @@ test('keys of an account are listed, added, changed, rotated and revoked', async
 })
 
 test('projects limit the keys that are in them', async () => {
-  const { creditId } = await createGatewayUser(server, '1')
+  const { creditId } = await createGatewayUser(t, '1')
   const made = await run(`projects add ${creditId} name=team daily_cap=0`)
   const [id = ''] = made.text.split(' ')
   expect(made.text).toContain('name=team  daily_cap=0')
@@ -60,9 +60,9 @@ test('projects limit the keys that are in them', async () => {
   expect((await run(`projects list ${creditId}`)).text).toBe('There are none.')
 })
 
-test('wrong words and fields change nothing and say what is right', async () => {
-  const { creditId } = await createGatewayUser(server, '1')
-  const before = await server.snapshot()
+test('wrong words and fields change nothing, and the error names the right ones', async () => {
+  const { creditId } = await createGatewayUser(t, '1')
+  const before = await t.snapshot()
   for (const [line, text] of [
     ['keys', 'usage: berth keys list'],
     ['keys toString x', 'usage: berth keys list'],
@@ -78,5 +78,5 @@ test('wrong words and fields change nothing and say what is right', async () => 
     expect([line, result.ok]).toEqual([line, false])
     expect(result.text).toContain(text)
   }
-  expect(await server.snapshot()).toEqual(before)
+  expect(await t.snapshot()).toEqual(before)
 })

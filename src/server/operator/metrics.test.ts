@@ -41,8 +41,8 @@ function parsed(text: string): Map<string, number> {
 
 const token = 'metrics-token-of-this-test'
 
-async function metricsOf(h: TestServer): Promise<Map<string, number>> {
-  const response = await h.request('GET', '/metrics', { key: token })
+async function metricsOf(t: TestServer): Promise<Map<string, number>> {
+  const response = await t.request('GET', '/metrics', { key: token })
   expect(response.status).toBe(200)
   expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
   return parsed(String(response.body))
@@ -53,22 +53,22 @@ test('metrics need METRICS_TOKEN and are off without it', async () => {
   for (const key of [undefined, '', token]) {
     expect((await none.request('GET', '/metrics', { key })).status).toBe(404)
   }
-  const h = await open({ METRICS_TOKEN: token })
+  const t = await open({ METRICS_TOKEN: token })
   for (const key of [undefined, '', `${token}x`, token.slice(0, -1)]) {
-    const response = await h.request('GET', '/metrics', { key })
+    const response = await t.request('GET', '/metrics', { key })
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
     expect(String(response.body)).not.toContain('berth_')
   }
 })
 
 test('responses are counted by part and status in the Prometheus format', async () => {
-  const h = await open({ METRICS_TOKEN: token })
-  const ann = await h.agent('ann')
+  const t = await open({ METRICS_TOKEN: token })
+  const ann = await t.agent('ann')
   const id = await ann.publish()
-  await h.request('GET', `/a/${id}`)
-  await h.call('GET', '/me')
-  await h.request('GET', '/v1/models')
-  const before = await metricsOf(h)
+  await t.request('GET', `/a/${id}`)
+  await t.call('GET', '/me')
+  await t.request('GET', '/v1/models')
+  const before = await metricsOf(t)
   expect(before.get('berth_requests_total{part="api",status="2xx"}')).toBe(2)
   expect(before.get('berth_requests_total{part="api",status="4xx"}')).toBe(1)
   expect(before.get('berth_requests_total{part="apps",status="2xx"}')).toBe(1)
@@ -84,16 +84,16 @@ test('responses are counted by part and status in the Prometheus format', async 
   expect(before.get('process_resident_memory_bytes')).toBeGreaterThan(1_000_000)
   expect(before.get('berth_disk_free_bytes')).toBeGreaterThan(0)
 
-  for (let at = 0; at < 20; at += 1) await h.request('GET', `/nowhere/${at}"\n`)
-  const after = await metricsOf(h)
+  for (let at = 0; at < 20; at += 1) await t.request('GET', `/nowhere/${at}"\n`)
+  const after = await metricsOf(t)
   expect([...after.keys()]).toEqual([...before.keys()])
   expect(after.get('berth_requests_total{part="pages",status="4xx"}')).toBe(20)
 })
 
 test('holds and revenue are exact and summed by day', async () => {
-  const h = await open({ METRICS_TOKEN: token })
-  const { ctx, clock } = h
-  await h.agent('ann')
+  const t = await open({ METRICS_TOKEN: token })
+  const { ctx, clock } = t
+  await t.agent('ann')
   const owner = { kind: 'gateway', owner: 'gus' } as const
   const amount = nano(5_000_000_007n)
   await ledger.grantTo(ctx, owner, { amount, kind: 'grant', ref: 'g', free: false })
@@ -107,9 +107,9 @@ test('holds and revenue are exact and summed by day', async () => {
   await pay('one', 1_001n)
   clock.advance(minute)
   await recordMetrics(ctx)
-  await h.request('GET', '/nowhere')
+  await t.request('GET', '/nowhere')
   await pay('open', 0n)
-  const metrics = await metricsOf(h)
+  const metrics = await metricsOf(t)
   expect(metrics.get('berth_income_nano_total')).toBe(1_001)
   expect(metrics.get('berth_held_nano')).toBe(2_000)
   expect(metrics.get('berth_balance_nano')).toBe(5_400_000_007 - 1_001)

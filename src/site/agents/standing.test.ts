@@ -9,21 +9,21 @@ import {
 } from '../../testing/fixtures/form-browser.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
-let h: TestServer
+let t: TestServer
 let bea: FormBrowser
 let id = ''
 let decide: (decision: string, why?: string) => Promise<unknown>
 beforeEach(async () => {
-  h = await startTestServer()
-  const ann = await h.agent('ann')
+  t = await startTestServer()
+  const ann = await t.agent('ann')
   id = await ann.publish()
-  bea = await signUp(h, 'bea')
+  bea = await signUp(t, 'bea')
   await claimAgent(bea, ann)
-  const olga = await signInOperator(h)
+  const olga = await signInOperator(t)
   const at = '/console/agents/ann'
   decide = (decision, why = '') => olga.fill(at, at, { decision, why })
 })
-afterEach(() => h.close())
+afterEach(() => t.close())
 
 test('shows a suspension and its reason to the owner', async () => {
   const seen = async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
 import { listActingAgents } from '../../apps/owners/owned-agents.ts'
-import { findByName } from '../../people/people.ts'
 import { closeWithoutErrors, startForEachTest } from '../../testing/fixtures/closed-servers.ts'
 import {
   alertText,
@@ -9,38 +8,30 @@ import {
   hiddenFields,
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
-import { password } from '../../testing/fixtures/people.ts'
+import { getPerson, password } from '../../testing/fixtures/people.ts'
 import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import type { TestServer } from '../../testing/fixtures/test-server.ts'
 
 const open = startForEachTest(closeWithoutErrors)
 
-const agentsOf = async (h: TestServer, name: string) => {
-  const person = await findByName(h.ctx, name)
-  return person ? listActingAgents(h.ctx, person) : []
-}
-
-/** Returns where the links of a page lead. */
-const hrefsOf = ({ body }: { body: unknown }) =>
-  shownPage(body)
-    .allByRole('link')
-    .map((link) => link.attribute('href'))
+const agentsOf = async (t: TestServer, name: string) =>
+  listActingAgents(t.ctx, await getPerson(t, name))
 
 test('makes the first agent of a new account and shows the page to make an app', async () => {
-  const h = await open()
-  const bea = new FormBrowser(h)
+  const t = await open()
+  const bea = new FormBrowser(t)
   const done = await bea.fill('/sign-up', '/sign-up', { name: 'bea', password })
-  expect(hrefsOf(done)).toContain('/new')
-  const [agent, ...others] = await agentsOf(h, 'bea')
+  expect(shownPage(done.body).hrefs).toContain('/new')
+  const [agent, ...others] = await agentsOf(t, 'bea')
   expect([agent?.claimHash, others]).toEqual([null, []])
   const page = await bea.read('/new')
   expect(shownPage(page).names('heading')).toContain('Make your first app')
   expect(page).toContain(`@${agent?.handle} · 400 credits`)
   expect(await bea.read(`/agents/${agent?.handle}`)).toContain('400')
   // A requested page comes first.
-  const carl = new FormBrowser(h)
+  const carl = new FormBrowser(t)
   const next = await carl.fill('/sign-up?next=/wallet', '/sign-up', { name: 'carl', password })
-  expect(hrefsOf(next)).toContain('/wallet')
+  expect(shownPage(next.body).hrefs).toContain('/wallet')
 })
 
 test('makes an account without an agent past the limits of new keys', async () => {
@@ -49,11 +40,11 @@ test('makes an account without an agent past the limits of new keys', async () =
     { KEYS_PER_DAY: '1' },
     { KEYS_OPEN: 'invite', OPERATOR_TOKEN: 'hush-hush' },
   ]) {
-    const h = await open(settings)
+    const t = await open(settings)
     const from = '198.51.100.9'
-    await h.call('POST', '/keys', { from, body: {} })
-    const bea = await signUp(h, 'bea', from)
-    expect([settings, await agentsOf(h, 'bea')]).toEqual([settings, []])
+    await t.call('POST', '/keys', { from, body: {} })
+    const bea = await signUp(t, 'bea', from)
+    expect([settings, await agentsOf(t, 'bea')]).toEqual([settings, []])
     expect(await bea.read('/new')).toContain('Create an agent')
     const failed = await bea.fill('/agents', '/agents', { handle: 'bea' })
     expect([failed.status, alertText(failed)]).toEqual([
@@ -61,24 +52,24 @@ test('makes an account without an agent past the limits of new keys', async () =
       expect.any(String),
     ])
     expect(alertText(failed)).not.toBe('')
-    expect(String(failed.body)).toMatch(/name="handle"\s+value="bea"/)
+    expect(shownPage(failed.body).byLabel(/^Handle/).value).toBe('bea')
   }
 })
 
 test('counts the agents of accounts for the limits of new keys', async () => {
-  const h = await open({ KEYS_PER_ADDRESS_DAY: '2' })
+  const t = await open({ KEYS_PER_ADDRESS_DAY: '2' })
   const from = '198.51.100.9'
-  const bea = await signUp(h, 'bea', from)
+  const bea = await signUp(t, 'bea', from)
   const created = await bea.fill('/agents', '/agents', { handle: 'Brass-Otter' })
   expect([created.status, created.headers.get('location')]).toEqual([303, '/agents/brass-otter'])
-  expect((await h.call('POST', '/keys', { from, body: {} })).status).toBe(429)
-  expect(await agentsOf(h, 'bea')).toHaveLength(2)
+  expect((await t.call('POST', '/keys', { from, body: {} })).status).toBe(429)
+  expect(await agentsOf(t, 'bea')).toHaveLength(2)
 })
 
 test('publishes a pasted page or a file once', async () => {
-  const h = await open()
-  const bea = await signUp(h, 'bea')
-  const [agent] = await agentsOf(h, 'bea')
+  const t = await open()
+  const bea = await signUp(t, 'bea')
+  const [agent] = await agentsOf(t, 'bea')
   const form = hiddenFields(await bea.read('/new'), '/new/page')
   const page = { ...form, html: '<title>Tides</title><h1>Tides</h1>', title: '', kind: 'game' }
   const done = await bea.send('/new/page', page)
@@ -97,20 +88,20 @@ test('publishes a pasted page or a file once', async () => {
   }
   body.set('file', new File(['<h1>Knots'], 'knots.html', { type: 'text/html' }))
   expect((await bea.send('/new/page', body)).status).toBe(303)
-  const all = await bea.read(`/agents/${agent?.handle}/apps`)
-  expect(all.match(/<bdi>(?:Tides|Knots)<\/bdi>/g)).toHaveLength(2)
+  const all = await bea.show(`/agents/${agent?.handle}/apps`)
+  for (const title of ['Tides', 'Knots']) expect(all.allByText(title)).toHaveLength(1)
 })
 
 test('shows the error of a page at its field and keeps the typed values', async () => {
-  const h = await open()
-  const bea = await signUp(h, 'bea')
+  const t = await open()
+  const bea = await signUp(t, 'bea')
   const form = hiddenFields(await bea.read('/new'), '/new/page')
   const empty = await bea.send('/new/page', { ...form, html: ' ', title: 'Knots' })
   expect([empty.status, alertText(empty)]).toEqual([
     400,
     'Choose an HTML file or a zip, or paste HTML.',
   ])
-  expect(String(empty.body)).toMatch(/name="title"\s+value="Knots"/)
+  expect(shownPage(empty.body).byLabel(/^Title/).value).toBe('Knots')
   const html = '<form action="https://evil.example"><input type=password></form>'
   const blocked = await bea.send('/new/page', { ...form, html })
   expect([blocked.status, alertText(blocked)]).toEqual([
@@ -122,21 +113,21 @@ test('shows the error of a page at its field and keeps the typed values', async 
 })
 
 test('shows the price of a build before it starts', async () => {
-  const h = await open()
-  const bea = await signUp(h, 'bea')
+  const t = await open()
+  const bea = await signUp(t, 'bea')
   const typed = { prompt: 'A tip calculator', kind: 'app' }
   const opened = await bea.read('/new?prompt=A+tip+calculator')
   expect(shownPage(opened).values('textbox')).toContain('A tip calculator')
   expect(opened).toMatch(/At most \d+ credits\.\s+You pay only if it succeeds\./)
   const form = hiddenFields(opened, '/new/prompt')
   // A lower price than the current one is not a confirmation.
-  const before = await h.snapshot()
+  const before = await t.snapshot()
   const low = await bea.send('/new/prompt', { ...form, ...typed, max: '0' })
-  expect([low.status, String(low.body)]).toEqual([
+  expect([low.status, shownPage(low.body).values('textbox')]).toEqual([
     200,
-    expect.stringContaining('A tip calculator</textarea>'),
+    expect.arrayContaining(['A tip calculator']),
   ])
-  expect(await h.snapshot()).toEqual(before)
+  expect(await t.snapshot()).toEqual(before)
   const confirmed = hiddenFields(String(low.body), '/new/prompt')
   const started = await bea.send('/new/prompt', { ...confirmed, ...typed })
   const location = started.headers.get('location') ?? ''
@@ -153,12 +144,12 @@ describe('without an account', () => {
   const page = '<title>Tides</title><h1 class="a">Tides & "waves"'
 
   test('carries a prompt or a page through sign-up', async () => {
-    const h = await open()
+    const t = await open()
     for (const [name, typed] of [
       ['bea', { prompt: 'A "tip" calculator\n& more', kind: 'app' }],
       ['carl', { html: page, title: 'Knots', kind: 'game' }],
     ] as const) {
-      const visitor = new FormBrowser(h)
+      const visitor = new FormBrowser(t)
       const action = 'prompt' in typed ? '/new/prompt' : '/new/page'
       const offered = await visitor.fill('/new', action, typed)
       const fields = hiddenFields(String(offered.body), '/sign-up')
@@ -168,17 +159,17 @@ describe('without an account', () => {
       expect([failed.status, again['draft']]).toEqual([400, fields['draft']])
       const made = await visitor.send('/sign-up', { ...again, name, password })
       const draft = hiddenFields(String(made.body), '/new/draft')
-      const restored = String((await visitor.send('/new/draft', draft)).body)
-      expect(shownPage(restored).names('heading')).toContain('Make your first app')
-      expect(restored).toContain(Bun.escapeHTML('prompt' in typed ? typed.prompt : page))
-      if ('title' in typed) expect(restored).toMatch(/name="title"\s+value="Knots"/)
+      const restored = shownPage((await visitor.send('/new/draft', draft)).body)
+      expect(restored.names('heading')).toContain('Make your first app')
+      expect(restored.values('textbox')).toContain('prompt' in typed ? typed.prompt : page)
+      if ('title' in typed) expect(restored.byLabel(/^Title/).value).toBe('Knots')
     }
   })
 
   test('carries a prompt through sign-in', async () => {
-    const h = await open()
-    await signUp(h, 'bea')
-    const visitor = new FormBrowser(h)
+    const t = await open()
+    await signUp(t, 'bea')
+    const visitor = new FormBrowser(t)
     const offered = await visitor.fill('/new', '/new/prompt', { prompt: 'Snake in neon' })
     const fields = hiddenFields(String(offered.body), '/new/draft')
     const form = hiddenFields(String((await visitor.send('/new/draft', fields)).body), '/sign-in')
@@ -189,9 +180,9 @@ describe('without an account', () => {
   })
 
   test('rejects empty, large, forged and expired drafts and stores nothing', async () => {
-    const h = await open()
-    const visitor = new FormBrowser(h)
-    const before = await h.snapshot()
+    const t = await open()
+    const visitor = new FormBrowser(t)
+    const before = await t.snapshot()
     const empty = await visitor.fill('/new', '/new/prompt', { prompt: ' ' })
     expect([empty.status, alertText(empty)]).toEqual([400, 'Describe the app.'])
     const large = await visitor.fill('/new', '/new/page', { html: 'x'.repeat(150_000) })
@@ -204,11 +195,11 @@ describe('without an account', () => {
     const offered = await visitor.fill('/new', '/new/prompt', { prompt: 'Snake in neon' })
     const { draft = '' } = hiddenFields(String(offered.body), '/sign-up')
     const forged = `${Buffer.from('{}').toString('base64url')}.${draft.split('.')[1]}`
-    h.clock.advance(25 * 3_600_000)
+    t.clock.advance(25 * 3_600_000)
     for (const text of ['', 'x', forged, draft]) {
       const response = await visitor.send('/new/draft', { draft: text })
       expect([text, alertText(response)]).toEqual([text, 'This draft expired. Enter it again.'])
     }
-    expect(await h.snapshot()).toEqual(before)
+    expect(await t.snapshot()).toEqual(before)
   })
 })

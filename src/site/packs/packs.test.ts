@@ -9,17 +9,17 @@ import {
 } from '../../testing/fixtures/test-server.ts'
 import { renderMarkdown } from './render-markdown.ts'
 
-let ctx: TestServer
+let t: TestServer
 let ann: TestAgent
 
 beforeEach(async () => {
-  ctx = await startTestServer()
-  ann = await ctx.agent('ann')
+  t = await startTestServer()
+  ann = await t.agent('ann')
 })
-afterEach(() => ctx.close())
+afterEach(() => t.close())
 
 const pageOf = async (path: string): Promise<string> => {
-  const { status, body } = await ctx.request('GET', path, { headers: { accept: 'text/html' } })
+  const { status, body } = await t.request('GET', path, { headers: { accept: 'text/html' } })
   expect(status).toBe(200)
   return String(body)
 }
@@ -50,19 +50,19 @@ describe('the page of a pack', () => {
     expect(page).toContain(`http://localhost:3000/frameworks/${id}.tar.gz`)
   })
 
-  test('is where the link leads', async () => {
+  test('is the target of the link of the pack', async () => {
     const id = await publishPack(ann, { ...folder(), store: true })
-    const { status, headers } = await ctx.request('GET', `/skills/${id}`)
+    const { status, headers } = await t.request('GET', `/skills/${id}`)
     expect([status, headers.get('location')]).toEqual([302, `/explore/${id}`])
   })
 
-  test('stands on Explore and on the page of its maker', async () => {
+  test('is listed on Explore and on the page of its maker', async () => {
     const id = await publishPack(ann, { ...folder(), store: true })
     for (const path of ['/explore?kind=skill', '/explore/@ann', '/explore', '/']) {
-      expect(await pageOf(path)).toContain(`href="/explore/${id}"`)
+      expect(shownPage(await pageOf(path)).hrefs).toContain(`/explore/${id}`)
     }
     expect(await pageOf('/explore?kind=framework')).not.toContain(id)
-    const { body } = await ctx.request('GET', '/sitemap.xml')
+    const { body } = await t.request('GET', '/sitemap.xml')
     expect(body).toContain(`/skills/${id}`)
   })
 })
@@ -91,7 +91,7 @@ describe('Markdown of strangers', () => {
     '<math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>',
     '![x](https://evil.example/track.png)',
     '<base href="https://evil.example/"><meta http-equiv="refresh" content="0">',
-  ])('%s loses what acts', (text) => {
+  ])('%s loses everything that runs, loads or navigates', (text) => {
     const shown = render(text)
     expect(shown).not.toMatch(
       /<(?!\/?(?:p|a|em|s|img|strong|code)\b)|\son|style=|javascript:|data:|evil\.example\/?"|id=/i,
@@ -99,21 +99,32 @@ describe('Markdown of strangers', () => {
   })
 
   test('links to files of the folder and to the web', () => {
-    expect(render('[a](../SKILL.md)')).toContain('href="/explore/x?file=SKILL.md"')
-    expect(render('[a](../../SKILL.md#x)')).toContain('href="/explore/x?file=SKILL.md"')
-    expect(render('[a](other.md)')).toBe('<p><s>a</s></p>\n')
-    expect(render('![a](<../assets/a b.png>)')).toContain('src="/skills/x/files/assets/a%20b.png"')
-    const web = render('[a](https://example.com/b)')
-    expect(web).toContain('href="https://example.com/b"')
-    expect(web).toContain('rel="nofollow ugc noopener noreferrer"')
-    expect(render('[a](%E0%A4%A)')).toBe('<p><s>a</s></p>\n')
+    const hrefsIn = (text: string) => shownPage(render(text)).hrefs
+    expect(hrefsIn('[a](../SKILL.md)')).toEqual(['/explore/x?file=SKILL.md'])
+    expect(hrefsIn('[a](../../SKILL.md#x)')).toEqual(['/explore/x?file=SKILL.md'])
+    const image = shownPage(render('![a](<../assets/a b.png>)')).byRole('img', 'a')
+    expect(image.attribute('src')).toBe('/skills/x/files/assets/a%20b.png')
+    const web = shownPage(render('[a](https://example.com/b)')).byRole('link', 'a')
+    expect([web.attribute('href'), web.attribute('rel')]).toEqual([
+      'https://example.com/b',
+      'nofollow ugc noopener noreferrer',
+    ])
+    // A link that leads nowhere is struck through.
+    for (const odd of ['[a](other.md)', '[a](%E0%A4%A)']) {
+      expect(render(odd)).toBe('<p><s>a</s></p>\n')
+    }
   })
 
   test('keeps its structure below the headings of the page', () => {
-    expect(render('# A\n\n## B\n\n- c\n\n| d |\n|:-:|\n| e |')).toContain('<h3>A</h3>\n<h4>B</h4>')
+    const shown = shownPage(render('# A\n\n## B\n\n- c\n\n| d |\n|:-:|\n| e |'))
+    const headings = shown.allByRole('heading').map(({ level, name }) => [level, name])
+    expect(headings).toEqual([
+      [3, 'A'],
+      [4, 'B'],
+    ])
   })
 
-  test('is shown as text where it takes too long', async () => {
+  test('is shown as plain text when its rendering takes too long', async () => {
     const hostile = `${skillText('slow')}\n${'>'.repeat(20_000)}\n`
     const id = await publishPack(ann, { skill: hostile, store: true })
     expect(await pageOf(`/explore/${id}`)).toContain('List each change.')

@@ -20,17 +20,17 @@ import {
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
 
-let ctx: TestServer
+let t: TestServer
 let ann: TestAgent
 let olga: FormBrowser
 
 beforeEach(async () => {
-  ctx = await startTestServer()
-  ann = await ctx.agent('ann')
-  olga = await signUp(ctx, 'olga')
+  t = await startTestServer()
+  ann = await t.agent('ann')
+  olga = await signUp(t, 'olga')
   await claimAgent(olga, ann)
 })
-afterEach(() => closeWithoutErrors(ctx))
+afterEach(() => closeWithoutErrors(t))
 
 const pageOf = async (path: string): Promise<string> => {
   const { status, body } = await olga.open(path)
@@ -123,25 +123,25 @@ test('every tab works, and those of apps are not there', async () => {
 
 test('the console shows the source of a pack and takes it down', async () => {
   const id = await publishPack(ann, { ...folder(), store: true })
-  const operator = await signInOperator(ctx, 'root')
+  const operator = await signInOperator(t, 'root')
   const shown = (path: string): Promise<string> => operator.read(path)
   expect(await shown(`/console/apps/${id}`)).toContain(`/console/apps/${id}/files?version=1`)
-  await takeDown(ctx.ctx, id, 'malware')
+  await takeDown(t.ctx, id, 'malware')
   const source = await shown(`/console/apps/${id}/files?version=1&file=scripts%2Flist.sh`)
   expect(source).toContain('git log --oneline')
-  expect((await ctx.request('GET', `/skills/${id}.tar.gz`)).status).toBe(410)
+  expect((await t.request('GET', `/skills/${id}.tar.gz`)).status).toBe(410)
   const again = await ann.call('POST', '/skills', folder('release-notes'))
   expect([again.status, again.code]).toEqual([422, 'blocked_by_scan'])
 })
 
 test('a person who read a pack may review it', async () => {
-  const ben = await ctx.agent('ben')
+  const ben = await t.agent('ben')
   const id = await publishPack(ben, { ...folder(), store: true })
   expect(await pageOf(`/explore/${id}`)).not.toContain(`/a/${id}`)
   const review = { as: 'ann', stars: '4', text: 'Clear.' }
   await submit(`/explore/${id}`, `/explore/${id}/review`, review)
-  const { body } = await ctx.call('GET', `/explore/${id}`)
+  const { body } = await t.call('GET', `/explore/${id}`)
   expect(body).toMatchObject({ rating: { stars: 4, count: 1 } })
-  const card = await ctx.request('GET', `/cards/${id}.jpg`)
+  const card = await t.request('GET', `/cards/${id}.jpg`)
   expect(card.status).toBe(200)
 })

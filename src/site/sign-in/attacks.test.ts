@@ -24,13 +24,13 @@ const costOf = (hash: string): string => hash.split('$').slice(0, 4).join('$')
 
 describe('attacks', () => {
   test('bad_sign_in: one message for a wrong name and a wrong password, after one hash', async () => {
-    const h = await open()
-    await signUp(h, 'olga')
+    const t = await open()
+    await signUp(t, 'olga')
     const verify = spyOn(Bun.password, 'verify')
     const pages = new Set<string>()
     const hashes: string[] = []
     for (const name of ['olga', 'nobody', 'a b']) {
-      const browser = new FormBrowser(h)
+      const browser = new FormBrowser(t)
       const fields = hiddenFields(await browser.read('/sign-in'), '/sign-in')
       verify.mockClear()
       const response = await browser.send('/sign-in', {
@@ -51,9 +51,9 @@ describe('attacks', () => {
   })
 
   test('sign_in_locked: brute force by name and address, one at a time or at once', async () => {
-    const h = await open()
-    await signUp(h, 'olga')
-    const cy = new FormBrowser(h, '198.51.100.66')
+    const t = await open()
+    await signUp(t, 'olga')
+    const cy = new FormBrowser(t, '198.51.100.66')
     const fields = hiddenFields(await cy.read('/sign-in'), '/sign-in')
     const guess = (secret: string) =>
       cy.send('/sign-in', { ...fields, name: 'olga', password: secret })
@@ -64,15 +64,15 @@ describe('attacks', () => {
     expect(locked.status).toBe(429)
     expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(
-      (await new FormBrowser(h).fill('/sign-in', '/sign-in', { name: 'olga', password })).status,
+      (await new FormBrowser(t).fill('/sign-in', '/sign-in', { name: 'olga', password })).status,
     ).toBe(303)
-    h.clock.advance(30 * 60_000)
+    t.clock.advance(30 * 60_000)
     expect((await guess(password)).status).toBe(303)
-    const eve = new FormBrowser(h, '198.51.100.66')
+    const eve = new FormBrowser(t, '198.51.100.66')
     const empty = hiddenFields(await eve.read('/sign-up'), '/sign-up')
     for (let at = 0; at < 31; at += 1)
       await eve.send('/sign-up', { ...empty, name: '', password: '' })
-    const many = await new FormBrowser(h, '198.51.100.66').fill('/sign-up', '/sign-up', {
+    const many = await new FormBrowser(t, '198.51.100.66').fill('/sign-up', '/sign-up', {
       name: 'bea',
       password,
     })
@@ -80,11 +80,11 @@ describe('attacks', () => {
   })
 
   test('cross_site: rejects missing and foreign tokens, other origins and GET', async () => {
-    const h = await open()
-    const [olga, cy] = [await signUp(h, 'olga'), await signUp(h, 'cyrus')]
+    const t = await open()
+    const [olga, cy] = [await signUp(t, 'olga'), await signUp(t, 'cyrus')]
     const token = hiddenFields(await cy.read('/account'), '/account/keys').token ?? ''
     const own = hiddenFields(await olga.read('/account'), '/account/keys').token ?? ''
-    const before = await h.snapshot()
+    const before = await t.snapshot()
     const tries = [
       await olga.send('/account/keys', { name: 'mine' }),
       await olga.send('/account/keys', { name: 'mine', token: '' }),
@@ -106,25 +106,25 @@ describe('attacks', () => {
         { 'sec-fetch-site': 'same-site' },
       ),
       await olga.send('/sign-out', { token }),
-      await new FormBrowser(h).send('/sign-in', { name: 'olga', password }),
+      await new FormBrowser(t).send('/sign-in', { name: 'olga', password }),
     ]
     expect(tries.map(({ status }) => status)).toEqual(Array<number>(tries.length).fill(403))
     const json = { cookie: `berth=${olga.cookie()}`, origin: 'https://evil.example' }
     const claim = { body: { code: 'AAAA-AAAA-AAAA' }, headers: json }
-    expect((await h.call('POST', '/claim', claim)).code).toBe('cross_site')
+    expect((await t.call('POST', '/claim', claim)).code).toBe('cross_site')
     for (const path of ['/sign-out', '/account/keys', '/wallet/keys', '/agents/ann/release']) {
       // GET only opens the page of the form.
       expect((await olga.open(path)).status).toBe(303)
     }
-    expect(await h.snapshot()).toEqual(before)
+    expect(await t.snapshot()).toEqual(before)
     expect((await olga.send('/account/keys', { name: 'mine', token: own })).status).toBe(200)
   })
 
   test(
-    'open redirects: nowhere but to pages of ours',
+    'redirects only to pages of this server',
     async () => {
-      const h = await open()
-      await signUp(h, 'olga')
+      const t = await open()
+      await signUp(t, 'olga')
       const bad = [
         '//evil.example',
         'https://evil.example',
@@ -141,16 +141,16 @@ describe('attacks', () => {
         '/api/on',
         '/a/AAAAAAAAAAAA',
       ]) {
-        const browser = new FormBrowser(h)
+        const browser = new FormBrowser(t)
         const page = `/sign-in?next=${encodeURIComponent(next)}`
         const first = await browser.fill(page, '/sign-in', { name: 'olga', password })
         expect(first.headers.get('location')).toBe('/agents')
         expect((await browser.open(page)).headers.get('location')).toBe('/agents')
-        const other = new FormBrowser(h)
+        const other = new FormBrowser(t)
         const sent = await other.fill('/sign-in', '/sign-in', { name: 'olga', password, next })
         expect(sent.headers.get('location')).toBe('/agents')
       }
-      const good = await new FormBrowser(h).fill(
+      const good = await new FormBrowser(t).fill(
         '/sign-in?next=%2Fclaim%2FAAAA-BBBB-CCCC',
         '/sign-in',
         {
@@ -164,10 +164,10 @@ describe('attacks', () => {
   )
 
   test('rejects large, repeated, excessive and malformed form data', async () => {
-    const h = await open()
-    const olga = await signUp(h, 'olga')
+    const t = await open()
+    const olga = await signUp(t, 'olga')
     const token = hiddenFields(await olga.read('/account'), '/account/keys').token ?? ''
-    const before = await h.snapshot()
+    const before = await t.snapshot()
     const send = async (body: string, type = formType) =>
       (await olga.send('/account/keys', body, type)).status
     expect(await send(`token=${token}&name=${'x'.repeat(20_000)}`)).toBe(413)
@@ -189,15 +189,15 @@ describe('attacks', () => {
       expect((await olga.open(`/claim/a${odd}`)).status).toBe(404)
       expect((await olga.open(`/welcome/a${odd}`)).status).toBe(404)
     }
-    expect(await h.snapshot()).toEqual(before)
+    expect(await t.snapshot()).toEqual(before)
   })
 
   test('denies framing, caching and foreign scripts on private pages', async () => {
-    const h = await open()
-    const olga = await signUp(h, 'olga')
+    const t = await open()
+    const olga = await signUp(t, 'olga')
     for (const path of ['/account', '/agents', '/wallet', '/sign-in', '/recover']) {
       const { headers } = await (
-        path.startsWith('/s') || path.startsWith('/r') ? new FormBrowser(h) : olga
+        path.startsWith('/s') || path.startsWith('/r') ? new FormBrowser(t) : olga
       ).open(path)
       const csp = headers.get('content-security-policy') ?? ''
       expect(csp).toContain("frame-ancestors 'none'")
@@ -209,14 +209,14 @@ describe('attacks', () => {
 
   test('trusts only the proxy to identify people', async () => {
     const settings = { PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' }
-    const h = await open(settings)
+    const t = await open(settings)
     const says = (from: string, name = 'olga@corp.example') =>
-      h.request('GET', '/account', { from, headers: { 'remote-user': name } })
+      t.request('GET', '/account', { from, headers: { 'remote-user': name } })
     expect((await says('203.0.113.5')).status).toBe(303)
-    expect((await h.request('GET', '/account', { from: '10.0.0.1' })).status).toBe(303)
+    expect((await t.request('GET', '/account', { from: '10.0.0.1' })).status).toBe(303)
     const spoofed = { 'remote-user': 'olga', 'x-forwarded-for': '10.0.0.1' }
     expect(
-      (await h.request('GET', '/account', { from: '203.0.113.5', headers: spoofed })).status,
+      (await t.request('GET', '/account', { from: '203.0.113.5', headers: spoofed })).status,
     ).toBe(303)
     expect((await says('10.0.0.1', '<b>')).status).toBe(303)
     const page = await says('10.0.0.1')
@@ -224,36 +224,36 @@ describe('attacks', () => {
     expect(String(page.body)).toContain('olga@corp.example')
     expect((await says('10.0.0.1')).status).toBe(200)
     const me = { from: '10.0.0.1', headers: { 'remote-user': 'olga@corp.example' } }
-    expect((await h.call('GET', '/people/me', me)).body).toMatchObject({
+    expect((await t.call('GET', '/people/me', me)).body).toMatchObject({
       name: 'olga@corp.example',
     })
     const { token = '' } = hiddenFields(String(page.body), '/account/keys')
     const keys = (from: string) =>
-      h.request('POST', '/account/keys', {
+      t.request('POST', '/account/keys', {
         from,
         body: new URLSearchParams({ token }).toString(),
         headers: { ...formType, origin, 'remote-user': 'olga@corp.example' },
       })
     expect((await keys('10.0.0.1')).status).toBe(200)
     expect((await keys('203.0.113.5')).status).toBe(303)
-    const cy = new FormBrowser(h)
+    const cy = new FormBrowser(t)
     expect((await cy.send('/sign-up', { name: 'cyrus', password })).status).toBe(403)
     expect(await cy.read('/sign-in')).not.toContain('type="password"')
   })
 
   test('does not consume the operator’s link outside the proxy', async () => {
-    const h = await open({ PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' })
-    const link = new URL((await operatorLink(h.ctx)) ?? '').pathname
+    const t = await open({ PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' })
+    const link = new URL((await operatorLink(t.ctx)) ?? '').pathname
     const olga = { from: '10.0.0.1', headers: { 'remote-user': 'olga' } }
-    const { token = '' } = hiddenFields(String((await h.request('GET', link, olga)).body), link)
-    const cy = new FormBrowser(h)
+    const { token = '' } = hiddenFields(String((await t.request('GET', link, olga)).body), link)
+    const cy = new FormBrowser(t)
     expect(await cy.read(link)).not.toContain('type="password"')
-    const guest = formToken(h.ctx, `guest ${cy.cookie('berth_form')}`)
+    const guest = formToken(t.ctx, `guest ${cy.cookie('berth_form')}`)
     expect((await cy.send(link, { token: guest, name: 'cyrus', password })).status).toBe(403)
     const body = new URLSearchParams({ token }).toString()
     const headers = { ...formType, origin, ...olga.headers }
-    expect((await h.request('POST', link, { from: '10.0.0.1', body, headers })).status).toBe(303)
-    expect((await h.request('GET', '/console', olga)).status).toBe(200)
+    expect((await t.request('POST', link, { from: '10.0.0.1', body, headers })).status).toBe(303)
+    expect((await t.request('GET', '/console', olga)).status).toBe(200)
   })
 })
 
@@ -265,17 +265,17 @@ describe('bad_sign_in: an old password during a password change', () => {
   async function recovered(
     send: (thief: FormBrowser, token: string) => ReturnType<FormBrowser['send']>,
   ) {
-    const h = await open()
-    const made = await new FormBrowser(h).fill('/sign-up', '/sign-up', stolen)
+    const t = await open()
+    const made = await new FormBrowser(t).fill('/sign-up', '/sign-up', stolen)
     const [code = ''] = /[0-9A-Z]{4}(-[0-9A-Z]{4}){2}/.exec(String(made.body)) ?? []
-    const thief = new FormBrowser(h, '198.51.100.66')
+    const thief = new FormBrowser(t, '198.51.100.66')
     await thief.fill('/sign-in', '/sign-in', stolen)
     const { token = '' } = hiddenFields(await thief.read('/account'), '/account/password')
     const verify = spyOn(Bun.password, 'verify')
     const look = pauseMethod(Bun.password, 'verify')
     const sent = send(thief, token)
     await look.begun
-    const own = new FormBrowser(h)
+    const own = new FormBrowser(t)
     const back = await own.fill('/recover', '/recover', { name: 'olga', code, password: owners })
     look.go()
     const response = await sent
@@ -284,12 +284,12 @@ describe('bad_sign_in: an old password during a password change', () => {
     expect([(await own.open('/account')).status, (await thief.open('/account')).status]).toEqual([
       200, 303,
     ])
-    const again = await new FormBrowser(h).fill('/sign-in', '/sign-in', {
+    const again = await new FormBrowser(t).fill('/sign-in', '/sign-in', {
       name: 'olga',
       password: owners,
     })
     expect(again.status).toBe(303)
-    return h
+    return t
   }
 
   test('does not sign in', async () => {
@@ -307,9 +307,9 @@ describe('bad_sign_in: an old password during a password change', () => {
   }
 
   test('loses against the first of two password changes', async () => {
-    const h = await open()
-    const olga = await signUp(h, 'olga')
-    const other = new FormBrowser(h)
+    const t = await open()
+    const olga = await signUp(t, 'olga')
+    const other = new FormBrowser(t)
     await other.fill('/sign-in', '/sign-in', stolen)
     const change = (from: FormBrowser, newPassword: string) =>
       from.fill('/account', '/account/password', { password, wanted: newPassword })

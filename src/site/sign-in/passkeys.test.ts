@@ -36,34 +36,34 @@ async function enter(browser: FormBrowser, device: Authenticator, odd = {}): Pro
 }
 
 /** Signs Olga up with a passkey and out again. */
-async function withPasskey(h: TestServer): Promise<{ device: Authenticator; olga: FormBrowser }> {
-  const [olga, device] = [await signUp(h, 'olga'), new Authenticator(origin)]
+async function withPasskey(t: TestServer): Promise<{ device: Authenticator; olga: FormBrowser }> {
+  const [olga, device] = [await signUp(t, 'olga'), new Authenticator(origin)]
   expect((await add(olga, device)).status).toBe(303)
   return { device, olga }
 }
 
 describe('passkeys', () => {
   test('adds, lists and removes a passkey and signs in without a name', async () => {
-    const h = await open()
-    const { device, olga } = await withPasskey(h)
+    const t = await open()
+    const { device, olga } = await withPasskey(t)
     expect(await olga.read('/account')).toContain('Never')
-    const other = new FormBrowser(h)
+    const other = new FormBrowser(t)
     const entered = await enter(other, device)
     expect([entered.status, entered.headers.get('location')]).toEqual([303, '/agents'])
     const page = await other.read('/account')
     expect(shownPage(page).allByText('Laptop')).not.toEqual([])
     expect(page).not.toContain('Never')
     const id = hiddenFields(page, '/account/passkeys').remove ?? ''
-    const cy = await signUp(h, 'cyrus')
+    const cy = await signUp(t, 'cyrus')
     expect((await cy.fill('/account', '/account/passkeys', { remove: id })).status).toBe(404)
     expect((await other.fill('/account', '/account/passkeys', { remove: id })).status).toBe(303)
-    expect((await enter(new FormBrowser(h), device)).status).toBe(401)
+    expect((await enter(new FormBrowser(t), device)).status).toBe(401)
   })
 
   test('starts a new session on sign-in', async () => {
-    const h = await open()
-    const { device, olga } = await withPasskey(h)
-    const planted = new FormBrowser(h)
+    const t = await open()
+    const { device, olga } = await withPasskey(t)
+    const planted = new FormBrowser(t)
     planted.set('berth', 'a'.repeat(40))
     await enter(planted, device)
     expect(planted.cookie()).toMatch(/^[A-Za-z0-9]{40}$/)
@@ -75,16 +75,16 @@ describe('passkeys', () => {
     const response = await device.get(optionsIn(page))
     const again = await olga.send('/sign-in/passkey', { ...fields, answer: response })
     expect(again.headers.get('location')).toBe('/account')
-    const thief = new FormBrowser(h)
+    const thief = new FormBrowser(t)
     thief.set('berth', before)
     expect((await thief.open('/account')).status).toBe(303)
   })
 
   test('bad_passkey: rejects another origin, missing user verification, a copy, another person', async () => {
-    const h = await open()
-    const { device } = await withPasskey(h)
-    expect((await enter(new FormBrowser(h), device, { counter: 7 })).status).toBe(303)
-    const before = await h.snapshot()
+    const t = await open()
+    const { device } = await withPasskey(t)
+    expect((await enter(new FormBrowser(t), device, { counter: 7 })).status).toBe(303)
+    const before = await t.snapshot()
     const wrong: [string, object][] = [
       ['another site', { origin: 'https://evil.example' }],
       ['another site', { origin: 'http://localhost:3001' }],
@@ -96,24 +96,24 @@ describe('passkeys', () => {
       ['not registered for any account', { userHandle: 'AAAA' }],
     ]
     for (const [words, odd] of wrong) {
-      const response = await enter(new FormBrowser(h), device, odd)
+      const response = await enter(new FormBrowser(t), device, odd)
       expect([response.status, alertText(response)]).toEqual([401, expect.stringContaining(words)])
     }
     const stranger = new Authenticator(origin)
-    const page = (await (await signUp(h, 'cyrus')).open('/account')).body
+    const page = (await (await signUp(t, 'cyrus')).open('/account')).body
     await stranger.create(optionsIn(page))
-    expect(alertText(await enter(new FormBrowser(h), stranger))).toContain(
+    expect(alertText(await enter(new FormBrowser(t), stranger))).toContain(
       'not registered for any account',
     )
-    const now = await h.snapshot()
+    const now = await t.snapshot()
     expect(now).toMatchObject({ passkeys: Reflect.get(Object(before), 'passkeys') })
-    expect((await enter(new FormBrowser(h), device, { counter: 8 })).status).toBe(303)
+    expect((await enter(new FormBrowser(t), device, { counter: 8 })).status).toBe(303)
   })
 
   test('bad_passkey: rejects missing, truncated and wrongly signed responses', async () => {
-    const h = await open()
-    const { device } = await withPasskey(h)
-    const browser = new FormBrowser(h)
+    const t = await open()
+    const { device } = await withPasskey(t)
+    const browser = new FormBrowser(t)
     const page = (await browser.open('/sign-in')).body
     const good = JSON.parse(await device.get(optionsIn(page)))
     const forged = JSON.parse(await new Authenticator(origin).get(optionsIn(page)))
@@ -144,9 +144,9 @@ describe('passkeys', () => {
   })
 
   test('sign_in_stale: rejects used, expired and foreign challenges', async () => {
-    const h = await open()
-    const { device, olga } = await withPasskey(h)
-    const [first, second] = [new FormBrowser(h), new FormBrowser(h)]
+    const t = await open()
+    const { device, olga } = await withPasskey(t)
+    const [first, second] = [new FormBrowser(t), new FormBrowser(t)]
     const page = (await first.open('/sign-in')).body
     const options = optionsIn(page)
     const fields = hiddenFields(String(page), '/sign-in/passkey')
@@ -166,17 +166,17 @@ describe('passkeys', () => {
     expect(first.cookie()).toBeUndefined()
     // Challenges for adding and for signing in are not interchangeable.
     const adding = optionsIn((await olga.open('/account')).body)
-    const late = await (await browserAt(h)).send(device, { challenge: challengeOf(adding) })
+    const late = await (await browserAt(t)).send(device, { challenge: challengeOf(adding) })
     expect(late.status).toBe(400)
-    const slow = await browserAt(h)
-    h.clock.advance(15 * minute)
+    const slow = await browserAt(t)
+    t.clock.advance(15 * minute)
     expect((await slow.send(device)).status).toBe(400)
   })
 
   test('accepts a challenge once under concurrency', async () => {
-    const h = await open()
-    const { device } = await withPasskey(h)
-    const browser = new FormBrowser(h)
+    const t = await open()
+    const { device } = await withPasskey(t)
+    const browser = new FormBrowser(t)
     const page = (await browser.open('/sign-in')).body
     const fields = hiddenFields(String(page), '/sign-in/passkey')
     const responses = await Promise.all(
@@ -190,13 +190,13 @@ describe('passkeys', () => {
   })
 
   test('sign_in_again: requires a fresh session and the same origin', async () => {
-    const h = await open()
-    const olga = await signUp(h, 'olga')
+    const t = await open()
+    const olga = await signUp(t, 'olga')
     const device = new Authenticator(origin)
     const page = await olga.read('/account')
     const response = await device.create(optionsIn(page))
     const fields = { ...hiddenFields(page, '/account/passkeys'), name: 'Laptop', answer: response }
-    const before = await h.snapshot()
+    const before = await t.snapshot()
     const evil = { origin: 'https://evil.example' }
     expect((await olga.send('/account/passkeys', fields, evil)).status).toBe(403)
     expect((await olga.send('/account/passkeys', { ...fields, token: '' })).status).toBe(403)
@@ -205,14 +205,14 @@ describe('passkeys', () => {
     const wrong = await add(olga, new Authenticator('https://evil.example'))
     expect([wrong.status, alertText(wrong)]).toEqual([401, expect.stringContaining('another site')])
     expect((await add(olga, device, { verified: false })).status).toBe(401)
-    h.clock.advance(15 * minute)
+    t.clock.advance(15 * minute)
     const stale = await olga.send('/account/passkeys', fields)
     expect([stale.status, alertText(stale)]).toEqual([
       403,
       expect.stringContaining('Sign in again'),
     ])
     expect(String(stale.body)).not.toContain('data-options')
-    expect(await h.snapshot()).toEqual(before)
+    expect(await t.snapshot()).toEqual(before)
     const again = { name: 'olga', password }
     await olga.fill('/sign-in?again=yes&next=%2Faccount', '/sign-in', again)
     expect((await add(olga, device)).status).toBe(303)
@@ -220,9 +220,9 @@ describe('passkeys', () => {
   })
 
   test('cross_site: rejects other origins, methods and repeated fields', async () => {
-    const h = await open()
-    const { device } = await withPasskey(h)
-    const browser = new FormBrowser(h)
+    const t = await open()
+    const { device } = await withPasskey(t)
+    const browser = new FormBrowser(t)
     const page = (await browser.open('/sign-in')).body
     const response = await device.get(optionsIn(page))
     const fields = { ...hiddenFields(String(page), '/sign-in/passkey'), answer: response }
@@ -238,8 +238,8 @@ describe('passkeys', () => {
   })
 
   test('bad_request: allows at most 20 passkeys', async () => {
-    const h = await open()
-    const olga = await signUp(h, 'olga')
+    const t = await open()
+    const olga = await signUp(t, 'olga')
     for (let at = 0; at < 20; at += 1) {
       expect((await add(olga, new Authenticator(origin))).status).toBe(303)
     }
@@ -247,15 +247,15 @@ describe('passkeys', () => {
   })
 
   test('sign_in_locked: allows 60 wrong passkeys per hour and address', async () => {
-    const h = await open()
-    const { device } = await withPasskey(h)
-    const browser = new FormBrowser(h, '198.51.100.66')
+    const t = await open()
+    const { device } = await withPasskey(t)
+    const browser = new FormBrowser(t, '198.51.100.66')
     const page = (await browser.open('/sign-in')).body
     const fields = { ...hiddenFields(String(page), '/sign-in/passkey'), answer: '{}' }
     for (let at = 0; at < 60; at += 1) await browser.send('/sign-in/passkey', fields)
     expect((await browser.send('/sign-in/passkey', fields)).status).toBe(429)
     expect((await enter(browser, device)).status).toBe(303)
-    expect((await enter(new FormBrowser(h), device)).status).toBe(303)
+    expect((await enter(new FormBrowser(t), device)).status).toBe(303)
   })
 
   test('is unavailable over plain HTTP and behind a proxy', async () => {
@@ -264,11 +264,11 @@ describe('passkeys', () => {
       'http://berth.example',
       'https://[2001:db8::1]',
     ]) {
-      const h = await open({ APP_URL })
-      expect(String((await new FormBrowser(h).open('/sign-in')).body)).not.toContain('passkey-form')
+      const t = await open({ APP_URL })
+      expect(String((await new FormBrowser(t).open('/sign-in')).body)).not.toContain('passkey-form')
     }
-    const h = await open({ APP_URL: 'https://berth.example:8443' })
-    const options = JSON.parse(optionsIn((await new FormBrowser(h).open('/sign-in')).body))
+    const t = await open({ APP_URL: 'https://berth.example:8443' })
+    const options = JSON.parse(optionsIn((await new FormBrowser(t).open('/sign-in')).body))
     expect(options).toMatchObject({ rpId: 'berth.example', userVerification: 'required' })
     const proxied = await open({ PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' })
     const sent = await new FormBrowser(proxied).send('/sign-in/passkey', { answer: '{}' })
@@ -279,8 +279,8 @@ describe('passkeys', () => {
 const challengeOf = (options: string): string => JSON.parse(options).challenge
 
 /** Opens the sign-in page and submits the response of a device. */
-async function browserAt(h: TestServer) {
-  const browser = new FormBrowser(h)
+async function browserAt(t: TestServer) {
+  const browser = new FormBrowser(t)
   const page = (await browser.open('/sign-in')).body
   const fields = hiddenFields(String(page), '/sign-in/passkey')
   return {

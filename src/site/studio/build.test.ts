@@ -3,7 +3,6 @@ import { expect, test } from 'bun:test'
 import { listActingAgents } from '../../apps/owners/owned-agents.ts'
 import { agentOwner } from '../../money/ledger/accounts.ts'
 import { balanceOf as balanceOfOwner } from '../../money/ledger/ledger.ts'
-import { findByName } from '../../people/people.ts'
 import { closeWithoutErrors, startForEachTest } from '../../testing/fixtures/closed-servers.ts'
 import {
   alertText,
@@ -11,14 +10,15 @@ import {
   hiddenFields,
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
+import { getPerson } from '../../testing/fixtures/people.ts'
 import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import type { TestServer } from '../../testing/fixtures/test-server.ts'
 
 const start = startForEachTest(closeWithoutErrors)
 
 async function open(settings = {}) {
-  const h = await start({ BUILDER_BROWSER: 'off', ...settings })
-  return { h, bea: await signUp(h, 'bea') }
+  const t = await start({ BUILDER_BROWSER: 'off', ...settings })
+  return { t, bea: await signUp(t, 'bea') }
 }
 
 /** Starts a build on /new and returns the path of its studio. */
@@ -29,43 +29,46 @@ async function startBuild(bea: FormBrowser, prompt: string, kind = 'game'): Prom
 }
 
 /** Waits until the event stream of a build ends, and returns its states. */
-async function watch(h: TestServer, bea: FormBrowser, path: string): Promise<string[]> {
+async function watch(t: TestServer, bea: FormBrowser, path: string): Promise<string[]> {
   const cookie = `berth=${bea.cookie()}`
-  const events = await h.request('GET', `${path}/events`, { headers: { cookie } })
+  const events = await t.request('GET', `${path}/events`, { headers: { cookie } })
   const jobs = String(events.body).matchAll(/^data: (.*)$/gm)
   return [...jobs].map(([, data = '']) => String(JSON.parse(data).state))
 }
 
-async function balanceOf(h: TestServer, name: string) {
-  const person = await findByName(h.ctx, name)
-  const [agent] = person ? await listActingAgents(h.ctx, person) : []
-  return balanceOfOwner(h.ctx, agentOwner(agent?.id ?? ''))
+async function balanceOf(t: TestServer, name: string) {
+  const [agent] = await listActingAgents(t.ctx, await getPerson(t, name))
+  return balanceOfOwner(t.ctx, agentOwner(agent?.id ?? ''))
 }
 
 test('shows the steps of a build, its result, and a change by another sentence', async () => {
-  const { h, bea } = await open()
+  const { t, bea } = await open()
   const path = await startBuild(bea, 'Snake <in> neon')
   const running = await bea.read(path)
   expect(shownPage(running).allByText('Snake <in> neon')).not.toEqual([])
+  // A script follows the events; without scripts, the page reloads.
   expect(running).toMatch(/<build-steps\s+class="build-steps"\s+data-events="[^"]+\/build\/events"/)
   expect(running).toContain('<noscript><meta http-equiv="refresh" content="3" /></noscript>')
-  expect(running).not.toContain('Change it')
-  await h.ctx.jobs.start()
-  expect((await watch(h, bea, path)).at(-1)).toBe('done')
+  expect(shownPage(running).text).not.toContain('Change it')
+  await t.ctx.jobs.start()
+  expect((await watch(t, bea, path)).at(-1)).toBe('done')
   const built = await bea.open(path)
   const page = String(built.body)
+  // A script opens the app in the page.
   expect(built.headers.get('content-security-policy')).toMatch(/frame-src [\w.:]+\/frame$/)
   expect(page).toMatch(/data-at="\/a\/[\w-]{12}\/versions\/1"/)
   expect(page).not.toContain('http-equiv')
 
-  h.clock.advance(1_000)
+  t.clock.advance(1_000)
   const form = hiddenFields(page, path.replace('build', 'change'))
   const change = { ...form, prompt: 'make it purple and call it Vine' }
   const started = await bea.send(path.replace('build', 'change'), change)
   expect([started.status, started.headers.get('location')]).toEqual([303, path])
-  expect((await watch(h, bea, path)).at(-1)).toBe('done')
+  expect((await watch(t, bea, path)).at(-1)).toBe('done')
   const changed = await bea.read(path)
-  expect(changed).toMatch(/Snake &lt;in&gt; neon[^]*make it purple and call it Vine[^]*Version 2/)
+  expect(shownPage(changed).text).toMatch(
+    /Snake <in> neon.*make it purple and call it Vine.*Version 2/,
+  )
   expect(changed).toMatch(/data-at="\/a\/[\w-]{12}\/versions\/2"/)
 
   await bea.send(path.replace('build', 'explore'), { ...form, store: 'yes' })
@@ -73,8 +76,8 @@ test('shows the steps of a build, its result, and a change by another sentence',
 })
 
 test('opens the prompt of a failed first build again, and charges nothing', async () => {
-  const { h, bea } = await open()
-  const before = await balanceOf(h, 'bea')
+  const { t, bea } = await open()
+  const before = await balanceOf(t, 'bea')
   const path = await startBuild(bea, 'Snake in neon')
   const job = hiddenFields(await bea.read(path), path.replace('build', 'cancel'))
   expect((await bea.send(path.replace('build', 'cancel'), job)).status).toBe(303)
@@ -82,18 +85,18 @@ test('opens the prompt of a failed first build again, and charges nothing', asyn
   const location = gone.headers.get('location') ?? ''
   expect([gone.status, location]).toEqual([303, expect.stringMatching(/^\/new\?build=[\w-]{12}$/)])
   expect(shownPage(await bea.read(location)).values('textbox')).toContain('Snake in neon')
-  expect(await balanceOf(h, 'bea')).toEqual(before)
+  expect(await balanceOf(t, 'bea')).toEqual(before)
   // The page that shows the build connects after the build has ended.
-  expect((await watch(h, bea, path)).at(-1)).toBe('cancelled')
-  const carl = await signUp(h, 'carl')
+  expect((await watch(t, bea, path)).at(-1)).toBe('cancelled')
+  const carl = await signUp(t, 'carl')
   expect((await carl.open(`${path}/events`)).status).toBe(404)
   expect(await carl.read(location)).not.toContain('Snake in neon')
   expect((await carl.open(path)).status).toBe(404)
-  expect((await new FormBrowser(h).open(`${path}/events`)).status).toBe(303)
+  expect((await new FormBrowser(t).open(`${path}/events`)).status).toBe(303)
 })
 
 test('publishes an edited page once and keeps the text after an error', async () => {
-  const { h, bea } = await open()
+  const { t, bea } = await open()
   const form = hiddenFields(await bea.read('/new'), '/new/page')
   const html = '<!doctype html>\n<title>Tides</title>\n<h1>Tides & "waves"</h1>'
   const made = await bea.send('/new/page', { ...form, html, kind: 'app', title: '' })
@@ -109,7 +112,7 @@ test('publishes an edited page once and keeps the text after an error', async ()
     expect(done).toContain('Published.')
     expect(done).toContain('Publish version 3')
   }
-  const before = await h.snapshot()
+  const before = await t.snapshot()
   const bad = '<form action="https://evil.example"><input type=password></form>'
   const blocked = await bea.send(`/studio/${id}/page`, {
     ...fields,
@@ -122,5 +125,5 @@ test('publishes an edited page once and keeps the text after an error', async ()
   expect([empty.status, alertText(empty)]).toEqual([400, '“Page” must not be empty.'])
   const none = await bea.send(`/studio/${id}/change`, { ...fields, prompt: ' ' })
   expect([none.status, alertText(none)]).toEqual([400, '“Prompt” needs 1 to 8000 characters.'])
-  expect(await h.snapshot()).toEqual(before)
+  expect(await t.snapshot()).toEqual(before)
 })

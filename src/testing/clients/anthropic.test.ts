@@ -165,7 +165,7 @@ describe('@ai-sdk/anthropic', () => {
     }),
   }
 
-  test('text, stream and usage', async () => {
+  test('a text and a stream arrive with their usage', async () => {
     const whole = await generateText({ model: chat(), prompt: 'ahoy there' })
     expect(whole.text).toBe('ahoy there')
     expect(whole.usage.totalTokens).toBeGreaterThan(0)
@@ -176,7 +176,7 @@ describe('@ai-sdk/anthropic', () => {
     expect((await streamed.usage).totalTokens).toBeGreaterThan(0)
   })
 
-  test('a tool round trip, plain and streamed', async () => {
+  test('a tool is called and its result is used, plain and streamed', async () => {
     const request = { model: chat(), prompt: 'call depth', tools, stopWhen: isStepCount(3) }
     expect((await generateText(request)).text).toBe('nine fathoms')
     expect(await streamText(request).text).toBe('nine fathoms')

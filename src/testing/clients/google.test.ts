@@ -76,7 +76,7 @@ describe('@google/genai', () => {
     expect(after.text).toContain('nine fathoms')
   })
 
-  test('JSON follows a schema; thoughts are shown when they are wanted', async () => {
+  test('JSON follows a schema, and thoughts are shown on request', async () => {
     const responseSchema = { type: Type.OBJECT, properties: { depth: { type: Type.INTEGER } } }
     const config = { responseMimeType: 'application/json', responseSchema }
     const json = await client().generateContent({ model, contents: 'how deep?', config })
@@ -134,7 +134,7 @@ describe('AI SDK, google', () => {
   const google = () =>
     createGoogleGenerativeAI({ baseURL: `${origin()}/v1beta`, apiKey: gateway.key })
 
-  test('text, stream, tools and embeddings', async () => {
+  test('a text, a stream, tools and embeddings work', async () => {
     const chat = google()(model)
     const whole = await generateText({ model: chat, prompt: 'ahoy there' })
     expect([whole.text, whole.finishReason]).toEqual(['ahoy there', 'stop'])

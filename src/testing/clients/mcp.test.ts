@@ -47,7 +47,7 @@ async function play(call: Caller): Promise<void> {
   expect(rejected).toMatchObject({ isError: true, structuredContent: { code: 'not_found' } })
 }
 
-test('the official client, v1', async () => {
+test('the official client of version 1 lists and calls the tools', async () => {
   const client = new Client1({ name: 'v1', version: '1' })
   await client.connect(new http1.StreamableHTTPClientTransport(new URL(ctx.url)))
   const { tools } = await client.listTools()
@@ -56,17 +56,20 @@ test('the official client, v1', async () => {
   await client.close()
 })
 
-test.each(['auto', 'legacy'] as const)('the official client, v2, %s', async (mode) => {
-  const client = new Client2({ name: 'v2', version: '1' }, { versionNegotiation: { mode } })
-  await client.connect(new StreamableHTTPClientTransport(new URL(ctx.url)))
-  const revision = mode === 'auto' ? '2026-07-28' : '2025-11-25'
-  expect(client.getNegotiatedProtocolVersion()).toBe(revision)
-  expect((await client.listTools()).tools.length).toBeGreaterThan(11)
-  await play((name, args) => client.callTool({ name, arguments: args }))
-  await client.close()
-})
+test.each(['auto', 'legacy'] as const)(
+  'the official client of version 2 lists and calls the tools (%s)',
+  async (mode) => {
+    const client = new Client2({ name: 'v2', version: '1' }, { versionNegotiation: { mode } })
+    await client.connect(new StreamableHTTPClientTransport(new URL(ctx.url)))
+    const revision = mode === 'auto' ? '2026-07-28' : '2025-11-25'
+    expect(client.getNegotiatedProtocolVersion()).toBe(revision)
+    expect((await client.listTools()).tools.length).toBeGreaterThan(11)
+    await play((name, args) => client.callTool({ name, arguments: args }))
+    await client.close()
+  },
+)
 
-test('the AI SDK', async () => {
+test('the AI SDK lists and calls the tools', async () => {
   const client = await createMCPClient({ transport: { type: 'http', url: ctx.url } })
   const tools = await client.tools()
   expect(Object.keys(tools)).toContain('publish_app')
@@ -90,7 +93,7 @@ async function run(words: string[]): Promise<unknown> {
 
 const modules = join(import.meta.dir, '../../../node_modules')
 
-test('the inspector, --cli', async () => {
+test('the command line of the inspector lists and calls the tools', async () => {
   const cli = join(modules, '@modelcontextprotocol/inspector/clients/launcher/build/index.js')
   await play((name, args) => {
     const pairs = Object.entries(args).flatMap(([key, value]) => ['--tool-arg', `${key}=${value}`])
@@ -99,7 +102,7 @@ test('the inspector, --cli', async () => {
   })
 }, 120_000)
 
-test('mcporter, which prints only the structured result', async () => {
+test('mcporter lists and calls the tools, and prints the structured result', async () => {
   const cli = join(modules, 'mcporter/dist/cli.js')
   await play(async (name, args) => {
     const words = ['call', '--http-url', ctx.url, '--allow-http', '--tool', name]

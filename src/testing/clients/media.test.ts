@@ -18,7 +18,7 @@ describe.each([0, 1])('the openai client, base URL %d', (which) => {
   const client = () =>
     new OpenAI({ baseURL: gateway.baseUrls[which] ?? '', apiKey: gateway.key, maxRetries: 0 })
 
-  test('embeddings, transferred as base64 by default', async () => {
+  test('embeddings arrive, as base64 by default', async () => {
     const model = 'demo/embedding'
     const { data } = await client().embeddings.create({ model, input: ['a boat', 'a boat'] })
     expect(data.map(({ embedding }) => embedding.length)).toEqual([256, 256])
@@ -27,7 +27,7 @@ describe.each([0, 1])('the openai client, base URL %d', (which) => {
     expect(Math.hypot(...(first?.embedding ?? []))).toBeCloseTo(1, 5)
   })
 
-  test('images, whose URLs open without a key', async () => {
+  test('images arrive as URLs that open without a key', async () => {
     const before = await gateway.spent()
     const made = await client().images.generate({ model: 'demo/image', prompt: 'A boat', n: 2 })
     expect(await gateway.spent()).toBe(before + 2_000_000n)
@@ -38,7 +38,7 @@ describe.each([0, 1])('the openai client, base URL %d', (which) => {
     expect(made.data).toHaveLength(2)
   })
 
-  test('a video, polled until it is complete, and its bytes', async () => {
+  test('a video is polled until it is complete, and its bytes arrive', async () => {
     const before = await gateway.spent()
     const { videos } = client()
     let createdVideo = await videos.create({ model: 'demo/video', prompt: 'A boat', seconds: '4' })
@@ -55,7 +55,7 @@ describe.each([0, 1])('the openai client, base URL %d', (which) => {
     expect((await content.bytes()).length).toBeGreaterThan(1_000)
   })
 
-  test('speech, and its transcription', async () => {
+  test('speech is synthesized and transcribed', async () => {
     const spoken = await client().audio.speech.create({
       model: 'demo/speech',
       input: 'x'.repeat(40),
@@ -72,7 +72,7 @@ describe.each([0, 1])('the openai client, base URL %d', (which) => {
   })
 })
 
-test('AI SDK, openai-compatible: an embedding and an image', async () => {
+test('AI SDK, openai-compatible: an embedding and an image arrive', async () => {
   const provider = createOpenAICompatible({ name: 'berth', ...at() })
   const model = provider.embeddingModel('demo/embedding')
   const { embedding, usage } = await embed({ model, value: 'a boat' })
@@ -85,7 +85,7 @@ test('AI SDK, openai-compatible: an embedding and an image', async () => {
   expect(image.mediaType).toBe('image/png')
 })
 
-test('AI SDK, openai: speech and a transcription', async () => {
+test('AI SDK, openai: speech is synthesized and transcribed', async () => {
   const provider = createOpenAI(at())
   const { audio } = await generateSpeech({
     model: provider.speech('demo/speech'),
@@ -106,7 +106,7 @@ test('AI SDK, openai: speech and a transcription', async () => {
   expect(durationInSeconds).toBe(2)
 })
 
-test('LangChain: embeddings', async () => {
+test('LangChain: embeddings arrive', async () => {
   const { apiKey, baseURL } = at()
   const embeddings = new OpenAIEmbeddings({
     model: 'demo/embedding',

@@ -21,7 +21,7 @@ afterAll(() => gateway.stop())
 
 const at = () => ({ baseURL: gateway.baseUrls[0] ?? '', apiKey: gateway.key })
 
-test('AI SDK, openai-compatible: text, stream and tools', async () => {
+test('AI SDK, openai-compatible: a text, a stream and tools work', async () => {
   const provider = createOpenAICompatible({ name: 'berth', includeUsage: true, ...at() })
   const chat = provider(model)
   const whole = await generateText({ model: chat, prompt: 'ahoy there' })
@@ -42,13 +42,13 @@ test('AI SDK, openai-compatible: text, stream and tools', async () => {
   expect(toolCalls.map(({ toolName }) => toolName)).toEqual(['depth'])
 })
 
-test('AI SDK, openai: chat', async () => {
+test('AI SDK, openai: a chat gets a response', async () => {
   const provider = createOpenAI(at())
   const { text } = await generateText({ model: provider.chat(model), prompt: 'hello chat' })
   expect(text).toContain('hello chat')
 })
 
-test('LangChain: invoke, stream and tools', async () => {
+test('LangChain: invoke, stream and tools work', async () => {
   const { apiKey, baseURL } = at()
   const chat = new ChatOpenAI({ model, apiKey, configuration: { baseURL } })
   expect((await chat.invoke('ahoy there')).text).toContain('ahoy there')

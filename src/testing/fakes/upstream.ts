@@ -25,6 +25,8 @@ export interface FakeUpstream {
   /** The `base_url` of an `[[upstream]]`. */
   baseUrl: string
   received: Received[]
+  /** Resolves with the request of a position in `received` when it has arrived. */
+  arrival(at: number): Promise<Received>
   /** Number of connections to the target of redirects. */
   canaryTouched(): number
   /**
@@ -34,6 +36,8 @@ export interface FakeUpstream {
   script(model: string, ...responses: Step[][]): void
   close(): void
 }
+
+const idle = (): void => {}
 
 interface Connection {
   bytes: Buffer
@@ -49,7 +53,7 @@ interface Connection {
  * with or without "fake/" in front. One request for each connection.
  */
 export function startFakeUpstream(): FakeUpstream {
-  const received: Received[] = []
+  const requests = new Requests()
   const own = new Map<string, Step[][]>()
   let touched = 0
   const canary = Bun.listen({
@@ -74,7 +78,6 @@ export function startFakeUpstream(): FakeUpstream {
     port: 0,
     socket: {
       open(socket) {
-        const idle = () => {}
         socket.data = { bytes: Buffer.alloc(0), request: undefined, leave: idle, drained: idle }
         open.add(socket)
       },
@@ -85,7 +88,7 @@ export function startFakeUpstream(): FakeUpstream {
         const request = parse(connection.bytes)
         if (!request) return
         connection.request = request
-        received.push(request)
+        requests.add(request)
         const steps = stepsFor(request).map((step) => withAddresses(step, canary.port, request))
         request.ended = play(socket, request, steps)
       },
@@ -98,7 +101,8 @@ export function startFakeUpstream(): FakeUpstream {
   })
   return {
     baseUrl: `http://127.0.0.1:${server.port}/v1`,
-    received,
+    received: requests.received,
+    arrival: (at) => requests.arrival(at),
     canaryTouched: () => touched,
     script: (model, ...responses) => void own.set(model, responses),
     close() {
@@ -106,6 +110,26 @@ export function startFakeUpstream(): FakeUpstream {
       server.stop(true)
       canary.stop(true)
     },
+  }
+}
+
+/** Requests in the order of their arrival. */
+class Requests {
+  readonly received: Received[] = []
+  private arrived = Promise.withResolvers<void>()
+
+  add(request: Received): void {
+    this.received.push(request)
+    this.arrived.resolve()
+    this.arrived = Promise.withResolvers()
+  }
+
+  async arrival(at: number): Promise<Received> {
+    for (;;) {
+      const request = this.received[at]
+      if (request) return request
+      await this.arrived.promise
+    }
   }
 }
 

@@ -83,7 +83,7 @@ test('an agent that knows only the list of tools publishes an app', async () => 
   await client.close()
 })
 
-test('an agent that knows only the text of GET /', async () => {
+test('an agent that knows only the text of GET / publishes an app', async () => {
   await Bun.write(join(folder, 'ship.png'), Uint8Array.fromBase64(pixel))
   const text = await (await fetch(`${ctx.origin}/`)).text()
   const lines = [...text.matchAll(/^ *```sh\n *(.+)\n *```$/gm)].map(([, line = '']) => line)

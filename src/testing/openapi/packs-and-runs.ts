@@ -1,6 +1,6 @@
 import { randomBelow } from '../../kernel/ids.ts'
 import { skillText } from '../fixtures/folders.ts'
-import { publishPack } from '../fixtures/packs-on-explore.ts'
+import { publishPackOnExplore } from '../fixtures/packs-on-explore.ts'
 import type { TestAgent } from '../fixtures/test-server.ts'
 
 export type Ids = Record<string, string>
@@ -28,9 +28,13 @@ export async function createPacks(
     const more = { ...listing, ...(kind === 'framework' && { steps }) }
     const name = `${kind}-${randomBelow(1e9)}`
     const skill = skillText(name)
-    const id = await publishPack(agent, { skill, ...more }, kind)
+    const id = await publishPackOnExplore(agent, { skill, ...more }, kind)
     await agent.call('POST', `/${kind}s/${id}/versions`, { skill: `${skill}\nAgain.` })
-    const gone = await publishPack(agent, { skill: skillText(`${name}-gone`), ...more }, kind)
+    const gone = await publishPackOnExplore(
+      agent,
+      { skill: skillText(`${name}-gone`), ...more },
+      kind,
+    )
     await agent.call('DELETE', `/${kind}s/${gone}`)
     Object.assign(ids, { [kind]: id, [`${kind}Name`]: name, [`gone-${kind}`]: gone })
   }
@@ -55,7 +59,10 @@ export async function createDueRun(
 ): Promise<string> {
   const share = { percent: 10, of: 'profit', payTo, network: 'eip155:84532', asset: 'USDC' }
   const skill = skillText(`sell-${randomBelow(1e9)}`)
-  const run = await startRun(ann, await publishPack(maker, { skill, steps, share }, 'framework'))
+  const run = await startRun(
+    ann,
+    await publishPackOnExplore(maker, { skill, steps, share }, 'framework'),
+  )
   const profit = { amount: '12.50', currency: 'USDC' }
   await ann.call('POST', `/runs/${run}/report`, { ...report, profit })
   return run

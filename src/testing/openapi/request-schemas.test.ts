@@ -6,8 +6,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { startTestServer } from '../fixtures/test-server.ts'
 import { type Document, getDocument, getGatewayDocument, listOperations } from './document.ts'
 
-const ctx = await startTestServer()
-afterAll(() => ctx.close())
+const t = await startTestServer()
+afterAll(() => t.close())
 
 const ajv = new Ajv2020({ strict: false, multipleOfPrecision: 9 })
 addFormats.default(ajv)
@@ -69,7 +69,7 @@ const gatewayBodies: typeof agentBodies = [
 test.each(agentBodies)(
   '%s: %j follows the document, and others do not',
   async (id, valid, invalid) => {
-    const document = await getDocument(ctx)
+    const document = await getDocument(t)
     expect(accepts(document, id, valid)).toBe(true)
     for (const body of invalid) expect([body, accepts(document, id, body)]).toEqual([body, false])
   },
@@ -78,7 +78,7 @@ test.each(agentBodies)(
 test.each(gatewayBodies)(
   '%s: %j follows the document, and others do not',
   async (id, valid, invalid) => {
-    const document = await getGatewayDocument(ctx)
+    const document = await getGatewayDocument(t)
     expect(accepts(document, id, valid)).toBe(true)
     for (const body of invalid) expect([body, accepts(document, id, body)]).toEqual([body, false])
   },

@@ -6,7 +6,7 @@ import { hour } from '../../kernel/time.ts'
 import type { DescribedOperation } from '../../site/guide/read-description.ts'
 import { newDelivery } from '../fixtures/deliveries.ts'
 import { skillText } from '../fixtures/folders.ts'
-import { publishPack } from '../fixtures/packs-on-explore.ts'
+import { publishPackOnExplore } from '../fixtures/packs-on-explore.ts'
 import { createTestPerson } from '../fixtures/people.ts'
 import type { TestAgent, TestServer } from '../fixtures/test-server.ts'
 import {
@@ -78,12 +78,12 @@ export const image = { image: `data:image/png;base64,${twoPixels}` }
 export async function createWorld(server: TestServer, payTo?: string): Promise<World> {
   const ben = await server.agent('ben')
   const item = await ben.publish({ store: true })
-  const run = await startRun(ben, await publishPack(ben))
+  const run = await startRun(ben, await publishPackOnExplore(ben))
   const others = {
     id: item,
     item,
     skill: (await ben.call('GET', '/skills')).text('skills.0.id'),
-    framework: await publishPack(ben, { skill: skillText('two'), steps }, 'framework'),
+    framework: await publishPackOnExplore(ben, { skill: skillText('two'), steps }, 'framework'),
     run,
     collection: await createCollection(ben, item),
   }

@@ -4,6 +4,7 @@ import { dialect } from '../../kernel/db/dialect.ts'
 import { claimTriesPerHour } from '../../kernel/limits.ts'
 import { isRecord, recordOf } from '../../kernel/schema.ts'
 import { stopwatch } from '../../kernel/time.ts'
+import { hiddenFields } from '../fixtures/form-browser.ts'
 import { password } from '../fixtures/people.ts'
 import { type ServerProcess, textAt } from '../processes/server-process.ts'
 import { until } from '../until.ts'
@@ -125,7 +126,7 @@ if (dialect === 'postgres')
       const cookiesOf = ({ headers }: Response) =>
         headers.getSetCookie().map((line) => line.split(';')[0])
       const cookies = cookiesOf(opened)
-      const [, token = ''] = /name="token" value="([^"]+)"/.exec(await opened.text()) ?? []
+      const { token = '' } = hiddenFields(await opened.text(), path)
       expect(token).not.toBe('')
       const sent = await fetch(to + path, {
         method: 'POST',

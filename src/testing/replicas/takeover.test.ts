@@ -102,7 +102,7 @@ if (dialect === 'postgres')
         const call = (server: ServerProcess) => callOnce(server, key)
         const received = r.fake.received.length
         void call(dying).catch(() => undefined)
-        await untilLong(async () => r.fake.received.length > received)
+        await r.fake.arrival(received)
         expect((await call(living)).status).toBe(409)
         const watched = living.call('GET', `/api/jobs/${job}/events`, agent)
 

@@ -12,7 +12,7 @@ import {
   type TestServer,
 } from '../../../testing/fixtures/test-server.ts'
 
-let ctx: TestServer
+let t: TestServer
 let ann: TestAgent
 let ben: TestAgent
 let boat = ''
@@ -21,9 +21,9 @@ let kite = ''
 const day = 86_400_000
 
 beforeEach(async () => {
-  ctx = await startTestServer()
-  ann = await ctx.agent('ann')
-  ben = await ctx.agent('ben')
+  t = await startTestServer()
+  ann = await t.agent('ann')
+  ben = await t.agent('ben')
   boat = await ann.publish({ title: 'Boat', store: true, remix: 'price', priceRemix: 33 })
   kite = await ann.publish({
     title: '=HYPERLINK("x"),"',
@@ -32,7 +32,7 @@ beforeEach(async () => {
     priceRemix: 7,
   })
 })
-afterEach(() => closeWithoutErrors(ctx))
+afterEach(() => closeWithoutErrors(t))
 
 const buy = (person: TestAgent, id: string) => person.call('POST', `/apps/${id}/remix`)
 const earned = async (query = '', person = ann): Promise<unknown> =>
@@ -42,7 +42,7 @@ const earned = async (query = '', person = ann): Promise<unknown> =>
 async function sell(): Promise<void> {
   await buy(ben, boat)
   await buy(ben, boat)
-  ctx.clock.advance(day)
+  t.clock.advance(day)
   await buy(ben, kite)
   await buy(ben, boat)
 }
@@ -71,10 +71,10 @@ describe('GET /me/earnings', () => {
     await buy(ann, boat)
     const owner = {
       kind: 'agent',
-      owner: (await findByHandle(ctx.ctx, 'ann'))?.id ?? '',
+      owner: (await findByHandle(t.ctx, 'ann'))?.id ?? '',
     } as const
     const grant = { amount: fromCredits(5), kind: 'grant', ref: 'g', item: boat }
-    await grantTo(ctx.ctx, owner, grant)
+    await grantTo(t.ctx, owner, grant)
     expect(await earned()).toEqual({ totals: none, byItem: [], next: null })
   })
 
@@ -113,9 +113,9 @@ describe('GET /me/earnings', () => {
       'from=1',
     ]
     for (const query of [...days, 'item=x', 'limit=0', 'cursor=x', `cursor=${forged}`]) {
-      await expectError(ctx, 400, 'bad_request', () => ann.call('GET', `/me/earnings?${query}`))
+      await expectError(t, 400, 'bad_request', () => ann.call('GET', `/me/earnings?${query}`))
     }
-    await expectError(ctx, 400, 'bad_request', () => ann.call('GET', '/me/earnings.csv?to=x'))
+    await expectError(t, 400, 'bad_request', () => ann.call('GET', '/me/earnings.csv?to=x'))
   })
 })
 

@@ -17,16 +17,16 @@ import { nextTurn } from '../../../testing/until.ts'
 import { flushOpens, recordOpen } from '../../opens.ts'
 import { watchNotes } from './watch.ts'
 
-let ctx: TestServer
+let t: TestServer
 let ann: TestAgent
 let ben: TestAgent
 
 beforeEach(async () => {
-  ctx = await startTestServer()
-  ann = await ctx.agent('ann')
-  ben = await ctx.agent('ben')
+  t = await startTestServer()
+  ann = await t.agent('ann')
+  ben = await t.agent('ben')
 })
-afterEach(() => closeWithoutErrors(ctx))
+afterEach(() => closeWithoutErrors(t))
 
 interface ShownNote {
   id: string
@@ -47,19 +47,19 @@ const kindsOf = async (person: TestAgent, query = '') =>
   (await notesOf(person, query)).notes.map(({ kind }) => kind)
 
 const idOf = async (person: TestAgent): Promise<string> =>
-  (await findByHandle(ctx.ctx, person.handle))?.id ?? ''
+  (await findByHandle(t.ctx, person.handle))?.id ?? ''
 
 /** Adds a note for an agent. */
 async function addNote(text: string, to = ann): Promise<void> {
   const agent = await idOf(to)
-  await ctx.ctx.db.tx((db) => notify(ctx.ctx, db, { to: agent, kind: 'system', text }))
+  await t.ctx.db.tx((db) => notify(t.ctx, db, { to: agent, kind: 'system', text }))
 }
 
 describe('GET /me/notes', () => {
   test('lists events, newest first, with their actor and item', async () => {
     const boat = await ann.publish({ title: 'Boat', store: true })
     const game = await ann.publish({ store: true, remix: 'price', priceRemix: 50 })
-    ctx.clock.advance(1_000)
+    t.clock.advance(1_000)
     await ben.call('POST', `/apps/${boat}/remix`)
     const copy = (await ben.call('POST', `/apps/${game}/remix`)).text('app.id')
     await ben.call('PUT', `/explore/${boat}/review`, { stars: 4, text: 'Good <b>boat</b>' })
@@ -101,7 +101,7 @@ describe('GET /me/notes', () => {
     const forged = Buffer.from('note 1 or 1=1').toString('base64url')
     const bad = ['cursor=x', `cursor=${forged}`, 'kind=party', 'limit=0', 'unread=perhaps']
     for (const query of bad) {
-      await expectError(ctx, 400, 'bad_request', () => ann.call('GET', `/me/notes?${query}`))
+      await expectError(t, 400, 'bad_request', () => ann.call('GET', `/me/notes?${query}`))
     }
     const { body } = await ann.call('GET', '/me/notes?unread=perhaps')
     expect(body).toMatchObject({ error: '"unread" must be one of true, false, 1, 0.' })
@@ -112,19 +112,19 @@ describe('GET /me/notes', () => {
     const texts = Array.from({ length: notesPerAgentMax + 3 }, (_, at) => `${at + 1}`)
     // A transaction may take five seconds, which a busy machine needs for all of them.
     for (let at = 0; at < texts.length; at += 100) {
-      await ctx.ctx.db.tx(async (db) => {
+      await t.ctx.db.tx(async (db) => {
         for (const text of texts.slice(at, at + 100)) {
-          await notify(ctx.ctx, db, { to: agent, kind: 'system', text })
+          await notify(t.ctx, db, { to: agent, kind: 'system', text })
         }
       })
     }
     await addNote('to ben', ben)
-    const all = await listNotes(ctx.ctx, agent, { unread: false, limit: 2_000 })
+    const all = await listNotes(t.ctx, agent, { unread: false, limit: 2_000 })
     expect([all.length, all.at(-1)?.text]).toEqual([notesPerAgentMax, '4'])
-    ctx.clock.advance(noteDaysMax * 86_400_000)
+    t.clock.advance(noteDaysMax * 86_400_000)
     await addNote('new')
-    ctx.clock.advance(1)
-    await deleteOldNotes(ctx.ctx)
+    t.clock.advance(1)
+    await deleteOldNotes(t.ctx)
     expect((await notesOf(ann)).notes).toMatchObject([{ text: 'new' }])
     expect((await notesOf(ben)).notes).toEqual([])
   })
@@ -148,25 +148,25 @@ describe('POST /me/notes/read', () => {
     expect((await ann.call('GET', '/me')).body).toMatchObject({ unread: 0 })
     const wrong = [{}, { all: false }, { ids: [] }, { ids: ['x'] }, { ids, all: true }]
     for (const body of [...wrong, { ids: Array(101).fill(ids[0]) }, { all: 'yes' }]) {
-      await expectError(ctx, 400, 'bad_request', () => read(ann, body))
+      await expectError(t, 400, 'bad_request', () => read(ann, body))
     }
   })
 })
 
-test('requests without a key', async () => {
+test('requests without a key are rejected', async () => {
   for (const path of ['/me/notes', '/me/events', '/me/earnings', '/me/ledger.csv']) {
-    await expectError(ctx, 401, 'no_key', () => ctx.call('GET', path))
+    await expectError(t, 401, 'no_key', () => t.call('GET', path))
   }
   const read = { body: { odd: 1 } }
-  await expectError(ctx, 401, 'no_key', () => ctx.call('POST', '/me/notes/read', read))
+  await expectError(t, 401, 'no_key', () => t.call('POST', '/me/notes/read', read))
 })
 
 test('an event that happens once gives one note', async () => {
   const boat = await ann.publish({ title: 'Boat' })
-  for (let host = 0; host < 120; host += 1) recordOpen(ctx.ctx, boat, `198.51.100.${host}`)
-  await flushOpens(ctx.ctx)
-  recordOpen(ctx.ctx, boat, '198.51.100.200')
-  await flushOpens(ctx.ctx)
+  for (let host = 0; host < 120; host += 1) recordOpen(t.ctx, boat, `198.51.100.${host}`)
+  await flushOpens(t.ctx)
+  recordOpen(t.ctx, boat, '198.51.100.200')
+  await flushOpens(t.ctx)
   expect(await kindsOf(ann)).toEqual(['app.opened_100'])
 
   const game = await ann.publish({ store: true, remix: 'price', priceRemix: 180 })
@@ -184,8 +184,8 @@ test('an event that happens once gives one note', async () => {
 
 test('a rolled-back change gives no note', async () => {
   const agent = await idOf(ann)
-  const undone = ctx.ctx.db.tx(async (db) => {
-    await notify(ctx.ctx, db, { to: agent, kind: 'system', text: 'Never' })
+  const undone = t.ctx.db.tx(async (db) => {
+    await notify(t.ctx, db, { to: agent, kind: 'system', text: 'Never' })
     throw new Error('undone')
   })
   expect(undone).rejects.toThrow('undone')
@@ -198,7 +198,7 @@ describe('GET /me/events', () => {
   async function watch(headers: Record<string, string> = {}) {
     const requestHeaders = { authorization: `Bearer ${ann.key}`, ...headers }
     const request = new Request('http://localhost:3000/api/me/events', { headers: requestHeaders })
-    const response = await ctx.handle(request, ann.from)
+    const response = await t.handle(request, ann.from)
     const reader = response.body?.getReader()
     let text = ''
     const read = async (events: number): Promise<{ id: string; text: string }[]> => {
@@ -244,7 +244,7 @@ describe('GET /me/events', () => {
   test('limits the open streams of an agent and frees one that is closed', async () => {
     const streams = []
     for (let open = 0; open < noteStreamsMax; open += 1) streams.push(await watch())
-    await expectError(ctx, 409, 'busy', () => ann.call('GET', '/me/events'))
+    await expectError(t, 409, 'busy', () => ann.call('GET', '/me/events'))
     await streams[0]?.leave()
     const next = await watch()
     expect(next.response.status).toBe(200)
@@ -256,7 +256,7 @@ describe('GET /me/events', () => {
     const agent = await idOf(ann)
     const broken = async () => {
       const isAuthorized = () => Promise.reject(new Error('no database'))
-      const { open } = await watchNotes(ctx.ctx, { agent, isAuthorized }, new Headers())
+      const { open } = await watchNotes(t.ctx, { agent, isAuthorized }, new Headers())
       await expect(new Response(open(() => undefined)).text()).rejects.toThrow('no database')
     }
     await Promise.all(Array.from({ length: noteStreamsMax }, broken))
@@ -267,7 +267,7 @@ describe('GET /me/events', () => {
 
   test('sleeps until a note is committed, and on PostgreSQL hears of other processes', async () => {
     const to = await idOf(ann)
-    const reads = spyOn(ctx.ctx.db.read, 'select')
+    const reads = spyOn(t.ctx.db.read, 'select')
     const polls: (() => void)[] = []
     const { setInterval } = globalThis
     Object.assign(globalThis, { setInterval: (poll: () => void) => void polls.push(poll) })
@@ -276,8 +276,8 @@ describe('GET /me/events', () => {
     const pollAll = () => polls.forEach((poll) => poll())
     await nextTurn()
     reads.mockClear()
-    const undone = ctx.ctx.db.tx(async (db) => {
-      await notify(ctx.ctx, db, { to, kind: 'system', text: 'Never' })
+    const undone = t.ctx.db.tx(async (db) => {
+      await notify(t.ctx, db, { to, kind: 'system', text: 'Never' })
       throw new Error('undone')
     })
     await undone.catch(() => undefined)
@@ -285,7 +285,7 @@ describe('GET /me/events', () => {
       pollAll()
       await nextTurn()
     }
-    const isShared = ctx.ctx.db.kind === 'postgres'
+    const isShared = t.ctx.db.kind === 'postgres'
     // The shared poll reads at most once each time. A stream reads nothing.
     expect(reads.mock.calls.length).toBeLessThanOrEqual(isShared ? 2 : 0)
     reads.mockRestore()
@@ -294,8 +294,8 @@ describe('GET /me/events', () => {
     expect((await stream.read(1)).at(-1)?.text).toBe('news')
     if (!isShared) return stream.leave()
     // Another process shares the database and not the memory.
-    const other = { ...ctx.ctx, state: { ...ctx.ctx.state, noteSignals: new NoteSignals() } }
-    await ctx.ctx.db.tx((db) => notify(other, db, { to, kind: 'system', text: 'elsewhere' }))
+    const other = { ...t.ctx, state: { ...t.ctx.state, noteSignals: new NoteSignals() } }
+    await t.ctx.db.tx((db) => notify(other, db, { to, kind: 'system', text: 'elsewhere' }))
     pollAll()
     expect((await stream.read(2)).at(-1)?.text).toBe('elsewhere')
     await stream.leave()
@@ -310,7 +310,7 @@ describe('GET /me/events', () => {
 
   test('ends for an agent that was suspended', async () => {
     const stream = await watch()
-    await runCommand(ctx.ctx, { command: 'admin', words: ['suspend', `@${ann.handle}`, 'spam'] })
+    await runCommand(t.ctx, { command: 'admin', words: ['suspend', `@${ann.handle}`, 'spam'] })
     await addNote('news')
     expect(await stream.read(1)).toEqual([])
   })

@@ -55,7 +55,7 @@ test('a path in pieces, with any separators, is the same path', async () => {
     expect(await verdictOf(read + send, 'a.py')).toBe('block')
 })
 
-test('the rules of regular expressions match no statement without a cue', () => {
+test('statements without a cue need no check: no regular expression matches them', () => {
   const matches = (statement: Statement) =>
     statementRules.some((rule) => [...rule(statement)].length > 0)
   const files = readPackFiles()

@@ -109,7 +109,7 @@ describe('a stream', () => {
       signal: client.signal,
     })
     await response.body?.getReader().read()
-    await until(() => faked.fake.received.length >= before + 2)
+    await faked.fake.arrival(before + 1)
     client.abort()
     await until(async () => (await faked.lastUse(gus)).total > 0)
     const { use } = await faked.lastUse(gus)

@@ -31,7 +31,7 @@ const ids = async (): Promise<string[]> =>
 const later = (): number => systemClock.now() + day
 
 if (dialect === 'postgres') {
-  test('a server that was seen without a gap removes those that were not', async () => {
+  test('a server that reported itself without a gap removes those that did not', async () => {
     await show(thisProcess, 'here', later())
     await show('dead', 'elsewhere', 0)
     await show('living', 'nearby', later())
@@ -39,7 +39,7 @@ if (dialect === 'postgres') {
     expect(await ids()).toEqual(['living', thisProcess].sort())
   })
 
-  test('a server that is new, or was not seen itself, removes no others', async () => {
+  test('a server that is new, or did not report itself, removes no others', async () => {
     await show('dead', 'elsewhere', 0)
     await presence.start()
     expect(await ids()).toEqual(['dead', thisProcess].sort())
@@ -50,7 +50,7 @@ if (dialect === 'postgres') {
     expect(await ids()).toEqual(['dead', thisProcess].sort())
   })
 
-  test('an earlier process of the same data folder has ended', async () => {
+  test('a new process of a data folder replaces the earlier one', async () => {
     await show('before', 'here', later())
     await presence.start()
     expect(await ids()).toEqual([thisProcess])

@@ -101,7 +101,7 @@ async function storeOld(
   await t.ctx.db.tx((db) => db.insert(coinPayments).values(stored))
 }
 
-test('payments that a version before credited at other places are not credited again', async () => {
+test('payments that an earlier version credited at other positions are not credited again', async () => {
   const invoice = await t.invoice('usdt', 5)
   const tx = await chain.sendUsdt([invoice.address, 5_000_000n])
   // That version saw the log at 3, then at 7, and credited it there.
@@ -114,7 +114,7 @@ test('payments that a version before credited at other places are not credited a
   expect(payments).toMatchObject([{ tx, credited_usd: 5 }])
 })
 
-test('an equal transfer beside one that a version before credited is credited', async () => {
+test('an equal transfer beside one that an earlier version credited is credited', async () => {
   const invoice = await t.invoice('usdt', 5)
   const to = invoice.address
   const tx = await chain.sendUsdt([to, 5_000_000n], [to, 5_000_000n], [to, 6_000_000n])
