@@ -68,13 +68,15 @@ const inProcesses = (count: number) => [`--parallel=${count}`, '--no-isolate']
 
 /**
  * Runs tests on a PostgreSQL server that the wrapper starts. The cells of a table of charges wait
- * for one account there, so only a few run at once.
+ * for one account there, so only a few run at once. Tests of replicas wait for leases to end, so
+ * more processes run than there are cores.
  */
-const onPostgres = () =>
+const onPostgres = async () =>
   runTests(
     'postgres',
     [
-      ...inProcesses(2),
+      ...inProcesses(3),
+      await slowestFirst(),
       '--max-concurrency=5',
       ...withoutBrowsers,
       ...(scope === 'all' ? ['src'] : onBothEngines),

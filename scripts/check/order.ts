@@ -17,6 +17,12 @@ const slow = [
   'src/testing/journeys/people.test.ts',
   'src/gateway/paid/media.test.ts',
   'src/apps/builds/builds.test.ts',
+  'src/apps/runs/manipulation.test.ts',
+  'src/money/payments/coins/reorganizations.test.ts',
+  'src/store/s3/store.test.ts',
+  'src/testing/replicas/balanced.test.ts',
+  'src/testing/replicas/state.test.ts',
+  'src/testing/replicas/takeover.test.ts',
 ]
 
 /**

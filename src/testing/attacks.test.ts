@@ -1,11 +1,11 @@
 /**
  * Short forms of the attacks in scripts/attack, with one server each. Builds without a browser end
- * before a victim could wait for them, so src/jobs/runner.test.ts checks their turns.
+ * before a victim could wait for them, so src/jobs/runner.test.ts checks their turns. The bytes of
+ * new accounts are checked by src/gateway/files/unfunded.test.ts.
  */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 
 import type { AttackRow } from '../../scripts/attack/attack.ts'
-import { run as disk } from '../../scripts/attack/disk.ts'
 import { run as mcpBatches } from '../../scripts/attack/mcp-batches.ts'
 import { run as pdfs } from '../../scripts/attack/pdfs.ts'
 import { run as scans } from '../../scripts/attack/scans.ts'
@@ -21,10 +21,6 @@ test('a batch of MCP messages counts each message', async () => {
   expectLimited(await mcpBatches(500))
 })
 
-test('new accounts of one network store a bounded number of bytes', async () => {
-  expectLimited(await disk(10))
-})
-
 test('wrong passwords from many networks do not lock the owner out', async () => {
   expectLimited(await signIns())
 })
@@ -34,7 +30,7 @@ test('a note wakes idle watchers', async () => {
 })
 
 test('a page does not wait for the large pages of another network', async () => {
-  expectLimited(await scans(2, 0))
+  expectLimited(await scans(2, 0, 1_200_000))
 })
 
 test('a PDF does not wait for the bombs of another network, which all fail', async () => {

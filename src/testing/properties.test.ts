@@ -18,7 +18,7 @@ import {
 } from './openapi/request-generator.ts'
 import { ResponseChecker } from './openapi/response-checker.ts'
 import { createWorld } from './openapi/world.ts'
-import { testSeed } from './thorough.ts'
+import { isThorough, testSeed } from './thorough.ts'
 
 setDefaultTimeout(180_000)
 
@@ -26,7 +26,9 @@ setDefaultTimeout(180_000)
  * Requests of each operation: PROPERTY_RUNS, as scripts/soak/properties.ts sets it. The code before
  * the database is the same, so PostgreSQL gets fewer.
  */
-const runs = Number(Bun.env['PROPERTY_RUNS'] ?? (dialect === 'postgres' ? 10 : 20))
+const runs = Number(
+  Bun.env['PROPERTY_RUNS'] ?? (isThorough ? 20 : 8) / (dialect === 'postgres' ? 2 : 1),
+)
 /** Requests within which each of an operation's common errors comes. */
 const spoiltRuns = 50
 

@@ -51,8 +51,8 @@ const hangMs = 60_000
 const slowMs = 5_000
 /** Requests to the gateway after which its account is replaced, because requests use it up. */
 const accountUses = 60
-/** In CI each operation gets a third of the variations, and the next operation another third. */
-const partOfVariations = isThorough ? 1 : 3
+/** In CI each operation gets a sixth of the variations, and the next operation another sixth. */
+const partOfVariations = isThorough ? 1 : 6
 const models = 'chat image video speech embedding moderation rerank transcription'
   .split(' ')
   .map((name) => `demo/${name}`)

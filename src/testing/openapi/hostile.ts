@@ -3,6 +3,7 @@ import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import type { DescribedOperation } from '../../site/guide/read-description.ts'
 import { post } from '../fixtures/mcp-server.ts'
 import type { TestServer } from '../fixtures/test-server.ts'
+import { isThorough } from '../thorough.ts'
 import type { GeneratedRequest } from './request-generator.ts'
 
 /** Names that every object has, or that change it. */
@@ -152,8 +153,8 @@ export function varyRequest(
   ]
 }
 
-/** Every so many variations of the arguments are sent. The operation itself gets all of them. */
-const step = 4
+/** Every so many variations of the arguments are sent. The operation itself gets more of them. */
+const step = isThorough ? 4 : 12
 
 /** Calls a tool with hostile variations of its arguments. Returns the problems of the results. */
 export async function callHostile(

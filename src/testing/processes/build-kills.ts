@@ -7,7 +7,7 @@ import {
   textAt,
 } from './server-process.ts'
 
-const steps = ['queued', 'planning', 'writing', 'checking', 'assets', 'publishing']
+export const steps = ['queued', 'planning', 'writing', 'checking', 'assets', 'publishing']
 const env = { EMBEDDED_ASSET_CREDITS: '2', BUILDS_PER_HOUR: '0', OLLAMA_HOST: 'off' }
 const prompt = 'a game where a fox collects coins and dodges rocks'
 const asks = [
@@ -24,21 +24,22 @@ export interface KillRound {
 
 /**
  * Starts a build and a job of assets, kills the server with SIGKILL at a step of the build,
- * sometimes twice, and starts it again, `rounds` times. Each job must end done and charged once,
- * or failed and refunded, and the ledger must balance. After the last round the agent must be able
- * to build again.
+ * sometimes twice, and starts it again, `rounds` times, with the next of `killedSteps` in each.
+ * Each job must end done and charged once, or failed and refunded, and the ledger must balance.
+ * After the last round the agent must be able to build again.
  * Throws an Error that names the violation.
  */
 export async function killDuringBuilds(
   dataDir: string,
   rounds: number,
   seed: number,
+  killedSteps = steps,
 ): Promise<KillRound[]> {
   const draw = seeded(seed)
   const all: KillRound[] = []
   for (let round = 0; round < rounds; round += 1) {
     const isLast = round === rounds - 1
-    all.push(await killOnce(dataDir, steps[round % steps.length] ?? '', draw, isLast))
+    all.push(await killOnce(dataDir, killedSteps[round % killedSteps.length] ?? '', draw, isLast))
     const { code, out, err } = await runBerth(['doctor', '--data', dataDir])
     expect(code === 0 && out.includes('sound'), `the books after round ${round}: ${out}${err}`)
   }

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 
 import type { SettingName } from '../../../kernel/config/settings.ts'
+import { dialect } from '../../../kernel/db/dialect.ts'
 import { respondToRpc, type RpcResponder } from '../../../testing/fixtures/json-rpc.ts'
 import { ModelChain, type ModelPayment } from '../../../testing/fixtures/model-chain.ts'
 import {
@@ -18,14 +19,17 @@ import {
   testXpub,
   type TopupServer,
 } from '../../../testing/fixtures/topups.ts'
+import { isThorough } from '../../../testing/thorough.ts'
 import { scriptOf } from './addresses.ts'
 import type { Method } from './method.ts'
 
 setDefaultTimeout(120_000)
 
 const confirmations = 3
-/** Random histories of each watcher: PROPERTY_RUNS. */
-const runs = Number(Bun.env['PROPERTY_RUNS'] ?? 12)
+/** Random histories of each watcher: PROPERTY_RUNS. The watchers are the same on PostgreSQL. */
+const runs = Number(
+  Bun.env['PROPERTY_RUNS'] ?? (isThorough ? 12 : 6) / (dialect === 'postgres' ? 2 : 1),
+)
 
 /** A watcher under test: its settings, its node, and the coins that people and contracts send. */
 interface Watcher {
