@@ -17,6 +17,10 @@ const slow = [
   'src/testing/journeys/people.test.ts',
   'src/gateway/paid/media.test.ts',
   'src/hosting/apps/builds/builds.test.ts',
+  'src/browser/chromium.test.ts',
+  'src/web/browsing/pages.test.ts',
+  'src/web/browsing/payloads.test.ts',
+  'src/web/browsing/console.test.ts',
 ]
 
 /**
