@@ -34,20 +34,22 @@ const some = new Set(
   ].flatMap((line) => line.split(', ')),
 )
 const wholeMs = 1_200_000
-const browsersOfParts = ['chromium', 'firefox']
-const parts = 6
+const step = 6
 
-/** CI runs a sixth of the other vectors in Chromium and the next sixth in Firefox. */
+/**
+ * CI runs every sixth of the other vectors in Firefox, where scripts of the sandbox stop what
+ * Chromium stops by Connection-Allowlist.
+ */
 const isTried = (vector: Vector, at: number, browser: string): boolean => {
   if (some.has(vector.name)) return true
   if (browser === 'webkit') return false
-  const isOwn = ownVectors.includes(vector)
-  return isThorough || isOwn || at % parts === browsersOfParts.indexOf(browser)
+  const isPart = browser === 'firefox' && at % step === 0
+  return isThorough || ownVectors.includes(vector) || isPart
 }
 
 const leastTried: Record<string, number> = isThorough
   ? { chromium: 160, firefox: 160, webkit: some.size }
-  : { chromium: 55, firefox: 55, webkit: some.size }
+  : { chromium: 35, firefox: 55, webkit: some.size }
 
 const hasControl = ({ name }: Vector): boolean => isThorough || some.has(name)
 

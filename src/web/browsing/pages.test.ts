@@ -7,6 +7,7 @@ import { findViolations, runAxe, scrollsSideways } from '../../testing/browsers/
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { isThorough } from '../../testing/thorough.ts'
 
 const ms = 300_000
 const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1_280, height: 900 } }
@@ -97,7 +98,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
     ms,
   )
 
-  test(
+  test.skipIf(!isThorough)(
     'the API reference with all operations does not shift, passes axe-core and fits',
     async () => {
       const page = await browser.newPage()
