@@ -88,9 +88,11 @@ const onPostgres = async () =>
 const onSqlite = async () =>
   runTests('sqlite', [...inProcesses(4), await slowestFirst(), ...withoutBrowsers])
 
-const inBrowsers = () =>
+/** Some tests wait for a page to hang, so more processes run than there are cores. */
+const inBrowsers = async () =>
   runTests('browsers', [
-    '--parallel=2',
+    ...inProcesses(3),
+    await slowestFirst(),
     ...withBrowsers,
     ...['redirects', 'scan', 'coverage'].map((name) => `src/testing/corpus/${name}.test.ts`),
   ])
@@ -174,9 +176,11 @@ const ciChecks: Step[][][] = [
       ['soak', soak],
     ],
   ],
-  // Alone, because a browser that waits for the processor looks like one that the sandbox blocked.
-  [[['attacks on the sandbox', () => runTests('attacks', attacks)]]],
-  [['chromium', 'webkit'].map(inSandbox), ['firefox'].map(inSandbox)],
+  [
+    // They wait for their last browser at the end.
+    [['attacks on the sandbox', () => runTests('attacks', attacks)]],
+    ['firefox', 'chromium', 'webkit'].map(inSandbox),
+  ],
 ]
 
 const quickChecks: Step[][][] = [[...staticChecks, [['unit tests', unitTests]]]]

@@ -23,6 +23,10 @@ const slow = [
   'src/testing/replicas/balanced.test.ts',
   'src/testing/replicas/state.test.ts',
   'src/testing/replicas/takeover.test.ts',
+  'src/apps/browser/chromium.test.ts',
+  'src/site/browsing/pages.test.ts',
+  'src/site/browsing/payloads.test.ts',
+  'src/site/browsing/console.test.ts',
 ]
 
 /**

@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { zipSync } from 'fflate'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser, until } from '../../testing/browsers/browser.ts'
 import { dropFiles } from '../../testing/browsers/drop.ts'
+import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
 import { badZips } from '../../testing/fixtures/bad-zips.ts'
 import { password } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
 const ms = 180_000
-const executablePath = findBrowser('chromium')
 
 /** Waits for a text in one of the frames of the sandbox, and returns that frame's text. */
 async function appText(page: Page, expected: string): Promise<string> {
@@ -66,25 +66,23 @@ async function dropFolderAndZip(page: Page, folder: string): Promise<void> {
   expect(await appText(page, 'level 7')).toContain('Reef')
 }
 
-describe.skipIf(executablePath === undefined)('a person makes an app in chromium', () => {
+describe.skipIf(findBrowser('chromium') === undefined)('a person makes an app in chromium', () => {
   let t: TestServer
   let browser: Browser
   let context: BrowserContext
-  let server: ReturnType<typeof Bun.serve>
+  let origin = ''
+  let close: BrowserSession['close']
   const problems: string[] = []
 
   beforeAll(async () => {
     t = await startTestServer({ BUILDER_BROWSER: 'off' })
     await t.ctx.jobs.start()
-    server = Bun.serve({ port: 0, fetch: (request) => t.handle(request, '127.0.0.1') })
-    const args = ['--no-sandbox']
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args })
+    ;({ browser, origin, close } = await openBrowserSession(() => t))
     context = await browser.newContext()
     context.on('weberror', (error) => problems.push(error.error().message))
   }, ms)
   afterAll(async () => {
-    await browser.close()
-    await server.stop(true)
+    await close()
     await t.close()
     expect(problems).toEqual([])
   }, ms)
@@ -93,7 +91,7 @@ describe.skipIf(executablePath === undefined)('a person makes an app in chromium
     'builds from the home page, signs up on the way, plays, changes, edits and publishes',
     async () => {
       const page = await context.newPage()
-      await page.goto(`${server.url}`)
+      await page.goto(origin)
       await page.getByLabel('What should it do?').fill('snake in neon')
       await page.getByRole('button', { name: 'Make it' }).click()
       expect(await page.textContent('main')).toMatch(/At most \d+ credits/)
@@ -127,7 +125,7 @@ describe.skipIf(executablePath === undefined)('a person makes an app in chromium
     'says that the demo cannot build something, and charges nothing',
     async () => {
       const page = await context.newPage()
-      await page.goto(`${server.url}new`)
+      await page.goto(`${origin}/new`)
       await page.getByLabel('What should it do?').fill('a weather app')
       await page.getByRole('button', { name: /^Build for/ }).click()
       await page.getByText('Nothing was charged.').waitFor()
@@ -144,7 +142,7 @@ describe.skipIf(executablePath === undefined)('a person makes an app in chromium
       const page = await visitor.newPage()
       const sent: string[] = []
       page.on('request', (request) => sent.push(request.method()))
-      await page.goto(`${server.url}new`)
+      await page.goto(`${origin}/new`)
       const before = await t.snapshot()
       // Browsers read a dropped file again when they send it.
       const folder = mkdtempSync(join(tmpdir(), 'berth-drop-'))

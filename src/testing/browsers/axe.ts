@@ -19,8 +19,8 @@ const themes = [
   ['light', allRules],
   ['dark', rulesOfColors],
 ] as const
-const violations = (rules: string): string =>
-  `${painted}.then(() => axe.run({ resultTypes: ['violations'], preload: false, ${rules} }))
+const violations = (rules: string, within: string): string =>
+  `${painted}.then(() => axe.run('${within}', { resultTypes: ['violations'], preload: false, ${rules} }))
     .then((all) => all.violations.map((one) => one.id + ' ' + one.nodes[0].html))`
 /** Charts take a new width with the next frame. */
 const sideways = `${painted}.then(() =>
@@ -30,22 +30,22 @@ const sideways = `${painted}.then(() =>
 export const scrollsSideways = (page: Page): Promise<boolean> => page.evaluate<boolean>(sideways)
 
 /** Returns the axe-core violations of a page as it is shown, each with an element. */
-export async function runAxe(page: Page, rules = allRules): Promise<string[]> {
+export async function runAxe(page: Page, rules = allRules, within = 'html'): Promise<string[]> {
   if (!(await page.evaluate<boolean>("'axe' in self"))) await page.evaluate(axe.source)
-  return page.evaluate<string[]>(violations(rules))
+  return page.evaluate<string[]>(violations(rules, within))
 }
 
 /**
  * Returns the problems of a page in both themes, on a desktop and on a phone: each axe-core
- * violation with its element, and horizontal scrolling.
+ * violation with its element, and horizontal scrolling. `within` selects the elements to check.
  */
-export async function findViolations(page: Page): Promise<string[]> {
+export async function findViolations(page: Page, within?: string): Promise<string[]> {
   const violationsFound: string[] = []
   for (const size of sizes) {
     await page.setViewportSize(size)
     for (const [colorScheme, rules] of themes) {
       await page.emulateMedia({ colorScheme })
-      const texts = await runAxe(page, rules)
+      const texts = await runAxe(page, rules, within)
       violationsFound.push(...texts.map((text) => `${size.width} ${colorScheme}: ${text}`))
     }
   }

@@ -10,12 +10,15 @@ export interface BrowserSession {
   close(): Promise<void>
 }
 
+/** Without a GPU, Chromium would draw by emulating one, which takes longer. */
+const args = ['--no-sandbox', '--disable-gpu']
+
 /** Serves a test server until close(). The server may start after this call. */
 export async function openBrowserSession(ctx: () => TestServer): Promise<BrowserSession> {
   const fetch = (request: Request) => ctx().handle(request, '127.0.0.1')
   const server = Bun.serve({ port: 0, fetch })
   const executablePath = findBrowser('chromium') ?? ''
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  const browser = await chromium.launch({ executablePath, args })
   return {
     browser,
     origin: `http://localhost:${server.port}`,

@@ -2,4 +2,7 @@ import { join } from 'node:path'
 
 import { testCorpus } from './corpus.ts'
 
-testCorpus('pages with libraries', join(import.meta.dir, 'libraries'))
+// The files of a library change only with its version.
+const stepInCi = 3
+
+testCorpus('pages with libraries', join(import.meta.dir, 'libraries'), stepInCi)

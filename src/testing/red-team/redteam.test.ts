@@ -13,20 +13,13 @@ import { loads } from './vectors/loads.ts'
 import { navigations } from './vectors/navigations.ts'
 import { realms } from './vectors/realms.ts'
 
-const vectors = [
-  ...connections,
-  ...loads,
-  ...navigations,
-  ...realms,
-  ...lookups,
-  ...hosts,
-  ...libraries,
-  ...habits,
-]
+/** Ways around code of this project. The policies of the browser stop the others. */
+const ownVectors = [...hosts, ...libraries, ...habits]
+const vectors = [...connections, ...loads, ...navigations, ...realms, ...lookups, ...ownVectors]
 /**
  * A few vectors of each kind. WebKit runs these only, because just one of its windows acts at a
- * time. The others run these unprotected as well, and all of them in the thorough run: which of
- * them get through there depends on the browser and not on this code.
+ * time. All browsers run these unprotected as well, and all of their vectors in the thorough run:
+ * which of them get through there depends on the browser and not on this code.
  */
 const some = new Set(
   [
@@ -40,14 +33,30 @@ const some = new Set(
     'library by its tag, import map that replaces a library, library of another app by tag',
   ].flatMap((line) => line.split(', ')),
 )
-const wholeMs = 600_000
+const wholeMs = 1_200_000
+const step = 6
+
+/**
+ * CI runs every sixth of the other vectors in Firefox, where scripts of the sandbox stop what
+ * Chromium stops by Connection-Allowlist.
+ */
+const isTried = (vector: Vector, at: number, browser: string): boolean => {
+  if (some.has(vector.name)) return true
+  if (browser === 'webkit') return false
+  const isPart = browser === 'firefox' && at % step === 0
+  return isThorough || ownVectors.includes(vector) || isPart
+}
+
+const leastTried: Record<string, number> = isThorough
+  ? { chromium: 160, firefox: 160, webkit: some.size }
+  : { chromium: 35, firefox: 55, webkit: some.size }
 
 const hasControl = ({ name }: Vector): boolean => isThorough || some.has(name)
 
 const names = (list: { vector: Vector }[]): string[] => list.map(({ vector }) => vector.name)
 
 /**
- * Runs every vector of a browser, each in its own page load. An unprotected page must get through.
+ * Runs the vectors of a browser, each in its own page load. An unprotected page must get through.
  * The page in the sandbox must run and must not get through.
  */
 describe('the sandbox blocks', () => {
@@ -57,13 +66,13 @@ describe('the sandbox blocks', () => {
   })
 
   for (const [name, open] of allBrowsers) {
-    const tried = vectors.filter((vector) => name !== 'webkit' || some.has(vector.name))
+    const tried = vectors.filter((vector, at) => isTried(vector, at, name))
     const path = findBrowser(name)
     test.concurrent.skipIf(path === undefined)(
       name,
       async () => {
         const outcomes = await runVectors(await open(path ?? ''), tried, hasControl)
-        expect(outcomes.length).toBeGreaterThanOrEqual(name === 'webkit' ? some.size : 160)
+        expect(outcomes.length).toBeGreaterThanOrEqual(leastTried[name] ?? 0)
         expect({
           dead: names(outcomes.filter(({ control }) => control === false)),
           idle: names(outcomes.filter(({ ran }) => !ran)),

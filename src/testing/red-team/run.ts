@@ -7,7 +7,7 @@ import type { Vector } from './vector.ts'
 const tabsAtOnce = { chromium: 10, firefox: 5, webkit: 3 }
 const controlMs = 5_000
 const loadMs = 12_000
-/** Time to watch a protected page after it has run and was clicked. */
+/** The least time to watch a protected page after it has run and was clicked. */
 const settleMs = 700
 const lookupMs = 2_500
 
@@ -30,6 +30,8 @@ interface Attempt {
 }
 
 const idOf = (mark: string): string => mark.padStart(12, '0')
+const probeId = idOf('probe')
+const probePage = '<script>fetch(`http://127.0.0.1:${location.hash.slice(1)}`)</script>'
 const cdnHost = 'cdn.jsdelivr.net'
 const nameOf = (mark: string): string => `rt-${mark}.localhost`
 
@@ -86,7 +88,30 @@ function addressOf({ vector, guarded, mark }: Attempt, origin: string): string {
   return `${origin}/${guarded ? 'a' : open}/${idOf(mark)}`
 }
 
-async function runAttempt(tab: Tab, target: Target, attempt: Attempt): Promise<void> {
+/** Opens an unprotected page that sends something out. Returns whether it got through. */
+type Probe = () => Promise<boolean>
+
+/**
+ * A page without processor time looks like one that the sandbox blocked. So a protected page is
+ * watched until an unprotected one, opened later in the same browser, has got through.
+ */
+function openProbe(watcher: Tab, origin: string): Probe {
+  return async () => {
+    const canary = await openCanary()
+    const id = `probe${canary.port}`
+    await watcher.evaluate(`(() => {
+      const frame = document.createElement('iframe')
+      Object.assign(frame, { id: '${id}', src: '${origin}/inner/${probeId}#${canary.port}' })
+      document.body.append(frame)
+    })()`)
+    const isThrough = await until(async () => canary.connected || undefined, loadMs)
+    await watcher.evaluate(`document.getElementById('${id}').remove()`)
+    canary.close()
+    return isThrough === true
+  }
+}
+
+async function runAttempt(tab: Tab, target: Target, attempt: Attempt, probe: Probe): Promise<void> {
   const { vector, guarded } = attempt
   const before = tab.seen().length
   const through = async (): Promise<true | undefined> => {
@@ -96,7 +121,8 @@ async function runAttempt(tab: Tab, target: Target, attempt: Attempt): Promise<v
   await tab.goto(addressOf(attempt, target.origin))
   await until(async () => (await through()) ?? (attempt.ran || undefined), loadMs)
   if (vector.hand) await hand(tab, vector.hand)
-  if (guarded) await Bun.sleep(settleMs)
+  let isWatched = true
+  if (guarded) [isWatched] = await Promise.all([probe(), Bun.sleep(settleMs)])
   // A lookup is known only from the log that the browser leaves.
   else if (vector.by === 'lookup') await Bun.sleep(lookupMs)
   else if (!(await until(through, controlMs)) && vector.hand) {
@@ -105,6 +131,7 @@ async function runAttempt(tab: Tab, target: Target, attempt: Attempt): Promise<v
     await until(through, controlMs)
   }
   await through()
+  attempt.ran &&= isWatched
 }
 
 async function hand(tab: Tab, what: NonNullable<Vector['hand']>): Promise<void> {
@@ -120,6 +147,7 @@ async function inTabs(
   browser: Browser,
   target: Target,
   attempts: Attempt[],
+  probe: Probe,
 ): Promise<void> {
   const queue = [...attempts]
   const worker = async (): Promise<void> => {
@@ -127,7 +155,7 @@ async function inTabs(
     for (let attempt = queue.shift(); attempt; attempt = queue.shift()) {
       // A page that crashes its tab is tried again in a new one.
       for (let tries = 0; tries < 2; tries += 1) {
-        const whole = await runAttempt(tab, target, attempt).then(
+        const whole = await runAttempt(tab, target, attempt, probe).then(
           () => true,
           () => false,
         )
@@ -146,12 +174,13 @@ async function runAll(browser: Browser, target: Target, attempts: Attempt[]): Pr
   try {
     const watcher = await browser.open()
     await watcher.goto(`${target.origin}/watch`)
-    await inTabs(tabsAtOnce[browser.name], browser, target, attempts)
+    const probe = openProbe(watcher, target.origin)
+    await inTabs(tabsAtOnce[browser.name], browser, target, attempts, probe)
     // Failed attempts get a second try, because a busy machine or a background tab can delay them.
     const left = attempts.filter((attempt) =>
       attempt.guarded ? !attempt.ran : attempt.vector.by !== 'lookup' && !reached(attempt, target),
     )
-    await inTabs(1, browser, target, left)
+    await inTabs(1, browser, target, left, probe)
   } finally {
     await browser.close()
   }
@@ -187,6 +216,7 @@ export async function runVectors(
       attempts.push({ vector, mark, guarded, canary: await openCanary(), ...start })
     }
   }
+  hosted.put(probeId, probePage)
   const library = `${target.origin}${librariesPath}${await putOtherApp(hosted)}`
   for (const attempt of attempts) {
     const id = idOf(attempt.mark)
