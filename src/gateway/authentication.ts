@@ -54,13 +54,6 @@ export const spenderOf = (owner: Owner): Spender => ({
   cap: { key: owner.owner, max: null },
 })
 
-declare module '../http/request-context.ts' {
-  interface RequestContext {
-    /** The authenticated spender of a gateway request. */
-    spender?: KeySpender
-  }
-}
-
 /**
  * Returns the account that a request's key spends (document 2, section 5): a key of a gateway
  * account or of an agent. Throws no_key, bad_key.
@@ -163,11 +156,7 @@ export const key: Access<KeySpender, GatewayErrorName> = {
   errors: ['no_key', 'bad_key', 'key_expired', 'key_rate', 'rate_limited'],
   security: [{ key: [] }],
   idempotencyHeader,
-  async identify(ctx, sender) {
-    const spender = await getSpender(ctx, sender)
-    sender.context.spender = spender
-    return spender
-  },
+  identify: getSpender,
   payerOf: ({ owner, account, cap }) => (owner.kind === 'agent' ? { account, cap } : undefined),
   bodyBytesMax: gatewayBodyBytesMax,
 }

@@ -2,7 +2,6 @@ import type { AppContext } from '../context.ts'
 import { describeApi } from '../http/api-description.ts'
 import type { Entity } from '../http/entity.ts'
 import type { Operation } from '../http/operation.ts'
-import { describedRoutes } from '../http/routes.ts'
 import type { Tag } from './operation.ts'
 
 const tags: Record<Tag, string> = {
@@ -35,13 +34,16 @@ export const describeGateway = (
   ctx: AppContext,
   operations: readonly Operation[],
 ): Promise<Entity> =>
-  describeApi(describedRoutes(operations, '/v1'), {
-    title: 'Berth model gateway',
-    version: '1.0.0',
-    description: overview,
-    server: `${ctx.urls.gateway}/v1`,
-    prefix: '/v1',
-    key: 'A gateway key or an agent key.',
-    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
-    parameters,
-  })
+  describeApi(
+    { '/v1': operations },
+    {
+      title: 'Berth model gateway',
+      version: '1.0.0',
+      description: overview,
+      server: `${ctx.urls.gateway}/v1`,
+      prefix: '/v1',
+      key: 'A gateway key or an agent key.',
+      tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+      parameters,
+    },
+  )

@@ -11,15 +11,8 @@ import type { Actor, Caller } from './agents/caller.ts'
 import { recordKeyNetwork } from './agents/key-networks.ts'
 import { suspensionError } from './agents/suspension.ts'
 
-declare module '../http/request-context.ts' {
-  interface RequestContext {
-    /** The authenticated agent of an Agent API request. */
-    caller?: Caller
-  }
-}
-
 /**
- * Returns the agent whose key a request has (document 1, section 5). Reads it once per request.
+ * Returns the agent whose key a request has (document 1, section 5).
  * Throws agents_off, no_key, bad_key, wrong_key_kind, account_closed, account_suspended.
  */
 async function getCaller(ctx: AppContext, sender: Sender, isClaim = false): Promise<Caller> {
@@ -32,9 +25,7 @@ async function getCaller(ctx: AppContext, sender: Sender, isClaim = false): Prom
   if (owner.closed !== null) throw new ApiError('account_closed')
   if (owner.suspended !== null) throw suspensionError(owner)
   recordKeyNetwork(ctx, owner.id, sender.context.client)
-  const caller = { agent: owner, key }
-  sender.context.caller = caller
-  return caller
+  return { agent: owner, key }
 }
 
 /** Returns whether the key of a long-lived connection is still neither revoked nor suspended. */

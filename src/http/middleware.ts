@@ -70,7 +70,7 @@ export const agentApiPolicy =
       ? hosting.apiErrorResponse(new ApiError('rate_limited', rejection))
       : await next(request, context)
     reportLimit(response.headers, limit, context.client.group)
-    setHeaders(response.headers, receiptHeaders(ctx, { context }))
+    setHeaders(response.headers, receiptHeaders(ctx, context))
     return openToAllOrigins(response)
   }
 
@@ -102,7 +102,7 @@ export const gatewayPolicy =
       ? gateway.rateLimitResponse(rejection.max, rejection.retryAfter)
       : await next(request, context)
     const response = await toOwnEnvelope(pathOf(request.url), openAiResponse, context.id)
-    setHeaders(response.headers, receiptHeaders(ctx, { context }))
+    setHeaders(response.headers, receiptHeaders(ctx, context))
     reportIgnoredFields(response.headers, context.ignoredFields)
     const left = reportLimit(response.headers, limit, context.client.group)
     if (left) {

@@ -1,5 +1,4 @@
 import type { AppContext } from '../context.ts'
-import { lookUp } from '../core/schema.ts'
 import { ApiError, type ErrorName } from '../errors.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -28,13 +27,6 @@ export function noteError(
 
 const causeCharsMax = 200
 
-/** Codes of the web framework. */
-const frameworkCodes: Record<string, string> = {
-  VALIDATION: 'bad_request',
-  PARSE: 'bad_request',
-  NOT_FOUND: 'unknown path',
-}
-
 /** Returns the name of an expected error, or the message of another one without any values. */
 function causeOf(error: unknown): string {
   if (error instanceof ApiError) return error.errorName
@@ -42,7 +34,7 @@ function causeOf(error: unknown): string {
   // A failed query has its parameters in the message. The log has the stack.
   const cause = 'query' in error && error.cause instanceof Error ? error.cause : error
   if ('code' in cause && typeof cause.code === 'string') {
-    return lookUp(frameworkCodes, cause.code) ?? cause.code.slice(0, causeCharsMax)
+    return cause.code === 'NOT_FOUND' ? 'unknown path' : cause.code.slice(0, causeCharsMax)
   }
   return `${cause.name}: ${cause.message.split('\n')[0] ?? ''}`.slice(0, causeCharsMax)
 }

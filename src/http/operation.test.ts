@@ -46,7 +46,12 @@ test('every route is that of an operation, except a redirect and an alias', () =
 describe('a declaration', () => {
   test('of authentication takes effect before the body is read', async () => {
     const statuses = { agent: 401, person: 401, key: 401 }
-    for (const { id, auth, method, path } of operations) {
+    for (const {
+      id,
+      access: { auth },
+      method,
+      path,
+    } of operations) {
       if (auth === 'none') continue
       const url = path.replace(/:\w+/g, 'AAAAAAAAAAAA')
       const body = method === 'GET' ? undefined : '{"broken'

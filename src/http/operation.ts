@@ -171,7 +171,6 @@ export interface Operation extends Omit<Declaration<string, string>, 'errors'> {
   method: string
   /** Path pattern inside its API: "/explore/:id/review". */
   path: string
-  auth: string
   access: Access<unknown>
   /**
    * Names of the API's errors, those of the authentication first. They include its rate limits, and
@@ -191,7 +190,7 @@ export interface NamedOperation<Caller, Params, Output extends Outcomes> extends
   run(ctx: AppContext, call: Call<Caller, Params>): unknown
 }
 
-/** Errors of every operation that credits pay for, because payments add credits (payments.ts). */
+/** Errors of every operation that credits pay for, because payments add credits (payment.ts). */
 export const paymentErrors = [
   'bad_payment',
   'payment_rejected',
@@ -246,7 +245,6 @@ export const operationBuilder =
       ...specification,
       method,
       path,
-      auth: access.auth,
       input,
       errors: all,
       errorSchemas: () => errorSchemas(all),

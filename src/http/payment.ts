@@ -12,7 +12,7 @@ import {
 } from '../payments/x402/payload.ts'
 import type { X402 } from '../payments/x402/x402.ts'
 import type { IncomingCall, Payer } from './operation.ts'
-import type { Shortfall } from './request-context.ts'
+import type { RequestContext, Shortfall } from './request-context.ts'
 
 /** An error that a payment resolves, with the offer that the client can pay. */
 export class OfferedError extends Error {
@@ -72,6 +72,7 @@ export async function withPayment<Result>(
   const call = { ctx, x402, incoming, payer }
   if (!payment) return run().catch(async (error: unknown) => rejectWithOffer(call, error))
   const { context } = incoming
+  context.paymentVersion = payment.version
   try {
     const result = await run()
     context.receipt = await x402.findReceipt(payment, payer.account)
@@ -84,8 +85,6 @@ export async function withPayment<Result>(
     }
     await checkDailyCap(ctx.db.read, payer.cap, shortfall.spends, ctx.clock.now())
     context.receipt = await settle(call, payment, shortfall)
-  } finally {
-    context.paymentVersion = payment.version
   }
   return run().catch(async (error: unknown) => rejectWithOffer(call, error))
 }
@@ -139,12 +138,17 @@ export function shortfallOf(error: unknown): Shortfall | undefined {
   return { amount: nano(needed - available), spends: nano(needed) }
 }
 
-/** Returns the headers of the receipt of a call; none without one. */
-export function receiptHeaders(
+/** Returns the header with the receipt of a call, if it has one. */
+export const receiptOf = (
   { x402 }: AppContext,
-  { context: { receipt, paymentVersion } }: Pick<IncomingCall, 'context'>,
-): Record<string, string> {
-  if (!x402 || !receipt || paymentVersion === undefined) return {}
-  const [name, value] = receiptHeader(x402.network, paymentVersion, receipt)
-  return { [name]: value, 'cache-control': noCache }
+  { receipt, paymentVersion }: RequestContext,
+): [name: string, value: string] | undefined =>
+  x402 && receipt && paymentVersion
+    ? receiptHeader(x402.network, paymentVersion, receipt)
+    : undefined
+
+/** Returns the headers of a response to a call that was paid; none for another call. */
+export function receiptHeaders(ctx: AppContext, context: RequestContext): Record<string, string> {
+  const [name, value] = receiptOf(ctx, context) ?? []
+  return name && value ? { [name]: value, 'cache-control': noCache } : {}
 }

@@ -4,6 +4,7 @@ import type { AppContext } from '../context.ts'
 import { lazyFor } from '../core/lazy.ts'
 import { isRecord } from '../core/schema.ts'
 import { ApiError, rejectRequest } from '../errors.ts'
+import { idempotencyKeyOf } from '../idempotency/idempotency.ts'
 import { jsonBodyBytesMax } from '../limits.ts'
 import { emptyProblem } from './body-kind.ts'
 import { readJsonBody } from './body.ts'
@@ -39,7 +40,7 @@ export async function perform(
   const params = checkFields(input.params, incoming.params)
   const query = checkFields(input.query, incoming.query)
   const body = input.read ? await input.read(incoming) : sent
-  const ref = refOf(body) ?? headers.get('idempotency-key') ?? undefined
+  const ref = idempotencyKeyOf(incoming, refOf(body))
   const call = {
     caller,
     params,

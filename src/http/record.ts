@@ -71,7 +71,6 @@ export function record(
   })
 }
 
-/** Tells the other servers of a change before the client can ask them for it. */
-export async function announceChange({ db, state: { appChanges } }: AppContext): Promise<void> {
-  if (db.kind === 'postgres') await appChanges.announce()
-}
+/** Returns whether a call of this method may change what other servers must learn of. */
+export const mayChange = ({ db }: AppContext, method: string): boolean =>
+  db.kind === 'postgres' && !/^(GET|HEAD|OPTIONS)$/.test(method)

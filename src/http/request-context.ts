@@ -18,10 +18,7 @@ export interface Shortfall {
   share?: DirectPayment
 }
 
-/**
- * The state of one request. It serves limits, the log and `x-request-id`. Each API adds its
- * authenticated caller.
- */
+/** The state of one request. It serves limits, the log and `x-request-id`. */
 export interface RequestContext {
   readonly id: string
   /** The client at its address, which trusted proxies forward, and with the key that it sent. */

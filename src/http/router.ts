@@ -26,7 +26,7 @@ import {
   type RequestHandler,
   withRequestLog,
 } from './middleware.ts'
-import { announceChange } from './record.ts'
+import { mayChange } from './record.ts'
 import { pathOf, type RequestContext, setRequestContext } from './request-context.ts'
 import { networkRejection } from './restrict.ts'
 
@@ -182,7 +182,9 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
       }
       setRequestContext(request, context)
       const response = runFor(context.client, () => handlers[part](request, context))
-      return isChange(request, part) ? withAnnouncement(ctx, response) : response
+      return mayChange(ctx, request.method) && /^(api|pages)$/.test(part)
+        ? withAnnouncement(ctx, response)
+        : response
     })
   }
 
@@ -193,15 +195,13 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
   }
 }
 
-const isChange = ({ method }: Request, part: string): boolean =>
-  /^(api|pages)$/.test(part) && !/^(GET|HEAD|OPTIONS)$/.test(method)
-
+/** Tells the other servers of a change before the client can ask them for it. */
 async function withAnnouncement(
   ctx: AppContext,
   pending: Response | Promise<Response>,
 ): Promise<Response> {
   const response = await pending
-  if (response.status < 400) await announceChange(ctx)
+  if (response.status < 400) await ctx.state.appChanges.announce()
   return response
 }
 

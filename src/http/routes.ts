@@ -1,14 +1,12 @@
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../context.ts'
-import type { DescribedRoute } from './api-description.ts'
 import { entityResponse } from './entity.ts'
 import { eventStream } from './event-stream.ts'
 import type { Operation } from './operation.ts'
 import { Content, Events, Replay, Revalidated, Success } from './outcome.ts'
 import { perform } from './perform.ts'
-import { getRequestContext, pathOf } from './request-context.ts'
+import { pathOf, senderOf } from './request-context.ts'
 
 /** The fields of Elysia's context that a call needs. */
 interface RouteContext {
@@ -43,11 +41,15 @@ export async function serveOperation(
   urlOf: (path: string) => string,
   { request, params = {}, query = {} }: RouteContext,
 ): Promise<Response> {
-  const { method, headers, signal } = request
-  const context = getRequestContext(request)
-  const sender = { method, headers, signal, context, resource: urlOf(pathOf(request.url)) }
-  const call = { ...sender, params, query, source: { request } }
-  return toResponse(ctx, request, await perform(ctx, operation, call))
+  const outcome = await perform(ctx, operation, {
+    ...senderOf(request),
+    signal: request.signal,
+    resource: urlOf(pathOf(request.url)),
+    params,
+    query,
+    source: { request },
+  })
+  return toResponse(ctx, request, outcome)
 }
 
 /** Returns the response to a request from the outcome of an operation. */
@@ -68,45 +70,4 @@ export function toResponse(ctx: AppContext, request: Request, outcome: unknown):
   const { body, headers } = outcome
   // The runtime reads generators, which its types do not know.
   return new Response(body, { status: body === null ? 204 : 200, headers })
-}
-
-/** Returns the routes of operations for the description of their API, with schemas. */
-export const describedRoutes = (
-  operations: readonly Operation[],
-  prefix: string,
-): DescribedRoute[] =>
-  operations.map((operation) => {
-    const { method, path, input, id, tag, summary, description, access, errors } = operation
-    const { idempotent } = operation
-    const { params, query, body, bodies } = input
-    return {
-      method,
-      path: prefix + path,
-      hooks: {
-        params,
-        query,
-        body: body === 'none' ? undefined : body,
-        response: responsesOf(operation),
-        detail: {
-          operationId: id,
-          tags: [tag],
-          summary,
-          ...(description && { description }),
-          ...(bodies && { requestBody: { required: true, content: bodies } }),
-          ...(idempotent && access.idempotencyHeader && { parameters: [access.idempotencyHeader] }),
-          security: access.security,
-          operation: { errors },
-        },
-      },
-    }
-  })
-
-/** Returns the schemas of all responses. 202 is a running job, and a pending payment. */
-function responsesOf({ output, errorSchemas }: Operation) {
-  const responses = { ...output }
-  for (const [status, schema] of Object.entries(errorSchemas())) {
-    const success = output[Number(status)]
-    responses[Number(status)] = success ? Type.Union([success, schema]) : schema
-  }
-  return responses
 }

@@ -139,9 +139,9 @@ const withoutText = [
 test('MCP has each operation that is not hidden, no person operation, and returns a text', () => {
   const names = new Set(tools.map(({ operation }) => operation.id))
   const others = agentOperations.filter(({ id }) => !names.has(id))
-  const left = others.filter(({ mcp, auth }) => mcp !== 'hidden' && auth !== 'person')
+  const left = others.filter(({ mcp, access }) => mcp !== 'hidden' && access.auth !== 'person')
   expect(left.map(({ id }) => id)).toEqual(withoutText)
-  expect(tools.filter(({ operation: { auth } }) => auth === 'person')).toEqual([])
+  expect(tools.filter(({ operation: { access } }) => access.auth === 'person')).toEqual([])
 })
 
 describe('HTTP and MCP have equal outcomes', () => {
@@ -151,7 +151,7 @@ describe('HTTP and MCP have equal outcomes', () => {
       for (const key of [undefined, 'ak_bogus', gatewayKey]) {
         const [http, mcp] = await both(tool, () => ({ key }))
         expect(mcp).toEqual(http)
-        if (tool.operation.auth === 'agent') expect(http.isError).toBe(true)
+        if (tool.operation.access.auth === 'agent') expect(http.isError).toBe(true)
       }
     },
   )

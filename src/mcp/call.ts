@@ -11,9 +11,9 @@ import { contentOf } from '../http/entity.ts'
 import { noteError } from '../http/note-error.ts'
 import type { IncomingCall } from '../http/operation.ts'
 import { Content, Replay, Revalidated, Success } from '../http/outcome.ts'
-import { offeredBody, OfferedError, receiptHeaders } from '../http/payment.ts'
+import { offeredBody, OfferedError, receiptOf } from '../http/payment.ts'
 import { perform } from '../http/perform.ts'
-import { admit, announceChange, innerContext, record } from '../http/record.ts'
+import { admit, innerContext, mayChange, record } from '../http/record.ts'
 import { getRequestContext, type RequestContext } from '../http/request-context.ts'
 import { readApiKey } from '../keys/request-key.ts'
 import { fromHeader, toHeader } from '../payments/x402/header.ts'
@@ -47,16 +47,15 @@ export async function callTool(
   const response = await runFor(inner.client, () => performTool(ctx, tool, incoming, context))
   const { status, value } = response
   // The stream of the MCP response has begun, so the router cannot tell of the change after it.
-  if (tool.operation.method !== 'GET' && status < 400) await announceChange(ctx)
+  if (mayChange(ctx, tool.operation.method) && status < 400) await ctx.state.appChanges.announce()
   const ms = stopwatch() - startedAt
   record(ctx, 'api', { context: inner, method: tool.operation.method, status, ms })
-  const { ['cache-control']: _, ...receipt } = receiptHeaders(ctx, incoming)
-  const [header] = Object.values(receipt)
+  const [, receipt] = receiptOf(ctx, inner) ?? []
   return {
     content: [{ type: 'text', text: response.text }],
     ...(isRecord(value) && { structuredContent: value }),
     ...(status >= 400 && { isError: true }),
-    ...(header !== undefined && { _meta: { [receiptName]: fromHeader(header) } }),
+    ...(receipt !== undefined && { _meta: { [receiptName]: fromHeader(receipt) } }),
   }
 }
 
@@ -76,7 +75,8 @@ function callOf(
   for (const [name, value] of Object.entries(args)) {
     const place = places.get(name)
     // Booleans are the texts true and false in a query.
-    if (place) at[place][name] = place === 'query' && value === !!value ? String(value) : value
+    if (place)
+      at[place][name] = place === 'query' && typeof value === 'boolean' ? String(value) : value
   }
   const key = typeof args['key'] === 'string' ? args['key'] : readApiKey(mcpRequest.headers)
   const hasBody = [...places.values()].includes('body')

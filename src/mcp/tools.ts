@@ -44,7 +44,7 @@ export function toolsOf(
   return operations.flatMap((operation) => {
     const own = declared.get(operation.operationId)
     const successes = successesOf(operation)
-    if (!own || !successes || own.auth === 'person' || own.mcp === 'hidden') return []
+    if (!own || !successes || own.access.auth === 'person' || own.mcp === 'hidden') return []
     return [{ operation: own, ...toolOf(operation, successes, records) }]
   })
 }

@@ -2,11 +2,11 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import type { Actor } from '../hosting/agents/caller.ts'
-import { getActingAgent } from '../hosting/people/owned-agents.ts'
 import type { NamedOperation } from '../http/operation.ts'
 import { valueOf } from '../http/outcome.ts'
 import { perform } from '../http/perform.ts'
 import { senderOf } from '../http/request-context.ts'
+import { actingAgent } from './explore/visitor.ts'
 import type { Form } from './forms.ts'
 import type { UserRequest } from './session.ts'
 
@@ -15,13 +15,14 @@ import type { UserRequest } from './session.ts'
  * form as its body. Returns the value of its success. Throws its errors, and those of
  * `getActingAgent`.
  */
-export async function submit<Params extends object, Success extends TSchema>(
-  { ctx, request, visitor }: UserRequest,
+export async function submit<Params extends Record<string, string>, Success extends TSchema>(
+  req: UserRequest,
   form: Form,
   operation: NamedOperation<Actor, Params, { 200: Success } | { 201: Success }>,
   params: Params,
 ): Promise<Static<Success>> {
-  const agent = await getActingAgent(ctx, visitor.person, form.text('as'))
+  const { ctx, request } = req
+  const agent = await actingAgent(req, form)
   const { input, output } = operation
   const body = input.body === 'none' ? undefined : input.body
   const outcome = await perform(ctx, operation, {
@@ -29,7 +30,7 @@ export async function submit<Params extends object, Success extends TSchema>(
     signal: request.signal,
     resource: '',
     caller: { agent },
-    params: Object.fromEntries(Object.entries(params)),
+    params,
     query: {},
     source: { value: body && readFields(body, form) },
   })

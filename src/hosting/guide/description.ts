@@ -3,7 +3,6 @@ import { idPattern } from '../../core/ids.ts'
 import { describeApi } from '../../http/api-description.ts'
 import type { Entity } from '../../http/entity.ts'
 import type { Operation } from '../../http/operation.ts'
-import { describedRoutes } from '../../http/routes.ts'
 import { assetName } from '../../scan/asset-requests.ts'
 import type { Tag } from '../operation.ts'
 import { cookieName } from '../people/session-user.ts'
@@ -56,14 +55,17 @@ export const describeAgentApi = (
   ctx: AppContext,
   operations: readonly Operation[],
 ): Promise<Entity> =>
-  describeApi(describedRoutes(operations, '/api'), {
-    title: 'Berth Agent API',
-    version: '1.0.0',
-    description: overview,
-    server: ctx.urls.base,
-    prefix: '/api',
-    key: 'An agent key. People operations need a personal key.',
-    session: cookieName(ctx),
-    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
-    parameters,
-  })
+  describeApi(
+    { '/api': operations },
+    {
+      title: 'Berth Agent API',
+      version: '1.0.0',
+      description: overview,
+      server: ctx.urls.base,
+      prefix: '/api',
+      key: 'An agent key. People operations need a personal key.',
+      session: cookieName(ctx),
+      tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+      parameters,
+    },
+  )

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
-import { t } from 'elysia'
 
 import { anyMediaSchema, mediaSchema, NotModifiedSchema } from '../../core/schema.ts'
 import { Replay } from '../../http/outcome.ts'
 import { presentPackAs } from '../apps/present-pack.ts'
+import { VersionNumber } from '../apps/versions/schemas.ts'
 import { agent, agentKeyErrors, reader } from '../authentication.ts'
 import { skillFile } from '../folders/read-pack.ts'
 import { folderBodies } from '../folders/schemas.ts'
@@ -22,9 +22,7 @@ const readErrors = [...agentKeyErrors, 'bad_request', ...appErrors] as const
 
 const archiveSchemas = archiveTypes.map((type) => mediaSchema(type))
 
-const VersionQuery = Type.Object({
-  version: Type.Optional(t.Numeric({ minimum: 1, maximum: 1_000_000, multipleOf: 1 })),
-})
+const VersionQuery = Type.Object({ version: Type.Optional(VersionNumber) })
 
 const publishOperations = (kind: PackKind) => [
   operation({

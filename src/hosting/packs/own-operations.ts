@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import { t } from 'elysia'
 
 import { pageHighestFirst, pageNewestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../http/list-query.ts'
@@ -8,6 +7,7 @@ import * as apps from '../apps/apps.ts'
 import { deleteApp, restoreDeletedApp } from '../apps/deletion.ts'
 import { changeItem } from '../apps/publish.ts'
 import { ChangeAppSchema, DeletedAppSchema } from '../apps/schemas.ts'
+import { VersionNumber } from '../apps/versions/schemas.ts'
 import { presentVersion, restoreVersion } from '../apps/versions/versions.ts'
 import { agent } from '../authentication.ts'
 import type { PackKind } from '../kinds.ts'
@@ -16,7 +16,6 @@ import { presentOwn } from './packs.ts'
 import * as schemas from './schemas.ts'
 
 const tag = 'Skills and frameworks'
-const VersionNumber = t.Numeric({ minimum: 1, maximum: 1_000_000, multipleOf: 1 })
 
 const versionOperations = (kind: PackKind) => [
   operation({

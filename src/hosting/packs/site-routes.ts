@@ -1,13 +1,14 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
+import type { Revalidated } from '../../http/outcome.ts'
 import { getRequestContext, senderOf } from '../../http/request-context.ts'
 import { toResponse } from '../../http/routes.ts'
 import { checkAgentsOn, findReader } from '../authentication.ts'
 import { skillFile } from '../folders/read-pack.ts'
 import type { PackKind } from '../kinds.ts'
 import { getIndexedPack, getIndexes } from './discovery.ts'
-import { readArchive, readFlatArchive, readPackFile, splitEnding } from './serve.ts'
+import { type PackRead, readArchive, readFlatArchive, readPackFile, splitEnding } from './serve.ts'
 
 /** Programs of all origins may read what is public. */
 const open = { 'cache-control': 'no-cache', 'access-control-allow-origin': '*' }
@@ -29,37 +30,33 @@ const linkRoutes = (ctx: AppContext, kind: PackKind) =>
     .get(`/${kind}s/:id`, async ({ params, request }) => {
       const { id, ending } = splitEnding(params.id)
       return ending
-        ? toResponse(
-            ctx,
-            request,
-            await readArchive(ctx, await readOf(ctx, kind, id, request), ending),
-          )
+        ? serve(ctx, kind, id, request, async (read) => readArchive(ctx, read, ending))
         : Response.redirect(`/explore/${encodeURIComponent(id)}`, 302)
     })
-    .get(`/${kind}s/:id/archive.tar.gz`, async ({ params: { id }, request }) =>
-      toResponse(ctx, request, await readFlatArchive(ctx, await readOf(ctx, kind, id, request))),
+    .get(`/${kind}s/:id/archive.tar.gz`, ({ params: { id }, request }) =>
+      serve(ctx, kind, id, request, async (read) => readFlatArchive(ctx, read)),
     )
-    .get(`/${kind}s/:id/SKILL.md`, async ({ params: { id }, request }) =>
-      toResponse(
-        ctx,
-        request,
-        await readPackFile(ctx, await readOf(ctx, kind, id, request), skillFile),
-      ),
+    .get(`/${kind}s/:id/SKILL.md`, ({ params: { id }, request }) =>
+      serve(ctx, kind, id, request, async (read) => readPackFile(ctx, read, skillFile)),
     )
-    .get(`/${kind}s/:id/files/*`, async ({ params, request }) =>
-      toResponse(
-        ctx,
-        request,
-        await readPackFile(ctx, await readOf(ctx, kind, params.id, request), params['*']),
-      ),
+    .get(`/${kind}s/:id/files/*`, ({ params: { id, '*': path }, request }) =>
+      serve(ctx, kind, id, request, async (read) => readPackFile(ctx, read, path)),
     )
 
-async function readOf(ctx: AppContext, kind: PackKind, id: string, request: Request) {
+/** Answers a request for a pack, or for a version of it (`?version=`), with what `read` reads. */
+async function serve(
+  ctx: AppContext,
+  kind: PackKind,
+  id: string,
+  request: Request,
+  read: (pack: PackRead) => Promise<Revalidated>,
+): Promise<Response> {
   const number = Number(new URL(request.url).searchParams.get('version') ?? undefined)
   const version = Number.isInteger(number) ? { version: number } : {}
   const sender = senderOf(request)
   const { client } = sender.context
-  return { id, kind, client, reader: await findReader(ctx, sender), ...version }
+  const reader = await findReader(ctx, sender)
+  return toResponse(ctx, request, await read({ id, kind, client, reader, ...version }))
 }
 
 /** Agent Skills Discovery 0.2.0 and 0.1.0, of the server or of one maker. */

@@ -9,7 +9,6 @@ import {
   withPaths,
 } from '../../http/api-description.ts'
 import { entityResponse } from '../../http/entity.ts'
-import { describedRoutes } from '../../http/routes.ts'
 
 const Schema = Type.Record(Type.String(), Type.Unknown())
 const Document = Type.Object({
@@ -48,11 +47,12 @@ export const getGatewayDocument = async ({ request }: Server): Promise<Document>
 
 /** Returns a document of the APIs of others that the gateway has: those are below other paths. */
 export async function getForeignDocument(): Promise<Document> {
-  const routes = Object.entries(foreignOperations).flatMap(([prefix, operations]) =>
-    describedRoutes(operations, prefix),
-  )
   const unset = { description: '', server: '', prefix: '', key: '', tags: [], parameters: {} }
-  const entity = await describeApi(routes, { ...unset, title: 'Others', version: '1.0.0' })
+  const entity = await describeApi(foreignOperations, {
+    ...unset,
+    title: 'Others',
+    version: '1.0.0',
+  })
   const response = entityResponse(new Request('http://localhost/'), entity)
   return parseDocument(await response.json())
 }

@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import { t } from 'elysia'
 
 import { pageHighestFirst } from '../../../core/cursor.ts'
 import { ListQuery } from '../../../http/list-query.ts'
@@ -16,8 +15,6 @@ import { publishRequestErrors, readVersionRequest } from '../publish-request.ts'
 import { zipOf } from './export.ts'
 import * as schemas from './schemas.ts'
 import * as versions from './versions.ts'
-
-const VersionNumber = t.Numeric({ minimum: 1, maximum: 1_000_000, multipleOf: 1 })
 
 /** Headers of a download. A page is saved, never rendered. */
 const asFile = (name: string, type: string) => ({
@@ -86,7 +83,10 @@ const restoreVersion = operation({
   limits: ['publishes_limit'],
   summary: 'Publish an older version again.',
   access: agent,
-  input: { params: Type.Object({ id: Type.String(), version: VersionNumber }), body: 'none' },
+  input: {
+    params: Type.Object({ id: Type.String(), version: schemas.VersionNumber }),
+    body: 'none',
+  },
   output: { 201: schemas.RestoreVersionResponseSchema },
   errors: [...writeErrors, ...appErrors, ...publishErrors],
   async run(ctx, { caller, params }) {
@@ -102,7 +102,7 @@ const getHtml = operation({
   mcp: 7,
   summary: 'Read the html of a version; the newest by default.',
   access: agent,
-  input: { query: Type.Object({ version: Type.Optional(VersionNumber) }) },
+  input: { query: Type.Object({ version: Type.Optional(schemas.VersionNumber) }) },
   output: { 200: schemas.HtmlSchema },
   errors: ['bad_request', ...appErrors],
   async run(ctx, { caller, params, query }) {

@@ -1,8 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { t } from 'elysia'
 
 import { lineSchema, mediaSchema, nullable, oneOf, TimeSchema } from '../../../core/schema.ts'
 import { versionNoteCharsMax } from '../../../limits.ts'
 import { AppSchema, oneSource, ScanResultSchema, sourceProperties } from '../schemas.ts'
+
+/** The number of a version in a path or query. */
+export const VersionNumber = t.Numeric({ minimum: 1, maximum: 1_000_000, multipleOf: 1 })
 
 /** A version of an item. */
 export const VersionSchema = Type.Object(
