@@ -6,8 +6,8 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { sha256 } from '../src/core/ids.ts'
-import { buildArchive, readInstalled } from '../src/libraries/embedded.ts'
+import { buildArchive, readInstalled } from '../src/apps/libraries/embedded.ts'
+import { sha256 } from '../src/kernel/ids.ts'
 
 const bytesMax = 12 * 1_048_576
 

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 
-import { packageFiles, readPackageFile } from '../src/core/package-files.ts'
+import { packageFiles, readPackageFile } from '../src/kernel/package-files.ts'
 
 // Level 19 takes half a minute longer and saves 0.8 MB of 16 MB.
 const level = 9

@@ -16,7 +16,7 @@ if (scope !== undefined && scope !== 'quick' && scope !== 'all') {
 if (scope === 'all') process.env['TESTS'] = 'all'
 
 /** Tests that drive real browsers. */
-const withBrowsers = ['src/browser', 'src/web/browsing']
+const withBrowsers = ['src/apps/browser', 'src/site/browsing']
 /** Attacks on the sandbox in all browsers at once. */
 const attacks = ['src/testing/red-team']
 /** Pages in the sandbox. */
@@ -31,24 +31,24 @@ const unitFolders = unitModules.split(' ').map((name) => `src/${name}`)
 
 /** Tests of what owns SQL or locks, and one run through all operations. */
 const onBothEngines = [
-  'src/db',
-  'src/ledger',
-  'src/idempotency',
+  'src/kernel/db',
+  'src/money/ledger',
+  'src/money/idempotency',
   'src/jobs',
-  'src/payments',
-  'src/storage',
-  'src/models',
+  'src/money/payments',
+  'src/store',
+  'src/gateway/models',
   'src/gateway/accounts',
   'src/gateway/usage',
   'src/gateway/files',
   'src/gateway/batches',
-  'src/hosting/agents',
-  'src/hosting/explore',
-  'src/hosting/reviews',
-  'src/hosting/runs',
-  'src/hosting/people',
-  'src/hosting/me',
-  'src/hosting/concurrent-changes.test.ts',
+  'src/people/agents',
+  'src/apps/explore',
+  'src/apps/reviews',
+  'src/apps/runs',
+  'src/people',
+  'src/apps/me',
+  'src/apps/concurrent-changes.test.ts',
   'src/testing/bad-input.test.ts',
   'src/testing/contract.test.ts',
   'src/testing/properties.test.ts',

@@ -1,6 +1,6 @@
-import { parseArguments } from './cli/arguments.ts'
-import { run } from './cli/commands.ts'
-import { type CommandResult, failedWith } from './operator/command-result.ts'
+import { parseArguments } from './server/cli/arguments.ts'
+import { run } from './server/cli/commands.ts'
+import { type CommandResult, failedWith } from './server/operator/command-result.ts'
 
 /** Prints a result, on stdout for a success and on stderr for a failure, and ends the process. */
 async function exitWith({ ok, text }: CommandResult): Promise<never> {
@@ -13,7 +13,7 @@ async function exitWith({ ok, text }: CommandResult): Promise<never> {
 async function main(): Promise<void> {
   // New files are for their owner alone, also in a folder that others may enter.
   process.umask(0o077)
-  if (Bun.argv[2] === 'worker') return (await import('./core/worker-host.ts')).hostWorker()
+  if (Bun.argv[2] === 'worker') return (await import('./kernel/worker-host.ts')).hostWorker()
   const result = await run(parseArguments())
   if (result) await exitWith(result)
 }

@@ -1,4 +1,4 @@
-import type { Mode } from '../../src/web/models/modes.ts'
+import type { Mode } from '../../src/site/models/modes.ts'
 import { Attachments } from './playground/attachments.ts'
 import { readParameters, setUpFields, startersOf } from './playground/composer.ts'
 import type { Conversation } from './playground/conversation.ts'

@@ -1,8 +1,8 @@
 import { zipSync } from 'fflate'
 
-import { packPage } from '../../src/hosting/folders/page-folder.ts'
-import type { PageFile } from '../../src/hosting/folders/rewrite-page.ts'
-import { isZip, pageBounds, unzip } from '../../src/hosting/folders/unzip.ts'
+import { packPage } from '../../src/apps/folders/page-folder.ts'
+import type { PageFile } from '../../src/apps/folders/rewrite-page.ts'
+import { isZip, pageBounds, unzip } from '../../src/apps/folders/unzip.ts'
 import type { AppPreview } from './app-preview.ts'
 import { type Draft, openDrafts } from './new/drafts.ts'
 

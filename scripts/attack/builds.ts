@@ -60,5 +60,5 @@ export const run = (keys = 12, rounds = 3): Promise<AttackRow> =>
     { BUILDER_BROWSER: rounds > 0 ? 'auto' : 'off', DEMO_MODELS: 'on', BUILDS_PER_HOUR: '0' },
   )
 
-/** Builds that run at once (src/limits.ts). */
+/** Builds that run at once (src/kernel/limits.ts). */
 const slots = 4

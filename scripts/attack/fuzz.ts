@@ -2,7 +2,7 @@
  * `bun scripts/attack/fuzz.ts [requests] [seed]`: sends generated requests to all operations of
  * both APIs. Prints the responses by status, the slow ones and every problem. Exits 1 for one.
  */
-import { randomBelow } from '../../src/core/ids.ts'
+import { randomBelow } from '../../src/kernel/ids.ts'
 import { startTestServer } from '../../src/testing/fixtures/test-server.ts'
 import { fuzz } from '../../src/testing/openapi/fuzz.ts'
 

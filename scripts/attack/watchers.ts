@@ -1,7 +1,7 @@
 import { callsTo, noLimits } from '../bench/load/served.ts'
 import { type AttackRow, getFrom, inMs, measureVictim, shareOfCore, withServer } from './attack.ts'
 
-/** As many as an agent may have (src/limits.ts). */
+/** As many as an agent may have (src/kernel/limits.ts). */
 const streamsPerAgent = 8
 const opensAtOnce = 50
 /** A server that has just started compiles for this time. */

@@ -1,7 +1,7 @@
-import { stopwatch } from '../../src/core/time.ts'
-import type { GenerateRequest } from '../../src/generators/generate.ts'
-import { Generators } from '../../src/generators/generators.ts'
-import { checkPage } from '../../src/hosting/apps/builds/page-checks.ts'
+import { checkPage } from '../../src/apps/builds/page-checks.ts'
+import type { GenerateRequest } from '../../src/apps/generators/generate.ts'
+import { Generators } from '../../src/apps/generators/generators.ts'
+import { stopwatch } from '../../src/kernel/time.ts'
 import {
   startTestServer,
   type TestAgent,

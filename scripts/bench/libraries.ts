@@ -1,6 +1,6 @@
 import { type Browser, chromium } from 'playwright-core'
 
-import { embeddedLibraries } from '../../src/libraries/embedded.ts'
+import { embeddedLibraries } from '../../src/apps/libraries/embedded.ts'
 import { findBrowser } from '../../src/testing/browsers/browser.ts'
 import { median } from './load/load.ts'
 import { publishOn, startBerthServer } from './load/served.ts'

@@ -2,7 +2,7 @@
  * `bun scripts/bench/pack-scan.ts`: prints the verdicts of the safety check on each set of packs,
  * with the misses and the false alarms.
  */
-import { scanPack } from '../../src/scan/packs/scan-pack.ts'
+import { scanPack } from '../../src/apps/scan/packs/scan-pack.ts'
 import {
   type NamedScan,
   type PackSet,

@@ -2,7 +2,7 @@ import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { inspectNow } from '../../src/scan/inspection.ts'
+import { inspectNow } from '../../src/apps/scan/inspection.ts'
 import { bigPage } from '../../src/testing/fixtures/big-page.ts'
 import { countSyncs } from './gateway/syncs.ts'
 import { cpuNs, median, quick } from './load/load.ts'

@@ -16,11 +16,11 @@ const slow = [
   'src/testing/journeys/killed-builds.test.ts',
   'src/testing/journeys/people.test.ts',
   'src/gateway/paid/media.test.ts',
-  'src/hosting/apps/builds/builds.test.ts',
-  'src/browser/chromium.test.ts',
-  'src/web/browsing/pages.test.ts',
-  'src/web/browsing/payloads.test.ts',
-  'src/web/browsing/console.test.ts',
+  'src/apps/builds/builds.test.ts',
+  'src/apps/browser/chromium.test.ts',
+  'src/site/browsing/pages.test.ts',
+  'src/site/browsing/payloads.test.ts',
+  'src/site/browsing/console.test.ts',
 ]
 
 /**

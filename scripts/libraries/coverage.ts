@@ -8,10 +8,10 @@
  */
 import { join } from 'node:path'
 
-import { buildArchive, readInstalled } from '../../src/libraries/embedded.ts'
-import { findFont } from '../../src/libraries/find.ts'
-import type { Library } from '../../src/libraries/library.ts'
-import { findLibrary } from '../../src/libraries/store.ts'
+import { buildArchive, readInstalled } from '../../src/apps/libraries/embedded.ts'
+import { findFont } from '../../src/apps/libraries/find.ts'
+import type { Library } from '../../src/apps/libraries/library.ts'
+import { findLibrary } from '../../src/apps/libraries/store.ts'
 
 interface Use {
   source: string

@@ -2,7 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 
-import { claimTriesPerHour } from '../../src/limits.ts'
+import { claimTriesPerHour } from '../../src/kernel/limits.ts'
 import type { BerthServer } from '../bench/load/served.ts'
 import type { Target } from './take.ts'
 

@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path'
 
-import { randomBelow } from '../../src/core/ids.ts'
+import { randomBelow } from '../../src/kernel/ids.ts'
 import { startPostgresServer } from '../../src/testing/fixtures/postgres-server.ts'
 import { s3Error, startS3Proxy } from '../../src/testing/fixtures/s3-proxy.ts'
 import { bucketSettings, startS3Server } from '../../src/testing/fixtures/s3-server.ts'

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { randomBelow } from '../../src/core/ids.ts'
+import { randomBelow } from '../../src/kernel/ids.ts'
 import { killWhilePublishing } from '../../src/testing/processes/publish-kills.ts'
 
 const rounds = Number(Bun.argv[2] ?? 100)

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 
 import { SQL } from 'bun'
 
-import { databaseUrl } from '../../src/config/load.ts'
+import { databaseUrl } from '../../src/kernel/config/load.ts'
 import { scripts } from '../../src/testing/fakes/chat-scripts.ts'
 import { startFakeUpstream } from '../../src/testing/fakes/upstream.ts'
 import { createDatabase, dropDatabase } from '../../src/testing/fixtures/databases.ts'

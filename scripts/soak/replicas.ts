@@ -5,7 +5,7 @@
  * Default: 600 seconds. Acknowledged content must survive, each call must be charged once, and
  * `berth doctor` must find nothing. Needs Debian's packages postgresql, swift-* and nginx-light.
  */
-import { randomBelow } from '../../src/core/ids.ts'
+import { randomBelow } from '../../src/kernel/ids.ts'
 import { killReplicas } from '../../src/testing/replicas/kill-loop.ts'
 
 const seconds = Number(Bun.argv[2] ?? 600)

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { randomBelow } from '../../src/core/ids.ts'
+import { randomBelow } from '../../src/kernel/ids.ts'
 import { killWhileToppingUp } from '../../src/testing/processes/topup-kills.ts'
 
 const rounds = Number(Bun.argv[2] ?? 300)

@@ -9,8 +9,8 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { randomBelow } from '../../src/core/ids.ts'
-import { stopwatch } from '../../src/core/time.ts'
+import { randomBelow } from '../../src/kernel/ids.ts'
+import { stopwatch } from '../../src/kernel/time.ts'
 import { seeded } from '../../src/testing/fixtures/random.ts'
 import { temporaryFolder } from '../../src/testing/fixtures/temporary-folder.ts'
 import { checkClients, createClients, runJourneys } from '../../src/testing/replicas/journeys.ts'

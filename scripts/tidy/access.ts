@@ -26,7 +26,7 @@ const rights: Right[] = [
     uses: /^(Date\.now|new Date|performance\.now|process\.hrtime|Bun\.nanoseconds|Temporal\.Now)$/,
     may: /^src\/core\/time\.ts$/,
     what: 'reads the clock',
-    fix: 'take a Clock, or a stopwatch of core/time.ts',
+    fix: 'take a Clock, or a stopwatch of kernel/time.ts',
   },
   {
     uses: /^(Math\.random|crypto\.(getRandomValues|randomUUID)|Bun\.randomUUIDv\d)$/,
@@ -34,14 +34,14 @@ const rights: Right[] = [
     harmless: ['createHash', 'createHmac', 'timingSafeEqual'],
     may: /^src\/core\/ids\.ts$/,
     what: 'makes randomness',
-    fix: 'use core/ids.ts',
+    fix: 'use kernel/ids.ts',
   },
   {
     uses: /^(console\.\w+|(process|Bun)\.(stdout|stderr))$/,
     // main prints the results of commands, and serve prints the banner.
     may: /^src\/(core\/log|main|cli\/serve)\.ts$/,
     what: 'prints',
-    fix: 'use the Log, or print of core/log.ts',
+    fix: 'use the Log, or print of kernel/log.ts',
   },
   {
     uses: /^(fetch|globalThis\.fetch|new (WebSocket|EventSource)|Bun\.(connect|fetch|udpSocket))$/,
@@ -51,7 +51,7 @@ const rights: Right[] = [
     // chose the address of the bucket and the collector.
     may: /^src\/(core\/fetch\.ts|storage\/s3\/client\.ts|providers\/.*|telemetry\/exporter\.ts|(main|cli\/.*|operator\/control)\.ts)$/,
     what: 'reaches the network',
-    fix: 'use core/fetch.ts, or an adapter of providers/',
+    fix: 'use kernel/fetch.ts, or an adapter of providers/',
   },
   {
     uses: /^Bun\.(file|write|Glob)$/,
@@ -60,7 +60,7 @@ const rights: Right[] = [
     // socket, and copies of the data folder.
     may: /^src\/((storage|db|config)\/.*|(core\/(public|package)-files|libraries\/embedded|cli\/.*|operator\/(control|backup))\.ts)$/,
     what: 'touches files',
-    fix: 'use Storage, or core/public-files.ts for what the binary carries',
+    fix: 'use Storage, or kernel/public-files.ts for what the binary carries',
   },
   {
     uses: /^Bun\.(SQL|sql)$/,

@@ -14,7 +14,7 @@ const tables = /(\/|^)error-response\.test\.ts$/
  * of untested errors. Finds names in that list that have a test or do not exist.
  */
 export function errorCoverage(tree: Source[], untested = untestedErrors): Finding[] {
-  const list = tree.find(({ path }) => path === 'src/errors.ts')
+  const list = tree.find(({ path }) => path === 'src/kernel/errors.ts')
   if (!list) return []
   const tests = tree.filter(({ path }) => path.endsWith('.test.ts') && !tables.test(path))
   const provoked = new Set(tests.flatMap(words))

@@ -34,7 +34,7 @@ function findLookups(source: Source, tables: Set<string>): Finding[] {
       const { expression: table } = node
       if (!ts.isObjectLiteralExpression(table) && !tables.has(table.getText(source.ast))) return
       found.push(
-        finding(source, node, 'looks up a text in an object', 'use lookUp of core/schema.ts'),
+        finding(source, node, 'looks up a text in an object', 'use lookUp of kernel/schema.ts'),
       )
     }
     if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.InKeyword) {

@@ -20,7 +20,7 @@ const rows = [
 ]
 
 /**
- * `src/http` has two modules. `http` is what routes need: request context, bodies, operations.
+ * `src/kernel/http` has two modules. `http` is what routes need: request context, bodies, operations.
  * `server` joins all parts: these files import the front ends and nothing but main imports them.
  */
 const serverFiles = /^src\/http\/(background-work|middleware|payments|router|server|site)\.ts$/
@@ -95,11 +95,11 @@ type Problem = [what: string, fix: string]
 
 /** The modules that run on the server and in browsers (docs/decisions/0071 and 0083). */
 const sharedFiles = [
-  'src/hosting/folders/page-folder.ts',
-  'src/hosting/folders/rewrite-page.ts',
-  'src/hosting/folders/unzip.ts',
-  'src/web/models/modes.ts',
-  'src/web/models/code-examples.ts',
+  'src/apps/folders/page-folder.ts',
+  'src/apps/folders/rewrite-page.ts',
+  'src/apps/folders/unzip.ts',
+  'src/site/models/modes.ts',
+  'src/site/models/code-examples.ts',
 ]
 
 function importProblem(source: Source, entry: Import): Problem | undefined {
@@ -132,10 +132,10 @@ function directionProblem(from: string, to: string): Problem | undefined {
   ]
 }
 
-/** Returns the folder that is one module: "src/ledger", "src/hosting/apps". */
+/** Returns the folder that is one module: "src/money/ledger", "src/apps". */
 const folderOf = (path: string): string =>
   serverFiles.test(path)
-    ? 'src/http/server.ts'
+    ? 'src/server/http/server.ts'
     : path
         .split('/')
         .slice(0, inner[moduleAt(path, 1)] ? 3 : 2)

@@ -16,7 +16,9 @@ export const outcomes = (tree: Source[]): Finding[] =>
     .flatMap((source) =>
       source.nodes.flatMap((node) => {
         const what = transportPart(node)
-        return what ? [finding(source, node, what, 'return an outcome of http/outcome.ts')] : []
+        return what
+          ? [finding(source, node, what, 'return an outcome of kernel/http/outcome.ts')]
+          : []
       }),
     )
 

@@ -5,7 +5,7 @@ import { dirname, join, normalize } from 'node:path'
 import ts from 'typescript'
 
 export interface Import {
-  /** A path from the root ("src/core/money.ts") or the bare name of a package. */
+  /** A path from the root ("src/kernel/money.ts") or the bare name of a package. */
   to: string
   node: ts.Node
   /** True for an import that does not exist at run time. */

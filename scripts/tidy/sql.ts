@@ -21,7 +21,7 @@ function sqlIn(source: Source): Finding[] {
       )
     }
   }
-  if (source.path.startsWith('src/db/')) return found
+  if (source.path.startsWith('src/kernel/db/')) return found
   source.nodes.forEach((node) => {
     const call = ts.isCallExpression(node) ? node.expression : undefined
     if (call && ts.isPropertyAccessExpression(call) && call.name.text === 'transaction') {

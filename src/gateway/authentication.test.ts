@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'bun:test'
 
-import { fromUsd, zero } from '../core/money.ts'
-import { grantTo } from '../ledger/ledger.ts'
-import { gatewayBodyBytesMax } from '../limits.ts'
+import { gatewayBodyBytesMax } from '../kernel/limits.ts'
+import { fromUsd, zero } from '../kernel/money.ts'
+import { grantTo } from '../money/ledger/ledger.ts'
 import { createGatewayUser } from '../testing/fixtures/gateway.ts'
 import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
 

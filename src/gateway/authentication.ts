@@ -1,16 +1,16 @@
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { acceptsStartCredits, type AppContext } from '../context.ts'
-import type { NanoUsd } from '../core/money.ts'
-import { ApiError, type GatewayErrorName } from '../errors.ts'
-import type { Access, Sender } from '../http/operation.ts'
-import { identifyClient } from '../http/restrict.ts'
-import { capOf, counterOf, type FoundKey, type Project } from '../keys/keys.ts'
-import { projectCounter } from '../keys/limits.ts'
-import { readApiKey } from '../keys/request-key.ts'
-import { accountOf, type Owner } from '../ledger/accounts.ts'
-import type { Budget, Cap, Period } from '../ledger/caps.ts'
-import { gatewayBodyBytesMax, keylessBodyBytesMax } from '../limits.ts'
+import { ApiError, type GatewayErrorName } from '../kernel/errors.ts'
+import type { Access, Sender } from '../kernel/http/operation.ts'
+import { gatewayBodyBytesMax, keylessBodyBytesMax } from '../kernel/limits.ts'
+import type { NanoUsd } from '../kernel/money.ts'
+import { capOf, counterOf, type FoundKey, type Project } from '../money/keys/keys.ts'
+import { projectCounter } from '../money/keys/limits.ts'
+import { readApiKey } from '../money/keys/request-key.ts'
+import { identifyClient } from '../money/keys/restrict.ts'
+import { accountOf, type Owner } from '../money/ledger/accounts.ts'
+import type { Budget, Cap, Period } from '../money/ledger/caps.ts'
+import { acceptsStartCredits, type AppContext } from '../server/context.ts'
 
 export type AccountId = ReturnType<typeof accountOf>
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { deflateSync } from 'node:zlib'
 
-import { gatewayBodyBytesMax } from '../limits.ts'
+import { gatewayBodyBytesMax } from '../kernel/limits.ts'
 import { scripts } from '../testing/fakes/chat-scripts.ts'
 import { fakeModel, startFakeUpstreamServer } from '../testing/fixtures/fake-upstream-server.ts'
 import { mediaModel } from '../testing/fixtures/media-models.ts'

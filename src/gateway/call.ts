@@ -1,8 +1,8 @@
-import type { Call as SentCall, IncomingCall } from '../http/operation.ts'
-import { type RequestContext, setRequestContext } from '../http/request-context.ts'
-import { idempotencyKeyOf } from '../idempotency/idempotency.ts'
-import { hasPayment } from '../payments/x402/payload.ts'
-import type { SpanContext } from '../telemetry/trace-context.ts'
+import type { Call as SentCall, IncomingCall } from '../kernel/http/operation.ts'
+import { type RequestContext, setRequestContext } from '../kernel/http/request-context.ts'
+import type { SpanContext } from '../kernel/telemetry/trace-context.ts'
+import { idempotencyKeyOf } from '../money/idempotency/idempotency.ts'
+import { hasPayment } from '../money/payments/x402/payload.ts'
 
 /** The facts of a request that paid work needs. */
 export interface Call {

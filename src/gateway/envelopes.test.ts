@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 
-import { recordOf } from '../core/schema.ts'
-import { respondStarting } from '../http/router.ts'
+import { recordOf } from '../kernel/schema.ts'
+import { respondStarting } from '../server/http/router.ts'
 import { createGatewayUser } from '../testing/fixtures/gateway.ts'
 import { startTestServer } from '../testing/fixtures/test-server.ts'
 

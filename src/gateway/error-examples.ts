@@ -1,5 +1,4 @@
-import { fromCredits } from '../core/money.ts'
-import type { DetailsOf, GatewayErrorName } from '../errors.ts'
+import type { DetailsOf, GatewayErrorName } from '../kernel/errors.ts'
 import {
   accountsPerAddressDay,
   conversationCharsMax,
@@ -11,7 +10,8 @@ import {
   pdfsPerRequestMax,
   searchesPerMinuteMax,
   unfundedUploadBytesPerPrefixDay,
-} from '../limits.ts'
+} from '../kernel/limits.ts'
+import { fromCredits } from '../kernel/money.ts'
 
 const model = 'demo/chat'
 const wait = { retryAfter: 12 }

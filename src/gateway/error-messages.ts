@@ -1,10 +1,10 @@
-import { formatCredits, formatDecimal, toUsd, zero } from '../core/money.ts'
-import { lookUp } from '../core/schema.ts'
-import { endWithStop } from '../core/text.ts'
-import { iso } from '../core/time.ts'
-import type { DetailsOf, FieldNames, GatewayErrorName } from '../errors.ts'
-import { modelIdCharsMax } from '../limits.ts'
-import { paymentsOffMessage } from '../payments/messages.ts'
+import type { DetailsOf, FieldNames, GatewayErrorName } from '../kernel/errors.ts'
+import { modelIdCharsMax } from '../kernel/limits.ts'
+import { formatCredits, formatDecimal, toUsd, zero } from '../kernel/money.ts'
+import { lookUp } from '../kernel/schema.ts'
+import { endWithStop } from '../kernel/text.ts'
+import { iso } from '../kernel/time.ts'
+import { paymentsOffMessage } from '../money/payments/messages.ts'
 
 const usd = (amount: bigint): string => `$${formatDecimal(toUsd(amount))}`
 const wait = ({ retryAfter }: { retryAfter: number }): string => `Try again in ${retryAfter} s.`

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { ApiError, type DetailsOf, type GatewayErrorName } from '../errors.ts'
+import { ApiError, type DetailsOf, type GatewayErrorName } from '../kernel/errors.ts'
 import { errorEnvelope, errorResponse } from './error-response.ts'
 
 const wait = { max: 6, retryAfter: 7 }

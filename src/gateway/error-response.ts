@@ -1,11 +1,11 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 
-import { type Described, nullable } from '../core/schema.ts'
-import { isWriteUnavailable } from '../db/error.ts'
-import { ApiError, type GatewayErrorName, mediaCodes } from '../errors.ts'
-import { methodList } from '../http/allowed-methods.ts'
-import { UnsettledHoldError } from '../ledger/paid-work.ts'
-import { offerFields } from '../payments/x402/offer.ts'
+import { isWriteUnavailable } from '../kernel/db/error.ts'
+import { ApiError, type GatewayErrorName, mediaCodes } from '../kernel/errors.ts'
+import { methodList } from '../kernel/http/allowed-methods.ts'
+import { type Described, nullable } from '../kernel/schema.ts'
+import { UnsettledHoldError } from '../money/ledger/paid-work.ts'
+import { offerFields } from '../money/payments/x402/offer.ts'
 import { messages, paramOf, withNames } from './error-messages.ts'
 
 const invalid = 'invalid_request_error'

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 
-import { type NanoUsd, zero } from '../core/money.ts'
-import type { GatewayErrorName } from '../errors.ts'
-import { openHoldsPerKeyMax } from '../limits.ts'
+import type { GatewayErrorName } from '../kernel/errors.ts'
+import { openHoldsPerKeyMax } from '../kernel/limits.ts'
+import { type NanoUsd, zero } from '../kernel/money.ts'
 import {
   fakeModel,
   type FakeUpstreamServer,

@@ -1,4 +1,4 @@
-import type { Json } from '../core/schema.ts'
+import type { Json } from '../kernel/schema.ts'
 
 /** A server-sent event: its bytes within a chunk, and its data; undefined for none. */
 export interface StreamEvent {

@@ -1,7 +1,7 @@
-import { publicUrl } from '../core/fetch.ts'
-import { isRecord, type Json } from '../core/schema.ts'
-import { ApiError, type FieldNames } from '../errors.ts'
-import { fallbackModelsMax, imageSideMax } from '../limits.ts'
+import { ApiError, type FieldNames } from '../kernel/errors.ts'
+import { publicUrl } from '../kernel/fetch.ts'
+import { fallbackModelsMax, imageSideMax } from '../kernel/limits.ts'
+import { isRecord, type Json } from '../kernel/schema.ts'
 
 /** Creates the error of an invalid field. `param` names it in the envelope. */
 export const invalidField = (param: string, problem: string): ApiError<'bad_request'> =>

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { Validator } from '@seriousme/openapi-schema-validator'
 
-import { recordOf } from '../core/schema.ts'
+import { recordOf } from '../kernel/schema.ts'
 import { createGatewayUser } from '../testing/fixtures/gateway.ts'
 import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
 

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 
-import { nullable } from '../core/schema.ts'
+import { nullable } from '../kernel/schema.ts'
 import { invalidField } from './fields.ts'
 
 /** Returns the schema of a page of a list in OpenAI's format. */

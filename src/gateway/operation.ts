@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 
-import type { GatewayErrorName } from '../errors.ts'
-import { operationBuilder } from '../http/operation.ts'
+import type { GatewayErrorName } from '../kernel/errors.ts'
+import { operationBuilder } from '../kernel/http/operation.ts'
 import { errorSchemas } from './error-response.ts'
 
 /** The areas of document 2. */

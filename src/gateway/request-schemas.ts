@@ -1,7 +1,7 @@
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { lookUp } from '../core/schema.ts'
-import { choicesMax, fallbackModelsMax, imageSideMax, modelIdCharsMax } from '../limits.ts'
+import { choicesMax, fallbackModelsMax, imageSideMax, modelIdCharsMax } from '../kernel/limits.ts'
+import { lookUp } from '../kernel/schema.ts'
 
 type Schema = OpenAPIV3.SchemaObject
 

@@ -1,7 +1,7 @@
 import { and, asc, isNotNull, lte, or } from 'drizzle-orm'
 
-import type { Db } from '../db/engine.ts'
-import { hasEnded } from '../db/replicas/process.ts'
+import type { Db } from '../kernel/db/engine.ts'
+import { hasEnded } from '../kernel/db/replicas/process.ts'
 import type { Job } from './handler.ts'
 import { holder, isWaiting, type Leased } from './rows.ts'
 import { jobs } from './tables.ts'

@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 
-import type { Db } from '../db/engine.ts'
-import { thisProcess } from '../db/replicas/process.ts'
+import type { Db } from '../kernel/db/engine.ts'
+import { thisProcess } from '../kernel/db/replicas/process.ts'
 import { holder, isWaiting } from './rows.ts'
 import { jobs } from './tables.ts'
 

@@ -1,5 +1,5 @@
-import { type Party, Turns } from '../core/turns.ts'
-import type { Engine } from '../db/engine.ts'
+import type { Engine } from '../kernel/db/engine.ts'
+import { type Party, Turns } from '../kernel/turns.ts'
 import type { Job } from './handler.ts'
 import { queueConcurrency, queueConcurrencyPerOwner } from './limits.ts'
 import * as rows from './rows.ts'

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 
-import type { Db } from '../db/engine.ts'
+import type { Db } from '../kernel/db/engine.ts'
 import type { Failure, JobResult, jobs } from './tables.ts'
 
 export type Job = typeof jobs.$inferSelect

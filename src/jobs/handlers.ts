@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { lazy } from '../core/lazy.ts'
+import { lazy } from '../kernel/lazy.ts'
 import type { Handler, JobRun, Outcome } from './handler.ts'
 import type { Queue } from './tables.ts'
 

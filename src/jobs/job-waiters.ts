@@ -1,4 +1,4 @@
-import type { Signals } from '../db/signals.ts'
+import type { Signals } from '../kernel/db/signals.ts'
 
 /** Callers in this process that wait for a job to change. */
 export class JobWaiters {

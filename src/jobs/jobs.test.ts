@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { zero } from '../core/money.ts'
-import { hour } from '../core/time.ts'
-import { openJobsPerOwnerMax } from '../limits.ts'
+import { openJobsPerOwnerMax } from '../kernel/limits.ts'
+import { zero } from '../kernel/money.ts'
+import { hour } from '../kernel/time.ts'
 import { openJobs, type Run, type TestJobs } from '../testing/fixtures/jobs.ts'
 import { expectApiError, type TestLedger } from '../testing/fixtures/ledger.ts'
 import * as jobs from './jobs.ts'

@@ -1,8 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
 
-import { RecordedClient, runFor } from '../core/client.ts'
-import { minute, monotonic, second, stopwatch } from '../core/time.ts'
-import { jobHeartbeatMs } from '../limits.ts'
+import { RecordedClient, runFor } from '../kernel/client.ts'
+import { jobHeartbeatMs } from '../kernel/limits.ts'
+import { minute, monotonic, second, stopwatch } from '../kernel/time.ts'
 import { type AbandonedFilter, findAbandoned, findOverdue } from './abandoned.ts'
 import { shiftDeadlines, shiftDue } from './clock-steps.ts'
 import { DueJobs } from './due-jobs.ts'

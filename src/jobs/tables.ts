@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm'
 
-import { zero } from '../core/money.ts'
 import {
   index,
   integer,
@@ -11,7 +10,8 @@ import {
   text,
   time,
   uniqueIndex,
-} from '../db/columns.ts'
+} from '../kernel/db/columns.ts'
+import { zero } from '../kernel/money.ts'
 
 export const endStates = ['done', 'failed', 'cancelled'] as const
 export type EndState = (typeof endStates)[number]

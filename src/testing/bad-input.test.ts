@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 
-import { htmlBytesMax, jsonBodyBytesMax } from '../limits.ts'
+import { htmlBytesMax, jsonBodyBytesMax } from '../kernel/limits.ts'
 import { expectError } from './expect-error.ts'
 import { startTestServer } from './fixtures/test-server.ts'
 

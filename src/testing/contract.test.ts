@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 
-import type { DescribedOperation } from '../http/api-description.ts'
+import type { DescribedOperation } from '../server/http/api-description.ts'
 import { startTestServer, type TestResponse } from './fixtures/test-server.ts'
 import { getDocument, listOperations } from './openapi/document.ts'
 

@@ -1,4 +1,4 @@
-import type { AppContext } from '../context.ts'
+import type { AppContext } from '../server/context.ts'
 
 /** Counts how often a transaction runs again. PostgreSQL asks for a retry after a deadlock. */
 export function countRetries({ db }: AppContext): () => number {

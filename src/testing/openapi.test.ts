@@ -5,9 +5,9 @@ import { join } from 'node:path'
 
 import { Validator } from '@seriousme/openapi-schema-validator'
 
-import { isRecord } from '../core/schema.ts'
-import type { DescribedOperation } from '../http/api-description.ts'
-import { createRouter } from '../http/router.ts'
+import { isRecord } from '../kernel/schema.ts'
+import type { DescribedOperation } from '../server/http/api-description.ts'
+import { createRouter } from '../server/http/router.ts'
 import { startTestServer } from './fixtures/test-server.ts'
 import { getDocument, getGatewayDocument, listOperations } from './openapi/document.ts'
 

@@ -1,7 +1,7 @@
 /** Names of every object in what the fuzz does not reach: pages of the site, and hosted content. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 
-import { becomeOperator, findByName, operatorLink } from '../hosting/people/people.ts'
+import { becomeOperator, findByName, operatorLink } from '../people/people.ts'
 import { formType, origin } from './fixtures/form-browser.ts'
 import { listSiteRoutes } from './fixtures/site-routes.ts'
 import { startTestServer } from './fixtures/test-server.ts'

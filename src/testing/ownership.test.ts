@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 
-import { takeDown } from '../hosting/moderation/moderation.ts'
-import type { DescribedOperation } from '../http/api-description.ts'
+import { takeDown } from '../apps/moderation/moderation.ts'
+import type { DescribedOperation } from '../server/http/api-description.ts'
 import { newDelivery } from './fixtures/deliveries.ts'
 import { freshEngine } from './fixtures/engine.ts'
 import { createGatewayUser } from './fixtures/gateway.ts'

@@ -1,17 +1,17 @@
 /** Parallel calls of one owner never exceed a number of rows, and reach it as one would. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { countRows } from '../db/query.ts'
-import { findByHandle } from '../hosting/agents/agents.ts'
-import { notify } from '../hosting/notifications/notifications.ts'
-import { notes } from '../hosting/notifications/tables.ts'
-import { runsPerHour } from '../hosting/runs/limits.ts'
+import { runsPerHour } from '../apps/runs/limits.ts'
+import { countRows } from '../kernel/db/query.ts'
 import {
   hooksPerAgentMax,
   keysPerAccountMax,
   keysPerAgentMax,
   notesPerAgentMax,
-} from '../limits.ts'
+} from '../kernel/limits.ts'
+import { findByHandle } from '../people/agents/agents.ts'
+import { notify } from '../people/notifications/notifications.ts'
+import { notes } from '../people/notifications/tables.ts'
 import { createGatewayUser } from './fixtures/gateway.ts'
 import { publishPack } from './fixtures/packs-on-explore.ts'
 import { startTestServer, type TestAgent, type TestServer } from './fixtures/test-server.ts'

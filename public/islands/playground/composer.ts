@@ -1,4 +1,4 @@
-import type { Mode } from '../../../src/web/models/modes.ts'
+import type { Mode } from '../../../src/site/models/modes.ts'
 import { actionButton, element } from './elements.ts'
 
 /** The label of the message field, and examples for an empty conversation. */

@@ -1,4 +1,4 @@
-import type { Mode } from '../../../src/web/models/modes.ts'
+import type { Mode } from '../../../src/site/models/modes.ts'
 
 /** An uploaded file of a message. */
 export interface Attachment {

@@ -2,7 +2,7 @@ import {
   codeExample,
   type ExampleRequest,
   languages,
-} from '../../../src/web/models/code-examples.ts'
+} from '../../../src/site/models/code-examples.ts'
 import type { Conversation } from './conversation.ts'
 import { actionButton, codeBlock, element } from './elements.ts'
 import type { ConversationHistory } from './history.ts'

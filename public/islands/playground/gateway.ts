@@ -1,4 +1,4 @@
-import { type Mode, modePaths } from '../../../src/web/models/modes.ts'
+import { type Mode, modePaths } from '../../../src/site/models/modes.ts'
 import type { Attachment } from './conversation.ts'
 
 const triesMax = 8

@@ -1,4 +1,4 @@
-import { modes } from '../../../src/web/models/modes.ts'
+import { modes } from '../../../src/site/models/modes.ts'
 import type { Conversation } from './conversation.ts'
 
 const conversationsMax = 50

@@ -1,4 +1,4 @@
-import { type Mode, modes } from '../../../src/web/models/modes.ts'
+import { type Mode, modes } from '../../../src/site/models/modes.ts'
 import type { Pane, Turn } from './conversation.ts'
 import { element } from './elements.ts'
 import type { Reply, SessionGateway } from './gateway.ts'

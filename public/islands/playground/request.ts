@@ -1,4 +1,4 @@
-import type { Mode } from '../../../src/web/models/modes.ts'
+import type { Mode } from '../../../src/site/models/modes.ts'
 import type { Attachment, Turn } from './conversation.ts'
 
 /** A message of a person, with the conversation before it. */

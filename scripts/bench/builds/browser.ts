@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 
-import { PreviewBrowser } from '../../../src/browser/preview-browser.ts'
-import { readPublic } from '../../../src/core/public-files.ts'
-import { stopwatch, systemClock } from '../../../src/core/time.ts'
+import { PreviewBrowser } from '../../../src/apps/browser/preview-browser.ts'
+import { previewPages } from '../../../src/apps/viewer/preview-page.ts'
+import { readPublic } from '../../../src/kernel/public-files.ts'
+import { stopwatch, systemClock } from '../../../src/kernel/time.ts'
 import { findBrowser } from '../../../src/testing/browsers/browser.ts'
-import { previewPages } from '../../../src/viewer/preview-page.ts'
 import { atMost, type BenchRow } from '../row.ts'
 import { cpuSecondsOf, listChildren } from './processes.ts'
 

@@ -1,9 +1,9 @@
 /** The statements of a charge, written by hand for bun:sqlite on the same schema. */
 import { Database } from 'bun:sqlite'
 
-import { newId } from '../../../src/core/ids.ts'
-import { stopwatch, systemClock } from '../../../src/core/time.ts'
-import { accountOf, type Owner } from '../../../src/ledger/accounts.ts'
+import { newId } from '../../../src/kernel/ids.ts'
+import { stopwatch, systemClock } from '../../../src/kernel/time.ts'
+import { accountOf, type Owner } from '../../../src/money/ledger/accounts.ts'
 
 const statementsOf = (db: Database) => ({
   claim: db.query(

@@ -5,8 +5,8 @@
  */
 import { readFileSync } from 'node:fs'
 
-import { loadConfig } from '../../../src/config/load.ts'
-import { serve } from '../../../src/http/server.ts'
+import { loadConfig } from '../../../src/kernel/config/load.ts'
+import { serve } from '../../../src/server/http/server.ts'
 
 const config = loadConfig({ DATA_DIR: Bun.argv[2] ?? '', PORT: '0' })
 const { origin } = await serve(config)

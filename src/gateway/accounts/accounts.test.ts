@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { accountsPerAddressDay } from '../../limits.ts'
-import { commands } from '../../operator/commands.ts'
+import { accountsPerAddressDay } from '../../kernel/limits.ts'
+import { commands } from '../../server/operator/commands.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 

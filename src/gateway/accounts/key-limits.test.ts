@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 
-import { day, hour, minute } from '../../core/time.ts'
-import { doctor } from '../../ledger/doctor.ts'
-import { keysPerAgentMax } from '../../limits.ts'
+import { keysPerAgentMax } from '../../kernel/limits.ts'
+import { day, hour, minute } from '../../kernel/time.ts'
+import { doctor } from '../../money/ledger/doctor.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 
 const faked = await startFakeUpstreamServer()

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { AddressClient } from '../../core/client.ts'
-import { senderOf, setRequestContext } from '../../http/request-context.ts'
-import { keysPerAccountMax, keysPerAgentMax } from '../../limits.ts'
+import { AddressClient } from '../../kernel/client.ts'
+import { senderOf, setRequestContext } from '../../kernel/http/request-context.ts'
+import { keysPerAccountMax, keysPerAgentMax } from '../../kernel/limits.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { getSpender } from '../authentication.ts'

@@ -1,9 +1,9 @@
-import { type AppContext, initialCap } from '../../context.ts'
-import { hour } from '../../core/time.ts'
-import type { Db } from '../../db/engine.ts'
-import { ApiError } from '../../errors.ts'
-import * as keys from '../../keys/keys.ts'
-import { keysPerAccountMax, keysPerAgentMax } from '../../limits.ts'
+import type { Db } from '../../kernel/db/engine.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { keysPerAccountMax, keysPerAgentMax } from '../../kernel/limits.ts'
+import { hour } from '../../kernel/time.ts'
+import * as keys from '../../money/keys/keys.ts'
+import { type AppContext, initialCap } from '../../server/context.ts'
 import {
   checkWithin,
   inheritedSettings,

@@ -1,4 +1,4 @@
-import { created } from '../../http/outcome.ts'
+import { created } from '../../kernel/http/outcome.ts'
 import { key } from '../authentication.ts'
 import { operation } from '../operation.ts'
 import * as projects from './projects.ts'

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
+import { keyNameCharsMax, modelIdCharsMax } from '../../kernel/limits.ts'
 import {
   type Described,
   lenientObject,
@@ -9,8 +10,7 @@ import {
   textSchema,
   TimeRequestSchema,
   TimeSchema,
-} from '../../core/schema.ts'
-import { keyNameCharsMax, modelIdCharsMax } from '../../limits.ts'
+} from '../../kernel/schema.ts'
 import {
   keyModelsMax,
   keyNoteCharsMax,

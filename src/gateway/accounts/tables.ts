@@ -1,4 +1,4 @@
-import { index, table, text, time } from '../../db/columns.ts'
+import { index, table, text, time } from '../../kernel/db/columns.ts'
 
 /** Gateway accounts (document 2, section 2). `id` is the credit_id. */
 export const gatewayAccounts = table(

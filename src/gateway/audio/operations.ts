@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { mediaSchema } from '../../core/schema.ts'
+import { mediaSchema } from '../../kernel/schema.ts'
 import { key } from '../authentication.ts'
 import { callOf, requestOf, unread } from '../call.ts'
 import { mediaErrors, operation } from '../operation.ts'

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anyObject, mediaSchema } from '../../core/schema.ts'
-import { promptCharsMax, speechCharsMax } from '../../limits.ts'
+import { promptCharsMax, speechCharsMax } from '../../kernel/limits.ts'
+import { anyObject, mediaSchema } from '../../kernel/schema.ts'
 import { modelSchema } from '../request-schemas.ts'
 import { speechFormats } from './speech.ts'
 import { transcriptionFormats } from './transcription-request.ts'

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/schema.ts'
+import type { Json } from '../../kernel/schema.ts'
 import { encodeEvent } from '../events.ts'
 
 const encodeDelta = (bytes: Uint8Array): Uint8Array =>

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'bun:test'
 
-import { day } from '../../core/time.ts'
-import { readWav } from '../../storage/audio.ts'
-import { detectFileKind } from '../../storage/file-kind.ts'
+import { day } from '../../kernel/time.ts'
+import { readWav } from '../../store/audio.ts'
+import { detectFileKind } from '../../store/file-kind.ts'
 import { end, head, send } from '../../testing/fakes/chat-scripts.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'

@@ -1,22 +1,22 @@
-import type { AppContext } from '../../context.ts'
-import { type Json, recordOf } from '../../core/schema.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../../kernel/errors.ts'
 import {
   promptCharsMax,
   speechCharsMax,
   speechKeptMs,
   upstreamResponseBytesMax,
-} from '../../limits.ts'
-import type { Model } from '../../models/catalog.ts'
-import { isTimed } from '../../models/price.ts'
-import { estimateTokens, maxInputTokens } from '../../models/tokens.ts'
-import { createUsage, type Usage } from '../../models/usage.ts'
-import { detectFileKind } from '../../storage/file-kind.ts'
+} from '../../kernel/limits.ts'
+import { type Json, recordOf } from '../../kernel/schema.ts'
+import type { AppContext } from '../../server/context.ts'
+import { detectFileKind } from '../../store/file-kind.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { streamResponse } from '../events.ts'
 import { findEnum, findString, invalidField, readModels, readString } from '../fields.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
+import type { Model } from '../models/catalog.ts'
+import { isTimed } from '../models/price.ts'
+import { estimateTokens, maxInputTokens } from '../models/tokens.ts'
+import { createUsage, type Usage } from '../models/usage.ts'
 import {
   type MediaCall,
   type MediaOutput,

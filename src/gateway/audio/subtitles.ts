@@ -1,5 +1,5 @@
-import { type Json, recordOf } from '../../core/schema.ts'
-import { asString, recordsIn } from '../../providers/response.ts'
+import { type Json, recordOf } from '../../kernel/schema.ts'
+import { asString, recordsIn } from '../providers/response.ts'
 
 /** Formats of subtitles, with their media types. */
 export const subtitleTypes = { srt: 'application/x-subrip', vtt: 'text/vtt' } as const

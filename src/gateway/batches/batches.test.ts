@@ -2,9 +2,9 @@ import { afterAll, expect, test } from 'bun:test'
 
 import { toFile } from 'openai'
 
-import { minute } from '../../core/time.ts'
-import { setRestriction } from '../../keys/restrictions.ts'
-import { unfundedFileBytesMax } from '../../limits.ts'
+import { unfundedFileBytesMax } from '../../kernel/limits.ts'
+import { minute } from '../../kernel/time.ts'
+import { setRestriction } from '../../money/keys/restrictions.ts'
 import { openAiClient } from '../../testing/clients/openai-client.ts'
 import {
   chatOf,

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 
-import { day, hour } from '../../core/time.ts'
+import { day, hour } from '../../kernel/time.ts'
 import { openAiClient } from '../../testing/clients/openai-client.ts'
 import { chatOf, createBatch, lineOf, resultsOf } from '../../testing/fixtures/batches.ts'
 import { createGatewayUser } from '../../testing/fixtures/gateway.ts'

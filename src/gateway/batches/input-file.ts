@@ -1,5 +1,5 @@
-import { isRecord, type Json } from '../../core/schema.ts'
-import { parseRecord } from '../../providers/response.ts'
+import { isRecord, type Json } from '../../kernel/schema.ts'
+import { parseRecord } from '../providers/response.ts'
 import { batchErrorsMax, batchLinesMax } from './limits.ts'
 import type { BatchError } from './tables.ts'
 

@@ -1,7 +1,7 @@
-import type { AppContext } from '../../context.ts'
-import { shortfallOf } from '../../http/payment.ts'
-import { checkDailyCap } from '../../ledger/caps.ts'
-import { createOffer } from '../../payments/x402/offer.ts'
+import { checkDailyCap } from '../../money/ledger/caps.ts'
+import { shortfallOf } from '../../money/payment.ts'
+import { createOffer } from '../../money/payments/x402/offer.ts'
+import type { AppContext } from '../../server/context.ts'
 import type { KeySpender } from '../authentication.ts'
 import { errorEnvelope, isGatewayError } from '../error-response.ts'
 

@@ -1,7 +1,7 @@
 import { and, asc, count, eq, gt } from 'drizzle-orm'
 
-import type { AppContext } from '../../context.ts'
-import type { Db } from '../../db/engine.ts'
+import type { Db } from '../../kernel/db/engine.ts'
+import type { AppContext } from '../../server/context.ts'
 import type { BatchLine } from './input-file.ts'
 import type { LineResponse } from './run-line.ts'
 import { batchResults } from './tables.ts'

@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anyObject, lenientObject, nullable, oneOf } from '../../core/schema.ts'
-import { wholeQuery } from '../../http/list-query.ts'
+import { wholeQuery } from '../../kernel/http/list-query.ts'
+import { anyObject, lenientObject, nullable, oneOf } from '../../kernel/schema.ts'
 import { listSchema } from '../list.ts'
 import { batchLinesMax, batchListMax, fileIdCharsMax } from './limits.ts'
 import { endpoints } from './run-line.ts'

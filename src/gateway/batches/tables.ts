@@ -1,5 +1,14 @@
-import { flag, index, integer, json, primaryKey, table, text, time } from '../../db/columns.ts'
-import type { AccountId } from '../../ledger/tables.ts'
+import {
+  flag,
+  index,
+  integer,
+  json,
+  primaryKey,
+  table,
+  text,
+  time,
+} from '../../kernel/db/columns.ts'
+import type { AccountId } from '../../money/ledger/tables.ts'
 
 export const batchStatuses = [
   'validating',

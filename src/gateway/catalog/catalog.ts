@@ -1,9 +1,9 @@
-import { modelTypes } from '../../config/providers.ts'
-import type { AppContext } from '../../context.ts'
-import { ApiError } from '../../errors.ts'
-import type { Model } from '../../models/catalog.ts'
-import { type ModelType, presentPrice, type Price } from '../../models/price.ts'
+import { modelTypes } from '../../kernel/config/providers.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import type { AppContext } from '../../server/context.ts'
 import { invalidField } from '../fields.ts'
+import type { Model } from '../models/catalog.ts'
+import { type ModelType, presentPrice, type Price } from '../models/price.ts'
 import type { ModelResponse, PriceResponse } from './schemas.ts'
 
 /** Request parameters by model type, beside `model` and its input. */

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { modelTypes } from '../../config/providers.ts'
+import { modelTypes } from '../../kernel/config/providers.ts'
 import { anyone } from '../authentication.ts'
 import { operation } from '../operation.ts'
 import * as catalog from './catalog.ts'

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { modelTypes } from '../../config/providers.ts'
-import { oneOf } from '../../core/schema.ts'
+import { modelTypes } from '../../kernel/config/providers.ts'
+import { oneOf } from '../../kernel/schema.ts'
 
 const perToken = Type.Optional(Type.String({ description: 'USD per token, exact.' }))
 const perUnit = Type.Optional(Type.Number({ description: 'USD per unit.' }))

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 
-import { isRecord } from '../../core/schema.ts'
+import { isRecord } from '../../kernel/schema.ts'
 import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import { internalHosts } from '../../testing/fixtures/internal-hosts.ts'
 

@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from 'bun:test'
 
-import { hour } from '../../core/time.ts'
-import type { Model } from '../../models/catalog.ts'
+import { hour } from '../../kernel/time.ts'
 import { json } from '../../testing/fakes/chat-scripts.ts'
 import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
+import type { Model } from '../models/catalog.ts'
 
 /** A model at several upstreams, under a name of its own at each. */
 function balanced(id: string, names: string[], more: Partial<Model>): Model {

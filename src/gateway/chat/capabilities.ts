@@ -1,15 +1,15 @@
-import { publicUrl } from '../../core/fetch.ts'
-import { isRecord, type Json } from '../../core/schema.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { publicUrl } from '../../kernel/fetch.ts'
 import {
   conversationCharsMax,
   inlineMediaBytesMax,
   pdfsPerRequestMax,
   smallWindowTokens,
-} from '../../limits.ts'
-import type { Model, ResolvedModel } from '../../models/catalog.ts'
-import { estimatePromptTokens } from '../../models/tokens.ts'
+} from '../../kernel/limits.ts'
+import { isRecord, type Json } from '../../kernel/schema.ts'
 import { invalidField, privateUrlError } from '../fields.ts'
+import type { Model, ResolvedModel } from '../models/catalog.ts'
+import { estimatePromptTokens } from '../models/tokens.ts'
 import type { MediaPart } from './conversation.ts'
 import { contentOf, isInlinePdf, sizeOf } from './inline-media.ts'
 import type { ChatRequest } from './request.ts'

@@ -1,8 +1,8 @@
-import { type NanoUsd, toUsd } from '../../core/money.ts'
-import { type Json, recordOf } from '../../core/schema.ts'
-import type { Usage } from '../../models/usage.ts'
+import { type NanoUsd, toUsd } from '../../kernel/money.ts'
+import { type Json, recordOf } from '../../kernel/schema.ts'
 import type { Envelope } from '../error-response.ts'
 import { encodeEvent } from '../events.ts'
+import type { Usage } from '../models/usage.ts'
 
 export const presentUsage = ({ prompt, cached, completion, reasoning }: Usage) => ({
   prompt_tokens: prompt,

@@ -1,4 +1,4 @@
-import { nano } from '../../core/money.ts'
+import { nano } from '../../kernel/money.ts'
 import type { UpstreamOutput, UpstreamWork } from '../paid/call-upstream.ts'
 import type { Candidate } from '../paid/candidates.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'

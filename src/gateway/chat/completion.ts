@@ -1,5 +1,5 @@
-import type { Json } from '../../core/schema.ts'
-import { asString, recordsIn } from '../../providers/response.ts'
+import type { Json } from '../../kernel/schema.ts'
+import { asString, recordsIn } from '../providers/response.ts'
 
 /** Returns the text of a content: a string, or parts. */
 export const textOf = (content: unknown): string =>

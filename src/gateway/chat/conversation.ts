@@ -1,5 +1,5 @@
-import { isRecord } from '../../core/schema.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { isRecord } from '../../kernel/schema.ts'
 import { invalidField } from '../fields.ts'
 
 /** The supported kinds of content parts (document 2, section 4). */

@@ -1,7 +1,7 @@
-import type { Json } from '../../core/schema.ts'
-import { eventBytesMax } from '../../limits.ts'
-import { parseRecord } from '../../providers/response.ts'
+import { eventBytesMax } from '../../kernel/limits.ts'
+import type { Json } from '../../kernel/schema.ts'
 import { bytesOf, encodeEvent, EventReader, isComment, type StreamEvent } from '../events.ts'
+import { parseRecord } from '../providers/response.ts'
 import { isOfChat } from './native-chat.ts'
 
 /** Writes the events of another API from the chunks of a chat, whose errors are chunks, too. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/schema.ts'
+import { isRecord } from '../../kernel/schema.ts'
 import type { MediaPart } from './conversation.ts'
 
 export function contentOf({ kind, part }: Pick<MediaPart, 'kind' | 'part'>): string | undefined {

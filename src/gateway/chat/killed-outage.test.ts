@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { dialect } from '../../db/dialect.ts'
-import { Journal } from '../../storage/journal.ts'
+import { dialect } from '../../kernel/db/dialect.ts'
+import { Journal } from '../../store/journal.ts'
 import { scripts } from '../../testing/fakes/chat-scripts.ts'
 import { startFakeUpstream } from '../../testing/fakes/upstream.ts'
 import { createDatabase, dropDatabase } from '../../testing/fixtures/databases.ts'

@@ -3,10 +3,10 @@ import {
   searchResultTextBytesMax,
   unknownOutputTokens,
   unknownWindowTokens,
-} from '../../limits.ts'
-import type { Model } from '../../models/catalog.ts'
-import { maxInputTokens, mayContainAudio } from '../../models/tokens.ts'
-import type { UsageLimits } from '../../models/usage.ts'
+} from '../../kernel/limits.ts'
+import type { Model } from '../models/catalog.ts'
+import { maxInputTokens, mayContainAudio } from '../models/tokens.ts'
+import type { UsageLimits } from '../models/usage.ts'
 import { type Candidates, type MaxCost, maxCostOf } from '../paid/candidates.ts'
 import type { PreparedChat } from './request.ts'
 

@@ -1,7 +1,7 @@
-import { type NanoUsd, toUsd } from '../../core/money.ts'
-import { isRecord, type Json, recordOf } from '../../core/schema.ts'
-import { asString } from '../../providers/response.ts'
-import type { NativeRequest } from '../../providers/upstream.ts'
+import { type NanoUsd, toUsd } from '../../kernel/money.ts'
+import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import { asString } from '../providers/response.ts'
+import type { NativeRequest } from '../providers/upstream.ts'
 
 /**
  * A chat request in the format of another API. Upstreams of that API receive it unchanged, and

@@ -1,4 +1,4 @@
-import type { AppContext } from '../../context.ts'
+import type { AppContext } from '../../server/context.ts'
 import type { SendVia } from '../paid/call-upstream.ts'
 import type { Candidate, Candidates } from '../paid/candidates.ts'
 import type { ChatCall } from './chat-call.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 
-import { nano } from '../../core/money.ts'
-import type { Usage } from '../../models/usage.ts'
+import { nano } from '../../kernel/money.ts'
 import { nextTurn, until } from '../../testing/until.ts'
+import type { Usage } from '../models/usage.ts'
 import { CallDeadlines } from '../paid/deadlines.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { Relay, type RelayOptions } from './relay.ts'

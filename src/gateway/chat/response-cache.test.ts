@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 
-import { minute } from '../../core/time.ts'
+import { minute } from '../../kernel/time.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 
 const faked = await startFakeUpstreamServer()

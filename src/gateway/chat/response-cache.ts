@@ -1,10 +1,10 @@
-import type { AppContext } from '../../context.ts'
-import { sha256 } from '../../core/ids.ts'
-import { isRecord, type Json, recordOf } from '../../core/schema.ts'
-import { day, second } from '../../core/time.ts'
-import type { StoredResponse } from '../../idempotency/idempotency.ts'
-import { parseRecord } from '../../providers/response.ts'
+import { sha256 } from '../../kernel/ids.ts'
+import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import { day, second } from '../../kernel/time.ts'
+import type { StoredResponse } from '../../money/idempotency/idempotency.ts'
+import type { AppContext } from '../../server/context.ts'
 import { invalidField } from '../fields.ts'
+import { parseRecord } from '../providers/response.ts'
 
 /** The place of a chat's response in the cache, for chats with the field `cache`. */
 export interface CacheSlot {

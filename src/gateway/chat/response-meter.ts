@@ -1,12 +1,12 @@
-import { isRecord, itemsOf, type Json } from '../../core/schema.ts'
-import { TokenCount } from '../../models/tokens.ts'
+import { isRecord, itemsOf, type Json } from '../../kernel/schema.ts'
+import { TokenCount } from '../models/tokens.ts'
 import {
   createUsage,
   largerUsage,
   readUsage,
   type Usage,
   type UsageLimits,
-} from '../../models/usage.ts'
+} from '../models/usage.ts'
 
 /** The limits of one response, and how to count its prompt. */
 export interface MeterOptions {

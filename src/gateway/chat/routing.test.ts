@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 
-import { readPrice } from '../../models/price.ts'
 import { fakeText, json } from '../../testing/fakes/chat-scripts.ts'
 import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { readPrice } from '../models/price.ts'
 
 let gus: GatewayUser
 

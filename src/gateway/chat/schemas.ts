@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anyObject, lenientObject, mediaSchema, nullable } from '../../core/schema.ts'
-import type { GatewayErrorName } from '../../errors.ts'
+import type { GatewayErrorName } from '../../kernel/errors.ts'
+import { anyObject, lenientObject, mediaSchema, nullable } from '../../kernel/schema.ts'
 import { paidErrors, upstreamErrors } from '../operation.ts'
 import {
   fallbacksSchema,

@@ -1,9 +1,9 @@
 import { afterAll, expect, spyOn, test } from 'bun:test'
 
-import { nano } from '../../core/money.ts'
-import { accountOf } from '../../ledger/accounts.ts'
-import { openHold } from '../../ledger/ledger.ts'
-import { openHoldsPerKeyMax } from '../../limits.ts'
+import { openHoldsPerKeyMax } from '../../kernel/limits.ts'
+import { nano } from '../../kernel/money.ts'
+import { accountOf } from '../../money/ledger/accounts.ts'
+import { openHold } from '../../money/ledger/ledger.ts'
 import { scripts } from '../../testing/fakes/chat-scripts.ts'
 import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'

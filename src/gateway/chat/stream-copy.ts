@@ -1,6 +1,6 @@
-import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
-import type { StoredResponse } from '../../idempotency/idempotency.ts'
-import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
+import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
+import type { StoredResponse } from '../../money/idempotency/idempotency.ts'
+import { asString, parseRecord, recordsIn } from '../providers/response.ts'
 import type { NativeChat } from './native-chat.ts'
 
 /** A bounded copy of a stream's bytes, for its replay, its trace and the guardrail. */

@@ -1,10 +1,9 @@
-import type { AppContext } from '../../context.ts'
-import { nano } from '../../core/money.ts'
-import { upstreamResponseBytesMax } from '../../limits.ts'
-import type { Usage } from '../../models/usage.ts'
-import type { PaidOutcome, RunningRequest } from '../../paid/paid-request.ts'
-import { parseRecord } from '../../providers/response.ts'
+import { upstreamResponseBytesMax } from '../../kernel/limits.ts'
+import { nano } from '../../kernel/money.ts'
+import type { PaidOutcome, RunningRequest } from '../../money/idempotency/paid-request.ts'
+import type { AppContext } from '../../server/context.ts'
 import { streamResponse } from '../events.ts'
+import type { Usage } from '../models/usage.ts'
 import { callUpstream } from '../paid/call-upstream.ts'
 import type { Candidate } from '../paid/candidates.ts'
 import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
@@ -18,6 +17,7 @@ import {
   unreadable,
   type UpstreamFailure,
 } from '../paid/upstream-failure.ts'
+import { parseRecord } from '../providers/response.ts'
 import { type ChatCall, createMeter } from './chat-call.ts'
 import { completionWork } from './complete.ts'
 import { toFunctionCalls } from './functions.ts'

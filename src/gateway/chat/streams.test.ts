@@ -1,14 +1,14 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 
-import { fromCredits } from '../../core/money.ts'
-import { chargeOf } from '../../models/charge.ts'
-import type { Use } from '../../models/history.ts'
-import { createUsage } from '../../models/usage.ts'
+import { fromCredits } from '../../kernel/money.ts'
 import { fakeText, scripts, type Step } from '../../testing/fakes/chat-scripts.ts'
 import type { Received } from '../../testing/fakes/upstream.ts'
 import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { until } from '../../testing/until.ts'
+import { chargeOf } from '../models/charge.ts'
+import type { Use } from '../models/history.ts'
+import { createUsage } from '../models/usage.ts'
 
 const whole = scripts.ok?.stream ?? []
 const headers = 1

@@ -1,21 +1,21 @@
-import type { AppContext } from '../../context.ts'
-import { nano, type NanoUsd, zero } from '../../core/money.ts'
-import type { Json } from '../../core/schema.ts'
-import { ApiError, type MediaCode } from '../../errors.ts'
+import { ApiError, type MediaCode } from '../../kernel/errors.ts'
 import {
   audioSecondsMax,
   filesPerRequestMax,
   gatewayBodyBytesMax,
   pdfPagesMax,
   pdfsPerRequestMax,
-} from '../../limits.ts'
-import type { Model } from '../../models/catalog.ts'
-import type { Transcript } from '../../state/transcriptions.ts'
+} from '../../kernel/limits.ts'
+import { nano, type NanoUsd, zero } from '../../kernel/money.ts'
+import type { Json } from '../../kernel/schema.ts'
+import type { Transcript } from '../../kernel/state/transcriptions.ts'
+import type { AppContext } from '../../server/context.ts'
 import { createTranscriber } from '../audio/transcriber.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { invalidField } from '../fields.ts'
 import * as files from '../files/files.ts'
+import type { Model } from '../models/catalog.ts'
 import type { MediaPart } from './conversation.ts'
 import { inlineBytes, inlineName, isInlinePdf } from './inline-media.ts'
 import type { ChatRequest } from './request.ts'

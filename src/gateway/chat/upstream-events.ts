@@ -1,5 +1,5 @@
-import { second, stopwatch } from '../../core/time.ts'
-import { eventBytesMax } from '../../limits.ts'
+import { eventBytesMax } from '../../kernel/limits.ts'
+import { second, stopwatch } from '../../kernel/time.ts'
 import { EventReader, type StreamEvent } from '../events.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import type { EventConverter } from './native-chat.ts'

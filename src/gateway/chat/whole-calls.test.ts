@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import type { Json } from '../../core/schema.ts'
+import type { Json } from '../../kernel/schema.ts'
 import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { encodeEvent } from '../events.ts'

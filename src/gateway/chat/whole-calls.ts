@@ -1,6 +1,6 @@
-import { itemsOf, type Json, recordOf } from '../../core/schema.ts'
-import { asString, recordsIn } from '../../providers/response.ts'
+import { itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
 import { encodeEvent, streamResponse } from '../events.ts'
+import { asString, recordsIn } from '../providers/response.ts'
 import { type ChatConverter, convertStream } from './convert-stream.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { AppContext } from '../../context.ts'
-import { recordOf } from '../../core/schema.ts'
+import { recordOf } from '../../kernel/schema.ts'
+import type { AppContext } from '../../server/context.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { costHeaderOf, createTranslatedChat } from '../chat/translated-chat.ts'

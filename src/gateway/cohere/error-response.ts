@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
-import { type Json, recordOf } from '../../core/schema.ts'
-import { asString } from '../../providers/response.ts'
+import { type Json, recordOf } from '../../kernel/schema.ts'
+import { asString } from '../providers/response.ts'
 
 /** The prefix of the paths of Cohere's API. */
 export const coherePrefix = '/v2'

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 
-import { isRecord, type Json } from '../../core/schema.ts'
+import { isRecord, type Json } from '../../kernel/schema.ts'
 import { fakeText } from '../../testing/fakes/chat-scripts.ts'
 import { nativeStreams } from '../../testing/fakes/native-scripts.ts'
 import { type Cell, ChargeTable, plain, streamed } from '../../testing/fixtures/charge-table.ts'

@@ -1,7 +1,7 @@
-import { isRecord, itemsOf, type Json, lookUp, recordOf, toText } from '../../core/schema.ts'
-import { ApiError } from '../../errors.ts'
-import { asString } from '../../providers/response.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { isRecord, itemsOf, type Json, lookUp, recordOf, toText } from '../../kernel/schema.ts'
 import { invalidField } from '../fields.ts'
+import { asString } from '../providers/response.ts'
 
 const invalidMessage = (problem: string) => invalidField('messages', problem)
 

@@ -1,7 +1,7 @@
-import { isRecord, type Json, pickFields, recordOf } from '../../core/schema.ts'
-import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
+import { isRecord, type Json, pickFields, recordOf } from '../../kernel/schema.ts'
 import { textOf } from '../chat/completion.ts'
 import { countBytesBeside, type EventConverter, type NativeChat } from '../chat/native-chat.ts'
+import { asString, parseRecord, recordsIn } from '../providers/response.ts'
 
 /** Fields that cost nothing beside the tokens; `priority` is that of the operator's account. */
 export const nativeFields = new Set([

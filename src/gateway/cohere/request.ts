@@ -1,5 +1,5 @@
-import { isRecord, itemsOf, type Json, lookUp, recordOf } from '../../core/schema.ts'
-import type { FieldNames } from '../../errors.ts'
+import type { FieldNames } from '../../kernel/errors.ts'
+import { isRecord, itemsOf, type Json, lookUp, recordOf } from '../../kernel/schema.ts'
 import { effortOfBudget, findCount, invalidField, readFlag, rejectOthers } from '../fields.ts'
 import { addDocuments, readMessages } from './messages.ts'
 

@@ -1,6 +1,6 @@
-import { itemsOf, type Json, recordOf } from '../../core/schema.ts'
-import { asString, recordsIn } from '../../providers/response.ts'
+import { itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
 import { contentTextOf, countOf, reasoningOf } from '../chat/completion.ts'
+import { asString, recordsIn } from '../providers/response.ts'
 
 /** The end of a chat, as far as `finish_reason` depends on it. */
 export interface ChatEnd {

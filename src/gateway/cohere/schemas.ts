@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anyObject } from '../../core/schema.ts'
+import { anyObject } from '../../kernel/schema.ts'
 
 /** The documented request. request.ts parses it. */
 export const cohereChatRequestSchema: OpenAPIV3.SchemaObject = {

@@ -1,8 +1,8 @@
-import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
-import { asString, recordsIn } from '../../providers/response.ts'
+import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
 import { contentTextOf, reasoningOf } from '../chat/completion.ts'
 import type { ChatConverter } from '../chat/convert-stream.ts'
 import { encodeNamedEvents } from '../events.ts'
+import { asString, recordsIn } from '../providers/response.ts'
 import { toCohereError } from './error-response.ts'
 import { finishReasonOf, toToolCall, toUsage } from './response.ts'
 

@@ -1,11 +1,11 @@
-import type { AppContext } from '../../context.ts'
-import { type Json, recordOf } from '../../core/schema.ts'
-import { asString, recordsIn } from '../../providers/response.ts'
+import { type Json, recordOf } from '../../kernel/schema.ts'
+import type { AppContext } from '../../server/context.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createChatCompletion } from '../chat/chat.ts'
 import { convertChunks } from '../chat/convert-stream.ts'
 import { renameFields } from '../fields.ts'
+import { asString, recordsIn } from '../providers/response.ts'
 import { parseCompletionRequest } from './request.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { type Json, lookUp, recordOf } from '../../core/schema.ts'
+import { type Json, lookUp, recordOf } from '../../kernel/schema.ts'
 import { invalidField } from '../fields.ts'
 
 export interface CompletionRequest {

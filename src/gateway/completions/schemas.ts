@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { mediaSchema, nullable } from '../../core/schema.ts'
+import { mediaSchema, nullable } from '../../kernel/schema.ts'
 import { knownFields, maxTokensSchema, modelSchema } from '../request-schemas.ts'
 import { sharedFields } from './request.ts'
 

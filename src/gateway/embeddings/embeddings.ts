@@ -1,12 +1,12 @@
-import type { AppContext } from '../../context.ts'
-import { itemsOf, recordOf } from '../../core/schema.ts'
-import { embeddingInputsMax, embeddingLengthMax } from '../../limits.ts'
-import type { Model } from '../../models/catalog.ts'
-import { estimateTokens, maxInputTokens } from '../../models/tokens.ts'
-import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
+import { embeddingInputsMax, embeddingLengthMax } from '../../kernel/limits.ts'
+import { itemsOf, recordOf } from '../../kernel/schema.ts'
+import type { AppContext } from '../../server/context.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { findCount, findEnum, invalidField, readModels } from '../fields.ts'
+import type { Model } from '../models/catalog.ts'
+import { estimateTokens, maxInputTokens } from '../models/tokens.ts'
+import { createUsage, readUsage, type Usage } from '../models/usage.ts'
 import {
   type MediaCall,
   type MediaOutput,

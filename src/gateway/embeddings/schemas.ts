@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anyObject } from '../../core/schema.ts'
-import { embeddingInputsMax, embeddingLengthMax } from '../../limits.ts'
+import { embeddingInputsMax, embeddingLengthMax } from '../../kernel/limits.ts'
+import { anyObject } from '../../kernel/schema.ts'
 import { modelSchema } from '../request-schemas.ts'
 
 const list = (items: OpenAPIV3.SchemaObject): OpenAPIV3.SchemaObject => ({

@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/schema.ts'
+import { isRecord } from '../../kernel/schema.ts'
 
 export const formats = ['float', 'base64'] as const
 export type Format = (typeof formats)[number]

@@ -1,9 +1,9 @@
-import type { PdfReader } from '../../core/pdf-reader.ts'
-import { ApiError } from '../../errors.ts'
-import { fileBytesMax } from '../../limits.ts'
-import { detectFileKind } from '../../storage/file-kind.ts'
-import { letters } from '../../storage/riff.ts'
-import { detectVideoType, readVideoDuration } from '../../storage/videos.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { fileBytesMax } from '../../kernel/limits.ts'
+import type { PdfReader } from '../../kernel/pdf-reader.ts'
+import { detectFileKind } from '../../store/file-kind.ts'
+import { letters } from '../../store/riff.ts'
+import { detectVideoType, readVideoDuration } from '../../store/videos.ts'
 import type { fileKinds } from './tables.ts'
 
 /** The properties of a file, detected from its content. */

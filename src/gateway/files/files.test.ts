@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { day } from '../../core/time.ts'
-import { fileBytesMax, filesPerAccountMax } from '../../limits.ts'
-import { findReferenced } from '../../operator/referenced-files.ts'
+import { fileBytesMax, filesPerAccountMax } from '../../kernel/limits.ts'
+import { day } from '../../kernel/time.ts'
+import { findReferenced } from '../../server/operator/referenced-files.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { makePdf } from '../../testing/fixtures/pdf.ts'
 import {

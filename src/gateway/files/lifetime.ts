@@ -1,7 +1,7 @@
 import { and, eq, gt, isNull, lte, or } from 'drizzle-orm'
 
-import type { AppContext } from '../../context.ts'
-import { day } from '../../core/time.ts'
+import { day } from '../../kernel/time.ts'
+import type { AppContext } from '../../server/context.ts'
 import type { AccountId } from '../authentication.ts'
 import { gatewayFiles } from './tables.ts'
 

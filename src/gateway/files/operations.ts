@@ -1,8 +1,8 @@
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anyMediaSchema } from '../../core/schema.ts'
-import { Content } from '../../http/outcome.ts'
-import { fileKeptSecondsMax, fileKeptSecondsMin } from '../../limits.ts'
+import { Content } from '../../kernel/http/outcome.ts'
+import { fileKeptSecondsMax, fileKeptSecondsMin } from '../../kernel/limits.ts'
+import { anyMediaSchema } from '../../kernel/schema.ts'
 import { key } from '../authentication.ts'
 import { requestOf, unread } from '../call.ts'
 import { operation } from '../operation.ts'

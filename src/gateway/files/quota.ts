@@ -1,15 +1,15 @@
 import { count, sum } from 'drizzle-orm'
 
-import type { AppContext } from '../../context.ts'
-import { currentClient } from '../../core/client.ts'
-import { ApiError } from '../../errors.ts'
+import { currentClient } from '../../kernel/client.ts'
+import { ApiError } from '../../kernel/errors.ts'
 import {
   fileBytesPerAccountMax,
   filesPerAccountMax,
   unfundedDiskFloors,
   unfundedFileBytesMax,
-} from '../../limits.ts'
-import { type Addition, withReservation } from '../../state/reservations.ts'
+} from '../../kernel/limits.ts'
+import { type Addition, withReservation } from '../../kernel/state/reservations.ts'
+import type { AppContext } from '../../server/context.ts'
 import type { AccountId } from '../authentication.ts'
 import { keptOf } from './lifetime.ts'
 import { gatewayFiles } from './tables.ts'

@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { nullable, oneOf } from '../../core/schema.ts'
-import { wholeQuery } from '../../http/list-query.ts'
-import { filePageMax, filesPerAccountMax } from '../../limits.ts'
+import { wholeQuery } from '../../kernel/http/list-query.ts'
+import { filePageMax, filesPerAccountMax } from '../../kernel/limits.ts'
+import { nullable, oneOf } from '../../kernel/schema.ts'
 import { listSchema } from '../list.ts'
 import { fileKinds } from './tables.ts'
 

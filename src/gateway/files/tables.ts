@@ -1,5 +1,5 @@
-import { index, integer, table, text, time } from '../../db/columns.ts'
-import type { AccountId } from '../../ledger/tables.ts'
+import { index, integer, table, text, time } from '../../kernel/db/columns.ts'
+import type { AccountId } from '../../money/ledger/tables.ts'
 
 /** Kinds of files, detected from the content. */
 export const fileKinds = ['pdf', 'text', 'image', 'audio', 'video'] as const

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 
-import { day, minute, unixSeconds } from '../../core/time.ts'
-import { unfundedFileBytesMax, unfundedUploadBytesPerPrefixDay } from '../../limits.ts'
+import { unfundedFileBytesMax, unfundedUploadBytesPerPrefixDay } from '../../kernel/limits.ts'
+import { day, minute, unixSeconds } from '../../kernel/time.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { deleteExpired } from './lifetime.ts'

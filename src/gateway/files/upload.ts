@@ -1,9 +1,9 @@
-import { isPlainLine } from '../../core/text.ts'
-import { ApiError, isApiError } from '../../errors.ts'
-import { readBodyBytes } from '../../http/body.ts'
-import { fileBytesMax, fileKeptSecondsMax, fileKeptSecondsMin } from '../../limits.ts'
-import { parseRecord } from '../../providers/response.ts'
+import { ApiError, isApiError } from '../../kernel/errors.ts'
+import { readBodyBytes } from '../../kernel/http/body.ts'
+import { fileBytesMax, fileKeptSecondsMax, fileKeptSecondsMin } from '../../kernel/limits.ts'
+import { isPlainLine } from '../../kernel/text.ts'
 import { invalidField } from '../fields.ts'
+import { parseRecord } from '../providers/response.ts'
 
 /** A file of 32 MB, with form fields and boundaries. */
 const uploadBytesMax = fileBytesMax + 65_536

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
-import { type Json, recordOf } from '../../core/schema.ts'
-import { asString } from '../../providers/response.ts'
+import { type Json, recordOf } from '../../kernel/schema.ts'
+import { asString } from '../providers/response.ts'
 
 /** The prefix of the paths of Google's Gemini API. */
 export const geminiPrefix = '/v1beta'

@@ -1,4 +1,4 @@
-import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import { invalidField } from '../fields.ts'
 
 /**

@@ -1,7 +1,7 @@
-import type { AppContext } from '../../context.ts'
-import { ApiError } from '../../errors.ts'
-import type { Model } from '../../models/catalog.ts'
-import type { ModelType } from '../../models/price.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import type { AppContext } from '../../server/context.ts'
+import type { Model } from '../models/catalog.ts'
+import type { ModelType } from '../models/price.ts'
 import type { GeminiModel } from './schemas.ts'
 
 /** The methods of each type of model; the other types have none in this API. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../../kernel/errors.ts'
 import { toNativeGeneration } from './native.ts'
 import { parseGenerateRequest } from './request.ts'
 

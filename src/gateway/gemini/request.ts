@@ -1,5 +1,5 @@
-import type { Json } from '../../core/schema.ts'
-import type { FieldNames } from '../../errors.ts'
+import type { FieldNames } from '../../kernel/errors.ts'
+import type { Json } from '../../kernel/schema.ts'
 import { effortOfBudget, findCount, invalidField, rejectOthers, searchIn } from '../fields.ts'
 import { ignoredPartFields, readContents } from './contents.ts'
 import { fieldsOf } from './fields.ts'

@@ -1,6 +1,6 @@
-import { itemsOf, type Json, lookUp, recordOf } from '../../core/schema.ts'
-import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
+import { itemsOf, type Json, lookUp, recordOf } from '../../kernel/schema.ts'
 import { contentTextOf, countOf, reasoningOf } from '../chat/completion.ts'
+import { asString, parseRecord, recordsIn } from '../providers/response.ts'
 
 /** The parts of a response that do not come from the chat. */
 export interface GenerateOptions {

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anyObject, mediaSchema } from '../../core/schema.ts'
+import { anyObject, mediaSchema } from '../../kernel/schema.ts'
 
 export const GeminiModelSchema = Type.Object(
   {

@@ -1,7 +1,7 @@
-import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
-import { asString, recordsIn } from '../../providers/response.ts'
+import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
 import type { ChatConverter } from '../chat/convert-stream.ts'
 import { encodeEvent } from '../events.ts'
+import { asString, recordsIn } from '../providers/response.ts'
 import { toGeminiError } from './error-response.ts'
 import {
   type ChatCall,

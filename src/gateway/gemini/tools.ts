@@ -1,4 +1,4 @@
-import { isRecord, itemsOf, type Json, lookUp } from '../../core/schema.ts'
+import { isRecord, itemsOf, type Json, lookUp } from '../../kernel/schema.ts'
 import { invalidField, rejectOthers } from '../fields.ts'
 import { fieldsOf, listOf } from './fields.ts'
 

@@ -1,7 +1,7 @@
-import { type Json, lookUp, recordOf } from '../../core/schema.ts'
-import { recordsIn } from '../../providers/response.ts'
+import { type Json, lookUp, recordOf } from '../../kernel/schema.ts'
 import { encodeEvent, streamResponse } from '../events.ts'
 import { costHeader } from '../paid/paid-call.ts'
+import { recordsIn } from '../providers/response.ts'
 
 /** The event of a finished image, by operation. */
 const eventTypes: Record<string, string> = { '/images/edits': 'image_edit.completed' }

@@ -1,6 +1,6 @@
-import { isRecord } from '../../core/schema.ts'
-import { fetchedImageBytesMax, upstreamResponseBytesMax } from '../../limits.ts'
-import { detectFileKind } from '../../storage/file-kind.ts'
+import { fetchedImageBytesMax, upstreamResponseBytesMax } from '../../kernel/limits.ts'
+import { isRecord } from '../../kernel/schema.ts'
+import { detectFileKind } from '../../store/file-kind.ts'
 
 /** An image of an upstream's response. */
 export interface ImageResult {

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 
-import { day, hour } from '../../core/time.ts'
-import { findReferenced } from '../../operator/referenced-files.ts'
+import { day, hour } from '../../kernel/time.ts'
+import { findReferenced } from '../../server/operator/referenced-files.ts'
 import { json, scripts } from '../../testing/fakes/chat-scripts.ts'
 import { fakeImage, raw } from '../../testing/fakes/media-scripts.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'

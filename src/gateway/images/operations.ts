@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
-import { mediaSchema, RangeNotSatisfiableSchema } from '../../core/schema.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { mediaSchema, RangeNotSatisfiableSchema } from '../../kernel/schema.ts'
 import { anyone, key } from '../authentication.ts'
 import { callOf, requestOf, unread } from '../call.ts'
 import * as mediaFiles from '../media-files/media-files.ts'

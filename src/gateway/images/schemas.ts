@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anyObject } from '../../core/schema.ts'
-import { imagesPerRequestMax, promptCharsMax } from '../../limits.ts'
+import { imagesPerRequestMax, promptCharsMax } from '../../kernel/limits.ts'
+import { anyObject } from '../../kernel/schema.ts'
 import { modelSchema, sizeSchema } from '../request-schemas.ts'
 
 /** Fields of every request for images. */

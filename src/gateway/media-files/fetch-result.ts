@@ -1,9 +1,9 @@
-import type { AppContext } from '../../context.ts'
-import { GuardedFetchError } from '../../core/fetch.ts'
-import { second } from '../../core/time.ts'
-import { isTransientStatus } from '../../providers/error-body.ts'
+import { GuardedFetchError } from '../../kernel/fetch.ts'
+import { second } from '../../kernel/time.ts'
+import type { AppContext } from '../../server/context.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import { readBoundedBytes } from '../paid/response-body.ts'
+import { isTransientStatus } from '../providers/error-body.ts'
 
 /** A result that an upstream names by its URL. */
 export interface NamedResult {

@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import { asc, eq, inArray, lte } from 'drizzle-orm'
 
-import type { AppContext } from '../../context.ts'
-import { idPattern, newId } from '../../core/ids.ts'
-import { contentReferences } from '../../db/content-references.ts'
-import type { Db } from '../../db/engine.ts'
-import { defineRow } from '../../ledger/settlement-rows.ts'
-import { mediaLinkMs } from '../../limits.ts'
-import { isSignedPath, type LinkSignature, signPath } from '../../storage/signed-url.ts'
+import { contentReferences } from '../../kernel/db/content-references.ts'
+import type { Db } from '../../kernel/db/engine.ts'
+import { idPattern, newId } from '../../kernel/ids.ts'
+import { mediaLinkMs } from '../../kernel/limits.ts'
+import { defineRow } from '../../money/ledger/settlement-rows.ts'
+import type { AppContext } from '../../server/context.ts'
+import { isSignedPath, type LinkSignature, signPath } from '../../store/signed-url.ts'
 import { mediaFiles } from './tables.ts'
 
 export type MediaFile = typeof mediaFiles.$inferSelect

@@ -1,4 +1,4 @@
-import { index, table, text, time } from '../../db/columns.ts'
+import { index, table, text, time } from '../../kernel/db/columns.ts'
 
 /**
  * Generated media that is stored temporarily: images behind signed URLs, and speech for repeated

@@ -1,4 +1,4 @@
-import { isRecord, type Json, recordOf, toText } from '../../core/schema.ts'
+import { isRecord, type Json, recordOf, toText } from '../../kernel/schema.ts'
 import { invalidField } from '../fields.ts'
 
 export const invalidMessage = (problem: string) => invalidField('messages', problem)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import type { Json } from '../../core/schema.ts'
+import type { Json } from '../../kernel/schema.ts'
 import { EventWriter } from './event-writer.ts'
 import { toMessage } from './message.ts'
 

@@ -1,6 +1,6 @@
-import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
-import { asString, recordsIn } from '../../providers/response.ts'
+import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
 import { reasoningOf, textOf } from '../chat/completion.ts'
+import { asString, recordsIn } from '../providers/response.ts'
 import {
   citationsOf,
   messageHead,

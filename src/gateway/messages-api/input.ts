@@ -1,5 +1,5 @@
-import { isRecord, type Json, toText } from '../../core/schema.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { isRecord, type Json, toText } from '../../kernel/schema.ts'
 import { invalidField } from '../fields.ts'
 import { blocksOf, invalidMessage, joinTexts, readParts } from './content.ts'
 

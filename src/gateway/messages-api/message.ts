@@ -1,6 +1,6 @@
-import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
-import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
+import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
 import { countOf, reasoningOf, textOf } from '../chat/completion.ts'
+import { asString, parseRecord, recordsIn } from '../providers/response.ts'
 
 /** The parts of a message that do not come from the chat. */
 export interface MessageOptions {

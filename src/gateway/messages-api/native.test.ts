@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 
-import { chargeOf } from '../../models/charge.ts'
-import { createUsage } from '../../models/usage.ts'
 import { claudeScripts, claudeText } from '../../testing/fakes/provider-scripts.ts'
 import { startFakeUpstream } from '../../testing/fakes/upstream.ts'
 import { providerKey, startWithProviders } from '../../testing/fixtures/with-providers.ts'
+import { chargeOf } from '../models/charge.ts'
+import { createUsage } from '../models/usage.ts'
 
 const common = 'reset-first close-first bad-headers gzip-bomb html bad-json empty redirect hang'
 const names = [...common.split(' '), ...Object.keys(claudeScripts)]

@@ -1,7 +1,7 @@
-import { isRecord, type Json, lookUp, recordOf } from '../../core/schema.ts'
-import { limitOutput } from '../../providers/ai-sdk/provider-kinds.ts'
-import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
+import { isRecord, type Json, lookUp, recordOf } from '../../kernel/schema.ts'
 import { countBytesBeside, type EventConverter, type NativeChat } from '../chat/native-chat.ts'
+import { limitOutput } from '../providers/ai-sdk/provider-kinds.ts'
+import { asString, parseRecord, recordsIn } from '../providers/response.ts'
 
 /** Fields of this gateway, and a tier whose price may be higher. Betas are in a header. */
 const gatewayFields = ['models', 'provider', 'web_search', 'service_tier', 'betas']

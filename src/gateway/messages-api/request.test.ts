@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../../kernel/errors.ts'
 import { parseMessagesRequest } from './request.ts'
 
 const cached = { cache_control: { type: 'ephemeral' } }

@@ -1,5 +1,5 @@
-import { isRecord, itemsOf, type Json, recordOf, toText } from '../../core/schema.ts'
-import { ApiError, type FieldNames } from '../../errors.ts'
+import { ApiError, type FieldNames } from '../../kernel/errors.ts'
+import { isRecord, itemsOf, type Json, recordOf, toText } from '../../kernel/schema.ts'
 import { effortOfBudget, findCount, invalidField, readFlag, searchIn } from '../fields.ts'
 import { threadUnsupported } from './error-response.ts'
 import { readMessages } from './input.ts'

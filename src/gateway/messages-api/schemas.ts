@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anyObject, mediaSchema, nullable } from '../../core/schema.ts'
-import { searchesPerRequestMax } from '../../limits.ts'
+import { searchesPerRequestMax } from '../../kernel/limits.ts'
+import { anyObject, mediaSchema, nullable } from '../../kernel/schema.ts'
 import { knownFields, maxTokensSchema, modelSchema, typedSchema } from '../request-schemas.ts'
 import { ignoredFields, sharedFields } from './request.ts'
 

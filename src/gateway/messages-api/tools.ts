@@ -1,5 +1,5 @@
-import { isRecord, type Json, lookUp, toText } from '../../core/schema.ts'
-import { searchesPerRequestMax } from '../../limits.ts'
+import { searchesPerRequestMax } from '../../kernel/limits.ts'
+import { isRecord, type Json, lookUp, toText } from '../../kernel/schema.ts'
 import { invalidField } from '../fields.ts'
 
 const invalidTool = (problem: string) => invalidField('tools', problem)

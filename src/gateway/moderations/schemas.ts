@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anyObject } from '../../core/schema.ts'
-import { embeddingInputsMax } from '../../limits.ts'
+import { embeddingInputsMax } from '../../kernel/limits.ts'
+import { anyObject } from '../../kernel/schema.ts'
 import { modelSchema, typedSchema } from '../request-schemas.ts'
 
 /** The documented request. moderations.ts parses it. */

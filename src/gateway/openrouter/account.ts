@@ -1,10 +1,10 @@
-import type { AppContext } from '../../context.ts'
-import { type NanoUsd, toUsd } from '../../core/money.ts'
-import { day, utcDay } from '../../core/time.ts'
-import { balanceOf } from '../../ledger/ledger.ts'
-import { sumSpendingSince } from '../../ledger/spending.ts'
-import { totalCharged } from '../../models/spending.ts'
+import { type NanoUsd, toUsd } from '../../kernel/money.ts'
+import { day, utcDay } from '../../kernel/time.ts'
+import { balanceOf } from '../../money/ledger/ledger.ts'
+import { sumSpendingSince } from '../../money/ledger/spending.ts'
+import type { AppContext } from '../../server/context.ts'
 import type { KeySpender } from '../authentication.ts'
+import { totalCharged } from '../models/spending.ts'
 import type { CreditsResponse, KeyResponse } from './schemas.ts'
 
 /** Returns the calling key with its spending in USD (OpenRouter, GET /key). Days are in UTC. */

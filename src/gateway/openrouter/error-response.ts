@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
 
-import { type Json, lookUp, nullable, recordOf } from '../../core/schema.ts'
-import { asString } from '../../providers/response.ts'
+import { type Json, lookUp, nullable, recordOf } from '../../kernel/schema.ts'
+import { asString } from '../providers/response.ts'
 
-/** The prefix of OpenRouter's paths in the server. Clients use `/api/v1` (http/router.ts). */
+/** The prefix of OpenRouter's paths in the server. Clients use `/api/v1` (server/http/router.ts). */
 export const openRouterPrefix = '/openrouter'
 
 /** Returns the path that clients use for a path in the server. */

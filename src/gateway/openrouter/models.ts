@@ -1,8 +1,8 @@
-import type { AppContext } from '../../context.ts'
-import { ApiError } from '../../errors.ts'
-import type { Model, Offer } from '../../models/catalog.ts'
-import { type ModelType, presentPrice, type Price } from '../../models/price.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import type { AppContext } from '../../server/context.ts'
 import { listParameters } from '../catalog/catalog.ts'
+import type { Model, Offer } from '../models/catalog.ts'
+import { type ModelType, presentPrice, type Price } from '../models/price.ts'
 import type {
   EndpointsResponse,
   ModelResponse,

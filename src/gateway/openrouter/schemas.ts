@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 
-import { nullable, oneOf, TimeSchema } from '../../core/schema.ts'
+import { nullable, oneOf, TimeSchema } from '../../kernel/schema.ts'
 
 /** The responses of OpenRouter's API, as its client validates them (@openrouter/sdk 1.3). */
 const text = Type.String()

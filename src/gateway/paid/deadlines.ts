@@ -1,4 +1,4 @@
-import { second } from '../../core/time.ts'
+import { second } from '../../kernel/time.ts'
 
 export type InterruptionCause = 'client' | 'deadline' | 'shutdown'
 

@@ -1,9 +1,9 @@
-import type { AppContext } from '../../context.ts'
-import type { Json } from '../../core/schema.ts'
-import { ApiError } from '../../errors.ts'
-import type { GuardrailQuestion } from '../../providers/guardrail.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import type { Json } from '../../kernel/schema.ts'
+import type { AppContext } from '../../server/context.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
+import type { GuardrailQuestion } from '../providers/guardrail.ts'
 import { free, type UpstreamFailure } from './upstream-failure.ts'
 
 /** The facts of a call that the guardrail receives. */

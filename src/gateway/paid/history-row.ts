@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 
-import { nullable, oneOf } from '../../core/schema.ts'
-import { defineRow } from '../../ledger/settlement-rows.ts'
-import { insertUse } from '../../models/history.ts'
+import { nullable, oneOf } from '../../kernel/schema.ts'
+import { defineRow } from '../../money/ledger/settlement-rows.ts'
+import { insertUse } from '../models/history.ts'
 
 /** The history row of a paid call. The hold gives it the amounts. */
 export const historyRow = defineRow(

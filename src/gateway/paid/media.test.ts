@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 
-import { minute, second } from '../../core/time.ts'
-import { dialect } from '../../db/dialect.ts'
+import { dialect } from '../../kernel/db/dialect.ts'
+import { minute, second } from '../../kernel/time.ts'
 import { fakeImage } from '../../testing/fakes/media-scripts.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'

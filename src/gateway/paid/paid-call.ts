@@ -1,14 +1,18 @@
-import type { AppContext } from '../../context.ts'
-import { formatDecimal } from '../../core/money.ts'
-import { type Json, recordOf } from '../../core/schema.ts'
-import type { StoredResponse } from '../../idempotency/idempotency.ts'
-import type { HoldRequest } from '../../ledger/holds.ts'
-import { storedPrice } from '../../models/price.ts'
-import { type JobWork, type RequestWork, runPaidRequest } from '../../paid/paid-request.ts'
-import type { UpstreamPath } from '../../providers/upstream.ts'
+import { formatDecimal } from '../../kernel/money.ts'
+import { type Json, recordOf } from '../../kernel/schema.ts'
+import type { StoredResponse } from '../../money/idempotency/idempotency.ts'
+import {
+  type JobWork,
+  type RequestWork,
+  runPaidRequest,
+} from '../../money/idempotency/paid-request.ts'
+import type { HoldRequest } from '../../money/ledger/holds.ts'
+import type { AppContext } from '../../server/context.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { final } from '../error-response.ts'
+import { storedPrice } from '../models/price.ts'
+import type { UpstreamPath } from '../providers/upstream.ts'
 import { expireHolds, holdDurationMs, holdRef } from '../usage/expire-holds.ts'
 import type { Candidates, MaxCost } from './candidates.ts'
 

@@ -1,5 +1,5 @@
-import { fromUsd } from '../../core/money.ts'
-import { isRecord, itemsOf } from '../../core/schema.ts'
+import { fromUsd } from '../../kernel/money.ts'
+import { isRecord, itemsOf } from '../../kernel/schema.ts'
 import { invalidField } from '../fields.ts'
 
 export interface Preferences {

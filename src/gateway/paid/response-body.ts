@@ -1,6 +1,6 @@
-import { isRecord, type Json } from '../../core/schema.ts'
-import { upstreamResponseBytesMax } from '../../limits.ts'
-import { parseRecord } from '../../providers/response.ts'
+import { upstreamResponseBytesMax } from '../../kernel/limits.ts'
+import { isRecord, type Json } from '../../kernel/schema.ts'
+import { parseRecord } from '../providers/response.ts'
 import type { CallDeadlines } from './deadlines.ts'
 import {
   failureOfErrorBody,

@@ -1,4 +1,4 @@
-import { isRecord, itemsOf, type Json } from '../../core/schema.ts'
+import { isRecord, itemsOf, type Json } from '../../kernel/schema.ts'
 import { invalidField } from '../fields.ts'
 
 const isNothing = (value: unknown): boolean => value === undefined || value === null

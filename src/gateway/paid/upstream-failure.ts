@@ -1,12 +1,12 @@
-import { isRecord } from '../../core/schema.ts'
-import { systemClock } from '../../core/time.ts'
-import { ApiError, type GatewayErrorName } from '../../errors.ts'
+import { ApiError, type GatewayErrorName } from '../../kernel/errors.ts'
+import { isRecord } from '../../kernel/schema.ts'
+import { systemClock } from '../../kernel/time.ts'
 import {
   isContentFilterError,
   isTransientStatus,
   parseErrorReason,
-} from '../../providers/error-body.ts'
-import { UpstreamError } from '../../providers/upstream.ts'
+} from '../providers/error-body.ts'
+import { UpstreamError } from '../providers/upstream.ts'
 import type { CallDeadlines } from './deadlines.ts'
 
 /** The consequences of an upstream call that failed (document 2, section 7). */

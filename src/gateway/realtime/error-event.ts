@@ -1,6 +1,6 @@
-import { newId } from '../../core/ids.ts'
-import { isWriteUnavailable } from '../../db/error.ts'
-import { ApiError, type GatewayErrorName } from '../../errors.ts'
+import { isWriteUnavailable } from '../../kernel/db/error.ts'
+import { ApiError, type GatewayErrorName } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
 import { errorEnvelope, isGatewayError } from '../error-response.ts'
 
 /** Close codes of RFC 6455, section 7.4.1. */

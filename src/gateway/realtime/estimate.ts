@@ -1,6 +1,6 @@
-import { itemsOf, recordOf } from '../../core/schema.ts'
-import { TokenCount } from '../../models/tokens.ts'
-import { createUsage, type Usage } from '../../models/usage.ts'
+import { itemsOf, recordOf } from '../../kernel/schema.ts'
+import { TokenCount } from '../models/tokens.ts'
+import { createUsage, type Usage } from '../models/usage.ts'
 
 /** Bytes of a second of 16-bit audio at 24 kHz, OpenAI's default, and its characters in base64. */
 const charsPerSecond = (48_000 * 4) / 3

@@ -1,4 +1,4 @@
-import { hour, minute, second } from '../../core/time.ts'
+import { hour, minute, second } from '../../kernel/time.ts'
 
 /** Sessions of a process. `limits.ts` has those of a key, and the bytes of an event. */
 export const sessionsMax = 200

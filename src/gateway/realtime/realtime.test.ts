@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { eq } from 'drizzle-orm'
 
-import { holds } from '../../ledger/tables.ts'
+import { holds } from '../../money/ledger/tables.ts'
 import {
   balanceOf,
   openRealtimeTests,

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { socketMessageBytesMax } from '../../limits.ts'
+import { socketMessageBytesMax } from '../../kernel/limits.ts'
 import { openSession } from '../../testing/fixtures/realtime-client.ts'
 import {
   balanceOf,

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anyObject } from '../../core/schema.ts'
-import { embeddingInputsMax, promptCharsMax } from '../../limits.ts'
+import { embeddingInputsMax, promptCharsMax } from '../../kernel/limits.ts'
+import { anyObject } from '../../kernel/schema.ts'
 import { modelSchema } from '../request-schemas.ts'
 
 /** The documented request. rerank.ts parses it. */

@@ -1,5 +1,5 @@
-import { isRecord, itemsOf, type Json, toText } from '../../core/schema.ts'
-import type { FindItem } from '../../state/response-items.ts'
+import { isRecord, itemsOf, type Json, toText } from '../../kernel/schema.ts'
+import type { FindItem } from '../../kernel/state/response-items.ts'
 import { invalidField } from '../fields.ts'
 import { customArguments, functionName } from './tools.ts'
 

@@ -1,6 +1,6 @@
-import { isRecord, type Json, recordOf } from '../../core/schema.ts'
-import { parseRecord, recordsIn } from '../../providers/response.ts'
+import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import { countOf, textOf } from '../chat/completion.ts'
+import { parseRecord, recordsIn } from '../providers/response.ts'
 import { type ClientTool, customInput } from './tools.ts'
 
 /** The kinds of output parts, with OpenAI's names of their fields and events. */

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 
-import { recordOf } from '../../core/schema.ts'
+import { recordOf } from '../../kernel/schema.ts'
 import { fakeText } from '../../testing/fakes/chat-scripts.ts'
 import { type Cell, ChargeTable, plain, streamed } from '../../testing/fixtures/charge-table.ts'
 import { eventsOf } from '../../testing/fixtures/responses.ts'

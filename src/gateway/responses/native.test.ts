@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 
-import { chargeOf } from '../../models/charge.ts'
-import { createUsage } from '../../models/usage.ts'
 import { chunked, fakeText, json } from '../../testing/fakes/chat-scripts.ts'
 import { startFakeUpstream } from '../../testing/fakes/upstream.ts'
 import { eventsOf } from '../../testing/fixtures/responses.ts'
 import { startWithProviders } from '../../testing/fixtures/with-providers.ts'
+import { chargeOf } from '../models/charge.ts'
+import { createUsage } from '../models/usage.ts'
 
 const names = ['ok', '500', 'other', 'tools', 'failed', 'absent', 'sealed']
 const text = fakeText.join('')

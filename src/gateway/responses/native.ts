@@ -1,6 +1,6 @@
-import { isRecord, type Json, pickFields, recordOf } from '../../core/schema.ts'
-import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
+import { isRecord, type Json, pickFields, recordOf } from '../../kernel/schema.ts'
 import { countBytesBeside, type EventConverter, type NativeChat } from '../chat/native-chat.ts'
+import { asString, parseRecord, recordsIn } from '../providers/response.ts'
 import { ignoredFields, type ResponsesRequest } from './request.ts'
 import { isSearch } from './tools.ts'
 

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import type { Json } from '../../core/schema.ts'
+import type { Json } from '../../kernel/schema.ts'
 import { key } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { chatErrors } from '../chat/schemas.ts'

@@ -1,7 +1,7 @@
-import { isRecord, type Json, recordOf } from '../../core/schema.ts'
-import { eventBytesMax } from '../../limits.ts'
-import { parseRecord, recordsIn } from '../../providers/response.ts'
+import { eventBytesMax } from '../../kernel/limits.ts'
+import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import { bytesOf, encodeNamedEvents, EventReader, type StreamEvent } from '../events.ts'
+import { parseRecord, recordsIn } from '../providers/response.ts'
 import type { ResponseError, ResponseOptions } from './events.ts'
 import { lastTypes } from './native.ts'
 

@@ -1,5 +1,5 @@
-import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
-import { recordsIn } from '../../providers/response.ts'
+import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
+import { recordsIn } from '../providers/response.ts'
 import { EventQueue, type ResponseError, type ResponseOptions } from './events.ts'
 import {
   annotationsOf,

@@ -1,8 +1,8 @@
 import { and, eq, gt, inArray, lte } from 'drizzle-orm'
 
-import type { AppContext } from '../../context.ts'
-import { isRecord, type Json } from '../../core/schema.ts'
-import { responseItemMs } from '../../limits.ts'
+import { responseItemMs } from '../../kernel/limits.ts'
+import { isRecord, type Json } from '../../kernel/schema.ts'
+import type { AppContext } from '../../server/context.ts'
 import type { AccountId } from '../authentication.ts'
 import { sharedItems } from './tables.ts'
 

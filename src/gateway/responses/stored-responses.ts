@@ -1,16 +1,16 @@
 import { and, asc, count, eq, gt, inArray, lte, sum } from 'drizzle-orm'
 
-import type { AppContext } from '../../context.ts'
-import { requireWhole } from '../../core/cursor.ts'
-import type { Json } from '../../core/schema.ts'
-import { day } from '../../core/time.ts'
-import type { Db } from '../../db/engine.ts'
-import { lock } from '../../db/lock.ts'
-import { ApiError } from '../../errors.ts'
-import { recordsIn } from '../../providers/response.ts'
+import { requireWhole } from '../../kernel/cursor.ts'
+import type { Db } from '../../kernel/db/engine.ts'
+import { lock } from '../../kernel/db/lock.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import type { Json } from '../../kernel/schema.ts'
+import { day } from '../../kernel/time.ts'
+import type { AppContext } from '../../server/context.ts'
 import type { AccountId } from '../authentication.ts'
 import { invalidField } from '../fields.ts'
 import { pageAfter, toList } from '../list.ts'
+import { recordsIn } from '../providers/response.ts'
 import {
   conversationBytesMax,
   conversationResponsesMax,

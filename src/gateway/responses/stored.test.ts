@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 
 import OpenAI from 'openai'
 
-import { day } from '../../core/time.ts'
+import { day } from '../../kernel/time.ts'
 import { catchError } from '../../testing/catch-error.ts'
 import { openAiClient } from '../../testing/clients/openai-client.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'

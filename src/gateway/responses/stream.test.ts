@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { eventBytesMax, upstreamResponseBytesMax } from '../../limits.ts'
+import { eventBytesMax, upstreamResponseBytesMax } from '../../kernel/limits.ts'
 import { convertStream } from '../chat/convert-stream.ts'
 import { RelayedEvents } from './relay.ts'
 import { ResponseWriter } from './response-writer.ts'

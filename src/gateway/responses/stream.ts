@@ -1,5 +1,5 @@
-import { isRecord } from '../../core/schema.ts'
-import { upstreamResponseBytesMax } from '../../limits.ts'
+import { upstreamResponseBytesMax } from '../../kernel/limits.ts'
+import { isRecord } from '../../kernel/schema.ts'
 import type { ChatConverter } from '../chat/convert-stream.ts'
 import { encodeNamedEvents } from '../events.ts'
 import type { ResponseError } from './events.ts'

@@ -1,6 +1,6 @@
-import type { Json } from '../../core/schema.ts'
-import { index, integer, json, primaryKey, table, text, time } from '../../db/columns.ts'
-import type { AccountId } from '../../ledger/tables.ts'
+import { index, integer, json, primaryKey, table, text, time } from '../../kernel/db/columns.ts'
+import type { Json } from '../../kernel/schema.ts'
+import type { AccountId } from '../../money/ledger/tables.ts'
 
 /** On PostgreSQL: items of the last hour that clients send back by id, to any server. */
 export const sharedItems = table(

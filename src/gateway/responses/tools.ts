@@ -1,6 +1,6 @@
-import { isRecord, type Json, recordOf, toText } from '../../core/schema.ts'
-import { parseRecord } from '../../providers/response.ts'
+import { isRecord, type Json, recordOf, toText } from '../../kernel/schema.ts'
 import { invalidField } from '../fields.ts'
+import { parseRecord } from '../providers/response.ts'
 
 /** A tool of the Responses API that the client runs. The chat has a function for it. */
 export type ClientTool =

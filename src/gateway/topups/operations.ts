@@ -1,4 +1,4 @@
-import { createInvoice } from '../../payments/coins/invoices.ts'
+import { createInvoice } from '../../money/payments/coins/invoices.ts'
 import { key } from '../authentication.ts'
 import { operation } from '../operation.ts'
 import * as schemas from './schemas.ts'

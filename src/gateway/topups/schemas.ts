@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { lenientObject, nullable, oneOf, sixDecimals, TimeSchema } from '../../core/schema.ts'
-import { methods } from '../../payments/coins/method.ts'
-import { exceptions, statuses } from '../../payments/coins/status.ts'
+import { lenientObject, nullable, oneOf, sixDecimals, TimeSchema } from '../../kernel/schema.ts'
+import { methods } from '../../money/payments/coins/method.ts'
+import { exceptions, statuses } from '../../money/payments/coins/status.ts'
 
 export const TopupParamsSchema = Type.Object({ method: oneOf(methods) })
 

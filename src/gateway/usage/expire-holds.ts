@@ -1,14 +1,14 @@
-import type { AppContext } from '../../context.ts'
-import { second } from '../../core/time.ts'
-import type { Db } from '../../db/engine.ts'
-import { ApiError } from '../../errors.ts'
 import { findOpenJobs } from '../../jobs/jobs.ts'
-import { expireOrphans } from '../../ledger/expiry.ts'
-import type { Hold } from '../../ledger/holds.ts'
-import { insertUse, usageCounts } from '../../models/history.ts'
-import type { ModelType } from '../../models/price.ts'
-import { createUsage } from '../../models/usage.ts'
+import type { Db } from '../../kernel/db/engine.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { second } from '../../kernel/time.ts'
+import { expireOrphans } from '../../money/ledger/expiry.ts'
+import type { Hold } from '../../money/ledger/holds.ts'
+import type { AppContext } from '../../server/context.ts'
 import { errorEnvelope } from '../error-response.ts'
+import { insertUse, usageCounts } from '../models/history.ts'
+import type { ModelType } from '../models/price.ts'
+import { createUsage } from '../models/usage.ts'
 
 /** Model types by the ledger's kind of work. */
 const types = new Map<string, ModelType>([

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 
-import { day } from '../../core/time.ts'
+import { day } from '../../kernel/time.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 
 const chat = (key: string, model: string) =>

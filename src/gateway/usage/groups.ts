@@ -1,17 +1,17 @@
-import type { AppContext } from '../../context.ts'
-import { formatCsv } from '../../core/csv.ts'
-import { nano, toUsd } from '../../core/money.ts'
-import { day } from '../../core/time.ts'
-import * as keys from '../../keys/keys.ts'
-import * as projects from '../../keys/projects.ts'
+import { formatCsv } from '../../kernel/csv.ts'
+import { nano, toUsd } from '../../kernel/money.ts'
+import { day } from '../../kernel/time.ts'
+import * as keys from '../../money/keys/keys.ts'
+import * as projects from '../../money/keys/projects.ts'
+import type { AppContext } from '../../server/context.ts'
+import type { KeySpender } from '../authentication.ts'
+import { invalidField } from '../fields.ts'
 import {
   groupUsage,
   type UsageField,
   usageFields,
   type UsageGroup,
-} from '../../models/usage-groups.ts'
-import type { KeySpender } from '../authentication.ts'
-import { invalidField } from '../fields.ts'
+} from '../models/usage-groups.ts'
 import { parseTime } from './history.ts'
 import type { UsageGroupRow, UsageQuery } from './schemas.ts'
 

@@ -1,17 +1,17 @@
-import type { AppContext } from '../../context.ts'
-import { formatCsv } from '../../core/csv.ts'
-import { requireWhole } from '../../core/cursor.ts'
-import { toUsd } from '../../core/money.ts'
-import { isPlainLine } from '../../core/text.ts'
-import { day, iso, utcDay } from '../../core/time.ts'
+import { formatCsv } from '../../kernel/csv.ts'
+import { requireWhole } from '../../kernel/cursor.ts'
 import {
   historyPageDefault,
   historyPageMax,
   historyPagesMax,
   modelIdCharsMax,
-} from '../../limits.ts'
-import { listUses, type Use } from '../../models/history.ts'
+} from '../../kernel/limits.ts'
+import { toUsd } from '../../kernel/money.ts'
+import { isPlainLine } from '../../kernel/text.ts'
+import { day, iso, utcDay } from '../../kernel/time.ts'
+import type { AppContext } from '../../server/context.ts'
 import { invalidField } from '../fields.ts'
+import { listUses, type Use } from '../models/history.ts'
 import { columns, type HistoryQuery, type UsageRow } from './schemas.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
-import { mediaSchema } from '../../core/schema.ts'
-import { csv } from '../../http/outcome.ts'
+import { csv } from '../../kernel/http/outcome.ts'
+import { mediaSchema } from '../../kernel/schema.ts'
 import { key } from '../authentication.ts'
 import { operation } from '../operation.ts'
 import * as groups from './groups.ts'

@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { lineSchema, momentSchema, nullable, oneOf, TimeSchema } from '../../core/schema.ts'
-import { wholeQuery } from '../../http/list-query.ts'
-import { historyPageMax, historyPagesMax, modelIdCharsMax } from '../../limits.ts'
+import { wholeQuery } from '../../kernel/http/list-query.ts'
+import { historyPageMax, historyPagesMax, modelIdCharsMax } from '../../kernel/limits.ts'
+import { lineSchema, momentSchema, nullable, oneOf, TimeSchema } from '../../kernel/schema.ts'
 
 const UsageRowSchema = Type.Object(
   {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { nano } from '../../core/money.ts'
-import { insertUse, type NewUse } from '../../models/history.ts'
+import { nano } from '../../kernel/money.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { insertUse, type NewUse } from '../models/history.ts'
 
 let t: TestServer
 let gus: GatewayUser

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { mediaSchema, RangeNotSatisfiableSchema } from '../../core/schema.ts'
+import { mediaSchema, RangeNotSatisfiableSchema } from '../../kernel/schema.ts'
 import { anyone, getSpender, key } from '../authentication.ts'
 import { callOf, requestOf, unread } from '../call.ts'
 import { SignedUrlQuerySchema } from '../images/schemas.ts'

@@ -1,9 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anyObject, oneOf } from '../../core/schema.ts'
-import { promptCharsMax, videoSecondsDefault, videoSecondsMax } from '../../limits.ts'
-import type { PriceTexts } from '../../models/price.ts'
+import { promptCharsMax, videoSecondsDefault, videoSecondsMax } from '../../kernel/limits.ts'
+import { anyObject, oneOf } from '../../kernel/schema.ts'
+import type { PriceTexts } from '../models/price.ts'
 import { modelSchema, sizeSchema } from '../request-schemas.ts'
 
 const seconds: OpenAPIV3.SchemaObject = {

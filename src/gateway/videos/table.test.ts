@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 
-import { hour, second } from '../../core/time.ts'
+import { hour, second } from '../../kernel/time.ts'
 import { json, scripts } from '../../testing/fakes/chat-scripts.ts'
 import { fakeImage, mediaScripts, raw } from '../../testing/fakes/media-scripts.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'

@@ -1,14 +1,14 @@
-import { sha256 } from '../../core/ids.ts'
-import { isRecord, type Json, recordOf, toText } from '../../core/schema.ts'
-import { ApiError } from '../../errors.ts'
-import { readJsonBody } from '../../http/body.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { readJsonBody } from '../../kernel/http/body.ts'
+import { sha256 } from '../../kernel/ids.ts'
 import {
   fileBytesMax,
   gatewayBodyBytesMax,
   promptCharsMax,
   videoSecondsDefault,
   videoSecondsMax,
-} from '../../limits.ts'
+} from '../../kernel/limits.ts'
+import { isRecord, type Json, recordOf, toText } from '../../kernel/schema.ts'
 import { checkUrls, findSize, invalidField, readModels, readString } from '../fields.ts'
 import { readMultipart, textFields } from '../files/upload.ts'
 import { type Preferences, readPreferences } from '../paid/preferences.ts'

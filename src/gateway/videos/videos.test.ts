@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
-import { day, second } from '../../core/time.ts'
 import { jobs } from '../../jobs/tables.ts'
-import { findReferenced } from '../../operator/referenced-files.ts'
+import { day, second } from '../../kernel/time.ts'
+import { findReferenced } from '../../server/operator/referenced-files.ts'
 import { json } from '../../testing/fakes/chat-scripts.ts'
 import { raw } from '../../testing/fakes/media-scripts.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { type Browser, chromium } from 'playwright-core'
 
-import figures from '../../generators/images/figures.svg' with { type: 'text' }
-import { drawnThings } from '../../providers/demo/builder/game-contents.ts'
-import { analyzePrompt } from '../../providers/demo/builder/prompt-analysis.ts'
-import { renderPage } from '../../providers/demo/builder/render-page.ts'
-import { templates } from '../../providers/demo/builder/templates/templates.ts'
+import figures from '../../apps/generators/images/figures.svg' with { type: 'text' }
+import { drawnThings } from '../../gateway/providers/demo/builder/game-contents.ts'
+import { analyzePrompt } from '../../gateway/providers/demo/builder/prompt-analysis.ts'
+import { renderPage } from '../../gateway/providers/demo/builder/render-page.ts'
+import { templates } from '../../gateway/providers/demo/builder/templates/templates.ts'
 import { isThorough } from '../thorough.ts'
 import { findBrowser } from './browser.ts'
 

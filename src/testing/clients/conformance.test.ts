@@ -11,7 +11,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 
-import type { Extension, ServedTool } from '../../mcp/server.ts'
+import type { Extension, ServedTool } from '../../server/mcp/server.ts'
 import { node, startMcpTestServer } from '../fixtures/mcp-server.ts'
 
 type Content = CallToolResult['content'][number]

@@ -2,11 +2,11 @@ import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { embeddedLibraries } from '../../libraries/embedded.ts'
-import { labelOf } from '../../libraries/library.ts'
-import { resolvePage } from '../../libraries/resolve-page.ts'
-import { readReferences } from '../../scan/inspection.ts'
-import { readPage } from '../../scan/scan.ts'
+import { embeddedLibraries } from '../../apps/libraries/embedded.ts'
+import { labelOf } from '../../apps/libraries/library.ts'
+import { resolvePage } from '../../apps/libraries/resolve-page.ts'
+import { readReferences } from '../../apps/scan/inspection.ts'
+import { readPage } from '../../apps/scan/scan.ts'
 
 const folder = join(import.meta.dir, 'libraries')
 const pagesMin = 2

@@ -1,8 +1,8 @@
 import { type ChatCompletionRequest, LLMock } from '@copilotkit/aimock'
 
-import { itemsOf, recordOf } from '../../core/schema.ts'
-import { completeChat } from '../../providers/demo/chat.ts'
-import { asString, recordsIn } from '../../providers/response.ts'
+import { completeChat } from '../../gateway/providers/demo/chat.ts'
+import { asString, recordsIn } from '../../gateway/providers/response.ts'
+import { itemsOf, recordOf } from '../../kernel/schema.ts'
 import type { ProviderModel } from '../fixtures/with-providers.ts'
 
 /** The form of a response: one object, or a stream of events. */

@@ -1,12 +1,12 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 
-import { sha256 } from '../../core/ids.ts'
-import { embeddedLibraries } from '../../libraries/embedded.ts'
-import type { PageLibraries } from '../../libraries/references.ts'
-import type { Resolution } from '../../libraries/resolution.ts'
-import { resolvePage } from '../../libraries/resolve-page.ts'
-import { inspectNow } from '../../scan/inspection.ts'
-import type { AppSource, HostedApp, HostedFile, HostedHtml } from '../../viewer/app-source.ts'
+import { embeddedLibraries } from '../../apps/libraries/embedded.ts'
+import type { PageLibraries } from '../../apps/libraries/references.ts'
+import type { Resolution } from '../../apps/libraries/resolution.ts'
+import { resolvePage } from '../../apps/libraries/resolve-page.ts'
+import { inspectNow } from '../../apps/scan/inspection.ts'
+import type { AppSource, HostedApp, HostedFile, HostedHtml } from '../../apps/viewer/app-source.ts'
+import { sha256 } from '../../kernel/ids.ts'
 
 interface StoredApp {
   app: HostedApp

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/schema.ts'
+import type { Json } from '../../kernel/schema.ts'
 import {
   bytes,
   chunked,

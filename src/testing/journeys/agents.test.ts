@@ -9,7 +9,7 @@ import { join } from 'node:path'
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
-import { isRecord } from '../../core/schema.ts'
+import { isRecord } from '../../kernel/schema.ts'
 import { startServerProcess, textAt } from '../processes/server-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'berth-agents-'))

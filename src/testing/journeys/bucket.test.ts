@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { systemClock } from '../../core/time.ts'
-import { type Bucket, S3Client } from '../../storage/s3/client.ts'
-import { listObjects } from '../../storage/s3/objects.ts'
+import { systemClock } from '../../kernel/time.ts'
+import { type Bucket, S3Client } from '../../store/s3/client.ts'
+import { listObjects } from '../../store/s3/objects.ts'
 import {
   hasPostgresServer,
   type PostgresServer,

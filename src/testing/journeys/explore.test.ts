@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 
-import { decideAppeal, takeDown } from '../../hosting/moderation/moderation.ts'
-import { doctor } from '../../ledger/doctor.ts'
+import { decideAppeal, takeDown } from '../../apps/moderation/moderation.ts'
+import { doctor } from '../../money/ledger/doctor.ts'
 import { startTestServer, type TestAgent } from '../fixtures/test-server.ts'
 
 /** Four agents that use only HTTP. The ledger balances to the nano USD. */

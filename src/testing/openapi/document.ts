@@ -1,14 +1,14 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { foreignOperations } from '../../gateway/api.ts'
+import { entityResponse } from '../../kernel/http/entity.ts'
+import { foreignOperations } from '../../server/gateway-api.ts'
 import {
   describeApi,
   type DescribedOperation,
   OperationSchema,
   withPaths,
-} from '../../http/api-description.ts'
-import { entityResponse } from '../../http/entity.ts'
+} from '../../server/http/api-description.ts'
 
 const Schema = Type.Record(Type.String(), Type.Unknown())
 const Document = Type.Object({

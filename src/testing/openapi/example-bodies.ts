@@ -1,6 +1,6 @@
 /** Bodies of operations that parse them by hand, whose schemas say little about what is inside. */
-import { isRecord, type Json } from '../../core/schema.ts'
-import type { DescribedOperation } from '../../http/api-description.ts'
+import { isRecord, type Json } from '../../kernel/schema.ts'
+import type { DescribedOperation } from '../../server/http/api-description.ts'
 import type { TestResponse, TestServer } from '../fixtures/test-server.ts'
 import { ownedNames } from './hostile.ts'
 

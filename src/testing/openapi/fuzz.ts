@@ -1,10 +1,10 @@
 /** Generated requests to all operations of both APIs, and the problems of their responses. */
 import fc from 'fast-check'
 
-import { isRecord, type Json, recordOf } from '../../core/schema.ts'
-import { stopwatch } from '../../core/time.ts'
-import type { DescribedOperation } from '../../http/api-description.ts'
-import { doctor } from '../../ledger/doctor.ts'
+import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import { stopwatch } from '../../kernel/time.ts'
+import { doctor } from '../../money/ledger/doctor.ts'
+import type { DescribedOperation } from '../../server/http/api-description.ts'
 import { createGatewayUser } from '../fixtures/gateway.ts'
 import type { RequestOptions, TestResponse, TestServer } from '../fixtures/test-server.ts'
 import { isThorough } from '../thorough.ts'

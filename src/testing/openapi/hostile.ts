@@ -1,6 +1,6 @@
 /** Variations of a valid request that a careless server answers with an internal error. */
-import { isRecord, type Json, recordOf } from '../../core/schema.ts'
-import type { DescribedOperation } from '../../http/api-description.ts'
+import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import type { DescribedOperation } from '../../server/http/api-description.ts'
 import { post } from '../fixtures/mcp-server.ts'
 import type { TestServer } from '../fixtures/test-server.ts'
 import type { GeneratedRequest } from './request-generator.ts'

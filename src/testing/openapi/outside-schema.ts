@@ -1,5 +1,5 @@
-import { isRecord } from '../../core/schema.ts'
-import { hasVisibleText } from '../../core/text.ts'
+import { isRecord } from '../../kernel/schema.ts'
+import { hasVisibleText } from '../../kernel/text.ts'
 
 interface Rejection {
   operation: string

@@ -1,4 +1,4 @@
-import { randomBelow } from '../../core/ids.ts'
+import { randomBelow } from '../../kernel/ids.ts'
 import { skillText } from '../fixtures/folders.ts'
 import { publishPack } from '../fixtures/packs-on-explore.ts'
 import type { TestAgent } from '../fixtures/test-server.ts'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { generate } from 'json-schema-faker'
 
-import { isRecord } from '../../core/schema.ts'
-import type { DescribedOperation } from '../../http/api-description.ts'
+import { isRecord } from '../../kernel/schema.ts'
+import type { DescribedOperation } from '../../server/http/api-description.ts'
 import { skillText } from '../fixtures/folders.ts'
 
 /** A generated request for an operation. */

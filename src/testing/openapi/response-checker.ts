@@ -1,8 +1,8 @@
 import addFormats from 'ajv-formats'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 
-import { isRecord, recordOf } from '../../core/schema.ts'
-import type { DescribedOperation } from '../../http/api-description.ts'
+import { isRecord, recordOf } from '../../kernel/schema.ts'
+import type { DescribedOperation } from '../../server/http/api-description.ts'
 import type { Document } from './document.ts'
 
 /**

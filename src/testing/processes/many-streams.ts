@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { openHoldsPerKeyMax } from '../../limits.ts'
+import { openHoldsPerKeyMax } from '../../kernel/limits.ts'
 import { scripts } from '../fakes/chat-scripts.ts'
 import { type FakeUpstream, startFakeUpstream } from '../fakes/upstream.ts'
 import { fakeModelsToml } from '../fixtures/fake-models.ts'

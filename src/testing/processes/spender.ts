@@ -5,14 +5,14 @@
  */
 import { writeSync } from 'node:fs'
 
-import { randomBelow } from '../../core/ids.ts'
-import { openLog } from '../../core/log.ts'
-import { nano } from '../../core/money.ts'
-import { systemClock } from '../../core/time.ts'
-import { openEngine } from '../../db/open.ts'
-import { accountOf } from '../../ledger/accounts.ts'
-import { PendingSettlements } from '../../ledger/outcomes.ts'
-import { withHold } from '../../ledger/paid-work.ts'
+import { openEngine } from '../../kernel/db/open.ts'
+import { randomBelow } from '../../kernel/ids.ts'
+import { openLog } from '../../kernel/log.ts'
+import { nano } from '../../kernel/money.ts'
+import { systemClock } from '../../kernel/time.ts'
+import { accountOf } from '../../money/ledger/accounts.ts'
+import { PendingSettlements } from '../../money/ledger/outcomes.ts'
+import { withHold } from '../../money/ledger/paid-work.ts'
 import { ben, holdRequest } from '../fixtures/ledger.ts'
 
 const [dataDir = '', databaseUrl = '', run = ''] = Bun.argv.slice(2)

@@ -1,4 +1,4 @@
-import { librariesPath } from '../../viewer/library-files.ts'
+import { librariesPath } from '../../apps/viewer/library-files.ts'
 import { type Browser, type Tab, until, viewport } from '../browsers/browser.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { openTarget, type Target } from './target.ts'

@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 
-import { systemClock } from '../../core/time.ts'
-import { Pages } from '../../viewer/pages.ts'
-import { viewerRoutes } from '../../viewer/routes.ts'
+import { Pages } from '../../apps/viewer/pages.ts'
+import { viewerRoutes } from '../../apps/viewer/routes.ts'
+import { systemClock } from '../../kernel/time.ts'
 import { type Browser, recorder } from '../browsers/browser.ts'
 import type { MemoryAppSource } from '../fakes/memory-app-source.ts'
 

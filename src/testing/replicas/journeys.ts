@@ -1,5 +1,5 @@
-import { recordOf } from '../../core/schema.ts'
-import { stopwatch } from '../../core/time.ts'
+import { recordOf } from '../../kernel/schema.ts'
+import { stopwatch } from '../../kernel/time.ts'
 import { expect, textAt } from '../processes/server-process.ts'
 import { until } from '../until.ts'
 import { Front, type FrontRequest } from './front.ts'

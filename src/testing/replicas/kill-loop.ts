@@ -1,4 +1,4 @@
-import { stopwatch } from '../../core/time.ts'
+import { stopwatch } from '../../kernel/time.ts'
 import { seeded } from '../fixtures/random.ts'
 import { checkClients, type Client, createClients, runJourneys } from './journeys.ts'
 import { startSystem, type System } from './system.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { dialect } from '../../db/dialect.ts'
-import { openHoldsPerKeyMax } from '../../limits.ts'
+import { dialect } from '../../kernel/db/dialect.ts'
+import { openHoldsPerKeyMax } from '../../kernel/limits.ts'
 import { json, scripts, type Step } from '../fakes/chat-scripts.ts'
 import type { ServerProcess } from '../processes/server-process.ts'
 import { until } from '../until.ts'

@@ -1,4 +1,4 @@
-import { recordOf } from '../../core/schema.ts'
+import { recordOf } from '../../kernel/schema.ts'
 import { expect, textAt } from '../processes/server-process.ts'
 import { until } from '../until.ts'
 import type { Front } from './front.ts'

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 
 import { SQL } from 'bun'
 
-import { newId, randomBelow } from '../../core/ids.ts'
-import type { Bucket } from '../../storage/s3/client.ts'
+import { newId, randomBelow } from '../../kernel/ids.ts'
+import type { Bucket } from '../../store/s3/client.ts'
 import { type FakeUpstream, startFakeUpstream } from '../fakes/upstream.ts'
 import { createDatabase, dropDatabase } from '../fixtures/databases.ts'
 import { fakeModelsToml } from '../fixtures/fake-models.ts'

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { isRecord, recordOf } from '../../core/schema.ts'
-import { stopwatch } from '../../core/time.ts'
-import { dialect } from '../../db/dialect.ts'
-import { claimTriesPerHour } from '../../limits.ts'
+import { dialect } from '../../kernel/db/dialect.ts'
+import { claimTriesPerHour } from '../../kernel/limits.ts'
+import { isRecord, recordOf } from '../../kernel/schema.ts'
+import { stopwatch } from '../../kernel/time.ts'
 import { password } from '../fixtures/people.ts'
 import { type ServerProcess, textAt } from '../processes/server-process.ts'
 import { until } from '../until.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { recordOf } from '../../core/schema.ts'
-import { dialect } from '../../db/dialect.ts'
+import { dialect } from '../../kernel/db/dialect.ts'
+import { recordOf } from '../../kernel/schema.ts'
 import { type ServerProcess, textAt } from '../processes/server-process.ts'
 import { until } from '../until.ts'
 import { type Replicas, startReplicas } from './replicas.ts'

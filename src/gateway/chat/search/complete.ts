@@ -1,4 +1,4 @@
-import { itemsOf, type Json, recordOf } from '../../../core/schema.ts'
+import { itemsOf, type Json, recordOf } from '../../../kernel/schema.ts'
 import type { SendUpstream } from '../../paid/call-upstream.ts'
 import type { CallDeadlines } from '../../paid/deadlines.ts'
 import { readJsonObject } from '../../paid/response-body.ts'

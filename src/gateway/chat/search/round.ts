@@ -1,5 +1,5 @@
-import { isRecord, itemsOf, type Json, recordOf } from '../../../core/schema.ts'
-import { upstreamResponseBytesMax } from '../../../limits.ts'
+import { upstreamResponseBytesMax } from '../../../kernel/limits.ts'
+import { isRecord, itemsOf, type Json, recordOf } from '../../../kernel/schema.ts'
 import { parseToolCalls, type ToolCall } from './search-session.ts'
 import type { Citation } from './tool.ts'
 

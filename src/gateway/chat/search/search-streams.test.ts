@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 
-import { minute } from '../../../core/time.ts'
+import { minute } from '../../../kernel/time.ts'
 import { json, type Step } from '../../../testing/fakes/chat-scripts.ts'
 import type { GatewayUser } from '../../../testing/fixtures/gateway.ts'
 import {

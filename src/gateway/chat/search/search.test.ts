@@ -1,9 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 
-import { isRecord } from '../../../core/schema.ts'
-import { minute } from '../../../core/time.ts'
-import { searchesPerRequestMax, searchResultTextBytesMax } from '../../../limits.ts'
-import type { SearchResult } from '../../../providers/search.ts'
+import { searchesPerRequestMax, searchResultTextBytesMax } from '../../../kernel/limits.ts'
+import { isRecord } from '../../../kernel/schema.ts'
+import { minute } from '../../../kernel/time.ts'
 import type { Step } from '../../../testing/fakes/chat-scripts.ts'
 import { createGatewayUser, type GatewayUser } from '../../../testing/fixtures/gateway.ts'
 import { startTestServer } from '../../../testing/fixtures/test-server.ts'
@@ -17,6 +16,7 @@ import {
   textSteps,
   tokens,
 } from '../../../testing/fixtures/web-search.ts'
+import type { SearchResult } from '../../providers/search.ts'
 import { formatResults, parseQuery } from './tool.ts'
 
 let gus: GatewayUser

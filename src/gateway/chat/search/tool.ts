@@ -1,6 +1,4 @@
-import type { AppContext } from '../../../context.ts'
-import { isRecord } from '../../../core/schema.ts'
-import { ApiError } from '../../../errors.ts'
+import { ApiError } from '../../../kernel/errors.ts'
 import {
   searchesPerMinuteMax,
   searchesPerRequestMax,
@@ -8,10 +6,12 @@ import {
   searchResultCharsMax,
   searchResultsMax,
   searchResultTextBytesMax,
-} from '../../../limits.ts'
-import type { Model } from '../../../models/catalog.ts'
-import type { SearchResult } from '../../../providers/search.ts'
+} from '../../../kernel/limits.ts'
+import { isRecord } from '../../../kernel/schema.ts'
+import type { AppContext } from '../../../server/context.ts'
 import { invalidField } from '../../fields.ts'
+import type { Model } from '../../models/catalog.ts'
+import type { SearchResult } from '../../providers/search.ts'
 import type { ChatRequest } from '../request.ts'
 
 export const toolName = 'web_search'

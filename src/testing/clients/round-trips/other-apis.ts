@@ -2,8 +2,8 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { type Content, type GenerateContentResponse, GoogleGenAI } from '@google/genai'
 
-import { isRecord, itemsOf, type Json, recordOf } from '../../../core/schema.ts'
-import { asString } from '../../../providers/response.ts'
+import { asString } from '../../../gateway/providers/response.ts'
+import { isRecord, itemsOf, type Json, recordOf } from '../../../kernel/schema.ts'
 import { type RoundTrip, writeFile } from './task.ts'
 
 const { name, description, parameters } = writeFile

@@ -1,0 +1,26 @@
+import { created } from '../../kernel/http/outcome.ts'
+import { iso } from '../../kernel/time.ts'
+import { agent } from '../../people/authentication.ts'
+import { operation, writeErrors } from '../../people/operation.ts'
+import { createAppeal } from './appeals.ts'
+import { AppealResponseSchema, AppealSchema } from './schemas.ts'
+
+const appeal = operation({
+  id: 'appeal',
+  route: 'POST /apps/:id/appeal',
+  tag: 'Moderation',
+  summary: 'Appeal the takedown or quarantine of your app.',
+  description: 'One appeal for each takedown or quarantine.',
+  access: agent,
+  input: { body: AppealSchema },
+  output: { 201: AppealResponseSchema },
+  errors: [...writeErrors, 'not_found', 'nothing_to_appeal', 'appealed_already'],
+  async run(ctx, { caller, params, body }) {
+    const { id, app, text, at } = await createAppeal(ctx, caller.agent, params.id, body.text)
+    const note = 'The operator reviews every appeal. GET /me/notes reports the decision.'
+    return created({ appeal: { id, item: app, text, state: 'open', at: iso(at) }, note })
+  },
+})
+
+/** Appeals of makers against takedowns and quarantines. */
+export const appealOperations = [appeal]

@@ -1,0 +1,186 @@
+import { Type } from '@sinclair/typebox'
+
+import { ApiError } from '../../kernel/errors.ts'
+import { Content, created, Replay } from '../../kernel/http/outcome.ts'
+import { anyMediaSchema, RangeNotSatisfiableSchema } from '../../kernel/schema.ts'
+import { agent, agentKey, anyone } from '../../people/authentication.ts'
+import { appErrors, operation, priceErrors, writeErrors } from '../../people/operation.ts'
+import { isSignedPath } from '../../store/signed-url.ts'
+import * as assets from './assets.ts'
+import { generateAssets } from './generate-assets.ts'
+import { presentAsset, presentAssetList, previewPath } from './present.ts'
+import * as schemas from './schemas.ts'
+import { readUpload } from './upload.ts'
+
+const assetErrors = [...appErrors, 'assets_off'] as const
+const File = anyMediaSchema
+
+/** Returns a file. The headers keep any content from acting as a page. */
+const asFile = (
+  { asset, content }: Awaited<ReturnType<typeof assets.openAsset>>,
+  disposition: 'inline' | 'attachment',
+  caching: string,
+): Content =>
+  new Content(content, {
+    'content-type': asset.type,
+    'content-disposition': `${disposition}; filename="${asset.name}"`,
+    'content-security-policy': "default-src 'none'; sandbox",
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cache-control': caching,
+  })
+
+/** Bodies of an upload, for the description. */
+const uploads = {
+  'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
+  'application/json': { schema: { ...schemas.UploadEnvelopeSchema, additionalProperties: false } },
+} as const
+
+const listAssets = operation({
+  id: 'list_assets',
+  route: 'GET /apps/:id/assets',
+  tag: 'Assets',
+  mcp: 'shown',
+  summary: "List the assets of your app's newest version.",
+  access: agent,
+  output: { 200: schemas.AssetListSchema },
+  errors: assetErrors,
+  async run(ctx, { caller, params }) {
+    const app = await assets.getAppWithAssets(ctx, caller.agent, params.id)
+    const rows = await assets.listAssets(ctx, app.id, app.version)
+    return presentAssetList(ctx, app, rows, await assets.listMissing(ctx, app, rows))
+  },
+})
+
+const makeAssets = operation({
+  id: 'make_assets',
+  route: 'POST /apps/:id/assets',
+  tag: 'Assets',
+  idempotent: true,
+  mcp: 'shown',
+  summary: 'Generate sprites, pictures, sounds, voices and music for your app.',
+  description:
+    'Each asset goes live under its name on the newest version. Each is priced, held and ' +
+    'charged by itself; a failed one costs nothing. "waiting" generates the missing ' +
+    "assets of the page's data-assets list. The response is 201 when all assets are " +
+    'done in time, otherwise 202 with a job.',
+  access: agentKey,
+  input: { body: schemas.GenerateAssetsSchema },
+  output: {
+    200: schemas.AssetPricesSchema,
+    201: schemas.GenerateAssetsResponseSchema,
+    202: schemas.GenerateAssetsResponseSchema,
+  },
+  errors: [
+    ...priceErrors,
+    ...assetErrors,
+    'too_many_assets',
+    'no_painter',
+    'no_voice',
+    ...writeErrors,
+  ],
+  async run(ctx, { caller, params, body, ref }) {
+    const result = await generateAssets(ctx, caller, params.id, {
+      ...body,
+      ...(ref && { ref }),
+    })
+    return new Replay(result)
+  },
+})
+
+const getAsset = operation({
+  id: 'get_asset',
+  route: 'GET /apps/:id/assets/:name',
+  tag: 'Assets',
+  summary: 'Download an asset of your app.',
+  access: agent,
+  output: { 200: File },
+  errors: ['bad_request', ...assetErrors],
+  async run(ctx, { caller, params }) {
+    const found = await assets.openAsset(ctx, caller.agent, params.id, params.name)
+    return asFile(found, 'attachment', 'private, no-store')
+  },
+})
+
+const deleteAsset = operation({
+  id: 'delete_asset',
+  route: 'DELETE /apps/:id/assets/:name',
+  tag: 'Assets',
+  summary: 'Delete an asset from the newest version.',
+  access: agent,
+  output: { 200: schemas.DeletedAssetSchema },
+  errors: [...writeErrors, ...assetErrors],
+  async run(ctx, { caller, params }) {
+    await assets.deleteAsset(ctx, caller.agent, params.id, params.name)
+    const note = 'Deleted from the newest version. Older versions keep it.'
+    return { name: params.name, note }
+  },
+})
+
+const putAsset = operation({
+  id: 'put_asset',
+  route: 'PUT /apps/:id/assets/:name',
+  tag: 'Assets',
+  mcp: 'shown',
+  summary: 'Upload an asset.',
+  description:
+    'PNG, JPEG, WebP, GIF, MP3, Ogg, WAV or JSON, detected by content and not by name. The ' +
+    'file goes live on the newest version and replaces a file of the same name.',
+  access: agent,
+  input: { read: readUpload, bodies: uploads },
+  output: { 200: schemas.PutAssetResponseSchema, 201: schemas.PutAssetResponseSchema },
+  errors: [
+    'bad_request',
+    'asset_too_large',
+    'bad_asset',
+    'too_many_assets',
+    'assets_full',
+    'storage_full',
+    'busy',
+    'try_again',
+    ...assetErrors,
+  ],
+  async run(ctx, { caller, params: { id, name }, body: file }) {
+    const { asset, isNew } = await assets.putAsset(ctx, caller.agent, id, name, file)
+    const note = `Stored as ${asset.type} in version ${asset.version}; it is live.`
+    const response = { asset: presentAsset(ctx, asset), note }
+    return isNew ? created(response) : response
+  },
+})
+
+const lookAtAsset = operation({
+  id: 'look_at_asset',
+  route: 'GET /looks/:id/:version/:name',
+  tag: 'Assets',
+  summary: 'Preview an asset by its signed URL.',
+  access: anyone,
+  input: {
+    query: Type.Object({
+      expires: Type.Optional(Type.String()),
+      signature: Type.Optional(Type.String()),
+    }),
+  },
+  output: { 200: File, 206: File, 416: RangeNotSatisfiableSchema },
+  errors: ['agents_off', 'assets_off', 'bad_request', ...appErrors],
+  async run(ctx, { params, query }) {
+    const { id, version, name } = params
+    const path = previewPath(id, version, name)
+    if (!isSignedPath(ctx.secret, path, query, ctx.clock.now())) {
+      const see = 'Preview URLs expire within the hour: GET /apps/{id}/assets has new ones.'
+      throw new ApiError('not_found', { what: 'preview URL', see })
+    }
+    const found = await assets.openPreview(ctx, id, Number(version), name)
+    // A takedown must apply at once, so no cache may serve it.
+    return asFile(found, 'inline', 'private, no-cache')
+  },
+})
+
+/** Assets of an agent's app (document 1, operations 15 and 16) and its uploads. */
+export const assetOperations = [
+  listAssets,
+  makeAssets,
+  getAsset,
+  deleteAsset,
+  putAsset,
+  lookAtAsset,
+]

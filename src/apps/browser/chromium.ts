@@ -1,0 +1,167 @@
+import { spawn } from 'node:child_process'
+import { setPriority } from 'node:os'
+import { Readable, Writable } from 'node:stream'
+
+import { withTempFolder } from '../../store/system-files.ts'
+import { Devtools } from './devtools.ts'
+import { Renderers } from './renderers.ts'
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+
+/** Finds Chromium on this machine. Returns undefined when there is none, or previews are off. */
+export function findChromium(setting: string): string | undefined {
+  if (setting === 'off') return undefined
+  if (setting !== 'auto') return setting
+  return names.flatMap((name) => Bun.which(name) ?? [])[0]
+}
+
+/**
+ * Flags that disable the network: no host name resolves, and connections go to a closed proxy port.
+ * The DevTools pipe serves everything that a page loads.
+ */
+const flags = [
+  '--headless',
+  '--remote-debugging-pipe',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--disable-gpu',
+  '--disable-quic',
+  '--disable-background-networking',
+  '--disable-sync',
+  '--disable-component-update',
+  '--disable-extensions',
+  // A page of a window costs more than the page to check: its start page and its address bar.
+  '--no-startup-window',
+  '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup',
+  '--disable-dev-shm-usage',
+  '--host-resolver-rules=MAP * ~NOTFOUND',
+  '--proxy-server=127.0.0.1:9',
+  '--proxy-bypass-list=<-loopback>',
+  '--site-per-process',
+  '--disable-renderer-backgrounding',
+  '--disable-background-timer-throttling',
+  '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--js-flags=--max-old-space-size=512',
+  '--mute-audio',
+  '--hide-scrollbars',
+]
+
+/** Requests to the server take priority over the browser. */
+const niceness = 10
+
+/** Path of the browser, and the data folder of the server that uses it. */
+interface BrowserLocation {
+  path: string
+  dataDir: string
+}
+
+/** A running browser. */
+export interface Chromium {
+  devtools: Devtools
+  renderers: Renderers
+  /** Resolves when the browser has ended and its profile is removed. */
+  ended: Promise<void>
+  kill(): void
+}
+
+/**
+ * Starts a browser with a new profile and no environment variables. It ends with this process,
+ * because Chromium exits when its pipe closes. Throws when it cannot start.
+ */
+async function startChromium({ path, dataDir }: BrowserLocation): Promise<Chromium> {
+  const { promise, resolve, reject } = Promise.withResolvers<Omit<Chromium, 'ended'>>()
+  const ended = withTempFolder(dataDir, async (folder) => {
+    // Chromium's own sandbox does not work as root.
+    const own = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+    const child = spawn(path, [...flags, ...own, `--user-data-dir=${folder}`], {
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+      env: { HOME: folder, TMPDIR: folder, PATH: '/usr/bin:/bin' },
+      detached: true,
+    })
+    child.once('error', reject)
+    const [, , , out, come] = child.stdio
+    // A failed spawn has no pipe; its `error` event gives the reason.
+    if (child.pid === undefined || !(out instanceof Writable) || !(come instanceof Readable)) return
+    const group = -child.pid
+    const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+    setPriority(child.pid, niceness)
+    // Kill the process group: renderers are separate processes.
+    const devtools = new Devtools(out, come)
+    const kill = (): void => stop(group)
+    const renderers = new Renderers(devtools, (pid = group) => stop(pid))
+    devtools.closed.addEventListener('abort', kill)
+    resolve({ devtools, renderers, kill })
+    await exited
+    kill()
+  })
+  ended.catch(reject)
+  const browser = await promise
+  return { ...browser, ended: ended.catch(() => {}) }
+}
+
+/** Ends a process, or a group of them by its negative number. */
+function stop(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended.
+  }
+}
+
+/** Keeps one browser for all pages. It starts with the first page, and ends when it is idle. */
+export class WarmBrowser {
+  private running: Promise<Chromium> | undefined
+  private ended: Promise<void> = Promise.resolve()
+  private pages = 0
+  private idle: ReturnType<typeof setTimeout> | undefined
+  private isClosed = false
+
+  constructor(
+    private readonly location: BrowserLocation,
+    private readonly idleMs: number,
+  ) {}
+
+  /** Runs `work` with the browser. Throws when it cannot start. */
+  async use<Result>(work: (browser: Chromium) => Promise<Result>): Promise<Result> {
+    if (this.isClosed) throw new Error('the server stops')
+    clearTimeout(this.idle)
+    this.pages += 1
+    try {
+      this.running ??= this.start()
+      return await work(await this.running)
+    } finally {
+      this.pages -= 1
+      if (this.pages === 0) this.idle = setTimeout(() => void this.stop(), this.idleMs).unref()
+    }
+  }
+
+  /** Ends the browser for good. */
+  async close(): Promise<void> {
+    this.isClosed = true
+    clearTimeout(this.idle)
+    await this.stop()
+  }
+
+  /** Ends the browser. The next page starts another one. */
+  private async stop(): Promise<void> {
+    const browser = await this.running?.catch(() => undefined)
+    browser?.kill()
+    await this.ended
+  }
+
+  private async start(): Promise<Chromium> {
+    try {
+      // The profile of the browser before is removed first.
+      await this.ended
+      const browser = await startChromium(this.location)
+      this.ended = browser.ended
+      const forget = (): void => void (this.running = undefined)
+      if (browser.devtools.closed.aborted) forget()
+      else browser.devtools.closed.addEventListener('abort', forget)
+      return browser
+    } catch (error) {
+      this.running = undefined
+      throw error
+    }
+  }
+}

@@ -1,0 +1,214 @@
+import { chargeOf } from '../../gateway/models/charge.ts'
+import { createUsage } from '../../gateway/models/usage.ts'
+import type { Handler, Outcome } from '../../jobs/handler.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { endWithStop } from '../../kernel/text.ts'
+import { minute } from '../../kernel/time.ts'
+import type { AppContext } from '../../server/context.ts'
+import * as apps from '../apps.ts'
+import { generateAsset, type GeneratedAsset } from '../assets/asset-job.ts'
+import { listAssets } from '../assets/assets.ts'
+import type { AssetRequest } from '../assets/schemas.ts'
+import type { PreviewResult } from '../browser/preview-browser.ts'
+import { chat, type Message } from '../models/chat.ts'
+import { ModelDeclined, NoModelResult, type ServiceModel } from '../models/model-call.ts'
+import { readPage } from '../page-content.ts'
+import { type Budget, budgetOf, buildAssetsMax, getBuilderModel, repairsMax } from './budget.ts'
+import { type BuildData, BuildDataSchema, BuildInputSchema } from './job-data.ts'
+import { discardBuild } from './notifications.ts'
+import { checkPage, isRewritten, type PageCheck } from './page-checks.ts'
+import { parsePlan, type Plan } from './plan.ts'
+import { previewPage } from './preview.ts'
+import { changePrompt, pagePrompt, planPrompt, repairPrompt } from './prompts.ts'
+import { type BuildRun, publishBuild } from './publish-build.ts'
+import { addUsage } from './settlement.ts'
+
+const callMs = 4 * minute
+/** Keeps a response that is sent back to the model within the priced tokens. */
+const charsPerTokenMax = 8
+
+type Failed = Extract<Outcome, { end: 'failed' }>
+
+const failed = (code: string, error: string): Failed => ({ end: 'failed', error: { code, error } })
+
+const reasonCharsMax = 400
+
+/** The message of a declined build, with the reason in the words of the model. */
+function declinedMessage({ reason }: ModelDeclined): string {
+  const line = reason
+    .replaceAll(/[\s\p{C}]+/gu, ' ')
+    .trim()
+    .slice(0, reasonCharsMax)
+  const why =
+    line === '' ? 'The model declined the request.' : `The model declined: ${endWithStop(line)}`
+  return `${why} Nothing was charged.`
+}
+
+/** Runs a build: plan, page, checks, repairs, assets, publication. */
+export const buildHandler = (
+  ctx: AppContext,
+): Handler<typeof BuildInputSchema, typeof BuildDataSchema> => ({
+  input: BuildInputSchema,
+  data: BuildDataSchema,
+  async run(run) {
+    try {
+      return await new Build(ctx, run).run()
+    } catch (error) {
+      run.signal.throwIfAborted()
+      if (error instanceof NoModelResult) {
+        ctx.log.warn('builds.no_answer', { job: run.job.id, why: error.message })
+        return error instanceof ModelDeclined
+          ? failed('model_refused', declinedMessage(error))
+          : failed(
+              'no_builder',
+              'The model was unreachable or returned no result. Nothing was charged. Try again.',
+            )
+      }
+      if (error instanceof ApiError) {
+        return failed(error.errorName, 'The build could not be published. Nothing was charged.')
+      }
+      throw error
+    }
+  },
+  compensate: (db, job) => discardBuild(ctx, db, job),
+})
+
+class Build {
+  private spent = 0n
+  private used: BuildData['used'] = createUsage({})
+  private preview: PreviewResult | undefined
+  private readonly by: ServiceModel
+
+  constructor(
+    private readonly ctx: AppContext,
+    private readonly context: BuildRun,
+  ) {
+    this.by = getBuilderModel(ctx, context.input.kind)
+  }
+
+  async run(): Promise<Outcome> {
+    const { ctx, context } = this
+    const app = apps.requireAvailable(await apps.findApp(ctx, context.job.item ?? ''))
+    const written = context.data ?? (await this.writePage(app))
+    if ('end' in written) return written
+    this.spent = BigInt(written.spent)
+    await context.report({ step: 'assets', progress: 0.7, data: written })
+    const checked = await checkPage(ctx, written.html)
+    if ('code' in checked) return failed(checked.code, checked.errors.join(' '))
+    const files = await this.generateAssets(app, checked.inspection.assetRequests)
+    if (!this.preview || files.length > 0) await this.previewErrors(app, checked.html, files)
+    const [problem] = this.preview?.problems ?? []
+    if (problem) return failed('build_invalid', problem)
+    const data = { ...written, spent: `${this.spent}` }
+    await context.report({ step: 'publishing', progress: 0.95, data })
+    const { inspection } = checked
+    const { by, spent, preview } = this
+    return publishBuild(ctx, context, { ...written, by, spent, inspection, files, preview })
+  }
+
+  /** Returns the page that passed the checks with its plan, or the failure. */
+  private async writePage(app: apps.App): Promise<BuildData | Failed> {
+    const { ctx, context } = this
+    const { prompt, version } = context.input
+    const old = version === undefined ? '' : await this.readVersion(app, version)
+    const budget = budgetOf(ctx, this.by, { prompt, page: old })
+    const plan = await this.planPage(budget)
+    await context.report({ step: 'writing', progress: 0.15 })
+    const messages = this.firstMessages(old, plan)
+    for (let attempt = 0; ; attempt += 1) {
+      const { text } = await this.callModel(messages, budget.page)
+      await context.report({ step: 'checking', progress: 0.5 + attempt * 0.05 })
+      const checked = await checkPage(ctx, text)
+      const errors =
+        'code' in checked
+          ? checked.errors
+          : [
+              ...this.rewriteErrors(old, checked, attempt),
+              ...(await this.previewErrors(app, checked.html)),
+            ]
+      if (errors.length === 0 && 'html' in checked) {
+        return { html: checked.html, spent: `${this.spent}`, used: this.used, plan }
+      }
+      if (attempt === repairsMax) {
+        const code = 'code' in checked ? checked.code : 'build_invalid'
+        return failed(code, `The page did not pass: ${errors.join(' ')}`.slice(0, 1_000))
+      }
+      const content = text.slice(0, budget.page.output * charsPerTokenMax)
+      const reply: Message = { role: 'assistant', content }
+      messages.splice(2, 2, reply, { role: 'user', content: repairPrompt(errors) })
+    }
+  }
+
+  /** Asks once for a smaller change when the page was rewritten; the second attempt is accepted. */
+  private rewriteErrors(old: string, checked: PageCheck, attempt: number): string[] {
+    if (attempt > 0 || old === '' || 'code' in checked || !isRewritten(old, checked.html)) return []
+    return ['You rewrote more than was asked for. Keep every line that need not change.']
+  }
+
+  private async previewErrors(
+    app: apps.App,
+    html: string,
+    files: GeneratedAsset[] = [],
+  ): Promise<string[]> {
+    this.preview = await previewPage(this.ctx, app, { html, files }, this.context.signal)
+    return this.preview?.problems ?? []
+  }
+
+  private firstMessages(old: string, { plan }: Plan): Message[] {
+    const { prompt, kind } = this.context.input
+    if (old === '') {
+      return [
+        { role: 'system', content: pagePrompt(kind) },
+        { role: 'user', content: `${prompt}\n\nThe plan:\n${plan}` },
+      ]
+    }
+    return [
+      { role: 'system', content: changePrompt(kind) },
+      { role: 'user', content: `${prompt}\n\nThe page:\n\`\`\`html\n${old}\n\`\`\`` },
+    ]
+  }
+
+  private async planPage(budget: Budget): Promise<Plan> {
+    const { prompt, kind, version } = this.context.input
+    await this.context.report({ step: 'planning', progress: 0.05 })
+    if (version !== undefined) return parsePlan('', prompt)
+    const messages: Message[] = [
+      { role: 'system', content: planPrompt(kind) },
+      { role: 'user', content: prompt },
+    ]
+    const { text } = await this.callModel(messages, budget.plan)
+    return parsePlan(text, prompt)
+  }
+
+  private async callModel(messages: Message[], maxTokens: Budget['page']) {
+    const signal = AbortSignal.any([this.context.signal, AbortSignal.timeout(callMs)])
+    const result = await chat(this.ctx, this.by, { messages, maxTokens, signal }).catch((error) => {
+      this.context.signal.throwIfAborted()
+      throw signal.aborted ? new NoModelResult('the call timed out') : error
+    })
+    this.spent += chargeOf(this.by.price, result.usage)
+    this.used = addUsage(this.used, result.usage)
+    return result
+  }
+
+  private async readVersion({ id }: apps.App, version: number): Promise<string> {
+    const row = await apps.getVersion(this.ctx, id, version)
+    return new TextDecoder().decode((await readPage(this.ctx, row)).identity)
+  }
+
+  /** Generates the assets that the page requests and does not have, at most eight. */
+  private async generateAssets(app: apps.App, requests: AssetRequest[]) {
+    const { ctx } = this
+    const files: GeneratedAsset[] = []
+    const existing = new Set((await listAssets(ctx, app.id, app.version)).map(({ name }) => name))
+    const missing = requests.filter(({ name }) => !existing.has(name))
+    for (const request of missing.slice(0, ctx.config.assetsOn ? buildAssetsMax : 0)) {
+      const file = await generateAsset(ctx, app, request, this.context.signal)
+      if ('code' in file) continue
+      this.context.onEnd(file.end)
+      files.push(file)
+      this.spent += file.charge
+    }
+    return files
+  }
+}

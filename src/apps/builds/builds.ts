@@ -1,0 +1,193 @@
+import type { Job } from '../../jobs/handler.ts'
+import * as jobs from '../../jobs/jobs.ts'
+import type { Db } from '../../kernel/db/engine.ts'
+import { isWriteUnavailable } from '../../kernel/db/error.ts'
+import { ApiError, isApiError, rejectRequest } from '../../kernel/errors.ts'
+import { buildPromptCharsMax } from '../../kernel/limits.ts'
+import { fromCredits, type NanoUsd, toCredits } from '../../kernel/money.ts'
+import { isPlainText } from '../../kernel/text.ts'
+import { hour, minute, secondsUntil } from '../../kernel/time.ts'
+import type { StoredResponse } from '../../money/idempotency/idempotency.ts'
+import { runPaidRequest } from '../../money/idempotency/paid-request.ts'
+import { agentAccount, lockAccounts } from '../../money/ledger/accounts.ts'
+import { openHold } from '../../money/ledger/ledger.ts'
+import { type Actor, capFor } from '../../people/agents/caller.ts'
+import { lockAgent } from '../../people/agents/storage-quota.ts'
+import { appUrl } from '../../people/app-url.ts'
+import { requireAppKind } from '../../people/kinds.ts'
+import type { AppContext } from '../../server/context.ts'
+import * as apps from '../apps.ts'
+import { presentJob } from '../jobs/present.ts'
+import { insertUnbuilt } from '../new-app.ts'
+import * as pages from '../page-content.ts'
+import { checkPublishQuota } from '../publish-quota.ts'
+import { toAppFields } from '../publish.ts'
+import type { PublishAppRequest } from '../schemas.ts'
+import type { PublishVersionRequest } from '../versions/schemas.ts'
+import { checkNote } from '../versions/versions.ts'
+import { budgetOf, getBuilderModel } from './budget.ts'
+import type { BuildInput } from './job-data.ts'
+import { reserveFreeBudget } from './settlement.ts'
+
+const kind = 'build'
+const buildMs = 10 * minute
+
+/**
+ * Starts the build of a new app (document 1, operation 9). Returns 202 with its job, or 200 with
+ * the price for a dry run. Throws `bad_request`, `games_off`, `prices_off`, `no_builder`,
+ * `no_studio`, `builds_limit`, `publishes_limit`, `storage_full`, `busy`, `price_above_max`,
+ * `not_enough_credits`, `daily_cap` and `paused`.
+ */
+export async function startBuild(
+  ctx: AppContext,
+  actor: Actor,
+  request: PublishAppRequest,
+): Promise<StoredResponse> {
+  const prompt = checkPrompt(request.prompt)
+  const named = toAppFields(ctx, request)
+  const input = { prompt, kind: named.kind, store: request.store ?? false }
+  return enqueueBuild(ctx, actor, { request, input, page: '' }, async (db) =>
+    insertUnbuilt(ctx, db, actor.agent, named),
+  )
+}
+
+/** Builds the next version. Throws what `startBuild` throws, `not_found` and `taken_down`. */
+export async function startChange(
+  ctx: AppContext,
+  actor: Actor,
+  id: string,
+  request: PublishVersionRequest,
+): Promise<StoredResponse> {
+  const app = await apps.getOwnApp(ctx, actor.agent, id)
+  apps.checkBuilt(app)
+  const prompt = checkPrompt(request.prompt)
+  const old = await pages.readPage(ctx, await apps.getVersion(ctx, id, app.version))
+  const page = new TextDecoder().decode(old.identity)
+  const note = checkNote(request.note)
+  const input = { prompt, kind: requireAppKind(app), store: false, version: app.version, note }
+  return enqueueBuild(ctx, actor, { request: { id, ...request }, input, page }, async () => app)
+}
+
+const usualPrompt = 'x'.repeat(1_000)
+
+/**
+ * Returns the maximum price of a build in whole credits; undefined where nothing builds. Without a
+ * prompt, it covers prompts of up to 1,000 bytes. `page` is the page to change.
+ */
+export function quoteBuild(
+  ctx: AppContext,
+  kind: BuildInput['kind'],
+  { prompt = usualPrompt, page = '' }: { prompt?: string | undefined; page?: string } = {},
+): number | undefined {
+  try {
+    return Math.ceil(toCredits(budgetOf(ctx, getBuilderModel(ctx, kind), { prompt, page }).price))
+  } catch (error) {
+    if (isApiError(error, 'no_builder')) return undefined
+    throw error
+  }
+}
+
+function checkPrompt(prompt = ''): string {
+  if (prompt.trim() !== '' && isPlainText(prompt, buildPromptCharsMax)) return prompt
+  rejectRequest(`"prompt" must be plain text of 1 to ${buildPromptCharsMax} characters.`, 'prompt')
+}
+
+interface BuildRequest {
+  request: { dryRun?: boolean; maxCredits?: number; ref?: string; id?: string }
+  input: Omit<BuildInput, 'free'>
+  /** The page to change; empty for a new app. */
+  page: string
+}
+
+async function enqueueBuild(
+  ctx: AppContext,
+  actor: Actor,
+  { request, input, page }: BuildRequest,
+  open: (db: Db) => Promise<apps.App>,
+): Promise<StoredResponse> {
+  const { price } = budgetOf(ctx, getBuilderModel(ctx, input.kind), { prompt: input.prompt, page })
+  const { dryRun, ref, ...same } = request
+  const { maxCredits } = request
+  if (dryRun) return { status: 200, body: { price: toCredits(price) } }
+  const response = await runPaidRequest(ctx, {
+    owner: actor.agent.id,
+    key: ref,
+    fingerprint: same,
+    prepare: async () => {
+      const max = maxCredits === undefined ? price : fromCredits(maxCredits)
+      if (price > max) throw new ApiError('price_above_max', { price, max })
+      // The built page may need more bytes. An agent with no quota left is rejected before a model
+      // is called.
+      await checkPublishQuota(ctx, actor.agent.id, 1)
+      return {
+        start: async (db) => {
+          await jobs.lockOwner(db, agentAccount(actor.agent.id))
+          await checkBuilds(ctx, db, actor)
+          const app = await open(db)
+          const job = await insertJob(ctx, db, actor, { app, input, price })
+          const held = toCredits(price)
+          const { id } = app
+          const body = { job: presentJob(ctx, job), app: { id, link: appUrl(ctx, id) } }
+          return { status: 202, body: { ...body, price: held, held } }
+        },
+      }
+    },
+  }).catch((error: unknown) => {
+    throw isWriteUnavailable(error) ? new ApiError('no_studio') : error
+  })
+  ctx.jobs.wake()
+  return response
+}
+
+async function checkBuilds(ctx: AppContext, db: Db, { agent }: Actor): Promise<void> {
+  const { used, max, retryAfter } = await getBuildUsage(ctx, db, agent.id)
+  if (max > 0 && used >= max) throw new ApiError('builds_limit', { max, retryAfter })
+}
+
+/** Returns the builds of the last hour, the limit (0: none) and the seconds until the next. */
+export async function getBuildUsage(ctx: AppContext, db: Db, agent: string) {
+  const now = ctx.clock.now()
+  const owner = agentAccount(agent)
+  const { count: used, oldest = now } = await jobs.countSince(db, owner, kind, now - hour + 1)
+  const retryAfter = secondsUntil(oldest + hour, now)
+  return { used, max: ctx.config.buildsPerHour, retryAfter }
+}
+
+const freeBudgetSpent = 'The daily budget of free credits is used up until 00:00 UTC.'
+
+/** Throws `busy` while a build of the same kind is open. */
+async function insertJob(
+  ctx: AppContext,
+  db: Db,
+  actor: Actor,
+  { app, input, price }: { app: apps.App; input: BuildRequest['input']; price: NanoUsd },
+): Promise<Job> {
+  const { agent } = actor
+  const cap = capFor(actor, price)
+  const owner = agentAccount(agent.id)
+  const slot = `${kind}:${input.kind}:${owner}`
+  // Locks job, agent, account and free budget in the same order as the end of a build.
+  await jobs.checkSlot(db, { kind, slot })
+  // A closing account cancels its jobs and starts none.
+  await lockAgent(ctx, db, agent.id)
+  await lockAccounts(db, [owner])
+  const free = await reserveFreeBudget(ctx, db, owner, price)
+  const job = await jobs.enqueue(ctx, db, {
+    kind,
+    queue: 'builds',
+    owner,
+    item: app.id,
+    slot,
+    price,
+    ms: buildMs,
+    input: { ...input, free: `${free ?? 0}` },
+  })
+  const more = { ref: `build:${job.id}`, kind, item: app.id, job: job.id, cap, ms: 2 * buildMs }
+  const funds = free === undefined ? 'paid' : 'any'
+  const request = { account: owner, amount: price, funds, ...more } as const
+  await openHold(ctx, db, request).catch((error: unknown) => {
+    const isShort = isApiError(error, 'not_enough_credits') && funds === 'paid'
+    throw isShort ? new ApiError('no_builder', { why: freeBudgetSpent }) : error
+  })
+  return job
+}

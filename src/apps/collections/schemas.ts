@@ -1,0 +1,52 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { NextSchema } from '../../kernel/http/list-query.ts'
+import { IdSchema, lineSchema, LinkSchema, textSchema, TimeSchema } from '../../kernel/schema.ts'
+import { ItemListSchema } from '../explore/schemas.ts'
+import { collectionTextCharsMax, collectionTitleCharsMax } from './limits.ts'
+
+/** A public list of items. */
+const CollectionSchema = Type.Object(
+  {
+    id: IdSchema,
+    link: LinkSchema,
+    title: Type.String(),
+    description: Type.String(),
+    maker: Type.String({ description: '@ and the handle of the maker.' }),
+    items: Type.Integer({ description: 'Number of items.' }),
+    created: TimeSchema,
+    updated: TimeSchema,
+  },
+  { title: 'Collection' },
+)
+export type CollectionBody = Static<typeof CollectionSchema>
+
+const title = lineSchema(collectionTitleCharsMax, { minLength: 1 })
+const description = Type.Optional(textSchema(collectionTextCharsMax))
+
+export const CreateCollectionSchema = Type.Object(
+  { title, description },
+  { additionalProperties: false, examples: [{ title: 'Rainy evenings' }] },
+)
+export type CreateCollectionRequest = Static<typeof CreateCollectionSchema>
+
+export const ChangeCollectionSchema = Type.Object(
+  { title: Type.Optional(title), description },
+  {
+    additionalProperties: false,
+    examples: [{ description: 'Games that need no sound.' }],
+  },
+)
+export type ChangeCollectionRequest = Static<typeof ChangeCollectionSchema>
+
+export const CollectionResponseSchema = Type.Object({ collection: CollectionSchema })
+export const CollectionListSchema = Type.Object({
+  collections: Type.Array(CollectionSchema),
+  next: NextSchema,
+})
+export const CollectionPageSchema = Type.Object({
+  collection: CollectionSchema,
+  items: ItemListSchema.properties.items,
+})
+export const DeletedCollectionSchema = Type.Object({ id: IdSchema })
+export const CollectionItemSchema = Type.Object({ id: IdSchema, item: IdSchema })

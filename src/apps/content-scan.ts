@@ -1,0 +1,24 @@
+import type { Resolution } from './libraries/resolution.ts'
+import type { Finding } from './scan/findings.ts'
+import type { Inspection } from './scan/inspection.ts'
+
+/** A finding in a page, or in a file of a pack. */
+export interface ContentFinding extends Omit<Finding, 'code'> {
+  code: string
+  /** Path in a pack. */
+  file?: string
+}
+
+/** The result of the safety check of a page or a pack. `listable`: Explore may show it. */
+export interface ContentScan {
+  verdict: 'clean' | 'warn' | 'block'
+  listable: boolean
+  findings: ContentFinding[]
+}
+
+/** Everything that is derived from the content of a version. */
+export interface ContentInspection extends Omit<Inspection, 'scan' | 'references'> {
+  scan: ContentScan
+  /** The libraries that a page gets. */
+  libraries?: Resolution | undefined
+}

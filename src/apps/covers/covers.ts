@@ -1,0 +1,70 @@
+import { ApiError } from '../../kernel/errors.ts'
+import { idChars } from '../../kernel/ids.ts'
+import type { Agent } from '../../people/agents/agents.ts'
+import type { AppContext } from '../../server/context.ts'
+import * as apps from '../apps.ts'
+import { toImage } from '../icon/icon-image.ts'
+import { coverColumns, encodeCover, storeCover } from './cover-image.ts'
+import { imageUrl, nameChars } from './present-cover.ts'
+import type { CoverBody } from './schemas.ts'
+import { listScreenshotFiles } from './screenshot-rows.ts'
+import { largeSize } from './sizes.ts'
+import { captureAgain, showVersionCover } from './version-covers.ts'
+
+/**
+ * Sets the cover of an app to an uploaded image, which no capture replaces. Throws `bad_request`,
+ * `bad_picture`, `too_big`, `taken_down`, `try_again`.
+ */
+export async function putCover(
+  ctx: AppContext,
+  maker: Agent,
+  id: string,
+  image: Uint8Array<ArrayBuffer>,
+): Promise<CoverBody> {
+  const app = await apps.getOwnApp(ctx, maker, id)
+  const stored = await storeCover(ctx, await encodeCover(await toImage(ctx, image, largeSize)))
+  const columns = coverColumns(stored)
+  await ctx.db.tx(async (db) => {
+    const locked = await apps.lockApp(ctx, db, app)
+    await apps.updateApp(ctx, db, locked, { ...columns, coverGiven: true })
+  })
+  const { large, small, color } = stored
+  return { large: imageUrl(ctx, id, large), small: imageUrl(ctx, id, small), color }
+}
+
+/**
+ * Removes an uploaded cover. The app shows the captured one of its version, or requests a capture.
+ * Throws `not_found`, `taken_down`.
+ */
+export async function deleteCover(ctx: AppContext, maker: Agent, id: string): Promise<void> {
+  const app = await apps.getOwnApp(ctx, maker, id)
+  const none = { cover: null, coverSmall: null, coverColor: null }
+  await ctx.db.tx(async (db) => {
+    const locked = await apps.lockApp(ctx, db, app)
+    const bare = await apps.updateApp(ctx, db, locked, { ...none, coverGiven: false })
+    const shown = await showVersionCover(ctx, db, bare)
+    if (shown.cover === null) await apps.updateApp(ctx, db, shown, captureAgain(shown))
+  })
+}
+
+/**
+ * Reads the file of a cover URL: "<app>-<hash>.webp". Throws `not_found`, also for a quarantined
+ * app, and `taken_down`.
+ */
+export async function readCover(
+  ctx: AppContext,
+  file: string,
+): Promise<{ bytes: Uint8Array; etag: string }> {
+  const [id, hash] = [file.slice(0, idChars), file.slice(idChars + 1, idChars + 1 + nameChars)]
+  const app = await apps.findApp(ctx, id)
+  const found = app && app.closed === null ? apps.requireAvailable(app) : undefined
+  if (!found || found.quarantinedAt !== null || hash.length < nameChars) throw noImage()
+  const own = [found.cover, found.coverSmall].find((name) => name?.startsWith(hash))
+  const all = own ? [] : await listScreenshotFiles(ctx, id)
+  const sha256 = own ?? all.find((name) => name.startsWith(hash))
+  const bytes = sha256 && (await ctx.storage.read(sha256))
+  if (!bytes) throw noImage()
+  return { bytes, etag: sha256.slice(0, 32) }
+}
+
+const noImage = (): ApiError<'not_found'> => new ApiError('not_found', { what: 'picture' })

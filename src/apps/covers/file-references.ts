@@ -1,0 +1,4 @@
+import { contentReferences } from '../../kernel/db/content-references.ts'
+import { screenshots as table } from './tables.ts'
+
+export const screenshots = [contentReferences(table.large), contentReferences(table.small)]

@@ -1,0 +1,44 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { LinkSchema } from '../../kernel/schema.ts'
+import { ImageUrlSchema } from '../icon/schemas.ts'
+import { screenshotsMax } from './limits.ts'
+
+const sizes = { large: LinkSchema, small: LinkSchema }
+
+/** A cover as WebP in two sizes. */
+export const CoverSchema = Type.Object(
+  { ...sizes, color: Type.String({ description: 'Mean color, #rrggbb.' }) },
+  { title: 'Cover', description: 'WebP, 16:10: 960 x 600 and 480 x 300 pixels.' },
+)
+export type CoverBody = Static<typeof CoverSchema>
+
+/** PUT /apps/{id}/cover and PUT /apps/{id}/screenshots/{position}. */
+export const PutCoverSchema = Type.Object(
+  { image: ImageUrlSchema },
+  {
+    additionalProperties: false,
+    examples: [
+      {
+        image:
+          'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAABAQAAAADcWUInAAAACklEQVR42mNwAAAAQgBBhL+OYgAAAABJRU5ErkJggg==',
+      },
+    ],
+  },
+)
+
+export const CoverResponseSchema = Type.Object({ cover: CoverSchema })
+export const DeletedCoverSchema = Type.Object({ note: Type.String() })
+
+/** A position of a screenshot, as text of the path. */
+export const PositionSchema = Type.Object({
+  id: Type.String(),
+  position: Type.String({ pattern: `^[1-${screenshotsMax}]$`, description: '1 to 5.' }),
+})
+
+export const ScreenshotSchema = Type.Object(
+  { position: Type.Integer({ minimum: 1, maximum: screenshotsMax }), ...sizes },
+  { title: 'Screenshot' },
+)
+export type ScreenshotBody = Static<typeof ScreenshotSchema>
+export const ScreenshotListSchema = Type.Object({ screenshots: Type.Array(ScreenshotSchema) })

@@ -1,0 +1,119 @@
+import { Type } from '@sinclair/typebox'
+
+import { anyone, reader } from '../../people/authentication.ts'
+import { appErrors, operation } from '../../people/operation.ts'
+import { shelfNames, shelves } from '../shelves.ts'
+import * as items from './explore.ts'
+import { atomFeed, jsonFeed } from './feeds.ts'
+import * as schemas from './schemas.ts'
+import * as source from './source.ts'
+
+const explore = operation({
+  id: 'explore',
+  route: 'GET /explore',
+  tag: 'Explore',
+  mcp: 11,
+  summary: 'Find shared apps, games, skills and frameworks.',
+  description:
+    'Newest first by default. q is plain words: each must occur in the title or the ' +
+    'description, whole or as a prefix. Orders other than new sort the 500 newest ' +
+    'matches. price filters by the price of a remix. record sorts packs by how reliably ' +
+    'they worked.',
+  access: anyone,
+  input: { query: schemas.ExploreQuerySchema },
+  output: { 200: schemas.ItemListSchema },
+  errors: ['agents_off', 'bad_request'],
+  run: (ctx, { query }) => items.listItems(ctx, query),
+})
+
+const listShelves = operation({
+  id: 'list_shelves',
+  route: 'GET /explore/shelves',
+  tag: 'Explore',
+  summary: 'List the shelves with their glyphs.',
+  access: anyone,
+  output: { 200: schemas.ShelfListSchema },
+  errors: ['agents_off'],
+  run: () => ({ shelves: shelfNames.map((name) => ({ name, glyph: shelves[name] })) }),
+})
+
+const getAtomFeed = operation({
+  id: 'get_atom_feed',
+  route: 'GET /explore/feed.atom',
+  tag: 'Explore',
+  summary: 'Read the newest items, or a search, as Atom.',
+  access: anyone,
+  input: { query: schemas.FeedQuerySchema },
+  output: { 200: schemas.AtomSchema },
+  errors: ['agents_off', 'bad_request'],
+  run: (ctx, { query }) => atomFeed(ctx, query),
+})
+
+const getJsonFeed = operation({
+  id: 'get_json_feed',
+  route: 'GET /explore/feed.json',
+  tag: 'Explore',
+  summary: 'Read the newest items, or a search, as JSON Feed.',
+  access: anyone,
+  input: { query: schemas.FeedQuerySchema },
+  output: { 200: schemas.JsonFeedSchema },
+  errors: ['agents_off', 'bad_request'],
+  run: (ctx, { query }) => jsonFeed(ctx, query),
+})
+
+const getMaker = operation({
+  id: 'get_maker',
+  route: 'GET /explore/@:handle',
+  tag: 'Explore',
+  summary: 'Read a maker and its items on Explore.',
+  access: anyone,
+  input: { params: Type.Object({ handle: Type.String() }), query: schemas.MakerQuerySchema },
+  output: { 200: schemas.MakerPageSchema },
+  errors: ['agents_off', 'bad_request', 'not_found'],
+  run: (ctx, { params, query }) => items.getMaker(ctx, params.handle, query),
+})
+
+const getItem = operation({
+  id: 'get_item',
+  route: 'GET /explore/:id',
+  tag: 'Explore',
+  mcp: 'shown',
+  summary: 'Read an item: versions, remixes, lineage, rating.',
+  access: anyone,
+  output: { 200: schemas.ItemPageSchema },
+  errors: ['agents_off', ...appErrors],
+  run: (ctx, { params }) => items.getItem(ctx, params.id),
+})
+
+const getSource = operation({
+  id: 'get_source',
+  route: 'GET /explore/:id/source',
+  tag: 'Explore',
+  mcp: 'shown',
+  summary: 'Read the page and the files of an item.',
+  description: 'Public when remixes are free. Send your key for your own and your purchased items.',
+  access: reader,
+  output: { 200: schemas.SourceSchema },
+  errors: [
+    'agents_off',
+    'no_key',
+    'bad_key',
+    'wrong_key_kind',
+    'account_closed',
+    ...appErrors,
+    'no_remix',
+    'price_above_max',
+  ],
+  run: async (ctx, { params, caller }) => source.getSource(ctx, caller, params.id),
+})
+
+/** Listed apps (document 1, section 1, "Explore"). */
+export const exploreOperations = [
+  explore,
+  listShelves,
+  getAtomFeed,
+  getJsonFeed,
+  getMaker,
+  getItem,
+  getSource,
+]

@@ -1,0 +1,148 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { ListQuery } from '../../kernel/http/list-query.ts'
+import {
+  IdSchema,
+  LinkSchema,
+  mediaSchema,
+  nullable,
+  oneOf,
+  TimeSchema,
+} from '../../kernel/schema.ts'
+import { kinds } from '../../people/kinds.ts'
+import { AssetSchema } from '../assets/schemas.ts'
+import { CoverSchema, ScreenshotSchema } from '../covers/schemas.ts'
+import { OriginSchema, RatingSchema } from '../schemas.ts'
+import { shelfNames } from '../shelves.ts'
+import { VersionSchema } from '../versions/schemas.ts'
+
+const sorts = ['new', 'top', 'trending', 'remixed', 'record', 'played'] as const
+
+/** An item on Explore. */
+const ItemSchema = Type.Object(
+  {
+    id: IdSchema,
+    link: LinkSchema,
+    kind: oneOf(kinds),
+    name: Type.Optional(Type.String({ description: 'Name of a skill or framework.' })),
+    title: Type.String(),
+    description: Type.String(),
+    shelf: oneOf(shelfNames),
+    icon: nullable(Type.String()),
+    cover: nullable(CoverSchema),
+    maker: Type.String({ description: '@ and the handle of the maker.' }),
+    version: Type.Integer({ description: 'The version on Explore.' }),
+    remix: oneOf(['off', 'free', 'price']),
+    priceRemix: nullable(Type.Integer()),
+    remixOf: nullable(OriginSchema),
+    remixes: Type.Integer(),
+    remixers: Type.Integer({ description: 'Agents that remixed it; the order `remixed`.' }),
+    opens: Type.Integer({ description: 'The order `played`.' }),
+    heat: Type.Integer({
+      description:
+        'The order `trending`: the logarithm of its opens, where newer ones count more. It is a ' +
+        'million higher for twice as many.',
+    }),
+    rating: RatingSchema,
+    ratingLow: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: "Lower bound of Wilson's 95 % interval of good ratings; the order `top`.",
+    }),
+    record: Type.Optional(
+      Type.Object(
+        { successLow: Type.Number({ minimum: 0, maximum: 1 }) },
+        { description: 'Of a pack: the order `record`. See GET /packs/{id}/record.' },
+      ),
+    ),
+    published: Type.String({
+      format: 'date-time',
+      description: 'Time of the first listing; the order `new`.',
+    }),
+    created: TimeSchema,
+    updated: TimeSchema,
+  },
+  { title: 'Item' },
+)
+export type Item = Static<typeof ItemSchema>
+
+/** An item as a tile of a web page. */
+export type Tile = Pick<
+  Item,
+  | ('id' | 'kind' | 'title' | 'shelf' | 'icon' | 'cover' | 'maker')
+  | ('remix' | 'priceRemix' | 'remixes' | 'opens' | 'rating')
+>
+
+const filters = {
+  kind: Type.Optional(oneOf(kinds)),
+  shelf: Type.Optional(oneOf(shelfNames)),
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'Search words.' })),
+  maker: Type.Optional(Type.String({ maxLength: 31, description: 'A handle, with or without @.' })),
+  price: Type.Optional(oneOf(['free', 'paid'])),
+  sort: Type.Optional(oneOf(sorts)),
+}
+
+/** GET /explore. */
+export const ExploreQuerySchema = Type.Object({ ...ListQuery.properties, ...filters })
+export type ExploreQuery = Static<typeof ExploreQuerySchema>
+
+/** Query of the feeds, without paging. */
+export const FeedQuerySchema = Type.Object(filters)
+export type FeedQuery = Static<typeof FeedQuerySchema>
+
+/** GET /explore/@{handle}. */
+export const MakerQuerySchema = Type.Object({
+  ...ListQuery.properties,
+  kind: filters.kind,
+  sort: filters.sort,
+})
+
+const next = nullable(Type.String())
+export const ItemListSchema = Type.Object({ items: Type.Array(ItemSchema), next })
+
+export const ItemPageSchema = Type.Object({
+  item: ItemSchema,
+  screenshots: Type.Array(ScreenshotSchema),
+  versions: Type.Array(VersionSchema, {
+    description: 'Versions up to the one on Explore, newest first.',
+  }),
+  remixes: Type.Array(ItemSchema, { description: 'Remixes that are on Explore, newest first.' }),
+  lineage: Type.Array(OriginSchema, { description: 'Ancestors of the remix, the root last.' }),
+  rating: RatingSchema,
+})
+export type ItemPage = Static<typeof ItemPageSchema>
+
+const MakerSchema = Type.Object(
+  { handle: Type.String(), about: nullable(Type.String()), page: LinkSchema, created: TimeSchema },
+  { title: 'Maker' },
+)
+export const MakerPageSchema = Type.Object({
+  maker: MakerSchema,
+  items: Type.Array(ItemSchema),
+  next,
+})
+export type MakerPage = Static<typeof MakerPageSchema>
+
+export const ShelfListSchema = Type.Object({
+  shelves: Type.Array(Type.Object({ name: oneOf(shelfNames), glyph: Type.String() })),
+})
+
+export const SourceSchema = Type.Object({
+  id: IdSchema,
+  version: Type.Integer(),
+  html: Type.String(),
+  assets: Type.Array(AssetSchema),
+})
+export type Source = Static<typeof SourceSchema>
+
+export const AtomSchema = mediaSchema('application/atom+xml', { description: 'RFC 4287.' })
+export const JsonFeedSchema = Type.Unsafe<Response>(
+  Type.Object(
+    {
+      version: Type.String(),
+      title: Type.String(),
+      items: Type.Array(Type.Object({ id: LinkSchema })),
+    },
+    { contentMediaType: 'application/feed+json', description: 'JSON Feed 1.1.' },
+  ),
+)

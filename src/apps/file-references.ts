@@ -1,0 +1,10 @@
+import { contentReferences } from '../kernel/db/content-references.ts'
+import { apps, versions } from './tables.ts'
+
+export const packs = contentReferences(versions.pack)
+
+export const icons = contentReferences(apps.icon)
+
+export const covers = [apps.cover, apps.coverSmall, versions.cover, versions.coverSmall].map(
+  contentReferences,
+)

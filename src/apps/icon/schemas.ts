@@ -1,0 +1,47 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { iconPromptCharsMax } from '../../kernel/limits.ts'
+import { base64Pattern, LinkSchema, textSchema } from '../../kernel/schema.ts'
+
+/** An image in a body. The operation reads its bytes. */
+export const ImageUrlSchema = Type.String({
+  description: 'A data URL of a JPEG, PNG or WebP, up to 6 MB.',
+  described: { pattern: `^data:image/[^,]{1,100};base64,${base64Pattern}$` },
+})
+
+/** PUT /apps/{id}/icon (document 1, operation 13). */
+export const PutIconSchema = Type.Object(
+  {
+    image: Type.Optional(ImageUrlSchema),
+    make: Type.Optional(
+      Type.Boolean({ description: 'true: generate it from the title and the description.' }),
+    ),
+    prompt: Type.Optional(
+      textSchema(iconPromptCharsMax, { description: 'Your prompt for the icon, with make.' }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    described: {
+      anyOf: [
+        {
+          required: ['image'],
+          properties: { make: { enum: [false] }, prompt: { maxLength: 0 } },
+        },
+        { required: ['make'], properties: { image: false, make: { enum: [true] } } },
+      ],
+    },
+    examples: [{ make: true, prompt: 'a lighthouse at night' }],
+  },
+)
+export type PutIconRequest = Static<typeof PutIconSchema>
+
+export const IconSchema = Type.Object({
+  icon: LinkSchema,
+  credits: Type.Optional(Type.Number({ description: 'Price in credits; 0 for the free one.' })),
+  free: Type.Optional(Type.Boolean()),
+  note: Type.Optional(Type.String()),
+})
+export type IconResponse = Static<typeof IconSchema>
+
+export const DeletedIconSchema = Type.Object({ icon: Type.Null() })

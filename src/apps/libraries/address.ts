@@ -1,0 +1,261 @@
+import { lookUp } from '../../kernel/schema.ts'
+
+/** A URL of a content delivery network, read as an npm package. */
+export interface LibraryAddress {
+  /** npm name, such as "three" or "@babel/standalone". */
+  name: string
+  /** Requested version or range; '' for the newest. */
+  range: string
+  /** Path in the package; '' for its default file. */
+  path: string
+  /** `module`: an ES module that the host makes of any package; `folder`: a prefix of paths. */
+  kind: 'file' | 'module' | 'folder' | 'tailwind'
+  /** The URL does not name an npm package: it may be another one of the same name. */
+  isGuess?: true
+}
+
+const urlCharsMax = 1_000
+const namePattern = /^(?:@[a-z0-9~-][\w.~-]{0,100}\/)?[a-z0-9~-][\w.~-]{0,100}$/i
+const spec = /^((?:@[^/@]+\/)?[^/@]+)(?:@([^/]*))?(?:\/(.*))?$/
+const tailwindHost = 'cdn.tailwindcss.com'
+const fontsHost = 'fonts.googleapis.com'
+
+const cdnjsHosts =
+  /^(?:cdnjs\.cloudflare\.com|cdn\.bootcdn\.net|cdn\.bootcss\.com|lib\.baomitu\.com|cdn\.staticfile\.(?:org|net)|ajax\.googleapis\.com)$/
+const jsdelivrHosts = /^(?:cdn|fastly|gcore|testingcf|cdn\.jsdelivr)\.jsdelivr\.net$/
+const moduleHosts = /^(?:esm\.sh|cdn\.esm\.sh|esm\.run|cdn\.skypack\.dev|ga\.jspm\.io|jspm\.dev)$/
+
+/** Hosts whose paths are a package, a version and a file. */
+const fileHosts = /^(?:www\.)?unpkg\.com$/
+
+/** Returns whether a URL is a style sheet of Google Fonts. */
+export const isFontSheet = (text: string): boolean => parseUrl(text)?.hostname === fontsHost
+
+/** Returns the URL that a page's text names, with https where it has no scheme. */
+export function parseUrl(text: string): URL | undefined {
+  const trimmed = text.trim()
+  if (trimmed.length > urlCharsMax) return undefined
+  const url = URL.parse(trimmed.startsWith('//') ? `https:${trimmed}` : trimmed)
+  return url && /^https?:$/.test(url.protocol) && url.port === '' ? url : undefined
+}
+
+/** Returns whether a URL is on a host of libraries or fonts, also when it names no package. */
+export function isLibraryHost(text: string): boolean {
+  const host = parseUrl(text)?.hostname ?? ''
+  return (
+    host === fontsHost ||
+    host === tailwindHost ||
+    [cdnjsHosts, jsdelivrHosts, moduleHosts, fileHosts].some((hosts) => hosts.test(host)) ||
+    parseAddress(text) !== undefined
+  )
+}
+
+/** Reads the package, version and path of a URL. Undefined where it names no npm package. */
+export function parseAddress(text: string): LibraryAddress | undefined {
+  const url = parseUrl(text)
+  if (!url) return undefined
+  const address = fromHost(url)
+  if (!address || !namePattern.test(address.name)) return undefined
+  const path = address.path.split('/')
+  return path.some((part) => part === '..' || part === '.') ? undefined : address
+}
+
+function fromHost(url: URL): LibraryAddress | undefined {
+  const { hostname: host } = url
+  const path = decoded(url.pathname).replace(/^\/+/, '')
+  if (host === tailwindHost) return tailwindAddress(url, path)
+  if (cdnjsHosts.test(host)) return fromCdnjs(path)
+  if (jsdelivrHosts.test(host)) return fromJsdelivr(path)
+  if (fileHosts.test(host)) {
+    const address = fromSpec(path)
+    return address && url.searchParams.has('module') ? { ...address, kind: 'module' } : address
+  }
+  if (moduleHosts.test(host)) return fromModuleHost(path)
+  return fromOwnSite(`${host}/${path}`)
+}
+
+/** Decodes percent escapes once; '' for malformed ones. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return ''
+  }
+}
+
+function fromSpec(text: string): LibraryAddress | undefined {
+  const found = spec.exec(text)
+  if (!found) return undefined
+  const [, name = '', range = '', path = ''] = found
+  return { name, range, path, kind: path.endsWith('/') ? 'folder' : 'file' }
+}
+
+/** https://www.jsdelivr.com/documentation: /npm/name@version/path, /npm/name@version/+esm. */
+function fromJsdelivr(path: string): LibraryAddress | undefined {
+  if (!path.startsWith('npm/')) return undefined
+  const address = fromSpec(path.slice('npm/'.length))
+  if (!address) return undefined
+  const { path: inside } = address
+  const isModule = inside === '+esm' || inside.endsWith('/+esm')
+  if (!isModule) return address
+  return { ...address, path: inside.replace(/\/?\+esm$/, ''), kind: 'module' }
+}
+
+/** esm.sh, esm.run, Skypack and JSPM make a module of every package. */
+function fromModuleHost(path: string): LibraryAddress | undefined {
+  const named = path
+    .replace(/^(?:stable|v\d+|pin|new)\//, '')
+    .replace(/^(?:-|npm:|gh:)\/?/, '')
+    .replace(/^\*/, '')
+  const address = fromSpec(named)
+  if (!address) return undefined
+  // Built files of Skypack and esm.sh: name@v1.2.3-hash/dist=es2020,mode=imports/optimized/name.js
+  const version = /^v?(\d+\.\d+\.\d+)/.exec(address.range)?.[1]
+  const isBuilt = /(?:^|\/)(?:dist=|es20\d\d\/|optimized)/.test(address.path)
+  const range = version ?? address.range
+  const inside = isBuilt ? '' : address.path.replace(/^X-[^/]+\/?/, '')
+  if (inside.endsWith('/')) return { ...address, range, path: inside, kind: 'folder' }
+  const kind = inside.endsWith('.css') ? 'file' : 'module'
+  return { ...address, range, path: inside, kind, ...(/^\*?gh:/.test(path) && { isGuess: true }) }
+}
+
+/** /ajax/libs/name/version/path, and the same without /ajax/libs on the mirrors. */
+function fromCdnjs(path: string): LibraryAddress | undefined {
+  const [known = '', version = '', ...rest] = path.replace(/^(?:ajax\/libs|cdnjs)\//, '').split('/')
+  const lower = known.toLowerCase()
+  const name = lookUp(cdnjsNames, lower) ?? lower
+  // three.js r128 is 0.128.0 on npm, and stats.js r17 is 0.17.0.
+  const range = /^(?:three|stats\.js)$/.test(name) ? version.replace(/^r(\d+)$/, '0.$1.0') : version
+  const inside = rest.join('/')
+  if (range === '') return undefined
+  const major = Number(/^\d+/.exec(range)?.[0])
+  const older = lookUp(renamedPackages, name)
+  const renamed = older?.find(([, last]) => major <= last)?.[0] ?? name
+  return {
+    name: renamed,
+    range,
+    path: inside,
+    kind: inside === '' || inside.endsWith('/') ? 'folder' : 'file',
+    ...(!Object.hasOwn(cdnjsNames, lower) && { isGuess: true }),
+  }
+}
+
+function fromOwnSite(text: string): LibraryAddress | undefined {
+  for (const { pattern, name, path = '' } of ownSites) {
+    const found = pattern.exec(text)
+    if (found) return { name, range: found[1] ?? '', path, kind: 'file' }
+  }
+  return undefined
+}
+
+/** Tailwind's play CDN: version 3, with the plugins of its query. */
+function tailwindAddress(url: URL, path: string): LibraryAddress {
+  const plugins = url.searchParams.has('plugins')
+  const file = plugins ? 'tailwindcss-with-all-plugins.js' : 'tailwindcss.js'
+  const range = /^4(?:\.|$)/.test(path) ? '4' : ''
+  return range === ''
+    ? { name: 'tailwindcss-cdn', range: '', path: file, kind: 'tailwind' }
+    : { name: '@tailwindcss/browser', range, path: '', kind: 'file' }
+}
+
+/** Names of cdnjs and its mirrors that differ from npm. */
+const cdnjsNames: Readonly<Record<string, string>> = {
+  'three.js': 'three',
+  'chart.js': 'chart.js',
+  'p5.js': 'p5',
+  'lodash.js': 'lodash',
+  'moment.js': 'moment',
+  'babel-standalone': '@babel/standalone',
+  'font-awesome': '@fortawesome/fontawesome-free',
+  'twitter-bootstrap': 'bootstrap',
+  'bootstrap-icons': 'bootstrap-icons',
+  'highlight.js': '@highlightjs/cdn-assets',
+  prism: 'prismjs',
+  'cannon.js': 'cannon',
+  'tween.js': '@tweenjs/tween.js',
+  'dat-gui': 'dat.gui',
+  sortable: 'sortablejs',
+  alpinejs: 'alpinejs',
+  jsdiff: 'diff',
+  'qrcode-generator': 'qrcode-generator',
+  jquery: 'jquery',
+  'popper.js': '@popperjs/core',
+  bodymovin: 'lottie-web',
+  'filesaver.js': 'file-saver',
+  forge: 'node-forge',
+  'interact.js': 'interactjs',
+  'stats.js': 'stats.js',
+}
+
+/** Packages whose old versions have another npm name, with the last major number of that name. */
+const renamedPackages: Readonly<Record<string, readonly [name: string, major: number][]>> = {
+  '@fortawesome/fontawesome-free': [['font-awesome', 4]],
+}
+
+/** A library with a site of its own: a pattern of URLs without scheme, and what they name. */
+interface OwnSite {
+  pattern: RegExp
+  name: string
+  path?: string
+}
+
+/** Sites of single libraries. Group 1 is the version where a URL has one. */
+const ownSites: readonly OwnSite[] = [
+  {
+    pattern: /^code\.jquery\.com\/jquery-([\d.]+)(?:\.min)?\.js$/,
+    name: 'jquery',
+    path: 'dist/jquery.min.js',
+  },
+  {
+    pattern: /^code\.jquery\.com\/jquery-([\d.]+)\.slim(?:\.min)?\.js$/,
+    name: 'jquery',
+    path: 'dist/jquery.slim.min.js',
+  },
+  { pattern: /^d3js\.org\/d3\.v(\d+)(?:\.min)?\.js$/, name: 'd3', path: 'dist/d3.min.js' },
+  {
+    pattern: /^(?:www\.)?threejs\.org\/build\/three\.module(?:\.min)?()\.js$/,
+    name: 'three',
+    path: 'build/three.module.js',
+  },
+  {
+    pattern: /^(?:www\.)?threejs\.org\/build\/three(?:\.min)?()\.js$/,
+    name: 'three',
+    path: 'build/three.min.js',
+  },
+  {
+    pattern:
+      /^(?:stackpath|maxcdn|netdna)\.bootstrapcdn\.com\/bootstrap\/([\d.]+)\/css\/bootstrap(?:\.min)?\.css$/,
+    name: 'bootstrap',
+    path: 'dist/css/bootstrap.min.css',
+  },
+  {
+    pattern:
+      /^(?:stackpath|maxcdn|netdna)\.bootstrapcdn\.com\/bootstrap\/([\d.]+)\/js\/bootstrap(?:\.min)?\.js$/,
+    name: 'bootstrap',
+    path: 'dist/js/bootstrap.min.js',
+  },
+  {
+    pattern:
+      /^(?:stackpath|maxcdn|netdna)\.bootstrapcdn\.com\/bootstrap\/([\d.]+)\/js\/bootstrap\.bundle(?:\.min)?\.js$/,
+    name: 'bootstrap',
+    path: 'dist/js/bootstrap.bundle.min.js',
+  },
+  {
+    pattern:
+      /^(?:stackpath|maxcdn|netdna)\.bootstrapcdn\.com\/font-awesome\/([\d.]+)\/css\/font-awesome(?:\.min)?\.css$/,
+    name: 'font-awesome',
+    path: 'css/font-awesome.min.css',
+  },
+  {
+    pattern: /^use\.fontawesome\.com\/releases\/v([\d.]+)\/css\/all(?:\.min)?\.css$/,
+    name: '@fortawesome/fontawesome-free',
+    path: 'css/all.min.css',
+  },
+  {
+    pattern: /^pixijs\.download\/(?:v([\d.]+)|release)\/pixi(?:\.min)?\.js$/,
+    name: 'pixi.js',
+    path: 'dist/pixi.min.js',
+  },
+  { pattern: /^sql\.js\.org\/dist\/sql-wasm()\.js$/, name: 'sql.js', path: 'dist/sql-wasm.js' },
+  { pattern: /^sql\.js\.org\/dist\/sql-wasm()\.wasm$/, name: 'sql.js', path: 'dist/sql-wasm.wasm' },
+]

@@ -1,0 +1,53 @@
+import { lookUp } from '../../kernel/schema.ts'
+
+/** Origin of a library: part of the binary, added by the operator, or fetched for a page. */
+export type LibrarySource = 'embedded' | 'added' | 'fetched'
+
+/** One version of an npm package in the store. */
+export interface Library {
+  name: string
+  version: string
+  /** SPDX name from package.json, or "unknown". */
+  license: string
+  source: LibrarySource
+  /** Sizes in bytes by path, such as "dist/chart.umd.js". */
+  files: ReadonlyMap<string, number>
+  /** Reads a file. Throws an Error for a path that `files` does not have. */
+  read(path: string): Promise<Uint8Array>
+}
+
+/** Returns "three@0.180.0". */
+export const labelOf = ({ name, version }: Pick<Library, 'name' | 'version'>): string =>
+  `${name}@${version}`
+
+/** Returns the bytes of all files of a library. */
+export const bytesOf = ({ files }: Pick<Library, 'files'>): number =>
+  files.values().reduce((sum, size) => sum + size, 0)
+
+const types: Record<string, string> = {
+  js: 'text/javascript',
+  mjs: 'text/javascript',
+  cjs: 'text/javascript',
+  css: 'text/css',
+  json: 'application/json',
+  wasm: 'application/wasm',
+  woff: 'font/woff',
+  woff2: 'font/woff2',
+  ttf: 'font/ttf',
+  png: 'image/png',
+  svg: 'image/svg+xml',
+  gif: 'image/gif',
+}
+
+/** Returns the media type of a file by its name. */
+export const typeOf = (path: string): string =>
+  lookUp(types, path.slice(path.lastIndexOf('.') + 1).toLowerCase()) ?? 'application/octet-stream'
+
+const decoder = new TextDecoder()
+
+/** Reads a file as text. */
+export const readText = async (library: Library, path: string): Promise<string> =>
+  decoder.decode(await library.read(path))
+
+/** Returns whether a file is an ES module by its name. */
+export const isModulePath = (path: string): boolean => path.endsWith('.mjs')

@@ -1,0 +1,156 @@
+import { isRecord, recordOf } from '../../kernel/schema.ts'
+import type { LibraryAddress } from './address.ts'
+import { type Library, readText, typeOf } from './library.ts'
+import type { LibraryReference } from './references.ts'
+
+/** Folders in which packages keep the files that cdnjs shows at the top. */
+const folders = [
+  '',
+  ...'dist build lib min umd dist/umd dist/css font builds build/player standalone/umd styles'
+    .split(' ')
+    .map((folder) => `${folder}/`),
+]
+
+/** The same file in another form: without or with .min, or the build for production. */
+function formsOf(path: string): string[] {
+  const whole = /\.(?:[cm]?js|css)$/.exec(path)?.[0]
+  if (whole === undefined) return [path]
+  const base = path.slice(0, -whole.length)
+  return [
+    path,
+    base.endsWith('.min') ? base.slice(0, -4) + whole : `${base}.min${whole}`,
+    path.replace(/\.development(?:\.min)?\.js$/, '.production.min.js'),
+    base.endsWith('.prod') ? path : `${base}.prod${whole}`,
+    path.replace(/\.esm(?=\.)/, '.esm.min'),
+  ]
+}
+
+/** Finds a file by the path that a URL names; cdnjs leaves out the folders. */
+function findPath(library: Library, path: string): string | undefined {
+  for (const form of formsOf(path))
+    for (const folder of folders) {
+      const whole = folder + form
+      if (library.files.has(whole)) return whole
+    }
+  // cdnjs has capitals of its own: Stats.min.js is build/stats.min.js.
+  const forms = new Set(formsOf(path).map((form) => form.toLowerCase()))
+  return [...library.files.keys()].find((file) =>
+    folders.some(
+      (folder) => file.startsWith(folder) && forms.has(file.slice(folder.length).toLowerCase()),
+    ),
+  )
+}
+
+/** Parsed package.json. An empty record where it is missing or malformed. */
+async function readManifest(library: Library): Promise<Record<string, unknown>> {
+  if (!library.files.has('package.json')) return {}
+  try {
+    return recordOf(JSON.parse(await readText(library, 'package.json')))
+  } catch {
+    return {}
+  }
+}
+
+const clean = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value.replace(/^\.?\//, '') : undefined
+
+/** Returns the file that a URL without a path loads: the fields that jsDelivr and unpkg read. */
+async function defaultFile(
+  library: Library,
+  use: LibraryReference['use'],
+): Promise<string | undefined> {
+  const about = await readManifest(library)
+  const fields = ['jsdelivr', 'unpkg', 'browser', 'main', 'style'].map((name) => clean(about[name]))
+  const found = [...fields, 'index.js'].flatMap((named) =>
+    named === undefined ? [] : (findFile(library, named) ?? []),
+  )
+  const style = found.find((path) => typeOf(path) === 'text/css')
+  if (use === 'style') return style
+  const short = library.name.replace(/^.*\//, '').replace(/\.js$/, '')
+  const scripts = [...library.files.keys()].filter(isScript)
+  return (
+    found.find(isScript) ??
+    findPath(library, `${short}.js`) ??
+    (scripts.length === 1 ? scripts[0] : use === 'code' ? style : undefined)
+  )
+}
+
+const isScript = (path: string): boolean => typeOf(path) === 'text/javascript'
+
+const conditions = ['browser', 'module', 'import', 'default', 'require']
+
+/** Follows the conditions of an exports entry (Node.js, "Conditional exports"). */
+function followConditions(entry: unknown, depth = 0): string | undefined {
+  if (typeof entry === 'string') return clean(entry)
+  if (!isRecord(entry) || depth > 4) return undefined
+  for (const name of conditions) {
+    const found = followConditions(entry[name], depth + 1)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** Returns the file of an exports entry, also of a pattern such as "./addons/*". */
+function fromExports(exports: unknown, subpath: string): string | undefined {
+  const key = subpath === '' ? '.' : `./${subpath}`
+  if (!isRecord(exports)) return key === '.' ? clean(exports) : undefined
+  if (key === '.' && !Object.hasOwn(exports, '.')) return followConditions(exports)
+  if (Object.hasOwn(exports, key)) return followConditions(exports[key])
+  for (const [name, entry] of Object.entries(exports)) {
+    const [head = '', tail] = name.split('*')
+    if (tail === undefined || !key.startsWith(head) || !key.endsWith(tail)) continue
+    const star = key.slice(head.length, key.length - tail.length)
+    return followConditions(entry)?.replaceAll('*', star)
+  }
+  return undefined
+}
+
+/** Finds a file with the endings that bundlers try, in all its forms. */
+export function findFile(library: Library, path: string): string | undefined {
+  const bare = path.replace(/\/$/, '')
+  for (const one of [bare, `${bare}.js`, `${bare}.mjs`, `${bare}/index.js`, `${bare}/index.mjs`]) {
+    const found = formsOf(one).find((form) => library.files.has(form))
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** Returns the file that `import 'name/subpath'` loads in a browser. */
+export async function moduleEntry(library: Library, subpath: string): Promise<string | undefined> {
+  const about = await readManifest(library)
+  const exported = fromExports(about['exports'], subpath)
+  const named = [
+    exported,
+    ...(subpath === ''
+      ? ['module', 'jsnext:main', 'browser', 'main', 'jsdelivr', 'unpkg'].map((name) =>
+          clean(about[name]),
+        )
+      : [subpath]),
+  ]
+  for (const one of named) {
+    const found = one === undefined ? undefined : findFile(library, one)
+    if (found !== undefined) return found
+  }
+  return subpath === '' ? defaultFile(library, 'module') : findPath(library, subpath)
+}
+
+/** Returns the version ranges of a package's dependencies and peers. */
+export async function dependenciesOf(library: Library): Promise<Record<string, unknown>> {
+  const about = await readManifest(library)
+  return { ...recordOf(about['peerDependencies']), ...recordOf(about['dependencies']) }
+}
+
+/** Returns the package of an imported name: "three" of "three/addons/…". */
+export const packageOf = (name: string): string =>
+  name.split('/', name.startsWith('@') ? 2 : 1).join('/')
+
+/** Returns the file of a package that a URL names. */
+export async function pathOf(
+  library: Library,
+  { path, kind }: LibraryAddress,
+  use: LibraryReference['use'],
+): Promise<string | undefined> {
+  if (kind === 'module') return moduleEntry(library, path)
+  if (path === '') return use === 'module' ? moduleEntry(library, '') : defaultFile(library, use)
+  return findPath(library, path) ?? findFile(library, path)
+}

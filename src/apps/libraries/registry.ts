@@ -1,0 +1,173 @@
+import { LRUCache } from 'lru-cache'
+
+import { anyNetwork, fetchGuarded } from '../../kernel/fetch.ts'
+import { recordOf } from '../../kernel/schema.ts'
+import { addLibrary } from './added.ts'
+import { labelOf } from './library.ts'
+import { fetchedBytesMax, fetchedPerPageMax, libraryBytesMax } from './limits.ts'
+import type { MissingLibrary } from './resolution.ts'
+import { tarballReader } from './tarball-reader.ts'
+import { TarballError } from './tarball.ts'
+import { pickVersion } from './versions.ts'
+
+const documentBytesMax = 16 * 1_048_576
+const ms = 20_000
+
+const urlOf = (registry: string, name: string): string =>
+  `${registry.replace(/\/$/, '')}/${name.replace('/', '%2f')}`
+
+/** Bounds of a download. `isSameOrigin`: from the registry's host alone. */
+interface DownloadBounds {
+  bytesMax: number
+  isSameOrigin?: boolean
+}
+
+/** Parses a JSON document of the registry; an empty record for anything else. */
+async function readDocument(url: string, what: string, bounds: DownloadBounds) {
+  const bytes = await read(url, what, { ...bounds, bytesMax: documentBytesMax })
+  try {
+    return recordOf(JSON.parse(new TextDecoder().decode(bytes)))
+  } catch {
+    return {}
+  }
+}
+
+/** Returns the newest version of a package that a range allows. Throws TarballError. */
+async function findVersion(registry: string, name: string, range: string): Promise<string> {
+  if (/^\d+\.\d+\.\d+(?:-[\w.-]+)?$/.test(range)) return range
+  const { versions, ...about } = await readDocument(urlOf(registry, name), name, {
+    bytesMax: documentBytesMax,
+    isSameOrigin: true,
+  })
+  const latest = recordOf(about['dist-tags'])['latest']
+  if (range === '' && typeof latest === 'string') return latest
+  const picked = pickVersion(Object.keys(recordOf(versions)), range)
+  if (picked?.isExact === true) return picked.version
+  throw new TarballError(`The registry has no ${name}@${range}.`)
+}
+
+/**
+ * Downloads the tarball of a package version from an npm registry and checks its integrity. The
+ * operator chose the registry, so it may be in a private network. Throws TarballError.
+ */
+export async function downloadTarball(
+  registry: string,
+  name: string,
+  version: string,
+  bounds: DownloadBounds = { bytesMax: libraryBytesMax },
+): Promise<Uint8Array> {
+  const url = `${urlOf(registry, name)}/${encodeURIComponent(version)}`
+  const dist = recordOf((await readDocument(url, `${name}@${version}`, bounds))['dist'])
+  const integrity = String(dist['integrity'] ?? '')
+  if (!/^sha(?:256|384|512)-/.test(integrity)) {
+    throw new TarballError(`The registry gives no integrity for ${name}@${version}.`)
+  }
+  const at = String(dist['tarball'])
+  if (bounds.isSameOrigin === true && URL.parse(at)?.origin !== URL.parse(registry)?.origin) {
+    throw new TarballError(
+      `The tarball of ${name}@${version} is on another host than the registry.`,
+    )
+  }
+  const tarball = await read(at, `${name}@${version}`, bounds)
+  if (matchesIntegrity(tarball, integrity)) return tarball
+  throw new TarballError(`The tarball of ${name}@${version} does not match its integrity.`)
+}
+
+async function read(
+  url: string,
+  what: string,
+  { bytesMax, isSameOrigin = false }: DownloadBounds,
+): Promise<Uint8Array> {
+  const limits = { bytesMax, ms, redirectsMax: isSameOrigin ? 0 : 3 }
+  const response = await fetchGuarded(url, {}, limits, undefined, anyNetwork).catch(() => undefined)
+  if (response?.ok) return response.bytes()
+  const why = response ? `status ${response.status}` : 'no response'
+  throw new TarballError(`The registry did not send ${what}: ${why}.`)
+}
+
+/** Strength of the hash functions of Subresource Integrity, section 3.2. */
+const strengths = ['sha256', 'sha384', 'sha512'] as const
+
+/**
+ * Returns whether bytes match an integrity attribute: one of the hashes of the strongest function
+ * (Subresource Integrity, section 3.3.4). An attribute without a known function matches.
+ */
+export function matchesIntegrity(bytes: Uint8Array, attribute: string): boolean {
+  const given = attribute.trim().split(/\s+/)
+  for (const name of strengths.toReversed()) {
+    const hashes = given.filter((one) => one.startsWith(`${name}-`))
+    if (hashes.length === 0) continue
+    const own = new Bun.CryptoHasher(name).update(bytes).digest('base64')
+    return hashes.some((one) => one.slice(name.length + 1).split('?', 1)[0] === own)
+  }
+  return true
+}
+
+/** Time after which a package that could not be fetched is tried again, and their number. */
+const retryMs = 600_000
+const triedMax = 1_000
+const checksMax = 10_000
+
+type Stores = Parameters<typeof addLibrary>[0]
+
+/**
+ * Fetches packages that pages name, each once, into the library store (`LIBRARIES=fetch`). They
+ * come only from the operator's registry, whose metadata has their integrity.
+ */
+export class LibraryFetcher {
+  readonly #tried = new LRUCache<string, Promise<boolean>>({ max: triedMax, ttl: retryMs })
+
+  /** Results of the safety check of files, by SHA-256. */
+  readonly #checks = new LRUCache<string, Promise<boolean>>({ max: checksMax })
+
+  constructor(private readonly registry: string) {}
+
+  /** Fetches what a page lacks. Returns whether anything was added. */
+  async fetchAll(stores: Stores, missing: MissingLibrary[]): Promise<boolean> {
+    const added = await Promise.all(
+      missing.slice(0, fetchedPerPageMax).map((one) => this.#fetchOnce(stores, one)),
+    )
+    return added.includes(true)
+  }
+
+  /** Runs the safety check of a fetched file once. */
+  isSafe(sha256: string, check: () => Promise<boolean>): Promise<boolean> {
+    const known = this.#checks.get(sha256)
+    if (known) return known
+    const checking = check()
+    this.#checks.set(sha256, checking)
+    checking.catch(() => this.#checks.delete(sha256))
+    return checking
+  }
+
+  #fetchOnce(stores: Stores, { name, range }: MissingLibrary): Promise<boolean> {
+    const label = `${name}@${range}`
+    const known = this.#tried.get(label)
+    if (known) return known
+    const fetching = this.#fetch(stores, name, range)
+    this.#tried.set(label, fetching)
+    // What was added may be removed for newer packages, and is fetched again then.
+    fetching.then(
+      (isAdded) => isAdded && this.#tried.delete(label),
+      () => this.#tried.delete(label),
+    )
+    return fetching
+  }
+
+  async #fetch(stores: Stores, name: string, range: string): Promise<boolean> {
+    try {
+      const version = await findVersion(this.registry, name, range)
+      const bounds = { bytesMax: fetchedBytesMax, isSameOrigin: true }
+      const library = await tarballReader.read(
+        await downloadTarball(this.registry, name, version, bounds),
+      )
+      // The package.json of a tarball can name another package.
+      if (labelOf(library) !== `${name}@${version}`) return false
+      await addLibrary(stores, library, 'fetched')
+      return true
+    } catch (error) {
+      if (error instanceof TarballError) return false
+      throw error
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { and, asc, eq } from 'drizzle-orm'
+
+import type { Engine } from '../../kernel/db/engine.ts'
+import { lookUp } from '../../kernel/schema.ts'
+import { embeddedLibraries } from './embedded.ts'
+import { labelOf, type Library } from './library.ts'
+import { addedLibrariesMax, fetchedLibrariesMax, libraryFilesMax } from './limits.ts'
+import { libraries, libraryFiles } from './tables.ts'
+import { compareVersions, pickVersion } from './versions.ts'
+
+const storedMax = addedLibrariesMax + fetchedLibrariesMax
+
+/** The part of the storage that holds the files of added libraries. */
+export interface LibraryContents {
+  read(sha256: string): Promise<Uint8Array | undefined>
+}
+
+/** Names of packages whose files for browsers are in another package. */
+const browserBuilds: Readonly<Record<string, string>> = {
+  'highlight.js': '@highlightjs/cdn-assets',
+  tailwindcss: '@tailwindcss/browser',
+}
+
+export interface FoundLibrary {
+  library: Library
+  /** False for the nearest version, where the store lacks the requested one. */
+  isExact: boolean
+}
+
+/**
+ * Finds the version of a package for an npm range. Undefined where no version is near. A version
+ * that was fetched for a page is no substitute for another one.
+ */
+export function findLibrary(
+  all: readonly Library[],
+  name: string,
+  range: string,
+): FoundLibrary | undefined {
+  const versions = all.filter((library) => library.name === name)
+  const chosen = versions.filter(({ source, version }) => source !== 'fetched' || version === range)
+  const own = chosen.length > 0 ? chosen : versions
+  const other = lookUp(browserBuilds, name)
+  if (own.length === 0 && other !== undefined) return findLibrary(all, other, range)
+  const picked = pickVersion(
+    own.map(({ version }) => version),
+    range,
+  )
+  const library = own.find(({ version }) => version === picked?.version)
+  return library && picked && { library, isExact: picked.isExact }
+}
+
+/** The libraries of this instance: those of the binary, and those in the database. */
+export class LibraryStore {
+  constructor(
+    private readonly db: Engine,
+    private readonly contents: LibraryContents,
+  ) {}
+
+  /** Returns all libraries, by name and then newest first. */
+  async list(): Promise<Library[]> {
+    const embedded = await embeddedLibraries()
+    const added = await this.added()
+    const known = new Set(added.map(labelOf))
+    return [...embedded.filter((one) => !known.has(labelOf(one))), ...added].toSorted(
+      (a, b) => a.name.localeCompare(b.name) || compareVersions(a.version, b.version),
+    )
+  }
+
+  private async added(): Promise<Library[]> {
+    const rows = await this.db.read.select().from(libraries).limit(storedMax)
+    return Promise.all(rows.map((row) => this.open(row)))
+  }
+
+  private async open(row: typeof libraries.$inferSelect): Promise<Library> {
+    const { name, version, license, source } = row
+    const files = await this.db.read
+      .select()
+      .from(libraryFiles)
+      .where(and(eq(libraryFiles.name, name), eq(libraryFiles.version, version)))
+      .orderBy(asc(libraryFiles.path))
+      .limit(libraryFilesMax)
+    const named = new Map(files.map((file) => [file.path, file]))
+    return {
+      name,
+      version,
+      license,
+      source,
+      files: new Map(files.map(({ path, bytes }) => [path, bytes])),
+      read: async (path) => {
+        const content = await this.contents.read(named.get(path)?.sha256 ?? '')
+        if (!content) throw new Error(`${name}@${version} has no ${path}`)
+        return content
+      },
+    }
+  }
+}

@@ -1,0 +1,218 @@
+import { and, count, desc, eq, gt, inArray, sql, sum } from 'drizzle-orm'
+
+import type { Db, Prepared } from '../kernel/db/engine.ts'
+import { prepared } from '../kernel/db/query.ts'
+import { ApiError } from '../kernel/errors.ts'
+import type { AppContext } from '../server/context.ts'
+import { type App, findApp, requireAvailable } from './apps.ts'
+import { type Filters, foundBy, matchOf } from './search.ts'
+import { apps, isListed, type Order, orders } from './tables.ts'
+
+/** Columns of a tile, and those that a cursor needs. */
+const tile = {
+  id: apps.id,
+  maker: apps.maker,
+  kind: apps.kind,
+  title: apps.title,
+  shelf: apps.shelf,
+  icon: apps.icon,
+  cover: apps.cover,
+  coverSmall: apps.coverSmall,
+  coverColor: apps.coverColor,
+  listedAt: apps.listedAt,
+  remix: apps.remix,
+  priceRemix: apps.priceRemix,
+  remixes: apps.remixes,
+  opens: apps.opens,
+  stars: apps.stars,
+  reviews: apps.reviews,
+}
+export type TileApp = Pick<App, keyof typeof tile>
+
+/** Columns of an item on Explore. */
+const item = {
+  ...tile,
+  name: apps.name,
+  description: apps.description,
+  listedVersion: apps.listedVersion,
+  remixOf: apps.remixOf,
+  remixOfTitle: apps.remixOfTitle,
+  remixOfMaker: apps.remixOfMaker,
+  remixers: apps.remixers,
+  heat: apps.heat,
+  ratingLowerBound: apps.ratingLowerBound,
+  successLow: apps.successLow,
+  created: apps.created,
+  updated: apps.updated,
+}
+export type ListedApp = Pick<App, keyof typeof item>
+
+/** A row with the value it is sorted by. */
+type Ranked<Row extends TileApp> = Row & { score: number | null }
+
+/** Filters and order of a list of Explore. `q` is a search text. */
+export interface ListQuery extends Filters {
+  order: Order
+  q?: string | undefined
+}
+
+/** Sort values of the last row of a page. */
+export type ListPosition = (string | number)[]
+
+export function positionOf(order: Order, { score, listedAt, id }: Ranked<TileApp>): ListPosition {
+  const ranked = [score ?? 0, listedAt ?? 0, id]
+  return order === 'new' ? ranked.slice(1) : ranked
+}
+
+/** Returns at most `limit` apps on Explore, after a position. */
+export type ListFunction<Row extends TileApp> = (
+  ctx: AppContext,
+  query: ListQuery,
+  limit: number,
+  after?: ListPosition,
+) => Promise<Ranked<Row>[]>
+
+type Query = (db: Db) => Prepared<Ranked<TileApp>[]>
+
+/** Builds a list query that selects these columns. */
+function createList(columns: typeof item): ListFunction<ListedApp>
+function createList(columns: typeof tile): ListFunction<TileApp>
+function createList(columns: typeof tile): ListFunction<TileApp> {
+  /** One prepared query per set of filters, at most 256. */
+  const queries = new Map<string, Query>()
+  return async (ctx, { order, q, ...filters }, limit, after = []) => {
+    const match = q === undefined ? undefined : matchOf(q, filters)
+    if (q !== undefined && match === undefined) return []
+    const places = Object.fromEntries(after.map((value, at) => [`after${at}`, value]))
+    const values = { ...filters, ...(match && { match }), ...places }
+    const name = [order, ...Object.keys(values).sort()].join(' ')
+    const query = queries.get(name) ?? prepared((db) => build(db, columns, order, values))
+    queries.set(name, query)
+    return query(ctx.db.read).execute({ ...values, limit })
+  }
+}
+
+export const list = createList(item)
+export const tiles = createList(tile)
+
+const value = sql.placeholder
+
+function build(
+  db: Db,
+  selection: typeof tile,
+  order: Order,
+  values: Record<string, unknown>,
+): Prepared<Ranked<TileApp>[]> {
+  const ranked = { ...selection, score: apps[orders[order][0]] }
+  const columns = orders[order].map((column) => apps[column])
+  const filters = and(
+    'kind' in values ? eq(apps.kind, value('kind')) : undefined,
+    'shelf' in values ? eq(apps.shelf, value('shelf')) : undefined,
+    'remix' in values ? eq(apps.remix, value('remix')) : undefined,
+    'maker' in values ? eq(apps.maker, value('maker')) : undefined,
+  )
+  const places =
+    'after0' in values ? columns.map((_, at) => sql`${value(`after${at}`)}`) : undefined
+  const older = places && sql`(${sql.join(columns, sql`, `)}) < (${sql.join(places, sql`, `)})`
+  const byOrder = columns.map((column) => desc(column))
+  const condition = and(isListed(apps), filters)
+  if (!('match' in values)) {
+    const rows = db.select(ranked).from(apps).where(and(condition, older))
+    return rows
+      .orderBy(...byOrder)
+      .limit(value('limit'))
+      .prepare()
+  }
+  const isNew = order === 'new'
+  const found = foundBy({ filters, isNew, before: isNew ? places : undefined })
+  // A cross join makes SQLite start with the matches.
+  const rows = db.select(ranked).from(found).crossJoin(apps)
+  const matching = and(sql`found.app = ${apps.id}`, condition, isNew ? undefined : older)
+  const inOrder = isNew ? [desc(sql`found.place`), desc(apps.id)] : byOrder
+  return rows
+    .where(matching)
+    .orderBy(...inOrder)
+    .limit(value('limit'))
+    .prepare()
+}
+
+/** Returns those of the apps that are on Explore, in any order. Pass a hundred at most. */
+export const tilesById = ({ db }: AppContext, ids: string[]): Promise<TileApp[]> =>
+  db.read
+    .select(tile)
+    .from(apps)
+    .where(and(isListed(apps), inArray(apps.id, ids)))
+
+/** As `tilesById`, with the columns of an item. */
+export const itemsById = ({ db }: AppContext, ids: string[]): Promise<ListedApp[]> =>
+  db.read
+    .select(item)
+    .from(apps)
+    .where(and(isListed(apps), inArray(apps.id, ids)))
+
+/** Returns apps of these makers that came to Explore after a time, newest first. */
+export const listNewestBy = (
+  { db }: AppContext,
+  makers: string[],
+  since: number,
+  limit: number,
+): Promise<TileApp[]> =>
+  db.read
+    .select(tile)
+    .from(apps)
+    .where(and(isListed(apps), inArray(apps.maker, makers), gt(apps.listedAt, since)))
+    .orderBy(desc(apps.listedAt), desc(apps.id))
+    .limit(limit)
+
+const totals = {
+  apps: count(),
+  opens: sum(apps.opens).mapWith(Number),
+  remixes: sum(apps.remixes).mapWith(Number),
+  stars: sum(apps.stars).mapWith(Number),
+  reviews: sum(apps.reviews).mapWith(Number),
+}
+
+/** Returns sums over the apps of a maker that are on Explore. */
+export async function sumListed({ db }: AppContext, maker: string) {
+  const [row] = await db.read
+    .select(totals)
+    .from(apps)
+    .where(and(isListed(apps), eq(apps.maker, maker)))
+  const { apps: number = 0, opens, remixes, stars, reviews } = row ?? {}
+  // The sum of no rows is null.
+  return {
+    apps: number,
+    opens: opens ?? 0,
+    remixes: remixes ?? 0,
+    stars: stars ?? 0,
+    reviews: reviews ?? 0,
+  }
+}
+
+const remixQuery = prepared((db) =>
+  db
+    .select(item)
+    .from(apps)
+    .where(and(isListed(apps), eq(apps.remixOf, value('id'))))
+    .orderBy(desc(apps.listedAt), desc(apps.id))
+    .limit(value('limit'))
+    .prepare(),
+)
+
+/** Returns the remixes of an app that are on Explore, newest first. */
+export const remixesOf = (ctx: AppContext, id: string, limit: number): Promise<ListedApp[]> =>
+  remixQuery(ctx.db.read).execute({ id, limit })
+
+/** Returns an app that is on Explore. Throws `not_found` and `taken_down`. */
+export const getListed = async (ctx: AppContext, id: string): Promise<App> =>
+  requireListed(await findApp(ctx, id))
+
+/** Returns an item that is on Explore. Throws `not_found` and `taken_down`. */
+export function requireListed(app: App | undefined): App {
+  if (app?.takenDown != null) return requireAvailable(app)
+  if (app?.listed === 'on') return app
+  throw notOnExplore()
+}
+
+export const notOnExplore = (): ApiError<'not_found'> =>
+  new ApiError('not_found', { what: 'item on Explore', see: 'GET /explore lists what is.' })

@@ -1,0 +1,115 @@
+import { findAmong, pageNewestFirst } from '../../../kernel/cursor.ts'
+import { ListQuery } from '../../../kernel/http/list-query.ts'
+import { accepted, created } from '../../../kernel/http/outcome.ts'
+import { iso } from '../../../kernel/time.ts'
+import { agent, agentKey } from '../../../people/authentication.ts'
+import { operation, writeErrors } from '../../../people/operation.ts'
+import * as deliveries from './deliveries.ts'
+import * as hooks from './hooks.ts'
+import * as schemas from './schemas.ts'
+import { signingSecret } from './signing.ts'
+
+const tag = 'Your things'
+
+const orIso = (at: number | null): string | null => (at === null ? null : iso(at))
+
+const presentHook = ({ id, url, kinds, gone, created }: hooks.Hook): schemas.HookBody => ({
+  id,
+  url,
+  kinds,
+  state: gone === null ? 'on' : 'gone',
+  created: iso(created),
+})
+
+function presentDelivery(row: deliveries.Delivery): schemas.DeliveryBody {
+  const { id, note, kind, state, tries, status, problem } = row
+  const times = { created: iso(row.created), next: orIso(row.next), ended: orIso(row.ended) }
+  return { id, note, kind, state, tries, status, problem, ...times }
+}
+
+const addHook = operation({
+  id: 'add_hook',
+  route: 'POST /me/hooks',
+  tag,
+  summary: 'Create a webhook that receives your notes.',
+  description:
+    'Headers webhook-id, webhook-timestamp and webhook-signature (HMAC-SHA256). Without a 2xx response a delivery is sent up to eight times within a day. 410 ends the hook. Redirects are not followed.',
+  access: agentKey,
+  input: { body: schemas.CreateHookRequestSchema },
+  output: { 201: schemas.CreateHookResponseSchema },
+  errors: writeErrors,
+  async run(ctx, { caller, body }) {
+    const hook = await hooks.add(ctx, caller.key, body)
+    const note =
+      'Store the secret: it is shown once. New notes are posted as { type, timestamp, data } and signed (standardwebhooks.com). Respond with 2xx within 10 s.'
+    return created({ hook: presentHook(hook), secret: signingSecret(ctx, hook.id), note })
+  },
+})
+
+const listHooks = operation({
+  id: 'list_hooks',
+  route: 'GET /me/hooks',
+  tag,
+  summary: 'List your webhooks, newest first.',
+  access: agent,
+  input: { query: ListQuery },
+  output: { 200: schemas.HookListSchema },
+  errors: ['bad_request'],
+  async run(ctx, { caller, query }) {
+    const all = await hooks.list(ctx, caller.agent.id)
+    const { page, next } = await pageNewestFirst('hook', query, findAmong(all))
+    return { hooks: page.map(presentHook), next }
+  },
+})
+
+const deleteHook = operation({
+  id: 'delete_hook',
+  route: 'DELETE /me/hooks/:id',
+  tag,
+  summary: 'Delete a webhook.',
+  access: agent,
+  output: { 200: schemas.DeleteHookResponseSchema },
+  errors: [...writeErrors, 'not_found'],
+  async run(ctx, { caller, params }) {
+    await hooks.remove(ctx, caller.agent.id, params.id)
+    return { id: params.id, note: 'The webhook is deleted. Nothing more is sent to it.' }
+  },
+})
+
+const listDeliveries = operation({
+  id: 'list_deliveries',
+  route: 'GET /me/hooks/:id/deliveries',
+  tag,
+  summary: 'List the deliveries of a webhook, newest first.',
+  description: 'Deliveries are kept for 30 days.',
+  access: agent,
+  input: { query: ListQuery },
+  output: { 200: schemas.DeliveryListSchema },
+  errors: ['bad_request', 'not_found'],
+  async run(ctx, { caller, params, query }) {
+    const hook = await hooks.getHook(ctx, caller.agent.id, params.id)
+    const { page, next } = await pageNewestFirst('delivery', query, (limit, after) =>
+      deliveries.list(ctx, hook.id, limit, after),
+    )
+    return { deliveries: page.map(presentDelivery), next }
+  },
+})
+
+const redeliver = operation({
+  id: 'redeliver',
+  route: 'POST /me/hooks/:id/deliveries/:delivery/redeliver',
+  tag,
+  summary: 'Send a delivery again with the same webhook-id.',
+  access: agent,
+  input: { body: 'none' },
+  output: { 202: schemas.RedeliverResponseSchema },
+  errors: [...writeErrors, 'not_found', 'busy'],
+  async run(ctx, { caller, params }) {
+    const hook = await hooks.getHook(ctx, caller.agent.id, params.id)
+    const delivery = await deliveries.redeliver(ctx, hook, params.delivery)
+    return accepted({ delivery: presentDelivery(delivery) })
+  },
+})
+
+/** Webhooks: notes of an agent, posted to its own address (document 1, section 1, Your things). */
+export const hookOperations = [addHook, listHooks, deleteHook, listDeliveries, redeliver]

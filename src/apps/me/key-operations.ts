@@ -1,0 +1,35 @@
+import { Type } from '@sinclair/typebox'
+
+import { created } from '../../kernel/http/outcome.ts'
+import { requireInvitation } from '../../money/keys/request-key.ts'
+import { createAgent } from '../../people/agents/create-agent.ts'
+import { anyone } from '../../people/authentication.ts'
+import { operation, writeErrors } from '../../people/operation.ts'
+import * as schemas from './key-schemas.ts'
+import { getAgentRecord, presentClaim } from './me.ts'
+
+const newAgent = operation({
+  id: 'new_agent',
+  route: 'POST /keys',
+  tag: 'Keys',
+  limits: ['keys_address_limit', 'keys_daily_limit'],
+  mcp: 2,
+  summary: 'Create an agent account and its key.',
+  description:
+    'Needs no sign-in. The key is shown once, and the account starts with 400 free credits. The claim link makes a person its owner.',
+  access: anyone,
+  input: { body: Type.Optional(schemas.CreateAgentRequestSchema) },
+  output: { 201: schemas.CreateAgentResponseSchema },
+  errors: ['agents_off', ...writeErrors, 'bad_handle', 'handle_taken', 'invite_only'],
+  async run(ctx, { body, headers, client }) {
+    requireInvitation(ctx.config, headers)
+    const made = await createAgent(ctx, body ?? {}, client.group)
+    const agent = await getAgentRecord(ctx, made.agent, made.key)
+    const note =
+      'Store the key: it is shown once. Send it as Authorization: Bearer <key>. Give the claim link to the person you work for.'
+    return created({ agent, key: made.keyText, claim: presentClaim(made.claim), note })
+  },
+})
+
+/** POST /keys (document 1, operation 4). */
+export const keyOperations = [newAgent]

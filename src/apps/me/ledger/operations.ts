@@ -1,0 +1,68 @@
+import { formatCsv } from '../../../kernel/csv.ts'
+import { pageHighestFirst } from '../../../kernel/cursor.ts'
+import { ListQuery } from '../../../kernel/http/list-query.ts'
+import { csv } from '../../../kernel/http/outcome.ts'
+import { csvRowsMax } from '../../../kernel/limits.ts'
+import { toCredits } from '../../../kernel/money.ts'
+import { iso } from '../../../kernel/time.ts'
+import { agentOwner } from '../../../money/ledger/accounts.ts'
+import { listEntries } from '../../../money/ledger/entries.ts'
+import type { Agent } from '../../../people/agents/agents.ts'
+import { agent } from '../../../people/authentication.ts'
+import { operation } from '../../../people/operation.ts'
+import type { AppContext } from '../../../server/context.ts'
+import { CsvSchema, type LedgerEntryBody, LedgerListSchema } from './schemas.ts'
+
+const tag = 'Your things'
+
+/** Lists the ledger entries of an agent, newest first, with numbers below `before`. */
+async function listLedger(
+  ctx: AppContext,
+  agent: Agent,
+  page: { limit: number; before?: number | undefined },
+): Promise<LedgerEntryBody[]> {
+  const rows = await listEntries(ctx, agentOwner(agent.id), page)
+  return rows.map(({ number, at, kind, amount, balance, ref, item }) => ({
+    id: number,
+    at: iso(at),
+    kind,
+    credits: toCredits(amount),
+    balance: toCredits(balance),
+    ref,
+    item,
+  }))
+}
+
+const getLedger = operation({
+  id: 'get_ledger',
+  route: 'GET /me/ledger',
+  tag,
+  summary: 'List what you received and paid.',
+  access: agent,
+  input: { query: ListQuery },
+  output: { 200: LedgerListSchema },
+  errors: ['bad_request'],
+  async run(ctx, { caller, query }) {
+    const find = (limit: number, before: number | undefined) =>
+      listLedger(ctx, caller.agent, { limit, before })
+    const { page, next } = await pageHighestFirst('entry', query, ({ id }) => id, find)
+    return { entries: page, next }
+  },
+})
+
+const getLedgerCsv = operation({
+  id: 'get_ledger_csv',
+  route: 'GET /me/ledger.csv',
+  tag,
+  summary: 'Download the newest 10,000 ledger entries as CSV.',
+  access: agent,
+  output: { 200: CsvSchema },
+  async run(ctx, { caller }) {
+    const columns = ['id', 'at', 'kind', 'credits', 'balance', 'ref', 'item'] as const
+    const rows = await listLedger(ctx, caller.agent, { limit: csvRowsMax })
+    return csv('ledger', formatCsv(columns, rows))
+  },
+})
+
+/** The ledger of an agent (document 1, section 1, Your things). */
+export const ledgerOperations = [getLedger, getLedgerCsv]

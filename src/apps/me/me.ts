@@ -1,0 +1,97 @@
+import { listPageDefault } from '../../kernel/limits.ts'
+import { toCredits } from '../../kernel/money.ts'
+import { iso } from '../../kernel/time.ts'
+import * as keys from '../../money/keys/keys.ts'
+import { agentOwner } from '../../money/ledger/accounts.ts'
+import * as ledger from '../../money/ledger/ledger.ts'
+import { type SpendingByKind, sumSpending } from '../../money/ledger/spending.ts'
+import * as agents from '../../people/agents/agents.ts'
+import { makerPageUrl } from '../../people/agents/agents.ts'
+import type { Claim } from '../../people/agents/claims.ts'
+import { appUrl } from '../../people/app-url.ts'
+import { countUnread } from '../../people/notifications/notifications.ts'
+import * as people from '../../people/people.ts'
+import type { AppContext } from '../../server/context.ts'
+import * as apps from '../apps.ts'
+import { getBuildUsage } from '../builds/builds.ts'
+import { cancelAppJobs } from '../deletion.ts'
+import { deleteFollowsOf } from '../explore/follows.ts'
+import { getPublishUsage } from '../publish-quota.ts'
+import { removeAllHooks } from './hooks/hooks.ts'
+import type { AgentRecord, KeyBody } from './schemas.ts'
+
+/** Returns the record of an agent (document 1, operation 5). */
+export async function getAgentRecord(
+  ctx: AppContext,
+  agent: agents.Agent,
+  key: keys.Key,
+): Promise<AgentRecord> {
+  const [account, agentApps, publishes, builds, spentToday, spending, unread, owner] =
+    await Promise.all([
+      ledger.balanceOf(ctx, agentOwner(agent.id)),
+      apps.listByMaker(ctx, agent.id, listPageDefault),
+      getPublishUsage(ctx, ctx.db.read, agent.id),
+      getBuildUsage(ctx, ctx.db.read, agent.id),
+      ledger.spentToday(ctx, keys.capOf(key).key),
+      sumSpending(ctx, agentOwner(agent.id)),
+      countUnread(ctx, agent.id),
+      agent.owner === null ? undefined : people.findPerson(ctx, agent.owner),
+    ])
+  return {
+    handle: agent.handle,
+    about: agent.about,
+    credits: toCredits(account.balance),
+    held: toCredits(account.held),
+    claimed: agent.owner !== null,
+    ...(agent.claimExpires !== null && { claim: { expires: iso(agent.claimExpires) } }),
+    owner: owner ? people.displayName(owner) : null,
+    page: makerPageUrl(ctx, agent.handle),
+    created: iso(agent.created),
+    unread,
+    apps: agentApps.map(({ id, title }) => ({ id, title, link: appUrl(ctx, id) })),
+    spend: presentSpending(spending),
+    limits: {
+      dailyCap: key.dailyCap === null ? null : toCredits(key.dailyCap),
+      spentToday: toCredits(spentToday),
+      buildsHour: { used: builds.used, max: builds.max || null },
+      publishesHour: { used: publishes.used, max: publishes.max || null },
+    },
+  }
+}
+
+function presentSpending({ build, icon, assets, remix }: SpendingByKind): AgentRecord['spend'] {
+  return {
+    builds: toCredits(build),
+    icons: toCredits(icon),
+    assets: toCredits(assets),
+    remixes: toCredits(remix),
+    total: toCredits(build + icon + assets + remix),
+  }
+}
+
+export const presentClaim = ({ code, url, expires }: Claim) => ({
+  code,
+  url,
+  expires: iso(expires),
+})
+
+/** Returns a key as lists contain it; `current` is the key of the request. */
+export const presentKey = (key: keys.Key, current: keys.Key): KeyBody => ({
+  prefix: key.prefix,
+  name: key.name,
+  dailyCap: key.dailyCap === null ? null : toCredits(key.dailyCap),
+  created: iso(key.created),
+  current: key.prefix === current.prefix,
+})
+
+/** Closes the account with its apps, hooks and jobs. Its keys then give `account_closed`. */
+export async function closeAccount(ctx: AppContext, agent: agents.Agent): Promise<void> {
+  await ctx.db.tx(async (db) => {
+    await agents.closeAgent(ctx, db, agent.id)
+    await apps.deleteAppsOfMaker(ctx, db, agent.id)
+    await removeAllHooks(db, agent.id)
+    await deleteFollowsOf(db, agent.id)
+  })
+  ctx.keys.forget()
+  await cancelAppJobs(ctx, agent.id)
+}

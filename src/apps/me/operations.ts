@@ -1,0 +1,125 @@
+import { Type } from '@sinclair/typebox'
+
+import { findAmong, pageNewestFirst } from '../../kernel/cursor.ts'
+import { ListQuery } from '../../kernel/http/list-query.ts'
+import { created } from '../../kernel/http/outcome.ts'
+import { makerPageUrl, updateAbout } from '../../people/agents/agents.ts'
+import { renewClaim } from '../../people/agents/claims.ts'
+import { createAgentKey, listAgentKeys, revokeAgentKey } from '../../people/agents/keys.ts'
+import {
+  CreateKeyRequestSchema,
+  CreateKeyResponseSchema,
+  RevokeKeyResponseSchema,
+} from '../../people/agents/schemas.ts'
+import { agent, agentKey } from '../../people/authentication.ts'
+import { operation, writeErrors } from '../../people/operation.ts'
+import * as me from './me.ts'
+import * as schemas from './schemas.ts'
+
+const tag = 'Keys'
+
+const newClaim = operation({
+  id: 'new_claim',
+  route: 'POST /me/claim',
+  tag,
+  mcp: 'shown',
+  summary: 'Create a new claim link and invalidate earlier ones.',
+  access: agent,
+  input: { body: 'none' },
+  output: { 201: schemas.NewClaimResponseSchema },
+  errors: [...writeErrors, 'not_an_agent', 'already_claimed'],
+  async run(ctx, { caller }) {
+    const claim = await renewClaim(ctx, caller.agent)
+    const note = 'Earlier claim links no longer work. This link works once, for one person.'
+    return created({ claim: me.presentClaim(claim), note })
+  },
+})
+
+const getMe = operation({
+  id: 'get_me',
+  route: 'GET /me',
+  tag,
+  mcp: 3,
+  summary: 'Show the agent: credits, apps and limits.',
+  access: agentKey,
+  output: { 200: schemas.AgentRecordSchema },
+  run: (ctx, { caller }) => me.getAgentRecord(ctx, caller.agent, caller.key),
+})
+
+const changeMe = operation({
+  id: 'change_me',
+  route: 'PATCH /me',
+  tag,
+  mcp: 'shown',
+  summary: 'Change your about line.',
+  access: agent,
+  input: { body: schemas.AboutRequestSchema },
+  output: { 200: schemas.AboutResponseSchema },
+  errors: ['bad_request', 'too_large', 'not_ready'],
+  async run(ctx, { caller, body }) {
+    const agent = await updateAbout(ctx, caller.agent, body.about)
+    return { about: agent.about, page: makerPageUrl(ctx, agent.handle) }
+  },
+})
+
+const listKeys = operation({
+  id: 'list_keys',
+  route: 'GET /me/keys',
+  tag,
+  summary: 'List your keys, newest first.',
+  access: agentKey,
+  input: { query: ListQuery },
+  output: { 200: schemas.KeyListSchema },
+  errors: ['bad_request'],
+  async run(ctx, { caller: { agent, key }, query }) {
+    const live = await listAgentKeys(ctx, agent)
+    const { page, next } = await pageNewestFirst('key', query, findAmong(live))
+    return { keys: page.map((one) => me.presentKey(one, key)), next }
+  },
+})
+
+const addKey = operation({
+  id: 'add_key',
+  route: 'POST /me/keys',
+  tag,
+  summary: 'Create another key, for rotation.',
+  access: agentKey,
+  input: { body: Type.Optional(CreateKeyRequestSchema) },
+  output: { 201: CreateKeyResponseSchema },
+  errors: writeErrors,
+  async run(ctx, { caller, body }) {
+    const { text, key } = await createAgentKey(ctx, caller.agent, body?.name, caller.key)
+    return created({ key: text, prefix: key.prefix })
+  },
+})
+
+const revokeKey = operation({
+  id: 'revoke_key',
+  route: 'DELETE /me/keys/:prefix',
+  tag,
+  summary: 'Revoke one of your keys.',
+  access: agent,
+  output: { 200: RevokeKeyResponseSchema },
+  errors: [...writeErrors, 'not_found', 'last_key'],
+  async run(ctx, { caller, params }) {
+    await revokeAgentKey(ctx, caller.agent, params.prefix)
+    return { prefix: params.prefix, revoked: true as const }
+  },
+})
+
+const closeMe = operation({
+  id: 'close_me',
+  route: 'DELETE /me',
+  tag,
+  summary: 'Close your account with all its apps.',
+  access: agent,
+  output: { 200: schemas.CloseAccountResponseSchema },
+  errors: writeErrors,
+  async run(ctx, { caller }) {
+    await me.closeAccount(ctx, caller.agent)
+    return { closed: true as const, note: 'The account is closed. Its links no longer work.' }
+  },
+})
+
+/** The account of an agent and its keys (document 1, operations 5 to 7). */
+export const meOperations = [newClaim, getMe, changeMe, listKeys, addKey, revokeKey, closeMe]

@@ -1,0 +1,133 @@
+import { and, asc, countDistinct, eq, gte, inArray, isNull, lt } from 'drizzle-orm'
+
+import type { Db } from '../../kernel/db/engine.ts'
+import { lock } from '../../kernel/db/lock.ts'
+import { countRows } from '../../kernel/db/query.ts'
+import { ApiError, rejectRequest } from '../../kernel/errors.ts'
+import { newId, sign } from '../../kernel/ids.ts'
+import {
+  reportCharsMax,
+  reportContactCharsMax,
+  reportersToQuarantine,
+  reportsPerAddressDay,
+} from '../../kernel/limits.ts'
+import { isPlainLine, isPlainText } from '../../kernel/text.ts'
+import { nextUtcDay, secondsUntil, utcDay } from '../../kernel/time.ts'
+import type { AppContext } from '../../server/context.ts'
+import { type App, findApp, requireAvailable } from '../apps.ts'
+import { quarantineAndNotify } from '../quarantine.ts'
+import { isReason, type ReportReason } from './reasons.ts'
+import { reports } from './tables.ts'
+
+/** Reasons that quarantine an app after three reports. */
+const dangers: ReportReason[] = ['phishing', 'malware']
+
+export type Report = typeof reports.$inferSelect
+
+export interface ReportInput {
+  reason: string
+  text?: string | undefined
+  contact?: string | undefined
+}
+
+/** Returns the reported app. Throws `not_found` and `taken_down`. */
+export const getReportedApp = async (ctx: AppContext, id: string): Promise<App> => {
+  const app = await findApp(ctx, id)
+  if (!app) throw new ApiError('not_found', { what: 'app', see: 'An id is the end of a link.' })
+  return requireAvailable(app)
+}
+
+/**
+ * Three reports of phishing or malware quarantine the app. Throws `not_found`, `taken_down`,
+ * `bad_request`, `try_again`, and `reports_limit` after five a day from one address.
+ */
+export async function createReport(
+  ctx: AppContext,
+  id: string,
+  { reason, text = '', contact }: ReportInput,
+  address: string,
+): Promise<Report> {
+  ctx.storage.requireFreeSpace(0)
+  const app = await getReportedApp(ctx, id)
+  const isFine = isReason(reason) && isPlainText(text, reportCharsMax)
+  if (!isFine || !isPlainLine(contact ?? '', reportContactCharsMax)) {
+    rejectRequest(
+      `Choose a reason. The text may have ${reportCharsMax} characters, and the contact must be ` +
+        `one line of at most ${reportContactCharsMax} characters.`,
+    )
+  }
+  const at = ctx.clock.now()
+  const from = sign(ctx.secret, `report ${address}`)
+  return ctx.db.tx(async (db) => {
+    await lock(db, 'reports')
+    await checkReports(db, from, at)
+    const content = { app: app.id, reason, text, contact: contact || null, from }
+    // A repeat counts for the limit, but moderators see the report once.
+    const handled = (await hasOpenReport(db, content)) ? at : null
+    const row = { ...content, at, handled }
+    const [report] = await db
+      .insert(reports)
+      .values({ ...row, id: newId() })
+      .returning()
+    if (!report) throw new Error('the insert returned no report')
+    if (dangers.includes(reason)) await quarantineAfterReports(ctx, db, app)
+    return report
+  })
+}
+
+async function checkReports(db: Db, from: string, at: number): Promise<void> {
+  const today = and(eq(reports.from, from), gte(reports.at, Date.parse(utcDay(at))))
+  if ((await countRows(db, reports, today)) < reportsPerAddressDay) return
+  const retryAfter = secondsUntil(nextUtcDay(at), at)
+  throw new ApiError('reports_limit', { max: reportsPerAddressDay, retryAfter })
+}
+
+const isOpen = isNull(reports.handled)
+
+/** Returns whether an identical report of the same reporter waits for a decision. */
+async function hasOpenReport(
+  db: Db,
+  { app, reason, text, contact, from }: Omit<Report, 'id' | 'at' | 'handled'>,
+): Promise<boolean> {
+  const isSame = and(
+    eq(reports.app, app),
+    eq(reports.from, from),
+    eq(reports.reason, reason),
+    eq(reports.text, text),
+    contact === null ? isNull(reports.contact) : eq(reports.contact, contact),
+  )
+  return (await countRows(db, reports, and(isOpen, isSame))) > 0
+}
+
+async function quarantineAfterReports(ctx: AppContext, db: Db, app: App): Promise<void> {
+  const [row] = await db
+    .select({ reporters: countDistinct(reports.from) })
+    .from(reports)
+    .where(and(isOpen, eq(reports.app, app.id), inArray(reports.reason, dangers)))
+  if ((row?.reporters ?? 0) < reportersToQuarantine) return
+  const reason = 'people reported phishing or malware'
+  await quarantineAndNotify(ctx, db, app.id, { by: 'reports', reason })
+}
+
+/** Closes the reports about an app, inside a transaction. Returns false when there were none. */
+export async function closeReports({ clock }: AppContext, db: Db, app: string): Promise<boolean> {
+  const closed = await db
+    .update(reports)
+    .set({ handled: clock.now() })
+    .where(and(isOpen, eq(reports.app, app)))
+    .returning({ id: reports.id })
+  return closed.length > 0
+}
+
+/** Returns open reports, oldest first: all, or those about one app. */
+export const listReports = ({ db }: AppContext, limit: number, app?: string): Promise<Report[]> =>
+  db.read
+    .select()
+    .from(reports)
+    .where(and(isOpen, app === undefined ? undefined : eq(reports.app, app)))
+    .orderBy(asc(reports.at), asc(reports.id))
+    .limit(limit)
+
+export async function deleteReportsBefore(db: Db, before: number): Promise<void> {
+  await db.delete(reports).where(lt(reports.at, before))
+}

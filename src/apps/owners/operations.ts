@@ -1,0 +1,233 @@
+import { Type } from '@sinclair/typebox'
+
+import { findAmong, pageNewestFirst } from '../../kernel/cursor.ts'
+import { ListQuery } from '../../kernel/http/list-query.ts'
+import { created } from '../../kernel/http/outcome.ts'
+import { listPageDefault } from '../../kernel/limits.ts'
+import { toCredits } from '../../kernel/money.ts'
+import { iso } from '../../kernel/time.ts'
+import * as ledger from '../../money/ledger/ledger.ts'
+import * as keys from '../../people/agents/keys.ts'
+import { countOwnedAgents, listOwnedAgents } from '../../people/agents/listing.ts'
+import {
+  CreateKeyRequestSchema,
+  CreateKeyResponseSchema,
+  RevokeKeyResponseSchema,
+} from '../../people/agents/schemas.ts'
+import { anyone } from '../../people/authentication.ts'
+import * as claims from '../../people/claims.ts'
+import { operation, writeErrors } from '../../people/operation.ts'
+import { type Person, walletOf } from '../../people/people.ts'
+import { person } from '../../people/session-user.ts'
+import type { AppContext } from '../../server/context.ts'
+import * as apps from '../apps.ts'
+import { presentApp } from '../present.ts'
+import * as owned from './owned-agents.ts'
+import * as schemas from './schemas.ts'
+
+const tag = 'People'
+
+const claimErrors = [
+  'bad_code',
+  'code_used',
+  'code_expired',
+  'already_claimed',
+  'claim_locked',
+] as const
+
+async function recordOf(ctx: AppContext, person: Person): Promise<schemas.PersonBody> {
+  const [{ balance, held }, agents] = await Promise.all([
+    ledger.balanceOf(ctx, walletOf(person)),
+    countOwnedAgents(ctx, person.id),
+  ])
+  const { id, name, operator, wallet } = person
+  const [credits, created] = [toCredits(balance), iso(person.created)]
+  return { id, name, operator, credits, held: toCredits(held), wallet, agents, created }
+}
+
+const getClaim = operation({
+  id: 'get_claim',
+  route: 'GET /claim/:code',
+  tag,
+  summary: 'Show the agent of a claim code and its apps.',
+  description: 'Does not use the code. Ten wrong codes within an hour block an address.',
+  access: anyone,
+  output: { 200: schemas.ClaimPreviewSchema },
+  errors: ['agents_off', 'not_found', ...claimErrors],
+  async run(ctx, { params, client }) {
+    const agent = await claims.previewClaim(ctx, params.code, client.group)
+    const { handle, about, page, created, apps, credits } = await owned.presentOwnedAgent(
+      ctx,
+      agent,
+    )
+    const expires = iso(agent.claimExpires ?? 0)
+    return { agent: { handle, about, page, created }, apps, credits, expires }
+  },
+})
+
+const claimAgent = operation({
+  id: 'claim_agent',
+  route: 'POST /claim',
+  tag,
+  summary: 'Become the owner of an agent with its one-time claim code.',
+  access: person,
+  input: { body: schemas.ClaimRequestSchema },
+  output: { 200: schemas.ClaimResponseSchema },
+  errors: [...writeErrors, ...claimErrors],
+  async run(ctx, { caller, body, client }) {
+    const agent = await claims.claimAgent(ctx, caller, body.code, client.group)
+    const agentApps = await apps.listByMaker(ctx, agent.id, listPageDefault)
+    const record = await owned.presentOwnedAgent(ctx, agent)
+    return {
+      agent: record,
+      apps: agentApps.map((app) => presentApp(ctx, app)),
+      credits: record.credits,
+    }
+  },
+})
+
+const getPerson = operation({
+  id: 'get_person',
+  route: 'GET /people/me',
+  tag,
+  summary: 'Show the person and the balance of the wallet.',
+  access: person,
+  output: { 200: schemas.PersonSchema },
+  run: (ctx, { caller }) => recordOf(ctx, caller),
+})
+
+const listAgents = operation({
+  id: 'list_agents',
+  route: 'GET /people/me/agents',
+  tag,
+  summary: 'List the agents that you own, newest first.',
+  access: person,
+  input: { query: ListQuery },
+  output: { 200: schemas.OwnedAgentListSchema },
+  errors: ['bad_request'],
+  async run(ctx, { caller, query }) {
+    const { page, next } = await pageNewestFirst('agent', query, (limit, after) =>
+      listOwnedAgents(ctx, caller.id, limit, after),
+    )
+    return {
+      agents: await Promise.all(page.map((one) => owned.presentOwnedAgent(ctx, one))),
+      next,
+    }
+  },
+})
+
+const changeAgent = operation({
+  id: 'change_agent',
+  route: 'PATCH /people/me/agents/:handle',
+  tag,
+  summary: 'Set the daily cap of an agent, or pause it.',
+  description: 'The cap is in credits, for all its keys together. A paused agent cannot buy.',
+  access: person,
+  input: { body: schemas.ChangeAgentRequestSchema },
+  output: { 200: schemas.OwnedAgentResponseSchema },
+  errors: [...writeErrors, 'not_found'],
+  async run(ctx, { caller, params, body }) {
+    const agent = await owned.getOwnedAgent(ctx, caller, params.handle)
+    const changed = await owned.updateBounds(ctx, agent, body)
+    return { agent: await owned.presentOwnedAgent(ctx, changed) }
+  },
+})
+
+const sendCredits = operation({
+  id: 'send_credits',
+  route: 'POST /people/me/agents/:handle/credits',
+  tag,
+  idempotent: true,
+  summary: 'Send an agent credits from your wallet.',
+  access: person,
+  input: { body: schemas.SendCreditsRequestSchema },
+  output: { 200: schemas.SendCreditsResponseSchema },
+  errors: [...writeErrors, 'wallet_short', 'not_found'],
+  async run(ctx, { caller, params, body, ref }) {
+    const agent = await owned.getOwnedAgent(ctx, caller, params.handle)
+    return owned.sendCredits(ctx, caller, agent, { credits: body.credits, ref })
+  },
+})
+
+const releaseAgent = operation({
+  id: 'release_agent',
+  route: 'POST /people/me/agents/:handle/release',
+  tag,
+  onFullDisk: 'allow',
+  summary: 'Release an agent.',
+  access: person,
+  input: { body: 'none' },
+  output: { 200: schemas.ReleaseResponseSchema },
+  errors: [...writeErrors, 'not_found'],
+  async run(ctx, { caller, params }) {
+    const agent = await owned.getOwnedAgent(ctx, caller, params.handle)
+    await owned.release(ctx, caller, agent)
+    const note =
+      'The agent keeps its credits, apps and keys. You can claim it again with a new link.'
+    return { handle: agent.handle, released: true as const, note }
+  },
+})
+
+const listAgentKeys = operation({
+  id: 'list_agent_keys',
+  route: 'GET /people/me/agents/:handle/keys',
+  tag,
+  summary: 'List the keys of an agent, newest first.',
+  access: person,
+  input: { query: ListQuery },
+  output: { 200: schemas.AgentKeyListSchema },
+  errors: ['bad_request', 'not_found'],
+  async run(ctx, { caller, params, query }) {
+    const live = await keys.listAgentKeys(
+      ctx,
+      await owned.getOwnedAgent(ctx, caller, params.handle),
+    )
+    const { page, next } = await pageNewestFirst('key', query, findAmong(live))
+    return { keys: page.map(owned.presentKey), next }
+  },
+})
+
+const addAgentKey = operation({
+  id: 'add_agent_key',
+  route: 'POST /people/me/agents/:handle/keys',
+  tag,
+  summary: 'Create another key of an agent.',
+  access: person,
+  input: { body: Type.Optional(CreateKeyRequestSchema) },
+  output: { 201: CreateKeyResponseSchema },
+  errors: [...writeErrors, 'not_found'],
+  async run(ctx, { caller, params, body }) {
+    const agent = await owned.getOwnedAgent(ctx, caller, params.handle)
+    const { text, key } = await keys.createAgentKey(ctx, agent, body?.name)
+    return created({ key: text, prefix: key.prefix })
+  },
+})
+
+const revokeAgentKey = operation({
+  id: 'revoke_agent_key',
+  route: 'DELETE /people/me/agents/:handle/keys/:prefix',
+  tag,
+  summary: 'Revoke a key of an agent, even the last one.',
+  access: person,
+  output: { 200: RevokeKeyResponseSchema },
+  errors: [...writeErrors, 'not_found'],
+  async run(ctx, { caller, params }) {
+    const agent = await owned.getOwnedAgent(ctx, caller, params.handle)
+    await owned.revokeKey(ctx, agent, params.prefix)
+    return { prefix: params.prefix, revoked: true as const }
+  },
+})
+
+/** Claims, people and the agents that they own (document 1, section 1, People). */
+export const peopleOperations = [
+  getClaim,
+  claimAgent,
+  getPerson,
+  listAgents,
+  changeAgent,
+  sendCredits,
+  releaseAgent,
+  listAgentKeys,
+  addAgentKey,
+  revokeAgentKey,
+]

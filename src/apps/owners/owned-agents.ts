@@ -1,0 +1,218 @@
+import { Value } from '@sinclair/typebox/value'
+
+import type { Db } from '../../kernel/db/engine.ts'
+import { ApiError, isApiError, rejectRequest } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { listPageDefault } from '../../kernel/limits.ts'
+import { formatCredits, parseCredits, toCredits, zero } from '../../kernel/money.ts'
+import { iso } from '../../kernel/time.ts'
+import type { StoreResponse } from '../../money/idempotency/idempotency.ts'
+import * as keys from '../../money/keys/keys.ts'
+import { accountOf, agentAccount, agentOwner, findBalance } from '../../money/ledger/accounts.ts'
+import * as ledger from '../../money/ledger/ledger.ts'
+import * as agents from '../../people/agents/agents.ts'
+import { makerPageUrl } from '../../people/agents/agents.ts'
+import { isOwned, listAllOwnedAgents } from '../../people/agents/listing.ts'
+import { updateLimits } from '../../people/agents/spending.ts'
+import { suspensionError } from '../../people/agents/suspension.ts'
+import { appUrl } from '../../people/app-url.ts'
+import { notify } from '../../people/notifications/notifications.ts'
+import { displayName, type Person, walletOf } from '../../people/people.ts'
+import { type AppContext, initialCap } from '../../server/context.ts'
+import * as apps from '../apps.ts'
+import {
+  type AgentKey,
+  type OwnedAgent,
+  type SendCreditsResponse,
+  SendCreditsResponseSchema,
+} from './schemas.ts'
+
+type Agent = agents.Agent
+
+/** Returns a person's agent by handle, with or without @. Throws `not_found`. */
+export async function getOwnedAgent(
+  ctx: AppContext,
+  person: Person,
+  handle: string,
+): Promise<Agent> {
+  const agent = await agents.findByMention(ctx, handle)
+  if (agent && agent.owner === person.id && agent.closed === null) return agent
+  throw notOwned()
+}
+
+/**
+ * Returns an agent as which its owner acts on the web. Throws `not_found`, and `account_suspended`
+ * as the agent's key does.
+ */
+export async function getActingAgent(
+  ctx: AppContext,
+  person: Person,
+  handle: string,
+): Promise<Agent> {
+  const agent = await getOwnedAgent(ctx, person, handle)
+  if (agent.suspended !== null) throw suspensionError(agent)
+  return agent
+}
+
+/** Lists the agents as which a person can act on the web, oldest first. */
+export async function listActingAgents({ db }: AppContext, person: Person): Promise<Agent[]> {
+  const owned = await listAllOwnedAgents(db.read, person.id)
+  return owned
+    .filter(({ suspended }) => suspended === null)
+    .toSorted((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1))
+}
+
+const notOwned = () =>
+  new ApiError('not_found', {
+    what: 'agent',
+    see: 'GET /people/me/agents lists the agents that you claimed.',
+  })
+
+/** Locks the ownership of an agent until the transaction ends. Throws `not_found`. */
+async function lockOwned(db: Db, agent: Agent): Promise<void> {
+  await keys.lockOwner(db, agent.id)
+  if (!(await isOwned(db, agent))) throw notOwned()
+}
+
+/** Returns an agent as its owner sees it. */
+export async function presentOwnedAgent(ctx: AppContext, agent: Agent): Promise<OwnedAgent> {
+  const [account, agentApps, spentToday] = await Promise.all([
+    ledger.balanceOf(ctx, agentOwner(agent.id)),
+    apps.listByMaker(ctx, agent.id, listPageDefault),
+    ledger.spentToday(ctx, agent.id),
+  ])
+  return {
+    handle: agent.handle,
+    about: agent.about,
+    credits: toCredits(account.balance),
+    held: toCredits(account.held),
+    dailyCap: agent.dailyCap === null ? null : toCredits(agent.dailyCap),
+    spentToday: toCredits(spentToday),
+    paused: agent.pausedBy !== null,
+    page: makerPageUrl(ctx, agent.handle),
+    apps: agentApps.map(({ id, title }) => ({ id, title, link: appUrl(ctx, id) })),
+    created: iso(agent.created),
+  }
+}
+
+/** Limits that an owner sets for an agent. `dailyCap` is in credits; null means none. */
+export interface Bounds {
+  dailyCap?: number | null | undefined
+  paused?: boolean | undefined
+}
+
+function describeBounds({ paused }: Bounds): string {
+  if (paused === undefined) return 'Your owner changed your daily cap.'
+  return paused
+    ? 'Your owner paused your purchases.'
+    : 'Your owner lifted their pause of your purchases.'
+}
+
+/** Changes the cap of an agent, or pauses or resumes it. A pause by the operator stays. */
+export async function updateBounds(ctx: AppContext, agent: Agent, bounds: Bounds): Promise<Agent> {
+  const { dailyCap: credits, paused } = bounds
+  if (credits === undefined && paused === undefined)
+    rejectRequest('There is nothing to change. Send "dailyCap" or "paused".')
+  const dailyCap =
+    credits === undefined || credits === null ? null : parseCredits(credits, 'dailyCap')
+  const changed = await ctx.db.tx(async (db) => {
+    await lockOwned(db, agent)
+    const limited = await updateLimits(db, agent.id, {
+      ...(credits !== undefined && { dailyCap }),
+      ...(paused !== undefined && { pause: { by: 'owner', isPaused: paused } }),
+    })
+    const text = describeBounds(bounds)
+    await notify(ctx, db, { to: agent.id, kind: 'cap.changed', text, data: { ...bounds } })
+    return limited
+  })
+  ctx.keys.forget()
+  return changed ?? agent
+}
+
+/**
+ * Sends credits from a person's wallet to an agent, once for each `ref`. Throws `not_found`,
+ * `wallet_short`, `ref_conflict` and `busy`.
+ */
+export async function sendCredits(
+  ctx: AppContext,
+  person: Person,
+  agent: Agent,
+  { credits, ref }: { credits: number; ref?: string | undefined },
+): Promise<SendCreditsResponse> {
+  const amount = parseCredits(credits, 'credits')
+  const request = { to: agent.id, credits }
+  const give = (keep: StoreResponse) =>
+    ctx.db.tx(async (db) => {
+      await lockOwned(db, agent)
+      const [from, account] = [accountOf(walletOf(person)), agentAccount(agent.id)]
+      const gift = { from, to: [{ account, amount }], ref: `gift:${newId()}`, kind: 'gift' }
+      await ledger.transfer(ctx, db, gift)
+      const text = `${displayName(person)} sent you ${formatCredits(amount)} credits.`
+      await notify(ctx, db, { to: agent.id, kind: 'credits.received', text, data: { credits } })
+      const balanceOf = async (id: typeof from): Promise<number> =>
+        toCredits((await findBalance(db, id))?.balance ?? zero)
+      const body: SendCreditsResponse = {
+        sent: credits,
+        agent: { handle: agent.handle, credits: await balanceOf(account) },
+        credits: await balanceOf(from),
+        ref: ref ?? null,
+      }
+      await keep(db, { status: 200, body })
+      return { status: 200, body }
+    })
+  const { body } = await ctx.idempotency.run(person.id, ref, request, give).catch(asWalletError)
+  if (!Value.Check(SendCreditsResponseSchema, body))
+    throw new Error('the stored response does not match its schema')
+  return body
+}
+
+/** Replaces the error of agents by that of wallets. */
+function asWalletError(error: unknown): never {
+  if (!isApiError(error, 'not_enough_credits')) throw error
+  throw new ApiError('wallet_short', ...error.details)
+}
+
+export const presentKey = ({ prefix, name, created }: keys.Key): AgentKey => ({
+  prefix,
+  name,
+  created: iso(created),
+})
+
+/** Revokes a key of an agent, even the last: its owner can create another. Throws `not_found`. */
+export async function revokeKey(ctx: AppContext, agent: Agent, prefix: string): Promise<void> {
+  await ctx.db.tx(async (db) => {
+    await lockOwned(db, agent)
+    if (!(await keys.revoke(db, ctx.clock, agent.id, prefix))) {
+      const see = `GET /people/me/agents/${agent.handle}/keys lists its keys.`
+      throw new ApiError('not_found', { what: 'key', see })
+    }
+    const text = `Your owner revoked the key ${prefix}.`
+    await notify(ctx, db, { to: agent.id, kind: 'key.revoked', text, data: { prefix } })
+  })
+  ctx.keys.forget()
+}
+
+/** Releases an agent: it keeps its credits and apps and can be claimed with a new link. */
+export async function release(ctx: AppContext, person: Person, agent: Agent): Promise<void> {
+  await ctx.db.tx(async (db) => {
+    await lockOwned(db, agent)
+    await releaseWithin(ctx, db, person, agent)
+  })
+  ctx.keys.forget()
+}
+
+/** Releases an agent in a transaction. Call `ctx.keys.forget()` after the commit. */
+export async function releaseWithin(
+  ctx: AppContext,
+  db: Db,
+  person: Person,
+  agent: Agent,
+): Promise<void> {
+  await updateLimits(db, agent.id, {
+    owner: null,
+    dailyCap: initialCap(ctx),
+    pause: { by: 'owner', isPaused: false },
+  })
+  const text = `${displayName(person)} released you. POST /me/claim creates a claim link for another person.`
+  await notify(ctx, db, { to: agent.id, kind: 'system', text })
+}

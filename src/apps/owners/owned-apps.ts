@@ -1,0 +1,25 @@
+import { ApiError } from '../../kernel/errors.ts'
+import * as agents from '../../people/agents/agents.ts'
+import type { Kind } from '../../people/kinds.ts'
+import type { Person } from '../../people/people.ts'
+import type { AppContext } from '../../server/context.ts'
+import * as apps from '../apps.ts'
+
+export interface OwnedApp {
+  app: apps.App
+  agent: agents.Agent
+}
+
+/** Returns an item of these kinds of the person's agents, in any state. Throws `not_found`. */
+export async function getOwnedItem(
+  ctx: AppContext,
+  person: Person,
+  id: string,
+  of: readonly Kind[],
+): Promise<OwnedApp> {
+  const found = await apps.findApp(ctx, id)
+  const app = found && of.includes(found.kind) ? found : undefined
+  const agent = app && (await agents.findAgent(ctx, app.maker))
+  if (agent && agent.owner === person.id && agent.closed === null) return { app, agent }
+  throw new ApiError('not_found', { what: 'app', see: 'The pages of your agents list their apps.' })
+}

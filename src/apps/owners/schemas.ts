@@ -1,0 +1,124 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { NextSchema } from '../../kernel/http/list-query.ts'
+import { giftCreditsMax } from '../../kernel/limits.ts'
+import {
+  IdSchema,
+  LinkSchema,
+  notEmpty,
+  nullable,
+  sixDecimals,
+  TimeSchema,
+} from '../../kernel/schema.ts'
+import { AppLinksSchema } from '../../people/agents/schemas.ts'
+import { AppSchema, RefSchema } from '../schemas.ts'
+
+/** The agent of a claim code. */
+export const ClaimPreviewSchema = Type.Object({
+  agent: Type.Object({
+    handle: Type.String(),
+    about: nullable(Type.String()),
+    page: LinkSchema,
+    created: TimeSchema,
+  }),
+  apps: AppLinksSchema,
+  credits: Type.Number(),
+  expires: TimeSchema,
+})
+
+export const ClaimRequestSchema = Type.Object(
+  { code: Type.String({ description: 'The code of the agent: 8K2M-Q0ZT-4RWX.' }) },
+  { additionalProperties: false },
+)
+
+const OwnedAgentSchema = Type.Object(
+  {
+    handle: Type.String(),
+    about: nullable(Type.String()),
+    credits: Type.Number(),
+    held: Type.Number(),
+    dailyCap: nullable(Type.Number({ description: 'Credits a day for all its keys together.' })),
+    spentToday: Type.Number(),
+    paused: Type.Boolean({ description: 'Purchases are paused.' }),
+    page: LinkSchema,
+    apps: AppLinksSchema,
+    created: TimeSchema,
+  },
+  { title: 'OwnedAgent' },
+)
+export type OwnedAgent = Static<typeof OwnedAgentSchema>
+export const ClaimResponseSchema = Type.Object({
+  agent: OwnedAgentSchema,
+  apps: Type.Array(AppSchema),
+  credits: Type.Number(),
+})
+export const OwnedAgentResponseSchema = Type.Object({ agent: OwnedAgentSchema })
+export const OwnedAgentListSchema = Type.Object({
+  agents: Type.Array(OwnedAgentSchema),
+  next: NextSchema,
+})
+
+export const PersonSchema = Type.Object(
+  {
+    id: IdSchema,
+    name: Type.String(),
+    operator: Type.Boolean(),
+    credits: Type.Number({ description: 'The balance of the wallet.' }),
+    held: Type.Number(),
+    wallet: Type.String({ description: 'The credit_id of the wallet at the gateway.' }),
+    agents: Type.Integer(),
+    created: TimeSchema,
+  },
+  { title: 'Person' },
+)
+export type PersonBody = Static<typeof PersonSchema>
+
+export const ChangeAgentRequestSchema = Type.Object(
+  {
+    dailyCap: Type.Optional(
+      nullable(
+        Type.Number({
+          minimum: 0,
+          maximum: giftCreditsMax,
+          ...sixDecimals,
+          description: 'Credits a day; null means no cap.',
+        }),
+      ),
+    ),
+    paused: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false, ...notEmpty, examples: [{ dailyCap: 500 }] },
+)
+
+export const SendCreditsRequestSchema = Type.Object(
+  {
+    credits: Type.Number({ minimum: 0.000_001, maximum: giftCreditsMax, ...sixDecimals }),
+    ref: Type.Optional({
+      ...RefSchema,
+      description: 'Your own id of this request. The same ref never sends twice.',
+    }),
+  },
+  { additionalProperties: false, examples: [{ credits: 250 }] },
+)
+export const SendCreditsResponseSchema = Type.Object({
+  sent: Type.Number(),
+  agent: Type.Object({ handle: Type.String(), credits: Type.Number() }),
+  credits: Type.Number({ description: 'The new balance of the wallet.' }),
+  ref: nullable(Type.String()),
+})
+export type SendCreditsResponse = Static<typeof SendCreditsResponseSchema>
+
+const AgentKeySchema = Type.Object(
+  { prefix: Type.String(), name: nullable(Type.String()), created: TimeSchema },
+  { title: 'AgentKey' },
+)
+export type AgentKey = Static<typeof AgentKeySchema>
+export const AgentKeyListSchema = Type.Object({
+  keys: Type.Array(AgentKeySchema),
+  next: NextSchema,
+})
+export const ReleaseResponseSchema = Type.Object({
+  handle: Type.String(),
+  released: Type.Literal(true),
+  note: Type.String(),
+})

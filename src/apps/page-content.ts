@@ -1,0 +1,190 @@
+import type { Db } from '../kernel/db/engine.ts'
+import { ApiError } from '../kernel/errors.ts'
+import { htmlBytesMax } from '../kernel/limits.ts'
+import { isPackKind, type Kind } from '../people/kinds.ts'
+import type { AppContext } from '../server/context.ts'
+import { isBlockedPage, lockPage } from './blocked-pages.ts'
+import type { ContentFinding, ContentInspection, ContentScan } from './content-scan.ts'
+import type { PageLibraries } from './libraries/references.ts'
+import { storeLibraries, withLibraries } from './page-libraries.ts'
+import { type Effect, getRule } from './scan/rules.ts'
+import { isForbidden } from './scan/rules/text-policy.ts'
+import { findHookFindings } from './scans/scan-hook.ts'
+import type { versions } from './tables.ts'
+
+type Version = typeof versions.$inferSelect
+type Pack = Pick<Version, 'pack' | 'htmlBytes' | 'gzipBytes' | 'brBytes'>
+
+/** A stored page that passed the safety check, with its scan record. */
+export type StoredPage = Pack &
+  ScanRecord &
+  Pick<Version, 'sha256' | 'asks' | 'folder' | 'libraries'> &
+  /** The cover of a restored page. */
+  Partial<Pick<Version, 'cover' | 'coverSmall' | 'coverColor'>>
+
+export type ScanRecord = Pick<Version, 'verdict' | 'findings' | 'scanned'>
+
+/** Bytes of a page, and its compressed variants where they are smaller. */
+export interface PageBytes {
+  identity: Uint8Array
+  gzip?: Uint8Array
+  br?: Uint8Array
+}
+
+/** Throws what `inspectContent` throws, and `too_large` over 4 MB. */
+export async function inspectPage(ctx: AppContext, html: string): Promise<ContentInspection> {
+  const bytes = new TextEncoder().encode(html)
+  if (bytes.byteLength > htmlBytesMax) {
+    throw new ApiError('too_large', { bytes: bytes.byteLength, max: htmlBytesMax })
+  }
+  return inspectContent(ctx, 'app', bytes)
+}
+
+/**
+ * Scans the content of a new version. Throws `blocked_by_scan` and `try_again`.
+ */
+export async function inspectContent(
+  ctx: AppContext,
+  kind: Kind,
+  content: Uint8Array,
+): Promise<ContentInspection> {
+  const inspection = await scanContent(ctx, kind, content)
+  const reasons = blocking(inspection)
+  if (reasons.length > 0) throw new ApiError('blocked_by_scan', { reasons })
+  return inspection
+}
+
+/**
+ * Scans content with rules, block list and hook. A stored version keeps the libraries that it was
+ * published with, `pinned`. Throws `try_again` when it cannot.
+ */
+export async function scanContent(
+  ctx: AppContext,
+  kind: Kind,
+  content: Uint8Array,
+  pinned?: PageLibraries | null,
+): Promise<ContentInspection> {
+  const inspection = isPackKind(kind)
+    ? await (await import('./folder-inspection.ts')).inspectFolder(content)
+    : await withLibraries(ctx, await ctx.inspector.inspect(content), pinned)
+  // The hook is not called for content that the built-in rules block.
+  const isBlockedByRules = inspection.scan.verdict === 'block'
+  const isOnBlockList = () => isBlockedPage(ctx.db.read, inspection.sha256)
+  const isBlocked = isBlockedByRules || (await isOnBlockList())
+  const type = isPackKind(kind) ? 'application/x-tar' : 'text/html; charset=utf-8'
+  const hookFindings = isBlocked ? [] : await findHookFindings(ctx, inspection, type)
+  // The page may have been blocked during the scan.
+  return withFindings(inspection, (await isOnBlockList()) ? [blockedFinding] : hookFindings)
+}
+
+const { code, effect, help } = getRule('known.bad')
+const blockedFinding: ContentFinding = { code, effect, line: 1, excerpt: '', help }
+
+const run = getRule('redirect.run')
+
+/** Returns the findings in a run of a page that tried to open these URLs. */
+export const departureFindings = (urls: string[]): ContentFinding[] =>
+  urls.map((excerpt) => ({ code: run.code, effect: run.effect, line: 1, excerpt, help: run.help }))
+
+/** Adds what was found in a run of a stored version, since a scan of its text does not find it. */
+export const withRunFindings = (
+  inspection: ContentInspection,
+  { findings }: Pick<Version, 'findings'>,
+): ContentInspection =>
+  withFindings(
+    inspection,
+    findings.filter((finding) => finding.code === run.code),
+  )
+
+/** Returns the findings of a stored version in its text. */
+export const withoutRunFindings = ({ findings }: Pick<Version, 'findings'>): ContentFinding[] =>
+  findings.filter((finding) => finding.code !== run.code)
+
+/** Throws `blocked_by_scan` for a page that was blocked after its scan. */
+export async function checkNotBlocked(db: Db, { sha256 }: StoredPage): Promise<void> {
+  await lockPage(db, sha256)
+  if (await isBlockedPage(db, sha256)) {
+    throw new ApiError('blocked_by_scan', { reasons: [formatFinding(blockedFinding)] })
+  }
+}
+
+/** Adds findings to an inspection and recomputes its verdict. */
+function withFindings(inspection: ContentInspection, more: ContentFinding[]): ContentInspection {
+  if (more.length === 0) return inspection
+  const { verdict, listable, findings } = inspection.scan
+  const blocks = more.some(({ effect }) => effect === 'block')
+  const scan: ContentScan = {
+    verdict: blocks ? 'block' : verdict === 'clean' ? 'warn' : verdict,
+    listable: listable && more.every(({ effect }) => effect === 'warn'),
+    findings: [...more, ...findings],
+  }
+  return { ...inspection, scan }
+}
+
+export const toScanRecord = ({ clock }: AppContext, { scan }: ContentInspection): ScanRecord => ({
+  verdict: scan.verdict,
+  findings: scan.findings,
+  scanned: clock.now(),
+})
+
+const formatFinding = ({ file, line, code, help, excerpt }: ContentFinding): string =>
+  `${file === undefined ? '' : `${file} `}line ${line}: ${code}: ${help}${excerpt && ` (${excerpt})`}`
+
+const reasonsOf = ({ scan }: ContentInspection, ...effects: Effect[]): string[] =>
+  scan.findings.filter(({ effect }) => effects.includes(effect)).map(formatFinding)
+
+/** Returns the reasons that forbid hosting a page. */
+const blocking = (inspection: ContentInspection): string[] => reasonsOf(inspection, 'block')
+
+/** Title and description beside a page on Explore. */
+export interface ListingText {
+  title?: string | undefined
+  description?: string | undefined
+}
+
+/** Returns the reasons that keep a text off Explore. */
+export const textPolicyIssues = ({ title = '', description = '' }: ListingText): string[] =>
+  Object.entries({ title, description }).flatMap(([field, text]) =>
+    isForbidden(text)
+      ? [`"${field}": text.policy: Remove slurs and instructions to the agents that read it.`]
+      : [],
+  )
+
+/** Returns the reasons that keep a page or its texts off Explore. */
+export const listingIssues = (inspection: ContentInspection, texts: ListingText = {}): string[] => [
+  ...reasonsOf(inspection, 'block', 'unlist'),
+  ...textPolicyIssues(texts),
+]
+
+/** Stores a page and its compressed variants as one object. */
+export async function storePage(
+  ctx: AppContext,
+  inspection: ContentInspection,
+  folder: Version['folder'] = null,
+): Promise<StoredPage> {
+  const { identity, gzip = new Uint8Array(), br = new Uint8Array() } = inspection
+  const pack = await ctx.storage.put(Buffer.concat([identity, gzip, br]))
+  return {
+    sha256: inspection.sha256,
+    pack: pack.sha256,
+    htmlBytes: identity.byteLength,
+    gzipBytes: gzip.byteLength,
+    brBytes: br.byteLength,
+    asks: JSON.stringify(inspection.assetRequests),
+    folder,
+    libraries: await storeLibraries(ctx, inspection.libraries),
+    ...toScanRecord(ctx, inspection),
+  }
+}
+
+export async function readPage(ctx: AppContext, page: Pack): Promise<PageBytes> {
+  const pack = await ctx.storage.read(page.pack)
+  if (!pack) throw new Error(`the stored page ${page.pack} is missing`)
+  const gzipAt = page.htmlBytes
+  const brAt = gzipAt + page.gzipBytes
+  return {
+    identity: pack.subarray(0, gzipAt),
+    ...(page.gzipBytes && { gzip: pack.subarray(gzipAt, brAt) }),
+    ...(page.brBytes && { br: pack.subarray(brAt, brAt + page.brBytes) }),
+  }
+}

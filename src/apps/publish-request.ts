@@ -1,0 +1,88 @@
+import { rejectRequest } from '../kernel/errors.ts'
+import type { IncomingCall } from '../kernel/http/operation.ts'
+import { createValidator } from '../kernel/http/validation.ts'
+import { idempotencyKeyOf } from '../money/idempotency/idempotency.ts'
+import { readJson } from '../money/perform.ts'
+import { priceErrors, publishErrors, writeErrors } from '../people/operation.ts'
+import { pageZipBytesMax } from './folders/limits.ts'
+import { type PackedPage, packPage } from './folders/page-folder.ts'
+import { decodeFiles, fieldsOf, readZip, readZipRequest, zipOf } from './folders/request.ts'
+import { type InputFile, pageBounds } from './folders/unzip.ts'
+import { type PublishAppRequest, PublishAppSchema } from './schemas.ts'
+import { type PublishVersionRequest, PublishVersionSchema } from './versions/schemas.ts'
+
+export const publishRequestErrors = [
+  ...writeErrors,
+  ...publishErrors,
+  ...priceErrors,
+  'assets_off',
+  'asset_too_large',
+  'bad_asset',
+  'too_many_assets',
+  'assets_full',
+  'no_builder',
+  'no_studio',
+] as const
+
+/** A page to publish, with the files of its folder that become assets. */
+export interface PageUpload {
+  html: string
+  assets?: InputFile[]
+  /** Paths of the folder that nothing names. */
+  unused?: string[]
+}
+
+const zipLimits = { zipBytesMax: pageZipBytesMax, ...pageBounds }
+/** Fields that are not texts, in the query of a zip. */
+const jsonFields = new Set(['store', 'dryRun', 'priceRemix', 'maxCredits'])
+
+const rejectFolder = (reasons: string[]): never => {
+  rejectRequest(`Not published: ${reasons.join(' ')}`)
+}
+
+/** Reads a zip of an app. Throws `bad_request`, `too_large` and `try_again`. */
+export const readPageZip = async (zip: Uint8Array): Promise<PageUpload> =>
+  packFolder(await readZip(zip, zipLimits, rejectFolder))
+
+/** Makes one page of a folder. Throws `bad_request`. */
+function packFolder(files: InputFile[]): Exclude<PackedPage, { problem: string }> {
+  const packed = packPage(files)
+  return 'problem' in packed ? rejectFolder([packed.problem]) : packed
+}
+
+/**
+ * Returns a function that reads a request as `page` or as `build`, with its idempotency key: JSON
+ * with exactly one of html, files and prompt, or a zip whose fields are query parameters. It throws
+ * `bad_request`, `too_large` and `try_again`.
+ */
+function requestReader<Body extends Pick<PublishAppRequest, 'html' | 'files' | 'prompt' | 'ref'>>(
+  validate: (body: unknown) => void,
+) {
+  return async (call: IncomingCall) => {
+    const zip = zipOf(call)
+    const body = zip ? fieldsOf(call, jsonFields) : await readJson(call, { takesZip: true })
+    validate(body)
+    // The validator has just checked it.
+    const { html, files, ...fields }: Body = Object(body)
+    const { prompt } = fields
+    const sources = [html, files, prompt, zip].filter((one) => one !== undefined)
+    if (sources.length !== 1)
+      rejectRequest('Send exactly one of "html", "files" and "prompt", or a zip as the body.')
+    const ref = idempotencyKeyOf(call, fields.ref)
+    const input = { ...fields, ...(ref && { ref }) }
+    if (html !== undefined) return { page: { ...input, html } }
+    if (files) return { page: { ...input, ...packFolder(decodeFiles(files, rejectFolder)) } }
+    if (!zip) return { build: input }
+    const unzipped = await readZipRequest(zip, zipLimits, rejectFolder)
+    return { page: { ...input, ...packFolder(unzipped) } }
+  }
+}
+
+/** Reads POST /apps. */
+export const readPublishRequest = requestReader<PublishAppRequest>(
+  createValidator(PublishAppSchema),
+)
+/** Reads POST /apps/{id}/versions. */
+export const readVersionRequest = requestReader<PublishVersionRequest>(
+  createValidator(PublishVersionSchema),
+)

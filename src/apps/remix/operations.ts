@@ -1,0 +1,45 @@
+import { Type } from '@sinclair/typebox'
+
+import { created } from '../../kernel/http/outcome.ts'
+import { agent } from '../../people/authentication.ts'
+import {
+  appErrors,
+  operation,
+  priceErrors,
+  publishErrors,
+  writeErrors,
+} from '../../people/operation.ts'
+import { remix } from './remix.ts'
+import { RemixResponseSchema, RemixSchema } from './schemas.ts'
+
+export const remixApp = operation({
+  id: 'remix_app',
+  route: 'POST /apps/:id/remix',
+  tag: 'Apps',
+  idempotent: true,
+  limits: ['publishes_limit'],
+  mcp: 'shown',
+  summary: 'Copy an app or game from Explore into your studio.',
+  description:
+    'You can change the copy, its html and its files; its maker is credited. A remix is ' +
+    'free unless the maker set a price. A price is paid from your credits, 80 % of it to ' +
+    'the maker. The same ref never buys twice.',
+  access: agent,
+  input: { body: Type.Optional(RemixSchema) },
+  output: { 201: RemixResponseSchema },
+  errors: [
+    ...writeErrors,
+    'games_off',
+    ...priceErrors,
+    ...appErrors,
+    ...publishErrors,
+    'no_remix',
+    'skill_name_taken',
+  ],
+  async run(ctx, { caller, params, body, ref }) {
+    return created(await remix(ctx, caller, params.id, { ...body, ...(ref && { ref }) }))
+  },
+})
+
+/** Remixes of listed apps (document 1, operation 12). */
+export const remixOperations = [remixApp]

@@ -1,0 +1,230 @@
+import { Value } from '@sinclair/typebox/value'
+
+import type { Db } from '../../kernel/db/engine.ts'
+import { ApiError, rejectRequest } from '../../kernel/errors.ts'
+import {
+  formatCredits,
+  fromCredits,
+  type NanoUsd,
+  percentOf,
+  toCredits,
+  zero,
+} from '../../kernel/money.ts'
+import { isRecord } from '../../kernel/schema.ts'
+import { iso } from '../../kernel/time.ts'
+import type { StoredResponse, StoreResponse } from '../../money/idempotency/idempotency.ts'
+import { makerSharePercent } from '../../money/prices.ts'
+import type { Agent } from '../../people/agents/agents.ts'
+import { findHandles } from '../../people/agents/agents.ts'
+import type { Actor } from '../../people/agents/caller.ts'
+import { checkNotPaused } from '../../people/agents/spending.ts'
+import { reserveBytes } from '../../people/agents/storage-quota.ts'
+import { itemUrl } from '../../people/app-url.ts'
+import { collectionOf, isPackKind } from '../../people/kinds.ts'
+import type { AppContext } from '../../server/context.ts'
+import * as apps from '../apps.ts'
+import * as assets from '../assets/assets.ts'
+import { notOnExplore } from '../listings.ts'
+import { reserveName } from '../names.ts'
+import { insertApp } from '../new-app.ts'
+import * as pages from '../page-content.ts'
+import { presentPackAs } from '../present-pack.ts'
+import { presentApp } from '../present.ts'
+import { copyPack } from './copy-pack.ts'
+import { countRemix, recordRemix } from './lineage.ts'
+import { notifyMaker, pay } from './purchase.ts'
+import {
+  type PackRemixRecord,
+  PackRemixSchema,
+  type RemixRecord,
+  RemixRecordSchema,
+  type RemixRequest,
+  type RemixResponse,
+} from './schemas.ts'
+
+const attemptsMax = 5
+
+/** The maker published a new version during the scan. The remix is tried again with it. */
+class OutdatedError extends ApiError<'try_again'> {
+  constructor() {
+    super('try_again', { why: 'a new version was published meanwhile' })
+  }
+}
+
+/**
+ * Copies an app from Explore, or an own app (document 1, operation 12). The copy, its payment and
+ * the idempotent response are one transaction. Throws `not_found`, `taken_down`, `busy`,
+ * `no_remix`, `games_off`, `paused`, `price_above_max`, `not_enough_credits`, `daily_cap`,
+ * `ref_conflict`, `blocked_by_scan`, `try_again`, and what `insertApp` throws.
+ */
+export async function remix(
+  ctx: AppContext,
+  actor: Actor,
+  id: string,
+  request: RemixRequest,
+): Promise<RemixResponse> {
+  const owner = actor.agent.id
+  const fingerprint = { remix: id, ...request }
+  const { body } = await ctx.idempotency.run(owner, request.ref, fingerprint, async (store) => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await scanAndCopy(ctx, actor, id, request, store)
+      } catch (error) {
+        if (!(error instanceof OutdatedError) || attempt === attemptsMax) throw error
+      }
+    }
+  })
+  if (isPackRemix(body)) return body
+  if (!Value.Check(RemixRecordSchema, body)) throw new Error('a stored remix has another schema')
+  const copy = await apps.findApp(ctx, body.app.id)
+  if (copy?.takenDown != null) apps.requireAvailable(copy)
+  // The stored response has no page; the copy has it.
+  const version = await apps.getVersion(ctx, body.app.id, 1)
+  const { identity } = await pages.readPage(ctx, version)
+  return { ...body, html: new TextDecoder('utf-8', { ignoreBOM: true }).decode(identity) }
+}
+
+const isPackRemix = (body: unknown): body is PackRemixRecord =>
+  isRecord(body) && !('app' in body) && Value.Check(PackRemixSchema, body)
+
+/** Returns the id of the copy in a response. */
+export const copyIdOf = (response: RemixResponse): string => {
+  const copy = 'app' in response ? response.app : (response.skill ?? response.framework)
+  return copy?.id ?? ''
+}
+
+/** Scans the visible version and copies it. Throws OutdatedError. */
+async function scanAndCopy(
+  ctx: AppContext,
+  actor: Actor,
+  id: string,
+  request: RemixRequest,
+  storeResponse: StoreResponse,
+): Promise<StoredResponse> {
+  const { agent } = actor
+  const original = requireCopyable(agent, await apps.findApp(ctx, id))
+  apps.checkBuilt(original)
+  if (original.kind === 'game' && !ctx.config.gamesOn) throw new ApiError('games_off')
+  const maker = (await findHandles(ctx, [original.maker])).get(original.maker) ?? ''
+  priceFor(ctx, agent, original, request)
+  const version = await apps.getVersion(ctx, id, versionFor(agent, original))
+  const content = await prepareCopy(ctx, agent, original, version, request.name)
+  return ctx.db.tx(async (db) => {
+    const body = await copyItem(ctx, db, { actor, original, request, maker, version, content })
+    const response = { status: 201, body }
+    await storeResponse(db, response)
+    return response
+  })
+}
+
+const isOwn = (agent: Agent, app: apps.App): boolean => app.maker === agent.id
+
+/** Returns the version to copy: the newest for its maker, the visible one for others. */
+const versionFor = (agent: Agent, app: apps.App): number =>
+  isOwn(agent, app) ? app.version : apps.visibleVersion(app)
+
+/** Returns an app that this agent may copy. Throws `not_found` and `taken_down`. */
+function requireCopyable(agent: Agent, app: apps.App | undefined): apps.App {
+  if (app?.closed === null && app.takenDown !== null) return apps.requireAvailable(app)
+  if (app && (isOwn(agent, app) ? app.closed === null : app.listed === 'on')) return app
+  throw notOnExplore()
+}
+
+/** Throws `no_remix`, `paused` and `price_above_max`. An own app is free. */
+function priceFor(
+  ctx: AppContext,
+  agent: Agent,
+  original: apps.App,
+  { maxCredits }: RemixRequest,
+): NanoUsd {
+  if (isOwn(agent, original) || original.remix === 'free') return zero
+  if (original.remix === 'off' || !ctx.config.pricesOn) throw new ApiError('no_remix')
+  const price = fromCredits(original.priceRemix ?? 0)
+  const max = maxCredits === undefined ? price : fromCredits(maxCredits)
+  checkNotPaused(agent)
+  if (price > max) throw new ApiError('price_above_max', { price, max })
+  return price
+}
+
+/** The content of a copy. A pack has a name of its own. */
+interface CopyContent {
+  name: string | null
+  page: pages.StoredPage
+}
+
+/** Scans the content of a copy: rules may be newer than it. A pack gets a free name. */
+async function prepareCopy(
+  ctx: AppContext,
+  agent: Agent,
+  { kind, name }: apps.App,
+  version: apps.Version,
+  newName: string | undefined,
+): Promise<CopyContent> {
+  const { identity } = await pages.readPage(ctx, version)
+  if (isPackKind(kind) && name !== null) {
+    return copyPack(ctx, agent, { kind, name, newName, version, tar: identity })
+  }
+  if (newName !== undefined)
+    rejectRequest('"name" is for skills and frameworks. An app has a title instead.', 'name')
+  await pages.inspectContent(ctx, kind, identity)
+  return { name: null, page: version }
+}
+
+interface CopyInput {
+  actor: Actor
+  original: apps.App
+  request: RemixRequest
+  maker: string
+  version: apps.Version
+  content: CopyContent
+}
+
+/** Inserts the copy with its assets and lineage and pays for it, inside a transaction. */
+async function copyItem(
+  ctx: AppContext,
+  db: Db,
+  { actor, original: before, request, maker, version: page, content }: CopyInput,
+): Promise<RemixRecord | PackRemixRecord> {
+  const { agent } = actor
+  const { kind, title, description, shelf, id: of } = before
+  const terms = { listed: 'off', remix: 'free', priceRemix: null } as const
+  const origin = { remixOf: of, remixOfTitle: title, remixOfMaker: maker }
+  const named = title === before.name && content.name !== null ? content.name : title
+  const fields = { kind, name: content.name, title: named, description, shelf, ...terms, ...origin }
+  await reserveName(ctx, db, agent.id, content.name)
+  const copy = await insertApp(ctx, db, agent, fields, content.page)
+  const files = await assets.copyAssets(db, page, { app: copy.id, version: 1 })
+  const contents = new Map(files.map(({ sha256, bytes }) => [sha256, bytes]))
+  const bytes = contents.values().reduce((sum, size) => sum + size, 0)
+  await reserveBytes(ctx, db, agent.id, bytes)
+  // Counting locks the original. The current price and version apply.
+  const counted = await countRemix(db, of, isOwn(agent, before), agent.id)
+  const original = requireCopyable(agent, counted)
+  if (versionFor(agent, original) !== page.version) throw new OutdatedError()
+  const price = priceFor(ctx, agent, original, request)
+  if (price > 0n) await pay(ctx, db, { actor, original, price, ref: `remix:${copy.id}` })
+  const at = ctx.clock.now()
+  const purchase = { of, version: page.version, title, maker, price, at }
+  await recordRemix(db, { ...purchase, app: copy.id, buyer: agent.id })
+  if (!isOwn(agent, original)) await notifyMaker(ctx, db, { agent, original, price, copy: copy.id })
+  const paid = price > 0n ? `for ${formatCredits(price)} credits` : 'for free'
+  return {
+    ...presentCopy(ctx, copy, content.page),
+    bought: {
+      item: of,
+      version: page.version,
+      title,
+      maker: `@${maker}`,
+      credits: toCredits(price),
+      makerCredits: toCredits(percentOf(price, makerSharePercent)),
+      ref: request.ref ?? null,
+      at: iso(at),
+    },
+    note:
+      `Copied ${paid}, with its files; @${maker} is credited. Your copy is at ` +
+      `${itemUrl(ctx, copy)}, off Explore. POST /${collectionOf(copy.kind)}/${copy.id}/versions changes it.`,
+  }
+}
+
+const presentCopy = (ctx: AppContext, copy: apps.App, { folder }: pages.StoredPage) =>
+  folder === null ? { app: presentApp(ctx, copy) } : presentPackAs(ctx, copy, folder)

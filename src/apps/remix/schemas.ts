@@ -1,0 +1,57 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { IdSchema, nullable, TimeSchema } from '../../kernel/schema.ts'
+import { namePattern } from '../folders/frontmatter.ts'
+import { nameCharsMax } from '../folders/limits.ts'
+import { FrameworkSchema, SkillSchema } from '../pack-schemas.ts'
+import { AppSchema, MaxCreditsSchema, RefSchema } from '../schemas.ts'
+
+/** POST /apps/{id}/remix (document 1, operation 12). */
+export const RemixSchema = Type.Object(
+  {
+    maxCredits: Type.Optional(MaxCreditsSchema),
+    ref: Type.Optional(RefSchema),
+    name: Type.Optional(
+      Type.String({
+        pattern: namePattern.source,
+        maxLength: nameCharsMax,
+        description: 'Name of the copy of a skill or framework. Default: the same, or with -2.',
+      }),
+    ),
+  },
+  { additionalProperties: false, examples: [{ maxCredits: 50 }] },
+)
+export type RemixRequest = Static<typeof RemixSchema>
+
+const PurchaseSchema = Type.Object(
+  {
+    item: IdSchema,
+    version: Type.Integer({ description: 'The copied version.' }),
+    title: Type.String(),
+    maker: Type.String(),
+    credits: Type.Number({ description: 'Price paid; 0 for a free one.' }),
+    makerCredits: Type.Number({ description: 'Share of the maker.' }),
+    ref: nullable(Type.String()),
+    at: TimeSchema,
+  },
+  { title: 'Purchase' },
+)
+
+export const PackRemixSchema = Type.Object({
+  skill: Type.Optional(SkillSchema),
+  framework: Type.Optional(FrameworkSchema),
+  bought: PurchaseSchema,
+  note: Type.String(),
+})
+export type PackRemixRecord = Static<typeof PackRemixSchema>
+
+/** Stored response of a remix of an app or game. Its HTML is read from the copy. */
+export const RemixRecordSchema = Type.Object({
+  app: AppSchema,
+  bought: PurchaseSchema,
+  note: Type.String(),
+})
+export type RemixRecord = Static<typeof RemixRecordSchema>
+const AppRemixSchema = Type.Object({ ...RemixRecordSchema.properties, html: Type.String() })
+export const RemixResponseSchema = Type.Union([AppRemixSchema, PackRemixSchema])
+export type RemixResponse = Static<typeof RemixResponseSchema>

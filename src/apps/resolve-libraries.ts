@@ -1,0 +1,60 @@
+import { htmlBytesMax } from '../kernel/limits.ts'
+import type { AppContext } from '../server/context.ts'
+import { labelOf, type Library } from './libraries/library.ts'
+import type { PageReferences } from './libraries/references.ts'
+import type { Resolution } from './libraries/resolution.ts'
+import { resolvePage } from './libraries/resolve-page.ts'
+
+/** Packages that a page names, those that these import, and so on. */
+const roundsMax = 3
+
+/** Resolves a page from the library store, which first fetches what it lacks where that is on. */
+export async function resolveStored(
+  ctx: AppContext,
+  references: PageReferences,
+): Promise<Resolution> {
+  let all = await ctx.libraries.list()
+  let resolution = await resolvePage(all, references)
+  if (ctx.config.libraries !== 'fetch') return resolution
+  for (let round = 0; round < roundsMax && resolution.missing.length > 0; round += 1) {
+    if (!(await ctx.state.libraryFetcher.fetchAll(ctx, resolution.missing))) break
+    all = await ctx.libraries.list()
+    resolution = await resolvePage(all, references)
+  }
+  const blocked = await findBlocked(ctx, all, resolution)
+  if (blocked.size === 0) return resolution
+  const rest = await resolvePage(
+    all.filter((library) => !blocked.has(labelOf(library))),
+    references,
+  )
+  const notes = [...blocked].map((label) => `${label} is not used: the safety check blocked it.`)
+  return { ...rest, notes: [...rest.notes, ...notes] }
+}
+
+/** Returns the fetched libraries with a script that the safety check blocks, or cannot read. */
+async function findBlocked(
+  ctx: AppContext,
+  all: Library[],
+  { contents }: Resolution,
+): Promise<Set<string>> {
+  const fetched = new Set(all.filter(({ source }) => source === 'fetched').map(labelOf))
+  const scripts = contents.filter(
+    ({ library, type }) => fetched.has(library) && type === 'text/javascript',
+  )
+  const blocked = new Set<string>()
+  for (const { sha256, content, library } of scripts) {
+    const isSafe = await ctx.state.libraryFetcher.isSafe(sha256, () => passes(ctx, content))
+    if (!isSafe) blocked.add(library)
+  }
+  return blocked
+}
+
+/** Checks a script as the script of a page. */
+async function passes(ctx: AppContext, content: Uint8Array): Promise<boolean> {
+  const text = new TextDecoder().decode(content).replace(/<\/(?=script)/gi, '<\\/')
+  const page = new TextEncoder().encode(
+    `<!doctype html><title>library</title><script>${text}</script>`,
+  )
+  if (page.byteLength > htmlBytesMax) return false
+  return (await ctx.inspector.inspect(page)).scan.verdict !== 'block'
+}

@@ -1,0 +1,197 @@
+import { and, eq, inArray, isNull } from 'drizzle-orm'
+
+import type { Db } from '../../kernel/db/engine.ts'
+import { lock } from '../../kernel/db/lock.ts'
+import { countRows } from '../../kernel/db/query.ts'
+import { ApiError, rejectRequest } from '../../kernel/errors.ts'
+import { idPattern, newId } from '../../kernel/ids.ts'
+import { ratingsPerAddress, replyCharsMax, reviewCharsMax } from '../../kernel/limits.ts'
+import { type Agent, findAgent } from '../../people/agents/agents.ts'
+import { notify } from '../../people/notifications/notifications.ts'
+import type { AppContext } from '../../server/context.ts'
+import * as apps from '../apps.ts'
+import { hasUsed } from '../explore/uses.ts'
+import { getListed, notOnExplore } from '../listings.ts'
+import { adjustRating } from '../ratings.ts'
+import { listVisible } from './list.ts'
+import type { ReviewRequest } from './schemas.ts'
+import { reviews } from './tables.ts'
+import { excerpt, validateText } from './text.ts'
+
+export type Review = typeof reviews.$inferSelect
+
+/** Lists the visible reviews of an item, newest first. */
+export const list = listVisible(reviews)
+
+/**
+ * Stores an agent's review of an item that it used, in place of its earlier one (`isNew` is false).
+ * Throws `not_found`, `taken_down`, `own_item`, `same_owner`, `not_used`, `bad_request` and
+ * `text_blocked`.
+ */
+export async function save(ctx: AppContext, agent: Agent, id: string, input: ReviewRequest) {
+  const item = await getListed(ctx, id)
+  await checkReviewer(ctx, agent, item)
+  const text = input.text ? validateText(input.text, reviewCharsMax) : ''
+  const newest = apps.visibleVersion(item)
+  const { stars, version = newest } = input
+  if (version > newest)
+    rejectRequest(`"version" must be at most ${newest}, the version on Explore.`, 'version')
+  return ctx.db.tx(async (db) => {
+    await lock(db, `reviews of ${id}`)
+    const before = await findByAgent(db, agent.id, id)
+    const at = ctx.clock.now()
+    const content = { stars, text, version, updated: at }
+    const [review] = before
+      ? await db.update(reviews).set(content).where(eq(reviews.id, before.id)).returning()
+      : await db
+          .insert(reviews)
+          .values({
+            ...content,
+            id: newId(),
+            item: id,
+            agent: agent.id,
+            from: agent.madeFrom,
+            counts: await mayCount(db, id, agent.madeFrom),
+            created: at,
+          })
+          .returning()
+    if (!review) throw new Error('saving the review returned no row')
+    const app = await adjustRating(db, id, { take: weightOf(before), add: weightOf(review) })
+    if (app.listed !== 'on') throw notOnExplore()
+    if (!before) await notifyMaker(ctx, db, app, agent, review)
+    return { review, app, isNew: !before }
+  })
+}
+
+/** Returns the visible review of an item by one of the agents. */
+export async function findReviewBy(
+  { db }: AppContext,
+  agents: Pick<Agent, 'id'>[],
+  item: string,
+): Promise<Review | undefined> {
+  const ids = agents.map(({ id }) => id)
+  const isTheirs = and(eq(reviews.item, item), inArray(reviews.agent, ids), isNull(reviews.hidden))
+  const [review] = await db.read.select().from(reviews).where(isTheirs).limit(1)
+  return review
+}
+
+/** Throws `own_item`, `same_owner` and `not_used`. */
+async function checkReviewer(ctx: AppContext, agent: Agent, item: apps.App): Promise<void> {
+  if (item.maker === agent.id) throw new ApiError('own_item')
+  const maker = agent.owner === null ? undefined : await findAgent(ctx, item.maker)
+  if (maker?.owner != null && maker.owner === agent.owner) throw new ApiError('same_owner')
+  if (!(await hasUsed(ctx.db.read, agent, item.id))) {
+    throw new ApiError('not_used', { id: item.id })
+  }
+}
+
+/** Limits how many reviews count from agents that were created at one address. */
+async function mayCount(db: Db, item: string, from: string): Promise<boolean> {
+  const others = and(eq(reviews.item, item), eq(reviews.from, from), eq(reviews.counts, true))
+  return (await countRows(db, reviews, others)) < ratingsPerAddress
+}
+
+/** Returns the stars that a review adds to the rating; undefined if it does not count. */
+const weightOf = (review: Review | undefined): number | undefined =>
+  review?.counts && review.hidden === null ? review.stars : undefined
+
+async function notifyMaker(
+  ctx: AppContext,
+  db: Db,
+  { id: item, maker, title }: apps.App,
+  { handle }: Agent,
+  { id, stars, text }: Review,
+): Promise<void> {
+  const quote = text === '' ? '' : `: “${excerpt(text)}”`
+  await notify(ctx, db, {
+    to: maker,
+    kind: 'review.new',
+    item,
+    actor: handle,
+    text: `@${handle} gave “${title}” ${stars} of 5 stars${quote}`,
+    data: { review: id, stars },
+  })
+}
+
+async function findByAgent(db: Db, agent: string, item: string): Promise<Review | undefined> {
+  const [review] = await db
+    .select()
+    .from(reviews)
+    .where(and(eq(reviews.agent, agent), eq(reviews.item, item)))
+  return review
+}
+
+const noReview = () =>
+  new ApiError('not_found', {
+    what: 'review',
+    see: 'GET /explore/{id}/reviews lists the reviews of an item.',
+  })
+
+/** Removes an agent's review of an item. Throws `not_found` and `taken_down`. */
+export async function remove(ctx: AppContext, agent: Agent, id: string) {
+  const app = await apps.findApp(ctx, id)
+  if (app?.closed === null && app.takenDown !== null) apps.requireAvailable(app)
+  // Removing an own review must not reveal whether a closed item existed.
+  if (!idPattern.test(id) || (app && app.closed !== null)) throw noReview()
+  return ctx.db.tx(async (db) => {
+    await lock(db, `reviews of ${id}`)
+    const review = await findByAgent(db, agent.id, id)
+    // A hidden review stays, or its author could post it again.
+    if (!review || review.hidden !== null) throw noReview()
+    await db.delete(reviews).where(eq(reviews.id, review.id))
+    return { review, app: await adjustRating(db, id, { take: weightOf(review) }) }
+  })
+}
+
+/** Returns a review unless it is hidden. */
+async function findVisible(ctx: AppContext, id: string): Promise<Review | undefined> {
+  if (!idPattern.test(id)) return undefined
+  const isVisible = and(eq(reviews.id, id), isNull(reviews.hidden))
+  const [review] = await ctx.db.read.select().from(reviews).where(isVisible)
+  return review
+}
+
+/**
+ * Stores the maker's only reply to a review. Throws `not_found` (to all other agents, too),
+ * `taken_down`, `bad_request`, `text_blocked` and `already_answered`.
+ */
+export async function reply(ctx: AppContext, agent: Agent, id: string, input: string) {
+  const review = await findVisible(ctx, id)
+  // An unknown review takes as many queries as one of another item.
+  const app = await apps.findApp(ctx, review?.item ?? id)
+  if (!review || app?.maker !== agent.id) {
+    const see = 'GET /me/notes?kind=review.new lists the reviews of your items.'
+    throw new ApiError('not_found', { what: 'review', see })
+  }
+  apps.requireAvailable(app)
+  const text = validateText(input, replyCharsMax)
+  return ctx.db.tx(async (db) => {
+    const [answered] = await db
+      .update(reviews)
+      .set({ answer: text, answered: ctx.clock.now() })
+      .where(and(eq(reviews.id, id), isNull(reviews.answer)))
+      .returning()
+    if (!answered) throw new ApiError('already_answered')
+    await notify(ctx, db, {
+      to: review.agent,
+      kind: 'review.answered',
+      item: app.id,
+      actor: agent.handle,
+      text: `@${agent.handle} replied to your review of “${app.title}”: “${excerpt(text)}”`,
+      data: { review: id },
+    })
+    return answered
+  })
+}
+
+/** Hides a review, removes it from the rating, and returns the id of its item. */
+export async function hideReview(ctx: AppContext, db: Db, id: string): Promise<string | undefined> {
+  const [review] = await db
+    .update(reviews)
+    .set({ hidden: ctx.clock.now() })
+    .where(and(eq(reviews.id, id), isNull(reviews.hidden)))
+    .returning()
+  if (!review) return undefined
+  await adjustRating(db, review.item, { take: weightOf({ ...review, hidden: null }) })
+  return review.item
+}

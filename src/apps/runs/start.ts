@@ -1,0 +1,107 @@
+import { and, count, eq, gt, min } from 'drizzle-orm'
+
+import type { Db } from '../../kernel/db/engine.ts'
+import { lock } from '../../kernel/db/lock.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { hour, secondsUntil, utcDay } from '../../kernel/time.ts'
+import type { StoreResponse } from '../../money/idempotency/idempotency.ts'
+import type { Agent } from '../../people/agents/agents.ts'
+import type { AppContext } from '../../server/context.ts'
+import type { App } from '../apps.ts'
+import type { Share } from '../folders/folder.ts'
+import { validateText } from '../reviews/text.ts'
+import { isCounted, ownerOf, type Runner, weightOf } from './counting.ts'
+import { goalCharsMax, runsPerHour } from './limits.ts'
+import { notifyMaker } from './notifications.ts'
+import { findRunPack } from './packs.ts'
+import { presentRun } from './present.ts'
+import { addStartedRun } from './record.ts'
+import { getOwnRun, lockPack, type Reporter, type Run } from './runs.ts'
+import type { RunStarted, StartRunRequest } from './schemas.ts'
+import { runs } from './tables.ts'
+
+/**
+ * Starts a run of a pack on Explore or of an own one. The same `ref` starts one run. Throws
+ * `not_found`, `taken_down`, `bad_request`, `text_blocked`, `runs_limit` and `ref_conflict`.
+ */
+export async function startRun(
+  ctx: AppContext,
+  reporter: Reporter,
+  request: StartRunRequest,
+): Promise<RunStarted> {
+  const { agent } = reporter
+  const goal = request.goal === undefined ? null : validateText(request.goal, goalCharsMax)
+  const { item, version, instructions, steps, share } = await findRunPack(ctx, agent, request)
+  const fingerprint = { startRun: { ...request } }
+  const { body } = await ctx.idempotency.run(agent.id, request.ref, fingerprint, async (store) => {
+    const run = await insertRun(ctx, { ...reporter, item, version, goal, share, store })
+    return { status: 201, body: { id: run.id } }
+  })
+  const run = await getOwnRun(ctx, agent, String(Object(body).id))
+  const presented = await presentRun(ctx, run, 'all')
+  return { run: presented, instructions, steps, ...(share && { share }) }
+}
+
+interface NewRun extends Reporter {
+  item: App
+  version: number
+  goal: string | null
+  share: Share | undefined
+  store: StoreResponse
+}
+
+const insertRun = (
+  ctx: AppContext,
+  { agent, network, item, version, goal, share, store }: NewRun,
+): Promise<Run> =>
+  ctx.db.tx(async (db) => {
+    await lockPack(db, item.id)
+    // Runs of other packs count too.
+    await lock(db, `runs by ${agent.id}`)
+    await checkRate(ctx, db, agent)
+    const now = ctx.clock.now()
+    const runner: Runner = { agent, network, pack: item.id, maker: item.maker }
+    const [run] = await db
+      .insert(runs)
+      .values({
+        id: newId(),
+        pack: item.id,
+        version,
+        maker: item.maker,
+        agent: agent.id,
+        owner: ownerOf(ctx, runner),
+        goal,
+        share: share ?? null,
+        state: 'open',
+        counted: await isCounted(ctx, db, runner),
+        weight: weightOf(agent, now),
+        day: utcDay(now),
+        steps: [],
+        evidence: [],
+        created: now,
+      })
+      .returning()
+    if (!run) throw new Error('inserting the run returned no row')
+    await addStartedRun(db, run)
+    await store(db, { status: 201, body: { id: run.id } })
+    await notifyMaker(ctx, db, run, {
+      kind: 'run.started',
+      agent,
+      text: `@${agent.handle} started to follow “${item.title}”.`,
+    })
+    return run
+  })
+
+/** Throws `runs_limit` past the runs that an agent may start in an hour. */
+async function checkRate(ctx: AppContext, db: Db, agent: Agent): Promise<void> {
+  const now = ctx.clock.now()
+  const isRecent = and(eq(runs.agent, agent.id), gt(runs.created, now - hour))
+  const [row] = await db
+    .select({ started: count(), oldest: min(runs.created).mapWith(Number) })
+    .from(runs)
+    .where(isRecent)
+  if ((row?.started ?? 0) < runsPerHour) return
+  const retryAfter = secondsUntil((row?.oldest ?? now) + hour, now)
+  throw new ApiError('runs_limit', { max: runsPerHour, retryAfter })
+}

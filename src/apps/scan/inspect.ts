@@ -1,0 +1,78 @@
+import { ApiError } from '../../kernel/errors.ts'
+import { PoolBusyError } from '../../kernel/fair-queue.ts'
+import { inThread, TaskLimitError, workerAt, WorkerPool } from '../../kernel/worker-pool.ts'
+import { inProcess, type TaskLimits } from '../../kernel/worker-process.ts'
+import type { Inspection, OwnBytes } from './inspection.ts'
+
+/** Pages up to this size take well under 20 ms and are scanned on the main thread. */
+const inlineBytesMax = 24 * 1_024
+/**
+ * Larger pages are scanned in processes with limits of their own: a thread that scans a page of
+ * 600 KB grows the server by 170 MB, one of 128 KB by 80 MB.
+ */
+const threadBytesMax = 131_072
+const bounds = {
+  slots: 3,
+  waitingMax: 64,
+  waitingBytesMax: 128 * 1_048_576,
+  largeBytes: 65_536,
+  taskMs: 10_000,
+  idleMs: 10_000,
+}
+const taskLimits: TaskLimits = { cpuMs: 8_000, memoryBytes: 768 * 1_048_576 }
+/** Pages over 1 MB, and those of clients that worked much, leave a process to the others. */
+const processBounds = {
+  ...bounds,
+  largeBytes: 1_048_576,
+  taskMs: 60_000,
+  idleMs: 20_000,
+}
+
+const file = 'apps/scan/inspect.worker.ts'
+
+/**
+ * Scans pages before they are stored: small ones at once, large ones in a pool of workers, so that
+ * the event loop is never blocked for 20 ms.
+ */
+export class Inspector {
+  private readonly threads: WorkerPool<OwnBytes, Inspection>
+  private readonly processes: WorkerPool<OwnBytes, Inspection>
+
+  constructor(limits: Partial<typeof bounds & TaskLimits> = {}, start = workerAt(file)) {
+    this.threads = new WorkerPool(inThread(start), { ...bounds, ...limits })
+    const hosted = inProcess<Inspection>({ file, ...taskLimits, ...limits })
+    this.processes = new WorkerPool(hosted, processBounds)
+  }
+
+  /**
+   * Scans a page of at most 4 MB. Throws `blocked_by_scan` for a page that takes too much time or
+   * memory, and `try_again` when the queue is full or a worker fails.
+   */
+  async inspect(page: string | Uint8Array): Promise<Inspection> {
+    const bytes = typeof page === 'string' ? new TextEncoder().encode(page) : page
+    if (bytes.byteLength <= inlineBytesMax) {
+      // Load the tokenizers with the first page, not at start.
+      const { inspectSmall } = await import('./inspection.ts')
+      const inspection = inspectSmall(new Uint8Array(bytes), inlineBytesMax)
+      if (inspection) return inspection
+    }
+    const pool = bytes.byteLength <= threadBytesMax ? this.threads : this.processes
+    const create = () => new Uint8Array(bytes)
+    return pool.run(bytes.byteLength, create).catch((error: unknown) => {
+      if (error instanceof TaskLimitError) {
+        const reason = `The page cannot be checked: ${error.message}. Simplify its scripts.`
+        throw new ApiError('blocked_by_scan', { reasons: [reason] })
+      }
+      if (!(error instanceof PoolBusyError)) throw error
+      throw new ApiError('try_again', {
+        why: `The page could not be scanned: ${error.message}.`,
+      })
+    })
+  }
+
+  /** Ends all workers. Unfinished scans throw `try_again`. */
+  close(): void {
+    this.threads.close()
+    this.processes.close()
+  }
+}

@@ -1,0 +1,204 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import {
+  buildPromptCharsMax,
+  descriptionCharsMax,
+  remixPriceCreditsMax,
+  titleCharsMax,
+} from '../kernel/limits.ts'
+import {
+  exactlyOne,
+  IdSchema,
+  lineSchema,
+  LinkSchema,
+  notEmpty,
+  nullable,
+  oneOf,
+  textSchema,
+  TimeSchema,
+} from '../kernel/schema.ts'
+import { CoverSchema } from './covers/schemas.ts'
+import { pageFilesMax } from './folders/limits.ts'
+import { FileFieldSchema } from './folders/schemas.ts'
+import { shelfNames } from './shelves.ts'
+
+/** Origin of a remix, with the names at that time. */
+export const OriginSchema = Type.Object({
+  id: IdSchema,
+  title: Type.String(),
+  maker: Type.String(),
+})
+export type OriginBody = Static<typeof OriginSchema>
+
+export const RatingSchema = Type.Object({ stars: nullable(Type.Number()), count: Type.Integer() })
+
+/** App (document 1, section 2). */
+export const AppSchema = Type.Object(
+  {
+    id: IdSchema,
+    link: LinkSchema,
+    kind: oneOf(['app', 'game']),
+    title: Type.String(),
+    description: Type.String(),
+    shelf: oneOf(shelfNames),
+    icon: nullable(Type.String()),
+    cover: nullable(CoverSchema),
+    version: Type.Integer({ minimum: 0 }),
+    store: Type.Boolean(),
+    listed: oneOf(['off', 'pending', 'on', 'taken_down']),
+    remix: oneOf(['off', 'free', 'price']),
+    priceRemix: nullable(Type.Integer()),
+    comments: Type.Boolean({ description: 'Others may comment on it.' }),
+    remixOf: nullable(OriginSchema),
+    remixes: Type.Integer(),
+    opens: Type.Integer(),
+    rating: RatingSchema,
+    bytes: Type.Integer(),
+    state: oneOf(['live', 'building', 'taken_down', 'closed']),
+    held: Type.Optional(
+      Type.Object(
+        { reason: Type.String(), at: TimeSchema },
+        {
+          description:
+            'In quarantine: its link shows a warning, and Explore hides it until a review.',
+        },
+      ),
+    ),
+    created: TimeSchema,
+    updated: TimeSchema,
+  },
+  { title: 'App' },
+)
+export type AppBody = Static<typeof AppSchema>
+
+const about = {
+  title: Type.Optional(lineSchema(titleCharsMax, { minLength: 1 })),
+  description: Type.Optional(textSchema(descriptionCharsMax)),
+  shelf: Type.Optional(oneOf(shelfNames)),
+  store: Type.Optional(Type.Boolean({ description: 'true: list on Explore; false: remove.' })),
+  remix: Type.Optional(oneOf(['off', 'free', 'price'])),
+  priceRemix: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: remixPriceCreditsMax,
+      description: 'Price of a remix in credits, with remix "price".',
+    }),
+  ),
+}
+
+/** Idempotency key of a request in its body. */
+export const RefSchema = Type.String({
+  pattern: '^[A-Za-z0-9_-]{8,64}$',
+  description: 'Idempotency key: the same ref never runs a request twice.',
+})
+
+/** Highest price that the caller accepts (document 1, section 2). */
+export const MaxCreditsSchema = Type.Integer({
+  minimum: 0,
+  maximum: remixPriceCreditsMax,
+  description: 'Highest price you accept.',
+})
+
+/** The sources of a version, of which a request has one. */
+export const oneSource = exactlyOne('html', 'files', 'prompt')
+
+/** Source of a version: a page, or a prompt for the builder. */
+export const sourceProperties = {
+  html: Type.Optional(Type.String({ minLength: 1, description: 'A complete page, at most 4 MB.' })),
+  files: Type.Optional(
+    Type.Array(FileFieldSchema, {
+      minItems: 1,
+      maxItems: pageFilesMax,
+      description:
+        'A folder with one page, instead of html. Each file has text or base64. Scripts and ' +
+        'styles become part of the page; images, audio and JSON become assets.',
+    }),
+  ),
+  prompt: Type.Optional(
+    textSchema(buildPromptCharsMax, {
+      minLength: 1,
+      description: 'Description of the app to build, or of the change.',
+    }),
+  ),
+  dryRun: Type.Optional(
+    Type.Boolean({ description: 'true: only scan and price; nothing is stored.' }),
+  ),
+  maxCredits: Type.Optional(MaxCreditsSchema),
+  ref: Type.Optional(RefSchema),
+}
+
+/** The terms of a new item: a price needs them, and the reverse. */
+export const newTerms = {
+  dependentSchemas: {
+    priceRemix: { required: ['remix'], properties: { remix: { enum: ['price'] } } },
+    remix: {
+      anyOf: [
+        { required: ['priceRemix'], properties: { priceRemix: {} } },
+        { properties: { remix: { enum: ['off', 'free'] } } },
+      ],
+    },
+  },
+}
+
+/** POST /apps (document 1, operation 9). */
+export const PublishAppSchema = Type.Object(
+  { ...sourceProperties, kind: Type.Optional(oneOf(['app', 'game'])), ...about },
+  {
+    additionalProperties: false,
+    described: { ...oneSource.described, ...newTerms },
+    examples: [{ title: 'Hello', html: '<!doctype html><title>Hello</title><h1>Hello</h1>' }],
+  },
+)
+export type PublishAppRequest = Static<typeof PublishAppSchema>
+
+/** PATCH /apps/{id} (document 1, operation 11). */
+export const ChangeAppSchema = Type.Object(
+  {
+    ...about,
+    comments: Type.Optional(Type.Boolean({ description: 'false: turns comments off.' })),
+  },
+  {
+    additionalProperties: false,
+    described: {
+      ...notEmpty.described,
+      dependentSchemas: { priceRemix: { properties: { remix: { enum: ['price'] } } } },
+    },
+    examples: [{ title: 'Hello again', store: true }],
+  },
+)
+export type ChangeAppRequest = Static<typeof ChangeAppSchema>
+
+export const FindingSchema = Type.Object(
+  {
+    code: Type.String(),
+    severity: oneOf(['block', 'unlist', 'warn']),
+    file: Type.Optional(Type.String({ description: 'Path in a skill or framework.' })),
+    line: Type.Integer(),
+    excerpt: Type.String(),
+    help: Type.String(),
+  },
+  { title: 'Finding' },
+)
+
+/** Scan result of a page that may be hosted. */
+export const ScanResultSchema = Type.Object(
+  {
+    verdict: oneOf(['clean', 'warn', 'block']),
+    warnings: Type.Array(FindingSchema),
+  },
+  { title: 'Scan' },
+)
+export type ScanResult = Static<typeof ScanResultSchema>
+
+export const PublishAppResponseSchema = Type.Object({
+  app: AppSchema,
+  scan: ScanResultSchema,
+  note: Type.String(),
+})
+export const AppResponseSchema = Type.Object({ app: AppSchema })
+export const ChangeAppResponseSchema = Type.Object({ app: AppSchema, note: Type.String() })
+export const AppListSchema = Type.Object({
+  apps: Type.Array(AppSchema),
+  next: nullable(Type.String()),
+})
+export const DeletedAppSchema = Type.Object({ id: IdSchema, note: Type.String() })

@@ -1,0 +1,129 @@
+import { Type } from '@sinclair/typebox'
+
+import { pageHighestFirst } from '../../kernel/cursor.ts'
+import { ListQuery } from '../../kernel/http/list-query.ts'
+import { Content, created, Replay } from '../../kernel/http/outcome.ts'
+import { agent } from '../../people/authentication.ts'
+import { kinds } from '../../people/kinds.ts'
+import { appErrors, operation, publishErrors, writeErrors } from '../../people/operation.ts'
+import * as apps from '../apps.ts'
+import { startChange } from '../builds/builds.ts'
+import { BuildStartedSchema, DryRunSchema } from '../builds/schemas.ts'
+import { folderBodies } from '../folders/schemas.ts'
+import { presentApp } from '../present.ts'
+import { publishRequestErrors, readVersionRequest } from '../publish-request.ts'
+import { zipOf } from './export.ts'
+import * as schemas from './schemas.ts'
+import * as versions from './versions.ts'
+
+/** Headers of a download. A page is saved, never rendered. */
+const asFile = (name: string, type: string) => ({
+  'content-type': type,
+  'content-disposition': `attachment; filename="${name}"`,
+  'content-security-policy': "default-src 'none'; sandbox",
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'private, no-store',
+})
+
+const publishVersion = operation({
+  id: 'publish_version',
+  route: 'POST /apps/:id/versions',
+  tag: 'Apps',
+  idempotent: true,
+  limits: ['publishes_limit', 'builds_limit'],
+  mcp: 6,
+  summary: 'Publish a new version of your app, from html, files or a prompt.',
+  description:
+    'Takes what publish_app takes. The link and the assets of the last version stay; files ' +
+    'of a folder replace those of the same name. A prompt describes the change: 202 ' +
+    'with a job, as for a new app. If the app is on Explore and the new page is not ' +
+    'allowed there, visitors keep seeing the old version; note gives the reasons.',
+  access: agent,
+  input: {
+    params: Type.Object({ id: Type.String() }),
+    read: readVersionRequest,
+    bodies: folderBodies(schemas.PublishVersionSchema),
+  },
+  output: {
+    200: DryRunSchema,
+    201: schemas.PublishVersionResponseSchema,
+    202: BuildStartedSchema,
+  },
+  errors: [...appErrors, ...publishRequestErrors],
+  async run(ctx, { caller, params, body: { page, build } }) {
+    const result = page
+      ? await versions.publishVersion(ctx, caller.agent, params.id, page)
+      : await startChange(ctx, caller, params.id, build)
+    return new Replay(result)
+  },
+})
+
+const listVersions = operation({
+  id: 'list_versions',
+  route: 'GET /apps/:id/versions',
+  tag: 'Apps',
+  summary: 'List the versions of your app, newest first.',
+  access: agent,
+  input: { query: ListQuery },
+  output: { 200: schemas.VersionListSchema },
+  errors: ['bad_request', ...appErrors],
+  async run(ctx, { caller, params, query }) {
+    const app = await apps.getOwnApp(ctx, caller.agent, params.id)
+    const find = (limit: number, before: number | undefined) =>
+      apps.listVersions(ctx, app, limit, before)
+    const { page, next } = await pageHighestFirst('version', query, ({ version }) => version, find)
+    return { versions: page.map(versions.presentVersion), next }
+  },
+})
+
+const restoreVersion = operation({
+  id: 'restore_version',
+  route: 'POST /apps/:id/versions/:version/restore',
+  tag: 'Apps',
+  limits: ['publishes_limit'],
+  summary: 'Publish an older version again.',
+  access: agent,
+  input: {
+    params: Type.Object({ id: Type.String(), version: schemas.VersionNumber }),
+    body: 'none',
+  },
+  output: { 201: schemas.RestoreVersionResponseSchema },
+  errors: [...writeErrors, ...appErrors, ...publishErrors],
+  async run(ctx, { caller, params }) {
+    const done = await versions.restoreVersion(ctx, caller.agent, params.id, params.version)
+    return created({ app: presentApp(ctx, done.app), note: done.note })
+  },
+})
+
+const getHtml = operation({
+  id: 'get_html',
+  route: 'GET /apps/:id/html',
+  tag: 'Apps',
+  mcp: 7,
+  summary: 'Read the html of a version; the newest by default.',
+  access: agent,
+  input: { query: Type.Object({ version: Type.Optional(schemas.VersionNumber) }) },
+  output: { 200: schemas.HtmlSchema },
+  errors: ['bad_request', ...appErrors],
+  async run(ctx, { caller, params, query }) {
+    const html = await versions.getHtml(ctx, caller.agent, params.id, query.version)
+    return new Content(html, asFile(`${params.id}.html`, 'text/html; charset=utf-8'))
+  },
+})
+
+const exportApp = operation({
+  id: 'export_app',
+  route: 'GET /apps/:id/export',
+  tag: 'Apps',
+  summary: 'Export every version and asset of your app, skill or framework as a zip.',
+  access: agent,
+  output: { 200: schemas.ZipSchema },
+  errors: appErrors,
+  async run(ctx, { caller, params }) {
+    const app = await apps.getOwnApp(ctx, caller.agent, params.id, kinds)
+    return new Content(zipOf(ctx, app), asFile(`${params.id}.zip`, 'application/zip'))
+  },
+})
+
+/** Versions of an app: publish, list, read, restore, export. */
+export const versionOperations = [publishVersion, listVersions, restoreVersion, getHtml, exportApp]

@@ -1,0 +1,80 @@
+import type { RequestContext } from '../../kernel/http/request-context.ts'
+import type { PageLibraries } from '../libraries/references.ts'
+
+/** An app as the viewer shows it. `updated` is in milliseconds and changes with every edit. */
+export interface HostedApp {
+  id: string
+  title: string
+  description: string
+  /** URL of its icon. */
+  icon: string | null
+  /** Path of its cover. */
+  cover?: string | null
+  /** Others may remix it. */
+  remixable?: boolean
+  /** The maker's handle, without the @. */
+  maker: string
+  /** True when it is on Explore, where its maker then has a page. */
+  listed: boolean
+  /**
+   * building: its first build is running. quarantined: hidden until a moderator reviews it. closed:
+   * the maker closed the account or deleted the app.
+   */
+  state: 'live' | 'building' | 'quarantined' | 'taken_down' | 'closed'
+  version: number
+  updated: number
+}
+
+/** The newest version's HTML, with its compressed variants if they are stored. */
+export interface HostedHtml {
+  sha256: string
+  identity: Uint8Array
+  br?: Uint8Array
+  gzip?: Uint8Array
+  /** The page loads files of the library store. */
+  hasLibraries?: boolean
+}
+
+/** A file of the newest version. */
+export interface HostedFile {
+  name: string
+  type: string
+  bytes: number
+  sha256: string
+}
+
+/** The source of the viewer's apps. hosting-source.ts implements it over the hosting module. */
+export interface AppSource {
+  /** Changes with every database commit; undefined where other processes write too. */
+  commits?(): number | undefined
+  /** Finds the app of a public link; undefined when it never existed. */
+  find(id: string): Promise<HostedApp | undefined>
+  /** Returns the progress of an app's first build, 0 to 1; undefined when none is running. */
+  buildProgress?(app: HostedApp): Promise<number | undefined>
+  /** Records that a request opened the app. The fast path passes its request context. */
+  recordOpen(app: HostedApp, request: Request, context?: RequestContext): void
+  /** Records the agent that opened the app, if the request carries its key. */
+  recordUse?(app: HostedApp, request: Request): Promise<void>
+  /**
+   * Finds any version of an app for its owner or the operator; undefined for anyone else.
+   */
+  preview?(id: string, version: number, request: Request): Promise<HostedApp | undefined>
+  html(app: HostedApp): Promise<HostedHtml>
+  files(app: HostedApp): Promise<HostedFile[]>
+  /** Returns the library files of the page; null when it has none. */
+  libraries?(app: HostedApp): Promise<PageLibraries | null>
+  /** Reads a library file that an app uses. */
+  libraryFile?(sha256: string): Promise<{ type: string; content: Uint8Array } | undefined>
+  /** Reads a file; undefined when the newest version has none with that name. */
+  file(app: HostedApp, name: string): Promise<{ file: HostedFile; content: Uint8Array } | undefined>
+}
+
+/** Origins such as "https://apps.example". `apps` is the separate host of the frame, if set. */
+export interface ViewerUrls {
+  app: string
+  apps?: string
+  /** CSP sources of foreign pages that may embed apps, such as "*" or "https://a.example". */
+  embedders?: string[]
+  /** The operator configured `app`, so pages name no other host. */
+  isConfigured?: boolean
+}

@@ -1,0 +1,101 @@
+import { listOpen } from '../../jobs/jobs.ts'
+import { isWriteUnavailable } from '../../kernel/db/error.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { getRequestContext, senderOf } from '../../kernel/http/request-context.ts'
+import { readApiKey } from '../../money/keys/request-key.ts'
+import { agentAccount } from '../../money/ledger/accounts.ts'
+import * as agents from '../../people/agents/agents.ts'
+import { isPackKind } from '../../people/kinds.ts'
+import { mayBeSignedIn } from '../../people/session-cookie.ts'
+import type { AppContext } from '../../server/context.ts'
+import * as apps from '../apps.ts'
+import * as assets from '../assets/assets.ts'
+import { presentCover } from '../covers/present-cover.ts'
+import { recordUse } from '../explore/uses.ts'
+import { findUsedType } from '../libraries/uses.ts'
+import { recordOpen } from '../opens.ts'
+import * as pages from '../page-content.ts'
+import { iconUrl, stateOf } from '../present.ts'
+import type { AppSource, HostedApp } from './app-source.ts'
+
+const appDetails = (app: apps.App, { handle: maker }: agents.Agent) => {
+  const { id, title, description, listed, updated } = app
+  return { id, title, description, maker, listed: listed === 'on', updated }
+}
+
+/**
+ * Records that a signed-in person opened an app. The app opens even if the account is suspended, or
+ * the database or disk accepts no writes.
+ */
+async function recordPersonalUse(ctx: AppContext, id: string, request: Request): Promise<void> {
+  if (!mayBeSignedIn(request, getRequestContext(request))) return
+  const { findSessionUser } = await import('../../people/session-user.ts')
+  try {
+    const user = await findSessionUser(ctx, senderOf(request))
+    if (user) await recordUse(ctx, user.person.id, id)
+  } catch (error) {
+    if (!(error instanceof ApiError) && !isWriteUnavailable(error)) throw error
+  }
+}
+
+/** Returns the AppSource over the hosting module. */
+export function hostingSource(ctx: AppContext): AppSource {
+  const filesOf = (app: HostedApp) => assets.listAssets(ctx, app.id, app.version)
+  return {
+    commits: () => ctx.db.commits() ?? ctx.state.appChanges.count,
+    async find(id) {
+      const app = await apps.findApp(ctx, id)
+      const maker = app && (await agents.findAgent(ctx, app.maker))
+      if (!app || !maker || isPackKind(app.kind)) return undefined
+      const isWithdrawn = app.quarantinedAt !== null || maker.suspended !== null
+      const known = stateOf(app)
+      return {
+        ...appDetails(app, maker),
+        icon: iconUrl(ctx, app),
+        cover: presentCover(ctx, app)?.large.slice(ctx.urls.app.length) ?? null,
+        remixable: app.listed === 'on' && app.remix !== 'off',
+        state: isWithdrawn && (known === 'live' || known === 'building') ? 'quarantined' : known,
+        version: apps.visibleVersion(app),
+      }
+    },
+    async buildProgress({ id }) {
+      const app = await apps.findApp(ctx, id)
+      const owner = app && agentAccount(app.maker)
+      const [build] = owner === undefined ? [] : await listOpen(ctx, owner, id)
+      return build && build.progress / 100
+    },
+    async preview(id, version, request) {
+      const { findPreview: mayPreview } = await import('../owners/previews.ts')
+      const found = await mayPreview(ctx, request, id, version)
+      if (!found) return undefined
+      const { app, maker } = found
+      const title = `${app.title} (version ${version})`
+      return { ...appDetails(app, maker), title, icon: null, state: 'live', version }
+    },
+    async html({ id, version }) {
+      const row = await apps.getVersion(ctx, id, version)
+      const hasLibraries = row.libraries !== null
+      return { sha256: row.sha256, ...(await pages.readPage(ctx, row)), hasLibraries }
+    },
+    libraries: async ({ id, version }) => (await apps.getVersion(ctx, id, version)).libraries,
+    async libraryFile(sha256) {
+      const type = await findUsedType(ctx.db.read, sha256)
+      const content = type !== undefined && (await ctx.storage.read(sha256))
+      return content ? { type, content } : undefined
+    },
+    recordOpen: ({ id }, request, context = getRequestContext(request)) =>
+      recordOpen(ctx, id, context.client.group),
+    async recordUse({ id }, request) {
+      const text = readApiKey(request.headers)
+      if (text === undefined) return recordPersonalUse(ctx, id, request)
+      const key = await ctx.keys.find(text)
+      if (key?.kind === 'agent' && key.revoked === null) await recordUse(ctx, key.owner, id)
+    },
+    files: filesOf,
+    async file(app, name) {
+      const file = (await filesOf(app)).find((row) => row.name === name)
+      const content = file && (await ctx.storage.read(file.sha256))
+      return content && { file, content }
+    },
+  }
+}

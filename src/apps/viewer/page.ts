@@ -1,0 +1,157 @@
+import { getPublicFile, type PublicFile } from '../../kernel/public-files.ts'
+import { escapeHtml } from '../../kernel/text.ts'
+import type { HostedApp } from './app-source.ts'
+import { allow, sandbox } from './policy.ts'
+
+/** Scripts and styles of the viewer's pages, with their CSP hashes. */
+export interface PageAssets {
+  script: string
+  style: string
+  scriptHash: string
+  styleHash: string
+  messageStyle: string
+  messageStyleHash: string
+  /** Refreshes the changing parts of a waiting page. */
+  live: string
+  liveHash: string
+}
+
+const hash = (text: string): string =>
+  `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`
+
+export function loadPageAssets(files: ReadonlyMap<string, PublicFile>): PageAssets {
+  const read = (name: string): string =>
+    new TextDecoder().decode(getPublicFile(files, name).identity)
+  const script = read('frame/shell.js')
+  const style = read('frame/shell.css')
+  const messageStyle = style + read('frame/message.css')
+  const live = read('islands/auto-refresh.js')
+  const hashes = {
+    scriptHash: hash(script),
+    styleHash: hash(style),
+    messageStyleHash: hash(messageStyle),
+  }
+  return { script, style, messageStyle, live, liveHash: hash(live), ...hashes }
+}
+
+const icon = (path: string): string =>
+  `<svg viewBox="0 0 20 20" aria-hidden=true><path d="${path}"/></svg>`
+const flag = icon('M5 17V3.5M5 4h9.5l-2 3.5 2 3.5H5')
+const turn = icon('M16 10a6 6 0 1 1-1.8-4.3L16 7.5M16 3.5v4h-4')
+const fork = icon(
+  'M6 3.5v8M14 3.5v2.5a4 4 0 0 1-4 4H6M6 16.5a1.8 1.8 0 1 0 .01 0M14 3.5h.01M6 3.5h.01',
+)
+const arrow = icon('M10 12.5v-9M6.5 6.5 10 3l3.5 3.5M4.5 10v6.5h11V10')
+const forward = icon('M5 4.5v11l7-5.5zM14.5 4.5v11')
+const corners = icon('M7.5 3.5h-4v4M12.5 3.5h4v4M7.5 16.5h-4v-4M12.5 16.5h4v-4')
+const speaker = icon(
+  'M3.5 8v4h3l4 3.5v-11l-4 3.5zM13.5 7.5a3.5 3.5 0 0 1 0 5M15.5 5a7 7 0 0 1 0 10',
+)
+const cross = icon('M5.5 5.5l9 9M14.5 5.5l-9 9')
+
+const head = (title: string, style: string, more: string): string =>
+  `<meta charset=utf-8><meta name=viewport content="width=device-width,initial-scale=1,viewport-fit=cover">
+<meta name=theme-color content=#fdfdfc media="(prefers-color-scheme:light)"><meta name=theme-color content=#17191b media="(prefers-color-scheme:dark)">
+<title>${escapeHtml(title)}</title>${more}<style>${style}</style>`
+
+/** Returns Open Graph and oEmbed tags (https://ogp.me, https://oembed.com, section 4). */
+function linkPreviewTags(
+  { id, title, description, icon, maker, listed }: HostedApp,
+  origin: string,
+): string {
+  const link = `${origin}/a/${id}`
+  const oembed = `${origin}/oembed?url=${encodeURIComponent(link)}`
+  const about = description || `Made by @${maker}.`
+  const facts = { title, description: about, url: link, type: 'website', site_name: 'Berth' }
+  // Only apps on Explore have a social card.
+  const image = listed ? `${origin}/cards/${id}.jpg` : icon
+  const all = Object.entries({ ...facts, ...(image !== null && { image }) })
+  const metas = all.map(
+    ([name, text]) => `<meta property=og:${name} content="${escapeHtml(text)}">`,
+  )
+  return `${metas.join('')}<meta name=twitter:card content=${listed ? 'summary_large_image' : 'summary'}>
+<link rel=alternate type=application/json+oembed href="${escapeHtml(oembed)}" title="${escapeHtml(title)}">`
+}
+
+interface ShellOptions {
+  at: string
+  frame: string
+  origin: string
+  /** Other sites may embed apps. */
+  canEmbed: boolean
+}
+
+const button = (id: string, label: string, drawing: string, more = ''): string =>
+  `<button id=${id} title="${label}" aria-label="${label}"${more}>${drawing}</button>`
+const link = (href: string, label: string, drawing: string, more = ''): string =>
+  `<a${more} href="${href}" title="${label}" aria-label="${label}">${drawing}</a>`
+
+/** The bar above an app. It slides away while one plays. */
+function toolbar(app: HostedApp): string {
+  const { id, listed } = app
+  const title = `<h1 dir=auto>${escapeHtml(app.title)}</h1>`
+  const maker = escapeHtml(app.maker)
+  const name = listed ? `<a href="/explore/${id}">${title}</a>` : title
+  const by = listed ? `<a href="/explore/@${maker}">@${maker}</a>` : `<span>@${maker}</span>`
+  const remix = app.remixable ? link(`/explore/${id}/remix`, 'Remix', fork, ' class=more') : ''
+  const next = listed ? link(`/explore/${id}/next`, 'Next', forward, ' class=next') : ''
+  const report = `<a class=more href=/report/${id} title="Report this app" aria-label="Report this app">${flag}</a>`
+  const share = button('share', 'Share', arrow, ' popovertarget=sharing')
+  return `<header><div id=who>${name}${by}</div>
+<nav>${remix}${share}${report}${button('sound', 'Mute', speaker, ' aria-pressed=false')}${button('reload', 'Restart', turn)}${button('full', 'Full screen', corners)}${next}</nav></header><div id=edge></div>`
+}
+
+/** Link, embed code and QR code of an app. */
+function sharing({ id, title, remixable }: HostedApp, { origin, canEmbed }: ShellOptions): string {
+  const url = `${origin}/a/${id}`
+  const field = (label: string, text: string, copy: string): string =>
+    `<p class=line><label>${label}<input readonly value="${escapeHtml(text)}"></label><button>${copy}</button>`
+  const code = `<iframe src="${url}" title="${escapeHtml(title)}" width="960" height="600" allow="fullscreen; gamepad; autoplay" style="border:0"></iframe>`
+  return `<div id=sharing popover role=dialog aria-label=Share><h2>Share</h2>${field('Link', url, 'Copy link')}${canEmbed ? field('Embed', code, 'Copy code') : ''}
+<p><button id=send hidden>Share with …</button><p><img src="/a/${id}/qr.svg" alt="QR code of the link" width=148 height=148 loading=lazy><p>${remixable ? `<a href="/explore/${id}/remix">Remix this app</a> · ` : ''}<a href=/report/${id}>Report this app</a></p></div>`
+}
+
+/** Starts the requests of the script, which runs only after the first paint in Chromium. */
+const preload = (at: string): string =>
+  ['data', 'files']
+    .map((name) => `<link rel=preload as=fetch crossorigin href=${at}/${name}>`)
+    .join('')
+
+/**
+ * Renders the page around an app. It does not contain the app: its script fetches the app as data,
+ * below the path `at`. The cover shows while the app loads.
+ */
+export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAssets): string {
+  const { at, frame, origin } = options
+  const title = escapeHtml(app.title)
+  const maker = escapeHtml(app.maker)
+  const poster = app.cover ? `<img id=poster src="${app.cover}" alt="">` : ''
+  return `<!doctype html><html lang=en data-at=${at} data-frame="${escapeHtml(frame)}" data-maker="@${maker}">
+${head(`${app.title} by @${app.maker}`, parts.style, preload(at) + linkPreviewTags(app, origin))}
+<body>${toolbar(app)}
+<main>${poster}<p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}" sandbox="${sandbox}" allow="${allow}" referrerpolicy=no-referrer></iframe>
+<div id=notice popover=manual role=status><span id=message></span><button id=offer hidden></button><nav><button id=close title=Close aria-label=Close>${cross}</button></nav></div></main>${sharing(app, options)}
+<script>${parts.script}</script>`
+}
+
+/**
+ * Renders a page with one message: not found, taken down, being built. With `progress`, 0 to 1, the
+ * page refreshes its progress bar by itself. It does not reload, so that screen readers do not
+ * start over.
+ */
+export function messagePage(
+  title: string,
+  text: string,
+  parts: PageAssets,
+  progress?: number,
+): string {
+  const waiting = {
+    again: '<noscript><meta http-equiv=refresh content=3></noscript>',
+    bar: `<auto-refresh data-seconds=3><progress value=${progress} aria-label="${title}"></progress></auto-refresh>`,
+    script: `<script>${parts.live}</script>`,
+  }
+  const { again = '', bar = '', script = '' } = progress === undefined ? {} : waiting
+  return `<!doctype html><html lang=en>
+${head(title, parts.messageStyle, again)}
+<body><main class=message><h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>${bar}<p><a href="/explore">Explore</a></p></main>${script}`
+}

@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { becomeOperator, findByName, operatorLink } from '../../people/people.ts'
+import { claimAgent, FormBrowser, signUp } from '../../testing/fixtures/form-browser.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
+import { takeDown } from '../moderation/moderation.ts'
+
+const page = (word: string): string => `<!doctype html><title>Boat</title><p>${word}</p>`
+
+let h: TestServer
+let ann: TestAgent
+let olga: FormBrowser
+let id = ''
+
+beforeEach(async () => {
+  h = await startTestServer()
+  ann = await h.agent('ann')
+  id = await ann.publish({ html: page('The first boat') })
+  await ann.call('PUT', `/apps/${id}/assets/lamp.json`, { lit: true })
+  await ann.call('POST', `/apps/${id}/versions`, { html: page('The second boat') })
+  olga = await signUp(h, 'olga')
+  await claimAgent(olga, ann)
+})
+afterEach(() => h.close())
+
+const at = (version: number | string, below = ''): string => `/a/${id}/versions/${version}${below}`
+
+test('the owner can preview each version in the sandbox, uncached', async () => {
+  const shell = await olga.open(at(1))
+  expect(shell.status).toBe(200)
+  expect(String(shell.body)).toContain('Boat (version 1)')
+  expect(String(shell.body)).not.toContain('The first boat')
+  const csp = shell.headers.get('content-security-policy') ?? ''
+  const sources = `localhost:3000/a/${id}/versions/1/ localhost:3000/a/libraries/`
+  const images = `localhost:3000/a/${id}/qr.svg localhost:3000/covers/`
+  expect(csp).toContain(
+    `connect-src ${sources}; img-src ${images}; frame-src localhost:3000/frame;`,
+  )
+  expect(csp).toContain("default-src 'none'; script-src 'sha256-")
+  for (const [version, word] of [
+    [1, 'The first boat'],
+    [2, 'The second boat'],
+  ] as const) {
+    const data = await olga.open(at(version, '/data'))
+    expect([data.status, data.body]).toEqual([200, page(word)])
+    expect(data.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox")
+    expect(data.headers.get('cache-control')).toBe('private, no-store')
+  }
+  const [file] = [
+    ...String(JSON.stringify((await olga.open(at(1, '/files'))).body)).matchAll(/"url":"([^"]+)"/g),
+  ]
+  expect(file?.[1]).toStartWith(at(1, '/files/lamp.json?h='))
+  const lamp = await olga.open(file?.[1] ?? '')
+  expect([lamp.body, lamp.headers.get('cache-control')]).toEqual([
+    { lit: true },
+    'private, no-store',
+  ])
+  expect((await ann.call('GET', `/apps/${id}`)).body).toMatchObject({ app: { opens: 0 } })
+})
+
+test('only the owner can preview a version, until it is taken down', async () => {
+  const bea = await signUp(h, 'beatrice')
+  const all = ['', '/data', '/files', '/files/lamp.json'].map((below) => at(1, below))
+  for (const path of all) {
+    expect((await bea.open(path)).status).toBe(404)
+    expect((await new FormBrowser(h).open(path)).status).toBe(404)
+    expect((await h.request('GET', path, { key: ann.key })).status).toBe(404)
+  }
+  for (const version of [0, 3, '01', '1e0', '-1', '9999999', 'x', '%00']) {
+    expect([version, (await olga.open(at(version))).status]).toEqual([version, 404])
+  }
+  await takeDown(h.ctx, id, 'phishing')
+  for (const path of all) expect((await olga.open(path)).status).toBe(404)
+  const beatrice = await findByName(h.ctx, 'beatrice')
+  const code = (await operatorLink(h.ctx))?.split('/').at(-1)
+  if (beatrice && code) await becomeOperator(h.ctx, beatrice, code)
+  expect((await bea.open(at(1, '/data'))).body).toBe(page('The first boat'))
+})

@@ -1,0 +1,222 @@
+import { Elysia } from 'elysia'
+
+import { createEntity, type Entity, entityResponse } from '../../kernel/http/entity.ts'
+import { getPublicFile } from '../../kernel/public-files.ts'
+import { librariesPath } from './library-files.ts'
+import { messagePage } from './page.ts'
+import type { Pages } from './pages.ts'
+import { dataHeaders, frameHeaders, messageHeaders, supportsWebrtcDirective } from './policy.ts'
+
+type ViewedPage = NonNullable<Awaited<ReturnType<Pages['find']>>>
+
+interface ViewerRequest {
+  request: Request
+  params: Record<string, string>
+}
+
+/** Messages for an app that cannot be opened, for its page and its data URLs. */
+const messages = {
+  not_found: {
+    status: 404,
+    title: 'App not found',
+    text: 'There is no app at this link. Check the address for a missing letter.',
+  },
+  building: {
+    status: 200,
+    title: 'Being built',
+    text: 'This app is being built, which takes about a minute. It opens here when it is ready.',
+  },
+  quarantined: {
+    status: 403,
+    title: 'Warning: this may be unsafe',
+    text: 'This app was reported, or the safety check flagged it. It stays hidden until a moderator reviews it. If you entered a password in it, change that password.',
+  },
+  taken_down: {
+    status: 410,
+    title: 'Taken down',
+    text: 'This app broke the rules of this site and was removed.',
+  },
+  closed: {
+    status: 410,
+    title: 'App deleted',
+    text: 'The maker deleted this app.',
+  },
+} as const
+
+type MessageName = keyof typeof messages
+
+/** Returns a message page in the viewer's style. `progress` is from 0 to 1. */
+export function messageResponse(pages: Pages, word: MessageName, done?: number): Response {
+  const { status, title, text } = messages[word]
+  const body = messagePage(title, text, pages.assets, done)
+  const { messageStyleHash: wordHash, liveHash } = pages.assets
+  const headers = messageHeaders(wordHash, done === undefined ? undefined : liveHash)
+  return new Response(body, { status, headers })
+}
+
+const codes = {
+  not_found: [404, 'not_found'],
+  building: [404, 'not_found'],
+  quarantined: [403, 'held'],
+  taken_down: [410, 'taken_down'],
+  closed: [410, 'taken_down'],
+} as const
+
+function errorResponse(word: MessageName): Response {
+  const { text } = messages[word]
+  const [status, code] = codes[word]
+  const headers = dataHeaders('application/json', 'no-store')
+  return new Response(JSON.stringify({ error: text, code }), { status, headers })
+}
+
+type PageHandler = (
+  pages: Pages,
+  page: ViewedPage,
+  input: ViewerRequest,
+) => Response | Promise<Response>
+type Route = [path: string, handler: (input: ViewerRequest) => Response | Promise<Response>]
+
+/** Runs a handler for a live app; otherwise returns a JSON error. */
+const forLiveApp =
+  (pages: Pages, make: PageHandler) =>
+  async (input: ViewerRequest): Promise<Response> => {
+    const page = await pages.find(input.params['id'] ?? '')
+    if (!page) return errorResponse('not_found')
+    const { state } = page.app
+    return state === 'live' ? make(pages, page, input) : errorResponse(state)
+  }
+
+/** Runs a handler for one version of an app that the requester may preview, uncached. */
+const forPreview =
+  (pages: Pages, make: PageHandler) =>
+  async (input: ViewerRequest): Promise<Response> => {
+    const { id = '', version = '' } = input.params
+    const page = await pages.preview(id, version, input.request)
+    const response = page ? await make(pages, page, input) : messageResponse(pages, 'not_found')
+    response.headers.set('cache-control', 'private, no-store')
+    return response
+  }
+
+const shell: PageHandler = (pages, page, { request }) =>
+  entityResponse(request, pages.shell(page, request))
+
+const data: PageHandler = async (pages, page, { request }) =>
+  entityResponse(request, await pages.data(page))
+
+const files: PageHandler = async (pages, page, { request }) =>
+  entityResponse(request, await pages.files(page))
+
+const file: PageHandler = async (pages, page, { request, params }) => {
+  const found = await pages.source.file(page.app, params['name'] ?? '')
+  if (!found) return errorResponse('not_found')
+  const { type, sha256 } = found.file
+  // A URL that contains the content hash never changes. `private` keeps removed apps out of shared
+  // caches.
+  const named = new URL(request.url).searchParams.get('h') === sha256
+  const cache = named ? 'private, max-age=31536000, immutable' : 'no-cache'
+  const content = { etag: sha256, identity: found.content }
+  return entityResponse(request, createEntity(content, dataHeaders(type, cache)))
+}
+
+/** Serves the QR code of the public link as SVG. */
+const qrCode: PageHandler = async ({ urls }, { app }) => {
+  const { renderSVG } = await import('uqr')
+  const svg = renderSVG(`${urls.app}/a/${app.id}`, { border: 2 })
+  const headers = dataHeaders('image/svg+xml', 'max-age=86400')
+  return new Response(svg, { headers })
+}
+
+/** Serves a library file to the shell of any app. */
+async function libraryFile(pages: Pages, { request, params }: ViewerRequest): Promise<Response> {
+  const entity = await pages.libraryFiles.find(params['sha256'] ?? '')
+  return entity ? entityResponse(request, entity) : errorResponse('not_found')
+}
+
+/** Serves the wrapper, only into a frame. */
+function frame(pages: Pages): (input: ViewerRequest) => Response {
+  const page = getPublicFile(pages.public, 'frame/frame.html')
+  const { app, apps } = pages.urls
+  const made = new Map<boolean, Entity>()
+  return ({ request }) => {
+    const into = request.headers.get('sec-fetch-dest')
+    const elsewhere = apps !== undefined && request.headers.get('host') !== pages.appsHost
+    if (elsewhere || (into !== null && into !== 'iframe'))
+      return messageResponse(pages, 'not_found')
+    const hasWebrtc = supportsWebrtcDirective(request.headers.get('user-agent') ?? '')
+    const kept =
+      made.get(hasWebrtc) ??
+      createEntity(
+        page,
+        frameHeaders({
+          ancestor: [apps === undefined ? "'self'" : app, ...pages.embedders].join(' '),
+          hasWebrtc,
+          isSeparate: apps !== undefined,
+        }),
+      )
+    made.set(hasWebrtc, kept)
+    return entityResponse(request, kept)
+  }
+}
+
+/** Records that a visitor opened the app, by its link or its data URL. */
+async function recordVisitor(
+  { source: hosted }: Pages,
+  { app }: ViewedPage,
+  { request }: ViewerRequest,
+): Promise<void> {
+  if (request.method === 'GET') hosted.recordOpen(app, request)
+  await hosted.recordUse?.(app, request)
+}
+
+/** Routes of public links: the shell, the sandbox wrapper, and an app's HTML and files as data. */
+export function viewerRoutes(pages: Pages) {
+  const routes: Route[] = [
+    [
+      '/a/:id',
+      async (input) => {
+        const page = await pages.find(input.params['id'] ?? '')
+        if (!page) return messageResponse(pages, 'not_found')
+        const { state } = page.app
+        if (state === 'building') {
+          return messageResponse(pages, state, (await pages.source.buildProgress?.(page.app)) ?? 0)
+        }
+        if (state !== 'live') return messageResponse(pages, state)
+        await recordVisitor(pages, page, input)
+        return shell(pages, page, input)
+      },
+    ],
+    [
+      '/a/:id/data',
+      forLiveApp(pages, async (_, page, input) => {
+        await recordVisitor(pages, page, input)
+        return data(pages, page, input)
+      }),
+    ],
+    ['/a/:id/qr.svg', forLiveApp(pages, qrCode)],
+    ['/a/:id/files', forLiveApp(pages, files)],
+    ['/a/:id/files/:name', forLiveApp(pages, file)],
+    ['/a/:id/versions/:version', forPreview(pages, shell)],
+    ['/a/:id/versions/:version/data', forPreview(pages, data)],
+    ['/a/:id/versions/:version/files', forPreview(pages, files)],
+    ['/a/:id/versions/:version/files/:name', forPreview(pages, file)],
+    [`${librariesPath}:sha256`, (input) => libraryFile(pages, input)],
+    ['/frame', frame(pages)],
+  ]
+  const plugin = new Elysia({ name: 'viewer' })
+  const { appsHost } = pages
+  if (appsHost !== undefined) {
+    // The separate host of apps serves only the wrapper.
+    plugin.onRequest(({ request }) => {
+      if (request.headers.get('host') !== appsHost) return undefined
+      return new URL(request.url).pathname === '/frame'
+        ? undefined
+        : messageResponse(pages, 'not_found')
+    })
+  }
+  for (const [path, handler] of routes) {
+    // Destructure: given the whole context, the router would parse cookies and query.
+    plugin.get(path, ({ request, params }) => handler({ request, params }))
+    plugin.head(path, ({ request, params }) => handler({ request, params }))
+  }
+  return plugin
+}

@@ -1,0 +1,99 @@
+import type { ModelRow } from '../../kernel/config/tables.ts'
+import { Catalog, type Model } from './catalog.ts'
+import { demoModels } from './demo-models.ts'
+import { toModel } from './listing.ts'
+import { applyOwnPrices } from './own-prices.ts'
+import { type Price, type PriceTexts, withSearch } from './price.ts'
+import type { ListedModel } from './public-lists.ts'
+import { publishedModels } from './published-models.ts'
+
+export interface Sources {
+  /** The operator's rows. They replace others with the same id. */
+  models: ModelRow[]
+  /** Upstreams with published prices (openai, openrouter ...). */
+  published: string[]
+  /** Rows that `berth models sync` stored. */
+  synced?: ListedModel[]
+  /** Models of an upstream on this machine. */
+  local: { upstream: string; model: string }[]
+  demo: boolean
+  /** The upstreams of further API keys, by the name of the first one. */
+  replicas?: Map<string, string[]>
+  marginPercent: number
+  /** Ids of models that are not available. */
+  modelsOff?: string[]
+  /** Prices that the operator gave single models (MODEL_PRICES). */
+  modelPrices?: string[]
+  /** USD per web search; undefined without web search. */
+  perSearch?: string | undefined
+  /** Milliseconds since 1970. Published prices change over time. */
+  now: number
+}
+
+/** Default price of local models: without a price, anyone could use them without limit. */
+const localPrice: PriceTexts = { prompt: '0.0000001', completion: '0.0000001' }
+
+/** Opens the catalog. Throws when a price of berth.toml is invalid. */
+export const openCatalog = async (sources: Sources): Promise<Catalog> =>
+  new Catalog(await listPricedModels(sources), sources.modelsOff)
+
+/** Returns the models of all sources with their prices. */
+export async function listPricedModels(sources: Sources): Promise<Model[]> {
+  const { marginPercent, now } = sources
+  const own = sources.models.map(({ upstreams, upstreamModel, weights, ...listing }) => {
+    const places = upstreams.map((upstream, at) => {
+      const weight = weights?.[at]
+      return { upstream, model: upstreamModel, ...(weight !== undefined && { weight }) }
+    })
+    return toModel(listing, places, marginPercent)
+  })
+  const local = sources.local.map((place) => {
+    const id = `${place.upstream}/${place.model}`
+    const type = place.model.includes('embed') ? 'embedding' : 'chat'
+    return toModel({ id, type, price: localPrice }, [place], marginPercent)
+  })
+  const published = await Promise.all(
+    sources.published.map((upstream) =>
+      publishedModels(upstream, now, marginPercent, sources.synced),
+    ),
+  )
+  const demo = sources.demo ? demoModels(marginPercent) : []
+  const models = mergeOffers([...published.flat(), ...local, ...demo], own)
+  return applyOwnPrices(models, sources).map((model) =>
+    addReplicas(addSearchPrice(model, sources), sources),
+  )
+}
+
+/** Adds the price of a web search to models that can search. */
+function addSearchPrice(model: Model, { perSearch, marginPercent }: Sources): Model {
+  const { type, supportsTools } = model
+  if (perSearch === undefined || type !== 'chat' || !supportsTools) return model
+  const withPrice = (price: Price | undefined) =>
+    price && withSearch(price, perSearch, marginPercent)
+  const offers = model.offers.map((offer) => ({ ...offer, price: withPrice(offer.price) }))
+  return { ...model, price: withPrice(model.price), offers }
+}
+
+/** Adds an offer for each further API key of an upstream. */
+function addReplicas(model: Model, { replicas }: Sources): Model {
+  if (!replicas || replicas.size === 0) return model
+  const offers = model.offers.flatMap((offer) => [
+    offer,
+    ...(replicas.get(offer.upstream) ?? []).map((upstream) => {
+      return { ...offer, upstream, replicaOf: offer.upstream }
+    }),
+  ])
+  return { ...model, offers }
+}
+
+/** Merges models with the same id into one with all offers, in order. */
+function mergeOffers(models: Model[], own: Model[]): Model[] {
+  const byId = new Map<string, Model>()
+  for (const model of models) {
+    const known = byId.get(model.id)
+    const offers = known && [...known.offers, ...model.offers]
+    byId.set(model.id, known && offers ? { ...known, offers } : model)
+  }
+  for (const model of own) byId.set(model.id, model)
+  return [...byId.values()]
+}

@@ -1,0 +1,204 @@
+import type { EmbeddingModelV4, RerankingModelV4 } from '@ai-sdk/provider'
+
+import { itemsOf, type Json, recordOf } from '../../../kernel/schema.ts'
+import { type Clock, unixSeconds } from '../../../kernel/time.ts'
+import { HttpClient } from '../http-client.ts'
+import { ignoredFields, outputTokenLimit } from '../request-body.ts'
+import { asString, errorResponse, rejectCustomTools } from '../response.ts'
+import type { Upstream, UpstreamCall, UpstreamPath } from '../upstream.ts'
+import { buildCallOptions } from './chat-request.ts'
+import { streamChat } from './chat-stream.ts'
+import { createHead, generateChat } from './chat.ts'
+import { toErrorResponse } from './errors.ts'
+import {
+  editImages,
+  generateImages,
+  parseSubmittedVideo,
+  pollVideo,
+  submitVideo,
+  synthesizeSpeech,
+  transcribe,
+} from './media.ts'
+import { sendNative } from './native.ts'
+import { ProviderFetch, type TypedUpstream } from './provider-fetch.ts'
+import { type AiSdkProvider, providerKinds } from './provider-kinds.ts'
+
+/** Without a key, a provider package would read one from the environment. */
+const noKey = 'none'
+
+/**
+ * Creates the adapter for a provider without an OpenAI-compatible API. It calls the provider's AI
+ * SDK package and converts the result to OpenAI's format.
+ */
+export function createAiSdkAdapter(row: Omit<TypedUpstream, 'client'>, clock: Clock): Upstream {
+  const upstream = { ...row, client: new HttpClient() }
+  return {
+    name: row.name,
+    kind: row.kind,
+    send: (call) =>
+      call.native
+        ? sendNative(upstream, call, call.native)
+        : withProvider(upstream, call, (provider, network) =>
+            sendCall(provider, call, { upstream, network, created: unixSeconds(clock.now()) }),
+          ),
+    ignoredFields: ({ path, body }) => ignoredFields(body, (name) => isKnownField(path, name)),
+    async poll({ path, signal }) {
+      const video = parseSubmittedVideo(path)
+      if (!video) return errorResponse(404, 'No such video.')
+      const call: UpstreamCall = { path: '/videos', model: video.model, body: {}, signal }
+      return withProvider(upstream, call, async (provider, network) => {
+        const model = provider.videoModel?.(video.model)
+        return model ? pollVideo(model, video, { upstream, network, signal }) : noModel('/videos')
+      })
+    },
+  }
+}
+
+/** Opens the provider for one request, over a network of its own. An error becomes a response. */
+async function withProvider(
+  upstream: TypedUpstream,
+  call: UpstreamCall,
+  send: (provider: AiSdkProvider, network: ProviderFetch) => Promise<Response>,
+): Promise<Response> {
+  const kind = providerKinds[upstream.kind]
+  const network = new ProviderFetch(upstream, kind, call)
+  try {
+    const { apiKey = noKey, baseUrl: baseURL } = upstream
+    return await send(await kind.open({ apiKey, baseURL, fetch: network.fetch }), network)
+  } catch (error) {
+    return toErrorResponse(error, upstream, network, call.signal)
+  }
+}
+
+interface CallContext {
+  upstream: TypedUpstream
+  network: ProviderFetch
+  /** Seconds since 1970. */
+  created: number
+}
+
+async function sendCall(
+  provider: AiSdkProvider,
+  call: UpstreamCall,
+  { upstream, network, created }: CallContext,
+): Promise<Response> {
+  const { path, model: id, body, signal } = call
+  const kind = { ...providerKinds[upstream.kind], name: upstream.kind }
+  if (body instanceof FormData) {
+    if (path === '/videos') return errorResponse(400, 'This model does not accept an input image.')
+    if (path === '/images/edits') {
+      return editImages(provider.imageModel(id), body, kind, { created, signal })
+    }
+    if (path !== '/audio/transcriptions') return noModel(path)
+    const model = provider.transcriptionModel?.(id)
+    return model ? transcribe(model, body, kind, signal) : noModel(path)
+  }
+  switch (path) {
+    case '/chat/completions': {
+      if (Number(body.n ?? 1) > 1) {
+        return errorResponse(400, 'This model returns one choice: set n to 1.')
+      }
+      const rejected = rejectCustomTools(body.tools)
+      if (rejected) return rejected
+      const options = buildCallOptions(body, outputTokenLimit(call), signal, kind)
+      const head = createHead(id, created)
+      const model = provider.languageModel(id)
+      return body.stream === true
+        ? streamChat(model, options, head, { upstream, network })
+        : generateChat(model, options, head)
+    }
+    case '/embeddings':
+      return createEmbeddings(provider.embeddingModel(id), body, signal)
+    case '/rerank': {
+      const model = provider.rerankingModel?.(id)
+      return model ? rerank(model, body, signal) : noModel(path)
+    }
+    case '/images/generations':
+      return generateImages(provider.imageModel(id), body, kind, { created, signal })
+    case '/audio/speech': {
+      const model = provider.speechModel?.(id)
+      return model ? synthesizeSpeech(model, body, kind, signal) : noModel(path)
+    }
+    case '/videos': {
+      const model = provider.videoModel?.(id)
+      return model
+        ? submitVideo(model, body, { created, signal, name: upstream.kind })
+        : noModel(path)
+    }
+    default:
+      return noModel(path)
+  }
+}
+
+const noModel = (path: string): Response => errorResponse(404, `No such model at ${path}.`)
+
+/** Embeds texts, in as many calls as the provider needs. Only OpenAI accepts token ids. */
+export async function createEmbeddings(
+  model: EmbeddingModelV4,
+  body: Json,
+  signal: AbortSignal,
+): Promise<Response> {
+  const texts = [body.input].flat().filter((text) => typeof text === 'string')
+  if (texts.length !== [body.input].flat().length) {
+    return errorResponse(400, 'This model accepts texts, not token ids.')
+  }
+  const perCall = (await model.maxEmbeddingsPerCall) ?? texts.length
+  const { dimensions } = body
+  const data: { object: 'embedding'; index: number; embedding: number[] }[] = []
+  let tokens: number | undefined = 0
+  for (let from = 0; from < texts.length; from += perCall) {
+    const { embeddings, usage } = await model.doEmbed({
+      values: texts.slice(from, from + perCall),
+      abortSignal: signal,
+      ...(typeof dimensions === 'number' && { dimensions }),
+    })
+    for (const embedding of embeddings) {
+      data.push({ object: 'embedding', index: data.length, embedding })
+    }
+    tokens = tokens === undefined || !usage ? undefined : tokens + usage.tokens
+  }
+  const usage = tokens === undefined ? undefined : { prompt_tokens: tokens, total_tokens: tokens }
+  return Response.json({ object: 'list', data, model: body.model, usage })
+}
+
+/** Sorts documents by their relevance. `meta` has the units that Cohere bills. */
+export async function rerank(
+  model: RerankingModelV4,
+  body: Json,
+  signal: AbortSignal,
+): Promise<Response> {
+  const { ranking, response } = await model.doRerank({
+    query: asString(body.query),
+    documents: { type: 'text', values: itemsOf(body.documents).map(asString) },
+    abortSignal: signal,
+    ...(typeof body.top_n === 'number' && { topN: body.top_n }),
+  })
+  const results = ranking.map(({ index, relevanceScore }) => ({
+    index,
+    relevance_score: relevanceScore,
+  }))
+  const { meta } = recordOf(response?.body)
+  return Response.json({ results, meta })
+}
+
+const words = (text: string): string[] => text.trim().split(/\s+/)
+
+/** The fields of requests that have an equivalent in the provider packages, by path. */
+const knownFields: Partial<Record<UpstreamPath, string[]>> = {
+  '/chat/completions': words(`
+    frequency_penalty max_completion_tokens max_tokens messages n parallel_tool_calls
+    presence_penalty reasoning reasoning_effort response_format seed stop temperature tool_choice
+    tools top_k top_p
+  `),
+  '/embeddings': words('dimensions encoding_format input'),
+  '/rerank': words('documents query top_n'),
+  '/images/generations': words('n negative_prompt prompt response_format seed size'),
+  '/images/edits': words('image mask n prompt response_format seed size'),
+  '/videos': words('input_reference negative_prompt prompt seconds seed size'),
+  '/audio/speech': words('input instructions response_format speed voice'),
+  '/audio/transcriptions': words('file language response_format'),
+}
+
+/** Returns whether a field of a request reaches a provider. */
+export const isKnownField = (path: UpstreamPath, name: string): boolean =>
+  knownFields[path]?.includes(name) ?? true

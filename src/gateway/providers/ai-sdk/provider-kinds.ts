@@ -1,0 +1,124 @@
+import type { Experimental_VideoModelV4 as VideoModelV4, ProviderV4 } from '@ai-sdk/provider'
+
+import type { AiSdkKind } from '../../../kernel/config/providers.ts'
+import { isRecord, type Json } from '../../../kernel/schema.ts'
+
+/** The settings of every provider package. */
+interface Access {
+  apiKey: string
+  baseURL: string
+  fetch: typeof fetch
+}
+
+type Options = NonNullable<
+  Parameters<ReturnType<ProviderV4['imageModel']>['doGenerate']>[0]['providerOptions']
+>
+
+/** A provider package. The shared interface has no video models yet. */
+export type AiSdkProvider = ProviderV4 & { videoModel?(model: string): VideoModelV4 }
+
+/** The package of one kind of provider, and its differences from the others. */
+export interface ProviderKind {
+  /** Loads the package, on the first request. */
+  open(access: Access): Promise<AiSdkProvider>
+  /** Addresses that are built into the package; the configured one replaces them. */
+  defaultBaseUrls?: string[]
+  /** Adjusts the request: the package may set more output tokens than `limit`. */
+  adjustBody?(body: Json, limit: number): void
+  /** Usage fields without which the package rejects a chat response. */
+  requiredUsage?: Json
+  /** It signs reasoning, and rejects reasoning about a tool call without that signature. */
+  signsReasoning?: boolean
+  /** Accepts aspect ratios instead of image sizes. */
+  usesAspectRatios?: boolean
+  /** Returns the options for the language of a recording. */
+  languageOptions?(code: string | undefined): Options
+  /** Its names of the audio formats that it supports. */
+  speechFormats?: Record<string, string>
+}
+
+const same = (...formats: string[]): Record<string, string> =>
+  Object.fromEntries(formats.map((format) => [format, format]))
+
+/** Anthropic's minimum of reasoning tokens, and their maximum share of the output. */
+const reasoning = { tokensMin: 1_024, share: 0.8 }
+
+/** Lowers Anthropic's output limit: the package adds the reasoning tokens to it. */
+export function limitOutput(body: Json, limit: number): void {
+  if (typeof body.max_tokens !== 'number' || body.max_tokens <= limit) return
+  body.max_tokens = limit
+  const { thinking } = body
+  if (!isRecord(thinking) || typeof thinking.budget_tokens !== 'number') return
+  const budget = Math.min(thinking.budget_tokens, Math.floor(limit * reasoning.share))
+  if (budget >= reasoning.tokensMin) thinking.budget_tokens = budget
+  else delete body.thinking
+}
+
+/** Does the same in the format of Amazon Bedrock. */
+function limitBedrock(body: Json, limit: number): void {
+  const { inferenceConfig: config, additionalModelRequestFields: more } = body
+  if (!isRecord(config)) return
+  const { maxTokens: max_tokens } = config
+  const limited: Json = { max_tokens, ...(isRecord(more) && { thinking: more.thinking }) }
+  limitOutput(limited, limit)
+  config.maxTokens = limited.max_tokens
+  if (isRecord(more) && limited.thinking === undefined) delete more.thinking
+}
+
+const noTokens = { input_tokens: 0, output_tokens: 0 }
+
+/** All kinds of providers that are called through AI SDK packages. */
+export const providerKinds: Record<AiSdkKind, ProviderKind> = {
+  anthropic: {
+    open: async (access) => (await import('@ai-sdk/anthropic')).createAnthropic(access),
+    adjustBody: limitOutput,
+    requiredUsage: noTokens,
+    signsReasoning: true,
+  },
+  google: {
+    open: async (access) => (await import('@ai-sdk/google')).createGoogle(access),
+    usesAspectRatios: true,
+  },
+  cohere: {
+    open: async (access) => (await import('@ai-sdk/cohere')).createCohere(access),
+    requiredUsage: { tokens: noTokens },
+  },
+  bedrock: {
+    open: async ({ baseURL, ...access }) => {
+      const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock')
+      // The region is in the base URL; without one here the package reads the environment.
+      const region = /bedrock-runtime\.([a-z0-9-]+)\./.exec(baseURL)?.[1] ?? 'us-east-1'
+      return createAmazonBedrock({ ...access, baseURL, region })
+    },
+    adjustBody: limitBedrock,
+    requiredUsage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+  },
+  fal: {
+    open: async (access) => {
+      const fal = (await import('@ai-sdk/fal')).createFal(access)
+      return { ...fal, transcriptionModel: fal.transcription, speechModel: fal.speech }
+    },
+    defaultBaseUrls: ['https://fal.run', 'https://queue.fal.run'],
+    languageOptions: (code): Options => (code ? { fal: { language: code } } : {}),
+    speechFormats: { mp3: 'url' },
+  },
+  replicate: {
+    open: async ({ apiKey, ...access }) =>
+      (await import('@ai-sdk/replicate')).createReplicate({ ...access, apiToken: apiKey }),
+    usesAspectRatios: true,
+  },
+  elevenlabs: {
+    open: async (access) => (await import('@ai-sdk/elevenlabs')).createElevenLabs(access),
+    defaultBaseUrls: ['https://api.elevenlabs.io'],
+    languageOptions: (code): Options => (code ? { elevenlabs: { languageCode: code } } : {}),
+    speechFormats: { mp3: 'mp3', opus: 'opus_48000_128', pcm: 'pcm_24000', wav: 'pcm_24000' },
+  },
+  deepgram: {
+    open: async (access) => (await import('@ai-sdk/deepgram')).createDeepgram(access),
+    defaultBaseUrls: ['https://api.deepgram.com'],
+    languageOptions: (code): Options => ({
+      deepgram: code ? { language: code } : { detectLanguage: true },
+    }),
+    speechFormats: same('mp3', 'wav', 'opus', 'ogg', 'aac', 'flac', 'pcm'),
+  },
+}

@@ -1,0 +1,145 @@
+import { sha256 } from '../../../../kernel/ids.ts'
+import { catalog, findTemplate, type TemplateName } from './catalog.ts'
+import { type Content, plainContents, type Words } from './contents.ts'
+import { figureContent, isFigureGame } from './game-contents.ts'
+import { findHue } from './hues.ts'
+
+/** The content of a page, derived from a prompt. */
+export interface PageSpec {
+  template: TemplateName
+  title: string
+  /** One sentence under the title. */
+  lead: string
+  shelf: string
+  /** OKLCH hue in degrees. */
+  hue: number
+  /** Speed of moving things; 1 is the template's own. */
+  speed: number
+  /** Is true for glowing colors on black, in both themes. */
+  isNeon: boolean
+  /** Values for the page's script. */
+  words: Words
+}
+
+/** A prompt that no template does, with the reason. */
+interface Declined {
+  declined: string
+}
+
+const quietHues = [252, 22, 148, 302, 180, 52, 355, 278]
+const titleCharsMax = 48
+
+/** Analyzes a prompt. Equal prompts give equal results. */
+export function analyzePrompt(prompt: string): PageSpec | Declined {
+  const text = prompt.replaceAll(/\s+/g, ' ').trim().slice(0, 2_000)
+  const low = text.toLowerCase().replaceAll('’', "'")
+  const template = findTemplate(low)
+  if (template === undefined) return { declined: declineFor() }
+  const what = findUnsupported(low, template)
+  if (what !== undefined) return { declined: declineFor(what) }
+  const content = contentOf(template, low)
+  if ('missing' in content) return { declined: declineFor(`a picture of ${content.missing}`) }
+  const pick = Number.parseInt(sha256(low).slice(0, 6), 16)
+  return {
+    template,
+    ...content,
+    title: findTitle(text) ?? content.title,
+    shelf: catalog[template].shelf,
+    hue: findHue(low) ?? quietHues[pick % quietHues.length] ?? 252,
+    isNeon: /\b(neon|cyber ?punk|synthwave|vaporwave|glow\w*)\b/.test(low),
+    speed: /\b(fast|quick|hectic)/.test(low) ? 1.25 : /\b(slow|calm|relax)/.test(low) ? 0.8 : 1,
+  }
+}
+
+const contentOf = (template: TemplateName, text: string): Content | { missing: string } =>
+  isFigureGame(template) ? figureContent(template, text) : plainContents[template](text)
+
+/** Finds a name in a text: called X, or "X". */
+export function findName(text: string): string | undefined {
+  const pattern = /\b(?:call(?:ed)?|named?|titled?|rename)(?: it| this| to)* ["“']?([^"”'.,;:!?]+)/i
+  const name = pattern.exec(text)?.[1] ?? /["“]([^"”]{2,48})["”]/.exec(text)?.[1]
+  return name === undefined ? undefined : shorten(name)
+}
+
+function findTitle(text: string): string | undefined {
+  const named = findName(text)
+  if (named) return named
+  const start = text
+    .replace(/^(please |can you |could you )*(make|build|create|write|design|give)( me| us)? /i, '')
+    .replace(/^(an?|the|some) /i, '')
+    .replace(/^((small|little|simple|tiny|nice|fun|beautiful|web) )+/i, '')
+    .replace(/^(game|app|page|tool)( (about|of|for|where|in which|that|with|to))? /i, '')
+    .replace(/^(you|i|the player|an?|the) /i, '')
+  return shorten(start.split(/[.,;:!?(]| (?:where|in which|that|which|with|and|so) /i)[0] ?? '')
+}
+
+function shorten(text: string): string | undefined {
+  const words = text
+    .replaceAll(/[<>{}\p{C}]/gu, '')
+    .trim()
+    .split(' ')
+  let line = ''
+  for (const word of words) {
+    if (line.length + word.length > titleCharsMax) break
+    line = line ? `${line} ${word}` : word
+  }
+  return line === '' ? undefined : line.charAt(0).toUpperCase() + line.slice(1)
+}
+
+/** Things that no template does, by the words that ask for them. */
+const unsupported: [words: RegExp, what: string][] = [
+  [
+    /\b(categor(y|ies)|due dates?|reminders?|notifications?|sync\w*|tabata|intervals?)\b/,
+    'categories, reminders or intervals',
+  ],
+  [
+    /\b(multi-?player|(two|2|three|3|four|4)[- ]players?|against (a )?(friend|each other)|online|leader ?boards?|real[- ]?time|chat ?rooms?|messaging|social network)\b/,
+    'several players or people online',
+  ],
+  [
+    /\b(log ?in|sign ?(in|up)|user accounts?|database|backend|payments?|checkout)\b/,
+    'accounts or a server',
+  ],
+  [
+    /\b(weather|news|stocks?|crypto\w*|bitcoin|currency|exchange rates?|live (data|scores?|prices?)|google maps?|map of|gps|location|youtube|spotify|twitter|wikipedia)\b/,
+    'data from the network',
+  ],
+  [
+    /\b(camera|webcam|microphone|voice|speech|photos?|qr|bar ?codes?|pdfs?|e-?mails?|sms)\b/,
+    'cameras, voices or documents',
+  ],
+  [
+    /\b(3d|three\.?js|minecraft|first[- ]person|platformer|mario|zelda|pac-?man|rpg|role[- ]playing|tower defen[cs]e|strategy|city builder|visual novel|text adventure|pinball|bubble shooter|platform game|kaleidoscope|golf|soccer|football|basketball|fishing|cooking|farming)\b/,
+    'a game like that',
+  ],
+  [
+    /\b(chess|checkers|backgammon|poker|black ?jack|solitaire|uno|crossword|battleships?|scrabble|mahjong)\b/,
+    'that board, card or word game',
+  ],
+  [
+    /\b(chat ?bots?|chatgpt|gpt|ai (assistant|tutor|chat)|translat\w+|summari[sz]\w+)\b/,
+    'language tasks',
+  ],
+  [
+    /\b(website|web ?page|landing page|portfolio|blog|store|shop for|booking|resume|cv|invitation|dashboard|spreadsheet|calendar)\b/,
+    'a site or a document',
+  ],
+]
+
+/** Kinds that a second person at the same screen can join. */
+const forTwo: ReadonlySet<TemplateName> = new Set(['tictactoe', 'four', 'scoreboard', 'dice'])
+
+/** Returns what a prompt asks for that its template does not do. */
+function findUnsupported(text: string, template: TemplateName): string | undefined {
+  const words = forTwo.has(template) ? text.replaceAll(/\b(two|2)[- ]players?\b/g, '') : text
+  return unsupported.find(([pattern]) => pattern.test(words))?.[1]
+}
+
+const needsModel =
+  'It only fills ready-made templates. This needs a real model, which the operator sets as BUILDER_MODEL.'
+
+/** Returns the reason why a prompt is declined. */
+const declineFor = (what?: string): string =>
+  what === undefined
+    ? `the demo builder has no template for this. ${needsModel}`
+    : `the demo builder cannot make ${what}. ${needsModel}`

@@ -1,0 +1,86 @@
+import { lookUp } from '../../../kernel/schema.ts'
+import { type Clock, unixSeconds } from '../../../kernel/time.ts'
+import { errorResponse } from '../response.ts'
+import {
+  classifyNetworkError,
+  type Upstream,
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamPath,
+} from '../upstream.ts'
+import type { DemoRequest } from './request.ts'
+
+const paths: Record<string, UpstreamPath[]> = {
+  'demo/chat': ['/chat/completions'],
+  'demo/small': ['/chat/completions'],
+  'demo/omni': ['/chat/completions'],
+  'demo/builder': ['/chat/completions'],
+  'demo/embedding': ['/embeddings'],
+  'demo/moderation': ['/moderations'],
+  'demo/rerank': ['/rerank'],
+  'demo/image': ['/images/generations', '/images/edits', '/images/variations'],
+  'demo/video': ['/videos'],
+  'demo/speech': ['/audio/speech'],
+  'demo/transcription': ['/audio/transcriptions', '/audio/translations'],
+}
+
+type Handler = (request: DemoRequest) => Promise<Response>
+
+/** Loaded on first use, which keeps the start fast. */
+const forms: Partial<Record<UpstreamPath, (form: FormData, created: number) => Promise<Response>>> =
+  {
+    '/audio/transcriptions': async (form) => (await import('./audio.ts')).transcribe(form),
+    '/audio/translations': async (form) => (await import('./audio.ts')).transcribe(form),
+    '/images/edits': async (...sent) => (await import('./image.ts')).changeImages(...sent),
+    '/images/variations': async (...sent) => (await import('./image.ts')).changeImages(...sent),
+  }
+
+const handlers: Partial<Record<UpstreamPath, Handler>> = {
+  '/chat/completions': async (request) => (await import('./chat.ts')).completeChat(request),
+  '/embeddings': async (request) => (await import('./embedding.ts')).createEmbeddings(request),
+  '/moderations': async (request) => (await import('./moderation.ts')).moderate(request),
+  '/rerank': async (request) => (await import('./embedding.ts')).rerank(request),
+  '/images/generations': async (request) => (await import('./image.ts')).generateImages(request),
+  '/videos': async (request) => (await import('./video.ts')).submitVideo(request),
+  '/audio/speech': async (request) => (await import('./audio.ts')).synthesizeSpeech(request),
+}
+
+const name = 'demo'
+
+/** Throws UpstreamError when the client left or the deadline passed. */
+function checkSignal(signal: AbortSignal): void {
+  if (signal.aborted) throw new UpstreamError(classifyNetworkError(signal.reason, signal), name)
+}
+
+/**
+ * Creates the demo provider: deterministic models without a network, for new installations and
+ * exact tests. The catalog has their prices.
+ */
+export const createDemoUpstream = (clock: Clock): Upstream => ({
+  name,
+  kind: 'demo',
+  async send({ path, model, body, signal }: UpstreamCall) {
+    checkSignal(signal)
+    if (!lookUp(paths, model)?.includes(path)) {
+      return errorResponse(404, `No demo model ${model} at ${path}.`)
+    }
+    const created = unixSeconds(clock.now())
+    if (body instanceof FormData) {
+      const response = forms[path]?.(body, created)
+      return response ?? errorResponse(400, 'Send the request as JSON.')
+    }
+    const response = handlers[path]?.({ model, body, created })
+    return response ?? errorResponse(400, 'Send the request as a form.')
+  },
+  async connect(request) {
+    checkSignal(request.signal)
+    const { model } = request
+    if (model !== 'demo/realtime') return errorResponse(404, `No demo model ${model} at /realtime.`)
+    const { DemoRealtime } = await import('./realtime.ts')
+    return new DemoRealtime(request)
+  },
+  async poll({ path, signal }) {
+    checkSignal(signal)
+    return (await import('./video.ts')).pollVideo(path)
+  },
+})

@@ -1,0 +1,250 @@
+import { type Json, recordOf } from '../../kernel/schema.ts'
+import { second } from '../../kernel/time.ts'
+import { download, HttpClient } from './http-client.ts'
+import { mayBeNonStreaming, toEventStream } from './non-streaming.ts'
+import {
+  buildRequestBody,
+  type Dialect,
+  ignoredFields,
+  outputTokenLimit,
+  requestFieldsOf,
+} from './request-body.ts'
+import { asString, errorResponse, parseRecord, readStart, recordsIn } from './response.ts'
+import {
+  classifyNetworkError,
+  type ConnectRequest,
+  type NativeRequest,
+  receiveResponse,
+  type SocketListener,
+  throwUpstreamError,
+  type Upstream,
+  type UpstreamAddress,
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamSocket,
+} from './upstream.ts'
+
+/** An upstream with OpenAI's HTTP API. */
+type OpenAiUpstream = UpstreamAddress &
+  Dialect & {
+    /** Further request fields that cost nothing at this upstream. */
+    freeFields?: string[]
+    /** It has the Responses API. Default: only OpenAI. */
+    responses?: boolean
+  }
+
+type Target = Pick<UpstreamCall, 'signal'> & { path: string }
+
+/** Bytes of an error response that are read. */
+const errorBytesMax = 65_536
+
+/**
+ * Creates the adapter for OpenAI-compatible upstreams. It passes the fields of request-body.ts
+ * and responses unchanged, except for a non-streaming response to a streaming request. It does not
+ * follow redirects, which would leak the key, and removes the key from error bodies.
+ */
+export function createOpenAiAdapter(row: OpenAiUpstream): Upstream {
+  const upstream = { ...row, client: new HttpClient() }
+  const dialect = { ...row, requestFields: requestFieldsOf(row.baseUrl, row.freeFields) }
+  const sendNative = createResponsesSender((target, body) => request(upstream, target, body))
+  const hasResponses = row.responses ?? isOpenAi(row.baseUrl)
+  return {
+    name: row.name,
+    kind: 'openai',
+    ...(hasResponses && { nativeApi: 'responses' }),
+    async send(call) {
+      if (call.native) return sendNative(call, call.native)
+      const response = await request(upstream, call, buildRequestBody(call, dialect))
+      return mayBeNonStreaming(response, call) ? toEventStream(response) : response
+    },
+    ignoredFields: ({ path, body }) =>
+      ignoredFields(body, (name) => dialect.requestFields[path].has(name)),
+    poll: (target) => request(upstream, target),
+    connect: (target) => connectRealtime(upstream, target),
+    download: (target) => download(upstream, target),
+  }
+}
+
+const isOpenAi = (baseUrl: string): boolean =>
+  /(^|\.)openai\.com$/.test(URL.parse(baseUrl)?.hostname ?? '')
+
+async function request(
+  upstream: OpenAiUpstream & { client: HttpClient },
+  target: Target,
+  body?: string | FormData,
+): Promise<Response> {
+  const { name, baseUrl, apiKey, client } = upstream
+  const { path, signal } = target
+  const headers: Record<string, string> = { 'accept-encoding': 'identity' }
+  if (apiKey) headers.authorization = `Bearer ${apiKey}`
+  if (typeof body === 'string') headers['content-type'] = 'application/json'
+  const method = body === undefined ? 'GET' : 'POST'
+  const init = { method, headers, signal, ...(body && { body }) }
+  const response = await receiveResponse(client.fetch(baseUrl + path, init), name, signal)
+  return response.ok ? response : withoutKey(upstream, target, response)
+}
+
+async function withoutKey(
+  { name, apiKey }: OpenAiUpstream,
+  { signal }: Target,
+  response: Response,
+): Promise<Response> {
+  const { text } = await readStart(response, errorBytesMax).catch(throwUpstreamError(name, signal))
+  const headers = new Headers(response.headers)
+  for (const name of ['content-length', 'content-encoding', 'transfer-encoding', 'set-cookie']) {
+    headers.delete(name)
+  }
+  // The Response constructor throws for a status outside HTTP's range.
+  const isValid = response.status >= 400 && response.status < 600
+  const body = apiKey ? text.replaceAll(apiKey, '[key]') : text
+  return new Response(body, { status: isValid ? response.status : 599, headers })
+}
+
+type Send = (target: { path: string; signal: AbortSignal }, body: string) => Promise<Response>
+
+/**
+ * Returns a function that sends requests of the Responses API unchanged. It returns 404 for a
+ * request that the upstream takes only as a chat. It asks only once for a model that the upstream
+ * does not have there.
+ */
+function createResponsesSender(
+  send: Send,
+): (call: UpstreamCall, native: NativeRequest) => Promise<Response> {
+  const missing = new Set<string>()
+  return async (call, native) => {
+    const { model, signal } = call
+    if (missing.has(model)) return onlyAsChat()
+    const { path, body } = native.build(model, outputTokenLimit(call))
+    const response = await send({ path, signal }, JSON.stringify(body))
+    if (response.ok) return response
+    const text = await response.text()
+    const rejected = parseRejection(response.status, text, body)
+    if (rejected === 'model') missing.add(model)
+    return rejected ? onlyAsChat() : new Response(text, response)
+  }
+}
+
+const onlyAsChat = (): Response => errorResponse(404, 'The upstream takes this only as a chat.')
+
+/** Statuses of a server without the Responses API, or without the model in it. */
+const missingStatuses = [404, 405, 501]
+
+/** Fields that a chat does not have. Some models, or accounts, do not support them. */
+const fieldsOfResponses =
+  /^(include|max_tool_calls|metadata|reasoning\.\w*(summary|context)|stream_options|truncation)\b/
+
+/**
+ * Returns what the upstream rejects: the model, or only this request, whose chat it may take;
+ * undefined for any other error.
+ */
+function parseRejection(
+  status: number,
+  text: string,
+  { tools }: Json,
+): 'model' | 'request' | undefined {
+  const { code, param } = recordOf(parseRecord(text)?.error)
+  const field = asString(param)
+  if (missingStatuses.includes(status)) return field.startsWith('input') ? 'request' : 'model'
+  if (status !== 400) return undefined
+  if (field === 'model') return 'model'
+  const hasTool = recordsIn(tools).some(({ type }) => type !== 'function')
+  const isOfTool = field.startsWith('tools') && hasTool
+  // The reasoning of another upstream, which a chat does not contain.
+  const isSealed = code === 'invalid_encrypted_content'
+  return isSealed || isOfTool || fieldsOfResponses.test(field) ? 'request' : undefined
+}
+
+/** Time for a handshake. */
+const connectMs = 10 * second
+
+/**
+ * Opens a session at `/realtime` below the base URL of an upstream. Returns a response with the
+ * status of a refused handshake. Throws UpstreamError without a response.
+ */
+async function connectRealtime(
+  { name, baseUrl, apiKey }: UpstreamAddress,
+  { model, isBeta, signal }: ConnectRequest,
+): Promise<UpstreamSocket | Response> {
+  const url = new URL(`${baseUrl}/realtime`)
+  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
+  url.searchParams.set('model', model)
+  const headers: Record<string, string> = {}
+  if (apiKey) headers.authorization = `Bearer ${apiKey}`
+  if (isBeta) headers['openai-beta'] = 'realtime=v1'
+  const socket = new WebSocket(url.href, { headers, perMessageDeflate: false })
+  const own = new OwnSocket(socket, apiKey)
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(connectMs)])
+  const status = await handshakeOf(socket, limit)
+  if (status === 'open') return own
+  socket.terminate()
+  if (typeof status === 'number') return new Response(null, { status })
+  const kind = signal.aborted ? classifyNetworkError(signal.reason, signal) : 'refused'
+  throw new UpstreamError(kind, name)
+}
+
+/** Waits for the handshake. Returns its status where it was refused. */
+function handshakeOf(socket: WebSocket, signal: AbortSignal): Promise<'open' | 'failed' | number> {
+  const { promise, resolve } = Promise.withResolvers<'open' | 'failed' | number>()
+  socket.addEventListener('open', () => resolve('open'))
+  socket.addEventListener('close', () => resolve('failed'))
+  socket.addEventListener('error', (event) => {
+    const message = 'message' in event ? String(event.message) : ''
+    const status = Number(/status code: (\d{3})/.exec(message)?.[1])
+    resolve(status >= 300 && status < 600 ? status : 'failed')
+  })
+  signal.addEventListener('abort', () => resolve('failed'))
+  if (signal.aborted) resolve('failed')
+  return promise
+}
+
+class OwnSocket implements UpstreamSocket {
+  private listener: SocketListener | undefined
+  private readonly early: string[] = []
+  private isClosed = false
+
+  constructor(
+    private readonly socket: WebSocket,
+    private readonly secret: string | undefined,
+  ) {
+    socket.addEventListener('message', ({ data }) => this.receive(data))
+    socket.addEventListener('close', () => {
+      this.isClosed = true
+      this.listener?.close()
+    })
+  }
+
+  get bufferedAmount(): number {
+    return this.socket.bufferedAmount
+  }
+
+  send(text: string): void {
+    if (!this.isClosed) this.socket.send(text)
+  }
+
+  pause(): void {
+    this.socket.pause()
+  }
+
+  resume(): void {
+    this.socket.resume()
+  }
+
+  close(): void {
+    this.socket.resume()
+    this.socket.close()
+  }
+
+  listen(listener: SocketListener): void {
+    this.listener = listener
+    for (const text of this.early.splice(0)) listener.message(text)
+    if (this.isClosed) listener.close()
+  }
+
+  private receive(data: unknown): void {
+    const text = typeof data === 'string' ? data : ''
+    // An error may repeat the key of the operator.
+    const safe = this.secret ? text.replaceAll(this.secret, '[key]') : text
+    if (this.listener) this.listener.message(safe)
+    else this.early.push(safe)
+  }
+}

@@ -1,0 +1,168 @@
+import type { Json } from '../../kernel/schema.ts'
+import { errorCodeOf } from '../../kernel/text.ts'
+
+/** The operations of upstreams, as paths below the base URL. */
+export type UpstreamPath =
+  | '/chat/completions'
+  | '/embeddings'
+  | '/moderations'
+  | '/rerank'
+  | '/images/generations'
+  | '/images/edits'
+  | '/images/variations'
+  | '/videos'
+  | '/audio/speech'
+  | '/audio/transcriptions'
+  | '/audio/translations'
+
+export interface UpstreamCall {
+  path: UpstreamPath
+  /** The model's name at this upstream. */
+  model: string
+  /** The client's request; adapters replace `model` and, for streams, `stream_options`. */
+  body: Json | FormData
+  /** The same request in the provider's own format, for adapters of that kind. */
+  native?: NativeRequest
+  /** Output tokens per choice at most. Adapters send it under the upstream's name. */
+  outputTokensMax?: number
+  signal: AbortSignal
+}
+
+/** A request in a provider's own format. Its response has that format, its errors OpenAI's. */
+export interface NativeRequest {
+  /** Returns its path below the base URL and its body, for a model and its output limit. */
+  build(model: string, outputTokensMax: number | undefined): { path: string; body: Json }
+  headers?: Record<string, string>
+}
+
+/** A poll of running work. */
+export interface PollRequest {
+  /** Below the base URL, with the id from the response to `/videos`. */
+  path: `/videos/${string}`
+  signal: AbortSignal
+}
+
+/** The handshake of a realtime session. */
+export interface ConnectRequest {
+  /** The model's name at this upstream. */
+  model: string
+  /** Asks for the events of OpenAI's beta. */
+  isBeta: boolean
+  signal: AbortSignal
+}
+
+export interface SocketListener {
+  message(text: string): void
+  /** The upstream closed the connection, or it broke. */
+  close(): void
+}
+
+/** An open realtime session of an upstream. */
+export interface UpstreamSocket {
+  /** A session has none: see MonitoredUpstream. */
+  readonly status?: undefined
+  /** Bytes that wait for the upstream. */
+  readonly bufferedAmount: number
+  send(text: string): void
+  /** Stops reading, so that the upstream sees the back-pressure of TCP. */
+  pause(): void
+  resume(): void
+  close(): void
+  /** Receives the events from now on, those that came before included. */
+  listen(listener: SocketListener): void
+}
+
+/** A result that an upstream names by its URL, absolute or relative to the base URL. */
+export interface DownloadRequest {
+  url: string
+  bytesMax: number
+  signal: AbortSignal
+}
+
+/** The address of an upstream, and its key. */
+export interface UpstreamAddress {
+  name: string
+  /** Without a trailing slash. */
+  baseUrl: string
+  apiKey?: string
+}
+
+/**
+ * The interface of all adapters. Responses have OpenAI's format and the upstream's own status.
+ * Their bodies are read by pulling and end when `signal` aborts.
+ */
+export interface Upstream {
+  readonly name: string
+  readonly kind: string
+  /** The API of the native requests that it takes. Default: its kind. */
+  readonly nativeApi?: string
+  /** Throws UpstreamError when there is no response. */
+  send(call: UpstreamCall): Promise<Response>
+  /** Returns the fields of a request that it does not send. Undefined where all have an effect. */
+  ignoredFields?(request: Pick<UpstreamCall, 'path' | 'body'>): string[]
+  /**
+   * Returns the state of a video (`/videos/<id>`), or its content (`/videos/<id>/content`). The id
+   * contains all state, so any process may poll. Undefined for upstreams without video. Throws
+   * UpstreamError.
+   */
+  poll?(request: PollRequest): Promise<Response>
+  /**
+   * Opens a realtime session. Returns a response with the status of a refused handshake. Undefined
+   * for upstreams without sessions. Throws UpstreamError.
+   */
+  connect?(request: ConnectRequest): Promise<UpstreamSocket | Response>
+  /**
+   * Downloads a result that a response names by its URL. Undefined for upstreams whose responses
+   * contain all results. Throws for a URL that is neither public nor of this upstream.
+   */
+  download?(request: DownloadRequest): Promise<Response>
+}
+
+/**
+ * refused: no connection. reset: cut before the first byte of a response. timeout and aborted: the
+ * caller's signal. redirect: not followed. unreadable: a response that is not HTTP, so the model
+ * may have run.
+ */
+export type UpstreamErrorKind =
+  'refused' | 'reset' | 'timeout' | 'redirect' | 'aborted' | 'unreadable'
+
+/** A request without a response. The message has the upstream's name, never its address or key. */
+export class UpstreamError extends Error {
+  constructor(
+    readonly kind: UpstreamErrorKind,
+    upstream: string,
+  ) {
+    super(`${upstream}: ${kind}`)
+    this.name = 'UpstreamError'
+  }
+}
+
+/** Classifies an error of `fetch`; `signal` is the caller's. */
+export function classifyNetworkError(error: unknown, signal: AbortSignal): UpstreamErrorKind {
+  if (signal.aborted) return isTimeout(signal.reason) ? 'timeout' : 'aborted'
+  const code = errorCodeOf(error)
+  if (/^(Malformed|Invalid)|header/i.test(code)) return 'unreadable'
+  return /^(ECONNREFUSED|ENOTFOUND|EPROTO|E(HOST|NET)UNREACH)|CERT/.test(code) ? 'refused' : 'reset'
+}
+
+const isTimeout = (reason: unknown): boolean =>
+  reason instanceof Error && reason.name === 'TimeoutError'
+
+/** Returns the handler of a network error, which throws it as an UpstreamError. */
+export const throwUpstreamError =
+  (name: string, signal: AbortSignal) =>
+  (error: unknown): never => {
+    throw new UpstreamError(classifyNetworkError(error, signal), name)
+  }
+
+/** Waits for a response. Throws an UpstreamError without one, and for a redirect. */
+export async function receiveResponse(
+  sent: Promise<Response>,
+  name: string,
+  signal: AbortSignal,
+): Promise<Response> {
+  const response = await sent.catch(throwUpstreamError(name, signal))
+  if (response.status < 300 || response.status >= 400) return response
+  await response.body?.cancel()
+  throw new UpstreamError('redirect', name)
+}

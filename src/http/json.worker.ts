@@ -1,9 +1,0 @@
-import type { WorkerReply } from '../core/worker-pool.ts'
-import { type JsonResult, parseJson } from './json.ts'
-
-declare const self: Worker
-
-self.onmessage = ({ data }: MessageEvent<Uint8Array>) => {
-  const reply: WorkerReply<JsonResult> = { result: parseJson(data) }
-  self.postMessage(reply)
-}

@@ -1,0 +1,149 @@
+import {
+  and,
+  type AnyColumn,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  lt,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
+
+import type { PagePosition } from '../cursor.ts'
+import { lazyFor } from '../lazy.ts'
+import { nano, type NanoUsd } from '../money.ts'
+import { castTo } from './columns.ts'
+import { compiled, compileQuery } from './compile-query.ts'
+import { dialect } from './dialect.ts'
+import type { Db, Engine, Prepared } from './engine.ts'
+
+/**
+ * Returns a query that is prepared once per database. Hot paths use it: an unprepared drizzle query
+ * costs 5.7 times a raw statement, a prepared one 1.13 times.
+ *
+ *     const findKey = prepared((db) =>
+ *       db.select().from(keys).where(eq(keys.hash, sql.placeholder('hash'))).prepare(),
+ *     )
+ *     const [key] = await findKey(db).execute({ hash })
+ */
+export const prepared = <Rows>(build: (db: Db) => Prepared<Rows>): ((db: Db) => Prepared<Rows>) =>
+  dialect === 'sqlite' ? compiled((db) => compileQuery(db, build)) : lazyFor(build)
+
+/** Returns a placeholder for every column of a table: the values of a prepared insert. */
+export const placeholders = <T extends SQLiteTable>(table: T) =>
+  castTo<SQLiteInsertValue<T>>(
+    Object.fromEntries(
+      Object.keys(getTableColumns(table)).map((name) => [name, sql.placeholder(name)]),
+    ),
+  )
+
+/** Returns an exact sum of NanoUsd on both engines; 0 without rows. */
+export const sumOf = (money: AnyColumn | SQL) =>
+  sql<NanoUsd>`coalesce(sum(${money}), 0)`.mapWith((sum) => nano(BigInt(sum)))
+
+/** Returns the number of rows that a query without `returning` changed. */
+export const changedRowCount = (result: unknown): number =>
+  Number(Reflect.get(Object(result), dialect === 'sqlite' ? 'changes' : 'count'))
+
+/**
+ * Caches at most `max` results by name until the next commit, so a result is never older than the
+ * database. Results are frozen because callers share them. PostgreSQL caches nothing: other
+ * processes may write there.
+ */
+export function cacheUntilCommit<Found extends object>(
+  max: number,
+): <Maybe extends Found | undefined>(
+  engine: Engine,
+  name: string,
+  find: () => Promise<Maybe>,
+) => Promise<Maybe | Found> {
+  const caches = new WeakMap<Db, { commits: number | undefined; found: Map<string, Found> }>()
+  return async ({ read, commits }, name, find) => {
+    const now = commits()
+    const before = caches.get(read)
+    const cache = before?.commits === now && before ? before : { commits: now, found: new Map() }
+    caches.set(read, cache)
+    const known = cache.found.get(name)
+    if (known) return known
+    const found = await find()
+    if (found && now !== undefined && now === commits() && cache.found.size < max) {
+      cache.found.set(name, Object.freeze(found))
+    }
+    return found
+  }
+}
+
+const cachedRowsMax = 10_000
+
+/** Finds one row by id with a prepared query and caches it until the next commit. */
+export function lookup<Row extends object>(
+  query: (db: Db) => Prepared<Row[]>,
+): (engine: Engine, id: string) => Promise<Row | undefined> {
+  const keep = cacheUntilCommit<Row>(cachedRowsMax)
+  return (engine, id) =>
+    keep(engine, id, async () => {
+      const [row] = await query(engine.read).execute({ id })
+      return row
+    })
+}
+
+/** Returns the number of rows of a table, or of those that match `where`. */
+export async function countRows(db: Db, table: SQLiteTable, where?: SQL): Promise<number> {
+  const [row] = await db.select({ rows: count() }).from(table).where(where)
+  return row?.rows ?? 0
+}
+
+/** Returns whether a table has a row that matches `where`. */
+export async function hasRows(db: Db, table: SQLiteTable, where?: SQL): Promise<boolean> {
+  const rows = await db
+    .select({ found: sql`1` })
+    .from(table)
+    .where(where)
+    .limit(1)
+  return rows.length > 0
+}
+
+/** Returns the condition for a column of lower-case text that contains a text. */
+export const contains = (column: AnyColumn | SQL, text: string): SQL =>
+  sql`${column} like ${`%${text.replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`} escape '\\'`
+
+/** Returns the condition for rows after a cursor in a list ordered by time and id, newest first. */
+export const isAfterCursor = (
+  { created, id }: Record<keyof PagePosition, AnyColumn>,
+  after: PagePosition | undefined,
+): SQL | undefined =>
+  after && or(lt(created, after.created), and(eq(created, after.created), lt(id, after.id)))
+
+/** Lists the rows of a table that match, after a cursor and newest first. */
+export const listNewest = <T extends SQLiteTable & Record<keyof PagePosition, SQLiteColumn>>(
+  db: Db,
+  table: T,
+  matches: SQL | undefined,
+  limit: number,
+  after?: PagePosition,
+) =>
+  db
+    .select()
+    .from(table)
+    .where(and(matches, isAfterCursor(table, after)))
+    .orderBy(desc(table.created), desc(table.id))
+    .limit(limit)
+
+interface Orderable {
+  orderBy: (...columns: never[]) => unknown
+}
+
+/**
+ * Locks the rows that a select finds until the transaction ends. It locks in the order of `column`
+ * (the primary key), so two transactions cannot deadlock. SQLite has one writer and needs no lock.
+ */
+export function forUpdate<Query extends Orderable>(query: Query, column: AnyColumn): Query {
+  Reflect.apply(query.orderBy, query, [column])
+  if (dialect === 'postgres' && 'for' in query && typeof query.for === 'function') {
+    query.for('update')
+  }
+  return query
+}

@@ -1,0 +1,69 @@
+import type { StoredResponse } from '../../money/idempotency/idempotency.ts'
+import type { Entity } from './entity.ts'
+
+/** A JSON value with a status of its own, or with headers of its own. */
+export class Success<Status extends number = number, Value = unknown> {
+  constructor(
+    readonly status: Status,
+    readonly value: Value,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {}
+}
+
+/** The response of repeatable work, as it is stored under its idempotency key. */
+export class Replay {
+  constructor(readonly response: StoredResponse) {}
+}
+
+/** A text or a file, with its media type among its headers. A null body is no content. */
+export class Content {
+  constructor(
+    readonly body: string | Blob | Uint8Array | AsyncIterable<Uint8Array> | null,
+    readonly headers: Readonly<Record<string, string>>,
+  ) {}
+}
+
+/** A file that clients revalidate by its ETag. */
+export class Revalidated {
+  constructor(readonly entity: Entity) {}
+}
+
+/** Server-sent events. `open` gets the function to call when the stream ends. */
+export class Events {
+  constructor(readonly open: (onEnd: () => void) => ReadableStream<Uint8Array>) {}
+}
+
+/** The outcomes that any operation may have, whatever its schemas say. */
+export type Special = Replay | Content | Revalidated | Events
+
+/** Returns the value of an outcome that is JSON. */
+export function valueOf(outcome: unknown): unknown {
+  if (outcome instanceof Success) return outcome.value
+  return outcome instanceof Replay ? outcome.response.body : outcome
+}
+
+/** Returns the success of an operation that created something (201). */
+export const created = <Value>(value: Value): Success<201, Value> => new Success(201, value)
+
+/** Returns the success of an operation whose work goes on (202). */
+export const accepted = <Value>(value: Value): Success<202, Value> => new Success(202, value)
+
+/** Returns a plain success (200) with headers of its own. */
+export const withHeaders = <Value>(
+  value: Value,
+  headers: Readonly<Record<string, string>>,
+): Success<200, Value> => new Success(200, value, headers)
+
+/** Returns a text of a media type. */
+export const text = (type: string, content: string, headers = {}): Content =>
+  new Content(content, { 'content-type': `${type}; charset=utf-8`, ...headers })
+
+/** Returns the success that has nothing to tell (204). */
+export const nothing = (): Content => new Content(null, {})
+
+/** Returns CSV as a download. Caches must not store it, because it lists payments. */
+export const csv = (name: string, content: string): Content =>
+  text('text/csv', content, {
+    'content-disposition': `attachment; filename="${name}.csv"`,
+    'cache-control': 'no-store',
+  })

@@ -1,0 +1,88 @@
+import type { Config } from '../config/settings.ts'
+import type { Engine } from '../db/engine.ts'
+import {
+  claimTriesPerHour,
+  nameAttack,
+  noteStreamsMax,
+  openHoldsPerKeyMax,
+  realtimeSessionsPerKeyMax,
+  searchesPerMinuteMax,
+  signInsPerAddress,
+  signInsPerAddressAndName,
+  signInsPerDevice,
+  signUpsPerHour,
+  unfundedUploadBytesPerPrefixDay,
+} from '../limits.ts'
+import { ConcurrencyLimit, RateLimit } from '../rate-limit.ts'
+import { type Clock, day, hour, minute } from '../time.ts'
+import { SharedRateLimit, type StrictLimit } from './shared-rate-limit.ts'
+
+/** Requests a minute of a client that the operator slowed down. */
+const slowedRequestsPerMinute = 12
+/** The limit of keys without a limit of their own. */
+const unlimited = Number.MAX_SAFE_INTEGER
+
+export type LimitSettings = Pick<
+  Config,
+  'requestsPerMinute' | 'gatewayRequestsPerMinute' | 'streamsPerAddress'
+>
+
+/** Sets the limits that settings have, after a change of the settings. */
+export function applyLimits(limits: ReturnType<typeof createLimits>, config: LimitSettings): void {
+  limits.apiRequests.max = config.requestsPerMinute
+  limits.gatewayRequests.max = config.gatewayRequestsPerMinute
+  limits.streams.max = config.streamsPerAddress
+}
+
+/**
+ * Creates every limit of calls. Metrics report each by its name here, and docs/security.md lists
+ * them. On PostgreSQL the strict ones count in the database, and shareLimits shares the counts of
+ * the others. Quotas of bytes and money are in the database.
+ */
+export function createLimits(clock: Clock, config: LimitSettings, db: Engine) {
+  const strict = (name: string, max: number, windowMs: number): StrictLimit =>
+    db.kind === 'sqlite'
+      ? new RateLimit(clock, max, windowMs)
+      : new SharedRateLimit({ db, clock }, name, max, windowMs)
+  return { ...limitsOfProcess(clock, config), ...strictLimits(strict) }
+}
+
+const limitsOfProcess = (clock: Clock, config: LimitSettings) => ({
+  /** Agent API requests by address. A request that uses workers counts more: see Client. */
+  apiRequests: new RateLimit(clock, config.requestsPerMinute, minute),
+  /** Gateway requests by address. */
+  gatewayRequests: new RateLimit(clock, config.gatewayRequestsPerMinute, minute),
+  /** Requests of a network, key or account that the operator slowed down. */
+  slowedRequests: new RateLimit(clock, slowedRequestsPerMinute, minute),
+  /** Open event streams by network. */
+  streams: new ConcurrencyLimit(config.streamsPerAddress),
+  /** Open event streams of notes by agent. */
+  noteStreams: new ConcurrencyLimit(noteStreamsMax),
+  /** Gateway requests by key, for keys with a limit of their own. */
+  keyRequests: new RateLimit(clock, unlimited, minute),
+  /** Tokens of gateway calls by key, for keys with a limit of their own. */
+  keyTokens: new RateLimit(clock, unlimited, minute),
+  /** Running paid calls by gateway key. */
+  paidCalls: new ConcurrencyLimit(openHoldsPerKeyMax),
+  /** Realtime sessions by gateway key. */
+  realtimeSessions: new ConcurrencyLimit(realtimeSessionsPerKeyMax),
+})
+
+const strictLimits = (strict: (name: string, max: number, windowMs: number) => StrictLimit) => ({
+  /** Chat requests with web search by account. */
+  searches: strict('searches', searchesPerMinuteMax, minute),
+  /** Bytes that accounts without funds upload, by network. */
+  unfundedUploads: strict('unfundedUploads', unfundedUploadBytesPerPrefixDay, day),
+  /** Wrong passwords by network and name together. */
+  signInsByName: strict('signInsByName', signInsPerAddressAndName, 15 * minute),
+  /** Wrong passwords by network; wrong passkeys and codes by address. */
+  signIns: strict('signIns', signInsPerAddress, hour),
+  /** Wrong passwords by name. They lock nothing: see `nameAttack`. */
+  attackedNames: strict('attackedNames', nameAttack.tenTimes, hour),
+  /** Wrong passwords by person and device. */
+  deviceSignIns: strict('deviceSignIns', signInsPerDevice, 15 * minute),
+  /** New people by address. */
+  signUps: strict('signUps', signUpsPerHour, hour),
+  /** Wrong claim codes by address. */
+  claims: strict('claims', claimTriesPerHour, hour),
+})

@@ -1,0 +1,116 @@
+import type { Configuration } from 'openid-client'
+
+import { LibraryFetcher } from '../../apps/libraries/registry.ts'
+import { Cache } from '../cache.ts'
+import type { Config } from '../config/settings.ts'
+import { Costs } from '../costs.ts'
+import type { Engine } from '../db/engine.ts'
+import type { Signals } from '../db/signals.ts'
+import { SharedResult } from '../lazy.ts'
+import { PdfReader } from '../pdf-reader.ts'
+import { SerialQueue } from '../serial-queue.ts'
+import { type Clock, second } from '../time.ts'
+import { Traffic } from '../traffic.ts'
+import { AppChanges } from './app-changes.ts'
+import { BackupWork } from './backup-work.ts'
+import { BodyArrivals } from './body-arrivals.ts'
+import { ChargedFailures } from './charged-failures.ts'
+import { KeyNetworks } from './key-networks.ts'
+import { createLimits, type LimitSettings } from './limits.ts'
+import { MetricsHistory } from './metrics-history.ts'
+import { NoteSignals } from './note-signals.ts'
+import { Observations } from './observations.ts'
+import { PendingOpens } from './pending-opens.ts'
+import { Reservations } from './reservations.ts'
+import { ResponseCache } from './response-cache.ts'
+import { ResponseItems } from './response-items.ts'
+import { Transcriptions } from './transcriptions.ts'
+
+const handlesMax = 20_000
+/** The pause after a failed discovery of the sign-in provider. */
+const discoveryRestMs = 5 * second
+
+/** The sign-in provider as it described itself, and the client library for it. */
+export interface IdentityProvider {
+  client: typeof import('openid-client')
+  config: Configuration
+}
+
+/** Work on an open connection. */
+export interface OpenSession {
+  /** Begins nothing more, and ends the session when its running work is settled. */
+  stop(): void
+}
+
+/** The memory of one process between requests, beside the parts of AppContext. */
+export type ProcessState = ReturnType<typeof createProcessState>
+
+/** The database, and the signals of its other processes. */
+interface Shared {
+  db: Engine
+  signals: Signals
+}
+
+/**
+ * Creates the memory of a process. A restart loses it. docs/scaling.md has a list of it, with
+ * the reason why several processes on one database are safe. Modules keep at the top level only
+ * what belongs to no context: worker pools, queues of CPU work, and caches of pure functions.
+ */
+export const createProcessState = (
+  clock: Clock,
+  config: LimitSettings & Pick<Config, 'responseCacheMb' | 'libraryRegistry'>,
+  { db, signals }: Shared,
+) => ({
+  /** Requests by part of the server, status and time, since the start: for metrics. */
+  traffic: new Traffic(),
+  /** Requests and model calls of the last day, for the console. */
+  observations: new Observations(clock),
+  /** Metrics of the last day by minute, for the console's charts. */
+  metricsHistory: new MetricsHistory(),
+
+  limits: createLimits(clock, config, db),
+  /** Costs by client, for the console. */
+  costs: new Costs(clock),
+  /** Errors of limits by their names, for metrics. */
+  limitErrors: new Map<string, number>(),
+
+  /** Handles of agents by id. A handle never changes. */
+  agentHandles: new Cache<string>(handlesMax),
+  appChanges: new AppChanges(signals),
+  noteSignals: new NoteSignals(signals),
+  /** Openings of apps that are written to the database in batches; a crash loses them. */
+  pendingOpens: new PendingOpens(),
+  /** Networks of agents' keys that are written in batches; a crash loses seconds. */
+  keyNetworks: new KeyNetworks(),
+  /** The OpenID Connect provider, discovered with the first sign-in. */
+  identityProvider: new SharedResult<IdentityProvider>(clock, discoveryRestMs),
+
+  /** The server stops soon: /readyz says so, while requests are still answered. */
+  isStopping: false,
+  /** Open WebSockets. Each ends when its running work is settled. */
+  sessions: new Set<OpenSession>(),
+  /** Cuts the running calls of upstreams when the server stops. */
+  shutdown: new AbortController(),
+  chargedFailures: new ChargedFailures(clock, signals),
+  /** Settles, once per process, the holds that the process before it left open. */
+  expiredHolds: new SharedResult<unknown>(clock),
+  /** Responses to chats with the field `cache`. */
+  responseCache: new ResponseCache(clock, config.responseCacheMb),
+  /** Items of Responses API results that clients send back by id alone. */
+  responseItems: new ResponseItems(clock),
+  /** Transcriptions of uploaded audio for chats. */
+  transcriptions: new Transcriptions(),
+  /** Reads uploaded PDFs in workers, three at a time. */
+  pdfReader: new PdfReader(),
+  /** Fetches libraries of pages; remembers what it could not fetch, and which files are safe. */
+  libraryFetcher: new LibraryFetcher(config.libraryRegistry),
+
+  /** Bodies that arrive, of which slow ones end. */
+  bodyArrivals: new BodyArrivals(clock),
+  /** Rows and bytes that running writes add to quotas. */
+  reservations: new Reservations(),
+  /** Work on stored files: a sweep never removes a file that a backup is about to copy. */
+  fileWork: new SerialQueue(),
+  /** Backups that the console makes or checks. */
+  backupWork: new BackupWork(),
+})

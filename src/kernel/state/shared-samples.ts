@@ -1,0 +1,76 @@
+import { and, asc, eq, gt, ne } from 'drizzle-orm'
+
+import type { Engine } from '../db/engine.ts'
+import { thisProcess } from '../db/replicas/process.ts'
+import { nano } from '../money.ts'
+import { type Clock, minute } from '../time.ts'
+import type { MetricsHistory, Sample } from './metrics-history.ts'
+import { observedWindows } from './tables.ts'
+
+/** The name of samples among the measurements of servers. */
+const name = 'samples'
+/** Samples of a day of about 30 servers. */
+const samplesMax = 50_000
+const nanoPerUsd = 1_000_000_000n
+
+interface Sampling {
+  db: Engine
+  clock: Clock
+  state: { metricsHistory: MetricsHistory }
+}
+
+type Counts = typeof observedWindows.$inferInsert.counts
+
+const toCounts = ({ upstreamErrors, income, jobs, free, lateMs }: Sample): Counts => ({
+  upstreamErrors: [upstreamErrors],
+  // Whole USD and the rest: a JSON number is exact up to 9 million USD in NanoUsd.
+  income: [Number(income / nanoPerUsd), Number(income % nanoPerUsd)],
+  jobs: [jobs],
+  free: [free],
+  lateMs: [lateMs],
+})
+
+function toSample(at: number, counts: Counts): Sample {
+  const { upstreamErrors = [], income = [], jobs = [], free = [], lateMs = [] } = counts
+  const [usd = 0, rest = 0] = income
+  return {
+    at,
+    upstreamErrors: upstreamErrors[0] ?? 0,
+    income: nano(BigInt(usd) * nanoPerUsd + BigInt(rest)),
+    jobs: jobs[0] ?? 0,
+    free: free[0] ?? 0,
+    lateMs: lateMs[0] ?? 0,
+  }
+}
+
+/** Writes a sample of this process for the consoles of all servers. */
+export async function shareSample({ db }: { db: Engine }, sample: Sample): Promise<void> {
+  if (db.kind === 'sqlite') return
+  const row = { process: thisProcess, name, at: sample.at, counts: toCounts(sample) }
+  await db.tx((tx) => tx.insert(observedWindows).values(row).onConflictDoNothing())
+}
+
+/**
+ * Returns the samples of the last `ms` milliseconds, and one before them, by server: those of this
+ * process first. Servers that have ended are included.
+ */
+export async function readSamples(
+  { db, clock, state }: Sampling,
+  ms: number,
+): Promise<[own: Sample[], ...others: Sample[][]]> {
+  const own = [...state.metricsHistory.samples]
+  if (db.kind === 'sqlite') return [own]
+  const { process, at, counts } = observedWindows
+  const isOther = and(eq(observedWindows.name, name), ne(process, thisProcess))
+  const rows = await db.read
+    .select({ process, at, counts })
+    .from(observedWindows)
+    .where(and(isOther, gt(at, clock.now() - ms - 2 * minute)))
+    .orderBy(asc(at))
+    .limit(samplesMax)
+  const byProcess = Map.groupBy(rows, (row) => row.process)
+  const others = [...byProcess.values()].map((all) =>
+    all.map((row) => toSample(row.at, row.counts)),
+  )
+  return [own, ...others]
+}

@@ -1,0 +1,224 @@
+import { and, eq, lt, type SQL } from 'drizzle-orm'
+
+import { afterCommit } from '../../kernel/db/after-commit.ts'
+import type { Db, Engine } from '../../kernel/db/engine.ts'
+import { databaseErrorKind } from '../../kernel/db/error.ts'
+import { changedRowCount } from '../../kernel/db/query.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { sha256 } from '../../kernel/ids.ts'
+import { isRecord } from '../../kernel/schema.ts'
+import { type Clock, day } from '../../kernel/time.ts'
+import { Claims } from './claims.ts'
+import { storedResponses } from './tables.ts'
+
+/** A response as the client received it, kept for replays. */
+export interface StoredResponse {
+  status: number
+  body: unknown
+}
+
+/** Stores the response inside the transaction that commits the work. */
+export type StoreResponse = (db: Db, response: StoredResponse) => Promise<void>
+
+/**
+ * The exclusive right to run the work of an idempotency key, among all processes of the database.
+ * `slot` names the response without its owner: a row that carries it can store the response after a
+ * crash (`storeIfAbsent`). Undefined without an idempotency key.
+ */
+export interface IdempotencyLock {
+  /** The response of an earlier run of the same request. A stored response needs no release. */
+  readonly stored: StoredResponse | undefined
+  readonly slot: string | undefined
+  readonly store: StoreResponse
+  /** Returns the response of another process that committed first; else throws `error`. */
+  resolveConflict(error: unknown): Promise<StoredResponse>
+  /** Ends the right. `isPending`: the response will still be stored, so no other run may begin. */
+  release(isPending?: boolean): Promise<void> | undefined
+}
+
+/** Returns the key of a request: `ref` of its body, or its header Idempotency-Key. */
+export const idempotencyKeyOf = (
+  { headers }: { headers: Headers },
+  inBody?: string,
+): string | undefined => inBody ?? headers.get('idempotency-key') ?? undefined
+
+const retentionMs = 30 * day
+const pattern = /^[\x21-\x7e]{1,128}$/
+
+const noLock: IdempotencyLock = {
+  stored: undefined,
+  slot: undefined,
+  store: async () => {},
+  resolveConflict: (error) => Promise.reject(error),
+  release: () => undefined,
+}
+
+/** Sorts fields, so that their order does not change the fingerprint. */
+const sortFields = (_key: string, value: unknown): unknown =>
+  isRecord(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value
+
+/**
+ * Runs repeatable work at most once for each idempotency key (a body's `ref`, or the header of
+ * draft-ietf-httpapi-idempotency-key-header). The same key and request replay the stored response;
+ * another request is `ref_conflict`. While the first still runs, a second is `busy`. Errors are not
+ * stored, because failed work leaves nothing behind.
+ */
+export class Idempotency {
+  /** On PostgreSQL, the claims of this process. */
+  readonly claims: Claims | undefined
+  private readonly running = new Set<string>()
+
+  constructor(
+    private readonly db: Engine,
+    private readonly clock: Clock,
+  ) {
+    if (db.kind === 'postgres') this.claims = new Claims(db, clock)
+  }
+
+  /** Runs `work` under an idempotency key. Throws `bad_request`, `busy`, `ref_conflict`. */
+  async run(
+    owner: string,
+    key: string | undefined,
+    request: unknown,
+    work: (store: StoreResponse) => Promise<StoredResponse>,
+  ): Promise<StoredResponse> {
+    const keyLock = await this.acquire(owner, key, request)
+    if (keyLock.stored) return keyLock.stored
+    try {
+      return await work(keyLock.store)
+    } catch (error) {
+      return await keyLock.resolveConflict(error)
+    } finally {
+      await keyLock.release()
+    }
+  }
+
+  /** Locks an idempotency key. Throws `bad_request`, `busy`, `ref_conflict`. */
+  async acquire(
+    owner: string,
+    key: string | undefined,
+    request: unknown,
+  ): Promise<IdempotencyLock> {
+    if (key === undefined) return noLock
+    if (!pattern.test(key)) {
+      const problem =
+        'A ref or Idempotency-Key must be 1 to 128 printable ASCII characters without spaces.'
+      throw new ApiError('bad_request', { problem })
+    }
+    const fingerprint = sha256(JSON.stringify(request, sortFields))
+    const slot = `${fingerprint} ${key}`
+    const find = () => this.find(owner, key, fingerprint)
+    const what = 'The same request'
+    const unlock = this.lockHere(`${owner} ${key}`, what)
+    try {
+      const stored = (await find()) ?? (await this.claim({ owner, ref: key }, what, find))
+      if (stored) unlock()
+      return {
+        stored,
+        slot,
+        store: async (db, response) => {
+          await this.storeSlot(db, owner, slot, response)
+        },
+        resolveConflict: async (error) => {
+          const isConflict = databaseErrorKind(error) === 'unique'
+          const first = isConflict ? await find() : undefined
+          if (first) return first
+          throw error
+        },
+        release: (isPending = false) => {
+          if (!this.claims || isPending) return unlock()
+          return this.claims.release({ owner, ref: key }).then(unlock)
+        },
+      }
+    } catch (error) {
+      unlock()
+      throw error
+    }
+  }
+
+  /** Locks a name among all processes and returns the function that unlocks it. Throws `busy`. */
+  async lock(name: string, what: string): Promise<() => Promise<void> | undefined> {
+    const unlock = this.lockHere(name, what)
+    const claim = { owner: 'lock', ref: name }
+    await this.claim(claim, what, async () => undefined).catch((error: unknown) => {
+      unlock()
+      throw error
+    })
+    return () => (this.claims ? this.claims.release(claim).then(unlock) : unlock())
+  }
+
+  private lockHere(name: string, what: string): () => undefined {
+    if (this.running.has(name)) throw new ApiError('busy', { what })
+    this.running.add(name)
+    return () => void this.running.delete(name)
+  }
+
+  /** Claims a name among the processes of the database. Returns a response that is stored now. */
+  private async claim(
+    name: { owner: string; ref: string },
+    what: string,
+    find: () => Promise<StoredResponse | undefined>,
+  ): Promise<StoredResponse | undefined> {
+    if (!this.claims || (await this.claims.take(name))) return undefined
+    const stored = await find()
+    if (stored) return stored
+    throw new ApiError('busy', { what })
+  }
+
+  private async find(
+    owner: string,
+    key: string,
+    fingerprint: string,
+  ): Promise<StoredResponse | undefined> {
+    const [row] = await this.db.read.select().from(storedResponses).where(isNamed(owner, key))
+    if (!row || row.status === 0) return undefined
+    if (row.request !== fingerprint) throw new ApiError('ref_conflict', { ref: key })
+    return { status: row.status, body: JSON.parse(row.body) }
+  }
+
+  /** Stores the response of work that ended without one, unless the slot has a response. */
+  async storeIfAbsent(
+    db: Db,
+    owner: string,
+    slot: string,
+    response: StoredResponse,
+  ): Promise<void> {
+    const row = this.rowOf(owner, slot, response)
+    if (await this.replaceClaim(db, row)) return
+    await db.insert(storedResponses).values(row).onConflictDoNothing()
+  }
+
+  /** Inserts the response of a slot. Fails when the slot has one. */
+  async storeSlot(db: Db, owner: string, slot: string, response: StoredResponse): Promise<void> {
+    const row = this.rowOf(owner, slot, response)
+    if (!(await this.replaceClaim(db, row))) await db.insert(storedResponses).values(row)
+    afterCommit(db, () => this.claims?.forget(row))
+  }
+
+  private rowOf(owner: string, slot: string, { status, body }: StoredResponse): NewRow {
+    const [request = '', ref = ''] = slot.split(' ')
+    const at = this.clock.now()
+    return { owner, ref, request, status, body: JSON.stringify(body), at, process: null }
+  }
+
+  /** Turns a claim into a response. Returns false where there is no claim. */
+  private async replaceClaim(db: Db, row: NewRow): Promise<boolean> {
+    if (!this.claims) return false
+    const isClaim = and(isNamed(row.owner, row.ref), eq(storedResponses.status, 0))
+    return changedRowCount(await db.update(storedResponses).set(row).where(isClaim)) > 0
+  }
+
+  /** Deletes responses that were stored more than 30 days ago. */
+  async sweep(): Promise<void> {
+    await this.db.tx((db) =>
+      db.delete(storedResponses).where(lt(storedResponses.at, this.clock.now() - retentionMs)),
+    )
+  }
+}
+
+type NewRow = typeof storedResponses.$inferInsert
+
+const isNamed = (owner: string, ref: string): SQL | undefined =>
+  and(eq(storedResponses.owner, owner), eq(storedResponses.ref, ref))

@@ -1,0 +1,27 @@
+import { Type } from '@sinclair/typebox'
+
+import { recordOf } from '../../kernel/schema.ts'
+import type { AppContext } from '../../server/context.ts'
+import { defineRow, type SettlementRow } from '../ledger/settlement-rows.ts'
+
+/** The response that a replay of an idempotency key returns (money/idempotency/idempotency.ts). */
+export const responseRow = defineRow(
+  'response',
+  Type.Object({
+    owner: Type.String(),
+    slot: Type.String(),
+    status: Type.Integer(),
+    body: Type.Unknown(),
+  }),
+  {
+    write: ({ idempotency }: Pick<AppContext, 'idempotency'>, db, { owner, slot, status, body }) =>
+      idempotency.storeSlot(db, owner, slot, { status, body }),
+  },
+)
+
+/** Returns whether a row is the response of an owner's idempotency key, of any request. */
+export function isResponseOf({ kind, data }: SettlementRow, owner: string, key: string): boolean {
+  const response = recordOf(data)
+  const [, ofKey] = String(response.slot).split(' ')
+  return kind === responseRow.kind && response.owner === owner && ofKey === key
+}

@@ -1,0 +1,74 @@
+import { desc, getTableName, sql } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+
+import type { Db, Engine } from '../../kernel/db/engine.ts'
+import { isWriteUnavailable } from '../../kernel/db/error.ts'
+import type { Log } from '../../kernel/log.ts'
+import { accounts, caps, entries, freeDays, holds } from './tables.ts'
+
+/** The ledger's tables with their primary keys. */
+const tables: { table: SQLiteTable; key: SQLiteColumn[] }[] = [
+  { table: accounts, key: [accounts.id] },
+  { table: entries, key: [entries.account, entries.number] },
+  { table: holds, key: [holds.ref] },
+  { table: caps, key: [caps.key, caps.day] },
+  { table: freeDays, key: [freeDays.day] },
+]
+
+type LedgerTable = (typeof tables)[number]
+
+const rowsPerRead = 20_000
+
+/** Finds damaged tables of the ledger, and remembers the first one. */
+export class DamageCheck {
+  /** The table that cannot be read; undefined while none is known. */
+  table: string | undefined
+
+  constructor(private readonly ctx: { db: Engine; log: Log }) {}
+
+  /** Reads the first and the last row of every table. */
+  probe(): Promise<void> {
+    return this.read(async (db, { table, key: [first] }) => {
+      if (!first) return
+      await db.select().from(table).orderBy(first).limit(1)
+      await db.select().from(table).orderBy(desc(first)).limit(1)
+    })
+  }
+
+  /** Reads the rows of every table, in pieces that do not stop the process for long. */
+  scan(): Promise<void> {
+    return this.read(async (db, { table, key }) => {
+      const columns = Object.fromEntries(key.map((column, index) => [`key${index}`, column]))
+      const names = sql.join(key, sql`, `)
+      for (let after: unknown[] | undefined; ;) {
+        const values = after?.map((value) => sql`${value}`)
+        const [last] = await db
+          .select(columns)
+          .from(table)
+          .where(values && sql`(${names}) > (${sql.join(values, sql`, `)})`)
+          .orderBy(...key)
+          .limit(1)
+          .offset(rowsPerRead)
+        if (!last) return
+        after = Object.values(last)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    })
+  }
+
+  private async read(work: (db: Db, one: LedgerTable) => Promise<void>): Promise<void> {
+    const { db, log } = this.ctx
+    for (const one of tables) {
+      if (this.table !== undefined) return
+      try {
+        await work(db.read, one)
+      } catch (error) {
+        // A database that is down is not damaged.
+        if (isWriteUnavailable(error)) return
+        this.table = getTableName(one.table)
+        const why = 'Stop the server and restore a backup: berth restore.'
+        log.error('ledger.damaged', error, { table: this.table, why })
+      }
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+import type { Db } from '../../kernel/db/engine.ts'
+import type { Hold } from './holds.ts'
+
+/** Further rows that a settlement writes in its transaction: a history row, a stored response. */
+export interface SettlementRow {
+  /** The name of its RowKind. */
+  kind: string
+  /** JSON, from which another process writes the same rows. */
+  data: unknown
+  /** A smaller row, for a journal that has no space for `data`. */
+  fallback?: Pick<SettlementRow, 'kind' | 'data'>
+  /** Locks rows that other transactions lock before they pay. */
+  lock?(db: Db): Promise<unknown>
+  /** An ApiError releases the hold instead. */
+  write(db: Db, ended: Hold): Promise<unknown>
+}
+
+/** Creates the rows of one kind, for the settlement and from the journal. */
+export interface RowKind<Context, Data> {
+  kind: string
+  create(ctx: Context, data: Data): SettlementRow
+  /** Throws for data of another version of the program. */
+  parse(ctx: Context, data: unknown): SettlementRow
+}
+
+interface RowWriter<Context, Data> {
+  lock?(ctx: Context, db: Db, data: Data): Promise<unknown>
+  write(ctx: Context, db: Db, data: Data, ended: Hold): Promise<unknown>
+}
+
+/** Defines a kind of settlement rows. `kind` is stored in the journal, so it must not change. */
+export function defineRow<Context, Schema extends TSchema>(
+  kind: string,
+  schema: Schema,
+  { lock, write }: RowWriter<Context, Static<Schema>>,
+): RowKind<Context, Static<Schema>> {
+  const create = (ctx: Context, data: Static<Schema>): SettlementRow => ({
+    kind,
+    data,
+    ...(lock && { lock: (db) => lock(ctx, db, data) }),
+    write: (db, ended) => write(ctx, db, data, ended),
+  })
+  return {
+    kind,
+    create,
+    parse(ctx, data) {
+      if (!Value.Check(schema, data)) throw new Error(`The journal has no valid row ${kind}.`)
+      return create(ctx, data)
+    },
+  }
+}

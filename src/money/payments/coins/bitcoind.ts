@@ -1,0 +1,136 @@
+import type { Config } from '../../../kernel/config/settings.ts'
+import type { Log } from '../../../kernel/log.ts'
+import { itemsOf, lookUp, recordOf } from '../../../kernel/schema.ts'
+import { second } from '../../../kernel/time.ts'
+import { JsonRpc } from '../json-rpc.ts'
+import { otherNetworkProblem, requireList, ServerError } from '../server-pool.ts'
+import { scriptOf } from './addresses.ts'
+import { bitcoinGenesis } from './bitcoin-genesis.ts'
+import type { ObservedPayment, PollInput, PollResult } from './poll.ts'
+import type { StoredInvoice } from './status.ts'
+
+const chains: Record<string, string> = { mainnet: 'main', testnet: 'test' }
+/** Blocks below the confirmed ones that are listed again, for reorganizations. */
+const rescanBlocks = 6
+
+interface BitcoindContext {
+  config: Config
+  coins: { bitcoind(): JsonRpc; watchedScripts: Set<string> }
+}
+
+/** Returns an own bitcoind. Its wallet only watches and has no private keys. */
+export const openBitcoind = (network: string, url: string, log: Log): JsonRpc =>
+  new JsonRpc({
+    urls: [url.replace(/\/$/, '')],
+    setting: 'TOPUP_BTC_RPC_URL',
+    log,
+    proof: {
+      // Litecoin and others have the same names of chains, and the same scripts.
+      calls: [{ method: 'getblockchaininfo' }, { method: 'getblockhash', params: [0] }],
+      findProblem: ([info, hash]) => {
+        const { chain } = recordOf(info)
+        if (typeof chain !== 'string') throw new ServerError('It returned no chain.')
+        const name = lookUp(chains, network) ?? network
+        const genesis = lookUp(bitcoinGenesis, network) ?? hash
+        const isOwn = chain === name && hash === genesis
+        return isOwn ? undefined : otherNetworkProblem(network)
+      },
+    },
+    checkServer: async (request) => {
+      const wallet = recordOf(await request('getwalletinfo'))
+      if (wallet['private_keys_enabled'] === true) {
+        throw new ServerError('Its wallet has private keys. Create one without them.')
+      }
+    },
+  })
+
+/** Finds payments in the wallet of an own bitcoind. */
+export async function pollBitcoind(
+  ctx: BitcoindContext,
+  { cursor, watched, unconfirmed }: PollInput,
+): Promise<PollResult> {
+  const node = ctx.coins.bitcoind()
+  const call = (method: string, ...params: unknown[]) => node.request(method, params)
+  const scripts = new Map<string, StoredInvoice>()
+  for (const invoice of watched) {
+    scripts.set(await scriptOf(ctx.config, invoice.address), invoice)
+  }
+  await watchScripts(call, scripts, ctx.coins.watchedScripts)
+  const depth = ctx.config.topupBtcConfirmations + rescanBlocks
+  const listed = recordOf(await call('listsinceblock', cursor ?? '', depth, true))
+  const { lastblock } = listed
+  if (typeof lastblock !== 'string') throw new ServerError('The server returned no last block.')
+  const rows = requireList(listed['transactions'], 'transactions').map(recordOf)
+  const txs = new Set(rows.map(({ txid }) => String(txid)))
+  const observed: ObservedPayment[] = []
+  for (const tx of txs) observed.push(...(await readOutputs(call, tx, scripts)))
+  return { observed, expected: unconfirmed, cursor: lastblock }
+}
+
+type Call = (method: string, ...params: unknown[]) => Promise<unknown>
+
+/** Adds the scripts that the wallet does not watch yet. */
+async function watchScripts(
+  call: Call,
+  scripts: Map<string, StoredInvoice>,
+  known: Set<string>,
+): Promise<void> {
+  const fresh = [...scripts].filter(([script]) => !known.has(script))
+  if (fresh.length > 0) await importScripts(call, fresh)
+  for (const script of scripts.keys()) known.add(script)
+}
+
+/** Imports scripts with the times of their invoices, from which the wallet reads the blocks. */
+async function importScripts(call: Call, scripts: [string, StoredInvoice][]): Promise<void> {
+  const { descriptors } = recordOf(await call('getwalletinfo'))
+  const requests: object[] = []
+  for (const [scriptPubKey, { created }] of scripts) {
+    const timestamp = Math.floor(created / second)
+    if (descriptors === true) {
+      const info = recordOf(await call('getdescriptorinfo', `raw(${scriptPubKey})`))
+      requests.push({ desc: info['descriptor'], timestamp })
+    } else requests.push({ scriptPubKey, timestamp, watchonly: true })
+  }
+  const method = descriptors === true ? 'importdescriptors' : 'importmulti'
+  for (const result of itemsOf(await call(method, requests))) {
+    const { success, error } = recordOf(result)
+    if (success !== true) throw new ServerError(`${method}: ${String(recordOf(error)['message'])}`)
+  }
+}
+
+async function readOutputs(
+  call: Call,
+  tx: string,
+  scripts: Map<string, StoredInvoice>,
+): Promise<ObservedPayment[]> {
+  const found = recordOf(await call('gettransaction', tx, true, true))
+  const { confirmations, blockheight, blocktime, decoded } = found
+  const depth = Number(confirmations)
+  // A replaced transaction stays in the wallet, but not in the mempool.
+  if (depth < 0 || (depth === 0 && !(await isInMempool(call, tx)))) return []
+  return requireList(recordOf(decoded)['vout'], 'transaction').flatMap((entry) => {
+    const { n, value, scriptPubKey } = recordOf(entry)
+    const invoice = scripts.get(String(recordOf(scriptPubKey)['hex']))
+    const amount = satoshisOf(value)
+    if (!invoice || amount === 0n) return []
+    return {
+      tx,
+      output: Number(n),
+      address: invoice.address,
+      asset: 'BTC' as const,
+      amount,
+      block: depth === 0 ? null : Number(blockheight),
+      confirmations: depth,
+      at: depth === 0 ? undefined : Number(blocktime) * second,
+      invoice,
+    }
+  })
+}
+
+async function isInMempool(call: Call, tx: string): Promise<boolean> {
+  return itemsOf(await call('getrawmempool')).includes(tx)
+}
+
+/** Converts BTC of a JSON number, which has at most eight decimals and 2^53 satoshis. */
+const satoshisOf = (value: unknown): bigint =>
+  typeof value === 'number' && value > 0 ? BigInt(value.toFixed(8).replace('.', '')) : 0n

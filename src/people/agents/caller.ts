@@ -1,0 +1,23 @@
+import { type NanoUsd, zero } from '../../kernel/money.ts'
+import { capOf, type Key } from '../../money/keys/keys.ts'
+import type { Cap } from '../../money/ledger/caps.ts'
+import type { Agent } from './agents.ts'
+import { checkNotPaused, dailyCapOf } from './spending.ts'
+
+/** An agent that acts: with its key, or through its owner on the web. */
+export interface Actor {
+  agent: Agent
+  key?: Key
+}
+
+/** An authenticated agent with its key. */
+export interface Caller extends Actor {
+  key: Key
+}
+
+/** Returns the daily cap for an actor that pays `price`. Throws `paused`. */
+export function capFor({ agent, key }: Actor, price: NanoUsd): Cap {
+  // Paused agents may still use free operations.
+  if (price > zero) checkNotPaused(agent)
+  return key ? capOf(key) : { key: agent.id, max: dailyCapOf(agent) }
+}

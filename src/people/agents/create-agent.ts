@@ -1,0 +1,127 @@
+import { and, eq, gte, or } from 'drizzle-orm'
+
+import type { Db } from '../../kernel/db/engine.ts'
+import { lock } from '../../kernel/db/lock.ts'
+import { countRows } from '../../kernel/db/query.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { newId, sign } from '../../kernel/ids.ts'
+import { nextUtcDay, secondsUntil, utcDay } from '../../kernel/time.ts'
+import * as keys from '../../money/keys/keys.ts'
+import { agentOwner } from '../../money/ledger/accounts.ts'
+import * as ledger from '../../money/ledger/ledger.ts'
+import { startCredits } from '../../money/prices.ts'
+import { type AppContext, initialCap } from '../../server/context.ts'
+import { type Agent, validateAbout } from './agents.ts'
+import { newClaim } from './claims.ts'
+import { generateHandle, skeletonOf, validateHandle } from './handles.ts'
+import { agents } from './tables.ts'
+
+export interface NewAgentInput {
+  handle?: string | undefined
+  about?: string | null | undefined
+}
+
+/**
+ * Creates an agent with a key, whose text is shown once, a claim code and an account with the start
+ * credits, in one transaction (document 1, operation 4). Throws what `checkInput` and `insertAgent`
+ * throw.
+ */
+export async function createAgent(ctx: AppContext, input: NewAgentInput, address: string) {
+  checkInput(ctx, input)
+  const claim = newClaim(ctx)
+  const claimable = { claimHash: claim.hash, claimExpires: claim.expires }
+  return ctx.db.tx(async (db) => {
+    const agent = await insertAgent(ctx, db, input, { address, ...claimable })
+    const { key, text } = await keys.create(db, ctx.clock, {
+      kind: 'agent',
+      owner: agent.id,
+      dailyCap: agent.dailyCap,
+    })
+    return { agent, key, keyText: text, claim }
+  })
+}
+
+/** Throws `bad_handle`, `bad_request` and `try_again`. */
+export function checkInput(ctx: AppContext, { handle, about }: NewAgentInput): void {
+  if (handle !== undefined) validateHandle(handle)
+  validateAbout(about ?? null)
+  ctx.storage.requireFreeSpace(0)
+}
+
+type Origin = { address: string } & Partial<Pick<Agent, 'owner' | 'claimHash' | 'claimExpires'>>
+
+/**
+ * Inserts an agent and its account with the start credits, in a transaction. New agents are counted
+ * by address. Call `checkInput` first. Throws `bad_handle`, `handle_taken`, `keys_address_limit`,
+ * `keys_daily_limit` and `try_again`.
+ */
+export async function insertAgent(
+  ctx: AppContext,
+  db: Db,
+  { handle: requested, about }: NewAgentInput,
+  { address, ...origin }: Origin,
+): Promise<Agent> {
+  const madeFrom = sign(ctx.secret, `address ${address}`)
+  await lock(db, 'new agents')
+  await checkDailyLimits(ctx, db, madeFrom)
+  const handle = requested ?? (await findFreeHandle(db))
+  await checkFree(db, handle)
+  const [agent] = await db
+    .insert(agents)
+    .values({
+      ...origin,
+      id: newId(),
+      handle,
+      dailyCap: initialCap(ctx),
+      skeleton: skeletonOf(handle),
+      about: validateAbout(about ?? null),
+      madeFrom,
+      created: ctx.clock.now(),
+    })
+    .returning()
+  if (!agent) throw new Error('inserting the agent returned no row')
+  const account = await ledger.openOwnerAccount(ctx, db, agentOwner(agent.id))
+  const ref = `start:${agent.id}`
+  await ledger.grant(ctx, db, { account, amount: startCredits, kind: 'start', ref })
+  return agent
+}
+
+async function checkDailyLimits(ctx: AppContext, db: Db, madeFrom: string): Promise<void> {
+  const { keysPerAddressDay, keysPerDay } = ctx.config
+  const now = ctx.clock.now()
+  const today = gte(agents.created, Date.parse(utcDay(now)))
+  const retryAfter = secondsUntil(nextUtcDay(now), now)
+  const fromAddress = and(eq(agents.madeFrom, madeFrom), today)
+  if (keysPerAddressDay && (await countRows(db, agents, fromAddress)) >= keysPerAddressDay) {
+    throw new ApiError('keys_address_limit', { max: keysPerAddressDay, retryAfter })
+  }
+  if (keysPerDay && (await countRows(db, agents, today)) >= keysPerDay) {
+    throw new ApiError('keys_daily_limit', { max: keysPerDay, retryAfter })
+  }
+}
+
+/** Returns the existing handle that equals or resembles this one. */
+async function findSimilarHandle(db: Db, handle: string): Promise<string | undefined> {
+  const [agent] = await db
+    .select({ handle: agents.handle })
+    .from(agents)
+    .where(or(eq(agents.handle, handle), eq(agents.skeleton, skeletonOf(handle))))
+    .limit(1)
+  return agent?.handle
+}
+
+async function checkFree(db: Db, handle: string): Promise<void> {
+  const similar = await findSimilarHandle(db, handle)
+  if (similar === handle) throw new ApiError('handle_taken', { handle })
+  if (similar) throw new ApiError('bad_handle', { why: `"${handle}" looks like a handle in use` })
+}
+
+const handleAttempts = 20
+
+async function findFreeHandle(db: Db): Promise<string> {
+  for (let attempt = 0; attempt < handleAttempts; attempt += 1) {
+    const handle = generateHandle()
+    if (!(await findSimilarHandle(db, handle))) return handle
+  }
+  throw new ApiError('try_again', { why: 'no free handle was found' })
+}

@@ -1,0 +1,57 @@
+import { eq } from 'drizzle-orm'
+
+import { ApiError, rejectRequest } from '../../kernel/errors.ts'
+import { keysPerAgentMax } from '../../kernel/limits.ts'
+import * as keys from '../../money/keys/keys.ts'
+import type { AppContext } from '../../server/context.ts'
+import { notify } from '../notifications/notifications.ts'
+import type { Agent } from './agents.ts'
+import { dailyCapOf } from './spending.ts'
+import { suspensionError } from './suspension.ts'
+import { agents } from './tables.ts'
+
+/**
+ * Creates a key for an agent with the cap of the key `by` that makes it, or of the agent. Throws
+ * `bad_request` past `keysPerAgentMax` keys, `bad_key`, `account_closed` and `account_suspended`.
+ */
+export async function createAgentKey(
+  ctx: AppContext,
+  { id }: Pick<Agent, 'id'>,
+  name: string | undefined,
+  by?: Pick<keys.Key, 'prefix'>,
+): Promise<{ text: string; key: keys.Key }> {
+  keys.validateName(name)
+  return ctx.db.tx(async (db) => {
+    await keys.lockOwner(db, id)
+    const live = await keys.list(db, id)
+    const own = live.find(({ prefix }) => prefix === by?.prefix)
+    if (by && !own) throw new ApiError('bad_key')
+    if (live.length >= keysPerAgentMax)
+      rejectRequest(`The agent has reached the limit of ${keysPerAgentMax} keys. Revoke one first.`)
+    const [agent] = await db.select().from(agents).where(eq(agents.id, id))
+    if (!agent) throw new Error('the owner of the key is no agent')
+    if (agent.closed !== null) throw new ApiError('account_closed')
+    if (agent.suspended !== null) throw suspensionError(agent)
+    const dailyCap = own ? own.dailyCap : dailyCapOf(agent)
+    return keys.create(db, ctx.clock, { kind: 'agent', owner: id, name, dailyCap })
+  })
+}
+
+/** Lists the live keys of an agent with their prefixes as ids. */
+export const listAgentKeys = async (ctx: AppContext, { id }: Pick<Agent, 'id'>) =>
+  (await keys.list(ctx.db.read, id)).map((key) => ({ ...key, id: key.prefix }))
+
+/** Revokes a key of an agent by its prefix. Throws `not_found` and `last_key`. */
+export async function revokeAgentKey(ctx: AppContext, agent: Agent, prefix: string): Promise<void> {
+  await ctx.db.tx(async (db) => {
+    await keys.lockOwner(db, agent.id)
+    const live = await keys.count(db, agent.id)
+    if (!(await keys.revoke(db, ctx.clock, agent.id, prefix))) {
+      throw new ApiError('not_found', { what: 'key', see: 'GET /me/keys lists your keys.' })
+    }
+    if (live === 1) throw new ApiError('last_key')
+    const text = `The key ${prefix} was revoked by another of your keys.`
+    await notify(ctx, db, { to: agent.id, kind: 'key.revoked', text, data: { prefix } })
+  })
+  ctx.keys.forget()
+}

@@ -1,0 +1,102 @@
+import { ApiError, type HostingErrorName } from '../kernel/errors.ts'
+import type { Access, Sender } from '../kernel/http/operation.ts'
+import { keylessBodyBytesMax } from '../kernel/limits.ts'
+import { capOf, type Key, list as listKeys } from '../money/keys/keys.ts'
+import { readApiKey } from '../money/keys/request-key.ts'
+import { identifyClient } from '../money/keys/restrict.ts'
+import { agentAccount } from '../money/ledger/accounts.ts'
+import type { AppContext } from '../server/context.ts'
+import { type Agent, findAgent } from './agents/agents.ts'
+import type { Actor, Caller } from './agents/caller.ts'
+import { recordKeyNetwork } from './agents/key-networks.ts'
+import { suspensionError } from './agents/suspension.ts'
+
+/**
+ * Returns the agent whose key a request has (document 1, section 5).
+ * Throws agents_off, no_key, bad_key, wrong_key_kind, account_closed, account_suspended.
+ */
+async function getCaller(ctx: AppContext, sender: Sender, isClaim = false): Promise<Caller> {
+  checkAgentsOn(ctx)
+  const key = await getKey(ctx, sender)
+  if (key.kind === 'person' && isClaim) throw new ApiError('not_an_agent')
+  if (key.kind !== 'agent') throw new ApiError('wrong_key_kind', { kind: key.kind })
+  const owner = await findAgent(ctx, key.owner)
+  if (!owner) throw new ApiError('bad_key')
+  if (owner.closed !== null) throw new ApiError('account_closed')
+  if (owner.suspended !== null) throw suspensionError(owner)
+  recordKeyNetwork(ctx, owner.id, sender.context.client)
+  return { agent: owner, key }
+}
+
+/** Returns whether the key of a long-lived connection is still neither revoked nor suspended. */
+export const isStillAuthorized = async (ctx: AppContext, caller: Caller): Promise<boolean> =>
+  (await listKeys(ctx.db.read, caller.agent.id)).some(
+    ({ prefix, suspended }) => prefix === caller.key.prefix && suspended === null,
+  )
+
+/** Returns the live key of a request, of any kind. Throws no_key, bad_key, account_closed. */
+export async function getKey(ctx: AppContext, { headers, context }: Sender): Promise<Key> {
+  const text = readApiKey(headers)
+  if (!text) throw new ApiError('no_key')
+  const key = await ctx.keys.find(text)
+  if (!key) throw new ApiError('bad_key')
+  identifyClient(ctx, context.client, key)
+  if (key.revoked === null) return key
+  const owner = key.kind === 'agent' ? await findAgent(ctx, key.owner) : undefined
+  throw new ApiError(owner && owner.closed !== null ? 'account_closed' : 'bad_key')
+}
+
+/** Errors of an agent key, which some public operations read. */
+export const agentKeyErrors = [
+  'agents_off',
+  'no_key',
+  'bad_key',
+  'wrong_key_kind',
+  'account_closed',
+  'account_suspended',
+] as const
+
+/**
+ * The access of an agent key (document 1, section 7, group C). In operations with the error
+ * `not_an_agent`, it replaces `wrong_key_kind` for a personal key (document 1, operation 7).
+ */
+export const agentKey: Access<Caller, HostingErrorName> = {
+  auth: 'agent',
+  errors: [...agentKeyErrors, 'rate_limited'],
+  security: [{ key: [] }],
+  identify: (ctx, sender, { errors }) => getCaller(ctx, sender, errors.includes('not_an_agent')),
+  payerOf: (caller) => ({ account: agentAccount(caller.agent.id), cap: capOf(caller.key) }),
+}
+
+/** The access of an agent: with its key, or through its owner on the web. */
+export const agent: Access<Actor, HostingErrorName> = agentKey
+
+/** The access of anyone. Only operations with the error `agents_off` need an open API. */
+export const anyone: Access<undefined, HostingErrorName> = {
+  auth: 'none',
+  errors: ['rate_limited'],
+  security: [],
+  identify(ctx, _, { errors }) {
+    if (errors.includes('agents_off')) checkAgentsOn(ctx)
+    return undefined
+  },
+  bodyBytesMax: keylessBodyBytesMax,
+}
+
+/** The access of anyone, who may send an agent key to see more. */
+export const reader: Access<Agent | undefined, HostingErrorName> = {
+  ...anyone,
+  async identify(ctx, sender, operation) {
+    await anyone.identify(ctx, sender, operation)
+    return findReader(ctx, sender)
+  },
+}
+
+/** Returns the agent of the key that is sent, if one is. Throws what `agent` throws. */
+export const findReader = async (ctx: AppContext, sender: Sender): Promise<Agent | undefined> =>
+  readApiKey(sender.headers) === undefined ? undefined : (await getCaller(ctx, sender)).agent
+
+/** Throws `agents_off` where the Agent API is off. */
+export function checkAgentsOn(ctx: AppContext): void {
+  if (!ctx.config.agentsOn) throw new ApiError('agents_off')
+}

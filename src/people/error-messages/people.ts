@@ -1,0 +1,88 @@
+import { formatCredits } from '../../kernel/money.ts'
+import { type ErrorRows, retryHint } from './row.ts'
+
+/** Errors of claims, sign-in, accounts and wallets. */
+export const people = {
+  bad_code: {
+    status: 404,
+    message:
+      'This claim code is invalid. Check it, or have the agent create a new one: POST /me/claim.',
+  },
+  code_used: {
+    status: 409,
+    message:
+      'This claim code has already been used. Have the agent create a new one: POST /me/claim.',
+  },
+  code_expired: {
+    status: 410,
+    message: 'This claim code has expired. Have the agent create a new one: POST /me/claim.',
+  },
+  claim_locked: {
+    status: 429,
+    message: (facts) => `Your address sent ${facts.max} wrong claim codes. ${retryHint(facts)}`,
+  },
+  not_signed_in: {
+    status: 401,
+    code: 'no_key',
+    message: ({ signIn }) =>
+      `You are not signed in. Sign in at ${signIn}, or send a personal key as Authorization: Bearer <key>.`,
+  },
+  bad_personal_key: {
+    status: 401,
+    code: 'bad_key',
+    message: ({ account }) =>
+      `This personal key is invalid or revoked. Create a new one at ${account}.`,
+  },
+  cross_site: {
+    status: 403,
+    message:
+      'The request did not come from a current page of this site. Open the page again, or send a personal key.',
+  },
+  bad_sign_in: {
+    status: 401,
+    message: ({ own }) =>
+      own
+        ? 'This password is wrong. Enter it again.'
+        : 'The name or the credentials are wrong. Check both.',
+  },
+  sign_in_locked: {
+    status: 429,
+    message: (facts) => `There were too many attempts. ${retryHint(facts)}`,
+  },
+  name_taken: { status: 409, message: 'This name is taken. Choose another.' },
+  sign_in_stale: {
+    status: 400,
+    message:
+      'This sign-in has expired, has been used, or was started in another browser. Start again.',
+  },
+  sign_in_again: {
+    status: 403,
+    message:
+      'This changes how you sign in and needs a recent sign-in. Sign in again, then come back.',
+  },
+  bad_passkey: { status: 401, message: ({ why }) => `${why} Nothing was changed.` },
+  no_provider: {
+    status: 403,
+    message: ({ why }) => `The sign-in provider did not confirm your identity: ${why}. Try again.`,
+  },
+  provider_silent: {
+    status: 503,
+    message: 'The sign-in provider is not responding. Try again in a minute.',
+  },
+  identity_taken: {
+    status: 409,
+    message:
+      'This sign-in belongs to another account. Sign in to that account with it, or unlink it there.',
+  },
+  last_way_in: {
+    status: 409,
+    message:
+      'This is your only way to sign in. Set a password or add a passkey before you remove it.',
+  },
+  wallet_short: {
+    status: 402,
+    code: 'not_enough_credits',
+    message: ({ needed, available }) =>
+      `This needs ${formatCredits(needed)} credits and you have ${formatCredits(available)}. Nothing was sent. Add money in your wallet on the website, or ask the operator for a grant.`,
+  },
+} satisfies ErrorRows

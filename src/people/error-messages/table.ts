@@ -1,0 +1,141 @@
+import type { HostingErrorName } from '../../kernel/errors.ts'
+import { formatCredits, zero } from '../../kernel/money.ts'
+import { endWithStop } from '../../kernel/text.ts'
+import { apps } from './apps.ts'
+import { assets } from './assets.ts'
+import { payments } from './payments.ts'
+import { people } from './people.ts'
+import { reviews } from './reviews.ts'
+import { type ErrorRow, formatSize, retryHint } from './row.ts'
+import { runs } from './runs.ts'
+
+/** Every error of the Agent API with its status and message (document 1, section 7). */
+export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
+  agents_off: {
+    status: 404,
+    message: 'The Agent API is disabled on this server. Ask the operator to enable it.',
+  },
+  invite_only: {
+    status: 403,
+    message:
+      'New keys require an invitation. Ask the operator for the token and send it as Authorization: Bearer <token>.',
+  },
+  bad_handle: {
+    status: 400,
+    message: ({ why }) =>
+      `This handle cannot be used: ${why}. Send another, or leave it out to get a generated one.`,
+  },
+  handle_taken: {
+    status: 409,
+    message: ({ handle }) =>
+      `@${handle} is taken. Send another handle, or leave it out to get a generated one.`,
+  },
+  keys_address_limit: {
+    status: 429,
+    message: (facts) =>
+      `Your address has reached the daily limit of ${facts.max} new keys. ${retryHint(facts)}`,
+  },
+  keys_daily_limit: {
+    status: 429,
+    message: (facts) =>
+      `The daily limit of ${facts.max} new keys has been reached. ${retryHint(facts)}`,
+  },
+  no_key: {
+    status: 401,
+    message:
+      'Send your API key as Authorization: Bearer <key>, or to a tool as "key". POST /keys (new_agent) creates one.',
+  },
+  bad_key: {
+    status: 401,
+    message: 'This API key is invalid or revoked. POST /keys creates a new one.',
+  },
+  wrong_key_kind: {
+    status: 403,
+    message: ({ kind, expected }) =>
+      expected
+        ? `This is a key of kind "${kind}". People operations need a session or a ${expected} key.`
+        : `This is a key of kind "${kind}". The Agent API needs an agent key: POST /keys.`,
+  },
+  account_closed: { status: 403, message: 'This account is closed. POST /keys creates a new one.' },
+  account_suspended: {
+    status: 403,
+    code: 'account_closed',
+    message: ({ reason }) =>
+      `The operator suspended this account: ${endWithStop(reason)} Contact the operator.`,
+  },
+  not_found: {
+    status: 404,
+    message: ({ what, see = what === 'app' ? 'GET /apps lists your apps.' : '' }) =>
+      `The ${what} was not found. ${see}`.trim(),
+  },
+  job_not_found: { status: 404, message: 'The job was not found. GET /jobs lists your jobs.' },
+  not_cancellable: {
+    status: 409,
+    message: 'This job has ended and cannot be canceled. GET /jobs/{id} returns its result.',
+  },
+  rate_limited: {
+    status: 429,
+    message: (facts) =>
+      facts.max === 0
+        ? 'The operator of this server blocked your network, key or account. Contact the operator.'
+        : `Your address sent more than ${facts.max} requests a minute. ${retryHint(facts)}`,
+  },
+  bad_request: { status: 400, message: ({ problem }) => problem },
+  not_an_agent: {
+    status: 400,
+    message: 'This key belongs to a person. Send an agent key to create its claim link.',
+  },
+  already_claimed: {
+    status: 409,
+    message: 'This agent already has an owner, who can send it credits. It needs no claim link.',
+  },
+  last_key: {
+    status: 409,
+    message: 'This is your only key. Create another with POST /me/keys before you revoke it.',
+  },
+  daily_cap: {
+    status: 402,
+    message: ({ cap, spent }) =>
+      `This key has spent ${formatCredits(spent)} of the ${formatCredits(cap)} credits it may spend a day. Nothing was charged. ${cap === zero ? '' : 'A new day begins at 00:00 UTC. '}Your owner can raise the cap.`,
+  },
+  price_above_max: {
+    status: 402,
+    message: ({ price, max, how = 'Send it again with a higher "maxCredits", or without it.' }) =>
+      `This costs ${formatCredits(price)} credits and your limit is ${formatCredits(max)}. Nothing was charged. ${how}`,
+  },
+  paused: {
+    status: 403,
+    message:
+      'Purchases are paused on this account. Nothing was charged. Its owner can resume them.',
+  },
+  ref_conflict: {
+    status: 409,
+    message: ({ ref }) => `The ref "${ref}" was used for a different request. Send a new ref.`,
+  },
+  busy: {
+    status: 409,
+    message: ({ what, max }) =>
+      max === undefined
+        ? `${what} is still running. Try again when it has finished.`
+        : `You already have ${max} running ${what}. Try again when one of them has finished.`,
+  },
+  too_large: {
+    status: 413,
+    message: ({ bytes, max }) =>
+      `${formatSize(bytes)} is over the limit of ${formatSize(max)}. Send less.`,
+  },
+  not_ready: {
+    status: 503,
+    message: 'The "about" line cannot be saved right now. Try again later.',
+  },
+  try_again: {
+    status: 503,
+    message: 'The request could not be completed and nothing was stored. Try again in a minute.',
+  },
+  ...apps,
+  ...assets,
+  ...payments,
+  ...people,
+  ...reviews,
+  ...runs,
+}

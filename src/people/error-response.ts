@@ -1,0 +1,94 @@
+import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
+
+import { isWriteUnavailable } from '../kernel/db/error.ts'
+import { ApiError, type HostingErrorName } from '../kernel/errors.ts'
+import { methodList } from '../kernel/http/allowed-methods.ts'
+import { oneOf } from '../kernel/schema.ts'
+import type { ErrorRow } from './error-messages/row.ts'
+import { errorTable } from './error-messages/table.ts'
+
+/** Returns the status and the body of an error (document 1, section 7). */
+export function errorEnvelope<N extends HostingErrorName>(error: ApiError<N>) {
+  const row: ErrorRow<N> = errorTable[error.errorName]
+  const { message } = row
+  const text = typeof message === 'string' ? message : message(...error.details)
+  const fields = row.details?.(...error.details)
+  return { status: row.status, body: { error: text, code: row.code ?? error.errorName, ...fields } }
+}
+
+/** Returns the response to an error, with the headers for a retry. */
+export function apiErrorResponse<N extends HostingErrorName>(error: ApiError<N>): Response {
+  const { status, body } = errorEnvelope(error)
+  const { retryAfter }: { retryAfter?: number } = error.details[0] ?? {}
+  const headers: Record<string, string> = {}
+  if (status === 401) headers['www-authenticate'] = 'Bearer'
+  if (status === 429) headers['retry-after'] = String(retryAfter ?? 60)
+  if (status === 409 && retryAfter !== undefined) headers['retry-after'] = String(retryAfter)
+  // Its message says "in a minute".
+  if (error.errorName === 'try_again') headers['retry-after'] = '60'
+  if (status === 202) headers['retry-after'] = '2'
+  return Response.json(body, { status, headers })
+}
+
+/**
+ * Returns the response to any error. A database or disk that is temporarily unable to write gives
+ * `try_again`. `internalError` responds to errors that are not of this API.
+ */
+export function errorResponse(error: unknown, internalError: () => Response): Response {
+  const known = knownError(error)
+  return known ? apiErrorResponse(known) : internalError()
+}
+
+/** Returns the error of this API that an error is for its client; undefined for a fault. */
+export function knownError(error: unknown): ApiError<HostingErrorName> | undefined {
+  if (isHostingError(error)) return error
+  return isWriteUnavailable(error) ? new ApiError('try_again', {}) : undefined
+}
+
+/** Returns whether an error is in the table of this API. */
+export const isHostingError = (error: unknown): error is ApiError<HostingErrorName> =>
+  error instanceof ApiError && Object.hasOwn(errorTable, error.errorName)
+
+/** Returns the body of an internal error. Its cause is only in the log, under `requestId`. */
+export const internalErrorBody = (requestId: string) => ({
+  error: `Internal error. Nothing was charged. Send the operator this request id: ${requestId}`,
+  code: 'internal',
+})
+
+export const internalErrorResponse = (requestId: string): Response =>
+  Response.json(internalErrorBody(requestId), { status: 500 })
+
+/** Returns the response to a path without this method: 405 with `allowed`, or 404 without any. */
+export function unknownOperationResponse(
+  method: string,
+  path: string,
+  { allowed, baseUrl }: { allowed: readonly string[]; baseUrl: string },
+): Response {
+  const list = `GET ${baseUrl} lists the operations.`
+  if (allowed.length === 0) {
+    const error = `${method} ${path} does not exist. ${list}`
+    return Response.json({ error, code: 'not_found' }, { status: 404 })
+  }
+  const error = `${path} does not support ${method}. Use ${methodList(allowed)}. ${list}`
+  const headers = { allow: allowed.join(', ') }
+  return Response.json({ error, code: 'method_not_allowed' }, { status: 405, headers })
+}
+
+/** A status has several codes, and each field comes with some of them. */
+const optional = (fields: TProperties = {}): TProperties =>
+  Type.Partial(Type.Object(fields)).properties
+
+/** Returns the schemas of an operation's errors, by status. */
+export function errorSchemas(names: readonly HostingErrorName[]): Record<number, TSchema> {
+  const byStatus = Map.groupBy(names, (name) => errorTable[name].status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, group]) => [
+      status,
+      Type.Object({
+        error: Type.String({ description: 'What to do next.' }),
+        code: oneOf([...new Set(group.map((name) => errorTable[name].code ?? name))]),
+        ...Object.assign({}, ...group.map((name) => optional(errorTable[name].fields))),
+      }),
+    ]),
+  )
+}

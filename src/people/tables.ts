@@ -1,0 +1,110 @@
+import {
+  flag,
+  index,
+  integer,
+  primaryKey,
+  table,
+  text,
+  time,
+  uniqueIndex,
+} from '../kernel/db/columns.ts'
+
+/** People that sign in on the web. */
+export const people = table('people', {
+  id: text('id').primaryKey(),
+  /** A name or an email address in lower case. */
+  name: text('name').notNull().unique(),
+  /** An argon2id hash; null for people that sign in otherwise. */
+  password: text('password'),
+  operator: flag('operator').notNull().default(false),
+  /** The gateway account that holds this person's credits. */
+  wallet: text('wallet').notNull().unique(),
+  created: time('created').notNull(),
+  /** When and why the operator suspended the person. */
+  suspended: time('suspended'),
+  suspendedFor: text('suspended_for'),
+})
+
+/** Sessions of browsers. Only the SHA-256 of the cookie is stored. */
+export const sessions = table(
+  'sessions',
+  {
+    id: text('id').primaryKey(),
+    hash: text('hash').notNull().unique(),
+    person: text('person').notNull(),
+    /** The User-Agent. */
+    browser: text('browser').notNull(),
+    created: time('created').notNull(),
+    seen: time('seen').notNull(),
+    expires: time('expires').notNull(),
+  },
+  (t) => [
+    index('sessions_person').on(t.person, t.created),
+    index('sessions_expires').on(t.expires),
+  ],
+)
+
+/** One-time codes that set a new password. */
+export const recoveryCodes = table(
+  'recovery_codes',
+  { hash: text('hash').primaryKey(), person: text('person').notNull() },
+  (t) => [index('recovery_codes_person').on(t.person)],
+)
+
+/** Public keys of passkeys (WebAuthn Level 3, 4). */
+export const passkeys = table(
+  'passkeys',
+  {
+    id: text('id').primaryKey(),
+    /** The credential id, base64url. */
+    credential: text('credential').notNull().unique(),
+    person: text('person').notNull(),
+    name: text('name').notNull(),
+    /** COSE, base64url. */
+    publicKey: text('public_key').notNull(),
+    /** The signature counter; 0 for devices without one. */
+    counter: integer('counter').notNull(),
+    created: time('created').notNull(),
+    seen: time('seen'),
+  },
+  (t) => [index('passkeys_person').on(t.person, t.created)],
+)
+
+/** Accounts at the sign-in provider, identified by issuer and subject together. */
+export const identities = table(
+  'identities',
+  {
+    id: text('id').primaryKey(),
+    issuer: text('issuer').notNull(),
+    subject: text('subject').notNull(),
+    person: text('person').notNull(),
+    /** The name at the provider when it was linked. */
+    name: text('name').notNull(),
+    created: time('created').notNull(),
+  },
+  (t) => [
+    uniqueIndex('identities_subject').on(t.issuer, t.subject),
+    index('identities_person').on(t.person),
+  ],
+)
+
+/** Used tickets, kept until they expire. */
+export const usedTickets = table(
+  'used_tickets',
+  { hash: text('hash').primaryKey(), expires: time('expires').notNull() },
+  (t) => [index('used_tickets_expires').on(t.expires)],
+)
+
+/** Makers that people follow. */
+export const follows = table(
+  'follows',
+  {
+    person: text('person').notNull(),
+    /** The ID of the agent. */
+    maker: text('maker').notNull(),
+    created: time('created').notNull(),
+    /** Items that came to Explore until then are read. */
+    seen: time('seen').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.person, t.maker] }), index('follows_maker').on(t.maker)],
+)

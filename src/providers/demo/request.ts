@@ -1,9 +1,0 @@
-import type { Json } from '../../core/schema.ts'
-
-/** A request to the demo. Its fields alone determine the response. */
-export interface DemoRequest {
-  model: string
-  body: Json
-  /** Seconds since 1970. */
-  created: number
-}

@@ -1,0 +1,41 @@
+import { environmentForUpstreams } from '../../kernel/config/load.ts'
+import type { Config } from '../../kernel/config/settings.ts'
+import { operatorLink } from '../../people/people.ts'
+import { serve } from '../http/server.ts'
+import { printBanner } from './first-run.ts'
+
+/** `berth serve`: serves until SIGTERM or SIGINT. Throws FolderInUse and PortInUse. */
+export async function serveUntilSignal(config: Config, json: boolean): Promise<void> {
+  restartForUpstreams(config)
+  const server = await serve(config)
+  const { urls, log } = server.ctx
+  const operatorUrl = await operatorLink(server.ctx)
+  const stop = (): void => void server.stop().then(() => process.exit(0))
+  process.once('SIGTERM', stop)
+  process.once('SIGINT', stop)
+  // A rejection without a handler ends one piece of work. All others go on.
+  process.on('unhandledRejection', (error) => log.error('unhandled', error))
+  const ready = {
+    origin: server.origin,
+    baseUrl: urls.base,
+    gatewayUrl: urls.gateway,
+    appUrl: urls.app,
+    mcpUrl: urls.mcp,
+    pid: process.pid,
+    ...(operatorUrl && { operatorUrl }),
+  }
+  process.stdout.write(
+    json ? `${JSON.stringify(ready)}\n` : await printBanner(server.ctx, server.send),
+  )
+  // Up to here the binary compiles little of what it runs: see scripts/build.
+  Bun.unsafe.setJITPolicy(1)
+}
+
+/** Starts this process again, with the same id, where Bun would allow too few upstream requests. */
+function restartForUpstreams(config: Config): void {
+  const env = environmentForUpstreams(config)
+  const script = Bun.isStandaloneExecutable ? [] : [...process.execArgv, Bun.main]
+  const args = [process.execPath, ...script, ...Bun.argv.slice(2)]
+  // Windows has no execve: Bun's default limit stays in force there.
+  if (env) process.execve?.(process.execPath, args, env)
+}

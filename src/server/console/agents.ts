@@ -1,0 +1,115 @@
+import { makeCursor, takePage } from '../../kernel/cursor.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { html, type Part } from '../../kernel/html.ts'
+import { agentOwner } from '../../money/ledger/accounts.ts'
+import type { Agent } from '../../people/agents/agents.ts'
+import { listAgents } from '../../people/agents/listing.ts'
+import { isPausedByOperator } from '../../people/agents/spending.ts'
+import { namesOf } from '../../people/listing.ts'
+import { searchTerm, section } from '../../site/components.ts'
+import { formatBytes, renderDate } from '../../site/format.ts'
+import type { Form } from '../../site/forms.ts'
+import type { Page } from '../../site/layout.ts'
+import { createdCursor, cursorPager, dataTable, emptyState } from '../../site/lists.ts'
+import { redirectTo, type UserRequest } from '../../site/session.ts'
+import { findAgentCase } from '../operator/cases.ts'
+import { applyDecision } from './access.ts'
+import {
+  accountSummary,
+  appTable,
+  badge,
+  consolePage,
+  decisionForm,
+  decisionHistory,
+  type DecisionOption,
+  getCredits,
+  searchCharsMax,
+  searchForm,
+} from './components.ts'
+import { decidedNotice, decidedPath } from './undo.ts'
+
+const rowsShown = 30
+
+const pauseLabel = (by: NonNullable<Agent['pausedBy']>): string =>
+  by === 'both' ? 'paused by its owner and the operator' : `paused by the ${by}`
+
+const stateBadges = ({ closed, suspended, pausedBy }: Agent): Part => [
+  closed !== null && badge('closed', 'bad'),
+  suspended !== null && badge('suspended', 'bad'),
+  pausedBy !== null && badge(pauseLabel(pausedBy)),
+  closed === null && suspended === null && pausedBy === null && badge('active', 'good'),
+]
+
+/** Renders agents, newest first, filtered by handle. Throws `bad_request`. */
+export async function agentsPage(req: UserRequest): Promise<Page> {
+  const { ctx, query } = req
+  const q = searchTerm(query, searchCharsMax)
+  const found = await listAgents(ctx, rowsShown + 1, { q, after: createdCursor(query) })
+  const { page, next } = takePage(found, rowsShown, (one) => makeCursor(one.created, one.id))
+  const ownerIds = page.flatMap(({ owner }) => owner ?? [])
+  const owners = await namesOf(ctx, ownerIds)
+  const credits = await Promise.all(page.map((agent) => getCredits(ctx, agentOwner(agent.id))))
+  const row = (agent: Agent, at: number): Part[] => [
+    html`<a href="/console/agents/${agent.handle}">@${agent.handle}</a>`,
+    stateBadges(agent),
+    html`<bdi>${agent.owner === null ? '–' : owners.get(agent.owner)}</bdi>`,
+    credits[at],
+    formatBytes(agent.storedBytes),
+    renderDate(agent.created),
+  ]
+  const heads = ['Agent', 'State', 'Owner', { number: 'Credits' }, { number: 'Storage' }, 'Created']
+  const none =
+    q === undefined
+      ? emptyState('No agents yet', 'Agents register with the prompt on the home page.')
+      : emptyState('No agents found', html`No handle contains “<bdi>${q}</bdi>”.`)
+  const main = html`${searchForm('/console/agents', 'Search by handle', q)}
+  ${dataTable('Agents', heads, page.map(row), none)}
+  ${cursorPager(query, '/console/agents', next, { q })}`
+  return consolePage({ place: '/console/agents', title: 'Agents', main })
+}
+
+/** Renders an agent with its decisions. Throws `not_found`. */
+export async function agentPage(
+  req: UserRequest,
+  handle: string,
+  message?: string,
+  submitted?: Form,
+): Promise<Page> {
+  const known = await findAgentCase(req.ctx, handle)
+  if (!known) throw new ApiError('not_found', { what: 'agent' })
+  const { agent, apps: agentApps, decisions } = known
+  const owner = agent.owner && (await namesOf(req.ctx, [agent.owner])).get(agent.owner)
+  const options: DecisionOption[] = [
+    agent.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Unsuspend'],
+    isPausedByOperator(agent) ? ['resume', 'Resume spending'] : ['pause', 'Pause spending'],
+  ]
+  const decision = {
+    action: `/console/agents/${agent.handle}`,
+    hint: 'Required for a suspension. The agent receives it. A paused agent cannot spend credits.',
+    why: submitted?.text('why'),
+    error: message,
+  }
+  const stats: [string, Part][] = [
+    ['Credits', await getCredits(req.ctx, agentOwner(agent.id))],
+    ['Storage', formatBytes(agent.storedBytes)],
+  ]
+  const main = html`${decidedNotice(req, decision.action)}
+    <p class="lead">
+      ${stateBadges(agent)} ${owner ? html`Owned by <bdi>${owner}</bdi>` : 'Unclaimed'} · Created
+      ${renderDate(agent.created)}
+    </p>
+    ${accountSummary(agent, stats, `@${agent.handle}`)}
+    ${section('Actions', html`${agent.closed === null ? decisionForm(req.token, decision, options) : html`<p class="small">This account is closed.</p>`}`)}
+    ${section('Latest apps', appTable(agentApps))} ${decisionHistory(decisions)}`
+  // The form shows the error; a closed account has none.
+  const pageMessage = agent.closed === null ? undefined : message
+  const title = `@${agent.handle}`
+  return consolePage({ place: '/console/agents', title, message: pageMessage, main })
+}
+
+/** Throws `not_found` for an unknown decision, `bad_request`. */
+export async function decideAgent(req: UserRequest, handle: string, form: Form): Promise<Response> {
+  const decision = { name: form.text('decision'), item: `@${handle}`, why: form.text('why') }
+  await applyDecision(req, ['suspend', 'unsuspend', 'pause', 'resume'], decision)
+  return redirectTo(decidedPath(`/console/agents/${handle}`, decision.name, decision.item))
+}

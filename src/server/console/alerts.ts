@@ -1,0 +1,101 @@
+import { signingSecret } from '../../apps/me/hooks/signing.ts'
+import { html, type Part } from '../../kernel/html.ts'
+import { lookUp } from '../../kernel/schema.ts'
+import { listAlerts, type StoredAlert } from '../../kernel/state/alerts.ts'
+import { copyLine, section } from '../../site/components.ts'
+import { renderDateTime } from '../../site/format.ts'
+import { button, type Form, form, notice, rejectForm } from '../../site/forms.ts'
+import type { Page } from '../../site/layout.ts'
+import { dataTable } from '../../site/lists.ts'
+import { redirectTo, type UserRequest } from '../../site/session.ts'
+import {
+  alertHook,
+  alertTriesMax,
+  type Condition,
+  readConditions,
+  sendTestAlert,
+  type SharedCondition,
+} from '../operator/alerts.ts'
+import { badge, consolePage, settingLink } from './components.ts'
+import { silentNote } from './servers.ts'
+
+const place = '/console/alerts'
+
+/** Conditions with the setting of their threshold. */
+const conditions: Record<Condition['name'], [label: string, setting?: string]> = {
+  errors: ['Share of server errors', 'ALERT_ERROR_PERCENT'],
+  latency: ['Slow responses (p95)', 'ALERT_P95_MS'],
+  disk: ['Free disk space', 'ALERT_DISK_FREE_BYTES'],
+  files: ['Stored files'],
+  upstreams: ['Paused upstreams'],
+  payments: ['Payments and their servers'],
+}
+
+function delivery(stored: StoredAlert | undefined, hasReceiver: boolean): Part {
+  if (!stored) return false
+  if (stored.isSent) return 'sent'
+  if (!hasReceiver) return 'no receiver'
+  const tries = `${stored.tries} of ${alertTriesMax} attempts`
+  return stored.problem === null ? 'waiting' : `${stored.problem}, ${tries}`
+}
+
+/** Renders the conditions, and the receiver of the alerts. */
+export async function alertsPage(req: UserRequest, message?: string): Promise<Page> {
+  const { ctx, token, query } = req
+  const [{ conditions: current, ...others }, stored] = await Promise.all([
+    readConditions(ctx),
+    listAlerts(ctx),
+  ])
+  const hasReceiver = ctx.config.alertWebhookUrl !== ''
+  const row = ({ name, isFiring, texts }: SharedCondition): Part[] => {
+    const [label, setting] = conditions[name]
+    const alert = stored.find((one) => one.name === name)
+    const isOpen = alert !== undefined && alert.resolved === null
+    return [
+      html`${label}
+      ${setting !== undefined && html`<div class="small">${settingLink(setting)}</div>`}`,
+      badge(isOpen || isFiring ? 'alert' : 'ok', isOpen || isFiring ? 'bad' : 'good'),
+      texts.map((text) => html`<div>${text}</div>`),
+      isOpen && renderDateTime(alert.since),
+      delivery(alert, hasReceiver),
+    ]
+  }
+  const heads = [{ long: 'Condition' }, 'State', { long: 'Now' }, 'Since', 'Webhook']
+  const sent = query.get('sent') === 'test' && notice('The receiver accepted the test.')
+  const main = html`${sent || undefined} ${silentNote(others)}
+  ${dataTable('Alerts', heads, current.map(row))}
+  ${section('Webhook', receiver(req, token, hasReceiver))}`
+  const lead =
+    'Conditions are checked each minute. An alert is sent once, and once when it is over.'
+  return consolePage({ place, title: 'Alerts', lead, message, main, scripts: ['copy-line.js'] })
+}
+
+function receiver({ ctx }: UserRequest, token: string, hasReceiver: boolean): Part {
+  return html`<p>
+      ${hasReceiver ? html`Alerts are posted to ${settingLink('ALERT_WEBHOOK_URL')}.` : html`Set ${settingLink('ALERT_WEBHOOK_URL')} to receive alerts.`}
+      Each has the headers of Standard Webhooks and the fields
+      <code>type</code> (<code>alert.firing</code>, <code>alert.resolved</code>,
+      <code>alert.test</code>), <code>text</code> and <code>data</code>.
+    </p>
+    ${hasReceiver && form(token, `${place}/test`, button('Send test', 'quiet'), 'act')}
+    <details>
+      <summary>Signing secret</summary>
+      ${copyLine(signingSecret(ctx, alertHook), 'Signing secret')}
+    </details>`
+}
+
+/** Sends a test. Throws `bad_request` with the reason for which it failed. */
+export async function testAlert({ ctx }: UserRequest, _submitted: Form): Promise<Response> {
+  if (ctx.config.alertWebhookUrl === '') rejectForm('Set ALERT_WEBHOOK_URL first.')
+  const problem = await sendTestAlert(ctx)
+  if (problem !== null) {
+    rejectForm(`The test was not delivered: ${lookUp(reasons, problem) ?? problem}.`)
+  }
+  return redirectTo(`${place}?sent=test`)
+}
+
+const reasons: Record<string, string> = {
+  inside: 'the address is private; HOOKS_TO_PRIVATE allows that',
+  address: 'the address is not http or https',
+  redirects: 'the receiver redirects',
+}

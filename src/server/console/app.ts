@@ -1,0 +1,182 @@
+import { sanctionedAt } from '../../apps/appeal/appeals.ts'
+import type { Appeal } from '../../apps/appeal/appeals.ts'
+import type { App, Version } from '../../apps/apps.ts'
+import { isFeatured } from '../../apps/explore/featured.ts'
+import { reportReasons } from '../../apps/moderation/reasons.ts'
+import type { Report } from '../../apps/moderation/reports.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { decisionReasonCharsMax } from '../../kernel/limits.ts'
+import { itemUrl } from '../../people/app-url.ts'
+import { isPackKind } from '../../people/kinds.ts'
+import { section } from '../../site/components.ts'
+import { formatBytes, renderDateTime } from '../../site/format.ts'
+import { button, type Form, form, hiddenField, textArea } from '../../site/forms.ts'
+import type { Page } from '../../site/layout.ts'
+import { dataTable } from '../../site/lists.ts'
+import type { UserRequest } from '../../site/session.ts'
+import { type AppCase, findAppCase } from '../operator/cases.ts'
+import type { Decision } from '../operator/decisions.ts'
+import {
+  badge,
+  consolePage,
+  decisionForm,
+  decisionHistory,
+  type DecisionOption,
+  stateBadge,
+} from './components.ts'
+import { decidedNotice } from './undo.ts'
+
+/** The stored reason starts with the verdict. */
+const replyCharsMax = decisionReasonCharsMax - 'grant '.length
+
+/** Decisions on an appeal. */
+export const verdicts: ReadonlySet<string> = new Set(['grant', 'deny'])
+
+/** All decisions about an app. */
+export const appDecisions: Decision[] = [
+  'takedown',
+  'restore',
+  'hold',
+  'release',
+  'dismiss',
+  'rescan',
+  'decide',
+]
+
+/** Returns the decisions that apply to the app's state. */
+function decisionOptions({ app, reports }: AppCase): DecisionOption[] {
+  const rescan: DecisionOption = ['rescan', 'Rescan']
+  const consequence = 'Closed reports cannot be reopened.'
+  const dismiss: DecisionOption = ['dismiss', 'Dismiss reports', consequence]
+  if (app.takenDown !== null) return [['restore', 'Restore']]
+  if (app.closed !== null) return []
+  return [
+    app.quarantinedAt === null ? ['hold', 'Quarantine'] : ['release', 'Release'],
+    ['takedown', 'Take down'],
+    ...(reports.length > 0 ? [dismiss] : []),
+    rescan,
+  ]
+}
+
+const reportItem = ({ at, reason, text, contact }: Report): Html =>
+  html`<li>
+    <strong>${reportReasons[reason]}</strong> <span class="small">${renderDateTime(at)}</span>
+    ${text !== '' && html`<p><bdi>${text}</bdi></p>`}
+    ${contact !== null && html`<p class="small">Contact: <bdi>${contact}</bdi></p>`}
+  </li>`
+
+function appealSection(
+  context: { token: string; action: string; why?: string; error?: string | undefined },
+  appeal: Appeal,
+): Html {
+  const { token, action, why: value, error } = context
+  const { at, text } = appeal
+  const reply = { label: 'Reply', name: 'why', hint: 'Sent to the maker.', value, error }
+  const fields = html`${textArea({ ...reply, max: replyCharsMax, required: true })}
+    <div class="actions">
+      <button class="button" name="decision" value="grant">Grant appeal</button>
+      <button class="button quiet danger" name="decision" value="deny">Deny appeal</button>
+    </div>`
+  return section(
+    'Appeal',
+    html`<blockquote><bdi>${text}</bdi></blockquote>
+      <p class="small">${renderDateTime(at)}</p>
+      ${form(token, action, fields)}`,
+  )
+}
+
+/** Opens a version: an app in its sandbox, a pack as text. */
+const versionPath = ({ id, kind }: App, version: number): string =>
+  isPackKind(kind) ? `/console/apps/${id}/files?version=${version}` : `/a/${id}/versions/${version}`
+
+const versionRow =
+  (app: App) =>
+  ({ version, verdict, findings, sha256, htmlBytes, created }: Version): Part[] => [
+    html`<a href="${versionPath(app, version)}" target="_blank">Open version ${version}</a>`,
+    badge(verdict, verdict === 'clean' ? 'good' : verdict === 'block' ? 'bad' : 'plain'),
+    findings.map(({ code }) => code).join(', ') || '–',
+    formatBytes(htmlBytes),
+    renderDateTime(created),
+    html`<a href="/console/queue?sha256=${sha256}#blocklist" aria-label="Block version ${version}"
+      >Block</a
+    >`,
+  ]
+
+function appSummary({ app, maker }: AppCase, link: string): Html {
+  const why = app.takenDown !== null ? app.takedownReason : app.quarantineReason
+  const since = sanctionedAt(app)
+  return html`<p class="lead">
+      by <a href="/console/agents/${maker}">@${maker}</a> · ${stateBadge(app)} · Explore:
+      ${app.listed}
+    </p>
+    ${
+      since !== null &&
+      html`<p>
+        Since ${renderDateTime(since)}${app.quarantinedBy !== null && `, by ${app.quarantinedBy}`}:
+        <bdi>${why}</bdi>
+      </p>`
+    }
+    ${
+      app.version > 0 &&
+      html`<p class="actions">
+        <a class="button quiet" href="${versionPath(app, app.version)}" target="_blank"
+          >${isPackKind(app.kind) ? 'Read its files' : 'Open in sandbox'}</a
+        >
+      </p>`
+    }
+    <p class="small">Public link: <a href="${link}">${link}</a></p>`
+}
+
+const featureSection = (token: string, action: string, isPicked: boolean): Html =>
+  section(
+    'Home page',
+    html`<p>
+        ${isPicked ? 'It is featured on the home page. The newest choice is shown large.' : 'It is not featured.'}
+      </p>
+      ${form(token, `${action}/feature`, isPicked ? html`${hiddenField('remove', 'yes')}${button('Remove from home page', 'quiet')}` : button('Feature on home page', 'quiet'), 'act')}`,
+  )
+
+/** Renders an app with its reports, appeals and decisions. Throws `not_found`. */
+export async function appPage(
+  req: UserRequest,
+  id: string,
+  message?: string,
+  submitted?: Form,
+): Promise<Page> {
+  const { ctx, token } = req
+  const known = await findAppCase(ctx, id)
+  if (!known) throw new ApiError('not_found', { what: 'app' })
+  const { app, versions, reports, appeals, decisions } = known
+  const action = `/console/apps/${id}`
+  const hint = 'Required for a takedown or a quarantine. The maker receives it.'
+  const isVerdict = verdicts.has(submitted?.text('decision') ?? '') && appeals.length > 0
+  const options = decisionOptions(known)
+  const failed = { why: submitted?.text('why') ?? '', error: message }
+  const openReports: Part =
+    reports.length > 0 &&
+    section(
+      'Open reports',
+      html`<ul class="rows">
+        ${reports.map(reportItem)}
+      </ul>`,
+    )
+  const heads = [
+    'Preview',
+    'Verdict',
+    { long: 'Findings' },
+    { number: 'Size' },
+    'Created',
+    { unseen: 'Block' },
+  ]
+  const main = html`${decidedNotice(req, action)}${appSummary(known, itemUrl(ctx, app))}
+  ${appeals.map((appeal) => appealSection({ token, action, ...(isVerdict && failed) }, appeal))}
+  ${openReports}
+  ${section('Actions', decisionForm(token, { action, hint, ...(!isVerdict && failed) }, options))}
+  ${app.listed === 'on' && featureSection(token, action, await isFeatured(ctx, id))}
+  ${section('Version history', dataTable('Versions', heads, versions.map(versionRow(app))))}
+  ${decisionHistory(decisions)}`
+  // The form shows the error; a deleted app has no form.
+  const pageMessage = isVerdict || options.length > 0 ? undefined : message
+  return consolePage({ place: '/console/queue', title: app.title, message: pageMessage, main })
+}

@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { loadConfig } from '../../kernel/config/load.ts'
+import { dialect } from '../../kernel/db/dialect.ts'
+import { openEngine } from '../../kernel/db/open.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { backupsMax } from '../../kernel/limits.ts'
+import { systemClock } from '../../kernel/time.ts'
+import {
+  alertText,
+  type FormBrowser,
+  hiddenFields,
+  signInOperator,
+  signUp,
+} from '../../testing/fixtures/form-browser.ts'
+import { shownPage } from '../../testing/fixtures/shown-page.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { until } from '../../testing/until.ts'
+import { restoreBackup } from '../operator/backup.ts'
+import { listBackups } from '../operator/console-backups.ts'
+
+let dir = ''
+let h: TestServer
+let olga: FormBrowser
+let id = ''
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'berth-kept-'))
+  h = await startTestServer({}, { db: await openEngine({ dataDir: dir }) })
+  id = await (await h.agent('ann')).publish({ title: 'Boats' })
+  olga = await signInOperator(h)
+})
+afterEach(async () => {
+  await h.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const place = '/console/backups'
+const page = (): Promise<string> => olga.read(place)
+
+/** Waits until no backup is running and returns the page. */
+const ended = (): Promise<string> =>
+  until(async () => {
+    const now = await page()
+    return !now.includes('<auto-refresh') && now
+  })
+
+async function make(): Promise<string> {
+  expect((await olga.fill(place, place, {})).headers.get('location')).toBe(place)
+  await ended()
+  const [newest] = (await listBackups(h.ctx)).backups
+  expect(newest?.manifest).toMatchObject({ format: 1, files: 1 })
+  return newest?.name ?? ''
+}
+
+async function act(name: string, what: string) {
+  const { token = '' } = hiddenFields(await page(), place)
+  return olga.send(`${place}/${name}`, { token, act: what })
+}
+
+const folder = (...names: string[]): string => join(h.ctx.config.dataDir, 'backups', ...names)
+
+describe.skipIf(dialect === 'postgres')('console backups', () => {
+  test('creates none on a full disk', async () => {
+    h.ctx.storage.requireFreeSpace = () => {
+      throw new ApiError('try_again', { why: 'the disk is full' })
+    }
+    expect((await olga.fill(place, place, {})).status).toBe(503)
+    expect((await listBackups(h.ctx)).backups).toEqual([])
+  })
+
+  test('creates, verifies, downloads and restores a backup', async () => {
+    expect(await page()).toContain('No backups yet')
+    const name = await make()
+    expect(await page()).toContain(`${place}/${name}`)
+    expect((await act(name, 'check')).status).toBe(303)
+    expect(await ended()).toContain('The backup is valid: all balances match the ledger, 1 file,')
+    expect(readdirSync(h.ctx.config.dataDir).filter((one) => one.startsWith('restor'))).toEqual([])
+
+    const tar = await olga.open(`${place}/${name}`)
+    expect([tar.status, tar.headers.get('content-type')]).toEqual([200, 'application/x-tar'])
+    expect(tar.headers.get('content-disposition')).toContain(`berth-${name}.tar`)
+    expect(tar.bytes.length % 512).toBe(0)
+    await Bun.write(join(dir, 'all.tar'), tar.bytes)
+    expect(Bun.spawnSync(['tar', '-xf', 'all.tar'], { cwd: dir }).exitCode).toBe(0)
+    const config = loadConfig({ DATA_DIR: join(dir, 'other') }, {})
+    const back = await restoreBackup(config, join(dir, `berth-${name}`), systemClock)
+    expect(back.text).toContain('the database and 1 file,')
+    const cy = await signUp(h, 'cyrus', '198.51.100.7')
+    expect((await cy.open(`${place}/${name}`)).status).toBe(404)
+  })
+
+  test('reports and deletes a damaged backup and logs both', async () => {
+    const name = await make()
+    const [first = ''] = readdirSync(folder(name, 'files'))
+    const [file = ''] = readdirSync(folder(name, 'files', first))
+    const damaged = folder(name, 'files', first, file)
+    rmSync(damaged)
+    writeFileSync(damaged, 'something else')
+    await act(name, 'check')
+    expect(await ended()).toContain('is damaged.')
+    expect((await h.request('GET', `/a/${id}`)).status).toBe(200)
+    expect((await act(name, 'restore')).status).toBe(404)
+    expect((await act(name, 'remove')).status).toBe(303)
+    expect(readdirSync(folder())).toEqual([])
+    expect((await olga.open(`${place}/${name}`)).status).toBe(404)
+    const log = await olga.read('/console/audit')
+    expect(log).toContain('remove backup')
+    expect(shownPage(log).allByRole('cell', 'olga')).toHaveLength(2)
+  })
+
+  test('reports busy, too many and incomplete backups and rejects other paths', async () => {
+    const { token = '' } = hiddenFields(await page(), place)
+    const both = await Promise.all([olga.send(place, { token }), olga.send(place, { token })])
+    expect(both.map(({ status }) => status).toSorted()).toEqual([303, 409])
+    await ended()
+    const unfinished = '2026-01-01T00-00-00-000Z'
+    mkdirSync(folder(unfinished))
+    expect(await page()).toContain('incomplete')
+    expect((await olga.open(`${place}/${unfinished}`)).status).toBe(404)
+    await act(unfinished, 'check')
+    expect(await ended()).toContain('is not a complete backup')
+    // The first two are the console itself, which has no form.
+    for (const [name, status] of [
+      ['..', 405],
+      ['%2e%2e', 405],
+      ['..%2f..', 404],
+      ['x', 404],
+      ['2026-01-01T00-00-00-000Z%00', 404],
+    ] as const) {
+      for (const what of ['check', 'remove']) expect((await act(name, what)).status).toBe(status)
+    }
+    for (let at = 1; at < backupsMax - 1; at += 1) {
+      mkdirSync(folder(`2026-02-01T00-00-00-${String(at).padStart(3, '0')}Z`))
+    }
+    h.clock.advance(1_000)
+    const full = await olga.send(place, { token })
+    expect([full.status, alertText(full)]).toEqual([
+      400,
+      expect.stringContaining('Remove one first'),
+    ])
+  })
+})

@@ -1,0 +1,72 @@
+import { type Html, html } from '../../kernel/html.ts'
+import { confirmDialog } from '../../site/confirm-dialog.ts'
+import { formatBytes, formatCount, renderDateTime } from '../../site/format.ts'
+import { button, form, notice } from '../../site/forms.ts'
+import type { Page } from '../../site/layout.ts'
+import { emptyState, itemList } from '../../site/lists.ts'
+import type { UserRequest } from '../../site/session.ts'
+import type { BackupInfo } from '../../store/backups.ts'
+import type { CommandResult } from '../operator/command-result.ts'
+import { listBackups } from '../operator/console-backups.ts'
+import { badge, consolePage } from './components.ts'
+
+function backupActions(token: string, { name, manifest }: BackupInfo): Html {
+  const path = `/console/backups/${name}`
+  const remove = confirmDialog({
+    label: 'Delete',
+    target: name,
+    question: `Delete backup ${name}?`,
+    consequence: 'You can no longer restore from it.',
+    submit: { name: 'act', value: 'remove' },
+  })
+  const download = html`<a
+    class="button quiet slim"
+    href="${path}"
+    aria-label="Download ${name}"
+    download
+    >Download</a
+  >`
+  const acts = html`${manifest && download}${manifest && button('Verify', 'quiet slim', { name: 'act', value: 'check', target: name })}${remove}`
+  return form(token, path, html`<div class="actions">${acts}</div>`, 'act')
+}
+
+const renderOutcome = ({ ok, text }: CommandResult): Html =>
+  html`<p class="small">${ok ? text : html`<strong>${text}</strong>`}</p>`
+
+function item(token: string, backup: BackupInfo, outcome: CommandResult | undefined): Html {
+  const { name, manifest, databaseBytes } = backup
+  const size = `database ${formatBytes(databaseBytes)}`
+  return html`<li>
+    <strong>${manifest ? renderDateTime(manifest.created) : name}</strong>
+    ${manifest ? badge(`Berth ${manifest.berth}`) : badge('incomplete', 'bad')}
+    <p class="small">
+      ${manifest ? `${size}, ${formatCount(manifest.files, 'file')} of ${formatBytes(manifest.bytes)}` : size}
+    </p>
+    ${outcome && renderOutcome(outcome)} ${backupActions(token, backup)}
+  </li>`
+}
+
+export async function backupsPage({ ctx, token }: UserRequest, message?: string): Promise<Page> {
+  const { backups, running, results } = await listBackups(ctx)
+  const make = form(token, '/console/backups', html`${button('Create backup')}`)
+  const shown = backups.filter(({ name }) => name !== running?.name || running.what === 'checked')
+  const items = shown.map((backup) => item(token, backup, results.get(backup.name)))
+  const none =
+    !running && emptyState('No backups yet', 'Berth keeps running while a backup is created.')
+  const works =
+    running &&
+    notice(
+      html`${running.what === 'checked' ? 'Verifying a backup' : 'Creating a backup'} since
+      ${renderDateTime(running.since)}.`,
+    )
+  const whole = html`${works} ${itemList(items, none)}`
+  const main = html`${ctx.db.file ? make : html`<p>Backups are not available on PostgreSQL. Use pg_dump and copy the data folder.</p>`}
+    ${running ? html`<auto-refresh data-seconds="1">${whole}</auto-refresh>` : whole}
+    <p class="small below">
+      Backups are stored in <code>backups</code> in the data folder, on the same disk. To restore
+      one, download and unpack it and run <code>berth restore</code> with its folder. Verifying a
+      backup changes nothing.
+    </p>`
+  const place = '/console/backups'
+  return consolePage({ place, title: 'Backups', message, main, scripts: ['auto-refresh.js'] })
+}

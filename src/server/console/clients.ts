@@ -1,0 +1,178 @@
+import { noSpending, type Spending, type SubjectKind } from '../../kernel/costs.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { getRequestContext } from '../../kernel/http/request-context.ts'
+import { second } from '../../kernel/time.ts'
+import type { RestrictionKind } from '../../money/keys/restrictions.ts'
+import { confirmDialog } from '../../site/confirm-dialog.ts'
+import { formatBytes, formatCompact } from '../../site/format.ts'
+import { button, type Form, form, hiddenField, rejectForm } from '../../site/forms.ts'
+import type { Page } from '../../site/layout.ts'
+import { emptyState, tableSection } from '../../site/lists.ts'
+import { redirectTo, type UserRequest } from '../../site/session.ts'
+import {
+  type ClientCost,
+  clientCosts,
+  restrictedNames,
+  sumCosts,
+} from '../operator/servers/client-costs.ts'
+import type { Collected } from '../operator/servers/server-report.ts'
+import { applyDecision } from './access.ts'
+import { accountLinks } from './account-links.ts'
+import { badge, consolePage } from './components.ts'
+import { hasSeveral, silentNote } from './servers.ts'
+
+const place = '/console/clients'
+const rowsShown = 20
+
+const tables = [
+  ['address', 'Networks', 'Network'],
+  ['account', 'Accounts', 'Account'],
+  ['key', 'API keys', 'Key'],
+] as const
+
+const labels: Record<RestrictionKind, Html> = {
+  slow: badge('slowed down'),
+  block: badge('blocked', 'bad'),
+}
+
+interface ClientRow {
+  kind: SubjectKind
+  name: string
+  spending: Spending
+  restriction: RestrictionKind | undefined
+  /** The operator uses it now. */
+  isOwn: boolean
+}
+
+/** Returns the names that the operator uses now, by kind. */
+function ownNames({ request, visitor }: UserRequest): Record<SubjectKind, string | undefined> {
+  const { client } = getRequestContext(request)
+  return { address: client.prefix, account: `person:${visitor.person.id}`, key: undefined }
+}
+
+/** Lists the most expensive clients of a kind at all servers, those with a restriction first. */
+function listRows(
+  req: UserRequest,
+  kind: SubjectKind,
+  collected: Collected<ClientCost[]>,
+): ClientRow[] {
+  const { restrictions } = req.ctx
+  const own = ownNames(req)
+  const sums = sumCosts(collected, kind)
+  const top = [...sums.keys()].slice(0, rowsShown)
+  return [...new Set([...restrictedNames(req.ctx, kind), ...top])].map((name) => ({
+    kind,
+    name,
+    spending: sums.get(name) ?? noSpending(),
+    restriction: restrictions.find(`${kind}:${name}`)?.kind,
+    isOwn: own[kind] === name,
+  }))
+}
+
+/** Renders the clients that cost most, with buttons to slow them down or block them. */
+export async function clientsPage(req: UserRequest, message?: string): Promise<Page> {
+  const collected = await clientCosts.collect(req.ctx, null)
+  const all = tables.map(([kind, title, head]) => ({
+    title,
+    head,
+    rows: listRows(req, kind, collected),
+  }))
+  const clients = all.flatMap(({ rows }) => rows.map(({ name }) => name))
+  const names = await accountLinks(req.ctx, clients)
+  const main = html`<auto-refresh class="clients" data-seconds="5"
+      >${silentNote(collected)}
+      ${all.map(({ title, head, rows }) => clientSection(title, head, rows, names, req.token))}</auto-refresh
+    >
+    <p class="small below">
+      Requests, worker time and stored bytes of the last five to ten minutes, and streams and paid
+      calls that are open now. Worker time is the time in which a scan, a PDF, a preview or another
+      conversion occupied a worker. A client that is slowed down has 12 requests a minute. The
+      console and the sign-in pages stay open to every network.
+    </p>`
+  const lead = `The clients that cost ${hasSeveral(collected) ? 'all servers together' : 'this server'} most.`
+  return consolePage({ place, title: 'Clients', lead, message, main, scripts: ['auto-refresh.js'] })
+}
+
+function clientSection(
+  title: string,
+  head: string,
+  rows: ClientRow[],
+  names: Map<string, Html>,
+  token: string,
+): Html {
+  const heads = [
+    { long: head },
+    { number: 'Requests' },
+    { number: 'Worker time' },
+    { number: 'Stored' },
+    { number: 'Open' },
+    { unseen: 'Actions' },
+  ]
+  return tableSection(
+    title,
+    heads,
+    rows.map((row) => [
+      html`<span class="client"
+        >${names.get(row.name) ?? html`<code>${row.name}</code>`}
+        ${row.name.startsWith('gateway:') && html`<span class="small">wallet</span>`}
+        ${row.isOwn && badge('you', 'good')} ${row.restriction && labels[row.restriction]}</span
+      >`,
+      costCell(Math.round(row.spending.requests), formatCompact),
+      costCell(Math.round((row.spending.work / second) * 10), (tenths) => `${tenths / 10} s`),
+      costCell(row.spending.bytes, formatBytes),
+      costCell(row.spending.open, formatCompact),
+      actions(row, token),
+    ]),
+    emptyState('Nothing yet', 'Costs are counted since the start of Berth.'),
+  )
+}
+
+/** A cost; zero is quiet, so that the others stand out. */
+const costCell = (cost: number, format: (cost: number) => string): Part =>
+  cost === 0 ? html`<span class="none">0</span>` : format(cost)
+
+const blocked =
+  'All its requests fail until you lift the block. The console and the sign-in pages stay open.'
+const ownBlocked = 'You use this yourself now: your own apps, pages and API calls will fail, too. '
+const ownSlowed =
+  'You use this yourself now: you will have 12 requests a minute outside the console.'
+
+function actions({ kind, name, restriction, isOwn }: ClientRow, token: string): Part {
+  const item = hiddenField('item', `${kind}:${name}`)
+  if (restriction !== undefined) {
+    const lift = html`${hiddenField('decision', 'allow')}${button('Lift', 'quiet slim')}`
+    return form(token, place, html`${item}${lift}`, 'inline')
+  }
+  const slow = isOwn
+    ? confirmDialog({
+        label: 'Slow down',
+        target: name,
+        question: html`Slow down <bdi>${name}</bdi>?`,
+        consequence: ownSlowed,
+        submit: { name: 'decision', value: 'slow' },
+        isDestructive: false,
+      })
+    : button('Slow down', 'quiet slim', { name: 'decision', value: 'slow', target: name })
+  const block = confirmDialog({
+    label: 'Block',
+    target: name,
+    question: html`Block <bdi>${name}</bdi>?`,
+    consequence: `${isOwn ? ownBlocked : ''}${blocked}`,
+    submit: { name: 'decision', value: 'ban' },
+  })
+  const confirmed = isOwn && hiddenField('own', 'yes')
+  const fields = html`${item}${confirmed}
+    <div class="actions">${slow}${block}</div>`
+  return form(token, place, fields, 'inline')
+}
+
+/** Slows down or blocks a client, or lifts that. Throws `not_found`, `bad_request`. */
+export async function decideClient(req: UserRequest, formOf: Form): Promise<Response> {
+  const [item, name] = [formOf.text('item'), formOf.text('decision')]
+  const own = Object.entries(ownNames(req)).map(([kind, own]) => `${kind}:${own}`)
+  if (name !== 'allow' && own.includes(item) && formOf.text('own') !== 'yes') {
+    rejectForm('This is your own network or account. Confirm it on this page.')
+  }
+  await applyDecision(req, ['slow', 'ban', 'allow'], { name, item, why: '' })
+  return redirectTo(place)
+}

@@ -1,0 +1,201 @@
+import type { App } from '../../apps/apps.ts'
+import { stateOf } from '../../apps/present.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { decisionReasonCharsMax } from '../../kernel/limits.ts'
+import type { Owner } from '../../money/ledger/accounts.ts'
+import type { AuditEntry } from '../../people/audit/audit.ts'
+import { section, statList, withQuery } from '../../site/components.ts'
+import { confirmDialog } from '../../site/confirm-dialog.ts'
+import { renderDate, renderDateTime, renderWireCredits } from '../../site/format.ts'
+import { alert, button, form, textArea } from '../../site/forms.ts'
+import type { Page } from '../../site/layout.ts'
+import { dataTable, searchField, sideNav } from '../../site/lists.ts'
+import type { AppContext } from '../context.ts'
+import { creditsOf } from '../operator/grants.ts'
+
+/** The pages of the console by subject. */
+const consoleGroups = {
+  Monitor: {
+    '/console': 'Overview',
+    '/console/requests': 'Requests',
+    '/console/latency': 'Latency',
+    '/console/errors': 'Errors',
+    '/console/alerts': 'Alerts',
+  },
+  Moderate: {
+    '/console/queue': 'Moderation',
+    '/console/agents': 'Agents',
+    '/console/people': 'People',
+    '/console/clients': 'Clients',
+  },
+  Money: {
+    '/console/spend': 'Spend',
+    '/console/keys': 'Keys',
+    '/console/grants': 'Grants',
+    '/console/payments': 'Payments',
+  },
+  Models: {
+    '/console/upstreams': 'Upstreams',
+    '/console/models': 'Models',
+    '/console/libraries': 'Libraries',
+  },
+  System: {
+    '/console/settings': 'Settings',
+    '/console/backups': 'Backups',
+    '/console/audit': 'Audit log',
+  },
+} as const
+
+type Groups = typeof consoleGroups
+export type ConsolePath = { [Name in keyof Groups]: keyof Groups[Name] }[keyof Groups]
+
+interface ConsolePage {
+  place: ConsolePath
+  title: string
+  lead?: Part
+  /** The error of the submitted form. */
+  message?: string | undefined
+  main: Html
+  scripts?: Page['scripts']
+}
+
+/** Renders a page of the console with its navigation. */
+export const consolePage = (page: ConsolePage): Page => ({
+  title: `${page.title} · Console`,
+  main: html`<div class="console with-side-nav">
+    ${sideNav('Console', consoleGroups, page.place)}
+    <div class="console-body">
+      <h1><bdi>${page.title}</bdi></h1>
+      ${page.lead !== undefined && html`<p class="lead">${page.lead}</p>`} ${alert(page.message)}
+      ${page.main}
+    </div>
+  </div>`,
+  section: '/',
+  styles: ['console.css'],
+  isWide: true,
+  scripts: page.scripts ?? [],
+})
+
+/** Classes that badges share with the verdicts of the safety check. */
+const badgeClasses = { good: '', plain: 'warn', bad: 'block' }
+
+export const badge = (text: string, style: keyof typeof badgeClasses = 'plain'): Html =>
+  html`<span class="badge ${badgeClasses[style]}">${text}</span>`
+
+/** Links the page of a setting. */
+export const settingLink = (name: string): Html =>
+  html`<a href="/console/settings/${name}"><code>${name}</code></a>`
+
+export const searchCharsMax = 100
+
+export const searchForm = (action: string, label: string, value: string | undefined): Html =>
+  html`<form class="search" role="search" action="${action}">
+    ${searchField(label, value, searchCharsMax)}
+  </form>`
+
+interface Suspendable {
+  suspended: number | null
+  suspendedFor: string | null
+}
+
+/** The suspension and the statistics of an agent or a person, with a link to grant credits. */
+export const accountSummary = (
+  { suspended, suspendedFor }: Suspendable,
+  stats: [name: string, value: Part][],
+  grantTo: string,
+): Html =>
+  html`${
+      suspended !== null &&
+      html`<p>Suspended since ${renderDateTime(suspended)}: <bdi>${suspendedFor}</bdi></p>`
+    }
+    ${statList(stats)}
+    <p class="actions">
+      <a class="button quiet" href="${withQuery('/console/grants', { to: grantTo })}"
+        >Grant credits</a
+      >
+    </p>`
+
+export function stateBadge(app: App): Html {
+  const state = app.quarantinedAt !== null ? 'quarantined' : stateOf(app)
+  const label = state === 'taken_down' ? 'taken down' : state
+  return badge(label, state === 'live' ? 'good' : state === 'building' ? 'plain' : 'bad')
+}
+
+/** Renders the balance of an owner in credits. */
+export const getCredits = async (ctx: AppContext, owner: Owner): Promise<Html> =>
+  renderWireCredits(await creditsOf(ctx, { owner }))
+
+/** A button of a decision form. Options with a consequence ask for confirmation. */
+export type DecisionOption = [name: string, label: string, consequence?: string]
+
+interface DecisionForm {
+  action: string
+  hint: string
+  /** The reason that was typed before an error. */
+  why?: string | undefined
+  /** The error of the last decision. */
+  error?: string | undefined
+}
+
+/** Decisions that take something away. Their buttons are red. */
+const destructive: ReadonlySet<string> = new Set(['takedown', 'suspend', 'hold', 'pause'])
+
+/** A reason field with a button for each decision. */
+export function decisionForm(
+  token: string,
+  { action, hint, why, error }: DecisionForm,
+  offers: DecisionOption[],
+): Part {
+  const offer = ([value, label, consequence]: DecisionOption, at: number): Html => {
+    const submit = { name: 'decision', value }
+    const isDestructive = destructive.has(value)
+    const style = [at > 0 && 'quiet', isDestructive && 'danger'].filter(Boolean).join(' ')
+    return consequence === undefined
+      ? button(label, style, submit)
+      : confirmDialog({ label, question: `${label}?`, consequence, submit, isDestructive })
+  }
+  const fields = html`${textArea({ label: 'Reason', name: 'why', value: why, hint, error, max: decisionReasonCharsMax })}
+    <div class="actions">${offers.map(offer)}</div>`
+  return offers.length > 0 && form(token, action, fields)
+}
+
+/** Links an item of the audit log to its page. */
+const itemLink = ({ did, item }: AuditEntry): Html => {
+  if (/^(keys|projects) /.test(did)) {
+    return html`<a href="/console/keys/${encodeURIComponent(item)}"><bdi>${item}</bdi></a>`
+  }
+  if (item.startsWith('@')) return html`<a href="/console/agents/${item.slice(1)}">${item}</a>`
+  if (/^[\w-]{12}$/.test(item))
+    return html`<a href="/console/apps/${item}"><code>${item}</code></a>`
+  return html`<code title="${item}">${item.length > 24 ? `${item.slice(0, 16)}…` : item}</code>`
+}
+
+export const auditTable = (entries: AuditEntry[], none?: Part): Part =>
+  dataTable(
+    'Decisions',
+    ['Time', 'By', 'Action', 'Item', { long: 'Reason' }],
+    entries.map((entry) => [
+      renderDateTime(entry.at),
+      html`<bdi>${entry.by}</bdi>`,
+      entry.did,
+      itemLink(entry),
+      entry.why !== '' && html`<bdi>${entry.why}</bdi>`,
+    ]),
+    none,
+  )
+
+export const decisionHistory = (entries: AuditEntry[]): Part =>
+  entries.length > 0 && section('Decision history', auditTable(entries))
+
+export const appTable = (apps: App[]): Part =>
+  dataTable(
+    'Apps',
+    [{ long: 'App' }, 'State', 'Explore', 'Created'],
+    apps.map((app) => [
+      html`<a href="/console/apps/${app.id}"><bdi>${app.title}</bdi></a>`,
+      stateBadge(app),
+      app.listed,
+      renderDate(app.created),
+    ]),
+    'No apps yet.',
+  )

@@ -1,0 +1,403 @@
+/** The pages of the console that most operators use, each with the records it leaves. */
+import { describe, expect, test } from 'bun:test'
+
+import { createReport } from '../../apps/moderation/reports.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { minute } from '../../kernel/time.ts'
+import { startForEachTest } from '../../testing/fixtures/closed-servers.ts'
+import {
+  alertText,
+  FormBrowser,
+  hiddenFields,
+  signInOperator,
+  signUp,
+} from '../../testing/fixtures/form-browser.ts'
+import { password } from '../../testing/fixtures/people.ts'
+import { shownPage } from '../../testing/fixtures/shown-page.ts'
+import { recordMetrics } from '../operator/metrics-history.ts'
+
+const open = startForEachTest()
+
+const pages = [
+  '',
+  '/requests',
+  '/latency',
+  '/alerts',
+  '/spend',
+  '/errors',
+  '/queue',
+  '/agents',
+  '/people',
+  '/clients',
+  '/keys',
+  '/grants',
+  '/upstreams',
+  '/models',
+  '/libraries',
+  '/backups',
+  '/audit',
+  '/settings',
+].map((page) => `/console${page}`)
+const posts = [
+  '/blocklist',
+  '/rescan',
+  '/clients',
+  '/grants',
+  '/libraries',
+  '/backups',
+  '/agents/ann',
+  '/people/cyrus',
+].map((path) => `/console${path}`)
+
+const decide = (browser: FormBrowser, path: string, decision: string, why = '') =>
+  browser.fill(path, path, { decision, why })
+
+describe('access', () => {
+  test('serves the operator only and redirects to sign-in', async () => {
+    const h = await open({ OPERATOR_TOKEN: 'hush-hush', MARGIN_PERCENT: '20' })
+    const ann = await h.agent('ann')
+    const id = await ann.publish({ title: 'Boats <b>' })
+    const olga = await signInOperator(h)
+    const cy = await signUp(h, 'cyrus', '198.51.100.7')
+    const nowhere = await cy.open('/console/nowhere')
+    const all = [...pages, `/console/apps/${id}`, '/console/agents/ann', '/console/people/cyrus']
+    for (const path of all) {
+      const page = await olga.open(path)
+      expect([path, page.status]).toEqual([path, 200])
+      expect(page.headers.get('cache-control')).toBe('no-store')
+      expect(page.headers.get('content-security-policy')).not.toContain('unsafe')
+      expect(String(page.body)).not.toContain('hush-hush')
+      expect(String(page.body)).not.toContain('<b>')
+      const other = await cy.open(path)
+      expect([path, other.status, other.body]).toEqual([path, 404, nowhere.body])
+      const guest = await new FormBrowser(h).open(path)
+      const next = encodeURIComponent(path)
+      expect([guest.status, guest.headers.get('location')]).toEqual([303, `/sign-in?next=${next}`])
+    }
+    const settings = await olga.read('/console/settings')
+    expect(settings).toContain('(set)')
+    // Default settings have one heading instead of a label each.
+    expect(settings).not.toMatch(/>\s*default\s*</)
+    expect((await olga.open('/console/apps/AAAAAAAAAAAA')).status).toBe(404)
+    expect((await olga.open('/console/agents/nobody')).status).toBe(404)
+    expect((await olga.open('/console/people/nobody')).status).toBe(404)
+    expect((await olga.open('/console/backups/..%2f..%2fetc')).status).toBe(404)
+    expect((await olga.open('/console/backups/2026-05-04T12-00-00-000Z')).status).toBe(404)
+    for (const odd of ['/agents?cursor=odd', '/audit?cursor=odd', '/people?cursor=odd']) {
+      expect((await olga.open(`/console${odd}`)).status).toBe(400)
+    }
+    for (const q of ['%00', '%25', '_', "'", '%ff', 'x'.repeat(300)]) {
+      for (const list of ['agents', 'people', 'audit', 'models', 'grants?usd=1&to']) {
+        const { status } = await olga.open(`/console/${list}${list.includes('?') ? '' : '?q'}=${q}`)
+        expect([list, q, status < 500]).toEqual([list, q, true])
+      }
+    }
+  })
+
+  test('requires the session’s token and the origin on every form', async () => {
+    const h = await open()
+    const ann = await h.agent('ann')
+    const id = await ann.publish()
+    const olga = await signInOperator(h)
+    const cy = await signUp(h, 'cyrus', '198.51.100.7')
+    const action = '/console/rescan'
+    const { token = '' } = hiddenFields(await olga.read('/console/queue'), action)
+    const theirs = hiddenFields(await cy.read('/account'), '/account/keys').token ?? ''
+    const takedown = { decision: 'takedown', why: 'spam', act: 'remove', to: '@ann' }
+    const before = await h.snapshot()
+    for (const path of [...posts, `/console/apps/${id}`, '/console/backups/x']) {
+      for (const [values, more, status] of [
+        [{ ...takedown }, {}, 403],
+        [{ ...takedown, token: theirs }, {}, 403],
+        [{ ...takedown, token }, { origin: 'https://evil.example' }, 403],
+        [{ ...takedown, token }, { 'sec-fetch-site': 'cross-site' }, 403],
+      ] as const) {
+        expect([path, (await olga.send(path, values, more)).status]).toEqual([path, status])
+      }
+      expect((await cy.send(path, { ...takedown, token: theirs })).status).toBe(404)
+      expect((await new FormBrowser(h).send(path, takedown)).status).toBe(303)
+    }
+    const app = `/console/apps/${id}`
+    expect((await olga.send(app, { token, decision: 'suspend', why: 'x' })).status).toBe(404)
+    expect((await olga.send(app, { token, decision: 'toString', why: 'x' })).status).toBe(404)
+    const noReason = await olga.send(app, { token, decision: 'takedown', why: ' ' })
+    expect(noReason.status).toBe(400)
+    // The error stands below the field of the reason, which takes the focus.
+    const rejected = shownPage(noReason.body)
+    const invalid = rejected.allByRole('textbox').filter((box) => box.attribute('aria-invalid'))
+    expect(invalid.map((box) => [box.attribute('name'), box.attribute('autofocus')])).toEqual([
+      ['why', ''],
+    ])
+    const alert = rejected.byRole('alert')
+    expect(alert.text).toStartWith('Enter a reason')
+    expect(alert.attribute('id')).toBe(invalid[0]?.attribute('aria-describedby') ?? '')
+    const long = { token, decision: 'takedown', why: 'x'.repeat(2_001) }
+    expect((await olga.send(app, long)).status).toBe(400)
+    expect((await olga.send(app, { ...long, why: 'a\u0000b' })).status).toBe(400)
+    const sha256 = 'x'.repeat(64)
+    const block = { token, decision: 'block', sha256, why: 'spam' }
+    expect((await olga.send('/console/blocklist', block)).status).toBe(400)
+    expect(await h.snapshot()).toEqual(before)
+  })
+})
+
+describe('moderation', () => {
+  test('logs a report, quarantine, takedown, appeal and restore with names', async () => {
+    const h = await open()
+    const [ann, olga] = [await h.agent('ann'), await signInOperator(h)]
+    const id = await ann.publish({ title: 'Boats', store: true })
+    expect(await olga.read('/console/queue')).toContain('All caught up')
+    await createReport(
+      h.ctx,
+      id,
+      { reason: 'copy', text: 'Mine <i>', contact: 'me@x' },
+      '192.0.2.9',
+    )
+    const queue = await olga.read('/console/queue')
+    expect(queue).toContain(`/console/apps/${id}`)
+    expect(queue).toContain('1 report')
+    const path = `/console/apps/${id}`
+    const page = await olga.read(path)
+    expect(page).toContain('Mine &lt;i&gt;')
+    expect(page).toContain(`/a/${id}/versions/1`)
+
+    expect((await decide(olga, path, 'hold', 'A look first')).headers.get('location')).toBe(
+      `${path}?done=hold&item=${id}`,
+    )
+    expect((await h.request('GET', `/a/${id}`)).status).toBe(403)
+    const preview = await olga.open(`/a/${id}/versions/1`)
+    expect(preview.status).toBe(200)
+    expect((await h.request('GET', `/a/${id}/versions/1`)).status).toBe(404)
+    expect(await olga.read(path)).toContain('A look first')
+
+    h.clock.advance(minute)
+    expect((await decide(olga, path, 'takedown', 'It is a copy')).status).toBe(303)
+    h.clock.advance(minute)
+    expect((await ann.call('GET', `/apps/${id}`)).code).toBe('taken_down')
+    const again = await decide(olga, path, 'takedown', 'It is a copy')
+    expect([again.status, alertText(again)]).toEqual([
+      400,
+      expect.stringContaining('this was already decided'),
+    ])
+    await ann.call('POST', `/apps/${id}/appeal`, { text: 'I made it' })
+    expect(await olga.read('/console/queue')).toContain('appeal')
+    expect(alertText(await decide(olga, path, 'deny'))).toStartWith('Enter a reason')
+    expect((await decide(olga, path, 'grant', 'So you did')).status).toBe(303)
+    expect((await ann.call('GET', `/apps/${id}`)).status).toBe(200)
+    expect(await olga.read('/console/queue')).toContain('All caught up')
+
+    const log = await olga.read(`/console/audit?q=${id}`)
+    const rows = shownPage(log)
+      .allByRole('row')
+      .map((row) => row.allByRole('cell').map(({ text }) => text))
+      .filter((cells) => cells.length > 0)
+    expect(rows.map(([, by, did]) => [by, did])).toEqual([
+      ['olga', 'granted'],
+      ['olga', 'takedown'],
+      ['olga', 'hold'],
+    ])
+  })
+
+  test('suspends agents, blocks pages and rescans all apps', async () => {
+    const h = await open()
+    const [ann, olga] = [await h.agent('ann'), await signInOperator(h)]
+    const id = await ann.publish({ title: 'Boats' })
+    const path = `/console/agents/${ann.handle}`
+    expect((await decide(olga, path, 'suspend')).status).toBe(400)
+    await decide(olga, path, 'suspend', 'spam')
+    expect((await ann.call('GET', '/me')).code).toBe('account_closed')
+    expect(await olga.read('/console/agents?q=ANN')).toContain('suspended')
+    await decide(olga, path, 'unsuspend')
+    await decide(olga, path, 'pause')
+    expect((await ann.call('GET', '/me')).body).toMatchObject({ limits: { dailyCap: 0 } })
+    await decide(olga, path, 'resume')
+
+    const html = '<!doctype html><title>Bad</title>bad'
+    const bad = new Bun.CryptoHasher('sha256').update(html).digest('hex')
+    const block = (decision: string, why = '') =>
+      olga.fill('/console/queue', '/console/blocklist', { decision, sha256: bad, why })
+    expect((await block('block', 'known')).status).toBe(303)
+    expect((await ann.call('POST', '/apps', { html })).code).toBe('blocked_by_scan')
+    expect((await block('block', 'known')).status).toBe(400)
+    expect((await block('unblock')).status).toBe(303)
+    expect((await ann.call('POST', '/apps', { html })).status).toBe(201)
+
+    expect((await olga.fill('/console/queue', '/console/rescan', {})).status).toBe(303)
+    expect((await decide(olga, `/console/apps/${id}`, 'rescan')).status).toBe(303)
+    expect(await olga.read('/console/audit')).toContain('rescan')
+  })
+})
+
+/** Returns the value of a field, or the text of a textarea. */
+const typed = ({ body }: { body: unknown }, name: string): (string | undefined)[] =>
+  [
+    ...String(body).matchAll(
+      new RegExp(`name="${name}"[^>]*?(?:value="([^"]*)"[^>]*/>|>\\s*([^<]*)</textarea>)`, 'g'),
+    ),
+  ].map(([, value, text]) => value ?? text)
+
+test('keeps the typed reason and hash after an error', async () => {
+  const h = await open()
+  const [ann, olga] = [await h.agent('ann'), await signInOperator(h)]
+  await signUp(h, 'cyrus', '198.51.100.7')
+  const id = await ann.publish({ title: 'Boats', store: true })
+  const path = `/console/apps/${id}`
+  const why = 'Three visitors wrote that it asks for a password.'
+  const early = await decide(olga, path, 'restore', why)
+  expect([alertText(early), ...typed(early, 'why')]).toEqual([
+    expect.stringMatching(/^Nothing changed: this was already decided/),
+    why,
+  ])
+  await decide(olga, path, 'takedown', 'malware')
+  await ann.call('POST', `/apps/${id}/appeal`, { text: 'I made it' })
+  expect(typed(await decide(olga, path, 'takedown', why), 'why')).toEqual(['', why])
+  const long = 'x'.repeat(2_001)
+  expect(typed(await decide(olga, path, 'deny', long), 'why')).toEqual([long, ''])
+  expect(typed(await decide(olga, '/console/agents/ann', 'unsuspend', why), 'why')).toEqual([why])
+  const person = '/console/people/cyrus'
+  expect(typed(await decide(olga, person, 'unsuspend', why), 'why')).toEqual([why])
+
+  const block = (sha256: string) =>
+    olga.fill('/console/queue', '/console/blocklist', { decision: 'block', sha256, why })
+  const rejected = await block('9f86d081')
+  expect(alertText(rejected)).toBe('Enter a SHA-256 hash: 64 digits of 0-9 and a-f.')
+  expect([typed(rejected, 'sha256'), typed(rejected, 'why')]).toEqual([['9f86d081'], [why]])
+  // Some programs print hashes in upper case.
+  expect((await block('9F'.repeat(32))).status).toBe(303)
+})
+
+describe('grants', () => {
+  test('confirms the recipient and grants once', async () => {
+    const h = await open()
+    const [ann, olga] = [await h.agent('ann'), await signInOperator(h)]
+    const ask = '/console/grants?to=%40ann&usd=0.25'
+    const page = await olga.read(ask)
+    expect(page).toContain('@ann')
+    expect(page).toContain('400 credits')
+    expect(page).toContain('650 credits')
+    const fields = hiddenFields(page, '/console/grants')
+    const send = () => olga.send('/console/grants', fields)
+    for (const given of [...(await Promise.all([send(), send(), send()])), await send()]) {
+      expect(given.headers.get('location')).toBe('/console/grants?done=%40ann')
+    }
+    expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 650 })
+    const log = await olga.read('/console/audit')
+    expect(log.match(/0\.25 USD/g)).toHaveLength(1)
+    const done = await olga.read('/console/grants?done=%40ann')
+    expect(done).toContain('650 credits.')
+    const other = await olga.send('/console/grants', { ...fields, usd: '5' })
+    expect(other.status).toBe(409)
+
+    const before = await h.snapshot()
+    for (const usd of ['0', '-1', 'x', '1e9', '1000001', '0.0000000001', '9'.repeat(12)]) {
+      const bad = await olga.open(`/console/grants?to=%40ann&usd=${usd}`)
+      expect([usd, bad.status, alertText(bad)]).toEqual([
+        usd,
+        400,
+        expect.stringMatching(/USD .* 1,000,000\.$/),
+      ])
+      expect((await olga.send('/console/grants', { ...fields, usd })).status).toBe(400)
+    }
+    const nobody = await olga.open('/console/grants?to=nobody&usd=1')
+    expect([nobody.status, alertText(nobody)]).toEqual([
+      400,
+      'No agent, person or gateway account has this name.',
+    ])
+    expect((await olga.send('/console/grants', { ...fields, ref: '' })).status).toBe(400)
+    expect(await h.snapshot()).toEqual(before)
+  })
+
+  test('grants to people and gateway accounts', async () => {
+    const h = await open()
+    const olga = await signInOperator(h)
+    await signUp(h, 'cyrus', '198.51.100.7')
+    const made = await h.request('POST', '/accounts/create', { body: {} })
+    const account = made.text('credit_id')
+    for (const [to, name] of [
+      ['CYRUS', 'cyrus'],
+      [account, account],
+    ]) {
+      const ask = `/console/grants?to=${to}&usd=2`
+      const given = await olga.fill(
+        ask,
+        '/console/grants',
+        hiddenFields(await olga.read(ask), '/console/grants'),
+      )
+      expect(given.headers.get('location')).toBe(`/console/grants?done=${name}`)
+    }
+    const people = await olga.read('/console/people?q=cy')
+    expect(people).toContain('2,000')
+    expect(shownPage(people).text).not.toContain('olga · ')
+    expect(
+      shownPage(people)
+        .names('link')
+        .filter((name) => name === 'olga'),
+    ).toEqual([])
+  })
+})
+
+test('pages lists without repeating rows', async () => {
+  const h = await open()
+  const olga = await signInOperator(h)
+  const handles: string[] = []
+  for (let at = 0; at < 65; at += 1) {
+    const handle = `agent-${at}`
+    const { status } = await h.call('POST', '/keys', { body: { handle } })
+    if (status === 201) handles.push(handle)
+  }
+  expect(handles.length).toBeGreaterThan(60)
+  const found: string[] = []
+  for (let path: string | undefined = '/console/agents?q=agent'; path !== undefined;) {
+    const page: string = await olga.read(path)
+    found.push(
+      ...[...page.matchAll(/href="\/console\/agents\/([\w-]+)"/g)].map(([, at = '']) => at),
+    )
+    path = /rel="next" href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&')
+  }
+  expect(found.toSorted()).toEqual(handles.toSorted())
+})
+
+test('charts measurements with their units', async () => {
+  const h = await open()
+  const [ann, olga] = [await h.agent('ann'), await signInOperator(h)]
+  await recordMetrics(h.ctx)
+  for (let at = 0; at < 5; at += 1) await ann.call('GET', '/me')
+  h.clock.advance(minute)
+  await recordMetrics(h.ctx)
+  const page = await olga.read('/console')
+  const requests = page.slice(page.indexOf('data-title="Requests"'))
+  expect(shownPage(requests).names('cell').join(' ')).toMatch(/\b0\.\d+\/s( |$)/)
+  expect(page).toContain('data-title="Latency"')
+  expect(shownPage(page).text).toContain('800 credits $0.80')
+  expect(page).toContain('1, none paused')
+  expect(page).toContain('<auto-refresh')
+})
+
+test('shows upstream prices, our prices and the margin', async () => {
+  const h = await open({ MARGIN_PERCENT: '20' })
+  const olga = await signInOperator(h)
+  const page = await olga.read('/console/models?q=demo/chat')
+  const { text } = shownPage(page)
+  expect(text).toContain('$0.10 / 1M input tokens')
+  expect(text).toContain('$0.12 / 1M input tokens')
+  expect(page).toContain('20 %')
+  expect(page).not.toContain('demo/image')
+})
+
+test('lets the operator sign in and free space on a full disk', async () => {
+  const h = await open()
+  const ann = await h.agent('ann')
+  const id = await ann.publish()
+  await signInOperator(h)
+  h.ctx.storage.requireFreeSpace = () => {
+    throw new ApiError('try_again', { why: 'the disk is full' })
+  }
+  const name = 'olga'
+  const olga = new FormBrowser(h)
+  expect((await olga.fill('/sign-in', '/sign-in', { name, password })).status).toBe(303)
+  expect((await decide(olga, `/console/apps/${id}`, 'takedown', 'malware')).status).toBe(303)
+  expect((await h.request('GET', `/a/${id}`)).status).toBe(410)
+  const cy = new FormBrowser(h, '198.51.100.7')
+  expect((await cy.fill('/sign-up', '/sign-up', { name: 'cyrus', password })).status).toBe(503)
+  expect((await ann.call('POST', '/apps', { html: '<title>Boats</title>' })).status).toBe(503)
+})

@@ -1,0 +1,145 @@
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { idPattern, newId } from '../../kernel/ids.ts'
+import { grantUsdMax } from '../../kernel/limits.ts'
+import { toCredits } from '../../kernel/money.ts'
+import { listAudit } from '../../people/audit/audit.ts'
+import { statList, withQuery } from '../../site/components.ts'
+import { renderDate, renderDateTime, shortCredits } from '../../site/format.ts'
+import {
+  button,
+  type Form,
+  form,
+  hiddenField,
+  inputField,
+  notice,
+  rejectForm,
+} from '../../site/forms.ts'
+import type { Page } from '../../site/layout.ts'
+import { tableSection } from '../../site/lists.ts'
+import { privatePage, redirectTo, type UserRequest, withErrorPage } from '../../site/session.ts'
+import { creditsOf, findGrantee, grantCredits, parseGrantUsd } from '../operator/grants.ts'
+import { operatorName } from './access.ts'
+import { consolePage } from './components.ts'
+
+const kinds = { agent: 'Agent', person: 'Person', account: 'Gateway account' } as const
+const charsMax = 120
+const [decisionsRead, grantsShown] = [200, 10]
+
+interface GrantInput {
+  to: string
+  usd: string
+}
+
+/** Finds the recipient and parses the amount. Throws `bad_request`. */
+async function parseGrant({ ctx }: UserRequest, { to, usd }: GrantInput) {
+  const grantee = await findGrantee(ctx, to.slice(0, charsMax).trim())
+  if (!grantee) rejectForm('No agent, person or gateway account has this name.')
+  const amount = parseGrantUsd(usd)
+  if (amount !== undefined) return { grantee, amount }
+  rejectForm(`Enter USD as a number such as 5 or 0.25, up to ${shortCredits(grantUsdMax)}.`)
+}
+
+const grantForm = ({ to, usd }: GrantInput): Html =>
+  html`<form class="form" action="/console/grants">
+    ${inputField({ label: 'Recipient', name: 'to', max: charsMax, value: to, hint: 'An agent’s @handle, a person’s name or a gateway account ID.' })}${inputField({ label: 'USD', name: 'usd', value: usd, max: 20, hint: '1 USD is 1,000 credits.' })}${button('Continue')}
+  </form>`
+
+const grantInputOf = ({ query }: UserRequest): GrantInput => {
+  return { to: query.get('to') ?? '', usd: query.get('usd') ?? '' }
+}
+
+const place = '/console/grants'
+const title = 'Grant credits'
+const credits = (amount: number): string => `${shortCredits(amount)} credits`
+
+/** Renders the form, with the new balance after a grant. */
+async function grantFormPage(
+  req: UserRequest,
+  grantInput: GrantInput,
+  message?: string,
+): Promise<Page> {
+  const done = req.query.get('done')?.slice(0, charsMax)
+  const grantee = done === undefined ? undefined : await findGrantee(req.ctx, done)
+  const given =
+    grantee &&
+    notice(
+      html`Credits granted. New balance of <bdi>${grantee.name}</bdi>:
+        ${credits(await creditsOf(req.ctx, grantee))}.`,
+    )
+  const lead = 'Create credits for an agent, a person or a gateway account.'
+  const main = html`${given} ${grantForm(grantInput)} ${await recentGrants(req)}`
+  return consolePage({ place, title, lead, message, main })
+}
+
+/** The grants among the newest decisions. */
+async function recentGrants({ ctx }: UserRequest): Promise<Part> {
+  const decisions = await listAudit(ctx, decisionsRead)
+  const grants = decisions.filter(({ did }) => did === 'grant').slice(0, grantsShown)
+  return (
+    grants.length > 0 &&
+    tableSection(
+      'Recent grants',
+      ['Time', { long: 'Recipient' }, { number: 'Amount' }, 'By'],
+      grants.map(({ at, item, why, by }) => [
+        renderDateTime(at),
+        html`<bdi>${item}</bdi>`,
+        why,
+        html`<bdi>${by}</bdi>`,
+      ]),
+    )
+  )
+}
+
+/** Renders the recipient for confirmation. Throws `bad_request`. */
+async function confirmPage(req: UserRequest, grantInput: GrantInput): Promise<Page> {
+  const { grantee, amount } = await parseGrant(req, grantInput)
+  const [more, has] = [toCredits(amount), await creditsOf(req.ctx, grantee)]
+  const inputs = [
+    hiddenField('to', grantee.name),
+    hiddenField('usd', grantInput.usd.trim()),
+    hiddenField('ref', newId()),
+  ]
+  const buttons = html`<div class="actions">
+    ${button(`Grant ${credits(more)}`)}<a
+      class="button quiet"
+      href="${withQuery(place, { to: grantInput.to })}"
+      >Edit</a
+    >
+  </div>`
+  const main = html`${statList([
+    [kinds[grantee.kind], html`<bdi>${grantee.name}</bdi>`],
+    ['Created', renderDate(grantee.created)],
+    ['Current balance', credits(has)],
+    ['New balance', credits(has + more)],
+  ])}
+  ${form(req.token, place, html`${inputs}${buttons}`)}`
+  return consolePage({ place, title, lead: 'Check the recipient before you confirm.', main })
+}
+
+export function grantsPage(req: UserRequest): Promise<Response> {
+  const grantInput = grantInputOf(req)
+  return withErrorPage(
+    req,
+    async () =>
+      privatePage(
+        req,
+        await (grantInput.usd === '' ? grantFormPage : confirmPage)(req, grantInput),
+      ),
+    (message) => grantFormPage(req, grantInput, message),
+  )
+}
+
+export const retryGrant = (req: UserRequest, message: string, submitted: Form): Promise<Page> =>
+  grantFormPage(req, { to: submitted.text('to'), usd: submitted.text('usd') }, message)
+
+/** Grants credits after the confirmation. Throws `bad_request`, `ref_conflict`. */
+export async function giveCredits(req: UserRequest, submitted: Form): Promise<Response> {
+  const { grantee, amount } = await parseGrant(req, {
+    to: submitted.text('to'),
+    usd: submitted.text('usd'),
+  })
+  const ref = submitted.text('ref')
+  if (!idPattern.test(ref)) rejectForm('Confirm the recipient first.')
+  await grantCredits(req.ctx, grantee, { amount, ref, by: operatorName(req) })
+  return redirectTo(withQuery('/console/grants', { done: grantee.name }))
+}

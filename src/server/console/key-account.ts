@@ -1,0 +1,185 @@
+import type { KeyManager } from '../../gateway/accounts/key-settings.ts'
+import * as accountKeys from '../../gateway/accounts/keys.ts'
+import { projectNameCharsMax } from '../../gateway/accounts/limits.ts'
+import * as accountProjects from '../../gateway/accounts/projects.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import * as keys from '../../money/keys/keys.ts'
+import { projectCounter } from '../../money/keys/limits.ts'
+import * as projects from '../../money/keys/projects.ts'
+import { sumSpendingByPeriod } from '../../money/ledger/spending.ts'
+import { listAudit } from '../../people/audit/audit.ts'
+import { section, withQuery } from '../../site/components.ts'
+import { renderDate } from '../../site/format.ts'
+import { button, type Form, form, hiddenField, inputField, notice } from '../../site/forms.ts'
+import { budgetLines, capFields, keyFields, readCaps, readKeyParams } from '../../site/key-form.ts'
+import type { Page } from '../../site/layout.ts'
+import { dataTable } from '../../site/lists.ts'
+import { createAndShowKey, keyRefField } from '../../site/new-key.ts'
+import { redirectTo, type UserRequest } from '../../site/session.ts'
+import { initialCap } from '../context.ts'
+import { auditKeys, findKeyManager } from '../operator/key-manager.ts'
+import { operatorName } from './access.ts'
+import { ownerLink } from './account-links.ts'
+import { consolePage, decisionHistory, getCredits } from './components.ts'
+import { accountKeysPath, keysPath, keyTable } from './keys.ts'
+
+const decisionsShown = 20
+
+/** An account whose keys the operator manages, with its keys and projects. */
+export interface KeyAccount {
+  /** "@handle", the name of a person or a credit_id. */
+  name: string
+  manager: KeyManager
+  keys: keys.Key[]
+  projects: keys.Project[]
+  isAgent: boolean
+}
+
+/** Throws `not_found`. */
+export async function getKeyAccount({ ctx }: UserRequest, name: string): Promise<KeyAccount> {
+  const found = await findKeyManager(ctx, name)
+  if (!found) throw new ApiError('not_found', { what: 'account' })
+  const { owner, kind } = found.manager.owner
+  return {
+    ...found,
+    keys: await keys.list(ctx.db.read, owner),
+    projects: await projects.list(ctx.db.read, owner),
+    isAgent: kind === 'agent',
+  }
+}
+
+/** Records a change in the audit log: "keys rotate", with the key or the project. */
+export const auditChange = (
+  req: UserRequest,
+  { name }: Pick<KeyAccount, 'name'>,
+  did: string,
+  why: string,
+): Promise<void> => auditKeys(req.ctx, { by: operatorName(req), did, item: name, why })
+
+/** The result of the last form, by the value of `done`. */
+const doneTexts = new Map([
+  ['save', 'API key updated.'],
+  ['revoke', 'API key revoked. Requests with it fail now.'],
+  ['project', 'Project saved.'],
+  ['remove', 'Project deleted. Its keys stay, without its budgets.'],
+])
+
+async function projectTable({ ctx }: UserRequest, account: KeyAccount): Promise<Html> {
+  const counters = account.projects.map(({ id }) => projectCounter(id))
+  const spentOf = await sumSpendingByPeriod(ctx, counters)
+  const row = (project: keys.Project): Part[] => [
+    html`<a class="model-name" href="${accountKeysPath(account.name)}/projects/${project.id}"
+      ><bdi>${project.name}</bdi></a
+    >`,
+    budgetLines(project, spentOf(projectCounter(project.id))),
+    account.keys.filter((key) => key.project === project.id).length,
+    renderDate(project.created),
+  ]
+  const heads = [{ long: 'Project' }, 'Spent / cap', { number: 'Keys' }, 'Created']
+  return html`<div class="models keys">
+    ${dataTable('Projects', heads, account.projects.map(row))}
+  </div>`
+}
+
+/** The name and the caps of a project. */
+export const projectFields = (
+  project: projects.ProjectSettings | undefined,
+  typed: Form | undefined,
+): Html => {
+  const noCaps = { dailyCap: null, weeklyCap: null, monthlyCap: null }
+  return html`${inputField({ label: 'Name', name: 'name', max: projectNameCharsMax, value: typed?.text('name') ?? project?.name })}${capFields(project ?? noCaps, typed)}`
+}
+
+async function projectSection(req: UserRequest, account: KeyAccount, typed?: Form): Promise<Html> {
+  const created = typed?.text('act') === 'project' ? typed : undefined
+  const fields = html`${hiddenField('act', 'project')}${projectFields(undefined, created)}
+    <p class="actions">${button('Create project', 'quiet')}</p>`
+  return section(
+    'Projects',
+    html`<p class="small">
+        A project, such as a team, is a group of keys with budgets that they share.
+      </p>
+      ${account.projects.length > 0 && (await projectTable(req, account))}
+      <details ${created && html` open`}>
+        <summary>New project</summary>
+        ${form(req.token, accountKeysPath(account.name), fields, 'form key-form')}
+      </details>`,
+  )
+}
+
+async function keySection(req: UserRequest, account: KeyAccount, typed?: Form): Promise<Html> {
+  const { ctx, token } = req
+  const { name, projects: all, isAgent } = account
+  const created = typed?.text('act') === 'key' ? typed : undefined
+  const empty = { ...keys.noSettings, name: null, dailyCap: initialCap(ctx) }
+  const fields = html`${keyRefField()}${hiddenField('act', 'key')}${keyFields(empty, { typed: created, isAgent, projects: all })}
+    <p class="actions">${button('Create API key', 'quiet')}</p>`
+  const projectOf = (key: keys.Key): Part =>
+    all.flatMap((project) => (project.id === key.project ? html`<bdi>${project.name}</bdi>` : []))
+  const place = { head: 'Project', of: projectOf }
+  return section(
+    'API keys',
+    html`${account.keys.length > 0 ? await keyTable(ctx, account.keys, () => name, place) : html`<p class="small">No keys yet.</p>`}
+      <details ${created && html` open`}>
+        <summary>New API key</summary>
+        ${form(token, accountKeysPath(name), fields, 'form key-form')}
+      </details>`,
+  )
+}
+
+/** Renders the keys and the projects of an account. Throws `not_found`. */
+export async function keyAccountPage(
+  req: UserRequest,
+  name: string,
+  message?: string,
+  typed?: Form,
+): Promise<Page> {
+  const account = await getKeyAccount(req, name)
+  const { owner } = account.manager
+  const isUnowned = account.name === owner.owner
+  const decisions = await listAudit(req.ctx, decisionsShown, account.name)
+  const lead = html`${isUnowned ? 'Gateway account' : html`${account.isAgent ? 'Agent' : 'Wallet of'} ${ownerLink(account.name)}`}
+    · ${await getCredits(req.ctx, owner)} credits ·
+    <a href="${withQuery('/console/grants', { to: account.name })}">Grant credits</a>`
+  const main = html`${notice(doneTexts.get(req.query.get('done') ?? ''))}
+  ${await keySection(req, account, typed)}
+  ${!account.isAgent && (await projectSection(req, account, typed))} ${decisionHistory(decisions)}`
+  return consolePage({ place: keysPath, title: account.name, lead, message, main })
+}
+
+/** Creates a key or a project of an account. Throws `not_found`, `bad_request`. */
+export async function submitKeyAccount(
+  req: UserRequest,
+  name: string,
+  sent: Form,
+): Promise<Response> {
+  const { ctx } = req
+  const account = await getKeyAccount(req, name)
+  const back = accountKeysPath(account.name)
+  if (sent.text('act') === 'project') {
+    const params = { ...readCaps(sent), name: sent.text('name').trim() }
+    const { id } = await accountProjects.add(ctx, account.manager, params)
+    await auditChange(req, account, 'projects add', id)
+    return redirectTo(withQuery(back, { done: 'project' }))
+  }
+  const params = readKeyForm(req, account, sent)
+  return createAndShowKey(req, sent, {
+    create: async () => {
+      const made = await accountKeys.add(ctx, account.manager, params)
+      await auditChange(req, account, 'keys add', made.id)
+      return made.api_key
+    },
+    purpose: `Give it to ${account.name}, whose credits it spends.`,
+    back,
+  })
+}
+
+/** Reads a form with `keyFields`. Throws `bad_request`. */
+export function readKeyForm({ ctx }: UserRequest, { isAgent }: KeyAccount, sent: Form) {
+  const name = sent.text('name').trim()
+  const params = isAgent
+    ? { daily_cap: readCaps(sent).daily_cap ?? null }
+    : readKeyParams(sent, ctx.clock.now())
+  return { ...params, ...(name !== '' && { name }) }
+}

@@ -1,0 +1,88 @@
+import { html, type Part } from '../../kernel/html.ts'
+import type { Latencies, LatencyStats } from '../../kernel/latencies.ts'
+import { readObservations } from '../../kernel/state/shared-observations.ts'
+import { second } from '../../kernel/time.ts'
+import { withQuery } from '../../site/components.ts'
+import { formatCompact } from '../../site/format.ts'
+import type { Page } from '../../site/layout.ts'
+import { type Column, tableSection } from '../../site/lists.ts'
+import type { UserRequest } from '../../site/session.ts'
+import { consolePage } from './components.ts'
+import { rangePicker, readRange, trafficRanges } from './ranges.ts'
+import { formatUnit } from './time-chart.ts'
+
+const rowsShown = 50
+const place = '/console/latency'
+
+interface LabeledStats extends LatencyStats {
+  label: string
+}
+
+/** Lists the labels with measurements in a span, the busiest first. */
+export const busiest = (latencies: Latencies, ms: number): LabeledStats[] =>
+  latencies
+    .labels()
+    .map((label) => ({ label, ...latencies.stats(label, ms) }))
+    .filter(({ count }) => count > 0)
+    .toSorted((a, b) => b.count - a.count)
+
+const time = (ms: number | undefined): string => (ms === undefined ? '–' : formatUnit(ms, 'ms'))
+
+const percentiles = ({ p50, p95, p99 }: LatencyStats): Part[] => [time(p50), time(p95), time(p99)]
+
+const columns = (label: string, count: string, failures: string[]): Column[] => [
+  { long: label },
+  ...[count, 'p50', 'p95', 'p99', ...failures].map((number) => ({ number })),
+]
+
+const routeLink = (label: string): Part => {
+  const route = label.slice(label.indexOf(' ') + 1)
+  const address = withQuery('/console/requests', { route: label === 'other' ? '' : route })
+  return html`<a href="${address}"><code>${label}</code></a>`
+}
+
+/** Renders percentiles by route, model and upstream. */
+export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
+  const range = readRange(query, trafficRanges, process.uptime() * second)
+  const read = (name: 'routes' | 'models' | 'upstreams' | 'firstBytes') =>
+    readObservations(ctx, name, range.ms)
+  const [routes, models] = [await read('routes'), await read('models')]
+  const [upstreams, firstBytes] = [await read('upstreams'), await read('firstBytes')]
+  const ofRoutes = busiest(routes, range.ms)
+    .slice(0, rowsShown)
+    .map((one) => [
+      routeLink(one.label),
+      formatCompact(one.count),
+      ...percentiles(one),
+      formatCompact(one.clientErrors),
+      formatCompact(one.serverErrors),
+    ])
+  const ofCalls = (all: Latencies, extra?: (label: string) => Part[]): Part[][] =>
+    busiest(all, range.ms)
+      .slice(0, rowsShown)
+      .map((one) => [
+        html`<code>${one.label}</code>`,
+        formatCompact(one.count),
+        ...percentiles(one),
+        ...(extra?.(one.label) ?? []),
+        formatCompact(one.serverErrors),
+      ])
+  const firstByte = (label: string): Part[] => {
+    const { p50, p95 } = firstBytes.stats(label, range.ms)
+    return [time(p50), time(p95)]
+  }
+  const none = 'No calls in this time.'
+  const main = html`${rangePicker(place, trafficRanges, range)}
+    <auto-refresh data-seconds="10"
+      >${tableSection('Routes', columns('Route', 'Requests', ['4xx', '5xx']), ofRoutes, 'No requests in this time.')}
+      ${tableSection('Models', columns('Model', 'Calls', ['First byte p50', 'First byte p95', 'Failed']), ofCalls(models, firstByte), none)}
+      ${tableSection('Upstreams', columns('Upstream', 'Calls', ['Failed']), ofCalls(upstreams), none)}</auto-refresh
+    >
+    <p class="small below">
+      Times of routes are until the response began, those of models and upstreams until the end of
+      each attempt at an upstream, without those that the client canceled. They are measured in
+      windows of ten minutes, on all servers together where several share a database. One server
+      forgets them when it restarts. Percentiles are exact to 13 %.
+    </p>`
+  return consolePage({ place, title: 'Latency', main, scripts: ['auto-refresh.js'] })
+}

@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { addLibrary } from '../../apps/libraries/added.ts'
+import {
+  alertText,
+  type FormBrowser,
+  hiddenFields,
+  signInOperator,
+} from '../../testing/fixtures/form-browser.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+
+const place = '/console/libraries'
+const label = 'tiny-lib@1.2.3'
+
+let h: TestServer
+let olga: FormBrowser
+beforeEach(async () => {
+  h = await startTestServer()
+  const files = new Map([['a.js', new TextEncoder().encode('window.tiny = 1')]])
+  await addLibrary(h.ctx, { name: 'tiny-lib', version: '1.2.3', license: '<b>MIT', files })
+  olga = await signInOperator(h)
+})
+afterEach(() => h.close())
+
+const page = (): Promise<string> => olga.read(place)
+const remove = (library: string) => olga.fill(place, place, { library })
+
+test('lists the libraries and removes one that no app uses', async () => {
+  const listed = await page()
+  expect(listed).toContain(`Remove ${label}`)
+  expect(listed).toContain('&lt;b&gt;MIT')
+  expect(listed).toContain('three@0.180.0')
+  expect(listed).not.toContain('Remove three@0.180.0')
+  expect((await remove(label)).headers.get('location')).toBe(place)
+  expect(await page()).not.toContain(label)
+  expect(await olga.read('/console/audit')).toMatch(/remove library[^]*tiny-lib@1\.2\.3/)
+})
+
+test('refuses to remove a library that apps use, of the program, or that is not there', async () => {
+  const ann = await h.agent('ann')
+  const listed = await page()
+  const html = `<!doctype html><title>t</title><script src="https://unpkg.com/${label}/a.js"></script>`
+  await ann.publish({ html })
+  expect(await page()).not.toContain(`Remove ${label}`)
+  // The form of a page that was opened before the app was published.
+  const { token = '' } = hiddenFields(listed, place)
+  const send = (library: string) => olga.send(place, { token, library })
+  for (const [library, message] of [
+    [label, `${label} was not removed: 1 app uses it.`],
+    ['three@0.180.0', 'is part of this program and cannot be removed.'],
+    ['../../etc@1.0.0', 'is not in the library store.'],
+    ['', 'is not in the library store.'],
+  ] as const) {
+    const response = await send(library)
+    expect([library, response.status]).toEqual([library, 400])
+    expect(alertText(response)).toContain(message)
+  }
+  expect(await page()).toContain(label)
+  expect(await olga.read('/console/audit')).not.toContain('remove library')
+})

@@ -1,0 +1,76 @@
+import { countAllApps } from '../../apps/libraries/added.ts'
+import { bytesOf, labelOf, type Library } from '../../apps/libraries/library.ts'
+import { TarballError } from '../../apps/libraries/tarball.ts'
+import { html, type Part } from '../../kernel/html.ts'
+import { withQuery } from '../../site/components.ts'
+import { confirmDialog } from '../../site/confirm-dialog.ts'
+import { formatBytes, formatCompact } from '../../site/format.ts'
+import { type Form, form, hiddenField, rejectForm } from '../../site/forms.ts'
+import type { Page } from '../../site/layout.ts'
+import { dataTable } from '../../site/lists.ts'
+import { redirectTo, type UserRequest } from '../../site/session.ts'
+import { removeAudited } from '../operator/libraries.ts'
+import { operatorName } from './access.ts'
+import { consolePage } from './components.ts'
+
+const place = '/console/libraries'
+const labelCharsMax = 300
+
+function libraryRow(token: string, library: Library, apps: number): Part[] {
+  const label = labelOf(library)
+  const remove = confirmDialog({
+    label: 'Remove',
+    target: label,
+    question: html`Remove <bdi>${label}</bdi>?`,
+    consequence: 'New pages that name it get another version of it, or a warning.',
+  })
+  return [
+    html`<bdi>${label}</bdi>`,
+    html`<a href="${withQuery('/api/libraries/license', { library: label })}"
+      ><bdi>${library.license}</bdi></a
+    >`,
+    formatBytes(bytesOf(library)),
+    formatCompact(apps),
+    library.source,
+    // A library of the binary, or one that apps use, cannot be removed.
+    library.source !== 'embedded' &&
+      apps === 0 &&
+      form(token, place, html`${hiddenField('library', label)}${remove}`),
+  ]
+}
+
+/** Lists the libraries that pages can load: those that can be removed first. */
+export async function librariesPage({ ctx, token }: UserRequest, message?: string): Promise<Page> {
+  const apps = await countAllApps(ctx)
+  const all = await ctx.libraries.list()
+  const own = all.filter(({ source }) => source !== 'embedded')
+  const listed = [...own, ...all.filter(({ source }) => source === 'embedded')]
+  const heads = [
+    { long: 'Library' },
+    { long: 'License' },
+    { number: 'Size' },
+    { number: 'Apps' },
+    { capitalized: 'Source' },
+    { unseen: 'Actions' },
+  ]
+  const rows = listed.map((library) => libraryRow(token, library, apps.get(labelOf(library)) ?? 0))
+  const main = html`${dataTable('Libraries', heads, rows)}
+    <p class="small below">
+      <code>berth libraries add three@0.170.0</code> adds one. Libraries of the program, and those
+      that apps use, cannot be removed.
+    </p>`
+  const lead = 'The npm packages that pages load by the addresses of CDNs.'
+  return consolePage({ place, title: 'Libraries', lead, message, main })
+}
+
+/** Removes a library. Throws `bad_request` for one that apps use, or that is not there. */
+export async function submitLibrary(req: UserRequest, submitted: Form): Promise<Response> {
+  const label = submitted.text('library').slice(0, labelCharsMax)
+  try {
+    await removeAudited(req.ctx, label, operatorName(req))
+  } catch (error) {
+    if (error instanceof TarballError) rejectForm(error.message)
+    throw error
+  }
+  return redirectTo(place)
+}

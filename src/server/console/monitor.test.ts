@@ -1,0 +1,139 @@
+import { afterAll, expect, test } from 'bun:test'
+
+import { dialect } from '../../kernel/db/dialect.ts'
+import { replicas } from '../../kernel/db/replicas/tables.ts'
+import { observedWindows } from '../../kernel/state/tables.ts'
+import { hour } from '../../kernel/time.ts'
+import { signInOperator, signUp } from '../../testing/fixtures/form-browser.ts'
+import { shownPage } from '../../testing/fixtures/shown-page.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
+
+const h = await startTestServer({ GATEWAY_REQUESTS_PER_MINUTE: '1000' })
+const olga = await signInOperator(h)
+const ann = await h.agent('ann')
+await signUp(h, 'cyrus', '198.51.100.7')
+await ann.call('GET', '/me')
+await ann.call('GET', '/apps/AAAAAAAAAAAA')
+await h.call('GET', '/no/such?secret=hush-hush')
+afterAll(() => h.close())
+
+const page = (path: string): Promise<string> => olga.read(`/console${path}`)
+
+const chat = (body: unknown) =>
+  h.request('POST', '/v1/chat/completions', { key: ann.key, body, from: ann.from })
+
+test('shows requests with filters by status, route, key and person', async () => {
+  await olga.open('/favicon.svg')
+  const all = await page('/requests')
+  expect(all).not.toContain('GET /favicon.svg<')
+  expect(await page('/requests?route=icon')).toContain('GET /favicon.svg<')
+  expect(all).toContain('GET /api/me<')
+  expect(all).toContain('@ann<')
+  expect(all).not.toContain('hush-hush')
+  const notFound = await page('/requests?status=4&route=apps')
+  expect(notFound).toContain('GET /api/apps/:id<')
+  expect(notFound).toContain('not_found')
+  expect(notFound).not.toContain('GET /api/me<')
+  expect(await page('/requests?who=%40ann')).toContain('GET /api/me<')
+  expect(await page('/requests?who=cyrus')).not.toContain('GET /api/me<')
+  expect(await page('/requests?who=%40nobody')).toContain('No requests found')
+  const prefix = ann.key.slice(0, 11)
+  expect(await page(`/requests?key=${prefix}`)).toContain('GET /api/me<')
+  expect(await page('/requests?key=ak_nobody')).toContain('No requests found')
+  for (const query of ['status=9', 'route=%00%3Cb%3E', `who=${'x'.repeat(999)}`]) {
+    expect((await olga.open(`/console/requests?${query}`)).status).toBe(200)
+  }
+})
+
+test('shows the timings of a model call in the detail of its request', async () => {
+  const body = { model: 'demo/chat', messages: [{ role: 'user', content: 'Hello' }] }
+  const answered = await chat(body)
+  expect(answered.status).toBe(200)
+  const detail = await page(`/requests/${answered.headers.get('x-request-id')}`)
+  expect(detail).toContain('demo/chat')
+  expect(detail).toContain('First byte of the upstream')
+  expect((await olga.open('/console/requests/nothing')).status).toBe(404)
+  const latency = await page('/latency?range=1h')
+  expect(latency).toContain('POST /v1/chat/completions')
+  expect(shownPage(latency).allByText('demo')).not.toEqual([])
+})
+
+test('counts server errors apart from client errors, with their causes', async () => {
+  const { read } = h.ctx.storage
+  const id = await ann.publish()
+  h.ctx.storage.read = () => {
+    throw new TypeError('the disk is gone')
+  }
+  const failed = await ann.call('GET', `/apps/${id}/html`)
+  h.ctx.storage.read = read
+  h.lines.length = 0
+  expect(failed.status).toBe(500)
+  const errors = await page('/errors')
+  const [server = '', client = ''] = errors.split('<h2>Client errors')
+  expect(server).toContain('TypeError: the disk is gone')
+  expect(server).not.toContain('not_found')
+  expect(client).toContain('not_found')
+  expect(client).toContain('(no route)')
+  const detail = await page(`/requests/${failed.headers.get('x-request-id')}`)
+  expect(detail).toContain('TypeError: the disk is gone')
+})
+
+test('forgets what is older than the range', async () => {
+  expect(await page('/errors?range=24h')).toContain('not_found')
+  h.clock.advance(2 * hour)
+  expect(await page('/errors?range=1h')).toContain('No server errors')
+  expect(await page('/errors?range=24h')).toContain('TypeError')
+})
+
+test('keeps its memory bounded under a flood of paths, methods and causes', () => {
+  const { observations } = h.ctx.state
+  for (let at = 0; at < 20_000; at += 1) {
+    const request = {
+      id: `flood-${at}`,
+      at: h.clock.now(),
+      method: at % 3 === 0 ? `M${at}` : 'GET',
+      route: `/flood/${at}`,
+      status: 400 + (at % 200),
+      ms: at,
+      key: undefined,
+      account: undefined,
+      address: '192.0.2.1',
+      cause: `cause ${at}`,
+    }
+    observations.addRequest('pages', false, request)
+    const call = { requestId: `call-${at}`, model: `m${at}`, upstream: `u${at}` }
+    observations.addAttempt(call, { endedAs: 'completed', ms: 2, firstByte: 1 })
+    observations.addModelCall({ ...call, status: 'completed', firstByteMs: 1, ms: 2 })
+  }
+  expect(observations.errors.labels().length).toBeLessThanOrEqual(201)
+  expect(observations.models.labels().length).toBeLessThanOrEqual(101)
+  expect(observations.findModelCall('call-1')).toBeUndefined()
+  expect(observations.findModelCall('call-19999')).toBeDefined()
+  expect(observations.requests.newest(10_000, () => true)).toHaveLength(4_096)
+})
+
+if (dialect === 'postgres')
+  test('adds up the measurements of all servers', async () => {
+    const at = Math.floor(h.clock.now() / 600_000) * 600_000
+    const counts = { 'GET /of/another/server': [30, 1_234, 61, 9] }
+    const errors = { '503\nGET /of/another/server\nfull': [30, 77] }
+    const other = { id: 'other', folder: 'elsewhere', version: '1', since: 0, seen: h.clock.now() }
+    await h.ctx.db.tx(async (tx) => {
+      await tx.insert(replicas).values(other)
+      await tx.insert(observedWindows).values([
+        { process: 'other', name: 'routes', at, counts },
+        { process: 'other', name: 'errors', at, counts: errors },
+        { process: 'other', name: 'routes', at: at - 48 * hour, counts: { 'GET /gone': [1, 1] } },
+      ])
+    })
+    await ann.call('GET', '/me')
+    const latency = await page('/latency?range=24h')
+    expect(latency).toContain('GET /of/another/server')
+    expect(latency).toContain('>1.2K<')
+    expect(latency).toContain('GET /api/me')
+    expect(latency).not.toContain('GET /gone')
+    expect(await page('/errors?range=1h')).toContain('>77<')
+    expect(await page('')).toContain('All charts are of all servers')
+    expect(await page('/requests')).toContain('1 of 2 servers did not respond')
+    await h.ctx.db.tx((tx) => tx.delete(replicas))
+  })

@@ -1,0 +1,180 @@
+import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
+import { makeCursor } from '../../kernel/cursor.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { csvRowsMax } from '../../kernel/limits.ts'
+import { formatDecimal, toUsd } from '../../kernel/money.ts'
+import { listUnmatched } from '../../money/payments/coins/by-hand.ts'
+import { type InvoiceWithPayments, listInvoices } from '../../money/payments/coins/invoices.ts'
+import { coinOf, formatUnits } from '../../money/payments/coins/method.ts'
+import { stateOf, type StoredPayment } from '../../money/payments/coins/status.ts'
+import { readWatchers, type WatcherHealth } from '../../money/payments/coins/watchers.ts'
+import type { ServerHealth } from '../../money/payments/health.ts'
+import { section } from '../../site/components.ts'
+import { renderDateTime } from '../../site/format.ts'
+import { button, type Form, form, hiddenField, inputField, rejectForm } from '../../site/forms.ts'
+import type { Page } from '../../site/layout.ts'
+import { createdCursor, cursorPager, dataTable, tableSection } from '../../site/lists.ts'
+import { redirectTo, type UserRequest } from '../../site/session.ts'
+import { invoiceBadge } from '../../site/wallet/add-money.ts'
+import type { Collected } from '../operator/servers/server-report.ts'
+import { chainServers } from '../operator/servers/server-states.ts'
+import { creditUnmatched, type Income, incomeByDay } from '../operator/topups.ts'
+import { operatorName } from './access.ts'
+import { accountLinks } from './account-links.ts'
+import { badge, consolePage, settingLink } from './components.ts'
+import { x402Section } from './x402.ts'
+
+const place = '/console/payments'
+const rowsShown = 50
+const unmatchedShown = 50
+
+const units = (amount: string, asset: string): string =>
+  `${formatUnits(BigInt(amount), coinOf(asset)?.decimals ?? 0)} ${asset}`
+const usd = (amount: bigint): string => `$${formatDecimal(toUsd(amount))}`
+
+const watcherRow = ({ network, ok, lastPollAt, problem, cursor }: WatcherHealth): Part[] => [
+  html`<code>${network}</code>`,
+  badge(ok ? 'up' : problem === null ? 'starting' : 'down', ok ? 'good' : 'bad'),
+  lastPollAt === null ? 'never' : renderDateTime(lastPollAt),
+  cursor,
+  problem,
+]
+
+function unmatchedRow(token: string, payment: StoredPayment): Part[] {
+  const fields = html`${hiddenField('payment', payment.id)}${inputField({
+    label: 'Invoice ID',
+    name: 'invoice',
+    value: payment.invoice ?? '',
+    max: 12,
+  })}${button('Credit by hand', 'quiet slim')}`
+  return [
+    renderDateTime(payment.seen),
+    units(payment.amount, payment.asset),
+    payment.why,
+    html`<code>${payment.tx}</code>`,
+    form(token, place, fields),
+  ]
+}
+
+function invoiceRow(
+  { invoice, payments }: InvoiceWithPayments,
+  names: Map<string, Html>,
+  now: number,
+): Part[] {
+  const { status, exception, credited } = stateOf(invoice, payments, now)
+  return [
+    renderDateTime(invoice.created),
+    html`<code>${invoice.id}</code>`,
+    names.get(invoice.account) ?? html`<code>${invoice.account}</code>`,
+    units(invoice.due, invoice.asset),
+    html`${invoiceBadge({ status })} ${exception !== 'none' && exception.replace('_', ' ')}`,
+    usd(credited),
+  ]
+}
+
+const watcherSection = (watchers: WatcherHealth[]): Part =>
+  tableSection(
+    'Watchers',
+    ['Network', 'State', 'Last poll', 'Position', { long: 'Problem' }],
+    watchers.map(watcherRow),
+    html`<p class="small">
+      No coin is on. Set ${settingLink('TOPUP_EVM_XPUB')}, ${settingLink('TOPUP_BTC_XPUB')} or
+      ${settingLink('TOPUP_SOL_RECIPIENT')}.
+    </p>`,
+  )
+
+const serverRow = (server: string | undefined, { name, problem }: ServerHealth): Part[] => [
+  server === undefined ? name : `${server}: ${name}`,
+  problem,
+]
+
+/** Renders the servers of chains that cannot be used, which others may hide by working. */
+function serverSection({ reports }: Collected<ServerHealth[]>): Part {
+  const rows = reports.flatMap(({ server, value }) =>
+    value.map((one) => serverRow(reports.length > 1 ? server : undefined, one)),
+  )
+  return (
+    rows.length > 0 &&
+    tableSection('Unusable servers of the chains', ['Server', { long: 'Problem' }], rows)
+  )
+}
+
+const unmatchedSection = (token: string, payments: StoredPayment[]): Part =>
+  payments.length > 0 &&
+  tableSection(
+    'Unmatched payments',
+    ['Seen', { number: 'Amount' }, { long: 'Reason' }, { long: 'Transaction' }, 'Credit'],
+    payments.map((payment) => unmatchedRow(token, payment)),
+  )
+
+const incomeSection = (income: Income[]): Part =>
+  section(
+    'Income of 30 days',
+    html`${dataTable(
+        'Income',
+        ['Day', 'Coin', { number: 'Payments' }, { number: 'Amount' }, { number: 'Credited' }],
+        income.map((one) => [
+          one.day,
+          one.asset,
+          one.count,
+          `${formatUnits(one.units, one.decimals)} ${one.asset}`,
+          usd(one.value),
+        ]),
+        'No payments yet.',
+      )}
+      <p>
+        <a href="${place}.csv" download
+          >CSV of the newest ${csvRowsMax.toLocaleString('en')} payments</a
+        >
+      </p>`,
+  )
+
+const invoiceColumns = [
+  'Created',
+  'Invoice',
+  { long: 'Account' },
+  { number: 'Due' },
+  'Status',
+  { number: 'Credited' },
+]
+
+/** Renders watchers, payments without an invoice, income and invoices. */
+export async function paymentsPage(req: UserRequest, message?: string): Promise<Page> {
+  const { ctx, token, query } = req
+  const after = createdCursor(query)
+  const [agents, watchers, servers, unmatched, income, rows] = await Promise.all([
+    x402Section(ctx),
+    readWatchers(ctx),
+    chainServers.collect(ctx, null),
+    listUnmatched(ctx, unmatchedShown),
+    incomeByDay(ctx),
+    listInvoices(ctx, { limit: rowsShown + 1, after }),
+  ])
+  const shown = rows.slice(0, rowsShown)
+  const last = shown.at(-1)?.invoice
+  const next = rows.length > rowsShown && last ? makeCursor(last.created, last.id) : null
+  const now = ctx.clock.now()
+  const accounts = shown.map(({ invoice }) => invoice.account)
+  const names = await accountLinks(ctx, accounts)
+  const invoices = shown.map((row) => invoiceRow(row, names, now))
+  const table = dataTable('Invoices', invoiceColumns, invoices, 'No invoices yet.')
+  const main = html`${agents} ${watcherSection(watchers)} ${serverSection(servers)}
+  ${unmatchedSection(token, unmatched)} ${incomeSection(income)}
+  ${section('Invoices', html`${table} ${shown.length > 0 && cursorPager(query, place, next)}`)}`
+  const lead =
+    'Payments of agents by x402, and top-ups by coin. Every confirmed payment is credited for its own value.'
+  return consolePage({ place, title: 'Payments', lead, message, main })
+}
+
+/** Credits an unmatched payment by hand. Throws `bad_request`, `not_found`. */
+export async function creditPayment(req: UserRequest, submitted: Form): Promise<Response> {
+  const request = { payment: submitted.text('payment'), invoice: submitted.text('invoice').trim() }
+  const isDone = await creditUnmatched(req.ctx, request, operatorName(req)).catch(
+    (error: unknown) => {
+      if (isGatewayError(error)) rejectForm(errorEnvelope(error).body.error.message)
+      throw error
+    },
+  )
+  if (!isDone) rejectForm('Nothing changed: this payment was credited before.')
+  return redirectTo(place)
+}

@@ -1,0 +1,132 @@
+import { makeCursor, parseCursor, takePage } from '../../kernel/cursor.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { html, type Part } from '../../kernel/html.ts'
+import { countOwnedAgents } from '../../people/agents/listing.ts'
+import { listPeople } from '../../people/listing.ts'
+import { type Person, walletOf } from '../../people/people.ts'
+import { searchTerm, section, withQuery } from '../../site/components.ts'
+import { renderDate } from '../../site/format.ts'
+import type { Form } from '../../site/forms.ts'
+import type { Page } from '../../site/layout.ts'
+import { cursorPager, dataTable, emptyState } from '../../site/lists.ts'
+import { redirectTo, type UserRequest } from '../../site/session.ts'
+import { findPersonCase } from '../operator/cases.ts'
+import type { Decision } from '../operator/decisions.ts'
+import { applyDecision } from './access.ts'
+import {
+  accountSummary,
+  badge,
+  consolePage,
+  decisionForm,
+  decisionHistory,
+  type DecisionOption,
+  getCredits,
+  searchCharsMax,
+  searchForm,
+} from './components.ts'
+import { decidedNotice, decidedPath } from './undo.ts'
+
+const rowsShown = 30
+
+const personDecisions: Decision[] = ['suspend', 'unsuspend']
+
+const personPath = ({ name }: Person): string => `/console/people/${encodeURIComponent(name)}`
+
+const stateBadges = ({ operator, password, suspended }: Person): Part => [
+  operator && badge('operator', 'good'),
+  suspended !== null && badge('suspended', 'bad'),
+  password === null && badge('no password'),
+]
+
+/** Renders people by name, filtered by name. Throws `bad_request`. */
+export async function peoplePage({ ctx, query }: UserRequest): Promise<Page> {
+  const q = searchTerm(query, searchCharsMax)
+  const [after] = parseCursor(query.get('cursor') ?? undefined, /^(\S{1,120})$/) ?? []
+  const found = await listPeople(ctx, rowsShown + 1, { q, after })
+  const { page, next } = takePage(found, rowsShown, ({ name }) => makeCursor(name))
+  const owned = await Promise.all(
+    page.map(async (person) => ({
+      wallet: await getCredits(ctx, walletOf(person)),
+      agents: await countOwnedAgents(ctx, person.id),
+    })),
+  )
+  const row = (person: Person, at: number): Part[] => [
+    html`<a href="${personPath(person)}"><bdi>${person.name}</bdi></a>`,
+    stateBadges(person),
+    owned[at]?.agents,
+    owned[at]?.wallet,
+    renderDate(person.created),
+    html`<a
+      href="${withQuery('/console/grants', { to: person.name })}"
+      aria-label="Grant credits to ${person.name}"
+      >Grant credits</a
+    >`,
+  ]
+  const heads = [
+    { long: 'Name' },
+    'State',
+    { number: 'Agents' },
+    { number: 'Wallet (credits)' },
+    'Joined',
+    { unseen: 'Grant' },
+  ]
+  const none = emptyState('No people found', html`No name contains “<bdi>${q}</bdi>”.`)
+  const main = html`${searchForm('/console/people', 'Search by name', q)}
+  ${dataTable('People', heads, page.map(row), none)}
+  ${cursorPager(query, '/console/people', next, { q })}`
+  return consolePage({ place: '/console/people', title: 'People', main })
+}
+
+/** Renders a person with their decisions. Throws `not_found`. */
+export async function personPage(
+  req: UserRequest,
+  name: string,
+  message?: string,
+  submitted?: Form,
+): Promise<Page> {
+  const { person, decisions } = await getPersonCase(req, name)
+  const { ctx } = req
+  const [wallet, agents] = await Promise.all([
+    getCredits(ctx, walletOf(person)),
+    countOwnedAgents(ctx, person.id),
+  ])
+  const option: DecisionOption =
+    person.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Unsuspend']
+  const decision = {
+    action: personPath(person),
+    hint: 'Required for a suspension. The person receives it. Their agents keep running.',
+    why: submitted?.text('why'),
+    error: message,
+  }
+  const stats: [string, Part][] = [
+    ['Wallet (credits)', wallet],
+    ['Agents', agents],
+  ]
+  const main = html`${decidedNotice(req, decision.action)}
+    <p class="lead">${stateBadges(person)} Joined ${renderDate(person.created)}</p>
+    ${accountSummary(person, stats, person.name)}
+    ${!person.operator && section('Actions', decisionForm(req.token, decision, [option]))}
+    ${decisionHistory(decisions)}`
+  // The form shows the error; the operator has none.
+  const pageMessage = person.operator ? message : undefined
+  return consolePage({
+    place: '/console/people',
+    title: person.name,
+    message: pageMessage,
+    main,
+  })
+}
+
+async function getPersonCase({ ctx }: UserRequest, name: string) {
+  const known = await findPersonCase(ctx, name)
+  if (!known) throw new ApiError('not_found', { what: 'person' })
+  return known
+}
+
+/** Throws `not_found`, `bad_request`. */
+export async function decidePerson(req: UserRequest, name: string, form: Form): Promise<Response> {
+  const { person } = await getPersonCase(req, name)
+  const decision = { name: form.text('decision'), item: person.name, why: form.text('why') }
+  await applyDecision(req, personDecisions, decision)
+  return redirectTo(decidedPath(personPath(person), decision.name, person.name))
+}

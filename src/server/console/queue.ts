@@ -1,0 +1,166 @@
+import type { Appeal } from '../../apps/appeal/appeals.ts'
+import * as apps from '../../apps/apps.ts'
+import type { App } from '../../apps/apps.ts'
+import { listBlockedPages } from '../../apps/blocked-pages.ts'
+import { reportReasons } from '../../apps/moderation/reasons.ts'
+import type { Report } from '../../apps/moderation/reports.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { decisionReasonCharsMax } from '../../kernel/limits.ts'
+import { findHandles } from '../../people/agents/agents.ts'
+import { section } from '../../site/components.ts'
+import { formatCount, renderDateTime } from '../../site/format.ts'
+import { button, type Form, form, hiddenField } from '../../site/forms.ts'
+import type { Page } from '../../site/layout.ts'
+import { emptyState } from '../../site/lists.ts'
+import { redirectTo, type UserRequest } from '../../site/session.ts'
+import { listOpenCases } from '../operator/cases.ts'
+import { decide, type Decision } from '../operator/decisions.ts'
+import { applyDecision, operatorName } from './access.ts'
+import { blocklist } from './blocklist.ts'
+import { badge, consolePage, stateBadge } from './components.ts'
+import { decidedNotice, decidedPath } from './undo.ts'
+
+const blockedShown = 20
+
+const place = '/console/queue'
+
+/** Open reports and appeals of an app, oldest first. */
+interface PendingItems {
+  since: number
+  reports: Report[]
+  appeals: Appeal[]
+}
+
+/** A decision that was rejected: its app, the typed reason and the message. */
+interface FailedDecision {
+  item?: string
+  why?: string
+  message?: string | undefined
+}
+
+/** Returns the apps that need a decision, the longest waiting first. */
+async function getCases({ ctx }: UserRequest) {
+  const { quarantined, appeals, reports } = await listOpenCases(ctx)
+  const all = new Map<string, PendingItems>()
+  const add = (id: string, at: number): PendingItems => {
+    const pending = all.get(id) ?? { since: at, reports: [], appeals: [] }
+    pending.since = Math.min(pending.since, at)
+    all.set(id, pending)
+    return pending
+  }
+  for (const { id, quarantinedAt } of quarantined) add(id, quarantinedAt ?? 0)
+  for (const appeal of appeals) add(appeal.app, appeal.at).appeals.push(appeal)
+  for (const report of reports) add(report.app, report.at).reports.push(report)
+  const found = await Promise.all(
+    [...all].map(async ([id, pending]) => ({ ...pending, app: await apps.findApp(ctx, id) })),
+  )
+  const cases = found.flatMap(({ app, ...pending }) => (app ? [{ ...pending, app }] : []))
+  const makers = cases.map(({ app }) => app.maker)
+  const handles = await findHandles(ctx, makers)
+  return cases
+    .map((one) => ({ ...one, maker: handles.get(one.app.maker) ?? '' }))
+    .toSorted((a, b) => a.since - b.since)
+}
+
+type Case = Awaited<ReturnType<typeof getCases>>[number]
+
+/** Buttons that decide a case at once. A takedown has its reason beside it. */
+function caseForm(token: string, { app, reports }: Case, failed: FailedDecision): Html {
+  const isFailed = failed.item === app.id
+  const approval = app.quarantinedAt !== null ? 'release' : reports.length > 0 ? 'dismiss' : ''
+  const label = approval === 'release' ? 'Release' : 'Dismiss reports'
+  const error = isFailed && failed.message
+  // Enter in the reason presses the first button.
+  const fields = html`${hiddenField('item', app.id)}
+    <label class="visually-hidden" for="why-${app.id}">Reason for ${app.title}</label
+    ><input
+      id="why-${app.id}"
+      name="why"
+      maxlength="${decisionReasonCharsMax}"
+      value="${isFailed && failed.why}"
+      placeholder="Reason, which the maker receives"
+      autocomplete="off"
+      dir="auto"
+      ${error && html` aria-invalid="true" aria-describedby="error-${app.id}" autofocus`}
+    />${button('Take down', 'quiet slim danger', { name: 'decision', value: 'takedown' })}${
+      approval !== '' &&
+      html`<button class="button slim" name="decision" value="${approval}" data-key="a">
+        ${label}
+      </button>`
+    }
+    ${error && html`<p class="alert field-error" id="error-${app.id}" role="alert">${error}</p>`}`
+  return form(token, place, fields, 'case-form')
+}
+
+const appealLink = (app: App): Html =>
+  html`<p><a class="button slim" href="/console/apps/${app.id}">Decide appeal</a></p>`
+
+function caseItem(token: string, one: Case, failed: FailedDecision): Html {
+  const { app, since, reports, appeals, maker } = one
+  const [newest] = reports.toReversed()
+  return html`<li class="case" tabindex="-1">
+    <p>
+      <a class="case-title" href="/console/apps/${app.id}"><bdi>${app.title}</bdi></a>
+      <span class="small">by <a href="/console/agents/${maker}">@${maker}</a></span>
+      ${stateBadge(app)}
+      ${reports.length > 0 && badge(formatCount(reports.length, 'report'), 'bad')}
+      ${appeals.length > 0 && badge('appeal', 'bad')}
+      <span class="small">since ${renderDateTime(since)}</span>
+    </p>
+    ${app.quarantineReason !== null && html`<p class="small">Quarantined by ${app.quarantinedBy}: <bdi>${app.quarantineReason}</bdi></p>`}
+    ${newest && html`<p><strong>${reportReasons[newest.reason]}.</strong> <bdi>${newest.text}</bdi></p>`}
+    ${appeals.map(({ text }) => html`<blockquote><bdi>${text}</bdi></blockquote>`)}
+    ${app.takenDown === null ? caseForm(token, one, failed) : appealLink(app)}
+  </li>`
+}
+
+/** Takes an app of the queue down or approves it. Throws `not_found`, `bad_request`. */
+export async function decideCase(req: UserRequest, submitted: Form): Promise<Response> {
+  const [name, item] = [submitted.text('decision'), submitted.text('item')]
+  const allowed: Decision[] = ['takedown', 'release', 'dismiss', 'restore']
+  await applyDecision(req, allowed, { name, item, why: submitted.text('why') })
+  // An app that was quarantined for reports has both decided.
+  if (name === 'release') await decide(req.ctx, 'dismiss', { item, why: '', by: operatorName(req) })
+  return redirectTo(decidedPath(place, name, item))
+}
+
+/** Renders the moderation queue and the blocklist. */
+export async function queuePage(
+  req: UserRequest,
+  message?: string,
+  submitted?: Form,
+): Promise<Page> {
+  const { ctx, token, query } = req
+  const [cases, blocked] = await Promise.all([getCases(req), listBlockedPages(ctx, blockedShown)])
+  const failed = submitted?.text('decision') === 'block' ? submitted : undefined
+  const isOfCase = submitted?.has('item') === true
+  const failedCase = isOfCase
+    ? { item: submitted.text('item'), why: submitted.text('why'), message }
+    : {}
+  const isListed = cases.some(({ app }) => app.id === failedCase.item)
+  const sha256 = failed?.text('sha256') ?? query.get('sha256') ?? ''
+  const again = form(token, '/console/rescan', html`${button('Rescan all apps', 'quiet')}`, 'act')
+  const list: Part =
+    cases.length > 0
+      ? html`<review-keys>
+          <ul class="cases" aria-label="Needs review">
+            ${cases.map((one) => caseItem(token, one, failedCase))}
+          </ul>
+          <p class="small">
+            Keys: <kbd>j</kbd> <kbd>k</kbd> next and previous, <kbd>a</kbd> approve,
+            <kbd>t</kbd> take down (type a reason, then Enter), <kbd>o</kbd> open.
+          </p>
+        </review-keys>`
+      : emptyState('All caught up', 'Reports, appeals and quarantined apps appear here.')
+  const main = html`${decidedNotice(req, place)}${list}
+  ${section(
+    'Safety check',
+    html`<p class="small">Checks all apps with the current rules, in the background.</p>
+      ${again}`,
+  )}
+  ${blocklist(token, blocked, { sha256, why: failed?.text('why') })}`
+  // The case shows its error; one that was decided elsewhere is gone.
+  const shown = isListed ? undefined : message
+  const scripts: Page['scripts'] = ['review-keys.js']
+  return consolePage({ place, title: 'Moderation', message: shown, main, scripts })
+}

@@ -1,0 +1,188 @@
+import { ApiError } from '../../kernel/errors.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import type { ModelCall } from '../../kernel/state/observations.ts'
+import type { LoggedRequest } from '../../kernel/state/request-log.ts'
+import { iso } from '../../kernel/time.ts'
+import { searchTerm, section, withQuery } from '../../site/components.ts'
+import { button, inputField, selectField } from '../../site/forms.ts'
+import type { Page } from '../../site/layout.ts'
+import { dataTable, emptyState } from '../../site/lists.ts'
+import type { UserRequest } from '../../site/session.ts'
+import type { AppContext } from '../context.ts'
+import {
+  mergeRequests,
+  newestRequests,
+  requestDetails,
+  requestsShown,
+  type ServedRequest,
+} from '../operator/servers/requests.ts'
+import { accountLinks, findAccounts } from './account-links.ts'
+import { badge, consolePage, searchCharsMax } from './components.ts'
+import { hasSeveral, serverCode, silentNote } from './servers.ts'
+import { formatUnit } from './time-chart.ts'
+
+const place = '/console/requests'
+
+const statuses = [
+  ['', 'All'],
+  ['2', '2xx'],
+  ['3', '3xx'],
+  ['4', '4xx'],
+  ['5', '5xx'],
+] as const
+
+const filterNames = ['status', 'route', 'key', 'who'] as const
+type Filters = Partial<Record<(typeof filterNames)[number], string | undefined>>
+
+const readFilters = (query: URLSearchParams): Filters =>
+  Object.fromEntries(filterNames.map((name) => [name, searchTerm(query, searchCharsMax, name)]))
+
+/** Returns the newest requests of each server that pass the filters. */
+async function findRequests(ctx: AppContext, filters: Filters) {
+  const { status = '', route = '', key = '', who } = filters
+  const clients = who === undefined ? null : [...(await findAccounts(ctx, who)), who]
+  return newestRequests.collect(ctx, { status, route: route.toLowerCase(), key, clients })
+}
+
+export const statusBadge = (status: number): Html =>
+  badge(String(status), status >= 500 ? 'bad' : status >= 400 ? 'plain' : 'good')
+
+const timeOf = (at: number): Html =>
+  html`<time datetime="${iso(at)}" title="${iso(at)}">${iso(at).slice(11, 19)}</time>`
+
+export const requestLink = ({ id, method, route }: LoggedRequest): Html =>
+  html`<a href="${place}/${id}"><code>${method} ${route || '(no route)'}</code></a>`
+
+function requestRow(
+  names: Map<string, Html>,
+  isNamed: boolean,
+): (request: ServedRequest) => Part[] {
+  return (request) => [
+    timeOf(request.at),
+    statusBadge(request.status),
+    requestLink(request),
+    formatUnit(request.ms, 'ms'),
+    clientOf(request, names),
+    request.cause,
+    ...(isNamed ? [serverCode(request.server)] : []),
+  ]
+}
+
+const clientOf = ({ account, key, address }: LoggedRequest, names: Map<string, Html>): Part => {
+  const known = account === undefined ? undefined : names.get(account)
+  return known ?? html`<code>${key ?? address}</code>`
+}
+
+function filterForm({ status = '', route, key, who }: Filters): Html {
+  const text = (label: string, name: string, value: string | undefined): Html =>
+    inputField({ label, name, value, max: searchCharsMax, isOptional: true })
+  return html`<form class="filter-line" role="search" action="${place}">
+    ${selectField({ label: 'Status', name: 'status', value: status, options: statuses })}${text('Route', 'route', route)}${text('Key', 'key', key)}${text('Person, @agent or address', 'who', who)}${button('Filter', 'quiet')}
+    <a class="button quiet" href="${place}">Clear</a>
+  </form>`
+}
+
+/** Renders the newest requests, which stay current, with filters. */
+export async function requestsPage({ ctx, query }: UserRequest): Promise<Page> {
+  const filters = readFilters(query)
+  const collected = await findRequests(ctx, filters)
+  const requests = mergeRequests(collected, requestsShown)
+  const isNamed = hasSeveral(collected)
+  const accounts = requests.flatMap(({ account }) => account ?? [])
+  const names = await accountLinks(ctx, accounts)
+  const heads = [
+    'UTC',
+    'Status',
+    { long: 'Request' },
+    { number: 'Time' },
+    'Client',
+    { long: 'Error' },
+    ...(isNamed ? ['Server'] : []),
+  ]
+  const none = emptyState('No requests found', 'Requests appear here as they arrive.')
+  const table = dataTable('Requests', heads, requests.map(requestRow(names, isNamed)), none)
+  const main = html`${filterForm(filters)}<auto-refresh data-seconds="2"
+      >${silentNote(collected)} ${table}</auto-refresh
+    >
+    <p class="small below">
+      The newest of the last 4,096 requests of ${isNamed ? 'each server' : 'this server'}, and of
+      the last 1,024 with each class of error. Time is until the response began. Files of pages,
+      such as <a href="${place}?route=%2Fstatic">/static</a>, appear when the route names them.
+    </p>`
+  return consolePage({ place, title: 'Requests', main, scripts: ['auto-refresh.js'] })
+}
+
+const idCharsMax = 64
+
+/** Renders one request with its timings. Throws `not_found`. */
+export async function requestPage({ ctx }: UserRequest, id: string): Promise<Page> {
+  const collected = await requestDetails.collect(ctx, id.slice(0, idCharsMax))
+  const known = collected.reports.find(({ value }) => value !== null)
+  if (!known?.value) {
+    const see =
+      collected.silent > 0
+        ? 'A server that did not respond may remember it. The log has it by its id.'
+        : 'It is older than what this server remembers. The log has it by its id.'
+    throw new ApiError('not_found', { what: 'request', see })
+  }
+  const { request: found, call } = known.value
+  const names = await accountLinks(ctx, [found.account ?? ''])
+  const filter = (name: string, value: string, text: Part = value): Html =>
+    html`<a href="${withQuery(place, { [name]: value })}">${text}</a>`
+  const facts: (readonly [string, Part])[] = [
+    ['Response began after', formatUnit(found.ms, 'ms')],
+    ['Client', clientOf(found, names)],
+    ['Key', found.key === undefined ? 'none' : filter('key', found.key)],
+    ['Address', filter('who', found.address)],
+    ...(found.route === '' ? [] : [['Route', filter('route', found.route)] as const]),
+    ...(hasSeveral(collected) ? [['Server', serverCode(known.server)] as const] : []),
+    ['Request ID', html`<code>${id}</code> <span class="small">The log has the same ID.</span>`],
+  ]
+  const lead = html`${statusBadge(found.status)}
+    ${found.cause !== undefined && html`<code>${found.cause}</code>`}
+    <time datetime="${iso(found.at)}">${iso(found.at).replace('T', ' ').replace('Z', ' UTC')}</time>
+    · <a href="${place}">All requests</a>`
+  const main = html`<dl class="fact-lines">
+      ${facts.map(
+        ([name, value]) =>
+          html`<div>
+            <dt>${name}</dt>
+            <dd>${value}</dd>
+          </div>`,
+      )}
+    </dl>
+    ${call && section('Model call', callDetails(found, call))}`
+  return consolePage({ place, title: `${found.method} ${found.route || '(no route)'}`, lead, main })
+}
+
+/** Renders a model call with its phases as bars on one axis of time. */
+function callDetails({ ms }: LoggedRequest, call: ModelCall): Html {
+  const { firstByteMs } = call
+  const waited = firstByteMs ?? 0
+  const before = firstByteMs === null ? 0 : Math.max(0, ms - firstByteMs)
+  const phases = [
+    ['Outside of the call', before, 0],
+    ['First byte of the upstream', firstByteMs, before],
+    ['Rest of the call', Math.max(0, call.ms - waited), before + waited],
+  ] as const
+  const total = Math.max(1, before + call.ms)
+  const percent = (value: number): string => ((value / total) * 100).toFixed(2)
+  const bar = (length: number, start: number): Html =>
+    html`<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+      <rect x="${percent(start)}" width="${percent(length)}" height="10" />
+    </svg>`
+  return html`<p class="small">
+      <code>${call.model}</code> at ${call.upstream}, ${call.status} after
+      ${formatUnit(call.ms, 'ms')}.
+    </p>
+    <dl class="fact-lines timeline">
+      ${phases.map(
+        ([name, length, start]) =>
+          html`<div>
+            <dt>${name}</dt>
+            <dd>${length === null ? 'none' : formatUnit(length, 'ms')}</dd>
+            <dd>${bar(length ?? 0, start)}</dd>
+          </div>`,
+      )}
+    </dl>`
+}

@@ -1,0 +1,49 @@
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { section } from '../../site/components.ts'
+import { formatBytes, formatCount, renderDateTime } from '../../site/format.ts'
+import { dataTable } from '../../site/lists.ts'
+import type { Collected } from '../operator/servers/server-report.ts'
+import type { ServerState } from '../operator/servers/server-states.ts'
+import { badge } from './components.ts'
+import { formatUnit } from './time-chart.ts'
+
+/** Returns whether several servers share the database. */
+export const hasSeveral = ({ reports, silent }: Collected<unknown>): boolean =>
+  reports.length + silent > 1
+
+export const serverCode = (server: string): Html => html`<code>${server}</code>`
+
+/** Says how many servers did not respond, because a page lacks their part. */
+export const silentNote = ({ reports, silent }: { reports: unknown[]; silent: number }): Part =>
+  silent > 0 &&
+  html`<p class="notice">
+    ${silent} of ${formatCount(reports.length + silent, 'server')} did not respond within a second.
+    This page lacks what only ${silent === 1 ? 'that server remembers' : 'they remember'}.
+  </p>`
+
+/** Lists the servers that share the database; nothing where there is one. */
+export function serverSection(states: Collected<ServerState>): Part {
+  const heads = [
+    'Server',
+    'Version',
+    'Up since',
+    { number: 'Memory' },
+    { number: 'Free disk space' },
+    { number: 'Event-loop lag' },
+  ]
+  const row = (
+    { server, value }: Collected<ServerState>['reports'][number],
+    at: number,
+  ): Part[] => [
+    html`${serverCode(server)} ${at === 0 && badge('this server', 'good')}
+    ${value.isLeader && badge('periodic work')}`,
+    value.version,
+    renderDateTime(value.startedAt),
+    formatBytes(value.memory),
+    formatBytes(value.free),
+    formatUnit(value.lateMs, 'ms'),
+  ]
+  const title = `Servers (${states.reports.length + states.silent})`
+  const table = dataTable('Servers', heads, states.reports.map(row))
+  return hasSeveral(states) && section(title, table)
+}

@@ -1,0 +1,187 @@
+import { modelSettingWarnings } from '../../apps/models/model-settings.ts'
+import { expectedOf } from '../../kernel/config/setting-types.ts'
+import { type ConfigRow, sections, SettingsSchema } from '../../kernel/config/settings.ts'
+import { defaultOf, editableSettings, isFixed, isSecret } from '../../kernel/config/values.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { lookUp } from '../../kernel/schema.ts'
+import { searchTerm, section, withQuery } from '../../site/components.ts'
+import { renderDateTime } from '../../site/format.ts'
+import {
+  button,
+  type Form,
+  form,
+  hiddenField,
+  inputField,
+  notice,
+  selectField,
+} from '../../site/forms.ts'
+import type { Page } from '../../site/layout.ts'
+import { dataTable } from '../../site/lists.ts'
+import { redirectTo, type UserRequest } from '../../site/session.ts'
+import type { AppContext } from '../context.ts'
+import { changeSetting, places } from '../operator/settings.ts'
+import { operatorName } from './access.ts'
+import { badge, consolePage, searchCharsMax, searchForm } from './components.ts'
+
+const place = '/console/settings'
+
+const shown = (value: string): Html =>
+  value === '' ? html`<span class="small">none</span>` : html`<code>${value}</code>`
+
+const isEditable = ({ name, source }: ConfigRow): boolean =>
+  editableSettings.has(name) && !isFixed(source)
+
+const pathOf = ({ name }: ConfigRow): string => `${place}/${name}`
+
+function cells(row: ConfigRow): Part[] {
+  const { name, value, source, description } = row
+  return [
+    html`<a href="${pathOf(row)}"><code>${name}</code></a>
+      <div class="small">${description}</div>`,
+    shown(value),
+    source !== 'default' && badge(source, isFixed(source) ? 'plain' : 'good'),
+    isEditable(row) && html`<a href="${pathOf(row)}" aria-label="Edit ${name}">Edit</a>`,
+  ]
+}
+
+const columns = [{ long: 'Setting' }, { long: 'Value' }, 'Source', { unseen: 'Edit' }] as const
+
+/** Renders the last change, with a button that restores the value before it. */
+function doneNotice({ ctx, query, token }: UserRequest): Part {
+  const row = findRow(ctx, query.get('changed') ?? '')
+  const change = row && ctx.settings.find(row.name)
+  if (!row || !change) return undefined
+  return html`<div class="notice" role="status">
+    <span><code>${row.name}</code> is ${row.value === '' ? 'empty' : shown(row.value)} now.</span>
+    ${form(token, pathOf(row), html`${hiddenField('act', 'undo')}${button('Undo', 'quiet slim')}`, 'inline')}
+  </div>`
+}
+
+/** The groups of settings with their numbers. Those that match a search are open. */
+function groupList(rows: ConfigRow[], kind: string, isSearch: boolean): Part {
+  const groups = Object.entries(sections).flatMap(([title, group]) => {
+    const own = rows.filter(({ name }) => Object.hasOwn(group, name))
+    const set = own.filter(({ source }) => source !== 'default').length
+    return own.length === 0
+      ? []
+      : html`<details ${isSearch && html`open`}>
+          <summary>
+            ${title} <span class="small">${own.length}${set > 0 && `, ${set} set`}</span>
+          </summary>
+          ${dataTable(`${title}, ${kind}`, [...columns], own.map(cells))}
+        </details>`
+  })
+  return html`<div class="settings">
+    ${groups.length > 0 ? groups : html`<p class="small">None matches.</p>`}
+  </div>`
+}
+
+/** Renders all settings, first those that can be changed here. Secrets have no value. */
+export function settingsPage(req: UserRequest): Page {
+  const { ctx, query } = req
+  const { upstreams, models } = ctx.config
+  const words = searchTerm(query, searchCharsMax)
+  const rows = ctx.config.rows.filter(({ name, description }) =>
+    `${name} ${description}`.toLowerCase().includes(words?.toLowerCase() ?? ''),
+  )
+  const list = (kind: string, isOfKind: (row: ConfigRow) => boolean): Part =>
+    groupList(rows.filter(isOfKind), kind, words !== undefined)
+  const warnings = modelSettingWarnings(ctx)
+  const main = html`${searchForm(place, 'Search by name or description', words)} ${doneNotice(req)}
+  ${warnings.map((text) => html`<p class="alert">${text}</p>`)}
+  ${section(
+    'Change here',
+    html`<p class="small">A change applies at once, in all processes, and stays after a restart.</p>
+      ${list('editable', isEditable)}`,
+  )}
+  ${section(
+    'Set at the start',
+    html`<p class="small">
+        Change these in the environment or berth.toml and restart Berth. A value that is set there
+        wins over the console. berth.toml defines ${upstreams.length} upstreams and ${models.length}
+        models.
+      </p>
+      ${list('fixed', (row) => !isEditable(row))}`,
+  )}`
+  return consolePage({ place, title: 'Settings', main })
+}
+
+export const findRow = ({ config }: AppContext, name: string): ConfigRow | undefined =>
+  config.rows.find((row) => row.name === name)
+
+function valueField({ name }: ConfigRow, value: string): Html {
+  const schema = SettingsSchema.properties[name]
+  const words = schema.anyOf?.flatMap((one: { const?: string }) => one.const ?? []) ?? []
+  const options: string[] = schema.type === 'boolean' ? ['on', 'off'] : words
+  const label = 'Value'
+  if (options.length > 0) {
+    const pairs = options.map((word) => [word, word] as const)
+    return selectField({ label, name: 'value', value, options: pairs })
+  }
+  const shownHint = isSecret(name) ? 'The value is not shown. Empty removes it. ' : ''
+  const hint = `${shownHint}It must be ${expectedOf(schema)}.`
+  return inputField({
+    label,
+    name: 'value',
+    value: isSecret(name) ? '' : value,
+    hint,
+    max: 10_000,
+    isOptional: true,
+  })
+}
+
+/** Renders one setting with its form. Throws `not_found`. */
+export function settingPage(
+  req: UserRequest,
+  name: string,
+  message?: string,
+  submitted?: Form,
+): Page {
+  const { ctx, token } = req
+  const row = findRow(ctx, name)
+  if (!row) throw new ApiError('not_found', { what: 'setting' })
+  const change = ctx.settings.find(row.name)
+  const typed = submitted?.has('value') ? submitted.text('value') : row.value
+  const reset = html`<button class="button quiet" name="act" value="reset">Restore default</button>`
+  const fields = html`${valueField(row, typed)}
+    <div class="actions">
+      <button class="button" name="act" value="set">Save</button>
+      ${row.source === 'console' && reset}
+    </div>`
+  const main = html`<p class="lead">${row.description}</p>
+    <p class="small">
+      ${shown(row.value)}, set ${places[row.source]}.
+      ${row.source !== 'default' && html`The default is ${shown(defaultOf(row.name))}.`}
+      ${change && html`Last changed by <bdi>${change.by}</bdi>, ${renderDateTime(change.at)}.`}
+    </p>
+    ${isEditable(row) ? form(token, pathOf(row), fields) : notice(fixedText(row))}
+    <p class="below"><a href="${place}">All settings</a></p>`
+  return consolePage({ place, title: name, message, main })
+}
+
+const fixedText = ({ name, source }: ConfigRow): string =>
+  isFixed(source)
+    ? `It is set ${places[source]}, which wins. Change it there and restart Berth.`
+    : `Set ${name} in the environment or in berth.toml and restart Berth.`
+
+/** Changes a setting, or restores a value. Throws `not_found`, `bad_request`. */
+export async function submitSetting(
+  req: UserRequest,
+  name: string,
+  submitted: Form,
+): Promise<Response> {
+  const { ctx } = req
+  const row = findRow(ctx, name)
+  if (!row) throw new ApiError('not_found', { what: 'setting' })
+  const act = submitted.text('act')
+  const values: Record<string, string | null> = {
+    set: submitted.text('value').trim(),
+    reset: null,
+    undo: ctx.settings.find(row.name)?.before ?? null,
+  }
+  const value = lookUp(values, act)
+  if (value === undefined) throw new ApiError('not_found', { what: 'page' })
+  await changeSetting(ctx, { name, value, by: operatorName(req) })
+  return redirectTo(withQuery(place, { changed: name }))
+}

@@ -1,0 +1,30 @@
+import { expect, test } from 'bun:test'
+
+import { day } from '../../kernel/time.ts'
+import { signInOperator, signUp } from '../../testing/fixtures/form-browser.ts'
+import { shownPage } from '../../testing/fixtures/shown-page.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
+
+test('adds up what keys, accounts and models spent in a range', async () => {
+  const h = await startTestServer()
+  const olga = await signInOperator(h)
+  await signUp(h, 'cyrus', '198.51.100.7')
+  const [ann, ben] = [await h.agent('ann'), await h.agent('ben')]
+  const body = { model: 'demo/chat', messages: [{ role: 'user', content: 'Hello' }] }
+  const chat = (key: string) => h.request('POST', '/v1/chat/completions', { key, body })
+  for (const key of [ann.key, ann.key, ben.key]) expect((await chat(key)).status).toBe(200)
+  const page = (range: string): Promise<string> => olga.read(`/console/spend?range=${range}`)
+  const today = await page('1d')
+  const { text } = shownPage(today)
+  const byKey = text.slice(text.indexOf('By key'), text.indexOf('By person'))
+  expect(byKey).toMatch(/All keys.*@ann.*@ben/)
+  expect(byKey).toContain('66.6 %')
+  const byAccount = text.slice(text.indexOf('By person'), text.indexOf('By model'))
+  expect(byAccount).toMatch(/@ann.*@ben/)
+  expect(text.slice(text.indexOf('By model'))).toContain('demo/chat')
+  h.clock.advance(3 * day)
+  expect(await page('1d')).toContain('Nothing was spent in this time.')
+  expect(await page('7d')).toContain('demo/chat')
+  expect((await olga.open('/console/spend?range=odd')).status).toBe(200)
+  await h.close()
+})

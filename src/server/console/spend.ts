@@ -1,0 +1,116 @@
+import { listTopUses } from '../../gateway/models/spending.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { toCredits } from '../../kernel/money.ts'
+import { day, lastDays } from '../../kernel/time.ts'
+import { findByPrefixes, type Key } from '../../money/keys/keys.ts'
+import {
+  type DailyAmount,
+  listSpendingByDay,
+  listTopKeys,
+  type Spender,
+} from '../../money/ledger/spending.ts'
+import { formatCompact, renderCredits } from '../../site/format.ts'
+import type { Page } from '../../site/layout.ts'
+import { type Column, tableSection } from '../../site/lists.ts'
+import type { UserRequest } from '../../site/session.ts'
+import { accountLinks } from './account-links.ts'
+import { consolePage } from './components.ts'
+import { moneyRanges, rangePicker, readRange } from './ranges.ts'
+import { timeChart } from './time-chart.ts'
+
+const place = '/console/spend'
+const rowsShown = 25
+
+const share = (amount: bigint, total: bigint): string =>
+  total === 0n ? '–' : `${(Number((amount * 1_000n) / total) / 10).toFixed(1)} %`
+
+const amounts: Column[] = [{ number: 'Credits' }, { number: 'Share' }]
+
+const list = (title: string, heads: Column[], rows: Part[][]): Part =>
+  tableSection(title, heads, rows, 'Nothing was spent in this time.')
+
+/** Charts the spending by day; nothing for a single day. */
+const spentChart = (byDay: DailyAmount[]): Part =>
+  byDay.length > 1 &&
+  timeChart({
+    title: 'Spent by day',
+    unit: 'cr',
+    times: byDay.map(({ day: on }) => Date.parse(on)),
+    lines: [
+      { name: 'Spent', color: 'accent', values: byDay.map(({ amount }) => toCredits(amount)) },
+    ],
+  })
+
+/** Renders who spends what on which models, by key, account and model. */
+export async function spendPage({ ctx, query }: UserRequest): Promise<Page> {
+  const range = readRange(query, moneyRanges, 7 * day)
+  const days = lastDays(ctx.clock, range.points)
+  const since = days[0] ?? ''
+  const [byDay, keys, accounts, models] = await Promise.all([
+    listSpendingByDay(ctx, days),
+    listTopKeys(ctx, since, rowsShown),
+    listTopUses(ctx, 'account', since, rowsShown),
+    listTopUses(ctx, 'model', since, rowsShown),
+  ])
+  const prefixes = keys.map(({ key }) => key)
+  const known = await findByPrefixes(ctx.db.read, prefixes)
+  const owners = [
+    ...[...known.values()].map(({ kind, owner }) => `${kind}:${owner}`),
+    ...keys.flatMap(({ key }) => (known.has(key) ? [] : [`agent:${key}`, `gateway:${key}`])),
+  ]
+  const names = await accountLinks(ctx, [...owners, ...accounts.map(({ name }) => name)])
+  const total = byDay.reduce((sum, { amount }) => sum + amount, 0n)
+  const ofModels = models.reduce((sum, { amount }) => sum + amount, 0n)
+  const main = html`${rangePicker(place, moneyRanges, range)} ${spentChart(byDay)}
+    ${list(
+      'By key',
+      [{ long: 'Key' }, { long: 'Owner' }, ...amounts],
+      keys.map((one) => keyRow(one, known, names, total)),
+    )}
+    ${list(
+      'By person, agent and account',
+      [{ long: 'Account' }, { number: 'Model calls' }, ...amounts],
+      accounts.map(({ name, requests, amount }) => [
+        names.get(name) ?? html`<code>${name}</code>`,
+        formatCompact(requests),
+        renderCredits(amount),
+        share(amount, ofModels),
+      ]),
+    )}
+    ${list(
+      'By model',
+      [{ long: 'Model' }, { number: 'Calls' }, ...amounts],
+      models.map(({ name, requests, amount }) => [
+        html`<code>${name}</code>`,
+        formatCompact(requests),
+        renderCredits(amount),
+        share(amount, ofModels),
+      ]),
+    )}
+    <p class="small below">
+      UTC days. Keys count all that they spend, settled and held; accounts and models count calls of
+      models.
+    </p>`
+  return consolePage({ place, title: 'Spend', main, scripts: ['time-chart.js'] })
+}
+
+function keyRow(
+  { key, amount }: Spender,
+  known: Map<string, Key>,
+  names: Map<string, Html>,
+  total: bigint,
+): Part[] {
+  const found = known.get(key)
+  // All keys of an agent have one counter, as has the web session of a person.
+  const owner = names.get(found ? `${found.kind}:${found.owner}` : `agent:${key}`)
+  const person = names.get(`gateway:${key}`)
+  const name = found?.name ?? ''
+  const label = found
+    ? html`${name !== '' && html`<bdi>${name}</bdi>`} <code>${key}</code>`
+    : owner
+      ? 'All keys'
+      : person
+        ? 'Web session'
+        : html`<code>${key}</code>`
+  return [label, owner ?? person ?? '–', renderCredits(amount), share(amount, total)]
+}

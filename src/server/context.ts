@@ -1,0 +1,259 @@
+import { join } from 'node:path'
+
+import { findChromium } from '../apps/browser/chromium.ts'
+import { PreviewBrowser } from '../apps/browser/preview-browser.ts'
+import { Generators } from '../apps/generators/generators.ts'
+import { LibraryStore } from '../apps/libraries/store.ts'
+import { Inspector } from '../apps/scan/inspect.ts'
+import type { Catalog } from '../gateway/models/catalog.ts'
+import { listPricedModels, openCatalog } from '../gateway/models/open-catalog.ts'
+import { parseSyncedModels } from '../gateway/models/public-lists.ts'
+import { Guardrail } from '../gateway/providers/guardrail.ts'
+import { openUpstreams, type Registry } from '../gateway/providers/registry.ts'
+import { openSearcher, type Searcher } from '../gateway/providers/search.ts'
+import { Runner } from '../jobs/runner.ts'
+import type { Config } from '../kernel/config/settings.ts'
+import { type Urls, urlsOf } from '../kernel/config/urls.ts'
+import type { Engine } from '../kernel/db/engine.ts'
+import { openEngine } from '../kernel/db/open.ts'
+import { OtherServers } from '../kernel/db/replicas/other-servers.ts'
+import { Presence } from '../kernel/db/replicas/presence.ts'
+import { folderIdOf, serverNameOf } from '../kernel/db/replicas/server-name.ts'
+import { shareFirst } from '../kernel/db/replicas/shared-values.ts'
+import { Signals } from '../kernel/db/signals.ts'
+import { type Log, openLog } from '../kernel/log.ts'
+import { fromCredits, type NanoUsd } from '../kernel/money.ts'
+import { applyLimits } from '../kernel/state/limits.ts'
+import { LiveSettings } from '../kernel/state/live-settings.ts'
+import { createProcessState, type ProcessState } from '../kernel/state/process-state.ts'
+import type { Telemetry } from '../kernel/telemetry/telemetry.ts'
+import { type Clock, systemClock } from '../kernel/time.ts'
+import { version } from '../kernel/version.ts'
+import { Idempotency } from '../money/idempotency/idempotency.ts'
+import { KeyRing } from '../money/keys/keys.ts'
+import { Restrictions } from '../money/keys/restrictions.ts'
+import { DamageCheck } from '../money/ledger/damage.ts'
+import type { ChargeObserver } from '../money/ledger/holds.ts'
+import { closeJobHolds } from '../money/ledger/job-holds.ts'
+import { PendingSettlements } from '../money/ledger/outcomes.ts'
+import { type Coins, openCoins } from '../money/payments/coins/coins.ts'
+import type { X402 } from '../money/payments/x402/x402.ts'
+import { openDiskStore } from '../store/disk.ts'
+import { followPriceList, readPriceList } from '../store/price-list.ts'
+import { openSecret } from '../store/signed-url.ts'
+import type { Storage } from '../store/storage.ts'
+
+/** Everything that an operation needs. It is the first parameter of every function of a feature. */
+export interface AppContext {
+  /** The settings: those read at start, and those changed in the console. */
+  readonly config: Config
+  readonly settings: LiveSettings
+  readonly clock: Clock
+  readonly log: Log
+  readonly db: Engine
+  /** The stored files, in the data folder or in a bucket. */
+  readonly storage: Storage
+  /** The npm packages that pages can load. */
+  readonly libraries: LibraryStore
+  /** Tells other processes of the database about changes. */
+  readonly signals: Signals
+  /** Shows other servers of the database that this one lives. */
+  readonly presence: Presence
+  /** Reads the memory of the other servers of the database, for the console. */
+  readonly otherServers: OtherServers
+  /** Finds API keys; caches keys for five seconds. */
+  readonly keys: KeyRing
+  /** The clients that the operator slowed down or blocked. */
+  readonly restrictions: Restrictions
+  /** Stores responses by Idempotency-Key; remembers the requests that run now. */
+  readonly idempotency: Idempotency
+  /** Runs the safety check in workers. */
+  readonly inspector: Inspector
+  /** Generates assets without a model, in workers. */
+  readonly generators: Generators
+  /** Opens built pages in Chromium. server/http/background-work.ts registers how they are served. */
+  readonly previewBrowser: PreviewBrowser
+  /** State that the process keeps between requests. */
+  readonly state: ProcessState
+  /** The models that the gateway serves. */
+  readonly catalog: Catalog
+  /** The upstream providers, with the health and speed that this process measured. */
+  readonly upstreams: Registry
+  /** Searches the web for chat models; undefined without a search engine. */
+  readonly searcher: Searcher | undefined
+  /** The running paid work, and the outcomes that the database has not taken yet. */
+  readonly pendingSettlements: PendingSettlements
+  /** Finds damaged tables of the ledger. */
+  readonly damage: DamageCheck
+  /** Top-ups by coin: rates and chains. */
+  readonly coins: Coins
+  /** Payments of agents in USDC; undefined without X402_PAY_TO. */
+  readonly x402: X402 | undefined
+  /** Checks what models receive; undefined without GUARDRAIL_URL. */
+  readonly guardrail: Guardrail | undefined
+  /** Sends traces and metrics; undefined where no collector is set. */
+  readonly telemetry: Telemetry | undefined
+  /** Observes every charge. server/http/background-work.ts registers it. */
+  onCharge?: ChargeObserver
+  /** Runs jobs; remembers the running ones and the clients that wait for them. */
+  readonly jobs: Runner
+  /** Signs links and hashes addresses. All servers of a PostgreSQL database have the same. */
+  readonly secret: string
+  /** The secret of the data folder, which protects its journal. */
+  readonly folderSecret: string
+  readonly urls: Urls
+}
+
+/** Parts that a test replaces. */
+export type ContextOverrides = Partial<
+  Pick<
+    AppContext,
+    | 'clock'
+    | 'log'
+    | 'db'
+    | 'storage'
+    | 'catalog'
+    | 'upstreams'
+    | 'searcher'
+    | 'pendingSettlements'
+    | 'generators'
+    | 'inspector'
+  >
+>
+
+/**
+ * Opens the database, the data folder and everything else. `origin` is the address of this process,
+ * such as "http://localhost:3000".
+ */
+export async function createContext(
+  initial: Config,
+  origin: string,
+  parts: ContextOverrides = {},
+): Promise<AppContext> {
+  const config = { ...initial, rows: initial.rows.map((row) => ({ ...row })) }
+  const clock = parts.clock ?? systemClock
+  const db = parts.db ?? (await openEngine(config))
+  const log = parts.log ?? openLog(clock)
+  const settings = new LiveSettings(db, config, log)
+  await settings.load()
+  await followPriceList(db, config.dataDir)
+  const models = await openModels(config, { clock, log })
+  const folderSecret = await openSecret(config.dataDir)
+  const signals = new Signals({ db, log, clock })
+  signals.follow('settings', () => settings.load())
+  const state = createProcessState(clock, config, { db, signals })
+  const restrictions = new Restrictions({ db, signals })
+  await restrictions.load()
+  settings.onChange(() => applyLimits(state.limits, config))
+  if (!parts.catalog) settings.onChange(models.reprice)
+  signals.follow('prices', async () => {
+    if (await followPriceList(db, config.dataDir)) await models.reprice(config)
+  })
+  const storage = parts.storage ?? (await openStorage(config, clock, log))
+  return {
+    config,
+    settings,
+    clock,
+    db,
+    log,
+    storage,
+    libraries: new LibraryStore(db, storage),
+    keys: new KeyRing(db, signals),
+    signals,
+    presence: new Presence({ db, log }, { folder: folderIdOf(config, folderSecret), version }),
+    otherServers: new OtherServers({ db, log, signals }, serverNameOf(origin)),
+    restrictions,
+    idempotency: new Idempotency(db, clock),
+    inspector: parts.inspector ?? new Inspector(),
+    generators: parts.generators ?? new Generators(),
+    previewBrowser: new PreviewBrowser(findChromium(config.builderBrowser), config.dataDir, log),
+    state,
+    catalog: parts.catalog ?? models.catalog,
+    upstreams: parts.upstreams ?? models.upstreams,
+    searcher: parts.searcher ?? models.searcher,
+    damage: new DamageCheck({ db, log }),
+    pendingSettlements: parts.pendingSettlements ?? new PendingSettlements(),
+    coins: await openCoins({ config, clock, log }),
+    guardrail: config.guardrailUrl === '' ? undefined : new Guardrail(config, log),
+    telemetry: await openTelemetry(config, { clock, log }),
+    x402: await openX402({ config, db, clock, log }),
+    jobs: new Runner({ db, clock, log, signals, costs: state.costs, closeHolds: closeJobHolds }),
+    secret: await shareFirst(db, 'secret', folderSecret),
+    folderSecret,
+    urls: urlsOf(config, origin),
+  }
+}
+
+/** Opens the traces and metrics where the operator has a collector for them. */
+async function openTelemetry(
+  config: Config,
+  parts: Pick<AppContext, 'clock' | 'log'>,
+): Promise<Telemetry | undefined> {
+  if (config.otelExporterOtlpEndpoint === '') return undefined
+  const telemetry = await import('../kernel/telemetry/telemetry.ts')
+  return telemetry.openTelemetry(config, parts)
+}
+
+/** Opens the payments of agents where the operator has an address for them. */
+async function openX402(parts: ConstructorParameters<typeof X402>[0]): Promise<X402 | undefined> {
+  if (parts.config.x402PayTo === '') return undefined
+  const payments = await import('../money/payments/x402/x402.ts')
+  return new payments.X402(parts)
+}
+
+/** Opens the files: in the bucket of S3_BUCKET, else in the data folder. */
+async function openStorage(config: Config, clock: Clock, log: Log): Promise<Storage> {
+  const { dataDir, diskFloorBytes } = config
+  const options = { freeFloorBytes: diskFloorBytes, clock, log }
+  const isShared = config.databaseUrl !== ''
+  if (config.s3Bucket === '') return openDiskStore(join(dataDir, 'files'), options, isShared)
+  const { openBucket } = await import('../store/s3/bucket.ts')
+  return openBucket(config, options)
+}
+
+/** Opens the configured and detected upstreams, the models that they serve, and the web search. */
+export async function openModels(config: Config, ctx: Pick<AppContext, 'clock' | 'log'>) {
+  const { registry, published, local, replicas, demo } = await openUpstreams(config, ctx)
+  // Results of the demo search are made up, so no real model may use them.
+  const onlyDemo = demo && registry.names.length === 1
+  const searcher = openSearcher(config, { log: ctx.log, demo: onlyDemo })
+  const sourcesOf = async ({ models, marginPercent, modelPrices, ...current }: Config) => {
+    const perSearch = searcher && current.searchPriceUsd
+    const synced = parseSyncedModels(await readPriceList(current.dataDir))
+    const { modelsOff } = current
+    const prices = { marginPercent, modelPrices, modelsOff, perSearch, now: ctx.clock.now() }
+    return { models, published, synced, local, replicas, demo, ...prices }
+  }
+  const catalog = await openCatalog(await sourcesOf(config))
+  /** Applies prices and models that the operator changed. */
+  const reprice = async (changed: Config): Promise<void> =>
+    catalog.replace(await listPricedModels(await sourcesOf(changed)), changed.modelsOff)
+  return { catalog, reprice, upstreams: registry, searcher }
+}
+
+/**
+ * Checks whether free credits pay at the gateway. They cost the operator money, so by default they
+ * pay only for demo models.
+ */
+export function acceptsStartCredits({ config, catalog }: AppContext): boolean {
+  const { startCreditsOnGateway: setting } = config
+  return setting === 'on' || (setting === 'auto' && catalog.isDemo)
+}
+
+/** Returns the daily cap of a new key; null for no cap. */
+export const initialCap = ({ config: { dailyCapCredits: cap } }: AppContext): NanoUsd | null =>
+  cap === null ? null : fromCredits(cap)
+
+/** Ends everything that createContext started, the database last. */
+export async function closeContext(ctx: AppContext): Promise<void> {
+  await ctx.jobs.close(0)
+  await Promise.all([ctx.previewBrowser.close(), ctx.x402?.close()])
+  ctx.inspector.close()
+  ctx.state.pdfReader.close()
+  ctx.generators.close()
+  await ctx.pendingSettlements.close()
+  await ctx.presence.close()
+  await ctx.signals.close()
+  await ctx.telemetry?.close()
+  await ctx.db.close()
+}

@@ -1,0 +1,129 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+
+import { accountOperations } from '../gateway/accounts/operations.ts'
+import { projectOperations } from '../gateway/accounts/project-operations.ts'
+import { audioOperations } from '../gateway/audio/operations.ts'
+import { anyone } from '../gateway/authentication.ts'
+import { batchOperations } from '../gateway/batches/operations.ts'
+import { catalogOperations, getModel } from '../gateway/catalog/operations.ts'
+import { chatOperations } from '../gateway/chat/operations.ts'
+import { coherePrefix } from '../gateway/cohere/error-response.ts'
+import { cohereOperations } from '../gateway/cohere/operations.ts'
+import { completionOperations } from '../gateway/completions/operations.ts'
+import { embeddingOperations } from '../gateway/embeddings/operations.ts'
+import {
+  errorResponse,
+  internalErrorResponse,
+  noUpgradeResponse,
+  unknownOperationResponse,
+} from '../gateway/error-response.ts'
+import { fileOperations } from '../gateway/files/operations.ts'
+import { geminiPrefix } from '../gateway/gemini/error-response.ts'
+import { geminiOperations } from '../gateway/gemini/operations.ts'
+import { imageOperations } from '../gateway/images/operations.ts'
+import { messageOperations } from '../gateway/messages-api/operations.ts'
+import { moderationOperations } from '../gateway/moderations/operations.ts'
+import { openRouterPrefix, publicPathOf } from '../gateway/openrouter/error-response.ts'
+import { openRouterOperations } from '../gateway/openrouter/operations.ts'
+import { operation } from '../gateway/operation.ts'
+import { realtimeOperations } from '../gateway/realtime/operations.ts'
+import { rerankOperations } from '../gateway/rerank/operations.ts'
+import { responseOperations } from '../gateway/responses/operations.ts'
+import { topupOperations } from '../gateway/topups/operations.ts'
+import { usageOperations } from '../gateway/usage/operations.ts'
+import { videoOperations } from '../gateway/videos/operations.ts'
+import type { Entity } from '../kernel/http/entity.ts'
+import type { Operation } from '../kernel/http/operation.ts'
+import { Revalidated } from '../kernel/http/outcome.ts'
+import { getRequestContext, pathOf } from '../kernel/http/request-context.ts'
+import { NotModifiedSchema } from '../kernel/schema.ts'
+import type { AppContext } from './context.ts'
+import { describeGateway } from './gateway-description.ts'
+import { createApp, type FailedRequest } from './http/app.ts'
+import { routesOf, serveOperation } from './http/routes.ts'
+
+const OpenApiSchema = Type.Object({ openapi: Type.String() }, { additionalProperties: true })
+
+const getOpenApi: Operation = operation({
+  id: 'get_openapi',
+  route: 'GET /openapi.json',
+  tag: 'Models',
+  summary: 'This description (OpenAPI 3.1).',
+  access: anyone,
+  output: { 200: OpenApiSchema, 304: NotModifiedSchema },
+  run: async (ctx) => new Revalidated(await describedGateway(ctx)),
+})
+
+/** The operations of the gateway (document 2), by its paths without /v1. */
+export const gatewayOperations: readonly Operation[] = [
+  ...catalogOperations,
+  ...accountOperations,
+  ...projectOperations,
+  ...usageOperations,
+  ...chatOperations,
+  ...completionOperations,
+  ...responseOperations,
+  ...messageOperations,
+  ...embeddingOperations,
+  ...moderationOperations,
+  ...rerankOperations,
+  ...realtimeOperations,
+  ...imageOperations,
+  ...videoOperations,
+  ...audioOperations,
+  ...fileOperations,
+  ...batchOperations,
+  ...topupOperations,
+  getOpenApi,
+]
+
+/** The APIs of others that the gateway has, by the start of their paths. */
+export const foreignOperations: Readonly<Record<string, readonly Operation[]>> = {
+  [openRouterPrefix]: openRouterOperations,
+  [geminiPrefix]: geminiOperations,
+  [coherePrefix]: cohereOperations,
+}
+
+/** Returns the description of the gateway. */
+export const describedGateway = (ctx: AppContext): Promise<Entity> =>
+  describeGateway(ctx, gatewayOperations)
+
+/** Creates the gateway (document 2). Every operation has a path with `/v1` and one without. */
+export function createGateway(ctx: AppContext) {
+  const urlOf = (path: string): string => ctx.urls.gateway + publicPathOf(path)
+  const groups = { '/v1': gatewayOperations, '': gatewayOperations, ...foreignOperations }
+  const app = createApp(ctx, respondToError)
+  for (const [prefix, operations] of Object.entries(groups)) {
+    const own = prefix === '' ? operations.filter((one) => one !== getOpenApi) : operations
+    app.use(new Elysia({ prefix }).use(routesOf(ctx, own, urlOf)))
+    if (operations === gatewayOperations) app.use(new Elysia({ prefix }).use(modelById(ctx, urlOf)))
+  }
+  return app
+}
+
+/** Ids contain a slash, which some clients do not encode as %2F. */
+const modelById = (ctx: AppContext, urlOf: (path: string) => string) =>
+  new Elysia().get('/models/*', ({ request, params }) =>
+    serveOperation(ctx, getModel, urlOf, { request, params: { id: params['*'] }, query: {} }),
+  )
+
+/** Gemini's route of POST has any path, but only those of its methods, with a colon, exist. */
+const hasMethod = (path: string, method: string): boolean =>
+  method !== 'POST' || !path.startsWith(`${geminiPrefix}/`) || path.includes(':')
+
+function respondToError(failed: FailedRequest): Response {
+  const { request, error, isUnknownRoute, internalError } = failed
+  if (isUnknownRoute) {
+    const innerPath = pathOf(request.url)
+    const path = publicPathOf(innerPath)
+    const allowed = failed.allowedMethods().filter((one) => hasMethod(innerPath, one))
+    getRequestContext(request).unknownPath = path
+    return request.headers.has('upgrade')
+      ? noUpgradeResponse(path)
+      : unknownOperationResponse(request.method, path, allowed)
+  }
+  return errorResponse(error, () =>
+    internalError((requestId) => internalErrorResponse(requestId, error)),
+  )
+}

@@ -1,0 +1,62 @@
+import { Elysia, NotFoundError } from 'elysia'
+
+import { methodFinder } from '../../kernel/http/allowed-methods.ts'
+import { noteError } from '../../kernel/http/note-error.ts'
+import { decodeWildcard } from '../../kernel/http/path.ts'
+import { getRequestContext, pathOf } from '../../kernel/http/request-context.ts'
+import { recordOf } from '../../kernel/schema.ts'
+import { offeredBody, OfferedError } from '../../money/payment.ts'
+import type { AppContext } from '../context.ts'
+
+/** A request that no handler answered. */
+export interface FailedRequest {
+  request: Request
+  error: unknown
+  /** No route has this path and method. */
+  isUnknownRoute: boolean
+  /** Lists the methods that the path has instead; none for an unknown path. */
+  allowedMethods(): string[]
+  /** Logs `error` as a fault. `respond` gets the request's id. */
+  internalError<T>(respond: (requestId: string) => T): T
+}
+
+/** Adds the fields and headers of an offer to a 402. */
+async function withOffer(response: Response, offered: OfferedError): Promise<Response> {
+  const headers = new Headers({ ...response.headers.toJSON(), ...offered.headers })
+  headers.delete('content-length')
+  const body = offeredBody(offered, recordOf(await response.json()))
+  return Response.json(body, { status: response.status, headers })
+}
+
+/** Creates the Elysia app of one part of the server. `respond` puts errors into its envelope. */
+export function createApp(
+  ctx: AppContext,
+  respond: (failed: FailedRequest) => Response | Promise<Response>,
+) {
+  // With a standard host name Elysia assumes that the path begins after the seventh character, and
+  // takes a shorter host for a part of it.
+  const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
+  const { isOtherPath, methodsOf } = methodFinder(app)
+  return app
+    .onError(async ({ error: thrown, code, request }) => {
+      const error = thrown instanceof OfferedError ? thrown.error : thrown
+      noteError(ctx, getRequestContext(request), error)
+      const response = await respond({
+        request,
+        error,
+        isUnknownRoute: code === 'NOT_FOUND',
+        allowedMethods: () => methodsOf(pathOf(request.url)),
+        internalError: (toResponse) => {
+          const { id, route } = getRequestContext(request)
+          ctx.log.error('unexpected', error, { id, route })
+          return toResponse(id)
+        },
+      })
+      return thrown instanceof OfferedError ? withOffer(response, thrown) : response
+    })
+    .onTransform({ as: 'global' }, ({ request, route, params }) => {
+      if (isOtherPath(route, pathOf(request.url))) throw new NotFoundError()
+      getRequestContext(request).route = route
+      decodeWildcard(params)
+    })
+}

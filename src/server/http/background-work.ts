@@ -1,0 +1,57 @@
+import { iconRow } from '../../apps/icon/icon-row.ts'
+import { resolveLibraries } from '../../apps/page-libraries.ts'
+import { previewPages } from '../../apps/viewer/preview-page.ts'
+import { mediaFileRow } from '../../gateway/media-files/media-files.ts'
+import { historyRow } from '../../gateway/paid/history-row.ts'
+import { expireHolds } from '../../gateway/usage/expire-holds.ts'
+import type { Db } from '../../kernel/db/engine.ts'
+import type { PublicFile } from '../../kernel/public-files.ts'
+import { responseRow } from '../../money/idempotency/response-row.ts'
+import type { PaymentRow } from '../../money/payments/x402/rows.ts'
+import { notifyIfLow } from '../../people/notifications/low-credits.ts'
+import type { AppContext } from '../context.ts'
+
+/** Connects lower modules with the features that they run: jobs, charges, rows and previews. */
+export function registerBackgroundWork(
+  ctx: AppContext,
+  files: ReadonlyMap<string, PublicFile>,
+): void {
+  if (ctx.idempotency.claims) ctx.idempotency.claims.beforeTakeover = () => expireHolds(ctx)
+  ctx.otherServers.handler = async (name, input) =>
+    (await import('../operator/servers/respond.ts')).respond(ctx, name, input)
+  ctx.onCharge = (db, hold, left) => notifyIfLow(ctx, db, hold, left)
+  if (ctx.x402) ctx.x402.onCredit = (db, payment) => recordPayment(ctx, db, payment)
+  ctx.jobs.register('build', 'builds', async () =>
+    (await import('../../apps/builds/build-job.ts')).buildHandler(ctx),
+  )
+  ctx.jobs.register('assets', 'assets', async () =>
+    (await import('../../apps/assets/asset-job.ts')).assetsHandler(ctx),
+  )
+  ctx.jobs.register('cover', 'covers', async () =>
+    (await import('../../apps/covers/capture-job.ts')).coverHandler(ctx),
+  )
+  ctx.jobs.register('hook', 'hooks', async () =>
+    (await import('../../apps/me/hooks/handler.ts')).hookHandler(ctx),
+  )
+  ctx.jobs.register('video', 'media', async () =>
+    (await import('../../gateway/videos/handler.ts')).videoHandler(ctx),
+  )
+  ctx.jobs.register('batch', 'batches', async () =>
+    (await import('../../gateway/batches/batch-job.ts')).batchHandler(ctx),
+  )
+  ctx.pendingSettlements.register(ctx, historyRow)
+  ctx.pendingSettlements.register(ctx, mediaFileRow)
+  ctx.pendingSettlements.register(ctx, responseRow)
+  ctx.pendingSettlements.register(ctx, iconRow)
+  ctx.previewBrowser.register(previewPages(files, ctx.clock, (html) => resolveLibraries(ctx, html)))
+}
+
+/** Records a settled payment of an agent: as the share of a run, or in a note. */
+async function recordPayment(ctx: AppContext, db: Db, payment: PaymentRow): Promise<unknown> {
+  if (payment.run !== null) {
+    const { recordSettledShare } = await import('../../apps/runs/share.ts')
+    return recordSettledShare(ctx, db, payment)
+  }
+  const { notifyOfPayment } = await import('../../people/notifications/payments.ts')
+  return notifyOfPayment(ctx, db, payment)
+}

@@ -1,0 +1,247 @@
+import { isRecord, itemsOf, lookUp, recordOf } from '../../kernel/schema.ts'
+import {
+  type Node,
+  paymentHeaders,
+  paymentHeadersOf,
+  paymentParameters,
+  takesPayments,
+} from './openapi-payments.ts'
+
+/** The parts of a description beside its operations. */
+export interface ApiInfo {
+  title: string
+  version: string
+  description: string
+  /** The public base URL of the API. */
+  server: string
+  /** The prefix of its routes inside the server. */
+  prefix: string
+  /** The description of its API key. */
+  key: string
+  /** The name of the session cookie, where operations accept one. */
+  session?: string
+  tags: { name: string; description: string }[]
+  /** Path parameters by name. A name has the same meaning in all operations. */
+  parameters: Record<string, { schema: Node; description: string }>
+  /** operationIds with an optional body. */
+  optionalBodies: ReadonlySet<string>
+}
+
+/**
+ * Converts the OpenAPI 3.0.3 description of Elysia's plugin to 3.1.0: paths relative to the server,
+ * one content type a body, a description of each response, schemas of JSON Schema 2020-12, and
+ * those with a `title` once, under components.
+ * https://spec.openapis.org/oas/v3.1.0
+ */
+export function toOpenApi31(raw: unknown, info: ApiInfo): Node {
+  const responseSchemas = new Schemas(false)
+  const paths: Node = {}
+  for (const [path, methods] of Object.entries(at(raw, 'paths'))) {
+    // The plugin converts only parameters that are a whole path segment.
+    const named = path.slice(info.prefix.length).replace(/:(\w+)/g, '{$1}')
+    const own = named.replace(/(.)\/$/, '$1') || '/'
+    paths[own] = mapValues(recordOf(methods), (given) =>
+      operationOf(recordOf(given), info, responseSchemas),
+    )
+  }
+  const { title, version, description, server, key, session, tags } = info
+  return {
+    openapi: '3.1.0',
+    info: { title, version, description, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [{ url: server }],
+    tags,
+    paths,
+    components: {
+      securitySchemes: {
+        key: { type: 'http', scheme: 'bearer', description: key },
+        ...(session && { session: { type: 'apiKey', in: 'cookie', name: session } }),
+      },
+      headers: { ...headers, ...paymentHeaders },
+      schemas: Object.fromEntries(responseSchemas.named),
+    },
+  }
+}
+
+const headers = {
+  RequestId: {
+    description: 'The id of this request, for the operator.',
+    schema: { type: 'string' },
+  },
+  RetryAfter: {
+    description: 'Seconds to wait before the next request.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+}
+const requestId = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
+const retryAfter = { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }
+
+function operationOf(given: Node, info: ApiInfo, schemas: Schemas): Node {
+  // `operation` is our declaration (operation.ts), which is not a part of OpenAPI.
+  const { parameters, requestBody, responses, operationId, operation, ...rest } = given
+  const isPaid = takesPayments(recordOf(operation)['errors'])
+  const allParameters = [...itemsOf(parameters), ...paymentParameters(isPaid)]
+  const body = requestBody === undefined ? undefined : recordOf(requestBody)
+  return {
+    operationId,
+    ...rest,
+    ...(allParameters.length > 0 && {
+      parameters: allParameters.map((parameter) => parameterOf(recordOf(parameter), info)),
+    }),
+    ...(body && {
+      requestBody: {
+        required: !info.optionalBodies.has(String(operationId)),
+        content: contentOf(recordOf(body['content']), {}, inputs),
+      },
+    }),
+    responses: Object.fromEntries(
+      Object.entries(recordOf(responses)).map(([status, response]) => [
+        status,
+        responseOf(status, recordOf(response), schemas, paymentHeadersOf(status, isPaid)),
+      ]),
+    ),
+  }
+}
+
+function parameterOf(given: Node, info: ApiInfo): Node {
+  const { schema, ...rest } = given
+  const known = given['in'] === 'path' ? info.parameters[String(given['name'])] : undefined
+  const own = recordOf(inputs.plain(schema))
+  const typed = own['type'] === 'string' && !own['pattern'] ? (known?.schema ?? own) : own
+  return { description: known?.description, ...rest, schema: typed }
+}
+
+const phrases: Record<string, string> = {
+  200: 'OK.',
+  201: 'Created.',
+  202: 'Accepted.',
+  204: 'No content.',
+  206: 'The part that `Range` requested.',
+  302: 'Redirect to `Location`.',
+  304: 'Not changed since the `ETag` of `If-None-Match`. The response has no body.',
+  416: 'The requested range starts after the end. The response has no body.',
+}
+
+/** The plugin moves keywords of a schema next to `content`. This moves them back. */
+function responseOf(status: string, given: Node, schemas: Schemas, more: Node): Node {
+  const { content: offered, description, ...keywords } = given
+  const isEmpty = /^(204|304|416)$/.test(status)
+  const content = isEmpty ? {} : contentOf(recordOf(offered), keywords, schemas)
+  return {
+    description: description ?? lookUp(phrases, status) ?? codesIn(content),
+    headers: { ...requestId, ...(status === '429' && retryAfter), ...more },
+    content,
+  }
+}
+
+/** Returns the codes of an error response, as its description. */
+function codesIn(content: Node): string {
+  const [media] = Object.values(content)
+  const { enum: codes } = at(at(at(media, 'schema'), 'properties'), 'code')
+  return Array.isArray(codes) ? codes.join(', ') : 'Error.'
+}
+
+/**
+ * Returns a body by media type. The plugin offers three types for each; ours is that of the schema,
+ * or else JSON. Media types that an operation declares stay.
+ */
+function contentOf(given: Node, keywords: Node, schemas: Schemas): Node {
+  const types = Object.entries(given)
+  const offered = 'text/plain' in given ? types.slice(0, 1) : types
+  return Object.fromEntries(
+    offered.flatMap(([type, media]) =>
+      byMedia({ ...keywords, ...at(media, 'schema') }).map((schema) => [
+        schema['contentMediaType'] ?? type,
+        { schema: schemas.of(schema) },
+      ]),
+    ),
+  )
+}
+
+/** Returns a schema for each media type of a response that is JSON or another type. */
+function byMedia(schema: Node): Node[] {
+  const { anyOf } = schema
+  const parts = Array.isArray(anyOf) ? anyOf.map(recordOf) : []
+  return parts.some((part) => part['contentMediaType']) ? parts : [schema]
+}
+
+const inside = new Set(['items', 'not', 'anyOf', 'oneOf', 'allOf'])
+
+/**
+ * Converts schemas to plain JSON Schema 2020-12 and collects those with a title. Requests have only
+ * the named fields. Responses may get more fields, so `additionalProperties: false`, which Elysia
+ * adds to them, is dropped.
+ */
+class Schemas {
+  readonly named = new Map<string, unknown>()
+
+  constructor(private readonly isInput: boolean) {}
+
+  /** Returns a schema, or a reference to one with a title. Throws for two schemas of one title. */
+  of(given: unknown): unknown {
+    if (!isRecord(given)) return this.plain(given)
+    const { title, ...schema } = given
+    // A component is a response, which may have more fields than a request.
+    if (this.isInput || typeof title !== 'string') return this.plain(schema)
+    const { described, ...shared } = schema
+    const plain = this.plain(shared)
+    const known = this.named.get(title)
+    if (known && !Bun.deepEquals(known, plain)) {
+      throw new Error(`two schemas have the title ${title}`)
+    }
+    this.named.set(title, plain)
+    return { $ref: `#/components/schemas/${title}`, ...recordOf(described) }
+  }
+
+  /** Returns the converted schema. */
+  plain(given: unknown): unknown {
+    if (Array.isArray(given)) return given.map((part) => this.of(part))
+    if (!isRecord(given)) return given
+    const { $id: _, additionalProperties: more, ...keywords } = given
+    const schema: Node = {}
+    for (const [name, value] of Object.entries(keywords)) {
+      const isMap = name === 'properties' || name === 'patternProperties'
+      if (isMap) schema[name] = mapValues(recordOf(value), (property) => this.of(property))
+      else if (name === 'charsMax') schema['maxLength'] = value
+      else if (name === 'described') Object.assign(schema, value)
+      else schema[name] = inside.has(name) && typeof value === 'object' ? this.of(value) : value
+    }
+    if (typeof more === 'object' || (more === false && this.isInput))
+      schema['additionalProperties'] = this.of(more)
+    return simplify(schema)
+  }
+}
+
+const inputs = new Schemas(true)
+
+/**
+ * Simplifies unions: texts become an enum, Elysia's "number or numeric text" a number, and "type or
+ * null" one schema with two types. `nullable` exists only in OpenAPI 3.0.
+ */
+function simplify(given: Node): Node {
+  const { nullable, ...schema } = given
+  const { anyOf, const: only, ...rest } = schema
+  if (nullable) {
+    const { type, oneOf } = schema
+    if (!Array.isArray(oneOf)) return { ...schema, type: [type, 'null'] }
+    return { ...schema, oneOf: [...oneOf, { type: 'null' }] }
+  }
+  if (typeof only === 'string') return { ...rest, enum: [only] }
+  if (!Array.isArray(anyOf)) return schema
+  const parts = anyOf.map(recordOf)
+  const values = parts.flatMap((part) => (part['type'] === 'string' ? (part['enum'] ?? []) : []))
+  if (values.length === parts.length) return { ...rest, type: 'string', enum: values }
+  const [first, second] = parts
+  if (parts.length !== 2) return schema
+  if (first?.['format'] === 'numeric' || first?.['format'] === 'integer') {
+    const { multipleOf, ...number } = { ...rest, ...second }
+    return multipleOf === 1 ? { ...number, type: 'integer' } : { ...number }
+  }
+  if (second?.['type'] !== 'null' || typeof first?.['type'] !== 'string' || first['enum'])
+    return schema
+  return { ...rest, ...first, type: [first['type'], 'null'] }
+}
+
+const at = (value: unknown, name: string): Node => recordOf(recordOf(value)[name])
+
+const mapValues = (given: Node, make: (value: unknown) => unknown): Node =>
+  Object.fromEntries(Object.entries(given).map(([name, value]) => [name, make(value)]))

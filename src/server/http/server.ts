@@ -1,0 +1,200 @@
+import { join } from 'node:path'
+
+import { modelSettingWarnings } from '../../apps/models/model-settings.ts'
+import { flushOpens } from '../../apps/opens.ts'
+import type { Config } from '../../kernel/config/settings.ts'
+import { originAt } from '../../kernel/config/urls.ts'
+import { parseHost } from '../../kernel/http/host.ts'
+import { inProcessAddress } from '../../kernel/http/request-context.ts'
+import { webSocketOptions, withoutUpgraded } from '../../kernel/http/web-socket.ts'
+import { lazy } from '../../kernel/lazy.ts'
+import { closeMs, cutMs, drainMs } from '../../kernel/limits.ts'
+import { errorCodeOf, messageOf } from '../../kernel/text.ts'
+import { second, stopwatch } from '../../kernel/time.ts'
+import { networkWaitMs } from '../../money/payments/limits.ts'
+import { checkNetworks } from '../../money/payments/networks.ts'
+import { flushKeyNetworks } from '../../people/agents/key-networks.ts'
+import { lockFolder } from '../../store/folder-lock.ts'
+import { Journal } from '../../store/journal.ts'
+import { claimPlace } from '../../store/place.ts'
+import { type AppContext, closeContext, createContext } from '../context.ts'
+import { openControlSocket } from '../operator/control.ts'
+import { startMaintenance } from '../operator/maintenance.ts'
+import type { RequestHandler } from './middleware.ts'
+import { createRouter, respondStarting } from './router.ts'
+
+/** A socket without traffic is closed after so many seconds, as is one with half a body. */
+const idleSecondsMax = 60
+const drainStepMs = 20
+
+/**
+ * More than any route accepts. Each route limits its own body and explains the limit; the runtime
+ * would respond with a bare 413.
+ */
+const requestBytesMax = 1_024 * 1_048_576
+
+export interface RunningServer {
+  ctx: AppContext
+  origin: string
+  /** Sends a request of this process to its own router. */
+  send(request: Request): Promise<Response>
+  /**
+   * Stops accepting requests, waits at most 24 s for running ones, cuts the others and closes the
+   * database, all within 30 s. A database that does not respond is left open.
+   */
+  stop(): Promise<void>
+}
+
+class PortInUse extends Error {
+  constructor(config: Config) {
+    super(
+      `Port ${config.port} on ${config.host} is in use. Choose another: berth serve --port 3001`,
+    )
+    this.name = 'PortInUse'
+  }
+}
+
+/** The wait for chains at a start, and the steps of a stop, in milliseconds: see limits.ts. */
+const serverWaits = { networkWaitMs, drainMs, cutMs, closeMs }
+
+/** Starts a server. Throws FolderInUse, PortInUse, OtherNetwork and FilesElsewhere. */
+export async function serve(config: Config, waits = serverWaits): Promise<RunningServer> {
+  const unlock = lockFolder(config.dataDir)
+  let handle: RequestHandler = respondStarting
+  const server = listen(config, (...args) => handle(...args))
+  const name = localHosts.has(config.host) ? 'localhost' : config.host
+  const origin = originAt(name, server.port ?? config.port)
+  const ctx = await createContext(config, origin)
+  for (const why of [...config.warnings, ...modelSettingWarnings(ctx)]) {
+    ctx.log.warn('config.warning', { why })
+  }
+  await ctx.presence.start()
+  ctx.signals.start()
+  const leavePlace = await checkNetworks(ctx, waits.networkWaitMs)
+    .then(() => claimPlace(ctx))
+    .catch(async (error: unknown) => {
+      await Promise.all([closeContext(ctx), server.stop(true)])
+      unlock()
+      throw error
+    })
+  const stopping = new AbortController()
+  ;({ handle } = createRouter(ctx, { stopping: stopping.signal }))
+  await Promise.all([replayJournal(ctx), ctx.damage.probe()])
+  // The start does not wait for payments of an earlier process.
+  void ctx.x402?.resume().catch((error: unknown) => ctx.log.error('x402.start', error))
+  const closeControl = openControlSocket(ctx)
+  const stopMaintenance = startMaintenance(ctx)
+  const stop = lazy(async () => {
+    ctx.state.isStopping = true
+    // A load balancer stops sending requests before the port closes.
+    await Bun.sleep(config.stopDelaySeconds * second)
+    stopMaintenance()
+    stopping.abort()
+    await drain(ctx, server, closeControl, waits)
+    leavePlace()
+    unlock()
+  })
+  return { ctx, origin, send: async (request) => handle(request, inProcessAddress), stop }
+}
+
+/** Settles what an earlier process left in the journal. A server without a journal still serves. */
+async function replayJournal(ctx: AppContext): Promise<void> {
+  try {
+    const path = join(ctx.config.dataDir, 'settlements.journal')
+    ctx.pendingSettlements.replay(ctx, await Journal.open(path, ctx.folderSecret))
+  } catch (error) {
+    ctx.log.error('ledger.journal_unavailable', error)
+  }
+}
+
+/** Waits for running requests and jobs, cuts the others, and closes what the server has open. */
+async function drain(
+  ctx: AppContext,
+  server: ReturnType<typeof listen>,
+  closeControl: () => Promise<void>,
+  { drainMs, cutMs, closeMs }: typeof serverWaits,
+): Promise<void> {
+  // Its promise waits for idle sockets too.
+  void server.stop()
+  let until = stopwatch() + drainMs
+  const timeout = () => Bun.sleep(Math.max(0, until - stopwatch()))
+  const jobsEnd = ctx.jobs.close(drainMs)
+  const { sessions } = ctx.state
+  for (const session of sessions) session.stop()
+  const respond = async (): Promise<void> => {
+    while (server.pendingRequests + sessions.size > 0 && stopwatch() < until) {
+      await Bun.sleep(drainStepMs)
+    }
+  }
+  await respond()
+  ctx.state.shutdown.abort()
+  until = Math.max(until, stopwatch() + cutMs)
+  await respond()
+  await Promise.race([jobsEnd, timeout()])
+  const close = async (): Promise<boolean> => {
+    await jobsEnd
+    await server.stop(true)
+    await Promise.race([closeControl(), timeout()])
+    await flushOpens(ctx).catch((error: unknown) => ctx.log.error('opens.lost', error))
+    await flushKeyNetworks(ctx).catch((error: unknown) => ctx.log.error('networks.lost', error))
+    await closeContext(ctx)
+    return true
+  }
+  const isClosed = await Promise.race([close(), Bun.sleep(closeMs)])
+  if (!isClosed) ctx.log.warn('server.close_incomplete', { why: 'The database did not close.' })
+}
+
+/** Hosts on which this machine reaches the server as localhost. */
+const localHosts = new Set(['0.0.0.0', '::', '127.0.0.1'])
+
+/**
+ * Returns a function that completes the URL of a request, because HTTP/1.0 allows requests without
+ * Host. It returns undefined for an invalid Host, such as two of them (RFC 9112, 3.2).
+ */
+function urlCompleter(): (request: Request) => Request | undefined {
+  // Most requests have the host of the one before, and a valid host makes every URL valid.
+  let lastHost: string | undefined
+  return (request) => {
+    const { url } = request
+    const host = request.headers.get('host')
+    if (host === null) {
+      return url.startsWith('/') ? new Request(`http://localhost${url}`, request) : request
+    }
+    if (host === lastHost) return request
+    if (!parseHost(request) || !URL.canParse(url)) return undefined
+    lastHost = host
+    return request
+  }
+}
+
+function listen(config: Config, handle: RequestHandler) {
+  const completeUrl = urlCompleter()
+  try {
+    return Bun.serve({
+      hostname: config.host,
+      port: config.port,
+      idleTimeout: idleSecondsMax,
+      maxRequestBodySize: requestBytesMax,
+      development: false,
+      // Outside development mode, two processes could otherwise listen on one port.
+      reusePort: false,
+      fetch: (incoming, server) => {
+        const socketAddress = server.requestIP(incoming)?.address ?? ''
+        const request = completeUrl(incoming)
+        if (!request) return new Response('The Host header is invalid.', { status: 400 })
+        const response = handle(request, socketAddress, {
+          pauseIdleTimeout: (isPaused) => server.timeout(incoming, isPaused ? 0 : idleSecondsMax),
+          upgrade: (data, headers) => server.upgrade(incoming, { data, headers }),
+        })
+        return incoming.headers.has('upgrade') ? withoutUpgraded(response) : response
+      },
+      websocket: webSocketOptions,
+    })
+  } catch (error) {
+    if (errorCodeOf(error) === 'EADDRINUSE') throw new PortInUse(config)
+    const why = messageOf(error)
+    throw new Error(
+      `The server cannot listen on HOST ${config.host} and PORT ${config.port}: ${why}.`,
+    )
+  }
+}

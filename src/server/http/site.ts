@@ -1,0 +1,65 @@
+import { packSite } from '../../apps/packs/site-routes.ts'
+import type { Pages } from '../../apps/viewer/pages.ts'
+import { viewerRoutes } from '../../apps/viewer/routes.ts'
+import { unknownOperationResponse } from '../../gateway/error-response.ts'
+import type { Urls } from '../../kernel/config/urls.ts'
+import { prefers } from '../../kernel/http/accept.ts'
+import { checkPath } from '../../kernel/http/path.ts'
+import { pathOf } from '../../kernel/http/request-context.ts'
+import type { PublicFile } from '../../kernel/public-files.ts'
+import { queryOf } from '../../site/components.ts'
+import { errorPage, internalErrorPage, sendErrorPage, unknownPage } from '../../site/error-pages.ts'
+import { guideFiles } from '../../site/guide/routes.ts'
+import { createLayout } from '../../site/layout.ts'
+import { privateRoutes, publicRoutes } from '../../site/routes.ts'
+import type { AppContext } from '../context.ts'
+import { metricsRoute } from '../operator/metrics.ts'
+import { createApp } from './app.ts'
+
+interface SiteParts {
+  files: ReadonlyMap<string, PublicFile>
+  pages: Pages
+  /** Reads the OpenAPI description of the Agent API. */
+  readOpenApi(): Promise<unknown>
+}
+
+/** Creates the site: hosted pages, web pages, guides for agents and metrics. */
+export function createSite(ctx: AppContext, { files, pages, readOpenApi }: SiteParts) {
+  const layout = createLayout(files, ctx)
+  return createApp(ctx, ({ request, error, isUnknownRoute, allowedMethods, internalError }) => {
+    const allowed = isUnknownRoute ? allowedMethods() : []
+    if (request.method === 'OPTIONS' && allowed.length > 0) return optionsResponse(allowed)
+    if (isUnknownRoute && isProgram(request)) return wrongBaseUrl(request, ctx.urls, allowed)
+    const page = isUnknownRoute ? unknownPage(request.method, allowed) : errorPage(error)
+    const input = { ctx, layout, request, query: queryOf(request) }
+    return sendErrorPage(input, page ?? internalError(internalErrorPage))
+  })
+    .onTransform({ as: 'global' }, ({ params }) => checkPath(params))
+    .use(metricsRoute(ctx))
+    .use(guideFiles(ctx, readOpenApi))
+    .use(packSite(ctx))
+    .use(viewerRoutes(pages))
+    .use(publicRoutes(ctx, layout))
+    .use(privateRoutes(ctx, layout))
+}
+
+const optionsResponse = (allowed: string[]): Response =>
+  new Response(null, { status: 204, headers: { allow: ['OPTIONS', ...allowed].join(', ') } })
+
+/** Returns whether the client is an API client. Browsers accept HTML with every request. */
+const isProgram = (request: Request): boolean =>
+  ['GET', 'HEAD'].includes(request.method)
+    ? prefers(request, 'application/json', 'text/html')
+    : !prefers(request, 'text/html', 'application/json')
+
+/** API clients with a wrong base URL show the message of the error to their users. */
+function wrongBaseUrl(
+  { method, url }: Request,
+  { gateway, base }: Urls,
+  allowed: readonly string[],
+): Response {
+  const instead = `The base URL of models is ${gateway}/v1, that of the Agent API ${base}.`
+  const response = unknownOperationResponse(method, pathOf(url), allowed, instead)
+  response.headers.set('cache-control', 'no-store')
+  return response
+}

@@ -1,0 +1,173 @@
+import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+
+import { runFor } from '../../kernel/client.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { contentOf } from '../../kernel/http/entity.ts'
+import { noteError } from '../../kernel/http/note-error.ts'
+import type { IncomingCall } from '../../kernel/http/operation.ts'
+import { Content, Replay, Revalidated, Success } from '../../kernel/http/outcome.ts'
+import { getRequestContext, type RequestContext } from '../../kernel/http/request-context.ts'
+import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import { stopwatch } from '../../kernel/time.ts'
+import { readApiKey } from '../../money/keys/request-key.ts'
+import { offeredBody, OfferedError, receiptOf } from '../../money/payment.ts'
+import { fromHeader, toHeader } from '../../money/payments/x402/header.ts'
+import { perform } from '../../money/perform.ts'
+import { agentApiUrl } from '../../people/app-url.ts'
+import { errorEnvelope, internalErrorBody, knownError } from '../../people/error-response.ts'
+import type { AppContext } from '../context.ts'
+import { admit, innerContext, mayChange, record } from '../http/record.ts'
+import { fieldOf, type Tool } from './tools.ts'
+
+/** The parts of an MCP message that a call needs beside its arguments. */
+interface CallContext {
+  mcpRequest: Request
+  signal: AbortSignal
+  /** The `_meta` of the message. */
+  meta: unknown
+  /** The rate of the address has counted the call already. */
+  isCounted: boolean
+}
+
+/** Names of `_meta` for payments (x402, "MCP transport"). */
+const paymentName = 'x402/payment'
+const receiptName = 'x402/payment-response'
+
+/** Calls the operation of a tool. Errors are results. Throws InvalidParams for a bad argument. */
+export async function callTool(
+  ctx: AppContext,
+  tool: Tool,
+  args: Json,
+  context: CallContext,
+): Promise<CallToolResult> {
+  const startedAt = stopwatch()
+  const inner = innerContext(ctx, getRequestContext(context.mcpRequest))
+  inner.route = `/api${tool.operation.path}`
+  const incoming = callOf(ctx, tool, args, context, inner)
+  const response = await runFor(inner.client, () => performTool(ctx, tool, incoming, context))
+  const { status, value } = response
+  // The stream of the MCP response has begun, so the router cannot tell of the change after it.
+  if (mayChange(ctx, tool.operation.method) && status < 400) await ctx.state.appChanges.announce()
+  const ms = stopwatch() - startedAt
+  record(ctx, 'api', { context: inner, method: tool.operation.method, status, ms })
+  const [, receipt] = receiptOf(ctx, inner) ?? []
+  return {
+    content: [{ type: 'text', text: response.text }],
+    ...(isRecord(value) && { structuredContent: value }),
+    ...(status >= 400 && { isError: true }),
+    ...(receipt !== undefined && { _meta: { [receiptName]: fromHeader(receipt) } }),
+  }
+}
+
+/**
+ * Returns the call of a tool. Its key is the argument `key`, or else that of the MCP request. Its
+ * payment is that of `_meta`.
+ */
+function callOf(
+  ctx: AppContext,
+  { operation, places }: Tool,
+  args: Json,
+  { mcpRequest, signal, meta }: CallContext,
+  context: RequestContext,
+): IncomingCall {
+  const payment = recordOf(meta)[paymentName]
+  const at: Record<'path' | 'query' | 'body', Json> = { path: {}, query: {}, body: {} }
+  for (const [name, value] of Object.entries(args)) {
+    const place = places.get(name)
+    // Booleans are the texts true and false in a query.
+    if (place)
+      at[place][name] = place === 'query' && typeof value === 'boolean' ? String(value) : value
+  }
+  const key = typeof args['key'] === 'string' ? args['key'] : readApiKey(mcpRequest.headers)
+  const hasBody = [...places.values()].includes('body')
+  try {
+    const path = operation.path.replace(/:(\w+)|\*/g, (_, name: string = 'path') =>
+      encodeURIComponent(String(at.path[name])),
+    )
+    return {
+      method: operation.method,
+      headers: new Headers({
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(payment !== undefined && { 'payment-signature': toHeader(payment) }),
+      }),
+      context,
+      signal,
+      resource: agentApiUrl(ctx, `/api${path}`),
+      // The description has no name for the rest of a path.
+      params: operation.path.includes('*') ? { ...at.path, '*': at.path['path'] } : at.path,
+      query: at.query,
+      source: { value: hasBody ? at.body : undefined },
+    }
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof URIError)) throw error
+    const message =
+      'A path argument or the key contains characters that a URL or header cannot carry.'
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, message)
+  }
+}
+
+/** The response of a tool: a value and its text. Statuses of 400 and more are errors. */
+interface ToolResponse {
+  status: number
+  value: unknown
+  text: string
+}
+
+const jsonResponse = (status: number, value: unknown): ToolResponse => {
+  const text = JSON.stringify(value)
+  return { status, value: JSON.parse(text), text }
+}
+
+async function performTool(
+  ctx: AppContext,
+  { operation }: Tool,
+  incoming: IncomingCall,
+  { isCounted }: CallContext,
+): Promise<ToolResponse> {
+  const { context } = incoming
+  try {
+    const rejection = admit(ctx, context, ctx.state.limits.apiRequests, isCounted)
+    if (rejection) throw new ApiError('rate_limited', rejection)
+    return await responseOf(await perform(ctx, operation, incoming))
+  } catch (thrown) {
+    const error = thrown instanceof OfferedError ? thrown.error : thrown
+    noteError(ctx, context, error)
+    const known = knownError(error)
+    if (!known) {
+      ctx.log.error('unexpected', error, { id: context.id, route: context.route })
+      return jsonResponse(500, internalErrorBody(context.id))
+    }
+    const { status, body } = errorEnvelope(known)
+    return jsonResponse(status, thrown instanceof OfferedError ? offeredBody(thrown, body) : body)
+  }
+}
+
+async function responseOf(outcome: unknown): Promise<ToolResponse> {
+  if (outcome instanceof Success) return jsonResponse(outcome.status, outcome.value)
+  if (outcome instanceof Replay) return jsonResponse(outcome.response.status, outcome.response.body)
+  if (outcome instanceof Revalidated) {
+    const { type, content } = contentOf(outcome.entity)
+    return textResponse(type, await content.text())
+  }
+  if (!(outcome instanceof Content)) return jsonResponse(200, outcome)
+  const { body, headers } = outcome
+  if (body instanceof Blob || (typeof body === 'object' && !(body instanceof Uint8Array)))
+    throw new Error('a tool cannot return a stream')
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
+  return textResponse(headers['content-type'] ?? '', text)
+}
+
+function textResponse(type: string, text: string): ToolResponse {
+  const [media = ''] = type.split(';')
+  return { status: 200, value: { [fieldOf(media)]: text }, text }
+}
+
+/** Returns the result of a call with invalid arguments. */
+export const inputError = (error: string): CallToolResult => {
+  const content = { error, code: 'bad_request' }
+  return {
+    content: [{ type: 'text', text: JSON.stringify(content) }],
+    structuredContent: content,
+    isError: true,
+  }
+}

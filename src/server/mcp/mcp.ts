@@ -1,0 +1,160 @@
+import { ApiError, isApiError } from '../../kernel/errors.ts'
+import { readJsonBody } from '../../kernel/http/body.ts'
+import { contentOf } from '../../kernel/http/entity.ts'
+import { clientAddressGroup, getRequestContext } from '../../kernel/http/request-context.ts'
+import { keylessBodyBytesMax, mcpBatchMax, mcpBodyBytesMax } from '../../kernel/limits.ts'
+import { isRecord } from '../../kernel/schema.ts'
+import { networkRejection } from '../../money/keys/restrict.ts'
+import { apiErrorResponse } from '../../people/error-response.ts'
+import type { AppContext } from '../context.ts'
+import { beginBatch, findBatch } from './batch.ts'
+import { hostCheck } from './host.ts'
+import type { Extension } from './server.ts'
+
+export interface McpOptions {
+  /** Tools and capabilities of tests. */
+  extension?: Extension
+  /** Ends open streams when the server stops. */
+  stopping?: AbortSignal
+}
+
+type Serve = (request: Request, body: unknown) => Promise<Response>
+
+/**
+ * Creates the MCP endpoint (document 1, section 1: streamable HTTP, no authentication). Its tools
+ * are the operations of the Agent API. They and the MCP library are loaded with the first request.
+ */
+export function createMcpEndpoint(ctx: AppContext, options: McpOptions = {}) {
+  const isAllowedHost = hostCheck(ctx.urls)
+  let serve: Serve | undefined
+  const respond = async (request: Request): Promise<Response> => {
+    if (!isAllowedHost(request)) return wrongHostResponse(ctx)
+    if (request.method === 'OPTIONS') return new Response(null, { status: 204 })
+    const rejection = networkRejection(ctx, getRequestContext(request).client)
+    if (rejection) return busyResponse(rejection.retryAfter)
+    const body = await readMessage(ctx, request)
+    if (body instanceof Response) return body
+    const busy = charge(ctx, request, body.parsedBody, body.charged)
+    if (busy) return busy
+    const loaded = serve ?? (await load(ctx, options))
+    if (loaded instanceof Response) return loaded
+    serve = loaded
+    return loaded(request, body.parsedBody)
+  }
+  return async (request: Request): Promise<Response> => {
+    getRequestContext(request).route = '/mcp'
+    const response = await respond(request)
+    const origin = request.headers.get('origin')
+    if (origin === null || response.status === 403) return response
+    for (const [name, value] of Object.entries(corsHeaders)) response.headers.set(name, value)
+    response.headers.set('access-control-allow-origin', origin)
+    return response
+  }
+}
+
+const corsHeaders = {
+  vary: 'origin',
+  'access-control-allow-methods': 'POST',
+  'access-control-allow-headers':
+    'authorization, content-type, x-api-key, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id',
+  'access-control-expose-headers': 'x-request-id, retry-after',
+  'access-control-max-age': '86400',
+}
+
+/** Returns the handler of the MCP library, or the error of an Agent API that is off. */
+async function load(
+  ctx: AppContext,
+  { extension, stopping }: McpOptions,
+): Promise<Serve | Response> {
+  if (!ctx.config.agentsOn) return apiErrorResponse(new ApiError('agents_off'))
+  const [{ createListCache }, { createServerHandler }, { createToolset }, hosting] =
+    await Promise.all([
+      import('./list-cache.ts'),
+      import('./server.ts'),
+      import('./toolset.ts'),
+      import('../agent-api.ts'),
+    ])
+  const { content } = contentOf(await hosting.describedAgentApi(ctx))
+  const api = { description: await content.json(), operations: hosting.agentOperations }
+  const toolset = createToolset(ctx, api, extension)
+  const handler = createServerHandler(toolset)
+  stopping?.addEventListener('abort', () => void handler.close())
+  const listed = createListCache(handler.fetch, toolset.areaOf)
+  return (request, body) => listed(request, body, findBatch(request))
+}
+
+/**
+ * Counts each message as one request of the client's address, with and without a key. A single
+ * `tools/call` counts itself instead, whose error is a tool result. Returns the error of a
+ * body that exceeds the rate; none of its messages run.
+ */
+function charge(
+  ctx: AppContext,
+  request: Request,
+  body: unknown,
+  charged: number,
+): Response | undefined {
+  if (body === undefined) return undefined
+  if (Array.isArray(body)) beginBatch(request)
+  const isCall = isRecord(body) && body['method'] === 'tools/call'
+  const messages = Array.isArray(body) ? body.length : 1
+  if (isCall || messages <= charged) return undefined
+  const address = clientAddressGroup(request)
+  const retryAfter = ctx.state.limits.apiRequests.take(address, messages - charged)
+  return retryAfter === undefined ? undefined : busyResponse(retryAfter)
+}
+
+interface McpBody {
+  /** Undefined: the library reads the body, or rejects the request. */
+  parsedBody?: unknown
+  /** Requests that already counted against the rate limit. */
+  charged: number
+}
+
+/** Reads the message of a request within our limits. Returns an error response for a bad one. */
+async function readMessage(ctx: AppContext, request: Request): Promise<McpBody | Response> {
+  const isJson = /^application\/json *(;|$)/i.test(request.headers.get('content-type') ?? '')
+  if (request.method !== 'POST' || !isJson) return { charged: 0 }
+  const announced = Number(request.headers.get('content-length') ?? Number.NaN)
+  const isLarge = !(announced <= keylessBodyBytesMax)
+  if (isLarge) {
+    // The key may be inside the body, so large bodies count against the address before that.
+    const retryAfter = ctx.state.limits.apiRequests.take(clientAddressGroup(request))
+    if (retryAfter !== undefined) return busyResponse(retryAfter)
+  }
+  try {
+    const parsedBody = await readJsonBody(request, { max: mcpBodyBytesMax })
+    if (parsedBody === undefined) {
+      return errorResponse(400, -32_700, 'Parse error: the body is empty.')
+    }
+    if (Array.isArray(parsedBody) && parsedBody.length > mcpBatchMax) {
+      return errorResponse(400, -32_600, `A batch has at most ${mcpBatchMax} messages.`)
+    }
+    return { parsedBody, charged: isLarge ? 1 : 0 }
+  } catch (error) {
+    if (isApiError(error, 'too_large')) {
+      return errorResponse(413, -32_600, `A message has at most ${mcpBodyBytesMax} bytes.`)
+    }
+    if (isApiError(error, 'try_again')) return busyResponse(1)
+    if (!isApiError(error, 'bad_request')) throw error
+    const [{ problem }] = error.details
+    return errorResponse(400, -32_700, `Parse error: ${problem}`)
+  }
+}
+
+/** Returns an error without a message id (JSON-RPC 2.0, section 5.1). */
+const errorResponse = (status: number, code: number, message: string): Response =>
+  Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status })
+
+function busyResponse(retryAfter: number): Response {
+  const response = errorResponse(429, -32_000, `Too many requests. Try again in ${retryAfter} s.`)
+  response.headers.set('retry-after', String(retryAfter))
+  return response
+}
+
+const wrongHostResponse = ({ urls }: AppContext): Response =>
+  errorResponse(
+    403,
+    -32_000,
+    `The Host or Origin does not belong to this server. Use ${urls.mcp}. To allow another address, set MCP_URL.`,
+  )

@@ -1,0 +1,122 @@
+import { ProtocolError } from '@modelcontextprotocol/server'
+
+import type { Operation } from '../../kernel/http/operation.ts'
+import { clientAddressGroup } from '../../kernel/http/request-context.ts'
+import type { Json } from '../../kernel/schema.ts'
+import type { AppContext } from '../context.ts'
+import { readDescription } from '../http/api-description.ts'
+import { findBatch, spentMessage } from './batch.ts'
+import { callTool, inputError } from './call.ts'
+import { servePacks } from './packs.ts'
+import type { Extension, ServedTool, Toolset } from './server.ts'
+import { type Tool, toolsOf } from './tools.ts'
+import { findInputProblem } from './validation.ts'
+import { waitForJob } from './wait.ts'
+
+/** Long lists confuse models, and some clients accept no more. */
+const listedToolsMax = 35
+
+interface Api {
+  /** The OpenAPI description. */
+  description: unknown
+  operations: readonly Operation[]
+}
+
+/** Creates the tools of an API. Those of an extension are listed first. */
+export function createToolset(
+  ctx: AppContext,
+  { description, operations }: Api,
+  extension: Extension | undefined,
+): Toolset {
+  const extensionTools = extension?.tools ?? []
+  const tools = toolsOf(readDescription(description), operations)
+  const served = new Map(tools.map((tool) => [tool, serveTool(ctx, tool)]))
+  const areas = new Set(['core', ...tools.map(areaOf)])
+  const listedArea = (request: Request): string => {
+    const area = new URL(request.url).searchParams.get('tools') ?? ''
+    return areas.has(area) ? area : ''
+  }
+  const byName = new Map(
+    [...served.values(), ...extensionTools].map((tool) => [tool.definition.name, tool]),
+  )
+  return {
+    instructions: instructionsOf(ctx, tools),
+    extend: extension?.extend ?? ((server, request) => servePacks(ctx, server, request)),
+    find: (name) => byName.get(name),
+    areaOf: listedArea,
+    list: (request) => {
+      const area = listedArea(request)
+      const listed = listTools(tools, area).flatMap((tool) => served.get(tool) ?? [])
+      return [...extensionTools, ...listed]
+    },
+  }
+}
+
+/**
+ * Returns the tools of a list. `core` is the core alone; an area ("apps") is that area. Otherwise:
+ * the core, the tools declared `shown`, and then the next tool of each area in turn, up to the
+ * maximum. Clients may call tools that are not listed.
+ */
+export function listTools(tools: Tool[], set: string | null): Tool[] {
+  const core = tools
+    .filter(({ operation }) => typeof operation.mcp === 'number')
+    .sort((a, b) => Number(a.operation.mcp) - Number(b.operation.mcp))
+  if (set === 'core') return core
+  const areas = Map.groupBy(tools, areaOf)
+  const area = areas.get(set ?? '')
+  if (area) return area.slice(0, listedToolsMax)
+  const shown = tools.filter(({ operation }) => operation.mcp === 'shown')
+  const rest = [...areas.values()].map((all) =>
+    all.filter(({ operation }) => operation.mcp === undefined),
+  )
+  const rounds = Math.max(...rest.map(({ length }) => length))
+  const inTurn = Array.from({ length: rounds }, (_, round) =>
+    rest.flatMap((all) => all[round] ?? []),
+  ).flat()
+  return [...core, ...shown, ...inTurn].slice(0, listedToolsMax)
+}
+
+/** Returns the area of a tool: "reviews-and-comments" for "Reviews and comments". */
+const areaOf = ({ operation }: Tool): string => operation.tag.toLowerCase().replaceAll(' ', '-')
+
+const serveTool = (ctx: AppContext, tool: Tool): ServedTool => ({
+  definition: tool.definition,
+  call: async (args, context) => {
+    const mcpRequest = context.http?.req
+    if (!mcpRequest) throw new Error('a call without an HTTP request')
+    const { apiRequests } = ctx.state.limits
+    const address = clientAddressGroup(mcpRequest)
+    const batch = findBatch(mcpRequest)
+    const problem = findInputProblem(tool, args)
+    if (problem !== undefined) {
+      // All other calls count themselves, and the message of a batch has been counted.
+      if (!batch) apiRequests.take(address)
+      return inputError(problem)
+    }
+    const { signal, _meta: meta } = context.mcpReq
+    let isCounted = batch !== undefined
+    const call = (own: Json) => {
+      const message = { mcpRequest, signal, meta, isCounted }
+      // A wait makes several calls, of which the batch has counted one.
+      isCounted = false
+      return callTool(ctx, tool, own, message)
+    }
+    const run = () => (tool.places.has('wait') ? waitForJob(args, context, call) : call(args))
+    // A wait would hold up the calls behind it, and its result is small.
+    if (!batch || tool.places.has('wait')) return run()
+    const result = await batch.run(run)
+    if (!result) throw new ProtocolError(-32_000, spentMessage)
+    return result
+  },
+})
+
+const instructionsOf = ({ urls }: AppContext, tools: Tool[]): string =>
+  [
+    'Berth hosts apps and games that agents make. Publish a whole HTML page, or a prompt to have',
+    'one built, and get a public link.',
+    'Call start first: it says what a page may do, and how to use the model gateway.',
+    'new_agent creates a key without sign-in. Send it as Authorization: Bearer <key>, or with each',
+    'call as the argument key. An error is { error, code }: error says what to do next.',
+    `More tools of one area: ${urls.mcp}?tools=<area>, where <area> is one of`,
+    `${[...new Set(tools.map(areaOf))].join(', ')}. ${urls.mcp}?tools=core has the fewest.`,
+  ].join(' ')

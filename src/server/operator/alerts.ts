@@ -1,0 +1,243 @@
+import { signedHeaders } from '../../apps/me/hooks/signing.ts'
+import { listOtherProcesses } from '../../kernel/db/replicas/process.ts'
+import { anyNetwork, fetchGuarded, GuardedFetchError, type Network } from '../../kernel/fetch.ts'
+import {
+  forget,
+  listAlerts,
+  raise,
+  recordAttempt,
+  reopen,
+  resolve,
+  type StoredAlert,
+  takeAttempt,
+} from '../../kernel/state/alerts.ts'
+import { readObservations } from '../../kernel/state/shared-observations.ts'
+import { iso, minute, second } from '../../kernel/time.ts'
+import { openMethods } from '../../money/payments/coins/method.ts'
+import type { AppContext } from '../context.ts'
+import { type Collected, ServerReport } from './servers/server-report.ts'
+import { findFailingServers } from './servers/server-states.ts'
+
+/** The name under which alerts are signed, in place of the id of an agent's webhook. */
+export const alertHook = 'alerts'
+/** An alert ends when no process has seen its condition for so long. */
+const quietMs = 2.5 * minute
+/** Attempts to send an alert, one each minute. */
+export const alertTriesMax = 8
+const bounds = { ms: 10 * second }
+
+/** Reads the conditions, stores which of them hold, and sends what changed. */
+export async function checkAlerts(ctx: AppContext, net?: Network): Promise<void> {
+  const stored = new Map((await listAlerts(ctx)).map((alert) => [alert.name, alert]))
+  for (const condition of await checkConditions(ctx)) {
+    await update(ctx, condition, stored.get(condition.name))
+  }
+  if (ctx.config.alertWebhookUrl === '') return
+  for (const alert of await listAlerts(ctx)) {
+    if (!alert.isSent && alert.tries < alertTriesMax) await sendAlert(ctx, alert, net)
+  }
+}
+
+/** Opens, renews or ends the alert of a condition. */
+async function update(
+  ctx: AppContext,
+  { name, isFiring, text }: Condition,
+  stored: StoredAlert | undefined,
+): Promise<void> {
+  const isOver = stored?.resolved !== undefined && stored.resolved !== null
+  if (isFiring) {
+    await ctx.db.tx((db) => (isOver ? reopen(ctx, db, name) : raise(ctx, db, name, text)))
+    return
+  }
+  if (!stored || ctx.clock.now() - stored.seen < quietMs) return
+  // The end of an alert is sent only where its beginning was.
+  const isUnsent = isOver ? stored.tries >= alertTriesMax : !stored.isSent
+  const isForgotten = isUnsent || ctx.config.alertWebhookUrl === ''
+  if (isForgotten) await ctx.db.tx((db) => forget(db, name))
+  else if (!isOver) await ctx.db.tx((db) => resolve(ctx, db, name))
+}
+
+async function sendAlert(ctx: AppContext, alert: StoredAlert, net?: Network): Promise<void> {
+  const isMine = await ctx.db.tx((db) => takeAttempt(db, alert))
+  if (!isMine) return
+  const { name, text, since, resolved } = alert
+  const type = resolved === null ? 'alert.firing' : 'alert.resolved'
+  const problem = await post(ctx, { id: `${name}-${since}-${type}`, type, name, text, since }, net)
+  if (problem !== null) ctx.log.warn('alert.unsent', { name, problem })
+  await ctx.db.tx((db) => recordAttempt(db, alert, { isSent: problem === null, problem }))
+}
+
+/** Sends a test message. Returns why it failed; null where the receiver accepted it. */
+export function sendTestAlert(ctx: AppContext, net?: Network): Promise<string | null> {
+  const now = ctx.clock.now()
+  const text = 'This is a test. Alerts of this server arrive here.'
+  return post(ctx, { id: `test-${now}`, type: 'alert.test', name: 'test', text, since: now }, net)
+}
+
+interface AlertMessage {
+  /** The same for all attempts. */
+  id: string
+  type: 'alert.firing' | 'alert.resolved' | 'alert.test'
+  name: string
+  text: string
+  since: number
+}
+
+/** Posts a message (Standard Webhooks) to public addresses only, without redirects. */
+async function post(
+  ctx: AppContext,
+  { id, type, name, text, since }: AlertMessage,
+  net: Network | undefined,
+): Promise<string | null> {
+  const { alertWebhookUrl: url, hooksToPrivate } = ctx.config
+  const now = ctx.clock.now()
+  const data = { alert: name, text, since: iso(since), console: `${ctx.urls.app}/console/alerts` }
+  // Chat services show the field "text".
+  const words = { 'alert.firing': 'Alert', 'alert.resolved': 'Resolved', 'alert.test': 'Test' }
+  const message = { type, timestamp: iso(now), text: `${words[type]}: ${text}`, data }
+  const body = JSON.stringify(message)
+  const headers = signedHeaders(ctx, { hook: alertHook, note: id, body }, now)
+  const network = net ?? (hooksToPrivate ? anyNetwork : undefined)
+  try {
+    const init = { method: 'POST', headers, body }
+    const { status } = await fetchGuarded(url, init, bounds, undefined, network)
+    return status >= 200 && status < 300 ? null : `status ${status}`
+  } catch (error) {
+    if (error instanceof GuardedFetchError) return error.reason
+    const isTimeout = error instanceof Error && error.name === 'TimeoutError'
+    return isTimeout ? 'timed out' : 'unreachable'
+  }
+}
+
+/** A state of the server that is reported to the operator. */
+export interface Condition {
+  name: 'errors' | 'latency' | 'disk' | 'files' | 'upstreams' | 'payments'
+  isFiring: boolean
+  /** The current value, as a sentence. */
+  text: string
+}
+
+/** A condition of all servers. */
+export interface SharedCondition extends Omit<Condition, 'text'> {
+  /** The current value, at those servers where it fires; at each where they differ. */
+  texts: string[]
+}
+
+/** The span of the shares and percentiles. */
+const spanMs = 5 * minute
+/** Shares of fewer requests are not significant. */
+const requestsMin = 20
+/** Servers of which the console shows the value of one condition. */
+const textsMax = 10
+
+/**
+ * Returns what this server checks: the traffic of all servers, and its own disk, files, upstreams
+ * and payments with its name where there are others.
+ */
+export async function checkConditions(ctx: AppContext): Promise<Condition[]> {
+  const hasOthers = (await listOtherProcesses(ctx.db.read)).length > 0
+  const own = await readOwnConditions(ctx)
+  const name = (text: string): string => (hasOthers ? `${ctx.otherServers.ownName}: ${text}` : text)
+  return [
+    ...(await readTrafficConditions(ctx)),
+    ...own.map((condition) => ({ ...condition, text: name(condition.text) })),
+  ]
+}
+
+/** Returns the conditions of all servers that respond. */
+export async function readConditions(
+  ctx: AppContext,
+): Promise<Collected<Condition[]> & { conditions: SharedCondition[] }> {
+  const [traffic, own] = await Promise.all([
+    readTrafficConditions(ctx),
+    ownConditions.collect(ctx, null),
+  ])
+  const ofTraffic = traffic.map(({ text, ...one }) => ({ ...one, texts: [text] }))
+  return { conditions: [...ofTraffic, ...mergeConditions(own)], ...own }
+}
+
+const readOwnConditions = async (ctx: AppContext): Promise<Condition[]> => [
+  diskCondition(ctx),
+  await filesCondition(ctx),
+  upstreamCondition(ctx),
+  await paymentCondition(ctx),
+]
+
+export const ownConditions = new ServerReport('conditions', (ctx, _input: null) =>
+  readOwnConditions(ctx),
+)
+
+function mergeConditions({ reports }: Collected<Condition[]>): SharedCondition[] {
+  const all = reports.flatMap(({ server, value }) => value.map((one) => ({ server, ...one })))
+  const names = [...new Set(all.map(({ name }) => name))]
+  return names.map((name) => {
+    const same = all.filter((one) => one.name === name)
+    const firing = same.filter(({ isFiring }) => isFiring)
+    const shown = firing.length > 0 ? firing : same
+    const isEqual = firing.length === 0 && new Set(shown.map(({ text }) => text)).size === 1
+    const texts =
+      isEqual || reports.length === 1
+        ? shown.slice(0, 1).map(({ text }) => text)
+        : shown.slice(0, textsMax).map(({ server, text }) => `${server}: ${text}`)
+    return { name, isFiring: firing.length > 0, texts }
+  })
+}
+
+/** Returns the conditions of the traffic of all servers. */
+async function readTrafficConditions(ctx: AppContext): Promise<Condition[]> {
+  const [stats] = (await readObservations(ctx, 'parts', spanMs)).history(spanMs, 1)
+  const { count = 0, serverErrors = 0, p95 = 0 } = stats ?? {}
+  const percent = (serverErrors / Math.max(1, count)) * 100
+  const isEnough = count >= requestsMin
+  const [share, slow] = [ctx.config.alertErrorPercent, ctx.config.alertP95Ms]
+  return [
+    {
+      name: 'errors',
+      isFiring: isEnough && share > 0 && percent >= share,
+      text: `${percent.toFixed(1)} % of ${count} requests in five minutes were server errors.`,
+    },
+    {
+      name: 'latency',
+      isFiring: isEnough && slow > 0 && p95 >= slow,
+      text: `The slowest 5 % of ${count} requests in five minutes took ${Math.round(p95)} ms or more.`,
+    },
+  ]
+}
+
+function diskCondition({ config, storage }: AppContext): Condition {
+  const free = storage.free()
+  const text = `${(free / 1e9).toFixed(1)} GB of disk space are free.`
+  return { name: 'disk', isFiring: free < config.alertDiskFreeBytes, text }
+}
+
+async function filesCondition({ storage }: AppContext): Promise<Condition> {
+  const problem = await storage.problem()
+  const text = problem === undefined ? 'Files can be stored.' : `Files are unavailable: ${problem}.`
+  return { name: 'files', isFiring: problem !== undefined, text }
+}
+
+function upstreamCondition({ upstreams }: AppContext): Condition {
+  const paused = upstreams.health().filter(({ state }) => state === 'open')
+  const names = paused.map(({ name }) => name).join(', ')
+  const text = names === '' ? 'No upstream is paused.' : `Upstreams are paused: ${names}.`
+  return { name: 'upstreams', isFiring: paused.length > 0, text }
+}
+
+/** Returns whether payments work: the watchers of chains, and the parts of settlements. */
+async function paymentCondition(ctx: AppContext): Promise<Condition> {
+  const hasCoins = openMethods(ctx.config).length > 0
+  const { readWatchers } = await import('../../money/payments/coins/watchers.ts')
+  const watchers = hasCoins ? await readWatchers(ctx) : []
+  const failing = watchers.filter(({ ok, problem }) => !ok && problem !== null)
+  const ofOthers = hasCoins ? findFailingServers(ctx).filter((one) => one.isOfOtherNetwork) : []
+  const settling = (await ctx.x402?.health()) ?? []
+  const problems = [
+    ...failing.map(({ network, problem }) => `${network}: ${problem}`),
+    ...[...ofOthers, ...settling].flatMap(({ name, problem }) =>
+      problem === undefined ? [] : `${name}: ${problem}`,
+    ),
+  ]
+  const text =
+    problems.length === 0 ? 'Payments work, or are off.' : problems.join('; ').slice(0, 500)
+  return { name: 'payments', isFiring: problems.length > 0, text }
+}

@@ -1,0 +1,152 @@
+import { join } from 'node:path'
+
+import type { Config } from '../../kernel/config/settings.ts'
+import { checkIntegrity } from '../../kernel/db/integrity.ts'
+import { migrateSqlite, NewerSchemaError, schemaVersion } from '../../kernel/db/migrate.ts'
+import { databaseFile } from '../../kernel/db/open.ts'
+import { snapshot } from '../../kernel/db/snapshot.ts'
+import { openCopy } from '../../kernel/db/sqlite.ts'
+import { type Clock, iso } from '../../kernel/time.ts'
+import { version } from '../../kernel/version.ts'
+import { doctor } from '../../money/ledger/doctor.ts'
+import * as files from '../../store/backups.ts'
+import { backupName } from '../../store/backups.ts'
+import { isFull } from '../../store/durable.ts'
+import { lockFolder } from '../../store/folder-lock.ts'
+import {
+  createStagingFolder,
+  finishRestores,
+  removeStagingFolder,
+  swapIn,
+} from '../../store/restore-swap.ts'
+import { openSecret } from '../../store/signed-url.ts'
+import type { AppContext } from '../context.ts'
+import { type CommandResult, failed, succeeded } from './command-result.ts'
+import { listReferenced } from './referenced-files.ts'
+
+const onPostgres =
+  'berth backup and berth restore support only SQLite. For PostgreSQL, keep a pg_dump of the ' +
+  'database and a copy of the data folder, or a bucket with versions: see docs/operating.md.'
+
+/**
+ * Verifies a backup as `restoreBackup` does, in a folder that is removed afterwards. Throws an
+ * Error that describes the damage.
+ */
+export async function verifyBackup(
+  dataDir: string,
+  dir: string,
+  stamp: string,
+): Promise<CommandResult> {
+  const manifest = await files.readManifest(dir)
+  if (manifest.schema > schemaVersion())
+    throw new NewerSchemaError(manifest.schema, schemaVersion())
+  const to = createStagingFolder(dataDir, stamp)
+  try {
+    const copied = await copyAndVerify(dir, manifest, to)
+    return succeeded(`The backup is valid: all balances match the ledger, ${sizeOf(copied)}.`)
+  } finally {
+    await removeStagingFolder(to)
+  }
+}
+
+const sizeOf = ({ files, bytes }: files.CopyResult): string =>
+  `${files} file${files === 1 ? '' : 's'}, ${bytes.toLocaleString('en')} bytes`
+
+/**
+ * Copies a snapshot of the database and the files that it references into the new folder `dir`,
+ * while the server runs. Throws where the folder is not empty, its disk is full or a stored file is
+ * missing; the partial copy is removed.
+ */
+export async function createBackup(ctx: AppContext, dir: string): Promise<CommandResult> {
+  if (!ctx.db.file) return failed(onPostgres)
+  return ctx.state.fileWork.run(async () => {
+    await files.makeFolder(dir)
+    try {
+      const copied = await copyTo(ctx, dir)
+      return succeeded(`The backup is in ${dir}: the database and ${sizeOf(copied)}.`)
+    } catch (error) {
+      await files.emptyFolder(dir)
+      if (!isFull(error)) throw error
+      throw new Error(
+        `The disk of ${dir} is full. The backup was removed. Free space, or use a folder on another ` +
+          'disk.',
+      )
+    }
+  })
+}
+
+async function copyTo({ config: { dataDir }, clock, db }: AppContext, dir: string) {
+  const file = join(dir, databaseFile)
+  await snapshot(db, file)
+  const copy = openCopy(file)
+  const copied = await files
+    .copyFiles(dataDir, dir, listReferenced(copy.read), false)
+    .finally(() => copy.close())
+  await files.copySmallFiles(dataDir, dir)
+  await files.writeManifest(dir, {
+    format: 1,
+    berth: version,
+    schema: schemaVersion(),
+    created: iso(clock.now()),
+    ...copied,
+    sha256: await files.hashFile(file),
+  })
+  return copied
+}
+
+/**
+ * Verifies a backup, migrates it to the current schema, and replaces the content of the data folder
+ * with it. The old content stays in a folder beside it. Throws FolderInUse, and an Error that
+ * describes a damaged backup; then nothing is replaced.
+ */
+export async function restoreBackup(
+  config: Config,
+  dir: string,
+  clock: Clock,
+): Promise<CommandResult> {
+  if (config.databaseUrl) return failed(onPostgres)
+  const manifest = await files.readManifest(dir)
+  if (manifest.schema > schemaVersion())
+    throw new NewerSchemaError(manifest.schema, schemaVersion())
+  const release = lockFolder(config.dataDir)
+  try {
+    const stamp = backupName(iso(clock.now()))
+    const copied = await copyAndVerify(dir, manifest, createStagingFolder(config.dataDir, stamp))
+    const aside = swapIn(config.dataDir, stamp)
+    const text = `Restored the backup of ${manifest.created}: the database and ${sizeOf(copied)}.`
+    if (aside === undefined) return succeeded(text)
+    const before = `The previous data is in ${aside}. Remove it once everything works.`
+    return succeeded(`${text} ${before}`)
+  } finally {
+    finishRestores(config.dataDir)
+    release()
+  }
+}
+
+/** Copies a backup into `to`, migrates it and verifies the copy. */
+async function copyAndVerify(
+  dir: string,
+  manifest: files.Manifest,
+  to: string,
+): Promise<files.CopyResult> {
+  const file = join(to, databaseFile)
+  await files.copyDurably(join(dir, databaseFile), file)
+  if ((await files.hashFile(file)) !== manifest.sha256) {
+    throw new Error(
+      `The database in ${dir} is damaged: its checksum differs from the backup's manifest.`,
+    )
+  }
+  checkIntegrity(file)
+  migrateSqlite(file)
+  const db = openCopy(file)
+  try {
+    const ledger = await doctor({ db })
+    if (!ledger.ok) throw new Error(ledger.text)
+    const copied = await files.copyFiles(dir, to, listReferenced(db.read), true)
+    await files.copySmallFiles(dir, to)
+    await openSecret(to)
+    return copied
+  } finally {
+    await db.close()
+  }
+}

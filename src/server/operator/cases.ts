@@ -1,0 +1,78 @@
+import { type Appeal, listAppeals } from '../../apps/appeal/appeals.ts'
+import * as apps from '../../apps/apps.ts'
+import { listReports, type Report } from '../../apps/moderation/reports.ts'
+import { listQuarantined } from '../../apps/quarantine.ts'
+import * as agents from '../../people/agents/agents.ts'
+import { findHandles } from '../../people/agents/agents.ts'
+import { type AuditEntry, listAudit } from '../../people/audit/audit.ts'
+import { kinds } from '../../people/kinds.ts'
+import * as people from '../../people/people.ts'
+import type { AppContext } from '../context.ts'
+
+/** The length of each list in the queue and in a case. */
+export const casesMax = 50
+
+/** Lists what waits for the operator, oldest first. */
+export async function listOpenCases(ctx: AppContext) {
+  const [quarantined, appeals, reports] = await Promise.all([
+    listQuarantined(ctx, casesMax),
+    listAppeals(ctx, casesMax),
+    listReports(ctx, casesMax),
+  ])
+  return { quarantined, appeals, reports }
+}
+
+/** An app with its open reports, appeals and decisions; newest versions first. */
+export interface AppCase {
+  app: apps.App
+  /** The maker's handle without the @. */
+  maker: string
+  versions: apps.Version[]
+  reports: Report[]
+  appeals: Appeal[]
+  decisions: AuditEntry[]
+}
+
+/** Finds an app in any state, also a deleted one. */
+export async function findAppCase(ctx: AppContext, id: string): Promise<AppCase | undefined> {
+  const app = await apps.findApp(ctx, id)
+  if (!app) return undefined
+  const [handles, versions, reports, appeals, decisions] = await Promise.all([
+    findHandles(ctx, [app.maker]),
+    apps.listVersions(ctx, app, casesMax),
+    listReports(ctx, casesMax, id),
+    listAppeals(ctx, casesMax, id),
+    listAudit(ctx, casesMax, id),
+  ])
+  const maker = handles.get(app.maker) ?? ''
+  return { app, maker, versions, reports, appeals, decisions }
+}
+
+/** Finds a person by name or e-mail address, also a suspended one. */
+export async function findPersonCase(ctx: AppContext, name: string) {
+  const person = await people.findByName(ctx, name)
+  return person && { person, decisions: await listAudit(ctx, casesMax, person.name) }
+}
+
+/** An agent with its newest apps and the decisions about it. */
+export interface AgentCase {
+  agent: agents.Agent
+  apps: apps.App[]
+  decisions: AuditEntry[]
+}
+
+/** Finds an agent by handle, also a closed or suspended one. */
+export async function findAgentCase(
+  ctx: AppContext,
+  handle: string,
+): Promise<AgentCase | undefined> {
+  const agent = /^[a-z0-9-]{1,40}$/.test(handle)
+    ? await agents.findByHandle(ctx, handle)
+    : undefined
+  if (!agent) return undefined
+  const [newest, decisions] = await Promise.all([
+    apps.listByMaker(ctx, agent.id, casesMax, undefined, kinds),
+    listAudit(ctx, casesMax, `@${handle}`),
+  ])
+  return { agent, apps: newest, decisions }
+}

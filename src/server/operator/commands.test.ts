@@ -1,0 +1,66 @@
+import { expect, test } from 'bun:test'
+
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
+import { runCommand } from './control.ts'
+
+test('decisions print what they changed and fail where nothing changes', async () => {
+  const { ctx, request, agent, close } = await startTestServer()
+  const ann = await agent('ann')
+  const id = await ann.publish()
+  const admin = (...words: string[]) => runCommand(ctx, { command: 'admin', words })
+  const nothing = 'AAAAAAAAAAAA'
+  expect(await admin('takedown', nothing, 'spam')).toEqual({
+    ok: false,
+    text: `Nothing to takedown: ${nothing} does not exist or is already in that state.`,
+  })
+  expect((await admin('restore', id)).ok).toBe(false)
+  expect(await admin('takedown', id, 'spam', 'and', 'scam')).toEqual({
+    ok: true,
+    text: `${id} is taken down.`,
+  })
+  expect((await ann.call('GET', `/apps/${id}`)).code).toBe('taken_down')
+  expect((await request('GET', `/a/${id}`)).status).toBe(410)
+  expect(await admin('restore', id)).toEqual({ ok: true, text: `${id} is live again.` })
+  expect((await ann.call('GET', `/apps/${id}`)).status).toBe(200)
+  expect(await admin('pause', '@ann')).toEqual({ ok: true, text: '@ann cannot spend credits now.' })
+  expect(await admin('resume', '@ann')).toEqual({ ok: true, text: '@ann can spend credits again.' })
+  expect((await admin('pause', '@nobody')).ok).toBe(false)
+  expect((await admin('show', '@nobody')).ok).toBe(false)
+  expect((await admin('show', id)).text).toContain('takedown  ' + id + '  spam and scam')
+  expect((await admin('show', '@ann')).text).toMatch(/operator {2}pause {2}@ann/)
+  await runCommand(ctx, { command: 'grant', words: ['@ann', '1.5'] })
+  expect((await admin('audit', '@ann')).text).toMatch(/operator {2}grant {2}@ann {2}1.5 USD/)
+  await runCommand(ctx, { command: 'grant', words: ['@ann', '0.0000001'] })
+  expect((await admin('audit', '@ann')).text).toContain('@ann  0.0000001 USD')
+  expect((await admin('list')).text).toBe('The queue is empty.')
+  expect((await admin('rescan', id)).text).toBe(`${id} will be scanned again.`)
+  expect((await admin('rescan', 'all')).ok).toBe(true)
+  expect((await admin('rescan', nothing)).ok).toBe(false)
+  for (const words of [
+    ['takedown', id],
+    ['decide', id, 'maybe', 'fine'],
+    ['toString'],
+    ['block', 'x', 'y'],
+    [],
+  ]) {
+    expect((await admin(...words)).text).toStartWith('usage: berth admin list')
+  }
+  expect((await admin('pause', id)).ok).toBe(false)
+  expect((await runCommand(ctx, { command: 'toString', words: [] })).ok).toBe(false)
+  await close()
+})
+
+test('grant and backup reject extra words and change nothing', async () => {
+  const { ctx, agent, snapshot, close } = await startTestServer()
+  await agent('ann')
+  const before = await snapshot()
+  for (const [command, ...words] of [
+    ['grant', '@ann', '5', 'extra'],
+    ['backup', '/tmp/berth-a', '/tmp/berth-b'],
+  ]) {
+    const outcome = await runCommand(ctx, { command: command ?? '', words })
+    expect(outcome).toEqual({ ok: false, text: expect.stringContaining(`usage: berth ${command}`) })
+  }
+  expect(await snapshot()).toEqual(before)
+  await close()
+})

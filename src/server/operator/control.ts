@@ -1,0 +1,90 @@
+import { chmodSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { isRecord } from '../../kernel/schema.ts'
+import { errorCodeOf } from '../../kernel/text.ts'
+import type { AppContext } from '../context.ts'
+import { type CommandResult, failed, failedWith } from './command-result.ts'
+
+const socketPath = (dataDir: string): string => join(dataDir, 'control.sock')
+
+/**
+ * No idle timeout, because a backup or a check can run long. Bun's types lack it for Unix sockets.
+ */
+const withoutTimeout: object = { idleTimeout: 0 }
+
+/**
+ * Listens on the control socket of the data folder, which only its owner can open, so that commands
+ * such as `berth grant` work while the server runs. Returns the function that closes it.
+ */
+export function openControlSocket(ctx: AppContext): () => Promise<void> {
+  const unix = socketPath(ctx.config.dataDir)
+  rmSync(unix, { force: true })
+  const server = Bun.serve({
+    ...withoutTimeout,
+    unix,
+    async fetch(request) {
+      const body: unknown = await request.json()
+      if (!isCommandRequest(body)) return new Response('Send command and words.', { status: 400 })
+      return Response.json(await runCommand(ctx, body))
+    },
+  })
+  chmodSync(unix, 0o600)
+  return async () => {
+    await server.stop()
+    rmSync(unix, { force: true })
+  }
+}
+
+export interface CommandRequest {
+  command: string
+  words: string[]
+}
+
+const isCommandRequest = (body: unknown): body is CommandRequest =>
+  isRecord(body) && typeof body['command'] === 'string' && Array.isArray(body['words'])
+
+/** Runs a command. An error that it throws becomes a failed result. */
+export async function runCommand(
+  ctx: AppContext,
+  { command, words }: CommandRequest,
+): Promise<CommandResult> {
+  try {
+    const { commands } = await import('./commands.ts')
+    const known = Object.hasOwn(commands, command) ? commands[command] : undefined
+    if (!known) return failed(`Unknown command ${command}.`)
+    const result = await known(ctx, words)
+    await ctx.state.appChanges.announce()
+    return result
+  } catch (error) {
+    return failedWith(error)
+  }
+}
+
+/** Runs a command in the server of this data folder; undefined where no server runs. */
+export async function runOnServer(
+  dataDir: string,
+  request: CommandRequest,
+): Promise<CommandResult | undefined> {
+  try {
+    const response = await fetch('http://berth/', {
+      unix: socketPath(dataDir),
+      method: 'POST',
+      body: JSON.stringify(request),
+      timeout: false,
+    })
+    const result: unknown = await response.json()
+    return isCommandResult(result)
+      ? result
+      : failed('The running server is a different version. Restart it.')
+  } catch (error) {
+    const code = errorCodeOf(error) || String(error)
+    if (noServerCodes.has(code)) return undefined
+    return failed(`The running server did not respond: ${code}.`)
+  }
+}
+
+const noServerCodes = new Set(['ENOENT', 'ENOTDIR', 'ECONNREFUSED'])
+
+const isCommandResult = (result: unknown): result is CommandResult =>
+  isRecord(result) && typeof result['ok'] === 'boolean' && typeof result['text'] === 'string'

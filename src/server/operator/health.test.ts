@@ -1,0 +1,113 @@
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { sql } from 'drizzle-orm'
+
+import { dialect } from '../../kernel/db/dialect.ts'
+import { migrateSqlite } from '../../kernel/db/migrate.ts'
+import { openSqlite } from '../../kernel/db/sqlite.ts'
+import { openLog } from '../../kernel/log.ts'
+import { systemClock } from '../../kernel/time.ts'
+import { DamageCheck } from '../../money/ledger/damage.ts'
+import { freshEngine } from '../../testing/fixtures/engine.ts'
+import { signInOperator } from '../../testing/fixtures/form-browser.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
+
+test('a full disk is reported and the server stays ready', async () => {
+  const h = await startTestServer({ DISK_FLOOR_BYTES: '999999999999999' })
+  const body = { ok: true, disk: 'full' }
+  expect(await h.request('GET', '/readyz')).toMatchObject({ status: 200, body })
+  await h.close()
+})
+
+test('a bucket that does not respond is reported and the server stays ready', async () => {
+  const bucket = {
+    DATABASE_URL: 'postgres://127.0.0.1/unused',
+    S3_ENDPOINT: 'https://s3.example.com',
+    S3_BUCKET: 'berth-files',
+    S3_ACCESS_KEY_ID: 'id',
+    S3_SECRET_ACCESS_KEY: 'secret',
+    METRICS_TOKEN: 'metrics',
+  }
+  const own = await startTestServer()
+  let problem: string | undefined = 'SlowDown: Reduce your request rate.'
+  const storage = Object.assign(Object.create(own.ctx.storage), { problem: async () => problem })
+  const h = await startTestServer(bucket, { storage })
+  const metrics = async () => (await h.request('GET', '/metrics', { key: 'metrics' })).body
+  const operator = await signInOperator(h)
+  const console = () => operator.read('/console')
+  const body = { ok: true, files: 'unavailable' }
+  expect(await h.request('GET', '/readyz')).toMatchObject({ status: 200, body })
+  expect(await metrics()).toContain('berth_bucket_up 0')
+  expect(await console()).toContain('Unavailable: SlowDown: Reduce your request rate.')
+  problem = undefined
+  expect((await h.request('GET', '/readyz')).body).toEqual({ ok: true })
+  expect(await metrics()).toContain('berth_bucket_up 1')
+  expect(await console()).toContain('In bucket berth-files')
+  await h.close()
+  await own.close()
+})
+
+test('a hanging database is reported as not ready while the process is healthy', async () => {
+  const db = { ...(await freshEngine()), ping: () => new Promise<void>(() => {}) }
+  const h = await startTestServer({}, { db })
+  expect(await h.request('GET', '/readyz')).toMatchObject({ status: 503, body: { ok: false } })
+  expect(h.lines.at(-2)).toMatchObject({ event: 'not ready', level: 'error' })
+  expect(await h.request('GET', '/healthz')).toMatchObject({ status: 200, body: { ok: true } })
+  await h.close()
+}, 20_000)
+
+test.skipIf(dialect === 'postgres')(
+  'a damaged table of the ledger is reported by /readyz',
+  async () => {
+    const db = await freshEngine()
+    const h = await startTestServer({}, { db })
+    await h.ctx.damage.probe()
+    await h.ctx.damage.scan()
+    expect(await h.request('GET', '/readyz')).toMatchObject({ status: 200, body: { ok: true } })
+    await db.tx((tx) => tx.run(sql`alter table caps rename to damaged_caps`))
+    const body = { ok: false, ledger: 'damaged' }
+    expect(await h.request('GET', '/readyz')).toMatchObject({ status: 503, body })
+    const found = h.lines.filter(({ event }) => event === 'ledger.damaged')
+    expect(found).toMatchObject([{ level: 'error', table: 'caps' }])
+    await db.tx((tx) => tx.run(sql`alter table damaged_caps rename to caps`))
+    await h.close()
+  },
+)
+
+test.skipIf(dialect === 'postgres')(
+  'a damaged page within a table is found by the scan',
+  async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'berth-damage-'))
+    const file = join(dir, 'berth.sqlite')
+    migrateSqlite(file)
+    const raw = new Database(file)
+    raw.run('pragma journal_mode = delete')
+    const insert = raw.prepare('insert into caps (key, day, used) values (?, ?, 1)')
+    raw.transaction(() => {
+      for (let row = 0; row < 5_000; row += 1)
+        insert.run(`key-${row}`.padEnd(60, '.'), '2026-01-01')
+    })()
+    const pages = raw
+      .query('select pageno from dbstat where name = ? order by pageno')
+      .values('caps')
+    raw.close()
+    const bytes = readFileSync(file)
+    bytes.fill(0xff, (Number(pages[20]?.[0]) - 1) * 4_096, Number(pages[20]?.[0]) * 4_096)
+    writeFileSync(file, bytes)
+    const db = await openSqlite(file)
+    const lines: string[] = []
+    const check = new DamageCheck({
+      db,
+      log: openLog(systemClock, (line) => void lines.push(line)),
+    })
+    await check.scan()
+    expect(check.table).toBe('caps')
+    expect(lines.join()).toContain('ledger.damaged')
+    await db.close()
+    rmSync(dir, { recursive: true })
+  },
+)

@@ -1,0 +1,82 @@
+import { afterAll, expect, test } from 'bun:test'
+
+import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
+import { runCommand } from './control.ts'
+
+const server = await startTestServer({ DEMO_MODELS: 'on' })
+afterAll(() => server.close())
+
+const run = async (line: string) => {
+  const [command = '', ...words] = line.split(' ')
+  return runCommand(server.ctx, { command, words })
+}
+const chatWith = (key: string) =>
+  server.request('POST', '/v1/chat/completions', {
+    key,
+    body: { model: 'demo/chat', messages: [{ role: 'user', content: 'Hi.' }], max_tokens: 20 },
+  })
+
+test('keys of an account are listed, added, changed, rotated and revoked', async () => {
+  const { creditId } = await createGatewayUser(server, '1')
+  const made = await run(`keys add ${creditId} name=ci monthly_cap=500 models=demo/*,x/y tags=a,b`)
+  expect(made).toMatchObject({ ok: true })
+  const [key = ''] = made.text.split('\n')
+  expect((await chatWith(key)).status).toBe(200)
+  const id = key.slice(0, 11)
+  const listed = await run(`keys list ${creditId}`)
+  expect(listed.text).toContain(`${id}  name=ci  monthly_cap=500  models=demo/*,x/y  tags=a,b`)
+  expect(listed.text).not.toContain(key)
+  const changed = await run(`keys change ${creditId} ${id} monthly_cap=none models=x/y tags=none`)
+  expect(changed.text).toMatch(new RegExp(`^${id}  name=ci  models=x/y  created=`))
+  expect((await chatWith(key)).code).toBe('model_not_allowed')
+  await run(`keys change ${creditId} ${id} models=none expires_at=2999-01-31`)
+  const rotated = await run(`keys rotate ${creditId} ${id} overlap_hours=0`)
+  const [replacement = ''] = rotated.text.split('\n')
+  expect(rotated.text).toContain('expires_at=2999-01-31T00:00:00.000Z')
+  expect((await chatWith(key)).code).toBe('key_expired')
+  expect((await chatWith(replacement)).status).toBe(200)
+  expect(await run(`keys revoke ${creditId} ${replacement.slice(0, 11)}`)).toMatchObject({
+    ok: true,
+  })
+  expect((await chatWith(replacement)).status).toBe(401)
+  const audit = await run(`admin audit ${creditId}`)
+  expect(audit.text).toMatch(/command line {2}keys revoke/)
+})
+
+test('projects limit the keys that are in them', async () => {
+  const { creditId } = await createGatewayUser(server, '1')
+  const made = await run(`projects add ${creditId} name=team daily_cap=0`)
+  const [id = ''] = made.text.split(' ')
+  expect(made.text).toContain('name=team  daily_cap=0')
+  const [key = ''] = (await run(`keys add ${creditId} project=${id}`)).text.split('\n')
+  const rejected = await chatWith(key)
+  expect([rejected.status, rejected.code]).toEqual([429, 'budget_exceeded'])
+  expect(Object(rejected.body).error.message).toContain('project team')
+  expect((await run(`projects change ${creditId} ${id} daily_cap=100`)).ok).toBe(true)
+  expect((await chatWith(key)).status).toBe(200)
+  expect((await run(`projects list ${creditId}`)).text).toMatch(/spent: 0\.\d+ today/)
+  expect((await run(`projects remove ${creditId} ${id}`)).ok).toBe(true)
+  expect((await run(`projects list ${creditId}`)).text).toBe('There are none.')
+})
+
+test('wrong words and fields change nothing and say what is right', async () => {
+  const { creditId } = await createGatewayUser(server, '1')
+  const before = await server.snapshot()
+  for (const [line, text] of [
+    ['keys', 'usage: berth keys list'],
+    ['keys toString x', 'usage: berth keys list'],
+    ['keys list nobody', 'nobody does not exist'],
+    [`keys add ${creditId} budget=5`, 'budget=5 is not a field'],
+    [`keys add ${creditId} monthly_cap=much`, 'monthly_cap must be a number'],
+    [`keys add ${creditId} project=AAAAAAAAAAAA`, 'project'],
+    [`keys change ${creditId}`, 'usage: berth keys list'],
+    [`keys rotate ${creditId} gk_AAAAAAAA`, 'key'],
+    [`projects add ${creditId} daily_cap=5`, 'name is missing'],
+  ] as const) {
+    const result = await run(line)
+    expect([line, result.ok]).toEqual([line, false])
+    expect(result.text).toContain(text)
+  }
+  expect(await server.snapshot()).toEqual(before)
+})

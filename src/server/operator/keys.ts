@@ -1,0 +1,182 @@
+import type { TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+import type { KeyManager } from '../../gateway/accounts/key-settings.ts'
+import * as keys from '../../gateway/accounts/keys.ts'
+import * as projects from '../../gateway/accounts/projects.ts'
+import {
+  type KeyParams,
+  KeyRequestSchema,
+  type KeyResponse,
+  NewProjectSchema,
+  type ProjectParams,
+  ProjectRequestSchema,
+  type ProjectResponse,
+  RotateRequestSchema,
+} from '../../gateway/accounts/schemas.ts'
+import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
+import { describeSchema } from '../../kernel/schema.ts'
+import type { AppContext } from '../context.ts'
+import { type CommandResult, failed, succeeded } from './command-result.ts'
+import { auditKeys, findKeyManager } from './key-manager.ts'
+
+const keysUsage = `usage: berth keys list <credit_id|@handle>
+       berth keys add <credit_id|@handle> [field=value ...]
+       berth keys change <credit_id|@handle> <key> field=value ...
+       berth keys rotate <credit_id|@handle> <key> [overlap_hours=24]
+       berth keys revoke <credit_id|@handle> <key>
+Fields: name daily_cap weekly_cap monthly_cap requests_per_minute tokens_per_minute
+        models=a,b expires_at note tags=a,b project. "none" removes a limit. Caps are credits.`
+
+const projectsUsage = `usage: berth projects list <credit_id>
+       berth projects add <credit_id> name=<name> [field=value ...]
+       berth projects change <credit_id> <project> field=value ...
+       berth projects remove <credit_id> <project>
+Fields: name daily_cap weekly_cap monthly_cap. "none" removes a limit. Caps are credits.`
+
+/** A command with wrong words or fields. */
+class UsageError extends Error {}
+
+/** One action of a command; `id` names a key or a project. */
+interface Action {
+  needsId: boolean
+  run(ctx: AppContext, manager: KeyManager, id: string, fields: string[]): Promise<string>
+}
+
+const keyActions: Record<string, Action> = {
+  list: {
+    needsId: false,
+    run: async (ctx, manager) => linesOf(await keys.list(ctx, manager), keyLine),
+  },
+  add: {
+    needsId: false,
+    run: async (ctx, manager, _, fields) =>
+      newKeyText(await keys.add(ctx, manager, readFields<KeyParams>(KeyRequestSchema, fields))),
+  },
+  change: {
+    needsId: true,
+    run: async (ctx, manager, id, fields) =>
+      keyLine(await keys.edit(ctx, manager, id, readFields<KeyParams>(KeyRequestSchema, fields))),
+  },
+  rotate: {
+    needsId: true,
+    run: async (ctx, manager, id, fields) =>
+      newKeyText(await keys.rotate(ctx, manager, id, readFields(RotateRequestSchema, fields))),
+  },
+  revoke: {
+    needsId: true,
+    run: async (ctx, manager, id) => {
+      await keys.revoke(ctx, manager, id)
+      return `${id} is revoked.`
+    },
+  },
+}
+
+const projectActions: Record<string, Action> = {
+  list: {
+    needsId: false,
+    run: async (ctx, manager) => linesOf(await projects.list(ctx, manager), projectLine),
+  },
+  add: {
+    needsId: false,
+    run: async (ctx, manager, _, fields) =>
+      projectLine(await projects.add(ctx, manager, readFields(NewProjectSchema, fields))),
+  },
+  change: {
+    needsId: true,
+    run: async (ctx, manager, id, fields) => {
+      const params = readFields<ProjectParams>(ProjectRequestSchema, fields)
+      return projectLine(await projects.edit(ctx, manager, id, params))
+    },
+  },
+  remove: {
+    needsId: true,
+    run: async (ctx, manager, id) => {
+      await projects.remove(ctx, manager, id)
+      return `${id} is removed. Its keys stay, without its budgets.`
+    },
+  },
+}
+
+const createCommand =
+  (command: string, actions: Record<string, Action>, usage: string) =>
+  async (ctx: AppContext, [name = '', account = '', ...rest]: string[]): Promise<CommandResult> => {
+    const action = Object.hasOwn(actions, name) ? actions[name] : undefined
+    const [id = ''] = action?.needsId ? rest : []
+    if (!action || account === '' || (action.needsId && id === '')) return failed(usage)
+    try {
+      const found = await findKeyManager(ctx, account)
+      if (!found) throw new UsageError(`${account} does not exist on this server.`)
+      const fields = action.needsId ? rest.slice(1) : rest
+      const text = await action.run(ctx, found.manager, id, fields)
+      const entry = { by: 'command line', did: `${command} ${name}`, item: found.name, why: id }
+      if (name !== 'list') await auditKeys(ctx, entry)
+      return succeeded(text)
+    } catch (error) {
+      if (error instanceof UsageError) return failed(`${error.message}\n${usage}`)
+      if (isGatewayError(error)) return failed(errorEnvelope(error).body.error.message)
+      throw error
+    }
+  }
+
+/** `berth keys`: lists, adds, changes, rotates and revokes the keys of an account. */
+export const keysCommand = createCommand('keys', keyActions, keysUsage)
+
+/** `berth projects`: manages groups of the keys of an account, which have budgets. */
+export const projectsCommand = createCommand('projects', projectActions, projectsUsage)
+
+const listFields = new Set(['models', 'tags'])
+
+/** Parses words such as "monthly_cap=500" by a schema of the API. */
+function readFields<Params>(schema: TSchema & { static: Params }, words: string[]): Params {
+  const { properties } = schema
+  const fields = Object.fromEntries(
+    words.map((word) => {
+      const [, field = '', text = ''] = /^([a-z_]+)=(.*)$/s.exec(word) ?? []
+      if (!Object.hasOwn(properties, field)) throw new UsageError(`${word} is not a field.`)
+      return [field, readValue(properties[field], field, text)]
+    }),
+  )
+  const missing = schema.required?.find((field: string) => !Object.hasOwn(fields, field))
+  if (missing) throw new UsageError(`${missing} is missing.`)
+  if (Value.Check(schema, fields)) return fields
+  throw new UsageError('The fields are not valid.')
+}
+
+function readValue(schema: TSchema, field: string, text: string): unknown {
+  const number = Number(text || NaN)
+  const date = new Date(text)
+  const values = [
+    text === 'none' ? (field === 'tags' ? [] : null) : undefined,
+    listFields.has(field) ? text.split(',') : undefined,
+    field === 'expires_at' && date.getTime() > 0 ? date.toISOString() : undefined,
+    number,
+    text,
+  ]
+  const value = values.find((one) => one !== undefined && Value.Check(schema, one))
+  if (value !== undefined) return value
+  throw new UsageError(`${field} must be ${describeSchema(schema)}.`)
+}
+
+const linesOf = <T>(rows: T[], line: (row: T) => string): string =>
+  rows.length > 0 ? rows.map(line).join('\n') : 'There are none.'
+
+/** Returns the fields that are set, as the words that set them. */
+const settingsOf = (row: object): string =>
+  Object.entries(row)
+    .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
+    .map(([field, value]) => `${field}=${Array.isArray(value) ? value.join(',') : value}`)
+    .join('  ')
+
+function keyLine({ id, prefix: _, current: __, ...settings }: KeyResponse): string {
+  return `${id}  ${settingsOf(settings)}`
+}
+
+function newKeyText({ api_key: text, ...key }: KeyResponse & { api_key: string }): string {
+  return `${text}\nThis key is shown once.\n${keyLine(key)}`
+}
+
+function projectLine({ id, spent, ...settings }: ProjectResponse): string {
+  const { day, week, month } = spent
+  return `${id}  ${settingsOf(settings)}  spent: ${day} today, ${week} this week, ${month} this month`
+}

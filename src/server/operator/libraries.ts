@@ -1,0 +1,82 @@
+import { addLibrary, countAllApps, removeLibrary } from '../../apps/libraries/added.ts'
+import { bytesOf, labelOf } from '../../apps/libraries/library.ts'
+import { libraryBytesMax } from '../../apps/libraries/limits.ts'
+import { downloadTarball } from '../../apps/libraries/registry.ts'
+import { readTarball, TarballError } from '../../apps/libraries/tarball.ts'
+import { recordAudit } from '../../people/audit/audit.ts'
+import { readLocalFile } from '../../store/system-files.ts'
+import type { AppContext } from '../context.ts'
+import { type CommandResult, failed, succeeded } from './command-result.ts'
+
+const usage = `usage: berth libraries list
+       berth libraries add <name>@<version> | <tarball>
+       berth libraries remove <name>@<version>`
+
+/** `berth libraries`: lists, adds and removes packages that pages can load. */
+export async function libraries(ctx: AppContext, args: string[]): Promise<CommandResult> {
+  const [action = 'list', what = '', ...more] = args
+  if (more.length > 0) return failed(usage)
+  try {
+    if (action === 'list' && what === '') return succeeded(await list(ctx))
+    if (action === 'add' && what !== '') return succeeded(await add(ctx, what))
+    if (action === 'remove' && what !== '') {
+      await removeAudited(ctx, what, 'command line')
+      return succeeded(`${what} is removed.`)
+    }
+    return failed(usage)
+  } catch (error) {
+    if (error instanceof TarballError) return failed(error.message)
+    throw error
+  }
+}
+
+/** Removes a library that no app uses, and audits it. Throws TarballError with the reason. */
+export const removeAudited = (ctx: AppContext, label: string, by: string): Promise<void> =>
+  removeLibrary(ctx, label, (db) =>
+    recordAudit(ctx, db, { by, did: 'remove library', item: label, why: '' }),
+  )
+
+async function list(ctx: AppContext): Promise<string> {
+  const apps = await countAllApps(ctx)
+  const lines = (await ctx.libraries.list()).map((library) => {
+    const label = labelOf(library)
+    const size = `${Math.ceil(bytesOf(library) / 1_024)} KB`
+    const facts = [library.source, library.license, size, `${apps.get(label) ?? 0} apps`]
+    return `${label.padEnd(40)}  ${facts.join('  ')}`
+  })
+  return lines.join('\n')
+}
+
+async function add(ctx: AppContext, what: string): Promise<string> {
+  const library = readTarball(await findTarball(ctx, what))
+  await addLibrary(ctx, library)
+  const { license, files } = library
+  return `${labelOf(library)} is in the library store: ${files.size} files, license ${license}.`
+}
+
+/** Reads a tarball from a file, or downloads it from the registry. */
+async function findTarball(ctx: AppContext, what: string): Promise<Uint8Array> {
+  if (/\.t(?:ar\.)?gz$/.test(what)) {
+    const bytes = await readLocalFile(what, libraryBytesMax)
+    if (bytes) return bytes
+    throw new TarballError(`${what} does not exist, or has more than 64 MB.`)
+  }
+  const found = /^((?:@[^/@]+\/)?[^/@]+)@(\d[\w.+-]*)$/.exec(what)
+  if (!found) throw new TarballError(usage)
+  return downloadTarball(registryOf(ctx), found[1] ?? '', found[2] ?? '')
+}
+
+/** Returns the registry of the setting, else the one that npm on this machine uses. */
+function registryOf({ config }: AppContext): string {
+  if (config.libraryRegistry !== '') return config.libraryRegistry
+  try {
+    const { stdout } = Bun.spawnSync(['npm', 'config', 'get', 'registry'], { timeout: 10_000 })
+    const url = URL.parse(stdout.toString().trim())
+    if (url && /^https?:$/.test(url.protocol)) return url.href
+  } catch {
+    // Without npm the message below says what to set.
+  }
+  throw new TarballError(
+    'npm is not installed here. Set LIBRARY_REGISTRY to the URL of an npm registry, or add a tarball file.',
+  )
+}

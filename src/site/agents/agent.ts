@@ -1,0 +1,186 @@
+import type { OwnedAgent } from '../../apps/owners/schemas.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import type { Key } from '../../money/keys/keys.ts'
+import type { Entry } from '../../money/ledger/entries.ts'
+import type { DailyAmount } from '../../money/ledger/spending.ts'
+import type { Agent } from '../../people/agents/agents.ts'
+import { isPausedByOperator } from '../../people/agents/spending.ts'
+import { suspensionError } from '../../people/agents/suspension.ts'
+import type { Note } from '../../people/notifications/notifications.ts'
+import { keyForm, keyTable } from '../account/account.ts'
+import { spendingChart } from '../chart.ts'
+import { section, statList } from '../components.ts'
+import { confirmDialog } from '../confirm-dialog.ts'
+import { describeError } from '../error-messages.ts'
+import { renderDateTime, renderWireCredits, shortCredits } from '../format.ts'
+import { alert, button, type Form, form, hiddenField, inputField, notice } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { ledgerTable } from '../ledger-table.ts'
+import { itemList } from '../lists.ts'
+
+export const agentBreadcrumb = ({ handle }: Pick<Agent, 'handle'>): Html =>
+  html`<p class="crumb">
+    <a href="/agents">Your agents</a> / <a href="/agents/${handle}">@${handle}</a>
+  </p>`
+
+export interface AgentView {
+  token: string
+  agent: OwnedAgent
+  /** Its newest items. */
+  apps: Html[]
+  /** Decisions of the operator. */
+  standing: Pick<Agent, 'suspendedFor' | 'pausedBy'>
+  /** Balance of the person's wallet in credits. */
+  wallet: number
+  /** The idempotency key of the next transfer. */
+  ref: string
+  spent: DailyAmount[]
+  entries: Entry[]
+  keys: Key[]
+  notes: Note[]
+  message?: string | undefined
+  /** The form that failed, with the typed values. */
+  submitted?: Form | undefined
+  /** The form that was submitted successfully. */
+  done?: string | null | undefined
+}
+
+/** Explains a suspension to the agent's owner. */
+export const suspensionMessage = (agent: Pick<Agent, 'suspendedFor'>): string | undefined =>
+  agent.suspendedFor === null ? undefined : describeError(suspensionError(agent))?.message
+
+function doneNotice({ done, agent }: AgentView): Part {
+  const words = new Map([
+    ['credits', `Credits sent. New balance: ${shortCredits(agent.credits)} credits.`],
+    ['cap', 'Daily cap updated.'],
+    ['pause', agent.paused ? 'Spending paused.' : 'Spending resumed.'],
+    ['keys', 'API key revoked.'],
+  ]).get(done ?? '')
+  return notice(words)
+}
+
+function limitSections({ token, agent, standing, wallet, ref, submitted }: AgentView): Html {
+  const path = `/agents/${agent.handle}`
+  const credits = inputField({
+    label: 'Credits',
+    name: 'credits',
+    type: 'number',
+    hint: `Wallet balance: ${shortCredits(wallet)} credits.`,
+    value: submitted?.text('credits'),
+  })
+  const transfer = html`${hiddenField('ref', ref)}${credits}${button('Send credits')}`
+  const cap = inputField({
+    label: 'Daily cap (credits)',
+    name: 'dailyCap',
+    type: 'number',
+    value: submitted?.text('dailyCap') || (agent.dailyCap ?? ''),
+    hint: 'For all API keys of the agent together. Leave empty for no limit.',
+    isOptional: true,
+  })
+  const byOperator = isPausedByOperator(standing)
+  const status = byOperator
+    ? 'The operator paused spending. Only the operator can resume it.'
+    : agent.paused
+      ? 'Spending is paused.'
+      : 'A paused agent cannot spend credits.'
+  const pause = html`${hiddenField('paused', agent.paused ? 'no' : 'yes')}${button(agent.paused ? 'Resume spending' : 'Pause spending', 'quiet')}`
+  return html`<div class="columns">
+    ${section('Send credits', html`${form(token, `${path}/credits`, transfer)}`)}
+    ${section(
+      'Daily cap',
+      html`${form(token, `${path}/cap`, html`${cap}${button('Save limit', 'quiet')}`)}
+        <p class="small below">${status}</p>
+        ${!byOperator && form(token, `${path}/pause`, pause, 'act')}`,
+    )}
+  </div>`
+}
+
+const stats = ({ credits, held, spentToday, dailyCap }: OwnedAgent): Html =>
+  statList([
+    ['Credits', renderWireCredits(credits)],
+    ['On hold', renderWireCredits(held)],
+    [
+      'Spent today',
+      html`${renderWireCredits(spentToday)}${dailyCap !== null && html` of ${renderWireCredits(dailyCap)}`}`,
+    ],
+  ])
+
+const sectionHead = (name: string, path: string, hasMore: boolean): Html =>
+  html`<div class="head">
+    <h2>${name}</h2>
+    ${hasMore && html`<a class="small" href="${path}" aria-label="View all: ${name}">View all</a>`}
+  </div>`
+
+/** Renders an agent for its owner. */
+export function agentPage(view: AgentView): Page {
+  const { token, agent, standing, apps, spent, entries, keys, notes, submitted } = view
+  const message = view.message ?? suspensionMessage(standing)
+  const path = `/agents/${agent.handle}`
+  const release = confirmDialog({
+    label: 'Release agent',
+    question: `Release @${agent.handle}?`,
+    consequence: 'You no longer own it. Credits that you sent stay with the agent.',
+  })
+  const main = html`<p class="crumb"><a href="/agents">Your agents</a></p>
+    <h1>@${agent.handle}</h1>
+    ${agent.about !== null && html`<p class="lead"><bdi>${agent.about}</bdi></p>`} ${alert(message)}
+    ${doneNotice(view)} ${stats(agent)} ${limitSections(view)}
+    ${section('Spending', spendingChart(spent))}
+    <div class="columns">
+      <section>
+        ${sectionHead('Apps', `${path}/apps`, apps.length > 0)}
+        ${itemList(apps, html`<p class="small">No apps yet.</p>`)}
+      </section>
+      <section>
+        ${sectionHead('Notifications', `${path}/notes`, notes.length > 0)}
+        ${itemList(
+          notes.map((note) => renderNote(note, { label: note.kind })),
+          html`<p class="small">No notifications yet.</p>`,
+        )}
+      </section>
+    </div>
+    <section>
+      ${sectionHead('Transactions', `${path}/ledger`, entries.length > 0)} ${ledgerTable(entries)}
+    </section>
+    ${section('API keys', html`${keyTable(token, `${path}/keys`, keys)}${keyForm(token, `${path}/keys`, submitted?.text('name'))}`)}
+    ${section(
+      'Release agent',
+      html`<p class="small">
+          The agent keeps its credits, apps and API keys. Another person can then claim it.
+        </p>
+        ${form(token, `${path}/release`, release)}`,
+    )}`
+  return { title: `@${agent.handle}`, main }
+}
+
+/** Isolates quoted texts, so that right-to-left quotes do not swap places. */
+const isolateQuotes = (text: string): Part =>
+  text
+    .split(/(?<=“)([^”]+)(?=”)/)
+    .map((piece, at) => (at % 2 === 1 ? html`<bdi>${piece}</bdi>` : piece))
+
+/** A dot before an unread note. */
+export const unreadMark: Html = html`<span class="unread-mark"
+  ><span class="visually-hidden">Unread: </span></span
+>`
+
+interface NoteOptions {
+  /** Its kind, or its agent in a list of several agents. */
+  label?: string | undefined
+  /** The image of the item that it is about. */
+  image?: Part
+}
+
+export const renderNote = (
+  { text, at, read, item }: Note,
+  { label, image }: NoteOptions = {},
+): Html =>
+  html`<li>
+    ${image}
+    <div>
+      ${read === null && unreadMark}<bdi dir="ltr">${isolateQuotes(text)}</bdi><br /><span
+        class="small"
+        >${label !== undefined && `${label} · `}${renderDateTime(at)}${item !== null && html` · <a href="/a/${item}">Open</a>`}</span
+      >
+    </div>
+  </li>`

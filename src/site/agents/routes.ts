@@ -1,0 +1,192 @@
+import * as apps from '../../apps/apps.ts'
+import * as owned from '../../apps/owners/owned-agents.ts'
+import { makeCursor, takePage } from '../../kernel/cursor.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { clientAddressGroup } from '../../kernel/http/request-context.ts'
+import { newId, normalizeCode } from '../../kernel/ids.ts'
+import { toCredits } from '../../kernel/money.ts'
+import { lookUp } from '../../kernel/schema.ts'
+import { agentOwner } from '../../money/ledger/accounts.ts'
+import { listEntries } from '../../money/ledger/entries.ts'
+import * as ledger from '../../money/ledger/ledger.ts'
+import { listDailySpending } from '../../money/ledger/spending.ts'
+import { createAgentKey, listAgentKeys } from '../../people/agents/keys.ts'
+import { listOwnedAgents } from '../../people/agents/listing.ts'
+import { claimAgent, previewClaim } from '../../people/claims.ts'
+import { createOwnedAgent } from '../../people/create-agent.ts'
+import { kinds } from '../../people/kinds.ts'
+import * as notes from '../../people/notifications/notifications.ts'
+import { displayName, walletOf } from '../../people/people.ts'
+import type { AppContext } from '../../server/context.ts'
+import { type Form, readCredits, rejectForm } from '../forms.ts'
+import type { Layout, Page } from '../layout.ts'
+import { createdCursor, cursorPager } from '../lists.ts'
+import { createAndShowKey } from '../new-key.ts'
+import {
+  getPageRequest,
+  type PageRequest,
+  pageRoutes,
+  privatePage,
+  redirectTo,
+  userForm,
+  userPage,
+  type UserRequest,
+} from '../session.ts'
+import { agentPage } from './agent.ts'
+import { agentsPage, claimPage } from './agents.ts'
+import { ownAppRow } from './own-app-row.ts'
+
+const agentsShown = 30
+const appsShown = 8
+const entriesShown = 20
+const notesShown = 8
+const daysShown = 30
+
+/** Claims and the agents of a person. */
+export const agentRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .get('/claim/:code', async ({ input, params: { code } }) => {
+      const req = await getPageRequest(input)
+      return privatePage(req, await getClaimPage(req, code))
+    })
+    .post('/claim/:code', ({ input, params: { code } }) =>
+      userForm(
+        input,
+        async ({ visitor, request }) => {
+          const agent = await claimAgent(ctx, visitor.person, code, clientAddressGroup(request))
+          return redirectTo(`/agents/${agent.handle}`)
+        },
+        (req, message) => getClaimPage(req, code, message),
+      ),
+    )
+    .get('/claim', () => redirectTo('/agents'))
+    .post('/claim', ({ input }) =>
+      userForm(
+        input,
+        async ({ request }, form) => {
+          const code = normalizeCode(form.text('code'))
+          await previewClaim(ctx, code, clientAddressGroup(request))
+          return redirectTo(`/claim/${code}`)
+        },
+        (req, message, submitted) => getAgentsPage(req, { message, submitted }),
+      ),
+    )
+    .get('/agents', ({ input }) => userPage(input, getAgentsPage))
+    .post('/agents', ({ input }) =>
+      userForm(
+        input,
+        async ({ visitor, request }, form) => {
+          const handle = form.text('handle').trim().replace(/^@/, '').toLowerCase() || undefined
+          const address = clientAddressGroup(request)
+          const agent = await createOwnedAgent(ctx, visitor.person, { handle }, address)
+          return redirectTo(`/agents/${agent.handle}`)
+        },
+        (req, message, submitted) => getAgentsPage(req, { message, submitted }),
+      ),
+    )
+    .get('/agents/:handle', ({ input, params: { handle } }) =>
+      userPage(input, (req) => getAgentPage(req, handle, { done: req.query.get('done') })),
+    )
+    .post('/agents/:handle/:act', ({ input, params: { handle, act } }) =>
+      userForm(
+        input,
+        async (req, form) => {
+          const agent = await owned.getOwnedAgent(ctx, req.visitor.person, handle)
+          const run = lookUp(actions, act)
+          if (!run) throw new ApiError('not_found', { what: 'page' })
+          return (await run(req, agent, form)) ?? redirectTo(`/agents/${agent.handle}?done=${act}`)
+        },
+        (req, message, submitted) => getAgentPage(req, handle, { message, submitted }),
+      ),
+    )
+
+async function getClaimPage(req: PageRequest, code: string, message?: string): Promise<Page> {
+  const agent = await previewClaim(req.ctx, code, clientAddressGroup(req.request))
+  const name = req.visitor && displayName(req.visitor.person)
+  const more = { code: normalizeCode(code), token: req.token, name, message }
+  const [agentView, made] = await Promise.all([
+    owned.presentOwnedAgent(req.ctx, agent),
+    apps.listByMaker(req.ctx, agent.id, agentsShown, undefined, kinds),
+  ])
+  return claimPage(req.ctx, { agent, owned: agentView, apps: made }, more)
+}
+
+async function getAgentsPage(
+  req: UserRequest,
+  again: { message?: string; submitted?: Form } = {},
+): Promise<Page> {
+  const { ctx, visitor, token } = req
+  const query = req.query
+  const rows = await listOwnedAgents(ctx, visitor.person.id, agentsShown + 1, createdCursor(query))
+  const { page, next } = takePage(rows, agentsShown, (agent) => makeCursor(agent.created, agent.id))
+  const agents = await Promise.all(
+    page.map(async (agent) => ({
+      ...(await owned.presentOwnedAgent(ctx, agent)),
+      isSuspended: agent.suspendedFor !== null,
+      appCount: await apps.countByMaker(ctx, agent.id),
+    })),
+  )
+  return agentsPage(token, agents, { pager: cursorPager(query, '/agents', next), ...again })
+}
+
+/** Reads an agent; `form` is the result of the last form. Throws `not_found`. */
+async function getAgentPage(
+  req: UserRequest,
+  handle: string,
+  form: { message?: string; submitted?: Form; done?: string | null },
+): Promise<Page> {
+  const { ctx, visitor, token } = req
+  const agent = await owned.getOwnedAgent(ctx, visitor.person, handle)
+  const [agentView, made, wallet, spent, entries, keys, latestNotes] = await Promise.all([
+    owned.presentOwnedAgent(ctx, agent),
+    apps.listByMaker(ctx, agent.id, appsShown, undefined, kinds),
+    ledger.balanceOf(ctx, walletOf(visitor.person)),
+    listDailySpending(ctx, [agent.id], daysShown),
+    listEntries(ctx, agentOwner(agent.id), { limit: entriesShown }),
+    listAgentKeys(ctx, agent),
+    notes.listNotes(ctx, agent.id, { unread: false, limit: notesShown }),
+  ])
+  const ref = (form.submitted?.has('credits') && form.submitted.text('ref')) || newId()
+  const state = { token, ...form, ref, standing: agent }
+  const rows = made.map((app) => ownAppRow(ctx, app))
+  const data = { agent: agentView, apps: rows, spent, entries, keys, notes: latestNotes }
+  return agentPage({ ...state, ...data, wallet: toCredits(wallet.available) })
+}
+
+type Agent = Awaited<ReturnType<typeof owned.getOwnedAgent>>
+type Action = (req: UserRequest, agent: Agent, form: Form) => Promise<Response | void>
+
+/** Is true for the last segment of a form's path, /agents/{handle}/{name}. */
+export const isAgentAction = (name: string): boolean => Object.hasOwn(actions, name)
+
+const actions: Record<string, Action> = {
+  async credits({ ctx, visitor }, agent, form) {
+    const credits = readCredits(form, 'credits') ?? 0
+    if (credits <= 0) rejectForm('Enter more than 0 credits.')
+    // A different amount is a different transfer.
+    const ref = form.text('ref') ? `${form.text('ref')}:${credits}` : undefined
+    await owned.sendCredits(ctx, visitor.person, agent, { credits, ref })
+  },
+  async cap({ ctx }, agent, form) {
+    await owned.updateBounds(ctx, agent, { dailyCap: readCredits(form, 'dailyCap') ?? null })
+  },
+  async pause({ ctx }, agent, form) {
+    await owned.updateBounds(ctx, agent, { paused: form.text('paused') === 'yes' })
+  },
+  async keys(req, agent, form) {
+    const prefix = form.text('revoke')
+    if (prefix) {
+      return owned.revokeKey(req.ctx, agent, prefix)
+    }
+    const name = form.text('name').trim() || undefined
+    return createAndShowKey(req, form, {
+      create: async () => (await createAgentKey(req.ctx, agent, name)).text,
+      purpose: `Anyone with this key can act as @${agent.handle}.`,
+      back: `/agents/${agent.handle}`,
+    })
+  },
+  async release({ ctx, visitor }, agent) {
+    await owned.release(ctx, visitor.person, agent)
+    return redirectTo('/agents')
+  },
+}

@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+
+import { createReport } from '../../apps/moderation/reports.ts'
+import { dialect } from '../../kernel/db/dialect.ts'
+import { openEngine } from '../../kernel/db/open.ts'
+import { minute } from '../../kernel/time.ts'
+import { admin } from '../../server/operator/admin.ts'
+import { recordMetrics } from '../../server/operator/metrics-history.ts'
+import { findViolations } from '../../testing/browsers/axe.ts'
+import { findBrowser, until } from '../../testing/browsers/browser.ts'
+import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
+import { signInOperator, signUp } from '../../testing/fixtures/form-browser.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
+
+const ms = 300_000
+
+describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium', () => {
+  let t: TestServer
+  let browser: Browser
+  let origin = ''
+  let close: BrowserSession['close']
+  let cookie = ''
+  let ann: TestAgent
+  const folder = mkdtempSync(join(tmpdir(), 'berth-console-'))
+
+  beforeAll(async () => {
+    // Backups need a SQLite file.
+    const db = dialect === 'sqlite' ? { db: await openEngine({ dataDir: folder }) } : {}
+    t = await startTestServer({}, db)
+    ;({ browser, origin, close } = await openBrowserSession(() => t))
+    cookie = (await signInOperator(t)).cookie() ?? ''
+    ann = await t.agent('ann')
+  }, ms)
+  afterAll(async () => {
+    await close()
+    await t.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first()
+  const link = (page: Page, name: string) => page.getByRole('link', { name }).first()
+
+  async function signedIn(
+    options: Parameters<Browser['newContext']>[0] = {},
+  ): Promise<BrowserContext> {
+    const context = await browser.newContext(options)
+    await context.addCookies([{ name: 'berth', value: cookie, url: origin }])
+    return context
+  }
+
+  for (const javaScriptEnabled of [true, false]) {
+    const how = javaScriptEnabled ? 'with' : 'without'
+    test(
+      `reviews a report, takes down, appeals and restores, ${how} JavaScript`,
+      async () => {
+        const html = `<!doctype html><title>${how}</title><h1>Harbour of ${how}</h1>`
+        const id = await ann.publish({ html, title: `Boat ${how}` })
+        const guest = await (await browser.newContext({ javaScriptEnabled })).newPage()
+        await guest.goto(`${origin}/report/${id}`)
+        await guest.selectOption('select', 'copy')
+        await guest.fill('textarea', 'It is mine.')
+        await guest.click('main form button')
+
+        const context = await signedIn({ javaScriptEnabled })
+        const page = await context.newPage()
+        await page.goto(`${origin}/account`)
+        await link(page, 'console').click()
+        await link(page, 'Moderation').click()
+        await link(page, `Boat ${how}`).click()
+        expect(await page.textContent('main')).toContain('It is mine.')
+        const [preview] = await Promise.all([
+          context.waitForEvent('page'),
+          link(page, 'Open in sandbox').click(),
+        ])
+        await preview.waitForLoadState()
+        expect(await preview.title()).toContain('(version 1)')
+        if (javaScriptEnabled) {
+          const inside = async () =>
+            (await Promise.all(preview.frames().map((frame) => frame.content()))).join('')
+          const isShown = async () => (await inside()).includes('Harbour of with') || undefined
+          expect(await until(isShown, ms)).toBe(true)
+        }
+        await preview.close()
+
+        await button(page, 'Take down').click()
+        expect(await page.textContent('.alert')).toContain('Enter a reason')
+        await page.getByLabel('Reason').fill('It is a copy.')
+        await button(page, 'Take down').click()
+        expect(await page.textContent('.lead')).toContain('taken down')
+        await guest.goto(`${origin}/a/${id}`)
+        expect(await guest.textContent('h1')).toBe('Taken down')
+
+        await ann.call('POST', `/apps/${id}/appeal`, { text: 'I drew it.' })
+        await link(page, 'Moderation').click()
+        await link(page, `Boat ${how}`).click()
+        await page.getByLabel('Reply').fill('So you did.')
+        await button(page, 'Grant appeal').click()
+        expect(await page.textContent('.lead')).toContain('live')
+        await link(page, 'Audit log').click()
+        expect(await page.textContent('tbody tr')).toContain('olga')
+        t.clock.advance(minute)
+        await guest.goto(`${origin}/a/${id}`)
+        expect(await guest.title()).toContain(`Boat ${how}`)
+        await Promise.all([context.close(), guest.context().close()])
+      },
+      ms,
+    )
+  }
+
+  test.skipIf(dialect === 'postgres')(
+    'creates, downloads and verifies a backup with live progress',
+    async () => {
+      const context = await signedIn()
+      const page = await context.newPage()
+      await page.goto(`${origin}/console/backups`)
+      await button(page, 'Create backup').click()
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        link(page, 'Download').click(),
+      ])
+      expect(download.suggestedFilename()).toMatch(/^berth-[\dTZ-]+\.tar$/)
+      expect(Bun.file(await download.path()).size).toBeGreaterThan(10_000)
+      await button(page, 'Verify').click()
+      await page.getByText('The backup is valid').waitFor()
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'refreshes the charts and grants credits after confirmation',
+    async () => {
+      const context = await signedIn()
+      const page = await context.newPage()
+      await recordMetrics(t.ctx)
+      for (let at = 0; at < 30; at += 1) await ann.call('GET', '/me')
+      await page.goto(`${origin}/console`)
+      const chart = page.locator('time-chart[data-title="Requests"]')
+      await chart.locator('.u-over').hover()
+      await chart
+        .locator('.u-legend')
+        .getByText(/[\d.]+\/s/)
+        .waitFor()
+      await link(page, 'Requests').click()
+      await ann.call('GET', '/me/ledger')
+      await page.getByText('GET /api/me/ledger').first().waitFor()
+      await link(page, 'Grants').click()
+      await page.getByLabel('Recipient').fill('@ann')
+      await page.getByLabel('USD').fill('2.5')
+      await button(page, 'Continue').click()
+      expect(await page.textContent('main')).toContain('2,900 credits')
+      await button(page, 'Grant 2,500 credits').click()
+      expect(await page.textContent('[role=status]')).toMatch(
+        /New balance of @ann:\s+2,900 credits\./,
+      )
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'decides the cases of the queue from the keyboard, and undoes a takedown',
+    async () => {
+      const ids = [
+        await ann.publish({ title: 'Keys one' }),
+        await ann.publish({ title: 'Keys two' }),
+      ]
+      for (const id of ids) {
+        const report = { reason: 'other', text: 'Look' } as const
+        await createReport(t.ctx, id, report, '192.0.2.78')
+        t.clock.advance(minute)
+      }
+      const context = await signedIn()
+      const page = await context.newPage()
+      await page.goto(`${origin}/console/queue`)
+      await page.keyboard.press('a')
+      await page.keyboard.press('j')
+      await page.keyboard.press('t')
+      await page.keyboard.press('Enter')
+      expect(await page.textContent('.case .alert')).toContain('Enter a reason')
+      await page.keyboard.type('It is spam.')
+      await page.keyboard.press('Enter')
+      await page.getByText('was taken down').waitFor()
+      expect((await ann.call('GET', `/apps/${ids[0]}`)).code).toBe('taken_down')
+      await button(page, 'Undo').click()
+      await page.getByText('is live again').waitFor()
+      expect((await ann.call('GET', `/apps/${ids[0]}`)).status).toBe(200)
+      await page.keyboard.press('j')
+      await page.keyboard.press('a')
+      await page.getByText('has no open reports now').waitFor()
+      await page.getByText('All caught up').waitFor()
+      await context.close()
+    },
+    ms,
+  )
+
+  const paths = async (): Promise<string[]> => {
+    const id = await ann.publish({
+      title: 'A title that is as long as a title may well become here',
+    })
+    await createReport(t.ctx, id, { reason: 'phishing', text: 'Look', contact: 'me' }, '192.0.2.77')
+    await signUp(t, 'cyrus')
+    await admin(t.ctx, ['suspend', 'cyrus', 'w'.repeat(200)])
+    const lists = [
+      '',
+      'requests',
+      'latency',
+      'errors',
+      'queue',
+      'agents',
+      'agents?q=zeppelin',
+      'people',
+      'grants',
+      'upstreams',
+    ]
+    const more = [
+      'grants?to=@ann&usd=5',
+      'grants?to=nobody&usd=5',
+      'models',
+      'backups',
+      'audit',
+      'libraries',
+    ]
+    const rest = [
+      'settings',
+      'settings/MARGIN_PERCENT',
+      `apps/${id}`,
+      'agents/ann',
+      'people/cyrus',
+      'audit?q=zeppelin',
+    ]
+    return [...lists, ...more, ...rest].map((path) => `/console/${path}`.replace(/\/$/, ''))
+  }
+
+  test(
+    'passes axe-core, does not scroll sideways and loads no other host',
+    async () => {
+      const context = await signedIn()
+      const page = await context.newPage()
+      const far: string[] = []
+      page.on('request', (request) => {
+        if (!request.url().startsWith(origin)) far.push(request.url())
+      })
+      for (const path of await paths()) {
+        await page.goto(origin + path)
+        expect([path, ...(await findViolations(page)), ...far]).toEqual([path])
+      }
+      await context.close()
+    },
+    ms,
+  )
+})

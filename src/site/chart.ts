@@ -1,0 +1,78 @@
+import { type Html, html } from '../kernel/html.ts'
+import { lazy } from '../kernel/lazy.ts'
+import { toCredits } from '../kernel/money.ts'
+import type { DailyAmount } from '../money/ledger/spending.ts'
+import { formatAmount, shortCredits } from './format.ts'
+
+/** In the units of the view box of a bar, which is stretched to fit. */
+const chartHeight = 100
+const days = lazy(
+  () => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+)
+
+const formatDay = (day: string): string => days().format(Date.parse(day))
+
+/** The value of a UTC day. */
+interface DailyValue {
+  day: string
+  value: number
+}
+
+export function spendingChart(spent: DailyAmount[]): Html {
+  const daily = spent.map(({ day, amount }) => ({ day, value: toCredits(amount) }))
+  return barChart(daily, 'credit')
+}
+
+/** Renders values by day as a bar chart, with a summary and a table for screen readers. */
+export function barChart(daily: DailyValue[], noun: string): Html {
+  const peak = Math.max(...daily.map(({ value }) => value), 0)
+  const total = daily.reduce((sum, { value }) => sum + value, 0)
+  if (total === 0) return html`<p class="small">No activity in the last ${daily.length} days.</p>`
+  const bars = daily.map(({ day, value }) => {
+    const height = value > 0 ? Math.max(1, (value / peak) * chartHeight) : 0
+    return html`<li>
+      <svg viewBox="0 0 1 ${chartHeight}" preserveAspectRatio="none">
+        <rect y="${(chartHeight - height).toFixed(1)}" width="1" height="${height.toFixed(1)}" />
+      </svg>
+      <span class="tip">${formatDay(day)}<br /><strong>${formatAmount(value, noun)}</strong></span>
+    </li>`
+  })
+  const [first, last] = [daily[0]?.day ?? '', daily.at(-1)?.day ?? '']
+  const summary = `${formatAmount(total, noun)} in ${daily.length} days, peak ${shortCredits(peak)} a day`
+  return html`<figure class="chart">
+    <div class="plot" role="img" aria-label="${summary}">
+      <p class="axis" aria-hidden="true">
+        <span>${shortCredits(peak)}</span><span>${shortCredits(peak / 2)}</span><span>0</span>
+      </p>
+      <ol class="bars of-${daily.length}" aria-hidden="true">
+        ${bars}
+      </ol>
+    </div>
+    <p class="small"><span>${formatDay(first)}</span><span>${formatDay(last)}</span></p>
+    <figcaption class="small">${summary}.</figcaption>
+    ${valueTable(daily, noun)}
+  </figure>`
+}
+
+/** A table without the days that have no value. */
+function valueTable(daily: DailyValue[], noun: string): Html {
+  const row = ({ day, value }: DailyValue): Html =>
+    html`<tr>
+      <td>${formatDay(day)}</td>
+      <td class="number">${shortCredits(value)}</td>
+    </tr>`
+  return html`<details>
+    <summary>Show as table</summary>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Day</th>
+          <th scope="col" class="number capitalized">${noun}s</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${daily.filter(({ value }) => value > 0).map(row)}
+      </tbody>
+    </table>
+  </details>`
+}

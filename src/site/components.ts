@@ -1,0 +1,114 @@
+import type { Tile } from '../apps/explore/schemas.ts'
+import { type Html, html, type Part } from '../kernel/html.ts'
+import { formatCount } from './format.ts'
+import type { Page } from './layout.ts'
+
+/** Labels of a version's `via`. */
+export const versionOrigins = {
+  html: 'written',
+  files: 'written',
+  build: 'built',
+  remix: 'remixed',
+  restore: 'restored',
+}
+
+/** Typed keys of a constant record. */
+export const keysOf = <Key extends string>(table: Record<Key, unknown>): Key[] =>
+  Object.keys(table).filter((key): key is Key => Object.hasOwn(table, key))
+
+export const queryOf = ({ url }: Request): URLSearchParams => new URL(url).searchParams
+
+/** Appends the query parameters that have a value. */
+export function withQuery(path: string, params: Record<string, string | undefined>): string {
+  let query = ''
+  for (const [name, value] of Object.entries(params)) {
+    if (value) query += `${query === '' ? '?' : '&'}${name}=${encodeURIComponent(value)}`
+  }
+  return path + query
+}
+
+/** The search term of a query, cut to `max` characters without splitting a surrogate pair. */
+export const searchTerm = (query: URLSearchParams, max: number, name = 'q'): string | undefined =>
+  query.get(name)?.slice(0, max).toWellFormed().trim() || undefined
+
+/** A star rating with a text alternative; nothing without ratings. */
+export function starRating({ stars: mean, count }: Tile['rating']): Part {
+  if (mean === null) return false
+  const shown = mean.toFixed(1)
+  return html`<span
+    class="stars"
+    role="img"
+    aria-label="${shown} of 5 stars, ${formatCount(count, 'rating')}"
+    >&#9733; ${shown}</span
+  >`
+}
+
+export const playIcon = html`<svg viewBox="0 0 20 20" aria-hidden="true">
+  <path d="M6.5 4v12l9.5-6z" />
+</svg>`
+
+export const openLabel = ({ kind }: Pick<Tile, 'kind'>): string =>
+  kind === 'game' ? 'Play' : 'Open'
+
+/** A code block; its script adds the Copy button. */
+export const copyLine = (line: Part, label: string): Html =>
+  html`<copy-line data-label="${label}">
+    <pre tabindex="0" aria-label="${label}"><code>${line}</code></pre>
+  </copy-line>`
+
+/** Secrets that are shown once; the script adds buttons that copy, download and print them. */
+export const saveSecret = (secrets: Part, file: string): Html =>
+  html`<save-secret data-file="${file}">${secrets}</save-secret>`
+
+/** A collapsed curl command. */
+export const requestDetails = (name: string, curl: string): Html =>
+  html`<details>
+    <summary>${name}</summary>
+    ${copyLine(curl, name)}
+  </details>`
+
+/** Labeled values of one subject. */
+export const statList = (stats: readonly (readonly [name: string, value: Part])[]): Html =>
+  html`<dl class="stats">
+    ${stats.map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`
+
+/** A section of a page with its heading. */
+export const section = (title: string, content: Part): Html =>
+  html`<section>
+    <h2>${title}</h2>
+    ${content}
+  </section>`
+
+/** A narrow page, such as a form. */
+export const narrowPage = (title: string, content: Part, options: Partial<Page> = {}): Page => ({
+  title,
+  main: html`<div class="narrow">
+    <h1>${title}</h1>
+    ${content}
+  </div>`,
+  ...options,
+})
+
+/** A page with one message; the page of an error shows its status. */
+export const messagePage = (
+  title: string,
+  text: string,
+  actions: Part = false,
+  status?: number,
+): Page => ({
+  title,
+  main: html`<div class="message">
+    ${status !== undefined && html`<p class="small">${status}</p>`}
+    <h1>${title}</h1>
+    <p class="lead">${text}</p>
+    ${actions !== false && html`<p class="actions">${actions}</p>`}
+  </div>`,
+  ...(status !== undefined && { status }),
+})

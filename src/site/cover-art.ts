@@ -1,0 +1,77 @@
+import type { Shelf } from '../apps/shelves.ts'
+import { Html, html } from '../kernel/html.ts'
+
+/** Line icons of the shelves, on a square of 24. */
+const glyphs: Record<Shelf, string> = {
+  arcade:
+    'M12 14V7M12 7a2 2 0 1 1 .01 0M4.5 20v-3a3 3 0 0 1 3-3h9a3 3 0 0 1 3 3v3zM15.5 17h1M8.5 17h1',
+  puzzle: 'M4 8h4.2a2.3 2.3 0 1 1 4.3 0H16v4.2a2.3 2.3 0 1 1 0 4.3V20h-4.2a2.3 2.3 0 1 0-4.3 0H4z',
+  adventure: 'M3 6.5 9 4l6 2.5L21 4v13.5L15 20l-6-2.5L3 20zM9 4v13.5M15 6.5V20',
+  sim: 'M5 20V10h5.5M10.5 20V4H19v16M3 20h18M13.5 8H16M13.5 12H16M13.5 16H16M7.5 13.5v0M7.5 16.5v0',
+  tools:
+    'M14.7 6.3a1 1 0 0 0 0 1.4l1.6 1.6a1 1 0 0 0 1.4 0l3.8-3.8a6 6 0 0 1-7.9 7.9l-6.9 6.9a2.1 2.1 0 0 1-3-3l6.9-6.9a6 6 0 0 1 7.9-7.9z',
+  learn: 'M12 5 2 10l10 5 10-5zM6 12.2V17c3.5 2.7 8.5 2.7 12 0v-4.8M22 10v5.5',
+  art: 'M12 3a9 9 0 1 0 0 18c1.5 0 2.1-1.1 1.6-2.3-.6-1.5.3-2.7 1.9-2.7H18a3 3 0 0 0 3-3c0-5.5-4-10-9-10zM7.3 12v0M9.5 7.8v0M14.5 7.8v0',
+  music:
+    'M9 18V5.5l11-2V16M9 18a2.7 2.7 0 1 1-5.4 0A2.7 2.7 0 0 1 9 18zM20 16a2.7 2.7 0 1 1-5.4 0A2.7 2.7 0 0 1 20 16z',
+  data: 'M5 20v-6.5h3.2V20M10.4 20V5h3.2v15M15.8 20v-10H19v10M3 20h18',
+  writing:
+    'm4 20 1-4.5L16.3 4.2a2.1 2.1 0 0 1 3 0l.5.5a2.1 2.1 0 0 1 0 3L8.5 19zM14.3 6.2l3.5 3.5M13.5 20H20',
+  social:
+    'M6 5h12a2.5 2.5 0 0 1 2.5 2.5v6A2.5 2.5 0 0 1 18 16h-6.5L7 20v-4H6a2.5 2.5 0 0 1-2.5-2.5v-6A2.5 2.5 0 0 1 6 5zM8 10.5v0M12 10.5v0M16 10.5v0',
+  other: 'm12 3 8 4.5v9L12 21l-8-4.5v-9zM4 7.5l8 4.5 8-4.5M12 12v9',
+}
+
+export const shelfIcon = (shelf: Shelf): Html =>
+  html`<svg class="glyph" viewBox="0 0 24 24" aria-hidden="true">
+    <path d="${glyphs[shelf]}" />
+  </svg>`
+
+const wave = 'q13-14 26 0t26 0 26 0 26 0 26 0'
+
+/** Background patterns on a square of 96; `n` rotates or shifts them. */
+const patterns: ((n: number) => string)[] = [
+  // Rings around a corner.
+  (n) => {
+    const at = `M${(n % 2) * 96} ${n % 3 === 0 ? 0 : 96}`
+    const ring = (r: number): string =>
+      `${at}m-${r} 0a${r} ${r} 0 1 0 ${2 * r} 0 ${r} ${r} 0 1 0-${2 * r} 0`
+    return [18, 40, 62, 84].map(ring).join('')
+  },
+  // Stripes.
+  (n) => [0, 1, 2, 3, 4, 5].map((at) => `M${at * 28 - 60 + n} 100l104-104`).join(''),
+  // Waves.
+  (n) => [28, 47, 66, 85].map((y) => `M${n - 30} ${y}${wave}`).join(''),
+  // Squares on their corners.
+  (n) => {
+    const square = (r: number): string => `M${40 + n} ${48 - r}l${r} ${r}-${r} ${r}-${r}-${r}z`
+    return [26, 50, 74].map(square).join('')
+  },
+]
+
+const offsetsMax = 23
+/** Rendered covers: at most 92 for each shelf. */
+const cache = new Map<string, Html>()
+
+/** Returns the cover of an item without an icon, which depends only on its ID and shelf. */
+export function coverArt(id: string, shelf: Shelf): Html {
+  let n = 0
+  for (let at = 0; at < id.length; at += 1) n = (n * 31 + id.charCodeAt(at)) % 9_973
+  const name = `${shelf} ${n % (patterns.length * offsetsMax)}`
+  const known = cache.get(name) ?? drawCover(n, shelf)
+  cache.set(name, known)
+  return known
+}
+
+function drawCover(n: number, shelf: Shelf): Html {
+  const ground = patterns[n % patterns.length]?.(n % offsetsMax) ?? ''
+  return html`<svg
+    class="art shelf-${shelf}"
+    viewBox="0 0 96 96"
+    preserveAspectRatio="xMidYMid slice"
+    aria-hidden="true"
+  >
+    <path d="${ground}" />
+    <path class="glyph" transform="translate(28 28)scale(1.667)" d="${glyphs[shelf]}" />
+  </svg>`
+}

@@ -1,0 +1,72 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+
+import { PACK_RULES } from '../../apps/scan/packs/rules.ts'
+import { RULES } from '../../apps/scan/rules.ts'
+import { signUp } from '../../testing/fixtures/form-browser.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
+
+const path = '/docs/api'
+
+const t = await startTestServer({ BASE_URL: 'https://api.berth.test/agents' })
+const page = await t.request('GET', path)
+expect(page.status).toBe(200)
+const html = String(page.body)
+const csp = page.headers.get('content-security-policy') ?? ''
+afterAll(() => t.close())
+
+describe('the API reference', () => {
+  test('begins with the purpose and how to get a key', () => {
+    const first = /<\/nav>\s*<p>(.*?)<\/p>/s.exec(html)?.[1]
+    expect(first).toContain('publish an html page')
+    expect(first).toContain('POST https://api.berth.test/agents/keys')
+    expect(first).toContain('Authorization: Bearer &lt;key&gt;')
+    expect(html).toContain('href="/docs#errors"')
+  })
+
+  test('has every rule of the safety check', () => {
+    for (const { code } of [...RULES, ...PACK_RULES]) expect(html).toContain(`<code>${code}</code>`)
+  })
+
+  test('reads both descriptions: by path where the API has the host of the site', () => {
+    const sources = [...html.matchAll(/<api-reference src="([^"]+)"/g)].map(([, url]) => url)
+    expect(sources).toEqual(['https://api.berth.test/agents/openapi.json', '/v1/openapi.json'])
+    expect(csp).toContain("connect-src 'self' https://api.berth.test http://localhost:3000;")
+    expect(csp).toContain("font-src 'self';")
+    expect(csp).not.toContain('unsafe')
+  })
+
+  test('is the docs page of the API at every address', async () => {
+    const headers = { host: 'api.berth.test' }
+    const moved = await t.request('GET', '/agents/docs', { headers })
+    expect([moved.status, moved.headers.get('location')]).toEqual([
+      302,
+      `http://localhost:3000${path}`,
+    ])
+    expect((await t.request('GET', '/agents/openapi.json', { headers })).status).toBe(200)
+    expect(t.lines.filter(({ level }) => level === 'error')).toEqual([])
+  })
+
+  test('has the name, the balance and the notifications of its reader', async () => {
+    expect(html).not.toContain('href="/notifications"')
+    const { status, body } = await (await signUp(t, 'olga')).open(path)
+    expect(status).toBe(200)
+    for (const part of ['>olga</', 'class="balance"', 'href="/notifications"', 'href="/wallet"']) {
+      expect(String(body)).toContain(part)
+    }
+  })
+})
+
+test('AGENTS_ON=off turns the API reference off', async () => {
+  const closed = await startTestServer({ AGENTS_ON: 'off' })
+  expect((await closed.call('GET', '/docs')).code).toBe('agents_off')
+  expect((await closed.request('GET', path)).status).toBe(404)
+  expect((await closed.call('GET', '/on')).body).toEqual({ on: false })
+  await closed.close()
+})
+
+test('the docs page of an API on the host of the site redirects by path', async () => {
+  const site = await startTestServer()
+  const moved = await site.call('GET', '/docs')
+  expect([moved.status, moved.headers.get('location')]).toEqual([302, path])
+  await site.close()
+})

@@ -1,0 +1,173 @@
+import * as explore from '../../apps/explore/explore.ts'
+import type { ExploreQuery } from '../../apps/explore/schemas.ts'
+import { shelfNames } from '../../apps/shelves.ts'
+import { type Html, html } from '../../kernel/html.ts'
+import { matchesMax } from '../../kernel/limits.ts'
+import type { AppContext } from '../../server/context.ts'
+import { copyLine, keysOf, searchTerm, withQuery } from '../components.ts'
+import { shelfIcon } from '../cover-art.ts'
+import { hiddenField } from '../forms.ts'
+import { agentPrompt } from '../home.ts'
+import type { Page } from '../layout.ts'
+import { chip, emptyState, searchField, tileList, tilesShown } from '../lists.ts'
+import { readShelves, renderShelf, type Shelf } from '../shelves.ts'
+
+const searchCharsMax = 200
+
+const kinds = { app: 'Apps', game: 'Games', skill: 'Skills', framework: 'Frameworks' } as const
+const sorts = {
+  new: 'Newest first',
+  top: 'Best rated',
+  trending: 'Trending',
+  played: 'Most played',
+  remixed: 'Most remixed',
+  record: 'Best record',
+} as const
+const prices = { free: 'Free to remix', paid: 'Paid remix' } as const
+
+type Filters = Pick<ExploreQuery, 'q' | 'kind' | 'shelf' | 'sort' | 'price' | 'cursor'>
+
+const hasFilter = (filters: Filters): boolean => Object.values(filters).some((one) => one)
+
+/** Ignores unknown values: forms send empty fields, and links may be old. */
+const oneOf = <Word extends string>(allowed: readonly Word[], value: string | null) =>
+  allowed.find((known) => known === value)
+
+function readFilters(query: URLSearchParams): Filters {
+  const filters = {
+    q: searchTerm(query, searchCharsMax),
+    kind: oneOf(keysOf(kinds), query.get('kind')),
+    shelf: oneOf(shelfNames, query.get('shelf')),
+    sort: oneOf(keysOf(sorts), query.get('sort')),
+    price: oneOf(keysOf(prices), query.get('price')),
+    cursor: query.get('cursor') || undefined,
+  }
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
+}
+
+const options = (labels: Record<string, string>, selected: string | undefined): Html[] =>
+  Object.entries(labels).map(
+    ([value, name]) =>
+      html`<option value="${value}" ${value === selected && html` selected`}>${name}</option>`,
+  )
+
+const select = (label: string, name: string, first: string, rest: Html[]): Html =>
+  html`<label
+    ><span class="visually-hidden">${label}</span
+    ><select name="${name}">
+      <option value="">${first}</option>
+      ${rest}
+    </select></label
+  >`
+
+/** One line of filters, which stays on top while one scrolls. */
+function filterForm({ q, kind, shelf, sort, price }: Filters): Html {
+  const shelves = Object.fromEntries(shelfNames.map((name) => [name, capitalize(name)]))
+  return html`<live-search
+    ><form class="search explore-bar" role="search" action="/explore">
+      ${searchField('Search', q, searchCharsMax)} ${kind && hiddenField('kind', kind)}
+      ${select('Shelf', 'shelf', 'All shelves', options(shelves, shelf))}
+      ${select('Sort by', 'sort', q === undefined ? 'Sort' : 'Newest first', options(sorts, sort))}
+      ${select('Remix price', 'price', 'Any price', options(prices, price))}
+    </form></live-search
+  >`
+}
+
+const capitalize = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+
+const shelfLabels = shelfNames.map((shelf) => [shelf, html`${shelfIcon(shelf)}${shelf}`] as const)
+
+/** Tabs of the kinds. Other filters stay. */
+const kindTabs = ({ cursor: _, kind, ...others }: Filters): Html =>
+  html`<nav class="tabs" aria-label="Kinds">
+    <ul class="chips">
+      ${chip(withQuery('/explore', others), 'All', kind === undefined)}${keysOf(kinds).map((one) =>
+        chip(withQuery('/explore', { ...others, kind: one }), kinds[one], one === kind),
+      )}
+    </ul>
+  </nav>`
+
+/** Links to the shelves, which open their lists. */
+const shelfChips: Html = html`<nav aria-label="Shelves">
+  <ul class="chips shelves">
+    ${shelfLabels.map(([shelf, label]) => chip(`/explore?shelf=${shelf}`, label, false))}
+  </ul>
+</nav>`
+
+/** Renders Explore. Throws `bad_request` for a cursor of another list. */
+export async function explorePage(ctx: AppContext, query: URLSearchParams): Promise<Page> {
+  const filters = readFilters(query)
+  const shelves = hasFilter(filters) ? [] : await readShelves(ctx)
+  const results =
+    shelves.length > 0 ? shelfList(ctx, shelves) : await resultList(ctx, query, filters)
+  const main = html`<h1 class="slim-title">Explore</h1>
+    ${filterForm(filters)} ${results}`
+  return {
+    title: filters.q === undefined ? 'Explore' : `${filters.q} · Explore`,
+    section: '/explore',
+    isWide: true,
+    hasSearch: true,
+    ...(!hasFilter(filters) && { path: '/explore' }),
+    description: 'Apps, games, skills and frameworks made and shared by people and agents.',
+    main,
+    feed: '',
+    scripts: ['live-search.js', 'show-more.js', 'copy-line.js'],
+  }
+}
+
+/** Nothing is asked: rows. The status line is for screen readers and scripts. */
+const shelfList = (ctx: AppContext, shelves: Shelf[]): Html =>
+  html`<p class="visually-hidden" role="status" id="search-status"></p>
+    <div id="search-results">
+      ${kindTabs({})}${shelfChips}${shelves.map((shelf, at) => renderShelf(ctx, shelf, at === 0))}
+    </div>`
+
+async function resultList(
+  ctx: AppContext,
+  query: URLSearchParams,
+  filters: Filters,
+): Promise<Html> {
+  const { cursor, ...rest } = filters
+  const { items, next } = await explore.listTiles(ctx, { ...filters, limit: tilesShown(query) })
+  const isOne = next === null && cursor === undefined
+  const isCut = filters.q !== undefined && (filters.sort ?? 'new') !== 'new' && !isOne
+  const count =
+    items.length === 0
+      ? hasFilter(filters) && 'No results'
+      : `${items.length} ${items.length === 1 ? 'result' : 'results'}${next === null ? '' : ', more below'}`
+  return html`<p class="small count" role="status" id="search-status">${count}</p>
+    <div id="search-results">
+      ${kindTabs(filters)}
+      <section class="results">
+        <h2 class="visually-hidden">Results</h2>
+        ${items.length === 0 ? noResults(ctx, filters) : tileList(ctx, { query, path: '/explore', params: rest, items, next })}
+        ${isCut && html`<p class="small below">This order covers the ${matchesMax} newest matches.</p>`}
+      </section>
+    </div>`
+}
+
+function noResults(ctx: AppContext, filters: Filters): Html {
+  const { q } = filters
+  if (!hasFilter(filters)) {
+    return emptyState(
+      'No apps yet',
+      'Items that people and agents share appear here. Make one, or give your agent this prompt:',
+      html`${copyLine(agentPrompt(ctx), 'Prompt for your agent')}<a class="button" href="/new"
+          >Make the first app</a
+        >`,
+    )
+  }
+  return emptyState(
+    q === undefined ? 'No apps match these filters' : html`No results for “<bdi>${q}</bdi>”`,
+    'Search covers titles and descriptions. Try fewer words or remove a filter.',
+    html`<a class="button quiet" href="/explore">Clear filters</a>`,
+  )
+}
+
+/** Is true for first pages without a search term, which many people open. */
+export const isPopular = (query: URLSearchParams): boolean =>
+  !query.get('q') && !query.get('cursor') && !query.get('shown')
+
+/** The key of a cached page: its filters and its length, without unknown parameters. */
+export const cacheKey = (query: URLSearchParams): string =>
+  JSON.stringify([readFilters(query), tilesShown(query)])

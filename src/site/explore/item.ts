@@ -1,0 +1,171 @@
+import * as explore from '../../apps/explore/explore.ts'
+import type { Item, ItemPage, Tile } from '../../apps/explore/schemas.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { isPackKind } from '../../people/kinds.ts'
+import type { AppContext } from '../../server/context.ts'
+import { cardKey } from '../cards/cards.ts'
+import { saveToCollection } from '../collections/pages.ts'
+import {
+  copyLine,
+  openLabel,
+  playIcon,
+  requestDetails,
+  section,
+  starRating,
+  statList,
+} from '../components.ts'
+import { followControl } from '../follows/control.ts'
+import { formatAmount, formatCount, renderDate } from '../format.ts'
+import type { Page } from '../layout.ts'
+import { packPage } from '../packs/pack-page.ts'
+import { playHere } from '../play-here.ts'
+import { renderShelf } from '../shelves.ts'
+import { imagePath } from '../tiles.ts'
+import {
+  itemChips,
+  itemLineage,
+  itemRemixes,
+  itemTitle,
+  remixLink,
+  reportLink,
+  versionList,
+} from './item-sections.ts'
+import { remixPrice } from './remix.ts'
+import { renderFeedback } from './reviews.ts'
+import { shareButton, sharePanel } from './share.ts'
+import type { ItemVisitor } from './visitor.ts'
+
+/** An item with the rows below it. */
+interface PageItem extends ItemPage {
+  /** Other items of the maker, and others of the shelf. */
+  more: Tile[]
+  similar: Tile[]
+}
+
+const rowTiles = 6
+
+async function readPageItem(ctx: AppContext, id: string): Promise<PageItem> {
+  const found = await explore.getItem(ctx, id)
+  const { maker, shelf } = found.item
+  const [more, popular] = await Promise.all([
+    explore.listTiles(ctx, { maker, limit: rowTiles }),
+    explore.listTiles(ctx, { shelf, sort: 'played', limit: 2 * rowTiles }),
+  ])
+  const similar = popular.items.filter((one) => one.id !== id && one.maker !== maker)
+  return { ...found, more: more.items, similar: similar.slice(0, rowTiles - 1) }
+}
+
+/**
+ * Renders the page of an item, with forms for a signed-in person. Throws `not_found`, `taken_down`.
+ */
+export async function itemPage(
+  ctx: AppContext,
+  id: string,
+  query: URLSearchParams,
+  visitor?: ItemVisitor,
+): Promise<Page> {
+  const found = await readPageItem(ctx, id)
+  const { item } = found
+  if (isPackKind(item.kind)) return packPage(ctx, found, query, visitor)
+  const { title, description, maker } = item
+  const rest = found.more.filter(({ id: other }) => other !== id)
+  return {
+    title: `${title} by ${maker}`,
+    path: `/explore/${id}`,
+    section: '/explore',
+    description: description || `An app by ${maker}.`,
+    image: `/cards/${id}.jpg?${cardKey(item)}`,
+    plays: true,
+    scripts: ['copy-line.js', 'play-here.js', 'share-link.js'],
+    main: html`${await itemHeader(ctx, found, visitor)}
+      <div class="item-columns">
+        <div>${await renderFeedback(ctx, item, query, visitor)}</div>
+        <div>${itemLineage(found)}${versionList(found)}${remixSection(ctx, item)}</div>
+      </div>
+      ${itemRemixes(ctx, found)}
+      ${rest.length > 0 && renderShelf(ctx, { title: `More by ${maker}`, items: rest, more: `/explore/${maker}` })}
+      ${found.similar.length > 0 && renderShelf(ctx, { title: 'You may also like', items: found.similar, more: `/explore?shelf=${item.shelf}` })}`,
+  }
+}
+
+async function itemHeader(
+  ctx: AppContext,
+  found: PageItem,
+  visitor: ItemVisitor | undefined,
+): Promise<Html> {
+  const { item, screenshots } = found
+  const { title, description, maker } = item
+  return html`<article class="item">
+    <div class="stage">${playHere(ctx, item)}${screenshotStrip(ctx, title, screenshots)}</div>
+    <div class="about">
+      ${itemTitle(item)} ${await followControl(ctx, maker, visitor, item.id)} ${facts(item)}
+      <p class="actions">${itemActions(item, visitor)}</p>
+      ${description !== '' && html`<p class="text"><bdi>${description}</bdi></p>`}
+      ${itemChips(item)}
+      ${visitor && (await saveToCollection(ctx, visitor, item.id))}${stats(item)}${sharePanel(ctx, item)}
+    </div>
+  </article>`
+}
+
+/** Rating, plays and the price of a remix, in one line. */
+const facts = (item: Item): Html =>
+  html`<p class="facts">
+    ${starRating(item.rating)}<span>${formatCount(item.opens, 'play')}</span
+    ><span>${formatCount(item.remixes, 'remix', 'remixes')}</span>
+  </p>`
+
+const screenshotStrip = (ctx: AppContext, title: string, all: PageItem['screenshots']): Part =>
+  all.length > 0 &&
+  html`<ul class="screenshots" aria-label="Screenshots">
+    ${all.map(
+      ({ position, large, small }) =>
+        html`<li>
+          <a href="${imagePath(ctx, large)}"
+            ><img
+              src="${imagePath(ctx, small)}"
+              alt="Screenshot ${position} of ${title}"
+              width="480"
+              height="300"
+              loading="lazy"
+          /></a>
+        </li>`,
+    )}
+  </ul>`
+
+/** Opens the studio of an own app; remixes, shares or reports another's. */
+function itemActions(item: Item, visitor: ItemVisitor | undefined): Part {
+  const { id } = item
+  const open = html`<a class="button" href="/a/${id}">${playIcon}${openLabel(item)}</a>`
+  if (visitor?.isOwner) {
+    return html`${open}<a class="button quiet" href="/studio/${id}/build">Open in studio</a
+      >${shareButton}`
+  }
+  return html`${open}${remixLink(item)}${shareButton}${reportLink(item)}`
+}
+
+const stats = ({ published, updated, version }: Item): Html =>
+  statList([
+    ['Version', version],
+    ['Published', renderDate(published)],
+    ['Updated', renderDate(updated)],
+  ])
+
+function remixSection({ urls }: AppContext, item: Item): Html {
+  const { id, title } = item
+  const price = remixPrice(item)
+  if (price === undefined) {
+    return section('Remix', html`<p>The maker turned off remixes.</p>`)
+  }
+  const text =
+    price === 0
+      ? 'Free. An agent gets a copy with the code and files, and the maker is credited.'
+      : `${formatAmount(price, 'credit')}; the maker receives 80%. An agent gets a copy with the code and files, and the maker is credited.`
+  const line = html`Read ${urls.app}/skill.md, then remix "<bdi>${title}</bdi>" (${id}) and change
+  it as I describe.`
+  const curl = `curl -sX POST ${urls.base}/apps/${id}/remix -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"maxCredits":${price}}'`
+  return section(
+    'Remix',
+    html`<p>${text}</p>
+      ${copyLine(line, 'Prompt for your agent')}${requestDetails('Remix with curl', curl)}`,
+  )
+}

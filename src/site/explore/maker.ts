@@ -1,0 +1,91 @@
+import { listCollections } from '../../apps/collections/collections.ts'
+import * as explore from '../../apps/explore/explore.ts'
+import { sumOfMaker } from '../../apps/explore/maker-totals.ts'
+import { findSummaries } from '../../apps/runs/read-record.ts'
+import { html } from '../../kernel/html.ts'
+import { findByMention } from '../../people/agents/agents.ts'
+import { packKinds } from '../../people/kinds.ts'
+import type { AppContext } from '../../server/context.ts'
+import { collectionCards } from '../collections/cards.ts'
+import { section, starRating } from '../components.ts'
+import { followControl, type Follower } from '../follows/control.ts'
+import { formatCount, renderDate } from '../format.ts'
+import { alert } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { tileList, tilesShown } from '../lists.ts'
+import { recordRows } from '../packs/record.ts'
+
+const collectionsShown = 12
+/** Packs of each kind whose record is shown. */
+const recordsShown = 6
+
+/** Renders a maker (document 1, section 2). Throws `not_found` until an app is on Explore. */
+export async function makerPage(
+  ctx: AppContext,
+  name: string,
+  query: URLSearchParams,
+  follower?: Follower & { message?: string | undefined },
+): Promise<Page> {
+  const cursor = query.get('cursor') ?? undefined
+  const params = { limit: tilesShown(query), ...(cursor && { cursor }) }
+  const { maker, items, next } = await explore.getMakerTiles(ctx, name, params)
+  const { handle, about, created } = maker
+  const path = `/explore/@${handle}`
+  const feed = `?maker=${handle}`
+  const [agent, totals] = await Promise.all([findByMention(ctx, handle), sumOfMaker(ctx, handle)])
+  const lists = agent ? await listCollections(ctx, [agent.id], collectionsShown) : []
+  const records = await findRecords(ctx, handle)
+  const main = html`${alert(follower?.message)}
+    <header class="maker">
+      <span class="avatar" aria-hidden="true">${handle.charAt(0).toUpperCase()}</span>
+      <div>
+        <h1>@${handle}</h1>
+        ${about && html`<p class="lead"><bdi>${about}</bdi></p>`}
+        <p class="facts">
+          <span>${formatCount(totals.apps, 'item')}</span
+          ><span>${formatCount(totals.opens, 'play')}</span
+          ><span>${formatCount(totals.remixes, 'remix', 'remixes')}</span
+          >${starRating(totals.rating)}<span>Joined ${renderDate(created)}</span>
+        </p>
+        ${await followControl(ctx, `@${handle}`, follower)}
+      </div>
+    </header>
+    ${section('Shared', tileList(ctx, { query, path, items, next, isOfMaker: true }))}
+    ${records.length > 0 && section('Track records', recordRows(records))}
+    ${lists.length > 0 && section('Collections', await collectionCards(ctx, lists))}
+    <p class="small below">
+      Feeds of this maker:
+      <a type="application/atom+xml" href="${ctx.urls.base}/explore/feed.atom${feed}">Atom</a>,
+      <a type="application/feed+json" href="${ctx.urls.base}/explore/feed.json${feed}">JSON</a>
+    </p>`
+  const scripts = ['show-more.js' as const]
+  const description = about ?? `Apps, games, skills and frameworks by @${handle}.`
+  const image = `/cards/@${handle}.jpg`
+  return {
+    image,
+    title: `@${handle}`,
+    path,
+    section: '/explore',
+    isWide: true,
+    description,
+    main,
+    feed,
+    scripts,
+  }
+}
+
+/** The packs of a maker that agents followed, best record first. */
+async function findRecords(ctx: AppContext, handle: string) {
+  const lists = await Promise.all(
+    packKinds.map((kind) =>
+      explore.getMakerTiles(ctx, handle, { kind, sort: 'record', limit: recordsShown }),
+    ),
+  )
+  const packs = lists.flatMap(({ items }) => items)
+  const ids = packs.map(({ id }) => id)
+  const records = await findSummaries(ctx, ids)
+  return packs.flatMap(({ id, title }) => {
+    const record = records.get(id)
+    return record ? { id, title, record } : []
+  })
+}

@@ -1,0 +1,58 @@
+import type { Item } from '../../apps/explore/schemas.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import type { AppContext } from '../../server/context.ts'
+import { copyLine } from '../components.ts'
+
+/** Opens the panel of `sharePanel`, without a script. */
+export const shareButton: Html = html`<button
+  class="button quiet"
+  type="button"
+  popovertarget="share"
+>
+  Share
+</button>`
+
+interface EmbeddedApp {
+  link: string
+  title: string
+  width?: number
+  height?: number
+}
+
+/** The code that shows an app in a frame of another site. */
+export function embedCode({ link, title, width = 960, height = 600 }: EmbeddedApp): string {
+  const name = title.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+  return `<iframe src="${link}" title="${name}" width="${width}" height="${height}" allow="fullscreen; gamepad; autoplay" style="border:0"></iframe>`
+}
+
+/** Link, QR code, embed code and the share dialog of the system. */
+export function sharePanel(ctx: AppContext, item: Item): Html {
+  const { id, link, title } = item
+  const embed: Part =
+    ctx.config.embedOrigins !== '' &&
+    html`<h3>Embed</h3>
+      ${copyLine(embedCode({ link, title }), 'Embed code')}`
+  const code = html`<img
+    class="qr"
+    src="/a/${id}/qr.svg"
+    alt="QR code of the link"
+    width="160"
+    height="160"
+    loading="lazy"
+  />`
+  return linkPanel(item, html`${embed}${code}`)
+}
+
+/** A link and the share dialog of the system, with further ways to share below them. */
+export const linkPanel = ({ link, title }: Pick<Item, 'link' | 'title'>, more?: Part): Html =>
+  html`<div class="panel" id="share" popover role="dialog" aria-label="Share">
+    <h2>Share</h2>
+    ${copyLine(link, 'Link')}
+    <share-link data-url="${link}" data-title="${title}"></share-link>
+    ${more}
+    <p>
+      <button class="button quiet" type="button" popovertarget="share" popovertargetaction="hide">
+        Close
+      </button>
+    </p>
+  </div>`

@@ -1,0 +1,115 @@
+import { type Html, html } from '../kernel/html.ts'
+import { lazy } from '../kernel/lazy.ts'
+import { formatCredits, toCredits, toUsd } from '../kernel/money.ts'
+import { day, hour, iso, minute } from '../kernel/time.ts'
+
+/** Truncates: a balance is never shown higher than it is. */
+const numbers = lazy(
+  () => new Intl.NumberFormat('en', { maximumFractionDigits: 2, roundingMode: 'trunc' }),
+)
+const smallNumbers = lazy(() => new Intl.NumberFormat('en', { maximumSignificantDigits: 2 }))
+const compactNumbers = lazy(() => new Intl.NumberFormat('en', { notation: 'compact' }))
+const oneDecimal = lazy(() => new Intl.NumberFormat('en', { maximumFractionDigits: 1 }))
+const dollars = lazy(() => {
+  const currency = { style: 'currency', currency: 'USD' } as const
+  return new Intl.NumberFormat('en', { ...currency, maximumFractionDigits: 9 })
+})
+const cents = lazy(
+  () => new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', roundingMode: 'trunc' }),
+)
+const dateOptions = { dateStyle: 'medium', timeZone: 'UTC' } as const
+const dates = lazy(() => new Intl.DateTimeFormat('en-GB', dateOptions))
+const dateTimes = lazy(
+  () => new Intl.DateTimeFormat('en-GB', { ...dateOptions, timeStyle: 'short' }),
+)
+
+/** Credits with at most two decimals. Amounts below 1 keep two significant digits. */
+export const shortCredits = (credits: number): string =>
+  (Math.abs(credits) < 1 ? smallNumbers : numbers)().format(credits)
+
+/** An amount of credits, rounded, with the exact amount in credits and USD on hover. */
+export function renderCredits(amount: bigint, signDisplay: 'auto' | 'exceptZero' = 'auto'): Html {
+  const sign = signDisplay === 'exceptZero' && amount > 0n ? '+' : ''
+  const [exact, shown] = [exactCredits(amount), sign + shortCredits(toCredits(amount))]
+  return html`<span class="money" title="${exact}">${shown}</span>`
+}
+
+/** All digits of an amount in credits and in USD, for hovering. */
+export const exactCredits = (amount: bigint): string =>
+  `${formatCredits(amount)} credits, ${formatUsd(toUsd(amount))}`
+
+/** `renderCredits` of an amount on the wire, in credits with at most six decimals. */
+export const renderWireCredits = (credits: number): Html =>
+  renderCredits(BigInt(Math.round(credits * 1_000_000)))
+
+/** USD in cents, for amounts whose exact value is elsewhere. */
+export const formatDollars = (usd: number): string => cents().format(usd)
+
+/** USD with two to nine decimals. */
+export const formatUsd = (usd: number): string => dollars().format(usd)
+
+const plural = (count: number, noun: string): string => `${noun}${count === 1 ? '' : 's'}`
+
+/** "1 credit", "99,999 credits". */
+export const formatAmount = (value: number, noun: string): string =>
+  `${shortCredits(value)} ${plural(value, noun)}`
+
+/** 1.2K. The formatter is skipped below 1,000, where it changes nothing and costs time. */
+export const formatCompact = (count: number): string =>
+  count < 1_000 ? String(count) : compactNumbers().format(count)
+
+/** "1 open", "1.2K opens". `several` is the plural of an irregular noun. */
+export const formatCount = (count: number, noun: string, several = `${noun}s`): string =>
+  `${formatCompact(count)} ${count === 1 ? noun : several}`
+
+const kb = 1_024
+
+/** 12 KB, 1.4 MB, 3 GB. */
+export function formatBytes(bytes: number): string {
+  if (bytes < kb ** 2) return `${Math.ceil(bytes / kb)} KB`
+  const [many, unit] = bytes < kb ** 3 ? [bytes / kb ** 2, 'MB'] : [bytes / kb ** 3, 'GB']
+  return `${oneDecimal().format(many)} ${unit}`
+}
+
+/** 12 ms, 1.4 s. */
+export const formatDuration = (ms: number): string =>
+  ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`
+
+/** An ISO 8601 time, or milliseconds since the epoch. */
+type Time = string | number
+
+const millisecondsOf = (time: Time): number => (typeof time === 'string' ? Date.parse(time) : time)
+
+function timeElement(time: Time, text: string, exact?: string): Html {
+  const at = typeof time === 'number' ? iso(time) : time
+  return exact === undefined
+    ? html`<time datetime="${at}">${text}</time>`
+    : html`<time datetime="${at}" title="${exact}">${text}</time>`
+}
+
+/** 4 May 2026. */
+export const renderDate = (time: Time): Html =>
+  timeElement(time, dates().format(millisecondsOf(time)))
+
+const formatDateTime = (time: Time): string => `${dateTimes().format(millisecondsOf(time))} UTC`
+
+/** 4 May 2026, 12:00 UTC. */
+export const renderDateTime = (time: Time): Html => timeElement(time, formatDateTime(time))
+
+const ages = lazy(() => new Intl.RelativeTimeFormat('en', { numeric: 'auto' }))
+const ageUnits = [
+  ['day', day],
+  ['hour', hour],
+  ['minute', minute],
+] as const
+const agesShownMs = 7 * day
+
+/** now, 5 minutes ago, yesterday; a date after a week. The exact time is its title. */
+export function renderAge(time: Time, now: number): Html {
+  const [at, exact] = [millisecondsOf(time), formatDateTime(time)]
+  const age = Math.max(0, now - at)
+  if (age >= agesShownMs) return timeElement(time, dates().format(at), exact)
+  const found = ageUnits.find(([, ms]) => age >= ms)
+  const text = found ? ages().format(-Math.floor(age / found[1]), found[0]) : 'now'
+  return timeElement(time, text, exact)
+}

@@ -1,0 +1,245 @@
+import { ApiError } from '../kernel/errors.ts'
+import { type Html, html, type Part } from '../kernel/html.ts'
+import { readBodyBytes } from '../kernel/http/body.ts'
+import { idPattern } from '../kernel/ids.ts'
+import { formFieldsMax } from '../kernel/limits.ts'
+
+/** The fields of a submitted form. */
+export interface Form {
+  /** Returns "" for a missing field. */
+  text(name: string): string
+  /** Is true for a checked box. */
+  has(name: string): boolean
+  file(name: string): File | undefined
+}
+
+/**
+ * Reads a URL-encoded or multipart form of at most `bytesMax` bytes and 20 distinct fields. Throws
+ * `bad_request`, `too_large`.
+ */
+export async function readForm(request: Request, bytesMax: number): Promise<Form> {
+  const type = request.headers.get('content-type') ?? ''
+  if (!encodings.test(type))
+    rejectForm('Send this form as application/x-www-form-urlencoded or multipart/form-data.')
+  const body = new Response(await readBodyBytes(request, bytesMax), {
+    headers: { 'content-type': type },
+  })
+  const fields = [
+    ...(await body
+      .formData()
+      .catch(() => rejectForm('The form could not be read. Reload the page and try again.'))),
+  ]
+  if (fields.length > formFieldsMax) rejectForm('This form has too many fields.')
+  const values = new Map(fields)
+  if (values.size < fields.length) rejectForm('This form has the same field more than once.')
+  return {
+    text(name) {
+      const value = values.get(name)
+      return typeof value === 'string' ? value : ''
+    },
+    has: (name) => values.has(name),
+    file(name) {
+      const value = values.get(name)
+      return value instanceof File && value.size > 0 ? value : undefined
+    },
+  }
+}
+
+const encodings = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\b/i
+
+/** Throws `bad_request`: the form is shown again with this problem above it. */
+export function rejectForm(problem: string): never {
+  throw new ApiError('bad_request', { problem })
+}
+
+/** Binds the handler of a form and the page that shows its error to the item of the path. */
+export const forItem = <Req, Item, Shown>(
+  item: Item,
+  work: (req: Req, item: Item, form: Form) => Promise<Response>,
+  page: (req: Req, item: Item, message: string, form: Form) => Shown,
+) =>
+  [
+    (req: Req, form: Form) => work(req, item, form),
+    (req: Req, message: string, form: Form) => page(req, item, message, form),
+  ] as const
+
+/** Reads the ID that makes a form run once. Throws `bad_request`. */
+export function readRef(form: Form): string {
+  const ref = form.text('ref')
+  return idPattern.test(ref) ? ref : rejectForm('Reload the page and try again.')
+}
+
+/** Parses an amount; undefined for an empty field. Throws `bad_request`. */
+export function readCredits(form: Form, name: string): number | undefined {
+  const text = form.text(name).trim()
+  if (text === '') return undefined
+  if (/^\d{1,9}(\.\d{1,6})?$/.test(text)) return Number(text)
+  rejectForm(
+    'Enter credits as a number below 1,000,000,000 with at most six decimals, such as 250 or 0.5.',
+  )
+}
+
+export const hiddenField = (name: string, value: string | number): Html =>
+  html`<input type="hidden" name="${name}" value="${value}" />`
+
+/** A POST form with the token that protects it against cross-site requests. */
+export const form = (
+  token: string,
+  action: string,
+  fields: Part,
+  name = 'form',
+  encoding?: 'multipart/form-data',
+): Html =>
+  html`<form
+    class="${name}"
+    method="post"
+    action="${action}"
+    ${encoding && html` enctype="${encoding}"`}
+  >
+    ${hiddenField('token', token)}${fields}
+  </form>`
+
+interface FieldOptions {
+  label: string
+  name: string
+  type?: 'text' | 'password' | 'number'
+  value?: string | number | undefined
+  hint?: string | undefined
+  autocomplete?: string
+  max?: number
+  isOptional?: boolean
+}
+
+export function inputField(options: FieldOptions): Html {
+  const {
+    label,
+    name,
+    type = 'text',
+    value,
+    hint,
+    autocomplete = 'off',
+    max = 200,
+    isOptional: free,
+  } = options
+  const plain = type === 'text' && html` autocapitalize="none" spellcheck="false" dir="auto"`
+  const number = type === 'number' && html` min="0" step="any" inputmode="decimal"`
+  const length = type !== 'number' && html` maxlength="${max}"`
+  return html`<label class="field"
+    ><span>${label}</span>${hint !== undefined && html`<span class="hint">${hint}</span>`}<input
+      type="${type}"
+      name="${name}"
+      value="${value ?? ''}"
+      autocomplete="${autocomplete}"
+      ${plain}${number}${length}${free !== true && html` required`}
+  /></label>`
+}
+
+interface TextAreaOptions {
+  label: string
+  name: string
+  value?: string | undefined
+  hint?: string
+  max: number
+  required?: boolean
+  /** The error of this field. The field takes the focus, so that browsers scroll to it. */
+  error?: string | undefined
+}
+
+export function textArea(options: TextAreaOptions): Html {
+  const { label, name, value = '', hint, max, required = false, error } = options
+  const id = `error-${name}`
+  const invalid =
+    error !== undefined && html` aria-invalid="true" aria-describedby="${id}" autofocus`
+  return html`<label class="field"
+      ><span>${label}</span
+      >${hint !== undefined && html`<span class="hint">${hint}</span>`}<textarea
+        name="${name}"
+        rows="4"
+        dir="auto"
+        maxlength="${max}"
+        ${required && html` required`}${invalid}
+      >
+${value}</textarea>
+    </label>
+    ${error !== undefined && html`<p class="alert field-error" id="${id}" role="alert">${error}</p>`}`
+}
+
+interface SelectOptions {
+  label: string
+  name: string
+  value: string
+  options: readonly (readonly [value: string, label: string])[]
+  required?: boolean
+}
+
+export const selectField = ({
+  label,
+  name,
+  value,
+  options,
+  required = false,
+}: SelectOptions): Html =>
+  html`<label class="field"
+    ><span>${label}</span
+    ><select name="${name}" ${required && html` required`}>
+      ${options.map(
+        ([option, text]) =>
+          html`<option value="${option}" ${option === value && html` selected`}>${text}</option>`,
+      )}
+    </select>
+  </label>`
+
+interface ChoiceOptions {
+  label: string
+  name: string
+  value: string
+  /** The label of each choice with its meaning below it. */
+  options: readonly { value: string; label: Part; hint: Part }[]
+}
+
+/** Radio buttons with an explanation each, for few choices that differ in their effect. */
+export const choiceField = ({ label, name, value, options }: ChoiceOptions): Html =>
+  html`<fieldset class="field-group">
+    <legend>${label}</legend>
+    <div class="choices">
+      ${options.map(
+        (option) =>
+          html`<label
+            ><input
+              type="radio"
+              name="${name}"
+              value="${option.value}"
+              required
+              ${option.value === value && html` checked`}
+            /><span>${option.label}<span class="hint">${option.hint}</span></span></label
+          >`,
+      )}
+    </div>
+  </fieldset>`
+
+interface ButtonOptions {
+  /** The field that says which button was pressed, where a form has several. */
+  name?: string
+  value?: string
+  /** Names the target where a list has several of these buttons. */
+  target?: string
+}
+
+/** A submit button of a form. Styles are `quiet`, `slim` and `danger`. */
+export const button = (
+  label: Part,
+  style = '',
+  { name, value, target }: ButtonOptions = {},
+): Html => {
+  const field = name !== undefined && html` name="${name}" value="${value}"`
+  const labeled = target !== undefined && html` aria-label="${label} ${target}"`
+  return html`<button class="button${style && ` ${style}`}" ${field}${labeled}>${label}</button>`
+}
+
+/** The error of the form below it. */
+export const alert = (message: string | undefined): Part =>
+  message !== undefined && html`<p class="alert" role="alert">${message}</p>`
+
+/** A status message, such as the result of a form. */
+export const notice = (text: Part): Part =>
+  text !== undefined && html`<p class="notice" role="status">${text}</p>`

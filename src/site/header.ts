@@ -1,0 +1,157 @@
+import { listNews } from '../apps/explore/follows.ts'
+import { listActingAgents } from '../apps/owners/owned-agents.ts'
+import { type Html, html, type Part } from '../kernel/html.ts'
+import { toCredits } from '../kernel/money.ts'
+import { agentOwner } from '../money/ledger/accounts.ts'
+import * as ledger from '../money/ledger/ledger.ts'
+import { countUnread } from '../people/notifications/notifications.ts'
+import { displayName, type Person, walletOf } from '../people/people.ts'
+import type { AppContext } from '../server/context.ts'
+import { exactCredits, formatCompact } from './format.ts'
+
+/** The facts about a signed-in person in the header. */
+export interface HeaderUser {
+  name: string
+  /** The money that the wallet and all agents can spend. */
+  available: bigint
+  /** Unread notifications of all agents, and unread news of followed makers. */
+  unread: number
+  isOperator: boolean
+}
+
+const agentsMax = 50
+
+export async function readHeaderUser(ctx: AppContext, person: Person): Promise<HeaderUser> {
+  const agents = (await listActingAgents(ctx, person)).slice(0, agentsMax)
+  const [wallet, balances, unread, news] = await Promise.all([
+    ledger.balanceOf(ctx, walletOf(person)),
+    Promise.all(agents.map(({ id }) => ledger.balanceOf(ctx, agentOwner(id)))),
+    Promise.all(agents.map(({ id }) => countUnread(ctx, id))),
+    listNews(ctx, person.id),
+  ])
+  return {
+    name: displayName(person),
+    available: balances.reduce((sum, one) => sum + one.available, BigInt(wallet.available)),
+    unread: unread.reduce((sum, count) => sum + count, news.filter((one) => one.isUnread).length),
+    isOperator: person.operator,
+  }
+}
+
+const navLinks = [
+  ['/explore', 'Explore'],
+  ['/catalogue', 'Models'],
+  ['/docs', 'Docs'],
+] as const
+
+/** Pages of a signed-in person. */
+const personalLinks = [
+  ['/agents', 'Agents'],
+  ['/studio', 'Studio'],
+  ['/wallet', 'Wallet'],
+  ['/wallet/playground', 'Playground'],
+  ['/collections', 'Collections'],
+  ['/account', 'Account'],
+] as const
+
+export type Section = '/' | (typeof navLinks)[number][0] | (typeof personalLinks)[number][0]
+
+const logo = html`<svg viewBox="0 0 32 32" aria-hidden="true">
+  <rect width="32" height="32" rx="7" />
+  <path
+    d="M16 7v14M11 11h10M6.5 18.5c1.2 4.3 4.7 7 9.5 7s8.3-2.7 9.5-7l-3.3 1.3M6.5 18.5l3.3 1.3"
+  />
+  <circle cx="16" cy="7" r="2" />
+</svg>`
+
+const icon = (path: string): Html =>
+  html`<svg viewBox="0 0 24 24" aria-hidden="true"><path d="${path}" /></svg>`
+const searchIcon = icon('M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM15.5 15.5 20.5 20.5')
+const bellIcon = icon(
+  'M6 9.5a6 6 0 0 1 12 0c0 5 2 6.5 2 6.5H4s2-1.5 2-6.5M10 19.5a2.2 2.2 0 0 0 4 0',
+)
+const menuIcon = icon('M4 7h16M4 12h16M4 17h16')
+
+const searchForm = html`<form
+  class="top-search"
+  role="search"
+  aria-label="Apps and games"
+  action="/explore"
+>
+  <label
+    ><span class="visually-hidden">Search</span
+    ><input
+      type="search"
+      name="q"
+      maxlength="200"
+      placeholder="Search apps, games, skills"
+      autocomplete="off"
+    /><kbd aria-hidden="true">/</kbd></label
+  >
+</form>`
+
+function bell({ unread }: HeaderUser): Html {
+  const label = unread === 0 ? 'Notifications' : `Notifications, ${unread} unread`
+  const count =
+    unread > 0 &&
+    html`<span class="unread" aria-hidden="true">${unread > 99 ? '99+' : unread}</span>`
+  return html`<a class="icon-button" href="/notifications" aria-label="${label}"
+    >${bellIcon}${count}</a
+  >`
+}
+
+function menu(user: HeaderUser | undefined, section: Section | undefined): Html {
+  const link = ([path, name]: readonly [string, string], kind: Part = false): Html =>
+    html`<a href="${path}" ${kind}${path === section && html` aria-current="page"`}>${name}</a>`
+  const site = navLinks.map((one) => link(one, html`class="phone"`))
+  if (!user) return html`<nav class="site-menu" id="menu" aria-label="Menu" popover>${site}</nav>`
+  const own = personalLinks.map((one) => link(one))
+  return html`<nav class="site-menu" id="menu" aria-label="Menu" popover>
+    <p class="who"><bdi>${user.name}</bdi></p>
+    ${site}${own}${user.isOperator && link(['/console', 'Console'])}
+  </nav>`
+}
+
+/** The facts about a page in its header. */
+interface HeaderPage {
+  section?: Section
+  hasSearch?: boolean
+  /** Its canonical path, to which sign-in returns. */
+  path?: string
+}
+
+/** The header of every page. Its menu is a popover, which needs no script. */
+export function renderHeader(
+  user: HeaderUser | undefined,
+  { section, hasSearch, path }: HeaderPage,
+): Html {
+  const navLink = ([path, name]: readonly [string, string]): Html =>
+    html`<a href="${path}" ${section === path && html` aria-current="page"`}>${name}</a>`
+  const end = user
+    ? html`<a
+          class="balance"
+          href="/wallet"
+          title="Your wallet and agents: ${exactCredits(user.available)}"
+          ><span class="visually-hidden">Balance: </span
+          >${formatCompact(Math.floor(toCredits(user.available)))} cr</a
+        >${bell(user)}<button class="icon-button" popovertarget="menu">
+          <span class="avatar" aria-hidden="true">${[...user.name][0]?.toUpperCase() ?? '?'}</span
+          ><span class="visually-hidden">Menu of </span><bdi class="user-name">${user.name}</bdi>
+        </button>`
+    : html`<a
+          class="button quiet"
+          href="${path?.startsWith('/explore/') ? `/sign-in?next=${encodeURIComponent(path)}` : '/sign-in'}"
+          >Sign in</a
+        ><button class="icon-button phone" popovertarget="menu" aria-label="Menu">
+          ${menuIcon}
+        </button>`
+  return html`<header class="top">
+    <a class="brand" href="/">${logo}Berth</a>
+    <nav aria-label="Site">${navLinks.map(navLink)}</nav>
+    ${hasSearch ? html`<div class="top-search"></div>` : searchForm}
+    <div class="top-end">
+      <a class="icon-button phone" href="/explore" aria-label="Search">${searchIcon}</a
+      ><a class="button" href="/new">New</a>${end}
+    </div>
+    ${menu(user, section)}
+  </header>`
+}

@@ -1,0 +1,134 @@
+import * as explore from '../apps/explore/explore.ts'
+import type { Item } from '../apps/explore/schemas.ts'
+import { type Html, html } from '../kernel/html.ts'
+import { isPackKind } from '../people/kinds.ts'
+import type { AppContext } from '../server/context.ts'
+import { copyLine, openLabel, playIcon, section, starRating } from './components.ts'
+import { formatCount } from './format.ts'
+import { discoveryLinks } from './guide/discovery.ts'
+import { getGuide } from './guide/guide.ts'
+import type { Page } from './layout.ts'
+import { emptyState } from './lists.ts'
+import { promptBox } from './new/prompt-box.ts'
+import { playHere } from './play-here.ts'
+import { readShelves, renderShelf, type Shelf } from './shelves.ts'
+
+/** A prompt that makes an agent publish its first app. */
+export const agentPrompt = ({ urls }: AppContext): string =>
+  `Read ${urls.app}/skill.md, then make me a small game and give me its link.`
+
+export async function homePage(ctx: AppContext): Promise<Page> {
+  const shelves = await readShelves(ctx)
+  const item = await findHero(ctx, shelves)
+  const rows = shelves.slice(0, rowsMax)
+  const main = html`<div class="hero">
+      <h1><bdi>${ctx.config.homeTitle}</bdi></h1>
+      ${ctx.config.homeText !== '' && html`<p class="lead"><bdi>${ctx.config.homeText}</bdi></p>`}
+      ${promptBox(ctx)}
+    </div>
+    ${item ? hero(ctx, item) : nothingYet} ${rows.map((shelf) => renderShelf(ctx, shelf))}
+    ${agentSection(ctx)} ${about}`
+  return {
+    title: 'Berth',
+    path: '/',
+    section: '/',
+    isWide: true,
+    plays: true,
+    description: 'Make, play and remix apps and games. Describe one, or let your agent publish it.',
+    image: '/cards/home.jpg',
+    main,
+    feed: '',
+    scripts: ['copy-line.js', 'play-here.js'],
+    headers: { vary: 'accept', link: discoveryLinks(ctx) },
+  }
+}
+
+const rowsMax = 5
+
+/** Chooses the large item: the operator's newest choice, or the most popular one with a cover. */
+async function findHero(ctx: AppContext, shelves: Shelf[]): Promise<Item | undefined> {
+  const all = shelves.flatMap(({ items }) => items).filter(({ kind }) => !isPackKind(kind))
+  const featured = shelves[0]?.title === 'Featured' ? all[0] : undefined
+  const id = (featured ?? all.find(({ cover }) => cover !== null) ?? all[0])?.id
+  return id === undefined ? undefined : (await explore.getItem(ctx, id)).item
+}
+
+function hero(ctx: AppContext, item: Item): Html {
+  const { id, title, maker, description, rating, opens, remix } = item
+  const facts = [starRating(rating), opens > 0 && formatCount(opens, 'play')].filter(Boolean)
+  return html`<article class="feature" aria-labelledby="feature">
+    ${playHere(ctx, item)}
+    <div>
+      <h2 id="feature">
+        <a href="/explore/${id}"><bdi>${title}</bdi></a>
+      </h2>
+      <p class="small">by <a href="/explore/${maker}">${maker}</a></p>
+      ${facts.length > 0 && html`<p class="facts">${facts.map((fact) => html`<span>${fact}</span>`)}</p>`}
+      ${description !== '' && html`<p class="clamp"><bdi>${description}</bdi></p>`}
+      <p class="actions">
+        <a class="button" href="/a/${id}">${playIcon}${openLabel(item)}</a>${
+          remix !== 'off' &&
+          html`<a class="button quiet" href="/explore/${id}/remix" rel="nofollow">Remix</a>`
+        }
+      </p>
+    </div>
+  </article>`
+}
+
+/** The featured place without any app on Explore; a first start lists a sample game. */
+const nothingYet = html`<section>
+  ${emptyState(
+    'Your app could be the first here',
+    'Describe it or bring an HTML file, try it, and share it: this place and the rows below show what people play.',
+    html`<a class="button" href="/new">Make the first app</a>`,
+  )}
+</section>`
+
+function agentSection(ctx: AppContext): Html {
+  const steps = getGuide(ctx)
+    .quickstart.slice(0, 2)
+    .map(({ step, curl }, at) => {
+      // The second command needs the key from the first one's response.
+      const line =
+        at > 0 ? curl : `KEY=$(${curl} | grep -o 'ak_[A-Za-z0-9]*' | head -n 1); echo $KEY`
+      return html`<p>${step}</p>
+        ${copyLine(line, step)}`
+    })
+  return section(
+    'For agents',
+    html`<p>
+        No account or email needed. An agent creates its own API key and starts with 400 credits.
+        Give yours this prompt:
+      </p>
+      ${copyLine(agentPrompt(ctx), 'Prompt for your agent')}
+      <details>
+        <summary>The same with curl</summary>
+        ${steps}
+        <p>The <a href="/docs">docs</a> have guides and the API reference.</p>
+      </details>`,
+  )
+}
+
+const about = section(
+  'How it works',
+  html`<ul class="three">
+    <li>
+      <h3>Open a link and play</h3>
+      <p>Every page passes a safety check and runs in a sandbox without network access.</p>
+    </li>
+    <li>
+      <h3>Remix anything</h3>
+      <p>
+        Copy an app with its code and change it, by hand or by a sentence. The maker is credited and
+        receives 80% of a paid remix.
+      </p>
+    </li>
+    <li>
+      <h3>Many models, one API</h3>
+      <p>
+        Chat, images, audio and video with any OpenAI client.
+        <a href="/catalogue">See models and prices</a>.
+      </p>
+    </li>
+  </ul>`,
+)

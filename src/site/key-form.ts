@@ -1,0 +1,160 @@
+import {
+  keyModelsMax,
+  keyNoteCharsMax,
+  keyTagCharsMax,
+  keyTagsMax,
+  perMinuteMax,
+} from '../gateway/accounts/limits.ts'
+import type { KeyParams } from '../gateway/accounts/schemas.ts'
+import { type Html, html, type Part } from '../kernel/html.ts'
+import { keyNameCharsMax } from '../kernel/limits.ts'
+import { type NanoUsd, toCredits } from '../kernel/money.ts'
+import { iso } from '../kernel/time.ts'
+import type { Key, KeySettings, Project } from '../money/keys/keys.ts'
+import type { PeriodSpending } from '../money/ledger/spending.ts'
+import { type Form, inputField, readCredits, rejectForm, selectField, textArea } from './forms.ts'
+import { spendingBar } from './spending-bar.ts'
+
+const modelsCharsMax = 10_000
+
+const caps = [
+  ['daily_cap', 'dailyCap', 'day', 'Daily cap'],
+  ['weekly_cap', 'weeklyCap', 'week', 'Weekly cap'],
+  ['monthly_cap', 'monthlyCap', 'month', 'Monthly cap'],
+] as const
+const rates = [
+  ['requests_per_minute', 'requestsPerMinute', 'Requests per minute'],
+  ['tokens_per_minute', 'tokensPerMinute', 'Tokens per minute'],
+] as const
+
+/** The caps of a key or a project. */
+export type Caps = Pick<KeySettings, 'dailyCap' | 'weeklyCap' | 'monthlyCap'>
+
+/** Returns the spending of each period against its cap, with labels. */
+export const budgetStats = (budgets: Caps, spent: PeriodSpending): [string, Part][] =>
+  caps.map(([, name, period, label]) => [
+    label.replace(' cap', ' spending'),
+    spendingBar(spent[period], budgets[name]),
+  ])
+
+/** The spending of the periods that have a cap, or of the month, in lines of a table. */
+export function budgetLines(budgets: Caps, spent: PeriodSpending): Part {
+  const capped = caps.filter(([, name]) => budgets[name] !== null)
+  const shown = capped.length > 0 ? capped : caps.slice(-1)
+  return shown.map(
+    ([, name, period]) =>
+      html`<div class="budget">
+        <span class="unit">${period}</span> ${spendingBar(spent[period], budgets[name])}
+      </div>`,
+  )
+}
+
+const creditsOf = (cap: NanoUsd | null): number | undefined =>
+  cap === null ? undefined : toCredits(cap)
+
+type Settings = KeySettings & Pick<Key, 'name'>
+
+interface KeyFields {
+  typed: Form | undefined
+  /** The keys of an agent have a name and a daily cap only. */
+  isAgent?: boolean
+  /** The projects of the account, for the operator, who chooses one. */
+  projects?: Project[]
+}
+
+/** Three fields for the caps of a key or a project. */
+export const capFields = (budgets: Caps, typed: Form | undefined): Html =>
+  html`<fieldset class="field-group">
+    <legend>Budgets in credits</legend>
+    <p class="small">
+      An empty field is no limit. Days, weeks and months are those of UTC. 0 stops all spending.
+    </p>
+    <div class="triple">
+      ${caps.map(([field, name, , label]) => inputField({ label, name: field, type: 'number', isOptional: true, value: typed?.text(field) ?? creditsOf(budgets[name]) }))}
+    </div>
+  </fieldset>`
+
+/** The fields of the name and the settings of a key, with its values or those of a failed form. */
+export function keyFields(key: Settings, { typed, isAgent, projects = [] }: KeyFields): Html {
+  const value = (name: string, stored: string | number | null | undefined) =>
+    typed?.text(name) ?? stored ?? undefined
+  const number = (name: string, label: string, stored: number | null | undefined): Html =>
+    inputField({ label, name, type: 'number', isOptional: true, value: value(name, stored) })
+  const lines = (name: string, stored: string[] | null) =>
+    typed?.text(name) ?? (stored ?? []).join('\n')
+  const nameField = inputField({
+    label: 'Name',
+    name: 'name',
+    max: keyNameCharsMax,
+    isOptional: true,
+    value: value('name', key.name),
+  })
+  if (isAgent) return html`${nameField}${number('daily_cap', 'Daily cap', creditsOf(key.dailyCap))}`
+  return html`${nameField}${projects.length > 0 && projectField(projects, typed?.text('project') ?? key.project)}
+    ${capFields(key, typed)}
+    <fieldset class="field-group">
+      <legend>Rates</legend>
+      <div class="triple">
+        ${rates.map(([field, name, label]) => number(field, label, key[name]))}
+      </div>
+    </fieldset>
+    ${textArea({ label: 'Models', name: 'models', hint: 'One ID a line. An asterisk stands for any characters: openai/*. Empty: all models.', max: modelsCharsMax, value: lines('models', key.models) })}
+    <label class="field"
+      ><span>Expires (UTC)</span
+      ><input
+        type="datetime-local"
+        name="expires_at"
+        value="${value('expires_at', key.expires === null ? '' : iso(key.expires).slice(0, 16))}"
+    /></label>
+    ${textArea({ label: 'Note', name: 'note', max: keyNoteCharsMax, value: typed?.text('note') ?? key.note ?? '' })}
+    ${textArea({ label: 'Tags', name: 'tags', hint: `One a line, at most ${keyTagsMax}.`, max: keyTagsMax * (keyTagCharsMax + 2), value: lines('tags', key.tags) })}`
+}
+
+const projectField = (projects: Project[], value: string | null): Html =>
+  selectField({
+    label: 'Project',
+    name: 'project',
+    value: value ?? '',
+    options: [['', 'None'], ...projects.map(({ id, name }) => [id, name] as const)],
+  })
+
+/** Reads the caps of a key or a project. Throws `bad_request`. */
+export const readCaps = (sent: Form): Pick<KeyParams, (typeof caps)[number][0]> =>
+  Object.fromEntries(caps.map(([field]) => [field, readCredits(sent, field) ?? null]))
+
+/** Reads the settings of `keyFields`, without the name. Throws `bad_request`. */
+export function readKeyParams(sent: Form, now: number): KeyParams {
+  const [note, expires] = [sent.text('note').trim(), sent.text('expires_at')]
+  if (expires !== '' && !(Date.parse(`${expires.slice(0, 16)}Z`) > now)) {
+    rejectForm('Choose a time of expiry in the future, or leave the field empty.')
+  }
+  const [models, tags] = [
+    readLines(sent, 'Models', keyModelsMax),
+    readLines(sent, 'Tags', keyTagsMax),
+  ]
+  return {
+    ...readCaps(sent),
+    ...Object.fromEntries(rates.map(([field, , label]) => [field, readRate(sent, field, label)])),
+    models: models.length > 0 ? models : null,
+    expires_at: expires === '' ? null : `${expires.slice(0, 16)}:00Z`,
+    note: note === '' ? null : note,
+    tags,
+    ...(sent.has('project') && { project: sent.text('project') || null }),
+  }
+}
+
+/** Reads the lines of a field that has the lower-case name of its label. */
+function readLines(sent: Form, label: string, max: number): string[] {
+  const lines = sent.text(label.toLowerCase()).split('\n')
+  const filled = lines.map((line) => line.trim()).filter(Boolean)
+  if (filled.length > max) rejectForm(`Enter at most ${max} lines in “${label}”.`)
+  return filled
+}
+
+function readRate(sent: Form, field: string, label: string): number | null {
+  const text = sent.text(field).trim()
+  if (text === '') return null
+  const rate = Number(text)
+  if (Number.isInteger(rate) && rate >= 1 && rate <= perMinuteMax) return rate
+  rejectForm(`Enter a whole number of “${label}”, 1 or more, or leave it empty.`)
+}

@@ -1,0 +1,250 @@
+import type { Tile } from '../apps/explore/schemas.ts'
+import { parseCursor } from '../kernel/cursor.ts'
+import { type Html, html, type Part } from '../kernel/html.ts'
+import type { AppContext } from '../server/context.ts'
+import { section, withQuery } from './components.ts'
+import { button } from './forms.ts'
+import { tileGrid, tilesPerPage } from './tiles.ts'
+
+/** Reads the cursor of a list ordered by creation time and ID. Throws `bad_request`. */
+export function createdCursor(query: URLSearchParams, name = 'cursor') {
+  const form = /^(\d{1,15}) ([A-Za-z0-9_-]{12})$/
+  const [created, id = ''] = parseCursor(query.get(name) ?? undefined, form) ?? []
+  return created === undefined ? undefined : { created: Number(created), id }
+}
+
+/** Reads the cursor of a list of numbered rows. Throws `bad_request`. */
+export function numberCursor(query: URLSearchParams): number | undefined {
+  const [number] = parseCursor(query.get('cursor') ?? undefined, /^(\d{1,15})$/) ?? []
+  return number === undefined ? undefined : Number(number)
+}
+
+/** Returns the requested page of a list that is in memory. */
+export function paginate<Row>(query: URLSearchParams, all: Row[], rowsMax: number) {
+  const pages = Math.max(1, Math.ceil(all.length / rowsMax))
+  const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.get('page'))) || 1))
+  const rows = all.slice((page - 1) * rowsMax, page * rowsMax)
+  return { rows, page, isLast: page === pages }
+}
+
+type QueryParams = Record<string, string | undefined>
+
+/** Links to the first and the next page of a list. */
+export const pager = (
+  first: string,
+  next: string | undefined,
+  isFirst: boolean,
+  label = 'Pages',
+): Part =>
+  (next !== undefined || !isFirst) &&
+  html`<nav class="pager" aria-label="${label}">
+    ${!isFirst && html`<a class="button quiet" href="${first}">First page</a>`}${next !== undefined && html`<a class="button" rel="next" href="${next}">Show more</a>`}
+  </nav>`
+
+export function cursorPager(
+  query: URLSearchParams,
+  path: string,
+  next: string | null,
+  params: QueryParams = {},
+): Part {
+  const more = next === null ? undefined : withQuery(path, { ...params, cursor: next })
+  return pager(withQuery(path, params), more, !query.get('cursor'))
+}
+
+/** A longer list continues on a page of its own. */
+const tilesShownMax = 240
+
+/** Returns how many tiles a list shows. Each "Show more" adds a page of them. */
+export function tilesShown(query: URLSearchParams): number {
+  const pages = Math.ceil(Number(query.get('shown')) / tilesPerPage) || 1
+  return Math.min(tilesShownMax, Math.max(1, pages) * tilesPerPage)
+}
+
+interface TileList {
+  query: URLSearchParams
+  path: string
+  params?: QueryParams
+  items: readonly Tile[]
+  next: string | null
+  /** All are of one maker, whose name stands above. */
+  isOfMaker?: boolean
+}
+
+/**
+ * Tiles with a "Show more" link, which opens the longer list at its first new tile. With scripts,
+ * `<show-more>` appends the new tiles.
+ */
+export function tileList(
+  ctx: AppContext,
+  { query, path, params, items, next, isOfMaker = false }: TileList,
+): Html {
+  const cursor = query.get('cursor') ?? undefined
+  const count = items.length
+  const more =
+    count < tilesShownMax
+      ? `${withQuery(path, { ...params, cursor, shown: `${count + tilesPerPage}` })}#tile-${count + 1}`
+      : withQuery(path, { ...params, cursor: next ?? undefined })
+  return html`<show-more
+    >${tileGrid(ctx, items, { isOfMaker })}
+    ${pager(withQuery(path, params ?? {}), next === null ? undefined : more, !cursor)}</show-more
+  >`
+}
+
+export function numberPager(
+  path: string,
+  { page, isLast }: { page: number; isLast: boolean },
+  params: QueryParams,
+): Part {
+  const more = isLast ? undefined : withQuery(path, { ...params, page: `${page + 1}` })
+  return pager(withQuery(path, params), more, page === 1)
+}
+
+/** The placeholder of an empty list, with an optional next step. */
+export const emptyState = (title: Part, text: Part, action: Part = false): Html =>
+  html`<div class="empty">
+    <h2>${title}</h2>
+    <p>${text}</p>
+    ${action}
+  </div>`
+
+export const itemList = (items: Html[], placeholder: Part): Part =>
+  items.length > 0
+    ? html`<ul class="rows">
+        ${items}
+      </ul>`
+    : placeholder
+
+/** One link of a row of filters or tabs. */
+export const chip = (
+  address: string,
+  label: Part,
+  isCurrent: boolean,
+  current: 'true' | 'page' = 'true',
+): Html =>
+  html`<li>
+    <a href="${address}" ${isCurrent && html` aria-current="${current}"`}>${label}</a>
+  </li>`
+
+/** Navigation between the pages of one subject. */
+export const tabNav = (
+  label: string,
+  pages: readonly (readonly [path: string, name: string])[],
+  currentPath: string,
+  name = 'tabs',
+): Html =>
+  html`<nav class="${name}" aria-label="${label}">
+    <ul class="chips">
+      ${pages.map(([path, title]) => chip(path, title, path === currentPath, 'page'))}
+    </ul>
+  </nav>`
+
+/** Groups of links beside the pages, or the parts of a page, that they open. */
+export const sideNav = (
+  label: string,
+  groups: Record<string, Record<string, string>>,
+  currentPath?: string,
+): Html =>
+  html`<nav class="side-nav" aria-label="${label}">
+    ${Object.entries(groups).map(
+      ([title, links]) =>
+        html`<p>${title}</p>
+          <ul aria-label="${title}">
+            ${Object.entries(links).map(([path, name]) => chip(path, name, path === currentPath, 'page'))}
+          </ul>`,
+    )}
+  </nav>`
+
+/** A search box and its button. */
+export const searchField = (label: string, value: string | undefined, maxLength: number): Html =>
+  html`<label class="search-field"
+      ><span class="visually-hidden">${label}</span
+      ><input
+        type="search"
+        name="q"
+        value="${value}"
+        maxlength="${maxLength}"
+        placeholder="${label}"
+        dir="auto"
+        autocomplete="off" /></label
+    >${button('Search')}`
+
+/**
+ * A column's label, with the style of its cells: `number` aligns right, `long` wraps, `capitalized`
+ * capitalizes a wire value. The labels of `unseen` and `select` are for screen readers only. A
+ * `link` sorts by the column.
+ */
+export type Column =
+  | string
+  | { number: string; link?: string; sorted?: 'ascending' | 'descending' }
+  | { long: string }
+  | { capitalized: string }
+  | { unseen: string }
+  | { select: string }
+
+const labelAndStyle = (column: Column): [label: string, style: string] => {
+  if (typeof column === 'string') return [column, '']
+  const [[style = '', label = ''] = []] = Object.entries(column)
+  return [label, style]
+}
+
+function heading(column: Column): Html {
+  const [text, style] = labelAndStyle(column)
+  if (style === 'unseen' || style === 'select') {
+    return html`<th ${styleClass(style)}><span class="visually-hidden">${text}</span></th>`
+  }
+  const { link, sorted } = typeof column === 'object' && 'number' in column ? column : {}
+  const label = link === undefined ? text : html`<a class="sort" href="${link}">${text}</a>`
+  return html`<th scope="col" ${styleClass(style)} ${sorted && html` aria-sort="${sorted}"`}>
+    ${label}
+  </th>`
+}
+
+const styleClass = (style: string): Part => style !== '' && html`class="${style}"`
+
+/** Tables with more columns than this become cards on a phone. */
+const plainColumnsMax = 4
+
+/**
+ * A table that scrolls by itself where it is too wide. On a phone, the rows of a table with many
+ * columns, long text or actions become cards, with each label above its cell. Without rows, it is
+ * `none`.
+ */
+export function dataTable(label: string, columns: Column[], rows: Part[][], none?: Part): Part {
+  if (rows.length === 0 && none !== undefined) {
+    return typeof none === 'string' ? html`<p class="small">${none}</p>` : none
+  }
+  const heads = columns.map(labelAndStyle)
+  const hasCards =
+    columns.length > plainColumnsMax ||
+    heads.some(([, style]) => style === 'long' || style === 'unseen')
+  const cell = (part: Part, at: number): Html => {
+    const [text = '', style = ''] = heads[at] ?? []
+    if (style === 'select') return html`<td class="select">${part}</td>`
+    // Cards leave out unknown values.
+    const name = part === '–' ? `${style} none` : style
+    return style === 'unseen'
+      ? html`<td class="end">${part}</td>`
+      : html`<td data-label="${text}" ${styleClass(name)}>${part}</td>`
+  }
+  return html`<div class="table-scroll" role="region" aria-label="${label}" tabindex="0">
+    <table class="${hasCards && 'stacked'}">
+      <thead>
+        <tr>
+          ${columns.map(heading)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (cells) =>
+            html`<tr>
+              ${cells.map(cell)}
+            </tr> `,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}
+
+/** A section that is a table, with one name. */
+export const tableSection = (...table: Parameters<typeof dataTable>): Html =>
+  section(table[0], dataTable(...table))

@@ -1,0 +1,61 @@
+import type { Model } from '../../gateway/models/catalog.ts'
+import type { MeasuredCalls, Percentiles } from '../../gateway/providers/measurements.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import type { AppContext } from '../../server/context.ts'
+import { section } from '../components.ts'
+import { formatCount, formatDuration } from '../format.ts'
+import { dataTable } from '../lists.ts'
+
+const percent = (share: number): string => `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`
+
+/** The median time to the first byte and the share of successful calls, for lists. */
+export function shortMeasurements({ upstreams }: AppContext, model: Model): [Part, Part] {
+  const all = upstreams.measurements.summarize(model.offers)
+  const { firstByteMs } = all ?? {}
+  return [
+    firstByteMs ? formatDuration(firstByteMs.p50) : '–',
+    all && all.calls > 0 ? percent(all.successRate) : '–',
+  ]
+}
+
+const states = { closed: 'Up', 'half-open': 'Recovering', open: 'Down' } as const
+
+/** Percentiles in one cell, or a dash before the first success. */
+const times = (found: Percentiles | null | undefined): Part[] =>
+  (['p50', 'p90', 'p99'] as const).map((name) => (found ? formatDuration(found[name]) : '–'))
+
+/** The state of each upstream of a model, its latency and its successes, as measured here. */
+export function measuredSection(ctx: AppContext, model: Model): Html {
+  const { measurements } = ctx.upstreams
+  const all = measurements.summarize(model.offers)
+  const row = (name: string, state: string, calls: MeasuredCalls | undefined): Part[] => [
+    name,
+    state,
+    calls?.calls ?? 0,
+    calls && calls.calls > 0 ? percent(calls.successRate) : '–',
+    ...times(calls?.firstByteMs),
+    calls && calls.tokensPerSecond > 0 ? Math.round(calls.tokensPerSecond) : '–',
+  ]
+  const rows = model.offers.map((offer) => {
+    const state = ctx.upstreams.find(offer.upstream)?.health.state
+    return row(offer.upstream, state ? states[state] : 'Off', measurements.summarize([offer]))
+  })
+  const heads = [
+    'Upstream',
+    'State',
+    { number: 'Calls' },
+    { number: 'Uptime' },
+    { number: 'Latency p50' },
+    { number: 'p90' },
+    { number: 'p99' },
+    { number: 'Tokens/s' },
+  ]
+  return section(
+    'Latency and uptime',
+    html`<p class="small">
+        ${all && all.calls > 0 ? `Measured on this server: ${formatCount(all.calls, 'call')} of the last 24 hours.` : 'Measured on this server. No calls in the last 24 hours yet.'}
+        Latency is the time to the first byte; uptime is the share of calls that succeeded.
+      </p>
+      ${dataTable('Latency and uptime', heads, model.offers.length > 1 ? [row('All', '', all), ...rows] : rows)}`,
+  )
+}

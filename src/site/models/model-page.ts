@@ -1,0 +1,108 @@
+import * as catalog from '../../gateway/catalog/catalog.ts'
+import type { ModelResponse } from '../../gateway/catalog/schemas.ts'
+import type { Model } from '../../gateway/models/catalog.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import type { AppContext } from '../../server/context.ts'
+import { copyLine, keysOf, section, withQuery } from '../components.ts'
+import type { Page } from '../layout.ts'
+import { modelPath, modelsPath, playgroundPath } from '../paths.ts'
+import { codeExample, exampleBody, languages } from './code-examples.ts'
+import { comparePath } from './compare.ts'
+import { factsOf } from './facts.ts'
+import { measuredSection } from './measured.ts'
+import { modeOf, modes } from './modes.ts'
+import { realtimeExample } from './realtime-example.ts'
+
+/** Returns the page of a model, also by an ID with a routing suffix. Throws `not_found`. */
+export function findModelPage(ctx: AppContext, id: string): Page {
+  const found = ctx.catalog.find(id)?.model
+  if (found) return modelPage(ctx, found)
+  throw new ApiError('not_found', { what: 'model', see: 'The list of models has all of them.' })
+}
+
+/** Renders the facts of a model and code that calls it. */
+function modelPage(ctx: AppContext, found: Model): Page {
+  const model = catalog.getModel(ctx, found.id)
+  const isPlayable = modes.some((mode) => mode === modeOf(model))
+  const isPriced = Object.keys(model.price).length > 0
+  const main = html`<p class="crumbs"><a href="${modelsPath}">Models</a></p>
+    <div class="head title">
+      <h1>${model.name}</h1>
+      <p class="actions">
+        ${isPriced && isPlayable && html`<a class="button" href="${withQuery(playgroundPath, { model: model.id })}">Try it</a>`}
+        <a class="button quiet" href="${withQuery(comparePath, { model: model.id })}">Compare</a>
+      </p>
+    </div>
+    ${copyLine(model.id, 'Model ID')}
+    ${!isPriced && html`<p class="notice">This model has no price yet, so it cannot be used.</p>`}
+    <div class="columns model-columns">
+      ${section('About', factList(factsOf(model)))} ${section('Parameters', parameterList(model))}
+    </div>
+    ${measuredSection(ctx, found)} ${section('Use this model', codeTabs(ctx, model))}`
+  return {
+    title: model.name,
+    path: modelPath(model.id),
+    section: modelsPath,
+    description: `${model.id}: price, context, inputs and example code.`,
+    main,
+    scripts: ['copy-line.js'],
+  }
+}
+
+const factList = (facts: [string, Part][]): Html =>
+  html`<table class="facts-table">
+    <tbody>
+      ${facts.map(
+        ([name, value]) =>
+          html`<tr>
+            <th scope="row">${name}</th>
+            <td>${value}</td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>`
+
+const parameterList = ({ supported_parameters: names }: ModelResponse): Html =>
+  html`<ul class="chips parameters">
+    ${names.map((name) => html`<li><code>${name}</code></li>`)}
+  </ul>`
+
+const keyLine = html`<p class="small">
+  Set <code>KEY</code> to an <a href="/wallet#keys">API key of your wallet</a>.
+</p>`
+
+/** A session has no single request, so it has one example. */
+const realtimeCode = ({ urls }: AppContext, { id }: ModelResponse): Html =>
+  html`${keyLine} ${copyLine(realtimeExample(urls.gateway, id), 'JavaScript example')}`
+
+/** Code in each language. The tabs are radio buttons, which need no script. */
+function codeTabs(ctx: AppContext, model: ModelResponse): Html {
+  const mode = modeOf(model)
+  if (mode === 'realtime') return realtimeCode(ctx, model)
+  const request = { mode, gateway: ctx.urls.gateway, body: exampleBody(mode, model.id) }
+  const names = keysOf(languages)
+  return html`${keyLine}
+    <div class="code-tabs">
+      <fieldset class="segments">
+        <legend class="visually-hidden">Language</legend>
+        ${names.map(
+          (name, at) =>
+            html`<label
+              ><input
+                type="radio"
+                name="language"
+                value="${name}"
+                ${at === 0 && html` checked`}
+              />${languages[name]}</label
+            >`,
+        )}
+      </fieldset>
+      ${names.map(
+        (name) =>
+          html`<div data-language="${name}">
+            ${copyLine(codeExample(name, request), `${languages[name]} example`)}
+          </div>`,
+      )}
+    </div>`
+}

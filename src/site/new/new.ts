@@ -1,0 +1,134 @@
+import { quoteBuild } from '../../apps/builds/builds.ts'
+import { pageZipBytesMax } from '../../apps/folders/limits.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { newId } from '../../kernel/ids.ts'
+import { htmlBytesMax, titleCharsMax } from '../../kernel/limits.ts'
+import type { Agent } from '../../people/agents/agents.ts'
+import type { AppContext } from '../../server/context.ts'
+import { section } from '../components.ts'
+import { payingField } from '../explore/visitor.ts'
+import { formatAmount, formatBytes } from '../format.ts'
+import {
+  button,
+  type Form,
+  form,
+  hiddenField,
+  inputField,
+  selectField,
+  textArea,
+} from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { appPreview } from '../studio/preview.ts'
+import { kindOfPrompt, priceNote, promptField } from './prompt-box.ts'
+
+/** The page to make an app, with the result of its last form. */
+export interface NewAppView {
+  token: string
+  /** Undefined for a visitor without an account. */
+  agents: Agent[] | undefined
+  /** Is true before the person's first app. */
+  isFirst: boolean
+  /** The maximum price of the described build in credits, where it is above the usual one. */
+  price?: number | undefined
+  failed?: { name: 'prompt' | 'page'; message: string } | undefined
+  submitted?: Form | undefined
+}
+
+const kinds = [
+  ['app', 'App'],
+  ['game', 'Game'],
+] as const
+
+/** Renders the two ways to make an app: a description to build, or a page to publish. */
+export async function newAppPage(ctx: AppContext, view: NewAppView): Promise<Page> {
+  const title = view.isFirst ? 'Make your first app' : 'Make an app'
+  const forms =
+    view.agents?.length === 0
+      ? html`<p>Apps belong to one of your agents. <a href="/agents">Create an agent</a>.</p>`
+      : html`${await promptForm(ctx, view)}
+          <div id="page">${section('Or bring your own page', await pageForm(ctx, view))}</div>`
+  const main = html`<h1>${title}</h1>
+    <p class="lead">Describe it and a model builds it, or bring your own HTML file.</p>
+    ${forms}
+    <p class="small below">
+      Instructions instead of a page? <a href="/new/skill">Publish a skill or framework</a>.
+    </p>`
+  return { title, main, scripts: ['app-preview.js', 'page-drop.js'], frames: true }
+}
+
+const kindField = (ctx: AppContext, value: string): Part =>
+  ctx.config.gamesOn && selectField({ label: 'Kind', name: 'kind', value, options: kinds })
+
+/** The agent that pays; without an account, the hint that one is needed. */
+const agentField = async (
+  ctx: AppContext,
+  agents: Agent[] | undefined,
+  selected: string | undefined,
+): Promise<Html> =>
+  agents
+    ? payingField(ctx, agents, selected)
+    : html`<p class="small">
+        You need a free account, which starts with 400 credits. Your work comes with you.
+      </p>`
+
+async function promptForm(ctx: AppContext, view: NewAppView): Promise<Part> {
+  const { token, agents, failed } = view
+  const submitted = view.submitted?.has('prompt') ? view.submitted : undefined
+  const value = submitted?.text('prompt') ?? ''
+  const kind = submitted?.text('kind') || kindOfPrompt(value)
+  const prompt = value === '' ? undefined : value
+  const price = view.price ?? quoteBuild(ctx, kind === 'game' ? 'game' : 'app', { prompt })
+  if (price === undefined) {
+    return html`<p class="notice">This server has no model that builds apps.</p>`
+  }
+  const error = failed?.name === 'prompt' ? failed.message : undefined
+  const agent = await agentField(ctx, agents, submitted?.text('as'))
+  const confirm = html`${hiddenField('max', price)}${hiddenField('ref', newId())}${button(agents ? `Build for at most ${formatAmount(price, 'credit')}` : 'Create an account and build')}`
+  return form(
+    token,
+    '/new/prompt',
+    html`${promptField({ value, error })}
+      <div class="prompt-options">${kindField(ctx, kind)}${agent}</div>
+      <div class="prompt-send">${priceNote(price)}${confirm}</div>`,
+    'prompt-box wide',
+  )
+}
+
+async function pageForm(ctx: AppContext, view: NewAppView): Promise<Html> {
+  const { token, agents, failed } = view
+  const submitted = view.submitted?.has('html') ? view.submitted : undefined
+  const file = html`<label class="field drop"
+    ><span>HTML file or zip</span
+    ><span class="hint"
+      >One page with its files, at most ${formatBytes(pageZipBytesMax)} packed.
+      <span class="with-script">Drop it here, or drop a folder.</span></span
+    ><input type="file" name="file" accept=".html,.htm,.zip,text/html,application/zip"
+  /></label>`
+  const text = textArea({
+    label: 'Or paste the HTML',
+    name: 'html',
+    value: submitted?.text('html'),
+    max: htmlBytesMax,
+    error: failed?.name === 'page' ? failed.message : undefined,
+  })
+  const title = inputField({
+    label: 'Title (optional)',
+    name: 'title',
+    value: submitted?.text('title'),
+    max: titleCharsMax,
+    hint: 'Leave it empty to use the title of the page.',
+    isOptional: true,
+  })
+  const agent = await agentField(ctx, agents, submitted?.text('as'))
+  const kind = kindField(ctx, submitted?.text('kind') || 'app')
+  const label = agents ? 'Publish' : 'Create an account and publish'
+  const fields = html`${file}${text}${title}${kind}${agent}${hiddenField('ref', newId())}${button(label)}`
+  return html`<page-drop ${!agents && html` data-guest`}
+    >${form(token, '/new/page', fields, 'form', 'multipart/form-data')}
+    <div>
+      <p class="drop-status" role="status"></p>
+      ${appPreview(ctx, { title: 'Preview of your page' })}
+      <p class="drop-hint with-script">The preview of your page appears here.</p>
+    </div>
+  </page-drop>`
+}

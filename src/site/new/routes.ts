@@ -1,0 +1,177 @@
+import * as apps from '../../apps/apps.ts'
+import { findBuild } from '../../apps/builds/build-list.ts'
+import { startBuild } from '../../apps/builds/builds.ts'
+import { pageZipBytesMax } from '../../apps/folders/limits.ts'
+import { listActingAgents } from '../../apps/owners/owned-agents.ts'
+import { publishApp } from '../../apps/publish.ts'
+import { buildPromptCharsMax, formBytesMax, htmlBytesMax } from '../../kernel/limits.ts'
+import { isRecord } from '../../kernel/schema.ts'
+import type { StoredResponse } from '../../money/idempotency/idempotency.ts'
+import type { Agent } from '../../people/agents/agents.ts'
+import { checkSite } from '../../people/session-user.ts'
+import type { AppContext } from '../../server/context.ts'
+import { searchTerm } from '../components.ts'
+import { actingAgent } from '../explore/visitor.ts'
+import { formatBytes } from '../format.ts'
+import { type Form, readForm, readRef, rejectForm } from '../forms.ts'
+import type { Layout, Page } from '../layout.ts'
+import {
+  getPageRequest,
+  handleForm,
+  type PageInput,
+  type PageRequest,
+  pageRoutes,
+  privatePage,
+  redirectTo,
+  type UserRequest,
+} from '../session.ts'
+import { renderSignIn, renderSignUp } from '../sign-in/routes.ts'
+import { draftForm, readDraft, signDraft } from './draft.ts'
+import { draftFormBytesMax, draftHtmlBytesMax } from './limits.ts'
+import { newAppPage, type NewAppView } from './new.ts'
+import { kindOfPrompt } from './prompt-box.ts'
+import { readUpload } from './upload.ts'
+
+/** Makes an app as one of a person's agents: from a description, or from a page. */
+export const newAppRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .get('/new', async ({ input }) => {
+      const req = await getPageRequest(input)
+      return privatePage(req, await getPage(req, await requestedDraft(req)))
+    })
+    .get('/new/prompt', () => redirectTo('/new'))
+    .get('/new/page', () => redirectTo('/new'))
+    .get('/new/draft', () => redirectTo('/new'))
+    .post('/new/prompt', ({ input }) => submitForm(input, 'prompt', buildFromPrompt))
+    .post('/new/page', ({ input }) => submitForm(input, 'page', publishPage))
+    .post('/new/draft', ({ input }) => openDraft(input))
+
+const promptDraft = (prompt: string): Form =>
+  draftForm({ prompt, kind: kindOfPrompt(prompt), html: '', title: '' })
+
+/** Returns the prompt in the query, or that of a build that failed with its error. */
+async function requestedDraft({ ctx, query, visitor }: PageRequest): Promise<Feedback> {
+  const id = query.get('build')
+  if (id !== null && visitor) {
+    const build = await findBuild(ctx, await listActingAgents(ctx, visitor.person), id)
+    if (!build) return {}
+    const { error, state } = build.job
+    const message = state === 'failed' ? error?.error : undefined
+    return {
+      submitted: draftForm({ ...build.input, html: '', title: '' }),
+      ...(message !== undefined && { failed: { name: 'prompt', message } }),
+    }
+  }
+  const prompt = searchTerm(query, buildPromptCharsMax, 'prompt')
+  return prompt === undefined ? {} : { submitted: promptDraft(prompt) }
+}
+
+type Feedback = Pick<NewAppView, 'failed' | 'submitted' | 'price'>
+
+async function getPage({ ctx, token, visitor }: PageRequest, more: Feedback = {}): Promise<Page> {
+  if (!visitor) return newAppPage(ctx, { token, agents: undefined, isFirst: false, ...more })
+  const agents = await listActingAgents(ctx, visitor.person)
+  const made = await Promise.all(agents.map(({ id }) => apps.countByMaker(ctx, id)))
+  return newAppPage(ctx, { token, agents, isFirst: made.every((count) => count === 0), ...more })
+}
+
+/** Handles a form. Without an account it leads to sign-up, which carries what was typed. */
+async function submitForm(
+  input: PageInput,
+  name: 'prompt' | 'page',
+  work: (req: UserRequest, form: Form) => Promise<Response>,
+): Promise<Response> {
+  const req = await getPageRequest(input)
+  const { visitor } = req
+  const isUpload = name === 'page' && visitor !== undefined
+  const bytesMax = isUpload ? pageZipBytesMax + 3 * htmlBytesMax + formBytesMax : draftFormBytesMax
+  return handleForm(
+    req,
+    (_, form) => (visitor ? work({ ...req, visitor }, form) : askForAccount(req, form)),
+    (_, message, submitted) => getPage(req, { submitted, failed: { name, message } }),
+    { bytesMax },
+  )
+}
+
+/** Shows sign-up with the work in a signed field. Throws `bad_request`. */
+async function askForAccount(req: PageRequest, form: Form): Promise<Response> {
+  const isPage = form.has('html')
+  const { html, assets = [] } = isPage ? await readUpload(form) : { html: '' }
+  const prompt = form.text('prompt')
+  if (!isPage && prompt.trim() === '') rejectForm(noPrompt)
+  if (assets.length > 0) rejectForm('Sign in first: files cannot be kept through sign-up.')
+  const title = form.text('title').trim()
+  const draft = signDraft(req.ctx, { prompt, html, title, kind: kindOf(form) })
+  if (draft === undefined) {
+    const max = formatBytes(draftHtmlBytesMax)
+    rejectForm(`Sign in first: more than ${max} cannot be kept through sign-up.`)
+  }
+  return privatePage(req, renderSignUp({ token: req.token, next: '/new', draft }, req))
+}
+
+/** Opens a signed draft: in the forms, or with the sign-in form for people without a session. */
+async function openDraft(input: PageInput): Promise<Response> {
+  const req = await getPageRequest(input)
+  checkSite(req.ctx, req.request)
+  // A draft changes nothing and is signed, so it needs no token: the session is newer than it.
+  const form = await readForm(req.request, draftFormBytesMax)
+  const text = form.text('draft')
+  const draft = readDraft(req.ctx, text)
+  if (!draft) {
+    const message = 'This draft expired. Enter it again.'
+    return privatePage(req, await getPage(req, { failed: { name: 'prompt', message } }))
+  }
+  if (!req.visitor) {
+    return privatePage(req, renderSignIn({ token: req.token, next: '/new', draft: text }, req))
+  }
+  return privatePage(req, await getPage(req, { submitted: draftForm(draft) }))
+}
+
+const noPrompt = 'Describe the app.'
+
+const kindOf = (form: Form): 'app' | 'game' => (form.text('kind') === 'game' ? 'game' : 'app')
+
+/** Shows the price of a build, and starts the build at the confirmed price. */
+async function buildFromPrompt(req: UserRequest, form: Form): Promise<Response> {
+  const agent = await actingAgent(req, form)
+  const prompt = form.text('prompt').replaceAll('\r\n', '\n')
+  const request = { prompt, kind: kindOf(form) } as const
+  if (prompt.trim() === '') rejectForm(noPrompt)
+  const price = await getPrice(req.ctx, agent, request)
+  const max = Number(form.text('max'))
+  if (!form.has('max') || !(max >= price)) {
+    return privatePage(req, await getPage(req, { submitted: form, price }))
+  }
+  const ref = readRef(form)
+  const { body } = await startBuild(req.ctx, { agent }, { ...request, maxCredits: price, ref })
+  return redirectTo(`/studio/${appIdOf(body)}/build`)
+}
+
+/** Returns the maximum price in whole credits. */
+async function getPrice(
+  ctx: AppContext,
+  agent: Agent,
+  request: { prompt: string; kind: 'app' | 'game' },
+): Promise<number> {
+  const { body } = await startBuild(ctx, { agent }, { ...request, dryRun: true })
+  const price = isRecord(body) ? Number(body['price']) : Number.NaN
+  if (Number.isNaN(price)) throw new Error('a dry run returned no price')
+  return Math.ceil(price)
+}
+
+/** Publishes the file, the zip with its assets or the pasted text. The same form publishes once. */
+async function publishPage(req: UserRequest, form: Form): Promise<Response> {
+  const agent = await actingAgent(req, form)
+  const upload = await readUpload(form)
+  const title = form.text('title').trim()
+  const request = { ...upload, kind: kindOf(form), ref: readRef(form), ...(title && { title }) }
+  const { body } = await publishApp(req.ctx, agent, request)
+  return redirectTo(`/studio/${appIdOf(body)}/build?done=publish`)
+}
+
+function appIdOf(body: StoredResponse['body']): string {
+  const app = isRecord(body) ? body['app'] : undefined
+  const id = isRecord(app) ? app['id'] : undefined
+  if (typeof id === 'string') return id
+  throw new Error('the response has no app')
+}

@@ -1,0 +1,128 @@
+import { packZipBytesMax, skillTextBytesMax } from '../../apps/folders/limits.ts'
+import { rejectPack } from '../../apps/folders/read-pack.ts'
+import type { InputFile } from '../../apps/folders/unzip.ts'
+import { zipReader } from '../../apps/folders/zip-reader.ts'
+import { listActingAgents } from '../../apps/owners/owned-agents.ts'
+import { publishPack } from '../../apps/packs/publish.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { newId } from '../../kernel/ids.ts'
+import { formBytesMax } from '../../kernel/limits.ts'
+import { isRecord } from '../../kernel/schema.ts'
+import type { AppContext } from '../../server/context.ts'
+import { narrowPage } from '../components.ts'
+import { actingAgent, actingField } from '../explore/visitor.ts'
+import { formatBytes } from '../format.ts'
+import {
+  alert,
+  button,
+  choiceField,
+  type Form,
+  form,
+  hiddenField,
+  readRef,
+  rejectForm,
+  textArea,
+} from '../forms.ts'
+import type { Layout, Page } from '../layout.ts'
+import { pageRoutes, redirectTo, userForm, userPage, type UserRequest } from '../session.ts'
+import { readSteps } from './step-lines.ts'
+
+/** Publishes a skill or framework as one of a person's agents. */
+export const newPackRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .get('/new/skill', ({ input }) => userPage(input, newPackPage))
+    .post('/new/skill', ({ input }) =>
+      userForm(input, publishForm, newPackPage, {
+        bytesMax: packZipBytesMax + skillTextBytesMax + formBytesMax,
+      }),
+    )
+
+const template = `---
+name: my-skill
+description: What it does, and when an agent should use it.
+---
+
+# My skill
+
+1. First do this.
+2. Then do that.
+`
+
+const kinds = [
+  {
+    value: 'skill',
+    label: html`<strong>Skill</strong>`,
+    hint: 'Instructions that an AI loads when it needs them.',
+  },
+  {
+    value: 'framework',
+    label: html`<strong>Framework</strong>`,
+    hint: 'A procedure with steps, which agents report one by one.',
+  },
+]
+
+async function newPackPage(req: UserRequest, message?: string, sent?: Form): Promise<Page> {
+  const agents = await listActingAgents(req.ctx, req.visitor.person)
+  const fields: Part = html`${alert(message)}${choiceField({
+      label: 'Kind',
+      name: 'kind',
+      value: sent?.text('kind') ?? 'skill',
+      options: kinds,
+    })}${textArea({
+      label: 'SKILL.md',
+      name: 'skill',
+      value: sent?.text('skill') ?? template,
+      max: skillTextBytesMax,
+      hint: 'Begins with name and description. Add more files in the studio.',
+    })}${stepsField(sent?.text('steps'))}<label class="field"
+      ><span>Or a zip of the folder</span
+      ><span class="hint">At most ${formatBytes(packZipBytesMax)}, with SKILL.md at its top.</span
+      ><input type="file" name="file" accept=".zip,application/zip"
+    /></label>
+    ${actingField(agents, sent?.text('as'))}${hiddenField('ref', newId())}${button('Publish')}`
+  const main =
+    agents.length === 0
+      ? html`<p><a href="/agents">Create an agent</a> first. It publishes the skill.</p>`
+      : html`<p class="lead">
+            Publish what your agent learned, so that any AI can load it. For a page to open or play,
+            <a href="/new">make an app</a>.
+          </p>
+          ${form(req.token, '/new/skill', fields, 'form new-pack', 'multipart/form-data')}`
+  return narrowPage('New skill', main, { styles: ['packs.css'] })
+}
+
+/** Shown while "Framework" is chosen, which needs no script. */
+const stepsField = (value: string | undefined): Html =>
+  html`<div class="framework-only">
+    ${textArea({
+      label: 'Steps',
+      name: 'steps',
+      value,
+      max: 30_000,
+      hint: 'One a line: id | title | how one knows that it is done. For example: collect | Collect the numbers | Each source has a number and a date.',
+    })}
+  </div>`
+
+async function publishForm(req: UserRequest, form: Form): Promise<Response> {
+  const agent = await actingAgent(req, form)
+  const ref = readRef(form)
+  const kind = form.text('kind') === 'framework' ? 'framework' : 'skill'
+  const steps = kind === 'framework' ? { steps: readSteps(form.text('steps')) } : {}
+  const request = { fields: { ref, ...steps }, files: await filesOf(form) }
+  const { body } = await publishPack(req.ctx, agent, kind, request)
+  const pack = isRecord(body) ? body[kind] : undefined
+  return redirectTo(`/studio/${isRecord(pack) ? String(pack['id']) : ''}/files?done=publish`)
+}
+
+async function filesOf(form: Form): Promise<InputFile[]> {
+  const zip = form.file('file')
+  if (!zip) {
+    const text = form.text('skill').replaceAll('\r\n', '\n')
+    return [{ path: 'SKILL.md', bytes: new TextEncoder().encode(text) }]
+  }
+  const found = await zipReader.read(await zip.bytes())
+  if ('files' in found) return found.files
+  return 'reasons' in found
+    ? rejectPack(found.reasons)
+    : rejectForm('The zip unpacks to over 2 MB.')
+}

@@ -1,0 +1,153 @@
+import type { Item, ItemPage } from '../../apps/explore/schemas.ts'
+import type { Folder } from '../../apps/folders/folder.ts'
+import { skillFile } from '../../apps/folders/read-pack.ts'
+import { getListedPack, readFiles } from '../../apps/packs/packs.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import type { AppContext } from '../../server/context.ts'
+import { cardKey } from '../cards/cards.ts'
+import { copyLine, section, starRating, statList } from '../components.ts'
+import {
+  itemChips,
+  itemLineage,
+  itemRemixes,
+  itemTitle,
+  remixLink,
+  reportLink,
+  versionList,
+} from '../explore/item-sections.ts'
+import { remixPrice } from '../explore/remix.ts'
+import { renderFeedback } from '../explore/reviews.ts'
+import type { ItemVisitor } from '../explore/visitor.ts'
+import { followControl } from '../follows/control.ts'
+import { formatAmount, formatCount, renderDate } from '../format.ts'
+import type { Page } from '../layout.ts'
+import { itemCover } from '../tiles.ts'
+import { fileTree, renderShownFile } from './files.ts'
+import { installSection } from './install.ts'
+import { recordSection } from './record.ts'
+
+/**
+ * Renders the page of a skill or framework: how to install it, its instructions and files, versions
+ * and reviews. `?file=` chooses a file. Throws `not_found` and `taken_down`.
+ */
+export async function packPage(
+  ctx: AppContext,
+  found: ItemPage,
+  query: URLSearchParams,
+  visitor?: ItemVisitor,
+): Promise<Page> {
+  const { item } = found
+  const { id, title, maker, description, kind } = item
+  const { folder } = await getListedPack(ctx, id)
+  return {
+    title: `${title} by ${maker}`,
+    path: `/explore/${id}`,
+    section: '/explore',
+    description: description || `A ${kind} by ${maker}.`,
+    image: `/cards/${id}.jpg?${cardKey(item)}`,
+    scripts: ['copy-line.js'],
+    styles: ['packs.css'],
+    main: html`${await packHeader(ctx, item, folder, visitor)}${installSection(item.link)}
+      ${stepList(folder)}${await fileSection(ctx, item, query)} ${await recordSection(ctx, item)}
+      <div class="item-columns">
+        <div>${await renderFeedback(ctx, item, query, visitor)}</div>
+        <div>${itemLineage(found)}${versionList(found)}${remixSection(ctx, item)}</div>
+      </div>
+      ${itemRemixes(ctx, found)}`,
+  }
+}
+
+async function packHeader(
+  ctx: AppContext,
+  item: Item,
+  { license, compatibility, allowedTools }: Folder,
+  visitor: ItemVisitor | undefined,
+): Promise<Html> {
+  const { name, maker, description, rating, opens, remixes } = item
+  const facts: [string, Part][] = [
+    ['Name', html`<code>${name}</code>`],
+    ['Version', item.version],
+    ['Updated', renderDate(item.updated)],
+    ['License', license],
+    ['Compatibility', compatibility],
+    ['Tools', allowedTools],
+  ]
+  return html`<article class="pack-head">
+    <div class="pack-cover">${itemCover(ctx, item, { isEager: true })}</div>
+    <div>
+      ${itemTitle(item)} ${await followControl(ctx, maker, visitor, item.id)}
+      <p class="facts">
+        ${starRating(rating)}<span>${formatCount(opens, 'load')}</span
+        ><span>${formatCount(remixes, 'remix', 'remixes')}</span>
+      </p>
+      ${description !== '' && html`<p class="text"><bdi>${description}</bdi></p>`}
+      ${itemChips(item)}
+      <p class="actions">${packActions(item, visitor)}</p>
+      ${statList(facts.filter(([, value]) => value))}
+    </div>
+  </article>`
+}
+
+function packActions(item: Item, visitor: ItemVisitor | undefined): Part {
+  return visitor?.isOwner
+    ? html`<a class="button" href="/studio/${item.id}">Open in studio</a>`
+    : html`${remixLink(item)}${reportLink(item)}`
+}
+
+/** The steps of a framework. */
+const stepList = ({ steps = [], share }: Folder): Part =>
+  steps.length > 0 &&
+  section(
+    'Steps',
+    html`<ol class="steps-list">
+        ${steps.map(
+          ({ title, done }) =>
+            html`<li>
+              <strong><bdi>${title}</bdi></strong>
+              <p class="small"><bdi>${done}</bdi></p>
+            </li>`,
+        )}
+      </ol>
+      ${
+        share &&
+        html`<p class="small">
+          The maker asks for ${share.percent}% of the ${share.of}, paid in USDC from agent to maker.
+        </p>`
+      }`,
+  )
+
+async function fileSection(ctx: AppContext, item: Item, query: URLSearchParams): Promise<Html> {
+  const { row, folder } = await getListedPack(ctx, item.id)
+  const chosen = query.get('file') ?? skillFile
+  const file = folder.files.find(({ path }) => path === chosen) ?? folder.files[0]
+  const bytes = (await readFiles(ctx, row)).find(({ path }) => path === file?.path)?.bytes
+  const viewUrl = `/explore/${item.id}?file=`
+  const contentUrl = `/${item.kind}s/${item.id}/files/`
+  const files = folder.files.map(({ path }) => path)
+  if (!file || !bytes) throw new Error(`${item.id} has no files`)
+  return html`<section class="pack-files" id="files">
+    <h2>${file.path === skillFile ? 'Instructions' : file.path}</h2>
+    <div class="pack-columns">
+      ${fileTree(folder.files, viewUrl, file.path)}
+      <div class="file-view">
+        ${await renderShownFile({ file, bytes, files, viewUrl, contentUrl })}
+      </div>
+    </div>
+  </section>`
+}
+
+function remixSection({ urls }: AppContext, item: Item): Part {
+  const price = remixPrice(item)
+  if (price === undefined) return section('Remix', html`<p>The maker turned off remixes.</p>`)
+  const text =
+    price === 0
+      ? 'Free. An agent gets a copy that it may change, and the maker is credited.'
+      : `${formatAmount(price, 'credit')}; the maker receives 80%. Reading and installing is free.`
+  const line = html`Read ${urls.app}/skill.md, then remix the ${item.kind}
+  "<bdi>${item.title}</bdi>" (${item.id}) and change it as I describe.`
+  return section(
+    'Remix',
+    html`<p>${text}</p>
+      ${copyLine(line, 'Prompt for your agent')}`,
+  )
+}

@@ -1,0 +1,163 @@
+import type { Item } from '../../apps/explore/schemas.ts'
+import { recordDays } from '../../apps/runs/limits.ts'
+import { presentRuns } from '../../apps/runs/present.ts'
+import { getRecord, type RecordSummary } from '../../apps/runs/read-record.ts'
+import { listByPack } from '../../apps/runs/runs.ts'
+import type { RecordBody, RunBody, VersionRecord } from '../../apps/runs/schemas.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { lastDays } from '../../kernel/time.ts'
+import type { AppContext } from '../../server/context.ts'
+import { copyLine, section, statList } from '../components.ts'
+import { formatCount, renderDate } from '../format.ts'
+import { dataTable } from '../lists.ts'
+import { formatRuns, recordChart, sumWeeks } from './record-chart.ts'
+
+const runsShown = 5
+const versionsShown = 10
+const summaryCharsShown = 280
+
+const formatPercent = (share: number): string => `${Math.round(share * 100)}%`
+
+/** The track record of a pack: over time, by version, with its denominator and the last reports. */
+export async function recordSection(ctx: AppContext, { id }: Item): Promise<Html> {
+  const [record, reported] = await Promise.all([getRecord(ctx, id), listByPack(ctx, id, runsShown)])
+  const runs = await presentRuns(ctx, reported, () => 'public')
+  const weeks = sumWeeks(lastDays(ctx.clock, recordDays), record.byDay)
+  return html`<section class="record" id="record">
+    <h2>Track record</h2>
+    ${headline(ctx, id, record)}
+    ${
+      record.counted > 0 &&
+      html`${recordChart(weeks)}${facts(record)}
+      ${record.byVersion.length > 1 && versionRecords(record.byVersion)}`
+    }
+    ${
+      runs.length > 0 &&
+      section(
+        'Latest reports',
+        html`<ul class="rows reports">
+          ${runs.map(reportRow)}
+        </ul>`,
+      )
+    }
+  </section>`
+}
+
+/** The records of packs as rows. A rate is never shown without its denominator. */
+export const recordRows = (packs: { id: string; title: string; record: RecordSummary }[]): Html =>
+  html`<ul class="rows">
+    ${packs.map(
+      ({ id, title, record: { successRate, counted, successLow } }) =>
+        html`<li>
+          <a href="/explore/${id}#record"><bdi>${title}</bdi></a>
+          <p class="facts">
+            ${
+              successRate === null
+                ? html`<span>No counted run yet</span>`
+                : html`<span
+                      >${formatPercent(successRate)} of ${formatRuns(counted)} counted
+                      ${counted === 1 ? 'run' : 'runs'} worked</span
+                    ><span>at least ${formatPercent(successLow)}</span>`
+            }
+          </p>
+        </li>`,
+    )}
+  </ul>`
+
+const confidenceLabels: Record<RecordBody['confidence'], string> = {
+  none: 'No data',
+  low: 'Low confidence',
+  medium: 'Medium confidence',
+  high: 'High confidence',
+}
+
+function headline({ urls }: AppContext, id: string, record: RecordBody): Html {
+  const { successRate, counted, successLow, confidence, distinctAgents, distinctOwners } = record
+  if (successRate === null) {
+    return html`<p>
+        ${record.runs === 0 ? 'No agent has followed this yet.' : `${formatCount(record.runs, 'run')}, none of which counts yet.`}
+        Agents report how following it went, and the result is shown here.
+      </p>
+      ${copyLine(`curl -X POST ${urls.base}/runs -H "Authorization: Bearer $KEY" --json '{"pack":"${id}"}'`, 'Start a run')}`
+  }
+  return html`<div class="rate">
+    <strong>${formatPercent(successRate)}</strong>
+    <p>
+      of ${formatRuns(counted)} counted ${counted === 1 ? 'run' : 'runs'} worked, at least
+      ${formatPercent(successLow)} (95% interval)<br /><span class="small"
+        >${confidenceLabels[confidence]}: ${formatCount(distinctAgents, 'agent')} of
+        ${formatCount(distinctOwners, 'owner')}</span
+      >
+    </p>
+  </div>`
+}
+
+function facts(record: RecordBody): Html {
+  const { medianMinutes, verifiedRuns, sharePaidUsd, shareOverdue } = record
+  const hasShares = sharePaidUsd > 0 || shareOverdue > 0
+  const shown: [string, Part][] = [
+    ['Worked', formatRuns(record.worked)],
+    ['Partly', formatRuns(record.partly)],
+    ['Failed', formatRuns(record.failed)],
+    ['Abandoned', formatRuns(record.abandoned)],
+    ['Not reported', formatRuns(record.expired)],
+    ['All runs', html`${record.runs} <span class="small">(${record.runs30d} in 30 days)</span>`],
+    ['Median time', medianMinutes !== null && `${medianMinutes} min`],
+    ['Verified', verifiedRuns > 0 && formatCount(verifiedRuns, 'run')],
+    ['Shares paid', hasShares && `${sharePaidUsd} USDC`],
+    ['Shares overdue', hasShares && shareOverdue],
+  ]
+  return statList(shown.filter(([, value]) => value !== false))
+}
+
+const versionRecords = (versions: VersionRecord[]): Part =>
+  dataTable(
+    'Record by version',
+    [
+      'Version',
+      { number: 'Runs' },
+      { number: 'Counted' },
+      { number: 'Worked' },
+      { number: 'At least' },
+    ],
+    versions
+      .slice(0, versionsShown)
+      .map(({ version, runs, counted, successRate, successLow }) => [
+        `Version ${version}`,
+        runs,
+        formatRuns(counted),
+        successRate === null ? '–' : formatPercent(successRate),
+        successRate === null ? '–' : formatPercent(successLow),
+      ]),
+  )
+
+const outcomeLabels = {
+  worked: 'Worked',
+  partly: 'Partly worked',
+  failed: 'Failed',
+  abandoned: 'Abandoned',
+} as const
+
+/** The outcome of a run, or its state while it has none. */
+export const outcomeBadge = ({ outcome, state }: Pick<RunBody, 'outcome' | 'state'>): Html =>
+  html`<span class="outcome ${outcome ?? 'none'}"
+    >${outcome === null ? (state === 'expired' ? 'Not reported' : 'Running') : outcomeLabels[outcome]}</span
+  >`
+
+function reportRow(run: RunBody): Html {
+  const summary = run.summary ?? ''
+  const text =
+    summary.length > summaryCharsShown
+      ? `${summary.slice(0, summaryCharsShown).toWellFormed()}…`
+      : summary
+  const verified = run.evidence.filter((one) => one.verified).length
+  return html`<li>
+    <p class="facts">
+      ${outcomeBadge(run)}<span>${run.agent}</span><span>Version ${run.version}</span
+      ><span>${renderDate(run.closed ?? run.started)}</span
+      >${!run.counted && html`<span>not counted</span>`}${verified > 0 && html`<span>${formatCount(verified, 'verified proof')}</span>`}
+    </p>
+    <p class="text"><bdi>${text}</bdi></p>
+    <p class="small"><a href="/runs/${run.id}">Read the report</a></p>
+  </li>`
+}

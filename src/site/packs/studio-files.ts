@@ -1,0 +1,117 @@
+import * as apps from '../../apps/apps.ts'
+import type { Folder } from '../../apps/folders/folder.ts'
+import { packBytesMax, skillTextBytesMax } from '../../apps/folders/limits.ts'
+import { imageTypeOf, skillFile } from '../../apps/folders/read-pack.ts'
+import { readFiles } from '../../apps/packs/packs.ts'
+import { html, type Part } from '../../kernel/html.ts'
+import { newId } from '../../kernel/ids.ts'
+import { section } from '../components.ts'
+import { confirmDialog } from '../confirm-dialog.ts'
+import { formatBytes } from '../format.ts'
+import { button, form, hiddenField, inputField, textArea } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { noteField, type Studio, studioPage, studioPath } from '../studio/studio.ts'
+import { fileTree } from './files.ts'
+import { stepsText } from './step-lines.ts'
+
+/** Renders the newest version of a pack: its files, an editor, and forms for more. */
+export async function packFilesPage(studio: Studio, query: URLSearchParams): Promise<Page> {
+  const { app, req, submitted } = studio
+  const row = await apps.getVersion(req.ctx, app.id, app.version)
+  const files = await readFiles(req.ctx, row)
+  const chosen = query.get('file') ?? submitted?.text('path')
+  const file = files.find(({ path }) => path === chosen) ?? files[0]
+  if (!row.folder || !file) throw new Error(`${app.id} has no files`)
+  const viewUrl = `${studioPath(studio, 'files')}?file=`
+  const main = html`<div class="pack-columns studio-files">
+      <div>
+        ${fileTree(row.folder.files, viewUrl, file.path)}
+        <p><a class="button quiet slim" href="${viewUrl}#new-file">Add a file</a></p>
+      </div>
+      <div>${editor(studio, file)}</div>
+    </div>
+    ${app.kind === 'framework' && section('Steps', stepsForm(studio, row.folder))}
+    ${section('Add a file', newFileForm(studio))}`
+  return { ...studioPage(studio, 'files', main), styles: ['packs.css'] }
+}
+
+/** A form publishes once, and only over the version that it shows. */
+const versionFields = ({ app }: Studio): Part =>
+  html`${hiddenField('version', app.version)}${hiddenField('ref', newId())}`
+
+function editor(studio: Studio, { path, bytes }: { path: string; bytes: Uint8Array }): Part {
+  const { app, req, submitted } = studio
+  const remove = path !== skillFile && removeForm(studio, path)
+  if (imageTypeOf(path) !== undefined || bytes.byteLength > skillTextBytesMax) {
+    return html`<p>
+        ${path}, ${formatBytes(bytes.byteLength)}. To replace it, add a file with the same path.
+      </p>
+      ${remove}`
+  }
+  const typed = submitted?.text('path') === path ? submitted.text('text') : undefined
+  const fields = html`${hiddenField('path', path)}<label class="field"
+      ><span>${path}</span
+      ><textarea
+        name="text"
+        rows="22"
+        wrap="soft"
+        spellcheck="false"
+        autocapitalize="none"
+        autocomplete="off"
+        maxlength="${skillTextBytesMax}"
+      >
+${typed ?? new TextDecoder().decode(bytes)}</textarea>
+    </label>
+    ${noteField(submitted?.text('note'))}${versionFields(studio)}${button(`Publish version ${app.version + 1}`)}`
+  return html`${form(req.token, studioPath(studio, 'file'), fields, 'form wide', 'multipart/form-data')}
+  ${remove}`
+}
+
+const removeForm = (studio: Studio, path: string): Part =>
+  form(
+    studio.req.token,
+    studioPath(studio, 'unfile'),
+    html`${hiddenField('path', path)}${versionFields(studio)}${confirmDialog({
+      label: 'Delete file',
+      question: html`Delete <bdi>${path}</bdi>?`,
+      consequence: `Publishes version ${studio.app.version + 1} without it.`,
+    })}`,
+  )
+
+function newFileForm(studio: Studio): Part {
+  const { submitted, req } = studio
+  const path = submitted?.has('newFile') ? submitted.text('path') : ''
+  const fields = html`${hiddenField('newFile', 'yes')}${inputField({
+      label: 'Path',
+      name: 'path',
+      value: path,
+      hint: 'Such as references/guide.md, scripts/run.sh or assets/logo.png.',
+    })}${textArea({
+      label: 'Text',
+      name: 'text',
+      value: submitted?.has('newFile') ? submitted.text('text') : '',
+      max: skillTextBytesMax,
+    })}<label class="field"
+      ><span>Or a file</span
+      ><span class="hint"
+        >Text, PNG, JPEG or WebP; at most ${formatBytes(packBytesMax)} in all.</span
+      ><input type="file" name="file"
+    /></label>
+    ${versionFields(studio)}${button('Add and publish')}`
+  return html`<div id="new-file">
+    ${form(req.token, studioPath(studio, 'file'), fields, 'form', 'multipart/form-data')}
+  </div>`
+}
+
+function stepsForm(studio: Studio, { steps = [] }: Folder): Part {
+  const { submitted, req } = studio
+  const value = submitted?.has('steps') ? submitted.text('steps') : stepsText(steps)
+  const fields = html`${textArea({
+    label: 'One step a line: id | title | how one knows that it is done',
+    name: 'steps',
+    value,
+    max: 30_000,
+    required: true,
+  })}${versionFields(studio)}${button('Publish these steps', 'quiet')}`
+  return form(req.token, studioPath(studio, 'steps'), fields, 'form wide', 'multipart/form-data')
+}

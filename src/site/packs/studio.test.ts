@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { zipSync } from 'fflate'
+
+import { takeDown } from '../../apps/moderation/moderation.ts'
+import { closeWithoutErrors } from '../../testing/fixtures/closed-servers.ts'
+import { folder, publishPack, skillText, steps } from '../../testing/fixtures/folders.ts'
+import {
+  alertText,
+  claimAgent,
+  type FormBrowser,
+  hiddenFields,
+  signInOperator,
+  signUp,
+} from '../../testing/fixtures/form-browser.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestResponse,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
+
+let ctx: TestServer
+let ann: TestAgent
+let olga: FormBrowser
+
+beforeEach(async () => {
+  ctx = await startTestServer()
+  ann = await ctx.agent('ann')
+  olga = await signUp(ctx, 'olga')
+  await claimAgent(olga, ann)
+})
+afterEach(() => closeWithoutErrors(ctx))
+
+const pageOf = async (path: string): Promise<string> => {
+  const { status, body } = await olga.open(path)
+  expect([path, status]).toEqual([path, 200])
+  return String(body)
+}
+
+/** Submits a form of a page with its hidden fields. */
+async function submit(path: string, action: string, values: Record<string, string | Blob>) {
+  const fields = { ...hiddenFields(await olga.read(path), action), ...values }
+  const data = new FormData()
+  for (const [name, value] of Object.entries(fields)) data.set(name, value)
+  return olga.send(action, data)
+}
+
+const textOf = async (id: string, path: string): Promise<unknown> =>
+  (await ann.call('GET', `/skills/${id}/files/${path}`)).body
+
+const idIn = ({ headers }: TestResponse): string =>
+  /studio\/([\w-]{12})\/files/.exec(headers.get('location') ?? '')?.[1] ?? ''
+
+test('a person makes a skill, and a framework from a zip', async () => {
+  const made = await submit('/new/skill', '/new/skill', {
+    as: 'ann',
+    kind: 'skill',
+    skill: skillText('mine'),
+  })
+  expect(made.status).toBe(303)
+  const id = idIn(made)
+  expect(await textOf(id, 'SKILL.md')).toBe(skillText('mine'))
+  const zip = new Blob([zipSync({ 'a/SKILL.md': new TextEncoder().encode(skillText('two')) })])
+  const values = { as: 'ann', kind: 'framework', file: zip, steps: 'one | First | It is there.' }
+  const other = idIn(await submit('/new/skill', '/new/skill', values))
+  const { body } = await ann.call('GET', `/frameworks/${other}`)
+  expect(body).toMatchObject({ framework: { steps: [{ id: 'one', done: 'It is there.' }] } })
+  for (const wrong of [
+    { kind: 'skill', skill: '# none' },
+    { kind: 'framework', skill: skillText('three'), steps: 'no' },
+    { kind: 'skill', file: new Blob(['no zip']) },
+  ]) {
+    const response = await submit('/new/skill', '/new/skill', { as: 'ann', ...wrong })
+    expect(response.status).toBe(400)
+    expect(alertText(response)).not.toBe('')
+  }
+})
+
+test('the studio edits, adds and deletes files', async () => {
+  const id = await publishPack(ann, folder())
+  const files = `/studio/${id}/files`
+  const edited = skillText().replace('List each', 'Explain each')
+  await submit(files, `/studio/${id}/file`, { path: 'SKILL.md', text: edited, note: 'Clearer' })
+  expect(await textOf(id, 'SKILL.md')).toBe(edited)
+  await submit(files, `/studio/${id}/file`, { path: 'references/new.md', text: '# New\n' })
+  expect(await textOf(id, 'references/new.md')).toBe('# New\n')
+  await submit(`${files}?file=references%2Fnew.md`, `/studio/${id}/unfile`, {
+    path: 'references/new.md',
+  })
+  const { body } = await ann.call('GET', `/skills/${id}/versions`)
+  expect(body).toMatchObject({ versions: [{ version: 4 }, {}, { note: 'Clearer' }, {}] })
+  const stale = await submit(files, `/studio/${id}/file`, {
+    path: 'SKILL.md',
+    text: skillText(),
+    version: '1',
+  })
+  expect(alertText(stale)).toContain('published meanwhile')
+  const wrong = await submit(files, `/studio/${id}/file`, { path: '../evil.md', text: 'a' })
+  expect(wrong.status).toBe(400)
+  expect(alertText(wrong)).toContain('is invalid')
+})
+
+test('every tab works, and those of apps are not there', async () => {
+  const id = await publishPack(ann, { ...folder(), steps }, 'framework')
+  for (const tab of ['', '/files', '/versions', '/listing', '/safety']) {
+    expect(await pageOf(`/studio/${id}${tab}`)).not.toContain(`/a/${id}`)
+  }
+  for (const tab of ['/code', '/assets']) {
+    expect((await olga.open(`/studio/${id}${tab}`)).status).toBe(404)
+  }
+  await submit(`/studio/${id}/files`, `/studio/${id}/steps`, { steps: 'a | A | Done.' })
+  const { body } = await ann.call('GET', `/frameworks/${id}`)
+  expect(body).toMatchObject({ framework: { version: 2, steps: [{ id: 'a' }] } })
+  await submit(`/studio/${id}/listing`, `/studio/${id}/explore`, { store: 'yes' })
+  expect(await pageOf(`/explore/${id}`)).toContain('release-notes')
+  await submit(`/studio/${id}/versions`, `/studio/${id}/restore`, { version: '1' })
+  await submit(`/studio/${id}/listing`, `/studio/${id}/delete`, {})
+  expect((await ann.call('GET', `/frameworks/${id}`)).status).toBe(404)
+  await submit(`/studio/${id}`, `/studio/${id}/undelete`, {})
+  expect((await ann.call('GET', `/frameworks/${id}`)).body).toMatchObject({ version: 3 })
+})
+
+test('the console shows the source of a pack and takes it down', async () => {
+  const id = await publishPack(ann, { ...folder(), store: true })
+  const operator = await signInOperator(ctx, 'root')
+  const shown = (path: string): Promise<string> => operator.read(path)
+  expect(await shown(`/console/apps/${id}`)).toContain(`/console/apps/${id}/files?version=1`)
+  await takeDown(ctx.ctx, id, 'malware')
+  const source = await shown(`/console/apps/${id}/files?version=1&file=scripts%2Flist.sh`)
+  expect(source).toContain('git log --oneline')
+  expect((await ctx.request('GET', `/skills/${id}.tar.gz`)).status).toBe(410)
+  const again = await ann.call('POST', '/skills', folder('release-notes'))
+  expect([again.status, again.code]).toEqual([422, 'blocked_by_scan'])
+})
+
+test('a person who read a pack may review it', async () => {
+  const ben = await ctx.agent('ben')
+  const id = await publishPack(ben, { ...folder(), store: true })
+  expect(await pageOf(`/explore/${id}`)).not.toContain(`/a/${id}`)
+  const review = { as: 'ann', stars: '4', text: 'Clear.' }
+  await submit(`/explore/${id}`, `/explore/${id}/review`, review)
+  const { body } = await ctx.call('GET', `/explore/${id}`)
+  expect(body).toMatchObject({ rating: { stars: 4, count: 1 } })
+  const card = await ctx.request('GET', `/cards/${id}.jpg`)
+  expect(card.status).toBe(200)
+})

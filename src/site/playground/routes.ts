@@ -1,0 +1,117 @@
+import { ApiError } from '../../kernel/errors.ts'
+import { getRequestContext } from '../../kernel/http/request-context.ts'
+import { playBytesMax } from '../../kernel/limits.ts'
+import { isRecord } from '../../kernel/schema.ts'
+import * as ledger from '../../money/ledger/ledger.ts'
+import { walletOf } from '../../people/people.ts'
+import type { AppContext } from '../../server/context.ts'
+import type { Layout, Page } from '../layout.ts'
+import { playgroundPath } from '../paths.ts'
+import {
+  pageRoutes,
+  privatePage,
+  requireUser,
+  userForm,
+  userPage,
+  type UserRequest,
+} from '../session.ts'
+import { callGateway, readVideo, runChat } from './calls.ts'
+import { type ChatDraft, chatRequest, emptyDraft, readDraft } from './draft.ts'
+import { playgroundPage } from './page.ts'
+import { findRequestSummary, formatBalance } from './summary.ts'
+
+const ownerOf = ({ visitor }: UserRequest) => walletOf(visitor.person)
+
+async function getPlaygroundPage(
+  req: UserRequest,
+  draft: ChatDraft,
+  message?: string,
+): Promise<Page> {
+  const { ctx, token, query, layout } = req
+  const wallet = ownerOf(req)
+  const { owner } = wallet
+  const left = formatBalance(await ledger.balanceOf(ctx, wallet))
+  const other = query.get('with') ?? ''
+  const page = await playgroundPage(ctx, { token, owner, draft, other, left, message })
+  return { ...page, headers: mediaHeaders(ctx, layout) }
+}
+
+/** Returns the policy of the page, which also shows images and sounds that its script creates. */
+function mediaHeaders({ urls }: AppContext, { headers }: Layout): Record<string, string> {
+  const policy = headers['content-security-policy'] ?? ''
+  const sources = `blob: ${new URL(urls.gateway).origin}`
+  return {
+    'content-security-policy': policy.replace(/(img|media)-src [^;]+/g, `$& ${sources}`),
+  }
+}
+
+/** Runs a chat turn without JavaScript and renders the page with its result or error. */
+async function completeTurn(req: UserRequest, draft: ChatDraft): Promise<Page> {
+  const response = await runChat(req, () => chatRequest(draft))
+  const body: unknown = await response.json()
+  if (!response.ok) {
+    const error = isRecord(body) && isRecord(body.error) ? body.error.message : undefined
+    const wait = response.headers.get('retry-after')
+    const page = await getPlaygroundPage(req, draft, String(error))
+    const headers = { ...page.headers, ...(wait && { 'retry-after': wait }) }
+    return { ...page, status: response.status, headers }
+  }
+  const requestId = getRequestContext(req.request).id
+  const { summary } = (await findRequestSummary(req.ctx, ownerOf(req), requestId)) ?? {}
+  const question = { role: 'user', content: draft.text } as const
+  const reply = {
+    role: 'assistant',
+    content: messageText(body),
+    ...(summary && { summary }),
+  } as const
+  const turns = [...(draft.turns ?? []), question, reply]
+  return getPlaygroundPage(req, { ...draft, text: '', turns })
+}
+
+/** Returns the text of a chat completion. */
+function messageText(body: unknown): string {
+  const [choice]: unknown[] = isRecord(body) && Array.isArray(body.choices) ? body.choices : []
+  const message = isRecord(choice) ? choice.message : undefined
+  return isRecord(message) && typeof message.content === 'string' ? message.content : ''
+}
+
+/** The model has its own deadline. */
+const ownDeadline = {
+  transform: ({ request }: { request: Request }) => {
+    getRequestContext(request).hasOwnDeadline = true
+  },
+}
+
+/** The playground: a page, its chat without scripts, and the gateway paid by the session. */
+export function playgroundRoutes(ctx: AppContext, layout: Layout) {
+  return pageRoutes(ctx, layout)
+    .get(playgroundPath, ({ input }) =>
+      userPage(input, (req) => getPlaygroundPage(req, emptyDraft(req.query.get('model') ?? ''))),
+    )
+    .post(
+      playgroundPath,
+      ({ input }) =>
+        userForm(
+          input,
+          async (req, form) => privatePage(req, await completeTurn(req, readDraft(form))),
+          (req, message, form) => getPlaygroundPage(req, readDraft(form), message),
+          { bytesMax: playBytesMax },
+        ),
+      ownDeadline,
+    )
+    .post(
+      `${playgroundPath}/v1/*`,
+      ({ input, params }) => requireUser(input, (req) => callGateway(req, params['*'])),
+      ownDeadline,
+    )
+    .get(`${playgroundPath}/v1/videos/:id`, ({ input, params }) =>
+      requireUser(input, (req) => readVideo(req, params.id)),
+    )
+    .get(`${playgroundPath}/:request`, ({ input, params }) =>
+      requireUser(input, async (req) => {
+        const summary = await findRequestSummary(ctx, ownerOf(req), params.request)
+        if (summary) return Response.json(summary, { headers: { 'cache-control': 'no-store' } })
+        throw new ApiError('not_found', { what: 'request', see: 'Usage lists all requests.' })
+      }),
+    )
+}

@@ -1,0 +1,233 @@
+import { Elysia } from 'elysia'
+
+import * as covers from '../apps/covers/covers.ts'
+import { sitemap } from '../apps/explore/feeds.ts'
+import * as icons from '../apps/icon/icon.ts'
+import { createReport, getReportedApp } from '../apps/moderation/reports.ts'
+import { ApiError } from '../kernel/errors.ts'
+import { prefers } from '../kernel/http/accept.ts'
+import { createEntity, entityResponse } from '../kernel/http/entity.ts'
+import { clientAddressGroup } from '../kernel/http/request-context.ts'
+import { idChars } from '../kernel/ids.ts'
+import { formBytesMax } from '../kernel/limits.ts'
+import { checkSite } from '../people/session-user.ts'
+import { consoleRoutes } from '../server/console/routes.ts'
+import type { AppContext } from '../server/context.ts'
+import { accountRoutes } from './account/routes.ts'
+import { agentHistoryRoutes } from './agents/history.ts'
+import { agentRoutes } from './agents/routes.ts'
+import { readCard } from './cards/cards.ts'
+import { collectionRoutes } from './collections/routes.ts'
+import { queryOf } from './components.ts'
+import { apiPage } from './docs/api-page.ts'
+import { docsPage } from './docs/docs.ts'
+import { findNewestApp } from './docs/values.ts'
+import { cacheKey, explorePage, isPopular } from './explore/explore.ts'
+import { itemPage } from './explore/item.ts'
+import { makerPage } from './explore/maker.ts'
+import { nextPath } from './explore/next.ts'
+import { findPersonalPage, itemRoutes } from './explore/routes.ts'
+import { findPersonalMakerPage, followRoutes } from './follows/routes.ts'
+import { readForm } from './forms.ts'
+import { discoveryLinks } from './guide/discovery.ts'
+import { getGuide, guideMarkdown } from './guide/guide.ts'
+import { homePage } from './home.ts'
+import type { Layout, Page } from './layout.ts'
+import { tilesShown } from './lists.ts'
+import { manifest } from './manifest.ts'
+import { comparePage, comparePath } from './models/compare.ts'
+import { modelListPage } from './models/list.ts'
+import { findModelPage } from './models/model-page.ts'
+import { newAppRoutes } from './new/routes.ts'
+import { notificationRoutes } from './notifications.ts'
+import { oembedResponse } from './oembed.ts'
+import { newPackRoutes } from './packs/new-pack.ts'
+import { runPage } from './packs/run-page.ts'
+import { modelsPath } from './paths.ts'
+import { playgroundRoutes } from './playground/routes.ts'
+import { publicPages } from './public-pages.ts'
+import { emptyReport, reportFields, reportPage, reportSentPage } from './report.ts'
+import {
+  findUser,
+  getPageRequest,
+  pageRoutes,
+  privatePage,
+  redirectTo,
+  requireUser,
+  withErrorPage,
+} from './session.ts'
+import { providerRoutes } from './sign-in/provider.ts'
+import { signInRoutes } from './sign-in/routes.ts'
+import { studioRoutes } from './studio/routes.ts'
+import { addMoneyRoutes } from './wallet/add-money-routes.ts'
+import { walletRoutes } from './wallet/routes.ts'
+
+/** Pages that anyone can open, and their files. */
+export const publicRoutes = (ctx: AppContext, layout: Layout) =>
+  new Elysia()
+    .use(browseRoutes(ctx, layout))
+    .use(reportRoutes(ctx, layout))
+    .use(fileRoutes(ctx, layout))
+
+/** Sign-in, and pages for people who are signed in. */
+export const privateRoutes = (ctx: AppContext, layout: Layout) =>
+  new Elysia()
+    .use(itemRoutes(ctx, layout))
+    .use(newAppRoutes(ctx, layout))
+    .use(newPackRoutes(ctx, layout))
+    .use(signInRoutes(ctx, layout))
+    .use(providerRoutes(ctx, layout))
+    .use(agentRoutes(ctx, layout))
+    .use(agentHistoryRoutes(ctx, layout))
+    .use(notificationRoutes(ctx, layout))
+    .use(followRoutes(ctx, layout))
+    .use(collectionRoutes(ctx, layout))
+    .use(accountRoutes(ctx, layout))
+    .use(walletRoutes(ctx, layout))
+    .use(addMoneyRoutes(ctx, layout))
+    .use(playgroundRoutes(ctx, layout))
+    .use(studioRoutes(ctx, layout))
+    .use(consoleRoutes(ctx, layout))
+
+/** Home, Explore, docs and models. Agents that request `/` receive the guide. */
+function browseRoutes(ctx: AppContext, layout: Layout) {
+  const { send, sendPopular, sendUncached } = publicPages(ctx, layout)
+  return new Elysia()
+    .get('/', ({ request }) => {
+      const isBrowser = prefers(request, 'text/html', 'text/markdown')
+      if (isBrowser || !ctx.config.agentsOn) {
+        return sendPopular(request, '/', () => homePage(ctx))
+      }
+      const guide = getGuide(ctx)
+      const headers = { vary: 'accept', link: discoveryLinks(ctx) }
+      if (prefers(request, 'application/json', 'text/markdown')) {
+        return Response.json(guide, { headers })
+      }
+      const type = { 'content-type': 'text/markdown; charset=utf-8' }
+      return new Response(guideMarkdown(guide), { headers: { ...headers, ...type } })
+    })
+    .get('/explore', ({ request }) => {
+      const query = queryOf(request)
+      const [name, page] = [cacheKey(query), () => explorePage(ctx, query)]
+      return isPopular(query) ? sendPopular(request, name, page) : send(request, name, page)
+    })
+    .get('/explore/:name', async ({ params, request }) => {
+      const { name } = params
+      const query = queryOf(request)
+      if (name.startsWith('@')) {
+        const key = `${name} ${query.get('cursor') ?? ''} ${tilesShown(query)}`
+        const personal = await findPersonalMakerPage({ ctx, layout, request, query }, name)
+        return personal ?? send(request, key, () => makerPage(ctx, name, query))
+      }
+      const personal = await findPersonalPage({ ctx, layout, request, query }, name)
+      const parts = ['reviews', 'comments', 'file'].map((part) => query.get(part) ?? '')
+      const key = JSON.stringify([name, ...parts])
+      return personal ?? send(request, key, () => itemPage(ctx, name, query))
+    })
+    .get('/runs/:id', async ({ params, request }) => {
+      const req = await findUser({ ctx, layout, request, query: queryOf(request) })
+      const page = () => runPage(ctx, params.id, req?.visitor.person)
+      return req ? privatePage(req, await page()) : sendUncached(request, page)
+    })
+    .get('/explore/:name/next', async ({ params }) => redirectTo(await nextPath(ctx, params.name)))
+    .get('/docs', ({ request }) => sendPopular(request, '/docs', () => docsPage(ctx)))
+    .get('/docs/api', ({ request }) =>
+      sendPopular(request, '/docs/api', () => apiPage(ctx, layout)),
+    )
+    .get('/docs/mine', ({ request }) =>
+      requireUser({ ctx, layout, request, query: queryOf(request) }, async ({ visitor }) =>
+        Response.json(
+          { app: await findNewestApp(ctx, visitor.person) },
+          { headers: { 'cache-control': 'no-store' } },
+        ),
+      ),
+    )
+    .get(modelsPath, ({ request }) =>
+      sendUncached(request, () => modelListPage(ctx, queryOf(request))),
+    )
+    .get(comparePath, ({ request }) =>
+      sendUncached(request, () => comparePage(ctx, queryOf(request))),
+    )
+    .get(`${modelsPath}/*`, ({ params, request }) =>
+      sendUncached(request, () => findModelPage(ctx, params['*'])),
+    )
+}
+
+const reportRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .get('/report/:id', ({ params, input: { request, query } }) =>
+      publicPages(ctx, layout).sendUncached(request, async () => {
+        const app = await getReportedApp(ctx, params.id)
+        return query.has('sent') ? reportSentPage : reportPage(app, emptyReport)
+      }),
+    )
+    .post('/report/:id', async ({ params, input }) => {
+      const { request } = input
+      const app = await getReportedApp(ctx, params.id)
+      let fields = emptyReport
+      const work = async (): Promise<Response> => {
+        // Reporters have no session, so there is no token: the origin check has to be enough.
+        checkSite(ctx, request)
+        fields = reportFields(await readForm(request, formBytesMax))
+        await createReport(ctx, app.id, fields, clientAddressGroup(request))
+        return redirectTo(`/report/${app.id}?sent=1`)
+      }
+      const page = (message: string): Page => reportPage(app, fields, message)
+      return withErrorPage(await getPageRequest(input), work, page)
+    })
+
+function withoutSniffing(response: Response): Response {
+  response.headers.set('x-content-type-options', 'nosniff')
+  return response
+}
+
+function coverResponse(request: Request, file: { bytes: Uint8Array; etag: string }): Response {
+  // `private` keeps the covers of removed apps out of shared caches.
+  const cache = 'private, max-age=31536000, immutable'
+  const headers = { 'content-type': 'image/webp', 'cache-control': cache }
+  return entityResponse(request, createEntity({ etag: file.etag, identity: file.bytes }, headers))
+}
+
+/** Static files, icons and documents for crawlers. */
+const fileRoutes = (ctx: AppContext, layout: Layout) =>
+  new Elysia()
+    .get('/static/:name', ({ params, request }) => {
+      const file = layout.files.get(params.name)
+      if (file) return entityResponse(request, file.entity)
+      throw new ApiError('not_found', {
+        what: 'file',
+        see: 'Reload the page to get its current files.',
+      })
+    })
+    .get('/icons/:file', async ({ params, request }) => {
+      // A file name starts with the ID of its app.
+      const { bytes, etag } = await icons.readIcon(ctx, params.file.slice(0, idChars))
+      const headers = { 'content-type': 'image/png', 'cache-control': 'no-cache' }
+      return entityResponse(request, createEntity({ etag, identity: bytes }, headers))
+    })
+    .get('/covers/:file', async ({ params, request }) =>
+      coverResponse(request, await covers.readCover(ctx, params.file)),
+    )
+    .get('/covers/:file/:image', async ({ params: { file: app, image }, request }) => {
+      const { readVersionCover } = await import('../apps/owners/previews.ts')
+      const found = await readVersionCover(ctx, request, app, image)
+      if (found) return coverResponse(request, found)
+      throw new ApiError('not_found', { what: 'picture' })
+    })
+    .get('/cards/:file', async ({ params, request }) =>
+      entityResponse(request, await readCard(ctx, params.file)),
+    )
+    .get('/manifest.webmanifest', () => {
+      const headers = { 'content-type': 'application/manifest+json' }
+      return withoutSniffing(new Response(JSON.stringify(manifest), { headers }))
+    })
+    .get('/favicon.svg', ({ request }) => entityResponse(request, layout.icon))
+    .get('/favicon.ico', ({ request }) => entityResponse(request, layout.icon))
+    .get('/robots.txt', () => `User-agent: *\nAllow: /\nSitemap: ${ctx.urls.app}/sitemap.xml\n`)
+    .get('/sitemap.xml', () => {
+      const headers = { 'content-type': 'application/xml; charset=utf-8' }
+      return withoutSniffing(new Response(sitemap(ctx), { headers }))
+    })
+    .get('/oembed', async ({ request }) =>
+      withoutSniffing(await oembedResponse(ctx, queryOf(request))),
+    )

@@ -1,0 +1,251 @@
+import { Elysia } from 'elysia'
+
+import { noteError } from '../kernel/http/note-error.ts'
+import {
+  clientAddressGroup,
+  clientAddressPrefix,
+  getRequestContext,
+  senderOf,
+} from '../kernel/http/request-context.ts'
+import { newSecret, sha256 } from '../kernel/ids.ts'
+import { deviceMs, formBytesMax, sessionMs } from '../kernel/limits.ts'
+import { devicesPattern } from '../people/devices.ts'
+import { mayBeSignedIn } from '../people/session-cookie.ts'
+import {
+  checkSite,
+  cookieName,
+  findSessionUser,
+  formToken,
+  readCookie,
+  readSessionCookie,
+  secretPattern,
+  type SessionUser,
+  setCookie,
+} from '../people/session-user.ts'
+import { findSession } from '../people/sessions.ts'
+import type { SignInClient } from '../people/sign-in.ts'
+import type { AppContext } from '../server/context.ts'
+import { describeError } from './error-messages.ts'
+import { type Form, readForm } from './forms.ts'
+import { type HeaderUser, readHeaderUser } from './header.ts'
+import { type Layout, type Page, pageResponse, sandboxHeaders } from './layout.ts'
+
+/** A request for a page, before its session is read. */
+export interface PageInput {
+  ctx: AppContext
+  layout: Layout
+  request: Request
+  query: URLSearchParams
+}
+
+export interface PageRequest extends PageInput {
+  visitor: SessionUser | undefined
+  /** The header of a signed-in person. */
+  user: HeaderUser | undefined
+  /** The token of every form on the page. */
+  token: string
+  /** A new cookie that seeds the form token of a browser without a session. */
+  cookie: string | undefined
+}
+
+/** A page request of a person who is signed in. */
+export interface UserRequest extends PageRequest {
+  visitor: SessionUser
+}
+
+/** Creates the plugin of page routes. Bodies stay unread: `handleForm` bounds and parses them. */
+export const pageRoutes = (ctx: AppContext, layout: Layout) =>
+  new Elysia().guard({ parse: ['none'] }).derive(({ request }): { input: PageInput } => ({
+    input: { ctx, layout, request, query: new URL(request.url).searchParams },
+  }))
+
+/** Reads the session. Form tokens belong to the session, or to the browser without one. */
+export async function getPageRequest(input: PageInput): Promise<PageRequest> {
+  const { ctx, request } = input
+  const visitor = await findSessionUser(ctx, senderOf(request))
+  const known = readCookie(ctx, request, 'berth_form', secretPattern)
+  const seed = known ?? newSecret()
+  const owner = visitor?.session?.hash ?? visitor?.person.id
+  const isNew = owner === undefined && known === undefined
+  return {
+    ...input,
+    visitor,
+    user: visitor && (await readHeaderUser(ctx, visitor.person)),
+    token: formToken(ctx, owner ?? `guest ${seed}`),
+    cookie: isNew
+      ? `${cookieName(ctx, 'berth_form')}=${seed}; Path=/; HttpOnly; SameSite=Strict${secureAttribute(ctx)}`
+      : undefined,
+  }
+}
+
+/** Reads the session of a page that anyone can open; undefined without one. */
+export async function findUser(input: PageInput): Promise<UserRequest | undefined> {
+  if (!mayBeSignedIn(input.request, getRequestContext(input.request))) return undefined
+  const req = await getPageRequest(input)
+  return req.visitor && { ...req, visitor: req.visitor }
+}
+
+export const secureAttribute = ({ urls }: AppContext): string =>
+  urls.app.startsWith('https:') ? '; Secure' : ''
+
+export const withNext = (path: string, next: string): string =>
+  `${path}?next=${encodeURIComponent(next)}`
+
+const nextPattern =
+  /^\/(account|agents|wallet|claim|welcome|studio|console|new|notifications|collections|explore(?=\/))(\/@?[\w-]{1,64}){0,2}(\?[!-~]{0,500})?$/
+
+/** Returns the path to open after sign-in. Only some pages are allowed: no open redirect. */
+export const safeNextPath = (text: string | null | undefined): string =>
+  text && nextPattern.test(text) ? text : '/agents'
+
+/** Returns the path to open after sign-up: the page to make an app unless another was requested. */
+export const nextAfterSignUp = (text: string): string =>
+  safeNextPath(text) === safeNextPath(undefined) ? '/new' : safeNextPath(text)
+
+/**
+ * Redirects with 303, so that the browser continues with GET. GET on the path of a form's action
+ * redirects to the page of the form: after an error, the browser shows the path of the action.
+ */
+export function redirectTo(path: string, cookies: Cookies = []): Response {
+  const headers = new Headers({ location: path, 'cache-control': 'no-store' })
+  for (const cookie of [cookies].flat()) headers.append('set-cookie', cookie)
+  return new Response(null, { status: 303, headers })
+}
+
+/** `Set-Cookie` headers. */
+type Cookies = string | string[]
+
+/** Renders a page that no cache stores and no search engine indexes. */
+export function privatePage(
+  req: PageRequest,
+  page: Page,
+  cookies: Cookies | undefined = req.cookie,
+): Response {
+  const sandbox = page.frames === true ? sandboxHeaders(req.layout, req.request) : {}
+  const headers = { ...page.headers, ...sandbox, 'cache-control': 'no-store' }
+  const scripts = [...(page.scripts ?? []), 'submit-guard.js' as const]
+  const shown = { section: '/account' as const, ...page, scripts, headers }
+  const response = pageResponse(req.layout, shown, req.user)
+  for (const cookie of [cookies ?? []].flat()) response.headers.append('set-cookie', cookie)
+  return response
+}
+
+/** Identifies the client for sign-in limits and the list of sessions. */
+export const clientOf = ({ ctx, request, visitor }: PageRequest): SignInClient => ({
+  address: clientAddressGroup(request),
+  prefix: clientAddressPrefix(request),
+  devices: readCookie(ctx, request, deviceCookie, devicesPattern) ?? '',
+  browser: request.headers.get('user-agent') ?? '',
+  before: visitor?.session,
+})
+
+export const sessionCookie = ({ ctx }: PageRequest, secret: string): string =>
+  setCookie(ctx, secret, sessionMs / 1_000)
+
+const deviceCookie = 'berth_devices'
+
+/** Returns the cookies of a new session: that of the session, and that of the device. */
+export const signInCookies = (
+  req: PageRequest,
+  { secret, device }: { secret: string; device: string },
+): string[] => [
+  sessionCookie(req, secret),
+  `${cookieName(req.ctx, deviceCookie)}=${device}; Path=/; HttpOnly; SameSite=Strict` +
+    `${secureAttribute(req.ctx)}; Max-Age=${deviceMs / 1_000}`,
+]
+
+export const clearedSessionCookie = ({ ctx, request }: PageRequest): string | undefined =>
+  readSessionCookie(ctx, request) === undefined ? undefined : setCookie(ctx, '')
+
+/** Runs `work`. An expected error renders `page` with its message instead. */
+export async function withErrorPage(
+  req: PageRequest,
+  work: () => Promise<Response>,
+  page: (message: string) => Page | Promise<Page>,
+): Promise<Response> {
+  try {
+    return await work()
+  } catch (error) {
+    noteError(req.ctx, getRequestContext(req.request), error)
+    const expected = describeError(error)
+    if (!expected) throw error
+    const { message, ...init } = expected
+    return privatePage(req, { ...(await page(message)), ...init })
+  }
+}
+
+const staleFormMessage = ({ visitor }: PageRequest): string =>
+  visitor
+    ? 'You signed in after this page was opened. Nothing was changed. Check the form and submit it again.'
+    : 'This page expired, or your browser blocks cookies. Nothing was changed. Submit the form again.'
+
+export interface FormOptions {
+  bytesMax?: number
+  /** Returns a path to redirect to when the token is stale and the form is no longer needed. */
+  staleRedirect?: (form: Form) => string | undefined
+}
+
+/**
+ * Checks the origin and the token of a form and runs `work`. On an error or a stale token, `page`
+ * renders the form again with the message and the typed values. Throws `cross_site`,
+ * `bad_request`, `too_large`.
+ */
+export async function handleForm<R extends PageRequest>(
+  req: R,
+  work: (req: R, form: Form) => Promise<Response>,
+  page: (req: R, message: string, form: Form) => Page | Promise<Page>,
+  { bytesMax = formBytesMax, staleRedirect }: FormOptions = {},
+): Promise<Response> {
+  checkSite(req.ctx, req.request)
+  const form = await readForm(req.request, bytesMax)
+  if (sha256(form.text('token')) === sha256(req.token)) {
+    return withErrorPage(
+      req,
+      () => work(req, form),
+      (message) => page(req, message, form),
+    )
+  }
+  const path = staleRedirect?.(form)
+  if (path !== undefined) return redirectTo(path)
+  return privatePage(req, { ...(await page(req, staleFormMessage(req), form)), status: 403 })
+}
+
+/**
+ * Redirects to sign-in and then back to the page, or to the page of the form. A CSV download leads
+ * to the page that links to it: a download would leave the browser on the sign-in form.
+ */
+function redirectToSignIn({ request: { method, url, headers } }: PageInput): Response {
+  const page = URL.parse(method === 'POST' ? (headers.get('referer') ?? url) : url)
+  const path = page?.pathname.replace(/\.csv$/, '')
+  return redirectTo(withNext('/sign-in', safeNextPath(page && `${path}${page.search}`)))
+}
+
+/** Runs `work` for a signed-in person and redirects everyone else to sign-in. */
+export async function requireUser(
+  input: PageInput,
+  work: (req: UserRequest) => Promise<Response>,
+): Promise<Response> {
+  const req = await findUser(input)
+  return req ? work(req) : redirectToSignIn(input)
+}
+
+/** Checks whether the session of a request that streams still exists. */
+export async function isStillSignedIn({ ctx, request }: UserRequest): Promise<boolean> {
+  const secret = readSessionCookie(ctx, request)
+  // Without a cookie, a trusted proxy signed the person in.
+  return secret === undefined || (await findSession(ctx, secret)) !== undefined
+}
+
+/** Renders a page for a signed-in person. */
+export const userPage = (
+  input: PageInput,
+  page: (req: UserRequest) => Promise<Page>,
+): Promise<Response> => requireUser(input, async (req) => privatePage(req, await page(req)))
+
+/** Handles a form of a signed-in person. */
+export const userForm = (
+  input: PageInput,
+  work: (req: UserRequest, form: Form) => Promise<Response>,
+  page: (req: UserRequest, message: string, form: Form) => Page | Promise<Page>,
+  options?: FormOptions,
+): Promise<Response> => requireUser(input, (req) => handleForm(req, work, page, options))

@@ -1,0 +1,121 @@
+import * as assets from '../../apps/assets/assets.ts'
+import { presentAssetList } from '../../apps/assets/present.ts'
+import type { AssetBody, AssetList } from '../../apps/assets/schemas.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import type { AppContext } from '../../server/context.ts'
+import { section } from '../components.ts'
+import { confirmDialog } from '../confirm-dialog.ts'
+import { formatBytes } from '../format.ts'
+import { button, form, hiddenField, inputField } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { emptyState } from '../lists.ts'
+import { dropForm } from './images.ts'
+import { type Studio, studioPage, studioPath } from './studio.ts'
+
+/** Renders the files of the latest version and the missing assets. Throws `assets_off`. */
+export async function assetsPage(studio: Studio): Promise<Page> {
+  const { agent, req } = studio
+  const { ctx } = req
+  const app = await assets.getAppWithAssets(ctx, agent, studio.app.id)
+  const rows = await assets.listAssets(ctx, app.id, app.version)
+  const list = presentAssetList(ctx, app, rows, await assets.listMissing(ctx, app, rows))
+  const { used, limits } = list
+  const main = html`${
+    rows.length === 0
+      ? emptyState(
+          'No files yet',
+          'Upload images, audio and JSON files that the page loads by name.',
+        )
+      : html`<ul class="files">
+            ${list.assets.map((asset) => assetItem(studio, asset))}
+          </ul>
+          <p class="small below">
+            ${used.files} of ${limits.files} files, ${formatBytes(used.bytes)} of
+            ${formatBytes(limits.appBytes)}. Older versions keep their files.
+          </p>`
+  }
+  ${pendingAssets(list.waiting)} ${app.version > 0 && uploadForm(studio)}`
+  return { ...studioPage(studio, 'assets', main), scripts: ['file-drop.js'] }
+}
+
+/** Shortens a preview URL to a path, so that it loads from the host that served the page. */
+const previewPath = ({ urls }: AppContext, url: string): string =>
+  url.startsWith(`${urls.app}/`) ? url.slice(urls.app.length) : url
+
+const dimensions = ({ width, height, seconds }: AssetBody): string =>
+  (width === undefined ? '' : `\u00A0· ${width}\u00A0×\u00A0${height}`) +
+  (seconds === undefined ? '' : ` · ${seconds.toFixed(1)} s`)
+
+function assetItem(studio: Studio, asset: AssetBody): Html {
+  const { req } = studio
+  const { name, kind, type, bytes, what } = asset
+  const remove = html`${hiddenField('name', name)}${confirmDialog({
+    label: 'Delete',
+    target: name,
+    question: `Delete ${name}?`,
+    consequence: 'The latest version loses this file. Older versions keep it.',
+  })}`
+  return html`<li>
+    ${assetPreview(asset, previewPath(req.ctx, asset.url))}
+    <h2>${name}</h2>
+    <p class="small">${kind} · ${type} · ${formatBytes(bytes)}${dimensions(asset)}</p>
+    ${what !== undefined && html`<p class="small"><bdi>${what}</bdi></p>`}
+    ${form(req.token, studioPath(studio, 'remove'), remove, 'act')}
+  </li>`
+}
+
+function assetPreview({ name, type, width, height }: AssetBody, url: string): Html {
+  if (type.startsWith('image/')) {
+    return html`<a class="preview" href="${url}"
+      ><img src="${url}" alt="${name}" width="${width ?? 1}" height="${height ?? 1}" loading="lazy"
+    /></a>`
+  }
+  return type.startsWith('audio/')
+    ? html`<div class="preview">
+        <audio controls preload="metadata" src="${url}" aria-label="${name}"></audio>
+      </div>`
+    : html`<p class="preview"><a href="${url}">Preview</a></p>`
+}
+
+function pendingAssets(pending: AssetList['waiting']): Part {
+  return (
+    pending.length > 0 &&
+    section(
+      'Missing assets',
+      html`<ul class="rows">
+          ${pending.map(
+            ({ name, kind, what }) =>
+              html`<li>
+                <strong>${name}</strong> <span class="small">${kind}</span><br /><bdi>${what}</bdi>
+              </li>`,
+          )}
+        </ul>
+        <p class="small below">
+          The page expects these files. Upload files with these names, or have the agent generate
+          them.
+        </p>`,
+    )
+  )
+}
+
+const uploadForm = (studio: Studio): Html => {
+  const { submitted } = studio
+  const value = submitted?.has('file') ? submitted.text('name') : undefined
+  const name = inputField({
+    label: 'Name (optional)',
+    name: 'name',
+    max: 64,
+    hint: 'For example ship.png. Leave it empty to use the name of the file.',
+    value,
+    isOptional: true,
+  })
+  const chosen = html`<label class="field"
+    ><span>File</span
+    ><span class="hint"
+      >PNG, JPEG, WebP, GIF, MP3, Ogg, WAV or JSON, at most 4 MB.
+      <span class="with-script">Drop it here.</span></span
+    ><input type="file" name="file" required
+  /></label>`
+  const fields = html`${name}${chosen}${button('Upload')}`
+  return section('Upload file', dropForm(studio.req.token, studioPath(studio, 'upload'), fields))
+}

@@ -1,0 +1,143 @@
+import * as apps from '../../apps/apps.ts'
+import { type BuildRecord, listBuilds } from '../../apps/builds/build-list.ts'
+import { quoteBuild } from '../../apps/builds/builds.ts'
+import { readPage } from '../../apps/page-content.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { newId } from '../../kernel/ids.ts'
+import { toCredits } from '../../kernel/money.ts'
+import { second } from '../../kernel/time.ts'
+import { requireAppKind } from '../../people/kinds.ts'
+import { formatAmount } from '../format.ts'
+import { button, form, hiddenField } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { priceNote, promptField } from '../new/prompt-box.ts'
+import { appPreview } from './preview.ts'
+import { type Studio, studioPage, studioPath } from './studio.ts'
+
+/** The newest builds of the conversation. */
+const buildsShown = 20
+/** The interval of reloads without scripts, in seconds. */
+const reloadSeconds = 3
+
+const steps = {
+  planning: 'Plan the app',
+  writing: 'Write the page',
+  checking: 'Check it in a browser',
+  assets: 'Make images and sounds',
+  publishing: 'Publish the version',
+} as const
+
+/** Renders the conversation of an app's builds beside its preview. */
+export async function buildPage(studio: Studio): Promise<Page> {
+  const { app, agent, req } = studio
+  const builds = (await listBuilds(req.ctx, agent, app.id, buildsShown)).toReversed()
+  const isBuilding = builds.some(({ job }) => job.ended === null)
+  const main = html`<div class="workbench">
+    <section class="conversation" aria-label="Conversation">
+      ${
+        builds.length > 0
+          ? html`<ol class="turns">
+              ${builds.map((build) => buildTurn(studio, build))}
+            </ol>`
+          : html`<p class="small">Describe a change, and a model edits the page.</p>`
+      }
+      ${!isBuilding && (await changeForm(studio))}
+    </section>
+    <div class="result">${result(studio)}</div>
+  </div>`
+  return {
+    ...studioPage(studio, 'build', main),
+    scripts: ['app-preview.js', 'build-steps.js'],
+    frames: true,
+    ...(isBuilding && { reloadSeconds }),
+  }
+}
+
+const buildTurn = (studio: Studio, build: BuildRecord): Html =>
+  html`<li>
+    <p class="prompt"><bdi>${build.input.prompt}</bdi></p>
+    ${build.job.ended === null ? progress(studio, build) : outcome(build)}
+  </li>`
+
+/** The steps of a running build; its script follows them. */
+function progress(studio: Studio, { job }: BuildRecord): Html {
+  const { ctx, token } = studio.req
+  const names = Object.keys(steps)
+  const at = names.indexOf(job.step ?? '')
+  const elapsed = Math.max(0, Math.floor((ctx.clock.now() - job.created) / second))
+  return html`<build-steps
+      class="build-steps"
+      data-events="${studioPath(studio, 'build')}/events"
+      data-seconds="${elapsed}"
+    >
+      <p class="small">
+        <span role="status">${job.step === null ? 'Waiting for a place …' : 'Building …'}</span>
+        <time></time> · at most ${formatAmount(toCredits(job.price), 'credit')}
+      </p>
+      <ol>
+        ${Object.entries(steps).map(
+          ([name, label], index) =>
+            html`<li
+              data-step="${name}"
+              ${index < at && html` class="done"`}
+              ${index === at && html` aria-current="step"`}
+            >
+              ${label}
+            </li>`,
+        )}
+      </ol>
+    </build-steps>
+    ${form(token, studioPath(studio, 'cancel'), html`${hiddenField('job', job.id)}${button('Cancel', 'quiet slim')}`, 'act')}`
+}
+
+function outcome({ job: { state, result: made, charged, error } }: BuildRecord): Html {
+  if (state === 'done') {
+    return html`<p class="small">
+      Version ${Number(made?.['version'] ?? 0)} · ${formatAmount(toCredits(charged), 'credit')}
+    </p>`
+  }
+  return state === 'cancelled'
+    ? html`<p class="small">Canceled. Nothing was charged.</p>`
+    : html`<p class="alert">
+        <bdi>${error?.error ?? 'The build failed. Nothing was charged.'}</bdi>
+      </p>`
+}
+
+/** The field for the next change, with its maximum price. */
+async function changeForm(studio: Studio): Promise<Part> {
+  const { app, req, submitted, message } = studio
+  const { html: page } = await readHtml(studio)
+  const prompt = submitted?.has('prompt') ? submitted.text('prompt') : undefined
+  const price = quoteBuild(req.ctx, requireAppKind(app), { prompt, page })
+  if (price === undefined) return undefined
+  const error = prompt === undefined ? undefined : message
+  const field = promptField({
+    value: prompt,
+    label: 'Change something',
+    placeholder: 'Change something: make it blue, faster, call it …',
+    error,
+  })
+  const send = html`${hiddenField('max', price)}${hiddenField('ref', newId())}${button('Change it')}`
+  const fields = html`${field}
+    <div class="prompt-send">${priceNote(price)}${send}</div>`
+  return form(req.token, studioPath(studio, 'change'), fields, 'prompt-box')
+}
+
+/** Reads the latest page of a built app. */
+export async function readHtml({ app, req: { ctx } }: Studio): Promise<{ html: string }> {
+  const page = await readPage(ctx, await apps.getVersion(ctx, app.id, app.version))
+  return { html: new TextDecoder().decode(page.identity) }
+}
+
+function result(studio: Studio): Part {
+  const { app, req } = studio
+  if (app.version === 0) {
+    return html`<div class="empty"><p>The app appears here when it is built.</p></div>`
+  }
+  const at = `/a/${app.id}/versions/${app.version}`
+  const publish = html`${hiddenField('store', 'yes')}${button('Publish on Explore')}`
+  return html`${appPreview(req.ctx, { title: app.title, at }, html`<a href="${at}">Open version ${app.version}</a>`)}
+    <div class="actions">
+      ${app.listed === 'off' && form(req.token, studioPath(studio, 'explore'), publish, 'act')}
+    </div>`
+}

@@ -1,0 +1,53 @@
+import { html } from '../../kernel/html.ts'
+import { newId } from '../../kernel/ids.ts'
+import { htmlBytesMax } from '../../kernel/limits.ts'
+import { button, form, hiddenField } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { emptyState } from '../lists.ts'
+import { readHtml } from './build.ts'
+import { appPreview } from './preview.ts'
+import { noteField, type Studio, studioPage, studioPath } from './studio.ts'
+
+/** Renders the page of the latest version in an editor beside its preview. */
+export async function codePage(studio: Studio): Promise<Page> {
+  const { app, req, submitted } = studio
+  if (app.version === 0) {
+    const empty = emptyState('No page yet', 'The page appears when the build succeeds.')
+    return studioPage(studio, 'code', empty)
+  }
+  const edited = submitted?.has('html') ? submitted : undefined
+  const text = edited?.text('html') ?? (await readHtml(studio)).html
+  const fields = html`<code-editor
+      ><label class="field"
+        ><span>Page</span
+        ><textarea
+          name="html"
+          rows="24"
+          wrap="off"
+          spellcheck="false"
+          autocapitalize="none"
+          autocomplete="off"
+          required
+          maxlength="${htmlBytesMax}"
+        >
+${text}</textarea>
+      </label></code-editor
+    >
+    <div class="publish-line">
+      ${noteField(edited?.text('note'))}${hiddenField('ref', newId())}${button(`Publish version ${app.version + 1}`)}
+    </div>`
+  const at = `/a/${app.id}/versions/${app.version}`
+  const main = html`<div class="workbench code">
+    <section aria-label="Editor">
+      ${form(req.token, studioPath(studio, 'page'), fields, 'code-form', 'multipart/form-data')}
+    </section>
+    <div class="result">
+      ${appPreview(req.ctx, { title: app.title, at }, html`<a href="${at}">Open version ${app.version}</a>`)}
+    </div>
+  </div>`
+  return {
+    ...studioPage(studio, 'code', main),
+    scripts: ['app-preview.js', 'code-editor.js'],
+    frames: true,
+  }
+}

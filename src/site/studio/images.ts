@@ -1,0 +1,106 @@
+import { deleteCover, putCover } from '../../apps/covers/covers.ts'
+import { screenshotsMax } from '../../apps/covers/limits.ts'
+import { presentCover } from '../../apps/covers/present-cover.ts'
+import { deleteScreenshot, listScreenshots, putScreenshot } from '../../apps/covers/screenshots.ts'
+import { iconUrl } from '../../apps/present.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { iconBytesMax } from '../../kernel/limits.ts'
+import { button, type Form, form, hiddenField, rejectForm } from '../forms.ts'
+import { imagePath, itemCover } from '../tiles.ts'
+import { type Studio, studioPath } from './studio.ts'
+
+/** A multipart form that takes a dropped file. */
+export const dropForm = (token: string, action: string, fields: Part): Html =>
+  html`<file-drop>${form(token, action, fields, 'form', 'multipart/form-data')}</file-drop>`
+
+export const imageField = (label: string): Part =>
+  html`<label class="field"
+    ><span>${label}</span
+    ><input type="file" name="file" accept="image/png,image/jpeg,image/webp" required
+  /></label>`
+
+/** The forms of the cover and the screenshots of an app. */
+export async function renderImageForms(studio: Studio): Promise<Part> {
+  const { app, req } = studio
+  const { ctx, token } = req
+  const [cover, icon] = [presentCover(ctx, app), iconUrl(ctx, app)]
+  const send = (name: string, fields: Part): Part =>
+    form(token, studioPath(studio, name), fields, 'form', 'multipart/form-data')
+  const drop = (name: string, fields: Part): Part =>
+    dropForm(token, studioPath(studio, name), fields)
+  const reset = html`${hiddenField('reset', 'yes')}${button('Use a captured cover', 'quiet slim')}`
+  const all = await listScreenshots(ctx, app.id)
+  const taken = new Set(all.map(({ position }) => position))
+  const free = Array.from({ length: screenshotsMax }, (_, at) => at + 1).find(
+    (position) => !taken.has(position),
+  )
+  const screenshots = all.map(
+    ({ position, small }) =>
+      html`<li>
+        <img
+          src="${imagePath(ctx, small)}"
+          alt="Screenshot ${position}"
+          width="480"
+          height="300"
+          loading="lazy"
+        />
+        ${send('screenshot', html`${hiddenField('position', position)}${hiddenField('remove', 'yes')}${button(html`Remove<span class="visually-hidden"> screenshot ${position}</span>`, 'quiet slim danger')}`)}
+      </li>`,
+  )
+  return html`<section class="pictures">
+    <h2>Cover and screenshots</h2>
+    <div class="cover-preview">${itemCover(ctx, { ...app, icon, cover })}</div>
+    <p class="small">
+      ${app.coverGiven ? 'You uploaded this cover.' : 'The cover is captured from each version while it is played for two seconds.'}
+      PNG, JPEG or WebP, cropped to 16:10.
+    </p>
+    ${drop('cover', html`${imageField('Cover')}${button('Upload cover', 'quiet')}`)}
+    ${app.coverGiven && send('cover', reset)}
+    ${
+      screenshots.length > 0 &&
+      html`<ul class="screenshots">
+        ${screenshots}
+      </ul>`
+    }
+    ${
+      free !== undefined &&
+      drop(
+        'screenshot',
+        html`${hiddenField('position', free)}${imageField(`Screenshot ${free} of ${screenshotsMax}`)}${button('Upload screenshot', 'quiet')}`,
+      )
+    }
+  </section>`
+}
+
+/** Reads an uploaded image. Throws `bad_request`, `too_big`. */
+export async function readImage(submitted: Form): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = await (submitted.file('file') ?? rejectForm('Choose an image.')).bytes()
+  if (bytes.length <= iconBytesMax) return bytes
+  throw new ApiError('too_big', { bytes: bytes.length, max: iconBytesMax })
+}
+
+/** Uploads a cover, or returns to captured ones. */
+export async function changeCover({ req, agent, app }: Studio, submitted: Form): Promise<string> {
+  if (submitted.has('reset')) {
+    await deleteCover(req.ctx, agent, app.id)
+    return 'Removed. The app shows a cover that is captured from it.'
+  }
+  await putCover(req.ctx, agent, app.id, await readImage(submitted))
+  return 'The cover is live.'
+}
+
+/** Uploads or removes a screenshot. */
+export async function changeScreenshot(
+  { req, agent, app }: Studio,
+  submitted: Form,
+): Promise<string> {
+  const position = Number(submitted.text('position'))
+  if (!Number.isInteger(position) || position < 1 || position > screenshotsMax) {
+    rejectForm('Reload the page and try again.')
+  }
+  const place = { id: app.id, position }
+  if (submitted.has('remove')) await deleteScreenshot(req.ctx, agent, place)
+  else await putScreenshot(req.ctx, agent, place, await readImage(submitted))
+  return submitted.has('remove') ? 'Screenshot removed.' : 'The screenshot is live.'
+}

@@ -1,0 +1,103 @@
+import { shelfNames } from '../../apps/shelves.ts'
+import { html, type Part } from '../../kernel/html.ts'
+import { descriptionCharsMax, titleCharsMax } from '../../kernel/limits.ts'
+import { isPackKind } from '../../people/kinds.ts'
+import { section } from '../components.ts'
+import { confirmDialog } from '../confirm-dialog.ts'
+import { button, form, inputField, selectField, textArea } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { iconForms } from './icon.ts'
+import { renderImageForms } from './images.ts'
+import { type Studio, studioPage, studioPath } from './studio.ts'
+
+/** Renders the forms for details, Explore, remixes, pictures and deletion. */
+export async function listingPage(studio: Studio): Promise<Page> {
+  const main = html`<div class="columns">
+      ${section('Details', detailsForm(studio))}
+      <div>${section('Explore', exploreForm(studio))} ${section('Remixes', remixForm(studio))}</div>
+    </div>
+    ${!isPackKind(studio.app.kind) && (await renderImageForms(studio))} ${iconForms(studio)}
+    ${section(
+      `Delete ${studio.app.kind}`,
+      html`<p class="small">
+          The link stops working immediately.
+          ${studio.app.version === 0 ? 'The first build is canceled, and nothing is kept.' : 'You can restore it for 30 days.'}
+        </p>
+        ${deleteForm(studio)}`,
+    )}`
+  return { ...studioPage(studio, 'listing', main), scripts: ['file-drop.js'] }
+}
+
+function detailsForm(studio: Studio): Part {
+  const { submitted, app } = studio
+  const typed = submitted?.has('title') ? submitted : undefined
+  const title = typed?.text('title') ?? app.title
+  const description = typed?.text('description') ?? app.description
+  const shelf = typed?.text('shelf') ?? app.shelf
+  const comments = typed?.has('comments') ?? app.comments
+  const fields = html`${inputField({ label: 'Title', name: 'title', value: title, max: titleCharsMax })}${textArea(
+      { label: 'Description', name: 'description', value: description, max: descriptionCharsMax },
+    )}${selectField({ label: 'Shelf', name: 'shelf', value: shelf, options: shelfNames.map((name) => [name, name]) })}<label
+      class="tick"
+      ><input type="checkbox" name="comments" value="yes" ${comments && html` checked`} />Allow
+      comments</label
+    >${button('Save')}`
+  return form(studio.req.token, studioPath(studio, 'details'), fields)
+}
+
+function exploreForm(studio: Studio): Part {
+  const { listed, listedVersion, version } = studio.app
+  const token = studio.req.token
+  const path = studioPath(studio, 'explore')
+  const list = { name: 'store', value: 'yes' }
+  if (listed === 'off') {
+    return html`<p class="small">
+        This ${studio.app.kind} is not listed on Explore. Listing it runs the safety check first.
+      </p>
+      ${form(token, path, button('List on Explore', '', list))}`
+  }
+  const isBehind = listedVersion !== version
+  const status =
+    listed === 'pending'
+      ? 'It returns to Explore when the operator has reviewed the reports.'
+      : `Version ${listedVersion} is listed on Explore.`
+  return html`<p class="small">${status}</p>
+    ${form(token, path, html`${isBehind && button(`List version ${version}`, '', list)}${button('Remove from Explore', 'quiet', { name: 'store', value: 'no' })}`)}`
+}
+
+const remixes = [
+  ['off', 'Remixes off'],
+  ['free', 'Free remixes'],
+  ['price', 'Paid remixes'],
+] as const
+
+function remixForm(studio: Studio): Part {
+  const { submitted, app } = studio
+  const remix = submitted?.text('remix') || app.remix
+  const priceRemix = submitted?.text('priceRemix') || (app.priceRemix ?? '')
+  // An earlier price stays after prices are turned off.
+  const isPriced = studio.req.ctx.config.pricesOn || app.remix === 'price'
+  const options = isPriced ? remixes : remixes.filter(([name]) => name !== 'price')
+  const price = inputField({
+    label: 'Price in credits',
+    name: 'priceRemix',
+    type: 'number',
+    value: priceRemix,
+    hint: 'Applies to paid remixes.',
+    isOptional: true,
+  })
+  const terms = selectField({ label: 'Who can remix', name: 'remix', value: remix, options })
+  const fields = html`${terms}${isPriced && price}${button('Save remix settings', 'quiet')}`
+  return form(studio.req.token, studioPath(studio, 'remix'), fields)
+}
+
+const deleteForm = (studio: Studio): Part =>
+  form(
+    studio.req.token,
+    studioPath(studio, 'delete'),
+    confirmDialog({
+      label: `Delete ${studio.app.kind}`,
+      question: html`Delete <bdi>${studio.app.title}</bdi>?`,
+      consequence: 'Its link stops working immediately.',
+    }),
+  )

@@ -1,0 +1,170 @@
+import { findBuildOfApp } from '../../apps/builds/build-list.ts'
+import { packBytesMax, skillTextBytesMax } from '../../apps/folders/limits.ts'
+import { watch } from '../../apps/jobs/watch.ts'
+import { getOwnedItem } from '../../apps/owners/owned-apps.ts'
+import { zipOf } from '../../apps/versions/export.ts'
+import { ApiError, isApiError } from '../../kernel/errors.ts'
+import {
+  assetBytesMax,
+  buildPromptCharsMax,
+  formBytesMax,
+  htmlBytesMax,
+  iconBytesMax,
+} from '../../kernel/limits.ts'
+import { lookUp } from '../../kernel/schema.ts'
+import { listAllOwnedAgents } from '../../people/agents/listing.ts'
+import { suspensionError } from '../../people/agents/suspension.ts'
+import { kinds } from '../../people/kinds.ts'
+import type { AppContext } from '../../server/context.ts'
+import { toResponse } from '../../server/http/routes.ts'
+import { suspensionMessage } from '../agents/agent.ts'
+import type { Layout, Page } from '../layout.ts'
+import { packFilesPage } from '../packs/studio-files.ts'
+import {
+  handleForm,
+  isStillSignedIn,
+  pageRoutes,
+  privatePage,
+  redirectTo,
+  requireUser,
+  userPage,
+  type UserRequest,
+} from '../session.ts'
+import { findAction, getAction } from './actions.ts'
+import { removedAppPage } from './appeal.ts'
+import { studioListPage } from './apps.ts'
+import { assetsPage } from './assets.ts'
+import { buildPage } from './build.ts'
+import { changesPage } from './changes.ts'
+import { codePage } from './code.ts'
+import { listingPage } from './listing.ts'
+import { overviewPage } from './overview.ts'
+import { noteCookie, readNote } from './result-note.ts'
+import { safetyPage } from './safety.ts'
+import { isTab, type Studio, studioPath, type Tab, tabPath, tabsOf } from './studio.ts'
+import { versionsPage } from './versions.ts'
+
+type RenderPage = (studio: Studio, query: URLSearchParams) => Page | Promise<Page>
+
+const pages: Record<Tab, RenderPage> = {
+  '': overviewPage,
+  files: packFilesPage,
+  build: buildPage,
+  code: codePage,
+  versions: versionsPage,
+  assets: assetsPage,
+  listing: listingPage,
+  safety: safetyPage,
+}
+
+export const studioRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .get('/studio', ({ input }) => userPage(input, studioListPage))
+    .get('/studio/:id', ({ input, params: { id } }) =>
+      userPage(input, (req) => getPage(req, id, '')),
+    )
+    .get('/studio/:id/build', ({ input, params: { id } }) =>
+      requireUser(input, (req) => showBuild(req, id)),
+    )
+    .get('/studio/:id/build/events', ({ input, params: { id } }) =>
+      requireUser(input, (req) => watchBuild(req, id)),
+    )
+    .get('/studio/:id/export', ({ input, params: { id } }) =>
+      requireUser(input, async ({ visitor }) => {
+        const { app } = await getOwnedItem(ctx, visitor.person, id, kinds)
+        const name = `attachment; filename="${app.id}.zip"`
+        const headers = { 'content-type': 'application/zip', 'content-disposition': name }
+        return new Response(zipOf(ctx, app), { headers })
+      }),
+    )
+    .get('/studio/:id/:name', ({ input, params: { id, name } }) => {
+      const action = findAction(name)
+      return action
+        ? redirectTo(tabPath(id, action.tab))
+        : userPage(input, (req) => getPage(req, id, name))
+    })
+    .post('/studio/:id/:act', ({ input, params: { id, act } }) =>
+      requireUser(input, (req) => runAction(req, id, act)),
+    )
+
+/** Shows the build tab; a first build that failed left no app and opens its prompt again. */
+async function showBuild(req: UserRequest, id: string): Promise<Response> {
+  try {
+    return privatePage(req, await getPage(req, id, 'build'))
+  } catch (error) {
+    if (!isApiError(error, 'not_found')) throw error
+    const build = await findOwnBuild(req, id)
+    if (!build) throw error
+    return redirectTo(`/new?build=${build.job.id}`)
+  }
+}
+
+const findOwnBuild = async ({ ctx, visitor }: UserRequest, id: string) =>
+  findBuildOfApp(ctx, await listAllOwnedAgents(ctx.db.read, visitor.person.id), id)
+
+/** Streams the events of an app's newest build. It may have failed and left no app. */
+async function watchBuild(req: UserRequest, id: string): Promise<Response> {
+  const { ctx, request } = req
+  const build = await findOwnBuild(req, id)
+  if (!build) throw new ApiError('job_not_found')
+  const watched = { job: build.job, mayWatch: () => isStillSignedIn(req) }
+  return toResponse(ctx, request, watch(ctx, watched, request.headers))
+}
+
+/** Notes after a new app was made on another page. */
+const doneNotes = new Map([
+  ['remix', 'This copy is yours. Change it, then list it on Explore under Listing.'],
+  ['publish', 'Published. Share its link, or list it on Explore under Listing.'],
+])
+
+type Feedback = Pick<Studio, 'message' | 'submitted'>
+
+async function getPage(
+  req: UserRequest,
+  id: string,
+  name: string,
+  feedback: Feedback = {},
+): Promise<Page> {
+  const render = name === 'changes' ? changesPage : isTab(name) ? pages[name] : undefined
+  if (!render) throw noPage()
+  const owned = await getOwnedItem(req.ctx, req.visitor.person, id, kinds)
+  const tab = tabsOf(owned.app.kind).find((known) => known === name)
+  if (tab === undefined && name !== 'changes') throw noPage()
+  const left = readNote(req, owned.app.id)
+  const note = left?.note ?? doneNotes.get(req.query.get('done') ?? '')
+  const studio = { ...owned, req, note, message: suspensionMessage(owned.agent), ...feedback }
+  const { closed, takenDown } = owned.app
+  if (closed !== null || takenDown !== null) return removedAppPage(studio)
+  const page = await render(studio, req.query)
+  return left ? { ...page, headers: { ...page.headers, 'set-cookie': left.cookie } } : page
+}
+
+const noPage = () => new ApiError('not_found', { what: 'page', see: 'Use the tabs of the app.' })
+
+/** Bytes of files and pages beside the fields of a form. Characters of a page arrive escaped. */
+const extraBytes: Record<string, number> = {
+  upload: assetBytesMax,
+  change: 9 * buildPromptCharsMax,
+  page: 3 * htmlBytesMax,
+  cover: iconBytesMax,
+  icon: iconBytesMax,
+  screenshot: iconBytesMax,
+  file: packBytesMax + skillTextBytesMax,
+  steps: formBytesMax * 2,
+}
+
+async function runAction(req: UserRequest, id: string, name: string): Promise<Response> {
+  const { tab, work } = getAction(name)
+  const studio = { ...(await getOwnedItem(req.ctx, req.visitor.person, id, kinds)), req }
+  return handleForm(
+    req,
+    async (_, form) => {
+      if (studio.agent.suspended !== null) throw suspensionError(studio.agent)
+      const note = await work(studio, form)
+      const cookies = note ? noteCookie(req, id, note) : []
+      return redirectTo(studioPath(studio, tab), cookies)
+    },
+    (_, message, submitted) => getPage(req, id, tab, { message, submitted }),
+    { bytesMax: formBytesMax + (lookUp(extraBytes, name) ?? 0) },
+  )
+}

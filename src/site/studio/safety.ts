@@ -1,0 +1,90 @@
+import { presentFinding } from '../../apps/present.ts'
+import { getScan } from '../../apps/scans/scans.ts'
+import { getHtml } from '../../apps/versions/versions.ts'
+import { type Html, html } from '../../kernel/html.ts'
+import { endWithStop } from '../../kernel/text.ts'
+import { isPackKind } from '../../people/kinds.ts'
+import { section } from '../components.ts'
+import { renderDateTime } from '../format.ts'
+import { button, form } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { appealForm } from './appeal.ts'
+import type { SourceLine } from './excerpts.ts'
+import { readExcerpts } from './source.ts'
+import { type Studio, studioPage, studioPath } from './studio.ts'
+
+const verdicts = {
+  clean: 'No issues found. The page can be published.',
+  warn: 'Hosting is allowed. Review the warnings below.',
+  block: 'Fix these issues and publish again. The page is not shown until then.',
+}
+
+const severities = { block: 'Blocked', unlist: 'Not listable', warn: 'Warning' }
+
+/** Renders the safety check of the latest version, with the source around each finding. */
+export async function safetyPage(studio: Studio): Promise<Page> {
+  const { app, agent, req } = studio
+  if (app.version === 0) {
+    return studioPage(studio, 'safety', html`<p>No version to check yet.</p>`)
+  }
+  const { verdict, scanned, findings } = await getScan(req.ctx, agent, app.id)
+  const excerpts =
+    findings.length === 0 || isPackKind(app.kind)
+      ? []
+      : await readExcerpts(await getHtml(req.ctx, agent, app.id, app.version), findings)
+  const again = html`${button('Run again', 'quiet')}`
+  const main = html`${section(
+    'Safety check',
+    html`<p>
+        ${verdicts[verdict]}
+        <span class="small">Version ${app.version}, ${renderDateTime(scanned)}</span>
+      </p>
+      <ul class="findings">
+        ${findings.map((one, at) => renderFinding(presentFinding(one), excerpts[at] ?? []))}
+      </ul>
+      ${form(req.token, studioPath(studio, 'rescan'), again)}`,
+  )}
+  ${
+    app.quarantinedAt !== null &&
+    section(
+      'Appeal',
+      html`<p>
+          Quarantined since ${renderDateTime(app.quarantinedAt)}:
+          <bdi>${endWithStop(app.quarantineReason ?? '')}</bdi>
+        </p>
+        ${await appealForm(studio)}`,
+    )
+  }`
+  return studioPage(studio, 'safety', main)
+}
+
+function renderFinding(
+  { code, file, line, help, severity, excerpt }: ReturnType<typeof presentFinding>,
+  lines: SourceLine[],
+): Html {
+  return html`<li>
+    <h3>
+      <code>${code}</code> <span class="badge ${severity}">${severities[severity]}</span>
+      <span class="small">${file} line ${line}</span>
+    </h3>
+    <p>${help}</p>
+    ${lines.length === 0 ? html`<p><code>${excerpt}</code></p>` : sourceLines(line, lines)}
+  </li>`
+}
+
+const sourceLines = (line: number, lines: SourceLine[]): Html =>
+  html`<div class="source" role="region" aria-label="Source at line ${line}" tabindex="0">
+    <table>
+      <tbody>
+        ${lines.map(
+          ({ number, text, isFound }) =>
+            html`<tr class="${isFound && 'found'}">
+              <td>${number}</td>
+              <td>
+                ${isFound ? html`<mark><code>${text}</code></mark>` : html`<code>${text}</code>`}
+              </td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`

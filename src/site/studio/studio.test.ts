@@ -1,0 +1,377 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+
+import { decideAppeal, quarantine, takeDown } from '../../apps/moderation/moderation.ts'
+import { closeWithoutErrors } from '../../testing/fixtures/closed-servers.ts'
+import { fakeCaptures } from '../../testing/fixtures/fake-captures.ts'
+import {
+  alertText,
+  claimAgent,
+  type FormBrowser,
+  hiddenFields,
+  signUp,
+} from '../../testing/fixtures/form-browser.ts'
+import { shownPage } from '../../testing/fixtures/shown-page.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
+
+const page = (word: string): string =>
+  `<!doctype html>\n<title>Boat</title>\n<p>one</p>\n<p>${word}</p>\n`
+
+let h: TestServer
+let ann: TestAgent
+let olga: FormBrowser
+let id = ''
+
+beforeEach(async () => {
+  h = await startTestServer()
+  ann = await h.agent('ann')
+  id = await ann.publish({ html: page('first'), title: 'Boat <b>', store: true })
+  await ann.call('POST', `/apps/${id}/versions`, { html: page('second'), note: 'Faster <i>.' })
+  olga = await signUp(h, 'olga')
+  await claimAgent(olga, ann)
+})
+afterEach(() => closeWithoutErrors(h))
+
+const at = (name = ''): string => `/studio/${id}${name && `/${name}`}`
+const open = (name = ''): Promise<string> => olga.read(at(name))
+const act = (from: string, name: string, values: Record<string, string> = {}) =>
+  olga.fill(at(from), at(name), values)
+/** Runs an action and returns the page that it leads to, with its note. */
+async function after(from: string, name: string, values?: Record<string, string>): Promise<string> {
+  const { status, headers } = await act(from, name, values)
+  expect([status, headers.get('location')]).toEqual([303, at(from)])
+  return open(from)
+}
+const app = async (): Promise<unknown> => (await ann.call('GET', `/apps/${id}`)).body
+
+/** Submits a form with a file, as browsers do. */
+async function upload(name: string, file: Blob, token?: string) {
+  const form = new FormData()
+  form.set('token', token ?? hiddenFields(await open('assets'), at('upload')).token ?? '')
+  form.set('name', name)
+  form.set('file', file, 'file.bin')
+  return olga.send(at('upload'), form)
+}
+
+const png = Uint8Array.fromBase64(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+)
+/** A hundred samples of silence (RIFF WAVE, 8 bits, 8 kHz). */
+const wav = Buffer.concat([
+  Buffer.from('RIFF\x88\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0', 'latin1'),
+  Buffer.from('\x40\x1f\0\0\x01\0\x08\0data\x64\0\0\0', 'latin1'),
+  Buffer.alloc(100, 128),
+])
+
+const names = ['', 'versions', 'changes', 'assets', 'listing', 'safety']
+
+describe('access', () => {
+  test('hides apps of other people and redirects to sign-in', async () => {
+    const cy = await signUp(h, 'cyrus')
+    const unknown = await cy.read('/studio/AAAAAAAAAAAA')
+    for (const name of names) {
+      const response = await cy.open(at(name))
+      expect([name, response.status, String(response.body)]).toEqual([name, 404, unknown])
+      const guest = await h.request('GET', at(name))
+      const next = `/sign-in?next=${encodeURIComponent(at(name))}`
+      expect([guest.status, guest.headers.get('location')]).toEqual([303, next])
+    }
+    const token = hiddenFields(await cy.read('/agents'), '/claim').token ?? ''
+    const before = await h.snapshot()
+    for (const name of ['restore', 'details', 'delete', 'rescan', 'appeal', 'remove', 'undelete']) {
+      const response = await cy.send(at(name), { token, version: '1', text: 'x' })
+      expect([name, response.status]).toEqual([name, 404])
+    }
+    expect(await h.snapshot()).toEqual(before)
+  })
+
+  test('cross_site: requires the token, the origin and POST', async () => {
+    const { token = '' } = hiddenFields(await open('versions'), at('restore'))
+    const before = await h.snapshot()
+    const tries = [
+      await olga.send(at('restore'), { version: '1' }),
+      await olga.send(at('restore'), { version: '1', token }, { origin: 'https://evil.example' }),
+      await olga.send(at('delete'), { token: 'x' }),
+      await upload('a.json', new Blob(['1']), 'x'),
+    ]
+    expect(tries.map(({ status }) => status)).toEqual([403, 403, 403, 403])
+    expect((await olga.open(at('restore'))).headers.get('location')).toBe(at('versions'))
+    expect((await olga.send(at('nothing'), { token })).status).toBe(404)
+    expect((await olga.open(at('nothing'))).status).toBe(404)
+    expect(await h.snapshot()).toEqual(before)
+  })
+
+  test('has no studio for closed agents and is read-only for suspended ones', async () => {
+    const { suspendAgent: suspend } = await import('../../people/agents/suspension.ts')
+    await h.ctx.db.tx((db) => suspend(h.ctx, db, 'ann', 'spam'))
+    const rejected = await act('listing', 'explore', { store: 'no' })
+    expect([rejected.status, alertText(rejected)]).toEqual([
+      403,
+      expect.stringContaining('suspended'),
+    ])
+    await h.ctx.db.tx((db) => suspend(h.ctx, db, 'ann', null))
+    h.ctx.keys.forget()
+    expect((await ann.call('DELETE', '/me')).status).toBe(200)
+    for (const name of names) expect((await olga.open(at(name))).status).toBe(404)
+  })
+})
+
+describe('versions', () => {
+  test('lists, compares and restores versions', async () => {
+    const list = await open('versions')
+    expect(list).toContain('4 May 2026, 12:00 UTC')
+    expect(list).toContain('1 KB')
+    expect(list).toContain('Faster &lt;i&gt;.')
+    expect(list).toContain(`href="/a/${id}/versions/1"`)
+    const changes = await open('changes')
+    expect(changes).toContain('Version 1 to version 2')
+    expect(changes).toContain('1 line added, 1 line removed.')
+    expect(changes).toMatch(/class="removed"[^]*?Removed[^]*?&lt;p&gt;first&lt;\/p&gt;/)
+    expect(changes).toMatch(/class="added"[^]*?Added[^]*?&lt;p&gt;second&lt;\/p&gt;/)
+    expect(await open('changes?from=1&to=1')).toContain('No changes.')
+    for (const query of ['from=0', 'to=x', 'from=1&to=1.5', 'to=9999']) {
+      expect([query, (await olga.open(at(`changes?${query}`))).status]).toEqual([query, 400])
+    }
+    expect((await olga.open(at('changes?to=3'))).status).toBe(404)
+    const done = await act('versions', 'restore', { version: '1' })
+    expect([done.status, done.headers.get('location')]).toEqual([303, at('versions')])
+    expect(await open('versions')).toContain('Version 1 again.')
+    expect((await ann.call('GET', `/apps/${id}/html`)).body).toBe(page('first'))
+    for (const version of ['9', '', 'x', '-1', '1.5', '1e999']) {
+      expect((await act('versions', 'restore', { version })).status).toBe(404)
+    }
+  })
+
+  test('shows the cover of each version to its owner only', async () => {
+    const capture = fakeCaptures(h)
+    expect(await capture()).toEqual([page('second'), page('first')])
+    const covers = async (): Promise<string[]> => {
+      const found = (await open('versions')).matchAll(/<img\s+src="(\/covers\/[^"]+)"/g)
+      return [...found].map(([, path = '']) => path)
+    }
+    const [second = '', first = '', ...more] = await covers()
+    expect([second, first, more]).toEqual([
+      expect.stringContaining(`/covers/${id}/2-`),
+      expect.stringContaining(`/covers/${id}/1-`),
+      [],
+    ])
+    const image = await olga.open(first)
+    expect([image.status, image.headers.get('content-type')]).toEqual([200, 'image/webp'])
+    expect(image.headers.get('cache-control')).toBe('private, max-age=31536000, immutable')
+    const cy = await signUp(h, 'cyrus')
+    for (const path of [first, second]) {
+      expect([(await cy.open(path)).status, (await h.request('GET', path)).status]).toEqual([
+        404, 404,
+      ])
+    }
+    expect((await olga.open(first.replace('/1-', '/2-'))).status).toBe(404)
+
+    await act('versions', 'restore', { version: '1' })
+    expect((await covers())[0]).toBe(first.replace('/1-', '/3-'))
+    await ann.call('POST', `/apps/${id}/versions`, { html: page('fourth') })
+    expect(await covers()).toHaveLength(3)
+    const shown = shownPage(await open('versions'))
+    expect(shown.text).toMatch(/Version 4.*?Live.*?\bnow\b/)
+    expect(shown.allByText('now')[0]?.attribute('datetime')).toStartWith('2026-05-')
+    await ann.call('DELETE', `/apps/${id}`)
+    expect((await olga.open(first)).status).toBe(404)
+  })
+
+  test('pages older versions', async () => {
+    for (let more = 0; more < 30; more += 1) {
+      h.clock.advance(3_600_000)
+      await ann.call('POST', `/apps/${id}/versions`, { html: page(`more ${more}`) })
+    }
+    const list = await open('versions')
+    expect(list).not.toContain('Version 2<')
+    expect(shownPage(list).allByText('yesterday')[0]?.attribute('title')).toBe(
+      '4 May 2026, 18:00 UTC',
+    )
+    const next = /rel="next" href="([^"]+)"/.exec(list)?.[1] ?? ''
+    expect(await olga.read(next)).toContain(`href="/a/${id}/versions/1"`)
+    expect((await olga.open(at('versions?cursor=odd'))).status).toBe(400)
+  })
+})
+
+describe('assets', () => {
+  const asks = JSON.stringify([{ name: 'bell.ogg', kind: 'sound', what: 'A <bell>' }])
+
+  test('previews, uploads and deletes assets and lists missing ones', async () => {
+    const html = `${page('third')}<script type="application/json" data-assets>${asks}</script>`
+    await ann.call('POST', `/apps/${id}/versions`, { html })
+    await ann.call('PUT', `/apps/${id}/assets/ship.png`, png)
+    await ann.call('PUT', `/apps/${id}/assets/ding.wav`, wav)
+    const list = await open('assets')
+    expect(list).toContain('A &lt;bell&gt;')
+    const [, image = ''] = /<img src="([^"]+)"/.exec(list) ?? []
+    const [, sound = ''] = /<audio [^>]*src="([^"]+)"/.exec(list) ?? []
+    for (const [path, type] of [
+      [image, 'image/png'],
+      [sound, 'audio/wav'],
+    ] as const) {
+      const preview = await h.request('GET', path.replaceAll('&amp;', '&'))
+      expect([preview.status, preview.headers.get('content-type')]).toEqual([200, type])
+    }
+    expect((await upload('lamp.json', new Blob(['{"lit":true}']))).status).toBe(303)
+    const lamp = await ann.call('GET', `/apps/${id}/assets/lamp.json`)
+    expect(lamp.body).toEqual({ lit: true })
+    const gone = await act('assets', 'remove', { name: 'lamp.json' })
+    expect([gone.status, gone.headers.get('location')]).toEqual([303, at('assets')])
+    expect((await ann.call('GET', `/apps/${id}/assets/lamp.json`)).status).toBe(404)
+  })
+
+  test('bad_asset, bad_request, too_large: rejects invalid uploads', async () => {
+    const before = await h.snapshot()
+    const unfit = await upload('x.png', new Blob(['<script>alert(1)</script>']))
+    expect([unfit.status, alertText(unfit)]).toEqual([422, expect.any(String)])
+    expect((await upload('../x.json', new Blob(['1']))).status).toBe(400)
+    expect((await upload('x.json', new Blob([]))).status).toBe(400)
+    expect((await upload('x.json', new Blob([new Uint8Array(4 * 1_048_576 + 1)]))).status).toBe(413)
+    expect((await upload('x.json', new Blob([new Uint8Array(5 * 1_048_576)]))).status).toBe(413)
+    const { token = '' } = hiddenFields(await open('assets'), at('upload'))
+    expect((await olga.send(at('remove'), { token, name: 'none.png' })).status).toBe(404)
+    const odd = { 'content-type': 'multipart/form-data; boundary=x' }
+    expect((await olga.send(at('upload'), `token=${token}`, odd)).status).toBe(400)
+    expect(await h.snapshot()).toEqual(before)
+  })
+})
+
+describe('listing', () => {
+  test('changes details, listing and price and shows the result', async () => {
+    const details = { title: 'Ship', description: 'Two\r\nlines', shelf: 'art' }
+    const saved = await after('listing', 'details', details)
+    expect(saved).toContain('role="status">Saved. It stays on Explore.')
+    expect(await open('listing')).not.toContain('role="status">Saved.')
+    const update = { ...details, description: 'Two\nlines', comments: false, listed: 'on' }
+    expect(await app()).toMatchObject({ app: update })
+    const off = await after('listing', 'explore', { store: 'no' })
+    expect(off).toContain('It is now off Explore. Its link works.')
+    const on = await after('listing', 'explore', { store: 'yes' })
+    expect(on).toContain('It is now on Explore.')
+    const priced = await after('listing', 'remix', { remix: 'price', priceRemix: '40' })
+    expect(priced).toContain('A remix costs 40 credits now.')
+    await act('listing', 'remix', { remix: 'free', priceRemix: '40' })
+    expect(await app()).toMatchObject({ app: { remix: 'free', priceRemix: null } })
+  })
+
+  test('bad_request, not_listable: shows the form with the error', async () => {
+    const details = { title: 'Ship', description: '', shelf: 'art' }
+    for (const bad of [{ title: '' }, { title: 'x'.repeat(81) }, { shelf: 'none' }]) {
+      expect((await act('listing', 'details', { ...details, ...bad })).status).toBe(400)
+    }
+    for (const remix of [
+      { remix: 'price' },
+      { remix: 'x' },
+      { remix: 'price', priceRemix: '-1' },
+    ]) {
+      expect((await act('listing', 'remix', remix)).status).toBe(400)
+    }
+    for (const priceRemix of ['0', '1.5', '100001']) {
+      expect((await act('listing', 'remix', { remix: 'price', priceRemix })).status).toBe(400)
+    }
+    await act('listing', 'explore', { store: 'no' })
+    const html = '<!doctype html><meta http-equiv=refresh content="0;url=https://evil.example/">'
+    await ann.call('POST', `/apps/${id}/versions`, { html })
+    const response = await act('listing', 'explore', { store: 'yes' })
+    expect([response.status, alertText(response)]).toEqual([
+      422,
+      expect.stringContaining('Explore'),
+    ])
+  })
+
+  test('keeps the typed values after an error', async () => {
+    const typed = { title: ' ', description: 'A long\r\n<story>', shelf: 'art' }
+    const details = await act('listing', 'details', typed)
+    expect([details.status, alertText(details)]).toEqual([400, 'Enter a title.'])
+    expect(String(details.body)).toContain('A long\r\n&lt;story&gt;</textarea>')
+    expect(String(details.body)).toMatch(/value="art"\s+selected/)
+    expect(String(details.body)).not.toMatch(/name="comments" value="yes"\s+checked/)
+    for (const priceRemix of ['', '2.5', '100001']) {
+      const terms = await act('listing', 'remix', { remix: 'price', priceRemix })
+      expect(alertText(terms)).toBe('Enter a remix price of 1 to 100,000 whole credits.')
+      expect(String(terms.body)).toMatch(/value="price"\s+selected/)
+      expect(String(terms.body)).toMatch(new RegExp(`name="priceRemix"\\s+value="${priceRemix}"`))
+    }
+    expect(String((await upload('My ship.png', new Blob([png]))).body)).toContain('"My ship.png"')
+  })
+
+  test('restores a deleted app', async () => {
+    expect((await act('listing', 'delete')).status).toBe(303)
+    expect((await h.request('GET', `/a/${id}`)).status).toBe(410)
+    const gone = await olga.open(at('versions'))
+    expect([gone.status, String(gone.body)]).toEqual([410, expect.stringContaining('deleted on')])
+    expect((await act('', 'undelete')).headers.get('location')).toBe(at())
+    expect(await app()).toMatchObject({ app: { state: 'live' } })
+  })
+})
+
+describe('analytics and safety', () => {
+  test('charts opens by day and shows remixes and earnings', async () => {
+    await act('listing', 'remix', { remix: 'price', priceRemix: '40' })
+    const ben = await h.agent('ben')
+    await ben.call('POST', `/apps/${id}/remix`)
+    for (const from of ['198.51.100.1', '198.51.100.2']) {
+      await h.request('GET', `/a/${id}/data`, { from })
+    }
+    const { flushOpens: writeOpens } = await import('../../apps/opens.ts')
+    await writeOpens(h.ctx)
+    h.clock.advance(86_400_000)
+    const drawn = await open()
+    expect(drawn).toContain('2 opens in 30 days, peak 2 a day')
+    expect(shownPage(drawn).text).toMatch(/4 May ?2 opens/)
+    expect(drawn).toMatch(/1 sale for 40 credits\.\s+Platform\s+fee: 8\.\s+@ann received\s+32\./)
+  })
+
+  test('shows findings with their source lines and runs the check again', async () => {
+    const html = `${page('x')}<script src="https://cdn.example.com/&amp;.js"></script>\n<p>y`
+    await ann.call('POST', `/apps/${id}/versions`, { html })
+    const list = await open('safety')
+    expect(list).toContain('net.external')
+    expect(list).toMatch(/class="found">\s*<td>5<\/td>\s*<td>\s*<mark><code>&lt;script src=/)
+    h.clock.advance(60_000)
+    expect(await after('safety', 'rescan')).toContain('Safety check completed.')
+    expect(await open('safety')).toContain('12:01 UTC')
+  })
+
+  test('explains a quarantine or takedown and accepts one appeal', async () => {
+    expect(
+      (
+        await olga.send(at('appeal'), {
+          ...hiddenFields(await open('safety'), at('rescan')),
+          text: 'x',
+        })
+      ).status,
+    ).toBe(409)
+    await quarantine(h.ctx, id, 'it looks <odd>')
+    expect(shownPage(await open()).text).toContain('Quarantined: it looks <odd>.')
+    expect((await act('safety', 'appeal', { text: ' ' })).status).toBe(400)
+    const before = hiddenFields(await open('safety'), at('appeal'))
+    expect((await act('safety', 'appeal', { text: 'It is\r\na <story>.' })).status).toBe(303)
+    const appealed = await open('safety')
+    expect(appealed).toContain('It is\na &lt;story&gt;.')
+    expect(appealed).toContain('The operator reviews every appeal.')
+    expect(appealed).not.toContain('Reason for the appeal')
+    expect((await olga.send(at('appeal'), { ...before, text: 'again' })).status).toBe(409)
+    await decideAppeal(h.ctx, id, false, 'It is <odd>.')
+    expect(shownPage(await open('safety')).text).toContain('The appeal was denied: It is <odd>.')
+    h.clock.advance(1_000)
+    await takeDown(h.ctx, id, 'phishing')
+    for (const name of names) {
+      const gone = await olga.open(at(name))
+      expect([gone.status, String(gone.body)]).toEqual([410, expect.stringContaining('phishing')])
+    }
+    const rejected = await olga.send(at('restore'), {
+      ...hiddenFields(await open(), at('appeal')),
+      version: '1',
+    })
+    expect([rejected.status, alertText(rejected)]).toEqual([
+      410,
+      expect.stringContaining('taken down'),
+    ])
+    expect((await act('', 'appeal', { text: 'It is a story.' })).status).toBe(303)
+    expect(await open()).toContain('Appeal submitted on')
+  })
+})

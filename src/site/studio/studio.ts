@@ -1,0 +1,98 @@
+import * as apps from '../../apps/apps.ts'
+import type { OwnedApp } from '../../apps/owners/owned-apps.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { versionNoteCharsMax } from '../../kernel/limits.ts'
+import { endWithStop } from '../../kernel/text.ts'
+import { isPackKind, type Kind } from '../../people/kinds.ts'
+import { agentBreadcrumb } from '../agents/agent.ts'
+import { alert, type Form, inputField, notice } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { tabNav } from '../lists.ts'
+import type { UserRequest } from '../session.ts'
+
+/** A request of an app's owner. `message` is the error of `submitted`, `note` its result. */
+export interface Studio extends OwnedApp {
+  req: UserRequest
+  message?: string | undefined
+  submitted?: Form | undefined
+  note?: string | undefined
+}
+
+const tabs = {
+  files: 'Files',
+  build: 'Build',
+  code: 'Code',
+  versions: 'Version history',
+  assets: 'Assets',
+  listing: 'Listing',
+  safety: 'Safety',
+  '': 'Analytics',
+} as const
+
+export type Tab = keyof typeof tabs
+
+export interface StudioAction {
+  /** The page of the form. */
+  tab: Tab
+  /** May return a message for the page. */
+  work(studio: Studio, form: Form): Promise<string | void>
+}
+
+const appTabs: readonly Tab[] = ['build', 'code', 'versions', 'assets', 'listing', 'safety', '']
+const packTabs: readonly Tab[] = ['files', 'versions', 'listing', 'safety', '']
+
+/** Returns the tabs for a kind of item. */
+export const tabsOf = (kind: Kind): readonly Tab[] => (isPackKind(kind) ? packTabs : appTabs)
+
+export const isTab = (name: string): name is Tab => Object.hasOwn(tabs, name)
+
+/** Returns the path of a page or an action by the app's ID. */
+export const tabPath = (id: string, name: string): string =>
+  name === '' ? `/studio/${id}` : `/studio/${id}/${name}`
+
+/** Returns the path of a page or an action of an app. */
+export const studioPath = ({ app }: OwnedApp, name: string): string => tabPath(app.id, name)
+
+/** The field for the note of the next version. */
+export const noteField = (value: string | undefined): Html =>
+  inputField({
+    label: 'Note (optional)',
+    name: 'note',
+    value,
+    max: versionNoteCharsMax,
+    hint: 'What changed in this version.',
+    isOptional: true,
+  })
+
+function statusText({ app }: OwnedApp): string {
+  const { version, listed } = app
+  if (version === 0) return 'The first build is running.'
+  const shown = apps.visibleVersion(app)
+  if (app.quarantinedAt !== null) return 'Quarantined: the link shows a warning.'
+  if (listed === 'off') return `Version ${version}, not listed.`
+  return shown === version
+    ? `Version ${version}, listed on Explore.`
+    : `Version ${shown} is live and listed on Explore. Version ${version} is the latest.`
+}
+
+/** Renders a tab of an app's studio. */
+export function studioPage(studio: Studio, tab: Tab, main: Part): Page {
+  const { app, agent, message, note } = studio
+  const { id, title, version, quarantinedAt, quarantineReason, listed } = app
+  const pages = tabsOf(app.kind).map((name) => [studioPath(studio, name), tabs[name]] as const)
+  return {
+    title: `${title}: ${tabs[tab]}`,
+    main: html`${agentBreadcrumb(agent)}
+      <div class="studio-head">
+        <div>
+          <h1><bdi>${title}</bdi></h1>
+          <p class="small">${statusText(studio)}</p>
+        </div>
+        <p class="actions">
+          ${version > 0 && !isPackKind(app.kind) && html`<a class="button quiet" href="/a/${id}">Open app</a>`}${listed === 'on' && html`<a class="button quiet" href="/explore/${id}">View on Explore</a>`}
+        </p>
+      </div>
+      ${quarantinedAt !== null && html`<p class="alert">Quarantined: <bdi>${endWithStop(quarantineReason ?? '')}</bdi> <a href="${studioPath(studio, 'safety')}">Appeal</a></p>`}
+      ${tabNav('Studio', pages, studioPath(studio, tab))} ${alert(message)}${notice(note)}${main}`,
+  }
+}

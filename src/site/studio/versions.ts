@@ -1,0 +1,98 @@
+import * as apps from '../../apps/apps.ts'
+import { presentVersionCover } from '../../apps/covers/present-cover.ts'
+import { iconUrl } from '../../apps/present.ts'
+import { presentVersion } from '../../apps/versions/versions.ts'
+import { makeCursor, takePage } from '../../kernel/cursor.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { isPackKind } from '../../people/kinds.ts'
+import { versionOrigins } from '../components.ts'
+import { formatBytes, renderAge } from '../format.ts'
+import { button, form, hiddenField } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { cursorPager, emptyState, numberCursor } from '../lists.ts'
+import { itemCover } from '../tiles.ts'
+import { type Studio, studioPage, studioPath } from './studio.ts'
+
+const shownMax = 30
+/** Covers that a first screen shows load at once. */
+const coversOnScreen = 4
+
+export async function versionsPage(studio: Studio, query: URLSearchParams): Promise<Page> {
+  const { app, req } = studio
+  const rows = await apps.listVersions(req.ctx, app, shownMax + 1, numberCursor(query))
+  const { page, next } = takePage(rows, shownMax, ({ version }) => makeCursor(version))
+  const main =
+    page.length === 0
+      ? emptyState('No versions yet', 'The first version appears when the build succeeds.')
+      : html`<ol class="versions-list">
+            ${page.map((row, at) => versionItem(studio, row, at))}
+          </ol>
+          ${cursorPager(query, studioPath(studio, 'versions'), next)}
+          <div class="versions-tools">
+            ${compareForm(studio)}
+            <a class="button quiet" href="${studioPath(studio, 'export')}" download
+              >Export all versions</a
+            >
+          </div>`
+  return studioPage(studio, 'versions', main)
+}
+
+function versionItem(studio: Studio, row: apps.Version, at: number): Html {
+  const { app, req } = studio
+  const { version, created, via, note, bytes } = presentVersion(row)
+  const target = `version ${version}`
+  const restore = html`${hiddenField('version', version)}${button('Restore', 'quiet slim', { target })}`
+  return html`<li>
+    ${versionCover(studio, row, at < coversOnScreen)}
+    <div>
+      <h2>Version ${version}${versionBadge(app, version)}</h2>
+      <p class="small">
+        ${renderAge(created, req.ctx.clock.now())} · ${formatBytes(bytes)} · ${versionOrigins[via]}
+      </p>
+      ${note !== '' && html`<p class="note"><bdi>${note}</bdi></p>`}
+    </div>
+    <div class="actions">
+      ${!isPackKind(app.kind) && html`<a class="button quiet slim" href="${previewPath(row)}" aria-label="Preview version ${version}">Preview</a>`}${version > 1 && !isPackKind(app.kind) && html`<a class="button quiet slim" href="${studioPath(studio, 'changes')}?to=${version}" aria-label="Compare version ${version}">Compare</a>`}${
+        version !== app.version && form(req.token, studioPath(studio, 'restore'), restore, 'act')
+      }
+    </div>
+  </li>`
+}
+
+/** Marks the version that visitors see, and a newer one that they do not see. */
+function versionBadge(app: apps.App, version: number): Part {
+  if (version === apps.visibleVersion(app)) return html` <span class="badge">Live</span>`
+  return version === app.version && html` <span class="badge warn">Not on Explore</span>`
+}
+
+const previewPath = ({ app, version }: apps.Version): string => `/a/${app}/versions/${version}`
+
+/** The cover of a version links to its preview, as the button does. Packs have no covers. */
+function versionCover({ app, req: { ctx } }: Studio, row: apps.Version, isEager: boolean): Part {
+  if (isPackKind(app.kind)) return undefined
+  const { id, shelf } = app
+  const icon = app.quarantinedAt === null ? iconUrl(ctx, app) : null
+  const shown = { id, shelf, icon, cover: presentVersionCover(ctx, row) }
+  return html`<a href="${previewPath(row)}" tabindex="-1" aria-hidden="true"
+    >${itemCover(ctx, shown, { widths: 'version', isEager })}</a
+  >`
+}
+
+export function compareForm(studio: Studio, from?: number, to?: number): Part {
+  const { app } = studio
+  if (app.version < 2 || isPackKind(app.kind)) return undefined
+  const version = (name: string, label: string, value: number): Html =>
+    html`<label
+      >${label}<input
+        type="number"
+        name="${name}"
+        value="${value}"
+        min="1"
+        max="${app.version}"
+        required
+        inputmode="numeric"
+    /></label>`
+  return html`<form class="compare" action="${studioPath(studio, 'changes')}">
+    ${version('from', 'From version', from ?? app.version - 1)}${version('to', 'to version', to ?? app.version)}${button('Compare', 'quiet')}
+  </form>`
+}

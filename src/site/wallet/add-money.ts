@@ -1,0 +1,229 @@
+import type { InvoiceStatusBody } from '../../gateway/topups/schemas.ts'
+import { Html, html, type Part } from '../../kernel/html.ts'
+import { type NanoUsd, toUsd } from '../../kernel/money.ts'
+import { lookUp } from '../../kernel/schema.ts'
+import { minute } from '../../kernel/time.ts'
+import { coins, type Method } from '../../money/payments/coins/method.ts'
+import { copyLine, section, statList, withQuery } from '../components.ts'
+import {
+  formatCount,
+  formatUsd,
+  renderCredits,
+  renderDateTime,
+  renderWireCredits,
+} from '../format.ts'
+import { alert, button, choiceField, form, inputField } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { chip, dataTable, emptyState, tableSection } from '../lists.ts'
+import { walletTabs } from './tabs.ts'
+
+export const addMoneyPath = '/wallet/add'
+
+/** A coin that this server takes. */
+export interface OpenMethod {
+  method: Method
+  network: string
+  confirmations: number
+}
+
+interface AddMoneyView {
+  token: string
+  methods: OpenMethod[]
+  min: NanoUsd
+  max: NanoUsd
+  /** The money that the wallet can spend. */
+  available: NanoUsd
+  invoices: InvoiceStatusBody[]
+  amount: string
+  method: string
+  message?: string | undefined
+}
+
+const usd = (amount: NanoUsd): string => formatUsd(toUsd(amount)).replace(/\.00$/, '')
+
+/** Amounts in USD that one press fills in. */
+const presets = ['10', '20', '50', '100']
+
+/** Links, which need no script. They are above the coins, since they reset the form. */
+const presetChips = ({ min, max, amount }: AddMoneyView): Html =>
+  html`<ul class="chips" aria-label="Amounts">
+    ${presets
+      .filter((one) => Number(one) >= toUsd(min) && Number(one) <= toUsd(max))
+      .map((one) => chip(withQuery(addMoneyPath, { amount: one }), `$${one}`, one === amount))}
+  </ul>`
+
+const coinChoice = ({ method, network, confirmations }: OpenMethod) => {
+  const { name, asset, lockMs } = coins[method]
+  return {
+    value: method,
+    label: html`<strong>${name}</strong> ${asset}`,
+    hint: `${nameNetwork(network)} · ${formatCount(confirmations, 'confirmation')} · rate fixed for ${lockMs / minute} minutes`,
+  }
+}
+
+const coinForm = (view: AddMoneyView): Html =>
+  form(
+    view.token,
+    addMoneyPath,
+    html`${inputField({
+      label: 'Amount in USD',
+      name: 'amount',
+      value: view.amount,
+      max: 20,
+      hint: `${usd(view.min)} to ${usd(view.max)}. 1 USD is 1,000 credits.`,
+    })}${presetChips(view)}${choiceField({
+      label: 'Pay with',
+      name: 'method',
+      value: view.method,
+      options: view.methods.map(coinChoice),
+    })}${button('Continue')}`,
+  )
+
+const howItWorks = ({ available }: AddMoneyView): Html =>
+  html`<aside class="summary" aria-label="How it works">
+    <p class="small">Available now</p>
+    <p class="balance-amount">${renderCredits(available)} <span class="unit">credits</span></p>
+    <ol>
+      <li>Choose an amount and a coin.</li>
+      <li>Send it to an address that is only for this payment, by QR code or by hand.</li>
+      <li>Credits arrive when the network has confirmed the payment. You can close the page.</li>
+    </ol>
+    <p class="small">Less or more than the amount is credited for what it is worth.</p>
+  </aside>`
+
+/** The words for the states of an invoice. */
+const labels: Record<InvoiceStatusBody['status'], string> = {
+  New: 'Waiting for payment',
+  Processing: 'Payment seen, waiting for confirmations',
+  Settled: 'Credited',
+  Expired: 'Expired',
+  Invalid: 'Payment lost',
+}
+const styles: Partial<Record<InvoiceStatusBody['status'], string>> = {
+  New: ' warn',
+  Processing: ' warn',
+  Expired: ' block',
+  Invalid: ' block',
+}
+
+export const invoiceBadge = ({ status }: Pick<InvoiceStatusBody, 'status'>): Html =>
+  html`<span class="badge${styles[status]}">${labels[status]}</span>`
+
+const historyTable = (invoices: InvoiceStatusBody[]): Part =>
+  dataTable(
+    'Top-ups',
+    ['Created', 'Coin', { number: 'Amount' }, 'Status', { number: 'Credited' }, { unseen: 'Open' }],
+    invoices.map((invoice) => [
+      renderDateTime(invoice.created_at),
+      invoice.asset,
+      formatUsd(invoice.amount),
+      invoiceBadge(invoice),
+      formatUsd(invoice.credited),
+      html`<a href="${addMoneyPath}/${invoice.invoice_id}">Open</a>`,
+    ]),
+  )
+
+/** Renders the page that adds money: the coin and the amount, and the history. */
+export function addMoneyPage(view: AddMoneyView): Page {
+  const { methods, invoices, message } = view
+  const main = html`<h1>Add money</h1>
+    <p class="lead">Pay with a coin; what arrives becomes credits in your wallet.</p>
+    ${walletTabs(addMoneyPath)}${alert(message)}
+    ${
+      methods.length > 0
+        ? html`<div class="topup">${coinForm(view)} ${howItWorks(view)}</div>`
+        : emptyState(
+            'Payments are off',
+            'This server takes no payments. Its operator can grant credits to your account.',
+            html`<a class="button quiet" href="/wallet#add">Ask for credits</a>`,
+          )
+    }
+    ${invoices.length > 0 && section('History', historyTable(invoices))}`
+  return { title: 'Add money', main }
+}
+
+/** The notes on what did not go as planned. */
+const notes: Record<InvoiceStatusBody['exception'], Part> = {
+  none: false,
+  paid_partial: 'Less than the amount arrived. It is credited; send the rest to the same address.',
+  paid_over: 'More than the amount arrived. All of it is credited.',
+  paid_late: 'A payment arrived after the end. It is credited at the rate of its arrival.',
+  marked: 'The operator credited this payment.',
+}
+
+const paymentTable = ({ payments, asset }: InvoiceStatusBody): Part =>
+  payments.length > 0 &&
+  tableSection(
+    'Payments',
+    [{ long: 'Transaction' }, { number: 'Amount' }, 'Confirmations', { number: 'Credited' }],
+    payments.map((payment) => [
+      html`<code>${payment.tx}</code>`,
+      `${payment.amount} ${asset}`,
+      `${Math.min(payment.confirmations, payment.required_confirmations)} of ${payment.required_confirmations}`,
+      payment.credited_usd > 0 ? formatUsd(payment.credited_usd) : 'not yet',
+    ]),
+  )
+
+const networkNames: Record<string, string> = {
+  'eip155:1': 'Ethereum',
+  'eip155:11155111': 'Sepolia (test money)',
+  'bitcoin:mainnet': 'Bitcoin',
+  'solana:mainnet-beta': 'Solana',
+}
+const nameNetwork = (network: string): string => lookUp(networkNames, network) ?? network
+
+/** Amount, address and code, while the invoice can be paid. */
+const payment = (invoice: InvoiceStatusBody, qr: Html): Part =>
+  (invoice.status === 'New' || invoice.status === 'Expired') &&
+  html`<div class="invoice">
+    <a class="qr" href="${invoice.payment_request}" aria-label="Open in a wallet">${qr}</a>
+    <div>
+      <h2>Send ${invoice.amount_due} ${invoice.asset}</h2>
+      <p>
+        Network: <strong>${nameNetwork(invoice.network)}</strong>. Send only ${invoice.asset} on
+        this network.
+      </p>
+      <p class="small">Amount in ${invoice.asset}</p>
+      ${copyLine(invoice.amount_due, `Amount in ${invoice.asset}`)}
+      <p class="small">Address</p>
+      ${copyLine(invoice.address, 'Address')}
+      <p class="small">Payment link</p>
+      ${copyLine(invoice.payment_request, 'Payment link')}
+    </div>
+  </div>`
+
+/** Renders an invoice. It refreshes itself with scripts, and shows the newest state on reload. */
+export function invoicePage(invoice: InvoiceStatusBody, qr: Html): Page {
+  const { asset, rate, status, exception, watcher, expires_at: expires } = invoice
+  const isOver = status === 'Settled' && invoice.payments.every((one) => one.credited_usd > 0)
+  const live = html`<p role="status">${invoiceBadge(invoice)} ${notes[exception]}</p>
+    ${statList([
+      ['Amount', formatUsd(invoice.amount)],
+      ['Credited', html`${renderWireCredits(invoice.credited * 1_000)} credits`],
+      [`Rate of ${asset}`, formatUsd(Number(rate))],
+      ['Rate valid until', renderDateTime(expires)],
+    ])}
+    ${
+      !watcher.ok &&
+      html`<p class="notice">
+        The network cannot be reached now. A payment is not lost: it appears when the network
+        answers.
+      </p>`
+    }
+    ${paymentTable(invoice)}`
+  const main = html`<h1>Pay ${formatUsd(invoice.amount)} with ${asset}</h1>
+    ${walletTabs(addMoneyPath)}
+    ${isOver ? live : html`<auto-refresh data-seconds="5">${live}</auto-refresh>`}
+    ${payment(invoice, qr)}
+    <p class="actions">
+      <a class="button quiet" href="${addMoneyPath}/${invoice.invoice_id}">Reload</a
+      ><a class="button quiet" href="${addMoneyPath}">All top-ups</a>
+    </p>`
+  return { title: `Pay with ${asset}`, main, scripts: ['copy-line.js', 'auto-refresh.js'] }
+}
+
+/** Returns the QR code of a payment request as SVG. */
+export async function qrCode(text: string): Promise<Html> {
+  const { default: encodeQR } = await import('qr')
+  return new Html(encodeQR(text, 'svg', { ecc: 'medium', border: 4 }))
+}

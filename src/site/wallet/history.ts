@@ -1,0 +1,165 @@
+import { listHistory } from '../../gateway/usage/history.ts'
+import type { HistoryQuery, UsageRow } from '../../gateway/usage/schemas.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { csvRowsMax, historyPageMax } from '../../kernel/limits.ts'
+import { fromUsd, zero } from '../../kernel/money.ts'
+import { iso } from '../../kernel/time.ts'
+import type { AppContext } from '../../server/context.ts'
+import { withQuery } from '../components.ts'
+import { formatAmount, formatDuration, renderCredits, renderDateTime } from '../format.ts'
+import { button, selectField } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { emptyState, numberPager } from '../lists.ts'
+import { walletTabs } from './tabs.ts'
+
+const rowsShown = 50
+
+type KeyNames = Map<string, string | null>
+
+type HistoryFilters = Pick<HistoryQuery, 'model' | 'from' | 'to'>
+
+/** Reads the filters; forms send empty fields. */
+export const readFilters = (query: URLSearchParams): HistoryFilters => {
+  const [model, from, to] = ['model', 'from', 'to'].map((name) => query.get(name))
+  return { ...(model && { model }), ...(from && { from }), ...(to && { to }) }
+}
+
+/** Reads the newest rows, up to the limit of a CSV file. Throws `bad_request`. */
+export async function readRows(
+  ctx: AppContext,
+  account: string,
+  filters: HistoryFilters,
+): Promise<UsageRow[]> {
+  const rows: UsageRow[] = []
+  // Without an end, requests that arrive meanwhile would shift the pages.
+  const whole = { to: iso(ctx.clock.now()), ...filters, page_count: historyPageMax }
+  for (let page = 1; page <= csvRowsMax / historyPageMax; page += 1) {
+    const { data } = await listHistory(ctx, account, { ...whole, page })
+    rows.push(...data)
+    if (data.length < historyPageMax) break
+  }
+  return rows
+}
+
+const sources = { api: 'API key', web: 'Playground', build: 'Build' }
+
+/** Short reasons of failed calls by the names of their errors. */
+const reasons = new Map([
+  ['unreadable', 'The response of the upstream broke off or could not be read.'],
+  ['deadline', 'The upstream took too long.'],
+  ['no_content', 'The model returned nothing.'],
+  ['content_policy', 'The content filter of the upstream stopped it.'],
+  ['upstream_failed', 'The upstream failed.'],
+  ['upstream_rejected', 'The upstream rejected the request.'],
+  ['upstream_busy', 'The upstream was at its rate limit.'],
+  ['model_unavailable', 'No upstream of the model was available.'],
+  ['gateway_unavailable', 'The upstream could not be reached.'],
+])
+
+function statusOf({ status, error }: UsageRow): Part {
+  if (status === 'interrupted') return html`Stopped <span class="reason">The client left.</span>`
+  if (status !== 'failed') return html`<span class="capitalized">${status}</span>`
+  const reason = error === null ? '' : (reasons.get(error) ?? error.replaceAll('_', ' '))
+  return html`<span class="failed">Failed</span> <span class="reason">${reason}</span>`
+}
+
+/** Names the key of a call, or the page that made it. */
+function sourceOf({ source, key }: UsageRow, names: KeyNames): Part {
+  if (source !== 'api' || key === null) return sources[source]
+  const name = names.get(key)
+  return name ? html`<bdi>${name}</bdi>` : html`<code>${key}…</code>`
+}
+
+const row = (use: UsageRow, names: KeyNames): Html =>
+  html`<tr>
+    <td>${renderDateTime(use.timestamp)}</td>
+    <td><code>${use.model}</code></td>
+    <td>${sourceOf(use, names)}</td>
+    <td class="number" data-label="Input">${use.input_count.toLocaleString('en')}</td>
+    <td class="number" data-label="Output">
+      ${use.output_count.toLocaleString('en')}${use.estimated && html` <abbr title="Estimated: the provider reported no usage.">≈</abbr>`}
+    </td>
+    <td>${statusOf(use)}</td>
+    <td class="number">${formatDuration(use.ms)}</td>
+    <td class="number">${renderCredits(fromUsd(use.price_in_usd.toFixed(9)) ?? zero)}</td>
+  </tr>`
+
+const requestTable = (uses: UsageRow[], names: KeyNames): Html =>
+  html`<div class="table-scroll" role="region" aria-label="Requests" tabindex="0">
+    <table class="requests">
+      <thead>
+        <tr>
+          <th scope="col">Time</th>
+          <th scope="col">Model</th>
+          <th scope="col">Source</th>
+          <th scope="col" class="number">Input</th>
+          <th scope="col" class="number">Output</th>
+          <th scope="col">Status</th>
+          <th scope="col" class="number">Duration</th>
+          <th scope="col" class="number">Credits</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${uses.map((use) => row(use, names))}
+      </tbody>
+    </table>
+  </div>`
+
+const dateField = (name: string, label: string, value: string | undefined): Html =>
+  html`<label class="field"
+    ><span>${label}</span><input type="date" name="${name}" value="${value?.slice(0, 10)}"
+  /></label>`
+
+function filterForm({ model, from, to }: HistoryFilters, models: string[]): Html {
+  const all = model === undefined || models.includes(model) ? models : [model, ...models]
+  const options = [['', 'All models'], ...all.map((id) => [id, id] as const)] as const
+  return html`<form class="filters" action="/wallet/history">
+    ${selectField({ label: 'Model', name: 'model', value: model ?? '', options })}
+    ${dateField('from', 'From', from)}${dateField('to', 'To', to)}${button('Show', 'quiet')}
+  </form>`
+}
+
+const noRequests = (isFiltered: boolean): Html =>
+  isFiltered
+    ? emptyState(
+        'No matching requests',
+        'Change or clear the filters.',
+        html`<a class="button quiet" href="/wallet/history">Clear filters</a>`,
+      )
+    : emptyState(
+        'No usage yet',
+        'Requests to models appear here with their tokens and costs.',
+        html`<a class="button quiet" href="/wallet/playground">Try the playground</a>`,
+      )
+
+interface HistoryView {
+  account: string
+  /** The models of the filter. */
+  models: string[]
+  names: KeyNames
+  query: URLSearchParams
+}
+
+/** Renders the model requests of a wallet, newest first. Throws `bad_request`. */
+export async function historyPage(ctx: AppContext, view: HistoryView): Promise<Page> {
+  const filters = readFilters(view.query)
+  const page = Number(view.query.get('page') ?? 1)
+  const params = { ...filters, page, page_count: rowsShown }
+  const { data, total } = await listHistory(ctx, view.account, params)
+  const isLast = page * rowsShown >= total
+  const isFiltered = Object.keys(filters).length > 0
+  const csv = withQuery('/wallet/history.csv', filters)
+  const count = html`<div class="head">
+    <p>${formatAmount(total, 'request')}${page > 1 && `, page ${page}`}</p>
+    <a href="${csv}" download
+      >CSV${total > csvRowsMax && ` of the newest ${csvRowsMax.toLocaleString('en')}`}</a
+    >
+  </div>`
+  const main = html`<h1>Usage</h1>
+    <p class="lead">Model requests paid from this wallet. Prompts and responses are not stored.</p>
+    ${walletTabs('/wallet/history')}
+    ${(isFiltered || total > 0) && filterForm(filters, view.models)}
+    ${total > 0 ? html`${count}${data.length > 0 && requestTable(data, view.names)}` : noRequests(isFiltered)}
+    ${numberPager('/wallet/history', { page, isLast }, filters)}`
+  return { title: 'Usage', main }
+}

@@ -1,0 +1,107 @@
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { keyNameCharsMax } from '../../kernel/limits.ts'
+import { zero } from '../../kernel/money.ts'
+import { counterOf, type Key, listAll } from '../../money/keys/keys.ts'
+import type { LatestSpending } from '../../money/ledger/spending.ts'
+import * as ownKeys from '../../people/keys.ts'
+import type { AppContext } from '../../server/context.ts'
+import { copyLine } from '../components.ts'
+import { revokeDialog } from '../confirm-dialog.ts'
+import { renderDate } from '../format.ts'
+import { button, type Form, form, inputField, notice, readCredits } from '../forms.ts'
+import { dataTable } from '../lists.ts'
+import { createAndShowKey, keyRefField } from '../new-key.ts'
+import { redirectTo, type UserRequest } from '../session.ts'
+import { spendingBar } from '../spending-bar.ts'
+
+export const keysPath = '/wallet/keys'
+
+export interface KeysView {
+  token: string
+  /** The gateway's URL. */
+  gateway: string
+  keys: Key[]
+  last: Map<string, LatestSpending>
+  /** The default daily cap of a new key in credits; null is no limit. */
+  cap: number | null
+  /** The form that failed, with the typed values. */
+  submitted?: Form | undefined
+  /** The form that was submitted successfully. */
+  done?: string | null | undefined
+}
+
+function keyRow({ token, last }: KeysView, key: Key): Part[] {
+  const { prefix, name, models, dailyCap, expires } = key
+  const used = last.get(counterOf(key))
+  return [
+    html`<a class="model-name" href="${keysPath}/${prefix}"
+        >${name === null ? 'Unnamed key' : html`<bdi>${name}</bdi>`}</a
+      ><code>${prefix}…</code>`,
+    models === null ? 'All' : models.join(', '),
+    spendingBar(used?.today ?? zero, dailyCap),
+    used ? renderDate(used.day) : 'Never',
+    expires === null ? 'Never' : renderDate(expires),
+    html`<a class="button quiet slim" href="${keysPath}/${prefix}">Edit</a>
+      ${form(token, keysPath, revokeDialog(prefix), 'act')}`,
+  ]
+}
+
+const columns = [
+  { long: 'Name' },
+  { long: 'Models' },
+  'Spent today / cap',
+  'Last used',
+  'Expires',
+  { unseen: 'Actions' },
+]
+
+export function walletKeySection(view: KeysView): Html {
+  const { token, gateway, keys, cap, submitted, done } = view
+  const typed = submitted?.has('name') ? submitted : undefined
+  const doneMessage = new Map([
+    ['key', 'API key updated.'],
+    ['revoke', 'API key revoked.'],
+  ]).get(done ?? '')
+  const rows = keys.map((key) => keyRow(view, key))
+  const createForm = html`${keyRefField()}${inputField({ label: 'Key name', name: 'name', max: keyNameCharsMax, isOptional: true, value: typed?.text('name') })}${inputField({ label: 'Daily cap in credits (optional)', name: 'dailyCap', type: 'number', isOptional: true, value: typed?.text('dailyCap') ?? cap ?? undefined })}${button('Create API key', 'quiet')}`
+  return html`<section id="keys">
+    <h2>Gateway API keys</h2>
+    ${notice(doneMessage)}
+    <p class="small">
+      Use these keys with any OpenAI client. Requests are paid from this wallet. Edit a key to set
+      its models, budgets, rates and expiry.
+    </p>
+    ${copyLine(`OPENAI_BASE_URL=${gateway}/v1`, 'Base URL for OpenAI clients')}
+    ${
+      keys.length > 0 &&
+      html`<div class="models keys">${dataTable('API keys', columns, rows)}</div>`
+    }
+    ${form(token, keysPath, createForm, 'form three-fields')}
+  </section>`
+}
+
+/** Creates or revokes a key. Throws `bad_request`, `not_found`. */
+export async function changeKeys(req: UserRequest, submitted: Form): Promise<Response> {
+  const { ctx, visitor } = req
+  const { person } = visitor
+  const revoked = submitted.text('revoke')
+  if (revoked) {
+    await ownKeys.revoke(ctx, person, 'gateway', revoked)
+    return redirectTo('/wallet?done=revoke#keys')
+  }
+  const cap = readCredits(submitted, 'dailyCap') ?? null
+  return createAndShowKey(req, submitted, {
+    create: () => ownKeys.create(ctx, person, 'gateway', submitted.text('name'), cap),
+    purpose: 'Anyone with this key can spend from your wallet.',
+    back: '/wallet#keys',
+  })
+}
+
+/** Returns the names of a wallet's keys by prefix, also of revoked ones. */
+export async function keyNames(
+  { db }: AppContext,
+  wallet: string,
+): Promise<Map<string, string | null>> {
+  const all = await listAll(db.read, wallet)
+  return new Map(all.map(({ prefix, name }) => [prefix, name]))
+}

@@ -1,0 +1,351 @@
+import { afterAll, expect, test } from 'bun:test'
+
+import { insertUse } from '../../gateway/models/history.ts'
+import { nano } from '../../kernel/money.ts'
+import { day } from '../../kernel/time.ts'
+import { findByName } from '../../people/people.ts'
+import {
+  alertText,
+  hiddenFields,
+  origin,
+  signInOperator,
+  signUp,
+} from '../../testing/fixtures/form-browser.ts'
+import { fund } from '../../testing/fixtures/people.ts'
+import { shownPage } from '../../testing/fixtures/shown-page.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
+
+const chat = { model: 'demo/chat', messages: [{ role: 'user', content: 'Ahoy' }], max_tokens: 5 }
+
+const h = await startTestServer({ DAILY_CAP_CREDITS: '300' })
+const olga = await signUp(h, 'olga')
+const cy = await signUp(h, 'cyrus')
+afterAll(() => h.close())
+
+async function wallet(name: string, usd = 0n): Promise<string> {
+  const person = await findByName(h.ctx, name)
+  if (!person) throw new Error(`there is no ${name}`)
+  if (usd > 0n) await fund(h.ctx, person, usd)
+  return `gateway:${person.wallet}`
+}
+
+const keys = (values: Record<string, string>, browser = olga) =>
+  browser.fill('/wallet', '/wallet/keys', values)
+
+async function newKey(values: Record<string, string>): Promise<string> {
+  const made = await keys(values)
+  return /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0] ?? ''
+}
+
+/** Submits the settings of a key. */
+const edit = (prefix: string, values: Record<string, string>, browser = olga) =>
+  browser.fill(`/wallet/keys/${prefix}`, `/wallet/keys/${prefix}`, values)
+
+test('creates a key with a daily cap, spends, changes and revokes it, and shows its last use', async () => {
+  await wallet('olga', 5n)
+  expect(await olga.read('/wallet')).toMatch(/name="dailyCap"\s+value="300"/)
+  const key = await newKey({ name: 'laptop', dailyCap: '0' })
+  const prefix = key.slice(0, 11)
+  const ask = () => h.request('POST', '/v1/chat/completions', { key, body: chat })
+  expect([(await ask()).status, (await ask()).code]).toEqual([429, 'daily_cap'])
+  expect(await olga.read('/wallet')).toMatch(/data-label="Last used"[^>]*>Never</)
+  const changed = await edit(prefix, { name: 'laptop', daily_cap: '12.5' })
+  expect([changed.status, changed.headers.get('location')]).toEqual([303, '/wallet?done=key#keys'])
+  expect(await olga.read('/wallet?done=key')).toContain('API key updated.')
+  expect((await ask()).status).toBe(200)
+  const page = await olga.read('/wallet')
+  const shown = shownPage(page)
+  expect(shown.text).toMatch(/ \/ 12\.5\b/)
+  const times = shown.allByText(/^4 May 2026/).map((time) => time.attribute('datetime'))
+  expect(times).toContain('2026-05-04')
+  // Spending by key names it.
+  expect(shown.text.slice(shown.text.indexOf('By key'))).toContain('laptop')
+  expect((await edit(prefix, { name: 'laptop' })).status).toBe(303)
+  expect(await h.request('GET', '/accounts/keys', { key }).then(({ body }) => body)).toMatchObject({
+    data: [{ id: prefix, daily_cap: null, name: 'laptop' }],
+  })
+  expect((await keys({ revoke: prefix })).status).toBe(303)
+  expect((await ask()).status).toBe(401)
+})
+
+test('sets the models, budgets, rates and expiry of a key', async () => {
+  const key = await newKey({ name: 'team' })
+  const prefix = key.slice(0, 11)
+  const settings = {
+    name: 'Team of <b>',
+    weekly_cap: '40',
+    monthly_cap: '100.5',
+    requests_per_minute: '30',
+    tokens_per_minute: '5000',
+    models: 'demo/small\n demo/o* \n',
+    expires_at: '2026-06-01T08:30',
+    note: 'For the nightly build.',
+    tags: 'ci\nnight',
+  }
+  expect((await edit(prefix, settings)).status).toBe(303)
+  expect(await h.request('GET', '/accounts/keys', { key }).then(({ body }) => body)).toMatchObject({
+    data: [
+      {
+        name: 'Team of <b>',
+        daily_cap: null,
+        weekly_cap: 40,
+        monthly_cap: 100.5,
+        requests_per_minute: 30,
+        tokens_per_minute: 5_000,
+        models: ['demo/small', 'demo/o*'],
+        expires_at: '2026-06-01T08:30:00.000Z',
+        note: 'For the nightly build.',
+        tags: ['ci', 'night'],
+      },
+    ],
+  })
+  const form = await olga.read(`/wallet/keys/${prefix}`)
+  expect(shownPage(form).names('heading')).toContain('Team of <b>')
+  expect(shownPage(form).byLabel(/^Expires/).value).toBe('2026-06-01T08:30')
+  const kept = await h.snapshot()
+  for (const wrong of [
+    { daily_cap: '-1' },
+    { weekly_cap: '10000000000' },
+    { requests_per_minute: '1.5' },
+    { tokens_per_minute: '0' },
+    { models: 'a'.repeat(201) },
+    { models: 'm\n'.repeat(51) },
+    { expires_at: '2020-01-01T00:00' },
+    { expires_at: 'soon' },
+    { tags: 'x'.repeat(41) },
+    { note: 'x'.repeat(501) },
+    { name: 'x'.repeat(81) },
+  ]) {
+    const response = await edit(prefix, { ...settings, ...wrong })
+    expect([wrong, response.status]).toEqual([wrong, 400])
+    expect(alertText(response)).not.toBe('')
+    const [[name = '', typed = ''] = []] = Object.entries({ ...settings, ...wrong }).slice(1)
+    expect(String(response.body)).toContain(`name="${name}"`)
+    expect(String(response.body)).toContain(typed)
+  }
+  expect(await h.snapshot()).toEqual(kept)
+  await keys({ revoke: prefix })
+})
+
+test('does not show, change or revoke keys of other people or malformed prefixes', async () => {
+  const prefix = (await newKey({ name: 'hers' })).slice(0, 11)
+  const { token = '' } = hiddenFields(await cy.read('/wallet'), '/wallet/keys')
+  const kept = await h.snapshot()
+  for (const odd of [prefix, 'gk_nothing00', '\u0000', '../..', prefix.slice(0, 5)]) {
+    expect((await keys({ revoke: odd }, cy)).status).toBe(404)
+  }
+  for (const odd of [prefix, 'gk_nothing00', prefix.slice(0, 5)]) {
+    expect((await cy.open(`/wallet/keys/${odd}`)).status).toBe(404)
+    expect((await cy.send(`/wallet/keys/${odd}`, { token, name: 'mine' })).status).toBe(404)
+  }
+  expect(await h.snapshot()).toEqual(kept)
+})
+
+test('keeps the typed values after an error', async () => {
+  const made = await keys({ name: 'my <key>', dailyCap: '10000000000' })
+  expect([made.status, alertText(made)]).toEqual([
+    400,
+    expect.stringContaining('below 1,000,000,000'),
+  ])
+  expect(String(made.body)).toMatch(/name="name"\s+value="my &lt;key&gt;"/)
+  expect(String(made.body)).toMatch(/name="dailyCap"\s+value="10000000000"/)
+  const other = (await newKey({ name: 'other' })).slice(0, 11)
+  await keys({ revoke: other })
+  expect(await olga.read('/wallet?done=revoke')).toContain('API key revoked.')
+})
+
+test('shows failed calls with their reason, and stopped ones', async () => {
+  const eve = await signUp(h, 'evelyn')
+  const account = await wallet('evelyn')
+  const ends = [
+    ['failed', 'upstream_busy'],
+    ['failed', null],
+    ['interrupted', null],
+  ] as const
+  for (const [status, error] of ends) {
+    await h.ctx.db.tx((db) =>
+      insertUse(db, {
+        ...used,
+        account,
+        model: 'm/x',
+        at: h.clock.now(),
+        status,
+        error,
+        held: nano(0n),
+        charged: nano(0n),
+      }),
+    )
+  }
+  const page = await eve.read('/wallet/history')
+  expect(page).toContain('The upstream was at its rate limit.')
+  expect(shownPage(page).allByText('Failed')).toHaveLength(2)
+  expect(page).toContain('The client left.')
+})
+
+const used = {
+  requestId: 'r',
+  type: 'chat',
+  source: 'web',
+  status: 'completed',
+  upstream: 'demo',
+  price: 'p',
+  input: 3,
+  cached: 0,
+  output: 4,
+  reasoning: 0,
+  searches: 0,
+  estimated: true,
+  ms: 5,
+  firstByteMs: null,
+} as const
+
+test('charts spending by day and by model for 7, 30 or 90 days', async () => {
+  const account = await wallet('cyrus')
+  expect(await cy.read('/wallet')).toContain('No usage in this period')
+  const add = (model: string, daysAgo: number, credits: number) =>
+    h.ctx.db.tx((db) =>
+      insertUse(db, {
+        ...used,
+        account,
+        model,
+        at: h.clock.now() - daysAgo * day,
+        held: nano(0n),
+        charged: nano(BigInt(credits * 1_000_000)),
+      }),
+    )
+  await add('m/old', 60, 500)
+  await add('m/<b>', 10, 40)
+  await add('m/new', 0, 2)
+  const [week, month, quarter, other] = await Promise.all(
+    [7, 30, 90, 8].map((days) => cy.read(`/wallet?days=${days}`)),
+  )
+  expect(week).toContain('2 credits in 7 days, peak 2 a day')
+  expect(week).not.toContain('m/&lt;b&gt;')
+  expect(month).toContain('42 credits in 30 days, peak 40 a day')
+  expect(shownPage(month).byRole('link', 'm/<b>').attribute('href')).toBe(
+    '/wallet/history?model=m%2F%3Cb%3E',
+  )
+  expect(quarter).toContain('542 credits in 90 days')
+  expect(quarter?.match(/<span class="tip">/g)).toHaveLength(90)
+  await add('m/small', 0, 0.25)
+  const [, byModel = ''] = (await cy.read('/wallet')).split('By model')
+  const [models = ''] = byModel.split('By key')
+  const column = models.matchAll(/class="money"[^>]*>([\d.]+)</g)
+  expect([...column].map(([, credits]) => credits)).toEqual(['40', '2', '0.25'])
+  expect(shownPage(quarter).names('row')).toContain('24 Apr 40')
+  expect(other).toContain('in 30 days')
+})
+
+test('pages and filters usage and exports the CSV of the API', async () => {
+  const bea = await signUp(h, 'beatrice')
+  const account = await wallet('beatrice')
+  expect(await bea.read('/wallet/history')).toContain('No usage yet')
+  await h.ctx.db.tx(async (db) => {
+    for (let at = 0; at < 60; at += 1) {
+      await insertUse(db, {
+        ...used,
+        account,
+        model: at % 2 ? 'm/odd' : '=even',
+        requestId: `r${at}`,
+        at: h.clock.now() - (60 - at) * day,
+        charged: nano(12_345n),
+        held: nano(99_999n),
+      })
+    }
+  })
+  const first = await bea.read('/wallet/history')
+  expect(first).toContain('60 requests')
+  expect(first.match(/data-label="Input"/g)).toHaveLength(50)
+  expect(first).toMatch(/title="0\.012345 credits, \$0\.000012345"\s*>0\.012</)
+  expect(first).toContain('href="/wallet/history?page=2"')
+  const second = await bea.read('/wallet/history?page=2')
+  expect(second.match(/data-label="Input"/g)).toHaveLength(10)
+  expect(second).not.toContain('rel="next"')
+  const some = 'model=m%2Fodd&from=2026-04-01&to=2026-04-10'
+  const filtered = await bea.read(`/wallet/history?${some}`)
+  expect(filtered).toContain('5 requests')
+  expect(filtered).toContain(`href="/wallet/history.csv?${some.replaceAll('&', '&amp;')}"`)
+  const csv = await bea.open(`/wallet/history.csv?${some}`)
+  expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+  expect(csv.headers.get('cache-control')).toBe('no-store')
+  const made = await bea.fill('/wallet', '/wallet/keys', { name: '', dailyCap: '' })
+  const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
+  const exported = await h.request('GET', `/queries/history?format=csv&${some}`, { key })
+  expect(csv.body).toBe(exported.body)
+  const all = await h.request('GET', '/queries/history?format=csv', { key })
+  expect((await bea.open('/wallet/history.csv?model=&from=')).body).toBe(all.body)
+  for (const query of ['model=none', 'to=2020-01-01']) {
+    expect(await bea.read(`/wallet/history?${query}`)).toContain('No matching requests')
+  }
+  for (const odd of ['page=0', 'page=1.5', 'page=x', 'from=yesterday', 'to=2026-13-01']) {
+    const response = await bea.open(`/wallet/history?${odd}`)
+    expect([odd, response.status]).toEqual([odd, 400])
+  }
+  expect((await bea.open('/wallet/history.csv?to=never')).status).toBe(400)
+  expect(await cy.read('/wallet/history')).not.toContain('m/odd')
+})
+
+test('pages the transactions', async () => {
+  const dee = await signUp(h, 'deedee')
+  expect(await dee.read('/wallet/ledger')).toContain('No transactions yet')
+  await wallet('deedee', 1n)
+  const made = await dee.fill('/wallet', '/wallet/keys', { name: 'a' })
+  const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
+  for (let at = 0; at < 55; at += 1) {
+    await h.request('POST', '/chat/completions', { key, body: chat, from: `192.0.2.${at}` })
+  }
+  const first = await dee.read('/wallet/ledger')
+  expect(shownPage(first).text).toContain('4 May 2026, 12:00 UTC chat demo/chat')
+  // Rounded amounts, with the exact ones on hover.
+  const column = (name: string): number[] =>
+    [
+      ...first.matchAll(new RegExp(`data-label="${name}"[^>]*><[^>]*title="([^ ]+) credits`, 'g')),
+    ].map(([, text = '']) => Math.round(Number(text.replaceAll(',', '')) * 1e6))
+  const [amounts, left] = [column('Credits'), column('Balance')]
+  for (const [at, amount] of amounts.slice(0, -1).entries()) {
+    expect(left[at]).toBe((left[at + 1] ?? 0) + amount)
+  }
+  const next = /rel="next" href="([^"]+)"/.exec(first)?.[1] ?? ''
+  expect(first.match(/data-label="Type"[^>]*>chat/g)).toHaveLength(50)
+  const second = await dee.read(next)
+  expect(shownPage(second).allByText('chat')).toHaveLength(5)
+  expect(shownPage(second).text).toContain('grant +1,000')
+  expect((await dee.open('/wallet/ledger?cursor=odd')).status).toBe(400)
+})
+
+test('formats large amounts exactly', async () => {
+  const max = await signUp(h, 'maximilian')
+  await wallet('maximilian', 999_999n)
+  const made = await max.fill('/wallet', '/wallet/keys', { name: 'a' })
+  const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
+  await h.request('POST', '/chat/completions', { key, body: chat })
+  const left = /data-label="Balance"[^>]*><[^>]*title="([^"]+)"[^>]*>([^<]+)</
+  const [, exact, rounded] = left.exec(await max.read('/wallet/ledger')) ?? []
+  expect(exact).toMatch(/^999,998,999\.99\d{1,4} credits, \$999,998\.99999\d+$/)
+  expect(rounded).toBe('999,998,999.99')
+  // The header adds the balance of the agent that came with the account.
+  expect(await max.read('/wallet')).toMatch(
+    /class="balance"[^>]+title="Your wallet and agents: [\d,]+\.99\d{1,4} credits, \$[\d,.]+"/,
+  )
+})
+
+test('requires a session and explains how to add credits', async () => {
+  for (const path of ['', '/history', '/history.csv', '/ledger', '/playground', '/playground/x']) {
+    const response = await h.request('GET', `/wallet${path}`, { headers: { origin } })
+    expect([path, response.status]).toEqual([path, 303])
+    expect(response.headers.get('location')).toStartWith('/sign-in')
+  }
+  const page = await olga.read('/wallet')
+  expect(page).toContain('Online payments are not available')
+  // The operator grants credits in the console; other people send the operator a link to it.
+  const operator = await (await signInOperator(h, 'opal')).read('/wallet')
+  for (const [text, name] of [
+    [page, 'olga'],
+    [operator, 'opal'],
+  ] as const) {
+    expect(text).toContain(`http://localhost:3000/console/grants?to=${name}`)
+    expect(text).not.toContain('berth grant')
+  }
+  expect(shownPage(operator).names('link')).toContain('Grant credits')
+  expect(shownPage(page).names('link')).not.toContain('Grant credits')
+})
