@@ -211,7 +211,7 @@ describe.skipIf(installed === '')('a busy machine', () => {
   })
 
   test('checks a page again, in a new browser where the old one does not answer', async () => {
-    open({ totalMs: 8_000 })
+    open({ totalMs: 15_000 })
     await preview('<h1>x</h1>')
     process.kill(-(starts()[0] ?? 0), 'SIGSTOP')
     expect(await preview('<h1>x</h1>')).toEqual(fine)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { type BrowserContext, chromium } from 'playwright-core'
 
-import { type Browser, recorder, type Tab, viewport } from './browser.ts'
+import { addressBar, type Browser, recorder, type Tab, viewport } from './browser.ts'
 import { openFirefox } from './firefox.ts'
 import { openWebkit } from './webkit.ts'
 
@@ -35,7 +35,12 @@ async function openChromium(path: string): Promise<Browser> {
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: path,
     ignoreDefaultArgs: true,
-    args: [...flags.split(' '), `--user-data-dir=${profile}`, `--log-net-log=${log}`],
+    args: [
+      ...flags.split(' '),
+      `--disable-features=${addressBar.join()}`,
+      `--user-data-dir=${profile}`,
+      `--log-net-log=${log}`,
+    ],
     viewport,
   })
   const lookups = async (): Promise<string> => {

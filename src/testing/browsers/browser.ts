@@ -33,6 +33,28 @@ export const recorder =
   "if (self === top) { self.told = []; addEventListener('message', (e) => { self.told.push(e.data); " +
   "console.debug('told', location.href, ...Object.keys(e.data ?? {})) }) }"
 
+/** Every new window would start two processes for an address bar. They cost more than its page. */
+export const addressBar = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup']
+
+/** Features that Playwright disables because they change pages. Chromium takes only one list. */
+const ofPlaywright = [
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'PaintHolding',
+  'PreconnectToSearch',
+  'ThirdPartyStoragePartitioning',
+]
+
+/** Flags of Chromium for tests with Playwright. */
+export const chromiumFlags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  `--disable-features=${[...addressBar, ...ofPlaywright].join()}`,
+]
+
 /** Installation of a browser that the tests use. */
 export interface BrowserSpec {
   /** Debian packages. */

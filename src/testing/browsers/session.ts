@@ -1,7 +1,7 @@
 import { type Browser, chromium } from 'playwright-core'
 
 import type { TestServer } from '../fixtures/test-server.ts'
-import { findBrowser } from './browser.ts'
+import { chromiumFlags, findBrowser } from './browser.ts'
 
 /** A test server on a port of its own, and Chromium to open it. */
 export interface BrowserSession {
@@ -10,15 +10,12 @@ export interface BrowserSession {
   close(): Promise<void>
 }
 
-/** Without a GPU, Chromium would draw by emulating one, which takes longer. */
-const args = ['--no-sandbox', '--disable-gpu']
-
 /** Serves a test server until close(). The server may start after this call. */
 export async function openBrowserSession(ctx: () => TestServer): Promise<BrowserSession> {
   const fetch = (request: Request) => ctx().handle(request, '127.0.0.1')
   const server = Bun.serve({ port: 0, fetch })
   const executablePath = findBrowser('chromium') ?? ''
-  const browser = await chromium.launch({ executablePath, args })
+  const browser = await chromium.launch({ executablePath, args: chromiumFlags })
   return {
     browser,
     origin: `http://localhost:${server.port}`,
