@@ -2,12 +2,14 @@ import type { AppContext } from '../kernel/context.ts'
 import { ApiError, rejectRequest } from '../kernel/errors.ts'
 import type { StoredResponse } from '../kernel/http/outcome.ts'
 import { descriptionCharsMax, titleCharsMax } from '../kernel/limits.ts'
+import { formatCredits, fromCredits } from '../kernel/money.ts'
 import { hasVisibleText, isPlainLine, isPlainText } from '../kernel/text.ts'
 import type { StoreResponse } from '../money/idempotency/idempotency.ts'
 import type { Agent } from '../people/agents/agents.ts'
 import { itemUrl } from '../people/app-url.ts'
 import { type AppKind, appKinds, type Kind } from '../people/kinds.ts'
 import * as apps from './apps.ts'
+import type { App } from './apps.ts'
 import {
   addFiles,
   bytesOf,
@@ -17,7 +19,6 @@ import {
   folderNote,
   storeFiles,
 } from './assets/folder-assets.ts'
-import { changedNote } from './change-note.ts'
 import type { ContentInspection } from './content-scan.ts'
 import { showVersionCover } from './covers/version-covers.ts'
 import { reserveName } from './names.ts'
@@ -244,4 +245,32 @@ function termsOf(
   const priceRemix = request.priceRemix ?? before.priceRemix
   if (priceRemix !== null) return { remix, priceRemix }
   rejectRequest('"remix": "price" requires "priceRemix".')
+}
+
+/** Describes the effect of a change on Explore and on remixes. */
+function changedNote(before: App, after: App): string {
+  const isSame = after.remix === before.remix && after.priceRemix === before.priceRemix
+  return isSame ? listingNote(before, after) : `${listingNote(before, after)} ${termsNote(after)}`
+}
+
+function listingNote(before: App, after: App): string {
+  if (after.listed === 'pending') {
+    return 'It goes on Explore when the operator releases it from quarantine.'
+  }
+  if (after.listed !== 'on') {
+    return before.listed === 'on'
+      ? 'It is now off Explore. Its link works.'
+      : 'It is not on Explore.'
+  }
+  if (before.listed !== 'on') return 'It is now on Explore.'
+  return after.listedVersion === before.listedVersion
+    ? 'It stays on Explore.'
+    : `It stays on Explore, now with version ${after.listedVersion}.`
+}
+
+function termsNote({ remix, priceRemix }: App): string {
+  if (remix === 'off') return 'Remixes are now off.'
+  return remix === 'free'
+    ? 'A remix is now free.'
+    : `A remix costs ${formatCredits(fromCredits(priceRemix ?? 0))} credits now.`
 }

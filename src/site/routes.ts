@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 
 import * as covers from '../apps/covers/covers.ts'
+import * as explore from '../apps/explore/explore.ts'
 import { sitemap } from '../apps/explore/feeds.ts'
 import * as icons from '../apps/icon/icon.ts'
 import { createReport, getReportedApp } from '../apps/moderation/reports.ts'
@@ -24,7 +25,6 @@ import { findNewestApp } from './docs/values.ts'
 import { cacheKey, explorePage, isPopular } from './explore/explore.ts'
 import { itemPage } from './explore/item.ts'
 import { makerPage } from './explore/maker.ts'
-import { nextPath } from './explore/next.ts'
 import { findPersonalPage, itemRoutes } from './explore/routes.ts'
 import { findPersonalMakerPage, followRoutes } from './follows/routes.ts'
 import { readForm } from './forms.ts'
@@ -33,7 +33,6 @@ import { getGuide, guideMarkdown } from './guide/guide.ts'
 import { homePage } from './home.ts'
 import type { Layout, Page } from './layout.ts'
 import { tilesShown } from './lists.ts'
-import { manifest } from './manifest.ts'
 import { comparePage, comparePath } from './models/compare.ts'
 import { modelListPage } from './models/list.ts'
 import { findModelPage } from './models/model-page.ts'
@@ -229,3 +228,34 @@ const fileRoutes = (ctx: AppContext, layout: Layout) =>
     .get('/oembed', async ({ request }) =>
       withoutSniffing(await oembedResponse(ctx, queryOf(request))),
     )
+
+/** Most played items that "Next" walks through. */
+const itemsMax = 100
+
+/**
+ * Returns the path of the next most played item of the same kind. After the last, starts again.
+ * Throws `not_found`, `taken_down`.
+ */
+async function nextPath(ctx: AppContext, id: string): Promise<string> {
+  const { kind } = (await explore.getItem(ctx, id)).item
+  const { items } = await explore.listTiles(ctx, { kind, sort: 'played', limit: itemsMax })
+  const at = items.findIndex((one) => one.id === id)
+  return `/a/${(items[at + 1] ?? items[0])?.id ?? id}`
+}
+
+/** The web app manifest: browsers can install the site (https://www.w3.org/TR/appmanifest/). */
+const manifest = {
+  name: 'Berth',
+  short_name: 'Berth',
+  description: 'Make, play and remix apps and games.',
+  start_url: '/',
+  display: 'standalone',
+  background_color: '#fdfdfc',
+  theme_color: '#0b6e63',
+  icons: [
+    { src: '/static/icon-192.png', sizes: '192x192', type: 'image/png' },
+    { src: '/static/icon-512.png', sizes: '512x512', type: 'image/png' },
+    { src: '/static/icon-512.png', sizes: '512x512', type: 'image/png', purpose: 'maskable' },
+    { src: '/favicon.svg', sizes: 'any', type: 'image/svg+xml' },
+  ],
+}

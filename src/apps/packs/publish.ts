@@ -6,7 +6,7 @@ import { isPlainLine } from '../../kernel/text.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import type { PackKind } from '../../people/kinds.ts'
 import * as apps from '../apps.ts'
-import type { Folder } from '../folders/folder.ts'
+import type { Folder, Share } from '../folders/folder.ts'
 import { stepDoneCharsMax, stepTitleCharsMax } from '../folders/limits.ts'
 import { type Pack, readPack, rejectPack } from '../folders/read-pack.ts'
 import { inspectContent, storePage } from '../page-content.ts'
@@ -16,7 +16,6 @@ import { withPublishQuota } from '../publish-quota.ts'
 import { publishItem, toListing } from '../publish.ts'
 import { addVersion, checkNote, visibilityNote } from '../versions/versions.ts'
 import type { ParsedRequest } from './request.ts'
-import { checkShare } from './share.ts'
 
 type Fields = ParsedRequest['fields']
 
@@ -163,3 +162,32 @@ async function scanSteps(steps: NonNullable<Fields['steps']>): Promise<void> {
 
 /** A title, a criterion and an empty line. */
 const linesPerStep = 3
+
+const percentDecimals = 4
+
+/**
+ * Returns a share as it is stored: the chain in CAIP-2, the token and the payee as addresses.
+ * Agents pay it in the USDC of this server's chain. Throws `bad_request` and `payments_off`.
+ */
+async function checkShare({ x402 }: AppContext, share: Share): Promise<Share> {
+  if (!x402) {
+    throw new ApiError('payments_off', { setting: 'X402_PAY_TO', advice: 'Leave out "share".' })
+  }
+  const { id, name, asset } = x402.network
+  const isOther = !['usdc', asset.toLowerCase()].includes(share.asset.toLowerCase())
+  if ((share.network !== id && share.network !== name) || isOther) {
+    throw badShare(`must be in USDC on ${id}: "network": "${id}", "asset": "${asset}"`)
+  }
+  if (Number(share.percent.toFixed(percentDecimals)) !== share.percent) {
+    throw badShare(`has a "percent" of at most ${percentDecimals} decimals`)
+  }
+  // The check of addresses is loaded with the first share.
+  const { isAddress, zeroAddress } = await import('viem')
+  if (!isAddress(share.payTo) || share.payTo === zeroAddress) {
+    throw badShare('needs the address of a wallet as "payTo", with its letters as copied')
+  }
+  return { ...share, network: id, asset }
+}
+
+const badShare = (problem: string): ApiError<'bad_request'> =>
+  new ApiError('bad_request', { problem: `"share" ${problem}.`, param: 'share' })

@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 
 import type { Db } from '../../kernel/db/engine.ts'
 import { utcDay } from '../../kernel/time.ts'
-import { setSuccessLow } from '../success-low.ts'
+import { apps } from '../tables.ts'
 import type { ShareVerdict } from './share-schemas.ts'
 import { packDays, packMinutes, packRecords, packUsers, type runs } from './tables.ts'
 import { minutesBucket, type Outcome, successLowOf, type Tally } from './wilson.ts'
@@ -150,4 +150,14 @@ async function addMinutes(db: Db, pack: string, exact: number): Promise<void> {
 export async function deleteRecords(db: Db, pack: string): Promise<void> {
   for (const owned of [packRecords, packDays, packUsers, packMinutes])
     await db.delete(owned).where(eq(owned.pack, pack))
+}
+
+const millionths = 1_000_000
+
+/** Sets the lower bound of the success rate of a pack, by which Explore ranks records. */
+async function setSuccessLow(db: Db, id: string, low: number): Promise<void> {
+  await db
+    .update(apps)
+    .set({ successLow: Math.round(low * millionths) })
+    .where(eq(apps.id, id))
 }

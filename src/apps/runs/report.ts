@@ -2,13 +2,14 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { replyCharsMax } from '../../kernel/limits.ts'
 import { iso } from '../../kernel/time.ts'
-import type { Agent } from '../../people/agents/agents.ts'
+import { type Agent, findAgent } from '../../people/agents/agents.ts'
 import { getVersion } from '../apps.ts'
 import type { Step } from '../folders/folder.ts'
 import { excerpt, validateText } from '../reviews/text.ts'
 import { isOfMaker } from './counting.ts'
 import { checkEvidence } from './evidence.ts'
 import * as limits from './limits.ts'
+import { shareDueMs } from './limits.ts'
 import { notifyMaker } from './notifications.ts'
 import { addEndedRun, changeShares, isVerified } from './record.ts'
 import {
@@ -21,7 +22,7 @@ import {
   updateRun,
 } from './runs.ts'
 import type { ReportRequest, StepRequest } from './schemas.ts'
-import { findShareDue } from './share-due.ts'
+import { dueUnits, formatUnits, nonceText, shareBase } from './share-terms.ts'
 
 /**
  * Stores the state of a step, in place of an earlier one. Throws `run_not_found`, `run_closed`,
@@ -110,4 +111,32 @@ export async function replyToRun(
     if ((await lockRun(db, run)).answer !== null) throw new ApiError('already_answered')
     return updateRun(db, id, { answer: reply, answered: ctx.clock.now() })
   })
+}
+
+type ShareFields = Pick<Run, 'state'> & Partial<Pick<Run, 'shareDue' | 'shareVerdict' | 'dueBy'>>
+
+/**
+ * Returns the state of a reported run and the share that is due. A maker owes no share to itself.
+ * Throws `bad_request` for a report without the amount that the share is of.
+ */
+async function findShareDue(
+  ctx: AppContext,
+  agent: Agent,
+  { id, pack, share, maker: makerId }: Run,
+  report: ReportRequest,
+): Promise<ShareFields> {
+  if (!share) return { state: 'reported' }
+  const { money, problem } = shareBase(share, report)
+  if (problem !== undefined) rejectRequest(problem, share.of)
+  const units = money ? dueUnits(money, share.percent) : 0n
+  const maker = await findAgent(ctx, makerId)
+  const isOwn = maker?.id === agent.id || (agent.owner !== null && maker?.owner === agent.owner)
+  if (units === 0n || isOwn) return { state: 'settled' }
+  // The hash of Ethereum is loaded with the first share that is due.
+  const { keccak256, toBytes } = await import('viem')
+  const dueBy = ctx.clock.now() + shareDueMs
+  const { payTo, network, asset } = share
+  const nonce = keccak256(toBytes(nonceText(pack, id)))
+  const shareDue = { amount: formatUnits(units), asset, network, payTo, nonce, dueBy: iso(dueBy) }
+  return { state: 'share_due', shareDue, shareVerdict: 'no_proof', dueBy }
 }

@@ -10,7 +10,7 @@ import { type Json, recordOf } from '../../kernel/schema.ts'
 import { detectFileKind } from '../../store/file-kind.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { streamResponse } from '../events.ts'
+import { encodeEvent, streamResponse } from '../events.ts'
 import { findEnum, findString, invalidField, readModels, readString } from '../fields.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
 import type { Model } from '../models/catalog.ts'
@@ -33,7 +33,6 @@ import {
   type UpstreamFailure,
 } from '../paid/upstream-failure.ts'
 import { ByteRelay, openSource } from './byte-relay.ts'
-import { toSpeechEvents } from './speech-events.ts'
 
 const mediaTypes = {
   mp3: 'audio/mpeg',
@@ -199,3 +198,21 @@ const audioResponse = (body: AudioBody, type: string, cost: number): Response =>
       ...costHeader(cost),
     },
   })
+
+const encodeDelta = (bytes: Uint8Array): Uint8Array =>
+  encodeEvent({ type: 'speech.audio.delta', audio: Buffer.from(bytes).toString('base64') })
+
+/**
+ * Converts audio into the events of OpenAI's `stream_format: "sse"`. A stream that breaks off has
+ * no `speech.audio.done`.
+ */
+const toSpeechEvents = (
+  audio: ReadableStream<Uint8Array>,
+  usage: Json,
+): ReadableStream<Uint8Array> =>
+  audio.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform: (bytes, out) => out.enqueue(encodeDelta(bytes)),
+      flush: (out) => out.enqueue(encodeEvent({ type: 'speech.audio.done', usage })),
+    }),
+  )

@@ -5,19 +5,26 @@ import { newId } from '../../kernel/ids.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { minute, second } from '../../kernel/time.ts'
 import { clientRejection, networkRejection } from '../../money/keys/restrict.ts'
+import { checkDailyCap } from '../../money/ledger/caps.ts'
+import { shortfallOf } from '../../money/payment.ts'
+import { createOffer } from '../../money/payments/x402/offer.ts'
 import { admitKey, type KeySpender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createChatCompletion } from '../chat/chat.ts'
 import { createCompletion } from '../completions/completions.ts'
 import { createEmbeddings } from '../embeddings/embeddings.ts'
-import { errorResponse, internalErrorResponse } from '../error-response.ts'
+import {
+  errorEnvelope,
+  errorResponse,
+  internalErrorResponse,
+  isGatewayError,
+} from '../error-response.ts'
 import { generateImages } from '../images/images.ts'
 import { createModeration } from '../moderations/moderations.ts'
 import { rerank } from '../rerank/rerank.ts'
 import { createResponse } from '../responses/responses.ts'
 import type { BatchLine } from './input-file.ts'
 import { batchAttemptsMax, batchRetryMsMax } from './limits.ts'
-import { offerTopUp } from './line-offer.ts'
 import type { batches } from './tables.ts'
 
 /** An operation that a batch can call. */
@@ -126,4 +133,23 @@ function retryMsOf({ status, headers }: Response, attempt: number): number | und
   if (isFinal || !retryStatuses.includes(status)) return undefined
   const seconds = Number(headers.get('retry-after') ?? 2 ** (attempt - 1))
   return Math.min(seconds * second, batchRetryMsMax)
+}
+
+/**
+ * Returns the 402 of an agent's line with an offer, or throws its error. A line carries no payment,
+ * so the offer is one of POST /topup, which pays for the line in another batch. Throws `daily_cap`
+ * where paying would not help.
+ */
+async function offerTopUp(
+  { clock, db, urls, x402 }: AppContext,
+  { owner, cap }: KeySpender,
+  error: unknown,
+): Promise<Response> {
+  const shortfall = shortfallOf(error)
+  if (!x402 || !shortfall || !isGatewayError(error) || owner.kind !== 'agent') throw error
+  await checkDailyCap(db.read, cap, shortfall.spends, clock.now())
+  const terms = await x402.termsFor(shortfall.amount, `${urls.base}/topup`)
+  if (!terms) throw error
+  const { status, body } = errorEnvelope(error)
+  return Response.json({ ...body, ...createOffer(terms).fields }, { status })
 }

@@ -1,5 +1,5 @@
 import { nano } from '../../kernel/money.ts'
-import type { UpstreamOutput, UpstreamWork } from '../paid/call-upstream.ts'
+import type { SendVia, UpstreamOutput, UpstreamWork } from '../paid/call-upstream.ts'
 import type { Candidate } from '../paid/candidates.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import { checkOutput } from '../paid/guardrail.ts'
@@ -8,10 +8,12 @@ import { contentFiltered, noContent, type UpstreamFailure } from '../paid/upstre
 import { type ChatCall, createMeter } from './chat-call.ts'
 import { withCost } from './client-events.ts'
 import { toFunctionCalls } from './functions.ts'
-import { upstreamOutputLimit } from './max-cost.ts'
+import { limitsOf, upstreamOutputLimit } from './max-cost.ts'
 import { withNativeCost } from './native-chat.ts'
 import { findNative, nativeVia } from './native.ts'
-import { searchVia } from './search/search.ts'
+import { searchAndComplete } from './search/complete.ts'
+import { SearchSession } from './search/search-session.ts'
+import { searchAndStream } from './search/stream.ts'
 
 export const completionWork = (chat: ChatCall): UpstreamWork => ({
   path: '/chat/completions',
@@ -51,5 +53,19 @@ async function readCompletion(
       chat.keep?.({ status: 200, body })
       return { status: 200, body }
     },
+  }
+}
+
+/** Returns how to send a chat that may search the web; undefined for other chats. */
+function searchVia(chat: ChatCall): SendVia | undefined {
+  const { request, limits, ctx } = chat
+  const { searcher } = ctx
+  if (!request.search || !searcher) return undefined
+  return (send, { model }, deadlines) => {
+    // Each attempt starts over: the searches of a failed one are not charged.
+    const modelLimits = limits.get(model) ?? limitsOf(request, model)
+    chat.searching = new SearchSession(searcher, request.body, modelLimits, model.imageTokens)
+    const run = request.isStream ? searchAndStream : searchAndComplete
+    return run(chat.searching, send, deadlines)
   }
 }

@@ -1,13 +1,17 @@
 import { Type } from '@sinclair/typebox'
 
+import type { AppContext } from '../../kernel/context.ts'
+import { ApiError } from '../../kernel/errors.ts'
 import { anyone, key } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { chatErrors } from '../chat/schemas.ts'
+import type { Model } from '../models/catalog.ts'
+import type { ModelType } from '../models/price.ts'
 import { operationWith } from '../operation.ts'
 import { GeminiErrorSchema } from './error-response.ts'
 import { callMethod } from './methods.ts'
-import { getModel, listModels } from './models.ts'
 import * as schemas from './schemas.ts'
+import type { GeminiModel } from './schemas.ts'
 
 const operation = operationWith(GeminiErrorSchema)
 
@@ -58,3 +62,30 @@ const callGeminiMethod = operation({
 
 /** Routes of Google's Gemini API (docs/spec/gateway-decisions.md, "Gemini"). */
 export const geminiOperations = [listGeminiModels, getGeminiModel, callGeminiMethod]
+
+/** The methods of each type of model; the other types have none in this API. */
+const methods: Partial<Record<ModelType, string[]>> = {
+  chat: ['generateContent', 'countTokens'],
+  embedding: ['embedContent', 'countTokens'],
+}
+
+/** Lists the chat and embedding models in the format of Google's Gemini API. */
+const listModels = ({ catalog }: AppContext): { models: GeminiModel[] } => ({
+  models: catalog.list(['chat', 'embedding']).map(present),
+})
+
+/** Returns a model by its id. Throws `no_model`. */
+function getModel({ catalog }: AppContext, id: string): GeminiModel {
+  const model = catalog.find(id)?.model
+  if (!model) throw new ApiError('no_model', { model: id })
+  return present(model)
+}
+
+const present = ({ id, name, type, contextLength, maxOutput }: Model): GeminiModel => ({
+  name: `models/${id}`,
+  version: '1',
+  displayName: name,
+  inputTokenLimit: contextLength,
+  outputTokenLimit: maxOutput,
+  supportedGenerationMethods: methods[type] ?? [],
+})

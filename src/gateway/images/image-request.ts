@@ -1,19 +1,21 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { imagesPerRequestMax, promptCharsMax, unknownOutputTokens } from '../../kernel/limits.ts'
-import { type Json, recordOf } from '../../kernel/schema.ts'
+import { type Json, lookUp, recordOf } from '../../kernel/schema.ts'
 import { unixSeconds } from '../../kernel/time.ts'
+import { encodeEvent, streamResponse } from '../events.ts'
 import * as fields from '../fields.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
 import type { Model } from '../models/catalog.ts'
 import { estimateTokens, maxInputTokens } from '../models/tokens.ts'
 import { createUsage, readUsage, type Usage } from '../models/usage.ts'
 import type { MediaRequest } from '../paid/media.ts'
+import { costHeader } from '../paid/paid-call.ts'
 import { type Preferences, readPreferences } from '../paid/preferences.ts'
 import { readJsonObject } from '../paid/response-body.ts'
 import { rejectUnpricedFields } from '../paid/unpriced-fields.ts'
 import { noContent } from '../paid/upstream-failure.ts'
+import { recordsIn } from '../providers/response.ts'
 import type { UpstreamCall } from '../providers/upstream.ts'
-import { toImageEvents } from './image-events.ts'
 import { imageDetails, readResults, storeImages, withoutUnfetched } from './stored-images.ts'
 
 /** The parsed fields of a request for images. */
@@ -168,4 +170,20 @@ function validateFields(params: Json): void {
 function readSize({ size: sent, ...body }: Json): Json {
   const size = sent === 'auto' ? undefined : fields.findSize(sent)
   return size === undefined ? body : { ...body, size }
+}
+
+/** The event of a finished image, by operation. */
+const eventTypes: Record<string, string> = { '/images/edits': 'image_edit.completed' }
+
+/**
+ * Returns the result of a request for images as OpenAI's events, one for each image. Previews of
+ * images cost more than the price covers, so there are none.
+ */
+function toImageEvents(path: string, result: unknown): Response {
+  const { data, created, cost, usage, ...details } = recordOf(result)
+  const events = recordsIn(data).map(({ b64_json }): Json => {
+    const type = lookUp(eventTypes, path) ?? 'image_generation.completed'
+    return { type, b64_json, created_at: created, ...details, usage }
+  })
+  return streamResponse(new Blob(events.map(encodeEvent)).stream(), costHeader(Number(cost)))
 }

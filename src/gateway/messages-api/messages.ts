@@ -4,14 +4,16 @@ import { sha256 } from '../../kernel/ids.ts'
 import type { Json } from '../../kernel/schema.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
+import type { ChatConverter } from '../chat/convert-stream.ts'
 import { createTranslatedChat } from '../chat/translated-chat.ts'
+import { encodeNamedEvents } from '../events.ts'
 import { readModels } from '../fields.ts'
 import { estimatePromptTokens } from '../models/tokens.ts'
+import { toAnthropicError } from './error-response.ts'
 import { EventWriter } from './event-writer.ts'
 import { toMessage } from './message.ts'
 import { toNativeChat } from './native.ts'
 import { fieldNames, parseMessagesRequest } from './request.ts'
-import { messageConverter } from './stream.ts'
 
 /**
  * Creates a message of Anthropic's Messages API from a chat completion, which is held, served and
@@ -55,3 +57,17 @@ function countPrompt({ catalog }: AppContext, chat: Json): number {
   const found = typeof chat.model === 'string' ? catalog.find(chat.model) : undefined
   return estimatePromptTokens(chat, found?.model.imageTokens ?? 0)
 }
+
+/** Converts a chat stream of this gateway into the events of Anthropic's Messages API. */
+const messageConverter = (writer: EventWriter, requestId: string): ChatConverter => ({
+  read(chunk) {
+    if (!chunk.error) writer.read(chunk)
+    const error = chunk.error ? [toAnthropicError(chunk, 502, requestId)] : []
+    return encodeNamedEvents([...writer.takeAll(), ...error])
+  },
+  end() {
+    writer.end()
+    return encodeNamedEvents(writer.takeAll())
+  },
+  beat: () => encodeNamedEvents([{ type: 'ping' }]),
+})

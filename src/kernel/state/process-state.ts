@@ -10,7 +10,6 @@ import { PdfReader } from '../pdf-reader.ts'
 import { SerialQueue } from '../serial-queue.ts'
 import { type Clock, second } from '../time.ts'
 import { Traffic } from '../traffic.ts'
-import { AppChanges } from './app-changes.ts'
 import { BackupWork } from './backup-work.ts'
 import { BodyArrivals } from './body-arrivals.ts'
 import { ChargedFailures } from './charged-failures.ts'
@@ -19,7 +18,6 @@ import { createLimits, type LimitSettings } from './limits.ts'
 import { MetricsHistory } from './metrics-history.ts'
 import { NoteSignals } from './note-signals.ts'
 import { Observations } from './observations.ts'
-import { PendingOpens } from './pending-opens.ts'
 import { Reservations } from './reservations.ts'
 import { ResponseCache } from './response-cache.ts'
 import { ResponseItems } from './response-items.ts'
@@ -111,3 +109,54 @@ export const createProcessState = (
   /** Backups that the console makes or checks. */
   backupWork: new BackupWork(),
 })
+
+/**
+ * Counts the changes of apps on a PostgreSQL database, by any process, so that a cached page is
+ * compared with its app after each. SQLite counts its commits instead.
+ */
+class AppChanges {
+  count = 0
+
+  constructor(private readonly signals: Signals) {
+    signals.on('apps', () => this.add())
+    // A build publishes at its end.
+    signals.on('job', () => this.add())
+  }
+
+  /** Counts a committed change here and in other processes. Resolves when the signal is sent. */
+  async announce(): Promise<void> {
+    this.add()
+    await this.signals.send('apps')
+  }
+
+  private add(): void {
+    this.count += 1
+  }
+}
+
+/** Limit of opens that wait to be written. Further ones are not counted. */
+const opensMax = 10_000
+
+/** One open of an app from an address. `at` is milliseconds since 1970. */
+interface PendingOpen {
+  app: string
+  at: number
+  address: string
+}
+
+/** Opens of apps since the last write: one for each app and address. */
+class PendingOpens {
+  private opens = new Map<string, PendingOpen>()
+
+  add(open: PendingOpen): void {
+    const key = `${open.app} ${open.address}`
+    if (this.opens.size < opensMax && !this.opens.has(key)) this.opens.set(key, open)
+  }
+
+  /** Returns all and forgets them. */
+  takeAll(): PendingOpen[] {
+    const all = [...this.opens.values()]
+    this.opens = new Map()
+    return all
+  }
+}

@@ -1,7 +1,7 @@
 import type { Appeal } from '../../apps/appeal/appeals.ts'
 import * as apps from '../../apps/apps.ts'
 import type { App } from '../../apps/apps.ts'
-import { listBlockedPages } from '../../apps/blocked-pages.ts'
+import { type BlockedPage, listBlockedPages } from '../../apps/blocked-pages.ts'
 import { reportReasons } from '../../apps/moderation/reasons.ts'
 import type { Report } from '../../apps/moderation/reports.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
@@ -9,14 +9,13 @@ import { decisionReasonCharsMax } from '../../kernel/limits.ts'
 import { findHandles } from '../../people/agents/agents.ts'
 import { section } from '../../site/components.ts'
 import { formatCount, renderDateTime } from '../../site/format.ts'
-import { button, type Form, form, hiddenField } from '../../site/forms.ts'
+import { button, type Form, form, hiddenField, inputField } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
-import { emptyState } from '../../site/lists.ts'
+import { dataTable, emptyState } from '../../site/lists.ts'
 import { redirectTo, type UserRequest } from '../../site/session.ts'
 import { listOpenCases } from '../operator/cases.ts'
 import { decide, type Decision } from '../operator/decisions.ts'
 import { applyDecision, operatorName } from './access.ts'
-import { blocklist } from './blocklist.ts'
 import { badge, consolePage, stateBadge } from './components.ts'
 import { decidedNotice, decidedPath } from './undo.ts'
 
@@ -163,4 +162,35 @@ export async function queuePage(
   const shown = isListed ? undefined : message
   const scripts: Page['scripts'] = ['review-keys.js']
   return consolePage({ place, title: 'Moderation', message: shown, main, scripts })
+}
+
+const blockedRow = (token: string, { sha256, app, reason, at }: BlockedPage): Part[] => {
+  const unblock = { name: 'decision', value: 'unblock', target: sha256.slice(0, 12) }
+  const fields = html`${hiddenField('sha256', sha256)}${button('Unblock', 'quiet slim', unblock)}`
+  const lift = form(token, '/console/blocklist', fields, 'act')
+  const of = html`<a href="/console/apps/${app}">Restore app</a>`
+  return [
+    html`<code title="${sha256}">${sha256.slice(0, 16)}…</code>`,
+    html`<bdi>${reason}</bdi>`,
+    renderDateTime(at),
+    app === '' ? lift : of,
+  ]
+}
+
+/** Renders the blocked pages, with a form that blocks another one. */
+function blocklist(
+  token: string,
+  blocked: BlockedPage[],
+  { sha256, why }: { sha256: string; why?: string | undefined },
+): Html {
+  const fields = html`${inputField({ label: 'SHA-256 hash of a page', name: 'sha256', max: 64, value: sha256 })}${inputField({ label: 'Reason', name: 'why', max: 200, value: why })}${button('Block page', 'quiet danger', { name: 'decision', value: 'block' })}`
+  const heads = ['Page', { long: 'Reason' }, 'Since', { unseen: 'Unblock' }]
+  const rows = blocked.map((page) => blockedRow(token, page))
+  return html`<section id="blocklist">
+    <h2>Blocked pages</h2>
+    <p class="small">
+      A page with a blocked hash cannot be published. Existing apps with the page are quarantined.
+    </p>
+    ${dataTable('Blocked pages', heads, rows, false)} ${form(token, '/console/blocklist', fields)}
+  </section>`
 }

@@ -1,14 +1,15 @@
+import type { Urls } from '../../kernel/config/urls.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, isApiError } from '../../kernel/errors.ts'
 import { readJsonBody } from '../../kernel/http/body.ts'
 import { contentOf } from '../../kernel/http/entity.ts'
+import { isLocalHost, isOwnAddress, nameOf, parseHost } from '../../kernel/http/host.ts'
 import { clientAddressGroup, getRequestContext } from '../../kernel/http/request-context.ts'
 import { keylessBodyBytesMax, mcpBatchMax, mcpBodyBytesMax } from '../../kernel/limits.ts'
 import { isRecord } from '../../kernel/schema.ts'
 import { networkRejection } from '../../money/keys/restrict.ts'
 import { apiErrorResponse } from '../../people/error-response.ts'
 import { beginBatch, findBatch } from './batch.ts'
-import { hostCheck } from './host.ts'
 import type { Extension } from './server.ts'
 
 export interface McpOptions {
@@ -158,3 +159,24 @@ const wrongHostResponse = ({ urls }: AppContext): Response =>
     -32_000,
     `The Host or Origin does not belong to this server. Use ${urls.mcp}. To allow another address, set MCP_URL.`,
   )
+
+/**
+ * Returns the check of `Host` and `Origin` against DNS rebinding: no page of another site may call
+ * tools through a visitor's browser. A name that only a local network resolves can be the Host, but
+ * another device of that network cannot be the Origin. Ports are ignored, because proxies and
+ * containers change them.
+ */
+function hostCheck({ base, gateway, app, mcp }: Urls) {
+  const own = new Set([
+    'localhost',
+    ...[base, gateway, app, mcp].map((url) => nameOf(new URL(url))),
+  ])
+  const isOwn = (name: string): boolean => own.has(name) || isOwnAddress(name)
+  return (request: Request): boolean => {
+    const host = nameOf(parseHost(request))
+    const origin = request.headers.get('origin')
+    if (host === undefined || !(isOwn(host) || isLocalHost(host))) return false
+    const page = nameOf(URL.parse(origin ?? ''))
+    return origin === null || (page !== undefined && (isOwn(page) || page === host))
+  }
+}

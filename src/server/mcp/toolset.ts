@@ -1,4 +1,5 @@
 import { ProtocolError } from '@modelcontextprotocol/server'
+import { Ajv } from '@modelcontextprotocol/server/validators/ajv'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Operation } from '../../kernel/http/operation.ts'
@@ -10,7 +11,6 @@ import { callTool, inputError } from './call.ts'
 import { servePacks } from './packs.ts'
 import type { Extension, ServedTool, Toolset } from './server.ts'
 import { type Tool, toolsOf } from './tools.ts'
-import { findInputProblem } from './validation.ts'
 import { waitForJob } from './wait.ts'
 
 /** Long lists confuse models, and some clients accept no more. */
@@ -120,3 +120,37 @@ const instructionsOf = ({ urls }: AppContext, tools: Tool[]): string =>
     `More tools of one area: ${urls.mcp}?tools=<area>, where <area> is one of`,
     `${[...new Set(tools.map(areaOf))].join(', ')}. ${urls.mcp}?tools=core has the fewest.`,
   ].join(' ')
+
+const ajv = new Ajv({ strict: false, validateFormats: false })
+type Check = ReturnType<typeof ajv.compile>
+type SchemaError = NonNullable<Check['errors']>[number]
+const checks = new Map<Tool, Check>()
+
+/** Returns the first problem with the arguments of a call, without repeating their values. */
+function findInputProblem(tool: Tool, args: Json): string | undefined {
+  const check = checks.get(tool) ?? ajv.compile(tool.definition.inputSchema)
+  checks.set(tool, check)
+  if (!check(args)) return describe(check.errors?.[0])
+  // An empty or dotted segment would change the path of the operation.
+  const bad = [...tool.places].find(
+    ([name, place]) => place === 'path' && /^\.{0,2}$/.test(String(args[name])),
+  )
+  return bad && `"${bad[0]}" is invalid.`
+}
+
+function describe(error: SchemaError | undefined): string {
+  const field = error?.instancePath.slice(1).replaceAll('/', '.') ?? ''
+  const inside = (name: unknown): string => `${field && `${field}.`}${String(name).slice(0, 100)}`
+  switch (error?.keyword) {
+    case 'additionalProperties': {
+      const name = inside(error.params['additionalProperty'])
+      return `"${name}" is not a field of this operation. Remove it.`
+    }
+    case 'required':
+      return `"${inside(error.params['missingProperty'])}" is missing.`
+    case 'enum':
+      return `"${field}" is one of ${[error.params['allowedValues']].flat().join(', ')}.`
+    default:
+      return `"${field}" ${error?.message ?? 'is invalid'}.`
+  }
+}

@@ -1,8 +1,10 @@
 import * as apps from '../../apps/apps.ts'
 import { findBuild } from '../../apps/builds/build-list.ts'
 import { pageZipBytesMax } from '../../apps/folders/limits.ts'
+import { isZip } from '../../apps/folders/unzip.ts'
 import * as operations from '../../apps/operations.ts'
 import { listActingAgents } from '../../apps/owners/owned-agents.ts'
+import { type PageUpload, readPageZip } from '../../apps/publish-request.ts'
 import { publishApp } from '../../apps/publish.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { buildPromptCharsMax, formBytesMax, htmlBytesMax } from '../../kernel/limits.ts'
@@ -29,7 +31,6 @@ import { draftForm, readDraft, signDraft } from './draft.ts'
 import { draftFormBytesMax, draftHtmlBytesMax } from './limits.ts'
 import { newAppPage, type NewAppView } from './new.ts'
 import { kindOfPrompt } from './prompt-box.ts'
-import { readUpload } from './upload.ts'
 
 /** Makes an app as one of a person's agents: from a description, or from a page. */
 export const newAppRoutes = (ctx: AppContext, layout: Layout) =>
@@ -167,4 +168,21 @@ function appIdOf(published: unknown): string {
   const { id } = recordOf(recordOf(published)['app'])
   if (typeof id === 'string') return id
   throw new Error('the response has no app')
+}
+
+/** Reads the HTML file, the zip or the pasted text of a form. Throws `bad_request`, `try_again`. */
+async function readUpload(form: Form): Promise<PageUpload> {
+  const file = form.file('file')
+  if (!file) return checkPage({ html: form.text('html') })
+  const bytes = await file.bytes()
+  if (!isZip(file, bytes)) return checkPage({ html: await file.text() })
+  if (bytes.length > pageZipBytesMax) {
+    rejectForm(`A zip has at most ${formatBytes(pageZipBytesMax)}.`)
+  }
+  return checkPage(await readPageZip(bytes))
+}
+
+function checkPage(upload: PageUpload): PageUpload {
+  if (upload.html.trim() === '') rejectForm('Choose an HTML file or a zip, or paste HTML.')
+  return upload
 }

@@ -17,16 +17,19 @@ import { lookUp } from '../../kernel/schema.ts'
 import { listAllOwnedAgents } from '../../people/agents/listing.ts'
 import { suspensionError } from '../../people/agents/suspension.ts'
 import { kinds } from '../../people/kinds.ts'
+import { cookieName, readCookie } from '../../people/session-user.ts'
 import { suspensionMessage } from '../agents/agent.ts'
 import type { Layout, Page } from '../layout.ts'
 import { packFilesPage } from '../packs/studio-files.ts'
 import {
   handleForm,
   isStillSignedIn,
+  type PageRequest,
   pageRoutes,
   privatePage,
   redirectTo,
   requireUser,
+  secureAttribute,
   userPage,
   type UserRequest,
 } from '../session.ts'
@@ -39,7 +42,6 @@ import { changesPage } from './changes.ts'
 import { codePage } from './code.ts'
 import { listingPage } from './listing.ts'
 import { overviewPage } from './overview.ts'
-import { noteCookie, readNote } from './result-note.ts'
 import { safetyPage } from './safety.ts'
 import { isTab, type Studio, studioPath, type Tab, tabPath, tabsOf } from './studio.ts'
 import { versionsPage } from './versions.ts'
@@ -168,3 +170,31 @@ async function runAction(req: UserRequest, id: string, name: string): Promise<Re
     { bytesMax: formBytesMax + (lookUp(extraBytes, name) ?? 0) },
   )
 }
+
+const name = 'berth_result'
+/** Browsers drop cookies above 4,096 bytes. */
+const bytesMax = 2_000
+const seconds = 60
+
+/**
+ * Returns the cookie that carries the note of an action over the redirect to the app's page, so
+ * that a reload of the page does not send the form again.
+ */
+function noteCookie({ ctx }: PageRequest, id: string, note: string): string {
+  const value = Buffer.from(note).subarray(0, bytesMax).toString('base64url')
+  return cookieOf(ctx, `${id}.${value}`, seconds)
+}
+
+/** Returns the note that an action left for an app, and the cookie that ends it. */
+function readNote(
+  { ctx, request }: PageRequest,
+  id: string,
+): { note: string; cookie: string } | undefined {
+  const value = readCookie(ctx, request, name, `${id}\\.[\\w-]{1,3000}`)
+  if (value === undefined) return undefined
+  const note = Buffer.from(value.slice(id.length + 1), 'base64url').toString()
+  return { note, cookie: cookieOf(ctx, '', 0) }
+}
+
+const cookieOf = (ctx: PageRequest['ctx'], value: string, age: number): string =>
+  `${cookieName(ctx, name)}=${value}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Strict${secureAttribute(ctx)}`

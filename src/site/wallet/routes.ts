@@ -1,10 +1,15 @@
 import { getSpending, listUsedModels } from '../../gateway/models/spending.ts'
+import { groupUsage } from '../../gateway/models/usage-groups.ts'
 import { formatHistory } from '../../gateway/usage/history.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import { makeCursor, takePage } from '../../kernel/cursor.ts'
+import { isApiError } from '../../kernel/errors.ts'
+import { html } from '../../kernel/html.ts'
 import { csv } from '../../kernel/http/outcome.ts'
 import { toResponse } from '../../kernel/http/response.ts'
+import { lastDays } from '../../kernel/time.ts'
 import { counterOf } from '../../money/keys/keys.ts'
-import { accountOf } from '../../money/ledger/accounts.ts'
+import { accountOf, type Owner } from '../../money/ledger/accounts.ts'
 import { listEntries } from '../../money/ledger/entries.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
 import { findLatestSpending } from '../../money/ledger/spending.ts'
@@ -14,6 +19,8 @@ import { walletOf } from '../../people/people.ts'
 import { withQuery } from '../components.ts'
 import { forItem, type Form } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
+import { ledgerTable } from '../ledger-table.ts'
+import { cursorPager, emptyState, numberCursor } from '../lists.ts'
 import {
   pageRoutes,
   redirectTo,
@@ -24,11 +31,10 @@ import {
 } from '../session.ts'
 import { historyPage, readFilters, readRows } from './history.ts'
 import { changeKey, getKeyPage } from './key-page.ts'
-import { listKeySpending } from './key-spending.ts'
 import { changeKeys, keyNames, keysPath } from './keys.ts'
-import { ledgerPage } from './ledger.ts'
 import { walletPage } from './overview.ts'
-import { daysIn } from './spending.ts'
+import { daysIn, type KeySpending } from './spending.ts'
+import { walletTabs } from './tabs.ts'
 
 const entriesShown = 10
 const chartModelsMax = 12
@@ -99,3 +105,47 @@ export const walletRoutes = (ctx: AppContext, layout: Layout) =>
     .get('/wallet/ledger', ({ input }) =>
       userPage(input, (req) => ledgerPage(ctx, ownerOf(req), req.query)),
     )
+
+const rowsShown = 50
+
+/** Renders all transactions, newest first. Throws `bad_request` for a cursor of another list. */
+async function ledgerPage(ctx: AppContext, owner: Owner, query: URLSearchParams): Promise<Page> {
+  const rows = await listEntries(ctx, owner, { before: numberCursor(query), limit: rowsShown + 1 })
+  const { page, next } = takePage(rows, rowsShown, (entry) => makeCursor(entry.number))
+  const none = emptyState(
+    'No transactions yet',
+    'Added credits, transfers to agents and gateway spending appear here.',
+    html`<a class="button quiet" href="/wallet#add">Add credits</a>`,
+  )
+  const main = html`<h1>Transactions</h1>
+    <p class="lead">Every change of this wallet, with the balance after it.</p>
+    ${walletTabs('/wallet/ledger')} ${ledgerTable(page, none)}
+    ${cursorPager(query, '/wallet/ledger', next)}`
+  return { title: 'Transactions', main }
+}
+
+const keysShownMax = 12
+
+/** Returns a wallet's spending by key, highest first; undefined for too many calls. */
+async function listKeySpending(
+  ctx: AppContext,
+  wallet: string,
+  days: number,
+): Promise<KeySpending[] | undefined> {
+  const account = accountOf({ kind: 'gateway', owner: wallet })
+  const from = Date.parse(lastDays(ctx.clock, days)[0] ?? '')
+  try {
+    const [groups, names] = await Promise.all([
+      groupUsage(ctx.db.read, { account, from, to: ctx.clock.now() }, ['key']),
+      keyNames(ctx, wallet),
+    ])
+    return groups.slice(0, keysShownMax).map(({ key, requests, charged }) => ({
+      label: key ? (names.get(key) ?? `${key}…`) : 'Playground',
+      requests,
+      amount: charged,
+    }))
+  } catch (error) {
+    if (isApiError(error, 'bad_request')) return undefined
+    throw error
+  }
+}
