@@ -166,7 +166,7 @@ const actions: Record<string, Action> = {
   async credits(req, handle, form) {
     const credits = readCredits(form, 'credits') ?? 0
     // A different amount is a different transfer.
-    const ref = form.text('ref') && `${form.text('ref')}:${credits}`
+    const ref = form.text('ref') && `${form.text('ref')}-${credits}`.replace('.', '_')
     const body = { credits, ...(ref && { ref }) }
     await performAs(req, req.visitor.person, people.sendCredits, { handle }, body)
   },
