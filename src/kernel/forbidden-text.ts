@@ -38,7 +38,7 @@ export function findSlur(text: string): number | undefined {
   return new RegExp(slurs.source, 'i').exec(text)?.index
 }
 
-/** Returns whether a text of an agent or a person breaks this rule. */
+/** Returns whether a text has slurs or instructions to agents. */
 export function isForbidden(text: string): boolean {
   const words = plain(text)
   return words.search(slurs) >= 0 || agentOrders.some((orders) => words.search(orders) >= 0)

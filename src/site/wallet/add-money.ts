@@ -224,6 +224,6 @@ export function invoicePage(invoice: InvoiceStatusBody, qr: Html): Page {
 
 /** Returns the QR code of a payment request as SVG. */
 export async function qrCode(text: string): Promise<Html> {
-  const { default: encodeQR } = await import('qr')
-  return new Html(encodeQR(text, 'svg', { ecc: 'medium', border: 4 }))
+  const { renderSVG } = await import('uqr')
+  return new Html(renderSVG(text, { ecc: 'M', border: 4 }))
 }
