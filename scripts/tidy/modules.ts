@@ -25,7 +25,7 @@ const inner: Record<string, string[][]> = {
     ['payment', 'perform'],
   ],
   people: [
-    ['kinds', 'app-url', 'operation', 'error-messages', 'error-response', 'audit', 'notifications'],
+    ['operation', 'error-messages', 'error-response', 'audit', 'notifications'],
     ['agents', '.'],
     ['topup'],
   ],
@@ -41,6 +41,7 @@ const inner: Record<string, string[][]> = {
     ['envelopes'],
   ],
   apps: [
+    ['kinds', 'app-url'],
     ['browser', 'generators', 'libraries', 'scan', 'folders', 'models'],
     ['jobs'],
     ['.', 'appeal', 'assets', 'builds', 'covers', 'icon', 'remix', 'scans', 'versions'],

@@ -2,9 +2,9 @@ import { and, asc, desc, eq, isNotNull } from 'drizzle-orm'
 
 import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
-import { packKinds } from '../people/kinds.ts'
 import type { App, Version } from './apps.ts'
 import type { Folder } from './folders/folder.ts'
+import { packKinds } from './kinds.ts'
 import { apps, isListed, versions } from './tables.ts'
 
 /** A pack on Explore with the version that it shows there. */

@@ -1,10 +1,10 @@
 import type { AppContext } from '../kernel/context.ts'
 import { iso } from '../kernel/time.ts'
-import { itemUrl } from '../people/app-url.ts'
-import { requireAppKind } from '../people/kinds.ts'
+import { itemUrl } from './app-url.ts'
 import type { App } from './apps.ts'
 import type { ContentFinding, ContentInspection } from './content-scan.ts'
 import { presentCover } from './covers/present-cover.ts'
+import { requireAppKind } from './kinds.ts'
 import type { AppBody, OriginBody, ScanResult } from './schemas.ts'
 
 export function stateOf(app: App): AppBody['state'] {

@@ -12,9 +12,9 @@ import {
   time,
   uniqueIndex,
 } from '../kernel/db/columns.ts'
-import type { Kind } from '../people/kinds.ts'
 import type { ContentFinding } from './content-scan.ts'
 import type { Folder } from './folders/folder.ts'
+import type { Kind } from './kinds.ts'
 import type { PageLibraries } from './libraries/references.ts'
 import type { Shelf } from './shelves.ts'
 

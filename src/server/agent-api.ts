@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 
+import { agentApiUrl } from '../apps/app-url.ts'
 import { appealOperations } from '../apps/appeal/operations.ts'
 import { assetOperations } from '../apps/assets/operations.ts'
 import { collectionOperations } from '../apps/collections/operations.ts'
@@ -27,7 +28,6 @@ import type { AppContext } from '../kernel/context.ts'
 import type { Entity } from '../kernel/http/entity.ts'
 import type { Operation } from '../kernel/http/operation.ts'
 import { pathOf } from '../kernel/http/request-context.ts'
-import { agentApiUrl } from '../people/app-url.ts'
 import {
   errorResponse,
   internalErrorResponse,

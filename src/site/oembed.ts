@@ -1,14 +1,14 @@
+import { appUrl } from '../apps/app-url.ts'
 import * as apps from '../apps/apps.ts'
 import { presentCover } from '../apps/covers/present-cover.ts'
 import { largeSize } from '../apps/covers/sizes.ts'
+import { isPackKind } from '../apps/kinds.ts'
 import { iconUrl } from '../apps/present.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { idPattern } from '../kernel/ids.ts'
 import * as agents from '../people/agents/agents.ts'
 import { makerPageUrl } from '../people/agents/agents.ts'
-import { appUrl } from '../people/app-url.ts'
-import { isPackKind } from '../people/kinds.ts'
 import { embedCode } from './explore/share.ts'
 
 const cacheSeconds = 3_600

@@ -2,9 +2,9 @@ import { afterAll, expect, test } from 'bun:test'
 
 import { eq } from 'drizzle-orm'
 
+import { kinds } from '../apps/kinds.ts'
 import { apps } from '../apps/tables.ts'
 import { recordOf } from '../kernel/schema.ts'
-import { kinds } from '../people/kinds.ts'
 import { skillText, steps } from './fixtures/folders.ts'
 import { callTool } from './fixtures/mcp-server.ts'
 import { publishPackOnExplore } from './fixtures/packs-on-explore.ts'

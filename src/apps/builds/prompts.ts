@@ -1,4 +1,4 @@
-import type { AppKind } from '../../people/kinds.ts'
+import type { AppKind } from '../kinds.ts'
 
 /** Rules of the sandbox in which pages run (docs/spec/sandbox.md). */
 const sandbox = `Your answer is ONE complete HTML page and nothing else, in one \`\`\`html block.

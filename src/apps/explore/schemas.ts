@@ -9,9 +9,9 @@ import {
   oneOf,
   TimeSchema,
 } from '../../kernel/schema.ts'
-import { kinds } from '../../people/kinds.ts'
 import { AssetSchema } from '../assets/schemas.ts'
 import { CoverSchema, ScreenshotSchema } from '../covers/schemas.ts'
+import { kinds } from '../kinds.ts'
 import { OriginSchema, RatingSchema } from '../schemas.ts'
 import { shelfNames } from '../shelves.ts'
 import { VersionSchema } from '../versions/schemas.ts'

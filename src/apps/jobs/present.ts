@@ -5,7 +5,7 @@ import type { JobEvent } from '../../jobs/jobs.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { toCredits } from '../../kernel/money.ts'
 import { iso } from '../../kernel/time.ts'
-import { appUrl } from '../../people/app-url.ts'
+import { appUrl } from '../app-url.ts'
 import { type JobBody, type JobItem, JobItemsSchema, jobKinds, jobSteps } from './schemas.ts'
 
 const findIn = <T extends string>(values: readonly T[], value: string | null): T | undefined =>

@@ -17,9 +17,9 @@ import { makerPageUrl } from '../../people/agents/agents.ts'
 import { isOwned, listAllOwnedAgents } from '../../people/agents/listing.ts'
 import { updateLimits } from '../../people/agents/spending.ts'
 import { suspensionError } from '../../people/agents/suspension.ts'
-import { appUrl } from '../../people/app-url.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import { displayName, type Person, walletOf } from '../../people/people.ts'
+import { appUrl } from '../app-url.ts'
 import * as apps from '../apps.ts'
 import {
   type AgentKey,

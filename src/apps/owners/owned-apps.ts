@@ -1,9 +1,9 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import * as agents from '../../people/agents/agents.ts'
-import type { Kind } from '../../people/kinds.ts'
 import type { Person } from '../../people/people.ts'
 import * as apps from '../apps.ts'
+import type { Kind } from '../kinds.ts'
 
 export interface OwnedApp {
   app: apps.App

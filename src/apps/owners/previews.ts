@@ -1,10 +1,10 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { senderOf } from '../../kernel/http/request-context.ts'
 import * as agents from '../../people/agents/agents.ts'
-import { isPackKind } from '../../people/kinds.ts'
 import { findSessionUser } from '../../people/session-user.ts'
 import * as apps from '../apps.ts'
 import { nameChars } from '../covers/present-cover.ts'
+import { isPackKind } from '../kinds.ts'
 
 /**
  * Returns an app and its version that the signed-in person may preview: the owner while the app is

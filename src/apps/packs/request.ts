@@ -3,11 +3,11 @@ import type { IncomingCall } from '../../kernel/http/operation.ts'
 import { createValidator } from '../../kernel/http/validation.ts'
 import { idempotencyKeyOf } from '../../money/idempotency/idempotency.ts'
 import { readJson } from '../../money/perform.ts'
-import type { PackKind } from '../../people/kinds.ts'
 import { packJsonBytesMax, packZipBytesMax } from '../folders/limits.ts'
 import { rejectPack } from '../folders/read-pack.ts'
 import { decodeFiles, fieldsOf, readZipRequest, textFile, zipOf } from '../folders/request.ts'
 import { type InputFile, packBounds } from '../folders/unzip.ts'
+import type { PackKind } from '../kinds.ts'
 import { type PackRequest, requests } from './schemas.ts'
 
 /** A request that publishes: its fields, and the files that it sends. */

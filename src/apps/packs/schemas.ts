@@ -2,9 +2,9 @@ import { type Static, type TObject, type TProperties, Type } from '@sinclair/typ
 
 import { versionNoteCharsMax } from '../../kernel/limits.ts'
 import { exactlyOne, type Json, lineSchema, mediaSchema, nullable } from '../../kernel/schema.ts'
-import type { PackKind } from '../../people/kinds.ts'
 import { stepsMax } from '../folders/limits.ts'
 import { FileFieldSchema } from '../folders/schemas.ts'
+import type { PackKind } from '../kinds.ts'
 import {
   FrameworkSchema,
   type PackBody,

@@ -1,10 +1,10 @@
 import type { AppContext } from '../../kernel/context.ts'
 import type { Agent } from '../../people/agents/agents.ts'
-import type { PackKind } from '../../people/kinds.ts'
 import type { Version } from '../apps.ts'
 import { readTar } from '../folders/archive.ts'
 import { nameCharsMax } from '../folders/limits.ts'
 import { readPack, skillFile } from '../folders/read-pack.ts'
+import type { PackKind } from '../kinds.ts'
 import { findFreeName } from '../names.ts'
 import { inspectContent, type StoredPage, storePage } from '../page-content.ts'
 

@@ -1,10 +1,10 @@
+import { appUrl } from '../../apps/app-url.ts'
 import { type Appeal, listAppeals } from '../../apps/appeal/appeals.ts'
 import { listReports, type Report } from '../../apps/moderation/reports.ts'
 import { stateOf } from '../../apps/present.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { iso } from '../../kernel/time.ts'
-import { appUrl } from '../../people/app-url.ts'
 import { type AuditEntry, listAudit } from '../../people/audit/audit.ts'
 import {
   type AgentCase,

@@ -1,12 +1,12 @@
 import { type Appeal, listAppeals } from '../../apps/appeal/appeals.ts'
 import * as apps from '../../apps/apps.ts'
+import { kinds } from '../../apps/kinds.ts'
 import { listReports, type Report } from '../../apps/moderation/reports.ts'
 import { listQuarantined } from '../../apps/quarantine.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import * as agents from '../../people/agents/agents.ts'
 import { findHandles } from '../../people/agents/agents.ts'
 import { type AuditEntry, listAudit } from '../../people/audit/audit.ts'
-import { kinds } from '../../people/kinds.ts'
 import * as people from '../../people/people.ts'
 
 /** The length of each list in the queue and in a case. */

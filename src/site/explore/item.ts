@@ -1,8 +1,8 @@
 import * as explore from '../../apps/explore/explore.ts'
 import type { Item, ItemPage, Tile } from '../../apps/explore/schemas.ts'
+import { isPackKind } from '../../apps/kinds.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import { isPackKind } from '../../people/kinds.ts'
 import { cardKey } from '../cards/cards.ts'
 import { saveToCollection } from '../collections/pages.ts'
 import {

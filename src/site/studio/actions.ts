@@ -1,6 +1,7 @@
 import { appeal } from '../../apps/appeal/operations.ts'
 import { deleteAsset, putAsset } from '../../apps/assets/operations.ts'
 import { cancelJob } from '../../apps/jobs/operations.ts'
+import { isPackKind, type PackKind } from '../../apps/kinds.ts'
 import { changeApp, deleteApp, restoreApp } from '../../apps/operations.ts'
 import {
   changePack,
@@ -12,7 +13,6 @@ import { rescanApp } from '../../apps/scans/operations.ts'
 import { publishVersion, restoreVersion } from '../../apps/versions/operations.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Json, lookUp } from '../../kernel/schema.ts'
-import { isPackKind, type PackKind } from '../../people/kinds.ts'
 import { dataUrlOf, type Form, readRef, rejectForm } from '../forms.ts'
 import { packActions } from '../packs/studio-actions.ts'
 import { fieldsOf } from '../submit.ts'

@@ -1,7 +1,7 @@
+import { isPackKind } from '../../apps/kinds.ts'
 import { shelfNames } from '../../apps/shelves.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../kernel/limits.ts'
-import { isPackKind } from '../../people/kinds.ts'
 import { section } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
 import { button, form, inputField, selectField, textArea } from '../forms.ts'
