@@ -31,8 +31,8 @@ export async function submit<Path extends Params, Output extends Outcomes>(
 }
 
 /**
- * Performs an operation as the person on a page, or as one of their agents. Returns the value of
- * its success. Throws its errors.
+ * Performs an operation as the person on a page, or as one of their agents. `ref` makes it safe to
+ * submit the form twice. Returns the value of its success. Throws its errors.
  */
 export async function performAs<
   Caller extends object,
@@ -44,9 +44,14 @@ export async function performAs<
   operation: NamedOperation<Caller, Path, Output>,
   params: Path,
   body?: unknown,
+  ref?: string,
 ): Promise<ValueOf<Output>> {
+  const sender = senderOf(request)
+  const headers = new Headers(sender.headers)
+  if (ref) headers.set('idempotency-key', ref)
   const outcome = await perform(ctx, operation, {
-    ...senderOf(request),
+    ...sender,
+    headers,
     signal: request.signal,
     resource: '',
     caller,

@@ -166,9 +166,8 @@ const actions: Record<string, Action> = {
   async credits(req, handle, form) {
     const credits = readCredits(form, 'credits') ?? 0
     // A different amount is a different transfer.
-    const ref = form.text('ref') && `${form.text('ref')}-${credits}`.replace('.', '_')
-    const body = { credits, ...(ref && { ref }) }
-    await performAs(req, req.visitor.person, people.sendCredits, { handle }, body)
+    const ref = form.text('ref') && `${form.text('ref')}:${credits}`
+    await performAs(req, req.visitor.person, people.sendCredits, { handle }, { credits }, ref)
   },
   async cap(req, handle, form) {
     const dailyCap = readCredits(form, 'dailyCap') ?? null

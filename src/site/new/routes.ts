@@ -136,15 +136,17 @@ async function buildFromPrompt(req: UserRequest, form: Form): Promise<Response> 
   const agent = await actingAgent(req, form)
   const prompt = form.text('prompt').replaceAll('\r\n', '\n')
   if (prompt.trim() === '') rejectForm(noPrompt)
-  const build = (more: object) =>
-    performAs(req, { agent }, operations.publishApp, {}, { prompt, kind: kindOf(form), ...more })
+  const build = (terms: object, ref?: string) => {
+    const body = { prompt, kind: kindOf(form), ...terms }
+    return performAs(req, { agent }, operations.publishApp, {}, body, ref)
+  }
   const price = priceOf(await build({ dryRun: true }))
   const max = Number(form.text('max'))
   if (!form.has('max') || !(max >= price)) {
     return privatePage(req, await getPage(req, { submitted: form, price }))
   }
   const ref = readRef(form)
-  return redirectTo(`/studio/${appIdOf(await build({ maxCredits: price, ref }))}/build`)
+  return redirectTo(`/studio/${appIdOf(await build({ maxCredits: price }, ref))}/build`)
 }
 
 /** Returns the maximum price of a dry run in whole credits. */

@@ -26,8 +26,8 @@ async function publish(
   const files = change(await readFiles(ctx, await apps.getVersion(ctx, id, version)))
   const note = form.text('note').trim()
   const sent = files.map(({ path, bytes }) => ({ path, base64: bytes.toBase64() }))
-  const request = { ...fields, files: sent, ref, ...(note && { note }) }
-  const published = await act(studio, publishVersionOf[kind], {}, request)
+  const request = { ...fields, files: sent, ...(note && { note }) }
+  const published = await act(studio, publishVersionOf[kind], {}, request, ref)
   return `Published. ${String(published['note'] ?? '')}`
 }
 

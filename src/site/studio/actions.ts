@@ -45,7 +45,7 @@ const remixTerms = saveChanges((_, { remix, priceRemix }) =>
 const change: StudioAction['work'] = async (studio, form) => {
   const prompt = form.text('prompt').replaceAll('\r\n', '\n').trim()
   const maxCredits = Number(form.text('max'))
-  await act(studio, publishVersion, {}, { prompt, maxCredits, ref: readRef(form) })
+  await act(studio, publishVersion, {}, { prompt, maxCredits }, readRef(form))
 }
 
 /** Publishes the edited page as the next version. The same form publishes once. */
@@ -53,12 +53,8 @@ const page: StudioAction['work'] = async (studio, form) => {
   const text = form.text('html').replaceAll('\r\n', '\n')
   const html = text.trim() && text
   const note = form.text('note').trim()
-  const published = await act(
-    studio,
-    publishVersion,
-    {},
-    { html, ref: readRef(form), ...(note && { note }) },
-  )
+  const body = { html, ...(note && { note }) }
+  const published = await act(studio, publishVersion, {}, body, readRef(form))
   return `Published. ${String(published['note'] ?? '')}`
 }
 

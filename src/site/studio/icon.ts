@@ -57,6 +57,6 @@ export async function changeIcon(studio: Studio, submitted: Form): Promise<strin
   if (price !== undefined && price > Number(submitted.text('max'))) {
     rejectForm('The price has changed. Check it and try again.')
   }
-  await act(studio, putIcon, {}, { make: true, ref: readRef(submitted) })
+  await act(studio, putIcon, {}, { make: true }, readRef(submitted))
   return 'The icon is live.'
 }

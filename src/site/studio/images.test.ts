@@ -47,6 +47,16 @@ test('a maker uploads and removes screenshots, which the item page shows', async
   expect(await item()).toMatchObject({ screenshots: [] })
 })
 
+test('a maker has an icon generated, once for each form', async () => {
+  const form = { max: '99', ref: 'abcdefghijkl' }
+  expect((await send('icon', form)).status).toBe(303)
+  expect(await listing()).toContain('The icon is live.')
+  const made = await item()
+  expect(made).toMatchObject({ item: { icon: expect.stringContaining(id) } })
+  expect((await send('icon', form)).status).toBe(303)
+  expect(await item()).toEqual(made)
+})
+
 test('a file that is no image, or too large, changes nothing', async () => {
   const before = await t.snapshot()
   const text = new TextEncoder().encode('hello')

@@ -112,5 +112,6 @@ export const act = async (
   operation: NamedOperation<Actor, unknown, Record<number, TSchema>>,
   params: Record<string, string | number> = {},
   body?: unknown,
+  ref?: string,
 ): Promise<Json> =>
-  recordOf(await performAs(req, { agent }, operation, { id: app.id, ...params }, body))
+  recordOf(await performAs(req, { agent }, operation, { id: app.id, ...params }, body, ref))
