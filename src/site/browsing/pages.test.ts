@@ -204,9 +204,11 @@ const referenced = (page: Page): Promise<void> =>
     .first()
     .waitFor({ state: 'detached', timeout: ms })
 
+/** A change of the size of the window is input, and can take effect after the page has loaded. */
 const measure = `new Promise((resolve) => {
   let moved = 0
-  new PerformanceObserver((list) => { for (const { value } of list.getEntries()) moved += value })
+  const add = ({ value, hadRecentInput }) => (moved += hadRecentInput ? 0 : value)
+  new PerformanceObserver((list) => list.getEntries().forEach(add))
     .observe({ type: 'layout-shift', buffered: true })
   const frames = (count) => count ? requestAnimationFrame(() => frames(count - 1)) : resolve(moved)
   document.fonts.ready.then(() => frames(6))
