@@ -25,14 +25,13 @@ const withoutBrowsers = [...withBrowsers, ...attacks, ...sandboxed].map(
   (folder) => `--path-ignore-patterns=${folder}/**`,
 )
 
-/** Modules whose tests start no whole server, or few. */
+/** Folders whose tests start no whole server, or few, and check large inputs in no worker. */
 const unitFolders = [
   'src/kernel',
   'src/jobs',
   'src/money/ledger',
   'src/gateway/models',
   'src/gateway/providers',
-  'src/apps/scan',
   'src/apps/viewer',
 ]
 
@@ -154,7 +153,13 @@ const staticChecks: Step[][] = [
   ],
 ]
 
-const unitTests = () => runTests('unit', [...inProcesses(2), ...withoutBrowsers, ...unitFolders])
+const unitTests = () =>
+  runTests('unit', [
+    ...inProcesses(2),
+    ...withoutBrowsers,
+    '--path-ignore-patterns=**/pdf-reader.test.ts',
+    ...unitFolders,
+  ])
 
 const install = async () => (await installBrowsers(succeeds)) && installServices()
 
