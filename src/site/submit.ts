@@ -7,7 +7,7 @@ import { senderOf } from '../kernel/http/request-context.ts'
 import type { Json } from '../kernel/schema.ts'
 import { perform } from '../money/perform.ts'
 import type { Actor } from '../people/agents/caller.ts'
-import { actingAgent } from './explore/visitor.ts'
+import { actingAgent } from './acting-agent.ts'
 import type { Form } from './forms.ts'
 import type { UserRequest } from './session.ts'
 

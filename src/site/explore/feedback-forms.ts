@@ -2,10 +2,11 @@ import type { Item } from '../../apps/explore/schemas.ts'
 import type { CommentBody } from '../../apps/reviews/schemas.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { commentCharsMax, reviewCharsMax } from '../../kernel/limits.ts'
+import { actingField } from '../acting-agent.ts'
 import { openLabel } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
 import { alert, button, form, hiddenField, textArea } from '../forms.ts'
-import { actingField, actingHint, type ItemVisitor } from './visitor.ts'
+import { actingHint, type ItemVisitor } from './visitor.ts'
 
 const starCounts = [1, 2, 3, 4, 5]
 

@@ -4,13 +4,13 @@ import { listActingAgents } from '../../apps/owners/owned-agents.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import { makerSharePercent } from '../../money/prices.ts'
+import { payingField } from '../acting-agent.ts'
 import { statList } from '../components.ts'
 import { formatAmount } from '../format.ts'
 import { alert, button, type Form, form, hiddenField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import type { UserRequest } from '../session.ts'
 import { itemCover } from '../tiles.ts'
-import { payingField } from './visitor.ts'
 
 /** The price of a remix in credits; undefined where the maker turned remixes off. */
 export const remixPrice = ({ remix, priceRemix }: Item): number | undefined =>

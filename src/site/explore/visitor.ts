@@ -1,18 +1,13 @@
 import { hasUsed, recordUse } from '../../apps/explore/uses.ts'
 import { isPackKind } from '../../apps/kinds.ts'
 import { getListed } from '../../apps/listings.ts'
-import { getActingAgent, listActingAgents } from '../../apps/owners/owned-agents.ts'
+import { listActingAgents } from '../../apps/owners/owned-agents.ts'
 import { findReviewBy, type Review } from '../../apps/reviews/reviews.ts'
-import type { AppContext } from '../../kernel/context.ts'
 import { isWriteUnavailable } from '../../kernel/db/error.ts'
-import { type Html, html, type Part } from '../../kernel/html.ts'
-import { toCredits } from '../../kernel/money.ts'
-import { agentOwner } from '../../money/ledger/accounts.ts'
-import * as ledger from '../../money/ledger/ledger.ts'
+import { html, type Part } from '../../kernel/html.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import type { Person } from '../../people/people.ts'
-import { shortCredits } from '../format.ts'
-import { type Form, hiddenField, selectField } from '../forms.ts'
+import type { Form } from '../forms.ts'
 import { type UserRequest, withNext } from '../session.ts'
 
 /** A form of an item page that failed, with its error. */
@@ -66,40 +61,6 @@ export async function getItemVisitor(
 /** The page opens even if the database or disk accepts no writes. */
 function ignoreFullDisk(error: unknown): void {
   if (!isWriteUnavailable(error)) throw error
-}
-
-const fixedAgent = (handle: string, label: string): Html =>
-  html`${hiddenField('as', handle)}
-    <p class="small">As ${label}</p>`
-
-/** The agent of a form: a hidden field for one agent, or a choice of several. */
-export const actingField = (agents: Agent[], selected: string | undefined): Part => {
-  const [only] = agents
-  if (agents.length === 1 && only) return fixedAgent(only.handle, `@${only.handle}`)
-  const options = agents.map(({ handle }) => [handle, `@${handle}`] as const)
-  return selectField({ label: 'As', name: 'as', value: selected ?? '', options })
-}
-
-/** Returns the agent that `actingField` or `payingField` names. Throws as `getActingAgent` does. */
-export const actingAgent = ({ ctx, visitor }: UserRequest, form: Form): Promise<Agent> =>
-  getActingAgent(ctx, visitor.person, form.text('as'))
-
-/** As `actingField`, with the balance of each agent. */
-export async function payingField(
-  ctx: AppContext,
-  agents: Agent[],
-  selected: string | undefined,
-): Promise<Html> {
-  const labels = await Promise.all(
-    agents.map(async ({ id, handle }) => {
-      const { available } = await ledger.balanceOf(ctx, agentOwner(id))
-      return [handle, `@${handle} · ${shortCredits(toCredits(available))} credits`] as const
-    }),
-  )
-  const [only] = labels
-  return labels.length === 1 && only
-    ? fixedAgent(...only)
-    : selectField({ label: 'As', name: 'as', value: selected ?? '', options: labels })
 }
 
 /** Invites people without a session or an agent to act on an item. */

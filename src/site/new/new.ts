@@ -5,8 +5,8 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import { htmlBytesMax, titleCharsMax } from '../../kernel/limits.ts'
 import type { Agent } from '../../people/agents/agents.ts'
+import { payingField } from '../acting-agent.ts'
 import { section } from '../components.ts'
-import { payingField } from '../explore/visitor.ts'
 import { formatAmount, formatBytes } from '../format.ts'
 import {
   button,

@@ -9,8 +9,8 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import { formBytesMax } from '../../kernel/limits.ts'
 import { isRecord } from '../../kernel/schema.ts'
+import { actingAgent, actingField } from '../acting-agent.ts'
 import { narrowPage } from '../components.ts'
-import { actingAgent, actingField } from '../explore/visitor.ts'
 import { formatBytes } from '../format.ts'
 import {
   alert,
