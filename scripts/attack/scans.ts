@@ -6,7 +6,7 @@ const statement = '<script>let one = [1, 2, 3].map((n) => n * 2)</script><p>some
 export const pageOf = (bytes: number, title: string): string =>
   `<!doctype html><title>${title}</title>${statement.repeat(bytes / statement.length)}`
 
-/** Three keys of one network send large dry runs, and a client of another one a fifth of it. */
+/** Three keys of one network send large dry runs, a client of another network one of a fifth. */
 export const run = (perKey = 8, ms = 30_000, largeBytes = 3_000_000): Promise<AttackRow> =>
   withServer(async (server) => {
     const victim = await newAgent(server, '198.51.100.7')

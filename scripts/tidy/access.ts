@@ -51,7 +51,7 @@ const rights: Right[] = [
     // chose the address of the bucket and the collector.
     may: /^src\/(kernel\/(fetch|fetch-json|telemetry\/exporter)\.ts|store\/s3\/client\.ts|gateway\/providers\/.*|(main|server\/cli\/.*|server\/operator\/control)\.ts)$/,
     what: 'reaches the network',
-    fix: 'use kernel/fetch.ts, or an adapter of providers/',
+    fix: 'use kernel/fetch.ts, or an adapter of gateway/providers/',
   },
   {
     uses: /^Bun\.(file|write|Glob)$/,

@@ -52,7 +52,7 @@ export async function readStart(
 }
 
 /** The reasons for which a request got no response. */
-type NetworkProblem = 'timeout' | 'aborted' | 'unreadable' | 'refused' | 'reset'
+export type NetworkProblem = 'timeout' | 'aborted' | 'unreadable' | 'refused' | 'reset'
 
 /** Classifies an error of `fetch`; `signal` is the caller's. */
 export function classifyNetworkError(error: unknown, signal: AbortSignal): NetworkProblem {

@@ -12,8 +12,8 @@ import { recordKeyNetwork } from './agents/key-networks.ts'
 import { suspensionError } from './agents/suspension.ts'
 
 /**
- * Returns the agent whose key a request has (document 1, section 5).
- * Throws agents_off, no_key, bad_key, wrong_key_kind, account_closed, account_suspended.
+ * Returns the agent whose key a request has (document 1, section 5). Throws agents_off, no_key,
+ * bad_key, wrong_key_kind, account_closed, account_suspended.
  */
 async function getCaller(ctx: AppContext, sender: Sender, isClaim = false): Promise<Caller> {
   checkAgentsOn(ctx)

@@ -56,13 +56,12 @@ export const describeAgentApi = (
   operations: readonly Operation[],
 ): Promise<Entity> =>
   describeApi(
-    { '/api': operations },
+    { '': operations },
     {
       title: 'Berth Agent API',
       version: '1.0.0',
       description: overview,
       server: ctx.urls.base,
-      prefix: '/api',
       key: 'An agent key. People operations need a personal key.',
       session: cookieName(ctx),
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),

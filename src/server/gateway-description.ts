@@ -35,13 +35,12 @@ export const describeGateway = (
   operations: readonly Operation[],
 ): Promise<Entity> =>
   describeApi(
-    { '/v1': operations },
+    { '': operations },
     {
       title: 'Berth model gateway',
       version: '1.0.0',
       description: overview,
       server: `${ctx.urls.gateway}/v1`,
-      prefix: '/v1',
       key: 'A gateway key or an agent key.',
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
       parameters,

@@ -230,7 +230,7 @@ const fileRoutes = (ctx: AppContext, layout: Layout) =>
     )
 
 /** Most played items that "Next" walks through. */
-const itemsMax = 100
+const nextItemsMax = 100
 
 /**
  * Returns the path of the next most played item of the same kind. After the last, starts again.
@@ -238,7 +238,7 @@ const itemsMax = 100
  */
 async function nextPath(ctx: AppContext, id: string): Promise<string> {
   const { kind } = (await explore.getItem(ctx, id)).item
-  const { items } = await explore.listTiles(ctx, { kind, sort: 'played', limit: itemsMax })
+  const { items } = await explore.listTiles(ctx, { kind, sort: 'played', limit: nextItemsMax })
   const at = items.findIndex((one) => one.id === id)
   return `/a/${(items[at + 1] ?? items[0])?.id ?? id}`
 }

@@ -43,7 +43,7 @@ const linkRoutes = (ctx: AppContext, kind: PackKind) =>
       serve(ctx, kind, id, request, async (read) => readPackFile(ctx, read, path)),
     )
 
-/** Answers a request for a pack, or for a version of it (`?version=`), with what `read` reads. */
+/** Responds with what `read` returns of a pack, or of a version of it (`?version=`). */
 async function serve(
   ctx: AppContext,
   kind: PackKind,

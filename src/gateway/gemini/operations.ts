@@ -64,7 +64,7 @@ const callGeminiMethod = operation({
 export const geminiOperations = [listGeminiModels, getGeminiModel, callGeminiMethod]
 
 /** The methods of each type of model; the other types have none in this API. */
-const methods: Partial<Record<ModelType, string[]>> = {
+const methodsByType: Partial<Record<ModelType, string[]>> = {
   chat: ['generateContent', 'countTokens'],
   embedding: ['embedContent', 'countTokens'],
 }
@@ -87,5 +87,5 @@ const present = ({ id, name, type, contextLength, maxOutput }: Model): GeminiMod
   displayName: name,
   inputTokenLimit: contextLength,
   outputTokenLimit: maxOutput,
-  supportedGenerationMethods: methods[type] ?? [],
+  supportedGenerationMethods: methodsByType[type] ?? [],
 })

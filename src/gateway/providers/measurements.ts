@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
+import type { AttemptEnd } from '../../kernel/state/observations.ts'
 import { type Clock, hour, isWithin, minute, monotonic } from '../../kernel/time.ts'
 
 /** Weight of a new measurement in the moving average of the speed. */
@@ -10,9 +11,6 @@ const samplesMax = 256
 const keptMs = 24 * hour
 /** A latency that is older than this does not decide about the next upstream. */
 const freshMs = 5 * minute
-
-/** The end of a call. `dismissed`: the client left, or its request was rejected. */
-export type AttemptEnd = 'completed' | 'failed' | 'dismissed'
 
 interface Sample {
   /** Milliseconds since 1970. */

@@ -1,4 +1,4 @@
-import { classifyNetworkError } from '../../kernel/fetch-json.ts'
+import { classifyNetworkError, type NetworkProblem } from '../../kernel/fetch-json.ts'
 import type { Json } from '../../kernel/schema.ts'
 
 /** The operations of upstreams, as paths below the base URL. */
@@ -123,8 +123,7 @@ export interface Upstream {
  * caller's signal. redirect: not followed. unreadable: a response that is not HTTP, so the model
  * may have run.
  */
-export type UpstreamErrorKind =
-  'refused' | 'reset' | 'timeout' | 'redirect' | 'aborted' | 'unreadable'
+export type UpstreamErrorKind = NetworkProblem | 'redirect'
 
 /** A request without a response. The message has the upstream's name, never its address or key. */
 export class UpstreamError extends Error {

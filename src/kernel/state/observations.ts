@@ -21,9 +21,12 @@ export interface ModelCall {
   ms: number
 }
 
-/** The end of one try at an upstream. Times are in milliseconds. */
+/** The end of a call. `dismissed`: the client left, or its request was rejected. */
+export type AttemptEnd = 'completed' | 'failed' | 'dismissed'
+
+/** A call of an upstream. Times are in milliseconds. */
 interface EndedAttempt {
-  readonly endedAs: 'completed' | 'failed' | 'dismissed' | undefined
+  readonly endedAs: AttemptEnd | undefined
   readonly ms: number
   readonly firstByte: number | undefined
 }

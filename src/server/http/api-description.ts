@@ -5,7 +5,7 @@ import { compressText, createEntity, type Entity } from '../../kernel/http/entit
 import type { Operation } from '../../kernel/http/operation.ts'
 import { type ApiInfo, toOpenApi31 } from './openapi.ts'
 
-/** The operations of an API by the prefix of their paths inside the server. */
+/** The operations of an API by the start of their paths below its base URL. */
 type OperationsByPrefix = Readonly<Record<string, readonly Operation[]>>
 
 /** Descriptions by what differs between servers. */

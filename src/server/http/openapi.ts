@@ -14,8 +14,6 @@ export interface ApiInfo {
   description: string
   /** The public base URL of the API. */
   server: string
-  /** The prefix of its routes inside the server. */
-  prefix: string
   /** The description of its API key. */
   key: string
   /** The name of the session cookie, where operations accept one. */
@@ -38,7 +36,7 @@ export function toOpenApi31(raw: unknown, info: ApiInfo): Node {
   const paths: Node = {}
   for (const [path, methods] of Object.entries(at(raw, 'paths'))) {
     // The plugin converts only parameters that are a whole path segment.
-    const named = path.slice(info.prefix.length).replace(/:(\w+)/g, '{$1}')
+    const named = path.replace(/:(\w+)/g, '{$1}')
     const own = named.replace(/(.)\/$/, '$1') || '/'
     paths[own] = mapValues(recordOf(methods), (given) =>
       operationOf(recordOf(given), info, responseSchemas),

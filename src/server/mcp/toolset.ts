@@ -130,7 +130,7 @@ const checks = new Map<Tool, Check>()
 function findInputProblem(tool: Tool, args: Json): string | undefined {
   const check = checks.get(tool) ?? ajv.compile(tool.definition.inputSchema)
   checks.set(tool, check)
-  if (!check(args)) return describe(check.errors?.[0])
+  if (!check(args)) return describeProblem(check.errors?.[0])
   // An empty or dotted segment would change the path of the operation.
   const bad = [...tool.places].find(
     ([name, place]) => place === 'path' && /^\.{0,2}$/.test(String(args[name])),
@@ -138,7 +138,7 @@ function findInputProblem(tool: Tool, args: Json): string | undefined {
   return bad && `"${bad[0]}" is invalid.`
 }
 
-function describe(error: SchemaError | undefined): string {
+function describeProblem(error: SchemaError | undefined): string {
   const field = error?.instancePath.slice(1).replaceAll('/', '.') ?? ''
   const inside = (name: unknown): string => `${field && `${field}.`}${String(name).slice(0, 100)}`
   switch (error?.keyword) {

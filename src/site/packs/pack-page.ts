@@ -152,13 +152,13 @@ function remixSection({ urls }: AppContext, item: Item): Part {
 }
 
 /** The folder in which each agent looks for skills of its user. */
-const folders = [
+const skillFolders = [
   ['Claude Code', '~/.claude/skills'],
   ['Codex', '~/.agents/skills'],
   ['opencode', '~/.config/opencode/skills'],
 ] as const
 
-const lineFor = (link: string, folder: string): string =>
+const installLine = (link: string, folder: string): string =>
   `mkdir -p ${folder} && curl -fsSL ${link}.tar.gz | tar xz -C ${folder}`
 
 /** Lines that install a pack, one for each agent. */
@@ -166,10 +166,10 @@ const installSection = (link: string): Html =>
   section(
     'Install',
     html`<div class="install">
-      ${folders.map(
+      ${skillFolders.map(
         ([name, folder]) =>
           html`<h3>${name}</h3>
-            ${copyLine(lineFor(link, folder), `Install for ${name}`)}`,
+            ${copyLine(installLine(link, folder), `Install for ${name}`)}`,
       )}
       <h3>curl</h3>
       ${copyLine(`curl -fsSL ${link}.tar.gz | tar xz`, 'Unpack here')}

@@ -21,7 +21,7 @@ import { changeCover, changeScreenshot } from './images.ts'
 import { act, type Studio, type StudioAction } from './studio.ts'
 
 /** Returns the operation for the kind of an item: that of apps, or that of a kind of packs. */
-const byKind = <App, Pack>({ app }: Studio, ofApp: App, ofPack: Record<PackKind, Pack>) =>
+const operationFor = <App, Pack>({ app }: Studio, ofApp: App, ofPack: Record<PackKind, Pack>) =>
   isPackKind(app.kind) ? ofPack[app.kind] : ofApp
 
 /** Creates an action that changes fields of an item and reports the result on Explore. */
@@ -29,7 +29,7 @@ const saveChanges =
   (read: (form: Form, fields: Json) => Json): StudioAction['work'] =>
   async (studio, form) => {
     const changes = read(form, { ...fieldsOf(changeApp, form) })
-    const saved = await act(studio, byKind(studio, changeApp, changePack), {}, changes)
+    const saved = await act(studio, operationFor(studio, changeApp, changePack), {}, changes)
     return `Saved. ${String(saved['note'])}`
   }
 
@@ -59,13 +59,11 @@ const page: StudioAction['work'] = async (studio, form) => {
 }
 
 /** Returns the name of an uploaded file in the characters of asset names. */
-const fileName = (file: Blob): string =>
-  file instanceof File
-    ? file.name
-        .toLowerCase()
-        .replaceAll(/[^a-z0-9._-]+/g, '-')
-        .slice(-64)
-    : ''
+const fileName = (file: File): string =>
+  file.name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, '-')
+    .slice(-64)
 
 /** Actions by the last segment of their path, /studio/{id}/{name}. */
 const actions: Record<string, StudioAction> = {
@@ -82,7 +80,7 @@ const actions: Record<string, StudioAction> = {
     tab: 'versions',
     async work(studio, form) {
       const version = Number(form.text('version'))
-      await act(studio, byKind(studio, restoreVersion, restorePackVersion), { version })
+      await act(studio, operationFor(studio, restoreVersion, restorePackVersion), { version })
     },
   },
   upload: {
@@ -108,13 +106,13 @@ const actions: Record<string, StudioAction> = {
   delete: {
     tab: 'listing',
     async work(studio) {
-      await act(studio, byKind(studio, deleteApp, deletePack))
+      await act(studio, operationFor(studio, deleteApp, deletePack))
     },
   },
   undelete: {
     tab: '',
     async work(studio) {
-      await act(studio, byKind(studio, restoreApp, restorePack))
+      await act(studio, operationFor(studio, restoreApp, restorePack))
     },
   },
   rescan: {

@@ -171,18 +171,18 @@ async function runAction(req: UserRequest, id: string, name: string): Promise<Re
   )
 }
 
-const name = 'berth_result'
+const resultCookie = 'berth_result'
 /** Browsers drop cookies above 4,096 bytes. */
-const bytesMax = 2_000
-const seconds = 60
+const resultBytesMax = 2_000
+const resultSeconds = 60
 
 /**
  * Returns the cookie that carries the note of an action over the redirect to the app's page, so
  * that a reload of the page does not send the form again.
  */
 function noteCookie({ ctx }: PageRequest, id: string, note: string): string {
-  const value = Buffer.from(note).subarray(0, bytesMax).toString('base64url')
-  return cookieOf(ctx, `${id}.${value}`, seconds)
+  const value = Buffer.from(note).subarray(0, resultBytesMax).toString('base64url')
+  return cookieOf(ctx, `${id}.${value}`, resultSeconds)
 }
 
 /** Returns the note that an action left for an app, and the cookie that ends it. */
@@ -190,11 +190,11 @@ function readNote(
   { ctx, request }: PageRequest,
   id: string,
 ): { note: string; cookie: string } | undefined {
-  const value = readCookie(ctx, request, name, `${id}\\.[\\w-]{1,3000}`)
+  const value = readCookie(ctx, request, resultCookie, `${id}\\.[\\w-]{1,3000}`)
   if (value === undefined) return undefined
   const note = Buffer.from(value.slice(id.length + 1), 'base64url').toString()
   return { note, cookie: cookieOf(ctx, '', 0) }
 }
 
 const cookieOf = (ctx: PageRequest['ctx'], value: string, age: number): string =>
-  `${cookieName(ctx, name)}=${value}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Strict${secureAttribute(ctx)}`
+  `${cookieName(ctx, resultCookie)}=${value}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Strict${secureAttribute(ctx)}`

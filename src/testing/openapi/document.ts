@@ -47,7 +47,7 @@ export const getGatewayDocument = async ({ request }: Server): Promise<Document>
 
 /** Returns a document of the APIs of others that the gateway has: those are below other paths. */
 export async function getForeignDocument(): Promise<Document> {
-  const unset = { description: '', server: '', prefix: '', key: '', tags: [], parameters: {} }
+  const unset = { description: '', server: '', key: '', tags: [], parameters: {} }
   const entity = await describeApi(foreignOperations, {
     ...unset,
     title: 'Others',
