@@ -166,6 +166,7 @@ const types: Record<string, string> = {
   mp3: 'audio/mpeg',
   ogg: 'audio/ogg',
   wav: 'audio/wav',
+  m4a: 'audio/mp4',
   json: 'application/json',
 }
 

@@ -71,7 +71,7 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
     `The request exceeds the model's context window of ${window} tokens. Use a larger model, or send less.`,
   bad_media: ({ why }) => why,
   upload_type: () =>
-    'Unsupported file type. Send PDF, text, Markdown, PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, MP4 or WebM.',
+    'Unsupported file type. Send PDF, text, Markdown, PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, M4A, FLAC, AAC, MP4 or WebM.',
   upload_too_large: ({ max }) => `The file has more than ${max} bytes. Send a smaller one.`,
   upload_unreadable: ({ why }) =>
     `The file cannot be read: ${why}. Fix the file and upload it again.`,

@@ -9,7 +9,8 @@ export type AudioInfo = { seconds: number; isClaimed?: true } | { problem: strin
 const secondsMax = 24 * 3_600
 const invalid = (why: string): AudioInfo => ({ problem: why })
 
-function withDuration(seconds: number): AudioInfo {
+/** Returns a duration of up to 24 hours. */
+export function withDuration(seconds: number): AudioInfo {
   if (!(seconds > 0 && seconds <= secondsMax)) return invalid('the audio has no duration')
   return { seconds: Math.round(seconds * 1_000) / 1_000 }
 }
@@ -97,6 +98,37 @@ function isMp3Tail(bytes: Uint8Array, from: number): boolean {
   }
   if (letters(bytes, at, 3) === 'TAG') return at + 128 === bytes.length
   return at <= bytes.length && bytes.subarray(at).every((byte) => byte === 0)
+}
+
+const flacHeadBytes = 26
+
+/** Reads the length of a FLAC file from its first block (RFC 9639, section 8.2). */
+export function readFlac(bytes: Uint8Array): AudioInfo {
+  if (bytes.length < flacHeadBytes) return invalid('the file is cut off')
+  const view = viewOf(bytes)
+  const rate = view.getUint32(18) >>> 12
+  const samples = (view.getUint8(21) & 15) * 2 ** 32 + view.getUint32(22)
+  return { ...withDuration(samples / rate), isClaimed: true }
+}
+
+const aacRates = [
+  96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000,
+  7_350,
+]
+
+/** Reads an AAC file: ADTS frames of 1 to 4 blocks of 1,024 samples (ISO 13818-7, section 6.2). */
+export function readAac(bytes: Uint8Array): AudioInfo {
+  const view = viewOf(bytes)
+  const rate = aacRates[((bytes[2] ?? 0) >> 2) & 15]
+  if (!rate) return invalid('the file is damaged')
+  let blocks = 0
+  for (let at = 0; at + 7 <= bytes.length;) {
+    const size = (view.getUint32(at + 2) >>> 5) & 0x1fff
+    if ((view.getUint16(at) & 0xfff6) !== 0xfff0 || size < 7) break
+    blocks += (view.getUint8(at + 6) & 3) + 1
+    at += size
+  }
+  return withDuration((blocks * 1_024) / rate)
 }
 
 /** Reads an Ogg file (RFC 3533): the pages of one Vorbis, Opus or FLAC stream. */

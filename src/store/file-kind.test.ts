@@ -1,7 +1,13 @@
 import { expect, test } from 'bun:test'
 
 import { assetBytesMax } from '../kernel/limits.ts'
-import { detectFileKind } from './file-kind.ts'
+import {
+  chromeMp4,
+  chromeWebm,
+  makeRecording,
+  recordingFormats,
+} from '../testing/fixtures/recordings.ts'
+import { detectFileKind, detectPrivateFileKind } from './file-kind.ts'
 
 const join = (...parts: (Uint8Array | string | number[])[]): Uint8Array =>
   Buffer.concat(
@@ -155,6 +161,96 @@ test.each([
   // The last frame of an MP3 is often cut by who recorded it, and players do not mind.
   if (whole !== mp3) expect(await detectFileKind(cut)).toHaveProperty('reason')
   expect(await detectFileKind(whole.subarray(0, 20))).toHaveProperty('reason')
+})
+
+const video = await makeRecording('mp4', 1, { hasVideo: true })
+const samsung = join(
+  [0, 0, 0x30, 10],
+  u32(16),
+  'MotionPhoto_Data',
+  video,
+  'SEFH',
+  u32(107),
+  u32(1),
+  [0, 0, 0x30, 10],
+  u32(video.length + 24),
+  u32(video.length + 24),
+  u32(24),
+  'SEFT',
+)
+
+test.each([
+  ['the gain map of Ultra HDR', join(jpeg, jpeg)],
+  ['images of CIPA DC-007 between zero bytes', join(jpeg, [0, 0, 0], jpeg, [0, 0], jpeg, [0])],
+  ['a motion photo', join(jpeg, video)],
+  ['a motion photo in Ultra HDR', join(jpeg, jpeg, video)],
+  ['a motion photo of Samsung', join(jpeg, samsung)],
+])('accepts a JPEG with %s behind it', async (_, photo) => {
+  const size = { kind: 'picture', type: 'image/jpeg', width: 12, height: 7 } as const
+  expect(await detectFileKind(photo)).toEqual(size)
+  expect(await detectPrivateFileKind(photo)).toEqual(size)
+})
+
+test('rejects a JPEG with other data, also behind what cameras write', async () => {
+  const trailing = { reason: 'there is data after the end of the image' }
+  for (const junk of ['<script>', 'PK\x03\x04\x14', '\n', 'SEFT', '\xff\xd8\xff\xe0']) {
+    expect(await detectFileKind(join(jpeg, jpeg, junk))).toEqual(trailing)
+    expect(await detectFileKind(join(jpeg, [0, 0], junk))).toEqual(trailing)
+  }
+  const images = join(...Array.from({ length: 100 }, () => jpeg))
+  expect(await detectFileKind(images)).toEqual(trailing)
+})
+
+test('accepts any data behind a JPEG that only its account gets back', async () => {
+  const photo = join(jpeg, 'v2_f35      LIVE_3511')
+  expect(await detectFileKind(photo)).toHaveProperty('reason')
+  expect(await detectPrivateFileKind(photo)).toMatchObject({ type: 'image/jpeg', width: 12 })
+  expect(await detectPrivateFileKind(jpeg.subarray(0, -2))).toHaveProperty('reason')
+  expect(await detectPrivateFileKind(join(png(12, 7), 'x'))).toHaveProperty('reason')
+})
+
+test.each(recordingFormats)('accepts %s that has only audio and ends there', async (format) => {
+  const type = format.endsWith('mp4') ? 'audio/mp4' : 'audio/webm'
+  const sound = await makeRecording(format, 2)
+  const expected = { kind: 'sound', type, seconds: 2, isClaimed: true } as const
+  expect(await detectFileKind(sound)).toEqual(expected)
+  for (const junk of ['<script>alert(1)</script>', 'PK\x03\x04\x14', '%PDF-1.7\n', '\n']) {
+    expect(await detectFileKind(join(sound, junk))).toHaveProperty('reason')
+    expect(await detectFileKind(join(junk, sound))).toHaveProperty('reason')
+  }
+  expect(await detectFileKind(sound.subarray(0, -2))).toHaveProperty('reason')
+  const video = await makeRecording(format, 2, { hasVideo: true })
+  expect(await detectFileKind(video)).toHaveProperty('reason')
+})
+
+test('accepts recordings of a browser', async () => {
+  expect(await detectFileKind(chromeMp4)).toMatchObject({ type: 'audio/mp4', seconds: 3.939 })
+  expect(await detectFileKind(chromeWebm)).toMatchObject({ type: 'audio/webm', seconds: 3.952 })
+})
+
+test('measures FLAC and AAC that only their account gets back', async () => {
+  const flac = (samples: number): Uint8Array =>
+    join(
+      'fLaC',
+      [0x80, 0, 0, 34, 16, 0, 16, 0, 0, 0, 0, 0, 0, 0],
+      big32(((44_100 << 12) | (1 << 9) | (15 << 4)) >>> 0),
+      big32(samples),
+      new Uint8Array(16),
+    )
+  const sound = { kind: 'sound', type: 'audio/flac', seconds: 2, isClaimed: true } as const
+  expect(await detectPrivateFileKind(flac(88_200))).toEqual(sound)
+  expect(await detectPrivateFileKind(flac(0))).toHaveProperty('reason')
+  expect(await detectPrivateFileKind(flac(9).subarray(0, 20))).toHaveProperty('reason')
+  expect(await detectFileKind(flac(88_200))).toHaveProperty('reason')
+  // 32 bytes at 16 kHz.
+  const aac = join([0xff, 0xf1, 0x60, 0x40, 0x04, 0x1f, 0xfc], new Uint8Array(25))
+  const second = join(...Array.from({ length: 125 }, () => aac))
+  const counted = { kind: 'sound', type: 'audio/aac', seconds: 8 } as const
+  expect(await detectPrivateFileKind(second)).toEqual(counted)
+  expect(await detectPrivateFileKind(join(second, aac.subarray(0, 9)))).toMatchObject({
+    seconds: 8.064,
+  })
+  for (let end = 0; end < 64; end += 1) await detectPrivateFileKind(second.subarray(0, end))
 })
 
 test('rejects an image that declares a huge canvas from its header', async () => {

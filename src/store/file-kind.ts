@@ -1,7 +1,16 @@
-import { assetBytesMax, jsonDepthMax } from '../kernel/limits.ts'
+import { assetBytesMax, fileBytesMax, jsonDepthMax } from '../kernel/limits.ts'
 import { errorCodeOf } from '../kernel/text.ts'
-import { type AudioInfo, readMp3, readOgg, readWav } from './audio.ts'
-import { gifProblem, jpegProblem, pngProblem, webpProblem } from './images.ts'
+import {
+  type AudioInfo,
+  readAac,
+  readFlac,
+  readMp3,
+  readOgg,
+  readWav,
+  withDuration,
+} from './audio.ts'
+import { readContainer } from './containers.ts'
+import { gifProblem, jpegImageProblem, jpegProblem, pngProblem, webpProblem } from './images.ts'
 import { jsonProblem } from './json.ts'
 import { letters } from './riff.ts'
 
@@ -12,7 +21,7 @@ export type FileKind =
   | { kind: 'json'; type: 'application/json' }
 
 type ImageType = 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif'
-type AudioType = 'audio/mpeg' | 'audio/ogg' | 'audio/wav'
+type AudioType = `audio/${'mpeg' | 'ogg' | 'wav' | 'mp4' | 'webm' | 'flac' | 'aac'}`
 
 /** The reason that a file is not accepted, as the end of a sentence. */
 export interface Rejected {
@@ -33,17 +42,38 @@ export async function detectFileKind(
   bytes: Uint8Array,
   bytesMax = assetBytesMax,
 ): Promise<FileKind | Rejected> {
+  return detect(bytes, bytesMax, jpegProblem)
+}
+
+/**
+ * Detects the kind of a file that only its account gets back. A JPEG may have any data after its
+ * end, and FLAC and AAC are audio too, whose end is not checked.
+ */
+export async function detectPrivateFileKind(bytes: Uint8Array): Promise<FileKind | Rejected> {
+  if (letters(bytes, 0, 4) === 'fLaC') return audioKind('audio/flac', readFlac(bytes))
+  if (/^\xff[\xf0\xf1\xf8\xf9]/.test(letters(bytes, 0, 2)))
+    return audioKind('audio/aac', readAac(bytes))
+  return detect(bytes, fileBytesMax, jpegImageProblem)
+}
+
+async function detect(
+  bytes: Uint8Array,
+  bytesMax: number,
+  problemOfJpeg: typeof jpegProblem,
+): Promise<FileKind | Rejected> {
   if (bytes.length > bytesMax) return { reason: `it is over ${bytesMax} bytes` }
   if (bytes.length < 1) return { reason: 'it is empty' }
   const mark = letters(bytes, 0, 12)
   if (mark.startsWith('\x89PNG\r\n\x1a\n')) return await imageKind(bytes, 'image/png', pngProblem)
-  if (mark.startsWith('\xff\xd8\xff')) return await imageKind(bytes, 'image/jpeg', jpegProblem)
+  if (mark.startsWith('\xff\xd8\xff')) return await imageKind(bytes, 'image/jpeg', problemOfJpeg)
   if (/^GIF8[79]a/.test(mark)) return await imageKind(bytes, 'image/gif', gifProblem)
   if (/^RIFF[^]{4}WEBP/.test(mark)) return await imageKind(bytes, 'image/webp', webpProblem)
   if (/^RIFF[^]{4}WAVE/.test(mark)) return audioKind('audio/wav', readWav(bytes))
   if (mark.startsWith('OggS')) return audioKind('audio/ogg', readOgg(bytes))
   if (/^(ID3|\xff[\xe2\xe3\xf2\xf3\xfa\xfb])/.test(mark))
     return audioKind('audio/mpeg', readMp3(bytes))
+  const media = readContainer(bytes)
+  if (media) return containerKind(media)
   return await jsonKind(bytes)
 }
 
@@ -74,14 +104,24 @@ const tooManyPixels: Rejected = {
 const audioKind = (type: AudioType, info: AudioInfo): FileKind | Rejected =>
   'problem' in info ? { reason: info.problem } : { kind: 'sound', type, ...info }
 
+/** Returns the kind of audio in a container that ends where its structure ends. */
+function containerKind(media: NonNullable<ReturnType<typeof readContainer>>): FileKind | Rejected {
+  if ('reason' in media) return media
+  const { kind, container, seconds, isWhole } = media
+  if (kind === 'video' || container === 'x-matroska') return { reason: accepted }
+  if (!isWhole) return { reason: 'the file is cut off, or there is data after its end' }
+  const info = withDuration(seconds ?? 0)
+  return audioKind(`audio/${container}`, 'seconds' in info ? { ...info, isClaimed: true } : info)
+}
+
 async function jsonKind(bytes: Uint8Array): Promise<FileKind | Rejected> {
   const problem = await jsonProblem(bytes)
   if (!problem) return { kind: 'json', type: 'application/json' }
   if (problem === 'depth')
     return { reason: `JSON may be nested at most ${jsonDepthMax} levels deep` }
-  return {
-    reason:
-      'only PNG, JPEG, WebP, GIF, MP3, Ogg, WAV and JSON are accepted; ' +
-      'send CSV and other text as a JSON string',
-  }
+  return { reason: accepted }
 }
+
+const accepted =
+  'only PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, M4A, WebM audio and JSON are accepted; ' +
+  'send CSV and other text as a JSON string'

@@ -22,10 +22,53 @@ export function pngProblem(bytes: Uint8Array): Problem {
   return cutOff
 }
 
-/** Checks a JPEG (ITU T.81, annex B): segments and scans, and nothing after the end marker. */
+/**
+ * Checks a JPEG (ITU T.81, annex B): segments and scans, and after the end marker only what cameras
+ * write there.
+ */
 export function jpegProblem(bytes: Uint8Array): Problem {
+  const end = jpegEnd(bytes, 0)
+  if (typeof end === 'string') return end
+  return hasCameraTail(bytes, end) ? undefined : trailing
+}
+
+/** Checks a JPEG, and ignores all data after its end marker, as decoders do. */
+export function jpegImageProblem(bytes: Uint8Array): Problem {
+  const end = jpegEnd(bytes, 0)
+  return typeof end === 'string' ? end : undefined
+}
+
+/** The most images that a camera writes into one file. */
+const cameraImagesMax = 64
+
+/**
+ * Returns whether the data after an image is what cameras write: more images (Ultra HDR, CIPA
+ * DC-007) with zero bytes around them, then the video of a motion photo, or Samsung's trailer.
+ */
+function hasCameraTail(bytes: Uint8Array, from: number): boolean {
+  if (hasSamsungTrailer(bytes)) return true
+  let at = from
+  for (let images = 0; images < cameraImagesMax; images += 1) {
+    while (bytes[at] === 0) at += 1
+    if (at === bytes.length || /^[^]{1,4}ftyp/.test(letters(bytes, at, 8))) return true
+    const end = letters(bytes, at, 3) === '\xff\xd8\xff' ? jpegEnd(bytes, at) : damaged
+    if (typeof end === 'string') return false
+    at = end
+  }
+  return false
+}
+
+/** Checks for a directory `SEFH`, its size, and `SEFT` at the end of a file. */
+function hasSamsungTrailer(bytes: Uint8Array): boolean {
+  const end = bytes.length - 8
+  if (end < 0 || letters(bytes, end + 4, 4) !== 'SEFT') return false
+  return letters(bytes, end - viewOf(bytes).getUint32(end, true), 4) === 'SEFH'
+}
+
+/** Returns the end of the JPEG at an offset, or its problem. */
+function jpegEnd(bytes: Uint8Array, from: number): number | string {
   const view = viewOf(bytes)
-  let at = 2
+  let at = from + 2
   let scanned = false
   while (at + 2 <= bytes.length) {
     if (bytes[at] !== 0xff) return damaged
@@ -33,8 +76,7 @@ export function jpegProblem(bytes: Uint8Array): Problem {
     if (marker === 0xff) {
       at += 1
     } else if (marker === 0xd9) {
-      if (!scanned) return damaged
-      return at + 2 === bytes.length ? undefined : trailing
+      return scanned ? at + 2 : damaged
     } else {
       if (at + 4 > bytes.length) return cutOff
       const size = view.getUint16(at + 2)

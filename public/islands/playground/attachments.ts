@@ -5,7 +5,19 @@ import type { SessionGateway } from './gateway.ts'
 const filesMax = 10
 
 /** Types that POST /v1/files takes, by the inputs of a model. Text is read from PDFs and audio. */
-const always = ['.pdf', '.txt', '.md', 'audio/mpeg', 'audio/ogg', 'audio/wav']
+const always = [
+  '.pdf',
+  '.txt',
+  '.md',
+  'audio/mpeg',
+  'audio/ogg',
+  'audio/wav',
+  'audio/mp4',
+  'audio/x-m4a',
+  'audio/webm',
+  'audio/flac',
+  'audio/aac',
+]
 const images = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
 
 /** Files of the next message: chosen, dropped or pasted. A chat uploads them at once. */

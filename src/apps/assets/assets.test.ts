@@ -16,6 +16,7 @@ import { createRouter } from '../../server/http/router.ts'
 import { openDiskStore } from '../../store/disk.ts'
 import { declaredResponses } from '../../testing/fixtures/declared-responses.ts'
 import { freshEngine } from '../../testing/fixtures/engine.ts'
+import { chromeMp4, chromeWebm, makeRecording } from '../../testing/fixtures/recordings.ts'
 import { unlimited } from '../../testing/fixtures/unlimited.ts'
 import { purgeDeleted } from '../deletion.ts'
 import * as assets from './assets.ts'
@@ -154,6 +155,27 @@ test('files can be sent raw, as JSON, and as a data URL', async () => {
   for (const data of ['data:image/png;base64,***', 'data:nothing', 'data:,%E0%A4%A']) {
     const { status, body: response } = await put(ann, app, 'z', json({ data }), asJson)
     expect([status, response.code]).toEqual([400, 'bad_request'])
+  }
+})
+
+test('recordings and photos of phones are assets', async () => {
+  const ann = await newKey()
+  const app = await newApp(ann)
+  const jpeg = await new Bun.Image(image).jpeg().bytes()
+  const video = await makeRecording('mp4', 1, { hasVideo: true })
+  for (const [name, bytes, facts] of [
+    ['a.m4a', await makeRecording('fast mp4', 2), { type: 'audio/mp4', seconds: 2 }],
+    ['b.m4a', chromeMp4, { type: 'audio/mp4', seconds: 3.939 }],
+    ['c.webm', chromeWebm, { type: 'audio/webm', seconds: 3.952 }],
+    ['d.jpg', Buffer.concat([jpeg, jpeg, video]), { type: 'image/jpeg', width: 64 }],
+  ] as const) {
+    const { status, body } = await put(ann, app, name, bytes)
+    expect([status, body.asset]).toMatchObject([201, facts])
+    const own = await call('GET', `/apps/${app}/assets/${name}`, ann)
+    expect(sha256(own.bytes)).toBe(sha256(bytes))
+  }
+  for (const bytes of [video, Buffer.concat([jpeg, Buffer.from('PK\x03\x04')])]) {
+    expect((await put(ann, app, 'e', bytes)).body.code).toBe('bad_asset')
   }
 })
 

@@ -124,8 +124,8 @@ export const putAsset = operation({
   mcp: 'shown',
   summary: 'Upload an asset.',
   description:
-    'PNG, JPEG, WebP, GIF, MP3, Ogg, WAV or JSON, detected by content and not by name. The ' +
-    'file goes live on the newest version and replaces a file of the same name.',
+    'PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, M4A, WebM audio or JSON, detected by content and not ' +
+    'by name. The file goes live on the newest version and replaces a file of the same name.',
   access: agent,
   input: { read: readUpload, bodies: uploads },
   output: { 200: schemas.PutAssetResponseSchema, 201: schemas.PutAssetResponseSchema },

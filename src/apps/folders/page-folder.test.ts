@@ -22,10 +22,15 @@ test('inlines scripts and styles and names the assets', () => {
     'game/img/Ship 1.png': 'one',
     'game/img/b.png': 'two',
     'game/logo.svg': '<svg/>',
+    'game/Theme.m4a': 'three',
     '__MACOSX/game/._index.html': 'x',
   })
   if ('problem' in packed) throw new Error(packed.problem)
-  expect(packed.assets.map(({ path }) => path)).toEqual(['img-ship-1.png', 'img-b.png'])
+  expect(packed.assets.map(({ path }) => path)).toEqual([
+    'img-ship-1.png',
+    'img-b.png',
+    'theme.m4a',
+  ])
   expect(packed.html).toContain('data-file-src="img-ship-1.png"')
   expect(packed.html).toContain(
     'a{background:var(--file-img-ship-1-png)} b{background:var(--file-img-b-png)}',

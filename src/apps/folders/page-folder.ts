@@ -11,7 +11,7 @@ import { folderOf, type PageFile, rewriteTag, type SortedFiles } from './rewrite
 export type PackedPage =
   { html: string; assets: PageFile[]; unused: string[] } | { problem: string }
 
-const assetTypes = /\.(png|jpe?g|webp|gif|mp3|ogg|wav|json)$/i
+const assetTypes = /\.(png|jpe?g|webp|gif|mp3|ogg|wav|m4a|json)$/i
 const inlineTypes = new Map<string, string>(
   Object.entries({
     svg: 'image/svg+xml',
@@ -24,7 +24,6 @@ const inlineTypes = new Map<string, string>(
     xml: 'application/xml',
     glsl: 'text/plain',
     wasm: 'application/wasm',
-    m4a: 'audio/mp4',
   }),
 )
 

@@ -1,7 +1,8 @@
 import { ApiError } from '../../kernel/errors.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { fileBytesMax, modelIdCharsMax, promptCharsMax } from '../../kernel/limits.ts'
-import { detectFileKind } from '../../store/file-kind.ts'
+import { readContainer } from '../../store/containers.ts'
+import { detectPrivateFileKind } from '../../store/file-kind.ts'
 import { findEnum, findString, invalidField, readString } from '../fields.ts'
 import { readMultipart, textFields } from '../files/upload.ts'
 import { isSubtitles } from './subtitles.ts'
@@ -78,12 +79,21 @@ export async function readTranscriptionRequest(
   }
 }
 
-/** Returns the length of audio in seconds, and an upper bound from its samples or its bytes. */
+/**
+ * Returns the length of audio, or of the audio in a video, in seconds, and an upper bound from its
+ * samples or its bytes.
+ */
 export async function measureAudio(
   bytes: Uint8Array,
 ): Promise<Pick<TranscriptionRequest, 'seconds' | 'secondsMax'>> {
-  const file = await detectFileKind(bytes, fileBytesMax)
   const secondsMax = Math.min(Math.ceil(bytes.length / bytesPerSecondMin), daySeconds)
+  const media = readContainer(bytes)
+  if (media) {
+    const seconds =
+      'seconds' in media && media.seconds && media.seconds <= daySeconds ? media.seconds : undefined
+    return { seconds, secondsMax: Math.max(seconds ?? 0, secondsMax) }
+  }
+  const file = await detectPrivateFileKind(bytes)
   if (!('kind' in file) || file.kind !== 'sound') return { seconds: undefined, secondsMax }
   const { seconds, isClaimed } = file
   return { seconds, secondsMax: isClaimed ? Math.max(seconds, secondsMax) : seconds }

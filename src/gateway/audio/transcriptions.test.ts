@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { mediaModel, mediaModels } from '../../testing/fixtures/media-models.ts'
+import { chromeMp4, chromeWebm, makeRecording } from '../../testing/fixtures/recordings.ts'
 import { startTestServer, type TestResponse } from '../../testing/fixtures/test-server.ts'
 
 const demo = await startTestServer({ DEMO_MODELS: 'on' })
@@ -116,6 +117,28 @@ test('charges the longer of the file’s and the upstream’s length', async () 
     const response = await transcribe(ned, bytes, { model: 'transcription/transcription-ok' })
     expect(response.body).toEqual({ text: 'Hello wörld', cost })
   }
+})
+
+test('measures recordings of browsers and phones by their content', async () => {
+  const model = 'transcription/transcription-no-usage'
+  const video = await makeRecording('mp4', 7, { hasVideo: true })
+  for (const [bytes, cost, end] of [
+    [chromeMp4, 0.003939, '00:00:03,939'],
+    [chromeWebm, 0.003952, '00:00:03,952'],
+    [await makeRecording('mp4', 61), 0.061, '00:01:01,000'],
+    [await makeRecording('fragmented mp4', 61), 0.061, '00:01:01,000'],
+    [await makeRecording('live webm', 2), 0.002, '00:00:02,000'],
+    [video, 0.007, '00:00:07,000'],
+  ] as const) {
+    const response = await transcribe(ned, bytes, { model })
+    expect(response.body).toEqual({ text: 'Hello wörld', cost })
+    const { use } = await faked.lastUse(ned)
+    expect(use?.estimated).toBe(false)
+    const subtitles = await transcribe(ned, bytes, { model, response_format: 'srt' })
+    expect(subtitles.body).toBe(`1\n00:00:00,000 --> ${end}\nHello wörld\n`)
+  }
+  const words = await transcribe(ned, chromeMp4, { model: 'transcription/words' })
+  expect(words.status).toBe(200)
 })
 
 test('rejects an invalid form by field before calling the upstream', async () => {

@@ -159,8 +159,8 @@ export const isTranscriptionModel = ({ outputs, price }: Model): boolean =>
 function limitsOf(input: TranscriptionRequest, { contextLength, maxOutput }: Model) {
   const seconds = input.secondsMax
   const tokens = Math.ceil(seconds * tokensPerSecond) + input.textBytes + templateTokens
-  // For audio of unknown length, the bound by bytes would hold far too much.
-  const unknownWindow = input.seconds === undefined ? unknownWindowTokens : Infinity
+  // Where no samples were counted, the bound by bytes would hold far too much.
+  const unknownWindow = input.seconds === seconds ? Infinity : unknownWindowTokens
   return {
     seconds,
     prompt: Math.min(tokens, contextLength || unknownWindow),

@@ -1,9 +1,8 @@
 import { ApiError } from '../../kernel/errors.ts'
-import { fileBytesMax } from '../../kernel/limits.ts'
 import type { PdfReader } from '../../kernel/pdf-reader.ts'
-import { detectFileKind } from '../../store/file-kind.ts'
+import { readContainer } from '../../store/containers.ts'
+import { detectPrivateFileKind } from '../../store/file-kind.ts'
 import { letters } from '../../store/riff.ts'
-import { detectVideoType, readVideoDuration } from '../../store/videos.ts'
 import type { fileKinds } from './tables.ts'
 
 /** The properties of a file, detected from its content. */
@@ -19,7 +18,7 @@ export interface DetectedFile {
 
 /** Signatures of accepted formats. An unreadable file with one of them is damaged, not unknown. */
 const signature =
-  /^(\x89PNG|\xff\xd8\xff|GIF8[79]a|RIFF[^]{4}(WEBP|WAVE)|OggS|ID3|\xff[\xe2\xe3\xf2\xf3\xfa\xfb])/
+  /^(\x89PNG|\xff\xd8\xff|GIF8[79]a|RIFF[^]{4}(WEBP|WAVE)|OggS|fLaC|ID3|\xff[\xe2\xe3\xf0-\xf3\xf8-\xfb])/
 
 /** Control characters, except tab, line ends and form feed. */
 const controlCharacter = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]/
@@ -36,14 +35,14 @@ export async function detectFile(pdfs: PdfReader, bytes: Uint8Array): Promise<De
     if ('unreadable' in pdf) throw unreadable(pdf.unreadable)
     return { kind: 'pdf', type: 'application/pdf', ...pdf }
   }
-  const videoType = detectVideoType(bytes)
-  if (videoType) {
-    const video = readVideoDuration(bytes, videoType)
-    if ('reason' in video) throw unreadable(video.reason)
-    return { kind: 'video', type: videoType, ...video }
+  const media = readContainer(bytes)
+  if (media && 'reason' in media) throw unreadable(media.reason)
+  if (media && media.container !== 'x-matroska') {
+    const { kind, container, seconds } = media
+    return { kind, type: `${kind}/${container}`, seconds }
   }
   if (!signature.test(head)) return readPlainText(bytes)
-  const file = await detectFileKind(bytes, fileBytesMax)
+  const file = await detectPrivateFileKind(bytes)
   if ('reason' in file) throw unreadable(file.reason)
   if (file.kind === 'picture') return { kind: 'image', type: file.type }
   if (file.kind === 'sound') return { kind: 'audio', type: file.type, seconds: file.seconds }

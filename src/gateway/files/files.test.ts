@@ -5,6 +5,7 @@ import { day } from '../../kernel/time.ts'
 import { findReferenced } from '../../server/operator/referenced-files.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { makePdf } from '../../testing/fixtures/pdf.ts'
+import { chromeMp4, chromeWebm, makeRecording } from '../../testing/fixtures/recordings.ts'
 import {
   startTestServer,
   type TestResponse,
@@ -87,6 +88,28 @@ test('detects a PDF with its words and an image', async () => {
   expect(image.body).toMatchObject({ kind: 'image', type: 'image/png', words: null })
   const sound = await upload({ file: file(makeWav(), 'a.wav') })
   expect(sound.body).toMatchObject({ kind: 'audio', seconds: 0.5, words: null, status: 'uploaded' })
+})
+
+test('detects recordings and photos of phones', async () => {
+  const jpeg = await new Bun.Image(img).jpeg().bytes()
+  const video = await makeRecording('fast mp4', 2, { hasVideo: true })
+  const flac = Buffer.from('664c614380000022100010000000000000000ac440f000015888', 'hex')
+  for (const [bytes, kind, type, seconds] of [
+    [chromeMp4, 'audio', 'audio/mp4', 3.939],
+    [chromeWebm, 'audio', 'audio/webm', 3.952],
+    [await makeRecording('fast mp4', 2), 'audio', 'audio/mp4', 2],
+    [video, 'video', 'video/mp4', 2],
+    [await makeRecording('live webm', 2, { hasVideo: true }), 'video', 'video/webm', 2],
+    [Buffer.concat([flac, Buffer.alloc(16)]), 'audio', 'audio/flac', 2],
+    [Buffer.concat([jpeg, jpeg]), 'image', 'image/jpeg', null],
+    [Buffer.concat([jpeg, video]), 'image', 'image/jpeg', null],
+    [Buffer.concat([jpeg, Buffer.from('LIVE_3511')]), 'image', 'image/jpeg', null],
+  ] as const) {
+    const made = await upload({ file: file(bytes, 'IMG_1') })
+    expect(made.body).toMatchObject({ kind, type, seconds, bytes: bytes.length })
+    const content = await gus.call('GET', `/v1/files/${made.text('id')}/content`)
+    expect(content.bytes).toEqual(new Uint8Array(bytes))
+  }
 })
 
 test('stores a PDF of more than 200 pages without words', async () => {

@@ -44,7 +44,7 @@ const uploadFile = operation({
   tag: 'Files',
   summary: 'Upload a file for chat requests.',
   description:
-    'PDF, text or Markdown, PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, MP4 or WebM, detected from ' +
+    'PDF, text or Markdown, PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, M4A, FLAC, AAC, MP4 or WebM, detected from ' +
     'the content; at most 32 MB. Errors: W604 (type), W605 (size), W610 (unreadable).',
   access: key,
   input: { read: requestOf, bodies: { 'multipart/form-data': { schema: uploadSchema } } },

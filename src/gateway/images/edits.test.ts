@@ -7,6 +7,7 @@ import { fakeImage } from '../../testing/fakes/media-scripts.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { mediaModel } from '../../testing/fixtures/media-models.ts'
+import { makeRecording } from '../../testing/fixtures/recordings.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
 const t = await startTestServer({ DEMO_MODELS: 'on' })
@@ -77,6 +78,21 @@ test("OpenAI's client reads images as events", async () => {
 })
 
 describe('at an upstream', () => {
+  test('photos with a gain map or a video behind them are relayed as they are', async () => {
+    const jpeg = await new Bun.Image(Buffer.from(fakeImage, 'base64')).jpeg().bytes()
+    const video = await makeRecording('mp4', 1, { hasVideo: true })
+    for (const tail of [jpeg, video, Buffer.from('LIVE_3511')]) {
+      const photo = Buffer.concat([jpeg, tail])
+      const { status } = await send(ned, '/images/edits', [
+        ['model', 'edit/image-ok'],
+        ['image', new File([photo], 'IMG_1.jpg', { type: 'image/jpeg' })],
+        ['prompt', 'A boat'],
+      ])
+      expect(status).toBe(200)
+      expect(faked.fake.received.at(-1)?.text).toContain(photo.toString())
+    }
+  })
+
   test('the form is relayed with its files, and charged per image or by tokens', async () => {
     const fields: [string, string | File][] = [
       ['model', 'edit/image-ok'],

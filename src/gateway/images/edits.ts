@@ -3,7 +3,7 @@ import { ApiError } from '../../kernel/errors.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { fileBytesMax, modelIdCharsMax, promptCharsMax } from '../../kernel/limits.ts'
 import { toText } from '../../kernel/schema.ts'
-import { detectFileKind } from '../../store/file-kind.ts'
+import { detectPrivateFileKind } from '../../store/file-kind.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { invalidField, readString } from '../fields.ts'
@@ -109,7 +109,7 @@ async function checkImage(file: File): Promise<void> {
   if (file.size > fileBytesMax) {
     throw new ApiError('too_large', { bytes: file.size, max: fileBytesMax })
   }
-  const found = await detectFileKind(await file.bytes(), fileBytesMax)
+  const found = await detectPrivateFileKind(await file.bytes())
   if ('kind' in found && found.kind === 'picture') return
   throw invalidField('image', 'The image must be a valid PNG, JPEG, WebP or GIF.')
 }

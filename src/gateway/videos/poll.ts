@@ -1,7 +1,7 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { videoBytesMax } from '../../kernel/limits.ts'
 import { isRecord, type Json } from '../../kernel/schema.ts'
-import { detectVideoType } from '../../store/videos.ts'
+import { detectVideoType } from '../../store/containers.ts'
 import { fetchResult } from '../media-files/fetch-result.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import { readBoundedBytes } from '../paid/response-body.ts'

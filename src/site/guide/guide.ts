@@ -93,7 +93,7 @@ const quickstart = ({ base }: Urls, curl: string) => [
     curl: `curl -sX POST ${base}/apps/$ID/versions -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"html":"<!doctype html><title>Hello</title><h1>Hello again</h1>"}'`,
   },
   {
-    step: 'Upload a file: PNG, JPEG, WebP, GIF, MP3, Ogg, WAV or JSON. Send CSV and other text as a JSON string.',
+    step: 'Upload a file: PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, M4A, WebM audio or JSON. Send CSV and other text as a JSON string.',
     curl: `curl -sX PUT ${base}/apps/$ID/assets/ship.png -H "authorization: Bearer $KEY" --data-binary @ship.png`,
   },
   {

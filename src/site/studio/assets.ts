@@ -112,7 +112,7 @@ const uploadForm = (studio: Studio): Html => {
   const chosen = html`<label class="field"
     ><span>File</span
     ><span class="hint"
-      >PNG, JPEG, WebP, GIF, MP3, Ogg, WAV or JSON, at most 4 MB.
+      >PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, M4A, WebM audio or JSON, at most 4 MB.
       <span class="with-script">Drop it here.</span></span
     ><input type="file" name="file" required
   /></label>`
