@@ -1,10 +1,16 @@
-import { and, asc, count, eq, gt, gte, inArray, isNotNull, isNull, lte, min } from 'drizzle-orm'
+import { and, asc, count, eq, gt, gte, inArray, isNotNull, isNull, lte, min, ne } from 'drizzle-orm'
 
 import { currentClient } from '../kernel/client.ts'
 import type { PagePosition } from '../kernel/cursor.ts'
 import type { Db, Engine } from '../kernel/db/engine.ts'
 import { lock } from '../kernel/db/lock.ts'
-import { changedRowCount, countRows, forUpdate, listNewest } from '../kernel/db/query.ts'
+import {
+  changedRowCount,
+  countRows,
+  forUpdate,
+  listNewest,
+  listOldest,
+} from '../kernel/db/query.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { jobEventsMax, openJobsPerOwnerMax } from '../kernel/limits.ts'
@@ -146,21 +152,26 @@ interface JobQuery {
   item?: string
   limit: number
   after?: PagePosition | undefined
+  /** Default: newest first. */
+  isOldestFirst?: boolean
+  /** Default: lists canceled jobs too. */
+  isCanceledHidden?: boolean
 }
 
-/** Returns an owner's jobs of these kinds after a cursor, newest first. */
+/** Returns an owner's jobs of these kinds after a cursor. */
 export const listJobs = (
   { db }: { db: Engine },
   owner: string,
-  { kinds, item, limit, after }: JobQuery,
+  { kinds, item, limit, after, isOldestFirst = false, isCanceledHidden = false }: JobQuery,
 ): Promise<Job[]> =>
-  listNewest(
+  (isOldestFirst ? listOldest : listNewest)(
     db.read,
     jobs,
     and(
       eq(jobs.owner, owner),
       inArray(jobs.kind, kinds),
       item === undefined ? undefined : eq(jobs.item, item),
+      isCanceledHidden ? ne(jobs.state, 'cancelled') : undefined,
     ),
     limit,
     after,
@@ -194,9 +205,12 @@ export async function deleteOldJobs({ db, clock }: { db: Engine; clock: Clock })
     const ids = old.map(({ id }) => id)
     deleted = ids.length
     if (deleted === 0) break
-    await db.tx(async (tx) => {
-      await tx.delete(events).where(inArray(events.job, ids))
-      await tx.delete(jobs).where(inArray(jobs.id, ids))
-    })
+    await db.tx((tx) => deleteJobs(tx, ids))
   }
+}
+
+/** Deletes jobs that have ended, with their events. */
+export async function deleteJobs(db: Db, ids: string[]): Promise<void> {
+  await db.delete(events).where(inArray(events.job, ids))
+  await db.delete(jobs).where(inArray(jobs.id, ids))
 }

@@ -42,6 +42,7 @@ const lists: Record<string, [list: string, fields: Fields]> = {
   list_models: ['data', { type: 'type' }],
   list_history: ['data', { model: 'model', ...range }],
   list_files: ['data', { purpose: 'purpose', order: 'created_at' }],
+  list_videos: ['data', { order: 'created_at' }],
   list_usage: [
     'data',
     {

@@ -44,6 +44,11 @@ export const mediaFileRow = defineRow(
   { write: (_ctx: unknown, db, data) => insert(db, [data]) },
 )
 
+/** Deletes the row of a file. The storage sweep deletes its bytes. */
+export async function remove(db: Db, id: string): Promise<void> {
+  await db.delete(mediaFiles).where(eq(mediaFiles.id, id))
+}
+
 const pathOf = (id: string): string => `/v1/images/${id}`
 
 /** Returns the signed URL of an image, valid for 24 hours without a key (document 2, section 8). */

@@ -19,8 +19,9 @@ const createVideo = operation({
   limits: ['holds_limit'],
   summary: 'Create a video from a prompt.',
   description:
-    'Poll it every 5 to 10 seconds until it is completed or failed. A completed video is ' +
-    'charged, at most estimated_cost.',
+    'Poll it every 5 to 10 seconds until it is completed or failed. Before, it is pending; for ' +
+    "clients of OpenAI's form it is queued, then in_progress. A completed video is charged, at " +
+    'most estimated_cost.',
   access: key,
   input: {
     read: requestOf,
@@ -43,8 +44,34 @@ const getVideo = operation({
   access: key,
   output: { 200: schemas.VideoSchema },
   errors: ['not_found'],
-  run: async (ctx, { caller: spender, params }) =>
-    videos.present(ctx, await videos.getVideo(ctx, spender, params.id)),
+  run: async (ctx, { caller: spender, params, headers }) =>
+    videos.present(ctx, await videos.getVideo(ctx, spender, params.id), headers),
+})
+
+const listVideos = operation({
+  id: 'list_videos',
+  route: 'GET /videos',
+  tag: 'Media',
+  summary: 'List the videos of your account from the last 30 days.',
+  access: key,
+  input: { query: schemas.VideoListQuerySchema },
+  output: { 200: schemas.VideoListSchema },
+  errors: ['bad_request'],
+  run: (ctx, { caller: spender, query, headers }) => videos.list(ctx, spender, query, headers),
+})
+
+const deleteVideo = operation({
+  id: 'delete_video',
+  route: 'DELETE /videos/:id',
+  tag: 'Media',
+  summary: 'Delete a completed or failed video with its file.',
+  access: key,
+  output: { 200: schemas.DeletedVideoSchema },
+  errors: ['bad_request', 'too_large', 'not_found', 'try_again'],
+  async run(ctx, { caller: spender, params }) {
+    await videos.remove(ctx, spender, params.id)
+    return { id: params.id, object: 'video.deleted' as const, deleted: true as const }
+  },
 })
 
 const getVideoContent = operation({
@@ -64,5 +91,5 @@ const getVideoContent = operation({
     videos.getContent(ctx, params.id, query, () => getSpender(ctx, call)),
 })
 
-/** Routes of videos (document 2, POST /v1/videos and GET /v1/videos/{id}). */
-export const videoOperations = [createVideo, getVideo, getVideoContent]
+/** Routes of videos (document 2, POST /v1/videos and GET /v1/videos/{id}), and OpenAI's. */
+export const videoOperations = [createVideo, listVideos, getVideo, getVideoContent, deleteVideo]

@@ -1,8 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { promptCharsMax, videoSecondsDefault, videoSecondsMax } from '../../kernel/limits.ts'
-import { anyObject, oneOf } from '../../kernel/schema.ts'
+import { wholeQuery } from '../../kernel/http/list-query.ts'
+import {
+  promptCharsMax,
+  videoPageMax,
+  videoSecondsDefault,
+  videoSecondsMax,
+} from '../../kernel/limits.ts'
+import { anyObject, lenientObject, nullable, oneOf } from '../../kernel/schema.ts'
+import { listSchema } from '../list.ts'
 import type { PriceTexts } from '../models/price.ts'
 import { modelSchema, sizeSchema } from '../request-schemas.ts'
 
@@ -49,7 +56,7 @@ export const VideoSchema = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('video'),
-    status: oneOf(['pending', 'completed', 'failed']),
+    status: oneOf(['pending', 'queued', 'in_progress', 'completed', 'failed']),
     model: Type.String(),
     created_at: Type.Integer({ description: 'Seconds since 1970.' }),
     estimated_cost: Type.Number({ description: 'USD; the maximum cost.' }),
@@ -57,18 +64,41 @@ export const VideoSchema = Type.Object(
     seconds: Type.String(),
     url: Type.Optional(Type.String({ description: 'Valid for 24 hours without a key.' })),
     cost: Type.Optional(Type.Number({ description: 'USD; 0 for a failed video.' })),
-    error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
-    expires_at: Type.Optional(Type.Integer({ description: 'Seconds since 1970.' })),
+    error: Type.Optional(nullable(Type.Object({ code: Type.String(), message: Type.String() }))),
+    expires_at: Type.Optional(nullable(Type.Integer({ description: 'Seconds since 1970.' }))),
+    completed_at: Type.Optional(
+      nullable(Type.Integer({ description: "Seconds since 1970. In OpenAI's form." })),
+    ),
+    size: Type.Optional(Type.String({ description: "WIDTHxHEIGHT. In OpenAI's form." })),
+    prompt: Type.Optional(Type.Null({ description: "Not stored. In OpenAI's form." })),
+    remixed_from_video_id: Type.Optional(Type.Null({ description: "In OpenAI's form." })),
   },
   { title: 'Video' },
 )
 export type VideoResponse = Static<typeof VideoSchema>
+
+export const VideoListSchema = listSchema(VideoSchema)
+export const VideoListQuerySchema = lenientObject({
+  limit: Type.Optional(wholeQuery(videoPageMax, `1 to ${videoPageMax}. Default 20.`)),
+  after: Type.Optional(Type.String({ description: 'Last id of the previous page.' })),
+  order: Type.Optional(oneOf(['asc', 'desc'])),
+})
+export type VideoListQuery = Static<typeof VideoListQuerySchema>
+
+export const DeletedVideoSchema = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('video.deleted'),
+  deleted: Type.Literal(true),
+})
 
 export const VideoJobInputSchema = Type.Object({
   model: Type.String(),
   seconds: Type.Number(),
   requestId: Type.String(),
   source: oneOf(['api', 'web']),
+  size: Type.Optional(Type.String()),
+  /** Created in OpenAI's form (docs/spec/gateway-decisions.md, "Responses"). */
+  isOpenAi: Type.Optional(Type.Boolean()),
 })
 export type VideoJobInput = Static<typeof VideoJobInputSchema>
 

@@ -23,7 +23,7 @@ import { readJsonObject } from '../paid/response-body.ts'
 import { unreadable, type UpstreamFailure } from '../paid/upstream-failure.ts'
 import type { VideoJobData, VideoJobInput } from './schemas.ts'
 import { readVideoRequest, type VideoRequest } from './video-request.ts'
-import { present } from './videos.ts'
+import { isOpenAiClient, present } from './videos.ts'
 
 const operationCharsMax = 8_192
 /** Time beyond the total deadline after which a submission counts as lost with its process. */
@@ -40,7 +40,8 @@ export async function submit(
   request: Request,
   call: Call,
 ): Promise<Response> {
-  const video = await readVideoRequest(request)
+  const parsed = await readVideoRequest(request)
+  const video = { ...parsed, isOpenAi: parsed.isOpenAi || isOpenAiClient(request.headers) }
   const { status, body } = await ctx.idempotency.run(
     spender.account,
     call.idempotencyKey,
@@ -103,12 +104,12 @@ interface Submission {
 function enqueueJob(
   ctx: AppContext,
   { account, cap, funds, source }: Spender,
-  { video: { seconds }, candidates, call: { requestId } }: Submission,
+  { video: { seconds, size, isOpenAi }, candidates, call: { requestId } }: Submission,
 ): Promise<Job> {
   const usage = { inputTokensMax: 0, outputTokensMax: 0, seconds, images: 1 }
   const { amount, price } = maxCostOf(candidates, () => usage)
   const model = candidates[0].model.id
-  const input: VideoJobInput = { model, seconds, requestId, source }
+  const input: VideoJobInput = { model, seconds, requestId, source, size, isOpenAi }
   const reservedMs = ctx.config.gatewayTotalSeconds * second + submitMarginMs
   const ms = videoMs + reservedMs
   const options = { kind: 'video', queue: 'media', owner: account, input, price: amount } as const

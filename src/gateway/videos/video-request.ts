@@ -23,6 +23,9 @@ export interface VideoRequest {
   fingerprint: unknown
   seconds: number
   hasInputImage: boolean
+  size: string
+  /** True for OpenAI's form: multipart, or JSON with its fields `seconds` or `size`. */
+  isOpenAi: boolean
 }
 
 /**
@@ -35,7 +38,7 @@ export async function readVideoRequest(request: Request): Promise<VideoRequest> 
     return parseRequest(recordOf(await readJsonBody(request, { max: gatewayBodyBytesMax })))
   const fields = Object.fromEntries(textFields(form, 'model'))
   const image = form.get('input_reference')
-  if (!(image instanceof File)) return parseRequest(fields)
+  if (!(image instanceof File)) return { ...parseRequest(fields), isOpenAi: true }
   if (image.size > fileBytesMax) {
     throw new ApiError('too_large', { bytes: image.size, max: fileBytesMax })
   }
@@ -45,6 +48,7 @@ export async function readVideoRequest(request: Request): Promise<VideoRequest> 
     body: toForm(body, image),
     fingerprint: { ...fields, picture: sha256(await image.bytes()) },
     hasInputImage: true,
+    isOpenAi: true,
   }
 }
 
@@ -56,15 +60,21 @@ function parseRequest(sent: Json): VideoRequest & { body: Json } {
   rejectUnpricedFields(params, 'video')
   const seconds =
     readSeconds('duration', duration) ?? readSeconds('seconds', text) ?? videoSecondsDefault
+  const pixels = readSize(size, aspect_ratio)
   return {
     modelIds,
     preferences: readPreferences(provider),
     seconds,
-    body: { ...params, size: readSize(size, aspect_ratio), seconds: String(seconds) },
+    size: pixels,
+    isOpenAi: isSent(text, size) && !isSent(duration, aspect_ratio),
+    body: { ...params, size: pixels, seconds: String(seconds) },
     fingerprint: sent,
     hasInputImage: isRecord(params.input_reference),
   }
 }
+
+const isSent = (...values: unknown[]): boolean =>
+  values.some((value) => value !== undefined && value !== null)
 
 function toForm(body: Json, image: File): FormData {
   const form = new FormData()

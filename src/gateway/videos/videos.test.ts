@@ -184,7 +184,12 @@ test('sends the same body from JSON and from a form', async () => {
     const type = body.headers.get('content-type') ?? ''
     return ned.call('POST', '/v1/videos', await body.bytes(), { 'content-type': type })
   }
-  expect((await send(form(model))).body).toMatchObject({ seconds: '6', estimated_cost: 0.6 })
+  expect((await send(form(model))).body).toMatchObject({
+    status: 'queued',
+    seconds: '6',
+    size: '1024x1792',
+    estimated_cost: 0.6,
+  })
   expect(fake.received.at(-1)?.body).toMatchObject({ seconds: '6', size: '1024x1792' })
   const pictured = form(model)
   pictured.set('input_reference', new File([new Uint8Array(9)], 'a.png'))

@@ -1,21 +1,67 @@
 import type { Job } from '../../jobs/handler.ts'
 import * as jobs from '../../jobs/jobs.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import { requireWhole } from '../../kernel/cursor.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { idPattern } from '../../kernel/ids.ts'
-import { mediaLinkMs } from '../../kernel/limits.ts'
+import { mediaLinkMs, videoPageMax } from '../../kernel/limits.ts'
 import { toUsd } from '../../kernel/money.ts'
 import { unixSeconds } from '../../kernel/time.ts'
 import { isSignedPath, type LinkSignature, signPath } from '../../store/signed-url.ts'
 import type { Spender } from '../authentication.ts'
+import { invalidField } from '../fields.ts'
+import { toList, unknownAfter } from '../list.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
-import type { VideoResponse } from './schemas.ts'
+import type { VideoJobInput, VideoListQuery, VideoResponse } from './schemas.ts'
 
 /** Returns the job of a video of the spender's account. Throws `not_found`. */
 export async function getVideo(ctx: AppContext, { account }: Spender, id: string): Promise<Job> {
   const job = idPattern.test(id) ? await jobs.findJob(ctx, id) : undefined
   if (job?.kind === 'video' && job.owner === account) return job
   throw new ApiError('not_found', { what: 'video' })
+}
+
+/**
+ * Lists the videos of the spender's account in OpenAI's pages, by default newest first. Those that
+ * no upstream accepted are not listed. Throws `bad_request`, also when `after` is not in the list.
+ */
+export async function list(
+  ctx: AppContext,
+  spender: Spender,
+  { limit = 20, after, order }: VideoListQuery,
+  headers: Headers,
+) {
+  const size = requireWhole('limit', limit, videoPageMax)
+  const last = after === undefined ? undefined : await findAfter(ctx, spender, after)
+  const found = await jobs.listJobs(ctx, spender.account, {
+    kinds: ['video'],
+    limit: size + 1,
+    after: last,
+    isOldestFirst: order === 'asc',
+    isCanceledHidden: true,
+  })
+  const data = found.slice(0, size).map((job) => present(ctx, job, headers))
+  return toList(data, found.length > size)
+}
+
+const findAfter = (ctx: AppContext, spender: Spender, after: string): Promise<Job> =>
+  getVideo(ctx, spender, after).catch(() => {
+    throw unknownAfter()
+  })
+
+/** Deletes a completed or failed video with its file. Throws `not_found` and `bad_request`. */
+export async function remove(ctx: AppContext, spender: Spender, id: string): Promise<void> {
+  const { ended, result } = await getVideo(ctx, spender, id)
+  if (ended === null) {
+    throw invalidField(
+      'id',
+      'The video is being created. Delete it when it is completed or failed.',
+    )
+  }
+  await ctx.db.tx(async (db) => {
+    if (typeof result?.made === 'string') await mediaFiles.remove(db, result.made)
+    await jobs.deleteJobs(db, [id])
+  })
 }
 
 const pathOf = (id: string): string => `/v1/videos/${id}/content`
@@ -26,8 +72,33 @@ const expiryOf = ({ ended }: Job): number => (ended ?? 0) + mediaLinkMs
 const signedUrlOf = ({ urls, secret }: AppContext, job: Job): string =>
   urls.gateway + signPath(secret, pathOf(job.id), expiryOf(job))
 
-/** Converts a job to the video of document 2, section 2. */
-export function present(ctx: AppContext, job: Job): VideoResponse {
+/** Returns whether a client is an SDK of OpenAI or is generated like them. */
+export const isOpenAiClient = (headers: Headers): boolean =>
+  headers.has('x-stainless-lang') || /^(Async)?OpenAI\//.test(headers.get('user-agent') ?? '')
+
+/**
+ * Converts a job to the video of document 2, section 2, or of OpenAI for its clients and for videos
+ * that were created in its form.
+ */
+export function present(ctx: AppContext, job: Job, headers?: Headers): VideoResponse {
+  const video = presentDocument(ctx, job)
+  const { isOpenAi = false, size }: Partial<VideoJobInput> = Object(job.input)
+  if (!isOpenAi && !(headers && isOpenAiClient(headers))) return video
+  const { status, error = null, expires_at = null, ...fields } = video
+  const isBegun = job.started !== null
+  return {
+    ...fields,
+    status: status !== 'pending' ? status : isBegun ? 'in_progress' : 'queued',
+    error,
+    expires_at,
+    completed_at: status === 'completed' && job.ended ? unixSeconds(job.ended) : null,
+    ...(size !== undefined && { size }),
+    prompt: null,
+    remixed_from_video_id: null,
+  }
+}
+
+function presentDocument(ctx: AppContext, job: Job): VideoResponse {
   const { id, input, data, state, price, charged, error, progress } = job
   const { model, seconds } = { ...Object(input), ...Object(data) }
   const video = {

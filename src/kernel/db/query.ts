@@ -1,10 +1,12 @@
 import {
   and,
   type AnyColumn,
+  asc,
   count,
   desc,
   eq,
   getTableColumns,
+  gt,
   lt,
   or,
   type SQL,
@@ -131,6 +133,25 @@ export const listNewest = <T extends SQLiteTable & Record<keyof PagePosition, SQ
     .where(and(matches, isAfterCursor(table, after)))
     .orderBy(desc(table.created), desc(table.id))
     .limit(limit)
+
+/** Lists the rows of a table that match, after a cursor and oldest first. */
+export const listOldest = <T extends SQLiteTable & Record<keyof PagePosition, SQLiteColumn>>(
+  db: Db,
+  table: T,
+  matches: SQL | undefined,
+  limit: number,
+  after?: PagePosition,
+) => {
+  const { created, id } = table
+  const isLater =
+    after && or(gt(created, after.created), and(eq(created, after.created), gt(id, after.id)))
+  return db
+    .select()
+    .from(table)
+    .where(and(matches, isLater))
+    .orderBy(asc(created), asc(id))
+    .limit(limit)
+}
 
 interface Orderable {
   orderBy: (...columns: never[]) => unknown

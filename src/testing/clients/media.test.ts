@@ -48,7 +48,7 @@ describe.each([0, 1])('the openai client, base URL %d', (which) => {
       createdVideo = await videos.retrieve(createdVideo.id)
       return createdVideo.status === 'completed'
     })
-    expect([...states, createdVideo.status]).toEqual(['pending', 'completed'])
+    expect([...states, createdVideo.status]).toEqual(['queued', 'completed'])
     expect(await gateway.spent()).toBe(before + 4_000_000n)
     const content = await videos.downloadContent(createdVideo.id)
     expect(content.headers.get('content-type')).toBe('video/webm')
