@@ -1,4 +1,4 @@
-/** `bun scripts/clients/cohere.ts`: Cohere's SDK, over /v2/chat and /v2/rerank. */
+/** `bun scripts/clients/cohere.ts`: Cohere's SDK, over chat, embed, rerank and models. */
 import { runSdk, type Sdk } from './sdk.ts'
 
 export const sdk: Sdk = { packages: ['cohere-ai@8.1.0'], program: 'cohere.mjs' }

@@ -44,8 +44,8 @@ const families: Family[] = [
   {
     name: 'Anthropic',
     takers: ['/v1/messages', '/v1/messages?beta=true', '/v1/messages/count_tokens', '/messages'],
-    readers: [],
-    unknown: ['/v1/messages/nothing', '/v1/messages/batches'],
+    readers: ['/anthropic/files'],
+    unknown: ['/v1/messages/nothing', '/v1/messages/batches', '/anthropic/nothing'],
     check(body) {
       expect(body).toMatchObject({
         type: 'error',
@@ -100,7 +100,7 @@ const families: Family[] = [
   },
   {
     name: 'Cohere',
-    takers: ['/v2/chat', '/v2/rerank'],
+    takers: ['/v2/chat', '/v2/rerank', '/v2/embed', '/v1/embed'],
     readers: [],
     unknown: ['/v2', '/v2/nothing'],
     check(body) {

@@ -1,9 +1,10 @@
 import type { Json } from '../kernel/schema.ts'
 import { offerIn } from '../money/payments/x402/offer.ts'
-import { coherePrefix, toCohereError } from './cohere/error-response.ts'
+import { anthropicPrefix, isBelow } from './client-apis.ts'
+import { coherePrefix, cohereV1Prefix, toCohereError } from './cohere/error-response.ts'
 import { geminiPrefix, toGeminiError } from './gemini/error-response.ts'
 import { isMessagesPath, statusOf, toAnthropicError } from './messages-api/error-response.ts'
-import { isOpenRouterPath, toOpenRouterError } from './openrouter/error-response.ts'
+import { openRouterPrefix, toOpenRouterError } from './openrouter/error-response.ts'
 import { parseRecord } from './providers/response.ts'
 
 /** Converts the body of an error to the envelope of another API. */
@@ -20,22 +21,27 @@ export async function toOwnEnvelope(
   requestId: string,
 ): Promise<Response> {
   const { headers } = response
-  const isMessages = isMessagesPath(path)
-  if (isMessages) headers.set('request-id', requestId)
+  const isAnthropic = isAnthropicPath(path)
+  if (isAnthropic) headers.set('request-id', requestId)
   const toEnvelope = findEnvelope(path)
   if (!toEnvelope || response.status < 400) return response
   const body = parseRecord(await response.text()) ?? {}
-  const status = isMessages ? statusOf(response.status, body) : response.status
+  const status = isAnthropic ? statusOf(response.status, body) : response.status
   const offer = headers.has('payment-required') ? offerIn(body) : {}
   headers.delete('content-length')
   return Response.json({ ...toEnvelope(body, status, requestId), ...offer }, { status, headers })
 }
 
+const isAnthropicPath = (path: string): boolean =>
+  isMessagesPath(path) || isBelow(path, anthropicPrefix)
+
 function findEnvelope(path: string): ToEnvelope | undefined {
-  const isBelow = (prefix: string): boolean => `${path}/`.startsWith(`${prefix}/`)
-  if (isMessagesPath(path)) return toAnthropicError
-  if (isBelow(coherePrefix)) return (body, _, requestId) => toCohereError(body, requestId)
-  if (isBelow(geminiPrefix)) return toGeminiError
-  if (!isOpenRouterPath(path)) return undefined
+  const isOfAny = (...prefixes: string[]) => prefixes.some((prefix) => isBelow(path, prefix))
+  if (isAnthropicPath(path)) return toAnthropicError
+  if (isOfAny(coherePrefix, cohereV1Prefix)) {
+    return (body, _, requestId) => toCohereError(body, requestId)
+  }
+  if (isOfAny(geminiPrefix)) return toGeminiError
+  if (!isOfAny(openRouterPrefix)) return undefined
   return (body, status) => ({ error: toOpenRouterError(body, status) })
 }

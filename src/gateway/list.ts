@@ -28,17 +28,51 @@ export const toList = <Item extends Listed>(data: Item[], hasMore: boolean) => (
   has_more: hasMore,
 })
 
-/** Returns the error of a cursor that is not in its list. */
-export const unknownAfter = () =>
-  invalidField('after', '"after" is not in this list. Start again without it.')
+/** Returns the error of a cursor that is not in its list. `param`: the parameter that has it. */
+export const unknownAfter = (param = 'after') =>
+  invalidField(param, `"${param}" is not in this list. Start again without it.`)
 
-/** Returns the page of a whole list behind the item `after`. Throws `bad_request`. */
+/**
+ * Returns the page of a whole list behind the item `after`, which the parameter `param` names.
+ * Throws `bad_request`.
+ */
 export function pageAfter<Item extends Listed>(
   items: Item[],
   after: string | undefined,
   size: number,
+  param?: string,
 ): { page: Item[]; hasMore: boolean } {
   const start = after === undefined ? 0 : items.findIndex(({ id }) => id === after) + 1
-  if (after !== undefined && start === 0) throw unknownAfter()
+  if (after !== undefined && start === 0) throw unknownAfter(param)
   return { page: items.slice(start, start + size), hasMore: start + size < items.length }
+}
+
+/**
+ * Returns the page behind or before an item of a whole list, in the fields of Anthropic's lists.
+ * Throws `bad_request`.
+ */
+export function pageBetween<Item extends { id: string }>(
+  items: Item[],
+  { after, before }: { after: string | undefined; before: string | undefined },
+  size: number,
+) {
+  if (after !== undefined && before !== undefined) {
+    throw invalidField('before_id', 'Send after_id or before_id, not both.')
+  }
+  const { page, hasMore } =
+    before === undefined
+      ? pageAfter(items, after, size, 'after_id')
+      : pageBefore(items, before, size)
+  const ends = { first_id: page.at(0)?.id ?? null, last_id: page.at(-1)?.id ?? null }
+  return { page, ...ends, has_more: hasMore }
+}
+
+function pageBefore<Item extends Listed>(
+  items: Item[],
+  before: string,
+  size: number,
+): { page: Item[]; hasMore: boolean } {
+  const end = items.findIndex(({ id }) => id === before)
+  if (end < 0) throw unknownAfter('before_id')
+  return { page: items.slice(Math.max(0, end - size), end), hasMore: end > size }
 }

@@ -3,13 +3,15 @@ import { Elysia } from 'elysia'
 
 import { accountOperations } from '../gateway/accounts/operations.ts'
 import { projectOperations } from '../gateway/accounts/project-operations.ts'
+import { anthropicOperations } from '../gateway/anthropic/operations.ts'
 import { audioOperations } from '../gateway/audio/operations.ts'
 import { anyone } from '../gateway/authentication.ts'
 import { batchOperations } from '../gateway/batches/operations.ts'
 import { catalogOperations, getModel } from '../gateway/catalog/operations.ts'
 import { chatOperations } from '../gateway/chat/operations.ts'
-import { coherePrefix } from '../gateway/cohere/error-response.ts'
-import { cohereOperations } from '../gateway/cohere/operations.ts'
+import { anthropicPrefix, mistralPrefix, publicPathOf } from '../gateway/client-apis.ts'
+import { coherePrefix, cohereV1Prefix } from '../gateway/cohere/error-response.ts'
+import { cohereOperations, cohereV1Operations } from '../gateway/cohere/operations.ts'
 import { completionOperations } from '../gateway/completions/operations.ts'
 import { embeddingOperations } from '../gateway/embeddings/operations.ts'
 import {
@@ -23,8 +25,9 @@ import { geminiPrefix } from '../gateway/gemini/error-response.ts'
 import { geminiOperations } from '../gateway/gemini/operations.ts'
 import { imageOperations } from '../gateway/images/operations.ts'
 import { messageOperations } from '../gateway/messages-api/operations.ts'
+import { mistralOperations } from '../gateway/mistral/operations.ts'
 import { moderationOperations } from '../gateway/moderations/operations.ts'
-import { openRouterPrefix, publicPathOf } from '../gateway/openrouter/error-response.ts'
+import { openRouterPrefix } from '../gateway/openrouter/error-response.ts'
 import { openRouterOperations } from '../gateway/openrouter/operations.ts'
 import { operation } from '../gateway/operation.ts'
 import { realtimeOperations } from '../gateway/realtime/operations.ts'
@@ -83,6 +86,9 @@ export const foreignOperations: Readonly<Record<string, readonly Operation[]>> =
   [openRouterPrefix]: openRouterOperations,
   [geminiPrefix]: geminiOperations,
   [coherePrefix]: cohereOperations,
+  [cohereV1Prefix]: cohereV1Operations,
+  [anthropicPrefix]: anthropicOperations,
+  [mistralPrefix]: mistralOperations,
 }
 
 /** Returns the description of the gateway. */

@@ -1,4 +1,4 @@
-/** Cohere's SDK: a tool round trip, whole and streamed, and a rerank. */
+/** Cohere's SDK: a tool round trip, whole and streamed, a rerank, embeddings and the models. */
 import { writeFileSync } from 'node:fs'
 
 import { CohereClientV2 } from 'cohere-ai'
@@ -46,3 +46,17 @@ console.log(text)
 const documents = ['a recipe for soup', 'the tide at the cape']
 const sorted = await client.rerank({ model: 'demo/rerank', query: 'cape', documents })
 if (sorted.results[0].index !== 1) throw new Error('The documents are not sorted.')
+
+const embeddingTypes = ['float', 'ubinary']
+const embedded = { model: 'demo/embedding', texts: documents, inputType: 'search_document' }
+const { embeddings } = await client.embed({ ...embedded, embeddingTypes, outputDimension: 64 })
+if (embeddings.float[1].length !== 64 || embeddings.ubinary[1].length !== 8) {
+  throw new Error('An embedding has another length.')
+}
+
+const { models } = await client.models.list({ endpoint: 'embed' })
+const found = models.find(({ name }) => name === embedded.model)
+const single = await client.models.get(embedded.model)
+if (!found?.endpoints.includes('embed') || single.name !== embedded.model) {
+  throw new Error('The models are incomplete.')
+}

@@ -1,10 +1,11 @@
-/** Mistral's SDK: a tool round trip, whole and streamed. */
+/** Mistral's SDK: a tool round trip, whole and streamed, the models and files. */
 import { writeFileSync } from 'node:fs'
 
 import { Mistral } from '@mistralai/mistralai'
 
 const { BASE_URL: serverURL, GATEWAY_KEY: apiKey, MODEL: model } = process.env
-const { chat } = new Mistral({ serverURL, apiKey })
+const client = new Mistral({ serverURL, apiKey })
+const { chat } = client
 const fields = { path: { type: 'string' }, content: { type: 'string' } }
 const parameters = { type: 'object', properties: fields, required: ['path', 'content'] }
 const tools = [{ type: 'function', function: { name: 'write_file', parameters } }]
@@ -43,3 +44,16 @@ for await (const { data } of await chat.stream({ model, messages, tools })) {
   text += data.choices[0]?.delta.content ?? ''
 }
 console.log(text)
+
+const { data: models } = await client.models.list()
+const single = await client.models.retrieve({ modelId: model })
+if (!models.some(({ id }) => id === model) || !single.capabilities.completionChat) {
+  throw new Error('The models are incomplete.')
+}
+
+const file = { fileName: 'calls.jsonl', content: Buffer.from('{}\n') }
+const uploaded = await client.files.upload({ file, purpose: 'batch' })
+const { total } = await client.files.list({ sampleType: ['batch_request'] })
+const content = await new Response(await client.files.download({ fileId: uploaded.id })).text()
+const { deleted } = await client.files.delete({ fileId: uploaded.id })
+if (total < 1 || content !== '{}\n' || !deleted) throw new Error('The file is not as it was sent.')

@@ -4,7 +4,7 @@ import { fileBytesMax, modelIdCharsMax, promptCharsMax } from '../../kernel/limi
 import { readContainer } from '../../store/containers.ts'
 import { detectPrivateFileKind } from '../../store/file-kind.ts'
 import { findEnum, findString, invalidField, readString } from '../fields.ts'
-import { readMultipart, textFields } from '../files/upload.ts'
+import { type Form, readMultipart, textFields } from '../files/upload.ts'
 import { isSubtitles } from './subtitles.ts'
 
 export const transcriptionFormats = ['json', 'verbose_json', 'text', 'srt', 'vtt'] as const
@@ -39,19 +39,25 @@ const daySeconds = 86_400
 const languagePattern = /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i
 
 /**
- * Reads the multipart body of POST /v1/audio/transcriptions (document 2, section 4). `isWhole`: the
- * upstream must respond without a stream. Throws `bad_request`, and `too_large` without buffering
+ * Reads the multipart body of POST /v1/audio/transcriptions (document 2, section 4).
+ * `accepted`: the media types of forms. Throws `bad_request`, and `too_large` without buffering
  * more.
  */
-export async function readTranscriptionRequest(
-  request: Request,
+export async function readTranscriptionForm(request: Request, accepted?: RegExp): Promise<Form> {
+  const form = await readMultipart(request, accepted)
+  if (form) return form
+  throw invalidField('file', 'Send multipart/form-data with the fields "model" and "file".')
+}
+
+/**
+ * Parses the form of a transcription. `isWhole`: the upstream must respond without a stream. Throws
+ * `bad_request` and `too_large`.
+ */
+export async function parseTranscription(
+  sent: Form,
   path: TranscriptionPath,
   isWhole: boolean,
 ): Promise<TranscriptionRequest> {
-  const sent = await readMultipart(request)
-  if (!sent) {
-    throw invalidField('file', 'Send multipart/form-data with the fields "model" and "file".')
-  }
   const texts = textFields(sent, 'file')
   const fields = Object.fromEntries(texts)
   const model = readString(fields, 'model', modelIdCharsMax)

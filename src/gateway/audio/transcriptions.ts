@@ -16,7 +16,8 @@ import { readJsonObject } from '../paid/response-body.ts'
 import { noContent } from '../paid/upstream-failure.ts'
 import { isSubtitles, subtitleTypes, toSubtitles } from './subtitles.ts'
 import {
-  readTranscriptionRequest,
+  parseTranscription,
+  readTranscriptionForm,
   type TranscriptionPath,
   type TranscriptionRequest,
 } from './transcription-request.ts'
@@ -38,11 +39,21 @@ export const createTranscription = async (
   call: Call,
   path: TranscriptionPath = '/audio/transcriptions',
 ) => {
-  // A response that is stored for its key has no stream, and the guardrail checks whole texts.
-  const isWhole = call.idempotencyKey !== undefined || isChecked(ctx)
-  const input = await readTranscriptionRequest(request, path, isWhole)
-  return transcribe(ctx, spender, input, call)
+  const form = await readTranscriptionForm(request)
+  return transcribe(
+    ctx,
+    spender,
+    await parseTranscription(form, path, mustBeWhole(ctx, call)),
+    call,
+  )
 }
+
+/**
+ * Returns whether the upstream must respond without a stream: a response that is stored for its key
+ * has none, and the guardrail checks whole texts.
+ */
+export const mustBeWhole = (ctx: AppContext, call: Call): boolean =>
+  call.idempotencyKey !== undefined || isChecked(ctx)
 
 /** Transcribes parsed input. `part` identifies it among several of the same request. */
 export const transcribe = (
@@ -125,7 +136,7 @@ const segmentDefaults = {
   no_speech_prob: 0,
 }
 /** Undetermined language (ISO 639-2). */
-const undetermined = 'und'
+export const undetermined = 'und'
 
 /** Completes OpenAI's verbose format: typed clients reject a response with missing fields. */
 function toVerbose(response: Json, { seconds }: TranscriptionRequest): Json {

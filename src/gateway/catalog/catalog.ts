@@ -40,9 +40,12 @@ const withTools = ['tools', 'tool_choice', 'web_search']
  * Lists the available models, sorted by id (document 2, GET /v1/models). `type`: types separated by
  * commas, or all. Throws `bad_request` for an unknown type.
  */
-export function listModels({ catalog }: AppContext, type?: string): ModelResponse[] {
-  return catalog.list(readTypes(type ?? 'all')).map(present)
-}
+export const listModels = (ctx: AppContext, type?: string): ModelResponse[] =>
+  findModels(ctx, type).map(present)
+
+/** Returns the available models of some types, sorted by id. Throws `bad_request`. */
+export const findModels = ({ catalog }: AppContext, type = 'all'): Model[] =>
+  catalog.list(readTypes(type))
 
 function readTypes(text: string): ModelType[] | undefined {
   const words = text.split(',').map((word) => word.trim())
@@ -56,10 +59,14 @@ function readTypes(text: string): ModelType[] | undefined {
 }
 
 /** Returns the model of a path, with or without routing suffixes. Throws `no_model`. */
-export function getModel({ catalog }: AppContext, id: string): ModelResponse {
+export const getModel = (ctx: AppContext, id: string): ModelResponse =>
+  present(requireModel(ctx, id))
+
+/** Returns the model of an id, with or without routing suffixes. Throws `no_model`. */
+export function requireModel({ catalog }: AppContext, id: string): Model {
   const found = catalog.find(id)
   if (!found) throw new ApiError('no_model', { model: id })
-  return present(found.model)
+  return found.model
 }
 
 /** Lists the request parameters of a model, beside `model` and its input. */

@@ -1,12 +1,9 @@
 import { Type } from '@sinclair/typebox'
 
-import { modelTypes } from '../../kernel/config/providers.ts'
 import { anyone } from '../authentication.ts'
 import { operation } from '../operation.ts'
 import * as catalog from './catalog.ts'
 import * as schemas from './schemas.ts'
-
-const types = ['all', ...modelTypes].join('|')
 
 const listModels = operation({
   id: 'list_models',
@@ -15,17 +12,7 @@ const listModels = operation({
   summary: 'List models and their prices.',
   access: anyone,
   input: {
-    query: Type.Object(
-      {
-        type: Type.Optional(
-          Type.String({
-            description: 'Model types, separated by commas, or all.',
-            described: { pattern: `^(${types})(,(${types}))*$` },
-          }),
-        ),
-      },
-      { additionalProperties: true },
-    ),
+    query: Type.Object({ type: schemas.ModelTypesSchema }, { additionalProperties: true }),
   },
   output: { 200: schemas.ModelListSchema },
   errors: ['bad_request'],

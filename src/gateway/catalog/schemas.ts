@@ -34,6 +34,16 @@ const PriceSchema = Type.Object({
 })
 export type PriceResponse = Static<typeof PriceSchema>
 
+const types = ['all', ...modelTypes].join('|')
+
+/** The query parameter that filters a list of models. */
+export const ModelTypesSchema = Type.Optional(
+  Type.String({
+    description: 'Model types, separated by commas, or all.',
+    described: { pattern: `^(${types})(,(${types}))*$` },
+  }),
+)
+
 /** A model (document 2, section 2) with OpenAI's fields. */
 export const ModelSchema = Type.Object(
   {

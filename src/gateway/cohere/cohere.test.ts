@@ -175,7 +175,7 @@ test('an invalid request names the field in the envelope of Cohere and costs not
   for (const [status, response] of [
     [401, await t.request('POST', '/v2/chat', { body, key: 'gk_no' })],
     [404, await gus.call('POST', '/v2/chat', { ...body, model: 'no/model' })],
-    [404, await gus.call('POST', '/v2/embed', body)],
+    [404, await gus.call('POST', '/v2/nothing', body)],
   ] as const) {
     expect([response.status, response.body]).toMatchObject([
       status,

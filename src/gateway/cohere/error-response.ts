@@ -5,6 +5,8 @@ import { asString } from '../providers/response.ts'
 
 /** The prefix of the paths of Cohere's API. */
 export const coherePrefix = '/v2'
+/** The prefix inside the server of the paths that only the first version of Cohere's API has. */
+export const cohereV1Prefix = '/cohere/v1'
 
 /**
  * Converts an error of this gateway to that of Cohere. `code` and `param` are those of document 2,

@@ -1,12 +1,14 @@
 import { Type } from '@sinclair/typebox'
 
-import { key } from '../authentication.ts'
+import { anyone, key } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { chatErrors, ChunksSchema } from '../chat/schemas.ts'
 import { mediaErrors, operationWith } from '../operation.ts'
 import { rerankRequestSchema } from '../rerank/schemas.ts'
 import * as chat from './chat.ts'
+import { cohereEmbed } from './embed.ts'
 import { CohereErrorSchema } from './error-response.ts'
+import * as models from './models.ts'
 import * as schemas from './schemas.ts'
 
 const operation = operationWith(CohereErrorSchema)
@@ -41,5 +43,54 @@ const cohereRerank = operation({
     chat.cohereRerank(ctx, spender, raw, callOf(call)),
 })
 
+const listCohereModels = operation({
+  id: 'list_cohere_models',
+  route: 'GET /models',
+  tag: 'Models',
+  summary: 'List the models for chats, embeddings and reranking.',
+  access: anyone,
+  input: { query: schemas.ModelListQuerySchema },
+  output: { 200: schemas.CohereModelListSchema },
+  errors: ['bad_request'],
+  run: (ctx, { query }) => models.listModels(ctx, query),
+})
+
+const getCohereModel = operation({
+  id: 'get_cohere_model',
+  route: 'GET /models/*',
+  tag: 'Models',
+  summary: 'Get a model.',
+  access: anyone,
+  output: { 200: schemas.CohereModelSchema },
+  errors: ['no_model', 'not_found'],
+  run: (ctx, { params }) => models.getModel(ctx, params['*']),
+})
+
+/** Declares the operation that creates embeddings in a version of Cohere's API. */
+const embedOperation = (id: string, version: '1' | '2') =>
+  operation({
+    id,
+    route: 'POST /embed',
+    tag: 'Media',
+    idempotent: true,
+    limits: ['holds_limit'],
+    summary: `Create embeddings of texts with version ${version} of Cohere's API.`,
+    access: key,
+    input: { bodies: { 'application/json': { schema: schemas.embedRequestSchema } } },
+    output: { 200: Type.Unsafe<Response>(schemas.CohereEmbedSchema) },
+    errors: mediaErrors,
+    run: (ctx, { caller: spender, body: raw, ...call }) =>
+      cohereEmbed(ctx, spender, raw, callOf(call), version),
+  })
+
 /** Routes of Cohere's API (docs/spec/gateway-decisions.md, "Cohere"). */
-export const cohereOperations = [createCohereChat, cohereRerank]
+export const cohereOperations = [
+  createCohereChat,
+  cohereRerank,
+  embedOperation('cohere_embed', '2'),
+  listCohereModels,
+  getCohereModel,
+]
+
+/** Routes of the first version of Cohere's API that no other API has. */
+export const cohereV1Operations = [embedOperation('cohere_embed_v1', '1')]

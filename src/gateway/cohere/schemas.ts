@@ -1,7 +1,10 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anyObject } from '../../kernel/schema.ts'
+import { wholeQuery } from '../../kernel/http/list-query.ts'
+import { embeddingInputsMax, embeddingLengthMax, listedModelsMax } from '../../kernel/limits.ts'
+import { anyObject, oneOf } from '../../kernel/schema.ts'
+import { modelSchema } from '../request-schemas.ts'
 
 /** The documented request. request.ts parses it. */
 export const cohereChatRequestSchema: OpenAPIV3.SchemaObject = {
@@ -48,3 +51,90 @@ export const CohereRerankSchema = Type.Object(
   },
   { title: 'CohereRerank' },
 )
+
+export const embeddingTypes = ['float', 'int8', 'uint8', 'binary', 'ubinary', 'base64'] as const
+export const inputTypes = [
+  'search_document',
+  'search_query',
+  'classification',
+  'clustering',
+] as const
+export const truncations = ['NONE', 'START', 'END'] as const
+
+/** The documented request. embed.ts parses it. */
+export const embedRequestSchema: OpenAPIV3.SchemaObject = {
+  ...anyObject,
+  required: ['model'],
+  properties: {
+    model: modelSchema('The id of an embedding model.'),
+    texts: {
+      type: 'array',
+      minItems: 1,
+      maxItems: embeddingInputsMax,
+      items: { type: 'string', minLength: 1 },
+    },
+    inputs: { type: 'array', items: anyObject, description: 'Texts as content, instead of texts.' },
+    input_type: { type: 'string', enum: [...inputTypes] },
+    embedding_types: { type: 'array', items: { type: 'string', enum: [...embeddingTypes] } },
+    output_dimension: { type: 'integer', minimum: 1, maximum: embeddingLengthMax },
+    truncate: { type: 'string', enum: [...truncations] },
+  },
+}
+
+const vectors = Type.Array(Type.Array(Type.Number()))
+const embedding = Type.Optional(vectors)
+
+/** A response of Cohere's embed API. */
+export const CohereEmbedSchema = Type.Object(
+  {
+    id: Type.String(),
+    response_type: oneOf(['embeddings_floats', 'embeddings_by_type']),
+    embeddings: Type.Union([
+      vectors,
+      Type.Object({
+        float: embedding,
+        int8: embedding,
+        uint8: embedding,
+        binary: embedding,
+        ubinary: embedding,
+        base64: Type.Optional(Type.Array(Type.String())),
+      }),
+    ]),
+    texts: Type.Array(Type.String()),
+    meta: UsageSchema,
+  },
+  { title: 'CohereEmbed' },
+)
+
+/** A model of Cohere's API. */
+export const CohereModelSchema = Type.Object(
+  {
+    name: Type.String({ description: 'The id for requests.' }),
+    is_deprecated: Type.Literal(false),
+    endpoints: Type.Array(Type.String()),
+    finetuned: Type.Literal(false),
+    context_length: Type.Integer({ description: 'Tokens; 0 when unknown.' }),
+    tokenizer_url: Type.Null(),
+    default_endpoints: Type.Array(Type.String()),
+    features: Type.Array(Type.String()),
+  },
+  { title: 'CohereModel' },
+)
+export type CohereModel = Static<typeof CohereModelSchema>
+
+export const CohereModelListSchema = Type.Object({
+  models: Type.Array(CohereModelSchema),
+  next_page_token: Type.Optional(Type.String({ description: 'Absent on the last page.' })),
+})
+export type CohereModelList = Static<typeof CohereModelListSchema>
+
+export const ModelListQuerySchema = Type.Object(
+  {
+    page_size: Type.Optional(wholeQuery(listedModelsMax, '1 to 1,000, by default 20.')),
+    page_token: Type.Optional(Type.String({ description: 'next_page_token of the page before.' })),
+    endpoint: Type.Optional(Type.String({ description: 'chat, embed or rerank.' })),
+    default_only: Type.Optional(oneOf(['true', 'false'])),
+  },
+  { additionalProperties: true },
+)
+export type ModelListQuery = Static<typeof ModelListQuerySchema>

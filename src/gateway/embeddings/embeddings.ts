@@ -22,11 +22,15 @@ import { formats, readVectors } from './vectors.ts'
  * Creates embeddings of texts or token ids (OpenAI's POST /v1/embeddings), charged by input tokens.
  * Throws `bad_request` and the errors of section 7 of document 2.
  */
-export const createEmbeddings = (ctx: AppContext, spender: Spender, raw: unknown, call: Call) =>
-  runMediaRequest(ctx, spender, parseRequest(raw, `embd-${call.requestId}`), call)
+export const createEmbeddings = async (
+  ctx: AppContext,
+  spender: Spender,
+  raw: unknown,
+  call: Call,
+) => runMediaRequest(ctx, spender, parseRequest(ctx, raw, `embd-${call.requestId}`), call)
 
 /** `id`: that of the response, which some clients require. */
-function parseRequest(raw: unknown, id: string): MediaRequest {
+function parseRequest(ctx: AppContext, raw: unknown, id: string): MediaRequest {
   const { model, models, provider, stream: _, ...body } = recordOf(raw)
   const modelIds = readModels(model, models)
   const inputs = readInputs(body.input)
@@ -46,6 +50,7 @@ function parseRequest(raw: unknown, id: string): MediaRequest {
     body,
     fingerprint: raw,
     preferences: readPreferences(provider),
+    ...(inputs.some(Array.isArray) && { validate: (to) => requireTokenIds(ctx, to) }),
     maxUsage: (to) => ({ inputTokensMax: maxTokens(to), outputTokensMax: 0 }),
     estimateUsage,
     async read(
@@ -70,6 +75,14 @@ function parseRequest(raw: unknown, id: string): MediaRequest {
       }
     },
   }
+}
+
+/** Throws for a model whose upstreams take only texts: those that a provider package serves. */
+function requireTokenIds({ upstreams }: AppContext, { id, offers }: Model): void {
+  const kinds = offers.map(({ upstream }) => upstreams.find(upstream)?.kind ?? 'openai')
+  if (kinds.some((kind) => kind === 'openai' || kind === 'demo')) return
+  const problem = `${id} takes no token ids. Send text in "input": a string or a list of strings.`
+  throw invalidField('input', problem)
 }
 
 type Input = string | number[]

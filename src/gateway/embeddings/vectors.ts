@@ -36,14 +36,15 @@ function convertVector(vector: unknown, format: Format): number[] | string | und
   if (!Array.isArray(vector) || vector.length === 0) return undefined
   const numbers: unknown[] = vector
   if (!numbers.every((number) => typeof number === 'number')) return undefined
-  return format === 'float' ? numbers : base64Of(numbers)
+  return format === 'float' ? numbers : encodeFloats(numbers)
 }
 
 function floatsOf(bytes: Buffer): number[] {
   return Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readFloatLE(at * 4))
 }
 
-function base64Of(numbers: number[]): string {
+/** Encodes numbers as base64 of little-endian 32-bit floats. */
+export function encodeFloats(numbers: number[]): string {
   const bytes = Buffer.alloc(numbers.length * 4)
   for (const [at, number] of numbers.entries()) bytes.writeFloatLE(number, at * 4)
   return bytes.toString('base64')

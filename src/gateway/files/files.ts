@@ -170,6 +170,15 @@ export async function readWords(ctx: AppContext, file: StoredFile): Promise<stri
   return bytes ? new TextDecoder().decode(bytes) : undefined
 }
 
+/** Returns all files of an account, newest first. */
+export const findAll = (ctx: AppContext, account: AccountId): Promise<StoredFile[]> =>
+  ctx.db.read
+    .select()
+    .from(gatewayFiles)
+    .where(keptOf(ctx, account))
+    .orderBy(desc(gatewayFiles.created), desc(gatewayFiles.id))
+    .limit(filesPerAccountMax)
+
 /**
  * Lists the account's files in OpenAI's pages, by default newest first. Throws `bad_request`, also
  * when `after` is not in the list.
@@ -180,12 +189,7 @@ export async function list(
   { limit = filesPerAccountMax, after, order, purpose }: FileListQuery,
 ): Promise<FileListResponse> {
   const size = requireWhole('limit', limit, filePageMax)
-  const rows = await ctx.db.read
-    .select()
-    .from(gatewayFiles)
-    .where(keptOf(ctx, account))
-    .orderBy(desc(gatewayFiles.created), desc(gatewayFiles.id))
-    .limit(filesPerAccountMax)
+  const rows = await findAll(ctx, account)
   const ordered = order === 'asc' ? rows.toReversed() : rows
   const matching = ordered.filter((row) => purpose === undefined || row.purpose === purpose)
   const { page, hasMore } = pageAfter(matching, after, size)

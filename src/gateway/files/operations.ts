@@ -1,9 +1,10 @@
 import type { OpenAPIV3 } from 'openapi-types'
 
+import type { AppContext } from '../../kernel/context.ts'
 import { Content } from '../../kernel/http/outcome.ts'
 import { fileKeptSecondsMax, fileKeptSecondsMin } from '../../kernel/limits.ts'
 import { anyMediaSchema } from '../../kernel/schema.ts'
-import { key } from '../authentication.ts'
+import { type AccountId, key } from '../authentication.ts'
 import { requestOf, unread } from '../call.ts'
 import { operation } from '../operation.ts'
 import * as files from './files.ts'
@@ -29,6 +30,17 @@ const uploadSchema: OpenAPIV3.SchemaObject = {
   },
 }
 
+/** The errors of an upload, beside those of its key. */
+export const uploadErrors = [
+  'bad_request',
+  'upload_type',
+  'upload_too_large',
+  'upload_unreadable',
+  'files_full',
+  'uploads_limit',
+  'try_again',
+] as const
+
 /** Returns headers that make browsers save a file and never render it. */
 const contentHeaders = ({ type, filename }: files.StoredFile): Record<string, string> => ({
   'content-type': type,
@@ -37,6 +49,12 @@ const contentHeaders = ({ type, filename }: files.StoredFile): Record<string, st
   'x-content-type-options': 'nosniff',
   'cache-control': 'private, no-store',
 })
+
+/** Returns the content of a file as a download. Throws `no_file`. */
+export async function download(ctx: AppContext, account: AccountId, id: string): Promise<Content> {
+  const file = await files.use(ctx, account, id)
+  return new Content(await files.readBytes(ctx, file), contentHeaders(file))
+}
 
 const uploadFile = operation({
   id: 'upload_file',
@@ -49,15 +67,7 @@ const uploadFile = operation({
   access: key,
   input: { read: requestOf, bodies: { 'multipart/form-data': { schema: uploadSchema } } },
   output: { 200: schemas.FileSchema },
-  errors: [
-    'bad_request',
-    'upload_type',
-    'upload_too_large',
-    'upload_unreadable',
-    'files_full',
-    'uploads_limit',
-    'try_again',
-  ],
+  errors: uploadErrors,
   async run(ctx, { caller: spender, body }) {
     const upload = await readUpload(unread(body))
     return files.present(ctx, await files.create(ctx, spender.account, upload))
@@ -96,10 +106,7 @@ const getFileContent = operation({
   access: key,
   output: { 200: anyMediaSchema },
   errors: ['no_file', 'not_found'],
-  async run(ctx, { caller: spender, params }) {
-    const file = await files.use(ctx, spender.account, params.id)
-    return new Content(await files.readBytes(ctx, file), contentHeaders(file))
-  },
+  run: (ctx, { caller: spender, params }) => download(ctx, spender.account, params.id),
 })
 
 const deleteFile = operation({

@@ -22,9 +22,13 @@ export interface Upload {
 
 /**
  * Reads the file of a multipart/form-data body (RFC 7578) with the fields `file`, `purpose` and
- * OpenAI's `expires_after`. Throws `bad_request`, and `upload_too_large` without buffering more.
+ * those of its lifetime, by default OpenAI's `expires_after`. Throws `bad_request`, and
+ * `upload_too_large` without buffering more.
  */
-export async function readUpload(request: Request): Promise<Upload> {
+export async function readUpload(
+  request: Request,
+  readSeconds: (form: Form) => number | undefined = readLifetime,
+): Promise<Upload> {
   const form = await readMultipart(request).catch(asTooLarge)
   if (!form) throw invalidField('file', 'Send multipart/form-data with the field "file".')
   const file = form.get('file')
@@ -34,7 +38,7 @@ export async function readUpload(request: Request): Promise<Upload> {
   if (typeof purpose !== 'string' || !purposePattern.test(purpose)) {
     throw invalidField('purpose', '"purpose" must be a word such as user_data.')
   }
-  const keptSeconds = readLifetime(form)
+  const keptSeconds = readSeconds(form)
   return {
     filename: baseName(file.name),
     purpose,
@@ -43,7 +47,8 @@ export async function readUpload(request: Request): Promise<Upload> {
   }
 }
 
-function readLifetime(form: Form): number | undefined {
+/** Reads the lifetime of a file in seconds. Throws `bad_request`. */
+export function readLifetime(form: Form): number | undefined {
   const [anchor, text] = findExpiry(form)
   if (anchor == null && text == null) return undefined
   const seconds = /^\d{1,9}$/.test(String(text)) ? Number(text) : Number.NaN
@@ -69,13 +74,15 @@ function asTooLarge(error: unknown): never {
     : error
 }
 
+const multipart = /^multipart\/form-data\b/i
+
 /**
- * Parses a multipart/form-data body (RFC 7578); undefined for another type. Throws `bad_request`,
- * and `too_large` without buffering more.
+ * Parses a multipart/form-data body (RFC 7578), or one of other types; undefined for any other type
+ * than `accepted`. Throws `bad_request`, and `too_large` without buffering more.
  */
-export async function readMultipart(request: Request) {
+export async function readMultipart(request: Request, accepted = multipart) {
   const type = request.headers.get('content-type') ?? ''
-  if (!/^multipart\/form-data\b/i.test(type)) return undefined
+  if (!accepted.test(type)) return undefined
   const bytes = await readBodyBytes(request, uploadBytesMax)
   try {
     return await new Response(bytes, { headers: { 'content-type': type } }).formData()
@@ -87,7 +94,8 @@ export async function readMultipart(request: Request) {
   }
 }
 
-type Form = NonNullable<Awaited<ReturnType<typeof readMultipart>>>
+/** The fields of a multipart body. */
+export type Form = NonNullable<Awaited<ReturnType<typeof readMultipart>>>
 
 /** Returns the text fields of a form. Throws `bad_request` for too many fields. */
 export function textFields(form: Form, param: string): [string, string][] {

@@ -1,17 +1,19 @@
 import { Type } from '@sinclair/typebox'
 
 import type { AppContext } from '../../kernel/context.ts'
-import { ApiError } from '../../kernel/errors.ts'
+import { listedModelsMax } from '../../kernel/limits.ts'
 import { anyone, key } from '../authentication.ts'
 import { callOf } from '../call.ts'
+import { requireModel } from '../catalog/catalog.ts'
 import { chatErrors } from '../chat/schemas.ts'
+import { pageAfter } from '../list.ts'
 import type { Model } from '../models/catalog.ts'
 import type { ModelType } from '../models/price.ts'
 import { operationWith } from '../operation.ts'
 import { GeminiErrorSchema } from './error-response.ts'
 import { callMethod } from './methods.ts'
 import * as schemas from './schemas.ts'
-import type { GeminiModel } from './schemas.ts'
+import type { GeminiModel, GeminiModels, GeminiModelsQuery } from './schemas.ts'
 
 const operation = operationWith(GeminiErrorSchema)
 
@@ -21,8 +23,10 @@ const listGeminiModels = operation({
   tag: 'Models',
   summary: 'List the models.',
   access: anyone,
+  input: { query: schemas.GeminiModelsQuerySchema },
   output: { 200: schemas.GeminiModelsSchema },
-  run: (ctx) => listModels(ctx),
+  errors: ['bad_request'],
+  run: (ctx, { query }) => listModels(ctx, query),
 })
 
 const getGeminiModel = operation({
@@ -33,7 +37,7 @@ const getGeminiModel = operation({
   access: anyone,
   output: { 200: schemas.GeminiModelSchema },
   errors: ['no_model'],
-  run: (ctx, { params }) => getModel(ctx, params['*']),
+  run: (ctx, { params }) => present(requireModel(ctx, params['*'])),
 })
 
 const callGeminiMethod = operation({
@@ -69,16 +73,19 @@ const methodsByType: Partial<Record<ModelType, string[]>> = {
   embedding: ['embedContent', 'countTokens'],
 }
 
-/** Lists the chat and embedding models in the format of Google's Gemini API. */
-const listModels = ({ catalog }: AppContext): { models: GeminiModel[] } => ({
-  models: catalog.list(['chat', 'embedding']).map(present),
-})
+const pageSizeDefault = 50
 
-/** Returns a model by its id. Throws `no_model`. */
-function getModel({ catalog }: AppContext, id: string): GeminiModel {
-  const model = catalog.find(id)?.model
-  if (!model) throw new ApiError('no_model', { model: id })
-  return present(model)
+/**
+ * Lists the chat and embedding models in pages of Google's Gemini API. The token of a page is the
+ * last id before it. Throws `bad_request`.
+ */
+function listModels({ catalog }: AppContext, query: GeminiModelsQuery): GeminiModels {
+  // Google's API counts 0 as none, and more than its maximum as the maximum.
+  const size = Math.min(query.pageSize || pageSizeDefault, listedModelsMax)
+  const models = catalog.list(['chat', 'embedding'])
+  const { page, hasMore } = pageAfter(models, query.pageToken || undefined, size, 'pageToken')
+  const last = page.at(-1)
+  return { models: page.map(present), ...(hasMore && last && { nextPageToken: last.id }) }
 }
 
 const present = ({ id, name, type, contextLength, maxOutput }: Model): GeminiModel => ({

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { t } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { anyObject, mediaSchema } from '../../kernel/schema.ts'
@@ -16,7 +17,22 @@ export const GeminiModelSchema = Type.Object(
 )
 export type GeminiModel = Static<typeof GeminiModelSchema>
 
-export const GeminiModelsSchema = Type.Object({ models: Type.Array(GeminiModelSchema) })
+export const GeminiModelsSchema = Type.Object({
+  models: Type.Array(GeminiModelSchema),
+  nextPageToken: Type.Optional(Type.String({ description: 'Absent on the last page.' })),
+})
+export type GeminiModels = Static<typeof GeminiModelsSchema>
+
+export const GeminiModelsQuerySchema = Type.Object(
+  {
+    pageSize: Type.Optional(
+      t.Numeric({ minimum: 0, multipleOf: 1, description: 'Default 50, at most 1,000.' }),
+    ),
+    pageToken: Type.Optional(Type.String({ description: 'nextPageToken of the page before.' })),
+  },
+  { additionalProperties: true },
+)
+export type GeminiModelsQuery = Static<typeof GeminiModelsQuerySchema>
 
 export const MethodQuerySchema = Type.Object(
   { alt: Type.Optional(Type.String({ description: 'sse, for streamGenerateContent.' })) },

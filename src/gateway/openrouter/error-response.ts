@@ -6,14 +6,6 @@ import { asString } from '../providers/response.ts'
 /** The prefix of OpenRouter's paths inside. Clients use `/api/v1` (server/http/router.ts). */
 export const openRouterPrefix = '/openrouter'
 
-/** Returns the path that clients use for a path in the server. */
-export const publicPathOf = (path: string): string =>
-  isOpenRouterPath(path) ? `/api/v1${path.slice(openRouterPrefix.length)}` : path
-
-/** Returns whether the errors of a path have OpenRouter's envelope. */
-export const isOpenRouterPath = (path: string): boolean =>
-  `${path}/`.startsWith(`${openRouterPrefix}/`)
-
 /** The status of an error in a stream, whose response began as 200. */
 const streamStatuses: Record<string, number> = { content_policy_violation: 403 }
 

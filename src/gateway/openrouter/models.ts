@@ -1,6 +1,5 @@
 import type { AppContext } from '../../kernel/context.ts'
-import { ApiError } from '../../kernel/errors.ts'
-import { listParameters } from '../catalog/catalog.ts'
+import { listParameters, requireModel } from '../catalog/catalog.ts'
 import type { Model, Offer } from '../models/catalog.ts'
 import { type ModelType, presentPrice, type Price } from '../models/price.ts'
 import type {
@@ -30,18 +29,12 @@ export const countModels = ({ catalog }: AppContext) => ({ data: { count: catalo
 
 /** Returns a model (OpenRouter, GET /model/{id}). Throws `no_model`. */
 export const getModel = (ctx: AppContext, id: string): { data: ModelResponse } => ({
-  data: present(findModel(ctx, id)),
+  data: present(requireModel(ctx, id)),
 })
-
-function findModel({ catalog }: AppContext, id: string): Model {
-  const found = catalog.find(id)
-  if (found) return found.model
-  throw new ApiError('no_model', { model: id })
-}
 
 /** Returns a model with its upstreams (GET /models/{id}/endpoints). Throws `no_model`. */
 export function getEndpoints(ctx: AppContext, id: string): EndpointsResponse {
-  const model = findModel(ctx, id)
+  const model = requireModel(ctx, id)
   const { name, created, architecture } = present(model)
   const endpoints = model.offers.map((offer) => presentOffer(ctx, model, offer))
   const described = { ...architecture, instruct_type: null, tokenizer: 'Other' }

@@ -1,5 +1,7 @@
 import { hostingSource } from '../../apps/viewer/hosting-source.ts'
 import { Pages, serveFromMemory } from '../../apps/viewer/pages.ts'
+import { findClientAlias, type PathAlias } from '../../gateway/client-apis.ts'
+import { cohereV1Prefix } from '../../gateway/cohere/error-response.ts'
 import { toOwnEnvelope } from '../../gateway/envelopes.ts'
 import * as gateway from '../../gateway/error-response.ts'
 import { geminiPrefix } from '../../gateway/gemini/error-response.ts'
@@ -49,9 +51,11 @@ export const partsBySegment: Record<string, TrafficPart | 'health'> = {
   v1beta: 'gateway',
   v2: 'gateway',
   accounts: 'gateway',
+  anthropic: 'gateway',
   audio: 'gateway',
   batches: 'gateway',
   chat: 'gateway',
+  cohere: 'gateway',
   completions: 'gateway',
   credits: 'gateway',
   embeddings: 'gateway',
@@ -59,6 +63,7 @@ export const partsBySegment: Record<string, TrafficPart | 'health'> = {
   images: 'gateway',
   messages: 'gateway',
   realtime: 'gateway',
+  mistral: 'gateway',
   models: 'gateway',
   moderations: 'gateway',
   openrouter: 'gateway',
@@ -78,19 +83,21 @@ export function partOf(path: string): TrafficPart | 'health' {
 }
 
 /** The start of other paths of the gateway, and the start that they have inside the server. */
-const aliases = [
+const aliases: readonly PathAlias[] = [
   // groq-sdk takes a base URL without a path, and adds this one.
   [/^\/openai\/v1(?=\/|$)/, '/v1'],
   // The path of OpenRouter, which its clients add or have in their base URL.
   [/^\/api\/v1(?=\/|$)/, openRouterPrefix],
   // Methods of Gemini's models, which newer clients of Google call below /v1.
   [/^\/v1(?=\/.+:(?:\w+Content|batchEmbedContents|countTokens)$)/, geminiPrefix],
-] as const
+  [/^\/v1(?=\/embed$)/, cohereV1Prefix],
+]
 
 /** Maps a request to an alias to the path inside the server. Returns that path, too. */
 function resolveAlias(request: Request): { request: Request; path: string } {
   const path = pathOf(request.url)
-  const match = aliases.find(([start]) => start.test(path))
+  const match =
+    aliases.find(([start]) => start.test(path)) ?? findClientAlias(request.headers, path)
   if (!match) return { request, path }
   const url = new URL(request.url)
   const [start, prefix] = match

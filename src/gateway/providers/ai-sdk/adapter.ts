@@ -1,4 +1,4 @@
-import type { EmbeddingModelV4, RerankingModelV4 } from '@ai-sdk/provider'
+import type { EmbeddingModelV4, JSONValue, RerankingModelV4 } from '@ai-sdk/provider'
 
 import { itemsOf, type Json, recordOf } from '../../../kernel/schema.ts'
 import { type Clock, unixSeconds } from '../../../kernel/time.ts'
@@ -41,7 +41,11 @@ export function createAiSdkAdapter(row: Omit<TypedUpstream, 'client'>, clock: Cl
         : withProvider(upstream, call, (provider, network) =>
             sendCall(provider, call, { upstream, network, created: unixSeconds(clock.now()) }),
           ),
-    ignoredFields: ({ path, body }) => ignoredFields(body, (name) => isKnownField(path, name)),
+    ignoredFields: ({ path, body }) =>
+      ignoredFields(
+        body,
+        (name) => isKnownField(path, name) || isCohereField(row.kind, path, name),
+      ),
     async poll({ path, signal }) {
       const video = parseSubmittedVideo(path)
       if (!video) return errorResponse(404, 'No such video.')
@@ -140,10 +144,10 @@ export async function createEmbeddings(
 ): Promise<Response> {
   const texts = [body.input].flat().filter((text) => typeof text === 'string')
   if (texts.length !== [body.input].flat().length) {
-    return errorResponse(400, 'This model accepts texts, not token ids.')
+    return errorResponse(400, 'This model takes no token ids. Send text in "input".')
   }
-  const perCall = (await model.maxEmbeddingsPerCall) ?? texts.length
   const { dimensions } = body
+  const perCall = (await model.maxEmbeddingsPerCall) ?? texts.length
   const data: { object: 'embedding'; index: number; embedding: number[] }[] = []
   let tokens: number | undefined = 0
   for (let from = 0; from < texts.length; from += perCall) {
@@ -151,6 +155,7 @@ export async function createEmbeddings(
       values: texts.slice(from, from + perCall),
       abortSignal: signal,
       ...(typeof dimensions === 'number' && { dimensions }),
+      providerOptions: cohereOptions(body),
     })
     for (const embedding of embeddings) {
       data.push({ object: 'embedding', index: data.length, embedding })
@@ -159,6 +164,15 @@ export async function createEmbeddings(
   }
   const usage = tokens === undefined ? undefined : { prompt_tokens: tokens, total_tokens: tokens }
   return Response.json({ object: 'list', data, model: body.model, usage })
+}
+
+/** Returns the options of embeddings that only Cohere's package has. Others do not read them. */
+function cohereOptions({ dimensions, input_type, truncate }: Json) {
+  const options = { inputType: input_type, truncate, outputDimension: dimensions }
+  const sent = Object.entries(options).flatMap(([name, value]): [string, JSONValue][] =>
+    typeof value === 'string' || typeof value === 'number' ? [[name, value]] : [],
+  )
+  return { cohere: Object.fromEntries(sent) }
 }
 
 /** Sorts documents by their relevance. `meta` has the units that Cohere bills. */
@@ -198,6 +212,9 @@ const knownFields: Partial<Record<UpstreamPath, string[]>> = {
   '/audio/speech': words('input instructions response_format speed voice'),
   '/audio/transcriptions': words('file language response_format'),
 }
+
+const isCohereField = (kind: string, path: UpstreamPath, name: string): boolean =>
+  kind === 'cohere' && path === '/embeddings' && ['input_type', 'truncate'].includes(name)
 
 /** Returns whether a field of a request reaches a provider. */
 export const isKnownField = (path: UpstreamPath, name: string): boolean =>

@@ -307,7 +307,54 @@ describe('embeddings', () => {
   test('cohere: uses the reported tokens and rejects token ids', async () => {
     expect((await embed('c/embeds', 'one')).status).toBe(200)
     expect(await ctx.lastUse(gus)).toMatchObject({ input: 5, estimated: false, charged: 500n })
-    expect([(await embed('c/embeds', [1, 2])).status, await usd()]).toEqual([400, 0])
+    for (const [model, input] of [
+      ['c/embeds', [1, 2]],
+      ['g/embeds', [[1], [2]]],
+    ] as const) {
+      const before = await ctx.snapshot()
+      const rejected = await embed(model, input)
+      expect([rejected.status, rejected.body]).toMatchObject([
+        400,
+        { error: { param: 'input', message: expect.stringContaining('Send text in "input"') } },
+      ])
+      expect(await ctx.snapshot()).toEqual(before)
+    }
+  })
+
+  test('cohere: gets the fields of its own API, and others do not', async () => {
+    const fields = {
+      texts: ['one'],
+      input_type: 'classification',
+      truncate: 'START',
+      output_dimension: 256,
+      embedding_types: ['float', 'ubinary'],
+      priority: 1,
+    }
+    const { status, body, headers } = await gus.call('POST', '/v2/embed', {
+      model: 'c/embeds',
+      ...fields,
+    })
+    expect([status, body]).toMatchObject([
+      200,
+      {
+        embeddings: { float: [[0.6, 0.8]], ubinary: [[0b1100_0000]] },
+        texts: ['one'],
+        meta: { billed_units: { input_tokens: 5 } },
+      },
+    ])
+    expect(headers.get('x-ignored-fields')).toBe('priority')
+    const sent = JSON.parse(seen.findLast(({ path }) => path === '/cohere/embed')?.body ?? '')
+    expect(sent).toMatchObject({
+      texts: ['one'],
+      input_type: 'classification',
+      truncate: 'START',
+      output_dimension: 256,
+    })
+    const more = { texts: ['one', 'two'], output_dimension: undefined }
+    const other = await gus.call('POST', '/v2/embed', { model: 'g/embeds', ...fields, ...more })
+    expect(other.status).toBe(200)
+    const names = other.headers.get('x-ignored-fields')?.split(', ').toSorted()
+    expect(names).toEqual(['input_type', 'priority', 'truncate'])
   })
 })
 

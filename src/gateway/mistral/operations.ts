@@ -1,0 +1,170 @@
+import { Type } from '@sinclair/typebox'
+
+import { ApiError } from '../../kernel/errors.ts'
+import { Content } from '../../kernel/http/outcome.ts'
+import { anyMediaSchema } from '../../kernel/schema.ts'
+import { anyone, key } from '../authentication.ts'
+import { callOf, requestOf, unread } from '../call.ts'
+import { findModels, requireModel } from '../catalog/catalog.ts'
+import * as stored from '../files/files.ts'
+import { download, uploadErrors } from '../files/operations.ts'
+import { readUpload } from '../files/upload.ts'
+import { mediaErrors, operation } from '../operation.ts'
+import * as files from './files.ts'
+import { presentModel } from './models.ts'
+import * as schemas from './schemas.ts'
+import { createMistralTranscription as transcribe } from './transcriptions.ts'
+
+const listMistralModels = operation({
+  id: 'list_mistral_models',
+  route: 'GET /models',
+  tag: 'Models',
+  summary: 'List the models.',
+  access: anyone,
+  input: { query: schemas.ModelListQuerySchema },
+  output: { 200: schemas.MistralModelListSchema },
+  errors: ['bad_request'],
+  run: (ctx, { query }) => ({
+    object: 'list' as const,
+    data: findModels(ctx, query.type).map(presentModel),
+  }),
+})
+
+const getMistralModel = operation({
+  id: 'get_mistral_model',
+  route: 'GET /models/*',
+  tag: 'Models',
+  summary: 'Get a model.',
+  access: anyone,
+  output: { 200: schemas.MistralModelSchema },
+  errors: ['no_model', 'not_found'],
+  run: (ctx, { params }) => presentModel(requireModel(ctx, params['*'])),
+})
+
+const uploadMistralFile = operation({
+  id: 'upload_mistral_file',
+  route: 'POST /files',
+  tag: 'Files',
+  summary: 'Upload a file.',
+  access: key,
+  input: { read: requestOf, bodies: { 'multipart/form-data': { schema: schemas.uploadSchema } } },
+  output: { 200: schemas.MistralFileSchema },
+  errors: uploadErrors,
+  async run(ctx, { caller: spender, body }) {
+    const upload = await readUpload(unread(body), files.readExpiry)
+    return files.present(ctx, await stored.create(ctx, spender.account, upload))
+  },
+})
+
+const listMistralFiles = operation({
+  id: 'list_mistral_files',
+  route: 'GET /files',
+  tag: 'Files',
+  summary: 'List the files of your account.',
+  access: key,
+  // The framework keeps only the last value of a repeated parameter.
+  input: { query: schemas.FileListQuerySchema, read: requestOf },
+  output: { 200: schemas.MistralFileListSchema },
+  errors: ['bad_request'],
+  run: (ctx, { caller: spender, query, body: { request } }) =>
+    files.listFiles(ctx, spender.account, query, new URL(request.url).searchParams),
+})
+
+const getMistralFile = operation({
+  id: 'get_mistral_file',
+  route: 'GET /files/:id',
+  tag: 'Files',
+  summary: 'Get a file.',
+  access: key,
+  output: { 200: schemas.MistralOneFileSchema },
+  errors: ['no_file', 'not_found'],
+  async run(ctx, { caller: spender, params }) {
+    const file = await stored.use(ctx, spender.account, params.id)
+    return { ...files.present(ctx, file), deleted: false as const }
+  },
+})
+
+const getMistralFileContent = operation({
+  id: 'get_mistral_file_content',
+  route: 'GET /files/:id/content',
+  tag: 'Files',
+  summary: 'Download the content of a file.',
+  access: key,
+  output: { 200: anyMediaSchema },
+  errors: ['no_file', 'not_found'],
+  async run(ctx, { caller: spender, params }) {
+    const { body, headers } = await download(ctx, spender.account, params.id)
+    // Mistral's clients reject every other type.
+    return new Content(body, { ...headers, 'content-type': 'application/octet-stream' })
+  },
+})
+
+const getMistralFileUrl = operation({
+  id: 'get_mistral_file_url',
+  route: 'GET /files/:id/url',
+  tag: 'Files',
+  summary: 'Names the operation that downloads a file. Files have no signed URLs.',
+  access: key,
+  output: { 200: Type.Never() },
+  errors: ['bad_request'],
+  run: (_, { params: { id } }) => {
+    const problem = `Files have no signed URLs. Download it with GET /v1/files/${id}/content.`
+    throw new ApiError('bad_request', { problem })
+  },
+})
+
+const deleteMistralFile = operation({
+  id: 'delete_mistral_file',
+  route: 'DELETE /files/:id',
+  tag: 'Files',
+  summary: 'Delete a file.',
+  access: key,
+  output: { 200: schemas.DeletedFileSchema },
+  errors: ['bad_request', 'too_large', 'no_file', 'not_found', 'try_again'],
+  async run(ctx, { caller: spender, params }) {
+    await stored.remove(ctx, spender.account, params.id)
+    return { id: params.id, object: 'file' as const, deleted: true as const }
+  },
+})
+
+const createMistralTranscription = operation({
+  id: 'create_mistral_transcription',
+  route: 'POST /audio/transcriptions',
+  tag: 'Media',
+  idempotent: true,
+  limits: ['holds_limit'],
+  summary: 'Transcribe audio.',
+  description: 'At most 32 MB. Charged by length; cost is in USD.',
+  access: key,
+  input: {
+    read: requestOf,
+    bodies: {
+      'multipart/form-data': { schema: schemas.transcriptionRequestSchema },
+      'application/x-www-form-urlencoded': { schema: schemas.transcriptionRequestSchema },
+    },
+  },
+  output: {
+    200: Type.Unsafe<Response>(
+      Type.Union([schemas.MistralTranscriptionSchema, schemas.TranscriptionEventsSchema]),
+    ),
+  },
+  errors: [...mediaErrors, 'no_file'],
+  run: (ctx, { caller: spender, body, ...call }) =>
+    transcribe(ctx, spender, unread(body), callOf(call)),
+})
+
+/**
+ * Routes of Mistral's API (docs/spec/gateway-decisions.md, "Mistral"). Its clients use them below
+ * `/v1`.
+ */
+export const mistralOperations = [
+  listMistralModels,
+  getMistralModel,
+  uploadMistralFile,
+  listMistralFiles,
+  getMistralFile,
+  getMistralFileContent,
+  getMistralFileUrl,
+  deleteMistralFile,
+  createMistralTranscription,
+]

@@ -1,0 +1,156 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { t } from 'elysia'
+import type { OpenAPIV3 } from 'openapi-types'
+
+import { filePageMax } from '../../kernel/limits.ts'
+import { anyObject, mediaSchema, nullable, oneOf } from '../../kernel/schema.ts'
+import { ModelTypesSchema } from '../catalog/schemas.ts'
+import { modelSchema } from '../request-schemas.ts'
+
+const CapabilitiesSchema = Type.Object({
+  completion_chat: Type.Boolean(),
+  function_calling: Type.Boolean(),
+  completion_fim: Type.Boolean(),
+  fine_tuning: Type.Literal(false),
+  vision: Type.Boolean(),
+  ocr: Type.Literal(false),
+  classification: Type.Literal(false),
+  moderation: Type.Boolean(),
+  audio: Type.Boolean(),
+  audio_transcription: Type.Boolean(),
+  audio_speech: Type.Boolean(),
+})
+
+/** A model of Mistral's API. */
+export const MistralModelSchema = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('model'),
+    created: Type.Integer({ description: 'Seconds since 1970; 0 when unknown.' }),
+    owned_by: Type.String(),
+    name: Type.String(),
+    description: Type.Null(),
+    max_context_length: Type.Integer({ description: 'Tokens; 0 when unknown.' }),
+    aliases: Type.Array(Type.String()),
+    deprecation: Type.Null(),
+    default_model_temperature: Type.Null(),
+    capabilities: CapabilitiesSchema,
+    type: Type.Literal('base'),
+  },
+  { title: 'MistralModel' },
+)
+export type MistralModel = Static<typeof MistralModelSchema>
+
+export const MistralModelListSchema = Type.Object({
+  object: Type.Literal('list'),
+  data: Type.Array(MistralModelSchema),
+})
+
+export const ModelListQuerySchema = Type.Object(
+  { type: ModelTypesSchema },
+  { additionalProperties: true },
+)
+
+export const sampleTypes = ['pretrain', 'instruct', 'batch_request', 'batch_result'] as const
+const sources = ['upload', 'mistral'] as const
+
+const fileFields = {
+  id: Type.String(),
+  object: Type.Literal('file'),
+  bytes: Type.Integer(),
+  created_at: Type.Integer({ description: 'Seconds since 1970.' }),
+  expires_at: nullable(Type.Integer({ description: 'Seconds since 1970.' })),
+  filename: Type.String(),
+  purpose: Type.String(),
+  sample_type: oneOf(sampleTypes),
+  num_lines: Type.Null({ description: 'Lines are not counted.' }),
+  mimetype: Type.String({ description: 'Detected from the content.' }),
+  source: oneOf(sources),
+  signature: Type.Null(),
+  visibility: Type.Literal('workspace'),
+}
+
+/** A file of Mistral's API. */
+export const MistralFileSchema = Type.Object(fileFields, { title: 'MistralFile' })
+export type MistralFile = Static<typeof MistralFileSchema>
+
+/** A single file of Mistral's API. */
+export const MistralOneFileSchema = Type.Object({ ...fileFields, deleted: Type.Literal(false) })
+
+export const MistralFileListSchema = Type.Object({
+  object: Type.Literal('list'),
+  data: Type.Array(MistralFileSchema),
+  total: nullable(Type.Integer()),
+})
+export type MistralFileList = Static<typeof MistralFileListSchema>
+
+const someOf = (description: string) =>
+  Type.Optional(Type.String({ description: `${description} It may be repeated.` }))
+
+export const FileListQuerySchema = Type.Object(
+  {
+    page: Type.Optional(t.Numeric({ minimum: 0, multipleOf: 1, description: 'From 0.' })),
+    page_size: Type.Optional(
+      t.Numeric({ minimum: 1, maximum: filePageMax, multipleOf: 1, description: 'Default 100.' }),
+    ),
+    include_total: Type.Optional(oneOf(['true', 'false'])),
+    sample_type: someOf('Kinds of content.'),
+    source: someOf('Origins.'),
+    mimetypes: someOf('Media types.'),
+    search: Type.Optional(Type.String({ description: 'Part of the file name.' })),
+    purpose: Type.Optional(Type.String()),
+  },
+  { additionalProperties: true },
+)
+export type FileListQuery = Static<typeof FileListQuerySchema>
+
+export const DeletedFileSchema = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('file'),
+  deleted: Type.Literal(true),
+})
+
+/** The body of an upload, which `readUpload` parses. */
+export const uploadSchema: OpenAPIV3.SchemaObject = {
+  type: 'object',
+  required: ['file'],
+  properties: {
+    file: { type: 'string', format: 'binary' },
+    purpose: { type: 'string', default: 'user_data' },
+    visibility: { type: 'string', enum: ['workspace'] },
+  },
+}
+
+/** The body of a transcription, which transcriptions.ts parses. */
+export const transcriptionRequestSchema: OpenAPIV3.SchemaObject = {
+  ...anyObject,
+  required: ['model'],
+  properties: {
+    model: modelSchema('The id of a transcription model.'),
+    file: { type: 'string', format: 'binary', minLength: 1 },
+    file_id: { type: 'string', description: 'The id of an uploaded file, instead of `file`.' },
+    language: { type: 'string', description: 'ISO 639 code, as a hint.' },
+    stream: { type: 'boolean', description: 'Sends the text as events.' },
+    context_bias: { type: 'array', items: { type: 'string' } },
+    timestamp_granularities: { type: 'array', items: { type: 'string' } },
+  },
+}
+
+/** A transcription of Mistral's API. */
+export const MistralTranscriptionSchema = Type.Object(
+  {
+    model: Type.String(),
+    text: Type.String(),
+    language: nullable(Type.String()),
+    segments: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+    usage: Type.Object(
+      { cost: Type.Number({ description: 'USD' }) },
+      { additionalProperties: true },
+    ),
+  },
+  { title: 'MistralTranscription' },
+)
+
+export const TranscriptionEventsSchema = mediaSchema('text/event-stream', {
+  description: 'With `stream`: transcription.text.delta events, then transcription.done.',
+})

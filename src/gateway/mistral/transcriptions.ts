@@ -1,0 +1,125 @@
+import type { AppContext } from '../../kernel/context.ts'
+import { eventBytesMax } from '../../kernel/limits.ts'
+import { itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
+import { parseTranscription, readTranscriptionForm } from '../audio/transcription-request.ts'
+import { mustBeWhole, transcribe, undetermined } from '../audio/transcriptions.ts'
+import type { AccountId, Spender } from '../authentication.ts'
+import type { Call } from '../call.ts'
+import { bytesOf, encodeNamedEvents, EventReader, streamResponse } from '../events.ts'
+import { invalidField } from '../fields.ts'
+import { readBytes, use } from '../files/files.ts'
+import type { Form } from '../files/upload.ts'
+import { costHeader } from '../paid/paid-call.ts'
+import { asString, parseRecord } from '../providers/response.ts'
+
+/** Mistral's clients send a form without a file in the second type. */
+const forms = /^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i
+
+/**
+ * Transcribes audio in the format of Mistral's API: the same call as POST /v1/audio/transcriptions
+ * of OpenAI. Throws its errors.
+ */
+export async function createMistralTranscription(
+  ctx: AppContext,
+  spender: Spender,
+  request: Request,
+  call: Call,
+): Promise<Response> {
+  const form = await readTranscriptionForm(request, forms)
+  await convertForm(ctx, spender.account, form)
+  const isWhole = mustBeWhole(ctx, call)
+  const input = await parseTranscription(form, '/audio/transcriptions', isWhole)
+  const { seconds, isStream } = input
+  const response = await transcribe(ctx, spender, input, call)
+  if (!response.ok) return response
+  const [model = ''] = input.models
+  const toResult = (result: Json): Json => toTranscription(result, model, seconds)
+  if (isStream && response.body) {
+    return streamResponse(response.body.pipeThrough(convertEvents(toResult)))
+  }
+  const result = recordOf(await response.json())
+  return Response.json(toResult(result), { headers: costHeader(Number(result.cost)) })
+}
+
+/** Fields that have no equivalent here, and what to do instead. */
+const unsupported: Record<string, string> = {
+  file_url: 'Download the audio and send it in the field "file".',
+  speaker_references: 'Speakers are not matched here. Remove speaker_references.',
+}
+
+/** Converts a form of Mistral's API to OpenAI's, in place. Throws `bad_request` and `no_file`. */
+async function convertForm(ctx: AppContext, account: AccountId, form: Form): Promise<void> {
+  for (const [name, problem] of Object.entries(unsupported)) {
+    if (form.has(name)) throw invalidField(name, problem)
+  }
+  const id = form.get('file_id')
+  if (typeof id === 'string' && !form.has('file')) {
+    const file = await use(ctx, account, id)
+    form.set('file', new Blob([await readBytes(ctx, file)], { type: file.type }), file.filename)
+  }
+  if (form.get('diarize') !== 'true') form.delete('diarize')
+  const bias = takeList(form, 'context_bias')
+  if (bias.length > 0) form.set('prompt', bias.join(', '))
+  const granularities = takeList(form, 'timestamp_granularities')
+  for (const granularity of granularities) form.append('timestamp_granularities[]', granularity)
+  if (granularities.length > 0) form.set('response_format', 'verbose_json')
+  form.delete('file_id')
+}
+
+/** Removes a repeated field, whose name may end with brackets, and returns its texts. */
+function takeList(form: Form, name: string): string[] {
+  const names = [name, `${name}[]`]
+  const values = names.flatMap((one) => form.getAll(one))
+  for (const one of names) form.delete(one)
+  return values.filter((value) => typeof value === 'string')
+}
+
+/** Converts a transcription of OpenAI's API. `seconds`: the length of the audio, where known. */
+function toTranscription(result: Json, model: string, seconds: number | undefined): Json {
+  const { text, language, segments, words, usage, cost } = result
+  const reported = recordOf(usage)
+  const prompt = reported.prompt_tokens ?? reported.input_tokens ?? 0
+  const completion = reported.completion_tokens ?? reported.output_tokens ?? 0
+  const timed = itemsOf(segments).length > 0 ? segments : words
+  return {
+    model,
+    text,
+    language: language === undetermined ? null : (language ?? null),
+    segments: itemsOf(timed).map(recordOf).map(toSegment),
+    usage: {
+      prompt_tokens: prompt,
+      completion_tokens: completion,
+      total_tokens: reported.total_tokens ?? 0,
+      prompt_audio_seconds: seconds === undefined ? null : Math.ceil(seconds),
+      cost: cost ?? reported.cost,
+    },
+  }
+}
+
+const toSegment = ({ text, word, start, end, speaker }: Json): Json => ({
+  type: 'transcription_segment',
+  text: text ?? word,
+  start: start ?? null,
+  end: end ?? null,
+  ...(speaker !== undefined && { speaker_id: speaker }),
+})
+
+/** Converts the events of a transcription. Others, such as an error, pass unchanged. */
+function convertEvents(toResult: (result: Json) => Json) {
+  const reader = new EventReader(eventBytesMax)
+  return new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      for (const event of reader.push(chunk)) {
+        const sent = parseRecord(event.data ?? '') ?? {}
+        const { type, delta } = sent
+        if (type === 'transcript.text.delta') {
+          const text = { type: 'transcription.text.delta', text: asString(delta) }
+          controller.enqueue(encodeNamedEvents([text]))
+        } else if (type === 'transcript.text.done') {
+          const done = { type: 'transcription.done', ...toResult(sent) }
+          controller.enqueue(encodeNamedEvents([done]))
+        } else controller.enqueue(bytesOf([event]))
+      }
+    },
+  })
+}
