@@ -21,11 +21,6 @@ const clients: readonly { alias: PathAlias; isSender(headers: Headers): boolean 
     isSender: (headers) => headers.has('anthropic-version'),
   },
   {
-    // Files of OpenAI's format may be named with this key, too.
-    alias: [models, anthropicPrefix],
-    isSender: (headers) => headers.has('x-api-key'),
-  },
-  {
     alias: [models, geminiPrefix],
     isSender: (headers) => headers.has('x-goog-api-key') || headers.has('x-goog-api-client'),
   },

@@ -11,19 +11,24 @@ import { pageBetween } from '../list.ts'
 import type { AnthropicFile, AnthropicFileList, FileListQuery } from './schemas.ts'
 
 const pageSizeDefault = 20
+const idsMax = 100
 
 /**
  * Lists the files of an account, newest first, in the pages of Anthropic's API: both those of ids
- * and those of `page`. Throws `bad_request`.
+ * and those of `page`. `ids`: those of the only files to list, on one page. Throws `bad_request`.
  */
 export async function listFiles(
   ctx: AppContext,
   account: AccountId,
   { limit = pageSizeDefault, after_id, before_id: before, page: cursor }: FileListQuery,
+  ids: string[],
 ): Promise<AnthropicFileList> {
-  const size = requireWhole('limit', limit, listedModelsMax)
-  const after = after_id ?? cursor
-  const { page, ...ends } = pageBetween(await findAll(ctx, account), { after, before }, size)
+  if (ids.length > idsMax) throw invalidField('ids', `Send at most ${idsMax} ids.`)
+  const isByIds = ids.length > 0
+  const size = isByIds ? idsMax : requireWhole('limit', limit, listedModelsMax)
+  const files = await findAll(ctx, account)
+  const listed = isByIds ? files.filter(({ id }) => ids.includes(id)) : files
+  const { page, ...ends } = pageBetween(listed, { after: after_id ?? cursor, before }, size)
   const isForward = ends.has_more && before === undefined
   return {
     data: page.map((file) => present(ctx, file)),

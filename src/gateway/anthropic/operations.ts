@@ -56,10 +56,14 @@ const listAnthropicFiles = operation({
   tag: 'Files',
   summary: 'List the files of your account.',
   access: key,
-  input: { query: schemas.FileListQuerySchema },
+  // The framework keeps only the last value of a repeated parameter.
+  input: { query: schemas.FileListQuerySchema, read: requestOf },
   output: { 200: schemas.AnthropicFileListSchema },
   errors: ['bad_request'],
-  run: (ctx, { caller: spender, query }) => files.listFiles(ctx, spender.account, query),
+  run: (ctx, { caller: spender, query, body: { request } }) => {
+    const ids = new URL(request.url).searchParams.getAll('ids[]')
+    return files.listFiles(ctx, spender.account, query, ids)
+  },
 })
 
 const getAnthropicFile = operation({

@@ -81,6 +81,11 @@ export const FileListQuerySchema = Type.Object(
   {
     limit: Type.Optional(wholeQuery(listedModelsMax, '1 to 1,000, by default 20.')),
     ...cursors,
+    'ids[]': Type.Optional(
+      Type.String({
+        description: 'An id of a file to list. It may be repeated, 100 times at most.',
+      }),
+    ),
     page: Type.Optional(Type.String({ description: '`next_page` of the page before.' })),
   },
   { additionalProperties: true },

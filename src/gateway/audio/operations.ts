@@ -37,7 +37,8 @@ const createTranscription = operation({
   idempotent: true,
   limits: ['holds_limit'],
   summary: 'Transcribe audio.',
-  description: 'At most 32 MB. Charged by length; cost is in USD.',
+  description:
+    'At most 32 MB. Charged by length; cost is in USD. The SDK of Mistral gets its own format.',
   access: key,
   input: {
     read: requestOf,

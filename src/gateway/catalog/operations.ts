@@ -10,6 +10,7 @@ const listModels = operation({
   route: 'GET /models',
   tag: 'Models',
   summary: 'List models and their prices.',
+  description: 'The SDKs of Anthropic, Google, Mistral and Cohere get the format of their own API.',
   access: anyone,
   input: {
     query: Type.Object({ type: schemas.ModelTypesSchema }, { additionalProperties: true }),
@@ -24,6 +25,7 @@ export const getModel = operation({
   route: 'GET /models/:id',
   tag: 'Models',
   summary: 'Get a model and its price.',
+  description: 'The SDKs of Anthropic, Google, Mistral and Cohere get the format of their own API.',
   access: anyone,
   output: { 200: schemas.ModelSchema },
   errors: ['no_model', 'not_found'],

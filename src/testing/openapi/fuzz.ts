@@ -100,7 +100,7 @@ export async function fuzz(
     for (const field of [fileFieldOf(target.operation) ?? []].flat()) {
       for (const fields of hostileFields) {
         const { key } = await target.known(target.operation)
-        const form = formOf(target.operation.path, field, golden)
+        const form = formOf(target.path + target.operation.path, field, golden)
         const sent = sendForm(server, key, { ...form, fields: [...form.fields, ...fields] })
         await check(target, () => `${form.path} with ${JSON.stringify(fields)}`, sent)
       }
@@ -179,7 +179,7 @@ export function gatewayWorld(server: TestServer): Target['known'] {
       `198.51.100.${((uses / accountUses) % 250) | 0}`,
     )
     const video = { model: 'demo/video', prompt: 'a boat' }
-    const upload = { path: '/files', field: 'file', file: 'Hello there', fileName: 'a.txt' }
+    const upload = { path: '/v1/files', field: 'file', file: 'Hello there', fileName: 'a.txt' }
     const file = (await sendForm(server, user.key, { ...upload, fields: [] })).text('id')
     const batch = { input_file_id: file, endpoint: '/v1/embeddings', completion_window: '24h' }
     const response = { model: 'demo/chat', input: 'Hello', store: true }
@@ -210,7 +210,7 @@ async function send(server: TestServer, target: Target, draw: Draw, from: string
   const known = await target.known(operation)
   const field = fileFieldOf(operation)
   if (field !== undefined) {
-    const sent = sendForm(server, known.key, formOf(operation.path, field, draw))
+    const sent = sendForm(server, known.key, formOf(root + operation.path, field, draw))
     return { sent, describe: () => `${operation.operationId} with a file` }
   }
   const made = await generateRequest(operation, draw, known)
@@ -237,7 +237,7 @@ const withModel = (body: unknown, { seed }: Draw): unknown =>
 function formOf(path: string, field: string, { seed, text, file }: Draw) {
   const fields: [string, string][] = []
   if (seed % 3 === 0) fields.push(['purpose', text.toWellFormed()])
-  if (path !== '/files') {
+  if (!path.endsWith('/files')) {
     fields.push(['model', models[seed % models.length] ?? ''], ['prompt', 'a boat'])
   }
   return { path, field, file, fileName: text, fields }
