@@ -152,10 +152,10 @@ export const unfundedDiskFloors = 5
 /** The length of an id in berth.toml. */
 export const modelIdCharsMax = 200
 export const filePageMax = 10_000
-/** The most videos in a page of their list, as at OpenAI. */
-export const videoPageMax = 100
 /** The models of a page in the lists of other APIs. */
 export const listedModelsMax = 1_000
+/** The most videos in a page of their list, as at OpenAI. */
+export const videoPageMax = 100
 export const historyPageMax = 1_000
 export const historyPagesMax = 1_000_000_000
 export const historyPageDefault = 100

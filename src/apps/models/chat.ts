@@ -1,24 +1,28 @@
+import { readWhole } from '../../gateway/chat/read-whole.ts'
+import { gather } from '../../gateway/conversation/chat-event.ts'
+import type { ChatRequest } from '../../gateway/conversation/chat-request.ts'
 import { estimatePromptTokens, estimateTokens } from '../../gateway/models/tokens.ts'
-import { createUsage, readUsage } from '../../gateway/models/usage.ts'
+import { createUsage, usageWithin } from '../../gateway/models/usage.ts'
+import { chatBodyOf } from '../../gateway/openai-chat/chat-body.ts'
+import { isFailure } from '../../gateway/paid/call-upstream.ts'
+import { CallDeadlines } from '../../gateway/paid/deadlines.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { recordOf } from '../../kernel/schema.ts'
-import {
-  callModel,
-  ModelDeclined,
-  NoModelResult,
-  readJsonObject,
-  type ServiceModel,
-} from './model-call.ts'
+import { isApiError } from '../../kernel/errors.ts'
+import { day } from '../../kernel/time.ts'
+import { availableUpstream, ModelDeclined, NoModelResult, type ServiceModel } from './model-call.ts'
 
 export interface Message {
   role: 'system' | 'user' | 'assistant'
   content: string
 }
 
+/** The work that calls a model has a deadline of its own, which aborts its signal. */
+const noDeadline = { firstByteMs: day, totalMs: day }
+
 /** Calls a chat model once. Throws NoModelResult and ModelDeclined. */
 export async function chat(
   ctx: AppContext,
-  by: ServiceModel,
+  { upstream: name, name: model }: ServiceModel,
   {
     messages,
     maxTokens,
@@ -30,24 +34,48 @@ export async function chat(
     signal: AbortSignal
   },
 ) {
-  const body = { messages, max_completion_tokens: maxTokens.output }
-  const response = await readJsonObject(
-    await callModel(ctx, by, { path: '/chat/completions', body, signal }),
-  )
-  const [choice]: unknown[] = Array.isArray(response['choices']) ? response['choices'] : []
-  const { message, finish_reason: end } = recordOf(choice)
-  const { content, refusal } = recordOf(message)
-  const text = typeof content === 'string' ? content : ''
-  const reported = readUsage(response['usage'], {
-    prompt: maxTokens.input,
-    completion: maxTokens.output,
-  })
-  const own = { prompt: estimatePromptTokens(body, 0), completion: estimateTokens(text) }
-  const usage = reported ?? createUsage({ ...own, estimated: true })
-  const reason = typeof refusal === 'string' ? refusal : ''
-  if (end === 'content_filter' || reason !== '') {
-    throw new ModelDeclined('the model declined the request', reason)
+  const request: ChatRequest = {
+    messages: messages.map(({ role, content }) => ({
+      role,
+      content: [{ type: 'text', text: content }],
+    })),
+    tools: [],
+    choices: 1,
+    sampling: {},
+    stop: [],
+    // Newer models of OpenAI reject the older name.
+    extra: { max_completion_tokens: maxTokens.output },
+  }
+  const target = { model, isStream: false, outputMax: maxTokens.output, stopsItself: false }
+  const deadlines = new CallDeadlines(signal, noDeadline)
+  const read = await availableUpstream(ctx, name)
+    .chat({ request, ...target, signal: deadlines.signal })
+    .then((sent) => readWhole(sent, deadlines))
+    .catch((error: unknown) => {
+      signal.throwIfAborted()
+      throw new NoModelResult(String(error))
+    })
+    .finally(() => deadlines.end())
+  if (isFailure(read)) {
+    const { error } = read
+    if (isApiError(error, 'content_policy')) throw new ModelDeclined(`${name} declined the request`)
+    throw new NoModelResult(`${name} failed: ${error.errorName}`)
+  }
+  const [choice] = gather(read.events).choices
+  const textOf = (kind: 'text' | 'refusal'): string =>
+    (choice?.content ?? []).map((part) => (part.type === kind ? part.text : '')).join('')
+  const [text, refusal] = [textOf('text'), textOf('refusal')]
+  if (choice?.reason === 'filtered' || refusal !== '') {
+    throw new ModelDeclined('the model declined the request', refusal)
   }
   if (text === '') throw new NoModelResult('the response has no text')
+  const limits = { prompt: maxTokens.input, completion: maxTokens.output }
+  const reported = read.events.findLast((event) => event.type === 'usage')?.usage
+  const own = {
+    prompt: estimatePromptTokens(chatBodyOf(request), 0),
+    completion: estimateTokens(text),
+  }
+  const usage =
+    (reported && usageWithin(reported, limits)) ?? createUsage({ ...own, estimated: true })
   return { text, usage }
 }

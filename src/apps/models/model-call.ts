@@ -1,6 +1,7 @@
 import type { Model } from '../../gateway/models/catalog.ts'
 import type { ModelType, Price } from '../../gateway/models/price.ts'
 import { isContentFilterError } from '../../gateway/providers/error-body.ts'
+import type { MonitoredUpstream } from '../../gateway/providers/monitored-upstream.ts'
 import type { UpstreamPath } from '../../gateway/providers/upstream.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { upstreamResponseBytesMax } from '../../kernel/limits.ts'
@@ -48,9 +49,16 @@ export function findServiceModel(
 /** Bytes that are read of an error response. */
 const failureBytesMax = 65_536
 
+/** Returns an upstream that may be called. Throws NoModelResult. */
+export function availableUpstream({ upstreams }: AppContext, name: string): MonitoredUpstream {
+  const upstream = upstreams.find(name)
+  if (upstream?.isAvailable) return upstream
+  throw new NoModelResult(`${name} is unavailable`)
+}
+
 /** Calls a model once. Throws NoModelResult and ModelDeclined. */
 export async function callModel(
-  { upstreams }: AppContext,
+  ctx: AppContext,
   { upstream, name }: ServiceModel,
   {
     path,
@@ -58,9 +66,7 @@ export async function callModel(
     signal,
   }: { path: UpstreamPath; body: Record<string, unknown>; signal: AbortSignal },
 ): Promise<Response> {
-  const adapter = upstreams.find(upstream)
-  if (!adapter?.isAvailable) throw new NoModelResult(`${upstream} is unavailable`)
-  const response = await adapter
+  const response = await availableUpstream(ctx, upstream)
     .send({ path, model: name, body, signal })
     .catch((error: unknown) => {
       signal.throwIfAborted()

@@ -6,21 +6,14 @@ import {
   pdfsPerRequestMax,
   smallWindowTokens,
 } from '../../kernel/limits.ts'
-import { isRecord, type Json } from '../../kernel/schema.ts'
+import { isRecord } from '../../kernel/schema.ts'
+import type { ChatRequest, MediaPart } from '../conversation/chat-request.ts'
+import { countChars, fileIdOf, mediaIn } from '../conversation/contents.ts'
 import { invalidField, privateUrlError } from '../fields.ts'
 import type { Model, ResolvedModel } from '../models/catalog.ts'
 import { estimatePromptTokens } from '../models/tokens.ts'
-import type { MediaPart } from './conversation.ts'
-import { contentOf, isInlinePdf, sizeOf } from './inline-media.ts'
-import type { ChatRequest } from './request.ts'
+import { isInlinePdf, kindNames, sizeOf } from './inline-media.ts'
 
-/** The model input that each kind of content part needs. */
-const inputOf = {
-  image_url: 'image',
-  file: 'file',
-  input_audio: 'audio',
-  video_url: 'video',
-} as const
 const fileInputs = ['file', 'audio', 'video']
 
 const hasSmallWindow = ({ contextLength }: Model): boolean =>
@@ -31,12 +24,12 @@ const hasSmallWindow = ({ contextLength }: Model): boolean =>
  * `conversation_too_long`, `no_image_input`, `no_file_input`, `bad_media`, `too_many_pdfs`,
  * `bad_request`.
  */
-export function validateCapabilities({ conversation }: ChatRequest, model: Model): void {
-  const { chars, media } = conversation
-  if (hasSmallWindow(model) && chars > conversationCharsMax) {
+export function validateCapabilities(request: ChatRequest, model: Model): void {
+  const media = mediaIn(request.messages)
+  if (hasSmallWindow(model) && countChars(request.messages) > conversationCharsMax) {
     throw new ApiError('conversation_too_long', { max: conversationCharsMax })
   }
-  for (const part of media) if (part.fileId === undefined) validateInline(part, model)
+  for (const part of media) if (fileIdOf(part) === undefined) validateInline(part, model)
   const pdfs = media.filter(isInlinePdf).length
   if (pdfs > pdfsPerRequestMax) throw new ApiError('too_many_pdfs', { max: pdfsPerRequestMax })
 }
@@ -59,52 +52,50 @@ export function filterFallbacks(
 }
 
 function validateInline(media: MediaPart, { id, inputs }: Model): void {
-  const { kind } = media
-  if (!inputs.includes(inputOf[kind])) {
-    if (kind === 'image_url') throw new ApiError('no_image_input', { model: id })
-    if (kind === 'video_url' && fileInputs.some((input) => inputs.includes(input))) {
+  const { type, source } = media
+  if (!inputs.includes(type)) {
+    if (type === 'image') throw new ApiError('no_image_input', { model: id })
+    if (type === 'video' && fileInputs.some((input) => inputs.includes(input))) {
       throw new ApiError('bad_media', { code: 'W609', why: `${id} does not accept video.` })
     }
     throw new ApiError('no_file_input', { model: id })
   }
-  const content = contentOf(media)
-  if (content === undefined) {
+  const kind = kindNames[type]
+  if ('data' in source ? source.data === '' : 'url' in source && source.url === '') {
     throw invalidField('messages', `A part of the type ${kind} has no content.`)
   }
-  checkPartUrls(media)
-  if (sizeOf(content) > inlineMediaBytesMax) {
+  checkUrls(media, kind)
+  if (sizeOf(media) > inlineMediaBytesMax) {
     const why = `A part may have at most ${inlineMediaBytesMax} bytes. Upload it with POST /v1/files.`
     throw new ApiError('bad_media', { code: 'W605', why })
   }
 }
 
-const dataUrl = /^data:/i
-/** Fields of a part that are never URLs. */
-const textFields = ['type', 'filename', 'detail', 'format']
-
 /** Throws `bad_request` for a URL in a part that may point into the private network. */
-function checkPartUrls({ kind, part }: MediaPart): void {
-  const inner = part[kind]
-  const fields = Object.entries({ ...part, ...(isRecord(inner) ? inner : { url: inner }) })
-  for (const [name, value] of fields) {
-    if (typeof value !== 'string' || textFields.includes(name) || dataUrl.test(value)) continue
-    const isUrl = name === 'url' || URL.canParse(value)
-    if (isUrl && (kind === 'input_audio' || !publicUrl(value)))
-      throw privateUrlError('messages', kind)
+function checkUrls({ type, source, extra = {} }: MediaPart, kind: string): void {
+  const others = Object.values(extra).flatMap((value) =>
+    isRecord(value) ? Object.values(value) : [value],
+  )
+  const urls = others.filter((value) => typeof value === 'string' && URL.canParse(value))
+  if ('url' in source) urls.push(source.url)
+  for (const url of urls) {
+    if (typeof url !== 'string' || /^data:/i.test(url)) continue
+    if (type === 'audio' || !publicUrl(url)) throw privateUrlError('messages', kind)
   }
 }
 
-/** Throws `window_exceeded` when the text of a request with files exceeds the model's window. */
-export function checkContextWindow({ conversation }: ChatRequest, { contextLength }: Model): void {
-  if (contextLength === 0 || !conversation.media.some(({ kind }) => kind !== 'image_url')) return
-  const messages = conversation.messages.map(textOnly)
-  if (estimatePromptTokens({ messages }, 0) > contextLength) {
+/** Returns whether a request has files, whose text may exceed the window of a model. */
+export const hasFiles = ({ messages }: ChatRequest): boolean =>
+  mediaIn(messages).some(({ type }) => type !== 'image')
+
+/** Throws `window_exceeded` when the text of a request exceeds the model's window. */
+export function checkContextWindow(request: ChatRequest, { contextLength }: Model): void {
+  if (contextLength === 0) return
+  const texts = request.messages.map(({ role, content }) => ({
+    role,
+    content: content.filter(({ type }) => type === 'text'),
+  }))
+  if (estimatePromptTokens({ messages: texts }, 0) > contextLength) {
     throw new ApiError('window_exceeded', { window: contextLength })
   }
-}
-
-function textOnly(message: Json): Json {
-  if (!Array.isArray(message.content)) return message
-  const isText = (part: unknown) => isRecord(part) && part.type === 'text'
-  return { ...message, content: message.content.filter(isText) }
 }

@@ -1,4 +1,5 @@
 import type { AppContext } from '../../kernel/context.ts'
+import { ApiError } from '../../kernel/errors.ts'
 import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import { type NanoUsd, zero } from '../../kernel/money.ts'
 import { recordOf } from '../../kernel/schema.ts'
@@ -6,60 +7,61 @@ import type { HoldRequest } from '../../money/ledger/holds.ts'
 import { withHold } from '../../money/ledger/paid-work.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
+import type { ChatRequest } from '../conversation/chat-request.ts'
+import type { ChatClient } from '../conversation/codec.ts'
+import { hasContent } from '../conversation/contents.ts'
 import { streamResponse } from '../events.ts'
-import { renameFields } from '../fields.ts'
-import { serveCall } from '../paid/call-upstream.ts'
+import { readModels, renameFields } from '../fields.ts'
+import { chatBodyOf } from '../openai-chat/chat-body.ts'
 import { type Candidates, findModels, listCandidates } from '../paid/candidates.ts'
 import { checkInput } from '../paid/guardrail.ts'
-import { holdRequestOf, jsonResponse, respondToPaidCall } from '../paid/paid-call.ts'
-import { checkContextWindow, filterFallbacks, validateCapabilities } from './capabilities.ts'
+import { holdRequestOf, jsonResponse, type PaidCall, respondToPaidCall } from '../paid/paid-call.ts'
+import { readPreferences } from '../paid/preferences.ts'
+import {
+  checkContextWindow,
+  filterFallbacks,
+  hasFiles,
+  validateCapabilities,
+} from './capabilities.ts'
 import type { ChatCall } from './chat-call.ts'
-import { completionWork } from './complete.ts'
-import { chatLimits, chatMaxCost } from './max-cost.ts'
-import type { NativeChat } from './native-chat.ts'
-import { countNativeBytes } from './native.ts'
-import { type ChatRequest, parseChatRequest, type PreparedChat, sentNames } from './request.ts'
+import { chatLimits, chatMaxCost, rawBytesOf } from './max-cost.ts'
 import { type CacheSlot, freeOfCharge, readCacheSlot } from './response-cache.ts'
 import { validateSearch } from './search/tool.ts'
-import { serveStream } from './stream.ts'
+import { serveStream } from './serve-stream.ts'
+import { serveWhole } from './serve-whole.ts'
 import { checkInlinePdfs, insertUploads, type PendingTranscription } from './uploads.ts'
 
 /**
- * Creates a chat completion (document 2, POST /chat/completions): checks it in the order of section
- * 7, holds its maximum cost, serves it whole or as a stream, and settles it. `native`: the same
- * request for upstreams of another API. Throws the errors of section 7.
+ * Creates the response of a model to a chat (document 2, section 4), in the API of its client:
+ * checks it in the order of section 7, holds its maximum cost, serves it whole or as a stream, and
+ * settles it. Throws the errors of section 7.
  */
-export function createChatCompletion(
+export function createChat(
   ctx: AppContext,
   spender: Spender,
-  raw: unknown,
   call: Call,
-  native?: NativeChat,
+  { api, raw, names, open }: ChatClient,
 ): Promise<Response> {
   let isCached = false
   return respondToPaidCall(ctx, spender, call, {
     path: '/chat/completions',
-    // A native response cannot be replayed to a client of chats.
-    body: native ? { chat: raw, api: native.kind } : raw,
+    body: api === 'chat' ? raw : { api, raw },
     present: (result) => (isCached ? presentCached(result) : present(result)),
     prepare: async (slot) => {
-      const cached = native ? undefined : readCacheSlot(ctx, spender.account, raw)
+      const cached = api === 'chat' ? readCacheSlot(ctx, spender.account, raw) : undefined
       const keep = cached && ((response: StoredResponse) => keepResponse(ctx, cached, response))
-      const paid = { ...call, ctx, spender, slot, native, keep }
-      const chat = await prepareChat(paid, raw)
+      const chat = await prepareChat({ ...call, ctx, spender, slot, keep, api }, open())
       const known = cached && ctx.state.responseCache.get(cached.key)
       if (known) {
         isCached = true
         return { start: () => Promise.resolve(freeOfCharge(known)) }
       }
-      const { isStream } = chat.request
       return {
         hold: chatHold(chat),
-        run: (running) =>
-          isStream ? serveStream(chat, running) : serveCall(chat, running, completionWork(chat)),
+        run: (running) => (chat.isStream ? serveStream : serveWhole)(chat, running),
       }
     },
-  }).catch(renameFields(sentNames(raw)))
+  }).catch(renameFields(names))
 }
 
 const keepResponse = (
@@ -79,55 +81,72 @@ function present(result: StoredResponse): Response {
   return typeof stream === 'string' ? streamResponse(stream) : jsonResponse(result)
 }
 
+/** A chat call before its checks. */
+type UncheckedCall = Omit<PaidCall, 'candidates'> & Pick<ChatCall, 'keep' | 'api'>
+
 /** Makes all checks that precede the check of credits (document 2, section 7). */
 async function prepareChat(
-  paid: Omit<ChatCall, 'request' | 'transcriptionCost' | 'candidates' | 'limits'>,
-  raw: unknown,
+  paid: UncheckedCall,
+  decoded: ReturnType<ChatClient['open']>,
 ): Promise<ChatCall> {
   const { ctx, spender } = paid
-  const developerRole = ctx.config.gatewayDeveloperRole === 'system' ? 'system' : undefined
-  const parsed = parseChatRequest(raw, developerRole)
-  const resolved = filterFallbacks(
-    parsed,
-    findModels(ctx.catalog, spender, parsed.modelIds, 'chat'),
-  )
+  const { request: parsed, isStream, ignored } = decoded
+  if (!hasContent(parsed.messages)) throw new ApiError('no_usable_messages')
+  const modelIds = readModels(decoded.model, decoded.models)
+  const preferences = readPreferences(decoded.provider)
+  const found = findModels(ctx.catalog, spender, modelIds, 'chat')
+  const idsByModel = new Map(found.map(({ model }, at) => [model, modelIds[at]]))
+  const resolved = filterFallbacks(parsed, found)
   const models = resolved.map(({ model }) => model)
-  const candidates = listCandidates(resolved, parsed.preferences, ctx.upstreams)
-  const search = parsed.search || resolved.some(({ suffixes }) => suffixes.includes('online'))
+  const candidates = listCandidates(resolved, preferences, ctx.upstreams)
+  const search = decoded.search || resolved.some(({ suffixes }) => suffixes.includes('online'))
   if (search) await validateSearch(ctx, parsed, models, spender.account)
   const [first] = models
   if (first) validateCapabilities(parsed, first)
   await checkInlinePdfs(ctx, parsed)
-  const nativeBytes = countNativeBytes(ctx, paid.native, candidates)
-  const guard = ({ body }: ChatRequest) => checkInput(paid, first?.id ?? '', body)
-  await guard(parsed)
-  const prepare = (request: ChatRequest): PreparedChat => {
-    for (const model of models) checkContextWindow(request, model)
-    const { body, isStream, wantsUsage, choices, outputMax, hasFunctions } = request
-    const options = { isStream, wantsUsage, hasFunctions }
-    return { body, choices, outputMax, search, nativeBytes, ...options }
+  const prepared = (request: ChatRequest, transcriptionCost: NanoUsd = zero): ChatCall => {
+    // Uploads are text by now.
+    if (hasFiles(parsed)) for (const model of models) checkContextWindow(request, model)
+    return {
+      ...chatCall(paid, request, candidates, search),
+      clientOf: ({ model }) => decoded.codec(idsByModel.get(model) ?? model.id),
+      isStream,
+      ignored,
+      transcriptionCost,
+    }
   }
+  const guard = (request: ChatRequest) => checkInput(paid, first?.id ?? '', chatBodyOf(request))
+  if (ctx.guardrail) await guard(parsed)
   const { request, pending } = await insertUploads(paid, parsed, models)
   // Uploads are text of the request, too.
-  if (request !== parsed) await guard(request)
-  if (request === parsed) return chatCall(paid, prepare(request), candidates, zero)
-  // Only the translated request contains the uploads.
-  const translated = { ...paid, native: undefined }
-  const chat = chatCall(translated, prepare(request), candidates, zero)
+  if (request !== parsed && ctx.guardrail) await guard(request)
+  const chat = prepared(request)
   if (!pending) return chat
   const transcribed = await transcribeUnderHold(ctx, chatHold(chat), pending)
-  await guard(transcribed.request)
-  return chatCall(translated, prepare(transcribed.request), candidates, transcribed.cost)
+  if (ctx.guardrail) await guard(transcribed.request)
+  return prepared(transcribed.request, transcribed.cost)
 }
 
-const chatCall = (
-  paid: Omit<ChatCall, 'request' | 'transcriptionCost' | 'candidates' | 'limits'>,
-  request: PreparedChat,
+/** Computes the size of a chat and its limits at each model. */
+function chatCall(
+  paid: UncheckedCall,
+  request: ChatRequest,
   candidates: Candidates,
-  transcriptionCost: NanoUsd,
-): ChatCall => {
-  const limits = chatLimits(request, candidates)
-  return { ...paid, request, candidates, limits, transcriptionCost, requested: request.body }
+  search: boolean,
+): Omit<ChatCall, 'clientOf' | 'isStream' | 'transcriptionCost'> {
+  const { choices, outputMax } = request
+  const body = chatBodyOf(request)
+  const size = {
+    body,
+    outputMax,
+    choices,
+    search,
+    rawBytes: rawBytesOf(paid.ctx, request, candidates),
+  }
+  const limits = chatLimits(size, candidates)
+  // A search changes the conversation, so its rounds are written anew.
+  const { raw: _, ...unsent } = request
+  return { ...paid, request: search ? unsent : request, size, candidates, limits, requested: body }
 }
 
 /** Transcribes audio while the least cost of the chat is held, so that the chat can be paid too. */

@@ -1,6 +1,9 @@
 import { expect, test } from 'bun:test'
 
-import { EventReader } from '../events.ts'
+import type { StreamWriter } from '../conversation/codec.ts'
+import { bytesOf, EventReader, type StreamEvent } from '../events.ts'
+import { createChatReader } from '../openai-chat/read.ts'
+import { createChatClient } from '../openai-chat/write.ts'
 import { ChunkTemplate } from './chunk-template.ts'
 import { ResponseMeter } from './response-meter.ts'
 
@@ -11,27 +14,48 @@ type Delta = Record<string, unknown>
 const chunk = (delta: Delta, more: Delta = {}, own: Delta = {}): string =>
   JSON.stringify({ id: 'c', choices: [{ index: 0, delta, finish_reason: null, ...own }], ...more })
 
-/** Measures a stream and counts its parsed chunks. */
+const writerFor = (model: string): StreamWriter =>
+  createChatClient({
+    model,
+    id: 'own',
+    created: 1,
+    wantsUsage: false,
+    flavor: 'openai',
+  }).createWriter()
+
+/** Measures a stream, counts its parsed chunks, and returns what its client gets. */
 function run(
   chunks: string[],
   usesTemplate = true,
   [start, end]: readonly string[] = ['data: ', '\n\n'],
+  model = 'm',
 ) {
   const meter = new ResponseMeter(bounds)
   const template = new ChunkTemplate()
+  const reader = createChatReader()
+  const writer = writerFor(model)
   let parsed = 0
+  let sent = ''
   for (const text of chunks) {
     const events = new EventReader(1_000_000).push(Buffer.from(`${start}${text}${end}`))
     for (const event of events) {
-      if (usesTemplate && template.read(event, meter)) continue
+      if (usesTemplate && template.read(event, meter)) {
+        const written: StreamEvent[] = []
+        template.write([event], written)
+        sent += Buffer.from(bytesOf(written)).toString()
+        continue
+      }
       parsed += 1
-      const response = JSON.parse(event.data ?? '')
-      meter.read(response)
-      template.learn(event, response)
+      const steps = reader.read(event.data ?? '') ?? []
+      meter.read(steps)
+      const passed = writer.pass(event, steps)
+      if (!passed) continue
+      template.learn(event, passed, steps)
+      sent += Buffer.from(bytesOf([passed])).toString()
     }
   }
   const { completion } = meter.usage(true)
-  return { parsed, completion, hasContent: meter.hasContent, isFiltered: meter.isFiltered }
+  return { parsed, completion, hasContent: meter.hasContent, isFiltered: meter.isFiltered, sent }
 }
 
 const words = ['A', 'content', ' boat', 'é', '😀', '漢字', ' the rest', '', '   ']
@@ -104,4 +128,25 @@ test('a stream of differing chunks stops learning after a few tries', () => {
   )
   expect(run(chunks).parsed).toBe(100)
   expect(run([...chunks, ...words.map((word) => chunk({ content: word }))]).parsed).toBe(109)
+})
+
+test('every chunk names the model that the client asked for', () => {
+  const named = (delta: Delta, model = 'upstream/model'): string => chunk(delta, { model })
+  const chunks = words.map((word) => named({ content: word }))
+  const renamed = words.map((word) => named({ content: word }, 'asked'))
+  const events = (texts: string[]): string => texts.map((text) => `data: ${text}\n\n`).join('')
+  const { parsed, sent } = run(chunks, true, undefined, 'asked')
+  expect([parsed, sent]).toEqual([1, events(renamed)])
+  // The bytes of a stream with the right name stay as they are.
+  expect(run(renamed, true, undefined, 'asked')).toMatchObject({ parsed: 1, sent: events(renamed) })
+})
+
+test('a chunk that is written anew keeps the text of its own event', () => {
+  const spaced = (text: string): string => text.replaceAll('":', '": ')
+  for (const name of ['content', 'reasoning_content']) {
+    const chunks = words.map((word) => spaced(chunk({ [name]: word }, { model: 'm1' })))
+    const { sent } = run(chunks, true, undefined, 'm2')
+    expect(sent).toBe(run(chunks, false, undefined, 'm2').sent)
+    expect(sent).toContain('"model":"m2"')
+  }
 })

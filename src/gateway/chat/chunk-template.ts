@@ -1,4 +1,5 @@
 import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
+import type { ChatEvent } from '../conversation/chat-event.ts'
 import type { StreamEvent } from '../events.ts'
 import { parseRecord } from '../providers/response.ts'
 import type { ResponseMeter } from './response-meter.ts'
@@ -8,7 +9,13 @@ const textFields = ['content', 'reasoning', 'reasoning_content']
 /** Templates that a stream may learn. A stream with differing chunks stops trying. */
 const triesMax = 16
 const [space, quote, backslash] = [0x20, 0x22, 0x5c]
-const empty = new Uint8Array()
+
+/** An event; its text lies between `from` and `to`. */
+interface Frame {
+  bytes: Uint8Array
+  from: number
+  to: number
+}
 
 /**
  * The bytes that consecutive chunks of a stream share around their text. A chunk that matches is
@@ -16,18 +23,18 @@ const empty = new Uint8Array()
  * two ends. It contains no escapes, so its bytes are the parsed text.
  */
 export class ChunkTemplate {
-  /** A parsed event; its text lies between `from` and `to`. */
-  private event: Uint8Array = empty
-  private from = 0
-  private to = 0
+  private frame: Frame | undefined
+  /** The client's bytes around the text, where they differ, as by the name of the model. */
+  private sent: { before: Uint8Array; after: Uint8Array } | undefined
   private tries = triesMax
 
   /** Reads the text of a matching event. Returns false for an event that needs parsing. */
   read({ bytes, start, end }: StreamEvent, meter: ResponseMeter): boolean {
-    const { event, from, to } = this
+    if (!this.frame) return false
+    const { bytes: event, from, to } = this.frame
     const first = start + from
     const last = end - (event.length - to)
-    if (from === 0 || first > last) return false
+    if (first > last) return false
     if (!isEqual(bytes, start, event, 0, from) || !isEqual(bytes, last, event, to, event.length)) {
       return false
     }
@@ -39,27 +46,65 @@ export class ChunkTemplate {
     return true
   }
 
-  /** Learns the place of the text in a parsed chunk that has no other content. */
-  learn({ bytes, start, end, data = '' }: StreamEvent, chunk: Json): void {
-    const found = this.tries > 0 ? onlyTextOf(chunk) : undefined
-    if (!found) return
-    this.tries -= 1
-    const [name, text] = found
-    const field = new RegExp(`"${name}"\\s*:\\s*"`).exec(data)
-    const at = field ? field.index + field[0].length : 0
-    const [before, after] = [data.slice(0, at), data.slice(at + text.length)]
-    // Verifies the place: another text there must be found by the parser.
-    const [, other] = onlyTextOf(parseRecord(`${before}${text}.${after}`) ?? {}) ?? []
-    if (other !== `${text}.`) return
-    const from = Buffer.byteLength(`data: ${before}`)
-    const to = from + Buffer.byteLength(text)
-    // Another spelling of an event may have the same length.
-    const isOneLine = to + Buffer.byteLength(`${after}\n\n`) === end - start
-    if (!isOneLine || bytes[start + from - 1] !== quote || bytes[start + to] !== quote) return
-    this.event = bytes.slice(start, end)
-    this.from = from
-    this.to = to
+  /** Adds the client's events for those that `read` has read: the same, or one with their bytes. */
+  write(events: StreamEvent[], out: StreamEvent[]): void {
+    const { frame, sent } = this
+    if (!frame || !sent) return void out.push(...events)
+    const around = frame.from + frame.bytes.length - frame.to
+    const more = sent.before.length + sent.after.length - around
+    const length = events.reduce((sum, { start, end }) => sum + end - start + more, 0)
+    const bytes = new Uint8Array(length)
+    let at = 0
+    for (const { bytes: own, start, end } of events) {
+      bytes.set(sent.before, at)
+      at += sent.before.length
+      const last = end - (frame.bytes.length - frame.to)
+      // By index: a native copy needs a view of its own, and most texts are short.
+      for (let from = start + frame.from; from < last; from += 1) bytes[at++] = own[from] ?? 0
+      bytes.set(sent.after, at)
+      at += sent.after.length
+    }
+    out.push({ bytes, start: 0, end: length, data: undefined })
   }
+
+  /** Learns the place of the text in an event that has no other content. */
+  learn(own: StreamEvent, sent: StreamEvent, events: readonly ChatEvent[]): void {
+    const [event, ...others] = events.filter(({ type }) => type !== 'start')
+    const isText = event?.type === 'text' || event?.type === 'thinking'
+    if (!isText || others.length > 0 || event.text === '' || this.tries === 0) return
+    this.tries -= 1
+    const frame = frameOf(own)
+    const written = sent === own ? frame : frameOf(sent)
+    if (!frame || !written) return
+    this.frame = frame
+    this.sent =
+      written === frame
+        ? undefined
+        : {
+            before: written.bytes.slice(0, written.from),
+            after: written.bytes.slice(written.to),
+          }
+  }
+}
+
+const decoder = new TextDecoder()
+
+/** Returns the frame of an event of one line whose only content is a text; else undefined. */
+function frameOf({ bytes, start, end }: StreamEvent): Frame | undefined {
+  const event = decoder.decode(bytes.subarray(start, end))
+  const data = /^data: (.*)\n\n$/.exec(event)?.[1]
+  const [name, text] = (data && onlyTextOf(parseRecord(data) ?? {})) || []
+  if (data === undefined || name === undefined || text === undefined) return undefined
+  const field = new RegExp(`"${name}"\\s*:\\s*"`).exec(data)
+  const at = field ? field.index + field[0].length : 0
+  const [before, after] = [data.slice(0, at), data.slice(at + text.length)]
+  // Verifies the place: another text there must be found by the parser.
+  const [, other] = onlyTextOf(parseRecord(`${before}${text}.${after}`) ?? {}) ?? []
+  if (other !== `${text}.`) return undefined
+  const from = Buffer.byteLength(`data: ${before}`)
+  const to = from + Buffer.byteLength(text)
+  if (bytes[start + from - 1] !== quote || bytes[start + to] !== quote) return undefined
+  return { bytes: bytes.slice(start, end), from, to }
 }
 
 /** Compares bytes in a loop: a native call takes longer for so few. */

@@ -1,20 +1,55 @@
+import type { AppContext } from '../../kernel/context.ts'
+import { ApiError } from '../../kernel/errors.ts'
 import {
   searchesPerRequestMax,
   searchResultTextBytesMax,
   unknownOutputTokens,
   unknownWindowTokens,
 } from '../../kernel/limits.ts'
+import type { Json } from '../../kernel/schema.ts'
+import type { ChatRequest } from '../conversation/chat-request.ts'
+import type { DecodedChat } from '../conversation/codec.ts'
+import { mediaIn } from '../conversation/contents.ts'
+import { readModels } from '../fields.ts'
 import type { Model } from '../models/catalog.ts'
-import { maxInputTokens, mayContainAudio } from '../models/tokens.ts'
+import { estimatePromptTokens, maxInputTokens, mayContainAudio } from '../models/tokens.ts'
 import type { UsageLimits } from '../models/usage.ts'
+import { chatBodyOf } from '../openai-chat/chat-body.ts'
 import { type Candidates, type MaxCost, maxCostOf } from '../paid/candidates.ts'
-import type { PreparedChat } from './request.ts'
 
 /** The parts of a chat request that its maximum cost depends on. */
-export type ChatSize = Pick<
-  PreparedChat,
-  'body' | 'outputMax' | 'choices' | 'search' | 'nativeBytes'
->
+export interface ChatSize {
+  /** The request in OpenAI's format. */
+  body: Json
+  outputMax: number | undefined
+  choices: number
+  search: boolean
+  /** Bytes of the client's own request, where an upstream may get that; without its images. */
+  rawBytes?: number | undefined
+}
+
+/**
+ * Returns the bytes of the client's own request, without its images, where an upstream of the
+ * candidates may get it as it is; undefined where none does, or where it is OpenAI's chat.
+ */
+export function rawBytesOf(
+  { upstreams }: AppContext,
+  request: ChatRequest,
+  candidates: Candidates,
+): number | undefined {
+  const { raw } = request
+  if (!raw || raw.api === 'chat') return undefined
+  const { api, body } = raw
+  if (!candidates.some(({ offer }) => upstreams.find(offer.upstream)?.apis.includes(api))) {
+    return undefined
+  }
+  // Images have a price of their own.
+  const images = mediaIn(request.messages).filter(({ type }) => type === 'image')
+  return images.reduce(
+    (bytes, { source }) => bytes - ('data' in source ? source.data.length : 0),
+    Buffer.byteLength(JSON.stringify(body)),
+  )
+}
 
 /** Tokens that a search adds to a prompt beside its results: the call and the frames of both. */
 const searchFrameTokens = 3_000
@@ -24,7 +59,7 @@ const searchFrameTokens = 3_000
  * window. Without either it is a default that certainly fits beside the prompt, else the whole
  * window.
  */
-function outputTokensPerChoice(size: ChatSize, model: Model): number {
+export function outputTokensPerChoice(size: ChatSize, model: Model): number {
   const { outputMax } = size
   const { maxOutput, contextLength } = model
   const window = contextLength || unknownWindowTokens
@@ -34,15 +69,15 @@ function outputTokensPerChoice(size: ChatSize, model: Model): number {
   return isSafe ? unknownOutputTokens : max
 }
 
-const inputTokensMax = ({ body, nativeBytes }: ChatSize, model: Model): number =>
-  maxInputTokens(body, model.imageTokens, model.contextLength, nativeBytes)
+const inputTokensMax = ({ body, rawBytes }: ChatSize, model: Model): number =>
+  maxInputTokens(body, model.imageTokens, model.contextLength, rawBytes)
 
-/** Returns the output limit to send; undefined where the upstream stops there by itself. */
-export function upstreamOutputLimit(size: ChatSize, model: Model): number | undefined {
+/** Returns whether a model stops at `outputTokensPerChoice` without being told the limit. */
+export function stopsItself(size: ChatSize, model: Model): boolean {
   const { contextLength, maxOutput } = model
-  const own = Math.min(size.outputMax ?? (maxOutput || Infinity), contextLength || Infinity)
-  const max = outputTokensPerChoice(size, model)
-  return max < own ? max : undefined
+  if (size.outputMax !== undefined) return false
+  const own = Math.min(maxOutput || Infinity, contextLength || Infinity)
+  return outputTokensPerChoice(size, model) >= own
 }
 
 /**
@@ -73,18 +108,37 @@ export function chatLimits(size: ChatSize, candidates: Candidates): Map<Model, U
 }
 
 export function chatMaxCost(chat: {
-  request: ChatSize
+  size: ChatSize
   candidates: Candidates
   limits: ReadonlyMap<Model, UsageLimits>
 }): MaxCost {
-  const { request, candidates, limits } = chat
+  const { size, candidates, limits } = chat
   return maxCostOf(candidates, (model, price) => {
-    const { prompt, completion } = limits.get(model) ?? limitsOf(request, model)
+    const { prompt, completion } = limits.get(model) ?? limitsOf(size, model)
     return {
       inputTokensMax: prompt,
-      hasAudio: price.audio !== undefined && mayContainAudio(request.body),
+      hasAudio: price.audio !== undefined && mayContainAudio(size.body),
       outputTokensMax: completion,
-      searches: request.search ? searchesPerRequestMax : 0,
+      searches: size.search ? searchesPerRequestMax : 0,
     }
   })
+}
+
+/** Estimates the input tokens of a request for a model. */
+export const estimatePrompt = (
+  { catalog }: AppContext,
+  model: string,
+  request: ChatRequest,
+): number => estimatePromptTokens(chatBodyOf(request), catalog.find(model)?.model.imageTokens ?? 0)
+
+/**
+ * Estimates the input tokens of a request for its first model. Throws `no_model`, `bad_request`.
+ */
+export function countPromptTokens(
+  ctx: AppContext,
+  { model, models, request }: Pick<DecodedChat, 'model' | 'models' | 'request'>,
+): number {
+  const [id = ''] = readModels(model, models)
+  if (ctx.catalog.find(id)?.model.type !== 'chat') throw new ApiError('no_model', { model: id })
+  return estimatePrompt(ctx, id, request)
 }

@@ -1,13 +1,16 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 
-import { nano } from '../../kernel/money.ts'
 import { nextTurn } from '../../testing/until.ts'
+import type { ChatEvent } from '../conversation/chat-event.ts'
+import type { StreamWriter } from '../conversation/codec.ts'
 import type { Usage } from '../models/usage.ts'
+import { createChatCodec } from '../openai-chat/encode.ts'
+import { createChatClient } from '../openai-chat/write.ts'
 import { CallDeadlines } from '../paid/deadlines.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { Relay, type RelayOptions } from './relay.ts'
 import { ResponseMeter } from './response-meter.ts'
-import { UpstreamEvents } from './upstream-events.ts'
+import { OpenedSource, StepSource, StreamSource } from './source.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const word = bytes(
@@ -15,8 +18,16 @@ const word = bytes(
 )
 const done = bytes('data: [DONE]\n\n')
 
+const codec = createChatCodec({})
+const head = { model: 'asked', id: 'own', created: 1, flavor: 'openai' } as const
+
+interface Terms extends Partial<RelayOptions> {
+  /** The cost in USD. With it the client wants the usage. */
+  costOf?(usage: Usage): number
+}
+
 /** Opens a relay of a stream that the test feeds. */
-async function openRelay(terms: Partial<RelayOptions> = {}, first = word) {
+async function openRelay({ costOf, ...terms }: Terms = {}, first = word) {
   let feed: ReadableStreamDefaultController<Uint8Array> | undefined
   const { promise: canceled, resolve: cancel } = Promise.withResolvers<void>()
   const upstream = new ReadableStream<Uint8Array>({
@@ -30,8 +41,14 @@ async function openRelay(terms: Partial<RelayOptions> = {}, first = word) {
   const deadlines = new CallDeadlines(client.signal, { firstByteMs: 60_000, totalMs: 60_000 })
   const limits = { prompt: 1_000, completion: 1_000 }
   const meter = new ResponseMeter({ limits, choices: 1, countPrompt: () => 3 })
-  const source = await UpstreamEvents.open(new Response(upstream), deadlines)
-  const options = { costOf: undefined, settled: Promise.resolve(), ...terms }
+  const source = await OpenedSource.open(new StreamSource(new Response(upstream), codec, deadlines))
+  const options = {
+    writer: createChatClient({ ...head, wantsUsage: costOf !== undefined }).createWriter(),
+    isPassed: true,
+    final: () => ({ usage: meter.usage(true), cost: costOf?.(meter.usage(true)) }),
+    settled: Promise.resolve(),
+    ...terms,
+  }
   const relay = new Relay(source, meter, deadlines, options)
   const body = relay.body()
   return { relay, deadlines, client, meter, feed, body, canceled }
@@ -97,7 +114,7 @@ describe('Relay', () => {
       )
     const reported = async (...more: Uint8Array[]) => {
       const first = Buffer.concat([usageOf(0), word])
-      const { body, feed } = await openRelay({ costOf: () => nano(5_000_000n) }, first)
+      const { body, feed } = await openRelay({ costOf: () => 0.005 }, first)
       for (const event of more) feed?.enqueue(event)
       feed?.close()
       return new Response(body).text()
@@ -115,18 +132,18 @@ describe('Relay', () => {
       choices: [{ index: 0, delta: { role: 'assistant', content } }],
       usage: { prompt_tokens: 9, completion_tokens: 0, cost: 7 },
     })
-    const costOf = ({ completion }: Usage) => nano(BigInt(completion) * 1_000_000_000n)
+    const costOf = ({ completion }: Usage) => completion
     for (const content of ['', 'Ahoy']) {
       const first = bytes(`data: ${JSON.stringify(beside(content))}\n\n`)
-      const { body, feed, meter } = await openRelay({ costOf }, first)
-      for (const part of [word, word, done]) feed?.enqueue(part)
+      const { body, feed, meter } = await openRelay({ costOf }, Buffer.concat([first, word]))
+      for (const part of [word, done]) feed?.enqueue(part)
       const events = (await new Response(body).text()).trim().split('\n\n')
       const reported = events.flatMap((event) =>
         [...event.matchAll(/"cost":(\d+)/g)].map(([, n]) => n),
       )
       expect(reported.at(-1)).toBe(String(meter.usage(true).completion))
-      // A usage before the first text is dropped.
-      expect(reported).toHaveLength(content === '' ? 1 : 2)
+      // Clients add up all that they get.
+      expect(reported).toHaveLength(1)
       expect(events.at(-2)).toContain('"usage"')
     }
   })
@@ -134,7 +151,7 @@ describe('Relay', () => {
   test('an invalid usage is not passed on', async () => {
     const usage = { cost: 7, prompt_tokens: 'nine' }
     const first = bytes(`data: ${JSON.stringify({ choices: [], usage })}\n\n`)
-    const { body, feed } = await openRelay({ costOf: () => nano(1n) }, Buffer.concat([word, first]))
+    const { body, feed } = await openRelay({ costOf: () => 1e-9 }, Buffer.concat([word, first]))
     feed?.enqueue(done)
     expect(await new Response(body).text()).not.toContain('"cost":7')
   })
@@ -175,21 +192,52 @@ describe('Relay', () => {
 })
 
 test('a stream of this process is read without waits between events', async () => {
-  const words = Array.from({ length: 300 }, () => word)
-  const made = new ReadableStream<Uint8Array>({
-    pull: (out) => {
-      const next = words.pop()
-      if (next) out.enqueue(next)
-      else out.close()
-    },
-  })
+  async function* steps(): AsyncGenerator<ChatEvent[]> {
+    for (let at = 0; at < 300; at += 1) yield [{ type: 'text', choice: 0, text: 'a' }]
+  }
   const slept = spyOn(Bun, 'sleep')
-  const { signal } = new AbortController()
-  const deadlines = new CallDeadlines(signal, { firstByteMs: 60_000, totalMs: 60_000 })
-  const source = await UpstreamEvents.open(new Response(made), deadlines)
+  const source = await OpenedSource.open(new StepSource(steps()))
   let read = 0
-  for (let events = await source.next(); events; events = await source.next()) read += events.length
+  for (let next = await source.next(); next; next = await source.next()) read += next.length
   expect([read, slept.mock.calls.length]).toEqual([300, 0])
   slept.mockRestore()
-  deadlines.end()
+})
+
+describe('a client of another API', () => {
+  /** A writer that names the steps, and has nothing of its upstream's bytes. */
+  const named: StreamWriter = {
+    write: (events) => bytes(events.map(({ type }) => `${type};`).join('')),
+    pass: () => undefined,
+    beat: () => bytes('beat;'),
+    end: ({ usage }) => bytes(`end ${usage.completion};`),
+    fail: ({ code }) => bytes(`fail ${String(code)};`),
+  }
+
+  test('gets every step in its own API, and the end after the charge', async () => {
+    const { body, feed, relay } = await openRelay({ writer: named, isPassed: false })
+    feed?.enqueue(bytes(': still working\n\n'))
+    for (const part of [word, done]) feed?.enqueue(part)
+    expect(await new Response(body).text()).toBe('start;text;text;done;end 1;')
+    expect(await relay.ended).toBe('done')
+  })
+
+  test('gets an error in its own API when the stream breaks off', async () => {
+    const { body, feed, relay } = await openRelay({ writer: named, isPassed: false })
+    feed?.close()
+    expect(await new Response(body).text()).toBe('start;text;fail upstream_stream_error;')
+    expect(await relay.ended).toBe('broken')
+  })
+
+  test('gets the last bytes of its API when the response is too long, and leaves', async () => {
+    let hasLeft = false
+    const writer: StreamWriter = {
+      ...named,
+      cut: () => bytes('too long;'),
+      leave: () => void (hasLeft = true),
+    }
+    const { body, relay, canceled } = await openRelay({ writer, isPassed: false })
+    expect(await new Response(body).text()).toBe('start;text;too long;')
+    expect([await relay.ended, hasLeft]).toEqual(['client', true])
+    await canceled
+  })
 })

@@ -1,75 +1,96 @@
 import type { UnderlyingSource } from 'bun'
 
 import { heartbeatMs } from '../../kernel/limits.ts'
-import type { NanoUsd } from '../../kernel/money.ts'
-import { isRecord, type Json } from '../../kernel/schema.ts'
-import { bytesOf, encodeEvent, isComment, type StreamEvent } from '../events.ts'
-import type { Usage } from '../models/usage.ts'
+import type { Json } from '../../kernel/schema.ts'
+import { second } from '../../kernel/time.ts'
+import type { FinalUsage, StreamWriter } from '../conversation/codec.ts'
+import { bytesOf, type StreamEvent } from '../events.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import { failureOfErrorBody } from '../paid/upstream-failure.ts'
-import { parseRecord } from '../providers/response.ts'
 import { ChunkTemplate } from './chunk-template.ts'
-import { clientUsage, errorEvent, type StreamEnd, usageChunk } from './client-events.ts'
 import { Heartbeat } from './heartbeat.ts'
 import type { ResponseMeter } from './response-meter.ts'
-import type { UpstreamEvents } from './upstream-events.ts'
+import type { ChatSource, Step } from './source.ts'
+import type { StreamCopy } from './stream-copy.ts'
+
+/**
+ * The end of a stream. `empty`: complete without content; `failed`: the upstream's own error;
+ * `broken`: cut, unreadable, or closed before its end.
+ */
+type StreamEnd =
+  'done' | 'empty' | 'filtered' | 'failed' | 'broken' | 'deadline' | 'shutdown' | 'client'
+
+const partlyCharged = 'The prompt and the output until here were charged.'
+
+const messages: { [E in Exclude<StreamEnd, 'done' | 'client'>]: string } = {
+  empty: 'The model returned no content. Nothing was charged.',
+  filtered: `The provider blocked this response under its content rules. ${partlyCharged}`,
+  failed: `The provider failed during the response. ${partlyCharged}`,
+  broken: `The provider's response broke off. ${partlyCharged}`,
+  deadline: `The model exceeded the deadline. ${partlyCharged}`,
+  shutdown: `The server stopped during the response. ${partlyCharged}`,
+}
+
+/** Returns the error that ends a stream (document 2, section 6), as OpenAI has it. */
+function errorOfEnd(end: keyof typeof messages): Json {
+  const [type, code] =
+    end === 'filtered'
+      ? ['invalid_request_error', 'content_policy_violation']
+      : ['api_error', 'upstream_stream_error']
+  return { message: messages[end], type, param: null, code }
+}
 
 type Out = ReadableStreamDefaultController<Uint8Array>
 
-/** The end of a stream, with the upstream's [DONE] event when there is one. */
-type Ending =
-  { how: 'done'; last: Uint8Array } | { how: Exclude<StreamEnd, 'done'>; last?: undefined }
-
 interface Passed {
   bytes: Uint8Array
-  end?: Ending
-  /** Events behind the end, where an upstream that gave up may still report its usage. */
-  rest?: StreamEvent[]
+  end?: Exclude<StreamEnd, 'client'>
+  /** The event that ends a whole stream. It waits for the charge. */
+  last?: StreamEvent | undefined
+  /** Steps behind the end, where an upstream that gave up may still report its usage. */
+  rest?: Step[]
 }
 
-/** The client's options of a stream, and its connections to the charge and the replay. */
+/** The client of a stream, and its connections to the charge and the replay. */
 export interface RelayOptions {
-  /** Returns the charge of a usage, for a client that wants to see it. */
-  costOf: ((usage: Usage) => NanoUsd) | undefined
+  writer: StreamWriter
+  /** True if the upstream has the client's API: its bytes are passed on. */
+  isPassed: boolean
+  /** Returns the usage so far and its cost, for the client. */
+  final(): FinalUsage
   /** Resolves when the charge is committed. The last event waits for it. */
   settled: Promise<unknown>
-  copy?: { add(part: Uint8Array): void } | undefined
-  /** True if the bytes of all events are passed on unchanged, because they are no chat's. */
-  isNative?: boolean
-  /** Returns a chunk as the client knows it. */
-  convert?: ((chunk: Json) => Json) | undefined
+  copy?: StreamCopy | undefined
   heartbeat?: Heartbeat
 }
 
 const heartbeats = new Heartbeat(heartbeatMs)
-const keepAlive = new TextEncoder().encode(': keep-alive\n\n')
-const doneMark = '[DONE]'
+const none = new Uint8Array()
+/** Time for an upstream that gave up to report its usage. */
+const usageMs = second
 
 /**
- * A stream from an upstream to a client. The client pulls, bytes are passed on, and each event is
- * read in passing. It ends once, and `ended` resolves with the reason. Events after [DONE] are
- * dropped.
+ * A stream from an upstream to a client. The client pulls, each event is read once, and it is
+ * passed on or written in the client's API. It ends once, and `ended` resolves with the reason.
  */
 export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject {
   private readonly ending = Promise.withResolvers<StreamEnd>()
   readonly ended = this.ending.promise
-  private readonly template = new ChunkTemplate()
   private isOpen = true
   private isQuiet = false
   private out: Out | undefined
   private hasClientLeft = false
-  private latest: Json = {}
-  /** The usage that the client received last. */
-  private lastUsage: Usage | undefined
   private readonly heartbeat: Heartbeat
+  private readonly template: ChunkTemplate | undefined
 
   constructor(
-    private readonly source: UpstreamEvents,
+    private readonly source: ChatSource,
     private readonly meter: ResponseMeter,
     private readonly deadlines: CallDeadlines,
     private readonly options: RelayOptions,
   ) {
     this.heartbeat = options.heartbeat ?? heartbeats
+    if (options.isPassed && !options.copy?.read) this.template = new ChunkTemplate()
   }
 
   body(): ReadableStream<Uint8Array> {
@@ -85,117 +106,130 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
   }
 
   handleEvent(): void {
-    if (this.out) void this.end(this.out, { how: this.deadlines.cause ?? 'broken' })
+    if (this.out) void this.end(this.out, this.deadlines.cause ?? 'broken')
   }
 
-  /** Sends a comment when nothing was sent since the last heartbeat. */
+  /** Sends a heartbeat when nothing was sent since the last one. */
   beat(): void {
-    if (this.isQuiet && (this.out?.desiredSize ?? 0) > 0) this.out?.enqueue(keepAlive)
+    const bytes = this.isQuiet && (this.out?.desiredSize ?? 0) > 0 && this.options.writer.beat()
+    if (bytes && bytes.byteLength > 0) {
+      // In some APIs a heartbeat is the start of the next event.
+      this.options.copy?.add(bytes)
+      this.out?.enqueue(bytes)
+    }
     this.isQuiet = true
   }
 
   cancel(): void {
     this.hasClientLeft = true
+    this.options.writer.leave?.()
     this.deadlines.stop('client')
   }
 
   async pull(out: Out): Promise<void> {
     while (this.isOpen) {
-      const events = await this.source.next()
+      const steps = await this.source.next()
       if (!this.isOpen) return
-      const { bytes, end, rest } = this.pass(events)
+      const { bytes, end, last, rest } = this.pass(steps)
       this.isQuiet = false
       if (bytes.byteLength > 0) {
         this.options.copy?.add(bytes)
         out.enqueue(bytes)
       }
+      const cut = this.options.writer.cut?.()
+      if (cut) return this.cut(out, cut)
       if (rest) await this.readUsage(rest)
-      if (end) await this.end(out, end)
+      if (end) await this.end(out, end, last)
       if (end || bytes.byteLength > 0) return
     }
   }
 
-  /** Returns the bytes to send, up to the event that ends the stream. */
-  private pass(events: StreamEvent[] | undefined): Passed {
-    if (!events) return { bytes: bytesOf([]), end: { how: 'broken' } }
+  /** Returns the bytes to send, up to the step that ends the stream. */
+  private pass(steps: Step[] | undefined): Passed {
+    if (!steps) return { bytes: none, end: 'broken' }
     const passed: StreamEvent[] = []
-    for (const [at, event] of events.entries()) {
-      const read = this.read(event)
-      if (read && 'how' in read) {
-        const isGivenUp = read.how === 'filtered' || read.how === 'failed'
-        const rest = isGivenUp && { rest: events.slice(at + 1) }
-        return { bytes: bytesOf(passed), end: read, ...rest }
+    for (let at = this.skim(steps, 0, passed); at < steps.length;) {
+      const step = steps[at] ?? { events: [] }
+      const end = this.read(step)
+      if (end === 'filtered' || end === 'failed') {
+        return { bytes: bytesOf(passed), end, rest: steps.slice(at + 1) }
       }
-      if (read) passed.push(read)
+      if (end === 'broken') return { bytes: bytesOf(passed), end }
+      const sent = this.write(step)
+      if (end) return { bytes: bytesOf(passed), end, last: sent }
+      if (sent) passed.push(sent)
+      const report = this.report(step)
+      if (report) passed.push(report)
+      at = this.skim(steps, at + 1, passed)
     }
     return { bytes: bytesOf(passed) }
   }
 
-  /** Returns the event to send, the end of the stream, or undefined for a dropped event. */
-  private read(event: StreamEvent): Ending | StreamEvent | undefined {
-    const { isNative } = this.options
-    if (!isNative && this.template.read(event, this.meter)) return event
-    const { data } = event
-    if (data === undefined) return isNative || isComment(event) ? event : undefined
-    if (data.trim() === doneMark) return this.endWith(event)
-    const chunk = parseRecord(data)
-    if (!chunk) return { how: 'broken' }
-    this.meter.read(chunk)
-    if (chunk.error) return { how: endOfError(chunk.error) }
-    if (!isNative) this.template.learn(event, chunk)
-    if (this.meter.isFiltered) return { how: 'filtered' }
-    // Set by the converters of APIs without [DONE].
-    if (isNative) return chunk.isLast ? this.endWith(event) : event
-    const isUsage = Array.isArray(chunk.choices) && chunk.choices.length === 0 && chunk.usage
-    const wantsUsage = this.options.costOf !== undefined
-    if (isUsage && !(wantsUsage && this.isUsageFinal)) return undefined
-    if (wantsUsage && !isUsage) this.latest = chunk
-    return this.convert(event, chunk)
+  /** Passes on the events from `at` that the template reads. Returns the index of the next one. */
+  private skim(steps: Step[], at: number, passed: StreamEvent[]): number {
+    const { template, meter } = this
+    if (!template) return at
+    const run: StreamEvent[] = []
+    let next = at
+    for (let own = steps[next]?.own; own && template.read(own, meter); own = steps[next]?.own) {
+      run.push(own)
+      next += 1
+    }
+    if (run.length > 0) template.write(run, passed)
+    return next
   }
 
-  private endWith(event: StreamEvent): Ending {
-    return this.meter.hasContent ? { how: 'done', last: bytesOf([event]) } : { how: 'empty' }
+  /** Reads a step, and returns the end of the stream if it is one. */
+  private read({ events }: Step): Passed['end'] {
+    if (!events) return 'broken'
+    this.meter.read(events)
+    this.options.copy?.read?.(events)
+    const failed = events.find((event) => event.type === 'error')
+    if (failed) return endOfError(failed.error)
+    if (this.meter.isFiltered) return 'filtered'
+    if (!events.some(({ type }) => type === 'done')) return undefined
+    return this.meter.hasContent ? 'done' : 'empty'
   }
 
-  /** Clients add up all reported usages, so an early one, of the prompt alone, is dropped. */
-  private get isUsageFinal(): boolean {
-    return this.meter.hasReportedUsage && this.meter.hasContent
+  /** Returns the event that the client gets for a step. */
+  private write({ own, events = [] }: Step): StreamEvent | undefined {
+    const { writer, isPassed } = this.options
+    if (!own || !isPassed) return eventOf(writer.write(events))
+    const passed = writer.pass(own, events)
+    if (passed) this.template?.learn(own, passed, events)
+    return passed
   }
 
-  /** Returns the event as the client knows it, with the usage for the client, or unchanged. */
-  private convert(event: StreamEvent, chunk: Json): StreamEvent {
-    const converted = this.options.convert?.(chunk) ?? chunk
-    const { usage: reported } = chunk
-    const usage = isRecord(reported) && this.isUsageFinal ? this.usageFor(reported) : undefined
-    const isUsageKept = !isRecord(reported) || Bun.deepEquals(usage, reported)
-    if (isUsageKept && converted === chunk) return event
-    const bytes = encodeEvent(isUsageKept ? converted : { ...converted, usage })
-    return { bytes, start: 0, end: bytes.byteLength, data: undefined }
-  }
-
-  private usageFor(reported: Json): Json {
-    const usage = this.meter.usage(true)
-    this.lastUsage = usage
-    return clientUsage(reported, usage, this.options.costOf?.(usage))
+  /** Returns the usage for the client. Clients add up all of them, so one without output waits. */
+  private report({ events = [] }: Step): StreamEvent | undefined {
+    const { writer, final } = this.options
+    const isReport = writer.report !== undefined && events.some(({ type }) => type === 'usage')
+    if (!isReport || !this.meter.hasContent || !this.meter.hasReportedUsage) return undefined
+    return eventOf(writer.report?.(final()) ?? none)
   }
 
   /** Reads on to the usage behind the end. It takes precedence over the count made here. */
-  private async readUsage(rest: StreamEvent[]): Promise<void> {
-    for await (const { data = '' } of this.source.rest(rest)) {
-      const usage = parseRecord(data)?.usage
-      if (usage) return this.meter.read({ usage })
-      if (data.trim() === doneMark) return
+  private async readUsage(rest: Step[]): Promise<void> {
+    const timer = setTimeout(() => void this.source.close(false), usageMs)
+    try {
+      for (let steps: Step[] | undefined = rest; steps; steps = await this.source.next()) {
+        const events = steps.flatMap((step) => step.events ?? [])
+        const usages = events.filter(({ type }) => type === 'usage')
+        this.meter.read(usages)
+        if (usages.length > 0 || events.some(({ type }) => type === 'done')) return
+      }
+    } finally {
+      clearTimeout(timer)
     }
   }
 
   /** Ends the stream. Later calls have no effect. */
-  private async end(out: Out, ending: Ending): Promise<void> {
+  private async end(out: Out, how: StreamEnd, last?: StreamEvent): Promise<void> {
     if (!this.isOpen) return
-    const { how } = ending
     this.isOpen = false
     this.heartbeat.delete(this)
     this.deadlines.end()
-    const closing = this.closing(ending)
+    const closing = await this.closing(how, last)
     if (closing) this.options.copy?.add(closing)
     this.ending.resolve(how)
     void this.source.close(how === 'done')
@@ -205,16 +239,26 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     out.close()
   }
 
-  /** Returns the last events: [DONE], with a usage that is still missing before it, or an error. */
-  private closing({ how, last }: Ending): Uint8Array | undefined {
+  /** Returns the last events: those of a whole response, or an error. */
+  private async closing(how: StreamEnd, last?: StreamEvent): Promise<Uint8Array | undefined> {
+    const { writer, final } = this.options
     if (how === 'client') return undefined
-    if (how !== 'done') return errorEvent(how)
-    const { costOf } = this.options
-    const usage = this.meter.usage(true)
-    if (!costOf || Bun.deepEquals(usage, this.lastUsage)) return last
-    return Buffer.concat([usageChunk(this.latest, usage, costOf(usage)), last])
+    if (how !== 'done') return writer.fail(errorOfEnd(how), final())
+    const closing = await writer.end(final())
+    return last ? Buffer.concat([bytesOf([last]), closing]) : closing
+  }
+
+  /** Ends a stream that is too long for its client's API. */
+  private cut(out: Out, last: Uint8Array): void {
+    this.options.copy?.add(last)
+    out.enqueue(last)
+    out.close()
+    this.cancel()
   }
 }
+
+const eventOf = (bytes: Uint8Array): StreamEvent | undefined =>
+  bytes.byteLength === 0 ? undefined : { bytes, start: 0, end: bytes.byteLength, data: undefined }
 
 const endOfError = (error: unknown): 'filtered' | 'failed' =>
   failureOfErrorBody(error).error.errorName === 'content_policy' ? 'filtered' : 'failed'

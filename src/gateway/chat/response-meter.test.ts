@@ -1,8 +1,19 @@
 import { expect, test } from 'bun:test'
 
+import type { Json } from '../../kernel/schema.ts'
+import { createChatReader, readWholeChat } from '../openai-chat/read.ts'
 import { ResponseMeter } from './response-meter.ts'
 
 const called = { name: 'find', arguments: '{"a": 1}' }
+/** The steps of a completion. */
+const whole = (completion: Json) => readWholeChat(completion)
+/** The steps of a chunk, and those that wait for the end of the stream. */
+function streamed(chunk: Json) {
+  const reader = createChatReader()
+  return [chunk, '[DONE]'].flatMap(
+    (data) => reader.read(typeof data === 'string' ? data : JSON.stringify(data)) ?? [],
+  )
+}
 /** Outputs other than text, each of 11 to 12 characters. */
 const written = {
   content: 'Hello there',
@@ -17,10 +28,13 @@ const custom = { type: 'custom', custom: { name: 'find', input: 'the tide' } }
 test.each([...Object.entries(written), ['tool_calls', [custom]]] as const)(
   'counts %s as content of the model, whole and streamed',
   (name, held) => {
-    for (const place of ['message', 'delta']) {
+    for (const [place, readOf] of [
+      ['message', whole],
+      ['delta', streamed],
+    ] as const) {
       const limits = { prompt: 100, completion: 100 }
       const meter = new ResponseMeter({ limits, choices: 1, countPrompt: () => 2 })
-      meter.read({ choices: [{ index: 0, [place]: { role: 'assistant', [name]: held } }] })
+      meter.read(readOf({ choices: [{ index: 0, [place]: { role: 'assistant', [name]: held } }] }))
       expect(meter.hasContent).toBe(true)
       expect(meter.usage(false)).toMatchObject({ prompt: 2, completion: 3, estimated: true })
     }
@@ -31,8 +45,8 @@ test('a usage without the prompt or the completion is completed by our count', (
   const limits = { prompt: 100, completion: 100 }
   const usageOf = (usage: object) => {
     const meter = new ResponseMeter({ limits, choices: 1, countPrompt: () => 2 })
-    meter.read({ choices: [{ index: 0, message: { content: 'Hello there' } }] })
-    meter.read({ usage })
+    meter.read(whole({ choices: [{ index: 0, message: { content: 'Hello there' } }] }))
+    meter.read(streamed({ usage }))
     return meter.usage(true)
   }
   for (const none of [undefined, null, 0, -7]) {
@@ -55,10 +69,10 @@ test('of two reported usages, the larger prompt and the larger completion count'
   const limits = { prompt: 100, completion: 100 }
   const usageOf = (...usages: [prompt: number, completion: number, cached?: number][]) => {
     const meter = new ResponseMeter({ limits, choices: 1, countPrompt: () => 2 })
-    meter.read({ choices: [{ index: 0, message: { content: 'Hello there' } }] })
+    meter.read(whole({ choices: [{ index: 0, message: { content: 'Hello there' } }] }))
     for (const [prompt_tokens, completion_tokens, cached_tokens = 0] of usages) {
       const prompt_tokens_details = { cached_tokens }
-      meter.read({ usage: { prompt_tokens, completion_tokens, prompt_tokens_details } })
+      meter.read(streamed({ usage: { prompt_tokens, completion_tokens, prompt_tokens_details } }))
     }
     return meter.usage(true)
   }

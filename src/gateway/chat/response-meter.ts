@@ -1,17 +1,17 @@
-import { isRecord, itemsOf, type Json } from '../../kernel/schema.ts'
+import type { ChatEvent } from '../conversation/chat-event.ts'
 import { TokenCount } from '../models/tokens.ts'
 import {
   createUsage,
   largerUsage,
-  readUsage,
   type Usage,
   type UsageLimits,
+  usageWithin,
 } from '../models/usage.ts'
 
 /** The limits of one response, and how to count its prompt. */
 export interface MeterOptions {
   limits: UsageLimits
-  /** The field `n`. */
+  /** The completions that the client asked for. */
   choices: number
   countPrompt(): number
   /** The usage of all rounds, for a chat that searches. */
@@ -27,7 +27,7 @@ export class ResponseMeter {
   private isStale = false
   private readonly output = new TokenCount()
   /** Indexes of filtered choices. Created when needed, because many streams are open at a time. */
-  private filtered: Set<unknown> | undefined
+  private filtered: Set<number> | undefined
 
   constructor(private readonly options: MeterOptions) {}
 
@@ -39,43 +39,36 @@ export class ResponseMeter {
     return this.reported !== undefined
   }
 
-  /** Reads a completion (`message`) or one chunk of a stream (`delta`). */
-  read(response: Json): void {
-    for (const choice of itemsOf(response.choices)) if (isRecord(choice)) this.readChoice(choice)
-    // Nearly all chunks of a stream have no usage.
-    if (!response.usage) return
-    const reported = readUsage(response.usage, this.options.limits)
-    if (!reported) return
-    this.reported = largerUsage(this.reported, reported)
-    this.isStale = false
+  /** Reads the steps of a response. */
+  read(events: readonly ChatEvent[]): void {
+    for (const event of events) this.readEvent(event)
   }
 
-  private readChoice(choice: Json): void {
-    const { finish_reason, index = 0 } = choice
-    if (finish_reason === 'content_filter') (this.filtered ??= new Set()).add(index)
-    // A model that spent all its tokens on hidden reasoning has responded, without visible output.
-    if (finish_reason === 'length') this.hasContent = true
-    const message = isRecord(choice.delta) ? choice.delta : choice.message
-    if (isRecord(message)) this.readMessage(message)
+  private readEvent(event: ChatEvent): void {
+    switch (event.type) {
+      case 'text':
+      case 'refusal':
+      case 'thinking':
+      case 'arguments':
+      case 'audio':
+        return this.count(event.text)
+      case 'call':
+        return this.count(event.name)
+      case 'end':
+        if (event.reason === 'filtered') (this.filtered ??= new Set()).add(event.choice)
+        // A model that spent all its tokens on hidden reasoning has responded, without output.
+        if (event.reason === 'length') this.hasContent = true
+        return
+      case 'usage': {
+        const usage = usageWithin(event.usage, this.options.limits)
+        if (!usage) return
+        this.reported = largerUsage(this.reported, usage)
+        this.isStale = false
+      }
+    }
   }
 
-  private readMessage(message: Json): void {
-    const { content, reasoning, reasoning_content, refusal, tool_calls, audio } = message
-    this.count(content)
-    this.count(reasoning ?? reasoning_content)
-    this.count(refusal)
-    for (const part of itemsOf(content)) if (isRecord(part)) this.count(part.text)
-    for (const call of itemsOf(tool_calls)) if (isRecord(call)) this.readCall(call)
-    this.readCall(message)
-    if (isRecord(audio)) for (const text of [audio.transcript, audio.data]) this.count(text)
-  }
-
-  private readCall({ function: fn, function_call, custom }: Json): void {
-    const call = fn ?? function_call ?? custom
-    if (isRecord(call)) for (const text of [call.name, call.arguments, call.input]) this.count(text)
-  }
-
-  /** Reads a chunk whose only content is this UTF-8 text. */
+  /** Reads an event whose only content is this UTF-8 text. */
   readText(bytes: Uint8Array, from: number, to: number): void {
     if (from === to) return
     this.hasContent = true
@@ -83,8 +76,8 @@ export class ResponseMeter {
     this.output.addBytes(bytes, from, to)
   }
 
-  private count(text: unknown): void {
-    if (typeof text !== 'string' || text === '') return
+  private count(text: string): void {
+    if (text === '') return
     this.hasContent = true
     this.isStale = true
     this.output.add(text)

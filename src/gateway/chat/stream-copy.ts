@@ -1,18 +1,19 @@
 import type { StoredResponse } from '../../kernel/http/outcome.ts'
-import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
-import { asString, parseRecord, recordsIn } from '../providers/response.ts'
-import type { NativeChat } from './native-chat.ts'
+import type { ChatEvent } from '../conversation/chat-event.ts'
 
-/** A bounded copy of a stream's bytes, for its replay, its trace and the guardrail. */
+/** A bounded copy of a stream's bytes, for its replay and the cache. */
 export class StreamCopy {
   private readonly parts: Uint8Array[] = []
   private bytes = 0
+  /** Reads the steps of the stream, where their text is needed. */
+  readonly read: ((events: readonly ChatEvent[]) => void) | undefined
 
-  /** `native`: the API of the stream, where it is not a chat. */
   constructor(
     private readonly bytesMax: number,
-    private readonly native: NativeChat | undefined,
-  ) {}
+    texts: StreamTexts | undefined,
+  ) {
+    this.read = texts && ((events) => texts.read(events))
+  }
 
   add(part: Uint8Array): void {
     this.bytes += part.byteLength
@@ -34,30 +35,6 @@ export class StreamCopy {
     return this.bytes > this.bytesMax
   }
 
-  /** The texts of all choices: words, spoken words, and the names and arguments of calls. */
-  get text(): string {
-    return this.textsOf(wordsOf)
-  }
-
-  /** The same with the reasoning. */
-  get textWithReasoning(): string {
-    return this.textsOf((delta) => reasoningOf(delta) + wordsOf(delta))
-  }
-
-  private textsOf(read: (delta: Json) => string): string {
-    const texts = new Map<unknown, string>()
-    const lines = new TextDecoder().decode(Buffer.concat(this.parts)).split('\n')
-    const converter = this.native?.createConverter()
-    for (const line of lines) {
-      const data = line.replace(/^data: ?/, '')
-      const chunk = parseRecord((converter ? converter.read(data) : data) ?? '')
-      for (const { index = 0, delta } of recordsIn(chunk?.choices)) {
-        texts.set(index, (texts.get(index) ?? '') + read(recordOf(delta)))
-      }
-    }
-    return [...texts.values()].join('\n')
-  }
-
   /** The stored response; undefined for a stream that is too long to replay. */
   get response(): StoredResponse | undefined {
     if (this.isFull) return undefined
@@ -65,20 +42,36 @@ export class StreamCopy {
   }
 }
 
-function wordsOf(delta: Json): string {
-  const { content, refusal, audio, tool_calls, function_call } = delta
-  const called = [...recordsIn(tool_calls).map((call) => call.function ?? call.custom)]
-  const calls = [...called, function_call].filter(isRecord)
-  return [
-    content,
-    refusal,
-    recordOf(audio).transcript,
-    ...calls.flatMap((call) => [call.name, call.arguments ?? call.input]),
-    ...itemsOf(content).map((part) => recordOf(part).text),
-  ]
-    .map(asString)
-    .join('')
+/** The texts of a stream, bounded, for the guardrail and traces. */
+export class StreamTexts {
+  private readonly words = new Map<number, string>()
+  private readonly all = new Map<number, string>()
+  private chars = 0
+
+  constructor(private readonly charsMax: number) {}
+
+  read(events: readonly ChatEvent[]): void {
+    for (const event of events) if ('choice' in event) this.readEvent(event)
+  }
+
+  private readEvent(event: Extract<ChatEvent, { choice: number }>): void {
+    const text = event.type === 'call' ? event.name : 'text' in event ? event.text : ''
+    this.chars += text.length
+    if (text === '' || this.chars > this.charsMax) return
+    append(this.all, event.choice, text)
+    if (event.type !== 'thinking') append(this.words, event.choice, text)
+  }
+
+  /** The texts of all choices: words, spoken words, and the names and arguments of calls. */
+  get text(): string {
+    return [...this.words.values()].join('\n')
+  }
+
+  /** The same with the reasoning. */
+  get textWithReasoning(): string {
+    return [...this.all.values()].join('\n')
+  }
 }
 
-const reasoningOf = ({ reasoning, reasoning_content }: Json): string =>
-  asString(reasoning ?? reasoning_content)
+const append = (texts: Map<number, string>, choice: number, text: string): void =>
+  void texts.set(choice, (texts.get(choice) ?? '') + text)

@@ -8,17 +8,16 @@ import {
   pdfsPerRequestMax,
 } from '../../kernel/limits.ts'
 import { nano, type NanoUsd, zero } from '../../kernel/money.ts'
-import type { Json } from '../../kernel/schema.ts'
 import type { Transcript } from '../../kernel/state/transcriptions.ts'
 import { createTranscriber } from '../audio/transcriber.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
+import type { ChatRequest, MediaPart, TextPart } from '../conversation/chat-request.ts'
+import { fileIdOf, mediaIn, replaceMedia } from '../conversation/contents.ts'
 import { invalidField } from '../fields.ts'
 import * as files from '../files/files.ts'
 import type { Model } from '../models/catalog.ts'
-import type { MediaPart } from './conversation.ts'
 import { inlineBytes, inlineName, isInlinePdf } from './inline-media.ts'
-import type { ChatRequest } from './request.ts'
 
 /** Audio files of a request without a transcript. Their transcription is paid work. */
 export interface PendingTranscription {
@@ -47,14 +46,14 @@ export async function insertUploads(
   if (uploads.length === 0) return { request }
   const transcribe = createTranscriber(ctx, spender, call)
   const pending = transcribe ? uploads.filter(({ file }) => needsTranscript(file)) : []
-  const parts = new Map<unknown, Json>()
+  const parts = new Map<MediaPart, TextPart | MediaPart>()
   for (const upload of uploads) {
     const { media, file } = upload
     checkDuration(file)
     const isPending = pending.includes(upload)
-    parts.set(media.part, isPending ? textPart(file, '') : await partOf(ctx, file, models))
+    parts.set(media, isPending ? textPart(file, '') : await partOf(ctx, file, models))
   }
-  const inserted = replaceParts(request, parts)
+  const inserted = withParts(request, parts)
   if (!transcribe || pending.length === 0) return { request: inserted }
   const transcribeAll: PendingTranscription['transcribe'] = async () => {
     // A file that is named twice is transcribed once.
@@ -63,10 +62,10 @@ export async function insertUploads(
       const transcript = transcripts.get(file.id) ?? (await transcribe(file))
       transcripts.set(file.id, transcript)
       const charged = ' Its transcription is charged once.'
-      parts.set(media.part, requireText(file, transcript.words, charged))
+      parts.set(media, requireText(file, transcript.words, charged))
     }
     const cost = [...transcripts.values()].reduce((sum, one) => nano(sum + one.cost), zero)
-    return { request: replaceParts(request, parts), cost }
+    return { request: withParts(request, parts), cost }
   }
   return { request: inserted, pending: { files: pending.length, transcribe: transcribeAll } }
 }
@@ -75,15 +74,16 @@ export async function insertUploads(
 async function findUploads(
   ctx: AppContext,
   account: Spender['account'],
-  { conversation: { media: all } }: ChatRequest,
+  request: ChatRequest,
 ): Promise<Upload[]> {
-  const named = all.filter(({ fileId }) => fileId !== undefined)
+  const all = mediaIn(request.messages)
+  const named = all.filter((media) => fileIdOf(media) !== undefined)
   if (named.length > filesPerRequestMax) {
     throw invalidField('messages', `A request may name at most ${filesPerRequestMax} files.`)
   }
   const uploads: Upload[] = []
   for (const media of named) {
-    uploads.push({ media, file: await files.use(ctx, account, media.fileId ?? '') })
+    uploads.push({ media, file: await files.use(ctx, account, fileIdOf(media) ?? '') })
   }
   const pdfs = uploads.filter(({ file }) => file.kind === 'pdf').length
   if (uploads.length > 0 && pdfs + all.filter(isInlinePdf).length > pdfsPerRequestMax) {
@@ -96,15 +96,14 @@ async function findUploads(
   return uploads
 }
 
-function replaceParts(request: ChatRequest, parts: Map<unknown, Json>): ChatRequest {
-  const messages = request.conversation.messages.map((message) => {
-    if (!Array.isArray(message.content)) return message
-    const content = message.content.map((part: unknown) => parts.get(part) ?? part)
-    return { ...message, content }
-  })
-  const conversation = { ...request.conversation, messages }
-  return { ...request, conversation, body: { ...request.body, messages } }
-}
+/** Returns a request with other parts. The codec of its upstream writes it anew. */
+const withParts = (
+  { raw: _, ...request }: ChatRequest,
+  parts: ReadonlyMap<MediaPart, TextPart | MediaPart>,
+): ChatRequest => ({
+  ...request,
+  messages: replaceMedia(request.messages, (media) => parts.get(media) ?? media),
+})
 
 const badMedia = (code: MediaCode, why: string) => new ApiError('bad_media', { code, why })
 
@@ -118,11 +117,8 @@ function checkPdf({ pages }: { pages?: number | null | undefined }, name: string
  * Checks the inline PDFs of a request, as an upload does. A PDF that cannot be read here passes,
  * because the model may read it. Throws `bad_media`, `try_again`.
  */
-export async function checkInlinePdfs(
-  ctx: AppContext,
-  { conversation }: ChatRequest,
-): Promise<void> {
-  for (const media of conversation.media.filter(isInlinePdf)) {
+export async function checkInlinePdfs(ctx: AppContext, request: ChatRequest): Promise<void> {
+  for (const media of mediaIn(request.messages).filter(isInlinePdf)) {
     const bytes = inlineBytes(media)
     const pdf = bytes && (await files.countPages(ctx, bytes))
     if (pdf) checkPdf(pdf, inlineName(media))
@@ -137,40 +133,46 @@ function checkDuration({ filename, durationMs }: files.StoredFile): void {
   throw badMedia('W607', `${filename} lasts more than ${audioSecondsMax / 60} minutes.`)
 }
 
-const textPart = ({ filename }: files.StoredFile, text: string): Json => ({
+const textPart = ({ filename }: files.StoredFile, text: string): TextPart => ({
   type: 'text',
   text: `File "${filename}":\n${text}`,
 })
 
-function requireText(file: files.StoredFile, text: string | undefined, charged = ''): Json {
+function requireText(file: files.StoredFile, text: string | undefined, charged = ''): TextPart {
   if (text) return textPart(file, text)
   throw badMedia('W611', `${file.filename} has no text.${charged} Remove it from the request.`)
 }
 
-async function partOf(ctx: AppContext, file: files.StoredFile, models: Model[]): Promise<Json> {
-  const { filename, kind, type } = file
+async function partOf(
+  ctx: AppContext,
+  file: files.StoredFile,
+  models: Model[],
+): Promise<TextPart | MediaPart> {
+  const { filename, kind } = file
   const findWithout = (input: string): Model | undefined =>
     models.find(({ inputs }) => !inputs.includes(input))
   if (kind === 'image') {
     const model = findWithout('image')
     if (model) throw new ApiError('no_image_input', { model: model.id })
-    return { type: 'image_url', image_url: { url: await dataUrlOf(ctx, file) } }
+    return mediaPart(ctx, 'image', file)
   }
   if (kind === 'pdf') checkPdf(file, filename)
   if (kind === 'video') {
     const model = findWithout('video')
     if (model) throw badMedia('W609', `${model.id} does not accept the video ${filename}.`)
-    return { type: 'video_url', video_url: { url: await dataUrlOf(ctx, file) } }
+    return mediaPart(ctx, 'video', file)
   }
   if (!needsTranscript(file)) return requireText(file, await files.readWords(ctx, file))
   const model = findWithout('audio')
   if (model) throw badMedia('W203', `${model.id} does not accept the audio ${filename}.`)
-  const format = type === 'audio/mpeg' ? 'mp3' : type.replace('audio/', '')
-  return { type: 'input_audio', input_audio: { data: await base64Of(ctx, file), format } }
+  return mediaPart(ctx, 'audio', file)
 }
 
-const base64Of = async (ctx: AppContext, file: files.StoredFile): Promise<string> =>
-  Buffer.from(await files.readBytes(ctx, file)).toString('base64')
-
-const dataUrlOf = async (ctx: AppContext, file: files.StoredFile): Promise<string> =>
-  `data:${file.type};base64,${await base64Of(ctx, file)}`
+async function mediaPart(
+  ctx: AppContext,
+  type: MediaPart['type'],
+  file: files.StoredFile,
+): Promise<MediaPart> {
+  const data = Buffer.from(await files.readBytes(ctx, file)).toString('base64')
+  return { type, source: { data, mediaType: file.type } }
+}

@@ -2,37 +2,22 @@ import type { AppContext } from '../../kernel/context.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { costHeaderOf, createTranslatedChat } from '../chat/translated-chat.ts'
+import { createChat } from '../chat/chat.ts'
 import { rerank } from '../rerank/rerank.ts'
-import { nativeFields, toNativeCohere } from './native.ts'
-import { fieldNames, parseCohereChat } from './request.ts'
-import { toCohereChat } from './response.ts'
-import { CohereWriter } from './stream.ts'
+import { createCohereChatClient } from './write.ts'
 
 /**
- * Creates a response of Cohere's chat API from a chat completion, which is held, served and charged
- * as such. Upstreams of Cohere receive the request itself. Throws `bad_request` and the errors of
- * the chat.
+ * Creates a response of Cohere's chat API, which is held, served and charged as a chat. Upstreams
+ * of Cohere get the request itself. Throws `bad_request` and the errors of the chat.
  */
-export function createCohereChat(
+export const createCohereChat = (
   ctx: AppContext,
   spender: Spender,
   raw: unknown,
   call: Call,
-): Promise<Response> {
-  const { chat, isStream, ignored } = parseCohereChat(raw)
+): Promise<Response> =>
   // A replay under the same Idempotency-Key has the same id.
-  const id = call.idempotencyKey ?? call.requestId
-  return createTranslatedChat(ctx, spender, call, {
-    chat,
-    isStream,
-    native: toNativeCohere(raw),
-    names: fieldNames,
-    ignored: { chat: ignored, native: ignored.filter((name) => !nativeFields.has(name)) },
-    createConverter: () => new CohereWriter(id),
-    convert: (completion) => toCohereChat(completion, id),
-  })
-}
+  createChat(ctx, spender, call, createCohereChatClient(raw, call.idempotencyKey ?? call.requestId))
 
 /**
  * Sorts documents in the format of Cohere's second version: the same call as POST /v1/rerank.
@@ -54,5 +39,7 @@ export async function cohereRerank(
     tokens: { input_tokens: tokens },
     cost,
   }
-  return Response.json({ id, results, meta }, { headers: costHeaderOf(response) })
+  const charged = response.headers.get('x-service-cost')
+  const headers: Record<string, string> = charged === null ? {} : { 'x-service-cost': charged }
+  return Response.json({ id, results, meta }, { headers })
 }

@@ -4,7 +4,6 @@ import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-se
 import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
 import { mediaModel } from '../../testing/fixtures/media-models.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
-import { parseCohereChat } from './request.ts'
 
 const t = await startTestServer({ DEMO_MODELS: 'on' })
 const gus = await createGatewayUser(t, '1')
@@ -25,61 +24,6 @@ const tools = [
   },
 ]
 const ask = { role: 'user', content: 'call write_file {"path":"a.txt"}' }
-
-test('a request becomes a chat with the same meaning', () => {
-  const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }
-  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }
-  const { chat } = parseCohereChat({
-    model,
-    messages: [
-      { role: 'system', content: [{ type: 'text', text: 'Be brief.' }] },
-      { role: 'user', content: [{ type: 'text', text: 'Look:' }, image] },
-      { role: 'assistant', tool_plan: 'I look.', tool_calls: [call] },
-      {
-        role: 'tool',
-        tool_call_id: 'c1',
-        content: [{ type: 'document', document: { data: { tide: 'high' } } }],
-      },
-      { role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm.' }] },
-    ],
-    p: 0.5,
-    k: 3,
-    stop_sequences: ['END'],
-    tools,
-    tool_choice: 'REQUIRED',
-    strict_tools: true,
-    max_tokens: 9,
-    response_format: { type: 'json_object', json_schema: { type: 'object' } },
-    thinking: { type: 'enabled', token_budget: 5_000 },
-    safety_mode: 'OFF',
-    documents: ['Low at noon.', { id: 'd2', data: { tide: 'high' } }],
-  })
-  const documents = 'Document 1:\nLow at noon.\n\nDocument 2:\n{"tide":"high"}'
-  expect(chat).toEqual({
-    model,
-    messages: [
-      { role: 'system', content: 'Be brief.' },
-      {
-        role: 'user',
-        content: [{ type: 'text', text: documents }, { type: 'text', text: 'Look:' }, image],
-      },
-      { role: 'assistant', content: 'I look.', tool_calls: [call] },
-      { role: 'tool', tool_call_id: 'c1', content: '{"tide":"high"}' },
-      { role: 'assistant', content: '' },
-    ],
-    top_p: 0.5,
-    top_k: 3,
-    stop: ['END'],
-    tools: [{ ...tools[0], function: { ...tools[0]?.function, strict: true } }],
-    tool_choice: 'required',
-    max_tokens: 9,
-    response_format: {
-      type: 'json_schema',
-      json_schema: { name: 'output', schema: { type: 'object' } },
-    },
-    reasoning_effort: 'medium',
-  })
-})
 
 test('a tool is called, whole and streamed', async () => {
   const { status, body } = await gus.call('POST', '/v2/chat', { model, messages: [ask], tools })

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 
 import { anyone, key } from '../authentication.ts'
 import { callOf } from '../call.ts'
-import { chatErrors, ChunksSchema } from '../chat/schemas.ts'
+import { chatErrors, ChunksSchema } from '../openai-chat/schemas.ts'
 import { mediaErrors, operationWith } from '../operation.ts'
 import { rerankRequestSchema } from '../rerank/schemas.ts'
 import * as chat from './chat.ts'

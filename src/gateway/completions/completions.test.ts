@@ -89,3 +89,43 @@ describe('a completion', () => {
     expect(await table.patient.snapshot()).toEqual(before)
   })
 })
+
+describe('a gap (Mistral, POST /v1/fim/completions)', () => {
+  const request = { model: 'fake/ok', prompt: 'def add(', suffix: '  return a + b' }
+
+  test('is filled by a chat, whole and in parts, with the usage at the end', async () => {
+    const whole = await gus.call('POST', '/v1/fim/completions', { ...request, random_seed: 7 })
+    expect(whole.body).toMatchObject({
+      object: 'chat.completion',
+      model: 'fake/ok',
+      choices: [{ message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 11, completion_tokens: 7 },
+    })
+    const received = Object(table.patient.fake.received.at(-1)?.body)
+    expect(received).toMatchObject({
+      seed: 7,
+      messages: [{}, { role: 'user', content: 'def add(<gap/>  return a + b' }],
+    })
+    const { body } = await gus.call('POST', '/v1/fim/completions', { ...request, stream: true })
+    const chunks = String(body)
+      .split('\n\n')
+      .flatMap((event) => (event.startsWith('data: {') ? [JSON.parse(event.slice(6))] : []))
+    expect(chunks.map(({ choices: [choice] }) => choice?.delta?.content ?? '').join('')).toBe(text)
+    // Mistral's clients read the usage from the chunk that ends the choice.
+    expect(chunks.at(-1)).toMatchObject({
+      choices: [{ finish_reason: 'stop' }],
+      usage: { prompt_tokens: 11 },
+    })
+  })
+
+  test.each([
+    [{ prompt: '' }, 'prompt'],
+    [{ min_tokens: 5 }, 'min_tokens'],
+    [{ grammar: 'x' }, 'grammar'],
+  ])('rejects %j, naming %s, before anything is held', async (body, param) => {
+    const before = await table.patient.snapshot()
+    const response = await gus.call('POST', '/v1/fim/completions', { ...request, ...body })
+    expect([response.status, Object(response.body).error.param]).toEqual([400, param])
+    expect(await table.patient.snapshot()).toEqual(before)
+  })
+})

@@ -1,66 +1,152 @@
 import type { AppContext } from '../../kernel/context.ts'
+import { newId } from '../../kernel/ids.ts'
 import { type Json, recordOf } from '../../kernel/schema.ts'
+import { unixSeconds } from '../../kernel/time.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { createChatCompletion } from '../chat/chat.ts'
-import { convertChunks } from '../chat/convert-stream.ts'
-import { renameFields } from '../fields.ts'
-import { asString, recordsIn } from '../providers/response.ts'
+import { createChat } from '../chat/chat.ts'
+import type { ChatEvent, ChatResponse, EndReason } from '../conversation/chat-event.ts'
+import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
+import { encodeEvent } from '../events.ts'
+import { invalidField } from '../fields.ts'
+import { writeUsage } from '../openai-chat/message.ts'
+import { createChatClient } from '../openai-chat/write.ts'
 import { parseCompletionRequest } from './request.ts'
 
 /**
- * Creates a completion of a text (OpenAI, POST /v1/completions) from a chat completion, which is
- * held, served and charged as such. Throws `bad_request` and the errors of the chat.
+ * Creates a completion of a text (OpenAI, POST /v1/completions) from a chat, which is held, served
+ * and charged as such. Throws `bad_request` and the errors of the chat.
  */
-export async function createCompletion(
+export const createCompletion = (
   ctx: AppContext,
   spender: Spender,
   raw: unknown,
   call: Call,
-): Promise<Response> {
-  const { chat, isStream, echo } = parseCompletionRequest(raw)
-  const completion = await createChatCompletion(ctx, spender, chat, call).catch(
-    renameFields({ messages: 'prompt' }),
-  )
-  const { ok, status, headers, body } = completion
-  if (!ok || !body) return completion
-  headers.delete('content-length')
-  if (isStream) return new Response(convertChunks(body, chunkConverter(echo)), { status, headers })
-  return Response.json(toCompletion(recordOf(await completion.json()), echo), { status, headers })
+): Promise<Response> =>
+  createChat(ctx, spender, call, {
+    api: undefined,
+    raw,
+    names: { messages: 'prompt' },
+    open() {
+      const { chat, wantsUsage, echo } = parseCompletionRequest(raw)
+      const head = { id: `cmpl-${newId()}`, created: unixSeconds(ctx.clock.now()) }
+      return { ...chat, codec: (model) => createTextClient({ ...head, model, wantsUsage, echo }) }
+    },
+  })
+
+/**
+ * Fills the gap between a prompt and a suffix (Mistral, POST /v1/fim/completions). The response is
+ * a chat completion. Throws `bad_request` and the errors of the chat.
+ */
+export const createFimCompletion = (
+  ctx: AppContext,
+  spender: Spender,
+  raw: unknown,
+  call: Call,
+): Promise<Response> =>
+  createChat(ctx, spender, call, {
+    api: undefined,
+    raw: { fim: raw },
+    names: { messages: 'prompt', seed: 'random_seed' },
+    open() {
+      const { random_seed: seed, min_tokens, ...body } = recordOf(raw)
+      if (min_tokens) throw invalidField('min_tokens', 'min_tokens is not supported. Remove it.')
+      const { chat } = parseCompletionRequest({ ...body, ...(seed != null && { seed }) })
+      const head = { id: `chatcmpl-${newId()}`, created: unixSeconds(ctx.clock.now()) }
+      const client = { ...head, wantsUsage: true, wholeCalls: true, flavor: 'openai' } as const
+      return { ...chat, codec: (model) => createChatClient({ ...client, model }) }
+    },
+  })
+
+interface TextOptions {
+  id: string
+  /** Unix seconds. */
+  created: number
+  model: string
+  wantsUsage: boolean
+  /** The text before each completion; '' for none. */
+  echo: string
 }
 
-/** Returns the function that converts a chunk. The first one of each choice begins with `echo`. */
-function chunkConverter(echo: string): (chunk: Json) => Json {
-  const begun = new Set<unknown>()
-  const echoOf = (index: unknown): string => {
-    const isFirst = !begun.has(index)
-    begun.add(index)
-    return isFirst ? echo : ''
-  }
-  // Errors are the same in both streams.
-  return (chunk) => (chunk.error ? chunk : toCompletion(chunk, echoOf))
-}
-
-/** Converts a chat completion or a chunk of one. `echo`: the text before a choice. */
-function toCompletion(
-  { id, created, model, choices, usage }: Json,
-  echo: string | ((index: unknown) => string),
-): Json {
-  return {
-    id: asString(id).replace(/^chatcmpl/, 'cmpl'),
-    object: 'text_completion',
-    created,
-    model,
-    choices: recordsIn(choices).map(({ index, message, delta, finish_reason }) => {
-      const { content } = recordOf(message ?? delta)
-      const before = typeof echo === 'string' ? echo : echo(index)
-      return {
-        text: before + asString(content),
-        index,
-        logprobs: null,
-        finish_reason: finish_reason ?? null,
-      }
+/** Creates the codec of a client that gets texts. */
+function createTextClient(options: TextOptions): ClientCodec {
+  const encode = (response: ChatResponse, final: FinalUsage): Json => ({
+    ...headOf(options),
+    choices: response.choices.map(({ content, reason }, index) => {
+      const texts = content.map((part) => (part.type === 'text' ? part.text : ''))
+      return choiceOf(options.echo + texts.join(''), index, reason)
     }),
-    ...(usage !== undefined && { usage }),
+    usage: writeUsage(undefined, final),
+  })
+  return {
+    createWriter: () => new TextWriter(options),
+    encode,
+    pass: (response) => response,
+  }
+}
+
+const headOf = ({ id, created, model }: TextOptions): Json => ({
+  id,
+  object: 'text_completion',
+  created,
+  model,
+})
+
+const finishReasons: Record<EndReason, string> = {
+  stop: 'stop',
+  length: 'length',
+  calls: 'stop',
+  filtered: 'content_filter',
+}
+
+const choiceOf = (text: string, index: number, reason?: EndReason): Json => ({
+  text,
+  index,
+  logprobs: null,
+  finish_reason: reason ? finishReasons[reason] : null,
+})
+
+const encoder = new TextEncoder()
+const done = encoder.encode('data: [DONE]\n\n')
+const keepAlive = encoder.encode(': keep-alive\n\n')
+
+/** Writes one stream of texts. The first one of each choice begins with `echo`. */
+class TextWriter implements StreamWriter {
+  private readonly begun = new Set<number>()
+
+  constructor(private readonly options: TextOptions) {}
+
+  write(events: readonly ChatEvent[]): Uint8Array {
+    return Buffer.concat(events.map((event) => this.writeEvent(event)))
+  }
+
+  private writeEvent(event: ChatEvent): Uint8Array {
+    if (event.type !== 'text' && event.type !== 'end') return new Uint8Array()
+    const { choice } = event
+    const before = this.begun.has(choice) ? '' : this.options.echo
+    this.begun.add(choice)
+    const [text, reason] = event.type === 'text' ? [event.text] : ['', event.reason]
+    return encodeEvent({
+      ...headOf(this.options),
+      choices: [choiceOf(before + text, choice, reason)],
+    })
+  }
+
+  pass(): undefined {
+    return undefined
+  }
+
+  beat(): Uint8Array {
+    return keepAlive
+  }
+
+  end(final: FinalUsage): Uint8Array {
+    if (!this.options.wantsUsage) return done
+    const usage = writeUsage(undefined, final)
+    return Buffer.concat([encodeEvent({ ...headOf(this.options), choices: [], usage }), done])
+  }
+
+  fail(error: Json): Uint8Array {
+    return encodeEvent({ error })
   }
 }

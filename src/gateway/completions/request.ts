@@ -1,10 +1,12 @@
-import { type Json, lookUp, recordOf } from '../../kernel/schema.ts'
+import { lookUp, recordOf } from '../../kernel/schema.ts'
+import type { DecodedChat } from '../conversation/codec.ts'
 import { invalidField } from '../fields.ts'
+import { decodeChat } from '../openai-chat/decode.ts'
 
 export interface CompletionRequest {
   /** The chat request that serves it. */
-  chat: Json
-  isStream: boolean
+  chat: DecodedChat
+  wantsUsage: boolean
   /** The prompt, where the client wants it before each completion; else ''. */
   echo: string
 }
@@ -59,23 +61,21 @@ export function parseCompletionRequest(raw: unknown): CompletionRequest {
   const shared = sharedFields.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]]))
   const system = suffix === '' ? continuation : insertion
   const user = suffix === '' ? prompt : `${prompt}<gap/>${suffix}`
-  return {
-    chat: {
-      ...Object.fromEntries(shared),
-      messages: [
-        { role: 'system', content: system },
-        { role: 'user', content: user },
-      ],
-    },
-    isStream: body.stream === true,
-    echo: body.echo === true ? prompt : '',
-  }
+  const messages = [
+    { role: 'system', content: system },
+    { role: 'user', content: user },
+  ]
+  const chat = decodeChat({ ...Object.fromEntries(shared), messages }, {})
+  return { chat, wantsUsage: chat.wantsUsage, echo: body.echo === true ? prompt : '' }
 }
 
 function readPrompt(prompt: unknown): string {
   const [first, ...more]: unknown[] = Array.isArray(prompt) ? prompt : [prompt]
   if (typeof first === 'string' && first !== '' && more.length === 0) return first
-  throw invalidField('prompt', 'prompt must be a text, or an array with one text.')
+  throw invalidField(
+    'prompt',
+    'prompt must be a text, or an array with one text. Send one request for each text.',
+  )
 }
 
 function readSuffix(suffix: unknown): string {

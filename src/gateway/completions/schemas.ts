@@ -29,6 +29,23 @@ export const completionRequestSchema: OpenAPIV3.SchemaObject = {
   },
 }
 
+/** The documented request of Mistral's API. The body is parsed by hand. */
+export const fimRequestSchema: OpenAPIV3.SchemaObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['model', 'prompt'],
+  properties: {
+    model: modelSchema('An id of a chat model from GET /v1/models.'),
+    prompt: { type: 'string', minLength: 1, description: 'The text before the gap.' },
+    suffix: { type: 'string', nullable: true, description: 'The text after the gap.' },
+    ...knownFields(['temperature', 'top_p', 'stop']),
+    max_tokens: maxTokensSchema,
+    random_seed: { type: 'integer', nullable: true },
+    min_tokens: { type: 'integer', enum: [0] },
+    stream: { type: 'boolean', nullable: true },
+  },
+}
+
 export const TextCompletionSchema = Type.Object(
   {
     id: Type.String(),

@@ -3,16 +3,14 @@ import { ApiError } from '../../kernel/errors.ts'
 import { itemsOf, type Json, lookUp, recordOf } from '../../kernel/schema.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { createTranslatedChat } from '../chat/translated-chat.ts'
+import { createChat } from '../chat/chat.ts'
+import { countPromptTokens } from '../chat/max-cost.ts'
 import { createEmbeddings } from '../embeddings/embeddings.ts'
 import { invalidField } from '../fields.ts'
-import { estimatePromptTokens } from '../models/tokens.ts'
 import { innerRequest, textOfContent } from './contents.ts'
+import { decodeGeneration, fieldNames } from './decode.ts'
 import { fieldsOf, listOf } from './fields.ts'
-import { nativeFields, toNativeGeneration } from './native.ts'
-import { fieldNames, parseGenerateRequest } from './request.ts'
-import { toGenerateResponse } from './response.ts'
-import { GenerateWriter } from './stream.ts'
+import { createGeminiClient } from './write.ts'
 
 /** A call of a method of a model. */
 export interface MethodCall {
@@ -59,25 +57,25 @@ async function generate(
   if (isStream && alt !== 'sse') {
     throw invalidField('alt', 'A stream is sent as server-sent events: add ?alt=sse to the path.')
   }
-  const { chat, showsThoughts, ignored } = parseGenerateRequest(recordOf(raw), model, isStream)
-  const options = { responseId: call.idempotencyKey ?? call.requestId, showsThoughts }
-  return createTranslatedChat(ctx, spender, call, {
-    chat,
-    isStream,
-    native: toNativeGeneration(recordOf(raw), isStream),
+  const responseId = call.idempotencyKey ?? call.requestId
+  return createChat(ctx, spender, call, {
+    api: 'gemini',
+    raw: { raw, model, isStream },
     names: fieldNames,
-    ignored: { chat: ignored, native: ignored.filter((name) => !nativeFields.has(name)) },
-    createConverter: () => new GenerateWriter(options),
-    convert: (completion) => toGenerateResponse(completion, options),
+    open() {
+      const { showsThoughts, ...decoded } = decodeGeneration(raw, model, isStream)
+      return {
+        ...decoded,
+        codec: (model) => createGeminiClient({ responseId, model, showsThoughts }),
+      }
+    },
   })
 }
 
 /** Estimates the input tokens of a request. It calls no model and costs nothing. */
 async function countTokens({ ctx, model, raw }: MethodCall): Promise<Response> {
-  const found = ctx.catalog.find(model)?.model
-  if (found?.type !== 'chat') throw new ApiError('no_model', { model })
-  const { chat } = parseGenerateRequest(innerRequest(raw), model, false)
-  return Response.json({ totalTokens: estimatePromptTokens(chat, found.imageTokens) })
+  const decoded = decodeGeneration(innerRequest(raw), model, false)
+  return Response.json({ totalTokens: countPromptTokens(ctx, decoded) })
 }
 
 async function embedContent(call: MethodCall): Promise<Response> {

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 
 import { key } from '../authentication.ts'
 import { callOf } from '../call.ts'
-import { chatErrors } from '../chat/schemas.ts'
+import { chatErrors } from '../openai-chat/schemas.ts'
 import { operationWith } from '../operation.ts'
 import { AnthropicErrorSchema } from './error-response.ts'
 import * as messages from './messages.ts'

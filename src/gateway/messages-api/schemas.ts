@@ -4,7 +4,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 import { searchesPerRequestMax } from '../../kernel/limits.ts'
 import { anyObject, mediaSchema, nullable } from '../../kernel/schema.ts'
 import { knownFields, maxTokensSchema, modelSchema, typedSchema } from '../request-schemas.ts'
-import { ignoredFields, sharedFields } from './request.ts'
+import { ignoredFields, sharedFields } from './decode.ts'
 
 const textSchema = typedSchema('text', { text: { type: 'string' } })
 

@@ -53,77 +53,33 @@ export function largerUsage(earlier: Usage | undefined, later: Usage): Usage {
   return { ...later, ...input, completion, reasoning, audioCompletion, estimated: true }
 }
 
-/** Names of the same number in OpenAI's chat, in its later endpoints, and in realtime sessions. */
-const promptNames = ['prompt_tokens', 'input_tokens']
-const completionNames = ['completion_tokens', 'output_tokens']
-const promptDetails = ['prompt_tokens_details', 'input_tokens_details', 'input_token_details']
-const completionDetails = [
-  'completion_tokens_details',
-  'output_tokens_details',
-  'output_token_details',
-]
-
 /**
- * Reads the `usage` of a response in OpenAI's format, where prompt_tokens include cached tokens and
- * completion_tokens include reasoning. Some upstreams count reasoning in total_tokens only; the
- * difference is reasoning. Impossible numbers (negative, fractions, texts, above the limits, parts
- * above their total) are corrected and mark the usage as estimated. Returns undefined for a usage
- * without counts, so that the caller estimates it.
+ * The token counts that an upstream reported, not yet checked against the limits of the request.
+ * Undefined for counts that it left out.
  */
-export function readUsage(usage: unknown, limits: UsageLimits): Usage | undefined {
-  if (!isRecord(usage)) return undefined
-  const reader = new UsageReader()
-  let prompt = reader.tokens(usage, promptNames, limits.prompt)
-  let completion = reader.tokens(usage, completionNames, limits.completion)
-  const total = reader.tokens(usage, ['total_tokens'], Infinity) ?? 0
-  // Embeddings have no completion; some send the prompt as the total only.
-  const isTotalPrompt = completion !== undefined || limits.completion === 0
-  if (prompt === undefined && isTotalPrompt && total > (completion ?? 0)) {
-    prompt = reader.atMost(total - (completion ?? 0), limits.prompt)
-  }
-  if (prompt === undefined && completion === undefined) {
-    const seconds = reader.number(usage.seconds)
-    if (seconds === undefined || limits.seconds === undefined) return undefined
-    return createUsage({
-      seconds: reader.atMost(seconds, limits.seconds),
-      estimated: reader.isCorrected,
-    })
-  }
-  const uncounted = reader.plausible(
-    total - (prompt ?? 0) - (completion ?? 0),
-    limits.completion - (completion ?? 0),
-  )
-  const written = detailsOf(usage, completionDetails)
-  const reasoning = reader.tokens(written, ['reasoning_tokens'], Infinity)
-  const spoken = reader.tokens(written, ['audio_tokens'], Infinity) ?? 0
-  const isReasoning = completion !== undefined
-  completion = (completion ?? 0) + uncounted
-  const details = detailsOf(usage, promptDetails)
-  const cached =
-    reader.tokens(details, ['cached_tokens'], Infinity) ??
-    reader.tokens(usage, ['prompt_cache_hit_tokens'], Infinity) ??
-    0
-  const cacheWrite = reader.tokens(details, ['cache_write_tokens'], Infinity) ?? 0
-  const audio = reader.tokens(details, ['audio_tokens'], Infinity) ?? 0
-  const cachedIn = reader.atMost(cached, prompt ?? 0)
-  const cachedAudio =
-    reader.tokens(recordOf(details.cached_tokens_details), ['audio_tokens'], Infinity) ?? 0
-  const thought = reader.atMost(Math.max(reasoning ?? 0, isReasoning ? uncounted : 0), completion)
-  return createUsage({
-    prompt: prompt ?? 0,
-    cached: cachedIn,
-    cacheWrite: reader.atMost(cacheWrite, (prompt ?? 0) - cachedIn),
-    audio: reader.atMost(audio, prompt ?? 0),
-    audioCached: reader.atMost(cachedAudio, Math.min(cachedIn, audio)),
-    completion,
-    reasoning: thought,
-    audioCompletion: reader.atMost(spoken, completion - thought),
-    estimated: reader.isCorrected,
-  })
+export interface ReportedUsage {
+  /** All input tokens, including `cached` and `cacheWrite`. */
+  prompt?: number | undefined
+  cached?: number | undefined
+  cacheWrite?: number | undefined
+  audio?: number | undefined
+  audioCached?: number | undefined
+  completion?: number | undefined
+  /** A part of `completion`. */
+  reasoning?: number | undefined
+  audioCompletion?: number | undefined
+  /** Some upstreams count reasoning here only. */
+  total?: number | undefined
+  /** Of audio or video. */
+  seconds?: number | undefined
+  /** True if a count was no whole number of 0 or more. */
+  isCorrected?: boolean
+  /** The usage itself in OpenAI's format, with fields that only its clients know. */
+  own?: Json
 }
 
-/** Reads numbers that may be wrong, and records whether it corrected one. */
-class UsageReader {
+/** Reads counts that may be wrong, and records whether it corrected one. */
+export class CountReader {
   isCorrected = false
 
   /** Returns a number that is not negative; undefined for any other value. */
@@ -135,29 +91,123 @@ class UsageReader {
     return typeof number === 'number' && number >= 0 ? number : undefined
   }
 
-  /** Returns the first number among the names, rounded up and at most `max`. */
-  tokens(from: Json, names: string[], max: number): number | undefined {
-    for (const name of names) {
-      const number = this.number(from[name])
+  /** Returns the first whole number among the values, rounded up. */
+  count(...values: unknown[]): number | undefined {
+    for (const value of values) {
+      const number = this.number(value)
       if (number === undefined) continue
       if (!Number.isInteger(number)) this.isCorrected = true
-      return this.atMost(Math.ceil(number), max)
+      return Math.ceil(number)
     }
     return undefined
   }
 
-  /** Returns a difference of two numbers; 0 when it is impossible. */
-  plausible(difference: number, max: number): number {
-    if (difference > max) this.isCorrected = true
-    return difference > 0 && difference <= max ? difference : 0
-  }
-
-  atMost(number: number, max: number): number {
-    if (number <= max) return number
-    this.isCorrected = true
-    return max
+  /** Adds counts; undefined without any. */
+  sum(...values: unknown[]): number | undefined {
+    const counts = values.map((value) => this.count(value)).filter((count) => count !== undefined)
+    return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count, 0)
   }
 }
 
+/** Names of the same details in OpenAI's chat, in its later endpoints, and in realtime sessions. */
+const promptDetails = ['prompt_tokens_details', 'input_tokens_details', 'input_token_details']
+const completionDetails = [
+  'completion_tokens_details',
+  'output_tokens_details',
+  'output_token_details',
+]
+
 const detailsOf = (usage: Json, names: string[]): Json =>
   names.map((name) => usage[name]).find(isRecord) ?? {}
+
+/**
+ * Reads a usage in OpenAI's format, where prompt_tokens include cached tokens and completion_tokens
+ * include reasoning, under every published name. Undefined for a usage without counts.
+ */
+export function reportOf(usage: unknown): ReportedUsage | undefined {
+  if (!isRecord(usage)) return undefined
+  const reader = new CountReader()
+  const [input, output] = [detailsOf(usage, promptDetails), detailsOf(usage, completionDetails)]
+  const counts = {
+    prompt: reader.count(usage.prompt_tokens, usage.input_tokens),
+    completion: reader.count(usage.completion_tokens, usage.output_tokens),
+    total: reader.count(usage.total_tokens),
+    seconds: reader.number(usage.seconds),
+  }
+  if (Object.values(counts).every((count) => count === undefined)) return undefined
+  return {
+    ...counts,
+    cached: reader.count(
+      input.cached_tokens,
+      usage.prompt_cache_hit_tokens, // DeepSeek
+      usage.cache_read_input_tokens, // LiteLLM
+      usage.cached_tokens, // Moonshot, Together
+      usage.num_cached_tokens, // Mistral
+    ),
+    cacheWrite: reader.count(
+      input.cache_write_tokens, // OpenRouter
+      input.cache_creation_tokens, // LiteLLM
+      input.cache_creation_input_tokens, // DashScope
+      usage.cache_creation_input_tokens, // LiteLLM
+    ),
+    audio: reader.count(input.audio_tokens),
+    audioCached: reader.count(recordOf(input.cached_tokens_details).audio_tokens),
+    reasoning: reader.count(output.reasoning_tokens, usage.reasoning_tokens), // Perplexity
+    audioCompletion: reader.count(output.audio_tokens),
+    isCorrected: reader.isCorrected,
+    own: usage,
+  }
+}
+
+/**
+ * Returns a reported usage within the limits of its request. Tokens that only the total has are
+ * reasoning. Impossible counts (above the limits, parts above their total) are corrected and mark
+ * the usage as estimated. Differences are those of the counts as reported, so that a correction of
+ * one count changes no other. Undefined for a usage without counts, so that the caller estimates
+ * it.
+ */
+export function usageWithin(report: ReportedUsage, limits: UsageLimits): Usage | undefined {
+  let isCorrected = report.isCorrected === true
+  const atMost = (count: number, max: number): number => {
+    if (count > max) isCorrected = true
+    return Math.min(count, max)
+  }
+  const { total = 0, seconds, cached = 0, cacheWrite = 0, audio = 0, audioCached = 0 } = report
+  const written = report.completion ?? 0
+  // Embeddings have no completion; some send the prompt as the total only.
+  const isTotalPrompt = report.completion !== undefined || limits.completion === 0
+  const isInTotal = report.prompt === undefined && isTotalPrompt && total > written
+  const input = isInTotal ? total - written : report.prompt
+  if (input === undefined && report.completion === undefined) {
+    if (seconds === undefined || limits.seconds === undefined) return undefined
+    const within = atMost(seconds, limits.seconds)
+    return createUsage({ seconds: within, estimated: isCorrected })
+  }
+  const difference = Math.max(total - (input ?? 0) - written, 0)
+  const isPlausible = written + difference <= limits.completion
+  const uncounted = isPlausible ? difference : 0
+  if (!isPlausible) isCorrected = true
+  const prompt = atMost(input ?? 0, limits.prompt)
+  const completion = atMost(written + uncounted, limits.completion)
+  const uncountedReasoning = report.completion === undefined ? 0 : uncounted
+  const cachedIn = atMost(cached, prompt)
+  const audioIn = atMost(audio, prompt)
+  const reasoning = atMost(Math.max(report.reasoning ?? 0, uncountedReasoning), completion)
+  return createUsage({
+    prompt,
+    cached: cachedIn,
+    cacheWrite: atMost(cacheWrite, prompt - cachedIn),
+    audio: audioIn,
+    audioCached: atMost(audioCached, Math.min(cachedIn, audioIn)),
+    completion,
+    reasoning,
+    audioCompletion: atMost(report.audioCompletion ?? 0, completion - reasoning),
+    estimated: isCorrected,
+  })
+}
+
+/** Reads the `usage` of a response in OpenAI's format, within the limits of its request. */
+export function readUsage(usage: unknown, limits: UsageLimits): Usage | undefined {
+  const report = reportOf(usage)
+  return report && usageWithin(report, limits)
+}

@@ -1,11 +1,8 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { toUsd } from '../../kernel/money.ts'
-import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import { iso } from '../../kernel/time.ts'
-import { convertChunks } from '../chat/convert-stream.ts'
 import { listUses, type Use } from '../models/history.ts'
-import { toOpenRouterError } from './error-response.ts'
 import type { GenerationResponse } from './schemas.ts'
 
 const idPrefix = 'gen-'
@@ -13,31 +10,8 @@ const idPrefix = 'gen-'
 /** Calls of an account, newest first, among which a generation is found. */
 const generationsMax = 1_000
 
-/**
- * Returns a chat response of OpenRouter: its `id` finds the charge (GET /generation), and the error
- * that ends a stream has a numeric code.
- */
-export async function toGeneration(response: Response, requestId: string): Promise<Response> {
-  const id = idPrefix + requestId
-  const { status, headers, body } = response
-  if (!response.ok || !body) return response
-  headers.delete('content-length')
-  if (!headers.get('content-type')?.includes('event-stream')) {
-    return Response.json({ ...recordOf(await response.json()), id }, { status, headers })
-  }
-  const convert = (chunk: Json): Json =>
-    isRecord(chunk.error) ? failedChunk(chunk, id) : { ...chunk, id }
-  return new Response(convertChunks(body, convert), { status, headers })
-}
-
-const failedChunk = (body: Json, id: string): Json => ({
-  id,
-  object: 'chat.completion.chunk',
-  created: 0,
-  model: '',
-  error: toOpenRouterError(body),
-  choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
-})
+/** Returns the id of a chat response of OpenRouter, which finds its charge (GET /generation). */
+export const generationId = (requestId: string): string => idPrefix + requestId
 
 /** Returns a call of an account by the `id` of its response. Throws `not_found`. */
 export async function getGeneration(

@@ -2,15 +2,15 @@ import { Type } from '@sinclair/typebox'
 
 import { anyone, key } from '../authentication.ts'
 import { callOf } from '../call.ts'
-import { createChatCompletion } from '../chat/chat.ts'
-import * as chat from '../chat/schemas.ts'
-import { chatErrors } from '../chat/schemas.ts'
 import { embeddingOperations } from '../embeddings/operations.ts'
+import { createChatCompletion } from '../openai-chat/chat-completions.ts'
+import * as chat from '../openai-chat/schemas.ts'
+import { chatErrors } from '../openai-chat/schemas.ts'
 import { operationWith } from '../operation.ts'
 import { responseOperations } from '../responses/operations.ts'
 import { describeCredits, describeKey } from './account.ts'
 import { OpenRouterErrorSchema } from './error-response.ts'
-import { getGeneration, toGeneration } from './generation.ts'
+import { generationId, getGeneration } from './generation.ts'
 import * as models from './models.ts'
 import * as schemas from './schemas.ts'
 
@@ -27,10 +27,11 @@ const createOpenrouterChat = operation({
   input: { bodies: { 'application/json': { schema: chat.chatRequestSchema } } },
   output: { 200: Type.Unsafe<Response>(Type.Union([chat.CompletionSchema, chat.ChunksSchema])) },
   errors: chatErrors,
-  async run(ctx, { caller: spender, body, ...call }) {
-    const response = await createChatCompletion(ctx, spender, body, callOf(call))
-    return toGeneration(response, call.context.id)
-  },
+  run: (ctx, { caller: spender, body, ...call }) =>
+    createChatCompletion(ctx, spender, body, callOf(call), {
+      flavor: 'openrouter',
+      id: generationId(call.context.id),
+    }),
 })
 
 const listOpenrouterModels = operation({

@@ -1,13 +1,13 @@
 import { isApiError } from '../../kernel/errors.ts'
 import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import { type NanoUsd, toUsd } from '../../kernel/money.ts'
-import type { Json } from '../../kernel/schema.ts'
 import type { PaidOutcome, RunningRequest } from '../../money/idempotency/paid-request.ts'
 import type { SettlementRow } from '../../money/ledger/settlement-rows.ts'
 import type { Call } from '../call.ts'
 import type { Usage } from '../models/usage.ts'
+import type { MonitoredUpstream } from '../providers/monitored-upstream.ts'
 import type { Registry } from '../providers/registry.ts'
-import type { NativeRequest, UpstreamCall, UpstreamPath } from '../providers/upstream.ts'
+import type { UpstreamCall, UpstreamPath } from '../providers/upstream.ts'
 import type { Candidate, Candidates } from './candidates.ts'
 import { CallDeadlines, deadlineSettingsOf } from './deadlines.ts'
 import { type CallEnd, OutcomeBuilder, type RunningAttempt } from './outcome-builder.ts'
@@ -20,41 +20,21 @@ import {
   type UpstreamFailure,
 } from './upstream-failure.ts'
 
-/** A request to an upstream, and the function that opens its response. */
+/** A request to the upstreams of its candidates. */
 export interface UpstreamRequest<Opened> {
-  /** Receives the fields that the upstream of the response did not get. */
-  reportIgnored?: Call['reportIgnored']
-  path: UpstreamPath
-  body: UpstreamCall['body']
   deadlines: CallDeadlines
-  open(response: Response, candidate: Candidate): Promise<Opened | UpstreamFailure>
-  /** Returns the output tokens per choice at most, where the upstream needs a limit. */
-  outputLimit?: ((candidate: Candidate) => number | undefined) | undefined
+  /** Sends the request to an upstream, and opens its response. Throws UpstreamError without one. */
+  attempt(upstream: MonitoredUpstream, candidate: Candidate): Promise<Opened | UpstreamFailure>
   /** Observes an attempt that failed. */
   onFailure?: ((by: RunningAttempt, failure: UpstreamFailure) => void) | undefined
-  /** Replaces the single send: it may send several times and returns the response to open. */
-  sendVia?: SendVia | undefined
 }
-
-/** Sends a body, with the output tokens at most, to the upstream of the current attempt. */
-export type SendUpstream = (
-  body: UpstreamCall['body'],
-  outputTokensMax?: number,
-  native?: NativeRequest,
-) => Promise<Response>
-
-export type SendVia = (
-  send: SendUpstream,
-  candidate: Candidate,
-  deadlines: CallDeadlines,
-) => Promise<Response | UpstreamFailure>
 
 /** The opened response with the candidate that served it, or the failure of the last attempt. */
 export type UpstreamResult<Opened> =
   | (RunningAttempt & { opened: Opened; failure?: undefined })
   | { candidate: Candidate; opened?: undefined; failure: UpstreamFailure; attempt?: undefined }
 
-const isFailure = (value: object): value is UpstreamFailure => 'canTryNext' in value
+export const isFailure = (value: object): value is UpstreamFailure => 'canTryNext' in value
 
 /**
  * Tries the candidates in order until one opens a response, and all of them again where the model
@@ -104,12 +84,16 @@ async function tryCandidates<Opened extends object>(
 ): Promise<UpstreamResult<Opened>> {
   let last: UpstreamResult<Opened> = { candidate: candidates[0], failure: unavailable }
   for (const candidate of upstreams.balancer.withoutCooling(candidates)) {
-    if (!upstreams.find(candidate.offer.upstream)?.isAvailable) continue
+    const upstream = upstreams.find(candidate.offer.upstream)
+    if (!upstream?.isAvailable) continue
     const attempt = upstreams.measurements.begin(candidate.offer)
-    const opened = await tryCandidate(upstreams, candidate, request).catch((error: unknown) => {
-      attempt.end('dismissed')
-      throw error
-    })
+    const opened = await request
+      .attempt(upstream, candidate)
+      .catch((error: unknown) => failureOfError(error, request.deadlines))
+      .catch((error: unknown) => {
+        attempt.end('dismissed')
+        throw error
+      })
     if (!isFailure(opened)) {
       attempt.markFirstByte()
       return { candidate, opened, attempt }
@@ -125,50 +109,43 @@ async function tryCandidates<Opened extends object>(
   return last
 }
 
-/** Sends a request to an available upstream, and opens its response. */
-async function tryCandidate<Opened extends object>(
-  upstreams: Registry,
+/** Sends a request to an upstream, and reads its response, bounded. */
+type Attempt<Opened> = (
+  upstream: MonitoredUpstream,
   candidate: Candidate,
-  { path, body, deadlines, open, outputLimit, sendVia, reportIgnored }: UpstreamRequest<Opened>,
-): Promise<Opened | UpstreamFailure> {
-  const { upstream: name, model } = candidate.offer
-  const upstream = upstreams.find(name)
-  if (!upstream) return unavailable
-  const { signal } = deadlines
-  let isNative = false
-  const send: SendUpstream = (body, outputTokensMax, native) => {
-    isNative = native !== undefined
-    return upstream.send({
-      path,
-      model,
-      signal,
-      body,
-      ...(outputTokensMax && { outputTokensMax }),
-      ...(native && { native }),
-    })
-  }
-  try {
-    const response = sendVia
-      ? await sendVia(send, candidate, deadlines)
-      : await send(body, outputLimit?.(candidate))
-    if (isFailure(response)) return response
-    if (response.ok) {
-      if (!isNative) reportIgnored?.(upstream.ignoredFields({ path, body }))
-      return await open(response, candidate)
+  deadlines: CallDeadlines,
+) => Promise<Opened | UpstreamFailure>
+
+/** Returns the attempts of a request that is no chat. */
+export const sending =
+  <Opened>(
+    { path, bodyFor }: { path: UpstreamPath; bodyFor(candidate: Candidate): UpstreamCall['body'] },
+    read: (
+      response: Response,
+      candidate: Candidate,
+      deadlines: CallDeadlines,
+    ) => Promise<Opened | UpstreamFailure>,
+    reportIgnored?: Call['reportIgnored'],
+  ): Attempt<Opened> =>
+  async (upstream, candidate, deadlines) => {
+    const body = bodyFor(candidate)
+    const { model } = candidate.offer
+    const { signal } = deadlines
+    const response = await upstream.send({ path, model, signal, body })
+    if (!response.ok) {
+      return failureOfStatus(response.status, await response.text(), response.headers)
     }
-    return failureOfStatus(response.status, await response.text(), response.headers)
-  } catch (error) {
-    return failureOfError(error, deadlines)
+    reportIgnored?.(upstream.ignoredFields({ path, body }))
+    return read(response, candidate, deadlines)
   }
-}
 
 export interface UpstreamOutput {
   usage: Usage
   /** Returns the result, with its cost in USD and as the charge in nano-USD. */
-  response(cost: number, charge: NanoUsd): StoredResponse
+  response(cost: number, charge: NanoUsd): StoredResponse | Promise<StoredResponse>
   rows?: SettlementRow[]
-  /** The response as a chat completion for traces, where it is none. */
-  completion?: Json | undefined
+  /** The response for traces, where it is no chat completion. */
+  output?: unknown
   /** The text for the guardrail of the operator; undefined where there is none. */
   text?: string
   /** A response that streams while the upstream produces it. `response` is not sent then. */
@@ -181,16 +158,8 @@ export interface UpstreamOutput {
 }
 
 /** The parts of a paid call that depend on its operation. */
-export interface UpstreamWork extends Omit<
-  UpstreamRequest<UpstreamOutput>,
-  'deadlines' | 'open' | 'onFailure' | 'reportIgnored'
-> {
-  /** Reads a successful response, bounded. */
-  read(
-    response: Response,
-    candidate: Candidate,
-    deadlines: CallDeadlines,
-  ): Promise<UpstreamOutput | UpstreamFailure>
+export interface UpstreamWork {
+  attempt: Attempt<UpstreamOutput>
   estimateUsage(candidate: Candidate): Usage
 }
 
@@ -198,28 +167,26 @@ export interface UpstreamWork extends Omit<
 export async function serveCall(
   call: PaidCall,
   { hold, respond }: RunningRequest<Response>,
-  { read, estimateUsage, ...work }: UpstreamWork,
+  { attempt, estimateUsage }: UpstreamWork,
 ): Promise<PaidOutcome> {
-  const { ctx, candidates, signal, reportIgnored } = call
+  const { ctx, candidates, signal } = call
   const deadlines = new CallDeadlines(signal, deadlineSettingsOf(ctx))
   const settlement = new OutcomeBuilder(call, hold, estimateUsage)
   try {
     const result = await callUpstream(ctx.upstreams, candidates, {
-      ...work,
-      reportIgnored,
       deadlines,
-      open: (response, by) => read(response, by, deadlines),
+      attempt: (upstream, candidate) => attempt(upstream, candidate, deadlines),
       onFailure: (by, failure) => settlement.report(by, failure),
     })
     if (result.failure) return settlement.failed(result.candidate, result.failure)
     settlement.markFirstByte()
     const { candidate, opened } = result
-    const { usage, stream, rows, completion } = opened
+    const { usage, stream, rows } = opened
     const charge = settlement.chargeOf(candidate, usage)
     const cost = toUsd(charge)
     if (!stream) {
-      const response = opened.response(cost, charge)
-      const output = completion ?? response.body
+      const response = await opened.response(cost, charge)
+      const output = opened.output ?? response.body
       return settlement.served(result, { usage, end: 'completed', response, rows, output })
     }
     respond(stream.response(cost))

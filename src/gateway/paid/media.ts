@@ -8,7 +8,7 @@ import type { UsageBounds } from '../models/charge.ts'
 import type { ModelType } from '../models/price.ts'
 import type { Usage } from '../models/usage.ts'
 import type { UpstreamCall, UpstreamPath } from '../providers/upstream.ts'
-import { serveCall, type UpstreamOutput } from './call-upstream.ts'
+import { sending, serveCall, type UpstreamOutput } from './call-upstream.ts'
 import {
   type Candidate,
   type Candidates,
@@ -83,16 +83,17 @@ export function runMediaRequest(
         hold: holdRequestOf(paid, maxCostOf(candidates, request.maxUsage), kind, part),
         run: (running) =>
           serveCall(paid, running, {
-            path,
-            body,
-            sendVia: bodyFor && ((send, candidate) => send(bodyFor(candidate))),
-            async read(response, candidate, deadlines) {
-              const { settled } = running
-              const media = { candidate, deadlines, isReplayable, settled, pauseIdleTimeout }
-              const output = await request.read(response, media)
-              if (!('text' in output)) return output
-              return (await checkOutput(guarded, candidate.model.id, output.text)) ?? output
-            },
+            attempt: sending(
+              { path, bodyFor: bodyFor ?? (() => body) },
+              async (response, candidate, deadlines) => {
+                const { settled } = running
+                const media = { candidate, deadlines, isReplayable, settled, pauseIdleTimeout }
+                const output = await request.read(response, media)
+                if (!('text' in output)) return output
+                return (await checkOutput(guarded, candidate.model.id, output.text)) ?? output
+              },
+              call.reportIgnored,
+            ),
             estimateUsage: ({ model }) => ({ ...request.estimateUsage(model), estimated: true }),
           }),
       }

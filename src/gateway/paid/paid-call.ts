@@ -29,7 +29,7 @@ export interface PaidCall extends Call {
 
 /** A paid operation of the gateway. */
 interface PaidOperation {
-  path: UpstreamPath
+  path: UpstreamPath | '/chat/completions'
   /** The request's body, which identifies the work together with the path. */
   body: unknown
   /** Turns a result into the HTTP response, at first and in replays. */

@@ -1,4 +1,4 @@
-import { ApiError, type GatewayErrorName } from '../../kernel/errors.ts'
+import { ApiError, type GatewayErrorName, isApiError } from '../../kernel/errors.ts'
 import { isRecord } from '../../kernel/schema.ts'
 import { systemClock } from '../../kernel/time.ts'
 import {
@@ -41,6 +41,7 @@ export const unfetchable: UpstreamFailure = free(new ApiError('upstream_failed',
 export const unavailable: UpstreamFailure = free(new ApiError('model_unavailable'), true)
 
 const ofRequest = new Set<string>([
+  'bad_request',
   'content_policy',
   'guardrail_failed',
   'guardrail_refused',
@@ -60,10 +61,12 @@ export const interruptionOf = ({ cause }: CallDeadlines): UpstreamFailure =>
   cause === 'client' ? clientLeft : cause === 'deadline' ? deadlinePassed : unreadable
 
 /**
- * Returns the failure of a call without a response. Rethrows errors that are not the upstream's.
+ * Returns the failure of a call without a response, or of a request that the API of the upstream
+ * cannot express. Rethrows other errors that are not the upstream's.
  */
 export function failureOfError(error: unknown, deadlines: CallDeadlines): UpstreamFailure {
   if (deadlines.cause) return interruptionOf(deadlines)
+  if (isApiError(error, 'bad_request')) return free(error, false)
   if (!(error instanceof UpstreamError)) throw error
   if (error.kind === 'unreadable') return unreadable
   const isUnreachable = error.kind === 'refused'

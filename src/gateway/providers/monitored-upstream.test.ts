@@ -1,6 +1,9 @@
 import { expect, test } from 'bun:test'
 
-import { CircuitBreaker } from './monitored-upstream.ts'
+import { openLog } from '../../kernel/log.ts'
+import { invalidField } from '../fields.ts'
+import { CircuitBreaker, MonitoredUpstream } from './monitored-upstream.ts'
+import { type SentChat, UpstreamError } from './upstream.ts'
 
 function fresh() {
   const clock = { at: 1_000_000, now: () => clock.at }
@@ -79,4 +82,68 @@ test('does not extend pauses when the clock is set back', () => {
   expect(breaker.tryAcquire()).toBe(true)
   clock.at -= 3_600_000
   expect(breaker.tryAcquire()).toBe(true)
+})
+
+const chat = {
+  model: 'm',
+  request: { messages: [], tools: [], choices: 1, sampling: {}, stop: [], extra: {} },
+  isStream: false,
+  outputMax: 100,
+  stopsItself: true,
+  signal: AbortSignal.timeout(5_000),
+}
+
+/** Returns an upstream whose chats end in this way, and its log. */
+function monitored(respond: () => Promise<SentChat>) {
+  const lines: Record<string, unknown>[] = []
+  const clock = { now: () => 1_000_000 }
+  const log = openLog(clock, (line) => void lines.push(JSON.parse(line)))
+  const upstream = new MonitoredUpstream(
+    {
+      name: 'a',
+      kind: 'openai',
+      apis: ['chat'],
+      send: () => Promise.resolve(new Response()),
+      chat: respond,
+    },
+    clock,
+    log,
+  )
+  return { upstream, lines }
+}
+
+const rejected = (status: number) => () =>
+  Promise.resolve({ rejected: { status, text: '', headers: new Headers() } })
+
+async function* steps() {
+  yield []
+}
+
+test('counts a chat by the status of its rejection, or of its response', async () => {
+  const rows: [() => Promise<SentChat>, string | undefined][] = [
+    [() => Promise.resolve({ steps: steps(), ignored: [] }), undefined],
+    [rejected(400), undefined],
+    [rejected(429), undefined],
+    [rejected(401), 'status 401'],
+    [rejected(500), 'status 500'],
+    [() => Promise.reject(new UpstreamError('reset', 'a')), 'reset'],
+    [() => Promise.reject(new Error('odd')), 'unknown'],
+  ]
+  for (const [respond, why] of rows) {
+    const { upstream } = monitored(respond)
+    await upstream.chat(chat).catch(() => {})
+    const { answers, failures, lastFailure } = upstream.health
+    expect([answers, failures, lastFailure?.why]).toEqual(why ? [0, 1, why] : [1, 0, undefined])
+  }
+})
+
+test('does not count chats that cannot be encoded, or whose client left', async () => {
+  for (const error of [invalidField('n', 'One.'), new UpstreamError('aborted', 'a')]) {
+    const { upstream, lines } = monitored(() => Promise.reject(error))
+    for (let times = 0; times < 6; times += 1) {
+      await expect(upstream.chat(chat)).rejects.toBe(error)
+    }
+    expect(upstream.health).toMatchObject({ state: 'closed', answers: 0, failures: 0 })
+    expect([upstream.isAvailable, lines]).toEqual([true, []])
+  }
 })

@@ -1,18 +1,30 @@
+import { ApiError } from '../../kernel/errors.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Json } from '../../kernel/schema.ts'
 import { type Clock, isWithin, minute, second } from '../../kernel/time.ts'
+import type { Api } from '../conversation/chat-request.ts'
 import {
   type ConnectRequest,
   type DownloadRequest,
   type PollRequest,
+  type SentChat,
   type Upstream,
   type UpstreamCall,
+  type UpstreamChat,
   UpstreamError,
   type UpstreamSocket,
 } from './upstream.ts'
 
 /** The status of a successful handshake. */
 const switchingProtocols = 101
+const statusOf = ({ status }: { readonly status?: number | undefined }): number =>
+  status ?? switchingProtocols
+
+function statusOfChat(sent: SentChat): number {
+  if ('rejected' in sent) return sent.rejected.status
+  return 'response' in sent ? sent.response.status : 200
+}
+
 /** Statuses for an operator's key that is invalid or out of credit. */
 const keyStatuses = [401, 402, 403]
 
@@ -33,7 +45,7 @@ export interface UpstreamHealth {
 export class MonitoredUpstream implements Upstream {
   readonly name: string
   readonly kind: string
-  readonly nativeApi: string
+  readonly apis: readonly Api[]
   private readonly breaker: CircuitBreaker
   private readonly counts: Omit<UpstreamHealth, 'name' | 'kind' | 'state'> = {
     answers: 0,
@@ -49,7 +61,7 @@ export class MonitoredUpstream implements Upstream {
   ) {
     this.name = upstream.name
     this.kind = upstream.kind
-    this.nativeApi = upstream.nativeApi ?? upstream.kind
+    this.apis = upstream.apis
     this.breaker = new CircuitBreaker(clock)
   }
 
@@ -63,7 +75,11 @@ export class MonitoredUpstream implements Upstream {
   }
 
   send(call: UpstreamCall): Promise<Response> {
-    return this.monitor(() => this.upstream.send(call))
+    return this.monitor(() => this.upstream.send(call), statusOf)
+  }
+
+  chat(call: UpstreamChat): Promise<SentChat> {
+    return this.monitor(() => this.upstream.chat(call), statusOfChat)
   }
 
   ignoredFields(request: Pick<UpstreamCall, 'path' | 'body'>): string[] {
@@ -73,14 +89,14 @@ export class MonitoredUpstream implements Upstream {
   async poll(request: PollRequest): Promise<Response> {
     const poll = this.upstream.poll?.bind(this.upstream)
     if (!poll) throw new UpstreamError('refused', this.name)
-    return this.monitor(() => poll(request))
+    return this.monitor(() => poll(request), statusOf)
   }
 
   /** Opens a realtime session, or returns the response of a refused handshake. */
   connect(request: ConnectRequest): Promise<UpstreamSocket | Response> {
     const connect = this.upstream.connect?.bind(this.upstream)
     if (!connect) throw new UpstreamError('refused', this.name)
-    return this.monitor(() => connect(request))
+    return this.monitor(() => connect(request), statusOf)
   }
 
   /** Downloads a result. The health does not count it: many upstreams store results elsewhere. */
@@ -89,16 +105,19 @@ export class MonitoredUpstream implements Upstream {
     return this.upstream.download(request)
   }
 
-  private async monitor<Result extends { readonly status?: number | undefined }>(
+  private async monitor<Result>(
     send: () => Promise<Result>,
+    statusIn: (result: Result) => number,
   ): Promise<Result> {
     if (!this.breaker.tryAcquire()) throw new UpstreamError('refused', this.name)
     try {
       const response = await send()
-      this.recordStatus(response.status ?? switchingProtocols)
+      this.recordStatus(statusIn(response))
       return response
     } catch (error) {
-      if (!(error instanceof UpstreamError)) this.failed('unknown', { error: String(error) })
+      // A request that its codec cannot encode was not sent.
+      if (error instanceof ApiError) this.breaker.released()
+      else if (!(error instanceof UpstreamError)) this.failed('unknown', { error: String(error) })
       else if (error.kind === 'aborted') this.breaker.released()
       else this.failed(error.kind, { error: error.kind })
       throw error

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { fakeText, fakeUsage, scripts } from '../../testing/fakes/chat-scripts.ts'
 import { mediaScripts } from '../../testing/fakes/media-scripts.ts'
 import { startFakeUpstream } from '../../testing/fakes/upstream.ts'
+import { decodeChat } from '../openai-chat/decode.ts'
 import { createOpenAiAdapter } from './openai-compatible.ts'
 import { UpstreamError } from './upstream.ts'
 
@@ -11,12 +12,31 @@ const fake = startFakeUpstream()
 afterAll(() => fake.close())
 const adapter = createOpenAiAdapter({ name: 'fake', baseUrl: fake.baseUrl, apiKey: key })
 
-const ask = (model: string, body: Record<string, unknown> = {}, signal?: AbortSignal) =>
-  adapter.send({
-    path: '/chat/completions',
+/** Sends the chat of a client of OpenAI's API. Returns the response, also of a rejection. */
+async function ask(model: string, body: Record<string, unknown> = {}, signal?: AbortSignal) {
+  const sent = { model: 'maker/alias', messages: [{ role: 'user', content: 'Hi' }], ...body }
+  const { request, isStream } = decodeChat(sent, {})
+  const received = await adapter.chat({
     model: `fake/${model}`,
-    body: { model: 'maker/alias', messages: [{ role: 'user', content: 'Hi' }], ...body },
+    request,
+    isStream,
+    outputMax: 1_000,
+    stopsItself: true,
     signal: signal ?? AbortSignal.timeout(5_000),
+  })
+  if ('response' in received) return received.response
+  if (!('rejected' in received)) throw new Error('not over HTTP')
+  const { status, text, headers } = received.rejected
+  return new Response(text, { status, headers })
+}
+
+/** Sends a request that is no chat. */
+const embed = (model: string) =>
+  adapter.send({
+    path: '/embeddings',
+    model: `fake/${model}`,
+    body: { input: 'Hi' },
+    signal: AbortSignal.timeout(5_000),
   })
 
 const errorKindOf = (model: string, stream = false, signal?: AbortSignal) =>
@@ -107,25 +127,30 @@ test('does not follow redirects', async () => {
 
 test('keeps status and body of an error without the key', async () => {
   for (const status of [400, 401, 402, 403, 404, 422, 429, 500, 503]) {
-    const response = await ask(String(status))
-    expect(response.status).toBe(status)
-    expect(await response.text()).not.toContain(key)
+    for (const response of [await ask(String(status)), await embed(String(status))]) {
+      expect(response.status).toBe(status)
+      expect(await response.text()).not.toContain(key)
+    }
   }
-  expect(await (await ask('401')).text()).toContain('Incorrect API key provided: [key].')
+  for (const response of [await ask('401'), await embed('401')]) {
+    expect(await response.text()).toContain('Incorrect API key provided: [key].')
+  }
 })
 
 test('reads only the start of an error body', async () => {
   const body = 'x'.repeat(200_000)
   const head = `HTTP/1.1 400 No\r\ncontent-length: ${body.length}\r\n\r\n`
   fake.script('fake/long', [{ send: head }, { send: body }, { do: 'end' }])
-  expect(await (await ask('long')).text()).toHaveLength(65_536)
+  for (const response of [await ask('long'), await embed('long')]) {
+    expect(await response.text()).toHaveLength(65_536)
+  }
 })
 
 test('reports a status outside HTTP as an upstream failure', async () => {
   for (const status of ['600', '000']) {
     const head = `HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`
     fake.script(`fake/${status}`, [{ send: head }, { do: 'end' }])
-    expect((await ask(status)).status).toBe(599)
+    expect([(await ask(status)).status, (await embed(status)).status]).toEqual([599, 599])
   }
 })
 

@@ -1,32 +1,31 @@
 import { classifyNetworkError, readStart } from '../../kernel/fetch-json.ts'
 import { type Json, recordOf } from '../../kernel/schema.ts'
 import { second } from '../../kernel/time.ts'
+import type { UpstreamCodec } from '../conversation/codec.ts'
+import { type ChatDialect, createChatCodec } from '../openai-chat/encode.ts'
+import { familyOf } from '../openai-chat/families.ts'
+import { responsesCodec } from '../responses/encode.ts'
+import { asRejection } from './codec-chat.ts'
 import { download, HttpClient } from './http-client.ts'
-import { mayBeNonStreaming, toEventStream } from './non-streaming.ts'
-import {
-  buildRequestBody,
-  type Dialect,
-  ignoredFields,
-  outputTokenLimit,
-  requestFieldsOf,
-} from './request-body.ts'
-import { asString, errorResponse, parseRecord, recordsIn } from './response.ts'
+import { buildRequestBody, ignoredFields, requestFieldsOf } from './request-body.ts'
+import { asString, parseRecord, recordsIn } from './response.ts'
 import {
   type ConnectRequest,
-  type NativeRequest,
   receiveResponse,
+  type SentChat,
   type SocketListener,
   throwUpstreamError,
   type Upstream,
   type UpstreamAddress,
   type UpstreamCall,
+  type UpstreamChat,
   UpstreamError,
   type UpstreamSocket,
 } from './upstream.ts'
 
 /** An upstream with OpenAI's HTTP API. */
 type OpenAiUpstream = UpstreamAddress &
-  Dialect & {
+  ChatDialect & {
     /** Further request fields that cost nothing at this upstream. */
     freeFields?: string[]
     /** It has the Responses API. Default: only OpenAI. */
@@ -39,30 +38,46 @@ type Target = Pick<UpstreamCall, 'signal'> & { path: string }
 const errorBytesMax = 65_536
 
 /**
- * Creates the adapter for OpenAI-compatible upstreams. It passes the fields of request-body.ts
- * and responses unchanged, except for a non-streaming response to a streaming request. It does not
- * follow redirects, which would leak the key, and removes the key from error bodies.
+ * Creates the adapter for OpenAI-compatible upstreams. It does not follow redirects, which would
+ * leak the key, and removes the key from error bodies.
  */
 export function createOpenAiAdapter(row: OpenAiUpstream): Upstream {
   const upstream = { ...row, client: new HttpClient() }
-  const dialect = { ...row, requestFields: requestFieldsOf(row.baseUrl, row.freeFields) }
-  const sendNative = createResponsesSender((target, body) => request(upstream, target, body))
+  const codec = createChatCodec({ ...row, family: familyOf(row.baseUrl, row.freeFields) })
   const hasResponses = row.responses ?? isOpenAi(row.baseUrl)
+  const send: Send = (path, signal, body) => request(upstream, { path, signal }, body)
+  const sendResponses = createResponsesSender(send)
   return {
     name: row.name,
     kind: 'openai',
-    ...(hasResponses && { nativeApi: 'responses' }),
-    async send(call) {
-      if (call.native) return sendNative(call, call.native)
-      const response = await request(upstream, call, buildRequestBody(call, dialect))
-      return mayBeNonStreaming(response, call) ? toEventStream(response) : response
+    apis: hasResponses ? ['chat', 'responses'] : ['chat'],
+    send: (call) => request(upstream, call, buildRequestBody(call, row.freeFields)),
+    async chat(call) {
+      const isResponses = hasResponses && call.request.raw?.api === 'responses'
+      return (isResponses && (await sendResponses(call))) || sendAs(codec, call, send)
     },
-    ignoredFields: ({ path, body }) =>
-      ignoredFields(body, (name) => dialect.requestFields[path].has(name)),
+    ignoredFields: ({ path, body }) => {
+      const known = requestFieldsOf(path, row.freeFields ?? [])
+      return ignoredFields(body, (name) => known.has(name))
+    },
     poll: (target) => request(upstream, target),
     connect: (target) => connectRealtime(upstream, target),
     download: (target) => download(upstream, target),
   }
+}
+
+type Send = (path: string, signal: AbortSignal, body: string) => Promise<Response>
+
+/** Sends a chat in the API of a codec. */
+async function sendAs(
+  codec: UpstreamCodec,
+  { request, signal, ...target }: UpstreamChat,
+  send: Send,
+): Promise<SentChat> {
+  const { path, body } = codec.encode(request, target)
+  const response = await send(path, signal, JSON.stringify(body))
+  if (!response.ok) return { rejected: await asRejection(response) }
+  return { response, codec, ignored: codec.ignoredFields(request) }
 }
 
 const isOpenAi = (baseUrl: string): boolean =>
@@ -100,31 +115,24 @@ async function withoutKey(
   return new Response(body, { status: isValid ? response.status : 599, headers })
 }
 
-type Send = (target: { path: string; signal: AbortSignal }, body: string) => Promise<Response>
-
 /**
- * Returns a function that sends requests of the Responses API unchanged. It returns 404 for a
- * request that the upstream takes only as a chat. It asks only once for a model that the upstream
- * does not have there.
+ * Returns a function that sends requests of the Responses API. It returns undefined for a request
+ * that the upstream takes only as a chat. It asks only once for a model that the upstream does not
+ * have there.
  */
-function createResponsesSender(
-  send: Send,
-): (call: UpstreamCall, native: NativeRequest) => Promise<Response> {
+function createResponsesSender(send: Send): (call: UpstreamChat) => Promise<SentChat | undefined> {
   const missing = new Set<string>()
-  return async (call, native) => {
-    const { model, signal } = call
-    if (missing.has(model)) return onlyAsChat()
-    const { path, body } = native.build(model, outputTokenLimit(call))
-    const response = await send({ path, signal }, JSON.stringify(body))
-    if (response.ok) return response
-    const text = await response.text()
-    const rejected = parseRejection(response.status, text, body)
+  return async (call) => {
+    const { model, request } = call
+    if (missing.has(model)) return undefined
+    const sent = await sendAs(responsesCodec, call, send)
+    if (!('rejected' in sent)) return sent
+    const { status, text } = sent.rejected
+    const rejected = parseRejection(status, text, request.raw?.body ?? {})
     if (rejected === 'model') missing.add(model)
-    return rejected ? onlyAsChat() : new Response(text, response)
+    return rejected ? undefined : sent
   }
 }
-
-const onlyAsChat = (): Response => errorResponse(404, 'The upstream takes this only as a chat.')
 
 /** Statuses of a server without the Responses API, or without the model in it. */
 const missingStatuses = [404, 405, 501]

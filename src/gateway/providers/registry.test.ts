@@ -23,9 +23,11 @@ const open = (environment: Record<string, string>) =>
   openUpstreams(loadConfig({}, { ...quiet, ...environment }), housed().ctx)
 
 const call = (model: string) => ({
-  path: '/chat/completions' as const,
   model,
-  body: { messages: [] },
+  request: { messages: [], tools: [], choices: 1, sampling: {}, stop: [], extra: {} },
+  isStream: false,
+  outputMax: 100,
+  stopsItself: true,
   signal: AbortSignal.timeout(5_000),
 })
 
@@ -78,11 +80,11 @@ test('opens the breaker of one upstream after failures and logs it', async () =>
   const [a, b] = [registry.find('a'), registry.find('b')]
   for (const model of ['fake/500', 'fake/reset-first', 'fake/503', 'fake/401', 'fake/403']) {
     expect(a?.isAvailable).toBe(true)
-    await a?.send(call(model)).catch(() => {})
+    await a?.chat(call(model)).catch(() => {})
   }
   expect([a?.isAvailable, b?.isAvailable]).toEqual([false, true])
   const before = fake.received.length
-  await expect(a?.send(call('fake/ok'))).rejects.toMatchObject({ kind: 'refused' })
+  await expect(a?.chat(call('fake/ok'))).rejects.toMatchObject({ kind: 'refused' })
   expect(fake.received.length).toBe(before)
   const events = lines.map((line): unknown => JSON.parse(line).event)
   expect(events).toEqual([
@@ -92,7 +94,7 @@ test('opens the breaker of one upstream after failures and logs it', async () =>
     'upstream.open',
   ])
   expect(lines.join('')).not.toContain('sk-hush')
-  await b?.send(call('fake/ok'))
+  await b?.chat(call('fake/ok'))
   const reported = { kind: 'openai', answeredAt: expect.any(Number), lastFailure: undefined }
   const at = expect.any(Number)
   expect(registry.health()).toEqual([
@@ -118,10 +120,10 @@ test('does not count client errors and disconnects as failures', async () => {
   const [a, demo] = [registry.find('a'), registry.find('demo')]
   const left = { ...call('fake/ok'), signal: AbortSignal.abort() }
   for (let times = 0; times < 6; times += 1) {
-    await a?.send(call('fake/400'))
-    await a?.send(call('fake/429'))
+    expect(await a?.chat(call('fake/400'))).toMatchObject({ rejected: { status: 400 } })
+    expect(await a?.chat(call('fake/429'))).toMatchObject({ rejected: { status: 429 } })
     for (const one of [a, demo]) {
-      await expect(one?.send(left)).rejects.toMatchObject({ kind: 'aborted' })
+      await expect(one?.chat(left)).rejects.toMatchObject({ kind: 'aborted' })
     }
   }
   expect([a?.isAvailable, demo?.isAvailable]).toEqual([true, true])
@@ -152,7 +154,9 @@ test('Azure needs its endpoint, Bedrock its region, and Vertex only a key', asyn
     GOOGLE_VERTEX_API_KEY: 'k',
   })
   expect(published.toSorted()).toEqual(['azure', 'bedrock', 'vertex'])
-  expect((await registry.find('azure')?.send(call('fake/ok')))?.status).toBe(200)
+  expect(await registry.find('azure')?.chat(call('fake/ok'))).toMatchObject({
+    response: { status: 200 },
+  })
   expect(fake.received.at(-1)).toMatchObject({
     path: '/openai/v1/chat/completions',
     headers: { authorization: 'Bearer k' },

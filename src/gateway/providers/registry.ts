@@ -2,6 +2,7 @@ import { providers } from '../../kernel/config/providers.ts'
 import type { Config } from '../../kernel/config/settings.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Clock } from '../../kernel/time.ts'
+import type { Api } from '../conversation/chat-request.ts'
 import { Balancer } from './balancer.ts'
 import { createDemoUpstream } from './demo/demo.ts'
 import { Measurements } from './measurements.ts'
@@ -39,9 +40,9 @@ export class Registry {
     return this.byName.get(name)
   }
 
-  /** Returns whether an upstream takes native requests of an API. */
-  hasNative(api: string): boolean {
-    return this.byName.values().some(({ nativeApi }) => nativeApi === api)
+  /** Returns whether an upstream speaks an API of chats. */
+  speaks(api: Api): boolean {
+    return this.byName.values().some(({ apis }) => apis.includes(api))
   }
 
   health(): UpstreamHealth[] {

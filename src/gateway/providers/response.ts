@@ -11,19 +11,6 @@ export const errorResponse = (
   return Response.json({ error }, { status, headers })
 }
 
-/** Returns an error for tools of OpenAI's type `custom`, for models that accept only functions. */
-export const rejectCustomTools = (tools: unknown): Response | undefined =>
-  recordsIn(tools).some(({ type }) => type === 'custom')
-    ? errorResponse(
-        400,
-        'This model accepts only tools of the type function, not of the type custom.',
-      )
-    : undefined
-
-/** Creates a response of server-sent events. */
-export const eventStreamResponse = (body: ReadableStream<Uint8Array>): Response =>
-  new Response(body, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
-
 /** Returns the objects in a JSON list; an empty list for any other value. */
 export const recordsIn = (value: unknown): Json[] => itemsOf(value).filter(isRecord)
 

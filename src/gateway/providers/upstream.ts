@@ -1,9 +1,37 @@
 import { classifyNetworkError, type NetworkProblem } from '../../kernel/fetch-json.ts'
 import type { Json } from '../../kernel/schema.ts'
+import type { ChatEvent } from '../conversation/chat-event.ts'
+import type { Api, ChatRequest } from '../conversation/chat-request.ts'
+import type { Target, UpstreamCodec } from '../conversation/codec.ts'
 
-/** The operations of upstreams, as paths below the base URL. */
+/** A chat for an upstream. */
+export interface UpstreamChat extends Target {
+  request: ChatRequest
+  signal: AbortSignal
+}
+
+/** An error response of an upstream. Its text has OpenAI's format and never the upstream's key. */
+export interface UpstreamRejection {
+  status: number
+  text: string
+  headers: Headers
+}
+
+/** The response of an upstream to a chat. */
+export type SentChat =
+  | { rejected: UpstreamRejection }
+  | {
+      /** Read by the codec, whole or as a stream. */
+      response: Response
+      codec: UpstreamCodec
+      /** The fields of the request that the upstream did not get. */
+      ignored: string[]
+    }
+  /** The steps of an upstream in this process. Throws UpstreamError where it breaks off. */
+  | { steps: AsyncIterable<ChatEvent[]>; ignored: string[] }
+
+/** The operations of upstreams beside chats, as paths below the base URL. */
 export type UpstreamPath =
-  | '/chat/completions'
   | '/embeddings'
   | '/moderations'
   | '/rerank'
@@ -19,20 +47,9 @@ export interface UpstreamCall {
   path: UpstreamPath
   /** The model's name at this upstream. */
   model: string
-  /** The client's request; adapters replace `model` and, for streams, `stream_options`. */
+  /** The client's request; adapters replace `model`. */
   body: Json | FormData
-  /** The same request in the provider's own format, for adapters of that kind. */
-  native?: NativeRequest
-  /** Output tokens per choice at most. Adapters send it under the upstream's name. */
-  outputTokensMax?: number
   signal: AbortSignal
-}
-
-/** A request in a provider's own format. Its response has that format, its errors OpenAI's. */
-export interface NativeRequest {
-  /** Returns its path below the base URL and its body, for a model and its output limit. */
-  build(model: string, outputTokensMax: number | undefined): { path: string; body: Json }
-  headers?: Record<string, string>
 }
 
 /** A poll of running work. */
@@ -94,10 +111,12 @@ export interface UpstreamAddress {
 export interface Upstream {
   readonly name: string
   readonly kind: string
-  /** The API of the native requests that it takes. Default: its kind. */
-  readonly nativeApi?: string
+  /** The APIs of chats that it speaks: it gets the requests of their clients as they are. */
+  readonly apis: readonly Api[]
   /** Throws UpstreamError when there is no response. */
   send(call: UpstreamCall): Promise<Response>
+  /** Throws UpstreamError when there is no response. */
+  chat(call: UpstreamChat): Promise<SentChat>
   /** Returns the fields of a request that it does not send. Undefined where all have an effect. */
   ignoredFields?(request: Pick<UpstreamCall, 'path' | 'body'>): string[]
   /**

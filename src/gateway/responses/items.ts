@@ -1,6 +1,5 @@
-import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
-import { countOf, textOf } from '../chat/completion.ts'
-import { parseRecord, recordsIn } from '../providers/response.ts'
+import type { Json } from '../../kernel/schema.ts'
+import { parseRecord } from '../providers/response.ts'
 import { type ClientTool, customInput } from './tools.ts'
 
 /** The kinds of output parts, with OpenAI's names of their fields and events. */
@@ -123,47 +122,4 @@ export function lastCallEvents({ id, at, tool, args }: CallItem): [name: string,
     ['response.custom_tool_call_input.delta', { ...location, delta: input }],
     ['response.custom_tool_call_input.done', { ...location, input }],
   ]
-}
-
-/** Yields the texts of a chat message or delta, in the order of their events. */
-export function* readTexts(message: Json): Generator<[PartKind, string]> {
-  yield ['reasoning', textOf(message.reasoning_content ?? message.reasoning)]
-  yield ['text', textOf(message.content)]
-  yield ['refusal', textOf(message.refusal)]
-}
-
-export const annotationsOf = ({ annotations }: Json): Json[] =>
-  recordsIn(annotations).flatMap((one) =>
-    isRecord(one.url_citation) ? [{ type: 'url_citation', ...one.url_citation }] : [],
-  )
-
-export const logprobsOf = ({ logprobs }: Json): Json[] =>
-  recordsIn(recordOf(logprobs).content).map(({ top_logprobs, ...token }) => ({
-    ...logprobOf(token),
-    top_logprobs: recordsIn(top_logprobs).map(logprobOf),
-  }))
-
-const logprobOf = ({ token, bytes, logprob }: Json): Json => ({
-  token,
-  bytes: bytes ?? [],
-  logprob,
-})
-
-/** Returns a chat's usage in the fields of Responses, with its cost if known. */
-export function presentUsage(usage: Json): Json {
-  const { prompt_tokens_details: prompt, completion_tokens_details: completion } = usage
-  const [input, output] = [countOf(usage.prompt_tokens), countOf(usage.completion_tokens)]
-  const { cached_tokens, cache_write_tokens } = recordOf(prompt)
-  const { reasoning_tokens } = recordOf(completion)
-  return {
-    input_tokens: input,
-    input_tokens_details: {
-      cached_tokens: countOf(cached_tokens),
-      cache_write_tokens: countOf(cache_write_tokens),
-    },
-    output_tokens: output,
-    output_tokens_details: { reasoning_tokens: countOf(reasoning_tokens) },
-    total_tokens: input + output,
-    ...(typeof usage.cost === 'number' && { cost: usage.cost }),
-  }
 }

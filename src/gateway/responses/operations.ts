@@ -3,8 +3,8 @@ import { Type } from '@sinclair/typebox'
 import type { Json } from '../../kernel/schema.ts'
 import { key } from '../authentication.ts'
 import { callOf } from '../call.ts'
-import { chatErrors } from '../chat/schemas.ts'
 import { invalidField } from '../fields.ts'
+import { chatErrors } from '../openai-chat/schemas.ts'
 import { operation } from '../operation.ts'
 import * as responses from './responses.ts'
 import * as schemas from './schemas.ts'
@@ -29,6 +29,20 @@ const createResponse = operation({
   errors: chatErrors,
   run: (ctx, { caller: spender, body, ...call }) =>
     responses.createResponse(ctx, spender, body, callOf(call)),
+})
+
+const countInputTokens = operation({
+  id: 'count_input_tokens',
+  route: 'POST /responses/input_tokens',
+  tag: 'Chat',
+  summary: 'Estimate the input tokens of a response.',
+  description: 'Calls no model and costs nothing.',
+  onFullDisk: 'allow',
+  access: key,
+  input: { bodies: { 'application/json': { schema: schemas.responsesRequestSchema } } },
+  output: { 200: schemas.InputTokensSchema },
+  errors: ['no_model', 'no_usable_messages', 'bad_request', 'too_large'],
+  run: (ctx, { caller: spender, body }) => responses.countInputTokens(ctx, spender, body),
 })
 
 const getResponse = operation({
@@ -76,4 +90,10 @@ const deleteResponse = operation({
 })
 
 /** Routes of the Responses API (docs/spec/gateway-decisions.md, "Responses"). */
-export const responseOperations = [createResponse, getResponse, listInputItems, deleteResponse]
+export const responseOperations = [
+  createResponse,
+  countInputTokens,
+  getResponse,
+  listInputItems,
+  deleteResponse,
+]

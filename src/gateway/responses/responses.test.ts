@@ -30,7 +30,7 @@ describe('a completion', () => {
       status: 'completed',
       error: null,
       incomplete_details: null,
-      model: 'fake',
+      model: 'fake/ok',
       completed_at: 1,
       frequency_penalty: null,
       presence_penalty: null,
@@ -165,11 +165,10 @@ describe('a stream', () => {
       })
       const { use } = await faked.lastUse(ann)
       const messages = [{ role: 'user', content: 'Say hello.' }]
-      const stream_options = { include_usage: true }
-      const chat = { model: `fake/${script}`, messages, stream: true, stream_options }
+      const chat = { model: `fake/${script}`, messages, stream: true }
       await ann.call('POST', '/v1/chat/completions', chat)
       const after = await faked.lastUse(ann)
-      expect([after.use?.charged, after.use?.held]).toEqual([use?.charged, use?.held])
+      expect(after.use?.charged).toBe(use?.charged)
       expect(use?.charged).toBeGreaterThan(0n)
       expect(await faked.findProblems(ann)).toEqual([])
     }

@@ -4,21 +4,20 @@ import { type Json, recordOf } from '../../kernel/schema.ts'
 import { unixSeconds } from '../../kernel/time.ts'
 import type { AccountId, Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { createTranslatedChat } from '../chat/translated-chat.ts'
+import { createChat } from '../chat/chat.ts'
+import { countPromptTokens } from '../chat/max-cost.ts'
 import { invalidField } from '../fields.ts'
+import { decodeResponses, fieldNames } from './decode.ts'
+import type { ResponseOptions } from './events.ts'
 import { storedResponseBytesMax } from './limits.ts'
-import { toNativeChat } from './native.ts'
-import { type NativeReader, readNative, RelayedEvents } from './relay.ts'
-import { fieldNames, parseResponsesRequest } from './request.ts'
-import { ResponseWriter } from './response-writer.ts'
 import { loadSharedItems, shareItems } from './shared-items.ts'
 import * as stored from './stored-responses.ts'
-import { responseConverter } from './stream.ts'
+import { createResponsesCodec } from './write.ts'
 
 /**
- * Creates a response from a chat completion, which is held, served and charged as such. Upstreams
- * with the Responses API receive the request itself, and their response is relayed. Throws
- * `bad_request` and the errors of a chat completion.
+ * Creates a response of OpenAI's Responses API, which is held, served and charged as a chat.
+ * Upstreams with that API get the request itself, and their response is passed on. Throws
+ * `bad_request` and the errors of a chat.
  */
 export async function createResponse(
   ctx: AppContext,
@@ -27,47 +26,71 @@ export async function createResponse(
   call: Call,
 ): Promise<Response> {
   const { account } = spender
-  const references = ctx.state.responseItems
   await loadSharedItems(ctx, account, recordOf(raw).input)
   const conversation = await findConversation(ctx, account, recordOf(raw).previous_response_id)
-  const parsed = parseResponsesRequest(raw, {
-    findItem: references.finder(account),
-    canSearch: ctx.searcher !== undefined,
-    canStore: stored.keepsResponses(ctx),
-    conversation,
-  })
-  const { chat, isStream, echo, tools, isReferable, isStored, input, ignored } = parsed
   // A replay under the same Idempotency-Key has the same ids.
   const name = sha256(`${account} ${call.idempotencyKey ?? call.requestId}`).slice(0, 32)
-  const items = input.map((item, at) => ({ id: `in_${name}${at}`, ...item }))
-  const canStore = isStored && isStorable(items, recordOf(raw).store === true)
-  const native = ctx.upstreams.hasNative('responses') ? toNativeChat(raw, parsed) : undefined
-  const reader = keepItems(ctx, account, isReferable)
-  const store = (response: Json): Promise<boolean> =>
-    storeResponse(ctx, account, { input: items, response, before: conversation?.ids ?? [] })
-  const createWriter = () =>
-    new ResponseWriter({
-      echo,
-      tools,
-      name,
-      created: unixSeconds(ctx.clock.now()),
-      ...reader,
-      store: canStore ? store : undefined,
-    })
-  return createTranslatedChat(ctx, spender, call, {
-    chat,
-    isStream,
-    native,
+  return createChat(ctx, spender, call, {
+    api: 'responses',
+    raw,
     names: fieldNames(raw),
-    ignored: { chat: ignored, native: native?.ignored ?? [] },
-    createConverter: () => responseConverter(createWriter(), new RelayedEvents(reader)),
-    convert: (completion) => createWriter().convert(completion),
-    readNative: (response) => readNative(response, reader),
+    open() {
+      const decoded = decode(ctx, account, raw, conversation?.items ?? [])
+      const { echo, tools, input, isStored, isReferable } = decoded
+      const items = input.map((item, at) => ({ id: `in_${name}${at}`, ...item }))
+      const canStore = isStored && isStorable(items, recordOf(raw).store === true)
+      const store = (response: Json): Promise<boolean> =>
+        storeResponse(ctx, account, { input: items, response, before: conversation?.ids ?? [] })
+      const created = unixSeconds(ctx.clock.now())
+      return {
+        ...decoded,
+        codec: (model) =>
+          createResponsesCodec({
+            echo,
+            tools,
+            name,
+            model,
+            created,
+            ...keepItems(ctx, account, isReferable),
+            store: canStore ? store : undefined,
+          }),
+      }
+    },
   })
 }
 
+const decode = (ctx: AppContext, account: AccountId, raw: unknown, before: Json[]) =>
+  decodeResponses(raw, {
+    findItem: ctx.state.responseItems.finder(account),
+    canSearch: ctx.searcher !== undefined,
+    canStore: stored.keepsResponses(ctx),
+    before,
+  })
+
+/**
+ * Estimates the input tokens of a request. It calls no model and costs nothing. Throws `no_model`,
+ * `bad_request`.
+ */
+export async function countInputTokens(
+  ctx: AppContext,
+  { account }: Spender,
+  raw: unknown,
+): Promise<{ object: 'response.input_tokens'; input_tokens: number }> {
+  await loadSharedItems(ctx, account, recordOf(raw).input)
+  const conversation = await findConversation(ctx, account, recordOf(raw).previous_response_id)
+  const { model, models, request } = decode(ctx, account, raw, conversation?.items ?? [])
+  return {
+    object: 'response.input_tokens',
+    input_tokens: countPromptTokens(ctx, { model, models, request }),
+  }
+}
+
 /** Returns what keeps the items of a response, which the client may then send back by id. */
-function keepItems(ctx: AppContext, account: AccountId, isReferable: boolean): NativeReader {
+function keepItems(
+  ctx: AppContext,
+  account: AccountId,
+  isReferable: boolean,
+): Required<Pick<ResponseOptions, 'onItem' | 'onFinish'>> {
   const made: Json[] = []
   return {
     onItem(item) {

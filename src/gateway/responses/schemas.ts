@@ -186,3 +186,12 @@ export const GetResponseQuerySchema = lenientObject({ stream: Type.Optional(Type
 export const EventsSchema = mediaSchema('text/event-stream', {
   description: 'With `stream`: events, the last of which is response.completed.',
 })
+
+/** The estimate of a request's input tokens. */
+export const InputTokensSchema = Type.Object(
+  {
+    object: Type.Literal('response.input_tokens'),
+    input_tokens: Type.Integer(),
+  },
+  { title: 'InputTokens' },
+)

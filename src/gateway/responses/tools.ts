@@ -115,18 +115,5 @@ function grammarOf(format: unknown): string | undefined {
   return `The input must follow this grammar (${toText(syntax)}):\n${definition}`
 }
 
-/** Parses the choice of a tool into that of the chat. Throws `bad_request`. */
-export function readToolChoice(choice: unknown): unknown {
-  // The model decides whether to search.
-  if (choice === undefined || choice === null || isSearch(choice)) return undefined
-  if (choice === 'auto' || choice === 'none' || choice === 'required') return choice
-  const { type, name } = recordOf(choice)
-  if ((type === 'function' || type === 'custom') && typeof name === 'string') {
-    return { type: 'function', function: { name } }
-  }
-  const problem = 'tool_choice must be auto, none, required, a function or a custom tool.'
-  throw invalidField('tool_choice', problem)
-}
-
 export const withoutNull = (fields: Json): Json =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))

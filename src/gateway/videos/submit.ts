@@ -14,7 +14,7 @@ import type { Call } from '../call.ts'
 import { invalidField } from '../fields.ts'
 import type { Model } from '../models/catalog.ts'
 import { hasRate, presentPrice, storedPrice } from '../models/price.ts'
-import { callUpstream } from '../paid/call-upstream.ts'
+import { callUpstream, sending } from '../paid/call-upstream.ts'
 import { type Candidates, maxCostOf } from '../paid/candidates.ts'
 import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
 import { checkInput } from '../paid/guardrail.ts'
@@ -143,12 +143,13 @@ async function submitToUpstream(
   { video, candidates, call }: Submission,
 ): Promise<VideoJobData> {
   const deadlines = new CallDeadlines(call.signal, deadlineSettingsOf(ctx))
+  const submit = sending({ path: '/videos', bodyFor: () => video.body }, (response) =>
+    readSubmission(response, deadlines),
+  )
   try {
     const { candidate, opened, failure, attempt } = await callUpstream(ctx.upstreams, candidates, {
-      path: '/videos',
-      body: video.body,
       deadlines,
-      open: (response) => readSubmission(response, deadlines),
+      attempt: (upstream, candidate) => submit(upstream, candidate, deadlines),
     })
     if (failure) throw uncharged(failure)
     attempt?.end('completed')

@@ -1,3 +1,4 @@
+/** One file, because every operation that can lack credits is paid in the same ways. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 
 import type { SocketHandler } from '../../kernel/http/web-socket.ts'
@@ -230,6 +231,7 @@ const gatewayCalls: Record<string, [model: string, body: object]> = {
   '/v2/chat': ['chat', chat],
   '/v1/responses': ['chat', { input: 'Hello' }],
   '/v1/completions': ['chat', prompt],
+  '/v1/fim/completions': ['chat', prompt],
   '/v1/embeddings': ['embedding', { input: 'Hello' }],
   '/v1/moderations': ['moderation', { input: 'Hello' }],
   '/v1/rerank': ['rerank', { query: 'boat', documents: ['A boat', 'A car'] }],

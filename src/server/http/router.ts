@@ -60,6 +60,7 @@ export const partsBySegment: Record<string, TrafficPart | 'health'> = {
   credits: 'gateway',
   embeddings: 'gateway',
   files: 'gateway',
+  fim: 'gateway',
   images: 'gateway',
   messages: 'gateway',
   realtime: 'gateway',

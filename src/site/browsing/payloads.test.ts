@@ -111,7 +111,7 @@ const fields = {
 
 /** Operations that give all their texts to a model. No page shows them. */
 const readByModels =
-  /^(create_(chat_completion|response|message|completion|embeddings|images|video|speech|transcription|translation|moderation)|count_message_tokens|(edit|vary)_images?|rerank)\./
+  /^(create_(chat_completion|response|message|completion|fim_completion|embeddings|images|video|speech|transcription|translation|moderation)|count_(message|input)_tokens|(edit|vary)_images?|rerank)\./
 
 test('covers every text field of both OpenAPI documents', async () => {
   const t = await startTestServer()

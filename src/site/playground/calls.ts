@@ -70,7 +70,7 @@ async function runPaid({ ctx, request, visitor }: UserRequest, work: Operation):
 export const runChat = (req: UserRequest, body: () => object): Promise<Response> =>
   runPaid(req, async ({ ctx, spender, call }) => {
     // Imported with the first request, to keep the start fast.
-    const { createChatCompletion } = await import('../../gateway/chat/chat.ts')
+    const { createChatCompletion } = await import('../../gateway/openai-chat/chat-completions.ts')
     return createChatCompletion(ctx, spender, body(), call)
   })
 
@@ -79,7 +79,7 @@ const readJson = ({ request }: PaidInput) => readJsonBody(request, { max: gatewa
 /** The operations of the gateway (document 2, section 4) by their paths below `/v1/`. */
 const operations: Record<string, Operation> = {
   async 'chat/completions'(input) {
-    const { createChatCompletion } = await import('../../gateway/chat/chat.ts')
+    const { createChatCompletion } = await import('../../gateway/openai-chat/chat-completions.ts')
     return createChatCompletion(input.ctx, input.spender, await readJson(input), input.call)
   },
   async 'images/generations'(input) {

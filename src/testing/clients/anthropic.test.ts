@@ -93,7 +93,7 @@ describe('@anthropic-ai/sdk', () => {
         ? await client().messages.stream(body).finalMessage()
         : await client().messages.create(body)
       expect(content).toMatchObject([
-        { type: 'thinking', thinking: expect.stringContaining('repeat'), signature: '' },
+        { type: 'thinking', thinking: expect.stringContaining('repeat'), signature: 'berth.chat.' },
         { type: 'text', text: 'think first' },
       ])
     })

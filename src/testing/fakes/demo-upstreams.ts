@@ -1,8 +1,8 @@
 import { type ChatCompletionRequest, LLMock } from '@copilotkit/aimock'
 
-import { completeChat } from '../../gateway/providers/demo/chat.ts'
-import { asString, recordsIn } from '../../gateway/providers/response.ts'
-import { itemsOf, recordOf } from '../../kernel/schema.ts'
+import { gather } from '../../gateway/conversation/chat-event.ts'
+import { decodeChat } from '../../gateway/openai-chat/decode.ts'
+import { demoChat } from '../../gateway/providers/demo/chat-events.ts'
 import type { ProviderModel } from '../fixtures/with-providers.ts'
 
 /** The form of a response: one object, or a stream of events. */
@@ -70,12 +70,12 @@ const formOfPath = ({ path }: { path: string }): Form =>
   path.endsWith('converse-stream') ? 'streamed' : 'plain'
 
 /** Answers as the demo model does: "call <tool> {...}" calls it, and a tool result is repeated. */
-async function playDemo({ model, messages, tools }: ChatCompletionRequest) {
-  const body = { messages, ...(tools && { tools }) }
-  const completion = recordOf(await completeChat({ model, body, created: 0 }).json())
-  const message = recordOf(recordOf(itemsOf(completion.choices)[0]).message)
-  const { prompt_tokens, completion_tokens } = recordOf(completion.usage)
-  const [prompt, output] = [Number(prompt_tokens), Number(completion_tokens)]
+function playDemo({ model, messages, tools }: ChatCompletionRequest) {
+  const { request } = decodeChat({ messages, ...(tools && { tools }) }, {})
+  const events = [...demoChat(model, request, false, 4_096, 0)]
+  const content = gather(events).choices[0]?.content ?? []
+  const reported = events.find((event) => event.type === 'usage')?.usage
+  const [prompt = 0, output = 0] = [reported?.prompt, reported?.completion]
   const usage = {
     prompt_tokens: prompt,
     completion_tokens: output,
@@ -84,13 +84,11 @@ async function playDemo({ model, messages, tools }: ChatCompletionRequest) {
     promptTokenCount: prompt,
     candidatesTokenCount: output,
   }
-  const toolCalls = recordsIn(message.tool_calls).map((call) => {
-    const { name, arguments: given } = recordOf(call.function)
-    return { id: asString(call.id), name: asString(name), arguments: asString(given) }
-  })
+  const toolCalls = content.flatMap((part) =>
+    part.type === 'call' ? [{ id: part.id, name: part.name, arguments: part.arguments }] : [],
+  )
   // Gemini has no reason of its own for calls.
   const finish = model === modelOfKind('google') ? { finishReason: 'stop' } : {}
-  return toolCalls.length > 0
-    ? { toolCalls, usage, ...finish }
-    : { content: asString(message.content), usage }
+  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  return toolCalls.length > 0 ? { toolCalls, usage, ...finish } : { content: text, usage }
 }

@@ -1,19 +1,12 @@
 import { searchesPerRequestMax } from '../../../kernel/limits.ts'
-import { itemsOf, type Json, recordOf } from '../../../kernel/schema.ts'
+import type { Citation } from '../../conversation/chat-event.ts'
+import type { CallPart, ChatRequest, Message } from '../../conversation/chat-request.ts'
 import { estimatePromptTokens } from '../../models/tokens.ts'
 import { createUsage, type Usage, type UsageLimits } from '../../models/usage.ts'
-import { recordsIn } from '../../providers/response.ts'
+import { chatBodyOf } from '../../openai-chat/chat-body.ts'
 import type { Searcher, SearchResult } from '../../providers/search.ts'
 import { ResponseMeter } from '../response-meter.ts'
-import { type Citation, findCitations, formatResults, parseQuery, tool, toolName } from './tool.ts'
-
-/** A complete tool call of a model. */
-export interface ToolCall {
-  id: string
-  name: string
-  arguments: string
-  raw: Json
-}
+import { findCitations, formatResults, parseQuery, tool, toolName } from './tool.ts'
 
 const idCharsMax = 100
 
@@ -29,13 +22,13 @@ export class SearchSession {
   /** Usage of the earlier rounds, and the longest prompt of them. */
   private earlier = createUsage({})
   private longestPrompt = 0
-  private messages: unknown[] = []
+  private messages: Message[] = []
   private pages: SearchResult[] = []
-  private meter: ResponseMeter
+  meter: ResponseMeter
 
   constructor(
     private readonly searcher: Searcher,
-    private readonly request: Json,
+    private readonly client: ChatRequest,
     private readonly limits: UsageLimits,
     private readonly imageTokens: number,
   ) {
@@ -43,18 +36,16 @@ export class SearchSession {
   }
 
   private createMeter(): ResponseMeter {
-    const countPrompt = () => estimatePromptTokens(this.body, this.imageTokens)
+    const countPrompt = () => estimatePromptTokens(chatBodyOf(this.request), this.imageTokens)
     return new ResponseMeter({ limits: this.limits, choices: 1, countPrompt })
   }
 
-  /** The body for the upstream in this round. The last round cannot search. */
-  get body(): Json {
-    const { messages, tools } = this.request
-    const clientTools = itemsOf(tools)
-    const all = Array.isArray(messages) ? [...messages, ...this.messages] : messages
-    const body = { ...this.request, messages: all }
-    if (!this.isLast) return { ...body, tools: [...clientTools, tool] }
-    return clientTools.length > 0 ? body : { ...body, tools: [tool], tool_choice: 'none' }
+  /** The request for the upstream in this round. The last round cannot search. */
+  get request(): ChatRequest {
+    const { client } = this
+    const request = { ...client, messages: [...client.messages, ...this.messages] }
+    if (!this.isLast) return { ...request, tools: [...client.tools, tool] }
+    return client.tools.length > 0 ? request : { ...request, tools: [tool], toolChoice: 'none' }
   }
 
   private get isLast(): boolean {
@@ -62,42 +53,38 @@ export class SearchSession {
   }
 
   /** Output tokens that remain for this round; at least one. */
-  get outputTokensLeft(): number {
+  get outputMax(): number {
     const all = this.limits.completion - searchesPerRequestMax
     return Math.max(1, all - this.earlier.completion)
   }
 
-  /** Reads a completion, or a chunk of a stream, of this round. */
-  read(response: Json): void {
-    this.meter.read(response)
-  }
-
   /** Returns the calls for the client to run; undefined when the round only searches. */
-  clientCallsOf(calls: ToolCall[]): ToolCall[] | undefined {
+  clientCallsOf(calls: CallPart[]): CallPart[] | undefined {
     const others = calls.filter(({ name }) => name !== toolName)
     return others.length > 0 || calls.length === 0 || this.isLast ? others : undefined
   }
 
   /** Makes the searches of a round, adds its messages, and starts the next round. */
-  async search(text: string, calls: ToolCall[], signal: AbortSignal): Promise<void> {
+  async search(text: string, calls: CallPart[], signal: AbortSignal): Promise<void> {
+    const last = this.meter.usage(true)
     this.earlier = this.usage(true)
-    this.longestPrompt = Math.max(this.longestPrompt, this.meter.usage(true).prompt)
+    this.longestPrompt = Math.max(this.longestPrompt, last.prompt)
     const accepted = calls.slice(0, searchesPerRequestMax - this.requested)
     this.requested += accepted.length
-    const tool_calls: Json[] = []
-    const results: Json[] = []
-    for (const { id: fullId, arguments: args } of accepted) {
-      const id = fullId.slice(0, idCharsMax)
-      const query = parseQuery(args) ?? ''
+    const made: CallPart[] = []
+    const results: Message[] = []
+    for (const call of accepted) {
+      const id = call.id.slice(0, idCharsMax)
+      const query = parseQuery(call.arguments) ?? ''
       const found = query === '' ? undefined : await this.searcher(query, signal)
       if (found) this.searches += 1
       const { content, pages } = formatResults(found)
       this.pages.push(...pages)
-      const call = { name: toolName, arguments: JSON.stringify({ query }) }
-      tool_calls.push({ id, type: 'function', function: call })
-      results.push({ role: 'tool', tool_call_id: id, content })
+      made.push({ ...call, id, name: toolName, arguments: JSON.stringify({ query }) })
+      results.push({ role: 'tool', callId: id, content: [{ type: 'text', text: content }] })
     }
-    this.messages.push({ role: 'assistant', content: text || null, tool_calls }, ...results)
+    const words = text ? [{ type: 'text' as const, text }] : []
+    this.messages.push({ role: 'assistant', content: [...words, ...made] }, ...results)
     this.meter = this.createMeter()
   }
 
@@ -125,11 +112,4 @@ export class SearchSession {
       searches,
     })
   }
-}
-
-export function parseToolCalls({ tool_calls }: Json): ToolCall[] {
-  return recordsIn(tool_calls).map((raw) => {
-    const { name, arguments: args } = recordOf(raw.function)
-    return { id: String(raw.id), name: String(name), arguments: String(args), raw }
-  })
 }

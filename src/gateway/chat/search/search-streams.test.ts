@@ -74,7 +74,7 @@ describe('a stream', () => {
     const { bytes } = await ask({ stream: true })
     const text = new TextDecoder().decode(bytes)
     expect(text).not.toContain('web_search')
-    expect(text).toContain(JSON.stringify({ tool_calls: [{ index: 0, ...call }] }))
+    expect(text).toContain(JSON.stringify({ tool_calls: [{ index: 0, ...call }] }).slice(1))
   })
 
   test('whose later round fails ends with an error', async () => {

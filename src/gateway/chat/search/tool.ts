@@ -9,28 +9,26 @@ import {
   searchResultTextBytesMax,
 } from '../../../kernel/limits.ts'
 import { isRecord } from '../../../kernel/schema.ts'
+import type { Citation } from '../../conversation/chat-event.ts'
+import type { ChatRequest, Tool } from '../../conversation/chat-request.ts'
 import { invalidField } from '../../fields.ts'
 import type { Model } from '../../models/catalog.ts'
 import type { SearchResult } from '../../providers/search.ts'
-import type { ChatRequest } from '../request.ts'
 
 export const toolName = 'web_search'
 const titleCharsMax = 200
 const urlCharsMax = 500
 
-export const tool = {
-  type: 'function',
-  function: {
-    name: toolName,
-    description:
-      `Search the web, at most ${searchesPerRequestMax} times. Returns pages with their title, ` +
-      'url and text. Name the pages you use in your answer, as [title](url).',
-    parameters: {
-      type: 'object',
-      properties: { query: { type: 'string', description: 'The search query.' } },
-      required: ['query'],
-      additionalProperties: false,
-    },
+export const tool: Tool = {
+  name: toolName,
+  description:
+    `Search the web, at most ${searchesPerRequestMax} times. Returns pages with their title, ` +
+    'url and text. Name the pages you use in your answer, as [title](url).',
+  parameters: {
+    type: 'object',
+    properties: { query: { type: 'string', description: 'The search query.' } },
+    required: ['query'],
+    additionalProperties: false,
   },
 }
 
@@ -46,7 +44,7 @@ export async function validateSearch(
       limits: { searches },
     },
   }: AppContext,
-  { body, choices }: ChatRequest,
+  { tools, choices }: ChatRequest,
   models: Model[],
   account: string,
 ): Promise<void> {
@@ -54,16 +52,13 @@ export async function validateSearch(
   const withoutTools = models.find(({ supportsTools }) => !supportsTools)
   if (withoutTools) throw new ApiError('model_cannot_search', { model: withoutTools.id })
   if (choices > 1) throw invalidField('n', 'web_search supports one choice: leave n out.')
-  if (Array.isArray(body.tools) && body.tools.some(hasReservedName)) {
+  if (tools.some(({ name }) => name === toolName)) {
     throw invalidField('tools', `With web_search, rename your own tool ${toolName}.`)
   }
   const retryAfter = await searches.take(account)
   if (retryAfter === undefined) return
   throw new ApiError('searches_limit', { max: searchesPerMinuteMax, retryAfter })
 }
-
-const hasReservedName = (tool: unknown): boolean =>
-  isRecord(tool) && isRecord(tool.function) && tool.function.name === toolName
 
 /** Parses the query in the arguments of a tool call; undefined for none. */
 export function parseQuery(args: string): string | undefined {
@@ -113,19 +108,13 @@ const plainLine = (text: string, charsMax: number): string =>
     .slice(0, charsMax)
     .toWellFormed()
 
-export interface Citation {
-  type: 'url_citation'
-  url_citation: { url: string; title: string; start_index: number; end_index: number }
-}
-
 /** Returns the pages whose URLs a text contains; without any, all pages, at the end of the text. */
 export function findCitations(text: string, pages: SearchResult[]): Citation[] {
   const unique = [...new Map(pages.map((page) => [page.url, page])).values()]
   const cited = unique.filter(({ url }) => text.includes(url))
   return (cited.length > 0 ? cited : unique).map(({ url, title }) => {
     const at = text.indexOf(url)
-    const start_index = at < 0 ? text.length : at
-    const end_index = at < 0 ? text.length : at + url.length
-    return { type: 'url_citation', url_citation: { url, title, start_index, end_index } }
+    const start = at < 0 ? text.length : at
+    return { url, title, start, end: at < 0 ? start : at + url.length }
   })
 }

@@ -1,14 +1,21 @@
 import type { EmbeddingModelV4, JSONValue, RerankingModelV4 } from '@ai-sdk/provider'
 
+import type { AiSdkKind } from '../../../kernel/config/providers.ts'
+import { ApiError } from '../../../kernel/errors.ts'
 import { itemsOf, type Json, recordOf } from '../../../kernel/schema.ts'
 import { type Clock, unixSeconds } from '../../../kernel/time.ts'
+import { cohereCodec } from '../../cohere/encode.ts'
+import type { ChatEvent } from '../../conversation/chat-event.ts'
+import type { Api, ChatRequest } from '../../conversation/chat-request.ts'
+import type { UpstreamCodec } from '../../conversation/codec.ts'
+import { geminiCodec } from '../../gemini/encode.ts'
+import { messagesCodec } from '../../messages-api/encode.ts'
+import { bedrockChat, bedrockWholeChat } from '../bedrock/chat.ts'
+import { asRejection, sendEncoded } from '../codec-chat.ts'
 import { HttpClient } from '../http-client.ts'
-import { ignoredFields, outputTokenLimit } from '../request-body.ts'
-import { asString, errorResponse, rejectCustomTools } from '../response.ts'
-import type { Upstream, UpstreamCall, UpstreamPath } from '../upstream.ts'
-import { buildCallOptions } from './chat-request.ts'
-import { streamChat } from './chat-stream.ts'
-import { createHead, generateChat } from './chat.ts'
+import { ignoredFields } from '../request-body.ts'
+import { asString, errorResponse } from '../response.ts'
+import type { SentChat, Upstream, UpstreamCall, UpstreamChat, UpstreamPath } from '../upstream.ts'
 import { toErrorResponse } from './errors.ts'
 import {
   editImages,
@@ -19,7 +26,6 @@ import {
   synthesizeSpeech,
   transcribe,
 } from './media.ts'
-import { sendNative } from './native.ts'
 import { ProviderFetch, type TypedUpstream } from './provider-fetch.ts'
 import { type AiSdkProvider, providerKinds } from './provider-kinds.ts'
 
@@ -35,12 +41,12 @@ export function createAiSdkAdapter(row: Omit<TypedUpstream, 'client'>, clock: Cl
   return {
     name: row.name,
     kind: row.kind,
+    apis: apisByKind[row.kind] ?? [],
     send: (call) =>
-      call.native
-        ? sendNative(upstream, call, call.native)
-        : withProvider(upstream, call, (provider, network) =>
-            sendCall(provider, call, { upstream, network, created: unixSeconds(clock.now()) }),
-          ),
+      withProvider(upstream, call, (provider) =>
+        sendCall(provider, call, { upstream, created: unixSeconds(clock.now()) }),
+      ),
+    chat: (call) => sendChat(upstream, call),
     ignoredFields: ({ path, body }) =>
       ignoredFields(
         body,
@@ -58,25 +64,64 @@ export function createAiSdkAdapter(row: Omit<TypedUpstream, 'client'>, clock: Cl
   }
 }
 
+/** The APIs of chats that providers speak. */
+const apisByKind: Partial<Record<AiSdkKind, readonly Api[]>> = {
+  anthropic: ['messages'],
+  google: ['gemini'],
+  cohere: ['cohere'],
+}
+
+const codecs: readonly UpstreamCodec[] = [messagesCodec, geminiCodec, cohereCodec]
+
+/** Sends a chat in the provider's own API, or through its package, where it has another one. */
+async function sendChat(upstream: TypedUpstream, call: UpstreamChat): Promise<SentChat> {
+  const codec = codecs.find(({ api }) => apisByKind[upstream.kind]?.includes(api))
+  if (codec) return sendEncoded(upstream, codec, call)
+  if (upstream.kind !== 'bedrock') {
+    return { rejected: await asRejection(noModel('/chat/completions')) }
+  }
+  const { request, signal, ...target } = call
+  const sent = await withProvider(upstream, call, async (provider) => {
+    const model = provider.languageModel(call.model)
+    return call.isStream
+      ? bedrockChat(model, request, target, { upstream, signal })
+      : whole(await bedrockWholeChat(model, request, target, signal))
+  })
+  return sent instanceof Response
+    ? { rejected: await asRejection(sent) }
+    : { steps: sent, ignored: ignoredInBedrock(request) }
+}
+
+async function* whole(events: ChatEvent[]): AsyncGenerator<ChatEvent[]> {
+  yield events
+}
+
 /** Opens the provider for one request, over a network of its own. An error becomes a response. */
-async function withProvider(
+async function withProvider<Result>(
   upstream: TypedUpstream,
-  call: UpstreamCall,
-  send: (provider: AiSdkProvider, network: ProviderFetch) => Promise<Response>,
-): Promise<Response> {
+  call: { signal: AbortSignal; outputMax?: number },
+  send: (provider: AiSdkProvider, network: ProviderFetch) => Promise<Result>,
+): Promise<Result | Response> {
   const kind = providerKinds[upstream.kind]
   const network = new ProviderFetch(upstream, kind, call)
   try {
     const { apiKey = noKey, baseUrl: baseURL } = upstream
     return await send(await kind.open({ apiKey, baseURL, fetch: network.fetch }), network)
   } catch (error) {
+    if (error instanceof ApiError) throw error
     return toErrorResponse(error, upstream, network, call.signal)
   }
 }
 
+/** Returns the fields of a chat without an equivalent in Bedrock's package. */
+const ignoredInBedrock = ({ extra, sampling, logprobs }: ChatRequest): string[] => [
+  ...Object.keys(extra),
+  ...(sampling.minP === undefined ? [] : ['min_p']),
+  ...(logprobs === undefined ? [] : ['logprobs']),
+]
+
 interface CallContext {
   upstream: TypedUpstream
-  network: ProviderFetch
   /** Seconds since 1970. */
   created: number
 }
@@ -84,7 +129,7 @@ interface CallContext {
 async function sendCall(
   provider: AiSdkProvider,
   call: UpstreamCall,
-  { upstream, network, created }: CallContext,
+  { upstream, created }: CallContext,
 ): Promise<Response> {
   const { path, model: id, body, signal } = call
   const kind = { ...providerKinds[upstream.kind], name: upstream.kind }
@@ -98,19 +143,6 @@ async function sendCall(
     return model ? transcribe(model, body, kind, signal) : noModel(path)
   }
   switch (path) {
-    case '/chat/completions': {
-      if (Number(body.n ?? 1) > 1) {
-        return errorResponse(400, 'This model returns one choice: set n to 1.')
-      }
-      const rejected = rejectCustomTools(body.tools)
-      if (rejected) return rejected
-      const options = buildCallOptions(body, outputTokenLimit(call), signal, kind)
-      const head = createHead(id, created)
-      const model = provider.languageModel(id)
-      return body.stream === true
-        ? streamChat(model, options, head, { upstream, network })
-        : generateChat(model, options, head)
-    }
     case '/embeddings':
       return createEmbeddings(provider.embeddingModel(id), body, signal)
     case '/rerank': {
@@ -199,11 +231,6 @@ const words = (text: string): string[] => text.trim().split(/\s+/)
 
 /** The fields of requests that have an equivalent in the provider packages, by path. */
 const knownFields: Partial<Record<UpstreamPath, string[]>> = {
-  '/chat/completions': words(`
-    frequency_penalty max_completion_tokens max_tokens messages n parallel_tool_calls
-    presence_penalty reasoning reasoning_effort response_format seed stop temperature tool_choice
-    tools top_k top_p
-  `),
   '/embeddings': words('dimensions encoding_format input'),
   '/rerank': words('documents query top_n'),
   '/images/generations': words('n negative_prompt prompt response_format seed size'),

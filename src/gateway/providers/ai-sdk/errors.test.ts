@@ -195,3 +195,51 @@ test.each([
   await its.close()
   await gemini.stop(true)
 })
+
+const wrongKey = { reason: 'API_KEY_INVALID' }
+const retry = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '7s' }
+const googleError = (message: string, more: object = {}) => ({ error: { message, ...more } })
+
+/** Rejections: the kind of provider, what it sends, and the status and words of the client. */
+const rejections: [kind: string, sent: [number, object], seen: [number, string]][] = [
+  ['google', [400, googleError(`No key ${providerKey}.`, { details: [wrongKey] })], [503, '']],
+  ['google', [429, googleError('Quota.', { details: [retry] })], [429, '']],
+  ['google', [400, googleError('contents: wrong')], [400, 'contents: wrong']],
+  ['google', [404, googleError(`No model of ${providerKey}`)], [400, '']],
+  ['cohere', [401, { message: `invalid api token ${providerKey}` }], [503, '']],
+  [
+    'cohere',
+    [422, { message: `messages: wrong, ${providerKey}` }],
+    [400, 'messages: wrong, [key]'],
+  ],
+  ['bedrock', [403, { message: 'No access.' }], [503, '']],
+  ['bedrock', [429, { message: 'Too many.' }], [429, '']],
+  ['bedrock', [400, { message: 'messages: wrong' }], [400, 'messages: wrong']],
+  ['anthropic', [400, {}], [400, '']],
+]
+
+test.each(rejections)('a rejection of %s: %j becomes %j', async (kind, sent, seen) => {
+  const [status, body] = sent
+  const fetch = () => Response.json(body, { status })
+  const provider = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch })
+  const baseUrl = `http://127.0.0.1:${provider.port}`
+  const its = await startWithProviders([{ id: 'its/model', kind, baseUrl }])
+  const one = await its.gus()
+  const messages = [{ role: 'user', content: 'Say hello.' }]
+  for (const stream of [false, true]) {
+    const request = { model: 'its/model', messages, stream }
+    const response = await one.call('POST', '/v1/chat/completions', request)
+    expect([response.status, response.text('error.message')]).toEqual([
+      seen[0],
+      expect.stringContaining(seen[1]),
+    ])
+    expect(JSON.stringify([response.body, its.warnings])).not.toContain(providerKey)
+    if (JSON.stringify(body).includes('retryDelay')) {
+      expect(response.headers.get('retry-after')).toBe('7')
+    }
+    expect(await its.lastUse(one)).toMatchObject({ charged: 0n, status: 'failed' })
+    expect(await its.findProblems()).toEqual([])
+  }
+  await its.close()
+  await provider.stop(true)
+})

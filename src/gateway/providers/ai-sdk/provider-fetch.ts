@@ -1,18 +1,11 @@
 import type { AiSdkKind } from '../../../kernel/config/providers.ts'
 import { fetchGuarded } from '../../../kernel/fetch.ts'
 import { upstreamResponseBytesMax } from '../../../kernel/limits.ts'
-import { isRecord } from '../../../kernel/schema.ts'
+import { isRecord, type Json } from '../../../kernel/schema.ts'
 import { downloadMs, type HttpClient } from '../http-client.ts'
-import { outputTokenLimit } from '../request-body.ts'
 import { parseRecord } from '../response.ts'
-import {
-  receiveResponse,
-  type UpstreamAddress,
-  type UpstreamCall,
-  UpstreamError,
-} from '../upstream.ts'
+import { receiveResponse, type UpstreamAddress, UpstreamError } from '../upstream.ts'
 import type { ProviderKind } from './provider-kinds.ts'
-import { withRequiredUsage } from './usage.ts'
 
 /** A provider that is called through its AI SDK package. */
 export type AiSdkUpstream = UpstreamAddress & { client: HttpClient }
@@ -36,7 +29,11 @@ export class ProviderFetch {
   constructor(
     private readonly upstream: AiSdkUpstream,
     private readonly kind: ProviderKind,
-    private readonly call: UpstreamCall,
+    private readonly call: {
+      signal: AbortSignal
+      /** Output tokens at most, of a chat. */
+      outputMax?: number
+    },
   ) {
     const { preconnect } = fetch
     const request = (input: Parameters<typeof fetch>[0], init: RequestInit = {}) =>
@@ -53,7 +50,7 @@ export class ProviderFetch {
     this.status = status
     const bounded = new Response(this.bound(response), { status, headers })
     const { requiredUsage } = this.kind
-    const isChat = this.call.path === '/chat/completions'
+    const isChat = this.call.outputMax !== undefined
     if (!ok || !requiredUsage || !isChat || isEventStream(headers)) return bounded
     const text = await bounded.text()
     const json = parseRecord(text)
@@ -91,12 +88,12 @@ export class ProviderFetch {
   }
 
   private adjustBody(body: RequestInit['body']): RequestInit['body'] {
-    const limit = outputTokenLimit(this.call)
-    if (!this.kind.adjustBody || typeof body !== 'string' || limit === undefined) {
+    const { outputMax } = this.call
+    if (!this.kind.adjustBody || typeof body !== 'string' || outputMax === undefined) {
       return body ?? null
     }
     const json: unknown = JSON.parse(body)
-    if (isRecord(json)) this.kind.adjustBody(json, limit)
+    if (isRecord(json)) this.kind.adjustBody(json, outputMax)
     return JSON.stringify(json)
   }
 
@@ -145,3 +142,20 @@ const isBelow = (url: string, base: string): boolean => url === base || url.star
 
 /** Removed from requests to other hosts, such as for generated media. */
 const keyHeaders = ['authorization', 'x-api-key', 'x-goog-api-key', 'xi-api-key']
+
+/** Marks a usage that the provider did not send. */
+const missing = 'untold'
+
+/** Adds the usage `none`, marked as missing, when a response lacks what its package requires. */
+function withRequiredUsage(response: Json, none: Json): Json {
+  return hasFieldsOf(response.usage, none)
+    ? response
+    : { ...response, usage: { ...none, [missing]: true } }
+}
+
+/** Returns whether a value has all fields of a sample, with the same types. */
+const hasFieldsOf = (value: unknown, sample: unknown): boolean =>
+  isRecord(sample)
+    ? isRecord(value) &&
+      Object.entries(sample).every(([name, one]) => hasFieldsOf(value[name], one))
+    : typeof value === typeof sample

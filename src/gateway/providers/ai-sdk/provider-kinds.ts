@@ -1,7 +1,8 @@
 import type { Experimental_VideoModelV4 as VideoModelV4, ProviderV4 } from '@ai-sdk/provider'
 
 import type { AiSdkKind } from '../../../kernel/config/providers.ts'
-import { isRecord, type Json } from '../../../kernel/schema.ts'
+import type { Json } from '../../../kernel/schema.ts'
+import { limitBedrock } from '../bedrock/call-options.ts'
 
 /** The settings of every provider package. */
 interface Access {
@@ -27,8 +28,6 @@ export interface ProviderKind {
   adjustBody?(body: Json, limit: number): void
   /** Usage fields without which the package rejects a chat response. */
   requiredUsage?: Json
-  /** It signs reasoning, and rejects reasoning about a tool call without that signature. */
-  signsReasoning?: boolean
   /** Accepts aspect ratios instead of image sizes. */
   usesAspectRatios?: boolean
   /** Returns the options for the language of a recording. */
@@ -40,40 +39,10 @@ export interface ProviderKind {
 const same = (...formats: string[]): Record<string, string> =>
   Object.fromEntries(formats.map((format) => [format, format]))
 
-/** Anthropic's minimum of reasoning tokens, and their maximum share of the output. */
-const reasoning = { tokensMin: 1_024, share: 0.8 }
-
-/** Lowers Anthropic's output limit: the package adds the reasoning tokens to it. */
-export function limitOutput(body: Json, limit: number): void {
-  if (typeof body.max_tokens !== 'number' || body.max_tokens <= limit) return
-  body.max_tokens = limit
-  const { thinking } = body
-  if (!isRecord(thinking) || typeof thinking.budget_tokens !== 'number') return
-  const budget = Math.min(thinking.budget_tokens, Math.floor(limit * reasoning.share))
-  if (budget >= reasoning.tokensMin) thinking.budget_tokens = budget
-  else delete body.thinking
-}
-
-/** Does the same in the format of Amazon Bedrock. */
-function limitBedrock(body: Json, limit: number): void {
-  const { inferenceConfig: config, additionalModelRequestFields: more } = body
-  if (!isRecord(config)) return
-  const { maxTokens: max_tokens } = config
-  const limited: Json = { max_tokens, ...(isRecord(more) && { thinking: more.thinking }) }
-  limitOutput(limited, limit)
-  config.maxTokens = limited.max_tokens
-  if (isRecord(more) && limited.thinking === undefined) delete more.thinking
-}
-
-const noTokens = { input_tokens: 0, output_tokens: 0 }
-
 /** All kinds of providers that are called through AI SDK packages. */
 export const providerKinds: Record<AiSdkKind, ProviderKind> = {
   anthropic: {
     open: async (access) => (await import('@ai-sdk/anthropic')).createAnthropic(access),
-    adjustBody: limitOutput,
-    requiredUsage: noTokens,
-    signsReasoning: true,
   },
   google: {
     open: async (access) => (await import('@ai-sdk/google')).createGoogle(access),
@@ -81,7 +50,6 @@ export const providerKinds: Record<AiSdkKind, ProviderKind> = {
   },
   cohere: {
     open: async (access) => (await import('@ai-sdk/cohere')).createCohere(access),
-    requiredUsage: { tokens: noTokens },
   },
   bedrock: {
     open: async ({ baseURL, ...access }) => {

@@ -1,15 +1,15 @@
 import { classifyNetworkError } from '../../../kernel/fetch-json.ts'
 import { lookUp } from '../../../kernel/schema.ts'
 import { type Clock, unixSeconds } from '../../../kernel/time.ts'
+import type { ChatEvent } from '../../conversation/chat-event.ts'
+import { asRejection } from '../codec-chat.ts'
 import { errorResponse } from '../response.ts'
 import { type Upstream, type UpstreamCall, UpstreamError, type UpstreamPath } from '../upstream.ts'
 import type { DemoRequest } from './request.ts'
 
+const chatModels = ['demo/chat', 'demo/small', 'demo/omni', 'demo/builder']
+
 const paths: Record<string, UpstreamPath[]> = {
-  'demo/chat': ['/chat/completions'],
-  'demo/small': ['/chat/completions'],
-  'demo/omni': ['/chat/completions'],
-  'demo/builder': ['/chat/completions'],
   'demo/embedding': ['/embeddings'],
   'demo/moderation': ['/moderations'],
   'demo/rerank': ['/rerank'],
@@ -31,7 +31,6 @@ const forms: Partial<Record<UpstreamPath, (form: FormData, created: number) => P
   }
 
 const handlers: Partial<Record<UpstreamPath, Handler>> = {
-  '/chat/completions': async (request) => (await import('./chat.ts')).completeChat(request),
   '/embeddings': async (request) => (await import('./embedding.ts')).createEmbeddings(request),
   '/moderations': async (request) => (await import('./moderation.ts')).moderate(request),
   '/rerank': async (request) => (await import('./embedding.ts')).rerank(request),
@@ -41,6 +40,10 @@ const handlers: Partial<Record<UpstreamPath, Handler>> = {
 }
 
 const name = 'demo'
+
+async function* oneByOne(events: Iterable<ChatEvent>): AsyncGenerator<ChatEvent[]> {
+  for (const event of events) yield [event]
+}
 
 /** Throws UpstreamError when the client left or the deadline passed. */
 function checkSignal(signal: AbortSignal): void {
@@ -54,6 +57,7 @@ function checkSignal(signal: AbortSignal): void {
 export const createDemoUpstream = (clock: Clock): Upstream => ({
   name,
   kind: 'demo',
+  apis: [],
   async send({ path, model, body, signal }: UpstreamCall) {
     checkSignal(signal)
     if (!lookUp(paths, model)?.includes(path)) {
@@ -66,6 +70,18 @@ export const createDemoUpstream = (clock: Clock): Upstream => ({
     }
     const response = handlers[path]?.({ model, body, created })
     return response ?? errorResponse(400, 'Send the request as a form.')
+  },
+  async chat({ model, request, isStream, outputMax, signal }) {
+    checkSignal(signal)
+    if (!chatModels.includes(model)) {
+      const path = '/chat/completions'
+      return {
+        rejected: await asRejection(errorResponse(404, `No demo model ${model} at ${path}.`)),
+      }
+    }
+    const { demoChat } = await import('./chat-events.ts')
+    const created = unixSeconds(clock.now())
+    return { steps: oneByOne(demoChat(model, request, isStream, outputMax, created)), ignored: [] }
   },
   async connect(request) {
     checkSignal(request.signal)

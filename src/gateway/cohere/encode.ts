@@ -1,0 +1,264 @@
+import { type Json, pickFields, recordOf } from '../../kernel/schema.ts'
+import type {
+  AssistantMessage,
+  CallPart,
+  ChatRequest,
+  MediaPart,
+  Message,
+  Reasoning,
+  TextPart,
+  Tool,
+  ToolMessage,
+} from '../conversation/chat-request.ts'
+import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/codec.ts'
+import { mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
+import { rejectChoices, rejectCustomTools, unsupportedMedia } from '../conversation/unsupported.ts'
+import { asString, recordsIn } from '../providers/response.ts'
+import { passedFields, samplingNames } from './decode.ts'
+import { CohereReader, readWhole } from './read.ts'
+
+/** Cohere's chat API as that of an upstream. */
+export const cohereCodec: UpstreamCodec = {
+  api: 'cohere',
+  encode: encodeCohere,
+  ignoredFields,
+  readWhole,
+  createReader: () => new CohereReader(),
+}
+
+function encodeCohere(request: ChatRequest, target: Target): EncodedRequest {
+  const { raw, outputMax = Infinity } = request
+  const limit = Math.min(outputMax, target.outputMax)
+  const { stream, ...body } =
+    raw?.api === 'cohere' ? encodeOwn(raw.body) : buildBody(request, limit)
+  const hasStream = target.isStream || stream !== undefined
+  return {
+    path: '/chat',
+    body: {
+      ...body,
+      model: target.model,
+      ...(!target.stopsItself && { max_tokens: limit }),
+      ...(hasStream && { stream: target.isStream }),
+    },
+  }
+}
+
+/** Returns a client's own request, with the types that its images have by their content. */
+function encodeOwn(body: Json): Json {
+  const { messages, ...others } = pickFields(body, passedFields)
+  return { ...others, messages: recordsIn(messages).map(labelImages) }
+}
+
+function labelImages(message: Json): Json {
+  if (!Array.isArray(message.content)) return message
+  const content = recordsIn(message.content).map((part) => {
+    const image = recordOf(part.image_url)
+    const sent = parseDataUrl(asString(image.url))
+    if (!sent) return part
+    return { ...part, image_url: { ...image, url: dataUrlOf(sent) } }
+  })
+  return { ...message, content }
+}
+
+const dataUrlOf = ({ data, mediaType }: { data: string; mediaType: string }): string =>
+  `data:${mediaTypeOf(data, mediaType)};base64,${data}`
+
+/** Returns the fields of OpenAI's chat that Cohere lacks. Of its own, the decoder names them. */
+function ignoredFields(request: ChatRequest): string[] {
+  const { raw, extra, sampling, logprobs = 0, isSerial, isCached } = request
+  if (raw?.api === 'cohere') return []
+  return [
+    ...Object.keys(extra).filter((name) => extra[name] != null),
+    ...(sampling.minP === undefined ? [] : ['min_p']),
+    ...(logprobs > 0 ? ['top_logprobs'] : []),
+    ...(isSerial ? ['parallel_tool_calls'] : []),
+    ...(isCached ? ['cache_control'] : []),
+  ]
+}
+
+/** Builds a request. Throws `bad_request` for what Cohere does not have. */
+function buildBody(request: ChatRequest, limit: number): Json {
+  const { tools, choices, stop, sampling, reasoning, logprobs } = request
+  rejectChoices(choices)
+  rejectCustomTools(tools)
+  const documents: Json[] = []
+  const messages = encodeMessages(request.messages, documents)
+  return {
+    messages,
+    ...(documents.length > 0 && { documents }),
+    ...Object.fromEntries(
+      Object.entries(samplingNames).flatMap(([name, own]) => {
+        const value = Object.entries(sampling).find(([one]) => one === name)?.[1]
+        return value === undefined ? [] : [[own, value]]
+      }),
+    ),
+    ...(stop.length > 0 && { stop_sequences: stop }),
+    ...encodeTools(request),
+    ...encodeFormat(request),
+    ...(reasoning && encodeThinking(reasoning, limit)),
+    ...(logprobs !== undefined && { logprobs: true }),
+  }
+}
+
+/** Encodes tools. Cohere has no choice among them, so a model gets only those that it may call. */
+function encodeTools({ tools, toolChoice: choice = 'auto' }: ChatRequest): Json {
+  const [mode, names] = typeof choice === 'string' ? [choice] : [choice.mode, choice.names]
+  const sent = tools.filter(({ name }) => names?.includes(name) ?? true)
+  if (sent.length === 0) return {}
+  return {
+    tools: sent.map(encodeTool),
+    ...(mode !== 'auto' && { tool_choice: mode === 'none' ? 'NONE' : 'REQUIRED' }),
+    ...(sent.every(({ isStrict }) => isStrict) && { strict_tools: true }),
+  }
+}
+
+function encodeTool({ name, description, parameters = {} }: Tool): Json {
+  const isEmpty = Object.keys(parameters).length === 0
+  return {
+    type: 'function',
+    function: {
+      name,
+      ...(description !== undefined && { description }),
+      parameters: isEmpty ? { type: 'object', properties: {} } : parameters,
+    },
+  }
+}
+
+function encodeFormat({ format }: ChatRequest): Json {
+  if (!format) return {}
+  const schema = format.type === 'schema' ? { json_schema: format.schema } : {}
+  return { response_format: { type: 'json_object', ...schema } }
+}
+
+/** The shares of Cohere's largest budget by effort, as in the AI SDK. */
+const shares = new Map([
+  ['minimal', 0.02],
+  ['low', 0.1],
+  ['medium', 0.3],
+  ['high', 0.6],
+  ['xhigh', 0.9],
+  ['max', 0.95],
+])
+const thoughtTokens = { min: 1_024, max: 32_768, shareOfOutput: 0.8 }
+
+/** Encodes the budget of thoughts, which are a part of the output. */
+function encodeThinking({ effort, budget }: Reasoning, limit: number): Json {
+  if (effort === 'none') return { thinking: { type: 'disabled' } }
+  const share = shares.get(effort ?? '')
+  const { min, max, shareOfOutput } = thoughtTokens
+  const tokens = budget ?? (share && Math.max(Math.round(max * share), min))
+  if (tokens === undefined) return {}
+  const token_budget = Math.max(Math.min(tokens, Math.floor(limit * shareOfOutput)), 1)
+  return { thinking: { type: 'enabled', token_budget } }
+}
+
+const isSystem = ({ role }: Message): boolean => role === 'system' || role === 'developer'
+
+const textOf = (content: Message['content']): string =>
+  content.flatMap((part) => (part.type === 'text' && part.text ? [part.text] : [])).join('\n')
+
+/**
+ * Encodes messages, the system messages first. Text files of the user become `documents`. A
+ * conversation of system messages only becomes that of a user.
+ */
+function encodeMessages(messages: Message[], documents: Json[]): Json[] {
+  const system = messages.filter(isSystem).flatMap(({ content }) => {
+    const text = textOf(content)
+    return text ? [{ role: 'system', content: text }] : []
+  })
+  const turns = encodeTurns(
+    messages.filter((message) => !isSystem(message)),
+    documents,
+  )
+  if (turns.length > 0) return [...system, ...turns]
+  return [{ role: 'user', content: system.map(({ content }) => content).join('\n\n') }]
+}
+
+function encodeTurns(messages: Message[], documents: Json[]): Json[] {
+  const turns: Json[] = []
+  /** Media of tool results: a tool message has only text. */
+  let media: (TextPart | MediaPart)[] = []
+  const flush = (): void => {
+    turns.push(...encodeUser(media, documents))
+    media = []
+  }
+  for (const message of messages) {
+    if (message.role === 'tool') {
+      const result = encodeResult(message)
+      turns.push(result.message)
+      media.push(...result.media)
+      continue
+    }
+    flush()
+    if (message.role === 'assistant') turns.push(...encodeAssistant(message))
+    else turns.push(...encodeUser(message.content, documents))
+  }
+  flush()
+  return turns
+}
+
+function encodeResult({ callId: id, content, isError }: ToolMessage) {
+  const media = content.filter((part) => part.type !== 'text')
+  const note = media.length > 0 ? ['The media of this result are in the next message.'] : []
+  const text = [textOf(content), ...note].filter(Boolean).join('\n\n')
+  const head: TextPart = { type: 'text', text: `Media of the result of ${id}:` }
+  return {
+    // Cohere has no field for a failed call.
+    message: { role: 'tool', tool_call_id: id, content: isError ? `Error: ${text}` : text },
+    media: media.length > 0 ? [head, ...media] : [],
+  }
+}
+
+function encodeUser(content: readonly (TextPart | MediaPart)[], documents: Json[]): Json[] {
+  const parts = content.flatMap((part): Json[] => {
+    if (part.type === 'text') return part.text ? [{ type: 'text', text: part.text }] : []
+    if (part.type === 'image') return [encodeImage(part)]
+    documents.push(encodeDocument(part))
+    return []
+  })
+  const [first, ...others] = parts
+  if (!first) return []
+  const isText = first.type === 'text' && others.length === 0
+  return [{ role: 'user', content: isText ? first.text : parts }]
+}
+
+function encodeImage({ source, detail }: MediaPart): Json {
+  if ('fileId' in source) throw unsupportedMedia(taken)
+  const url = 'url' in source ? source.url : dataUrlOf(source)
+  return { type: 'image_url', image_url: { url, ...(detail !== undefined && { detail }) } }
+}
+
+const taken = 'texts, images and text files'
+
+const textTypes = /^(text\/|application\/(json|xml|x-ndjson|yaml)$)/
+
+function encodeDocument({ source, filename: title }: MediaPart): Json {
+  if (!('data' in source) || !textTypes.test(source.mediaType)) throw unsupportedMedia(taken)
+  const text = Buffer.from(source.data, 'base64').toString()
+  return { data: { text, ...(title !== undefined && { title }) } }
+}
+
+/** Encodes a turn of the model. Text before tool calls is their plan. */
+function encodeAssistant({ content }: AssistantMessage): Json[] {
+  const calls = content.filter((part) => part.type === 'call')
+  const thoughts = content.flatMap((part) =>
+    part.type === 'thinking' && part.text ? [{ type: 'thinking', thinking: part.text }] : [],
+  )
+  const text = textOf(content)
+  if (!text && calls.length === 0 && thoughts.length === 0) return []
+  const spoken = text && calls.length === 0 ? [{ type: 'text', text }] : []
+  const parts = thoughts.length > 0 ? [...thoughts, ...spoken] : text
+  return [
+    {
+      role: 'assistant',
+      ...((thoughts.length > 0 || spoken.length > 0) && { content: parts }),
+      ...(calls.length > 0 && text && { tool_plan: text }),
+      ...(calls.length > 0 && { tool_calls: calls.map(encodeCall) }),
+    },
+  ]
+}
+
+function encodeCall({ id, name, arguments: args, isCustom }: CallPart): Json {
+  const text = isCustom ? JSON.stringify({ input: args }) : args || '{}'
+  return { id, type: 'function', function: { name, arguments: text } }
+}

@@ -1,0 +1,253 @@
+import { type Json, recordOf } from '../../kernel/schema.ts'
+import type {
+  CallEvent,
+  ChatEvent,
+  ChatResponse,
+  Citation,
+  EndReason,
+  OutputPart,
+  SignatureEvent,
+} from '../conversation/chat-event.ts'
+import type { ChatClient, ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
+import { sealText } from '../conversation/sealed-thought.ts'
+import { portableId } from '../conversation/tool-ids.ts'
+import { encodeNamedEvents, type StreamEvent } from '../events.ts'
+import { decodeCohere, fieldNames } from './decode.ts'
+import { toCohereError } from './error-response.ts'
+
+const done = Buffer.from('data: [DONE]\n\n')
+const keepAlive = Buffer.from(': keep-alive\n\n')
+const nothing = new Uint8Array()
+
+/** Returns a chat of a client with Cohere's API. `id` is that of its response. */
+export const createCohereChatClient = (raw: unknown, id: string): ChatClient => ({
+  api: 'cohere',
+  raw,
+  names: fieldNames,
+  open: () => ({ ...decodeCohere(raw), codec: () => createCohereClient(id) }),
+})
+
+/** Creates Cohere's chat API as that of a client. `id` is that of its response. */
+export const createCohereClient = (id: string): ClientCodec => ({
+  createWriter: () => new CohereWriter(id),
+  encode: (response, final) => encodeResponse(response, final, id),
+  pass: passResponse,
+})
+
+function passResponse(response: Json, { cost }: FinalUsage): Json {
+  if (cost === undefined) return response
+  return { ...response, usage: { ...recordOf(response.usage), cost } }
+}
+
+function encodeResponse({ choices: [choice] }: ChatResponse, final: FinalUsage, id: string): Json {
+  const { content = [], citations = [] } = choice ?? {}
+  const calls = content.filter((part) => part.type === 'call')
+  return {
+    id,
+    finish_reason: finishReasonOf(choice ?? {}, calls.length > 0),
+    message: {
+      role: 'assistant',
+      content: content.flatMap(encodePart),
+      ...(calls.length > 0 && {
+        tool_calls: calls.map((call) => encodeCall(call, call.arguments || '{}')),
+      }),
+      ...(citations.length > 0 && { citations: citations.map(encodeCitation) }),
+    },
+    usage: encodeUsage(final),
+  }
+}
+
+function encodePart(part: OutputPart): Json[] {
+  if (part.type === 'call') return []
+  if (part.type !== 'thinking') return part.text ? [{ type: 'text', text: part.text }] : []
+  const { text, signature, origin = 'cohere' } = part
+  if (text === '' && signature === undefined) return []
+  const seal = signature !== undefined && { signature: sealText({ signature, origin }, 'cohere') }
+  return [{ type: 'thinking', thinking: text, ...seal }]
+}
+
+/** Encodes a call. The signature of Google has the place that its own OpenAI API gives it. */
+function encodeCall(
+  { id, name, signature }: Omit<CallEvent, 'type' | 'choice' | 'call'>,
+  args: string,
+): Json {
+  return {
+    id: portableId(id),
+    type: 'function',
+    function: { name, arguments: args },
+    ...(signature !== undefined && {
+      extra_content: { google: { thought_signature: signature } },
+    }),
+  }
+}
+
+function encodeCitation({ url, title, content = '', start, end }: Citation): Json {
+  return {
+    ...(start !== undefined && { start }),
+    ...(end !== undefined && { end }),
+    sources: [{ type: 'document', id: url, document: { id: url, url, title, text: content } }],
+    type: 'TEXT_CONTENT',
+  }
+}
+
+/** The end of a model's output. */
+interface Finish {
+  reason?: EndReason | undefined
+  stop?: string | undefined
+}
+
+function finishReasonOf({ reason, stop }: Finish, hasCalls: boolean): string {
+  if (reason === 'length') return 'MAX_TOKENS'
+  if (reason === 'filtered') return 'ERROR'
+  if (hasCalls) return 'TOOL_CALL'
+  return stop === undefined ? 'COMPLETE' : 'STOP_SEQUENCE'
+}
+
+/** Encodes a usage, with its cost in USD if known. */
+function encodeUsage({ usage, cost }: FinalUsage): Json {
+  const tokens = { input_tokens: usage.prompt, output_tokens: usage.completion }
+  return {
+    billed_units: tokens,
+    tokens,
+    cached_tokens: usage.cached,
+    ...(cost !== undefined && { cost }),
+  }
+}
+
+/**
+ * Writes the events of Cohere's chat API. A text or thinking block ends where the next one starts.
+ * Tool calls end with the message, because their arguments may alternate.
+ */
+class CohereWriter implements StreamWriter {
+  private events: Json[] = []
+  private isBegun = false
+  /** True if the client gets the own events of an upstream with its API. */
+  private isPassed = false
+  private blocks = 0
+  private open: 'text' | 'thinking' | undefined
+  private calls = 0
+  private citations = 0
+  private finish: Finish = {}
+
+  constructor(private readonly id: string) {}
+
+  write(events: readonly ChatEvent[]): Uint8Array {
+    for (const event of events) this.add(event)
+    return this.take()
+  }
+
+  pass(own: StreamEvent, events: readonly ChatEvent[]): StreamEvent | undefined {
+    this.isPassed = true
+    // The error follows in the client's envelope.
+    return events.some(({ type }) => type === 'error') ? undefined : own
+  }
+
+  beat(): Uint8Array {
+    return keepAlive
+  }
+
+  end(final: FinalUsage): Uint8Array {
+    if (this.isPassed) return nothing
+    this.begin()
+    this.close()
+    for (let index = 0; index < this.calls; index += 1) this.push('tool-call-end', { index })
+    const finish_reason = finishReasonOf(this.finish, this.calls > 0)
+    this.push('message-end', { id: this.id, delta: { finish_reason, usage: encodeUsage(final) } })
+    return Buffer.concat([this.take(), done])
+  }
+
+  fail(error: Json): Uint8Array {
+    this.begin()
+    const { message, code } = toCohereError({ error }, this.id)
+    const delta = { finish_reason: 'ERROR', error: message, ...(code !== undefined && { code }) }
+    this.push('message-end', { id: this.id, delta })
+    return this.take()
+  }
+
+  private push(type: string, fields: Json): void {
+    this.events.push({ type, ...fields })
+  }
+
+  private pushMessage(type: string, index: number, message: Json): void {
+    this.push(type, { index, delta: { message } })
+  }
+
+  /** Returns the events that are not sent yet. */
+  private take(): Uint8Array {
+    const bytes = encodeNamedEvents(this.events)
+    this.events = []
+    return bytes
+  }
+
+  private begin(): void {
+    if (this.isBegun || this.isPassed) return
+    this.isBegun = true
+    const message = { role: 'assistant', content: [], tool_plan: '', tool_calls: [], citations: [] }
+    this.push('message-start', { id: this.id, delta: { message } })
+  }
+
+  private add(event: ChatEvent): void {
+    // Cohere has one choice.
+    if ('choice' in event && event.choice > 0) return
+    this.begin()
+    switch (event.type) {
+      case 'text':
+      case 'refusal':
+        return this.addText('text', event.text)
+      case 'thinking':
+        return this.addText('thinking', event.text)
+      case 'signature':
+        return this.addSignature(event)
+      case 'call':
+        this.close()
+        this.calls = Math.max(this.calls, event.call + 1)
+        return this.pushMessage('tool-call-start', event.call, {
+          tool_calls: encodeCall(event, ''),
+        })
+      case 'arguments':
+        if (event.text === '') return
+        return this.pushMessage('tool-call-delta', event.call, {
+          tool_calls: { function: { arguments: event.text } },
+        })
+      case 'citation':
+        return this.addCitation(event.citation)
+      case 'end':
+        this.finish = { reason: event.reason, stop: event.stop }
+    }
+  }
+
+  private addText(type: 'text' | 'thinking', text: string): void {
+    if (text === '') return
+    this.openBlock(type)
+    this.pushMessage('content-delta', this.blocks - 1, { content: { [type]: text } })
+  }
+
+  /** Adds the signature of the open thought, or an encrypted one, and ends it. */
+  private addSignature({ signature, origin, isEncrypted }: SignatureEvent): void {
+    if (isEncrypted) this.close()
+    this.openBlock('thinking')
+    const seal = sealText({ signature, origin }, 'cohere')
+    const content = { thinking: '', signature: seal }
+    this.pushMessage('content-delta', this.blocks - 1, { content })
+    this.close()
+  }
+
+  private addCitation(citation: Citation): void {
+    const index = this.citations++
+    this.pushMessage('citation-start', index, { citations: encodeCitation(citation) })
+    this.push('citation-end', { index })
+  }
+
+  private openBlock(type: 'text' | 'thinking'): void {
+    if (this.open === type) return
+    this.close()
+    this.open = type
+    const content = { type, [type]: '' }
+    this.pushMessage('content-start', this.blocks++, { content })
+  }
+
+  private close(): void {
+    if (this.open !== undefined) this.push('content-end', { index: this.blocks - 1 })
+    this.open = undefined
+  }
+}

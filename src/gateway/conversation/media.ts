@@ -1,0 +1,49 @@
+import { lookUp } from '../../kernel/schema.ts'
+
+/** The first bytes of media formats, in base64, with their types (WHATWG MIME Sniffing, 6). */
+const signatures: readonly [start: RegExp, type: string][] = [
+  [/^iVBORw0KGgo/, 'image/png'],
+  [/^\/9j\//, 'image/jpeg'],
+  [/^R0lGOD/, 'image/gif'],
+  [/^UklGR.{6}XRUJQ/, 'image/webp'],
+  [/^JVBERi/, 'application/pdf'],
+]
+
+/** Labels that clients write and no provider knows. */
+const labels: Record<string, string> = {
+  'image/jpg': 'image/jpeg',
+  'image/pjpeg': 'image/jpeg',
+  'image/x-png': 'image/png',
+  'audio/mp3': 'audio/mpeg',
+  'audio/x-wav': 'audio/wav',
+  'audio/wave': 'audio/wav',
+  'application/x-pdf': 'application/pdf',
+}
+
+/** Returns the type of base64 data: by its content where that is known, else by its label. */
+export function mediaTypeOf(data: string, label: string): string {
+  const [, found] = signatures.find(([start]) => start.test(data)) ?? []
+  const name = label.toLowerCase().split(';')[0]?.trim() ?? ''
+  return found ?? lookUp(labels, name) ?? name
+}
+
+const dataUrl = /^data:([^,;]*)[^,]*,/i
+
+/** Splits a data: URL into its base64 data and its type; undefined for any other address. */
+export function parseDataUrl(url: string): { data: string; mediaType: string } | undefined {
+  const [start, label = ''] = dataUrl.exec(url) ?? []
+  if (start === undefined) return undefined
+  const rest = url.slice(start.length)
+  const data = /;base64,$/i.test(start)
+    ? rest
+    : Buffer.from(percentDecoded(rest)).toString('base64')
+  return { data, mediaType: mediaTypeOf(data, label) }
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,266 @@
+import { describe, expect, test } from 'bun:test'
+
+import fc from 'fast-check'
+
+import { type ApiName, apiNames, apis, through } from '../../testing/conversations/apis.ts'
+import { comparable, wordsIn } from '../../testing/conversations/comparable.ts'
+import { type Can, type Feature, features } from '../../testing/conversations/features.ts'
+import {
+  callPart,
+  field,
+  flag,
+  joined,
+  key,
+  requestWith,
+  signers,
+  thoughts,
+  word,
+} from '../../testing/conversations/requests.ts'
+import { isThorough, testSeed } from '../../testing/thorough.ts'
+import { EventReader } from '../events.ts'
+import { createUsage } from '../models/usage.ts'
+import {
+  type ChatEvent,
+  type Choice,
+  type Citation,
+  eventsOf,
+  gather,
+  type OutputPart,
+} from './chat-event.ts'
+import type { ChatRequest, MediaPart, Tool } from './chat-request.ts'
+import { mediaIn } from './contents.ts'
+
+/**
+ * The features that the request of an API has no field for. Each is told in words, changed to
+ * something near, or left out: the tests of each codec say how.
+ */
+const lacks: Record<ApiName, ReadonlySet<Feature>> = {
+  // A tool message has text only. Thoughts of others than Anthropic have no field.
+  chat: features(`allowedTools failedResult resultMedia signedByGoogle signedByOpenAi`),
+  openrouter: features(`allowedTools failedResult resultMedia`),
+  // Its thoughts are encrypted. This gateway takes no files by address from its clients, and a
+  // custom tool of them is a function with one string.
+  responses: features(`
+    cacheMarks callSignature choices custom customTool failedResult fileUrl minP penalties
+    seed signedByAnthropic signedByGoogle stop topK unsigned video wholeCache
+  `),
+  // A thinking budget replaces an effort.
+  messages: features(`
+    allowedTools audio callSignature choices custom customTool declined detail effort
+    formatDetails laterSystem logprobs minP objectFormat penalties seed signedByGoogle
+    signedByOpenAi unsigned video
+  `),
+  gemini: features(`
+    cacheMarks choices custom customTool declined detail effort filename fileUrl formatDetails
+    laterSystem logprobs minP resultUrl serial signedByAnthropic signedByOpenAi strict
+    unsigned wholeCache
+  `),
+  // Its files are texts, and it has no choice among tools.
+  cohere: features(`
+    allowedTools audio cacheMarks callSignature choiceOfNames choices custom customTool
+    declined effort failedResult fileUrl filename formatDetails laterSystem logprobs minP pdf
+    resultMedia resultUrl serial signedByAnthropic signedByGoogle signedByOpenAi strict video
+    wholeCache
+  `),
+}
+
+/** The features that an API rejects: the client must know that the model does not get them. */
+const rejected = ['audio', 'choices', 'customTool', 'fileUrl', 'logprobs', 'pdf', 'video'] as const
+
+/** The features that the response of an API has no field for, of those that its upstreams have. */
+const lacksInResponse: Record<ApiName, ReadonlySet<Feature>> = {
+  chat: new Set(),
+  openrouter: new Set(),
+  responses: features('callSignature choices citedText custom'),
+  messages: features('callSignature choices citedRange custom declined logprobs'),
+  gemini: features('choices citedRange citedText custom declined logprobs'),
+  cohere: features('callSignature choices custom declined filtered logprobs'),
+}
+
+const pairs = apiNames.flatMap((first) => apiNames.map((second) => [first, second] as const))
+const numRuns = isThorough ? 2_000 : 100
+const settings = { numRuns, seed: testSeed }
+
+describe(`every pair of APIs (seed ${testSeed})`, () => {
+  test.each(pairs)('%s and %s keep all that both can say', (first, second) => {
+    const can: Can = (feature) => !lacks[first].has(feature) && !lacks[second].has(feature)
+    fc.assert(
+      fc.property(requestWith(can), (request) => {
+        const sent = through(first, request)
+        const there = through(second, sent)
+        const back = through(first, there)
+        const expected = comparable(request, can)
+        expect(comparable(sent, can)).toEqual(expected)
+        expect(comparable(there, can)).toEqual(expected)
+        expect(comparable(back, can)).toEqual(expected)
+      }),
+      settings,
+    )
+  })
+
+  test.each(pairs)('what only %s can say reaches %s in words', (first, second) => {
+    const both: Can = (feature) => !lacks[first].has(feature) && !lacks[second].has(feature)
+    const can: Can = (feature) =>
+      !lacks[first].has(feature) &&
+      !(rejected.some((one) => one === feature) && lacks[second].has(feature))
+    fc.assert(
+      fc.property(requestWith(can), (request) => {
+        const sent = through(first, request)
+        const there = through(second, sent)
+        const all = wordsIn(there.messages, both).join('\n').replace(/\s+/g, '')
+        for (const words of wordsIn(sent.messages, both)) {
+          expect(all).toContain(words.replace(/\s+/g, ''))
+        }
+        const shown = (one: MediaPart) => JSON.stringify(one.source)
+        expect(mediaIn(there.messages).map(shown).toSorted()).toEqual(
+          mediaIn(sent.messages).map(shown).toSorted(),
+        )
+        expect(there.tools.map(({ name }) => name)).toEqual(
+          offered(sent, both).map(({ name }) => name),
+        )
+      }),
+      settings,
+    )
+  })
+})
+
+/** The tools that a model may call. An API without such a choice gets no others. */
+function offered({ tools, toolChoice }: ChatRequest, by: Can): Tool[] {
+  if (typeof toolChoice !== 'object' || by('choiceOfNames')) return tools
+  return tools.filter(({ name }) => toolChoice.names.includes(name))
+}
+
+const usage = createUsage({ prompt: 9, completion: 7, reasoning: 2 })
+
+const citation = (can: Can): fc.Arbitrary<Citation> =>
+  joined<Citation>(
+    key.map((path) => ({ url: `https://example.com/${path}`, title: path })),
+    field('content', word, can('citedText')),
+    can('citedRange')
+      ? fc.oneof(fc.constant({}), fc.constant({ start: 0, end: 1 }))
+      : fc.constant({}),
+  ).map((one) => ({ url: '', title: '', ...one }))
+
+/** The origin of thoughts that the upstreams of an API sign. */
+const signerOf: Partial<Record<ApiName, 'messages' | 'gemini' | 'responses'>> = {
+  chat: 'messages',
+  openrouter: 'messages',
+  messages: 'messages',
+  gemini: 'gemini',
+  responses: 'responses',
+}
+
+const logprob = { token: 'w', logprob: -0.5, bytes: [119], top_logprobs: [] }
+
+const endReasons = ['stop', 'length', 'filtered'] as const
+
+/** The seal of a thought that no model signed: clients of OpenAI send only sealed ones back. */
+const emptySeal = 'berth.chat.'
+
+function choice(name: ApiName, can: Can): fc.Arbitrary<Choice> {
+  const origin = signerOf[name]
+  const thought = thoughts(
+    (feature) =>
+      feature === 'unsigned' ||
+      signers.some(([one, signer]) => one === feature && signer === origin),
+  )
+  const text = fc.array(word, { maxLength: 1 })
+  const inCall: Can = (feature) => ['callSignature', 'custom'].includes(feature) && can(feature)
+  const calls = fc.array(callPart(inCall), { maxLength: 3 })
+  return fc
+    .tuple(
+      thought,
+      text,
+      calls,
+      fc.uniqueArray(citation(can), { maxLength: 2, selector: ({ url: address }) => address }),
+      fc.constantFrom(...endReasons.filter((reason) => reason !== 'filtered' || can(reason))),
+      flag(can('declined')),
+      flag(can('logprobs')),
+    )
+    .map(([thinking, words, called, citations, reason, isDeclined, hasLogprobs]): Choice => {
+      const isSpoken = words.length > 0 || called.length === 0
+      const spoken = isSpoken ? [{ text: words[0] ?? 'w' }] : []
+      return {
+        content: [
+          ...thinking,
+          ...spoken.map(({ text: own }) => ({
+            type: isDeclined ? ('refusal' as const) : ('text' as const),
+            text: own,
+          })),
+          ...called.map((call, at) => ({ ...call, id: `call_${at}` })),
+        ],
+        citations: isSpoken && !isDeclined ? citations : [],
+        logprobs: isSpoken && !isDeclined && hasLogprobs ? [logprob] : [],
+        reason: called.length > 0 && reason === 'stop' ? 'calls' : reason,
+      }
+    })
+}
+
+/** Cuts texts into the pieces of a stream. */
+const pieces = (events: ChatEvent[]): ChatEvent[] =>
+  events.flatMap((event): ChatEvent[] => {
+    if (!('text' in event) || event.text.length < 2 || 'logprobs' in event) return [event]
+    const at = event.text.length >> 1
+    const isPair = /[\uD800-\uDBFF]/.test(event.text[at - 1] ?? '')
+    if (isPair) return [event]
+    return [event.text.slice(0, at), event.text.slice(at)].map((text) => ({ ...event, text }))
+  })
+
+/** Removes the range of a citation of the whole text: OpenAI requires one. */
+function withoutWholeRange({ start, end, ...citation }: Citation, content: OutputPart[]): Citation {
+  const text = content.find(({ type }) => type === 'text')
+  const length = text && 'text' in text ? text.text.length : 0
+  if (start === undefined || (start === 0 && end === length)) return citation
+  return { ...citation, start, ...(end !== undefined && { end }) }
+}
+
+/** Returns the same form of choices that mean the same. */
+const shown = (choices: Choice[]) =>
+  choices.map(({ content, citations, ...others }) => ({
+    ...others,
+    citations: citations.map((one) => withoutWholeRange(one, content)),
+    content: content
+      .filter((one) => one.type !== 'thinking' || one.signature !== emptySeal)
+      .map((one) => {
+        if (one.type !== 'thinking') return one
+        const { id: _, ...thought } = one
+        return thought
+      }),
+  }))
+
+describe('every API', () => {
+  test.each(apiNames)('%s reads the responses that it writes, whole and streamed', async (name) => {
+    const { upstream, client } = apis[name]
+    const can: Can = (feature) => !lacksInResponse[name].has(feature)
+    const choices = fc.array(choice(name, can), { minLength: 1, maxLength: can('choices') ? 2 : 1 })
+    await fc.assert(
+      fc.asyncProperty(choices, async (all) => {
+        const response = { id: 'r', choices: all }
+        const final = { usage, cost: 0.001 }
+        const whole = await client().encode(response, final)
+        const read = upstream.readWhole(JSON.parse(JSON.stringify(whole)))
+        const expected = shown(gather(eventsOf(response)).choices)
+        expect(shown(gather(read).choices)).toEqual(expected)
+        expect(read.find((event) => event.type === 'usage')).toMatchObject({
+          usage: { prompt: 9, completion: 7 },
+        })
+
+        const writer = client().createWriter()
+        const events = pieces([...eventsOf(response)])
+        const bytes = [...events.map((event) => writer.write([event])), await writer.end(final)]
+        const parser = new EventReader(1_000_000)
+        const reader = upstream.createReader()
+        const streamed = [...parser.push(Buffer.concat(bytes)), parser.end()].flatMap((event) =>
+          event?.data === undefined ? [] : (reader.read(event.data) ?? []),
+        )
+        streamed.push(...reader.end())
+        expect(shown(gather(streamed).choices)).toEqual(expected)
+        expect(streamed.at(-1)?.type).toBe('done')
+        expect(streamed.findLast((event) => event.type === 'usage')).toMatchObject({
+          usage: { prompt: 9, completion: 7 },
+        })
+      }),
+      settings,
+    )
+  })
+})

@@ -1,0 +1,260 @@
+import { isRecord, type Json, pickFields, recordOf } from '../../kernel/schema.ts'
+import type { ChatRequest, OutputFormat, Tool, ToolChoice } from '../conversation/chat-request.ts'
+import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/codec.ts'
+import { mediaTypeOf } from '../conversation/media.ts'
+import { invalidField } from '../fields.ts'
+import { recordsIn } from '../providers/response.ts'
+import { contentsOf, partFields, partsOf } from './contents.ts'
+import { knownConfig, passedFields } from './decode.ts'
+import { encodeContents } from './encode-contents.ts'
+import { fieldsOf, listOf } from './fields.ts'
+import { isGemini3, thinkingConfigOf } from './models.ts'
+import { GenerateReader, jsonTool, readWhole } from './read.ts'
+import { parseSignature } from './thought-signature.ts'
+
+/** Google's Gemini API as that of an upstream. */
+export const geminiCodec: UpstreamCodec = {
+  api: 'gemini',
+  encode,
+  ignoredFields,
+  readWhole,
+  createReader: () => new GenerateReader(),
+}
+
+/** Fields of a chat that have no equivalent. Those of `extra` have none either. */
+function ignoredFields({ raw, extra, sampling }: ChatRequest): string[] {
+  if (raw?.api === 'gemini') return []
+  const names = Object.keys(extra).filter((name) => (extra[name] ?? null) !== null)
+  return sampling.minP === undefined ? names : [...names, 'min_p']
+}
+
+function encode(request: ChatRequest, target: Target): EncodedRequest {
+  const { model, isStream } = target
+  const { raw } = request
+  const method = isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'
+  const { generationConfig, contents, ...body } =
+    raw?.api === 'gemini' ? passRequest(raw.body) : writeRequest(request, target)
+  const config = { ...recordOf(generationConfig), ...limitOf(request, target) }
+  return {
+    path: `/${model.includes('/') ? model : `models/${model}`}:${method}`,
+    body: {
+      ...body,
+      contents: isGemini3(model) ? recordsIn(contents).map(signCalls) : contents,
+      ...(Object.keys(config).length > 0 && { generationConfig: config }),
+    },
+  }
+}
+
+/** Returns the output limit: that of the hold, unless the model stops there by itself. */
+function limitOf({ outputMax = Infinity }: ChatRequest, target: Target): Json {
+  return target.stopsItself ? {} : { maxOutputTokens: Math.min(outputMax, target.outputMax) }
+}
+
+/** Google's signature for calls that another model made, or whose signature was lost. */
+const skippedSignature = 'skip_thought_signature_validator'
+
+/**
+ * Signs the first call of a content without signed calls: Gemini 3 and later reject unsigned ones
+ * (https://ai.google.dev/gemini-api/docs/thought-signatures).
+ */
+function signCalls(content: Json): Json {
+  const parts = recordsIn(content.parts)
+  const calls = parts.filter(({ functionCall }) => functionCall !== undefined)
+  const [first] = calls
+  if (!first || calls.some(({ thoughtSignature }) => thoughtSignature !== undefined)) return content
+  const signed = { ...first, thoughtSignature: skippedSignature }
+  return { ...content, parts: parts.with(parts.indexOf(first), signed) }
+}
+
+function writeRequest(request: ChatRequest, target: Target): Json {
+  const { tools, format, toolChoice } = request
+  rejectUnsupported(request)
+  // Models before Gemini 3, and all with a forced call, reject JSON output beside functions. Then
+  // the output is the call of a function, which the reader turns back into text.
+  const isForced = toolChoice !== undefined && toolChoice !== 'auto' && toolChoice !== 'none'
+  const isCalled = format && tools.length > 0 && (isForced || !isGemini3(target.model))
+  const config = {
+    ...encodeSampling(request, target.model),
+    ...(request.stop.length > 0 && { stopSequences: request.stop.slice(0, stopsMax) }),
+    ...(format && !isCalled && encodeFormat(format)),
+    ...thinkingConfigOf(request.reasoning, target),
+    ...encodeLogprobs(request.logprobs),
+  }
+  return {
+    ...encodeContents(request.messages, target.model),
+    ...(isCalled ? encodeTools(withJsonTool(request, format)) : encodeTools(request)),
+    generationConfig: config,
+  }
+}
+
+/** Google's maximum of stop sequences. */
+const stopsMax = 5
+
+function rejectUnsupported({ choices, tools }: ChatRequest): void {
+  if (choices > 1) throw invalidField('n', 'This model returns one choice: set n to 1.')
+  if (!tools.some(({ isCustom }) => isCustom)) return
+  const problem = 'This model accepts only tools of the type function, not of the type custom.'
+  throw invalidField('tools', problem)
+}
+
+/** Gemini 2.5 rejects penalties, except at Vertex AI. */
+function encodeSampling({ sampling }: ChatRequest, model: string): Json {
+  const { minP: _, presencePenalty, frequencyPenalty, ...others } = sampling
+  if (/gemini-2\.5(?:[.-]|$)/.test(model)) return others
+  return {
+    ...others,
+    ...(presencePenalty !== undefined && { presencePenalty }),
+    ...(frequencyPenalty !== undefined && { frequencyPenalty }),
+  }
+}
+
+const encodeLogprobs = (logprobs: number | undefined): Json =>
+  logprobs === undefined ? {} : { responseLogprobs: true, ...(logprobs > 0 && { logprobs }) }
+
+const encodeFormat = (format: OutputFormat): Json => ({
+  responseMimeType: 'application/json',
+  ...(format.type === 'schema' && { responseJsonSchema: withoutConst(format.schema) }),
+})
+
+/** Keywords of JSON Schema with a schema, or a list of them; and those with schemas by name. */
+const nested = new Set(['items', 'additionalProperties', 'anyOf', 'oneOf', 'prefixItems'])
+const named = new Set(['properties', '$defs'])
+
+/** Writes `const` as an `enum` of one value: Google's output schemas do not have it. */
+function withoutConst(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutConst)
+  if (!isRecord(schema)) return schema
+  const entries = Object.entries(schema).map(([name, value]): [string, unknown] => {
+    if (name === 'const') return ['enum', [value]]
+    if (nested.has(name)) return [name, withoutConst(value)]
+    if (!named.has(name) || !isRecord(value)) return [name, value]
+    const schemas = Object.entries(value).map(([key, one]) => [key, withoutConst(one)])
+    return [name, Object.fromEntries(schemas)]
+  })
+  return Object.fromEntries(entries)
+}
+
+type ToolsOf = Pick<ChatRequest, 'tools' | 'toolChoice'>
+
+/** Adds the function whose arguments are the output. The model must call it or another. */
+function withJsonTool({ tools, toolChoice }: ChatRequest, format: OutputFormat): ToolsOf {
+  const isSchema = format.type === 'schema'
+  const tool: Tool = {
+    name: jsonTool,
+    description: (isSchema ? format.description : undefined) ?? 'Respond with a JSON object.',
+    parameters: isSchema ? format.schema : emptySchema,
+  }
+  const all = [...tools, tool]
+  if (toolChoice === 'none')
+    return { tools: all, toolChoice: { mode: 'required', names: [jsonTool] } }
+  const isNamed = typeof toolChoice === 'object' && toolChoice.mode === 'required'
+  return { tools: all, toolChoice: isNamed ? toolChoice : 'required' }
+}
+
+const emptySchema = { type: 'object', properties: {} }
+
+function encodeTools({ tools, toolChoice = 'auto' }: ToolsOf): Json {
+  if (tools.length === 0) return {}
+  return {
+    tools: [{ functionDeclarations: tools.map(encodeTool) }],
+    toolConfig: { functionCallingConfig: encodeChoice(toolChoice, tools) },
+  }
+}
+
+const encodeTool = ({ name, description = '', parameters = {} }: Tool): Json => ({
+  name,
+  description,
+  parametersJsonSchema: Object.keys(parameters).length === 0 ? emptySchema : parameters,
+})
+
+function encodeChoice(choice: ToolChoice, tools: Tool[]): Json {
+  if (choice === 'none') return { mode: 'NONE' }
+  if (choice === 'required') return { mode: 'ANY' }
+  if (choice === 'auto') return { mode: tools.some((tool) => tool.isStrict) ? 'VALIDATED' : 'AUTO' }
+  const declared = new Set(tools.map(({ name }) => name))
+  const names = choice.names.filter((name) => declared.has(name))
+  // AUTO does not take names.
+  const mode = choice.mode === 'auto' ? 'VALIDATED' : 'ANY'
+  return { mode, ...(names.length > 0 && { allowedFunctionNames: names }) }
+}
+
+/**
+ * Returns a client's own request: unchanged, except for what would cost more than the hold covers.
+ * It was decoded before, so that it has no other tools than functions.
+ */
+function passRequest(raw: Json): Json {
+  const body = fieldsOf(raw)
+  return {
+    ...pickFields(body, passedFields),
+    contents: contentsOf(body.contents).flatMap(passContent),
+    ...passSystem(body.systemInstruction),
+    ...passTools(body.tools),
+    ...passToolConfig(body.toolConfig),
+    generationConfig: pickFields(fieldsOf(body.generationConfig), knownConfig),
+  }
+}
+
+/** Returns a content with its parts; nothing for one without parts. */
+function passContent(content: unknown): Json[] {
+  const { role } = fieldsOf(content)
+  const known = partFields[role === 'model' ? 'model' : 'user']
+  const parts = partsOf(content).flatMap((part) => {
+    const own = withoutForeignSignature(passPart(part, known))
+    return isOfUse(part, own) ? [own] : []
+  })
+  return parts.length === 0 ? [] : [{ ...(role !== undefined && { role }), parts }]
+}
+
+/** Models have no use for empty text, nor for reasoning without the signature of its model. */
+const isOfUse = ({ thought, text }: Json, { thoughtSignature, ...data }: Json): boolean =>
+  typeof thoughtSignature === 'string' ||
+  (thought !== true && text !== '' && Object.keys(data).length > 0)
+
+/** Returns a part without the thoughts of a model of another API, which Google rejects. */
+function withoutForeignSignature(part: Json): Json {
+  const { thoughtSignature, ...others } = part
+  const isForeign =
+    typeof thoughtSignature === 'string' && parseSignature(thoughtSignature).own === undefined
+  return isForeign ? others : part
+}
+
+function passPart(part: Json, known: ReadonlySet<string>): Json {
+  const fields = Object.entries(pickFields(part, known)).map(([name, value]) => [
+    name,
+    isRecord(value) ? passData(value) : value,
+  ])
+  return Object.fromEntries(fields)
+}
+
+/** Returns the data of a part. The response of a function may contain media. */
+function passData(value: Json): Json {
+  const { parts, ...data } = fieldsOf(value)
+  const isInline = typeof data.data === 'string' && typeof data.mimeType === 'string'
+  const typed = isInline
+    ? { ...data, mimeType: mediaTypeOf(String(data.data), String(data.mimeType)) }
+    : data
+  if (parts === undefined) return typed
+  return {
+    ...typed,
+    parts: listOf(parts, 'contents').map((part) => passPart(part, partFields.user)),
+  }
+}
+
+function passSystem(instruction: unknown): Json {
+  const parts = partsOf(instruction).flatMap(({ text, thought }) =>
+    typeof text === 'string' && text !== '' && thought !== true ? [{ text }] : [],
+  )
+  return parts.length === 0 ? {} : { systemInstruction: { parts } }
+}
+
+function passTools(raw: unknown): Json {
+  const tools = listOf(raw, 'tools').flatMap(({ functionDeclarations }) =>
+    Array.isArray(functionDeclarations) ? [{ functionDeclarations }] : [],
+  )
+  return tools.length === 0 ? {} : { tools }
+}
+
+function passToolConfig(raw: unknown): Json {
+  const { functionCallingConfig } = fieldsOf(raw)
+  return isRecord(functionCallingConfig) ? { toolConfig: { functionCallingConfig } } : {}
+}

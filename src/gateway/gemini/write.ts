@@ -1,0 +1,319 @@
+import { type Json, recordOf } from '../../kernel/schema.ts'
+import type {
+  CallEvent,
+  ChatEvent,
+  ChatResponse,
+  Choice,
+  EndReason,
+  OutputPart,
+  SignatureEvent,
+} from '../conversation/chat-event.ts'
+import type { ThinkingPart } from '../conversation/chat-request.ts'
+import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
+import { portableId } from '../conversation/tool-ids.ts'
+import type { StreamEvent } from '../events.ts'
+import { parseRecord } from '../providers/response.ts'
+import { toGeminiError } from './error-response.ts'
+import { signatureOf } from './thought-signature.ts'
+
+/** The parts of a response that do not come from the model. */
+export interface GenerateOptions {
+  responseId: string
+  /** The id of the model that the client asked for. */
+  model: string
+  /** True if the client wants the text of the reasoning. */
+  showsThoughts: boolean
+}
+
+/** Creates Google's Gemini API as that of a client. */
+export const createGeminiClient = (options: GenerateOptions): ClientCodec => ({
+  createWriter: () => new GenerateWriter(options),
+  encode: (response, final) => encodeResponse(response, final, options),
+  pass: passResponse,
+})
+
+/** Returns Google's own response with its cost in USD, which no other field carries. */
+function passResponse(response: Json, { cost }: FinalUsage): Json {
+  if (cost === undefined) return response
+  return { ...response, usageMetadata: { ...recordOf(response.usageMetadata), cost } }
+}
+
+const noChoice: Choice = { content: [], citations: [], logprobs: [] }
+
+function encodeResponse(
+  { choices }: ChatResponse,
+  final: FinalUsage,
+  options: GenerateOptions,
+): Json {
+  const candidates = (choices.length > 0 ? choices : [noChoice]).map((choice, index) => {
+    const writer = new PartWriter(options.showsThoughts, false)
+    const parts = choice.content.flatMap((part) => writer.writeAll(eventsOf(part, writer.calls)))
+    const content = { role: 'model', parts: [...parts, ...writer.end()] }
+    const citations = choice.citations.map(({ url, title }) => toChunk(url, title))
+    return { content, index, finishReason: reasonOf(choice.reason), ...groundingOf(citations) }
+  })
+  return { candidates, ...headOf(options), usageMetadata: usageOf(final) }
+}
+
+/** Returns a part of a response as events. `call` is the number of a call. */
+function eventsOf(part: OutputPart, call: number): ChatEvent[] {
+  const choice = 0
+  if (part.type === 'call') {
+    const { arguments: text, ...called } = part
+    return [
+      { ...called, choice, call },
+      { type: 'arguments', choice, call, text },
+    ]
+  }
+  if (part.type !== 'thinking') return [{ ...part, choice }]
+  const { text, signature, origin = 'gemini', isEncrypted, id } = part
+  const more = { ...(isEncrypted && { isEncrypted }), ...(id !== undefined && { id }) }
+  return [
+    ...(text ? [{ type: 'thinking' as const, choice, text }] : []),
+    ...(signature === undefined
+      ? []
+      : [{ type: 'signature' as const, choice, signature, origin, ...more }]),
+  ]
+}
+
+const headOf = ({ model, responseId }: GenerateOptions): Json => ({
+  modelVersion: model,
+  responseId,
+})
+
+const finishReasons: Partial<Record<EndReason, string>> = {
+  length: 'MAX_TOKENS',
+  filtered: 'SAFETY',
+}
+
+const reasonOf = (reason: EndReason | undefined): string =>
+  (reason && finishReasons[reason]) ?? 'STOP'
+
+const toChunk = (uri: string, title: string): Json => ({ web: { uri, title } })
+
+const groundingOf = (groundingChunks: Json[]): Json =>
+  groundingChunks.length > 0 ? { groundingMetadata: { groundingChunks } } : {}
+
+/** Returns the usage, with its cost in USD if known. Google counts thoughts separately. */
+function usageOf({ usage, cost }: FinalUsage): Json {
+  const { prompt, completion, reasoning, cached } = usage
+  return {
+    promptTokenCount: prompt,
+    candidatesTokenCount: Math.max(0, completion - reasoning),
+    totalTokenCount: prompt + completion,
+    ...(reasoning > 0 && { thoughtsTokenCount: reasoning }),
+    ...(cached > 0 && { cachedContentTokenCount: cached }),
+    ...(cost !== undefined && { cost }),
+  }
+}
+
+interface OpenCall {
+  id: string
+  name: string
+  args: string
+  signature: string | undefined
+}
+
+/**
+ * Writes the parts of one choice. In a stream it holds the last character of a text: Google's SDKs
+ * drop the turn from the history of a chat if its last response has no text. They also read the
+ * arguments of a call from one part, so calls follow at the end.
+ */
+class PartWriter {
+  private readonly open: OpenCall[] = []
+  private held = ''
+  /** The text of a thought without its signature so far. */
+  private thought = ''
+  /** Thoughts that return with the next call: clients drop a part with nothing but a signature. */
+  private hidden: ThinkingPart[] = []
+
+  constructor(
+    private readonly showsThoughts: boolean,
+    private readonly isStream: boolean,
+  ) {}
+
+  /** The number of calls. */
+  get calls(): number {
+    return this.open.length
+  }
+
+  writeAll(events: readonly ChatEvent[]): Json[] {
+    return events.flatMap((event) => this.write(event))
+  }
+
+  /** Returns the last parts, at least one. */
+  end(): Json[] {
+    const parts = [...this.release(), ...this.open.map(toFunctionCall)]
+    return parts.length > 0 ? parts : [{ text: '' }]
+  }
+
+  /** Returns the text that is held. */
+  release(): Json[] {
+    const text = this.held
+    this.held = ''
+    return text ? [{ text }] : []
+  }
+
+  private write(event: ChatEvent): Json[] {
+    switch (event.type) {
+      case 'text':
+      case 'refusal':
+        return this.hold(event.text)
+      case 'thinking':
+        this.thought += event.text
+        if (!this.showsThoughts || event.text === '') return []
+        return [...this.release(), { text: event.text, thought: true }]
+      case 'signature':
+        return this.sign(event)
+      case 'call':
+        this.addCall(event)
+        return []
+      case 'arguments': {
+        const call = this.open[event.call]
+        if (call) call.args += event.text
+        return []
+      }
+      default:
+        return []
+    }
+  }
+
+  /** Adds a text, and returns the parts before what is held. It never splits a surrogate pair. */
+  private hold(text: string): Json[] {
+    if (text === '') return []
+    this.endThought()
+    const all = this.held + text
+    const last = all.charCodeAt(all.length - 1)
+    const isPair = last >= 0xdc_00 && last <= 0xdf_ff
+    const at = this.isStream ? Math.max(0, all.length - (isPair ? 2 : 1)) : 0
+    this.held = all.slice(at)
+    return at > 0 ? [{ text: all.slice(0, at) }] : []
+  }
+
+  /** Writes a signature: Google's own with its part, others so that the client sends them back. */
+  private sign({ signature, origin, isEncrypted = false, id }: SignatureEvent): Json[] {
+    const text = this.thought
+    this.thought = ''
+    if (origin === 'gemini') {
+      if (text && this.showsThoughts)
+        return [{ text: '', thought: true, thoughtSignature: signature }]
+      const [held = { text: '' }] = this.release()
+      return [{ ...held, thoughtSignature: signature }]
+    }
+    const thought: ThinkingPart = {
+      type: 'thinking',
+      text,
+      signature,
+      isEncrypted,
+      origin,
+      ...(id !== undefined && { id }),
+    }
+    this.hidden.push(thought)
+    if (!this.showsThoughts) return []
+    const thoughtSignature = signatureOf([{ ...thought, text: '' }])
+    return [...this.release(), { text: '', thought: true, thoughtSignature }]
+  }
+
+  /** Ends a thought without a signature. */
+  private endThought(): void {
+    const text = this.thought
+    this.thought = ''
+    if (text && !this.showsThoughts) this.hidden.push({ type: 'thinking', text })
+  }
+
+  private addCall({ id, name, signature }: CallEvent): void {
+    this.endThought()
+    const foreign = this.hidden.length > 0 ? signatureOf(this.hidden) : undefined
+    if (signature === undefined) this.hidden = []
+    this.open.push({ id: portableId(id), name, args: '', signature: signature ?? foreign })
+  }
+}
+
+/** Returns a call as a part. Arguments that are no JSON object are shown to the client as text. */
+function toFunctionCall({ id, name, args: text, signature }: OpenCall): Json {
+  const args = text.trim() === '' ? {} : (parseRecord(text) ?? { arguments: text })
+  return {
+    functionCall: { id, name, args },
+    ...(signature !== undefined && { thoughtSignature: signature }),
+  }
+}
+
+const nothing = new Uint8Array()
+const encoder = new TextEncoder()
+const dataPrefix = 'data: '
+
+/** Writes the responses of a stream. Google's API has one choice here. */
+class GenerateWriter implements StreamWriter {
+  private readonly parts: PartWriter
+  private readonly citations: Json[] = []
+  private reason: EndReason | undefined
+  private isPassed = false
+  /** True if a heartbeat has begun the line of the next event. */
+  private isLineOpen = false
+
+  constructor(private readonly options: GenerateOptions) {
+    this.parts = new PartWriter(options.showsThoughts, true)
+  }
+
+  write(events: readonly ChatEvent[]): Uint8Array {
+    const own = events.filter((event) => 'choice' in event && event.choice === 0)
+    for (const event of own) {
+      if (event.type === 'end') this.reason = event.reason
+      if (event.type === 'citation') {
+        this.citations.push(toChunk(event.citation.url, event.citation.title))
+      }
+    }
+    return this.writeParts(this.parts.writeAll(own))
+  }
+
+  /** Returns an event of Google unchanged. Comments are dropped: SDKs of Google reject them. */
+  pass(own: StreamEvent): StreamEvent | undefined {
+    this.isPassed = true
+    const { data } = own
+    if (data === undefined) return undefined
+    if (!this.isLineOpen) return own
+    const bytes = this.encode(data.replaceAll('\n', `\n${dataPrefix}`))
+    return { bytes, start: 0, end: bytes.byteLength, data }
+  }
+
+  /**
+   * Returns the start of the next event's line, or a space in it, which JSON ignores. SDKs of
+   * Google reject comments, and drop the history of a chat for any event without text.
+   */
+  beat(): Uint8Array {
+    const text = this.isLineOpen ? ' ' : dataPrefix
+    this.isLineOpen = true
+    return encoder.encode(text)
+  }
+
+  /** Returns the last response, with the calls, the reason of the end and the usage. */
+  end(final: FinalUsage): Uint8Array {
+    if (this.isPassed && !this.isLineOpen) return nothing
+    const usage = { usageMetadata: usageOf(final) }
+    // The end itself was passed on before.
+    const ending = this.isPassed
+      ? {}
+      : { finishReason: reasonOf(this.reason), ...groundingOf(this.citations) }
+    return this.encode(JSON.stringify({ ...this.response(this.parts.end(), ending), ...usage }))
+  }
+
+  fail(error: Json): Uint8Array {
+    const text = this.writeParts(this.parts.release())
+    return Buffer.concat([text, this.encode(JSON.stringify(toGeminiError({ error }, 502)))])
+  }
+
+  private writeParts(parts: Json[]): Uint8Array {
+    return parts.length === 0 ? nothing : this.encode(JSON.stringify(this.response(parts)))
+  }
+
+  private response(parts: Json[], ending: Json = {}): Json {
+    const content = { role: 'model', parts }
+    return { candidates: [{ content, index: 0, ...ending }], ...headOf(this.options) }
+  }
+
+  private encode(data: string): Uint8Array {
+    const prefix = this.isLineOpen ? '' : dataPrefix
+    this.isLineOpen = false
+    return encoder.encode(`${prefix}${data}\n\n`)
+  }
+}

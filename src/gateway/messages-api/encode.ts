@@ -1,0 +1,272 @@
+import { isRecord, type Json, pickFields, recordOf } from '../../kernel/schema.ts'
+import type { ChatRequest, OutputFormat, Sampling, Tool } from '../conversation/chat-request.ts'
+import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/codec.ts'
+import { mediaTypeOf } from '../conversation/media.ts'
+import { parseSeal } from '../conversation/sealed-thought.ts'
+import { rejectChoices, rejectCustomTools } from '../conversation/unsupported.ts'
+import { asString, recordsIn } from '../providers/response.ts'
+import { encodeConversation, hasUnsignedCall, type Turn } from './encode-messages.ts'
+import { budgetWithin, featuresOf, type ModelFeatures, toThinking } from './model-features.ts'
+import { canFormat, responseTool, toFormatSchema } from './output-format.ts'
+import { createReader, readWhole } from './read.ts'
+
+/** Speaks Anthropic's Messages API to an upstream. */
+export const messagesCodec: UpstreamCodec = {
+  api: 'messages',
+  encode,
+  ignoredFields,
+  readWhole,
+  createReader,
+}
+
+function encode(request: ChatRequest, target: Target): EncodedRequest {
+  const own = request.raw?.api === 'messages' ? request.raw : undefined
+  return {
+    path: '/messages',
+    body: own ? encodeOwn(own.body, target) : encodeChat(request, target),
+    headers: { 'anthropic-version': '2023-06-01', ...own?.headers },
+  }
+}
+
+/** Returns OpenAI's names of the fields without an equivalent. */
+function ignoredFields({ raw, sampling, logprobs, format, extra }: ChatRequest): string[] {
+  if (raw?.api === 'messages') return []
+  const named: [string, boolean][] = [
+    ['min_p', sampling.minP !== undefined],
+    ['seed', sampling.seed !== undefined],
+    ['presence_penalty', sampling.presencePenalty !== undefined],
+    ['frequency_penalty', sampling.frequencyPenalty !== undefined],
+    ['logprobs', logprobs !== undefined],
+    ['top_logprobs', (logprobs ?? 0) > 0],
+    // Without a schema, the API has no format.
+    ['response_format', format?.type === 'object'],
+  ]
+  const others = Object.keys(extra).filter((name) => (extra[name] ?? null) !== null)
+  return [...named.flatMap(([name, isSet]) => (isSet ? [name] : [])), ...others]
+}
+
+/** Fields of a client's own request that cost nothing beside its tokens. Betas are in a header. */
+const ownFields = new Set([
+  'cache_control',
+  'context_management',
+  'diagnostics',
+  'messages',
+  'metadata',
+  'output_config',
+  'output_format',
+  'stop_sequences',
+  'system',
+  'temperature',
+  'thinking',
+  'tool_choice',
+  'tools',
+  'top_k',
+  'top_p',
+])
+
+/** Returns a client's own request, without what would cost more than the hold covers. */
+function encodeOwn(body: Json, { model, isStream, outputMax }: Target): Json {
+  const { system, tools, messages, thinking, max_tokens: sent, ...others } = body
+  const max_tokens = typeof sent === 'number' ? Math.min(sent, outputMax) : outputMax
+  const turns = Array.isArray(messages) ? recordsIn(messages).flatMap(toOwnMessage) : messages
+  const within =
+    isRecord(thinking) && thinking.type === 'enabled'
+      ? limitThinking(thinking, { turns, max_tokens, isLower: max_tokens !== sent })
+      : thinking
+  return {
+    ...withoutTtl(pickFields(others, ownFields)),
+    model,
+    max_tokens,
+    ...(isStream && { stream: true }),
+    ...(system !== undefined && { system: mapRecords(system, withoutTtl) }),
+    ...(tools !== undefined && { tools: mapRecords(tools, toOwnTool) }),
+    messages: turns,
+    ...(within !== undefined && { thinking: within }),
+  }
+}
+
+/** Returns a thinking with a budget within the limit; undefined where there can be none. */
+function limitThinking(
+  thinking: Json,
+  { turns, max_tokens, isLower }: { turns: unknown; max_tokens: number; isLower: boolean },
+): Json | undefined {
+  if (hasUnsignedCall(turns)) return undefined
+  if (!isLower || typeof thinking.budget_tokens !== 'number') return thinking
+  const budget_tokens = budgetWithin(thinking.budget_tokens, max_tokens)
+  return budget_tokens === undefined ? undefined : { ...thinking, budget_tokens }
+}
+
+const mapRecords = (list: unknown, change: (item: Json) => Json): unknown =>
+  Array.isArray(list) ? recordsIn(list).map(change) : list
+
+/** Removes `ttl` from a cache mark: an hour in the cache costs more than the price covers. */
+function withoutTtl(value: Json): Json {
+  if (!isRecord(value.cache_control)) return value
+  const { ttl: _, ...cache_control } = value.cache_control
+  return { ...value, cache_control }
+}
+
+const toOwnTool = (tool: Json): Json =>
+  withoutTtl({
+    ...tool,
+    ...(isRecord(tool.input_schema) && { input_schema: toInputSchema(tool.input_schema) }),
+  })
+
+/** Corrects a message. One of nothing but thinking of another model is left out. */
+function toOwnMessage(message: Json): Json[] {
+  if (!Array.isArray(message.content)) return [message]
+  const blocks = recordsIn(message.content).filter((block) => !isRejected(block))
+  return blocks.length === 0 ? [] : [{ ...message, content: blocks.map(toOwnBlock) }]
+}
+
+/** Returns whether a block is the thinking of another model or an empty text. */
+function isRejected({ type, signature, data, text }: Json): boolean {
+  if (type === 'text') return text === ''
+  if (type !== 'thinking' && type !== 'redacted_thinking') return false
+  const seal = asString(type === 'thinking' ? signature : data)
+  return seal === '' || parseSeal(seal, 'messages').origin !== 'messages'
+}
+
+/** Corrects a block and the blocks in it: results and documents contain blocks. */
+function toOwnBlock(block: Json): Json {
+  const { content, source } = block
+  return withoutTtl({
+    ...block,
+    ...(Array.isArray(content) && { content: mapRecords(content, toOwnBlock) }),
+    ...(isRecord(source) && { source: toOwnSource(source) }),
+  })
+}
+
+function toOwnSource(source: Json): Json {
+  const { type, data, content } = source
+  if (Array.isArray(content)) return { ...source, content: mapRecords(content, toOwnBlock) }
+  if (type !== 'base64' || typeof data !== 'string') return source
+  return { ...source, media_type: mediaTypeOf(data, asString(source.media_type)) }
+}
+
+/** Encodes a chat of another API. */
+function encodeChat(request: ChatRequest, { model, isStream, outputMax }: Target): Json {
+  rejectChoices(request.choices)
+  rejectCustomTools(request.tools)
+  const features = featuresOf(model)
+  const own = features.isKnown ? features.outputMax : outputMax
+  const max_tokens = Math.min(request.outputMax ?? outputMax, outputMax, own)
+  const { system, turns } = encodeConversation(request.messages)
+  const format = toFormat(request.format, features)
+  const tools = toTools(request, { features, isStream, format })
+  const choice = toToolChoice(request, { features, format, hasTools: tools.length > 0 })
+  const { thinking, effort } = thinkingOf(request, { features, max_tokens, choice, turns })
+  const isThinking = thinking !== undefined && thinking.type !== 'disabled'
+  const stop = request.stop.filter((text) => text.trim() !== '')
+  const config = {
+    ...(effort !== undefined && { effort }),
+    ...(format?.schema !== undefined && { format: { type: 'json_schema', schema: format.schema } }),
+  }
+  return {
+    model,
+    max_tokens,
+    ...(isStream && { stream: true }),
+    ...(system.length > 0 && { system }),
+    messages: turns,
+    ...(tools.length > 0 && { tools }),
+    ...(choice && { tool_choice: choice }),
+    ...(thinking && { thinking }),
+    ...(Object.keys(config).length > 0 && { output_config: config }),
+    ...toSampling(request.sampling, features, isThinking),
+    ...(stop.length > 0 && { stop_sequences: stop }),
+    ...(request.isCached && { cache_control: { type: 'ephemeral' } }),
+  }
+}
+
+/** The form in which a model writes JSON: of a schema, or as the input of a tool. */
+interface Format {
+  schema?: unknown
+  tool?: Json
+}
+
+function toFormat(format: OutputFormat | undefined, { hasFormat }: ModelFeatures) {
+  if (format?.type !== 'schema') return undefined
+  const { schema } = format
+  const found: Format =
+    hasFormat && canFormat(schema)
+      ? { schema: toFormatSchema(schema) }
+      : { tool: toTool({ name: responseTool, description: responseText, parameters: schema }) }
+  return found
+}
+
+const responseText = 'Respond with a JSON object.'
+
+function toTools(
+  { tools, toolChoice }: ChatRequest,
+  chat: { features: ModelFeatures; isStream: boolean; format: Format | undefined },
+): Json[] {
+  const { features, isStream, format } = chat
+  const names = isRecord(toolChoice) ? toolChoice.names : undefined
+  const named = names ? tools.filter(({ name }) => names.includes(name)) : tools
+  // The API has a field for one forced tool. Without the others the cache would not match.
+  const isForced = isRecord(toolChoice) && toolChoice.mode === 'required' && named.length === 1
+  const allowed = isForced && features.canForceTools && !format?.tool ? tools : named
+  // The choice `none` does not hold for the tool of the response.
+  const isNone = format?.tool !== undefined && toolChoice === 'none'
+  const own = (isNone ? [] : allowed).map((tool) => ({
+    ...toTool(tool),
+    ...(isStream && { eager_input_streaming: true }),
+    ...(features.hasFormat && tool.isStrict !== undefined && { strict: tool.isStrict }),
+  }))
+  return format?.tool ? [...own, format.tool] : own
+}
+
+function toTool({ name, description, parameters, isCached }: Tool): Json {
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    input_schema: toInputSchema(recordOf(parameters)),
+    ...(isCached && { cache_control: { type: 'ephemeral' } }),
+  }
+}
+
+/** The API requires the type of an input. */
+const toInputSchema = (schema: Json): Json =>
+  Object.keys(schema).length === 0
+    ? { type: 'object', properties: {} }
+    : { ...schema, type: schema.type ?? 'object' }
+
+function toToolChoice(
+  { toolChoice = 'auto', isSerial }: ChatRequest,
+  chat: { features: ModelFeatures; format: Format | undefined; hasTools: boolean },
+): Json | undefined {
+  const { features, format, hasTools } = chat
+  if (!hasTools) return undefined
+  const serial = isSerial || format?.tool ? { disable_parallel_tool_use: true } : {}
+  const auto = { type: 'auto', ...serial }
+  if (format?.tool) return features.canForceTools ? { type: 'any', ...serial } : auto
+  if (toolChoice === 'none') return { type: 'none' }
+  const { mode, names } = isRecord(toolChoice) ? toolChoice : { mode: toolChoice, names: [] }
+  if (mode === 'auto' || !features.canForceTools) return auto
+  const [name, ...others] = names
+  const isOne = name !== undefined && others.length === 0
+  return isOne ? { type: 'tool', name, ...serial } : { type: 'any', ...serial }
+}
+
+/** Returns the fields of the thinking. The API rejects it with a forced call. */
+function thinkingOf(
+  { reasoning = {} }: ChatRequest,
+  chat: { features: ModelFeatures; max_tokens: number; choice: Json | undefined; turns: Turn[] },
+): ReturnType<typeof toThinking> {
+  const { features, max_tokens, choice, turns } = chat
+  const isForced = choice?.type === 'any' || choice?.type === 'tool'
+  const isOff = isForced || hasUnsignedCall(turns)
+  return isOff && reasoning.effort !== 'none' ? {} : toThinking(reasoning, features, max_tokens)
+}
+
+/** Returns the sampling that a model takes. Claude takes one of temperature and top_p. */
+function toSampling(sampling: Sampling, features: ModelFeatures, isThinking: boolean): Json {
+  const { temperature, topP: top_p, topK: top_k } = sampling
+  if (isThinking || !features.hasSampling) return {}
+  const hasTopP = top_p !== undefined && !(features.isClaude && temperature !== undefined)
+  return {
+    ...(temperature !== undefined && { temperature: Math.min(Math.max(temperature, 0), 1) }),
+    ...(hasTopP && { top_p }),
+    ...(top_k !== undefined && { top_k }),
+  }
+}

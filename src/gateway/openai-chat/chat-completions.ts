@@ -1,0 +1,45 @@
+import type { AppContext } from '../../kernel/context.ts'
+import { newId } from '../../kernel/ids.ts'
+import { unixSeconds } from '../../kernel/time.ts'
+import type { Spender } from '../authentication.ts'
+import type { Call } from '../call.ts'
+import { createChat } from '../chat/chat.ts'
+import { decodeChat, sentNames } from './decode.ts'
+import type { Flavor } from './message.ts'
+import { createChatClient } from './write.ts'
+
+/** Differences of a client of the chat API from OpenAI's. */
+export interface ChatClientOptions {
+  flavor?: Flavor
+  /** The id of the response; by default that of the upstream. */
+  id?: string
+  /** True for Mistral's client, which reads each tool call from one chunk. */
+  wholeCalls?: boolean
+}
+
+/**
+ * Creates a chat completion (document 2, POST /chat/completions): checks it, holds its maximum
+ * cost, serves it whole or as a stream, and settles it. Throws the errors of section 7.
+ */
+export const createChatCompletion = (
+  ctx: AppContext,
+  spender: Spender,
+  raw: unknown,
+  call: Call,
+  { flavor = 'openai', id = `chatcmpl-${newId()}`, wholeCalls = false }: ChatClientOptions = {},
+): Promise<Response> =>
+  createChat(ctx, spender, call, {
+    api: 'chat',
+    raw,
+    names: sentNames(raw),
+    open() {
+      const developerRole = ctx.config.gatewayDeveloperRole === 'system' ? 'system' : undefined
+      const { wantsUsage, hasFunctions, ...decoded } = decodeChat(raw, { developerRole })
+      const created = unixSeconds(ctx.clock.now())
+      return {
+        ...decoded,
+        codec: (model) =>
+          createChatClient({ model, id, created, wantsUsage, hasFunctions, wholeCalls, flavor }),
+      }
+    },
+  })

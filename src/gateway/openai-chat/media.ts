@@ -1,0 +1,123 @@
+import { isRecord, type Json } from '../../kernel/schema.ts'
+import type { MediaPart, MediaSource } from '../conversation/chat-request.ts'
+import { mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
+import { invalidField } from '../fields.ts'
+import { asString } from '../providers/response.ts'
+import { isMarked, markOf } from './thinking.ts'
+
+/** The parts of a chat that are not text (document 2, section 4). */
+export const mediaKinds = ['image_url', 'file', 'input_audio', 'video_url'] as const
+export type MediaKind = (typeof mediaKinds)[number]
+
+const typeOf = {
+  image_url: 'image',
+  file: 'file',
+  input_audio: 'audio',
+  video_url: 'video',
+} as const
+
+/** The kinds of parts by the types of media. */
+const kindOf = {
+  image: 'image_url',
+  file: 'file',
+  audio: 'input_audio',
+  video: 'video_url',
+} as const
+
+/** The fields with the content of a part; the first one counts. */
+const contentNames = ['url', 'data', 'file_data']
+
+/** The types of data that has no label. */
+const unlabelled = {
+  image_url: 'image/jpeg',
+  file: 'application/pdf',
+  input_audio: 'audio/wav',
+  video_url: 'video/mp4',
+}
+
+/**
+ * Reads a media part. The source of one without content is an empty URL. `isRepaired`: upstreams
+ * may refuse it as it was sent. Throws `bad_request`.
+ */
+export function readMedia(kind: MediaKind, part: Json): { media: MediaPart; isRepaired: boolean } {
+  const { type: _, [kind]: value, file_id, cache_control: __, ...outer } = part
+  const inner = isRecord(value) ? value : { url: value }
+  const { file_id: innerId, filename, detail, format, ...others } = inner
+  const name = contentNames.find((one) => typeof inner[one] === 'string') ?? 'url'
+  const { [name]: found, ...rest } = others
+  const id = file_id ?? innerId
+  if (id !== undefined && typeof id !== 'string') {
+    throw invalidField('messages', 'A file_id must be a string.')
+  }
+  const content = asString(found)
+  const { source, isRepaired } =
+    id === undefined
+      ? readSource(kind, content, asString(format), name === 'url')
+      : { source: { fileId: id }, isRepaired: false }
+  const extra = { ...outer, ...(Object.keys(rest).length > 0 && { [kind]: rest }) }
+  return {
+    media: {
+      type: typeOf[kind],
+      source,
+      ...(typeof filename === 'string' && { filename }),
+      ...(typeof detail === 'string' && { detail }),
+      ...(isMarked(part) && { isCached: true }),
+      ...(Object.keys(extra).length > 0 && { extra }),
+    },
+    // Mistral's form of an address.
+    isRepaired: isRepaired || (id === undefined && !isRecord(value) && content !== ''),
+  }
+}
+
+function readSource(
+  kind: MediaKind,
+  content: string,
+  format: string,
+  isAddress: boolean,
+): { source: MediaSource; isRepaired: boolean } {
+  const parsed = parseDataUrl(content)
+  if (parsed) {
+    const label = content.slice('data:'.length, 'data:'.length + parsed.mediaType.length)
+    const isLabelled = parsed.mediaType !== ''
+    const mediaType = isLabelled ? parsed.mediaType : unlabelled[kind]
+    return { source: { ...parsed, mediaType }, isRepaired: isLabelled && label !== mediaType }
+  }
+  const isUrl = content === '' || isAddress || URL.canParse(content)
+  if (isUrl) return { source: { url: content }, isRepaired: false }
+  const label = format === '' ? unlabelled[kind] : `audio/${format}`
+  return { source: { data: content, mediaType: mediaTypeOf(content, label) }, isRepaired: false }
+}
+
+/** Writes a media part. Throws `bad_request` for sound by its address, which no upstream takes. */
+export function writeMedia(media: MediaPart, hasMarks: boolean): Json {
+  const { type, source, filename, detail, isCached, extra } = media
+  const kind = kindOf[type]
+  const { [kind]: rest, ...outer } = extra ?? {}
+  const mark = hasMarks ? markOf(isCached) : {}
+  if ('fileId' in source) return { type: kind, ...outer, file_id: source.fileId, ...mark }
+  const more = { ...(detail !== undefined && { detail }), ...(isRecord(rest) && rest) }
+  return {
+    type: kind,
+    ...outer,
+    [kind]: { ...contentOf(kind, source, filename), ...more },
+    ...mark,
+  }
+}
+
+function contentOf(
+  kind: MediaKind,
+  source: Exclude<MediaSource, { fileId: string }>,
+  filename: string | undefined,
+): Json {
+  if (kind === 'input_audio') {
+    if ('data' in source) return { data: source.data, format: formatOf(source.mediaType) }
+    throw invalidField('messages', 'This model takes audio as data. Send no URL of it.')
+  }
+  const url = 'url' in source ? source.url : `data:${source.mediaType};base64,${source.data}`
+  if (kind !== 'file') return { url }
+  return { ...(filename !== undefined && { filename }), file_data: url }
+}
+
+/** Returns OpenAI's name of an audio format. */
+const formatOf = (mediaType: string): string =>
+  mediaType === 'audio/mpeg' ? 'mp3' : mediaType.replace(/^audio\/(x-)?/, '')

@@ -1,0 +1,179 @@
+import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import type {
+  CallEvent,
+  ChatEvent,
+  Choice,
+  Citation,
+  EndReason,
+  OutputPart,
+} from '../conversation/chat-event.ts'
+import type { FinalUsage } from '../conversation/codec.ts'
+import { portableId } from '../conversation/tool-ids.ts'
+import type { Usage } from '../models/usage.ts'
+import { recordsIn } from '../providers/response.ts'
+import { type Detail, extraContentOf, writeBlock, writeDetail } from './thinking.ts'
+
+/** The client's API: OpenAI's, or OpenRouter's, which has more fields for thinking. */
+export type Flavor = 'openai' | 'openrouter'
+
+export const finishReasons: Record<EndReason, string> = {
+  stop: 'stop',
+  length: 'length',
+  calls: 'tool_calls',
+  filtered: 'content_filter',
+}
+
+const presentUsage = (usage: Usage): Json => ({
+  prompt_tokens: usage.prompt,
+  completion_tokens: usage.completion,
+  total_tokens: usage.prompt + usage.completion,
+  prompt_tokens_details: {
+    cached_tokens: usage.cached,
+    cache_write_tokens: usage.cacheWrite,
+    audio_tokens: usage.audio,
+  },
+  completion_tokens_details: { reasoning_tokens: usage.reasoning },
+})
+
+/**
+ * Returns the usage for the client, with `cost` in USD where it gets it. `own`: that of an upstream
+ * with this API, whose further fields it keeps. It has the charged counts where the reported ones
+ * were missing, wrong, or of one round only, and never the upstream's own cost.
+ */
+export function writeUsage(own: Json | undefined, { usage, cost }: FinalUsage): Json {
+  const { cost: _cost, cost_details: _details, ...reported } = own ?? presentUsage(usage)
+  const isOther = usage.estimated || usage.searches > 0 || usage.longest > 0
+  const counts = isOther ? presentUsage(usage) : {}
+  return { ...reported, ...counts, ...(cost !== undefined && { cost }) }
+}
+
+export const writeCitation = ({ url, title, content, start, end }: Citation): Json => ({
+  type: 'url_citation',
+  url_citation: {
+    url,
+    title,
+    ...(content !== undefined && { content }),
+    ...(start !== undefined && { start_index: start }),
+    ...(end !== undefined && { end_index: end }),
+  },
+})
+
+type Call = Pick<CallEvent, 'id' | 'name' | 'isCustom' | 'signature'> & { arguments: string }
+
+/** Writes a tool call, or the first piece of one. */
+export const writeCall = ({ id, name, isCustom, signature, arguments: text }: Call): Json => ({
+  id: portableId(id),
+  ...(isCustom
+    ? { type: 'custom', custom: { name, input: text } }
+    : { type: 'function', function: { name, arguments: text } }),
+  ...extraContentOf(signature),
+})
+
+/** Writes the pieces of tool calls among the events of a choice, each call once. */
+export function writeCallPieces(events: readonly ChatEvent[], choice: number): Json[] {
+  const texts = new Map<number, string>()
+  const starts = new Map<number, CallEvent>()
+  for (const event of events) {
+    if (event.type !== 'call' && event.type !== 'arguments') continue
+    if (event.choice !== choice) continue
+    const text = event.type === 'arguments' ? event.text : ''
+    texts.set(event.call, (texts.get(event.call) ?? '') + text)
+    if (event.type === 'call') starts.set(event.call, event)
+  }
+  return [...texts].map(([index, text]) => {
+    const start = starts.get(index)
+    return start
+      ? { index, ...writeCall({ ...start, arguments: text }), id: start.id }
+      : { index, function: { arguments: text } }
+  })
+}
+
+/** Returns Google's signature of a call as OpenRouter has it, for clients that keep only those. */
+export const callDetail = ({ id, signature }: Pick<CallEvent, 'id' | 'signature'>): Detail[] =>
+  signature === undefined
+    ? []
+    : [{ text: '', id: portableId(id), signature, isEncrypted: true, origin: 'gemini' }]
+
+type PartOf<T extends OutputPart['type']> = Extract<OutputPart, { type: T }>
+
+const partsOf = <T extends OutputPart['type']>({ content }: Choice, ...types: T[]): PartOf<T>[] =>
+  content.filter((part): part is PartOf<T> => types.some((type) => type === part.type))
+
+const textIn = (parts: { text: string }[]): string | null =>
+  parts.length > 0 ? parts.map(({ text }) => text).join('') : null
+
+/** Writes the choice of a whole completion. */
+export function writeChoice(choice: Choice, index: number, flavor: Flavor): Json {
+  const calls = partsOf(choice, 'call')
+  const annotations = choice.citations.map(writeCitation)
+  return {
+    index,
+    message: {
+      role: 'assistant',
+      content: textIn(partsOf(choice, 'text')),
+      refusal: textIn(partsOf(choice, 'refusal')),
+      ...writeThinking(choice, flavor),
+      ...(calls.length > 0 && { tool_calls: calls.map(writeWholeCall) }),
+      ...(annotations.length > 0 && { annotations }),
+    },
+    logprobs: choice.logprobs.length > 0 ? { content: choice.logprobs, refusal: null } : null,
+    finish_reason: finishReasons[choice.reason ?? (calls.length > 0 ? 'calls' : 'stop')],
+  }
+}
+
+const writeWholeCall = (call: PartOf<'call'>): Json =>
+  writeCall({ ...call, arguments: call.arguments || (call.isCustom ? '' : '{}') })
+
+function writeThinking(choice: Choice, flavor: Flavor): Json {
+  const thoughts = partsOf(choice, 'thinking')
+  const text = thoughts.map((thought) => thought.text).join('')
+  const isOpenRouter = flavor === 'openrouter'
+  const kept = isOpenRouter ? thoughts : thoughts.filter(({ signature }) => signature !== undefined)
+  const details: Detail[] = [
+    ...kept,
+    ...(isOpenRouter ? partsOf(choice, 'call').flatMap(callDetail) : []),
+  ]
+  // LiteLLM's clients send only these back.
+  const thinking_blocks = isOpenRouter ? [] : thoughts.flatMap(writeBlock)
+  return {
+    ...(text !== '' && { reasoning_content: text }),
+    ...(text !== '' && isOpenRouter && { reasoning: text }),
+    ...(thinking_blocks.length > 0 && { thinking_blocks }),
+    ...(details.length > 0 && {
+      reasoning_details: details.map((detail, index) => writeDetail({ ...detail, index })),
+    }),
+  }
+}
+
+/** Returns whether clients could not read a message, or would miss a field of their API. */
+export const needsRepair = (message: Json, flavor: Flavor): boolean =>
+  flavor === 'openrouter' || Array.isArray(message.content) || hasBrokenCall(message)
+
+/**
+ * Returns the message of an upstream with this API as clients read it: `content` is no list, and
+ * every call has an id and its arguments as text. `read`: what was read from it.
+ */
+export function repairMessage(message: Json, read: Choice, flavor: Flavor): Json {
+  const { content, function_call: _, ...rest } = message
+  const isList = Array.isArray(content)
+  const hasThinking = isList || flavor === 'openrouter'
+  return {
+    ...rest,
+    ...(content !== undefined && { content: isList ? textIn(partsOf(read, 'text')) : content }),
+    ...(hasThinking && { ...writeThinking(read, flavor), ...given(rest) }),
+    ...(hasBrokenCall(message) && { tool_calls: partsOf(read, 'call').map(writeWholeCall) }),
+  }
+}
+
+/** The upstream's own details have more fields than ours. */
+const given = ({ reasoning_details: details }: Json): Json =>
+  recordsIn(details).length > 0 ? { reasoning_details: details } : {}
+
+const hasBrokenCall = ({ tool_calls, function_call }: Json): boolean =>
+  isRecord(function_call) || recordsIn(tool_calls).some(isBrokenCall)
+
+function isBrokenCall({ id, function: called, custom }: Json): boolean {
+  if (typeof id !== 'string' || id === '') return true
+  const { arguments: args } = recordOf(called)
+  return !isRecord(custom) && isRecord(called) && (typeof args !== 'string' || args === '')
+}

@@ -1,0 +1,310 @@
+import { isRecord, itemsOf, type Json, lookUp, recordOf } from '../../kernel/schema.ts'
+import type { ChatEvent, Citation, EndReason } from '../conversation/chat-event.ts'
+import type { StreamReader } from '../conversation/codec.ts'
+import { CountReader, type ReportedUsage, reportOf } from '../models/usage.ts'
+import { asString, parseRecord, recordsIn } from '../providers/response.ts'
+import { CallReader } from './read-calls.ts'
+import { type Detail, readDetails, textOfThinkingPart, thinkingTextOf } from './thinking.ts'
+
+const doneMark = '[DONE]'
+const chunks = new WeakMap<readonly ChatEvent[], Json>()
+
+/** Returns the chunk that events were read from, so that their writer need not parse it again. */
+export const chunkOf = (events: readonly ChatEvent[]): Json | undefined => chunks.get(events)
+
+/** Reads a whole `chat.completion`. */
+export function readWholeChat(response: Json): ChatEvent[] {
+  const reader = new ChatReader()
+  const events = reader.readChunk(response)
+  if (events.some(({ type }) => type === 'error')) return events
+  return [...events, ...reader.closeChoices(), { type: 'done' }]
+}
+
+/** Creates the reader of a stream of chunks. Some servers send a whole completion as an event. */
+export const createChatReader = (): StreamReader => new ChatReader()
+
+class ChatReader implements StreamReader {
+  private isStarted = false
+  private isOver = false
+  private hasPages = false
+  private id = ''
+  private readonly choices = new Map<number, ChoiceReader>()
+
+  read(data: string): ChatEvent[] | undefined {
+    if (data.trim() === doneMark) return this.finish()
+    const chunk = parseRecord(data)
+    if (!chunk) return undefined
+    const events = this.readChunk(chunk)
+    chunks.set(events, chunk)
+    return events
+  }
+
+  /** Only [DONE] ends a stream. */
+  end(): ChatEvent[] {
+    return []
+  }
+
+  readChunk(chunk: Json): ChatEvent[] {
+    const error = errorOf(chunk)
+    const usage = readUsageOf(chunk)
+    const reported: ChatEvent[] = usage ? [{ type: 'usage', usage }] : []
+    if (this.isOver) return reported
+    if (error) {
+      this.isOver = true
+      const own = isRecord(error) ? error : { message: asString(error) }
+      return [...reported, { type: 'error', error: own }]
+    }
+    const events = this.readHead(chunk)
+    for (const [at, choice] of itemsOf(chunk.choices).entries()) {
+      if (isRecord(choice)) events.push(...this.readChoice(choice, at))
+    }
+    if (chunk.search_results || chunk.citations) events.push(...this.readPages(chunk))
+    events.push(...reported)
+    return events
+  }
+
+  closeChoices(): ChatEvent[] {
+    return [...this.choices.values()].flatMap((choice) => choice.close())
+  }
+
+  private finish(): ChatEvent[] {
+    if (this.isOver) return []
+    this.isOver = true
+    return [...this.closeChoices(), { type: 'done' }]
+  }
+
+  private readHead(chunk: Json): ChatEvent[] {
+    if (this.isStarted || !Array.isArray(chunk.choices)) return []
+    this.isStarted = true
+    const { id, created } = chunk
+    this.id = asString(id)
+    const extra: Json = {}
+    for (const name of headFields) if (chunk[name] != null) extra[name] = chunk[name]
+    const hasExtra = Object.keys(extra).length > 0
+    return [
+      {
+        type: 'start',
+        ...(this.id !== '' && { id: this.id }),
+        ...(typeof created === 'number' && { created }),
+        ...(hasExtra && { extra }),
+      },
+    ]
+  }
+
+  private readChoice(choice: Json, at: number): ChatEvent[] {
+    // Two choices without an index are those of a whole completion.
+    const index = Number.isInteger(choice.index) ? Number(choice.index) : at
+    const known = this.choices.get(index) ?? new ChoiceReader(index, () => this.id)
+    this.choices.set(index, known)
+    return known.read(choice)
+  }
+
+  /** Reads Perplexity's pages, which each chunk repeats. */
+  private readPages({ search_results: results, citations }: Json): ChatEvent[] {
+    if (this.hasPages) return []
+    const pages = recordsIn(results).flatMap(({ url, title }) => toCitation({ url, title }))
+    const urls = itemsOf(citations).flatMap((url) => toCitation({ url }))
+    const found = pages.length > 0 ? pages : urls
+    this.hasPages = found.length > 0
+    return found.map((citation) => ({ type: 'citation', choice: 0, citation }))
+  }
+}
+
+/** Returns the error of a response, or of a chunk. OpenRouter may have it in a choice. */
+const errorOf = ({ error, x_groq, choices }: Json): unknown =>
+  error ??
+  recordOf(x_groq).error ??
+  itemsOf(choices)
+    .map((choice) => recordOf(choice).error)
+    .find(isRecord)
+
+/** Fields of OpenAI's head, and of its relatives, for clients of this API. */
+const headFields = ['system_fingerprint', 'service_tier', 'provider']
+
+const endReasons: Record<string, EndReason> = {
+  stop: 'stop',
+  length: 'length',
+  tool_calls: 'calls',
+  function_call: 'calls',
+  content_filter: 'filtered',
+  max_tokens: 'length',
+  model_length: 'length', // Mistral
+}
+
+/** Reads the deltas, or the message, of one choice. */
+class ChoiceReader {
+  private readonly calls: CallReader
+  /** The thinking since the last signature. */
+  private thought = ''
+  /** Google's signatures by the ids of calls that follow. */
+  private readonly signatures = new Map<string, string>()
+
+  constructor(
+    private readonly choice: number,
+    seed: () => string,
+  ) {
+    this.calls = new CallReader(choice, seed)
+  }
+
+  read(choice: Json): ChatEvent[] {
+    const delta = isRecord(choice.delta) ? choice.delta : recordOf(choice.message)
+    const events = this.readThinking(delta)
+    events.push(...this.readContent(delta.content))
+    // Nearly all deltas have only text.
+    if (delta.refusal) events.push(...this.textOf('refusal', asString(delta.refusal)))
+    if (delta.audio) events.push(...this.readAudio(delta.audio))
+    if (delta.annotations) events.push(...this.readCitations(delta.annotations))
+    if (delta.tool_calls || delta.function_call) events.push(...this.readCalls(delta))
+    if (choice.logprobs) this.addLogprobs(events, recordsIn(recordOf(choice.logprobs).content))
+    events.push(...this.readEnd(choice))
+    return events
+  }
+
+  /** Returns what is left at the end of the response. */
+  close(): ChatEvent[] {
+    const unused = [...this.signatures].map(([id, signature]): ChatEvent => {
+      const seal = { signature, isEncrypted: true, origin: 'gemini' as const, id }
+      return { type: 'signature', choice: this.choice, ...seal }
+    })
+    this.signatures.clear()
+    return [...unused, ...this.calls.end()]
+  }
+
+  private textOf(type: 'text' | 'refusal' | 'thinking', text: string): ChatEvent[] {
+    if (text === '') return []
+    if (type === 'thinking') this.thought += text
+    return [{ type, choice: this.choice, text }]
+  }
+
+  /** Upstreams send the same text as `reasoning` and in `reasoning_details`. */
+  private readThinking(delta: Json): ChatEvent[] {
+    const { reasoning, reasoning_content, reasoning_details, thinking_blocks } = delta
+    if (!reasoning && !reasoning_content && !reasoning_details && !thinking_blocks) return []
+    const text = thinkingTextOf(delta)
+    const details = readDetails(delta)
+    const detailed = details.map((detail) => detail.text).join('')
+    const isKnown = detailed === '' || (text === '' && detailed === this.thought)
+    const isWhole = details.some((detail) => detail.text !== '' && detail.signature !== undefined)
+    if (!isKnown && (text === '' || text === detailed || isWhole)) {
+      return details.flatMap((detail) => [
+        ...this.textOf('thinking', detail.text),
+        ...this.readSignature(detail),
+      ])
+    }
+    return [
+      ...this.textOf('thinking', text),
+      ...details.flatMap((detail) => this.readSignature(detail)),
+    ]
+  }
+
+  private readSignature({ signature, isEncrypted, origin = 'chat', id }: Detail): ChatEvent[] {
+    if (signature === undefined) return []
+    if (origin === 'gemini' && isEncrypted && id !== undefined) {
+      this.signatures.set(id, signature)
+      return []
+    }
+    this.thought = ''
+    const more = { ...(isEncrypted && { isEncrypted }), ...(id !== undefined && { id }) }
+    return [{ type: 'signature', choice: this.choice, signature, origin, ...more }]
+  }
+
+  private readContent(content: unknown): ChatEvent[] {
+    if (typeof content === 'string') return this.textOf('text', content)
+    return recordsIn(content).flatMap((part) => {
+      if (part.type === 'thinking') return this.textOf('thinking', textOfThinkingPart(part))
+      if (part.type === 'refusal') return this.textOf('refusal', asString(part.refusal))
+      return this.textOf('text', asString(part.text))
+    })
+  }
+
+  private readAudio(audio: unknown): ChatEvent[] {
+    const { transcript, data } = recordOf(audio)
+    return [transcript, data].flatMap((text): ChatEvent[] =>
+      typeof text === 'string' && text !== '' ? [{ type: 'audio', choice: this.choice, text }] : [],
+    )
+  }
+
+  private readCitations(annotations: unknown): ChatEvent[] {
+    return recordsIn(annotations)
+      .flatMap(({ url_citation: cited }) => toCitation(recordOf(cited)))
+      .map((citation) => ({ type: 'citation', choice: this.choice, citation }))
+  }
+
+  private readCalls({ tool_calls, function_call }: Json): ChatEvent[] {
+    const calls = recordsIn(tool_calls)
+    const all =
+      calls.length === 0 && isRecord(function_call) ? [{ ...function_call, index: 0 }] : calls
+    return all.flatMap((call) => {
+      const events = this.calls.read(call, this.signatures)
+      this.signatures.delete(asString(call.id))
+      return events
+    })
+  }
+
+  private addLogprobs(events: ChatEvent[], logprobs: Json[]): void {
+    if (logprobs.length === 0) return
+    const text = events.find((event) => event.type === 'text')
+    if (text) text.logprobs = logprobs
+    else events.push({ type: 'text', choice: this.choice, text: '', logprobs })
+  }
+
+  private readEnd({ finish_reason, stop_reason }: Json): ChatEvent[] {
+    if (finish_reason === undefined || finish_reason === null || finish_reason === '') return []
+    const reason = lookUp(endReasons, finish_reason) ?? 'stop'
+    // vLLM's stop sequence. Other servers repeat the reason here.
+    const isStop = reason === 'stop' && typeof stop_reason === 'string' && stop_reason !== 'stop'
+    return [
+      ...this.close(),
+      { type: 'end', choice: this.choice, reason, ...(isStop && { stop: stop_reason }) },
+    ]
+  }
+}
+
+function toCitation({ url, title, content, start_index, end_index }: Json): Citation[] {
+  if (typeof url !== 'string' || url === '') return []
+  return [
+    {
+      url,
+      title: asString(title) || url,
+      ...(typeof content === 'string' && { content }),
+      ...(typeof start_index === 'number' && { start: start_index }),
+      ...(typeof end_index === 'number' && { end: end_index }),
+    },
+  ]
+}
+
+/** Reads the usage of a response or a chunk from every published place. */
+export function readUsageOf(chunk: Json): ReportedUsage | undefined {
+  const own = reportOf(chunk.usage)
+  if (own) return own
+  // Moonshot's and Groq's places.
+  for (const { usage } of [...recordsIn(chunk.choices), recordOf(chunk.x_groq)]) {
+    const found = reportOf(usage)
+    if (found) return found
+  }
+  return readTimings(chunk.timings) ?? readCounts(chunk)
+}
+
+/** Reads the counts of llama.cpp. Its `prompt_n` excludes the tokens of the cache. */
+function readTimings(timings: unknown): ReportedUsage | undefined {
+  if (!isRecord(timings)) return undefined
+  const reader = new CountReader()
+  const cached = reader.count(timings.cache_n)
+  const prompt = reader.sum(timings.prompt_n, timings.cache_n)
+  return ownReport({ prompt, cached, completion: reader.count(timings.predicted_n) }, reader)
+}
+
+/** Reads the counts of Ollama. */
+function readCounts({ prompt_eval_count, eval_count }: Json): ReportedUsage | undefined {
+  const reader = new CountReader()
+  const prompt = reader.count(prompt_eval_count)
+  return ownReport({ prompt, completion: reader.count(eval_count) }, reader)
+}
+
+function ownReport(
+  counts: Pick<ReportedUsage, 'prompt' | 'cached' | 'completion'>,
+  { isCorrected }: CountReader,
+): ReportedUsage | undefined {
+  const isEmpty = counts.prompt === undefined && counts.completion === undefined
+  return isEmpty ? undefined : { ...counts, isCorrected }
+}

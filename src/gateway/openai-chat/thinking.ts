@@ -1,0 +1,135 @@
+import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import type { Api, ThinkingPart } from '../conversation/chat-request.ts'
+import { parseSeal, sealText } from '../conversation/sealed-thought.ts'
+import { asString, recordsIn } from '../providers/response.ts'
+
+/** OpenRouter's formats of signatures, by the API of the model that signs. */
+const formats: Partial<Record<Api, string>> = {
+  messages: 'anthropic-claude-v1',
+  gemini: 'google-gemini-v1',
+  responses: 'openai-responses-v1',
+}
+
+/** A thought, or a part of one, as `reasoning_details` has it. */
+export interface Detail extends Omit<ThinkingPart, 'type'> {
+  /** The number of the thought. Details of one thought have the same. */
+  index?: number
+}
+
+/** Returns the text of a content: a string, or parts. */
+export const textOf = (content: unknown): string =>
+  typeof content === 'string'
+    ? content
+    : recordsIn(content)
+        .map(({ text }) => asString(text))
+        .join('')
+
+/** Returns the thinking text of a message or a delta, under either of its names. */
+export const thinkingTextOf = ({ reasoning_content, reasoning }: Json): string =>
+  textOf(reasoning_content) || textOf(reasoning)
+
+/** Returns the text of a part of Mistral's content with thinking. */
+export const textOfThinkingPart = ({ thinking }: Json): string => textOf(thinking)
+
+/**
+ * Reads signed and other thoughts: OpenRouter's `reasoning_details`, LiteLLM's `thinking_blocks`.
+ */
+export function readDetails({ reasoning_details, thinking_blocks }: Json): Detail[] {
+  const blocks = recordsIn(thinking_blocks).map(readBlock)
+  return blocks.length > 0 ? blocks : recordsIn(reasoning_details).flatMap(readDetail)
+}
+
+function readDetail(detail: Json): Detail[] {
+  const { type, text, summary, data, signature, format } = detail
+  const head = {
+    ...(typeof detail.id === 'string' && detail.id !== '' && { id: detail.id }),
+    ...(typeof detail.index === 'number' && { index: detail.index }),
+  }
+  if (typeof data === 'string' && type !== 'reasoning.text') {
+    return [{ ...head, text: '', isEncrypted: true, ...sealOf(data, format) }]
+  }
+  const words = asString(text) || asString(summary)
+  if (typeof signature === 'string' && signature !== '') {
+    return [{ ...head, text: words, ...sealOf(signature, format) }]
+  }
+  return words === '' ? [] : [{ ...head, text: words }]
+}
+
+/** Returns a signature with its origin. Without a format it is Anthropic's, who sign text. */
+function sealOf(text: string, format: unknown): Pick<Detail, 'signature' | 'origin'> {
+  const known = Object.entries(formats).find(([, name]) => name === format)?.[0]
+  const seal = parseSeal(text, 'chat')
+  const origin = (['messages', 'gemini', 'responses'] as const).find((api) => api === known)
+  if (origin) return { signature: text, origin }
+  return seal.origin === 'chat' && typeof format !== 'string'
+    ? { signature: text, origin: 'messages' }
+    : seal
+}
+
+function readBlock({ type, thinking, signature, data }: Json): Detail {
+  if (type === 'redacted_thinking') {
+    return { text: '', signature: asString(data), isEncrypted: true, origin: 'messages' }
+  }
+  const isSigned = typeof signature === 'string' && signature !== ''
+  return { text: asString(thinking), ...(isSigned && { signature, origin: 'messages' as const }) }
+}
+
+/** Writes a detail of `reasoning_details`. */
+export function writeDetail(detail: Detail): Json {
+  const { text, signature, isEncrypted, origin = 'chat', id, index } = detail
+  const position = { ...(id !== undefined && { id }), ...(index !== undefined && { index }) }
+  if (signature === undefined) return { type: 'reasoning.text', text, ...position }
+  const format = formats[origin] ?? 'unknown'
+  const sealed = formats[origin] ? signature : sealText({ signature, origin }, 'chat')
+  return isEncrypted
+    ? { type: 'reasoning.encrypted', data: sealed, format, ...position }
+    : { type: 'reasoning.text', text, signature: sealed, format, ...position }
+}
+
+/** Writes LiteLLM's form of a thought that Anthropic signed; nothing for another. */
+export function writeBlock({
+  text,
+  signature,
+  isEncrypted,
+  origin,
+}: Omit<Detail, 'index'>): Json[] {
+  if (origin !== 'messages' || signature === undefined) return []
+  return isEncrypted
+    ? [{ type: 'redacted_thinking', data: signature }]
+    : [{ type: 'thinking', thinking: text, signature }]
+}
+
+/**
+ * Joins the pieces of a stream's details: OpenRouter sends the text of a thought and its signature
+ * in separate details.
+ */
+export function joinDetails(details: readonly Detail[]): Detail[] {
+  const joined: Detail[] = []
+  for (const detail of details) {
+    const last = joined.at(-1)
+    const isOpen = last && last.signature === undefined && last.index === detail.index
+    if (isOpen && !detail.isEncrypted) {
+      Object.assign(last, detail, { text: last.text + detail.text })
+    } else joined.push({ ...detail })
+  }
+  return joined
+}
+
+/** Returns Google's signature of the thought that led to a call. LiteLLM has it elsewhere. */
+export function callSignatureOf({ extra_content, provider_specific_fields }: Json) {
+  const google = recordOf(recordOf(extra_content).google)
+  const found = google.thought_signature ?? recordOf(provider_specific_fields).thought_signature
+  return typeof found === 'string' && found !== '' ? found : undefined
+}
+
+/** Returns Google's field for that signature. */
+export const extraContentOf = (signature: string | undefined): Json =>
+  signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } }
+
+/** Returns whether a message, or a part of it, is marked for the cache. */
+export const isMarked = ({ cache_control: mark }: Json): boolean =>
+  isRecord(mark) && mark.type === 'ephemeral'
+
+/** Returns the mark without a lifetime: an hour in the cache costs more than the price covers. */
+export const markOf = (isCached: boolean | undefined): Json =>
+  isCached ? { cache_control: { type: 'ephemeral' } } : {}

@@ -1,0 +1,400 @@
+import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
+import {
+  type CallEvent,
+  type ChatEvent,
+  type ChatResponse,
+  type Citation,
+  gather,
+} from '../conversation/chat-event.ts'
+import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
+import { encodeEvent, isComment, type StreamEvent } from '../events.ts'
+import type { Usage } from '../models/usage.ts'
+import { toOpenRouterError } from '../openrouter/error-response.ts'
+import { asString, parseRecord, recordsIn } from '../providers/response.ts'
+import { toFunctionCalls } from './functions.ts'
+import {
+  callDetail,
+  finishReasons,
+  type Flavor,
+  needsRepair,
+  repairMessage,
+  writeCall,
+  writeCallPieces,
+  writeChoice,
+  writeCitation,
+  writeUsage,
+} from './message.ts'
+import { chunkOf, readUsageOf, readWholeChat } from './read.ts'
+import { textOf, textOfThinkingPart, thinkingTextOf, writeBlock, writeDetail } from './thinking.ts'
+import { WholeCalls } from './whole-calls.ts'
+
+/** The options of a client of the chat API. */
+export interface ChatWriterOptions {
+  /** The id of the model that the client asked for. */
+  model: string
+  /** The id of a response that has none. OpenRouter's clients get it for every response. */
+  id: string
+  /** Unix seconds. */
+  created: number
+  /** True if a stream ends with the usage. */
+  wantsUsage: boolean
+  /** True if the client knows functions but no tools. */
+  hasFunctions?: boolean
+  /** True if each call is in one chunk, and the usage in the last one, as for Mistral's SDK. */
+  wholeCalls?: boolean
+  flavor: Flavor
+}
+
+/** Returns whether a client is Mistral's: it rejects a part of a call without its name. */
+export const readsWholeCalls = (headers: Headers): boolean =>
+  headers.get('user-agent')?.startsWith('mistral-client-') === true
+
+/** Creates the codec of a client of the chat API. */
+export const createChatClient = (options: ChatWriterOptions): ClientCodec => ({
+  createWriter: () => new ChatWriter(options),
+  encode: (response, final) => encodeCompletion(response, final, options),
+  pass: (response, final) => passCompletion(response, final, options),
+})
+
+function encodeCompletion(
+  response: ChatResponse,
+  final: FinalUsage,
+  options: ChatWriterOptions,
+): Json {
+  const { flavor, model, hasFunctions } = options
+  const completion = {
+    id: flavor === 'openrouter' ? options.id : (response.id ?? options.id),
+    object: 'chat.completion',
+    created: response.created ?? options.created,
+    model,
+    system_fingerprint: null,
+    ...response.extra,
+    choices: response.choices.map((choice, index) => writeChoice(choice, index, flavor)),
+    usage: writeUsage(undefined, final),
+  }
+  return hasFunctions ? toFunctionCalls(completion) : completion
+}
+
+/** Some clients require `system_fingerprint`. */
+function passCompletion(response: Json, final: FinalUsage, options: ChatWriterOptions): Json {
+  const { flavor, hasFunctions } = options
+  const completion = {
+    system_fingerprint: null,
+    ...response,
+    ...(flavor === 'openrouter' && { id: options.id }),
+    ...(response.model !== undefined && { model: options.model }),
+    ...repairChoices(response, flavor),
+    usage: writeUsage(readUsageOf(response)?.own, final),
+  }
+  return hasFunctions ? toFunctionCalls(completion) : completion
+}
+
+function repairChoices(response: Json, flavor: Flavor): Json {
+  const sent = recordsIn(response.choices)
+  if (!sent.some(({ message }) => needsRepair(recordOf(message), flavor))) return {}
+  const read = gather(readWholeChat(response)).choices
+  const choices = sent.map((choice, at) => {
+    const { index, message } = choice
+    const own = read[Number.isInteger(index) ? Number(index) : at]
+    return own && isRecord(message) && needsRepair(message, flavor)
+      ? { ...choice, message: repairMessage(message, own, flavor) }
+      : choice
+  })
+  return { choices }
+}
+
+const encoder = new TextEncoder()
+const keepAlive = encoder.encode(': keep-alive\n\n')
+const done = encoder.encode('data: [DONE]\n\n')
+const nothing = new Uint8Array()
+
+/** Writes one stream of chunks. */
+class ChatWriter implements StreamWriter {
+  /** The fields that all chunks share. */
+  private head: Json
+  /** The usage in the upstream's own form. */
+  private ownUsage: Json | undefined
+  /** The usage that the client has. */
+  private reported: Usage | undefined
+  /** The choices that have begun. */
+  private readonly begun = new Set<number>()
+  /** The texts and the numbers of the open thoughts, by choice. */
+  private readonly thoughts = new Map<number, { text: string; index: number }>()
+  /** The custom calls, by choice and call. */
+  private readonly custom = new Set<string>()
+  private readonly whole: WholeCalls | undefined
+  private hasEnded = false
+
+  constructor(private readonly options: ChatWriterOptions) {
+    const { id, created, model, wholeCalls } = options
+    this.head = { id, object: 'chat.completion.chunk', created, model }
+    if (wholeCalls) this.whole = new WholeCalls()
+  }
+
+  write(events: readonly ChatEvent[]): Uint8Array {
+    return joined(joinAdjacent(events).map((event) => this.writeEvent(event)))
+  }
+
+  pass(own: StreamEvent, events: readonly ChatEvent[]): StreamEvent | undefined {
+    if (own.data === undefined) return isComment(own) ? own : undefined
+    for (const event of events) this.note(event)
+    if (events.some(({ type }) => type === 'done' || type === 'error')) return undefined
+    const chunk = chunkOf(events) ?? parseRecord(own.data)
+    if (!chunk) return undefined
+    const { hasFunctions } = this.options
+    const changed = this.change(chunk, events)
+    const { choices, usage, ...head } = changed
+    this.head = head
+    // The usage is written at the end, with its cost.
+    if (isRecord(chunk.usage) && itemsOf(choices).length === 0) return undefined
+    if (changed === chunk && !hasFunctions && !this.whole) return own
+    const bytes = this.present(changed)
+    return bytes.byteLength === 0
+      ? undefined
+      : { bytes, start: 0, end: bytes.byteLength, data: undefined }
+  }
+
+  beat(): Uint8Array {
+    return keepAlive
+  }
+
+  /** Google reports a usage with each event. Clients add up those that they get. */
+  report(final: FinalUsage): Uint8Array {
+    return this.hasEnded ? this.writeReport(final) : nothing
+  }
+
+  private writeReport(final: FinalUsage): Uint8Array {
+    if (!this.options.wantsUsage || this.whole) return nothing
+    this.reported = final.usage
+    const usage = writeUsage(this.ownUsage, final)
+    return encodeEvent({ ...this.head, choices: [], usage })
+  }
+
+  end(final: FinalUsage): Uint8Array {
+    const isReported = Bun.deepEquals(this.reported, final.usage)
+    if (!this.whole) return joined([isReported ? nothing : this.writeReport(final), done])
+    const held = this.whole.end(this.head)
+    const last = held.pop() ?? { ...this.head, choices: [] }
+    const usage = writeUsage(this.ownUsage, final)
+    return joined([...held.map(encodeEvent), encodeEvent({ ...last, usage }), done])
+  }
+
+  fail(error: Json): Uint8Array {
+    const { flavor, id } = this.options
+    if (flavor === 'openai') return encodeEvent({ error })
+    return encodeEvent({
+      id,
+      object: 'chat.completion.chunk',
+      created: 0,
+      model: '',
+      error: toOpenRouterError({ error }),
+      choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
+    })
+  }
+
+  /** Returns the bytes of a chunk; none for one that is held back. */
+  private present(chunk: Json): Uint8Array {
+    const now = this.whole ? this.whole.read(chunk) : chunk
+    if (!now) return nothing
+    return encodeEvent(this.options.hasFunctions ? toFunctionCalls(now) : now)
+  }
+
+  private writeEvent(event: JoinedEvent): Uint8Array {
+    if (event.type === 'start') this.begin(event)
+    this.note(event)
+    if (!('choice' in event)) return nothing
+    const { choice } = event
+    const delta = this.deltaOf(event)
+    if (!delta) return nothing
+    const role = this.begun.has(choice) ? {} : { role: 'assistant' }
+    this.begun.add(choice)
+    const logprobs = event.type === 'text' && event.logprobs
+    const written = {
+      index: choice,
+      delta: { ...role, ...delta },
+      ...(logprobs && { logprobs: { content: logprobs, refusal: null } }),
+      finish_reason: event.type === 'end' ? finishReasons[event.reason] : null,
+    }
+    return this.present({ ...this.head, choices: [written] })
+  }
+
+  private note(event: ChatEvent | JoinedEvent): void {
+    if (event.type === 'usage') this.ownUsage = event.usage.own
+    if (event.type === 'end') this.hasEnded = true
+  }
+
+  private begin({ id, created, extra }: Extract<ChatEvent, { type: 'start' }>): void {
+    const isOwn = this.options.flavor === 'openrouter' || id === undefined
+    this.head = {
+      ...this.head,
+      ...(!isOwn && { id }),
+      ...(created !== undefined && { created }),
+      ...extra,
+    }
+  }
+
+  private deltaOf(event: Extract<JoinedEvent, { choice: number }>): Json | undefined {
+    switch (event.type) {
+      case 'text':
+        return { content: event.text }
+      case 'refusal':
+        return { refusal: event.text }
+      case 'thinking':
+        return this.think(event.choice, event.text)
+      case 'signature':
+        return this.sign(event)
+      case 'call': {
+        const { call: index, choice: _, ...call } = event
+        const details = this.options.flavor === 'openrouter' ? callDetail(event) : []
+        if (call.isCustom) this.custom.add(`${event.choice}/${index}`)
+        return {
+          ...(details.length > 0 && { reasoning_details: details.map(writeDetail) }),
+          tool_calls: [{ index, ...writeCall({ arguments: '', ...call }) }],
+        }
+      }
+      case 'arguments': {
+        const { choice, call: index, text } = event
+        const isCustom = this.custom.has(`${choice}/${index}`)
+        const called = isCustom ? { custom: { input: text } } : { function: { arguments: text } }
+        return { tool_calls: [{ index, ...called }] }
+      }
+      case 'citation':
+        return { annotations: event.citations.map(writeCitation) }
+      case 'end':
+        return {}
+      case 'audio':
+        return undefined
+    }
+  }
+
+  private think(choice: number, text: string): Json {
+    const thought = this.thoughtOf(choice)
+    thought.text += text
+    if (this.options.flavor === 'openai') return { reasoning_content: text }
+    const detail = writeDetail({ text, index: thought.index })
+    return { reasoning_content: text, reasoning: text, reasoning_details: [detail] }
+  }
+
+  /** Sends OpenAI's clients the whole signed thought: they have its text in another field only. */
+  private sign({ choice, type: _, ...seal }: Extract<ChatEvent, { type: 'signature' }>): Json {
+    const { text, index } = this.thoughtOf(choice)
+    const isSent = seal.isEncrypted || this.options.flavor === 'openrouter'
+    this.thoughts.set(choice, { text: '', index: index + 1 })
+    const thought = { ...seal, text: isSent ? '' : text }
+    const reasoning_details = [writeDetail({ ...thought, index })]
+    const thinking_blocks = this.options.flavor === 'openai' ? writeBlock(thought) : []
+    return { reasoning_details, ...(thinking_blocks.length > 0 && { thinking_blocks }) }
+  }
+
+  private thoughtOf(choice: number): { text: string; index: number } {
+    const known = this.thoughts.get(choice) ?? { text: '', index: 0 }
+    this.thoughts.set(choice, known)
+    return known
+  }
+
+  /** Returns a chunk of an upstream as the client knows it: the same where nothing must change. */
+  private change(chunk: Json, events: readonly ChatEvent[]): Json {
+    const { model, flavor, id } = this.options
+    const choices = itemsOf(chunk.choices).map((choice, at) =>
+      this.changeChoice(choice, at, events),
+    )
+    const isSame = choices.every((choice, at) => choice === itemsOf(chunk.choices)[at])
+    const isRenamed = typeof chunk.model === 'string' && chunk.model !== model
+    const changes: Json = {
+      ...(flavor === 'openrouter' && { id }),
+      ...(isRenamed && { model }),
+      ...(chunk.object === 'chat.completion' && { object: 'chat.completion.chunk' }),
+      ...(!isSame && { choices }),
+    }
+    const hasUsage = isRecord(chunk.usage)
+    if (Object.keys(changes).length === 0 && !hasUsage) return chunk
+    const { usage, ...others } = { ...chunk, ...changes }
+    return hasUsage || usage === undefined ? others : { ...others, usage }
+  }
+
+  private changeChoice(choice: unknown, at: number, events: readonly ChatEvent[]): unknown {
+    if (!isRecord(choice)) return choice
+    const { message, ...others } = choice
+    const isWhole = !isRecord(choice.delta) && isRecord(message)
+    const index = Number.isInteger(choice.index) ? Number(choice.index) : at
+    const delta = isWhole ? message : recordOf(choice.delta)
+    const repaired = this.withReasoning(repairDelta(delta, index, events), index)
+    const isOld = choice.finish_reason === 'function_call'
+    if (repaired === delta && !isWhole && !isOld) return choice
+    return { ...others, delta: repaired, ...(isOld && { finish_reason: 'tool_calls' }) }
+  }
+
+  /** Adds OpenRouter's fields for thinking. */
+  private withReasoning(delta: Json, choice: number): Json {
+    const text = this.options.flavor === 'openrouter' ? thinkingTextOf(delta) : ''
+    if (text === '') return delta
+    const { index } = this.thoughtOf(choice)
+    const details = recordsIn(delta.reasoning_details)
+    const own = details.length > 0 ? details : [writeDetail({ text, index })]
+    return { ...delta, reasoning_content: text, reasoning: text, reasoning_details: own }
+  }
+}
+
+/** Events that a client gets in one chunk: a call with its arguments, and several citations. */
+type JoinedEvent =
+  | Exclude<ChatEvent, { type: 'citation' | 'call' }>
+  | (CallEvent & { arguments?: string })
+  | { type: 'citation'; choice: number; citations: Citation[] }
+
+function joinAdjacent(events: readonly ChatEvent[]): JoinedEvent[] {
+  const joined: JoinedEvent[] = []
+  for (const event of events) {
+    const last = joined.at(-1)
+    if (event.type === 'citation') {
+      const { choice, citation } = event
+      if (last?.type === 'citation' && last.choice === choice) last.citations.push(citation)
+      else joined.push({ type: 'citation', choice, citations: [citation] })
+    } else if (event.type === 'arguments' && last?.type === 'call' && isOf(last, event)) {
+      last.arguments = (last.arguments ?? '') + event.text
+    } else joined.push(event.type === 'call' ? { ...event } : event)
+  }
+  return joined
+}
+
+const isOf = (start: CallEvent, piece: { choice: number; call: number }): boolean =>
+  start.choice === piece.choice && start.call === piece.call
+
+/** Returns a delta in OpenAI's form, where a server has another one. */
+function repairDelta(delta: Json, choice: number, events: readonly ChatEvent[]): Json {
+  const { content, tool_calls, function_call, ...others } = delta
+  const pieces = writeCallPieces(events, choice)
+  const isList = Array.isArray(content)
+  const areSame = !isRecord(function_call) && areEqual(recordsIn(tool_calls), pieces)
+  if (!isList && areSame) return delta
+  const parts = recordsIn(content)
+  const thinking = parts.map(textOfThinkingPart).join('')
+  return {
+    ...others,
+    ...(content !== undefined && { content: isList ? textOf(parts) : content }),
+    ...(thinking !== '' && { reasoning_content: thinking }),
+    ...(areSame
+      ? tool_calls !== undefined && { tool_calls }
+      : pieces.length > 0 && { tool_calls: pieces }),
+  }
+}
+
+/** Returns whether clients read the same calls from the upstream's pieces as we did. */
+const areEqual = (sent: Json[], read: Json[]): boolean =>
+  sent.length === read.length &&
+  sent.every((piece, at) => {
+    const { index, id, function: called } = read[at] ?? {}
+    const args = recordOf(piece.function).arguments
+    const isText = args === undefined || args === null || typeof args === 'string'
+    const isSameId = id === undefined || id === piece.id
+    return isText && piece.index === index && isSameId && isSameName(piece, called)
+  })
+
+const isSameName = (piece: Json, called: unknown): boolean => {
+  const name = asString(recordOf(called).name)
+  return name === '' || name === asString(recordOf(piece.function).name)
+}
+
+const joined = (parts: Uint8Array[]): Uint8Array => {
+  const filled = parts.filter(({ byteLength }) => byteLength > 0)
+  return filled.length === 1 ? (filled[0] ?? nothing) : Buffer.concat(filled)
+}

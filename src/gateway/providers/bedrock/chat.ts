@@ -1,0 +1,266 @@
+import {
+  type LanguageModelV4,
+  type LanguageModelV4Content,
+  type LanguageModelV4FinishReason,
+  type LanguageModelV4StreamPart,
+  type LanguageModelV4Usage,
+  TypeValidationError,
+} from '@ai-sdk/provider'
+
+import { isRecord, recordOf } from '../../../kernel/schema.ts'
+import type { ChatEvent, EndReason } from '../../conversation/chat-event.ts'
+import type { Api, ChatRequest } from '../../conversation/chat-request.ts'
+import type { Target } from '../../conversation/codec.ts'
+import { CountReader } from '../../models/usage.ts'
+import { toErrorEvent } from '../ai-sdk/errors.ts'
+import type { AiSdkUpstream } from '../ai-sdk/provider-fetch.ts'
+import { throwUpstreamError, UpstreamError } from '../upstream.ts'
+import { originOf, toCallOptions } from './call-options.ts'
+
+/** Bedrock gives one choice. */
+const choice = 0
+const done: ChatEvent = { type: 'done' }
+
+/** The upstream of a chat, for its errors, and the end of the request. */
+interface Access {
+  upstream: AiSdkUpstream
+  signal: AbortSignal
+}
+
+/**
+ * Streams a chat through the Bedrock package. Throws its errors (ai-sdk/errors.ts) before the
+ * stream, and in it `UpstreamError` where it breaks off.
+ */
+export async function bedrockChat(
+  model: LanguageModelV4,
+  request: ChatRequest,
+  target: Target,
+  access: Access,
+): Promise<AsyncIterable<ChatEvent[]>> {
+  const { stream } = await model.doStream(toCallOptions(request, target, access.signal))
+  return readStream(stream, new PartReader(originOf(target.model), access.upstream), access)
+}
+
+/** Completes a chat through the Bedrock package. Throws its errors. */
+export async function bedrockWholeChat(
+  model: LanguageModelV4,
+  request: ChatRequest,
+  target: Target,
+  signal: AbortSignal,
+): Promise<ChatEvent[]> {
+  const result = await model.doGenerate(toCallOptions(request, target, signal))
+  const { content, finishReason, usage, response, providerMetadata } = result
+  const reader = new ContentReader(originOf(target.model))
+  return [
+    startEvent(response),
+    ...content.flatMap((part) => reader.read(part)),
+    endEvent(finishReason, reader.calls > 0, providerMetadata),
+    ...usageEvents(usage),
+    done,
+  ]
+}
+
+async function* readStream(
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+  parts: PartReader,
+  { upstream, signal }: Access,
+): AsyncGenerator<ChatEvent[]> {
+  const reader = stream.getReader()
+  try {
+    for (;;) {
+      const { done: isOver, value } = await reader
+        .read()
+        .catch(throwUpstreamError(upstream.name, signal))
+      if (isOver || parts.isBroken) break
+      const events = parts.read(value)
+      if (events.length > 0) yield events
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined)
+  }
+  if (parts.isBroken) throw new UpstreamError('reset', upstream.name)
+}
+
+/** Reads the parts of one stream. */
+class PartReader {
+  /** A part could not be read, or the stream was cut. */
+  isBroken = false
+  private hasFailed = false
+  private isStarted = false
+  /** By call id: its number, and whether arguments were sent. */
+  private readonly calls = new Map<string, { call: number; hasArguments: boolean }>()
+
+  constructor(
+    private readonly origin: Api,
+    private readonly upstream: AiSdkUpstream,
+  ) {}
+
+  read(part: LanguageModelV4StreamPart): ChatEvent[] {
+    if (part.type === 'response-metadata') return [startEvent(part)]
+    if (part.type === 'finish') return this.finish(part)
+    if (part.type === 'error') return this.fail(part.error)
+    if (this.hasFailed) return []
+    const events = this.readContent(part)
+    if (events.length > 0) this.isStarted = true
+    return events
+  }
+
+  private readContent(part: LanguageModelV4StreamPart): ChatEvent[] {
+    switch (part.type) {
+      case 'text-delta':
+        return part.delta ? [{ type: 'text', choice, text: part.delta }] : []
+      case 'reasoning-start':
+      case 'reasoning-end':
+        return signatureEvents(part.providerMetadata, this.origin)
+      case 'reasoning-delta':
+        return [
+          ...(part.delta ? [{ type: 'thinking' as const, choice, text: part.delta }] : []),
+          ...signatureEvents(part.providerMetadata, this.origin),
+        ]
+      case 'tool-input-start':
+        return part.providerExecuted ? [] : [this.startCall(part.id, part.toolName)]
+      case 'tool-input-delta':
+        return this.addArguments(part.id, part.delta)
+      case 'tool-call':
+        return part.providerExecuted ? [] : this.completeCall(part)
+      case 'source':
+        return citationEvents(part)
+      default:
+        return []
+    }
+  }
+
+  private startCall(id: string, name: string): ChatEvent {
+    const call = this.calls.size
+    this.calls.set(id, { call, hasArguments: false })
+    return { type: 'call', choice, call, id, name }
+  }
+
+  private addArguments(id: string, text: string): ChatEvent[] {
+    const known = this.calls.get(id)
+    if (!known || !text) return []
+    known.hasArguments = true
+    return [{ type: 'arguments', choice, call: known.call, text }]
+  }
+
+  /** Returns what is missing of a complete call. */
+  private completeCall(part: Extract<LanguageModelV4StreamPart, { type: 'tool-call' }>) {
+    const { toolCallId: id, toolName, input } = part
+    const known = this.calls.get(id)
+    const started = known ? [] : [this.startCall(id, toolName)]
+    return [...started, ...(known?.hasArguments ? [] : this.addArguments(id, input || '{}'))]
+  }
+
+  /** Ends the response. A finish without a reason means that the provider was cut off. */
+  private finish(part: Extract<LanguageModelV4StreamPart, { type: 'finish' }>): ChatEvent[] {
+    const { finishReason, providerMetadata } = part
+    const usage = usageEvents(part.usage)
+    if (this.hasFailed) return usage
+    if (finishReason.raw === undefined) {
+      this.isBroken = true
+      return this.isStarted ? usage : []
+    }
+    return [endEvent(finishReason, this.calls.size > 0, providerMetadata), ...usage, done]
+  }
+
+  /**
+   * Returns the provider's error. Text that is no event breaks the stream off; an event of an
+   * unknown type is skipped.
+   */
+  private fail(error: unknown): ChatEvent[] {
+    if (this.hasFailed || TypeValidationError.isInstance(error)) return []
+    if (!isRecord(error) || error instanceof Error) {
+      this.isBroken = true
+      return []
+    }
+    this.hasFailed = true
+    return [{ type: 'error', error: toErrorEvent(error, this.upstream) }]
+  }
+}
+
+/** Reads the parts of a whole response. */
+class ContentReader {
+  calls = 0
+
+  constructor(private readonly origin: Api) {}
+
+  read(part: LanguageModelV4Content): ChatEvent[] {
+    switch (part.type) {
+      case 'text':
+        return part.text ? [{ type: 'text', choice, text: part.text }] : []
+      case 'reasoning':
+        return [
+          ...(part.text ? [{ type: 'thinking' as const, choice, text: part.text }] : []),
+          ...signatureEvents(part.providerMetadata, this.origin),
+        ]
+      case 'source':
+        return citationEvents(part)
+      case 'tool-call': {
+        if (part.providerExecuted) return []
+        const call = this.calls++
+        const { toolCallId: id, toolName: name, input } = part
+        return [
+          { type: 'call', choice, call, id, name },
+          { type: 'arguments', choice, call, text: input || '{}' },
+        ]
+      }
+      default:
+        return []
+    }
+  }
+}
+
+function startEvent(response: { id?: string; timestamp?: Date } = {}): ChatEvent {
+  const { id, timestamp } = response
+  return {
+    type: 'start',
+    ...(id !== undefined && { id }),
+    ...(timestamp && { created: Math.floor(timestamp.getTime() / 1_000) }),
+  }
+}
+
+/** Returns the signature of a thought, or a thought that is encrypted. */
+function signatureEvents(metadata: unknown, origin: Api): ChatEvent[] {
+  const { signature, redactedContent, redactedData } = recordOf(recordOf(metadata).bedrock)
+  if (typeof signature === 'string') return [{ type: 'signature', choice, signature, origin }]
+  const data = redactedContent ?? redactedData
+  if (typeof data !== 'string') return []
+  return [{ type: 'signature', choice, signature: data, isEncrypted: true, origin }]
+}
+
+function citationEvents(source: Extract<LanguageModelV4Content, { type: 'source' }>): ChatEvent[] {
+  if (source.sourceType !== 'url') return []
+  const { url, title = url } = source
+  return [{ type: 'citation', choice, citation: { url, title } }]
+}
+
+const reasons: Partial<Record<LanguageModelV4FinishReason['unified'], EndReason>> = {
+  length: 'length',
+  'content-filter': 'filtered',
+  'tool-calls': 'calls',
+}
+
+function endEvent(
+  { unified }: LanguageModelV4FinishReason,
+  hasCalls: boolean,
+  metadata: unknown,
+): ChatEvent {
+  const { stopSequence: stop } = recordOf(recordOf(metadata).bedrock)
+  const reason = reasons[unified] ?? (hasCalls ? 'calls' : 'stop')
+  return { type: 'end', choice, reason, ...(typeof stop === 'string' && { stop }) }
+}
+
+/** Converts a usage. `untold` marks one that only the package requires (ai-sdk/usage.ts). */
+function usageEvents({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): ChatEvent[] {
+  if (raw?.untold) return []
+  const reader = new CountReader()
+  const usage = {
+    prompt: reader.count(inputTokens.total),
+    cached: reader.count(inputTokens.cacheRead),
+    cacheWrite: reader.count(inputTokens.cacheWrite),
+    completion: reader.count(outputTokens.total),
+    reasoning: reader.count(outputTokens.reasoning),
+  }
+  if (usage.prompt === undefined && usage.completion === undefined) return []
+  return [{ type: 'usage', usage: { ...usage, isCorrected: reader.isCorrected } }]
+}

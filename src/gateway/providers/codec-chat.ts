@@ -1,0 +1,71 @@
+import { readStart } from '../../kernel/fetch-json.ts'
+import { lookUp, recordOf } from '../../kernel/schema.ts'
+import type { UpstreamCodec } from '../conversation/codec.ts'
+import { toOpenAiError } from './ai-sdk/errors.ts'
+import type { TypedUpstream } from './ai-sdk/provider-fetch.ts'
+import { asString, parseRecord } from './response.ts'
+import {
+  receiveResponse,
+  type SentChat,
+  throwUpstreamError,
+  type UpstreamChat,
+  type UpstreamRejection,
+} from './upstream.ts'
+
+/** Bytes of an error response that are read. */
+const errorBytesMax = 65_536
+
+/** The headers with the API key, by kind of upstream. */
+const keyHeaders: Record<string, (key: string) => Record<string, string>> = {
+  anthropic: (key) => ({ 'x-api-key': key }),
+  google: (key) => ({ 'x-goog-api-key': key }),
+  cohere: (key) => ({ authorization: `Bearer ${key}` }),
+}
+
+/**
+ * Sends a chat to an upstream in the API of its codec. Throws UpstreamError when there was no
+ * response.
+ */
+export async function sendEncoded(
+  upstream: TypedUpstream,
+  codec: UpstreamCodec,
+  { request, signal, ...target }: UpstreamChat,
+): Promise<SentChat> {
+  const { name, kind, baseUrl, apiKey, client } = upstream
+  const { path, body, headers } = codec.encode(request, target)
+  const sent = client.fetch(baseUrl + path, {
+    method: 'POST',
+    headers: {
+      ...headers,
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+      ...(apiKey && lookUp(keyHeaders, kind)?.(apiKey)),
+    },
+    body: JSON.stringify(body),
+    signal,
+  })
+  const response = await receiveResponse(sent, name, signal)
+  if (!response.ok) return { rejected: await rejectionOf(upstream, signal, response) }
+  return { response, codec, ignored: codec.ignoredFields(request) }
+}
+
+async function rejectionOf(
+  upstream: TypedUpstream,
+  signal: AbortSignal,
+  response: Response,
+): Promise<UpstreamRejection> {
+  const { text } = await readStart(response, errorBytesMax).catch(
+    throwUpstreamError(upstream.name, signal),
+  )
+  const body = recordOf(parseRecord(text))
+  const message = asString(recordOf(body.error).message ?? body.message) || 'The request failed.'
+  const wait = response.headers.get('retry-after') ?? undefined
+  return asRejection(toOpenAiError({ status: response.status, text, message, wait }, upstream))
+}
+
+/** Returns an error response as a rejection. */
+export const asRejection = async (response: Response): Promise<UpstreamRejection> => ({
+  status: response.status,
+  text: await response.text(),
+  headers: response.headers,
+})

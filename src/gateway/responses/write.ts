@@ -1,0 +1,380 @@
+import { upstreamResponseBytesMax } from '../../kernel/limits.ts'
+import type { Json } from '../../kernel/schema.ts'
+import {
+  type CallEvent,
+  type ChatEvent,
+  type Citation,
+  eventsOf,
+  type SignatureEvent,
+} from '../conversation/chat-event.ts'
+import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
+import { type Seal, sealText } from '../conversation/sealed-thought.ts'
+import { portableId } from '../conversation/tool-ids.ts'
+import { encodeNamedEvents, type StreamEvent } from '../events.ts'
+import type { Usage } from '../models/usage.ts'
+import { recordsIn } from '../providers/response.ts'
+import { EventQueue, type ResponseError, type ResponseOptions } from './events.ts'
+import {
+  type CallItem,
+  isTextItem,
+  lastCallEvents,
+  logprobsField,
+  type PartKind,
+  partKinds,
+  presentItem,
+  presentPart,
+  type TextItem,
+} from './items.ts'
+import { PassedEvents, type PassOptions, passWhole } from './pass.ts'
+import type { ClientTool } from './tools.ts'
+
+export interface ResponsesOptions extends ResponseOptions, PassOptions {}
+
+/** Creates how the client of one request gets its response. */
+export const createResponsesCodec = (options: ResponsesOptions): ClientCodec => ({
+  createWriter: () => new ResponsesWriter(options),
+  encode(response, final) {
+    const writer = new ResponsesWriter(options)
+    writer.add(eventsOf(response))
+    return writer.finish(final)
+  },
+  pass: (response, final) => passWhole(response, final, options),
+})
+
+const tooLong: ResponseError = {
+  code: 'upstream_stream_error',
+  message: 'The response is too long. The prompt and the output until here were charged.',
+}
+
+/**
+ * Marks a thought that no model signed. Clients that store nothing, such as the AI SDK, drop
+ * thoughts without encrypted content, and models such as Kimi need theirs back.
+ */
+const unsigned = sealText({ signature: '', origin: 'chat' }, 'responses')
+
+const beat = new TextEncoder().encode(': waiting\n\n')
+
+/** `sealed`: the `encrypted_content` of a reasoning item. */
+type OutputTextItem = TextItem & { sealed?: string }
+type OutputItem = OutputTextItem | CallItem
+
+/** Returns an item of `output` in its current state. */
+const present = (item: OutputItem): Json =>
+  isTextItem(item) && item.sealed !== undefined
+    ? { ...presentItem(item), encrypted_content: item.sealed }
+    : presentItem(item)
+
+/** Writes a response and its events, or passes those of an upstream with this API. */
+class ResponsesWriter implements StreamWriter {
+  private readonly queue = new EventQueue()
+  private readonly passed: PassedEvents
+  private readonly items: OutputItem[] = []
+  private isBegun = false
+  private created: number
+  private chars = 0
+  private usage: Json | null = null
+  /** Why the response is incomplete; undefined for a complete one. */
+  private cutBy: 'max_output_tokens' | 'content_filter' | undefined
+
+  constructor(private readonly options: ResponsesOptions) {
+    this.passed = new PassedEvents(options)
+    this.created = options.created
+  }
+
+  write(events: readonly ChatEvent[]): Uint8Array {
+    this.add(events)
+    return this.takeBytes()
+  }
+
+  pass(own: StreamEvent): StreamEvent | undefined {
+    return this.passed.pass(own)
+  }
+
+  beat(): Uint8Array {
+    return beat
+  }
+
+  async end(final: FinalUsage): Promise<Uint8Array> {
+    if (this.passed.hasEvents) return this.passed.end()
+    await this.finish(final)
+    return this.takeBytes()
+  }
+
+  fail(error: Json, final: FinalUsage): Uint8Array {
+    const failure = { code: String(error.code), message: String(error.message) }
+    if (this.passed.hasEvents) return this.passed.fail(failure)
+    this.usage = presentUsage(final)
+    return this.failWith(failure)
+  }
+
+  cut(): Uint8Array | undefined {
+    return this.chars > upstreamResponseBytesMax ? this.failWith(tooLong) : undefined
+  }
+
+  /** Ends open items as incomplete. The client has them in this state, too. */
+  leave(): void {
+    for (const item of this.items) if (item.status === 'in_progress') this.close(item, 'incomplete')
+  }
+
+  add(events: Iterable<ChatEvent>): void {
+    for (const event of events) this.addEvent(event)
+  }
+
+  /**
+   * Ends the response as completed, or as incomplete when the model reached its token limit, and
+   * stores it before the client knows it.
+   */
+  async finish(final: FinalUsage): Promise<Json> {
+    this.begin()
+    const { cutBy, options } = this
+    for (const item of this.items) this.finishItem(item, cutBy !== undefined)
+    this.usage = presentUsage(final)
+    const status = cutBy ? 'incomplete' : 'completed'
+    const incomplete_details = cutBy ? { reason: cutBy } : null
+    const response: Json = { ...this.response(status), incomplete_details }
+    await options.onFinish?.()
+    if (options.store) response.store = await options.store(response)
+    this.queue.add(`response.${status}`, { response })
+    return response
+  }
+
+  private takeBytes(): Uint8Array {
+    return encodeNamedEvents(this.queue.takeAll())
+  }
+
+  private failWith({ code, message }: ResponseError): Uint8Array {
+    this.begin()
+    this.leave()
+    this.queue.add('error', { code, message, param: null })
+    const response = { ...this.response('failed'), error: { code, message } }
+    this.queue.add('response.failed', { response })
+    return this.takeBytes()
+  }
+
+  private begin(): void {
+    if (this.isBegun) return
+    this.isBegun = true
+    this.queue.add('response.created', { response: this.response('in_progress') })
+    this.queue.add('response.in_progress', { response: this.response('in_progress') })
+  }
+
+  private addEvent(event: ChatEvent): void {
+    if (event.type === 'start') this.created = event.created ?? this.created
+    this.begin()
+    // A response of this API has one choice.
+    if (!('choice' in event) || event.choice !== 0) return
+    switch (event.type) {
+      case 'text':
+        return this.addText('text', event.text, (event.logprobs ?? []).map(presentLogprob))
+      case 'refusal':
+        return this.addText('refusal', event.text, [])
+      case 'thinking':
+        return this.addText('reasoning', event.text, [])
+      case 'signature':
+        return this.addSignature(event)
+      case 'call':
+        return this.addCall(event)
+      case 'arguments':
+        return this.addArguments(event.call, event.text)
+      case 'citation':
+        return this.annotate(event.citation)
+      case 'end':
+        if (event.reason === 'length') this.cutBy = 'max_output_tokens'
+        else if (event.reason === 'filtered') this.cutBy = 'content_filter'
+    }
+  }
+
+  private addText(kind: PartKind, delta: string, logprobs: Json[]): void {
+    if (delta === '') return
+    const item = this.openPart(kind)
+    const part = item.parts.at(-1)
+    if (!part) return
+    part.text += delta
+    this.chars += delta.length
+    part.logprobs.push(...logprobs)
+    if (logprobs.length > 0) this.chars += JSON.stringify(logprobs).length
+    const fields = { delta, ...logprobsField(kind, logprobs) }
+    this.queue.add(`${partKinds[kind].piece}.delta`, { ...locationOf(item), ...fields })
+  }
+
+  /** Ends the open thought with its signature. A thought that is only a signature is an item. */
+  private addSignature({ signature, origin, isEncrypted = false }: SignatureEvent): void {
+    const last = this.items.at(-1)
+    const isOpen = isTextItem(last) && last.type === 'reasoning' && last.status === 'in_progress'
+    // OpenAI encrypts the thought of the summary before it; others encrypt whole thoughts.
+    const isOfLast = isOpen && (!isEncrypted || origin === 'responses')
+    this.seal(isOfLast ? last : this.open('reasoning'), { signature, origin, isEncrypted })
+  }
+
+  private seal(item: OutputTextItem, seal: Seal): void {
+    item.sealed = sealText(seal, 'responses')
+    this.chars += item.sealed.length
+    this.finishItem(item, false)
+  }
+
+  /** Adds a citation to the latest text. */
+  private annotate({ url, title, content, start, end }: Citation): void {
+    const item = this.items.at(-1)
+    const part = isTextItem(item) ? item.parts.at(-1) : undefined
+    if (!isTextItem(item) || part?.kind !== 'text') return
+    const annotation = {
+      type: 'url_citation',
+      url,
+      title,
+      ...(content !== undefined && { content }),
+      // Clients require both. A citation without a place is of the whole text.
+      start_index: start ?? 0,
+      end_index: end ?? part.text.length,
+    }
+    const location = { ...locationOf(item), annotation_index: part.annotations.length }
+    part.annotations.push(annotation)
+    this.queue.add('response.output_text.annotation.added', { ...location, annotation })
+  }
+
+  /** Returns the open item for a kind of part, opening item and part as needed. */
+  private openPart(kind: PartKind): OutputTextItem {
+    const { item: type, part } = partKinds[kind]
+    const last = this.items.at(-1)
+    const isOpen = isTextItem(last) && last.type === type && last.status === 'in_progress'
+    const item = isOpen ? last : this.open(type)
+    if (item.parts.at(-1)?.kind === kind) return item
+    this.closePart(item)
+    const opened = { kind, text: '', annotations: [], logprobs: [] }
+    item.parts.push(opened)
+    this.queue.add(`${part}.added`, { ...locationOf(item), part: presentPart(opened) })
+    return item
+  }
+
+  private open(type: TextItem['type']): OutputTextItem {
+    this.finishLastText()
+    const at = this.items.length
+    const id = `${type === 'message' ? 'msg' : 'rs'}_${this.options.name}${at}`
+    return this.addItem({ type, id, at, status: 'in_progress', parts: [] })
+  }
+
+  private addItem<I extends OutputItem>(item: I): I {
+    this.items.push(item)
+    this.queue.add('response.output_item.added', { output_index: item.at, item: present(item) })
+    return item
+  }
+
+  /** Starts a call. Calls may alternate and stay open until the end. */
+  private addCall({ call, id, name, isCustom, signature }: CallEvent): void {
+    // A client sends this signature back as a thought before the call.
+    if (signature !== undefined) this.seal(this.open('reasoning'), { signature, origin: 'gemini' })
+    this.finishLastText()
+    const at = this.items.length
+    const own: ClientTool = { type: isCustom ? 'custom' : 'function', name }
+    this.addItem({
+      type: 'call',
+      id: `fc_${this.options.name}${at}`,
+      at,
+      status: 'in_progress',
+      index: call,
+      callId: portableId(id),
+      // A model may call a tool that the client did not send.
+      tool: this.options.tools.get(name) ?? own,
+      args: '',
+    })
+  }
+
+  private addArguments(call: number, delta: string): void {
+    const item = this.items.find(
+      (one): one is CallItem => one.type === 'call' && one.index === call,
+    )
+    if (!item || delta === '') return
+    item.args += delta
+    this.chars += delta.length
+    if (item.tool?.type !== 'function') return
+    const location = { item_id: item.id, output_index: item.at }
+    this.queue.add('response.function_call_arguments.delta', { ...location, delta })
+  }
+
+  private finishLastText(): void {
+    const last = this.items.at(-1)
+    if (isTextItem(last)) this.finishItem(last, false)
+  }
+
+  private closePart(item: TextItem): void {
+    const part = item.parts.at(-1)
+    if (!part) return
+    const { part: name, piece, field } = partKinds[part.kind]
+    const location = locationOf(item)
+    const done = { [field]: part.text, ...logprobsField(part.kind, part.logprobs) }
+    this.queue.add(`${piece}.done`, { ...location, ...done })
+    this.queue.add(`${name}.done`, { ...location, part: presentPart(part) })
+  }
+
+  private finishItem(item: OutputItem, isCut: boolean): void {
+    if (item.status !== 'in_progress') return
+    if (!isTextItem(item)) this.finishCall(item, isCut)
+    else {
+      this.closePart(item)
+      if (item.type === 'reasoning') item.sealed ??= unsigned
+    }
+    this.close(item, isCut ? 'incomplete' : 'completed')
+    this.queue.add('response.output_item.done', { output_index: item.at, item: present(item) })
+  }
+
+  private finishCall(item: CallItem, isCut: boolean): void {
+    // A model writes nothing for a function without parameters.
+    if (item.args === '' && !isCut && item.tool?.type === 'function') {
+      this.addArguments(item.index, '{}')
+    }
+    for (const [name, fields] of lastCallEvents(item)) this.queue.add(name, fields)
+  }
+
+  private close(item: OutputItem, status: OutputItem['status']): void {
+    item.status = status
+    this.options.onItem(present(item))
+  }
+
+  private response(status: string): Json {
+    return {
+      id: `resp_${this.options.name}`,
+      object: 'response',
+      created_at: this.created,
+      // A chat has only this time, and a replay must be equal.
+      completed_at: status === 'completed' ? this.created : null,
+      status,
+      error: null,
+      incomplete_details: null,
+      model: this.options.model,
+      output: this.items.map(present),
+      ...this.options.echo,
+      store: this.options.store !== undefined,
+      usage: this.usage,
+    }
+  }
+}
+
+/** Returns the fields that locate the current part of an item. */
+function locationOf({ id, at, parts }: TextItem): Json {
+  const last = parts.at(-1)
+  const index = last ? { [partKinds[last.kind].index]: parts.length - 1 } : {}
+  return { item_id: id, output_index: at, ...index }
+}
+
+/** Returns the probabilities of a token, with all fields that clients require. */
+function presentLogprob({ top_logprobs, ...token }: Json): Json {
+  return { ...presentToken(token), top_logprobs: recordsIn(top_logprobs).map(presentToken) }
+}
+
+const presentToken = ({ token, bytes, logprob }: Json): Json => ({
+  token,
+  bytes: bytes ?? [],
+  logprob,
+})
+
+/** Returns a usage in the fields of this API, with its cost if the client gets it. */
+function presentUsage({ usage, cost }: FinalUsage): Json {
+  const { prompt, cached, cacheWrite, completion, reasoning }: Usage = usage
+  return {
+    input_tokens: prompt,
+    input_tokens_details: { cached_tokens: cached, cache_write_tokens: cacheWrite },
+    output_tokens: completion,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: prompt + completion,
+    ...(cost !== undefined && { cost }),
+  }
+}
