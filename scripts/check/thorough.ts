@@ -45,4 +45,5 @@ export const thoroughSteps: Step[][][] = [
   ['soak outage', outage] satisfies Step,
   ['attacks between clients', () => bun('scripts/attack/all.ts')] satisfies Step,
   ['clients', () => bun('scripts/clients/all.ts')] satisfies Step,
+  ['clients in Python', () => bun('scripts/clients/python.ts')] satisfies Step,
 ].map((step): Step[][] => [[step]])
