@@ -30,7 +30,7 @@ test('a note wakes idle watchers', async () => {
 })
 
 test('a page does not wait for the large pages of another network', async () => {
-  expectLimited(await scans(2, 0, 1_200_000))
+  expectLimited(await scans(4, 0, 600_000))
 })
 
 test('a PDF does not wait for the bombs of another network, which all fail', async () => {

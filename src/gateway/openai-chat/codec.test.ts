@@ -159,6 +159,14 @@ describe('a request that upstreams refuse is repaired', () => {
     ])
   })
 
+  test('an empty list as the content of calls', () => {
+    const calls = { tool_calls: [fn('c1', 'f', '{}')] }
+    const result = { role: 'tool', tool_call_id: 'c1', content: 'x' }
+    expect(sentMessages([user('x'), { role: 'assistant', content: [], ...calls }, result])).toEqual(
+      [user('x'), { role: 'assistant', content: null, ...calls }, result],
+    )
+  })
+
   test('calls without an id, and arguments that are an object', () => {
     const call = { type: 'function', function: { name: 'f', arguments: { a: 1 } } }
     const messages = sentMessages([

@@ -233,8 +233,9 @@ class ContentReader {
       throw invalidField('messages', 'A content must be a string or an array of parts.')
     }
     const parts = content.flatMap((part: unknown) => this.readPart(part, isAssistant))
-    // An empty text between other parts is refused by some, and says nothing.
-    if (parts.length > 0 && parts.length < content.length) this.needsRepair = true
+    // An empty list, and an empty text between other parts, are refused by some and say nothing.
+    const isEmptied = parts.length > 0 && parts.length < content.length
+    if (content.length === 0 || isEmptied) this.needsRepair = true
     return parts
   }
 
