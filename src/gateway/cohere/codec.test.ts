@@ -524,3 +524,11 @@ test('calls and results without ids belong together in their order', () => {
   expect(request.messages[1]?.content).toMatchObject([{ id: 'call_1_0', arguments: '{"x":1}' }])
   expect(request.messages[2]).toMatchObject({ callId: 'call_1_0' })
 })
+
+test('a stop sequence is one in other APIs, too', () => {
+  const message = { content: [{ type: 'text', text: 'One.' }] }
+  const whole = cohereCodec.readWhole({ finish_reason: 'STOP_SEQUENCE', message })
+  expect(whole).toContainEqual({ type: 'end', choice: 0, reason: 'stop', stop: '' })
+  const streamed = readStream([{ type: 'message-end', delta: { finish_reason: 'STOP_SEQUENCE' } }])
+  expect(streamed).toContainEqual({ type: 'end', choice: 0, reason: 'stop', stop: '' })
+})

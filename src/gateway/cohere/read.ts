@@ -129,7 +129,8 @@ const failure = (reason: unknown, error: unknown): ChatEvent => {
 function endEvent(finish: unknown, hasCalls: boolean): ChatEvent {
   const isCall = finish === 'TOOL_CALL' || hasCalls
   const reason: EndReason = finish === 'MAX_TOKENS' ? 'length' : isCall ? 'calls' : 'stop'
-  return { type: 'end', choice, reason }
+  // Cohere does not say which one.
+  return { type: 'end', choice, reason, ...(finish === 'STOP_SEQUENCE' && { stop: '' }) }
 }
 
 const thinkingEvents = (text: string): ChatEvent[] =>

@@ -73,7 +73,7 @@ export interface EndEvent {
   type: 'end'
   choice: number
   reason: EndReason
-  /** The stop sequence that ended the output. */
+  /** The stop sequence that ended the output; '' where the upstream does not name it. */
   stop?: string
 }
 

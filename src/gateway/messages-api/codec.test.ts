@@ -882,6 +882,7 @@ describe('a response for a client', () => {
       [[text, end('stop')], 'end_turn'],
       [[text, end('stop', { stop: 'END' })], 'stop_sequence'],
       [[text, end('stop', { stop: '<eot>' })], 'end_turn'],
+      [[text, end('stop', { stop: '' })], 'stop_sequence'],
       [[text, end('length')], 'max_tokens'],
       [[text, end('filtered')], 'refusal'],
       [[{ type: 'refusal', choice, text: 'No.' }, end('stop')], 'refusal'],

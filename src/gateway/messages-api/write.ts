@@ -129,19 +129,19 @@ function toEnding({ reason, stop, hasCalls, refusal }: Ending, options: MessageO
     const stop_details = { type: 'refusal', category: null, explanation: refusal }
     return { stop_reason: 'refusal', stop_sequence: null, stop_details }
   }
-  const stop_sequence = options.stopSequences.find((mark) => mark === stop) ?? null
-  return { stop_reason: stopReasonOf(reason, hasCalls, stop_sequence), stop_sequence }
+  const { stopSequences } = options
+  const [first = null, ...others] = stopSequences
+  const only = stop === '' && others.length === 0 ? first : null
+  const stop_sequence = stopSequences.find((mark) => mark === stop) ?? only
+  const isStopped = stop_sequence !== null || stop === ''
+  return { stop_reason: stopReasonOf(reason, hasCalls, isStopped), stop_sequence }
 }
 
-function stopReasonOf(
-  reason: string | undefined,
-  hasCalls: boolean,
-  sequence: string | null,
-): string {
+function stopReasonOf(reason: string | undefined, hasCalls: boolean, isStopped: boolean): string {
   if (reason === 'length') return 'max_tokens'
   if (reason === 'filtered') return 'refusal'
   if (hasCalls) return 'tool_use'
-  return sequence === null ? 'end_turn' : 'stop_sequence'
+  return isStopped ? 'stop_sequence' : 'end_turn'
 }
 
 /** Converts a usage, with its cost in USD if known. Anthropic's input_tokens exclude the cache. */
