@@ -109,7 +109,8 @@ async function prepareChat(
     if (hasFiles(parsed)) for (const model of models) checkContextWindow(request, model)
     return {
       ...chatCall(paid, request, candidates, search),
-      clientOf: ({ model }) => decoded.codec(idsByModel.get(model) ?? model.id),
+      clientOf: ({ model, offer }) =>
+        decoded.codec(idsByModel.get(model) ?? model.id, offer.upstream),
       isStream,
       ignored,
       transcriptionCost,

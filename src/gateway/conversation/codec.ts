@@ -112,6 +112,6 @@ export interface ChatClient {
   /** Parses the request. Throws `bad_request` and others. */
   open(): DecodedChat & {
     /** Returns the codec of the response; `model` is the id that the client knows it by. */
-    codec(model: string): ClientCodec
+    codec(model: string, upstream: string): ClientCodec
   }
 }

@@ -38,8 +38,17 @@ export const createChatCompletion = (
       const created = unixSeconds(ctx.clock.now())
       return {
         ...decoded,
-        codec: (model) =>
-          createChatClient({ model, id, created, wantsUsage, hasFunctions, wholeCalls, flavor }),
+        codec: (model, provider) =>
+          createChatClient({
+            model,
+            provider,
+            id,
+            created,
+            wantsUsage,
+            hasFunctions,
+            wholeCalls,
+            flavor,
+          }),
       }
     },
   })

@@ -1,3 +1,4 @@
+/** One file, because whole responses, streams and passed events have the same form. */
 import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
 import {
   type CallEvent,
@@ -34,6 +35,8 @@ export interface ChatWriterOptions {
   model: string
   /** The id of a response that has none. OpenRouter's clients get it for every response. */
   id: string
+  /** The name of the upstream, for OpenRouter's clients. */
+  provider?: string
   /** Unix seconds. */
   created: number
   /** True if a stream ends with the usage. */
@@ -63,17 +66,22 @@ function encodeCompletion(
 ): Json {
   const { flavor, model, hasFunctions } = options
   const completion = {
-    id: flavor === 'openrouter' ? options.id : (response.id ?? options.id),
+    id: response.id ?? options.id,
     object: 'chat.completion',
     created: response.created ?? options.created,
     model,
     system_fingerprint: null,
     ...response.extra,
+    ...ownHead(options),
     choices: response.choices.map((choice, index) => writeChoice(choice, index, flavor)),
     usage: writeUsage(undefined, final),
   }
   return hasFunctions ? toFunctionCalls(completion) : completion
 }
+
+/** Returns the fields that OpenRouter's clients get for every response. */
+const ownHead = ({ flavor, id, provider }: ChatWriterOptions): Json =>
+  flavor === 'openrouter' ? { id, ...(provider !== undefined && { provider }) } : {}
 
 /** Some clients require `system_fingerprint`. */
 function passCompletion(response: Json, final: FinalUsage, options: ChatWriterOptions): Json {
@@ -81,7 +89,7 @@ function passCompletion(response: Json, final: FinalUsage, options: ChatWriterOp
   const completion = {
     system_fingerprint: null,
     ...response,
-    ...(flavor === 'openrouter' && { id: options.id }),
+    ...ownHead(options),
     ...(response.model !== undefined && { model: options.model }),
     ...repairChoices(response, flavor),
     usage: writeUsage(readUsageOf(response)?.own, final),
@@ -127,7 +135,7 @@ class ChatWriter implements StreamWriter {
 
   constructor(private readonly options: ChatWriterOptions) {
     const { id, created, model, wholeCalls } = options
-    this.head = { id, object: 'chat.completion.chunk', created, model }
+    this.head = { id, object: 'chat.completion.chunk', created, model, ...ownHead(options) }
     if (wholeCalls) this.whole = new WholeCalls()
   }
 
@@ -224,12 +232,12 @@ class ChatWriter implements StreamWriter {
   }
 
   private begin({ id, created, extra }: Extract<ChatEvent, { type: 'start' }>): void {
-    const isOwn = this.options.flavor === 'openrouter' || id === undefined
     this.head = {
       ...this.head,
-      ...(!isOwn && { id }),
+      ...(id !== undefined && { id }),
       ...(created !== undefined && { created }),
       ...extra,
+      ...ownHead(this.options),
     }
   }
 
@@ -294,14 +302,14 @@ class ChatWriter implements StreamWriter {
 
   /** Returns a chunk of an upstream as the client knows it: the same where nothing must change. */
   private change(chunk: Json, events: readonly ChatEvent[]): Json {
-    const { model, flavor, id } = this.options
+    const { model } = this.options
     const choices = itemsOf(chunk.choices).map((choice, at) =>
       this.changeChoice(choice, at, events),
     )
     const isSame = choices.every((choice, at) => choice === itemsOf(chunk.choices)[at])
     const isRenamed = typeof chunk.model === 'string' && chunk.model !== model
     const changes: Json = {
-      ...(flavor === 'openrouter' && { id }),
+      ...ownHead(this.options),
       ...(isRenamed && { model }),
       ...(chunk.object === 'chat.completion' && { object: 'chat.completion.chunk' }),
       ...(!isSame && { choices }),

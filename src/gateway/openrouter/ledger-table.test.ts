@@ -30,6 +30,7 @@ describe('charges of a chat', () => {
       if (cell.status !== 200) return expectError(response.body, cell)
       expect(response.body).toMatchObject({
         id: expect.stringMatching(/^gen-/),
+        provider: name,
         choices: [{ message: { content: text } }],
       })
     },
