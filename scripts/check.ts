@@ -158,6 +158,8 @@ const unitTests = () =>
     ...inProcesses(2),
     ...withoutBrowsers,
     '--path-ignore-patterns=**/pdf-reader.test.ts',
+    // They run whole servers.
+    '--path-ignore-patterns=**/{output-limits,codec-*,ai-sdk/errors}.test.ts',
     ...unitFolders,
   ])
 
