@@ -8,7 +8,7 @@ import type { CallDeadlines } from '../paid/deadlines.ts'
 import { readBoundedBytes } from '../paid/response-body.ts'
 import {
   failureOfErrorBody,
-  failureOfStatus,
+  failureOfRejection,
   interruptionOf,
   noContent,
   unreadable,
@@ -28,10 +28,7 @@ export async function readWhole(
   sent: SentChat,
   deadlines: CallDeadlines,
 ): Promise<WholeResponse | UpstreamFailure> {
-  if ('rejected' in sent) {
-    const { status, text, headers } = sent.rejected
-    return failureOfStatus(status, text, headers)
-  }
+  if ('rejected' in sent) return failureOfRejection(sent.rejected)
   const read =
     'response' in sent
       ? await readResponse(sent.response, sent.codec, deadlines)

@@ -13,7 +13,7 @@ import { OutcomeBuilder } from '../paid/outcome-builder.ts'
 import {
   contentFiltered,
   failureOfErrorBody,
-  failureOfStatus,
+  failureOfRejection,
   interruptionOf,
   noContent,
   unreadable,
@@ -25,7 +25,7 @@ import { Relay } from './relay.ts'
 import type { ResponseMeter } from './response-meter.ts'
 import { openSearch } from './search/rounds.ts'
 import { reportIgnored, speaks } from './serve-whole.ts'
-import { type ChatSource, OpenedSource, StepSource, StreamSource } from './source.ts'
+import { type ChatSource, OpenedSource, sourceOf, StepSource } from './source.ts'
 import { StreamCopy, StreamTexts } from './stream-copy.ts'
 
 /** A stream of an upstream, up to its first content. */
@@ -164,16 +164,9 @@ async function open(
     return searching.failure && isFailure(opened) ? searching.failure : opened
   }
   const sent = await sendChat(by, upstream, deadlines.signal)
-  if ('rejected' in sent) {
-    const { status, text, headers } = sent.rejected
-    return failureOfStatus(status, text, headers)
-  }
+  if ('rejected' in sent) return failureOfRejection(sent.rejected)
   reportIgnored(by.chat, sent)
-  const source =
-    'response' in sent
-      ? new StreamSource(sent.response, sent.codec, deadlines)
-      : new StepSource(sent.steps)
-  return openSource(by, source, deadlines, speaks(sent, by.chat.api))
+  return openSource(by, sourceOf(sent, deadlines), deadlines, speaks(sent, by.chat.api))
 }
 
 async function openSource(

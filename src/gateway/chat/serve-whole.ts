@@ -8,7 +8,7 @@ import type { CallDeadlines } from '../paid/deadlines.ts'
 import { checkOutput } from '../paid/guardrail.ts'
 import { contentFiltered, noContent, type UpstreamFailure } from '../paid/upstream-failure.ts'
 import type { MonitoredUpstream } from '../providers/monitored-upstream.ts'
-import type { SentChat } from '../providers/upstream.ts'
+import type { AcceptedChat, SentChat } from '../providers/upstream.ts'
 import { type ChatAttempt, type ChatCall, createMeter, sendChat } from './chat-call.ts'
 import { readWhole, type WholeResponse } from './read-whole.ts'
 import { openSearch } from './search/rounds.ts'
@@ -87,7 +87,7 @@ export const speaks = (sent: SentChat, api: Api | undefined): boolean =>
 /** Names the fields of a request that its upstream did not get. */
 export function reportIgnored(
   { request, ignored, reportIgnored: report }: ChatCall,
-  sent: Exclude<SentChat, { rejected: unknown }>,
+  sent: AcceptedChat,
 ): void {
   const isRaw = request.raw !== undefined && speaks(sent, request.raw.api)
   report?.([...sent.ignored, ...(ignored?.[isRaw ? 'passed' : 'written'] ?? [])])

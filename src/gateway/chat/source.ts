@@ -5,6 +5,7 @@ import type { StreamReader, UpstreamCodec } from '../conversation/codec.ts'
 import { EventReader, type StreamEvent } from '../events.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import { parseRecord } from '../providers/response.ts'
+import type { AcceptedChat } from '../providers/upstream.ts'
 
 /** A part of a stream: its steps, and the event of the upstream that they are read from. */
 export interface Step {
@@ -215,6 +216,12 @@ export class StepSource implements ChatSource {
     await this.steps.return?.(undefined).catch(onCut)
   }
 }
+
+/** Returns the steps of a response that an upstream sends. */
+export const sourceOf = (sent: AcceptedChat, deadlines: CallDeadlines): ChatSource =>
+  'response' in sent
+    ? new StreamSource(sent.response, sent.codec, deadlines)
+    : new StepSource(sent.steps)
 
 /** A stream that was opened up to its first content. */
 export class OpenedSource implements ChatSource {

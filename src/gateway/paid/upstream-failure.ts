@@ -6,7 +6,7 @@ import {
   isTransientStatus,
   parseErrorReason,
 } from '../providers/error-body.ts'
-import { UpstreamError } from '../providers/upstream.ts'
+import { UpstreamError, type UpstreamRejection } from '../providers/upstream.ts'
 import type { CallDeadlines } from './deadlines.ts'
 
 /** The consequences of an upstream call that failed (document 2, section 7). */
@@ -96,6 +96,10 @@ export function failureOfStatus(
   const isUnknown = status === 404
   return free(new ApiError('upstream_rejected', isUnknown ? {} : reason), isUnknown)
 }
+
+/** Returns the failure of a request that an upstream rejected. */
+export const failureOfRejection = ({ status, text, headers }: UpstreamRejection): UpstreamFailure =>
+  failureOfStatus(status, text, headers)
 
 /** Returns the failure of an error in a stream, or in a response with status 200. */
 export function failureOfErrorBody(error: unknown): UpstreamFailure {

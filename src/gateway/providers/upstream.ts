@@ -18,8 +18,10 @@ export interface UpstreamRejection {
 }
 
 /** The response of an upstream to a chat. */
-export type SentChat =
-  | { rejected: UpstreamRejection }
+export type SentChat = { rejected: UpstreamRejection } | AcceptedChat
+
+/** The response of an upstream that accepted a chat. */
+export type AcceptedChat =
   | {
       /** Read by the codec, whole or as a stream. */
       response: Response

@@ -7,7 +7,7 @@ import { isFailure } from '../../paid/call-upstream.ts'
 import type { CallDeadlines } from '../../paid/deadlines.ts'
 import {
   failureOfError,
-  failureOfStatus,
+  failureOfRejection,
   interruptionOf,
   noContent,
   type UpstreamFailure,
@@ -15,7 +15,7 @@ import {
 import type { MonitoredUpstream } from '../../providers/monitored-upstream.ts'
 import { type ChatAttempt, limitsAt, sendChat } from '../chat-call.ts'
 import { readWhole } from '../read-whole.ts'
-import { type ChatSource, StepSource, StreamSource } from '../source.ts'
+import { type ChatSource, sourceOf, StepSource } from '../source.ts'
 import { SearchSession } from './search-session.ts'
 
 /** The search of one attempt. */
@@ -70,7 +70,7 @@ async function* runRounds(
     const round = new Round(isFirst)
     let isWhole = false
     try {
-      for (let steps = await source.next(); steps && !isWhole; steps = await source.next()) {
+      for (let steps = await source.next(); steps; steps = await source.next()) {
         for (const { events } of steps) {
           if (!events) throw new Error('A step of a search round cannot be read.')
           session.meter.read(events)
@@ -110,17 +110,12 @@ async function openRound(
   const { request, outputMax } = session
   try {
     const sent = await sendChat(by, upstream, deadlines.signal, { request, outputMax })
-    if ('rejected' in sent) {
-      const { status, text, headers } = sent.rejected
-      return failureOfStatus(status, text, headers)
-    }
+    if ('rejected' in sent) return failureOfRejection(sent.rejected)
     if (!by.chat.isStream) {
       const read = await readWhole(sent, deadlines)
       return isFailure(read) ? read : new StepSource(once(read.events))
     }
-    return 'response' in sent
-      ? new StreamSource(sent.response, sent.codec, deadlines)
-      : new StepSource(sent.steps)
+    return sourceOf(sent, deadlines)
   } catch (error) {
     return failureOfError(error, deadlines)
   }
