@@ -35,7 +35,10 @@ export function createMessage(
           createMessagesClient({
             ...options,
             model,
-            inputTokens: estimatePrompt(ctx, model, decoded.request),
+            // Only a stream that is written here needs it.
+            get inputTokens() {
+              return estimatePrompt(ctx, model, decoded.request)
+            },
           }),
       }
     },
