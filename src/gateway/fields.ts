@@ -92,12 +92,6 @@ export function rejectOthers(fields: Json, known: ReadonlySet<string>, within = 
   }
 }
 
-/** Returns the reasoning effort for a budget of tokens. */
-export function effortOfBudget(tokens: number): string {
-  if (tokens < 4_096) return 'low'
-  return tokens < 16_384 ? 'medium' : 'high'
-}
-
 /** Reads an optional size, WIDTHxHEIGHT in pixels. Throws `bad_request`. */
 export function findSize(size: unknown): string | undefined {
   if (size === undefined || size === null) return undefined

@@ -15,10 +15,11 @@ import type {
   UserMessage,
 } from '../conversation/chat-request.ts'
 import type { DecodedChat } from '../conversation/codec.ts'
+import { effortOfBudget } from '../conversation/effort.ts'
 import { mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
 import { originalId } from '../conversation/tool-ids.ts'
-import { effortOfBudget, findCount, invalidField, readFlag, rejectOthers } from '../fields.ts'
+import { findCount, invalidField, readFlag, rejectOthers } from '../fields.ts'
 import { asString, recordsIn } from '../providers/response.ts'
 
 /** Cohere's names of the sampling parameters. */

@@ -11,7 +11,10 @@ import type {
   ToolMessage,
 } from '../conversation/chat-request.ts'
 import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/codec.ts'
+import { isSystem } from '../conversation/contents.ts'
+import { shareOfEffort } from '../conversation/effort.ts'
 import { mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
+import { schemaOf } from '../conversation/tools.ts'
 import { rejectChoices, rejectCustomTools, unsupportedMedia } from '../conversation/unsupported.ts'
 import { asString, recordsIn } from '../providers/response.ts'
 import { passedFields, samplingNames } from './decode.ts'
@@ -112,14 +115,14 @@ function encodeTools({ tools, toolChoice: choice = 'auto' }: ChatRequest): Json 
   }
 }
 
-function encodeTool({ name, description, parameters = {} }: Tool): Json {
-  const isEmpty = Object.keys(parameters).length === 0
+function encodeTool(tool: Tool): Json {
+  const { name, description } = tool
   return {
     type: 'function',
     function: {
       name,
       ...(description !== undefined && { description }),
-      parameters: isEmpty ? { type: 'object', properties: {} } : parameters,
+      parameters: schemaOf(tool),
     },
   }
 }
@@ -130,29 +133,18 @@ function encodeFormat({ format }: ChatRequest): Json {
   return { response_format: { type: 'json_object', ...schema } }
 }
 
-/** The shares of Cohere's largest budget by effort, as in the AI SDK. */
-const shares = new Map([
-  ['minimal', 0.02],
-  ['low', 0.1],
-  ['medium', 0.3],
-  ['high', 0.6],
-  ['xhigh', 0.9],
-  ['max', 0.95],
-])
 const thoughtTokens = { min: 1_024, max: 32_768, shareOfOutput: 0.8 }
 
 /** Encodes the budget of thoughts, which are a part of the output. */
 function encodeThinking({ effort, budget }: Reasoning, limit: number): Json {
   if (effort === 'none') return { thinking: { type: 'disabled' } }
-  const share = shares.get(effort ?? '')
+  const share = shareOfEffort(effort)
   const { min, max, shareOfOutput } = thoughtTokens
   const tokens = budget ?? (share && Math.max(Math.round(max * share), min))
   if (tokens === undefined) return {}
   const token_budget = Math.max(Math.min(tokens, Math.floor(limit * shareOfOutput)), 1)
   return { thinking: { type: 'enabled', token_budget } }
 }
-
-const isSystem = ({ role }: Message): boolean => role === 'system' || role === 'developer'
 
 const textOf = (content: Message['content']): string =>
   content.flatMap((part) => (part.type === 'text' && part.text ? [part.text] : [])).join('\n')

@@ -170,7 +170,8 @@ export function* eventsOf({ choices, ...head }: ChatResponse): Generator<ChatEve
   for (const [choice, gathered] of choices.entries()) yield* eventsOfChoice(gathered, choice)
 }
 
-function* eventsOfChoice(gathered: Choice, choice: number): Generator<ChatEvent> {
+/** Yields the events of one choice. */
+export function* eventsOfChoice(gathered: Choice, choice: number): Generator<ChatEvent> {
   const { content, citations, reason, stop } = gathered
   const texts = content.filter(({ type }) => type === 'text')
   let call = 0

@@ -1,7 +1,7 @@
 import type { Json } from '../../kernel/schema.ts'
 
 /**
- * A chat as the gateway knows it: the superset of what its APIs can say. The codec of each API
+ * A chat as the gateway knows it: the superset of what its APIs can express. The codec of each API
  * converts between this and the bytes of clients and upstreams.
  */
 

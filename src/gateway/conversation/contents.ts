@@ -1,4 +1,4 @@
-import type { MediaPart, Message, Part, TextPart } from './chat-request.ts'
+import type { MediaPart, Message, Part, SystemMessage, TextPart } from './chat-request.ts'
 
 const kinds = ['image', 'audio', 'video', 'file']
 
@@ -35,6 +35,10 @@ export function replaceMedia(
     }
   })
 }
+
+/** Returns whether a message is of the system. `developer` is OpenAI's newer name. */
+export const isSystem = (message: Message): message is SystemMessage =>
+  message.role === 'system' || message.role === 'developer'
 
 /** Returns whether there is a text or a media part for a model. */
 export const hasContent = (messages: readonly Message[]): boolean =>

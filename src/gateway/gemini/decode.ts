@@ -8,7 +8,8 @@ import type {
   ToolChoice,
 } from '../conversation/chat-request.ts'
 import type { DecodedChat } from '../conversation/codec.ts'
-import { effortOfBudget, findCount, invalidField, rejectOthers, searchIn } from '../fields.ts'
+import { effortOfBudget } from '../conversation/effort.ts'
+import { findCount, invalidField, rejectOthers, searchIn } from '../fields.ts'
 import { ignoredPartFields } from './contents.ts'
 import { decodeContents } from './decode-contents.ts'
 import { fieldsOf, listOf } from './fields.ts'

@@ -8,7 +8,9 @@ import type {
   ThinkingPart,
   ToolMessage,
 } from '../conversation/chat-request.ts'
+import { isSystem } from '../conversation/contents.ts'
 import { mediaTypeOf } from '../conversation/media.ts'
+import { argumentsOf } from '../conversation/tools.ts'
 import { parseRecord } from '../providers/response.ts'
 import { isGemini3, isGemma } from './models.ts'
 
@@ -17,9 +19,7 @@ import { isGemini3, isGemma } from './models.ts'
  * model. A conversation of system messages alone is that of a user.
  */
 export function encodeContents(messages: readonly Message[], model: string): Json {
-  const system = messages.flatMap((message) =>
-    message.role === 'system' || message.role === 'developer' ? systemPart(message.content) : [],
-  )
+  const system = messages.filter(isSystem).flatMap(({ content }) => systemPart(content))
   const contents = new Contents(isGemini3(model))
   for (const message of messages) contents.add(message)
   const list = contents.list()
@@ -138,16 +138,13 @@ function thoughtPart({ text, signature, origin }: ThinkingPart): Json[] {
   return [{ text, ...(text !== '' && { thought: true }), thoughtSignature: signature }]
 }
 
-function callPart({ id, name, arguments: text, isCustom, signature }: CallPart): Json {
+function callPart(call: CallPart): Json {
+  const { id, name, signature } = call
   return {
-    functionCall: { id, name, args: isCustom ? { input: text } : argsOf(text) },
+    functionCall: { id, name, args: argumentsOf(call) },
     ...(signature !== undefined && { thoughtSignature: signature }),
   }
 }
-
-/** Parses the arguments of a call. A model may write some that are no JSON: then it sees them. */
-const argsOf = (text: string): Json =>
-  text.trim() === '' ? {} : (parseRecord(text) ?? { arguments: text })
 
 /** The types of addresses, whose content the gateway does not read. */
 const addressTypes = {

@@ -2,7 +2,8 @@ import { isRecord, type Json, pickFields, recordOf } from '../../kernel/schema.t
 import type { ChatRequest, OutputFormat, Tool, ToolChoice } from '../conversation/chat-request.ts'
 import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/codec.ts'
 import { mediaTypeOf } from '../conversation/media.ts'
-import { invalidField } from '../fields.ts'
+import { emptySchema, schemaOf } from '../conversation/tools.ts'
+import { rejectChoices, rejectCustomTools } from '../conversation/unsupported.ts'
 import { recordsIn } from '../providers/response.ts'
 import { contentsOf, partFields, partsOf } from './contents.ts'
 import { knownConfig, passedFields } from './decode.ts'
@@ -68,7 +69,8 @@ function signCalls(content: Json): Json {
 
 function writeRequest(request: ChatRequest, target: Target): Json {
   const { tools, format, toolChoice } = request
-  rejectUnsupported(request)
+  rejectChoices(request.choices)
+  rejectCustomTools(tools)
   // Models before Gemini 3, and all with a forced call, reject JSON output beside functions. Then
   // the output is the call of a function, which the reader turns back into text.
   const isForced = toolChoice !== undefined && toolChoice !== 'auto' && toolChoice !== 'none'
@@ -89,13 +91,6 @@ function writeRequest(request: ChatRequest, target: Target): Json {
 
 /** Google's maximum of stop sequences. */
 const stopsMax = 5
-
-function rejectUnsupported({ choices, tools }: ChatRequest): void {
-  if (choices > 1) throw invalidField('n', 'This model returns one choice: set n to 1.')
-  if (!tools.some(({ isCustom }) => isCustom)) return
-  const problem = 'This model accepts only tools of the type function, not of the type custom.'
-  throw invalidField('tools', problem)
-}
 
 /** Gemini 2.5 rejects penalties, except at Vertex AI. */
 function encodeSampling({ sampling }: ChatRequest, model: string): Json {
@@ -151,8 +146,6 @@ function withJsonTool({ tools, toolChoice }: ChatRequest, format: OutputFormat):
   return { tools: all, toolChoice: isNamed ? toolChoice : 'required' }
 }
 
-const emptySchema = { type: 'object', properties: {} }
-
 function encodeTools({ tools, toolChoice = 'auto' }: ToolsOf): Json {
   if (tools.length === 0) return {}
   return {
@@ -161,10 +154,10 @@ function encodeTools({ tools, toolChoice = 'auto' }: ToolsOf): Json {
   }
 }
 
-const encodeTool = ({ name, description = '', parameters = {} }: Tool): Json => ({
-  name,
-  description,
-  parametersJsonSchema: Object.keys(parameters).length === 0 ? emptySchema : parameters,
+const encodeTool = (tool: Tool): Json => ({
+  name: tool.name,
+  description: tool.description ?? '',
+  parametersJsonSchema: schemaOf(tool),
 })
 
 function encodeChoice(choice: ToolChoice, tools: Tool[]): Json {

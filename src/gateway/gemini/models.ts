@@ -1,6 +1,7 @@
-import { type Json, lookUp } from '../../kernel/schema.ts'
+import type { Json } from '../../kernel/schema.ts'
 import type { Reasoning } from '../conversation/chat-request.ts'
 import type { Target } from '../conversation/codec.ts'
+import { shareOfEffort } from '../conversation/effort.ts'
 
 /**
  * Differences between Google's models, by name. Names are open-ended, so an unknown Gemini counts
@@ -20,17 +21,8 @@ export const isGemma = (model: string): boolean => /(?:^|\/)gemma-/i.test(model)
 /** Efforts in their order. */
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** The share of the largest output that an effort may think. */
-const shares: Record<string, number> = {
-  minimal: 0.02,
-  low: 0.1,
-  medium: 0.3,
-  high: 0.6,
-  xhigh: 0.9,
-  max: 0.95,
-}
 const largestOutput = 65_536
-const shareOf = (effort: string): number => lookUp(shares, effort) ?? 0
+const shareOf = (effort: string): number => shareOfEffort(effort) ?? 0
 /** The share of the output limit that a budget may have. */
 const shareMax = 0.8
 

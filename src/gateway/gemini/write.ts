@@ -1,18 +1,18 @@
 import { type Json, recordOf } from '../../kernel/schema.ts'
-import type {
-  CallEvent,
-  ChatEvent,
-  ChatResponse,
-  Choice,
-  EndReason,
-  OutputPart,
-  SignatureEvent,
+import {
+  type CallEvent,
+  type ChatEvent,
+  type ChatResponse,
+  type Choice,
+  type EndReason,
+  eventsOfChoice,
+  type SignatureEvent,
 } from '../conversation/chat-event.ts'
 import type { ThinkingPart } from '../conversation/chat-request.ts'
 import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
 import { portableId } from '../conversation/tool-ids.ts'
+import { parseArguments } from '../conversation/tools.ts'
 import type { StreamEvent } from '../events.ts'
-import { parseRecord } from '../providers/response.ts'
 import { toGeminiError } from './error-response.ts'
 import { signatureOf } from './thought-signature.ts'
 
@@ -47,33 +47,12 @@ function encodeResponse(
 ): Json {
   const candidates = (choices.length > 0 ? choices : [noChoice]).map((choice, index) => {
     const writer = new PartWriter(options.showsThoughts, false)
-    const parts = choice.content.flatMap((part) => writer.writeAll(eventsOf(part, writer.calls)))
+    const parts = writer.writeAll([...eventsOfChoice(choice, 0)])
     const content = { role: 'model', parts: [...parts, ...writer.end()] }
     const citations = choice.citations.map(({ url, title }) => toChunk(url, title))
     return { content, index, finishReason: reasonOf(choice.reason), ...groundingOf(citations) }
   })
   return { candidates, ...headOf(options), usageMetadata: usageOf(final) }
-}
-
-/** Returns a part of a response as events. `call` is the number of a call. */
-function eventsOf(part: OutputPart, call: number): ChatEvent[] {
-  const choice = 0
-  if (part.type === 'call') {
-    const { arguments: text, ...called } = part
-    return [
-      { ...called, choice, call },
-      { type: 'arguments', choice, call, text },
-    ]
-  }
-  if (part.type !== 'thinking') return [{ ...part, choice }]
-  const { text, signature, origin = 'gemini', isEncrypted, id } = part
-  const more = { ...(isEncrypted && { isEncrypted }), ...(id !== undefined && { id }) }
-  return [
-    ...(text ? [{ type: 'thinking' as const, choice, text }] : []),
-    ...(signature === undefined
-      ? []
-      : [{ type: 'signature' as const, choice, signature, origin, ...more }]),
-  ]
 }
 
 const headOf = ({ model, responseId }: GenerateOptions): Json => ({
@@ -131,11 +110,6 @@ class PartWriter {
     private readonly showsThoughts: boolean,
     private readonly isStream: boolean,
   ) {}
-
-  /** The number of calls. */
-  get calls(): number {
-    return this.open.length
-  }
 
   writeAll(events: readonly ChatEvent[]): Json[] {
     return events.flatMap((event) => this.write(event))
@@ -231,7 +205,7 @@ class PartWriter {
 
 /** Returns a call as a part. Arguments that are no JSON object are shown to the client as text. */
 function toFunctionCall({ id, name, args: text, signature }: OpenCall): Json {
-  const args = text.trim() === '' ? {} : (parseRecord(text) ?? { arguments: text })
+  const args = parseArguments(text)
   return {
     functionCall: { id, name, args },
     ...(signature !== undefined && { thoughtSignature: signature }),

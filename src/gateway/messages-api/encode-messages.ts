@@ -7,10 +7,12 @@ import type {
   TextPart,
   ToolMessage,
 } from '../conversation/chat-request.ts'
+import { isSystem } from '../conversation/contents.ts'
 import { mediaTypeOf } from '../conversation/media.ts'
 import { portableId } from '../conversation/tool-ids.ts'
+import { argumentsOf } from '../conversation/tools.ts'
 import { unsupportedMedia } from '../conversation/unsupported.ts'
-import { asString, parseRecord, recordsIn } from '../providers/response.ts'
+import { asString, recordsIn } from '../providers/response.ts'
 
 /** A message of the Messages API. Roles alternate. */
 export interface Turn {
@@ -26,7 +28,7 @@ export function encodeConversation(messages: Message[]): { system: Json[]; turns
   const system: Json[] = []
   const turns: Turn[] = []
   for (const message of messages) {
-    if (message.role === 'system' || message.role === 'developer') {
+    if (isSystem(message)) {
       system.push(...message.content.flatMap(toTextBlock))
     } else if (message.role === 'assistant') {
       addTurn(turns, 'assistant', message.content.flatMap(toAssistantBlock))
@@ -122,19 +124,15 @@ function toAssistantBlock(part: AssistantMessage['content'][number]): Json[] {
 }
 
 function toToolUse(call: CallPart): Json {
-  const { id, name, arguments: text, isCustom } = call
+  const { id, name } = call
   return {
     type: 'tool_use',
     id: portableId(id),
     name,
-    input: isCustom ? { input: text } : parseInput(text),
+    input: argumentsOf(call),
     ...markOf(call),
   }
 }
-
-/** Parses the arguments of a call. A model may write some that are no JSON: then it sees them. */
-export const parseInput = (text: string): Json =>
-  text.trim() === '' ? {} : (parseRecord(text) ?? { arguments: text })
 
 /** Converts a result. Only the result as a whole may have a cache mark, not the blocks in it. */
 function toToolResult({ callId, content, isError, isCached }: ToolMessage): Json {

@@ -10,7 +10,7 @@ import { budgetWithin, featuresOf, type ModelFeatures, toThinking } from './mode
 import { canFormat, responseTool, toFormatSchema } from './output-format.ts'
 import { createReader, readWhole } from './read.ts'
 
-/** Speaks Anthropic's Messages API to an upstream. */
+/** Anthropic's Messages API as that of an upstream. */
 export const messagesCodec: UpstreamCodec = {
   api: 'messages',
   encode,

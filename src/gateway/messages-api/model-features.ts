@@ -1,6 +1,6 @@
-import { type Json, lookUp } from '../../kernel/schema.ts'
+import type { Json } from '../../kernel/schema.ts'
 import type { Reasoning } from '../conversation/chat-request.ts'
-import { effortOfBudget } from '../fields.ts'
+import { effortOf, shareOfEffort } from '../conversation/effort.ts'
 
 /** The fields that a model accepts. Anthropic rejects a request with others. */
 export interface ModelFeatures {
@@ -56,20 +56,13 @@ const models: [name: RegExp, features: ModelFeatures][] = [
   [/claude-/, { ...newest, isKnown: false }],
 ]
 
-/** Returns the features of a model; for an unknown one, those of Anthropic's newest. */
+/**
+ * Returns the features of a model: of an unknown Claude those of the newest, of any other model
+ * those of the earliest.
+ */
 export function featuresOf(model: string): ModelFeatures {
   const [, features] = models.find(([name]) => name.test(model)) ?? []
   return features ?? { ...earliest, isKnown: false, isClaude: false }
-}
-
-/** The share of the model's output limit that an effort may think. */
-const shares: Record<string, number> = {
-  minimal: 0.02,
-  low: 0.1,
-  medium: 0.3,
-  high: 0.6,
-  xhigh: 0.9,
-  max: 0.95,
 }
 
 /** Anthropic's minimum of thinking tokens, and their share of the output that leaves a response. */
@@ -90,13 +83,14 @@ interface ThinkingFields {
 
 /** Returns the fields for a reasoning: an effort where the model takes one, else a budget. */
 export function toThinking(
-  { effort, budget }: Reasoning,
+  reasoning: Reasoning,
   model: ModelFeatures,
   outputMax: number,
 ): ThinkingFields {
+  const { effort, budget } = reasoning
   if (effort === 'none' || (effort === undefined && budget === 0)) return leastThinking(model)
-  const word = effort ?? (budget === undefined ? '' : effortOfBudget(budget))
-  const share = lookUp(shares, word)
+  const word = effortOf(reasoning) ?? ''
+  const share = shareOfEffort(word)
   if (share === undefined) return {}
   if (model.isAdaptive) {
     return { thinking: { type: 'adaptive', display: 'summarized' }, effort: effortAt(word, model) }

@@ -3,10 +3,10 @@ import type { ChatEvent, ChatResponse, Citation, OutputPart } from '../conversat
 import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
 import { type Seal, sealText } from '../conversation/sealed-thought.ts'
 import { portableId } from '../conversation/tool-ids.ts'
+import { parseArguments } from '../conversation/tools.ts'
 import { encodeNamedEvents, type StreamEvent } from '../events.ts'
 import { createUsage } from '../models/usage.ts'
 import { parseRecord } from '../providers/response.ts'
-import { parseInput } from './encode-messages.ts'
 import { toAnthropicError } from './error-response.ts'
 
 /** The parts of a message that do not come from the model. */
@@ -74,7 +74,7 @@ function toBlocks(part: OutputPart, { showsThinking }: MessageOptions): Json[] {
   switch (part.type) {
     case 'call': {
       const { id, name, arguments: text, signature } = part
-      const call = { type: 'tool_use', id: portableId(id), name, input: parseInput(text) }
+      const call = { type: 'tool_use', id: portableId(id), name, input: parseArguments(text) }
       return signature === undefined ? [call] : [toCallThought(signature), call]
     }
     case 'thinking': {

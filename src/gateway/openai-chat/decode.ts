@@ -10,6 +10,7 @@ import type {
   ToolChoice,
 } from '../conversation/chat-request.ts'
 import type { DecodedChat } from '../conversation/codec.ts'
+import { emptySchema } from '../conversation/tools.ts'
 import { findCount, invalidField, readFlag, searchIn } from '../fields.ts'
 import { rejectUnpricedFields } from '../paid/unpriced-fields.ts'
 import { asString, recordsIn } from '../providers/response.ts'
@@ -128,7 +129,6 @@ function checkTools(tools: unknown): void {
 }
 
 const isEmpty = (schema: unknown): boolean => isRecord(schema) && Object.keys(schema).length === 0
-const emptySchema = { type: 'object', properties: {} }
 
 /** Completes empty schemas of arguments, which upstreams refuse. Undefined where none is empty. */
 function repairedTools(tools: unknown): Json[] | undefined {

@@ -1,7 +1,8 @@
-import { isRecord, type Json, pickFields, recordOf } from '../../kernel/schema.ts'
+import { isRecord, type Json, lookUp, pickFields, recordOf } from '../../kernel/schema.ts'
 import type { ChatRequest, OutputFormat, Tool, ToolChoice } from '../conversation/chat-request.ts'
 import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/codec.ts'
-import { effortOfBudget } from '../fields.ts'
+import { effortOf } from '../conversation/effort.ts'
+import { schemaOf } from '../conversation/tools.ts'
 import { recordsIn } from '../providers/response.ts'
 import { samplingNames } from './decode.ts'
 import { encodeMessages, needsRewrite } from './encode-messages.ts'
@@ -82,8 +83,8 @@ function ignoredFields(request: ChatRequest, family: Family): string[] {
 function bodyOf(request: ChatRequest, family: Family): Json {
   const { tools, toolChoice, sampling, stop, format, logprobs, reasoning, extra } = request
   // A client of this API has the budget in its own field.
-  const budget = isRecord(extra.reasoning) ? undefined : reasoning?.budget
-  const effort = reasoning?.effort ?? (budget === undefined ? undefined : effortOfBudget(budget))
+  const hasOwnBudget = isRecord(extra.reasoning)
+  const effort = hasOwnBudget ? reasoning?.effort : effortOf(reasoning)
   return {
     ...extra,
     ...(tools.length > 0 && { tools: tools.map((tool) => writeTool(tool, family)) }),
@@ -92,7 +93,7 @@ function bodyOf(request: ChatRequest, family: Family): Json {
     ...(request.outputMax !== undefined && { max_tokens: request.outputMax }),
     ...(request.choices > 1 && { n: request.choices }),
     ...Object.fromEntries(
-      Object.entries(sampling).map(([name, value]) => [samplingName(name), value]),
+      Object.entries(sampling).map(([name, value]) => [lookUp(samplingNames, name) ?? name, value]),
     ),
     ...(stop.length > 0 && { stop }),
     ...(effort !== undefined && { reasoning_effort: effort }),
@@ -102,11 +103,6 @@ function bodyOf(request: ChatRequest, family: Family): Json {
     ...markOf(request.isCached),
   }
 }
-
-const samplingName = (name: string): string =>
-  Object.entries(samplingNames).find(([own]) => own === name)?.[1] ?? name
-
-const noParameters = { type: 'object', properties: {} }
 
 function writeTool(tool: Tool, { hasCacheMarks }: Family): Json {
   const { name, description, parameters, isStrict, isCustom, isCached } = tool
@@ -119,12 +115,11 @@ function writeTool(tool: Tool, { hasCacheMarks }: Family): Json {
       ...mark,
     }
   }
-  const hasSchema = parameters !== undefined && Object.keys(parameters).length > 0
   return {
     type: 'function',
     function: {
       ...about,
-      parameters: hasSchema ? parameters : noParameters,
+      parameters: schemaOf(tool),
       ...(isStrict !== undefined && { strict: isStrict }),
     },
     ...mark,

@@ -14,10 +14,10 @@ import type {
   ToolMessage,
 } from '../conversation/chat-request.ts'
 import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/codec.ts'
+import { effortOf } from '../conversation/effort.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
 import { portableId } from '../conversation/tool-ids.ts'
 import { rejectChoices, unsupportedMedia } from '../conversation/unsupported.ts'
-import { effortOfBudget } from '../fields.ts'
 import { asString, recordsIn } from '../providers/response.ts'
 import { isOwnId } from './decode-input.ts'
 import { unreadFields } from './decode.ts'
@@ -173,9 +173,10 @@ function writtenBody(request: ChatRequest): Json {
   }
 }
 
-function writeReasoning({ effort, budget, summary }: Reasoning): Json {
-  const level = effort ?? (budget === undefined ? undefined : effortOfBudget(budget))
-  return { ...(level !== undefined && { effort: level }), ...(summary && { summary }) }
+function writeReasoning(reasoning: Reasoning): Json {
+  const { summary } = reasoning
+  const effort = effortOf(reasoning)
+  return { ...(effort !== undefined && { effort }), ...(summary && { summary }) }
 }
 
 function writeText(format: OutputFormat | undefined, verbosity: unknown): Json {

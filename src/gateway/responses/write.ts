@@ -30,7 +30,7 @@ import type { ClientTool } from './tools.ts'
 
 export interface ResponsesOptions extends ResponseOptions, PassOptions {}
 
-/** Creates how the client of one request gets its response. */
+/** Creates the codec of one response for a client of the Responses API. */
 export const createResponsesCodec = (options: ResponsesOptions): ClientCodec => ({
   createWriter: () => new ResponsesWriter(options),
   encode(response, final) {

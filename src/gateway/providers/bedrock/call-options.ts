@@ -23,6 +23,8 @@ import type {
   ToolMessage,
 } from '../../conversation/chat-request.ts'
 import type { Target } from '../../conversation/codec.ts'
+import { isSystem } from '../../conversation/contents.ts'
+import { effortOf } from '../../conversation/effort.ts'
 import { mediaTypeOf } from '../../conversation/media.ts'
 import { portableId } from '../../conversation/tool-ids.ts'
 import {
@@ -30,7 +32,6 @@ import {
   rejectCustomTools,
   unsupportedMedia,
 } from '../../conversation/unsupported.ts'
-import { effortOfBudget } from '../../fields.ts'
 import { parseRecord } from '../response.ts'
 
 type Role<R extends LanguageModelV4Message['role']> = Extract<LanguageModelV4Message, { role: R }>
@@ -65,7 +66,7 @@ export function toCallOptions(
   rejectChoices(request.choices)
   rejectCustomTools(tools)
   const prompt = buildPrompt(request, target.model)
-  const reasoning = effortOf(request.reasoning, target.model)
+  const reasoning = bedrockEffortOf(request.reasoning, target.model)
   // Claude rejects thoughts about a tool call without their signature.
   const thinks = !claude.test(target.model) || !hasUnsignedCall(prompt)
   const { temperature, topP, topK, seed, presencePenalty, frequencyPenalty } = sampling
@@ -87,9 +88,8 @@ export function toCallOptions(
   }
 }
 
-function effortOf(reasoning: Reasoning | undefined, model: string): Effort | undefined {
-  const { budget } = reasoning ?? {}
-  const name = reasoning?.effort ?? (budget === undefined ? undefined : effortOfBudget(budget))
+function bedrockEffortOf(reasoning: Reasoning | undefined, model: string): Effort | undefined {
+  const name = effortOf(reasoning)
   const effort = efforts.find((word) => word === name)
   const isHigh = effort === 'high' || effort === 'xhigh' || effort === 'max'
   return isHigh && unlimitedAtHighEffort.test(model) ? 'medium' : effort
@@ -140,8 +140,6 @@ function toResponseFormat(
     ...(description !== undefined && { description }),
   }
 }
-
-const isSystem = ({ role }: Message): boolean => role === 'system' || role === 'developer'
 
 /**
  * Converts the messages, the system messages first, the only place that Bedrock accepts. A

@@ -250,7 +250,7 @@ function endEvent(
   return { type: 'end', choice, reason, ...(typeof stop === 'string' && { stop }) }
 }
 
-/** Converts a usage. `untold` marks one that only the package requires (ai-sdk/usage.ts). */
+/** Converts a usage. `untold` marks one that only the package requires (provider-fetch.ts). */
 function usageEvents({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): ChatEvent[] {
   if (raw?.untold) return []
   const reader = new CountReader()
