@@ -8,6 +8,7 @@ import { createReader, readWhole as readWholeMessage } from '../messages-api/rea
 import { createChatCodec } from '../openai-chat/encode.ts'
 import { CallDeadlines } from '../paid/deadlines.ts'
 import { noContent, unreadable } from '../paid/upstream-failure.ts'
+import { ReadPace } from './read-pace.ts'
 import { readWhole } from './read-whole.ts'
 import { OpenedSource, StepSource, StreamSource } from './source.ts'
 
@@ -85,6 +86,28 @@ test('a stream opens with its first content, after its head and an early usage',
     events.push(...next.flatMap((step) => step.events ?? []))
   }
   expect(events.map(({ type }) => type)).toEqual(['start', 'usage', 'text', 'done'])
+})
+
+test('a busy process reads events together, except those up to the first content', async () => {
+  const { response, write } = slow('text/event-stream')
+  const batch = Promise.withResolvers<void>()
+  const isTooFast = spyOn(ReadPace.prototype, 'isTooFast').mockReturnValue(true)
+  const endOfBatch = spyOn(ReadPace.prototype, 'endOfBatch').mockReturnValue(batch.promise)
+  const opening = OpenedSource.open(sourceOf(response))
+  try {
+    write(encodeEvent({ choices: [{ index: 0, delta: { role: 'assistant' } }] }))
+    write(chunk('first'))
+    await (await opening).next()
+    const next = (await opening).next()
+    write(Buffer.concat([chunk('a'), chunk('b')]))
+    expect(await Promise.race([next, nextTurn().then(() => 'waits')])).toBe('waits')
+    batch.resolve()
+    expect(await next).toHaveLength(2)
+  } finally {
+    isTooFast.mockRestore()
+    endOfBatch.mockRestore()
+    await (await opening).close(false)
+  }
 })
 
 test('a whole response to a stream is read as its only step', async () => {

@@ -6,6 +6,7 @@ import { EventReader, type StreamEvent } from '../events.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import { parseRecord } from '../providers/response.ts'
 import type { AcceptedChat } from '../providers/upstream.ts'
+import { ReadPace } from './read-pace.ts'
 
 /** A part of a stream: its steps, and the event of the upstream that they are read from. */
 export interface Step {
@@ -16,27 +17,18 @@ export interface Step {
 
 /** The steps of a response, in the order in which they arrive. */
 export interface ChatSource {
-  /** Returns the next steps, at least one; undefined at the end, or when the stream is cut. */
-  next(): Promise<Step[] | undefined>
+  /**
+   * Returns the next steps, at least one; undefined at the end, or when the stream is cut. Urgent
+   * ones do not wait for others.
+   */
+  next(isUrgent?: boolean): Promise<Step[] | undefined>
   /** Releases the upstream: at once, or after its last event when `isDone`. */
   close(isDone: boolean): Promise<void>
   /** True if it ended properly without a byte. */
   readonly isEmpty: boolean
 }
 
-/**
- * Events that arrive within this time are read together: waking up for each event of a fast stream
- * costs more than all other work on it. No event waits longer, and the first does not wait.
- */
-const batchMs = 40
-
-let batch: Promise<void> | undefined
-
-/** Returns the end of the current batch. All streams share it and its timer. */
-function endOfBatch(): Promise<void> {
-  const end = (): void => void (batch = undefined)
-  return (batch ??= Bun.sleep(batchMs).then(end))
-}
+const pace = new ReadPace()
 
 /** Time for an upstream to close its stream after its last event, to reuse the connection. */
 const closeMs = second
@@ -108,9 +100,9 @@ export class StreamSource implements ChatSource {
     if (isEventStream) this.isOfEvents = true
   }
 
-  async next(): Promise<Step[] | undefined> {
+  async next(isUrgent = false): Promise<Step[] | undefined> {
     while (!this.isOver) {
-      if (stopwatch() - this.readAt < batchMs) await endOfBatch()
+      if (pace.isTooFast(this.readAt, stopwatch()) && !isUrgent) await pace.endOfBatch()
       const steps = this.take(await this.bytes.read().catch(onCut))
       this.readAt = stopwatch()
       if (steps.length > 0) return steps
@@ -237,7 +229,7 @@ export class OpenedSource implements ChatSource {
   static async open(source: ChatSource): Promise<OpenedSource> {
     const first: Step[] = []
     while (!first.some(isContent)) {
-      const steps = await source.next()
+      const steps = await source.next(true)
       if (!steps) break
       first.push(...steps)
     }
