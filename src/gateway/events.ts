@@ -17,6 +17,20 @@ const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 const blankLine = Buffer.from('\n\n')
 
+export const noBytes = new Uint8Array()
+/** A comment, which keeps a connection open. */
+export const keepAlive = encoder.encode(': keep-alive\n\n')
+/** The event with which streams of OpenAI end. */
+export const doneMark = encoder.encode('data: [DONE]\n\n')
+
+/** Returns the bytes of a whole event as one. */
+export const eventOf = (bytes: Uint8Array, data?: string): StreamEvent => ({
+  bytes,
+  start: 0,
+  end: bytes.byteLength,
+  data,
+})
+
 export const encodeEvent = (value: unknown): Uint8Array =>
   encoder.encode(`data: ${JSON.stringify(value)}\n\n`)
 
@@ -48,7 +62,7 @@ export const isComment = ({ bytes, start }: StreamEvent): boolean => bytes[start
 /** Returns the bytes of events: without a copy when they are adjacent in one chunk. */
 export function bytesOf(events: StreamEvent[]): Uint8Array {
   const [first] = events
-  if (!first) return new Uint8Array()
+  if (!first) return noBytes
   let end = first.start
   for (const event of events) {
     if (event.bytes !== first.bytes || event.start !== end)
@@ -101,7 +115,7 @@ export class EventReader {
    * clients would ignore it or join it to the next. Undefined for none.
    */
   end(): StreamEvent | undefined {
-    this.readLine(joined(this.line, new Uint8Array()))
+    this.readLine(joined(this.line, noBytes))
     this.line = []
     return this.event.length === 0 ? undefined : this.close(blankLine, 0, 2)
   }
@@ -127,7 +141,7 @@ export class EventReader {
     this.event = []
     this.data = []
     this.bytes = 0
-    return isWhole ? { bytes, start, end, data } : { bytes, start: 0, end: bytes.byteLength, data }
+    return isWhole ? { bytes, start, end, data } : eventOf(bytes, data)
   }
 }
 

@@ -4,7 +4,7 @@ import { heartbeatMs } from '../../kernel/limits.ts'
 import type { Json } from '../../kernel/schema.ts'
 import { second } from '../../kernel/time.ts'
 import type { FinalUsage, StreamWriter } from '../conversation/codec.ts'
-import { bytesOf, type StreamEvent } from '../events.ts'
+import { bytesOf, eventOf, noBytes, type StreamEvent } from '../events.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import { failureOfErrorBody } from '../paid/upstream-failure.ts'
 import { ChunkTemplate } from './chunk-template.ts'
@@ -65,7 +65,6 @@ export interface RelayOptions {
 }
 
 const heartbeats = new Heartbeat(heartbeatMs)
-const none = new Uint8Array()
 /** Time for an upstream that gave up to report its usage. */
 const usageMs = second
 
@@ -146,7 +145,7 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
 
   /** Returns the bytes to send, up to the step that ends the stream. */
   private pass(steps: Step[] | undefined): Passed {
-    if (!steps) return { bytes: none, end: 'broken' }
+    if (!steps) return { bytes: noBytes, end: 'broken' }
     const passed: StreamEvent[] = []
     for (let at = this.skim(steps, 0, passed); at < steps.length;) {
       const step = steps[at] ?? { events: [] }
@@ -194,7 +193,7 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
   /** Returns the event that the client gets for a step. */
   private write({ own, events = [] }: Step): StreamEvent | undefined {
     const { writer, isPassed } = this.options
-    if (!own || !isPassed) return eventOf(writer.write(events))
+    if (!own || !isPassed) return unlessEmpty(writer.write(events))
     const passed = writer.pass(own, events)
     if (passed) this.template?.learn(own, passed, events)
     return passed
@@ -205,7 +204,7 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     const { writer, final } = this.options
     const isReport = writer.report !== undefined && events.some(({ type }) => type === 'usage')
     if (!isReport || !this.meter.hasContent || !this.meter.hasReportedUsage) return undefined
-    return eventOf(writer.report?.(final()) ?? none)
+    return unlessEmpty(writer.report?.(final()) ?? noBytes)
   }
 
   /** Reads on to the usage behind the end. It takes precedence over the count made here. */
@@ -257,8 +256,8 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
   }
 }
 
-const eventOf = (bytes: Uint8Array): StreamEvent | undefined =>
-  bytes.byteLength === 0 ? undefined : { bytes, start: 0, end: bytes.byteLength, data: undefined }
+const unlessEmpty = (bytes: Uint8Array): StreamEvent | undefined =>
+  bytes.byteLength === 0 ? undefined : eventOf(bytes)
 
 const endOfError = (error: unknown): 'filtered' | 'failed' =>
   failureOfErrorBody(error).error.errorName === 'content_policy' ? 'filtered' : 'failed'

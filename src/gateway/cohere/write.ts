@@ -1,4 +1,4 @@
-import { type Json, recordOf } from '../../kernel/schema.ts'
+import type { Json } from '../../kernel/schema.ts'
 import type {
   CallEvent,
   ChatEvent,
@@ -11,13 +11,10 @@ import type {
 import type { ChatClient, ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
 import { sealText } from '../conversation/sealed-thought.ts'
 import { portableId } from '../conversation/tool-ids.ts'
-import { encodeNamedEvents, type StreamEvent } from '../events.ts'
+import { doneMark, encodeNamedEvents, keepAlive, noBytes, type StreamEvent } from '../events.ts'
+import { chargedUsage } from '../models/usage.ts'
 import { decodeCohere, fieldNames } from './decode.ts'
 import { toCohereError } from './error-response.ts'
-
-const done = Buffer.from('data: [DONE]\n\n')
-const keepAlive = Buffer.from(': keep-alive\n\n')
-const nothing = new Uint8Array()
 
 /** Returns a chat of a client with Cohere's API. `id` is that of its response. */
 export const createCohereChatClient = (raw: unknown, id: string): ChatClient => ({
@@ -34,10 +31,10 @@ export const createCohereClient = (id: string): ClientCodec => ({
   pass: passResponse,
 })
 
-function passResponse(response: Json, { cost }: FinalUsage): Json {
-  if (cost === undefined) return response
-  return { ...response, usage: { ...recordOf(response.usage), cost } }
-}
+const passResponse = (response: Json, { cost }: FinalUsage): Json => ({
+  ...response,
+  usage: chargedUsage(response.usage, cost),
+})
 
 function encodeResponse({ choices: [choice] }: ChatResponse, final: FinalUsage, id: string): Json {
   const { content = [], citations = [] } = choice ?? {}
@@ -147,13 +144,13 @@ class CohereWriter implements StreamWriter {
   }
 
   end(final: FinalUsage): Uint8Array {
-    if (this.isPassed) return nothing
+    if (this.isPassed) return noBytes
     this.begin()
     this.close()
     for (let index = 0; index < this.calls; index += 1) this.push('tool-call-end', { index })
     const finish_reason = finishReasonOf(this.finish, this.calls > 0)
     this.push('message-end', { id: this.id, delta: { finish_reason, usage: encodeUsage(final) } })
-    return Buffer.concat([this.take(), done])
+    return Buffer.concat([this.take(), doneMark])
   }
 
   fail(error: Json): Uint8Array {

@@ -7,7 +7,7 @@ import type { Call } from '../call.ts'
 import { createChat } from '../chat/chat.ts'
 import type { ChatEvent, ChatResponse, EndReason } from '../conversation/chat-event.ts'
 import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
-import { encodeEvent } from '../events.ts'
+import { doneMark, encodeEvent, keepAlive, noBytes } from '../events.ts'
 import { invalidField } from '../fields.ts'
 import { writeUsage } from '../openai-chat/message.ts'
 import { createChatClient } from '../openai-chat/write.ts'
@@ -106,10 +106,6 @@ const choiceOf = (text: string, index: number, reason?: EndReason): Json => ({
   finish_reason: reason ? finishReasons[reason] : null,
 })
 
-const encoder = new TextEncoder()
-const done = encoder.encode('data: [DONE]\n\n')
-const keepAlive = encoder.encode(': keep-alive\n\n')
-
 /** Writes one stream of texts. The first one of each choice begins with `echo`. */
 class TextWriter implements StreamWriter {
   private readonly begun = new Set<number>()
@@ -121,7 +117,7 @@ class TextWriter implements StreamWriter {
   }
 
   private writeEvent(event: ChatEvent): Uint8Array {
-    if (event.type !== 'text' && event.type !== 'end') return new Uint8Array()
+    if (event.type !== 'text' && event.type !== 'end') return noBytes
     const { choice } = event
     const before = this.begun.has(choice) ? '' : this.options.echo
     this.begun.add(choice)
@@ -141,9 +137,9 @@ class TextWriter implements StreamWriter {
   }
 
   end(final: FinalUsage): Uint8Array {
-    if (!this.options.wantsUsage) return done
+    if (!this.options.wantsUsage) return doneMark
     const usage = writeUsage(undefined, final)
-    return Buffer.concat([encodeEvent({ ...headOf(this.options), choices: [], usage }), done])
+    return Buffer.concat([encodeEvent({ ...headOf(this.options), choices: [], usage }), doneMark])
   }
 
   fail(error: Json): Uint8Array {

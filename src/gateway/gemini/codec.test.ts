@@ -8,6 +8,7 @@ import type { Json } from '../../kernel/schema.ts'
 import { type ChatEvent, gather } from '../conversation/chat-event.ts'
 import type { ChatRequest, Message } from '../conversation/chat-request.ts'
 import type { Target } from '../conversation/codec.ts'
+import { encodeEvent, EventReader } from '../events.ts'
 import { createUsage } from '../models/usage.ts'
 import { decodeGeneration } from './decode.ts'
 import { geminiCodec } from './encode.ts'
@@ -412,6 +413,30 @@ describe('a request to Google', () => {
     expect(geminiCodec.encode(request, target('tunedModels/a')).path).toStartWith('/tunedModels/a:')
   })
 
+  test("a client's own budget of thoughts is lowered with its output limit", () => {
+    const sent = (maxOutputTokens: number, thinking_budget: number) => {
+      const thinkingConfig = { thinking_budget, includeThoughts: true }
+      const contents = [{ parts: [{ text: 'Hi' }] }]
+      const { request } = decode({
+        contents,
+        generationConfig: { maxOutputTokens, thinkingConfig },
+      })
+      return encode(request, target('gemini-2.5-flash')).generationConfig
+    }
+    const thoughts = { includeThoughts: true }
+    expect(sent(4_000, 3_000)).toEqual({
+      maxOutputTokens: 1_000,
+      thinkingConfig: { ...thoughts, thinkingBudget: 800 },
+    })
+    for (const [limit, budget] of [
+      [900, 3_000],
+      [4_000, -1],
+    ] as const) {
+      const kept = { ...thoughts, thinking_budget: budget }
+      expect(sent(limit, budget)).toMatchObject({ thinkingConfig: kept })
+    }
+  })
+
   test('a conversation comes back whole from what Google gets', () => {
     const texts = ['dark', '{"output":9}', '{"result":"x"}', '{ "a": 1 }', '{"$ref":"#"}', '']
     const results = texts.map((text, at): Message => {
@@ -732,6 +757,21 @@ describe('a response to a client', () => {
       responseId: 'r',
       usageMetadata: { promptTokenCount: 0, candidatesTokenCount: 0, totalTokenCount: 0 },
     })
+  })
+
+  test("Google's own response has the client's model, and not what it cost the operator", () => {
+    const client = createGeminiClient(options)
+    const usageMetadata = { promptTokenCount: 1, cost: 3, cost_details: {} }
+    const response = { modelVersion: 'gemini-2.5-flash', usageMetadata }
+    expect(client.pass(response, final)).toEqual({
+      modelVersion: 'asked/for',
+      usageMetadata: { promptTokenCount: 1, cost: 0.5 },
+    })
+    const [own] = new EventReader(1e6).push(encodeEvent(response))
+    const passed = own && client.createWriter().pass(own, [])
+    expect(Buffer.from(passed?.bytes ?? '').toString()).toBe(
+      'data: {"modelVersion":"asked/for","usageMetadata":{"promptTokenCount":1}}\n\n',
+    )
   })
 
   test("Google's own response is passed on with its cost, and its stream unchanged", () => {

@@ -9,7 +9,7 @@ import { contentsOf, partFields, partsOf } from './contents.ts'
 import { knownConfig, passedFields } from './decode.ts'
 import { encodeContents } from './encode-contents.ts'
 import { fieldsOf, listOf } from './fields.ts'
-import { isGemini3, thinkingConfigOf } from './models.ts'
+import { isGemini3, limitBudget, thinkingConfigOf } from './models.ts'
 import { GenerateReader, jsonTool, readWhole } from './read.ts'
 import { parseSignature } from './thought-signature.ts'
 
@@ -35,7 +35,8 @@ function encode(request: ChatRequest, target: Target): EncodedRequest {
   const method = isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'
   const { generationConfig, contents, ...body } =
     raw?.api === 'gemini' ? passRequest(raw.body) : writeRequest(request, target)
-  const config = { ...recordOf(generationConfig), ...limitOf(request, target) }
+  const limited = { ...recordOf(generationConfig), ...limitOf(request, target) }
+  const config = withinHold(limited, request, target)
   return {
     path: `/${model.includes('/') ? model : `models/${model}`}:${method}`,
     body: {
@@ -49,6 +50,16 @@ function encode(request: ChatRequest, target: Target): EncodedRequest {
 /** Returns the output limit: that of the hold, unless the model stops there by itself. */
 function limitOf({ outputMax = Infinity }: ChatRequest, target: Target): Json {
   return target.stopsItself ? {} : { maxOutputTokens: Math.min(outputMax, target.outputMax) }
+}
+
+/** Lowers a budget of thoughts, which are a part of the output, where the hold lowers that. */
+function withinHold(config: Json, { outputMax }: ChatRequest, target: Target): Json {
+  const { thinkingConfig, maxOutputTokens } = config
+  const { thinkingBudget, ...thinking } = fieldsOf(thinkingConfig)
+  const isLowered = maxOutputTokens !== undefined && maxOutputTokens !== outputMax
+  if (!isLowered || typeof thinkingBudget !== 'number' || thinkingBudget < 0) return config
+  const within = limitBudget(target.model, target.outputMax, thinkingBudget)
+  return { ...config, thinkingConfig: { ...thinking, thinkingBudget: within } }
 }
 
 /** Google's signature for calls that another model made, or whose signature was lost. */

@@ -70,7 +70,7 @@ const budgetOf = (effort = 'none'): number => Math.round(shareOf(effort) * large
 const liteMin = 512
 
 /** Returns a budget that the model takes and that leaves a part of the output for the text. */
-function limitBudget(model: string, outputMax: number, requested: number): number {
+export function limitBudget(model: string, outputMax: number, requested: number): number {
   const isPro = /2\.5-pro/.test(model)
   const [min, max] = [isPro ? 128 : 0, isPro || /gemini-3-pro-image/.test(model) ? 32_768 : 24_576]
   const budget = Math.max(min, Math.min(requested, max, Math.floor(outputMax * shareMax)))

@@ -1,6 +1,7 @@
 import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
 import type { ChatEvent, EndReason } from '../conversation/chat-event.ts'
 import type { StreamReader } from '../conversation/codec.ts'
+import { readFrom } from '../conversation/passed-event.ts'
 import { CountReader, type ReportedUsage } from '../models/usage.ts'
 import { asString, parseRecord, recordsIn } from '../providers/response.ts'
 
@@ -34,7 +35,7 @@ export class GenerateReader implements StreamReader {
 
   read(data: string): ChatEvent[] | undefined {
     const response = parseRecord(data)
-    return response && this.readResponse(response)
+    return response && readFrom(response, this.readResponse(response))
   }
 
   end(): ChatEvent[] {

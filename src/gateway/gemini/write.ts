@@ -10,9 +10,11 @@ import {
 } from '../conversation/chat-event.ts'
 import type { ThinkingPart } from '../conversation/chat-request.ts'
 import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
+import { jsonOf } from '../conversation/passed-event.ts'
 import { portableId } from '../conversation/tool-ids.ts'
 import { parseArguments } from '../conversation/tools.ts'
-import type { StreamEvent } from '../events.ts'
+import { eventOf, noBytes, type StreamEvent } from '../events.ts'
+import { chargedUsage } from '../models/usage.ts'
 import { toGeminiError } from './error-response.ts'
 import { signatureOf } from './thought-signature.ts'
 
@@ -29,14 +31,15 @@ export interface GenerateOptions {
 export const createGeminiClient = (options: GenerateOptions): ClientCodec => ({
   createWriter: () => new GenerateWriter(options),
   encode: (response, final) => encodeResponse(response, final, options),
-  pass: passResponse,
+  pass: (response, final) => passResponse(response, final, options),
 })
 
 /** Returns Google's own response with its cost in USD, which no other field carries. */
-function passResponse(response: Json, { cost }: FinalUsage): Json {
-  if (cost === undefined) return response
-  return { ...response, usageMetadata: { ...recordOf(response.usageMetadata), cost } }
-}
+const passResponse = (response: Json, { cost }: FinalUsage, { model }: GenerateOptions): Json => ({
+  ...response,
+  ...(response.modelVersion !== undefined && { modelVersion: model }),
+  usageMetadata: chargedUsage(response.usageMetadata, cost),
+})
 
 const noChoice: Choice = { content: [], citations: [], logprobs: [] }
 
@@ -212,7 +215,6 @@ function toFunctionCall({ id, name, args: text, signature }: OpenCall): Json {
   }
 }
 
-const nothing = new Uint8Array()
 const encoder = new TextEncoder()
 const dataPrefix = 'data: '
 
@@ -240,14 +242,22 @@ class GenerateWriter implements StreamWriter {
     return this.writeParts(this.parts.writeAll(own))
   }
 
-  /** Returns an event of Google unchanged. Comments are dropped: SDKs of Google reject them. */
-  pass(own: StreamEvent): StreamEvent | undefined {
+  /** Returns an event of Google with the client's model. SDKs of Google reject comments. */
+  pass(own: StreamEvent, events: readonly ChatEvent[]): StreamEvent | undefined {
     this.isPassed = true
-    const { data } = own
-    if (data === undefined) return undefined
-    if (!this.isLineOpen) return own
-    const bytes = this.encode(data.replaceAll('\n', `\n${dataPrefix}`))
-    return { bytes, start: 0, end: bytes.byteLength, data }
+    const response = jsonOf(own, events)
+    if (!response) return undefined
+    const { model } = this.options
+    const { modelVersion, usageMetadata } = response
+    const isRenamed = typeof modelVersion === 'string' && modelVersion !== model
+    const hasCost = recordOf(usageMetadata).cost !== undefined
+    if (!isRenamed && !hasCost && !this.isLineOpen) return own
+    const changed = {
+      ...response,
+      ...(isRenamed && { modelVersion: model }),
+      ...(hasCost && { usageMetadata: chargedUsage(usageMetadata) }),
+    }
+    return eventOf(this.encode(changed))
   }
 
   /**
@@ -262,22 +272,22 @@ class GenerateWriter implements StreamWriter {
 
   /** Returns the last response, with the calls, the reason of the end and the usage. */
   end(final: FinalUsage): Uint8Array {
-    if (this.isPassed && !this.isLineOpen) return nothing
+    if (this.isPassed && !this.isLineOpen) return noBytes
     const usage = { usageMetadata: usageOf(final) }
     // The end itself was passed on before.
     const ending = this.isPassed
       ? {}
       : { finishReason: reasonOf(this.reason), ...groundingOf(this.citations) }
-    return this.encode(JSON.stringify({ ...this.response(this.parts.end(), ending), ...usage }))
+    return this.encode({ ...this.response(this.parts.end(), ending), ...usage })
   }
 
   fail(error: Json): Uint8Array {
     const text = this.writeParts(this.parts.release())
-    return Buffer.concat([text, this.encode(JSON.stringify(toGeminiError({ error }, 502)))])
+    return Buffer.concat([text, this.encode(toGeminiError({ error }, 502))])
   }
 
   private writeParts(parts: Json[]): Uint8Array {
-    return parts.length === 0 ? nothing : this.encode(JSON.stringify(this.response(parts)))
+    return parts.length === 0 ? noBytes : this.encode(this.response(parts))
   }
 
   private response(parts: Json[], ending: Json = {}): Json {
@@ -285,9 +295,9 @@ class GenerateWriter implements StreamWriter {
     return { candidates: [{ content, index: 0, ...ending }], ...headOf(this.options) }
   }
 
-  private encode(data: string): Uint8Array {
+  private encode(response: Json): Uint8Array {
     const prefix = this.isLineOpen ? '' : dataPrefix
     this.isLineOpen = false
-    return encoder.encode(`${prefix}${data}\n\n`)
+    return encoder.encode(`${prefix}${JSON.stringify(response)}\n\n`)
   }
 }

@@ -8,6 +8,7 @@ import { ApiError } from '../../kernel/errors.ts'
 import type { Json } from '../../kernel/schema.ts'
 import { type ChatEvent, gather } from '../conversation/chat-event.ts'
 import type { ChatRequest, Message, OutputFormat } from '../conversation/chat-request.ts'
+import { encodeNamedEvents, EventReader } from '../events.ts'
 import { createUsage } from '../models/usage.ts'
 import { decodeMessages } from './decode.ts'
 import { messagesCodec } from './encode.ts'
@@ -936,17 +937,44 @@ describe('a response for a client', () => {
     }
     const first = own(startEvent)
     const passed = writer.pass(first, readStream(startEvent))
-    expect(parse(passed.bytes)).toEqual([
+    expect(parse(passed?.bytes ?? new Uint8Array())).toEqual([
       { ...startEvent, message: { ...startEvent.message, model: 'a/b' } },
     ])
     const text = delta(0, { type: 'text_delta', text: 'x' })
     const second = own(text)
     expect(writer.pass(second, readStream(text))).toBe(second)
-    const message = { id: 'msg_1', model: 'fake', usage: { input_tokens: 5, cost_details: {} } }
+    const usage = { input_tokens: 5, cost: 3, cost_details: {} }
+    const message = { id: 'msg_1', model: 'fake', usage }
     expect(client().pass(message, final)).toEqual({
       id: 'msg_1',
       model: 'a/b',
       usage: { input_tokens: 5, cost: 0.5 },
     })
+    expect(client().pass(message, { usage: final.usage })).toHaveProperty('usage', {
+      input_tokens: 5,
+    })
+  })
+
+  test('of its own API passes without what it cost the operator', () => {
+    const writer = client().createWriter()
+    const usage = { input_tokens: 5, output_tokens: 2 }
+    const paid = { ...usage, cost: 3, cost_details: { upstream_inference_cost: 3 } }
+    const sent = [
+      { type: 'message_start', message: { id: 'msg_1', model: 'fake', usage: paid } },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: paid },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage },
+    ]
+    const reader = messagesCodec.createReader()
+    const [start, end, last] = sent.map((event) => {
+      const [own] = new EventReader(1e6).push(encodeNamedEvents([event]))
+      const passed = own && writer.pass(own, reader.read(own.data ?? '') ?? [])
+      return { own, passed, json: parse(passed?.bytes ?? new Uint8Array())[0] }
+    })
+    expect(start?.json).toEqual({
+      type: 'message_start',
+      message: { id: 'msg_1', model: 'a/b', usage },
+    })
+    expect(end?.json).toEqual({ ...sent[1], usage })
+    expect(last?.passed).toBe(last?.own)
   })
 })

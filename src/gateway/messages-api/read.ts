@@ -1,6 +1,7 @@
 import { isRecord, type Json, lookUp, recordOf } from '../../kernel/schema.ts'
 import type { ChatEvent, Citation, EndReason } from '../conversation/chat-event.ts'
 import type { StreamReader } from '../conversation/codec.ts'
+import { readFrom } from '../conversation/passed-event.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
 import { CountReader, type ReportedUsage, reportOf } from '../models/usage.ts'
 import { asString, parseRecord, recordsIn } from '../providers/response.ts'
@@ -44,7 +45,7 @@ class MessageReader implements StreamReader {
       this.hasFailed = true
       return [readError(event.error)]
     }
-    return this.hasFailed ? [] : this.readEvent(event)
+    return this.hasFailed ? [] : readFrom(event, this.readEvent(event))
   }
 
   /** Anthropic ends each message with an event. A stream without it was cut. */

@@ -1,12 +1,12 @@
-import { type Json, recordOf } from '../../kernel/schema.ts'
+import { isRecord, type Json } from '../../kernel/schema.ts'
 import type { ChatEvent, ChatResponse, Citation, OutputPart } from '../conversation/chat-event.ts'
 import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
+import { jsonOf } from '../conversation/passed-event.ts'
 import { type Seal, sealText } from '../conversation/sealed-thought.ts'
 import { portableId } from '../conversation/tool-ids.ts'
 import { parseArguments } from '../conversation/tools.ts'
-import { encodeNamedEvents, type StreamEvent } from '../events.ts'
-import { createUsage } from '../models/usage.ts'
-import { parseRecord } from '../providers/response.ts'
+import { encodeNamedEvents, eventOf, noBytes, type StreamEvent } from '../events.ts'
+import { chargedUsage, createUsage } from '../models/usage.ts'
 import { toAnthropicError } from './error-response.ts'
 
 /** The parts of a message that do not come from the model. */
@@ -30,11 +30,14 @@ export const createMessagesClient = (options: MessageOptions) =>
     pass: (response, final) => passMessage(response, final, options),
   }) satisfies ClientCodec
 
-function passMessage(response: Json, { cost }: FinalUsage, { model }: MessageOptions): Json {
-  // OpenRouter's field for what the operator pays.
-  const { cost_details: _, ...usage } = recordOf(response.usage)
-  return { ...response, model, usage: { ...usage, ...(cost !== undefined && { cost }) } }
-}
+const passMessage = (response: Json, { cost }: FinalUsage, { model }: MessageOptions): Json => ({
+  ...response,
+  model,
+  usage: chargedUsage(response.usage, cost),
+})
+
+const passedUsage = ({ usage }: Json): Json =>
+  isRecord(usage) ? { usage: chargedUsage(usage) } : {}
 
 function encodeMessage(
   { choices }: ChatResponse,
@@ -195,14 +198,18 @@ class MessageWriter implements StreamWriter {
 
   pass(own: StreamEvent, events: readonly ChatEvent[]): StreamEvent {
     this.isPassed = true
-    // Only the first event names the model.
-    const isStart = events.some(({ type }) => type === 'start')
-    const event = isStart && own.data !== undefined ? parseRecord(own.data) : undefined
+    // The first event names the model, and some servers add their own cost to a usage.
+    const isRead = events.some(({ type }) => type === 'start' || type === 'usage')
+    const event = isRead ? jsonOf(own, events) : undefined
     if (!event) return own
+    const { message } = event
     const { model } = this.options
-    const named = { ...event, message: { ...recordOf(event.message), model } }
-    const bytes = encodeNamedEvents([named])
-    return { bytes, start: 0, end: bytes.byteLength, data: JSON.stringify(named) }
+    const changed = {
+      ...event,
+      ...passedUsage(event),
+      ...(isRecord(message) && { message: { ...message, model, ...passedUsage(message) } }),
+    }
+    return Bun.deepEquals(changed, event) ? own : eventOf(encodeNamedEvents([changed]))
   }
 
   beat(): Uint8Array {
@@ -210,7 +217,7 @@ class MessageWriter implements StreamWriter {
   }
 
   end(final: FinalUsage): Uint8Array {
-    if (this.isPassed) return new Uint8Array()
+    if (this.isPassed) return noBytes
     this.begin()
     this.closeOpen()
     for (const index of this.calls.values()) this.emit('content_block_stop', { index })

@@ -206,6 +206,15 @@ export function usageWithin(report: ReportedUsage, limits: UsageLimits): Usage |
   })
 }
 
+/**
+ * Returns the usage of an upstream as its client gets it: with the charge in USD where that is
+ * known, without OpenRouter's fields for what the operator pays.
+ */
+export function chargedUsage(own: unknown, cost?: number): Json {
+  const { cost: _cost, cost_details: _details, ...usage } = recordOf(own)
+  return { ...usage, ...(cost !== undefined && { cost }) }
+}
+
 /** Reads the `usage` of a response in OpenAI's format, within the limits of its request. */
 export function readUsage(usage: unknown, limits: UsageLimits): Usage | undefined {
   const report = reportOf(usage)

@@ -9,7 +9,7 @@ import type {
 } from '../conversation/chat-event.ts'
 import type { FinalUsage } from '../conversation/codec.ts'
 import { portableId } from '../conversation/tool-ids.ts'
-import type { Usage } from '../models/usage.ts'
+import { chargedUsage, type Usage } from '../models/usage.ts'
 import { recordsIn } from '../providers/response.ts'
 import { type Detail, extraContentOf, writeBlock, writeDetail } from './thinking.ts'
 
@@ -41,10 +41,8 @@ const presentUsage = (usage: Usage): Json => ({
  * were missing, wrong, or of one round only, and never the upstream's own cost.
  */
 export function writeUsage(own: Json | undefined, { usage, cost }: FinalUsage): Json {
-  const { cost: _cost, cost_details: _details, ...reported } = own ?? presentUsage(usage)
   const isOther = usage.estimated || usage.searches > 0 || usage.longest > 0
-  const counts = isOther ? presentUsage(usage) : {}
-  return { ...reported, ...counts, ...(cost !== undefined && { cost }) }
+  return chargedUsage(own && !isOther ? own : { ...own, ...presentUsage(usage) }, cost)
 }
 
 export const writeCitation = ({ url, title, content, start, end }: Citation): Json => ({

@@ -1,16 +1,13 @@
 import { isRecord, itemsOf, type Json, lookUp, recordOf } from '../../kernel/schema.ts'
 import type { ChatEvent, Citation, EndReason } from '../conversation/chat-event.ts'
 import type { StreamReader } from '../conversation/codec.ts'
+import { readFrom } from '../conversation/passed-event.ts'
 import { CountReader, type ReportedUsage, reportOf } from '../models/usage.ts'
 import { asString, parseRecord, recordsIn } from '../providers/response.ts'
 import { CallReader } from './read-calls.ts'
 import { type Detail, readDetails, textOfThinkingPart, thinkingTextOf } from './thinking.ts'
 
 const doneMark = '[DONE]'
-const chunks = new WeakMap<readonly ChatEvent[], Json>()
-
-/** Returns the chunk that events were read from, so that their writer need not parse it again. */
-export const chunkOf = (events: readonly ChatEvent[]): Json | undefined => chunks.get(events)
 
 /** Reads a whole `chat.completion`. */
 export function readWholeChat(response: Json): ChatEvent[] {
@@ -33,10 +30,7 @@ class ChatReader implements StreamReader {
   read(data: string): ChatEvent[] | undefined {
     if (data.trim() === doneMark) return this.finish()
     const chunk = parseRecord(data)
-    if (!chunk) return undefined
-    const events = this.readChunk(chunk)
-    chunks.set(events, chunk)
-    return events
+    return chunk && readFrom(chunk, this.readChunk(chunk))
   }
 
   /** Only [DONE] ends a stream. */

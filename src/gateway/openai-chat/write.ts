@@ -8,10 +8,19 @@ import {
   gather,
 } from '../conversation/chat-event.ts'
 import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
-import { encodeEvent, isComment, type StreamEvent } from '../events.ts'
+import { jsonOf } from '../conversation/passed-event.ts'
+import {
+  doneMark,
+  encodeEvent,
+  eventOf,
+  isComment,
+  keepAlive,
+  noBytes,
+  type StreamEvent,
+} from '../events.ts'
 import type { Usage } from '../models/usage.ts'
 import { toOpenRouterError } from '../openrouter/error-response.ts'
-import { asString, parseRecord, recordsIn } from '../providers/response.ts'
+import { asString, recordsIn } from '../providers/response.ts'
 import { toFunctionCalls } from './functions.ts'
 import {
   callDetail,
@@ -25,7 +34,7 @@ import {
   writeCitation,
   writeUsage,
 } from './message.ts'
-import { chunkOf, readUsageOf, readWholeChat } from './read.ts'
+import { readUsageOf, readWholeChat } from './read.ts'
 import { textOf, textOfThinkingPart, thinkingTextOf, writeBlock, writeDetail } from './thinking.ts'
 import { WholeCalls } from './whole-calls.ts'
 
@@ -111,11 +120,6 @@ function repairChoices(response: Json, flavor: Flavor): Json {
   return { choices }
 }
 
-const encoder = new TextEncoder()
-const keepAlive = encoder.encode(': keep-alive\n\n')
-const done = encoder.encode('data: [DONE]\n\n')
-const nothing = new Uint8Array()
-
 /** Writes one stream of chunks. */
 class ChatWriter implements StreamWriter {
   /** The fields that all chunks share. */
@@ -147,7 +151,7 @@ class ChatWriter implements StreamWriter {
     if (own.data === undefined) return isComment(own) ? own : undefined
     for (const event of events) this.note(event)
     if (events.some(({ type }) => type === 'done' || type === 'error')) return undefined
-    const chunk = chunkOf(events) ?? parseRecord(own.data)
+    const chunk = jsonOf(own, events)
     if (!chunk) return undefined
     const { hasFunctions } = this.options
     const changed = this.change(chunk, events)
@@ -157,9 +161,7 @@ class ChatWriter implements StreamWriter {
     if (isRecord(chunk.usage) && itemsOf(choices).length === 0) return undefined
     if (changed === chunk && !hasFunctions && !this.whole) return own
     const bytes = this.present(changed)
-    return bytes.byteLength === 0
-      ? undefined
-      : { bytes, start: 0, end: bytes.byteLength, data: undefined }
+    return bytes.byteLength === 0 ? undefined : eventOf(bytes)
   }
 
   beat(): Uint8Array {
@@ -168,11 +170,11 @@ class ChatWriter implements StreamWriter {
 
   /** Google reports a usage with each event. Clients add up those that they get. */
   report(final: FinalUsage): Uint8Array {
-    return this.hasEnded ? this.writeReport(final) : nothing
+    return this.hasEnded ? this.writeReport(final) : noBytes
   }
 
   private writeReport(final: FinalUsage): Uint8Array {
-    if (!this.options.wantsUsage || this.whole) return nothing
+    if (!this.options.wantsUsage || this.whole) return noBytes
     this.reported = final.usage
     const usage = writeUsage(this.ownUsage, final)
     return encodeEvent({ ...this.head, choices: [], usage })
@@ -180,11 +182,11 @@ class ChatWriter implements StreamWriter {
 
   end(final: FinalUsage): Uint8Array {
     const isReported = Bun.deepEquals(this.reported, final.usage)
-    if (!this.whole) return joined([isReported ? nothing : this.writeReport(final), done])
+    if (!this.whole) return joined([isReported ? noBytes : this.writeReport(final), doneMark])
     const held = this.whole.end(this.head)
     const last = held.pop() ?? { ...this.head, choices: [] }
     const usage = writeUsage(this.ownUsage, final)
-    return joined([...held.map(encodeEvent), encodeEvent({ ...last, usage }), done])
+    return joined([...held.map(encodeEvent), encodeEvent({ ...last, usage }), doneMark])
   }
 
   fail(error: Json): Uint8Array {
@@ -203,17 +205,17 @@ class ChatWriter implements StreamWriter {
   /** Returns the bytes of a chunk; none for one that is held back. */
   private present(chunk: Json): Uint8Array {
     const now = this.whole ? this.whole.read(chunk) : chunk
-    if (!now) return nothing
+    if (!now) return noBytes
     return encodeEvent(this.options.hasFunctions ? toFunctionCalls(now) : now)
   }
 
   private writeEvent(event: JoinedEvent): Uint8Array {
     if (event.type === 'start') this.begin(event)
     this.note(event)
-    if (!('choice' in event)) return nothing
+    if (!('choice' in event)) return noBytes
     const { choice } = event
     const delta = this.deltaOf(event)
-    if (!delta) return nothing
+    if (!delta) return noBytes
     const role = this.begun.has(choice) ? {} : { role: 'assistant' }
     this.begun.add(choice)
     const logprobs = event.type === 'text' && event.logprobs
@@ -300,7 +302,7 @@ class ChatWriter implements StreamWriter {
     return known
   }
 
-  /** Returns a chunk of an upstream as the client knows it: the same where nothing must change. */
+  /** Returns a chunk of an upstream as the client knows it: the same where noBytes must change. */
   private change(chunk: Json, events: readonly ChatEvent[]): Json {
     const { model } = this.options
     const choices = itemsOf(chunk.choices).map((choice, at) =>
@@ -404,5 +406,5 @@ const isSameName = (piece: Json, called: unknown): boolean => {
 
 const joined = (parts: Uint8Array[]): Uint8Array => {
   const filled = parts.filter(({ byteLength }) => byteLength > 0)
-  return filled.length === 1 ? (filled[0] ?? nothing) : Buffer.concat(filled)
+  return filled.length === 1 ? (filled[0] ?? noBytes) : Buffer.concat(filled)
 }

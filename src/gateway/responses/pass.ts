@@ -1,6 +1,7 @@
 import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import type { FinalUsage } from '../conversation/codec.ts'
-import { bytesOf, encodeNamedEvents, type StreamEvent } from '../events.ts'
+import { bytesOf, encodeNamedEvents, eventOf, noBytes, type StreamEvent } from '../events.ts'
+import { chargedUsage } from '../models/usage.ts'
 import { parseRecord, recordsIn } from '../providers/response.ts'
 import type { ResponseError, ResponseOptions } from './events.ts'
 
@@ -25,12 +26,8 @@ export async function passWhole(
 ): Promise<Json> {
   for (const item of recordsIn(response.output)) if (typeof item.id === 'string') onItem(item)
   await onFinish?.()
-  const usage = { ...withoutCost(recordOf(response.usage)), ...(cost !== undefined && { cost }) }
-  return { ...response, model, usage }
+  return { ...response, model, usage: chargedUsage(response.usage, cost) }
 }
-
-/** Returns a usage without OpenRouter's fields for what the operator pays. */
-const withoutCost = ({ cost: _cost, cost_details: _details, ...usage }: Json): Json => usage
 
 /** The events of an upstream with this API, which are passed on as they are. */
 export class PassedEvents {
@@ -62,7 +59,7 @@ export class PassedEvents {
   /** Returns the event that ends the response. */
   async end(): Promise<Uint8Array> {
     await this.options.onFinish?.()
-    return this.last ? bytesOf([this.rewrite(this.last.event, this.last.data)]) : new Uint8Array()
+    return this.last ? bytesOf([this.rewrite(this.last.event, this.last.data)]) : noBytes
   }
 
   /** Returns the events of an error of this gateway after those of the upstream. */
@@ -94,9 +91,8 @@ export class PassedEvents {
     const changed = {
       ...response,
       ...(isNamed && { model: this.options.model }),
-      ...(isRecord(usage) && { usage: withoutCost(usage) }),
+      ...(isRecord(usage) && { usage: chargedUsage(usage) }),
     }
-    const bytes = encodeNamedEvents([{ ...data, response: changed }])
-    return { bytes, start: 0, end: bytes.byteLength, data: undefined }
+    return eventOf(encodeNamedEvents([{ ...data, response: changed }]))
   }
 }

@@ -10,7 +10,7 @@ import {
 import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
 import { type Seal, sealText } from '../conversation/sealed-thought.ts'
 import { portableId } from '../conversation/tool-ids.ts'
-import { encodeNamedEvents, type StreamEvent } from '../events.ts'
+import { encodeNamedEvents, keepAlive, type StreamEvent } from '../events.ts'
 import type { Usage } from '../models/usage.ts'
 import { recordsIn } from '../providers/response.ts'
 import { EventQueue, type ResponseError, type ResponseOptions } from './events.ts'
@@ -52,8 +52,6 @@ const tooLong: ResponseError = {
  */
 const unsigned = sealText({ signature: '', origin: 'chat' }, 'responses')
 
-const beat = new TextEncoder().encode(': waiting\n\n')
-
 /** `sealed`: the `encrypted_content` of a reasoning item. */
 type OutputTextItem = TextItem & { sealed?: string }
 type OutputItem = OutputTextItem | CallItem
@@ -91,7 +89,7 @@ class ResponsesWriter implements StreamWriter {
   }
 
   beat(): Uint8Array {
-    return beat
+    return keepAlive
   }
 
   async end(final: FinalUsage): Promise<Uint8Array> {
