@@ -22,7 +22,7 @@ const inner: Record<string, string[][]> = {
   money: [
     ['prices', 'ledger', 'keys'],
     ['idempotency', 'payments'],
-    ['payment', 'perform'],
+    ['pay', 'payment', 'perform'],
   ],
   people: [
     ['operation', 'error-messages', 'error-response', 'audit', 'notifications'],

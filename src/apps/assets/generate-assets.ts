@@ -9,10 +9,10 @@ import { nano, type NanoUsd, parseCredits, toCredits } from '../../kernel/money.
 import { recordOf } from '../../kernel/schema.ts'
 import { isPlainLine, isPlainText } from '../../kernel/text.ts'
 import { minute, second } from '../../kernel/time.ts'
-import { runPaidRequest } from '../../money/idempotency/paid-request.ts'
 import { agentAccount, availableOf, findBalance } from '../../money/ledger/accounts.ts'
 import { checkDailyCap } from '../../money/ledger/caps.ts'
-import { openHold } from '../../money/ledger/ledger.ts'
+import type { HoldRequest } from '../../money/ledger/holds.ts'
+import { pay } from '../../money/pay.ts'
 import { type Caller, capFor } from '../../people/agents/caller.ts'
 import * as apps from '../apps.ts'
 import { presentJob } from '../jobs/present.ts'
@@ -55,24 +55,23 @@ export async function generateAssets(
     return { status: 200, body: { items: items.map(presentItem), price: toCredits(price) } }
   }
   let ms = 0
-  const response = await runPaidRequest(ctx, {
-    owner: caller.agent.id,
-    key: ref,
-    fingerprint: { id, ...same },
+  const response = await pay(ctx, {
+    who: { owner: caller.agent.id, key: ref, fingerprint: { id, ...same } },
     prepare: async () => {
       const { items, price } = await quoteItems(ctx, app, body.assets)
       if (max !== undefined && price > max) throw new ApiError('price_above_max', { price, max })
       if (items.every(({ embedded }) => embedded)) ms = inlineMs
       return {
-        start: async (db) => {
-          const job = await insertJob(ctx, db, caller, { app, items, price })
+        commit: async (db) => {
+          const { job, maxCosts } = await insertJob(ctx, db, caller, { app, items, price })
           const note = 'Poll the job until it is done: GET /jobs/{id}?wait=30.'
           const held = toCredits(price)
           const body = { job: presentJob(ctx, job), items: items.map(presentItem), held, note }
-          return { status: 202, body }
+          return { maxCosts, response: { status: 202, body } }
         },
       }
     },
+    replay: (stored) => stored,
   })
   ctx.jobs.wake()
   return waitInline(ctx, response, ms)
@@ -121,13 +120,13 @@ const presentItem = ({ request: { name, kind: assetKind }, price }: Item): JobIt
   state: 'held',
 })
 
-/** Enqueues the job and makes a hold for each item, inside a transaction. */
+/** Enqueues the job, inside a transaction, and returns the maximum cost of each item. */
 async function insertJob(
   ctx: AppContext,
   db: Db,
   caller: Caller,
   { app, items, price }: { app: apps.App; items: Item[]; price: NanoUsd },
-): Promise<Job> {
+): Promise<{ job: Job; maxCosts: HoldRequest[] }> {
   const cap = capFor(caller, price)
   const account = agentAccount(caller.agent.id)
   // Checks the total first, so that the error names the total and not one item.
@@ -140,18 +139,12 @@ async function insertJob(
   const job = await enqueue(ctx, db, work)
   // The app may have been deleted, or the account closed, since the request.
   await apps.lockApp(ctx, db, app)
-  for (const [index, item] of items.entries()) {
-    const more = {
-      ref: assetHoldRef(job.id, index),
-      kind,
-      item: app.id,
-      job: job.id,
-      cap,
-      ms: 2 * ms,
-    }
-    await openHold(ctx, db, { account, amount: item.price, ...more })
-  }
-  return job
+  const same = { account, kind, item: app.id, job: job.id, cap, ms: 2 * ms }
+  const maxCosts = items.map((item, index): HoldRequest => {
+    const ref = assetHoldRef(job.id, index)
+    return { ...same, amount: item.price, ref }
+  })
+  return { job, maxCosts }
 }
 
 /** Returns the finished job, or the unchanged response when the job takes longer. */

@@ -9,9 +9,9 @@ import { buildPromptCharsMax } from '../../kernel/limits.ts'
 import { fromCredits, type NanoUsd, toCredits } from '../../kernel/money.ts'
 import { isPlainText } from '../../kernel/text.ts'
 import { hour, minute, secondsUntil } from '../../kernel/time.ts'
-import { runPaidRequest } from '../../money/idempotency/paid-request.ts'
 import { agentAccount, lockAccounts } from '../../money/ledger/accounts.ts'
-import { openHold } from '../../money/ledger/ledger.ts'
+import type { HoldRequest } from '../../money/ledger/holds.ts'
+import { pay } from '../../money/pay.ts'
 import { type Actor, capFor } from '../../people/agents/caller.ts'
 import { lockAgent } from '../../people/agents/storage-quota.ts'
 import { appUrl } from '../app-url.ts'
@@ -109,10 +109,9 @@ async function enqueueBuild(
   const { dryRun, ref, ...same } = request
   const { maxCredits } = request
   if (dryRun) return { status: 200, body: { price: toCredits(price) } }
-  const response = await runPaidRequest(ctx, {
-    owner: actor.agent.id,
-    key: ref,
-    fingerprint: same,
+  let isFreeSpent = false
+  const response = await pay(ctx, {
+    who: { owner: actor.agent.id, key: ref, fingerprint: same },
     prepare: async () => {
       const max = maxCredits === undefined ? price : fromCredits(maxCredits)
       if (price > max) throw new ApiError('price_above_max', { price, max })
@@ -120,19 +119,24 @@ async function enqueueBuild(
       // is called.
       await checkPublishQuota(ctx, actor.agent.id, 1)
       return {
-        start: async (db) => {
+        commit: async (db) => {
           await jobs.lockOwner(db, agentAccount(actor.agent.id))
           await checkBuilds(ctx, db, actor)
           const app = await open(db)
-          const job = await insertJob(ctx, db, actor, { app, input, price })
+          const { job, maxCost } = await insertJob(ctx, db, actor, { app, input, price })
+          isFreeSpent = maxCost.funds === 'paid'
           const held = toCredits(price)
           const { id } = app
           const body = { job: presentJob(ctx, job), app: { id, link: appUrl(ctx, id) } }
-          return { status: 202, body: { ...body, price: held, held } }
+          const response = { status: 202, body: { ...body, price: held, held } }
+          return { maxCosts: [maxCost], response }
         },
       }
     },
+    replay: (stored) => stored,
   }).catch((error: unknown) => {
+    const isShort = isFreeSpent && isApiError(error, 'not_enough_credits')
+    if (isShort) throw new ApiError('no_builder', { why: freeBudgetSpent })
     throw isWriteUnavailable(error) ? new ApiError('no_studio') : error
   })
   ctx.jobs.wake()
@@ -155,13 +159,13 @@ export async function getBuildUsage(ctx: AppContext, db: Db, agent: string) {
 
 const freeBudgetSpent = 'The daily budget of free credits is used up until 00:00 UTC.'
 
-/** Throws `busy` while a build of the same kind is open. */
+/** Enqueues the job, inside a transaction. Throws `busy` while a build of the same kind is open. */
 async function insertJob(
   ctx: AppContext,
   db: Db,
   actor: Actor,
   { app, input, price }: { app: apps.App; input: BuildRequest['input']; price: NanoUsd },
-): Promise<Job> {
+): Promise<{ job: Job; maxCost: HoldRequest }> {
   const { agent } = actor
   const cap = capFor(actor, price)
   const owner = agentAccount(agent.id)
@@ -184,10 +188,5 @@ async function insertJob(
   })
   const more = { ref: `build:${job.id}`, kind, item: app.id, job: job.id, cap, ms: 2 * buildMs }
   const funds = free === undefined ? 'paid' : 'any'
-  const request = { account: owner, amount: price, funds, ...more } as const
-  await openHold(ctx, db, request).catch((error: unknown) => {
-    const isShort = isApiError(error, 'not_enough_credits') && funds === 'paid'
-    throw isShort ? new ApiError('no_builder', { why: freeBudgetSpent }) : error
-  })
-  return job
+  return { job, maxCost: { account: owner, amount: price, funds, ...more } }
 }

@@ -7,9 +7,9 @@ import { iconPromptCharsMax } from '../../kernel/limits.ts'
 import { type NanoUsd, toCredits, zero } from '../../kernel/money.ts'
 import { isPlainText } from '../../kernel/text.ts'
 import { minute } from '../../kernel/time.ts'
-import { type RequestWork, runPaidRequest } from '../../money/idempotency/paid-request.ts'
 import { agentAccount } from '../../money/ledger/accounts.ts'
 import { clampCharge } from '../../money/ledger/holds.ts'
+import { type PaidWork, pay } from '../../money/pay.ts'
 import { type Actor, capFor } from '../../people/agents/caller.ts'
 import * as apps from '../apps.ts'
 import { findQuote } from '../assets/generator.ts'
@@ -42,16 +42,15 @@ export async function putIcon(
   if (!isPlainText(prompt, iconPromptCharsMax))
     rejectRequest(`"prompt" must be plain text of at most ${iconPromptCharsMax} characters.`)
   if (image === undefined) {
-    return runPaidRequest(ctx, {
-      owner: actor.agent.id,
-      key: ref,
-      fingerprint: { icon: id, make, prompt },
+    return pay(ctx, {
+      who: { owner: actor.agent.id, key: ref, fingerprint: { icon: id, make, prompt } },
       // Serialized per app, so that only the first icon is free.
       exclusive: { name: `icon of ${id}`, description: 'Another icon of this app' },
       prepare: async () => {
         const now = await apps.getOwnApp(ctx, actor.agent, id, kinds)
         return iconWork(ctx, actor, { app: now, prompt, signal })
       },
+      replay: (stored) => stored,
     })
   }
   const icon = await store(ctx, await toIcon(ctx, decodeDataUrl(image)))
@@ -88,7 +87,7 @@ function iconWork(
   ctx: AppContext,
   actor: Actor,
   { app, prompt, signal }: { app: apps.App; prompt: string; signal: AbortSignal },
-): RequestWork<never> {
+): PaidWork<StoredResponse> {
   const what = describeIcon(app, prompt)
   const quote = findQuote(ctx, { name: 'icon', kind: 'picture', what })
   if (!quote) throw new ApiError('no_icon_model')
@@ -97,7 +96,7 @@ function iconWork(
   const amount = free ? zero : price
   const account = agentAccount(actor.agent.id)
   return {
-    hold: {
+    maxCost: {
       account,
       amount,
       ref: `icon:${newId()}`,
@@ -117,7 +116,7 @@ function iconWork(
       const url = iconUrl(ctx, { ...app, icon }) ?? ''
       const response = done({ icon: url, credits: toCredits(charge), free, note })
       return {
-        result: { response },
+        result: response,
         replay: response,
         charge,
         rows: [iconRow.create(ctx, { app: { id: app.id, maker: app.maker }, icon, iconGiven })],

@@ -2,7 +2,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { formatCredits, type NanoUsd, percentOf, toCredits } from '../../kernel/money.ts'
 import { agentAccount } from '../../money/ledger/accounts.ts'
-import * as ledger from '../../money/ledger/ledger.ts'
+import type { HoldRequest } from '../../money/ledger/holds.ts'
 import { makerSharePercent } from '../../money/prices.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import { type Actor, capFor } from '../../people/agents/caller.ts'
@@ -12,24 +12,20 @@ import type { App } from '../apps.ts'
 /** Deadline of the hold, which the same transaction settles. */
 const holdMs = 60_000
 
-/** Settles at once, so that the maker's share is an earning (docs/spec/money.md). */
-export async function pay(
-  ctx: AppContext,
-  db: Db,
-  { actor, original, price, ref }: { actor: Actor; original: App; price: NanoUsd; ref: string },
-): Promise<void> {
-  const { hold } = await ledger.openHold(ctx, db, {
-    account: agentAccount(actor.agent.id),
-    amount: price,
-    ref,
-    kind: 'remix',
-    item: original.id,
-    ms: holdMs,
-    shares: [{ account: agentAccount(original.maker), percent: makerSharePercent }],
-    cap: capFor(actor, price),
-  })
-  await ledger.settleHold(ctx, db, hold, price)
-}
+/** Returns the price of a remix. The maker's share is an earning (docs/spec/money.md). */
+export const remixPrice = (
+  actor: Actor,
+  { original, price, ref }: { original: App; price: NanoUsd; ref: string },
+): HoldRequest => ({
+  account: agentAccount(actor.agent.id),
+  amount: price,
+  ref,
+  kind: 'remix',
+  item: original.id,
+  ms: holdMs,
+  shares: [{ account: agentAccount(original.maker), percent: makerSharePercent }],
+  cap: capFor(actor, price),
+})
 
 export async function notifyMaker(
   ctx: AppContext,

@@ -14,7 +14,8 @@ import {
 } from '../../kernel/money.ts'
 import { isRecord } from '../../kernel/schema.ts'
 import { iso } from '../../kernel/time.ts'
-import type { StoreResponse } from '../../money/idempotency/idempotency.ts'
+import type { HoldRequest } from '../../money/ledger/holds.ts'
+import { type CommittedWork, pay } from '../../money/pay.ts'
 import { makerSharePercent } from '../../money/prices.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import { findHandles } from '../../people/agents/agents.ts'
@@ -33,7 +34,7 @@ import { presentPackAs } from '../present-pack.ts'
 import { presentApp } from '../present.ts'
 import { copyPack } from './copy-pack.ts'
 import { countRemix, recordRemix } from './lineage.ts'
-import { notifyMaker, pay } from './purchase.ts'
+import { notifyMaker, remixPrice } from './purchase.ts'
 import {
   type PackRemixRecord,
   PackRemixSchema,
@@ -64,17 +65,7 @@ export async function remix(
   id: string,
   request: RemixRequest,
 ): Promise<RemixResponse> {
-  const owner = actor.agent.id
-  const fingerprint = { remix: id, ...request }
-  const { body } = await ctx.idempotency.run(owner, request.ref, fingerprint, async (store) => {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await scanAndCopy(ctx, actor, id, request, store)
-      } catch (error) {
-        if (!(error instanceof OutdatedError) || attempt === attemptsMax) throw error
-      }
-    }
-  })
+  const { body } = await buyCopy(ctx, actor, id, request)
   if (isPackRemix(body)) return body
   if (!Value.Check(RemixRecordSchema, body)) throw new Error('a stored remix has another schema')
   const copy = await apps.findApp(ctx, body.app.id)
@@ -94,14 +85,35 @@ export const copyIdOf = (response: RemixResponse): string => {
   return copy?.id ?? ''
 }
 
-/** Scans the visible version and copies it. Throws OutdatedError. */
-async function scanAndCopy(
+/** Copies an app and pays for the copy, once for its `ref`. */
+async function buyCopy(
   ctx: AppContext,
   actor: Actor,
   id: string,
   request: RemixRequest,
-  storeResponse: StoreResponse,
 ): Promise<StoredResponse> {
+  const { ref: key } = request
+  const who = { owner: actor.agent.id, key, fingerprint: { remix: id, ...request } }
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await pay(ctx, {
+        who,
+        prepare: () => scanOriginal(ctx, actor, id, request),
+        replay: (stored) => stored,
+      })
+    } catch (error) {
+      if (!(error instanceof OutdatedError) || attempt === attemptsMax) throw error
+    }
+  }
+}
+
+/** Scans the visible version. Its copy throws OutdatedError when that has changed. */
+async function scanOriginal(
+  ctx: AppContext,
+  actor: Actor,
+  id: string,
+  request: RemixRequest,
+): Promise<CommittedWork> {
   const { agent } = actor
   const original = requireCopyable(agent, await apps.findApp(ctx, id))
   apps.checkBuilt(original)
@@ -110,12 +122,12 @@ async function scanAndCopy(
   priceFor(ctx, agent, original, request)
   const version = await apps.getVersion(ctx, id, versionFor(agent, original))
   const content = await prepareCopy(ctx, agent, original, version, request.name)
-  return ctx.db.tx(async (db) => {
-    const body = await copyItem(ctx, db, { actor, original, request, maker, version, content })
-    const response = { status: 201, body }
-    await storeResponse(db, response)
-    return response
-  })
+  return {
+    commit: async (db) => {
+      const copied = await copyItem(ctx, db, { actor, original, request, maker, version, content })
+      return { price: copied.price, response: { status: 201, body: copied.body } }
+    },
+  }
 }
 
 const isOwn = (agent: Agent, app: apps.App): boolean => app.maker === agent.id
@@ -180,12 +192,12 @@ interface CopyInput {
   content: CopyContent
 }
 
-/** Inserts the copy with its assets and lineage and pays for it, inside a transaction. */
+/** Inserts the copy with its assets and lineage, inside a transaction, and returns its price. */
 async function copyItem(
   ctx: AppContext,
   db: Db,
   { actor, original: before, request, maker, version: page, content }: CopyInput,
-): Promise<RemixRecord | PackRemixRecord> {
+): Promise<{ price: HoldRequest | undefined; body: RemixRecord | PackRemixRecord }> {
   const { agent } = actor
   const { kind, title, description, shelf, id: of } = before
   const terms = { listed: 'off', remix: 'free', priceRemix: null } as const
@@ -203,13 +215,12 @@ async function copyItem(
   const original = requireCopyable(agent, counted)
   if (versionFor(agent, original) !== page.version) throw new OutdatedError()
   const price = priceFor(ctx, agent, original, request)
-  if (price > 0n) await pay(ctx, db, { actor, original, price, ref: `remix:${copy.id}` })
   const at = ctx.clock.now()
   const purchase = { of, version: page.version, title, maker, price, at }
   await recordRemix(db, { ...purchase, app: copy.id, buyer: agent.id })
   if (!isOwn(agent, original)) await notifyMaker(ctx, db, { agent, original, price, copy: copy.id })
   const paid = price > 0n ? `for ${formatCredits(price)} credits` : 'for free'
-  return {
+  const body = {
     ...presentCopy(ctx, copy, content.page),
     bought: {
       item: of,
@@ -225,6 +236,8 @@ async function copyItem(
       `Copied ${paid}, with its files; @${maker} is credited. Your copy is at ` +
       `${itemUrl(ctx, copy)}, off Explore. POST /${collectionOf(copy.kind)}/${copy.id}/versions changes it.`,
   }
+  const ref = `remix:${copy.id}`
+  return { price: price > 0n ? remixPrice(actor, { original, price, ref }) : undefined, body }
 }
 
 const presentCopy = (ctx: AppContext, copy: apps.App, { folder }: pages.StoredPage) =>

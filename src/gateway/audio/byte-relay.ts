@@ -1,6 +1,6 @@
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import type { MediaCall } from '../paid/media.ts'
-import type { CallEnd } from '../paid/outcome-builder.ts'
+import type { CallEnd } from '../paid/serve-call.ts'
 import { interruptionOf, noContent, type UpstreamFailure } from '../paid/upstream-failure.ts'
 
 type Controller = ReadableStreamDefaultController<Uint8Array>
@@ -44,7 +44,8 @@ export class ByteRelay {
 
   constructor(
     private readonly source: ByteSource,
-    private readonly call: Pick<MediaCall, 'deadlines' | 'settled' | 'pauseIdleTimeout'>,
+    private readonly call: Pick<MediaCall, 'deadlines' | 'pauseIdleTimeout'>,
+    private readonly settled: Promise<unknown>,
   ) {}
 
   /** Returns the body for the client. */
@@ -83,12 +84,12 @@ export class ByteRelay {
   private async end(out: Controller, isComplete: boolean): Promise<void> {
     if (!this.isOpen) return
     this.isOpen = false
-    const { deadlines, settled } = this.call
+    const { deadlines } = this.call
     deadlines.end()
     const cause = deadlines.cause === 'client' ? 'interrupted' : 'failed'
     this.ending.resolve(isComplete ? 'completed' : cause)
     if (!isComplete) void this.source.close()
-    await settled
+    await this.settled
     if (this.hasClientLeft) return
     if (isComplete) out.close()
     // Cuts the connection. The server would log a reason.

@@ -6,6 +6,7 @@ import {
   speechKeptMs,
   upstreamResponseBytesMax,
 } from '../../kernel/limits.ts'
+import { toUsd } from '../../kernel/money.ts'
 import { type Json, recordOf } from '../../kernel/schema.ts'
 import { detectFileKind } from '../../store/file-kind.ts'
 import type { Spender } from '../authentication.ts'
@@ -17,15 +18,11 @@ import type { Model } from '../models/catalog.ts'
 import { isTimed } from '../models/price.ts'
 import { estimateTokens, maxInputTokens } from '../models/tokens.ts'
 import { createUsage, type Usage } from '../models/usage.ts'
-import {
-  type MediaCall,
-  type MediaOutput,
-  type MediaRequest,
-  runMediaRequest,
-} from '../paid/media.ts'
+import { type MediaCall, type MediaRequest, runMediaRequest } from '../paid/media.ts'
 import { costHeader } from '../paid/paid-call.ts'
 import { readPreferences } from '../paid/preferences.ts'
 import { readBoundedBytes, readJsonObject } from '../paid/response-body.ts'
+import type { StreamOutput } from '../paid/serve-call.ts'
 import {
   interruptionOf,
   noContent,
@@ -156,16 +153,14 @@ async function streamSpeech(
   call: MediaCall,
   usage: Usage,
   present: (bytes: AudioBody, cost: number) => Response,
-): Promise<MediaOutput | UpstreamFailure> {
+): Promise<StreamOutput | UpstreamFailure> {
   const source = await openSource(response, call.deadlines)
   if (!('first' in source)) return source
-  const relay = new ByteRelay(source, call)
   return {
-    usage,
-    response: () => ({ status: 200, body: null }),
-    stream: {
-      response: (cost) => present(relay.body(), cost),
-      ended: relay.ended,
+    start({ chargeOf, settled }) {
+      const relay = new ByteRelay(source, call, settled)
+      const response = present(relay.body(), toUsd(chargeOf(usage)))
+      return { response, ended: relay.ended.then((end) => ({ usage, end })) }
     },
   }
 }

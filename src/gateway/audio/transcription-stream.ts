@@ -2,7 +2,8 @@ import { eventBytesMax } from '../../kernel/limits.ts'
 import { isRecord, type Json } from '../../kernel/schema.ts'
 import { bytesOf, encodeEvent, EventReader, type StreamEvent, streamResponse } from '../events.ts'
 import type { Usage } from '../models/usage.ts'
-import type { MediaCall, MediaOutput } from '../paid/media.ts'
+import type { MediaCall } from '../paid/media.ts'
+import type { StreamOutput } from '../paid/serve-call.ts'
 import { failureOfErrorBody, type UpstreamFailure } from '../paid/upstream-failure.ts'
 import { asString, parseRecord } from '../providers/response.ts'
 import { ByteRelay, type ByteSource, openSource } from './byte-relay.ts'
@@ -35,7 +36,7 @@ export async function streamTranscription(
   response: Response,
   call: MediaCall,
   usageOf: (response: { text: string } & Json) => Usage,
-): Promise<MediaOutput | UpstreamFailure> {
+): Promise<StreamOutput | UpstreamFailure> {
   const source = await openSource(response, call.deadlines)
   if (!('first' in source)) return source
   const events = new TranscriptSource(source)
@@ -43,14 +44,14 @@ export async function streamTranscription(
     void source.close()
     return failureOfErrorBody(events.firstError)
   }
-  const relay = new ByteRelay(events, call)
   return {
-    usage: usageOf({ text: '' }),
-    response: () => ({ status: 200, body: null }),
-    stream: {
-      response: () => streamResponse(relay.body()),
-      ended: relay.ended.then((end) => (end === 'completed' && !events.isDone ? 'failed' : end)),
-      usage: () => usageOf({ text: events.text, usage: events.usage }),
+    start({ settled }) {
+      const relay = new ByteRelay(events, call, settled)
+      const ended = relay.ended.then((end) => ({
+        usage: usageOf({ text: events.text, usage: events.usage }),
+        end: end === 'completed' && !events.isDone ? 'failed' : end,
+      }))
+      return { response: streamResponse(relay.body()), ended }
     },
   }
 }

@@ -4,7 +4,7 @@ import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import { type NanoUsd, zero } from '../../kernel/money.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import type { HoldRequest } from '../../money/ledger/holds.ts'
-import { withHold } from '../../money/ledger/paid-work.ts'
+import { pay } from '../../money/pay.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import type { ChatRequest } from '../conversation/chat-request.ts'
@@ -15,20 +15,21 @@ import { readModels, renameFields } from '../fields.ts'
 import { chatBodyOf } from '../openai-chat/chat-body.ts'
 import { type Candidates, findModels, listCandidates } from '../paid/candidates.ts'
 import { checkInput } from '../paid/guardrail.ts'
-import { holdRequestOf, jsonResponse, type PaidCall, respondToPaidCall } from '../paid/paid-call.ts'
+import { holdRequestOf, jsonResponse, type PaidCall, payForCall } from '../paid/paid-call.ts'
 import { readPreferences } from '../paid/preferences.ts'
+import { serveCall } from '../paid/serve-call.ts'
 import {
   checkContextWindow,
   filterFallbacks,
   hasFiles,
   validateCapabilities,
 } from './capabilities.ts'
-import type { ChatCall } from './chat-call.ts'
+import { type ChatCall, createMeter } from './chat-call.ts'
 import { chatLimits, chatMaxCost, rawBytesOf } from './max-cost.ts'
+import { requestStream } from './request-stream.ts'
+import { requestWhole } from './request-whole.ts'
 import { type CacheSlot, freeOfCharge, readCacheSlot } from './response-cache.ts'
 import { validateSearch } from './search/tool.ts'
-import { serveStream } from './serve-stream.ts'
-import { serveWhole } from './serve-whole.ts'
 import { checkInlinePdfs, insertUploads, type PendingTranscription } from './uploads.ts'
 
 /**
@@ -43,7 +44,7 @@ export function createChat(
   { api, raw, names, open }: ChatClient,
 ): Promise<Response> {
   let isCached = false
-  return respondToPaidCall(ctx, spender, call, {
+  return payForCall(ctx, spender, call, {
     path: '/chat/completions',
     body: api === 'chat' ? raw : { api, raw },
     present: (result) => (isCached ? presentCached(result) : present(result)),
@@ -54,11 +55,21 @@ export function createChat(
       const known = cached && ctx.state.responseCache.get(cached.key)
       if (known) {
         isCached = true
-        return { start: () => Promise.resolve(freeOfCharge(known)) }
+        return freeOfCharge(known)
       }
       return {
-        hold: chatHold(chat),
-        run: (running) => (chat.isStream ? serveStream : serveWhole)(chat, running),
+        maxCost: chatHold(chat),
+        run: (running) =>
+          serveCall(chat, running, {
+            attempt: (upstream, candidate, deadlines) =>
+              (chat.isStream ? requestStream : requestWhole)(
+                { chat, candidate },
+                upstream,
+                deadlines,
+              ),
+            // The prompt of a failed call was used.
+            estimateUsage: (candidate) => createMeter({ chat, candidate }).usage(false),
+          }),
       }
     },
   }).catch(renameFields(names))
@@ -151,18 +162,20 @@ function chatCall(
 }
 
 /** Transcribes audio while the least cost of the chat is held, so that the chat can be paid too. */
-async function transcribeUnderHold(
+function transcribeUnderHold(
   ctx: AppContext,
   hold: HoldRequest,
   { files, transcribe }: PendingTranscription,
-) {
+): ReturnType<PendingTranscription['transcribe']> {
   // Stored holds have this prefix ("sounds" is the old word for audio files), so it never changes.
-  const request: HoldRequest = { ...hold, ref: `sounds of ${hold.ref}`, ms: files * hold.ms }
-  const { result } = await withHold(ctx, { ...request, onExpiry: 'release' }, async () => ({
-    result: await transcribe(),
-    charge: zero,
-  }))
-  return result
+  const own = { ref: `sounds of ${hold.ref}`, ms: files * hold.ms, onExpiry: 'release' } as const
+  return pay(ctx, {
+    who: { owner: hold.account },
+    prepare: async () => ({
+      maxCost: { ...hold, ...own },
+      run: async () => ({ result: await transcribe(), charge: zero }),
+    }),
+  })
 }
 
 const chatHold = (chat: ChatCall): HoldRequest => holdRequestOf(chat, chatMaxCost(chat), 'chat')

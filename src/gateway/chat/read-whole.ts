@@ -3,13 +3,13 @@ import type { Json } from '../../kernel/schema.ts'
 import type { ChatEvent } from '../conversation/chat-event.ts'
 import type { UpstreamCodec } from '../conversation/codec.ts'
 import { EventReader } from '../events.ts'
-import { isFailure } from '../paid/call-upstream.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import { readBoundedBytes } from '../paid/response-body.ts'
 import {
   failureOfErrorBody,
   failureOfRejection,
   interruptionOf,
+  isFailure,
   noContent,
   unreadable,
   type UpstreamFailure,

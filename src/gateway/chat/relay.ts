@@ -8,7 +8,6 @@ import { bytesOf, eventOf, noBytes, type StreamEvent } from '../events.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import { failureOfErrorBody } from '../paid/upstream-failure.ts'
 import { ChunkTemplate } from './chunk-template.ts'
-import { Heartbeat } from './heartbeat.ts'
 import type { ResponseMeter } from './response-meter.ts'
 import type { ChatSource, Step } from './source.ts'
 import type { StreamCopy } from './stream-copy.ts'
@@ -62,6 +61,34 @@ export interface RelayOptions {
   settled: Promise<unknown>
   copy?: StreamCopy | undefined
   heartbeat?: Heartbeat
+}
+
+interface Beating {
+  beat(): void
+}
+
+/**
+ * Calls `beat` of all its members with one shared timer, because many streams are open at a time.
+ */
+export class Heartbeat {
+  private readonly members = new Set<Beating>()
+  private timer: Timer | undefined
+
+  constructor(private readonly everyMs: number) {}
+
+  add(member: Beating): void {
+    this.members.add(member)
+    this.timer ??= setInterval(() => {
+      for (const each of this.members) each.beat()
+    }, this.everyMs)
+  }
+
+  delete(member: Beating): void {
+    this.members.delete(member)
+    if (this.members.size > 0) return
+    clearInterval(this.timer)
+    this.timer = undefined
+  }
 }
 
 const heartbeats = new Heartbeat(heartbeatMs)

@@ -7,14 +7,10 @@ import { findCount, findEnum, invalidField, readModels } from '../fields.ts'
 import type { Model } from '../models/catalog.ts'
 import { estimateTokens, maxInputTokens } from '../models/tokens.ts'
 import { createUsage, readUsage, type Usage } from '../models/usage.ts'
-import {
-  type MediaCall,
-  type MediaOutput,
-  type MediaRequest,
-  runMediaRequest,
-} from '../paid/media.ts'
+import { type MediaCall, type MediaRequest, runMediaRequest } from '../paid/media.ts'
 import { readPreferences } from '../paid/preferences.ts'
 import { readJsonObject } from '../paid/response-body.ts'
+import type { WholeOutput } from '../paid/serve-call.ts'
 import { noContent, unreadable, type UpstreamFailure } from '../paid/upstream-failure.ts'
 import { formats, readVectors } from './vectors.ts'
 
@@ -56,7 +52,7 @@ function parseRequest(ctx: AppContext, raw: unknown, id: string): MediaRequest {
     async read(
       response,
       { candidate: { model: served }, deadlines }: MediaCall,
-    ): Promise<MediaOutput | UpstreamFailure> {
+    ): Promise<WholeOutput | UpstreamFailure> {
       const read = await readJsonObject(response, deadlines)
       if (!('json' in read)) return read
       const { data, usage: reported } = read.json

@@ -8,7 +8,6 @@ import type { UsageBounds } from '../models/charge.ts'
 import type { ModelType } from '../models/price.ts'
 import type { Usage } from '../models/usage.ts'
 import type { UpstreamCall, UpstreamPath } from '../providers/upstream.ts'
-import { sending, serveCall, type UpstreamOutput } from './call-upstream.ts'
 import {
   type Candidate,
   type Candidates,
@@ -18,19 +17,16 @@ import {
 } from './candidates.ts'
 import type { CallDeadlines } from './deadlines.ts'
 import { checkInput, checkOutput } from './guardrail.ts'
-import { holdRequestOf, jsonResponse, type PaidCall, respondToPaidCall } from './paid-call.ts'
+import { holdRequestOf, jsonResponse, type PaidCall, payForCall } from './paid-call.ts'
 import type { Preferences } from './preferences.ts'
-import type { UpstreamFailure } from './upstream-failure.ts'
-
-export type MediaOutput = UpstreamOutput
+import { type Attempt, serveCall, type StreamOutput, type WholeOutput } from './serve-call.ts'
+import { failureOfStatus, type UpstreamFailure } from './upstream-failure.ts'
 
 export interface MediaCall {
   candidate: Candidate
   deadlines: CallDeadlines
   /** True if the result is stored for the same Idempotency-Key. */
   isReplayable: boolean
-  /** Resolves when the charge is committed. Streams close after it. */
-  settled: Promise<unknown>
   pauseIdleTimeout?: Call['pauseIdleTimeout']
 }
 
@@ -55,7 +51,7 @@ export interface MediaRequest {
   /** Counts the usage at a model, to charge a client that left before the response. */
   estimateUsage(model: Model): Usage
   /** Reads a successful response, bounded. */
-  read(response: Response, call: MediaCall): Promise<MediaOutput | UpstreamFailure>
+  read(response: Response, call: MediaCall): Promise<WholeOutput | StreamOutput | UpstreamFailure>
   /** Turns a result into a response, at first and in replays. The default is JSON. */
   present?(result: StoredResponse): Promise<Response>
 }
@@ -68,7 +64,7 @@ export function runMediaRequest(
   call: Call,
 ): Promise<Response> {
   const { path, kind, part, body, bodyFor, present = jsonResponse } = request
-  return respondToPaidCall(ctx, spender, call, {
+  return payForCall(ctx, spender, call, {
     path,
     body: request.fingerprint,
     present: (result) => (result.status === 200 ? present(result) : jsonResponse(result)),
@@ -80,14 +76,13 @@ export function runMediaRequest(
       const { pauseIdleTimeout } = call
       const isReplayable = slot !== undefined
       return {
-        hold: holdRequestOf(paid, maxCostOf(candidates, request.maxUsage), kind, part),
+        maxCost: holdRequestOf(paid, maxCostOf(candidates, request.maxUsage), kind, part),
         run: (running) =>
           serveCall(paid, running, {
             attempt: sending(
               { path, bodyFor: bodyFor ?? (() => body) },
               async (response, candidate, deadlines) => {
-                const { settled } = running
-                const media = { candidate, deadlines, isReplayable, settled, pauseIdleTimeout }
+                const media = { candidate, deadlines, isReplayable, pauseIdleTimeout }
                 const output = await request.read(response, media)
                 if (!('text' in output)) return output
                 return (await checkOutput(guarded, candidate.model.id, output.text)) ?? output
@@ -116,3 +111,26 @@ export function listMediaCandidates(
   }
   return listCandidates(models, preferences, upstreams)
 }
+
+/** Returns the attempts of a request that is no chat. */
+export const sending =
+  <Opened>(
+    { path, bodyFor }: { path: UpstreamPath; bodyFor(candidate: Candidate): UpstreamCall['body'] },
+    read: (
+      response: Response,
+      candidate: Candidate,
+      deadlines: CallDeadlines,
+    ) => Promise<Opened | UpstreamFailure>,
+    reportIgnored?: Call['reportIgnored'],
+  ): Attempt<Opened> =>
+  async (upstream, candidate, deadlines) => {
+    const body = bodyFor(candidate)
+    const { model } = candidate.offer
+    const { signal } = deadlines
+    const response = await upstream.send({ path, model, signal, body })
+    if (!response.ok) {
+      return failureOfStatus(response.status, await response.text(), response.headers)
+    }
+    reportIgnored?.(upstream.ignoredFields({ path, body }))
+    return read(response, candidate, deadlines)
+  }

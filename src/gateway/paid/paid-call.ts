@@ -2,12 +2,8 @@ import type { AppContext } from '../../kernel/context.ts'
 import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import { formatDecimal } from '../../kernel/money.ts'
 import { type Json, recordOf } from '../../kernel/schema.ts'
-import {
-  type JobWork,
-  type RequestWork,
-  runPaidRequest,
-} from '../../money/idempotency/paid-request.ts'
 import type { HoldRequest } from '../../money/ledger/holds.ts'
+import { pay, type Payment } from '../../money/pay.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { final } from '../error-response.ts'
@@ -27,18 +23,20 @@ export interface PaidCall extends Call {
   slot: string | undefined
 }
 
+/** The result of a call, which becomes its response; a stream is sent while the call runs. */
+export type CallResult = StoredResponse | Response
+
 /** A paid operation of the gateway. */
-interface PaidOperation {
+interface PaidOperation extends Pick<Payment<CallResult>, 'prepare'> {
   path: UpstreamPath | '/chat/completions'
   /** The request's body, which identifies the work together with the path. */
   body: unknown
   /** Turns a result into the HTTP response, at first and in replays. */
   present(result: StoredResponse): Response | Promise<Response>
-  prepare(slot: string | undefined): Promise<RequestWork<Response> | JobWork>
 }
 
-/** Runs a paid operation and returns its HTTP response. Throws the errors of `runPaidRequest`. */
-export async function respondToPaidCall(
+/** Pays for an operation and returns its HTTP response. Throws the errors of `pay`. */
+export async function payForCall(
   ctx: AppContext,
   { account, callerId }: Spender,
   { idempotencyKey: key, signal }: Call,
@@ -46,12 +44,10 @@ export async function respondToPaidCall(
 ): Promise<Response> {
   // A retry after a crash must find the charge of its first attempt, so that is settled first.
   if (key !== undefined) await ctx.state.expiredHolds.get(() => expireHolds(ctx))
-  const result = await runPaidRequest<Response>(ctx, {
-    owner: account,
-    key,
-    fingerprint: { path, body },
-    caller: { id: callerId, signal },
+  const result = await pay<CallResult>(ctx, {
+    who: { owner: account, key, fingerprint: { path, body }, caller: { id: callerId, signal } },
     prepare,
+    replay: (stored) => stored,
   })
   return result instanceof Response ? result : present(result)
 }

@@ -19,6 +19,8 @@ export interface UpstreamFailure {
   canTryNext: boolean
 }
 
+export const isFailure = (value: object): value is UpstreamFailure => 'canTryNext' in value
+
 /** Returns a failure that costs nothing. */
 export const free = (error: ApiError<GatewayErrorName>, canTryNext: boolean): UpstreamFailure => ({
   error,

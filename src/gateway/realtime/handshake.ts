@@ -7,10 +7,10 @@ import {
   unknownOutputTokens,
   unknownWindowTokens,
 } from '../../kernel/limits.ts'
-import { beginPaidCall } from '../../money/idempotency/paid-request.ts'
 import { allowsModel } from '../../money/keys/limits.ts'
 import { readApiKey } from '../../money/keys/request-key.ts'
 import { clientRejection } from '../../money/keys/restrict.ts'
+import { beginPaidCall } from '../../money/pay.ts'
 import { admitKey, type KeySpender, requireLiveKey, type Spender } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { invalidField } from '../fields.ts'

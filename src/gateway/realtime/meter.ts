@@ -1,16 +1,16 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type NanoUsd, zero } from '../../kernel/money.ts'
 import { SerialQueue } from '../../kernel/serial-queue.ts'
 import { minute } from '../../kernel/time.ts'
-import { type Hold, settleOnExpiry } from '../../money/ledger/holds.ts'
-import { releaseOf } from '../../money/ledger/outcomes.ts'
-import { holdMaxCost, settleWork } from '../../money/ledger/paid-work.ts'
+import { type Hold, type HoldRequest, settleOnExpiry } from '../../money/ledger/holds.ts'
+import { type PaidOutcome, pay } from '../../money/pay.ts'
 import type { Spender } from '../authentication.ts'
 import type { UsageBounds } from '../models/charge.ts'
 import { createUsage, readUsage, type Usage, type UsageLimits } from '../models/usage.ts'
 import { type Candidate, maxCostOf } from '../paid/candidates.ts'
-import { type CallEnd, OutcomeBuilder } from '../paid/outcome-builder.ts'
 import { holdRequestOf, type PaidCall } from '../paid/paid-call.ts'
+import { type CallEnd, OutcomeBuilder } from '../paid/serve-call.ts'
 import { free } from '../paid/upstream-failure.ts'
 import type { Attempt } from '../providers/measurements.ts'
 import { runningMax, sessionMs } from './limits.ts'
@@ -30,8 +30,16 @@ export interface MeteredWork {
   admit(): Promise<Spender>
 }
 
-interface RunningWork {
+/** A hold for work that begins and ends later. */
+interface OpenWork {
   hold: Hold
+  /** The end of the work. A rejection releases the hold. */
+  ended: PromiseWithResolvers<PaidOutcome<NanoUsd>>
+  /** The charge, when it is committed. */
+  paid: Promise<NanoUsd>
+}
+
+interface RunningWork extends OpenWork {
   attempt: Attempt
   outcome: OutcomeBuilder
 }
@@ -51,7 +59,7 @@ export interface WorkReport {
  * when its process dies; from the beginning of the work it is charged in full then.
  */
 export class Meter {
-  private next: Hold | undefined
+  private next: OpenWork | undefined
   private nextSpender: Spender
   private holds = 0
   private readonly queue = new SerialQueue()
@@ -98,7 +106,7 @@ export class Meter {
       const { ctx } = this.work.paid
       const { next } = this
       this.next = undefined
-      if (next) await ctx.pendingSettlements.end(ctx, releaseOf(next))
+      if (next) await release(next)
       for (const id of this.runningIds) {
         const report = { usage: undefined, end: 'interrupted', estimate: estimate() } as const
         await this.settleNow(id, report).catch((error: unknown) =>
@@ -108,7 +116,7 @@ export class Meter {
     })
   }
 
-  private async ensureNow(): Promise<Hold | undefined> {
+  private async ensureNow(): Promise<OpenWork | undefined> {
     if (this.next || this.isClosed) return this.next
     const { paid, kind, bounds, admit } = this.work
     if (this.holds > 0) this.nextSpender = await admit()
@@ -121,7 +129,7 @@ export class Meter {
       String(this.holds),
     )
     const ms = sessionMs + marginMs
-    this.next = await holdMaxCost(paid.ctx, { ...request, onExpiry: 'release', ms })
+    this.next = await open(paid.ctx, { ...request, onExpiry: 'release', ms })
     return this.next
   }
 
@@ -130,16 +138,16 @@ export class Meter {
     if (this.running.size >= runningMax) {
       throw new ApiError('holds_limit', { max: runningMax, retryAfter: 1 })
     }
-    const hold = await this.ensureNow()
-    if (!hold) return
+    const work = await this.ensureNow()
+    if (!work) return
     this.next = undefined
     const { paid } = this.work
     const { ctx } = paid
     const call = { ...paid, spender: this.nextSpender }
     const attempt = ctx.upstreams.measurements.begin(this.candidate.offer)
-    const outcome = new OutcomeBuilder(call, hold, () => createUsage({}))
-    this.running.set(id, { hold, attempt, outcome })
-    await ctx.db.tx((db) => settleOnExpiry(db, hold))
+    const outcome = new OutcomeBuilder(call, work.hold, () => createUsage({}))
+    this.running.set(id, { ...work, attempt, outcome })
+    await ctx.db.tx((db) => settleOnExpiry(db, work.hold))
   }
 
   private async settleNow(id: string, { usage, end, estimate }: WorkReport): Promise<NanoUsd> {
@@ -148,17 +156,51 @@ export class Meter {
     this.running.delete(id)
     const [oldest] = this.settled.add(id)
     if (this.settled.size > settledIdsMax && oldest !== undefined) this.settled.delete(oldest)
-    const { hold, attempt, outcome } = work
-    const { ctx } = this.work.paid
+    const { charge, rows } = this.outcomeOf(work, { usage, end, estimate })
+    work.ended.resolve({ result: charge, charge, rows })
+    return work.paid
+  }
+
+  /** Returns the charge of work with its history row. */
+  private outcomeOf(
+    { attempt, outcome }: RunningWork,
+    { usage, end, estimate }: WorkReport,
+  ): Pick<PaidOutcome<unknown>, 'charge' | 'rows'> {
     const counted = readUsage(usage, this.work.limits)
     if (end === 'failed' && !counted) {
       attempt.end('failed')
       const failure = free(new ApiError('upstream_failed', {}), false)
       outcome.report({ candidate: this.candidate, attempt }, failure)
-      return (await settleWork(ctx, hold, outcome.failed(this.candidate, failure))).charged
+      return outcome.failed(this.candidate, failure)
     }
     const served = { usage: counted ?? { ...estimate, estimated: true }, end }
-    const ended = outcome.served({ candidate: this.candidate, attempt }, served)
-    return (await settleWork(ctx, hold, ended)).charged
+    return outcome.served({ candidate: this.candidate, attempt }, served)
   }
+}
+
+/** Opens a hold, whose work ends with `ended`. Throws what holds throw. */
+async function open(ctx: AppContext, maxCost: HoldRequest): Promise<OpenWork> {
+  const opened = Promise.withResolvers<Hold>()
+  const ended = Promise.withResolvers<PaidOutcome<NanoUsd>>()
+  const paid = pay<NanoUsd>(ctx, {
+    who: { owner: maxCost.account },
+    prepare: async () => ({
+      maxCost,
+      run: ({ hold }) => {
+        opened.resolve(hold)
+        return ended.promise
+      },
+    }),
+  })
+  paid.catch(opened.reject)
+  return { hold: await opened.promise, ended, paid }
+}
+
+/** Releases a hold whose work never began. */
+async function release({ ended, paid }: OpenWork): Promise<void> {
+  const unused = new Error('The work of this hold never began.')
+  ended.reject(unused)
+  await paid.catch((error: unknown) => {
+    if (error !== unused) throw error
+  })
 }

@@ -1,25 +1,27 @@
 import type { Job } from '../../jobs/handler.ts'
 import { enqueue, handOff } from '../../jobs/jobs.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import { afterCommit } from '../../kernel/db/after-commit.ts'
+import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, type GatewayErrorName, isApiError } from '../../kernel/errors.ts'
 import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import { openJobsPerOwnerMax, videoMs } from '../../kernel/limits.ts'
 import { toUsd } from '../../kernel/money.ts'
 import { second } from '../../kernel/time.ts'
-import type { StoreResponse } from '../../money/idempotency/idempotency.ts'
-import { beginPaidCall } from '../../money/idempotency/paid-request.ts'
-import { openHold } from '../../money/ledger/ledger.ts'
+import type { HoldRequest } from '../../money/ledger/holds.ts'
+import type { CommittedWork } from '../../money/pay.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { invalidField } from '../fields.ts'
 import type { Model } from '../models/catalog.ts'
 import { hasRate, presentPrice, storedPrice } from '../models/price.ts'
-import { callUpstream, sending } from '../paid/call-upstream.ts'
 import { type Candidates, maxCostOf } from '../paid/candidates.ts'
 import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
 import { checkInput } from '../paid/guardrail.ts'
-import { listMediaCandidates } from '../paid/media.ts'
+import { listMediaCandidates, sending } from '../paid/media.ts'
+import { payForCall } from '../paid/paid-call.ts'
 import { readJsonObject } from '../paid/response-body.ts'
+import { callUpstream } from '../paid/serve-call.ts'
 import { unreadable, type UpstreamFailure } from '../paid/upstream-failure.ts'
 import type { VideoJobData, VideoJobInput } from './schemas.ts'
 import { readVideoRequest, type VideoRequest } from './video-request.ts'
@@ -42,22 +44,21 @@ export async function submit(
 ): Promise<Response> {
   const parsed = await readVideoRequest(request)
   const video = { ...parsed, isOpenAi: parsed.isOpenAi || isOpenAiClient(request.headers) }
-  const { status, body } = await ctx.idempotency.run(
-    spender.account,
-    call.idempotencyKey,
-    { path: '/videos', body: video.fingerprint },
-    (storeResponse) => submitVideo(ctx, spender, video, call, storeResponse),
-  )
-  return Response.json(body, { status })
+  return payForCall(ctx, spender, call, {
+    path: '/videos',
+    body: video.fingerprint,
+    prepare: () => prepareVideo(ctx, spender, video, call),
+    present: ({ status, body }) => Response.json(body, { status }),
+  })
 }
 
-async function submitVideo(
+/** Checks the request. Its job takes over the hold, and then calls the upstream. */
+async function prepareVideo(
   ctx: AppContext,
   spender: Spender,
   video: VideoRequest,
   call: Call,
-  storeResponse: StoreResponse,
-): Promise<StoredResponse> {
+): Promise<CommittedWork> {
   const { modelIds, preferences, hasInputImage } = video
   const validate = (model: Model): void => validateModel(model, hasInputImage)
   const candidates = listMediaCandidates(ctx, spender, {
@@ -67,22 +68,23 @@ async function submitVideo(
     validate,
   })
   await checkInput({ ...call, ctx, spender }, candidates[0].model.id, video.body)
-  const endCall = beginPaidCall(ctx.state, spender.callerId)
-  try {
-    const submission = { video, candidates, call }
-    const job = await enqueueJob(ctx, spender, submission)
-    try {
-      const data = await submitToUpstream(ctx, submission)
-      return await storeSubmission(ctx, job, data, storeResponse)
-    } catch (error) {
-      // The client gets the first error. A job that cannot be canceled expires.
-      await ctx.jobs
-        .cancel(job.id)
-        .catch((cause: unknown) => ctx.log.error('video.not_cancelled', cause, { job: job.id }))
-      throw error
-    }
-  } finally {
-    endCall()
+  const submission = { video, candidates, call }
+  return {
+    commit: async (db) => {
+      const { job, maxCost } = await enqueueJob(ctx, db, spender, submission)
+      return {
+        maxCosts: [maxCost],
+        response: {
+          submit: async () => handingOff(ctx, job, await submitToUpstream(ctx, submission)),
+          // The client gets the first error. A job that cannot be canceled expires.
+          cancel: () =>
+            ctx.jobs.cancel(job.id).then(
+              () => undefined,
+              (cause: unknown) => ctx.log.error('video.not_cancelled', cause, { job: job.id }),
+            ),
+        },
+      }
+    },
   }
 }
 
@@ -100,12 +102,13 @@ interface Submission {
   call: Call
 }
 
-/** Enqueues the job with its hold. The job stays reserved until an upstream accepts the video. */
-function enqueueJob(
+/** Enqueues the job. It stays reserved until an upstream accepts the video. */
+async function enqueueJob(
   ctx: AppContext,
+  db: Db,
   { account, cap, funds, source }: Spender,
   { video: { seconds, size, isOpenAi }, candidates, call: { requestId } }: Submission,
-): Promise<Job> {
+): Promise<{ job: Job; maxCost: HoldRequest }> {
   const usage = { inputTokensMax: 0, outputTokensMax: 0, seconds, images: 1 }
   const { amount, price } = maxCostOf(candidates, () => usage)
   const model = candidates[0].model.id
@@ -113,22 +116,20 @@ function enqueueJob(
   const reservedMs = ctx.config.gatewayTotalSeconds * second + submitMarginMs
   const ms = videoMs + reservedMs
   const options = { kind: 'video', queue: 'media', owner: account, input, price: amount } as const
-  return ctx.db.tx(async (db) => {
-    const job = await enqueue(ctx, db, { ...options, ms, reservedMs }).catch(toHoldsLimit)
-    await openHold(ctx, db, {
-      account,
-      amount,
-      ref: `video:${requestId}`,
-      kind: 'video',
-      item: model,
-      funds,
-      price: storedPrice(price),
-      cap,
-      job: job.id,
-      ms: 2 * ms,
-    })
-    return job
-  })
+  const job = await enqueue(ctx, db, { ...options, ms, reservedMs }).catch(toHoldsLimit)
+  const maxCost = {
+    account,
+    amount,
+    ref: `video:${requestId}`,
+    kind: 'video',
+    item: model,
+    funds,
+    price: storedPrice(price),
+    cap,
+    job: job.id,
+    ms: 2 * ms,
+  }
+  return { job, maxCost }
 }
 
 function toHoldsLimit(error: unknown): never {
@@ -179,18 +180,14 @@ async function readSubmission(
 const uncharged = ({ error, charges }: UpstreamFailure): ApiError<GatewayErrorName> =>
   charges === 'hold' ? new ApiError('upstream_failed', {}) : error
 
-async function storeSubmission(
-  ctx: AppContext,
-  job: Job,
-  data: VideoJobData,
-  storeResponse: StoreResponse,
-): Promise<StoredResponse> {
-  const afterMs = ctx.config.videoPollSeconds * second
-  const response: StoredResponse = { status: 200, body: present(ctx, { ...job, data }) }
-  await ctx.db.tx(async (db) => {
+/** Returns what hands the job to the runner, inside a transaction, and returns the response. */
+const handingOff =
+  (ctx: AppContext, job: Job, data: VideoJobData) =>
+  async (db: Db): Promise<StoredResponse> => {
+    const afterMs = ctx.config.videoPollSeconds * second
     await handOff(ctx, db, job, { data, afterMs })
-    await storeResponse(db, response)
-  })
-  ctx.log.info('video.begun', { job: job.id, upstream: data.upstream, usd: toUsd(job.price) })
-  return response
-}
+    const { upstream } = data
+    const begun = { job: job.id, upstream, usd: toUsd(job.price) }
+    afterCommit(db, () => ctx.log.info('video.begun', begun))
+    return { status: 200, body: present(ctx, { ...job, data }) }
+  }

@@ -24,7 +24,7 @@ export class UnsettledHoldError extends Error {
  * Holds the maximum cost of work in a transaction of its own. Throws what `openHold` throws. A
  * `ref` in use is `busy` while its work runs, and `ref_conflict` afterwards.
  */
-export async function holdMaxCost(ctx: PaymentContext, request: HoldRequest): Promise<Hold> {
+async function holdMaxCost(ctx: PaymentContext, request: HoldRequest): Promise<Hold> {
   const { pendingSettlements, db } = ctx
   const { ref } = request
   const isTwin = pendingSettlements.isRunning(ref)
@@ -59,7 +59,7 @@ export async function holdMaxCost(ctx: PaymentContext, request: HoldRequest): Pr
  * or conflicts with another process, and throws that error. Throws UnsettledHoldError when the
  * database stays away and the journal has no space.
  */
-export async function settleWork(
+async function settleWork(
   ctx: PaymentContext,
   hold: Hold,
   { charge, rows = [] }: Omit<WorkOutcome, 'result'>,
@@ -78,7 +78,7 @@ export async function settleWork(
 }
 
 /** Releases the hold of failed work and throws the work's error. */
-export async function releaseWork(ctx: PaymentContext, hold: Hold, error: unknown): Promise<never> {
+async function releaseWork(ctx: PaymentContext, hold: Hold, error: unknown): Promise<never> {
   await ctx.pendingSettlements.end(ctx, releaseOf(hold))
   throw error
 }

@@ -3,12 +3,12 @@ import { upstreamResponseBytesMax } from '../../../kernel/limits.ts'
 import type { Json } from '../../../kernel/schema.ts'
 import type { CallEvent, ChatEvent } from '../../conversation/chat-event.ts'
 import type { CallPart } from '../../conversation/chat-request.ts'
-import { isFailure } from '../../paid/call-upstream.ts'
 import type { CallDeadlines } from '../../paid/deadlines.ts'
 import {
   failureOfError,
   failureOfRejection,
   interruptionOf,
+  isFailure,
   noContent,
   type UpstreamFailure,
 } from '../../paid/upstream-failure.ts'

@@ -1,34 +1,28 @@
 import { nano, toUsd } from '../../kernel/money.ts'
-import type { PaidOutcome, RunningRequest } from '../../money/idempotency/paid-request.ts'
 import { type ChatEvent, type ChatResponse, gather } from '../conversation/chat-event.ts'
 import type { Api } from '../conversation/chat-request.ts'
 import { choicesOf } from '../openai-chat/chat-body.ts'
-import { isFailure, serveCall, type UpstreamOutput } from '../paid/call-upstream.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import { checkOutput } from '../paid/guardrail.ts'
-import { contentFiltered, noContent, type UpstreamFailure } from '../paid/upstream-failure.ts'
+import type { WholeOutput } from '../paid/serve-call.ts'
+import {
+  contentFiltered,
+  isFailure,
+  noContent,
+  type UpstreamFailure,
+} from '../paid/upstream-failure.ts'
 import type { MonitoredUpstream } from '../providers/monitored-upstream.ts'
 import type { AcceptedChat, SentChat } from '../providers/upstream.ts'
 import { type ChatAttempt, type ChatCall, createMeter, sendChat } from './chat-call.ts'
 import { readWhole, type WholeResponse } from './read-whole.ts'
 import { openSearch } from './search/rounds.ts'
 
-/** Serves a chat as one response: calls the upstream with fallbacks, and returns the outcome. */
-export const serveWhole = (
-  chat: ChatCall,
-  running: RunningRequest<Response>,
-): Promise<PaidOutcome> =>
-  serveCall(chat, running, {
-    attempt: (upstream, candidate, deadlines) => attempt({ chat, candidate }, upstream, deadlines),
-    // The prompt of a failed call was used.
-    estimateUsage: (candidate) => createMeter({ chat, candidate }).usage(false),
-  })
-
-async function attempt(
+/** Calls an upstream for a chat, and reads its whole response. */
+export async function requestWhole(
   by: ChatAttempt,
   upstream: MonitoredUpstream,
   deadlines: CallDeadlines,
-): Promise<UpstreamOutput | UpstreamFailure> {
+): Promise<WholeOutput | UpstreamFailure> {
   const searching = openSearch(by)
   if (!searching) {
     const sent = await sendChat(by, upstream, deadlines.signal)
@@ -46,7 +40,7 @@ async function outputOf(
   by: ChatAttempt,
   { events, json }: WholeResponse,
   sent: SentChat | undefined,
-): Promise<UpstreamOutput | UpstreamFailure> {
+): Promise<WholeOutput | UpstreamFailure> {
   const { chat, candidate } = by
   const meter = createMeter(by)
   meter.read(events)

@@ -1,20 +1,20 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { upstreamResponseBytesMax } from '../../kernel/limits.ts'
 import { nano, toUsd } from '../../kernel/money.ts'
-import type { PaidOutcome, RunningRequest } from '../../money/idempotency/paid-request.ts'
 import type { ChatEvent } from '../conversation/chat-event.ts'
 import type { FinalUsage } from '../conversation/codec.ts'
 import { streamResponse } from '../events.ts'
-import { callUpstream, isFailure } from '../paid/call-upstream.ts'
 import type { Candidate } from '../paid/candidates.ts'
-import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
+import type { CallDeadlines } from '../paid/deadlines.ts'
 import { checkOutput } from '../paid/guardrail.ts'
-import { OutcomeBuilder } from '../paid/outcome-builder.ts'
+import type { ServedCall, StreamOutput } from '../paid/serve-call.ts'
 import {
   contentFiltered,
+  failureOfError,
   failureOfErrorBody,
   failureOfRejection,
   interruptionOf,
+  isFailure,
   noContent,
   unreadable,
   type UpstreamFailure,
@@ -22,81 +22,78 @@ import {
 import type { MonitoredUpstream } from '../providers/monitored-upstream.ts'
 import { type ChatAttempt, type ChatCall, createMeter, sendChat } from './chat-call.ts'
 import { Relay } from './relay.ts'
+import { reportIgnored, speaks } from './request-whole.ts'
 import type { ResponseMeter } from './response-meter.ts'
 import { openSearch } from './search/rounds.ts'
-import { reportIgnored, speaks } from './serve-whole.ts'
 import { type ChatSource, OpenedSource, sourceOf, StepSource } from './source.ts'
 import { StreamCopy, StreamTexts } from './stream-copy.ts'
 
 /** A stream of an upstream, up to its first content. */
 interface OpenedStream extends ChatAttempt {
-  source: OpenedSource
+  source: ChatSource
   /** True if the upstream has the client's API. */
   isPassed: boolean
 }
 
 /**
- * Serves a chat as a stream. The client receives it with the first event, and the outcome charges
- * what was delivered. Under an Idempotency-Key the stream is read to its end even when the client
- * leaves, so that a retry finds the response.
+ * Calls an upstream for a chat, and opens the stream of its response. The client receives it with
+ * the first event, and what was delivered is charged. Under an Idempotency-Key the stream is read
+ * to its end even when the client leaves, so that a retry finds the response.
  */
-export async function serveStream(
-  chat: ChatCall,
-  { hold, respond, settled }: RunningRequest<Response>,
-): Promise<PaidOutcome> {
-  const { candidates, transcriptionCost, ctx, signal, slot } = chat
-  const deadlines = new CallDeadlines(signal, deadlineSettingsOf(ctx))
-  const settlement = new OutcomeBuilder(chat, hold, (candidate) =>
-    createMeter({ chat, candidate }).usage(false),
+export async function requestStream(
+  by: ChatAttempt,
+  upstream: MonitoredUpstream,
+  deadlines: CallDeadlines,
+): Promise<StreamOutput | UpstreamFailure> {
+  const opened = await open(by, upstream, deadlines).catch((error: unknown) =>
+    failureOfError(error, deadlines),
   )
-  const result = await callUpstream(ctx.upstreams, candidates, {
-    deadlines,
-    attempt: (upstream, candidate) => open({ chat, candidate }, upstream, deadlines),
-    onFailure: (by, failure) => settlement.report(by, failure),
-  }).catch((error: unknown) => {
-    deadlines.end()
-    throw error
-  })
-  const { candidate, failure, attempt } = result
-  if (failure && failure !== unreadable) {
-    deadlines.end()
-    return settlement.failed(candidate, failure)
-  }
-  settlement.markFirstByte()
+  if (!isFailure(opened)) return streamOf(opened, deadlines)
   // A stream that is unreadable from its first byte is an interrupted stream without content.
-  const opened = result.opened ?? emptyStream({ chat, candidate })
-  const meter = createMeter(opened)
-  const { copy, texts } = copiesOf(chat)
-  const final = (): FinalUsage => {
-    const usage = meter.usage(true)
-    const cost = toUsd(nano(settlement.chargeOf(candidate, usage) + transcriptionCost))
-    return { usage, cost }
-  }
-  const { source, isPassed } = opened
-  const writer = chat.clientOf(candidate).createWriter()
-  const relay = new Relay(source, meter, deadlines, { writer, isPassed, final, settled, copy })
-  const stream = copy && slot !== undefined ? copy.readBeside(relay.body()) : relay.body()
-  if (isHeldBack(ctx)) void readToEnd(stream)
-  else respond(streamResponse(stream))
-  const end = await relay.ended
+  return opened === unreadable ? streamOf(emptyStream(by), deadlines) : opened
+}
+
+const streamOf = (opened: OpenedStream, deadlines: CallDeadlines): StreamOutput => ({
+  start({ chargeOf, settled }) {
+    const { chat, candidate, source, isPassed } = opened
+    const meter = createMeter(opened)
+    const copies = copiesOf(chat)
+    const { copy } = copies
+    const final = (): FinalUsage => {
+      const usage = meter.usage(true)
+      return { usage, cost: toUsd(nano(chargeOf(usage) + chat.transcriptionCost)) }
+    }
+    const writer = chat.clientOf(candidate).createWriter()
+    const relay = new Relay(source, meter, deadlines, { writer, isPassed, final, settled, copy })
+    const stream = copy && chat.slot !== undefined ? copy.readBeside(relay.body()) : relay.body()
+    const isKept = isHeldBack(chat.ctx)
+    if (isKept) void readToEnd(stream)
+    return {
+      response: isKept ? undefined : streamResponse(stream),
+      ended: relay.ended.then((end) => endOf(opened, meter, copies, end)),
+    }
+  },
+})
+
+/** Returns the usage of a stream that has ended, with its replay; or its failure. */
+async function endOf(
+  { chat, candidate }: OpenedStream,
+  meter: ResponseMeter,
+  { copy, texts }: Copies,
+  end: Awaited<Relay['ended']>,
+): Promise<ServedCall | UpstreamFailure> {
+  const { ctx, slot, keep } = chat
+  const failure = await failureOfEnd(chat, candidate, end, texts)
+  if (failure) return failure
   const isWhole = end === 'done'
-  const ended = await failureOfEnd(chat, candidate, end, texts)
-  if (ended) {
-    attempt?.end(isWhole ? 'dismissed' : 'failed')
-    if (attempt) settlement.report({ candidate, attempt }, ended)
-    return settlement.failed(candidate, ended)
+  if (isWhole && copy?.response) keep?.(copy.response)
+  return {
+    usage: meter.usage(isWhole),
+    end: isWhole ? 'completed' : end === 'client' ? 'interrupted' : 'failed',
+    // A charged stream is replayed even where it broke off.
+    response: slot !== undefined || isHeldBack(ctx) ? copy?.response : undefined,
+    output: isTraced(ctx) ? texts?.text : undefined,
   }
-  if (isWhole && copy?.response) chat.keep?.(copy.response)
-  return settlement.served(
-    { candidate, attempt },
-    {
-      usage: meter.usage(isWhole),
-      end: isWhole ? 'completed' : end === 'client' ? 'interrupted' : 'failed',
-      // A charged stream is replayed even where it broke off.
-      response: slot !== undefined || isHeldBack(ctx) ? copy?.response : undefined,
-      output: isTraced(ctx) ? texts?.text : undefined,
-    },
-  )
 }
 
 const isTraced = ({ telemetry }: AppContext): boolean => telemetry?.hasContent === true
@@ -110,11 +107,13 @@ const tracedCharsMax = 262_144
 const textCharsMax = (ctx: AppContext): number =>
   isHeldBack(ctx) ? upstreamResponseBytesMax : tracedCharsMax
 
-/** Returns the copies of a stream: its bytes for a replay or the cache, and its texts. */
-function copiesOf({ ctx, slot, keep }: ChatCall): {
+interface Copies {
   copy: StreamCopy | undefined
   texts: StreamTexts | undefined
-} {
+}
+
+/** Returns the copies of a stream: its bytes for a replay or the cache, and its texts. */
+function copiesOf({ ctx, slot, keep }: ChatCall): Copies {
   const texts = isHeldBack(ctx) || isTraced(ctx) ? new StreamTexts(textCharsMax(ctx)) : undefined
   const isKept = slot !== undefined || keep !== undefined || isHeldBack(ctx)
   const bytesMax = isKept ? upstreamResponseBytesMax : 0
