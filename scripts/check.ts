@@ -145,10 +145,12 @@ const staticChecks: Step[][] = [
   [
     ['types', () => bun('check')],
     ['types of public', () => bun('check', '-p', 'public')],
+    ['types of the SDK', () => bun('check', '-p', 'sdk/typescript')],
   ],
   [
     ['format', () => bun('fmt', '--check')],
     ['settings', () => bun('scripts/settings.ts', '--check')],
+    ['generated files of the SDKs', () => bun('scripts/sdk.ts', '--check')],
     ['tidy', () => bun('scripts/tidy.ts')],
   ],
 ]
