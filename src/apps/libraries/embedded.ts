@@ -35,8 +35,11 @@ export async function readInstalled(): Promise<Library[]> {
   })
 }
 
-/** A file of the archive: offset and compressed bytes in the body, and its size. */
-type ArchivedFile = [at: number, stored: number, bytes: number]
+/** A file of the archive: its offset in the opened frame of its package, and its size. */
+type ArchivedFile = [at: number, bytes: number]
+
+/** Compressed bytes of the body: offset and length. */
+type Frame = [at: number, stored: number]
 
 /** The table of contents of the archive that the binary embeds. */
 interface ArchiveIndex {
@@ -44,48 +47,74 @@ interface ArchiveIndex {
     name: string
     version: string
     license: string
+    frame: Frame
     files: Record<string, ArchivedFile>
   }[]
 }
 
-/** Files that are compressed already. */
-const packed = /\.(?:woff2?|png|gif)$/
 const level = 19
 
-/** Builds the archive: the index, and each file compressed by itself, so that one can be read. */
+/**
+ * Builds the archive: the index and the body, with one frame for all versions of a package. Their
+ * files repeat each other, so a frame for each file would take a third more.
+ */
 export async function buildArchive(
   libraries: readonly Library[],
 ): Promise<{ index: ArchiveIndex; body: Uint8Array }> {
-  const parts: Uint8Array[] = []
-  let at = 0
+  const frames: Uint8Array[] = []
   const index: ArchiveIndex = { libraries: [] }
-  for (const library of libraries) {
-    const { name, version, license } = library
-    const files: Record<string, ArchivedFile> = {}
-    for (const path of library.files.keys()) {
-      const bytes = await library.read(path)
-      const stored = packed.test(path) ? bytes : await Bun.zstdCompress(bytes, { level })
-      files[path] = [at, stored.byteLength, bytes.byteLength]
-      parts.push(stored)
-      at += stored.byteLength
+  let stored = 0
+  for (const [name, versions] of Map.groupBy(libraries, (library) => library.name)) {
+    const parts: Uint8Array[] = []
+    const frame: Frame = [stored, 0]
+    let at = 0
+    for (const library of versions) {
+      const files: Record<string, ArchivedFile> = {}
+      for (const path of library.files.keys()) {
+        const bytes = await library.read(path)
+        files[path] = [at, bytes.byteLength]
+        parts.push(bytes)
+        at += bytes.byteLength
+      }
+      index.libraries.push({
+        name,
+        version: library.version,
+        license: library.license,
+        frame,
+        files,
+      })
     }
-    index.libraries.push({ name, version, license, files })
+    const compressed = await Bun.zstdCompress(Buffer.concat(parts), { level })
+    frames.push(compressed)
+    frame[1] = compressed.byteLength
+    stored += frame[1]
   }
-  return { index, body: Buffer.concat(parts) }
+  return { index, body: Buffer.concat(frames) }
 }
 
-/** Opens an archive. `body` is read in slices, one file at a time. */
-const openArchive = (index: ArchiveIndex, body: Blob): Library[] =>
-  index.libraries.map(({ name, version, license, files }) => ({
+/** Opens an archive. `body` is read in slices, one package at a time. */
+export function openArchive(index: ArchiveIndex, body: Blob): Library[] {
+  // A page often loads several files of one package.
+  let last: { at: number; opened: Promise<Uint8Array> } | undefined
+  const open = ([at, stored]: Frame): Promise<Uint8Array> => {
+    if (last?.at !== at) {
+      const compressed = body.slice(at, at + stored).bytes()
+      last = { at, opened: compressed.then((bytes) => Bun.zstdDecompress(bytes)) }
+    }
+    return last.opened
+  }
+  return index.libraries.map(({ name, version, license, frame, files }) => ({
     name,
     version,
     license,
     source: 'embedded' satisfies LibrarySource,
-    files: new Map(Object.entries(files).map(([path, [, , bytes]]) => [path, bytes])),
+    files: new Map(Object.entries(files).map(([path, [, bytes]]) => [path, bytes])),
     async read(path) {
       const entry = Object.hasOwn(files, path) ? files[path] : undefined
       if (!entry) throw new Error(`${name}@${version} has no ${path}`)
-      const stored = await body.slice(entry[0], entry[0] + entry[1]).bytes()
-      return packed.test(path) ? stored : new Uint8Array(await Bun.zstdDecompress(stored))
+      const [at, bytes] = entry
+      // A copy, because a view would keep the whole package in memory.
+      return (await open(frame)).slice(at, at + bytes)
     },
   }))
+}

@@ -9,6 +9,8 @@ const voices: [words: RegExp, voice: string][] = [
   [/\b(awb|scottish|pirate)\b/, 'awb'],
 ]
 const voiceDefault = 'slt'
+/** All voices that `voice` chooses from. */
+export const voiceNames = [voiceDefault, ...voices.map(([, name]) => name)]
 const wavHeaderBytes = 44
 
 let program: Promise<WebAssembly.Module> | undefined
@@ -20,7 +22,7 @@ export async function voice(what: string, voiceDescription = ''): Promise<Sample
     voices.find(([words]) => words.test(voiceDescription.toLowerCase()))?.[1] ?? voiceDefault
   // Flite treats a leading dash or bracket as an option or markup.
   const line = ` ${what.replaceAll(/[\0-\x1f<>]/g, ' ')}`
-  const wav = runWasiProgram(await program, ['flite', '-voice', name, '-t', line, '-o', '/a.wav'])
+  const wav = speak(await program, name, line)
   const view = new DataView(wav.buffer, wav.byteOffset, wav.byteLength)
   const count = Math.max(0, Math.floor((wav.byteLength - wavHeaderBytes) / 2))
   const samples = Float32Array.from({ length: count }, (_, index) => {
@@ -28,6 +30,10 @@ export async function voice(what: string, voiceDescription = ''): Promise<Sample
   })
   return { rate: view.getUint32(24, true), channels: [normalize(samples)] }
 }
+
+/** Returns what a voice says as the bytes of a WAV file. */
+export const speak = (flite: WebAssembly.Module, name: string, line: string): Uint8Array =>
+  runWasiProgram(flite, ['flite', '-voice', name, '-t', line, '-o', '/a.wav'])
 
 const ok = 0
 const badFile = 8
