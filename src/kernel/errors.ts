@@ -50,7 +50,8 @@ interface HostingDetails {
   code_used: None
   code_expired: None
   claim_locked: { max: number; retryAfter: number }
-  not_signed_in: { signIn: string }
+  /** `isSession`: only a web session may do this, and no key. */
+  not_signed_in: { signIn: string; isSession?: true }
   bad_personal_key: { account: string }
   cross_site: None
   /** `own`: a signed-in person confirmed with a wrong password, so no name was sent. */

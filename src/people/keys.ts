@@ -19,25 +19,25 @@ export const list = (ctx: AppContext, person: Person, kind: PersonalKeyKind): Pr
 const parseCap = (credits: number | null) =>
   credits === null ? null : parseCredits(credits, 'dailyCap')
 
-/** Creates a key and returns its text. `dailyCap` is in credits. Throws `bad_request`. */
+/** Creates a key. Returns its text and its prefix. `dailyCap` is in credits. Throws `bad_request`. */
 export async function create(
   ctx: AppContext,
   person: Person,
   kind: PersonalKeyKind,
   name: string,
   dailyCap: number | null = null,
-): Promise<string> {
+): Promise<{ key: string; prefix: string }> {
   const owner = keyOwner(person, kind)
   if (!isPlainLine(name, keyNameCharsMax))
     rejectRequest(`The name of a key must be one line of at most ${keyNameCharsMax} characters.`)
-  const { text } = await ctx.db.tx(async (db) => {
+  const { text, key } = await ctx.db.tx(async (db) => {
     await lockActivePerson(ctx, db, person.id)
     if ((await keys.count(db, owner)) >= keysPerPersonMax)
       rejectRequest(`You have reached the limit of ${keysPerPersonMax} keys. Revoke one first.`)
     const input = { kind, owner, name: name.trim() || undefined, dailyCap: parseCap(dailyCap) }
     return keys.create(db, ctx.clock, input)
   })
-  return text
+  return { key: text, prefix: key.prefix }
 }
 
 const keyNotFound = (kind: PersonalKeyKind) =>
@@ -81,4 +81,28 @@ export async function revoke(
   const revoked = await ctx.db.tx((db) => keys.revoke(db, ctx.clock, owner, prefix))
   if (!revoked) throw keyNotFound(kind)
   ctx.keys.forget()
+}
+
+/**
+ * Runs `create` at most once for a `ref`, because a key is shown only to the first request. Throws
+ * `bad_request` for a second one, and as `Idempotency.run` does.
+ */
+export async function createOnce<Created>(
+  ctx: AppContext,
+  owner: string,
+  ref: string | undefined,
+  create: () => Promise<Created>,
+): Promise<Created> {
+  let created: { key: Created } | undefined
+  await ctx.idempotency.run(owner, ref, {}, async (keep) => {
+    created = { key: await create() }
+    // The stored result never has the text of the key.
+    const response = { status: 200, body: null }
+    await ctx.db.tx((db) => keep(db, response))
+    return response
+  })
+  if (created) return created.key
+  rejectRequest(
+    'This key was already created and is shown only once. If you lost it, create a new one.',
+  )
 }

@@ -13,6 +13,8 @@ export type Tag =
   | 'Runs and track records'
   | 'Your things'
   | 'People'
+  | 'Account'
+  | 'Operator'
   | 'Jobs'
   | 'Assets'
   | 'Moderation'

@@ -1,12 +1,15 @@
 import type { AppContext } from '../kernel/context.ts'
 import { ApiError, type HostingErrorName, isApiError } from '../kernel/errors.ts'
 import type { Access, Sender } from '../kernel/http/operation.ts'
-import { sign } from '../kernel/ids.ts'
+import { newSecret, sign } from '../kernel/ids.ts'
+import { deviceMs, keylessBodyBytesMax, sessionMs } from '../kernel/limits.ts'
 import { readApiKey } from '../money/keys/request-key.ts'
 import { accountOf } from '../money/ledger/accounts.ts'
 import { checkAgentsOn, getKey } from './authentication.ts'
+import { devicesPattern } from './devices.ts'
 import { checkActive, findOrCreateProxyUser, findPerson, type Person } from './people.ts'
 import * as sessions from './sessions.ts'
+import type { SignInClient, SignInResult } from './sign-in.ts'
 
 /** A signed-in person. Without a session, a trusted proxy authenticated them. */
 export interface SessionUser {
@@ -47,14 +50,12 @@ async function lookUp(ctx: AppContext, sender: Sender): Promise<SessionUser | un
 /** The pattern of a session secret. */
 export const secretPattern = '[A-Za-z0-9]{40}'
 
-const isSecure = ({ urls }: AppContext): boolean => urls.app.startsWith('https:')
-
 /**
  * Returns the name of a cookie. Over https the prefix binds it to this host, so no sibling or
  * subdomain can set it (RFC 6265bis, 4.1.3.2).
  */
 export const cookieName = (ctx: AppContext, name = 'berth'): string =>
-  isSecure(ctx) ? `__Host-${name}` : name
+  secureAttribute(ctx) ? `__Host-${name}` : name
 
 /** Returns the value of a cookie if it matches the pattern. */
 export function readCookie(
@@ -73,18 +74,51 @@ export const readSessionCookie = (
   sender: Pick<Sender, 'headers'>,
 ): string | undefined => readCookie(ctx, sender, 'berth', secretPattern)
 
-/** Returns the header that sets the session cookie; an empty value deletes it. */
-export function setCookie(ctx: AppContext, value: string, seconds?: number): string {
-  const age = value === '' ? 0 : seconds
-  return (
-    `${cookieName(ctx)}=${value}; Path=/; HttpOnly; SameSite=Lax` +
-    (isSecure(ctx) ? '; Secure' : '') +
-    (age === undefined ? '' : `; Max-Age=${age}`)
-  )
-}
+export const secureAttribute = ({ urls }: AppContext): string =>
+  urls.app.startsWith('https:') ? '; Secure' : ''
+
+/** Returns the header that sets the session cookie. */
+export const sessionCookie = (ctx: AppContext, secret: string): string =>
+  setCookie(ctx, secret, sessionMs / 1_000)
+
+/** Returns the header that deletes the session cookie. */
+export const clearedSessionCookie = (ctx: AppContext): string => setCookie(ctx, '', 0)
+
+const setCookie = (ctx: AppContext, secret: string, seconds: number): string =>
+  `${cookieName(ctx)}=${secret}; Path=/; HttpOnly; SameSite=Lax` +
+  `${secureAttribute(ctx)}; Max-Age=${seconds}`
+
+const deviceCookie = 'berth_devices'
+
+/** Returns the cookies of a new session: that of the session, and that of the device. */
+export const signInCookies = (
+  ctx: AppContext,
+  { secret, device }: Pick<SignInResult, 'secret' | 'device'>,
+): string[] => [
+  sessionCookie(ctx, secret),
+  `${cookieName(ctx, deviceCookie)}=${device}; Path=/; HttpOnly; SameSite=Strict` +
+    `${secureAttribute(ctx)}; Max-Age=${deviceMs / 1_000}`,
+]
 
 /** Returns the CSRF token of forms. Other sites cannot read it from a page. */
 export const formToken = (ctx: AppContext, seed: string): string => sign(ctx.secret, `form ${seed}`)
+
+/**
+ * Returns the form token of a session, or of a browser without one, with the new cookie that such a
+ * browser keeps it by.
+ */
+export function readFormToken(
+  ctx: AppContext,
+  sender: Pick<Sender, 'headers'>,
+  user: SessionUser | undefined,
+): { token: string; cookie: string | undefined } {
+  const owner = user?.session?.hash ?? user?.person.id
+  if (owner !== undefined) return { token: formToken(ctx, owner), cookie: undefined }
+  const known = readCookie(ctx, sender, 'berth_form', secretPattern)
+  const seed = known ?? newSecret()
+  const cookie = `${cookieName(ctx, 'berth_form')}=${seed}; Path=/; HttpOnly; SameSite=Strict${secureAttribute(ctx)}`
+  return { token: formToken(ctx, `guest ${seed}`), cookie: known ? undefined : cookie }
+}
 
 /**
  * Throws `cross_site` if a browser reports that a page of another site made the request. Other
@@ -139,4 +173,67 @@ export const person: Access<Person, HostingErrorName> = {
   ],
   security: [{ key: [] }, { session: [] }],
   identify: getPerson,
+}
+
+/** A browser, whether a person is signed in or not. */
+export interface Visitor {
+  user: SessionUser | undefined
+  /** The client that sign-in limits count. */
+  client: SignInClient
+  /** The form token, which challenges of passkeys are bound to. */
+  holder: string
+}
+
+/** A browser where a person is signed in. */
+export type SignedIn = Visitor & SessionUser
+
+/** Returns the browser of a request. Throws `cross_site`. */
+export async function getVisitor(ctx: AppContext, sender: Sender): Promise<Visitor> {
+  if (sender.method !== 'GET') checkSite(ctx, sender)
+  const user = await findSessionUser(ctx, sender)
+  const { group, prefix } = sender.context.client
+  const client = {
+    address: group,
+    prefix,
+    devices: readCookie(ctx, sender, deviceCookie, devicesPattern) ?? '',
+    browser: sender.headers.get('user-agent') ?? '',
+    before: user?.session,
+  }
+  return { user, client, holder: readFormToken(ctx, sender, user).token }
+}
+
+async function getSignedIn(ctx: AppContext, sender: Sender): Promise<SignedIn> {
+  const visitor = await getVisitor(ctx, sender)
+  const { user } = visitor
+  if (user) return { ...visitor, ...user }
+  throw new ApiError('not_signed_in', { signIn: `${ctx.urls.app}/sign-in`, isSession: true })
+}
+
+/** The access of any browser, such as to sign in. */
+export const visitor: Access<Visitor, HostingErrorName> = {
+  auth: 'none',
+  errors: ['cross_site', 'rate_limited'],
+  security: [],
+  identify: getVisitor,
+  bodyBytesMax: keylessBodyBytesMax,
+}
+
+/** The access of a person with a web session. No key can change how a person signs in. */
+export const signedIn: Access<SignedIn, HostingErrorName> = {
+  auth: 'person',
+  errors: ['not_signed_in', 'account_suspended', 'cross_site', 'rate_limited'],
+  security: [{ session: [] }],
+  identify: getSignedIn,
+}
+
+/** The access of the operator with a web session. To everybody else, nothing is there. */
+export const operator: Access<Person, HostingErrorName> = {
+  auth: 'person',
+  security: signedIn.security,
+  errors: [...signedIn.errors, 'not_found'],
+  async identify(ctx, sender) {
+    const { person } = await getSignedIn(ctx, sender)
+    if (person.operator) return person
+    throw new ApiError('not_found', { what: 'page' })
+  },
 }

@@ -18,6 +18,7 @@ import { meOperations } from '../apps/me/operations.ts'
 import { reportOperations } from '../apps/moderation/operations.ts'
 import { appOperations } from '../apps/operations.ts'
 import { peopleOperations } from '../apps/owners/operations.ts'
+import { walletOperations } from '../apps/owners/wallet-operations.ts'
 import { packOperations } from '../apps/packs/operations.ts'
 import { remixOperations } from '../apps/remix/operations.ts'
 import { reviewOperations } from '../apps/reviews/operations.ts'
@@ -33,12 +34,15 @@ import {
   internalErrorResponse,
   unknownOperationResponse,
 } from '../people/error-response.ts'
+import { accountOperations } from '../people/operations.ts'
 import { topUpOperations } from '../people/topup/operations.ts'
 import { docsRoutes } from '../site/guide/docs.ts'
 import { descriptionOperation, startOperations } from '../site/guide/operations.ts'
 import { describeAgentApi } from './agent-description.ts'
 import { createApp, type FailedRequest } from './http/app.ts'
 import { routesOf } from './http/routes.ts'
+import { accountKeyOperations } from './operator/key-operations.ts'
+import { operatorOperations } from './operator/operations.ts'
 
 /** The operations of the Agent API (document 1), in the order of its description. */
 export const agentOperations: readonly Operation[] = [
@@ -50,6 +54,10 @@ export const agentOperations: readonly Operation[] = [
   ...ledgerOperations,
   ...earningsOperations,
   ...peopleOperations,
+  ...walletOperations,
+  ...accountOperations,
+  ...operatorOperations,
+  ...accountKeyOperations,
   ...appOperations,
   ...versionOperations,
   ...exploreOperations,

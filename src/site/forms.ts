@@ -52,17 +52,6 @@ export function rejectForm(problem: string): never {
   throw new ApiError('bad_request', { problem })
 }
 
-/** Binds the handler of a form and the page that shows its error to the item of the path. */
-export const forItem = <Req, Item, Shown>(
-  item: Item,
-  work: (req: Req, item: Item, form: Form) => Promise<Response>,
-  page: (req: Req, item: Item, message: string, form: Form) => Shown,
-) =>
-  [
-    (req: Req, form: Form) => work(req, item, form),
-    (req: Req, message: string, form: Form) => page(req, item, message, form),
-  ] as const
-
 /** Reads the ID that makes a form run once. Throws `bad_request`. */
 export function readRef(form: Form): string {
   const ref = form.text('ref')
@@ -87,7 +76,7 @@ export const hiddenField = (name: string, value: string | number): Html =>
   html`<input type="hidden" name="${name}" value="${value}" />`
 
 /** A POST form with the token that protects it against cross-site requests. */
-export const form = (
+export const postForm = (
   token: string,
   action: string,
   fields: Part,

@@ -1,7 +1,8 @@
 import { presentCover } from '../apps/covers/present-cover.ts'
 import { listTilesByIds } from '../apps/explore/explore.ts'
-import { listNews, markNewsRead } from '../apps/explore/follows.ts'
+import { listNews } from '../apps/explore/follows.ts'
 import type { Tile } from '../apps/explore/schemas.ts'
+import { readAllNotes } from '../apps/owners/operations.ts'
 import { listActingAgents } from '../apps/owners/owned-agents.ts'
 import { iconUrl } from '../apps/present.ts'
 import type { AppContext } from '../kernel/context.ts'
@@ -9,11 +10,12 @@ import { type Html, html } from '../kernel/html.ts'
 import { type Agent, findHandles } from '../people/agents/agents.ts'
 import * as notes from '../people/notifications/notifications.ts'
 import { renderNote, unreadMark } from './agents/agent.ts'
+import { form } from './form.ts'
 import { renderDateTime } from './format.ts'
-import { alert, button, form } from './forms.ts'
+import { alert, button, postForm } from './forms.ts'
 import type { Layout, Page } from './layout.ts'
 import { emptyState, itemList } from './lists.ts'
-import { pageRoutes, redirectTo, userForm, userPage, type UserRequest } from './session.ts'
+import { pageRoutes, userForm, userPage, type UserRequest } from './session.ts'
 import { itemCover } from './tiles.ts'
 
 /** Notifications on the page; those of one agent are on the page of the agent. */
@@ -24,16 +26,7 @@ export const notificationRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
     .get('/notifications', ({ input }) => userPage(input, notificationsPage))
     .post('/notifications', ({ input }) =>
-      userForm(
-        input,
-        async (req) => {
-          const agents = await listActingAgents(req.ctx, req.visitor.person)
-          for (const { id } of agents) await notes.markRead(req.ctx, id, 'all')
-          await markNewsRead(req.ctx, req.visitor.person.id)
-          return redirectTo('/notifications')
-        },
-        notificationsPage,
-      ),
+      userForm(input, form(readAllNotes, { then: '/notifications' }), notificationsPage),
     )
 
 /** A row of the page: a note of an agent, or a new item of a followed maker. */
@@ -106,7 +99,7 @@ async function notificationsPage(req: UserRequest, message?: string): Promise<Pa
   const main = html`<div class="narrow">
     <div class="head page-head">
       <h1>Notifications</h1>
-      ${hasUnread && form(token, '/notifications', button('Mark all as read', 'quiet slim'), 'act')}
+      ${hasUnread && postForm(token, '/notifications', button('Mark all as read', 'quiet slim'), 'act')}
     </div>
     <p class="small"><a href="/notifications/following">Makers you follow</a></p>
     ${alert(message)}

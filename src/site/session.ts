@@ -2,29 +2,18 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../kernel/context.ts'
 import { noteError } from '../kernel/http/note-error.ts'
-import {
-  clientAddressGroup,
-  clientAddressPrefix,
-  getRequestContext,
-  senderOf,
-} from '../kernel/http/request-context.ts'
-import { newSecret, sha256 } from '../kernel/ids.ts'
-import { deviceMs, formBytesMax, sessionMs } from '../kernel/limits.ts'
-import { devicesPattern } from '../people/devices.ts'
+import { getRequestContext, senderOf } from '../kernel/http/request-context.ts'
+import { sha256 } from '../kernel/ids.ts'
+import { formBytesMax } from '../kernel/limits.ts'
 import { mayBeSignedIn } from '../people/session-cookie.ts'
 import {
   checkSite,
-  cookieName,
   findSessionUser,
-  formToken,
-  readCookie,
+  readFormToken,
   readSessionCookie,
-  secretPattern,
   type SessionUser,
-  setCookie,
 } from '../people/session-user.ts'
 import { findSession } from '../people/sessions.ts'
-import type { SignInClient } from '../people/sign-in.ts'
 import { describeError } from './error-messages.ts'
 import { type Form, readForm } from './forms.ts'
 import { type HeaderUser, readHeaderUser } from './header.ts'
@@ -63,18 +52,11 @@ export const pageRoutes = (ctx: AppContext, layout: Layout) =>
 export async function getPageRequest(input: PageInput): Promise<PageRequest> {
   const { ctx, request } = input
   const visitor = await findSessionUser(ctx, senderOf(request))
-  const known = readCookie(ctx, request, 'berth_form', secretPattern)
-  const seed = known ?? newSecret()
-  const owner = visitor?.session?.hash ?? visitor?.person.id
-  const isNew = owner === undefined && known === undefined
   return {
     ...input,
     visitor,
     user: visitor && (await readHeaderUser(ctx, visitor.person)),
-    token: formToken(ctx, owner ?? `guest ${seed}`),
-    cookie: isNew
-      ? `${cookieName(ctx, 'berth_form')}=${seed}; Path=/; HttpOnly; SameSite=Strict${secureAttribute(ctx)}`
-      : undefined,
+    ...readFormToken(ctx, request, visitor),
   }
 }
 
@@ -84,9 +66,6 @@ export async function findUser(input: PageInput): Promise<UserRequest | undefine
   const req = await getPageRequest(input)
   return req.visitor && { ...req, visitor: req.visitor }
 }
-
-export const secureAttribute = ({ urls }: AppContext): string =>
-  urls.app.startsWith('https:') ? '; Secure' : ''
 
 export const withNext = (path: string, next: string): string =>
   `${path}?next=${encodeURIComponent(next)}`
@@ -129,33 +108,6 @@ export function privatePage(
   for (const cookie of [cookies ?? []].flat()) response.headers.append('set-cookie', cookie)
   return response
 }
-
-/** Identifies the client for sign-in limits and the list of sessions. */
-export const clientOf = ({ ctx, request, visitor }: PageRequest): SignInClient => ({
-  address: clientAddressGroup(request),
-  prefix: clientAddressPrefix(request),
-  devices: readCookie(ctx, request, deviceCookie, devicesPattern) ?? '',
-  browser: request.headers.get('user-agent') ?? '',
-  before: visitor?.session,
-})
-
-export const sessionCookie = ({ ctx }: PageRequest, secret: string): string =>
-  setCookie(ctx, secret, sessionMs / 1_000)
-
-const deviceCookie = 'berth_devices'
-
-/** Returns the cookies of a new session: that of the session, and that of the device. */
-export const signInCookies = (
-  req: PageRequest,
-  { secret, device }: { secret: string; device: string },
-): string[] => [
-  sessionCookie(req, secret),
-  `${cookieName(req.ctx, deviceCookie)}=${device}; Path=/; HttpOnly; SameSite=Strict` +
-    `${secureAttribute(req.ctx)}; Max-Age=${deviceMs / 1_000}`,
-]
-
-export const clearedSessionCookie = ({ ctx, request }: PageRequest): string | undefined =>
-  readSessionCookie(ctx, request) === undefined ? undefined : setCookie(ctx, '')
 
 /** Runs `work`. An expected error renders `page` with its message instead. */
 export async function withErrorPage(

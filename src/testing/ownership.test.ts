@@ -5,7 +5,7 @@ import type { DescribedOperation } from '../site/guide/read-description.ts'
 import { newDelivery } from './fixtures/deliveries.ts'
 import { freshEngine } from './fixtures/engine.ts'
 import { createGatewayUser } from './fixtures/gateway.ts'
-import { createTestPerson } from './fixtures/people.ts'
+import { createTestPerson, createTestSession } from './fixtures/people.ts'
 import { startTestServer, type TestResponse } from './fixtures/test-server.ts'
 import { getDocument, getGatewayDocument, listOperations } from './openapi/document.ts'
 import { createCollection, createPacks, createRuns } from './openapi/packs-and-runs.ts'
@@ -112,6 +112,11 @@ const theirs = {
   item: id,
   owned: kay.handle,
   ownedKey: kay.key.slice(0, 11),
+  session: (await createTestSession(t, olga)).id,
+  personalKey: olga.key.slice(0, 11),
+  walletKey: (await olga.call('POST', '/people/me/wallet/keys')).text('prefix'),
+  account: olga.person.wallet,
+  project: project.text('id'),
   ...(await newDelivery(t, ann)),
 }
 const nobodysOf = (things: Record<string, string>) =>
@@ -129,6 +134,8 @@ const open_ = [
   'get_model',
   'get_image',
   'get_collection',
+  'follow_maker',
+  'unfollow_maker',
 ]
 const named = (operation: DescribedOperation): boolean =>
   operation.path.includes('{') && !open_.includes(operation.operationId)
@@ -177,6 +184,7 @@ async function isStranger(operation: DescribedOperation, known: KnownIds, root =
 }
 
 /** The stranger's own values. */
+const session = await createTestSession(t, pat)
 const own = await newDelivery(t, ben)
 const lee = await t.agent('lee')
 await pat.call('POST', '/claim', { code: (await lee.call('POST', '/me/claim')).text('claim.code') })
@@ -200,7 +208,8 @@ describe("another agent's id behaves like an unknown id", () => {
     const both = { other: theirs, unknown: nobodysOf(theirs) }
     // A new kind of id needs a value here.
     expect(Object.keys(theirs)).toEqual(expect.arrayContaining(pathKindsOf(operation)))
-    return isStranger(operation, { key: ben.key, personal: pat.key, own: {}, ...both }, '/api')
+    const callers = { key: ben.key, personal: pat.key, session: session.cookie }
+    return isStranger(operation, { ...callers, own: {}, ...both }, '/api')
   })
 
   test.each(atGateway)('gateway: %s', (_, operation) => {

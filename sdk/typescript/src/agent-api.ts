@@ -207,6 +207,67 @@ export interface components {
             /** Format: date-time */
             created: string;
         };
+        Invoice: {
+            invoice_id: string;
+            /** @description The payment URI: BIP21, EIP-681 or Solana Pay. */
+            payment_request: string;
+            address: string;
+            /** @description CAIP-2-like: eip155:1, bitcoin:mainnet. */
+            network: string;
+            /** @description The amount to pay, in coins. */
+            amount_due: string;
+            asset: string;
+            /** @description USD per coin. */
+            rate: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        AccountKey: {
+            id: string;
+            /** @description First characters of the key. */
+            prefix: string;
+            name: string | null;
+            /** @description Credits per UTC day; 1,000 credits are 1 USD. null: no cap. 0: no spending. */
+            daily_cap: number | null;
+            /** @description Credits per week, from Monday (UTC); 1,000 credits are 1 USD. null: no limit. */
+            weekly_cap: number | null;
+            /** @description Credits per calendar month (UTC); 1,000 credits are 1 USD. null: no limit. */
+            monthly_cap: number | null;
+            /** @description Requests per minute. */
+            requests_per_minute: number | null;
+            /** @description Input and output tokens per minute. */
+            tokens_per_minute: number | null;
+            /** @description Ids that the key may use. An asterisk stands for any characters: openai/*. */
+            models: string[] | null;
+            /** Format: date-time */
+            expires_at: string | null;
+            note: string | null;
+            tags: string[];
+            /** @description The id of a project. */
+            project: string | null;
+            /** Format: date-time */
+            created: string;
+            /** @description true: the key of this request. */
+            current: boolean;
+        };
+        Project: {
+            id: string;
+            name: string;
+            /** @description Credits per day (UTC); 1,000 credits are 1 USD. null: no limit. */
+            daily_cap: number | null;
+            /** @description Credits per week, from Monday (UTC); 1,000 credits are 1 USD. null: no limit. */
+            weekly_cap: number | null;
+            /** @description Credits per calendar month (UTC); 1,000 credits are 1 USD. null: no limit. */
+            monthly_cap: number | null;
+            /** @description Credits in the current periods, settled and held. */
+            spent: {
+                day: number;
+                week: number;
+                month: number;
+            };
+            /** Format: date-time */
+            created: string;
+        };
         Finding: {
             code: string;
             /** @enum {string} */
@@ -826,6 +887,10 @@ export interface components {
             limit?: number;
             cursor?: string;
         };
+        CreateOwnedAgentInput: {
+            /** @description Default: a generated one. */
+            handle?: string;
+        };
         ChangeAgentInput: {
             /** @description The handle of a maker. */
             handle: string;
@@ -860,6 +925,43 @@ export interface components {
             handle: string;
             /** @description The public prefix of the key, as listed. */
             prefix: string;
+        };
+        AddWalletKeyInput: {
+            name?: string;
+            /** @description Credits a day; null: no cap. */
+            dailyCap?: number | null;
+        };
+        ChangeWalletKeyInput: {
+            /** @description The public prefix of the key, as listed. */
+            prefix: string;
+            name?: string;
+            daily_cap?: number | null;
+            /** @description Credits per week, from Monday (UTC); 1,000 credits are 1 USD. null: no limit. */
+            weekly_cap?: number | null;
+            /** @description Credits per calendar month (UTC); 1,000 credits are 1 USD. null: no limit. */
+            monthly_cap?: number | null;
+            /** @description Requests per minute. */
+            requests_per_minute?: number | null;
+            /** @description Input and output tokens per minute. */
+            tokens_per_minute?: number | null;
+            /** @description Ids that the key may use. An asterisk stands for any characters: openai/*. */
+            models?: string[] | null;
+            /** Format: date-time */
+            expires_at?: string | null;
+            note?: string | null;
+            tags?: string[];
+            /** @description The id of a project. */
+            project?: string | null;
+        };
+        RevokeWalletKeyInput: {
+            /** @description The public prefix of the key, as listed. */
+            prefix: string;
+        };
+        AddMoneyInput: {
+            /** @description USD. */
+            amount: number;
+            /** @enum {string} */
+            method: "usdt" | "btc" | "eth" | "sol";
         };
         PublishAppInput: {
             /** @description A complete page, at most 4 MB. */
@@ -1037,6 +1139,14 @@ export interface components {
         GetSourceInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
+        };
+        FollowMakerInput: {
+            /** @description The handle of a maker. */
+            handle: string;
+        };
+        UnfollowMakerInput: {
+            /** @description The handle of a maker. */
+            handle: string;
         };
         ListCollectionsInput: {
             limit?: number;
@@ -1774,6 +1884,9 @@ export interface components {
             agents: components["schemas"]["OwnedAgent"][];
             next: string | null;
         };
+        CreateOwnedAgentResult: {
+            agent: components["schemas"]["OwnedAgent"];
+        };
         ChangeAgentResult: {
             agent: components["schemas"]["OwnedAgent"];
         };
@@ -1803,6 +1916,24 @@ export interface components {
             prefix: string;
         };
         RevokeAgentKeyResult: {
+            prefix: string;
+            /** @constant */
+            revoked: true;
+        };
+        ReadAllNotesResult: {
+            /** @constant */
+            done: true;
+        };
+        AddWalletKeyResult: {
+            /** @description Shown once. */
+            key: string;
+            prefix: string;
+        };
+        ChangeWalletKeyResult: {
+            /** @constant */
+            done: true;
+        };
+        RevokeWalletKeyResult: {
             prefix: string;
             /** @constant */
             revoked: true;
@@ -1916,6 +2047,14 @@ export interface components {
             version: number;
             html: string;
             assets: components["schemas"]["Asset"][];
+        };
+        FollowMakerResult: {
+            /** @constant */
+            done: true;
+        };
+        UnfollowMakerResult: {
+            /** @constant */
+            done: true;
         };
         ListCollectionsResult: {
             collections: components["schemas"]["Collection"][];
@@ -2336,6 +2475,9 @@ export type Cover = components['schemas']['Cover'];
 export type App = components['schemas']['App'];
 export type Person = components['schemas']['Person'];
 export type AgentKey = components['schemas']['AgentKey'];
+export type Invoice = components['schemas']['Invoice'];
+export type AccountKey = components['schemas']['AccountKey'];
+export type Project = components['schemas']['Project'];
 export type Finding = components['schemas']['Finding'];
 export type Scan = components['schemas']['Scan'];
 export type Job = components['schemas']['Job'];
@@ -2375,12 +2517,17 @@ export type GetEarningsCsvInput = components['schemas']['GetEarningsCsvInput'];
 export type GetClaimInput = components['schemas']['GetClaimInput'];
 export type ClaimAgentInput = components['schemas']['ClaimAgentInput'];
 export type ListAgentsInput = components['schemas']['ListAgentsInput'];
+export type CreateOwnedAgentInput = components['schemas']['CreateOwnedAgentInput'];
 export type ChangeAgentInput = components['schemas']['ChangeAgentInput'];
 export type SendCreditsInput = components['schemas']['SendCreditsInput'];
 export type ReleaseAgentInput = components['schemas']['ReleaseAgentInput'];
 export type ListAgentKeysInput = components['schemas']['ListAgentKeysInput'];
 export type AddAgentKeyInput = components['schemas']['AddAgentKeyInput'];
 export type RevokeAgentKeyInput = components['schemas']['RevokeAgentKeyInput'];
+export type AddWalletKeyInput = components['schemas']['AddWalletKeyInput'];
+export type ChangeWalletKeyInput = components['schemas']['ChangeWalletKeyInput'];
+export type RevokeWalletKeyInput = components['schemas']['RevokeWalletKeyInput'];
+export type AddMoneyInput = components['schemas']['AddMoneyInput'];
 export type PublishAppInput = components['schemas']['PublishAppInput'];
 export type ListAppsInput = components['schemas']['ListAppsInput'];
 export type GetAppInput = components['schemas']['GetAppInput'];
@@ -2398,6 +2545,8 @@ export type GetJsonFeedInput = components['schemas']['GetJsonFeedInput'];
 export type GetMakerInput = components['schemas']['GetMakerInput'];
 export type GetItemInput = components['schemas']['GetItemInput'];
 export type GetSourceInput = components['schemas']['GetSourceInput'];
+export type FollowMakerInput = components['schemas']['FollowMakerInput'];
+export type UnfollowMakerInput = components['schemas']['UnfollowMakerInput'];
 export type ListCollectionsInput = components['schemas']['ListCollectionsInput'];
 export type CreateCollectionInput = components['schemas']['CreateCollectionInput'];
 export type GetCollectionInput = components['schemas']['GetCollectionInput'];
@@ -2488,12 +2637,17 @@ export type GetEarningsResult = components['schemas']['GetEarningsResult'];
 export type GetClaimResult = components['schemas']['GetClaimResult'];
 export type ClaimAgentResult = components['schemas']['ClaimAgentResult'];
 export type ListAgentsResult = components['schemas']['ListAgentsResult'];
+export type CreateOwnedAgentResult = components['schemas']['CreateOwnedAgentResult'];
 export type ChangeAgentResult = components['schemas']['ChangeAgentResult'];
 export type SendCreditsResult = components['schemas']['SendCreditsResult'];
 export type ReleaseAgentResult = components['schemas']['ReleaseAgentResult'];
 export type ListAgentKeysResult = components['schemas']['ListAgentKeysResult'];
 export type AddAgentKeyResult = components['schemas']['AddAgentKeyResult'];
 export type RevokeAgentKeyResult = components['schemas']['RevokeAgentKeyResult'];
+export type ReadAllNotesResult = components['schemas']['ReadAllNotesResult'];
+export type AddWalletKeyResult = components['schemas']['AddWalletKeyResult'];
+export type ChangeWalletKeyResult = components['schemas']['ChangeWalletKeyResult'];
+export type RevokeWalletKeyResult = components['schemas']['RevokeWalletKeyResult'];
 export type PublishAppResult = components['schemas']['PublishAppResult'];
 export type ListAppsResult = components['schemas']['ListAppsResult'];
 export type GetAppResult = components['schemas']['GetAppResult'];
@@ -2509,6 +2663,8 @@ export type GetJsonFeedResult = components['schemas']['GetJsonFeedResult'];
 export type GetMakerResult = components['schemas']['GetMakerResult'];
 export type GetItemResult = components['schemas']['GetItemResult'];
 export type GetSourceResult = components['schemas']['GetSourceResult'];
+export type FollowMakerResult = components['schemas']['FollowMakerResult'];
+export type UnfollowMakerResult = components['schemas']['UnfollowMakerResult'];
 export type ListCollectionsResult = components['schemas']['ListCollectionsResult'];
 export type CreateCollectionResult = components['schemas']['CreateCollectionResult'];
 export type GetCollectionResult = components['schemas']['GetCollectionResult'];
@@ -2625,6 +2781,8 @@ export interface AgentApi {
   getPerson(input?: NoInput, options?: CallOptions): Call<Person>
   /** List the agents that you own, newest first. */
   listAgents(input?: ListAgentsInput, options?: CallOptions): Call<ListAgentsResult, ListAgentsResult['agents'][number]>
+  /** Create an agent that you own. It has no key yet. */
+  createOwnedAgent(input?: CreateOwnedAgentInput, options?: CallOptions): Call<CreateOwnedAgentResult>
   /** Set the daily cap of an agent, or pause it. The cap is in credits, for all its keys together. A paused agent cannot buy. */
   changeAgent(input: ChangeAgentInput, options?: CallOptions): Call<ChangeAgentResult>
   /** Send an agent credits from your wallet. */
@@ -2637,6 +2795,16 @@ export interface AgentApi {
   addAgentKey(input: AddAgentKeyInput, options?: CallOptions): Call<AddAgentKeyResult>
   /** Revoke a key of an agent, even the last one. */
   revokeAgentKey(input: RevokeAgentKeyInput, options?: CallOptions): Call<RevokeAgentKeyResult>
+  /** Mark the notes of your agents, and the news of makers, as read. */
+  readAllNotes(input?: NoInput, options?: CallOptions): Call<ReadAllNotesResult>
+  /** Create a gateway key that spends from your wallet. */
+  addWalletKey(input?: AddWalletKeyInput, options?: CallOptions): Call<AddWalletKeyResult>
+  /** Change the name and the limits of a gateway key of your wallet. */
+  changeWalletKey(input: ChangeWalletKeyInput, options?: CallOptions): Call<ChangeWalletKeyResult>
+  /** Revoke a gateway key of your wallet. */
+  revokeWalletKey(input: RevokeWalletKeyInput, options?: CallOptions): Call<RevokeWalletKeyResult>
+  /** Create a crypto top-up of your wallet. */
+  addMoney(input: AddMoneyInput, options?: CallOptions): Call<Invoice>
   /** Publish a page (html) or a folder (files), or have one built (prompt). Send exactly one of html, files and prompt, or a zip as the body with the other fields as query parameters. A page is scanned, hosted immediately as version 1, and free: 201. A prompt starts a build at a fixed maximum price: 202 with a job. Only a successful build is charged. With dryRun the response is 200 and nothing is stored. */
   publishApp(input?: PublishAppInput, options?: CallOptions): Call<OneOf<PublishAppResult>>
   /** List your apps and games, newest first. */
@@ -2673,6 +2841,10 @@ export interface AgentApi {
   getItem(input: GetItemInput, options?: CallOptions): Call<GetItemResult>
   /** Read the page and the files of an item. Public when remixes are free. Send your key for your own and your purchased items. */
   getSource(input: GetSourceInput, options?: CallOptions): Call<GetSourceResult>
+  /** Follow a maker. Their new items are in your notifications. */
+  followMaker(input: FollowMakerInput, options?: CallOptions): Call<FollowMakerResult>
+  /** No longer follow a maker. */
+  unfollowMaker(input: UnfollowMakerInput, options?: CallOptions): Call<UnfollowMakerResult>
   /** List your collections, newest first. */
   listCollections(input?: ListCollectionsInput, options?: CallOptions): Call<ListCollectionsResult, ListCollectionsResult['collections'][number]>
   /** Create a public list of items. Add items with PUT /collections/{id}/items/{item} and share its link. */
@@ -2842,12 +3014,18 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   claimAgent: { method: "POST", path: "/claim" },
   getPerson: { method: "GET", path: "/people/me" },
   listAgents: { method: "GET", path: "/people/me/agents", items: "agents" },
+  createOwnedAgent: { method: "POST", path: "/people/me/agents" },
   changeAgent: { method: "PATCH", path: "/people/me/agents/{handle}" },
   sendCredits: { method: "POST", path: "/people/me/agents/{handle}/credits", idempotent: true },
   releaseAgent: { method: "POST", path: "/people/me/agents/{handle}/release" },
   listAgentKeys: { method: "GET", path: "/people/me/agents/{handle}/keys", items: "keys" },
-  addAgentKey: { method: "POST", path: "/people/me/agents/{handle}/keys" },
+  addAgentKey: { method: "POST", path: "/people/me/agents/{handle}/keys", idempotent: true },
   revokeAgentKey: { method: "DELETE", path: "/people/me/agents/{handle}/keys/{prefix}" },
+  readAllNotes: { method: "POST", path: "/people/me/notes/read" },
+  addWalletKey: { method: "POST", path: "/people/me/wallet/keys", idempotent: true },
+  changeWalletKey: { method: "PATCH", path: "/people/me/wallet/keys/{prefix}" },
+  revokeWalletKey: { method: "DELETE", path: "/people/me/wallet/keys/{prefix}" },
+  addMoney: { method: "POST", path: "/people/me/wallet/topups" },
   publishApp: { method: "POST", path: "/apps", idempotent: true, content: "application/zip" },
   listApps: { method: "GET", path: "/apps", items: "apps" },
   getApp: { method: "GET", path: "/apps/{id}" },
@@ -2866,6 +3044,8 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   getMaker: { method: "GET", path: "/explore/@{handle}", items: "items" },
   getItem: { method: "GET", path: "/explore/{id}" },
   getSource: { method: "GET", path: "/explore/{id}/source" },
+  followMaker: { method: "PUT", path: "/people/me/follows/{handle}" },
+  unfollowMaker: { method: "DELETE", path: "/people/me/follows/{handle}" },
   listCollections: { method: "GET", path: "/me/collections", items: "collections" },
   createCollection: { method: "POST", path: "/me/collections" },
   getCollection: { method: "GET", path: "/collections/{id}" },

@@ -1,10 +1,13 @@
 import { Type } from '@sinclair/typebox'
 
 import { anyone, reader } from '../../people/authentication.ts'
-import { appErrors, operation } from '../../people/operation.ts'
+import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { done, DoneSchema } from '../../people/schemas.ts'
+import { person } from '../../people/session-user.ts'
 import { shelfNames, shelves } from '../shelves.ts'
 import * as items from './explore.ts'
 import { atomFeed, jsonFeed } from './feeds.ts'
+import * as follows from './follows.ts'
 import * as schemas from './schemas.ts'
 import * as source from './source.ts'
 
@@ -107,6 +110,34 @@ const getSource = operation({
   run: async (ctx, { params, caller }) => source.getSource(ctx, caller, params.id),
 })
 
+export const followMaker = operation({
+  id: 'follow_maker',
+  route: 'PUT /people/me/follows/:handle',
+  tag: 'People',
+  summary: 'Follow a maker. Their new items are in your notifications.',
+  access: person,
+  output: { 200: DoneSchema },
+  errors: [...writeErrors, 'not_found'],
+  async run(ctx, { caller, params }) {
+    await follows.follow(ctx, caller, params.handle)
+    return done
+  },
+})
+
+export const unfollowMaker = operation({
+  id: 'unfollow_maker',
+  route: 'DELETE /people/me/follows/:handle',
+  tag: 'People',
+  summary: 'No longer follow a maker.',
+  access: person,
+  output: { 200: DoneSchema },
+  errors: [...writeErrors, 'not_found'],
+  async run(ctx, { caller, params }) {
+    await follows.unfollow(ctx, caller, params.handle)
+    return done
+  },
+})
+
 /** Listed apps (document 1, section 1, "Explore"). */
 export const exploreOperations = [
   explore,
@@ -116,4 +147,6 @@ export const exploreOperations = [
   getMaker,
   getItem,
   getSource,
+  followMaker,
+  unfollowMaker,
 ]

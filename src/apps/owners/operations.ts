@@ -2,8 +2,9 @@ import { Type } from '@sinclair/typebox'
 
 import type { AppContext } from '../../kernel/context.ts'
 import { findAmong, pageNewestFirst } from '../../kernel/cursor.ts'
+import { ApiError } from '../../kernel/errors.ts'
 import { ListQuery } from '../../kernel/http/list-query.ts'
-import { created } from '../../kernel/http/outcome.ts'
+import { created, withCookies } from '../../kernel/http/outcome.ts'
 import { listPageDefault } from '../../kernel/limits.ts'
 import { toCredits } from '../../kernel/money.ts'
 import { iso } from '../../kernel/time.ts'
@@ -17,11 +18,17 @@ import {
 } from '../../people/agents/schemas.ts'
 import { anyone } from '../../people/authentication.ts'
 import * as claims from '../../people/claims.ts'
+import { createOwnedAgent } from '../../people/create-agent.ts'
+import { createOnce } from '../../people/keys.ts'
+import { markRead } from '../../people/notifications/notifications.ts'
 import { operation, writeErrors } from '../../people/operation.ts'
 import { type Person, walletOf } from '../../people/people.ts'
-import { person } from '../../people/session-user.ts'
+import { ConfirmRequestSchema, done, DoneSchema } from '../../people/schemas.ts'
+import { clearedSessionCookie, person, signedIn } from '../../people/session-user.ts'
 import * as apps from '../apps.ts'
+import { markNewsRead } from '../explore/follows.ts'
 import { presentApp } from '../present.ts'
+import { closeAccount as close } from './account-closing.ts'
 import * as owned from './owned-agents.ts'
 import * as schemas from './schemas.ts'
 
@@ -45,7 +52,7 @@ async function recordOf(ctx: AppContext, person: Person): Promise<schemas.Person
   return { id, name, operator, credits, held: toCredits(held), wallet, agents, created }
 }
 
-const getClaim = operation({
+export const getClaim = operation({
   id: 'get_claim',
   route: 'GET /claim/:code',
   tag,
@@ -113,6 +120,22 @@ const listAgents = operation({
       agents: await Promise.all(page.map((one) => owned.presentOwnedAgent(ctx, one))),
       next,
     }
+  },
+})
+
+export const createAgent = operation({
+  id: 'create_owned_agent',
+  route: 'POST /people/me/agents',
+  tag,
+  limits: ['keys_address_limit', 'keys_daily_limit'],
+  summary: 'Create an agent that you own. It has no key yet.',
+  access: person,
+  input: { body: Type.Optional(schemas.CreateOwnedAgentRequestSchema) },
+  output: { 201: schemas.OwnedAgentResponseSchema },
+  errors: [...writeErrors, 'bad_handle', 'handle_taken', 'invite_only'],
+  async run(ctx, { caller, body, client }) {
+    const agent = await createOwnedAgent(ctx, caller, body ?? {}, client.group)
+    return created({ agent: await owned.presentOwnedAgent(ctx, agent) })
   },
 })
 
@@ -191,14 +214,17 @@ export const addAgentKey = operation({
   id: 'add_agent_key',
   route: 'POST /people/me/agents/:handle/keys',
   tag,
+  idempotent: true,
   summary: 'Create another key of an agent.',
   access: person,
   input: { body: Type.Optional(CreateKeyRequestSchema) },
   output: { 201: CreateKeyResponseSchema },
   errors: [...writeErrors, 'not_found'],
-  async run(ctx, { caller, params, body }) {
+  async run(ctx, { caller, params, body, ref }) {
     const agent = await owned.getOwnedAgent(ctx, caller, params.handle)
-    const { text, key } = await keys.createAgentKey(ctx, agent, body?.name)
+    const { text, key } = await createOnce(ctx, caller.id, ref, () =>
+      keys.createAgentKey(ctx, agent, body?.name),
+    )
     return created({ key: text, prefix: key.prefix })
   },
 })
@@ -218,16 +244,55 @@ export const revokeAgentKey = operation({
   },
 })
 
+export const readAllNotes = operation({
+  id: 'read_all_notes',
+  route: 'POST /people/me/notes/read',
+  tag,
+  onFullDisk: 'allow',
+  summary: 'Mark the notes of your agents, and the news of makers, as read.',
+  access: person,
+  input: { body: 'none' },
+  output: { 200: DoneSchema },
+  errors: writeErrors,
+  async run(ctx, { caller }) {
+    const agents = await owned.listActingAgents(ctx, caller)
+    for (const { id } of agents) await markRead(ctx, id, 'all')
+    await markNewsRead(ctx, caller.id)
+    return done
+  },
+})
+
+export const closeAccount = operation({
+  id: 'close_account',
+  route: 'POST /people/me/close',
+  tag: 'Account',
+  onFullDisk: 'allow',
+  summary: 'Delete your account. This cannot be undone.',
+  description: 'Revokes your keys and releases your agents. The balance of the wallet is lost.',
+  access: signedIn,
+  input: { body: ConfirmRequestSchema },
+  output: { 200: DoneSchema },
+  errors: [...writeErrors, 'bad_sign_in', 'sign_in_locked', 'sign_in_again', 'not_found'],
+  async run(ctx, { caller: { person, session, client }, body: { password = '' } }) {
+    if (!session) throw new ApiError('not_found', { what: 'session' })
+    await close(ctx, person, password, client)
+    return withCookies(done, [clearedSessionCookie(ctx)])
+  },
+})
+
 /** Claims, people and the agents that they own (document 1, section 1, People). */
 export const peopleOperations = [
   getClaim,
   claimAgent,
   getPerson,
   listAgents,
+  createAgent,
   changeAgent,
   sendCredits,
   releaseAgent,
   listAgentKeys,
   addAgentKey,
   revokeAgentKey,
+  readAllNotes,
+  closeAccount,
 ]

@@ -73,6 +73,11 @@ export const PersonSchema = Type.Object(
 )
 export type PersonBody = Static<typeof PersonSchema>
 
+export const CreateOwnedAgentRequestSchema = Type.Object(
+  { handle: Type.Optional(Type.String({ description: 'Default: a generated one.' })) },
+  { additionalProperties: false },
+)
+
 export const ChangeAgentRequestSchema = Type.Object(
   {
     dailyCap: Type.Optional(

@@ -6,6 +6,8 @@ export class Success<Status extends number = number, Value = unknown> {
     readonly status: Status,
     readonly value: Value,
     readonly headers: Readonly<Record<string, string>> = {},
+    /** `Set-Cookie` headers. */
+    readonly cookies: readonly string[] = [],
   ) {}
 }
 
@@ -48,7 +50,10 @@ export function valueOf(outcome: unknown): unknown {
 }
 
 /** Returns the success of an operation that created something (201). */
-export const created = <Value>(value: Value): Success<201, Value> => new Success(201, value)
+export const created = <Value>(
+  value: Value,
+  cookies: readonly string[] = [],
+): Success<201, Value> => new Success(201, value, {}, cookies)
 
 /** Returns the success of an operation whose work goes on (202). */
 export const accepted = <Value>(value: Value): Success<202, Value> => new Success(202, value)
@@ -58,6 +63,10 @@ export const withHeaders = <Value>(
   value: Value,
   headers: Readonly<Record<string, string>>,
 ): Success<200, Value> => new Success(200, value, headers)
+
+/** Returns a plain success (200) that sets cookies. */
+export const withCookies = <Value>(value: Value, cookies: readonly string[]): Success<200, Value> =>
+  new Success(200, value, {}, cookies)
 
 /** Returns a text of a media type. */
 export const text = (type: string, content: string, headers = {}): Content =>

@@ -78,10 +78,6 @@ export const senderOf = (request: Request) => ({
 export const clientAddressGroup = (request: Request): string =>
   getRequestContext(request).client.group
 
-/** Returns the /24 or /56 network of the client. */
-export const clientAddressPrefix = (request: Request): string =>
-  getRequestContext(request).client.prefix
-
 /** Pauses the idle timeout of an operation with its own deadline: its body is complete. */
 export function bodyRead(request: Request): void {
   const context = contexts.get(request)

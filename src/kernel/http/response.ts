@@ -9,8 +9,10 @@ export function toResponse(ctx: AppContext, request: Request, outcome: unknown):
   // The gateway relays the responses of upstreams.
   if (outcome instanceof Response) return outcome
   if (outcome instanceof Success) {
-    const { value, status, headers } = outcome
-    return Response.json(value, { status, headers })
+    const { value, status, headers, cookies } = outcome
+    const response = Response.json(value, { status, headers })
+    for (const cookie of cookies) response.headers.append('set-cookie', cookie)
+    return response
   }
   if (outcome instanceof Replay) {
     const { body, status } = outcome.response

@@ -27,8 +27,10 @@ export const people = {
   not_signed_in: {
     status: 401,
     code: 'no_key',
-    message: ({ signIn }) =>
-      `You are not signed in. Sign in at ${signIn}, or send a personal key as Authorization: Bearer <key>.`,
+    message: ({ signIn, isSession }) =>
+      isSession
+        ? `You are not signed in. Sign in at ${signIn}, and send the cookie of the session.`
+        : `You are not signed in. Sign in at ${signIn}, or send a personal key as Authorization: Bearer <key>.`,
   },
   bad_personal_key: {
     status: 401,

@@ -1,8 +1,7 @@
 import { ApiError } from '../../kernel/errors.ts'
-import { decisionReasonCharsMax } from '../../kernel/limits.ts'
-import { isPlainText } from '../../kernel/text.ts'
 import { notFoundPage, sendErrorPage } from '../../site/error-pages.ts'
-import { type Form, rejectForm } from '../../site/forms.ts'
+import { form } from '../../site/form.ts'
+import type { Form } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import {
   handleForm,
@@ -11,7 +10,9 @@ import {
   requireUser,
   type UserRequest,
 } from '../../site/session.ts'
-import { decide as decided, type Decision, isDecision } from '../operator/decisions.ts'
+import type { Decision } from '../operator/decisions.ts'
+import { decide } from '../operator/operations.ts'
+import { decidedPath } from './undo.ts'
 
 /** Runs `work` for the operator; everyone else gets the 404 page. */
 export const requireOperator = (
@@ -33,32 +34,20 @@ export const operatorForm = (
   page: (req: UserRequest, message: string, form: Form) => Page | Promise<Page>,
 ): Promise<Response> => requireOperator(input, (req) => handleForm(req, work, page))
 
-/** The name in the audit log. */
-export const operatorName = ({ visitor }: UserRequest): string => visitor.person.name
-
-/** Applies one of the allowed decisions. Throws `not_found` for others, `bad_request`. */
-export async function applyDecision(
-  req: UserRequest,
-  allowed: readonly Decision[],
-  { name, item, why }: { name: string; item: string; why: string },
-): Promise<void> {
-  if (!isDecision(name) || !allowed.includes(name)) {
-    throw new ApiError('not_found', { what: 'decision' })
-  }
-  const outcome = await decided(req.ctx, name, {
-    item,
-    why: why.trim(),
-    by: operatorName(req),
+/**
+ * Returns a form with some decisions about an item, which leads to a page with the result. Throws
+ * `not_found` for a decision that the form does not offer.
+ */
+export const decideAbout = (
+  offered: readonly Decision[],
+  itemOf: (sent: Form) => string,
+  page: string,
+) =>
+  form(decide, {
+    fields(sent) {
+      const decision = offered.find((one) => one === sent.text('decision'))
+      if (!decision) throw new ApiError('not_found', { what: 'decision' })
+      return { decision, item: itemOf(sent), why: sent.text('why').trim() }
+    },
+    then: (_, sent) => decidedPath(page, sent.text('decision'), itemOf(sent)),
   })
-  if (outcome?.ok) return
-  rejectForm(outcome ? alreadyDecided : reasonMessage(why))
-}
-
-const alreadyDecided =
-  'Nothing changed: this was already decided, here or in another tab. Reload the page.'
-
-function reasonMessage(why: string): string {
-  return isPlainText(why, decisionReasonCharsMax)
-    ? 'Enter a reason. The person or agent concerned receives it.'
-    : `Enter a reason in plain text of at most ${decisionReasonCharsMax.toLocaleString('en')} characters.`
-}

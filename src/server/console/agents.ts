@@ -11,9 +11,9 @@ import { formatBytes, renderDate } from '../../site/format.ts'
 import type { Form } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { createdCursor, cursorPager, dataTable, emptyState } from '../../site/lists.ts'
-import { redirectTo, type UserRequest } from '../../site/session.ts'
+import type { UserRequest } from '../../site/session.ts'
 import { findAgentCase } from '../operator/cases.ts'
-import { applyDecision } from './access.ts'
+import { decideAbout } from './access.ts'
 import {
   accountSummary,
   appTable,
@@ -26,7 +26,7 @@ import {
   searchCharsMax,
   searchForm,
 } from './components.ts'
-import { decidedNotice, decidedPath } from './undo.ts'
+import { decidedNotice } from './undo.ts'
 
 const rowsShown = 30
 
@@ -107,9 +107,10 @@ export async function agentPage(
   return consolePage({ place: '/console/agents', title, message: pageMessage, main })
 }
 
-/** Throws `not_found` for an unknown decision, `bad_request`. */
-export async function decideAgent(req: UserRequest, handle: string, form: Form): Promise<Response> {
-  const decision = { name: form.text('decision'), item: `@${handle}`, why: form.text('why') }
-  await applyDecision(req, ['suspend', 'unsuspend', 'pause', 'resume'], decision)
-  return redirectTo(decidedPath(`/console/agents/${handle}`, decision.name, decision.item))
-}
+/** Decides about an agent. */
+export const decideAgent = (handle: string) =>
+  decideAbout(
+    ['suspend', 'unsuspend', 'pause', 'resume'],
+    () => `@${handle}`,
+    `/console/agents/${handle}`,
+  )

@@ -1,21 +1,21 @@
 import { signingSecret } from '../../apps/me/hooks/signing.ts'
 import { html, type Part } from '../../kernel/html.ts'
-import { lookUp } from '../../kernel/schema.ts'
 import { listAlerts, type StoredAlert } from '../../kernel/state/alerts.ts'
 import { copyLine, section } from '../../site/components.ts'
+import { form } from '../../site/form.ts'
 import { renderDateTime } from '../../site/format.ts'
-import { button, type Form, form, notice, rejectForm } from '../../site/forms.ts'
+import { button, notice, postForm } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable } from '../../site/lists.ts'
-import { redirectTo, type UserRequest } from '../../site/session.ts'
+import type { UserRequest } from '../../site/session.ts'
 import {
   alertHook,
   alertTriesMax,
   type Condition,
   readConditions,
-  sendTestAlert,
   type SharedCondition,
 } from '../operator/alerts.ts'
+import { testAlert } from '../operator/operations.ts'
 import { badge, consolePage, settingLink } from './components.ts'
 import { silentNote } from './servers.ts'
 
@@ -77,25 +77,12 @@ function receiver({ ctx }: UserRequest, token: string, hasReceiver: boolean): Pa
       <code>type</code> (<code>alert.firing</code>, <code>alert.resolved</code>,
       <code>alert.test</code>), <code>text</code> and <code>data</code>.
     </p>
-    ${hasReceiver && form(token, `${place}/test`, button('Send test', 'quiet'), 'act')}
+    ${hasReceiver && postForm(token, `${place}/test`, button('Send test', 'quiet'), 'act')}
     <details>
       <summary>Signing secret</summary>
       ${copyLine(signingSecret(ctx, alertHook), 'Signing secret')}
     </details>`
 }
 
-/** Sends a test. Throws `bad_request` with the reason for which it failed. */
-export async function testAlert({ ctx }: UserRequest, _submitted: Form): Promise<Response> {
-  if (ctx.config.alertWebhookUrl === '') rejectForm('Set ALERT_WEBHOOK_URL first.')
-  const problem = await sendTestAlert(ctx)
-  if (problem !== null) {
-    rejectForm(`The test was not delivered: ${lookUp(reasons, problem) ?? problem}.`)
-  }
-  return redirectTo(`${place}?sent=test`)
-}
-
-const reasons: Record<string, string> = {
-  inside: 'the address is private; HOOKS_TO_PRIVATE allows that',
-  address: 'the address is not http or https',
-  redirects: 'the receiver redirects',
-}
+/** Sends a test to the receiver. */
+export const testForm = form(testAlert, { then: `${place}?sent=test` })

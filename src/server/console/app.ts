@@ -10,13 +10,16 @@ import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { decisionReasonCharsMax } from '../../kernel/limits.ts'
 import { section } from '../../site/components.ts'
+import { form } from '../../site/form.ts'
 import { formatBytes, renderDateTime } from '../../site/format.ts'
-import { button, type Form, form, hiddenField, textArea } from '../../site/forms.ts'
+import { button, type Form, hiddenField, postForm, textArea } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { type AppCase, findAppCase } from '../operator/cases.ts'
 import type { Decision } from '../operator/decisions.ts'
+import { decide } from '../operator/operations.ts'
+import { decideAbout } from './access.ts'
 import {
   badge,
   consolePage,
@@ -25,24 +28,35 @@ import {
   type DecisionOption,
   stateBadge,
 } from './components.ts'
-import { decidedNotice } from './undo.ts'
+import { decidedNotice, decidedPath } from './undo.ts'
 
 /** The stored reason starts with the verdict. */
 const replyCharsMax = decisionReasonCharsMax - 'grant '.length
 
 /** Decisions on an appeal. */
-export const verdicts: ReadonlySet<string> = new Set(['grant', 'deny'])
+const verdicts: ReadonlySet<string> = new Set(['grant', 'deny'])
 
 /** All decisions about an app. */
-export const appDecisions: Decision[] = [
+const appDecisions: readonly Decision[] = [
   'takedown',
   'restore',
   'hold',
   'release',
   'dismiss',
   'rescan',
-  'decide',
 ]
+
+/** Returns the form that decides about an app, or about its appeal. */
+export function decideApp(id: string, sent: Form) {
+  const page = `/console/apps/${id}`
+  const verdict = sent.text('decision')
+  if (!verdicts.has(verdict)) return decideAbout(appDecisions, () => id, page)
+  return form(decide, {
+    // The stored reason starts with the verdict.
+    fields: () => ({ decision: 'decide', item: id, why: `${verdict} ${sent.text('why').trim()}` }),
+    then: decidedPath(page, verdict, id),
+  })
+}
 
 /** Returns the decisions that apply to the app's state. */
 function decisionOptions({ app, reports }: AppCase): DecisionOption[] {
@@ -82,7 +96,7 @@ function appealSection(
     'Appeal',
     html`<blockquote><bdi>${text}</bdi></blockquote>
       <p class="small">${renderDateTime(at)}</p>
-      ${form(token, action, fields)}`,
+      ${postForm(token, action, fields)}`,
   )
 }
 
@@ -134,7 +148,7 @@ const featureSection = (token: string, action: string, isPicked: boolean): Html 
     html`<p>
         ${isPicked ? 'It is featured on the home page. The newest choice is shown large.' : 'It is not featured.'}
       </p>
-      ${form(token, `${action}/feature`, isPicked ? html`${hiddenField('remove', 'yes')}${button('Remove from home page', 'quiet')}` : button('Feature on home page', 'quiet'), 'act')}`,
+      ${postForm(token, `${action}/feature`, isPicked ? html`${hiddenField('remove', 'yes')}${button('Remove from home page', 'quiet')}` : button('Feature on home page', 'quiet'), 'act')}`,
   )
 
 /** Renders an app with its reports, appeals and decisions. Throws `not_found`. */

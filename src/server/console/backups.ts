@@ -1,7 +1,7 @@
 import { type Html, html } from '../../kernel/html.ts'
 import { confirmDialog } from '../../site/confirm-dialog.ts'
 import { formatBytes, formatCount, renderDateTime } from '../../site/format.ts'
-import { button, form, notice } from '../../site/forms.ts'
+import { button, notice, postForm } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { emptyState, itemList } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
@@ -27,7 +27,7 @@ function backupActions(token: string, { name, manifest }: BackupInfo): Html {
     >Download</a
   >`
   const acts = html`${manifest && download}${manifest && button('Verify', 'quiet slim', { name: 'act', value: 'check', target: name })}${remove}`
-  return form(token, path, html`<div class="actions">${acts}</div>`, 'act')
+  return postForm(token, path, html`<div class="actions">${acts}</div>`, 'act')
 }
 
 const renderOutcome = ({ ok, text }: CommandResult): Html =>
@@ -48,7 +48,7 @@ function item(token: string, backup: BackupInfo, outcome: CommandResult | undefi
 
 export async function backupsPage({ ctx, token }: UserRequest, message?: string): Promise<Page> {
   const { backups, running, results } = await listBackups(ctx)
-  const make = form(token, '/console/backups', html`${button('Create backup')}`)
+  const make = postForm(token, '/console/backups', html`${button('Create backup')}`)
   const shown = backups.filter(({ name }) => name !== running?.name || running.what === 'checked')
   const items = shown.map((backup) => item(token, backup, results.get(backup.name)))
   const none =

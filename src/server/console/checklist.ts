@@ -1,6 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import { button, form, hiddenField } from '../../site/forms.ts'
+import { button, hiddenField, postForm } from '../../site/forms.ts'
 import { readChecklist, type SetupStep, type SetupStepName } from '../operator/checklist.ts'
 
 interface StepText {
@@ -68,6 +68,6 @@ export async function checklist(ctx: AppContext, token: string): Promise<Part> {
     <ul>
       ${steps.map(stepItem)}
     </ul>
-    ${form(token, '/console/settings/SETUP_CHECKLIST', hide, 'inline')}
+    ${postForm(token, '/console/settings/SETUP_CHECKLIST', hide, 'inline')}
   </section>`
 }

@@ -4,11 +4,13 @@ import { getRequestContext } from '../../kernel/http/request-context.ts'
 import { second } from '../../kernel/time.ts'
 import type { RestrictionKind } from '../../money/keys/restrictions.ts'
 import { confirmDialog } from '../../site/confirm-dialog.ts'
+import { form } from '../../site/form.ts'
 import { formatBytes, formatCompact } from '../../site/format.ts'
-import { button, type Form, form, hiddenField, rejectForm } from '../../site/forms.ts'
+import { button, hiddenField, postForm } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { emptyState, tableSection } from '../../site/lists.ts'
-import { redirectTo, type UserRequest } from '../../site/session.ts'
+import type { UserRequest } from '../../site/session.ts'
+import { decide } from '../operator/operations.ts'
 import {
   type ClientCost,
   clientCosts,
@@ -16,7 +18,6 @@ import {
   sumCosts,
 } from '../operator/servers/client-costs.ts'
 import type { Collected } from '../operator/servers/server-report.ts'
-import { applyDecision } from './access.ts'
 import { accountLinks } from './account-links.ts'
 import { badge, consolePage } from './components.ts'
 import { hasSeveral, silentNote } from './servers.ts'
@@ -141,7 +142,7 @@ function actions({ kind, name, restriction, isOwn }: ClientRow, token: string): 
   const item = hiddenField('item', `${kind}:${name}`)
   if (restriction !== undefined) {
     const lift = html`${hiddenField('decision', 'allow')}${button('Lift', 'quiet slim')}`
-    return form(token, place, html`${item}${lift}`, 'inline')
+    return postForm(token, place, html`${item}${lift}`, 'inline')
   }
   const slow = isOwn
     ? confirmDialog({
@@ -163,16 +164,8 @@ function actions({ kind, name, restriction, isOwn }: ClientRow, token: string): 
   const confirmed = isOwn && hiddenField('own', 'yes')
   const fields = html`${item}${confirmed}
     <div class="actions">${slow}${block}</div>`
-  return form(token, place, fields, 'inline')
+  return postForm(token, place, fields, 'inline')
 }
 
-/** Slows down or blocks a client, or lifts that. Throws `not_found`, `bad_request`. */
-export async function decideClient(req: UserRequest, formOf: Form): Promise<Response> {
-  const [item, name] = [formOf.text('item'), formOf.text('decision')]
-  const own = Object.entries(ownNames(req)).map(([kind, own]) => `${kind}:${own}`)
-  if (name !== 'allow' && own.includes(item) && formOf.text('own') !== 'yes') {
-    rejectForm('This is your own network or account. Confirm it on this page.')
-  }
-  await applyDecision(req, ['slow', 'ban', 'allow'], { name, item, why: '' })
-  return redirectTo(place)
-}
+/** Slows a client down, blocks it, or lifts the restriction. */
+export const clientForm = form(decide, { then: place })

@@ -8,7 +8,7 @@ import type { AuditEntry } from '../../people/audit/audit.ts'
 import { section, statList, withQuery } from '../../site/components.ts'
 import { confirmDialog } from '../../site/confirm-dialog.ts'
 import { renderDate, renderDateTime, renderWireCredits } from '../../site/format.ts'
-import { alert, button, form, textArea } from '../../site/forms.ts'
+import { alert, button, postForm, textArea } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable, searchField, sideNav } from '../../site/lists.ts'
 import { creditsOf } from '../operator/grants.ts'
@@ -156,7 +156,7 @@ export function decisionForm(
   }
   const fields = html`${textArea({ label: 'Reason', name: 'why', value: why, hint, error, max: decisionReasonCharsMax })}
     <div class="actions">${offers.map(offer)}</div>`
-  return offers.length > 0 && form(token, action, fields)
+  return offers.length > 0 && postForm(token, action, fields)
 }
 
 /** Links an item of the audit log to its page. */

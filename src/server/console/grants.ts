@@ -1,24 +1,24 @@
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
-import { grantUsdMax } from '../../kernel/limits.ts'
 import { toCredits } from '../../kernel/money.ts'
 import { listAudit } from '../../people/audit/audit.ts'
 import { statList, withQuery } from '../../site/components.ts'
+import { form } from '../../site/form.ts'
 import { renderDate, renderDateTime, shortCredits } from '../../site/format.ts'
 import {
   button,
   type Form,
-  form,
   hiddenField,
   inputField,
   notice,
+  postForm,
   rejectForm,
 } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { tableSection } from '../../site/lists.ts'
-import { privatePage, redirectTo, type UserRequest, withErrorPage } from '../../site/session.ts'
-import { creditsOf, findGrantee, grantCredits, parseGrantUsd } from '../operator/grants.ts'
-import { operatorName } from './access.ts'
+import { privatePage, type UserRequest, withErrorPage } from '../../site/session.ts'
+import { creditsOf, findGrantee, readGrant } from '../operator/grants.ts'
+import { giveCredits } from '../operator/operations.ts'
 import { consolePage } from './components.ts'
 
 const kinds = { agent: 'Agent', person: 'Person', account: 'Gateway account' } as const
@@ -28,15 +28,6 @@ const [decisionsRead, grantsShown] = [200, 10]
 interface GrantInput {
   to: string
   usd: string
-}
-
-/** Finds the recipient and parses the amount. Throws `bad_request`. */
-async function parseGrant({ ctx }: UserRequest, { to, usd }: GrantInput) {
-  const grantee = await findGrantee(ctx, to.slice(0, charsMax).trim())
-  if (!grantee) rejectForm('No agent, person or gateway account has this name.')
-  const amount = parseGrantUsd(usd)
-  if (amount !== undefined) return { grantee, amount }
-  rejectForm(`Enter USD as a number such as 5 or 0.25, up to ${shortCredits(grantUsdMax)}.`)
 }
 
 const grantForm = ({ to, usd }: GrantInput): Html =>
@@ -92,7 +83,10 @@ async function recentGrants({ ctx }: UserRequest): Promise<Part> {
 
 /** Renders the recipient for confirmation. Throws `bad_request`. */
 async function confirmPage(req: UserRequest, grantInput: GrantInput): Promise<Page> {
-  const { grantee, amount } = await parseGrant(req, grantInput)
+  const { grantee, amount } = await readGrant(req.ctx, {
+    ...grantInput,
+    to: grantInput.to.slice(0, charsMax),
+  })
   const [more, has] = [toCredits(amount), await creditsOf(req.ctx, grantee)]
   const inputs = [
     hiddenField('to', grantee.name),
@@ -112,7 +106,7 @@ async function confirmPage(req: UserRequest, grantInput: GrantInput): Promise<Pa
     ['Current balance', credits(has)],
     ['New balance', credits(has + more)],
   ])}
-  ${form(req.token, place, html`${inputs}${buttons}`)}`
+  ${postForm(req.token, place, html`${inputs}${buttons}`)}`
   return consolePage({ place, title, lead: 'Check the recipient before you confirm.', main })
 }
 
@@ -132,14 +126,11 @@ export function grantsPage(req: UserRequest): Promise<Response> {
 export const retryGrant = (req: UserRequest, message: string, submitted: Form): Promise<Page> =>
   grantFormPage(req, { to: submitted.text('to'), usd: submitted.text('usd') }, message)
 
-/** Grants credits after the confirmation. Throws `bad_request`, `ref_conflict`. */
-export async function giveCredits(req: UserRequest, submitted: Form): Promise<Response> {
-  const { grantee, amount } = await parseGrant(req, {
-    to: submitted.text('to'),
-    usd: submitted.text('usd'),
-  })
-  const ref = submitted.text('ref')
-  if (!idPattern.test(ref)) rejectForm('Confirm the recipient first.')
-  await grantCredits(req.ctx, grantee, { amount, ref, by: operatorName(req) })
-  return redirectTo(withQuery('/console/grants', { done: grantee.name }))
-}
+/** Grants credits after the confirmation. */
+export const confirmedGrant = form(giveCredits, {
+  ref: (sent) =>
+    idPattern.test(sent.text('ref'))
+      ? sent.text('ref')
+      : rejectForm('Confirm the recipient first.'),
+  then: ({ to }) => withQuery(place, { done: to }),
+})

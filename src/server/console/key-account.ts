@@ -1,7 +1,5 @@
 import type { KeyManager } from '../../gateway/accounts/key-settings.ts'
-import * as accountKeys from '../../gateway/accounts/keys.ts'
 import { projectNameCharsMax } from '../../gateway/accounts/limits.ts'
-import * as accountProjects from '../../gateway/accounts/projects.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import * as keys from '../../money/keys/keys.ts'
@@ -11,15 +9,16 @@ import * as projects from '../../money/keys/projects.ts'
 import { sumSpendingByPeriod } from '../../money/ledger/spending.ts'
 import { listAudit } from '../../people/audit/audit.ts'
 import { section, withQuery } from '../../site/components.ts'
+import { form } from '../../site/form.ts'
 import { renderDate } from '../../site/format.ts'
-import { button, type Form, form, hiddenField, inputField, notice } from '../../site/forms.ts'
+import { button, type Form, hiddenField, inputField, notice, postForm } from '../../site/forms.ts'
 import { budgetLines, capFields, keyFields, readCaps, readKeyParams } from '../../site/key-form.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable } from '../../site/lists.ts'
-import { createAndShowKey, keyRefField } from '../../site/new-key.ts'
-import { redirectTo, type UserRequest } from '../../site/session.ts'
-import { auditKeys, findKeyManager } from '../operator/key-manager.ts'
-import { operatorName } from './access.ts'
+import { keyPage, keyRefField, refOf } from '../../site/new-key.ts'
+import type { UserRequest } from '../../site/session.ts'
+import { findKeyManager } from '../operator/key-manager.ts'
+import { addAccountKey, addProject } from '../operator/key-operations.ts'
 import { ownerLink } from './account-links.ts'
 import { consolePage, decisionHistory, getCredits } from './components.ts'
 import { accountKeysPath, keysPath, keyTable } from './keys.ts'
@@ -48,14 +47,6 @@ export async function getKeyAccount({ ctx }: UserRequest, name: string): Promise
     isAgent: kind === 'agent',
   }
 }
-
-/** Records a change in the audit log: "keys rotate", with the key or the project. */
-export const auditChange = (
-  req: UserRequest,
-  { name }: Pick<KeyAccount, 'name'>,
-  did: string,
-  why: string,
-): Promise<void> => auditKeys(req.ctx, { by: operatorName(req), did, item: name, why })
 
 /** The result of the last form, by the value of `done`. */
 const doneTexts = new Map([
@@ -103,7 +94,7 @@ async function projectSection(req: UserRequest, account: KeyAccount, typed?: For
       ${account.projects.length > 0 && (await projectTable(req, account))}
       <details ${created && html` open`}>
         <summary>New project</summary>
-        ${form(req.token, accountKeysPath(account.name), fields, 'form key-form')}
+        ${postForm(req.token, accountKeysPath(account.name), fields, 'form key-form')}
       </details>`,
   )
 }
@@ -123,7 +114,7 @@ async function keySection(req: UserRequest, account: KeyAccount, typed?: Form): 
     html`${account.keys.length > 0 ? await keyTable(ctx, account.keys, () => name, place) : html`<p class="small">No keys yet.</p>`}
       <details ${created && html` open`}>
         <summary>New API key</summary>
-        ${form(token, accountKeysPath(name), fields, 'form key-form')}
+        ${postForm(token, accountKeysPath(name), fields, 'form key-form')}
       </details>`,
   )
 }
@@ -148,32 +139,28 @@ export async function keyAccountPage(
   return consolePage({ place: keysPath, title: account.name, lead, message, main })
 }
 
-/** Creates a key or a project of an account. Throws `not_found`, `bad_request`. */
-export async function submitKeyAccount(
-  req: UserRequest,
-  name: string,
-  sent: Form,
-): Promise<Response> {
-  const { ctx } = req
+/** Returns the form that creates a key or a project of an account. */
+export async function accountForm(req: UserRequest, name: string, sent: Form) {
   const account = await getKeyAccount(req, name)
-  const back = accountKeysPath(account.name)
+  const [params, back] = [{ account: account.name }, accountKeysPath(account.name)]
   if (sent.text('act') === 'project') {
-    const params = { ...readCaps(sent), name: sent.text('name').trim() }
-    const { id } = await accountProjects.add(ctx, account.manager, params)
-    await auditChange(req, account, 'projects add', id)
-    return redirectTo(withQuery(back, { done: 'project' }))
+    const then = withQuery(back, { done: 'project' })
+    return form(addProject, { params, fields: projectFieldsOf, then })
   }
-  const params = readKeyForm(req, account, sent)
-  return createAndShowKey(req, sent, {
-    create: async () => {
-      const made = await accountKeys.add(ctx, account.manager, params)
-      await auditChange(req, account, 'keys add', made.id)
-      return made.api_key
-    },
-    purpose: `Give it to ${account.name}, whose credits it spends.`,
-    back,
+  return form(addAccountKey, {
+    params,
+    fields: () => readKeyForm(req, account, sent),
+    ref: refOf,
+    then: ({ api_key: key }) =>
+      keyPage(key, { purpose: `Give it to ${account.name}, whose credits it spends.`, back }),
   })
 }
+
+/** Reads a form with `projectFields`. Throws `bad_request`. */
+export const projectFieldsOf = (sent: Form) => ({
+  ...readCaps(sent),
+  name: sent.text('name').trim(),
+})
 
 /** Reads a form with `keyFields`. Throws `bad_request`. */
 export function readKeyForm({ ctx }: UserRequest, { isAgent }: KeyAccount, sent: Form) {

@@ -1,10 +1,9 @@
 import type { AppContext } from '../../kernel/context.ts'
-import { forItem } from '../../site/forms.ts'
 import type { Layout } from '../../site/layout.ts'
 import { pageRoutes } from '../../site/session.ts'
 import { operatorForm, operatorPage } from './access.ts'
-import { keyAccountPage, submitKeyAccount } from './key-account.ts'
-import { keyPage, projectPage, submitKey, submitProject } from './key.ts'
+import { accountForm, keyAccountPage } from './key-account.ts'
+import { keyForm, keyPage, projectForm, projectPage } from './key.ts'
 
 /** The pages of the keys and the projects of an account. */
 export const keyRoutes = (ctx: AppContext, layout: Layout) =>
@@ -13,17 +12,29 @@ export const keyRoutes = (ctx: AppContext, layout: Layout) =>
       operatorPage(input, (req) => keyAccountPage(req, account)),
     )
     .post('/console/keys/:account', ({ input, params: { account } }) =>
-      operatorForm(input, ...forItem(account, submitKeyAccount, keyAccountPage)),
+      operatorForm(
+        input,
+        async (req, sent) => (await accountForm(req, account, sent))(req, sent),
+        (req, message, sent) => keyAccountPage(req, account, message, sent),
+      ),
     )
     .get('/console/keys/:account/:id', ({ input, params }) =>
       operatorPage(input, (req) => keyPage(req, params)),
     )
     .post('/console/keys/:account/:id', ({ input, params }) =>
-      operatorForm(input, ...forItem(params, submitKey, keyPage)),
+      operatorForm(
+        input,
+        async (req, sent) => (await keyForm(req, params, sent))(req, sent),
+        (req, message, sent) => keyPage(req, params, message, sent),
+      ),
     )
     .get('/console/keys/:account/projects/:id', ({ input, params }) =>
       operatorPage(input, (req) => projectPage(req, params)),
     )
     .post('/console/keys/:account/projects/:id', ({ input, params }) =>
-      operatorForm(input, ...forItem(params, submitProject, projectPage)),
+      operatorForm(
+        input,
+        async (req, sent) => (await projectForm(req, params, sent))(req, sent),
+        (req, message, sent) => projectPage(req, params, message, sent),
+      ),
     )

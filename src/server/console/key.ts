@@ -1,6 +1,4 @@
-import * as accountKeys from '../../gateway/accounts/keys.ts'
 import { overlapHoursMax } from '../../gateway/accounts/limits.ts'
-import * as accountProjects from '../../gateway/accounts/projects.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { html } from '../../kernel/html.ts'
 import { capOf } from '../../money/keys/keys.ts'
@@ -8,14 +6,29 @@ import { projectCounter } from '../../money/keys/limits.ts'
 import { findLatestSpending, sumSpendingByPeriod } from '../../money/ledger/spending.ts'
 import { section, statList, withQuery } from '../../site/components.ts'
 import { confirmDialog } from '../../site/confirm-dialog.ts'
+import { form } from '../../site/form.ts'
 import { renderDate, renderDateTime } from '../../site/format.ts'
-import { button, type Form, form, hiddenField, inputField, rejectForm } from '../../site/forms.ts'
-import { budgetStats, keyFields, readCaps } from '../../site/key-form.ts'
+import {
+  button,
+  type Form,
+  hiddenField,
+  inputField,
+  postForm,
+  rejectForm,
+} from '../../site/forms.ts'
+import { budgetStats, keyFields } from '../../site/key-form.ts'
 import type { Page } from '../../site/layout.ts'
-import { createAndShowKey, keyRefField } from '../../site/new-key.ts'
-import { redirectTo, type UserRequest } from '../../site/session.ts'
+import { keyPage as showKey, keyRefField, refOf } from '../../site/new-key.ts'
+import type { UserRequest } from '../../site/session.ts'
+import {
+  changeAccountKey,
+  changeProject,
+  removeProject,
+  revokeAccountKey,
+  rotateAccountKey,
+} from '../operator/key-operations.ts'
 import { consolePage } from './components.ts'
-import { auditChange, getKeyAccount, projectFields, readKeyForm } from './key-account.ts'
+import { getKeyAccount, projectFields, projectFieldsOf, readKeyForm } from './key-account.ts'
 import { accountKeysPath, keysPath, keyTable } from './keys.ts'
 
 /** Names a key or a project of an account in a path. */
@@ -65,50 +78,42 @@ export async function keyPage(
     ...budgetStats(key, spent),
     ['Last used', used ? renderDate(used.day) : 'Never'],
   ])}
-  ${section('Settings', form(token, action, settings, 'form key-form'))}
+  ${section('Settings', postForm(token, action, settings, 'form key-form'))}
   ${section(
     'Rotate',
     html`<p class="small">
         Creates a key with the same settings, which goes on with this spending.
       </p>
-      ${form(token, action, rotation)}`,
+      ${postForm(token, action, rotation)}`,
   )}
-  ${section('Revoke', form(token, action, revocation, 'act'))}`
+  ${section('Revoke', postForm(token, action, revocation, 'act'))}`
   const lead = html`<code>${prefix}…</code> of
     <a href="${accountKeysPath(account.name)}"><bdi>${account.name}</bdi></a
     >, created ${renderDateTime(key.created)}`
   return consolePage({ place: keysPath, title: key.name ?? 'Unnamed key', lead, message, main })
 }
 
-/** Changes, rotates or revokes a key. Throws `not_found`, `bad_request`. */
-export async function submitKey(req: UserRequest, path: ItemPath, sent: Form): Promise<Response> {
-  const { ctx } = req
+/** Returns the form that changes, rotates or revokes a key. */
+export async function keyForm(req: UserRequest, path: ItemPath, sent: Form) {
   const { account, key } = await getKey(req, path)
-  const { name, manager } = account
-  const [did, back] = [sent.text('act'), accountKeysPath(name)]
-  const done = async (action: string): Promise<Response> => {
-    await auditChange(req, account, `keys ${action}`, key.prefix)
-    return redirectTo(withQuery(back, { done: did }))
+  const [act, back] = [sent.text('act'), accountKeysPath(account.name)]
+  const to = {
+    params: { account: account.name, prefix: key.prefix },
+    then: withQuery(back, { done: act }),
   }
-  if (did === 'save') {
-    await accountKeys.edit(ctx, manager, key.prefix, readKeyForm(req, account, sent))
-    return done('change')
+  if (act === 'revoke') return form(revokeAccountKey, to)
+  if (act === 'save') {
+    return form(changeAccountKey, { ...to, fields: () => readKeyForm(req, account, sent) })
   }
-  if (did === 'revoke') {
-    await accountKeys.revoke(ctx, manager, key.prefix)
-    return done('revoke')
-  }
-  if (did !== 'rotate') throw new ApiError('not_found', { what: 'action' })
+  if (act !== 'rotate') throw new ApiError('not_found', { what: 'action' })
   const hours = readOverlap(sent)
-  return createAndShowKey(req, sent, {
-    create: async () => {
-      const params = { overlap_hours: hours }
-      const made = await accountKeys.rotate(ctx, manager, key.prefix, params)
-      await auditChange(req, account, 'keys rotate', `${key.prefix} by ${made.id}`)
-      return made.api_key
-    },
-    purpose: `It replaces ${key.prefix}…, which ${hours === 0 ? 'has ended' : `works for ${hours} more hours`}.`,
-    back,
+  const end = hours === 0 ? 'has ended' : `works for ${hours} more hours`
+  return form(rotateAccountKey, {
+    ...to,
+    fields: () => ({ overlap_hours: hours }),
+    ref: refOf,
+    then: ({ api_key: text }) =>
+      showKey(text, { purpose: `It replaces ${key.prefix}…, which ${end}.`, back }),
   })
 }
 
@@ -153,30 +158,23 @@ export async function projectPage(
   const place = { head: 'Project', of: () => html`<bdi>${project.name}</bdi>` }
   const table = keys.length > 0 && (await keyTable(ctx, keys, () => account.name, place))
   const main = html`${statList(budgetStats(project, spent))}
-  ${section('Settings', form(token, action, settings, 'form key-form'))}
+  ${section('Settings', postForm(token, action, settings, 'form key-form'))}
   ${table && section('API keys', html`${table}`)}
-  ${section('Delete', form(token, action, removal, 'act'))}`
+  ${section('Delete', postForm(token, action, removal, 'act'))}`
   const lead = html`Project of <a href="${back}"><bdi>${account.name}</bdi></a
     >, created ${renderDate(project.created)}`
   return consolePage({ place: keysPath, title: project.name, lead, message, main })
 }
 
-/** Changes or deletes a project. Throws `not_found`, `bad_request`. */
-export async function submitProject(
-  req: UserRequest,
-  path: ItemPath,
-  sent: Form,
-): Promise<Response> {
-  const { ctx } = req
+/** Returns the form that changes or deletes a project. */
+export async function projectForm(req: UserRequest, path: ItemPath, sent: Form) {
   const { account, project } = await getProject(req, path)
-  const did = sent.text('act')
-  if (did === 'remove') {
-    await accountProjects.remove(ctx, account.manager, project.id)
-    await auditChange(req, account, 'projects remove', project.id)
-  } else if (did === 'project') {
-    const params = { ...readCaps(sent), name: sent.text('name').trim() }
-    await accountProjects.edit(ctx, account.manager, project.id, params)
-    await auditChange(req, account, 'projects change', project.id)
-  } else throw new ApiError('not_found', { what: 'action' })
-  return redirectTo(withQuery(accountKeysPath(account.name), { done: did }))
+  const act = sent.text('act')
+  const to = {
+    params: { account: account.name, project: project.id },
+    then: withQuery(accountKeysPath(account.name), { done: act }),
+  }
+  if (act === 'remove') return form(removeProject, to)
+  if (act === 'project') return form(changeProject, { ...to, fields: projectFieldsOf })
+  throw new ApiError('not_found', { what: 'action' })
 }

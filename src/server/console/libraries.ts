@@ -1,20 +1,18 @@
 import { countAllApps } from '../../apps/libraries/added.ts'
 import { bytesOf, labelOf, type Library } from '../../apps/libraries/library.ts'
-import { TarballError } from '../../apps/libraries/tarball.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { withQuery } from '../../site/components.ts'
 import { confirmDialog } from '../../site/confirm-dialog.ts'
+import { form } from '../../site/form.ts'
 import { formatBytes, formatCompact } from '../../site/format.ts'
-import { type Form, form, hiddenField, rejectForm } from '../../site/forms.ts'
+import { hiddenField, postForm } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable } from '../../site/lists.ts'
-import { redirectTo, type UserRequest } from '../../site/session.ts'
-import { removeAudited } from '../operator/libraries.ts'
-import { operatorName } from './access.ts'
+import type { UserRequest } from '../../site/session.ts'
+import { removeLibrary } from '../operator/operations.ts'
 import { consolePage } from './components.ts'
 
 const place = '/console/libraries'
-const labelCharsMax = 300
 
 function libraryRow(token: string, library: Library, apps: number): Part[] {
   const label = labelOf(library)
@@ -35,7 +33,7 @@ function libraryRow(token: string, library: Library, apps: number): Part[] {
     // A library of the binary, or one that apps use, cannot be removed.
     library.source !== 'embedded' &&
       apps === 0 &&
-      form(token, place, html`${hiddenField('library', label)}${remove}`),
+      postForm(token, place, html`${hiddenField('library', label)}${remove}`),
   ]
 }
 
@@ -63,14 +61,5 @@ export async function librariesPage({ ctx, token }: UserRequest, message?: strin
   return consolePage({ place, title: 'Libraries', lead, message, main })
 }
 
-/** Removes a library. Throws `bad_request` for one that apps use, or that is not there. */
-export async function submitLibrary(req: UserRequest, submitted: Form): Promise<Response> {
-  const label = submitted.text('library').slice(0, labelCharsMax)
-  try {
-    await removeAudited(req.ctx, label, operatorName(req))
-  } catch (error) {
-    if (error instanceof TarballError) rejectForm(error.message)
-    throw error
-  }
-  return redirectTo(place)
-}
+/** Removes a library. */
+export const libraryForm = form(removeLibrary, { then: place })

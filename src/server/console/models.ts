@@ -1,17 +1,17 @@
 import type { Model, Offer } from '../../gateway/models/catalog.ts'
 import { type Price, toUsdPerUnit, withoutMargin } from '../../gateway/models/price.ts'
-import { ApiError } from '../../kernel/errors.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { searchTerm } from '../../site/components.ts'
+import { form } from '../../site/form.ts'
 import { formatUsd } from '../../site/format.ts'
-import { button, type Form, form, hiddenField } from '../../site/forms.ts'
+import { button, hiddenField, postForm } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable, emptyState, numberPager, paginate } from '../../site/lists.ts'
-import { redirectTo, type UserRequest } from '../../site/session.ts'
-import { switchModel } from '../operator/settings.ts'
-import { operatorName } from './access.ts'
+import type { UserRequest } from '../../site/session.ts'
+import { priceUnits } from '../operator/model-prices.ts'
+import { switchModel } from '../operator/operations.ts'
 import { badge, consolePage, searchCharsMax, searchForm } from './components.ts'
-import { pricePath, priceUnits } from './model-price.ts'
+import { pricePath } from './model-price.ts'
 
 const place = '/console/models'
 const rowsShown = 100
@@ -43,24 +43,21 @@ function switchForm(token: string, id: string, isOn: boolean): Part {
   const act = isOn ? 'off' : 'on'
   const style = isOn ? 'quiet slim danger' : 'quiet slim'
   const turn = button(`Turn ${act}`, style, { name: 'turn', value: act, target: id })
-  return form(token, `${place}/switch`, html`${hiddenField('model', id)}${turn}`, 'inline')
+  return postForm(token, `${place}/switch`, html`${hiddenField('model', id)}${turn}`, 'inline')
 }
 
-/** Turns a model on or off for everyone. Throws `bad_request` where MODELS_OFF is set elsewhere. */
-export async function submitModel(req: UserRequest, submitted: Form): Promise<Response> {
-  const [id, isOn] = [submitted.text('model').trim(), submitted.text('turn') === 'on']
-  const known = [...req.ctx.catalog.list(), ...req.ctx.catalog.listOff()]
-  if (!known.some((model) => model.id === id)) throw new ApiError('not_found', { what: 'model' })
-  await switchModel(req.ctx, { id, isOn, by: operatorName(req) })
-  return redirectTo(place)
-}
+/** Turns a model on or off. */
+export const modelForm = form(switchModel, {
+  fields: (sent) => ({ model: sent.text('model').trim(), on: sent.text('turn') === 'on' }),
+  then: place,
+})
 
 /** Renders the last change of a price, with a button that restores the prices before it. */
 const changedNotice = (token: string, id: string | null): Part =>
   id !== null &&
   html`<div class="notice" role="status">
     <span>The price of <code>${id}</code> changed.</span>
-    ${form(token, '/console/settings/MODEL_PRICES', html`${hiddenField('act', 'undo')}${button('Undo', 'quiet slim')}`, 'inline')}
+    ${postForm(token, '/console/settings/MODEL_PRICES', html`${hiddenField('act', 'undo')}${button('Undo', 'quiet slim')}`, 'inline')}
   </div>`
 
 /** Renders every offer of every model: the upstream's price, our price and the margin. */

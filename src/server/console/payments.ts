@@ -1,4 +1,3 @@
-import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
 import { makeCursor } from '../../kernel/cursor.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { csvRowsMax } from '../../kernel/limits.ts'
@@ -10,16 +9,17 @@ import { stateOf, type StoredPayment } from '../../money/payments/coins/status.t
 import { readWatchers, type WatcherHealth } from '../../money/payments/coins/watchers.ts'
 import type { ServerHealth } from '../../money/payments/health.ts'
 import { section } from '../../site/components.ts'
+import { form } from '../../site/form.ts'
 import { renderDateTime } from '../../site/format.ts'
-import { button, type Form, form, hiddenField, inputField, rejectForm } from '../../site/forms.ts'
+import { button, hiddenField, inputField, postForm } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { createdCursor, cursorPager, dataTable, tableSection } from '../../site/lists.ts'
-import { redirectTo, type UserRequest } from '../../site/session.ts'
+import type { UserRequest } from '../../site/session.ts'
 import { invoiceBadge } from '../../site/wallet/add-money.ts'
+import { creditPayment } from '../operator/operations.ts'
 import type { Collected } from '../operator/servers/server-report.ts'
 import { chainServers } from '../operator/servers/server-states.ts'
-import { creditUnmatched, type Income, incomeByDay } from '../operator/topups.ts'
-import { operatorName } from './access.ts'
+import { type Income, incomeByDay } from '../operator/topups.ts'
 import { accountLinks } from './account-links.ts'
 import { badge, consolePage, settingLink } from './components.ts'
 import { x402Section } from './x402.ts'
@@ -52,7 +52,7 @@ function unmatchedRow(token: string, payment: StoredPayment): Part[] {
     units(payment.amount, payment.asset),
     payment.why,
     html`<code>${payment.tx}</code>`,
-    form(token, place, fields),
+    postForm(token, place, fields),
   ]
 }
 
@@ -166,15 +166,5 @@ export async function paymentsPage(req: UserRequest, message?: string): Promise<
   return consolePage({ place, title: 'Payments', lead, message, main })
 }
 
-/** Credits an unmatched payment by hand. Throws `bad_request`, `not_found`. */
-export async function creditPayment(req: UserRequest, submitted: Form): Promise<Response> {
-  const request = { payment: submitted.text('payment'), invoice: submitted.text('invoice').trim() }
-  const isDone = await creditUnmatched(req.ctx, request, operatorName(req)).catch(
-    (error: unknown) => {
-      if (isGatewayError(error)) rejectForm(errorEnvelope(error).body.error.message)
-      throw error
-    },
-  )
-  if (!isDone) rejectForm('Nothing changed: this payment was credited before.')
-  return redirectTo(place)
-}
+/** Credits an unmatched payment to the invoice that it was for. */
+export const creditForm = form(creditPayment, { then: place })

@@ -9,10 +9,9 @@ import { renderDate } from '../../site/format.ts'
 import type { Form } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { cursorPager, dataTable, emptyState } from '../../site/lists.ts'
-import { redirectTo, type UserRequest } from '../../site/session.ts'
+import type { UserRequest } from '../../site/session.ts'
 import { findPersonCase } from '../operator/cases.ts'
-import type { Decision } from '../operator/decisions.ts'
-import { applyDecision } from './access.ts'
+import { decideAbout } from './access.ts'
 import {
   accountSummary,
   badge,
@@ -24,13 +23,12 @@ import {
   searchCharsMax,
   searchForm,
 } from './components.ts'
-import { decidedNotice, decidedPath } from './undo.ts'
+import { decidedNotice } from './undo.ts'
 
 const rowsShown = 30
 
-const personDecisions: Decision[] = ['suspend', 'unsuspend']
-
-const personPath = ({ name }: Person): string => `/console/people/${encodeURIComponent(name)}`
+const personPath = ({ name }: Pick<Person, 'name'>): string =>
+  `/console/people/${encodeURIComponent(name)}`
 
 const stateBadges = ({ operator, password, suspended }: Person): Part => [
   operator && badge('operator', 'good'),
@@ -123,10 +121,6 @@ async function getPersonCase({ ctx }: UserRequest, name: string) {
   return known
 }
 
-/** Throws `not_found`, `bad_request`. */
-export async function decidePerson(req: UserRequest, name: string, form: Form): Promise<Response> {
-  const { person } = await getPersonCase(req, name)
-  const decision = { name: form.text('decision'), item: person.name, why: form.text('why') }
-  await applyDecision(req, personDecisions, decision)
-  return redirectTo(decidedPath(personPath(person), decision.name, person.name))
-}
+/** Decides about a person. */
+export const decidePerson = (name: string) =>
+  decideAbout(['suspend', 'unsuspend'], () => name, personPath({ name }))

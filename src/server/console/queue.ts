@@ -8,16 +8,24 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { decisionReasonCharsMax } from '../../kernel/limits.ts'
 import { findHandles } from '../../people/agents/agents.ts'
 import { section } from '../../site/components.ts'
+import { form } from '../../site/form.ts'
 import { formatCount, renderDateTime } from '../../site/format.ts'
-import { button, type Form, form, hiddenField, inputField } from '../../site/forms.ts'
+import {
+  button,
+  type Form,
+  hiddenField,
+  inputField,
+  postForm,
+  rejectForm,
+} from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable, emptyState } from '../../site/lists.ts'
-import { redirectTo, type UserRequest } from '../../site/session.ts'
+import type { UserRequest } from '../../site/session.ts'
 import { listOpenCases } from '../operator/cases.ts'
-import { decide, type Decision } from '../operator/decisions.ts'
-import { applyDecision, operatorName } from './access.ts'
+import { decide } from '../operator/operations.ts'
+import { decideAbout } from './access.ts'
 import { badge, consolePage, stateBadge } from './components.ts'
-import { decidedNotice, decidedPath } from './undo.ts'
+import { decidedNotice } from './undo.ts'
 
 const blockedShown = 20
 
@@ -88,7 +96,7 @@ function caseForm(token: string, { app, reports }: Case, failed: FailedDecision)
       </button>`
     }
     ${error && html`<p class="alert field-error" id="error-${app.id}" role="alert">${error}</p>`}`
-  return form(token, place, fields, 'case-form')
+  return postForm(token, place, fields, 'case-form')
 }
 
 const appealLink = (app: App): Html =>
@@ -113,15 +121,29 @@ function caseItem(token: string, one: Case, failed: FailedDecision): Html {
   </li>`
 }
 
-/** Takes an app of the queue down or approves it. Throws `not_found`, `bad_request`. */
-export async function decideCase(req: UserRequest, submitted: Form): Promise<Response> {
-  const [name, item] = [submitted.text('decision'), submitted.text('item')]
-  const allowed: Decision[] = ['takedown', 'release', 'dismiss', 'restore']
-  await applyDecision(req, allowed, { name, item, why: submitted.text('why') })
-  // An app that was quarantined for reports has both decided.
-  if (name === 'release') await decide(req.ctx, 'dismiss', { item, why: '', by: operatorName(req) })
-  return redirectTo(decidedPath(place, name, item))
-}
+/** Takes an app of the queue down or approves it. */
+export const decideCase = decideAbout(
+  ['takedown', 'release', 'dismiss', 'restore'],
+  (sent) => sent.text('item'),
+  place,
+)
+
+/** Blocks or unblocks a page by its hash. */
+export const decideHash = decideAbout(
+  ['block', 'unblock'],
+  (sent) => {
+    const item = sent.text('sha256').trim().toLowerCase()
+    if (/^[0-9a-f]{64}$/.test(item)) return item
+    rejectForm('Enter a SHA-256 hash: 64 digits of 0-9 and a-f.')
+  },
+  place,
+)
+
+/** Scans all apps again. */
+export const rescanForm = form(decide, {
+  fields: () => ({ decision: 'rescan', item: 'all' }),
+  then: place,
+})
 
 /** Renders the moderation queue and the blocklist. */
 export async function queuePage(
@@ -138,7 +160,12 @@ export async function queuePage(
     : {}
   const isListed = cases.some(({ app }) => app.id === failedCase.item)
   const sha256 = failed?.text('sha256') ?? query.get('sha256') ?? ''
-  const again = form(token, '/console/rescan', html`${button('Rescan all apps', 'quiet')}`, 'act')
+  const again = postForm(
+    token,
+    '/console/rescan',
+    html`${button('Rescan all apps', 'quiet')}`,
+    'act',
+  )
   const list: Part =
     cases.length > 0
       ? html`<review-keys>
@@ -167,7 +194,7 @@ export async function queuePage(
 const blockedRow = (token: string, { sha256, app, reason, at }: BlockedPage): Part[] => {
   const unblock = { name: 'decision', value: 'unblock', target: sha256.slice(0, 12) }
   const fields = html`${hiddenField('sha256', sha256)}${button('Unblock', 'quiet slim', unblock)}`
-  const lift = form(token, '/console/blocklist', fields, 'act')
+  const lift = postForm(token, '/console/blocklist', fields, 'act')
   const of = html`<a href="/console/apps/${app}">Restore app</a>`
   return [
     html`<code title="${sha256}">${sha256.slice(0, 16)}…</code>`,
@@ -191,6 +218,7 @@ function blocklist(
     <p class="small">
       A page with a blocked hash cannot be published. Existing apps with the page are quarantined.
     </p>
-    ${dataTable('Blocked pages', heads, rows, false)} ${form(token, '/console/blocklist', fields)}
+    ${dataTable('Blocked pages', heads, rows, false)}
+    ${postForm(token, '/console/blocklist', fields)}
   </section>`
 }

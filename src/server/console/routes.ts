@@ -1,50 +1,44 @@
 import { Elysia } from 'elysia'
 
-import { feature, unfeature } from '../../apps/explore/featured.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { csv } from '../../kernel/http/outcome.ts'
 import { toResponse } from '../../kernel/http/response.ts'
-import { forItem, type Form, rejectForm } from '../../site/forms.ts'
+import { form } from '../../site/form.ts'
 import type { Layout, Page } from '../../site/layout.ts'
 import { pageRoutes, redirectTo, type UserRequest } from '../../site/session.ts'
+import { downloadBackup } from '../operator/console-backups.ts'
 import {
-  downloadBackup,
+  checkBackup,
+  featureItem,
   removeBackup,
   startBackup,
-  startBackupCheck,
-} from '../operator/console-backups.ts'
+  unfeatureItem,
+} from '../operator/operations.ts'
 import { incomeCsv } from '../operator/topups.ts'
-import {
-  applyDecision,
-  operatorForm,
-  operatorName,
-  operatorPage,
-  requireOperator,
-} from './access.ts'
+import { operatorForm, operatorPage, requireOperator } from './access.ts'
 import { agentPage, agentsPage, decideAgent } from './agents.ts'
-import { alertsPage, testAlert } from './alerts.ts'
-import { appDecisions, appPage, verdicts } from './app.ts'
+import { alertsPage, testForm } from './alerts.ts'
+import { appPage, decideApp } from './app.ts'
 import { auditPage } from './audit.ts'
 import { backupsPage } from './backups.ts'
-import { clientsPage, decideClient } from './clients.ts'
+import { clientForm, clientsPage } from './clients.ts'
 import { errorsPage } from './errors.ts'
-import { giveCredits, grantsPage, retryGrant } from './grants.ts'
+import { confirmedGrant, grantsPage, retryGrant } from './grants.ts'
 import { keyRoutes } from './key-routes.ts'
 import { keysPage } from './keys.ts'
 import { latencyPage } from './latency.ts'
-import { librariesPage, submitLibrary } from './libraries.ts'
-import { modelPricePage, submitModelPrice } from './model-price.ts'
-import { modelsPage, submitModel } from './models.ts'
+import { librariesPage, libraryForm } from './libraries.ts'
+import { modelPriceForm, modelPricePage } from './model-price.ts'
+import { modelForm, modelsPage } from './models.ts'
 import { overviewPage } from './overview.ts'
 import { packFilesPage } from './pack-files.ts'
-import { creditPayment, paymentsPage } from './payments.ts'
+import { creditForm, paymentsPage } from './payments.ts'
 import { decidePerson, peoplePage, personPage } from './people.ts'
-import { decideCase, queuePage } from './queue.ts'
+import { decideCase, decideHash, queuePage, rescanForm } from './queue.ts'
 import { requestPage, requestsPage } from './requests.ts'
-import { settingPage, settingsPage, submitSetting } from './settings.ts'
+import { settingForm, settingPage, settingsPage } from './settings.ts'
 import { spendPage } from './spend.ts'
-import { decidedPath } from './undo.ts'
 import { upstreamsPage } from './upstreams.ts'
 
 /** The pages of the operator's console and the forms on them. */
@@ -109,62 +103,59 @@ function viewRoutes(ctx: AppContext, layout: Layout) {
   return router
 }
 
-/** Runs a decision; the reason of an appeal's decision starts with the verdict. */
-async function decideApp(req: UserRequest, id: string, form: Form): Promise<Response> {
-  const [name, why] = [form.text('decision'), form.text('why').trim()]
-  const decision = verdicts.has(name) ? { name: 'decide', why: `${name} ${why}` } : { name, why }
-  await applyDecision(req, appDecisions, { ...decision, item: id })
-  return redirectTo(decidedPath(`/console/apps/${id}`, name, id))
-}
-
-/** Blocks or unblocks a page by its hash. Throws `bad_request`. */
-async function decideHash(req: UserRequest, form: Form): Promise<Response> {
-  const item = form.text('sha256').trim().toLowerCase()
-  if (!/^[0-9a-f]{64}$/.test(item)) rejectForm('Enter a SHA-256 hash: 64 digits of 0-9 and a-f.')
-  const decision = { name: form.text('decision'), item, why: form.text('why') }
-  await applyDecision(req, ['block', 'unblock'], decision)
-  return redirectTo(decidedPath('/console/queue', decision.name, item))
-}
-
 const decisionRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
     .get('/console/apps/:id/feature', ({ params: { id } }) => redirectTo(`/console/apps/${id}`))
     .post('/console/apps/:id/feature', ({ input, params: { id } }) =>
-      operatorForm(input, ...forItem(id, setFeatured, appPage)),
+      operatorForm(
+        input,
+        (req, sent) => {
+          const operation = sent.has('remove') ? unfeatureItem : featureItem
+          return form(operation, { params: { id }, then: `/console/apps/${id}` })(req, sent)
+        },
+        (req, message, sent) => appPage(req, id, message, sent),
+      ),
     )
     .post('/console/apps/:id', ({ input, params: { id } }) =>
-      operatorForm(input, ...forItem(id, decideApp, appPage)),
+      operatorForm(
+        input,
+        (req, sent) => decideApp(id, sent)(req, sent),
+        (req, message, sent) => appPage(req, id, message, sent),
+      ),
     )
     .post('/console/agents/:handle', ({ input, params: { handle } }) =>
-      operatorForm(input, ...forItem(handle, decideAgent, agentPage)),
+      operatorForm(input, decideAgent(handle), (req, message, sent) =>
+        agentPage(req, handle, message, sent),
+      ),
     )
     .post('/console/people/:name', ({ input, params: { name } }) =>
-      operatorForm(input, ...forItem(name, decidePerson, personPage)),
+      operatorForm(input, decidePerson(name), (req, message, sent) =>
+        personPage(req, name, message, sent),
+      ),
     )
     .get('/console/blocklist', () => redirectTo('/console/queue#blocklist'))
     .get('/console/rescan', () => redirectTo('/console/queue'))
     .post('/console/queue', ({ input }) => operatorForm(input, decideCase, queuePage))
     .post('/console/blocklist', ({ input }) => operatorForm(input, decideHash, queuePage))
-    .post('/console/clients', ({ input }) => operatorForm(input, decideClient, clientsPage))
-    .post('/console/rescan', ({ input }) => operatorForm(input, rescanAll, queuePage))
+    .post('/console/clients', ({ input }) => operatorForm(input, clientForm, clientsPage))
+    .post('/console/rescan', ({ input }) => operatorForm(input, rescanForm, queuePage))
     .post('/console/settings/:name', ({ input, params: { name } }) =>
-      operatorForm(input, ...forItem(name, submitSetting, settingPage)),
+      operatorForm(
+        input,
+        (req, sent) => settingForm(name, sent)(req, sent),
+        (req, message, sent) => settingPage(req, name, message, sent),
+      ),
     )
     .get('/console/alerts/test', () => redirectTo('/console/alerts'))
-    .post('/console/alerts/test', ({ input }) => operatorForm(input, testAlert, alertsPage))
+    .post('/console/alerts/test', ({ input }) => operatorForm(input, testForm, alertsPage))
     .get('/console/models/switch', () => redirectTo('/console/models'))
-    .post('/console/models/switch', ({ input }) => operatorForm(input, submitModel, modelsPage))
+    .post('/console/models/switch', ({ input }) => operatorForm(input, modelForm, modelsPage))
     .post('/console/models/price', ({ input }) =>
-      operatorForm(input, submitModelPrice, modelPricePage),
+      operatorForm(input, modelPriceForm, modelPricePage),
     )
-    .post('/console/libraries', ({ input }) => operatorForm(input, submitLibrary, librariesPage))
-    .post('/console/payments', ({ input }) => operatorForm(input, creditPayment, paymentsPage))
-    .post('/console/grants', ({ input }) => operatorForm(input, giveCredits, retryGrant))
-
-async function rescanAll(req: UserRequest): Promise<Response> {
-  await applyDecision(req, ['rescan'], { name: 'rescan', item: 'all', why: '' })
-  return redirectTo('/console/queue')
-}
+    .post('/console/libraries', ({ input }) => operatorForm(input, libraryForm, librariesPage))
+    .post('/console/payments', ({ input }) => operatorForm(input, creditForm, paymentsPage))
+    .post('/console/grants', ({ input }) => operatorForm(input, confirmedGrant, retryGrant))
 
 const backupRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
@@ -179,32 +170,17 @@ const backupRoutes = (ctx: AppContext, layout: Layout) =>
       }),
     )
     .post('/console/backups', ({ input }) =>
-      operatorForm(
-        input,
-        async (req) => {
-          await startBackup(ctx, operatorName(req))
-          return redirectTo('/console/backups')
-        },
-        backupsPage,
-      ),
+      operatorForm(input, form(startBackup, { then: '/console/backups' }), backupsPage),
     )
     .post('/console/backups/:name', ({ input, params: { name } }) =>
       operatorForm(
         input,
-        async (req, form) => {
-          const action = form.text('act')
-          if (action === 'check') startBackupCheck(ctx, name)
-          else if (action === 'remove') await removeBackup(ctx, name, operatorName(req))
-          else throw new ApiError('not_found', { what: 'page' })
-          return redirectTo('/console/backups')
+        (req, sent) => {
+          const to = { params: { name }, then: '/console/backups' }
+          if (sent.text('act') === 'check') return form(checkBackup, to)(req, sent)
+          if (sent.text('act') === 'remove') return form(removeBackup, to)(req, sent)
+          throw new ApiError('not_found', { what: 'page' })
         },
         backupsPage,
       ),
     )
-
-/** Puts an item on the home page, or removes it from there. */
-async function setFeatured(req: UserRequest, id: string, form: Form): Promise<Response> {
-  const change = form.has('remove') ? unfeature : feature
-  await change(req.ctx, id, operatorName(req))
-  return redirectTo(`/console/apps/${id}`)
-}

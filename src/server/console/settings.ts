@@ -5,23 +5,23 @@ import { defaultOf, editableSettings, isFixed, isSecret } from '../../kernel/con
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import { lookUp } from '../../kernel/schema.ts'
 import { searchTerm, section, withQuery } from '../../site/components.ts'
+import { form } from '../../site/form.ts'
 import { renderDateTime } from '../../site/format.ts'
 import {
   button,
   type Form,
-  form,
   hiddenField,
   inputField,
   notice,
+  postForm,
   selectField,
 } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable } from '../../site/lists.ts'
-import { redirectTo, type UserRequest } from '../../site/session.ts'
-import { changeSetting, places } from '../operator/settings.ts'
-import { operatorName } from './access.ts'
+import type { UserRequest } from '../../site/session.ts'
+import { changeSetting, resetSetting, undoSetting } from '../operator/operations.ts'
+import { places } from '../operator/settings.ts'
 import { badge, consolePage, searchCharsMax, searchForm } from './components.ts'
 
 const place = '/console/settings'
@@ -54,7 +54,7 @@ function doneNotice({ ctx, query, token }: UserRequest): Part {
   if (!row || !change) return undefined
   return html`<div class="notice" role="status">
     <span><code>${row.name}</code> is ${row.value === '' ? 'empty' : shown(row.value)} now.</span>
-    ${form(token, pathOf(row), html`${hiddenField('act', 'undo')}${button('Undo', 'quiet slim')}`, 'inline')}
+    ${postForm(token, pathOf(row), html`${hiddenField('act', 'undo')}${button('Undo', 'quiet slim')}`, 'inline')}
   </div>`
 }
 
@@ -107,7 +107,7 @@ export function settingsPage(req: UserRequest): Page {
   return consolePage({ place, title: 'Settings', main })
 }
 
-export const findRow = ({ config }: AppContext, name: string): ConfigRow | undefined =>
+const findRow = ({ config }: AppContext, name: string): ConfigRow | undefined =>
   config.rows.find((row) => row.name === name)
 
 function valueField({ name }: ConfigRow, value: string): Html {
@@ -155,7 +155,7 @@ export function settingPage(
       ${row.source !== 'default' && html`The default is ${shown(defaultOf(row.name))}.`}
       ${change && html`Last changed by <bdi>${change.by}</bdi>, ${renderDateTime(change.at)}.`}
     </p>
-    ${isEditable(row) ? form(token, pathOf(row), fields) : notice(fixedText(row))}
+    ${isEditable(row) ? postForm(token, pathOf(row), fields) : notice(fixedText(row))}
     <p class="below"><a href="${place}">All settings</a></p>`
   return consolePage({ place, title: name, message, main })
 }
@@ -165,23 +165,12 @@ const fixedText = ({ name, source }: ConfigRow): string =>
     ? `It is set ${places[source]}, which wins. Change it there and restart Berth.`
     : `Set ${name} in the environment or in berth.toml and restart Berth.`
 
-/** Changes a setting, or restores a value. Throws `not_found`, `bad_request`. */
-export async function submitSetting(
-  req: UserRequest,
-  name: string,
-  submitted: Form,
-): Promise<Response> {
-  const { ctx } = req
-  const row = findRow(ctx, name)
-  if (!row) throw new ApiError('not_found', { what: 'setting' })
-  const act = submitted.text('act')
-  const values: Record<string, string | null> = {
-    set: submitted.text('value').trim(),
-    reset: null,
-    undo: ctx.settings.find(row.name)?.before ?? null,
-  }
-  const value = lookUp(values, act)
-  if (value === undefined) throw new ApiError('not_found', { what: 'page' })
-  await changeSetting(ctx, { name, value, by: operatorName(req) })
-  return redirectTo(withQuery(place, { changed: name }))
+/** Returns the form that changes a setting, restores its default, or undoes the last change. */
+export function settingForm(name: string, sent: Form) {
+  const to = { params: { name }, then: withQuery(place, { changed: name }) }
+  const act = sent.text('act')
+  if (act === 'set') return form(changeSetting, to)
+  if (act === 'reset') return form(resetSetting, to)
+  if (act === 'undo') return form(undoSetting, to)
+  throw new ApiError('not_found', { what: 'page' })
 }

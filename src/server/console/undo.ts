@@ -2,7 +2,7 @@ import { html, type Part } from '../../kernel/html.ts'
 import { idPattern } from '../../kernel/ids.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { withQuery } from '../../site/components.ts'
-import { button, form, hiddenField } from '../../site/forms.ts'
+import { button, hiddenField, postForm } from '../../site/forms.ts'
 import type { UserRequest } from '../../site/session.ts'
 import type { Decision } from '../operator/decisions.ts'
 
@@ -44,6 +44,6 @@ export function decidedNotice({ query, token }: UserRequest, action: string): Pa
   const fields = html`${hiddenField('item', item)}${hiddenField('decision', undo ?? '')}${button('Undo', 'quiet slim')}`
   return html`<div class="notice" role="status">
     <span><bdi>${item}</bdi> ${text ?? plain}.</span>
-    ${undo !== undefined && form(token, action, fields, 'inline')}
+    ${undo !== undefined && postForm(token, action, fields, 'inline')}
   </div>`
 }

@@ -3,14 +3,21 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { AddressClient } from '../../kernel/client.ts'
 import { contentOf } from '../../kernel/http/entity.ts'
+import type { Operation } from '../../kernel/http/operation.ts'
 import { setRequestContext } from '../../kernel/http/request-context.ts'
+import { readPublic } from '../../kernel/public-files.ts'
 import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import { findAgent } from '../../people/agents/agents.ts'
 import { agent } from '../../people/authentication.ts'
 import { errorEnvelope, knownError } from '../../people/error-response.ts'
+import { becomeOperator, operatorLink } from '../../people/people.ts'
+import { form, performAs } from '../../site/form.ts'
+import type { Form } from '../../site/forms.ts'
 import { type DescribedOperation, readDescription } from '../../site/guide/read-description.ts'
-import { performAs } from '../../site/submit.ts'
+import { createLayout } from '../../site/layout.ts'
+import { getPageRequest } from '../../site/session.ts'
 import { callTool } from '../../testing/fixtures/mcp-server.ts'
+import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestResponse } from '../../testing/fixtures/test-server.ts'
 import { getDocument, listOperations } from '../../testing/openapi/document.ts'
 import {
@@ -245,4 +252,72 @@ describe('HTTP and a form of a page have equal outcomes', () => {
       expect(await fromPage(tool, changed)).toEqual(http)
     }
   })
+})
+
+describe('HTTP and a form of a page have equal outcomes for a person', () => {
+  // Each call of sign_out ends the session of the next.
+  const ofPeople = agentOperations.filter(
+    ({ id, access, method }) => access.auth === 'person' && method !== 'GET' && id !== 'sign_out',
+  )
+  const signIn = async (name: string) => {
+    const someone = await createTestPerson(t, name)
+    if (name === 'opal') {
+      const code = (await operatorLink(t.ctx))?.split('/').at(-1) ?? ''
+      await becomeOperator(t.ctx, someone.person, code)
+    }
+    return (await createTestSession(t, someone)).cookie
+  }
+  /** The cookies of a person who owns nothing, of the operator, and of nobody. */
+  const cookies = Promise.all([signIn('nora'), signIn('opal'), ''])
+  const layout = createLayout(readPublic(), t.ctx)
+
+  /** Sends a call over HTTP with a session cookie. */
+  async function sentBy(cookie: string, { method }: Operation, path: string, body: unknown) {
+    const headers = { cookie, 'content-type': 'application/json' }
+    const response = await t.call(method, path, { body, headers, from: world.from() })
+    return { isError: response.status >= 400, body: comparable(response.body) }
+  }
+
+  /** Submits a form of an operation with the same cookie. Returns the error that its page shows. */
+  async function submitted(
+    cookie: string,
+    operation: (typeof agentOperations)[number],
+    params: Record<string, string>,
+    body: unknown,
+  ) {
+    const { ctx } = t
+    const request = new Request('http://localhost/account', { method: 'POST', headers: { cookie } })
+    const client = new AddressClient(world.from(), ctx.state.costs)
+    setRequestContext(request, { id: 'page', client, bodyArrivals: ctx.state.bodyArrivals })
+    const req = await getPageRequest({ ctx, layout, request, query: new URLSearchParams() })
+    let value: unknown
+    const then = (result: unknown) => {
+      value = result
+      return '/'
+    }
+    try {
+      await form(operation, { params, fields: () => body, then })(req, noFields)
+      return { isError: false, body: comparable(value) }
+    } catch (error) {
+      const known = knownError(error)
+      if (!known) throw error
+      return { isError: true, body: comparable(errorEnvelope(known).body) }
+    }
+  }
+  const noFields: Form = { text: () => '', has: () => false, file: () => undefined }
+
+  test.each(ofPeople.map((one) => [one.id, one] as const))(
+    'for unknown ids and fields, and without a session: %s',
+    async (_, operation) => {
+      const params = Object.fromEntries(
+        [...operation.path.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, 'A'.repeat(12)]),
+      )
+      const path = operation.path.replaceAll(/:\w+/g, 'A'.repeat(12))
+      for (const cookie of await cookies) {
+        const http = await sentBy(cookie, operation, path, { burn: 1 })
+        expect(await submitted(cookie, operation, params, { burn: 1 })).toEqual(http)
+        if (cookie === '') expect(recordOf(http.body)['code']).toBe('no_key')
+      }
+    },
+  )
 })

@@ -2,6 +2,7 @@ import { findApp } from '../../apps/apps.ts'
 import * as moderation from '../../apps/moderation/moderation.ts'
 import { hideFeedback } from '../../apps/reviews/removal.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import { rejectRequest } from '../../kernel/errors.ts'
 import { idPattern } from '../../kernel/ids.ts'
 import { decisionReasonCharsMax } from '../../kernel/limits.ts'
 import { isPlainText } from '../../kernel/text.ts'
@@ -173,6 +174,8 @@ export type Decision = keyof typeof kinds
 
 export const isDecision = (word: string): word is Decision => Object.hasOwn(kinds, word)
 
+export const decisionNames = Object.keys(kinds).filter(isDecision)
+
 /** The usage of every decision: "takedown <app id> <reason>". */
 export const decisions = Object.entries(kinds).map(([name, { usage }]) => `${name} ${usage}`)
 
@@ -194,4 +197,29 @@ export async function decide(
   if (result === undefined) return undefined
   if (result) return succeeded(`${item} ${result === true ? done : result}.`)
   return failed(`Nothing to ${name}: ${item} does not exist or is already in that state.`)
+}
+
+/**
+ * Applies a decision from the console or the API. Throws `bad_request` without a
+ * reason that is required, and where it was decided before.
+ */
+export async function applyDecision(
+  ctx: AppContext,
+  { decision, item, why, by }: { decision: Decision; item: string; why: string; by: string },
+): Promise<void> {
+  const outcome = await decide(ctx, decision, { item, why: why.trim(), by })
+  if (!outcome) rejectRequest(reasonMessage(why))
+  if (!outcome.ok) {
+    rejectRequest(
+      'Nothing changed: this was already decided, here or in another tab. Reload the page.',
+    )
+  }
+  // An app that was quarantined for reports has both decided.
+  if (decision === 'release') await decide(ctx, 'dismiss', { item, why: '', by })
+}
+
+function reasonMessage(why: string): string {
+  return isPlainText(why, decisionReasonCharsMax)
+    ? 'Enter a reason. The person or agent concerned receives it.'
+    : `Enter a reason in plain text of at most ${decisionReasonCharsMax.toLocaleString('en')} characters.`
 }

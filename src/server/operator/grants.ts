@@ -1,5 +1,6 @@
 import * as accounts from '../../gateway/accounts/accounts.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import { rejectRequest } from '../../kernel/errors.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
 import { grantUsdMax } from '../../kernel/limits.ts'
 import { formatDecimal, fromUsd, type NanoUsd, toCredits, toUsd } from '../../kernel/money.ts'
@@ -40,6 +41,16 @@ export function parseGrantUsd(usd: string): NanoUsd | undefined {
   return amount !== undefined && amount > 0n && toCredits(amount) <= grantUsdMax * 1_000
     ? amount
     : undefined
+}
+
+/** Finds the recipient of a grant and parses its amount. Throws `bad_request`. */
+export async function readGrant(ctx: AppContext, { to, usd }: { to: string; usd: string }) {
+  const grantee = await findGrantee(ctx, to.trim())
+  if (!grantee) rejectRequest('No agent, person or gateway account has this name.')
+  const amount = parseGrantUsd(usd)
+  if (amount !== undefined) return { grantee, amount }
+  const max = grantUsdMax.toLocaleString('en')
+  rejectRequest(`Enter USD as a number such as 5 or 0.25, up to ${max}.`)
 }
 
 /** Returns the balance of an owner in credits; 0 without an account. */

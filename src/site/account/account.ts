@@ -5,7 +5,7 @@ import type { Session } from '../../people/sessions.ts'
 import { section } from '../components.ts'
 import { confirmDialog, revokeDialog } from '../confirm-dialog.ts'
 import { renderDate, shortCredits } from '../format.ts'
-import { alert, button, form, hiddenField, inputField, notice } from '../forms.ts'
+import { alert, button, hiddenField, inputField, notice, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { dataTable, tableSection } from '../lists.ts'
 import { keyRefField } from '../new-key.ts'
@@ -49,7 +49,7 @@ const sessionRow = (token: string, current: string | undefined, session: Session
   const act =
     id === current
       ? html`<span class="small">This browser</span>`
-      : form(
+      : postForm(
           token,
           '/account/sessions',
           html`${hiddenField('id', id)}${button('Sign out', 'quiet slim')}`,
@@ -67,7 +67,7 @@ export function keyTable(
     name ? html`<bdi>${name}</bdi>` : html`<span class="small">Unnamed</span>`,
     html`<code>${prefix}…</code>`,
     renderDate(created),
-    form(token, action, revokeDialog(prefix), 'act'),
+    postForm(token, action, revokeDialog(prefix), 'act'),
   ]
   const heads = [{ long: 'Name' }, 'Key', 'Created', { unseen: 'Revoke' }]
   return dataTable('API keys', heads, keys.map(row), false)
@@ -81,7 +81,7 @@ export const keyForm = (token: string, action: string, value?: string): Html => 
     isOptional: true,
     value,
   })
-  return form(
+  return postForm(
     token,
     action,
     html`${keyRefField()}${name}${button('Create API key', 'quiet')}`,
@@ -110,7 +110,7 @@ function securitySections(account: AccountView): Part {
             ${hasPassword ? '' : 'You have no password yet. '}A new password signs you out on all
             other devices.
           </p>
-          ${form(token, '/account/password', change)}`,
+          ${postForm(token, '/account/password', change)}`,
       )}
       ${section(
         'Recovery codes',
@@ -118,7 +118,7 @@ function securitySections(account: AccountView): Part {
             This server sends no email: recovery codes reset a forgotten password. New codes replace
             the old ones.
           </p>
-          ${form(token, '/account/codes', codes)}`,
+          ${postForm(token, '/account/codes', codes)}`,
       )}
     </div>
     ${!person.operator && deleteSection(account)}`
@@ -138,7 +138,7 @@ function deleteSection({ token, person, wallet }: AccountView): Html {
         released and keep their credits and apps.
         ${wallet > 0 && html`Your wallet has <strong>${shortCredits(wallet)} credits</strong>. Send them to an agent first, or they are lost.`}
       </p>
-      ${form(token, '/account/leave', fields)}`,
+      ${postForm(token, '/account/leave', fields)}`,
   )
 }
 
@@ -149,7 +149,7 @@ const doneMessages = new Map([
 
 export function accountPage(account: AccountView): Page {
   const { token, person, keys, message, done, current } = account
-  const out = form(token, '/sign-out', html`${button('Sign out', 'quiet')}`, 'act')
+  const out = postForm(token, '/sign-out', html`${button('Sign out', 'quiet')}`, 'act')
   const main = html`<div class="head title">
       <h1>${person.name}</h1>
       ${current !== undefined && out}

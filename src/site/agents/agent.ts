@@ -13,7 +13,7 @@ import { section, statList } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
 import { describeError } from '../error-messages.ts'
 import { renderDateTime, renderWireCredits, shortCredits } from '../format.ts'
-import { alert, button, type Form, form, hiddenField, inputField, notice } from '../forms.ts'
+import { alert, button, type Form, hiddenField, inputField, notice, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { ledgerTable } from '../ledger-table.ts'
 import { itemList } from '../lists.ts'
@@ -85,12 +85,12 @@ function limitSections({ token, agent, standing, wallet, ref, submitted }: Agent
       : 'A paused agent cannot spend credits.'
   const pause = html`${hiddenField('paused', agent.paused ? 'no' : 'yes')}${button(agent.paused ? 'Resume spending' : 'Pause spending', 'quiet')}`
   return html`<div class="columns">
-    ${section('Send credits', html`${form(token, `${path}/credits`, transfer)}`)}
+    ${section('Send credits', html`${postForm(token, `${path}/credits`, transfer)}`)}
     ${section(
       'Daily cap',
-      html`${form(token, `${path}/cap`, html`${cap}${button('Save limit', 'quiet')}`)}
+      html`${postForm(token, `${path}/cap`, html`${cap}${button('Save limit', 'quiet')}`)}
         <p class="small below">${status}</p>
-        ${!byOperator && form(token, `${path}/pause`, pause, 'act')}`,
+        ${!byOperator && postForm(token, `${path}/pause`, pause, 'act')}`,
     )}
   </div>`
 }
@@ -148,7 +148,7 @@ export function agentPage(view: AgentView): Page {
       html`<p class="small">
           The agent keeps its credits, apps and API keys. Another person can then claim it.
         </p>
-        ${form(token, `${path}/release`, release)}`,
+        ${postForm(token, `${path}/release`, release)}`,
     )}`
   return { title: `@${agent.handle}`, main }
 }

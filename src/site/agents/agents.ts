@@ -5,7 +5,7 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import { section } from '../components.ts'
 import { formatCount, renderDate, renderWireCredits, shortCredits } from '../format.ts'
-import { alert, button, type Form, form, inputField } from '../forms.ts'
+import { alert, button, type Form, inputField, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import { withNext } from '../session.ts'
@@ -14,7 +14,7 @@ import { ownAppTile } from './own-app-row.ts'
 const claimForm = (token: string, value: string | undefined): Html => {
   const hint = 'For example 8K2M-Q0ZT-4RWX.'
   const code = inputField({ label: 'Claim code', name: 'code', value, max: 64, hint })
-  return form(token, '/claim', html`${code}${button('Continue', 'quiet')}`)
+  return postForm(token, '/claim', html`${code}${button('Continue', 'quiet')}`)
 }
 
 const createForm = (token: string, value: string | undefined): Html => {
@@ -27,7 +27,7 @@ const createForm = (token: string, value: string | undefined): Html => {
     hint,
     isOptional: true,
   }
-  return form(token, '/agents', html`${inputField(options)}${button('Create agent')}`)
+  return postForm(token, '/agents', html`${inputField(options)}${button('Create agent')}`)
 }
 
 type AgentSummary = OwnedAgent & { appCount: number; isSuspended: boolean }
@@ -140,5 +140,5 @@ function claimAction(
         <a class="button" href="${withNext('/sign-in', path)}">Sign in to claim</a
         ><a class="button quiet" href="${withNext('/sign-up', path)}">Create an account</a>
       </p>`
-    : form(token, path, html`${button(`Claim @${handle} as ${name}`)}`)
+    : postForm(token, path, html`${button(`Claim @${handle} as ${name}`)}`)
 }

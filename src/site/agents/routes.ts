@@ -16,13 +16,13 @@ import { listDailySpending } from '../../money/ledger/spending.ts'
 import { listAgentKeys } from '../../people/agents/keys.ts'
 import { listOwnedAgents } from '../../people/agents/listing.ts'
 import { previewClaim } from '../../people/claims.ts'
-import { createOwnedAgent } from '../../people/create-agent.ts'
 import * as notes from '../../people/notifications/notifications.ts'
 import { displayName, walletOf } from '../../people/people.ts'
+import { form } from '../form.ts'
 import { type Form, readCredits } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { createdCursor, cursorPager } from '../lists.ts'
-import { createAndShowKey } from '../new-key.ts'
+import { keyPage, refOf } from '../new-key.ts'
 import {
   getPageRequest,
   type PageRequest,
@@ -33,7 +33,6 @@ import {
   userPage,
   type UserRequest,
 } from '../session.ts'
-import { performAs } from '../submit.ts'
 import { agentPage } from './agent.ts'
 import { agentsPage, claimPage } from './agents.ts'
 import { ownAppRow } from './own-app-row.ts'
@@ -54,11 +53,10 @@ export const agentRoutes = (ctx: AppContext, layout: Layout) =>
     .post('/claim/:code', ({ input, params: { code } }) =>
       userForm(
         input,
-        async (req) => {
-          const { person } = req.visitor
-          const { agent } = await performAs(req, person, people.claimAgent, {}, { code })
-          return redirectTo(`/agents/${agent.handle}`)
-        },
+        form(people.claimAgent, {
+          fields: () => ({ code }),
+          then: ({ agent }) => `/agents/${agent.handle}`,
+        }),
         (req, message) => getClaimPage(req, code, message),
       ),
     )
@@ -66,11 +64,10 @@ export const agentRoutes = (ctx: AppContext, layout: Layout) =>
     .post('/claim', ({ input }) =>
       userForm(
         input,
-        async ({ request }, form) => {
-          const code = normalizeCode(form.text('code'))
-          await previewClaim(ctx, code, clientAddressGroup(request))
-          return redirectTo(`/claim/${code}`)
-        },
+        form(people.getClaim, {
+          params: codeIn,
+          then: (_, sent) => `/claim/${codeIn(sent).code}`,
+        }),
         (req, message, submitted) => getAgentsPage(req, { message, submitted }),
       ),
     )
@@ -78,12 +75,13 @@ export const agentRoutes = (ctx: AppContext, layout: Layout) =>
     .post('/agents', ({ input }) =>
       userForm(
         input,
-        async ({ visitor, request }, form) => {
-          const handle = form.text('handle').trim().replace(/^@/, '').toLowerCase() || undefined
-          const address = clientAddressGroup(request)
-          const agent = await createOwnedAgent(ctx, visitor.person, { handle }, address)
-          return redirectTo(`/agents/${agent.handle}`)
-        },
+        form(people.createAgent, {
+          fields(sent) {
+            const handle = sent.text('handle').trim().replace(/^@/, '').toLowerCase()
+            return handle ? { handle } : {}
+          },
+          then: ({ agent }) => `/agents/${agent.handle}`,
+        }),
         (req, message, submitted) => getAgentsPage(req, { message, submitted }),
       ),
     )
@@ -93,12 +91,10 @@ export const agentRoutes = (ctx: AppContext, layout: Layout) =>
     .post('/agents/:handle/:act', ({ input, params: { handle, act } }) =>
       userForm(
         input,
-        async (req, form) => {
-          const agent = await owned.getOwnedAgent(ctx, req.visitor.person, handle)
-          const run = lookUp(actions, act)
-          if (!run) throw new ApiError('not_found', { what: 'page' })
-          const response = await run(req, agent.handle, form)
-          return response ?? redirectTo(`/agents/${agent.handle}?done=${act}`)
+        (req, sent) => {
+          const formOf = lookUp(forms, act)
+          if (!formOf) throw new ApiError('not_found', { what: 'page' })
+          return formOf(handle.replace(/^@/, ''), sent)(req, sent)
         },
         (req, message, submitted) => getAgentPage(req, handle, { message, submitted }),
       ),
@@ -157,43 +153,50 @@ async function getAgentPage(
   return agentPage({ ...state, ...data, wallet: toCredits(wallet.available) })
 }
 
-type Action = (req: UserRequest, handle: string, form: Form) => Promise<Response | void>
+const codeIn = (sent: Form) => ({ code: normalizeCode(sent.text('code')) })
 
 /** Is true for the last segment of a form's path, /agents/{handle}/{name}. */
-export const isAgentAction = (name: string): boolean => Object.hasOwn(actions, name)
+export const isAgentAction = (name: string): boolean => Object.hasOwn(forms, name)
 
-const actions: Record<string, Action> = {
-  async credits(req, handle, form) {
-    const credits = readCredits(form, 'credits') ?? 0
-    // A different amount is a different transfer.
-    const ref = form.text('ref') && `${form.text('ref')}:${credits}`
-    await performAs(req, req.visitor.person, people.sendCredits, { handle }, { credits }, ref)
-  },
-  async cap(req, handle, form) {
-    const dailyCap = readCredits(form, 'dailyCap') ?? null
-    await performAs(req, req.visitor.person, people.changeAgent, { handle }, { dailyCap })
-  },
-  async pause(req, handle, form) {
-    const paused = form.text('paused') === 'yes'
-    await performAs(req, req.visitor.person, people.changeAgent, { handle }, { paused })
-  },
-  async keys(req, handle, form) {
-    const { person } = req.visitor
-    const prefix = form.text('revoke')
-    if (prefix) {
-      await performAs(req, person, people.revokeAgentKey, { handle, prefix })
-      return
-    }
-    const name = form.text('name').trim()
-    return createAndShowKey(req, form, {
-      create: async () =>
-        (await performAs(req, person, people.addAgentKey, { handle }, name ? { name } : {})).key,
-      purpose: `Anyone with this key can act as @${handle}.`,
-      back: `/agents/${handle}`,
-    })
-  },
-  async release(req, handle) {
-    await performAs(req, req.visitor.person, people.releaseAgent, { handle })
-    return redirectTo('/agents')
-  },
+type AgentForm = (handle: string, sent: Form) => ReturnType<typeof form>
+
+const donePath = (handle: string, act: string): string => `/agents/${handle}?done=${act}`
+
+const forms: Record<string, AgentForm> = {
+  credits: (handle) =>
+    form(people.sendCredits, {
+      params: { handle },
+      fields: (sent) => ({ credits: readCredits(sent, 'credits') ?? 0 }),
+      // A different amount is a different transfer.
+      ref: (sent) => sent.text('ref') && `${sent.text('ref')}:${readCredits(sent, 'credits') ?? 0}`,
+      then: donePath(handle, 'credits'),
+    }),
+  cap: (handle) =>
+    form(people.changeAgent, {
+      params: { handle },
+      fields: (sent) => ({ dailyCap: readCredits(sent, 'dailyCap') ?? null }),
+      then: donePath(handle, 'cap'),
+    }),
+  pause: (handle) =>
+    form(people.changeAgent, { params: { handle }, then: donePath(handle, 'pause') }),
+  keys: (handle, { text }) =>
+    text('revoke')
+      ? form(people.revokeAgentKey, {
+          params: { handle, prefix: text('revoke') },
+          then: donePath(handle, 'keys'),
+        })
+      : form(people.addAgentKey, {
+          params: { handle },
+          fields(sent) {
+            const name = sent.text('name').trim()
+            return name ? { name } : {}
+          },
+          ref: refOf,
+          then: ({ key }) =>
+            keyPage(key, {
+              purpose: `Anyone with this key can act as @${handle}.`,
+              back: `/agents/${handle}`,
+            }),
+        }),
+  release: (handle) => form(people.releaseAgent, { params: { handle }, then: '/agents' }),
 }

@@ -12,7 +12,7 @@ import { section } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
 import { linkPanel, shareButton } from '../explore/share.ts'
 import { formatCount, renderDate } from '../format.ts'
-import { alert, button, type Form, form, hiddenField, inputField, textArea } from '../forms.ts'
+import { alert, button, type Form, hiddenField, inputField, postForm, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import type { PageRequest, UserRequest } from '../session.ts'
@@ -53,7 +53,7 @@ export async function ownCollectionsPage(
       'New collection',
       agents.length === 0
         ? html`<p><a href="/agents">Create an agent</a> first.</p>`
-        : form(token, '/collections', fields),
+        : postForm(token, '/collections', fields),
     )}`
   return { title: 'Collections', section: '/collections', main }
 }
@@ -117,7 +117,7 @@ interface OwnCollection {
 }
 
 const ownForm = ({ token, one, as }: OwnCollection, fields: Part, style?: string): Html =>
-  form(token, collectionPath(one), html`${hiddenField('as', as)}${fields}`, style)
+  postForm(token, collectionPath(one), html`${hiddenField('as', as)}${fields}`, style)
 
 const removeControl =
   (own: OwnCollection) =>
@@ -178,7 +178,7 @@ export async function saveToCollection(
   const rows = own.map(
     ({ id, title, maker }) =>
       html`<li>
-        ${form(visitor.token, `/collections/${id}`, html`${hiddenField('as', handles.get(maker) ?? '')}${hiddenField('item', item)}${button(html`<bdi>${title}</bdi>`, 'quiet slim')}`, 'act')}
+        ${postForm(visitor.token, `/collections/${id}`, html`${hiddenField('as', handles.get(maker) ?? '')}${hiddenField('item', item)}${button(html`<bdi>${title}</bdi>`, 'quiet slim')}`, 'act')}
       </li>`,
   )
   const fields = html`${hiddenField('as', first.handle)}${hiddenField('item', item)}${inputField({ label: 'New collection', name: 'title', max: collectionTitleCharsMax })}${button('Create and save', 'quiet')}`
@@ -187,6 +187,6 @@ export async function saveToCollection(
     <ul class="chips">
       ${rows}
     </ul>
-    ${form(visitor.token, '/collections', fields)}
+    ${postForm(visitor.token, '/collections', fields)}
   </details>`
 }

@@ -6,20 +6,20 @@ import {
   removeFromCollection,
 } from '../../apps/collections/operations.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import { actingAgent } from '../acting-agent.ts'
 import { withQuery } from '../components.ts'
-import { forItem, type Form } from '../forms.ts'
+import { form, performAs } from '../form.ts'
+import type { Form } from '../forms.ts'
 import type { Layout } from '../layout.ts'
 import {
   getPageRequest,
   type PageInput,
   pageRoutes,
   privatePage,
-  redirectTo,
   userForm,
   userPage,
   type UserRequest,
 } from '../session.ts'
-import { submit } from '../submit.ts'
 import { collectionPage, ownCollectionsPage } from './pages.ts'
 
 /** Lists of items that people make as one of their agents, and share. */
@@ -29,7 +29,11 @@ export const collectionRoutes = (ctx: AppContext, layout: Layout) =>
     .post('/collections', ({ input }) => userForm(input, create, ownCollectionsPage))
     .get('/collections/:id', ({ input, params }) => showCollection(input, params.id))
     .post('/collections/:id', ({ input, params: { id } }) =>
-      userForm(input, ...forItem(id, change, collectionPage)),
+      userForm(
+        input,
+        (req, sent) => change(id, sent)(req, sent),
+        (req, message, sent) => collectionPage(req, id, message, sent),
+      ),
     )
 
 /** Anyone may open a collection; its maker also sees the controls. */
@@ -39,26 +43,24 @@ async function showCollection(input: PageInput, id: string): Promise<Response> {
 }
 
 /** Creates a collection, with a first item where the form of an item page sends one. */
-async function create(req: UserRequest, form: Form): Promise<Response> {
-  const { collection } = await submit(req, form, createCollection, {})
-  const [{ id }, item] = [collection, form.text('item')]
-  if (item) await submit(req, form, addToCollection, { id, item })
-  return redirectTo(`/collections/${id}`)
-}
+const create = form(createCollection, {
+  async then({ collection: { id } }, sent, req: UserRequest) {
+    const item = sent.text('item')
+    const agent = await actingAgent(req, sent)
+    if (item) await performAs(req, { agent }, addToCollection, { id, item })
+    return `/collections/${id}`
+  },
+})
 
-/** Adds or removes an item, changes the texts, or deletes the collection. */
-async function change(req: UserRequest, id: string, form: Form): Promise<Response> {
-  const path = `/collections/${id}`
-  if (form.has('delete')) {
-    await submit(req, form, deleteCollection, { id })
-    return redirectTo('/collections')
+/** Returns the form that was sent from the page of a collection. */
+function change(id: string, sent: Form) {
+  const then = `/collections/${id}`
+  if (sent.has('delete')) return form(deleteCollection, { params: { id }, then: '/collections' })
+  if (sent.has('remove')) {
+    const item = sent.text('remove')
+    const removed = withQuery(then, { removed: item })
+    return form(removeFromCollection, { params: { id, item }, then: removed })
   }
-  if (form.has('remove')) {
-    const item = form.text('remove')
-    await submit(req, form, removeFromCollection, { id, item })
-    return redirectTo(withQuery(path, { removed: item }))
-  }
-  if (form.has('title')) await submit(req, form, changeCollection, { id })
-  else await submit(req, form, addToCollection, { id, item: form.text('item') })
-  return redirectTo(path)
+  if (sent.has('title')) return form(changeCollection, { params: { id }, then })
+  return form(addToCollection, { params: { id, item: sent.text('item') }, then })
 }

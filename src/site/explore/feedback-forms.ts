@@ -5,7 +5,7 @@ import { commentCharsMax, reviewCharsMax } from '../../kernel/limits.ts'
 import { actingField } from '../acting-agent.ts'
 import { openLabel } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
-import { alert, button, form, hiddenField, textArea } from '../forms.ts'
+import { alert, button, hiddenField, postForm, textArea } from '../forms.ts'
 import { actingHint, type ItemVisitor } from './visitor.ts'
 
 const starCounts = [1, 2, 3, 4, 5]
@@ -59,7 +59,7 @@ export function reviewForm(item: Item, visitor: ItemVisitor | undefined): Part {
   })}`
   return html`<div class="own-feedback">
     <h3>${review ? 'Your review' : 'Rate this'}</h3>
-    ${form(token, action, fields)} ${review && form(token, action, remove, 'act')}
+    ${postForm(token, action, fields)} ${review && postForm(token, action, remove, 'act')}
   </div>`
 }
 
@@ -88,7 +88,7 @@ export function commentForm(
   const fields = html`${text}${parent && hiddenField('replyTo', parent)}${actingField(agents, typed?.text('as') ?? acting.handle)}
     <div class="actions">${button(replyTo ? 'Post reply' : 'Post comment')}${cancel}</div>`
   return html`<div class="own-feedback">
-    ${form(token, `/explore/${item.id}/comments`, fields)}
+    ${postForm(token, `/explore/${item.id}/comments`, fields)}
   </div>`
 }
 
@@ -105,7 +105,7 @@ export function commentActions(
   const label = isOwn ? 'Delete' : 'Hide'
   const remove =
     as !== undefined &&
-    form(
+    postForm(
       visitor.token,
       `/explore/${item.id}/comments`,
       html`${hiddenField('as', as)}${confirmDialog({
@@ -129,7 +129,7 @@ export function commentActions(
 
 /** The maker shows one comment above the others. */
 const pinForm = (item: Item, { token }: ItemVisitor, id: string, isPinned: boolean): Html =>
-  form(
+  postForm(
     token,
     `/explore/${item.id}/comments`,
     html`${hiddenField('as', item.maker)}${hiddenField('pin', id)}${hiddenField('pinned', String(!isPinned))}${button(isPinned ? 'Unpin' : 'Pin', 'quiet slim')}`,

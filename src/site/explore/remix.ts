@@ -7,7 +7,7 @@ import { makerSharePercent } from '../../money/prices.ts'
 import { payingField } from '../acting-agent.ts'
 import { statList } from '../components.ts'
 import { formatAmount } from '../format.ts'
-import { alert, button, type Form, form, hiddenField } from '../forms.ts'
+import { alert, button, type Form, hiddenField, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import type { UserRequest } from '../session.ts'
 import { itemCover } from '../tiles.ts'
@@ -41,7 +41,7 @@ export async function remixPage(
         ? html`<p>A remix belongs to one of your agents. <a href="/agents">Create an agent</a>.</p>`
         : html`<p>You get a copy with the code and files, and ${maker} is credited.</p>
             ${statList([['Price', priceText(price)]])}
-            ${form(
+            ${postForm(
               token,
               `/explore/${id}/remix`,
               html`${await payingField(ctx, agents, submitted?.text('as'))}${hiddenField('maxCredits', price)}${hiddenField('ref', newId())}

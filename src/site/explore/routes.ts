@@ -9,7 +9,8 @@ import {
 } from '../../apps/reviews/operations.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { idPattern } from '../../kernel/ids.ts'
-import { forItem, type Form, rejectForm } from '../forms.ts'
+import { fieldsOf, form } from '../form.ts'
+import { type Form, rejectForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
   findUser,
@@ -21,7 +22,6 @@ import {
   userPage,
   type UserRequest,
 } from '../session.ts'
-import { submit } from '../submit.ts'
 import { itemPage } from './item.ts'
 import { remixPage } from './remix.ts'
 import { type FailedForm, getItemVisitor } from './visitor.ts'
@@ -33,13 +33,13 @@ export const itemRoutes = (ctx: AppContext, layout: Layout) =>
       userPage(input, (req) => remixPage(req, name)),
     )
     .post('/explore/:name/remix', ({ input, params: { name } }) =>
-      userForm(input, ...forItem(name, remixItem, remixPage)),
+      userForm(input, remixForm(name), (req, message, sent) => remixPage(req, name, message, sent)),
     )
     .get('/explore/:name/review', ({ params }) => redirectTo(itemPath(params.name, 'reviews')))
     .post('/explore/:name/review', ({ input, params: { name } }) =>
       userForm(
         input,
-        (req, form) => reviewOnPage(req, name, form),
+        (req, sent) => reviewForm(name, sent)(req, sent),
         (req, message, submitted) => getItemPage(req, name, { name: 'review', message, submitted }),
       ),
     )
@@ -47,7 +47,7 @@ export const itemRoutes = (ctx: AppContext, layout: Layout) =>
     .post('/explore/:name/comments', ({ input, params: { name } }) =>
       userForm(
         input,
-        (req, form) => commentOnItem(req, name, form),
+        (req, sent) => commentForm(name, sent)(req, sent),
         (req, message, submitted) =>
           getItemPage(req, name, { name: 'comments', message, submitted }),
       ),
@@ -69,25 +69,28 @@ const getItemPage = async (req: UserRequest, id: string, failed?: FailedForm): P
   itemPage(req.ctx, id, req.query, await getItemVisitor(req, id, failed))
 
 /** Copies an item at the confirmed price. The same form never pays twice. */
-async function remixItem(req: UserRequest, id: string, form: Form): Promise<Response> {
-  const isConfirmed = /^\d{1,15}$/.test(form.text('maxCredits')) && idPattern.test(form.text('ref'))
-  if (!isConfirmed) rejectForm('Check the price and confirm the remix.')
-  const response = await submit(req, form, remixApp, { id })
-  const tab = 'app' in response ? 'build' : 'files'
-  return redirectTo(`/studio/${copyIdOf(response)}/${tab}?done=remix`)
-}
+const remixForm = (id: string) =>
+  form(remixApp, {
+    params: { id },
+    fields(sent) {
+      const isConfirmed =
+        /^\d{1,15}$/.test(sent.text('maxCredits')) && idPattern.test(sent.text('ref'))
+      return isConfirmed
+        ? fieldsOf(remixApp, sent)
+        : rejectForm('Check the price and confirm the remix.')
+    },
+    then: (copy) => `/studio/${copyIdOf(copy)}/${'app' in copy ? 'build' : 'files'}?done=remix`,
+  })
 
-async function reviewOnPage(req: UserRequest, id: string, form: Form): Promise<Response> {
-  if (form.has('remove')) await submit(req, form, removeReview, { id })
-  else await submit(req, form, reviewItem, { id })
-  return redirectTo(itemPath(id, 'reviews'))
-}
+const reviewForm = (id: string, sent: Form) =>
+  sent.has('remove')
+    ? form(removeReview, { params: { id }, then: itemPath(id, 'reviews') })
+    : form(reviewItem, { params: { id }, then: itemPath(id, 'reviews') })
 
 /** Adds a comment or a reply, or pins or removes a comment. */
-async function commentOnItem(req: UserRequest, id: string, form: Form): Promise<Response> {
-  const [removed, pinned] = [form.text('remove'), form.text('pin')]
-  if (pinned) await submit(req, form, pinComment, { id: pinned })
-  else if (removed) await submit(req, form, removeComment, { id: removed })
-  else await submit(req, form, addComment, { id })
-  return redirectTo(itemPath(id, 'comments'))
+function commentForm(id: string, sent: Form) {
+  const [removed, pinned, then] = [sent.text('remove'), sent.text('pin'), itemPath(id, 'comments')]
+  if (pinned) return form(pinComment, { params: { id: pinned }, then })
+  if (removed) return form(removeComment, { params: { id: removed }, then })
+  return form(addComment, { params: { id }, then })
 }

@@ -4,7 +4,7 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { findByMention } from '../../people/agents/agents.ts'
 import type { Person } from '../../people/people.ts'
 import { formatCount } from '../format.ts'
-import { form, hiddenField } from '../forms.ts'
+import { hiddenField, postForm } from '../forms.ts'
 import { withNext } from '../session.ts'
 
 /** A signed-in person on the page of a maker. */
@@ -27,7 +27,7 @@ interface FollowForm {
 /** A button that follows a maker, or stops it. */
 export function followForm(token: string, { maker, isFollowing, from }: FollowForm): Html {
   const label = isFollowing ? 'Following' : 'Follow'
-  return form(
+  return postForm(
     token,
     followPath(maker),
     html`${hiddenField('follow', isFollowing ? 'no' : 'yes')}${hiddenField('from', from)}<button

@@ -1,8 +1,8 @@
-import * as follows from '../../apps/explore/follows.ts'
+import { followMaker, unfollowMaker } from '../../apps/explore/operations.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { idPattern } from '../../kernel/ids.ts'
 import { makerPage } from '../explore/maker.ts'
-import { forItem, type Form } from '../forms.ts'
+import { form } from '../form.ts'
 import type { Layout } from '../layout.ts'
 import {
   findUser,
@@ -24,19 +24,24 @@ export const followRoutes = (ctx: AppContext, layout: Layout) =>
     .get(followingPath, ({ input }) => userPage(input, followingPage))
     .get('/explore/:name/follow', ({ params }) => redirectTo(makerPath(params.name)))
     .post('/explore/:name/follow', ({ input, params: { name } }) =>
-      userForm(input, ...forItem(name, change, personalMakerPage)),
+      userForm(
+        input,
+        (req, sent) => {
+          const operation = sent.text('follow') === 'no' ? unfollowMaker : followMaker
+          const back = () => pageOf(sent.text('from'), name)
+          return form(operation, { params: { handle: name }, then: back })(req, sent)
+        },
+        (req, message) => personalMakerPage(req, name, message),
+      ),
     )
 
 const makerPath = (name: string): string =>
   `/explore/@${encodeURIComponent(name.replace(/^@/, ''))}`
 
-/** Follows or unfollows, and returns to the page of the form. */
-async function change(req: UserRequest, name: string, form: Form): Promise<Response> {
-  const act = form.text('follow') === 'no' ? follows.unfollow : follows.follow
-  await act(req.ctx, req.visitor.person, name)
-  const from = form.text('from')
-  if (from === 'list') return redirectTo(followingPath)
-  return redirectTo(idPattern.test(from) ? `/explore/${from}` : makerPath(name))
+/** Returns the path of the page with the form: the list, an item, or the page of the maker. */
+function pageOf(from: string, maker: string): string {
+  if (from === 'list') return followingPath
+  return idPattern.test(from) ? `/explore/${from}` : makerPath(maker)
 }
 
 const personalMakerPage = (

@@ -11,9 +11,9 @@ import { formatAmount, formatBytes } from '../format.ts'
 import {
   button,
   type Form,
-  form,
   hiddenField,
   inputField,
+  postForm,
   selectField,
   textArea,
 } from '../forms.ts'
@@ -84,7 +84,7 @@ async function promptForm(ctx: AppContext, view: NewAppView): Promise<Part> {
   const error = failed?.name === 'prompt' ? failed.message : undefined
   const agent = await agentField(ctx, agents, submitted?.text('as'))
   const confirm = html`${hiddenField('max', price)}${hiddenField('ref', newId())}${button(agents ? `Build for at most ${formatAmount(price, 'credit')}` : 'Create an account and build')}`
-  return form(
+  return postForm(
     token,
     '/new/prompt',
     html`${promptField({ value, error })}
@@ -124,7 +124,7 @@ async function pageForm(ctx: AppContext, view: NewAppView): Promise<Html> {
   const label = agents ? 'Publish' : 'Create an account and publish'
   const fields = html`${file}${text}${title}${kind}${agent}${hiddenField('ref', newId())}${button(label)}`
   return html`<page-drop ${!agents && html` data-guest`}
-    >${form(token, '/new/page', fields, 'form', 'multipart/form-data')}
+    >${postForm(token, '/new/page', fields, 'form', 'multipart/form-data')}
     <div>
       <p class="drop-status" role="status"></p>
       ${appPreview(ctx, { title: 'Preview of your page' })}

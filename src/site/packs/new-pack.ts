@@ -17,8 +17,8 @@ import {
   button,
   choiceField,
   type Form,
-  form,
   hiddenField,
+  postForm,
   readRef,
   rejectForm,
   textArea,
@@ -87,7 +87,7 @@ async function newPackPage(req: UserRequest, message?: string, sent?: Form): Pro
             Publish what your agent learned, so that any AI can load it. For a page to open or play,
             <a href="/new">make an app</a>.
           </p>
-          ${form(req.token, '/new/skill', fields, 'form new-pack', 'multipart/form-data')}`
+          ${postForm(req.token, '/new/skill', fields, 'form new-pack', 'multipart/form-data')}`
   return narrowPage('New skill', main, { styles: ['packs.css'] })
 }
 

@@ -8,7 +8,7 @@ import { newId } from '../../kernel/ids.ts'
 import { section } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
 import { formatBytes } from '../format.ts'
-import { button, form, hiddenField, inputField, textArea } from '../forms.ts'
+import { button, hiddenField, inputField, postForm, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { noteField, type Studio, studioPage, studioPath } from '../studio/studio.ts'
 import { fileTree } from './files.ts'
@@ -63,12 +63,12 @@ function editor(studio: Studio, { path, bytes }: { path: string; bytes: Uint8Arr
 ${typed ?? new TextDecoder().decode(bytes)}</textarea>
     </label>
     ${noteField(submitted?.text('note'))}${versionFields(studio)}${button(`Publish version ${app.version + 1}`)}`
-  return html`${form(req.token, studioPath(studio, 'file'), fields, 'form wide', 'multipart/form-data')}
+  return html`${postForm(req.token, studioPath(studio, 'file'), fields, 'form wide', 'multipart/form-data')}
   ${remove}`
 }
 
 const removeForm = (studio: Studio, path: string): Part =>
-  form(
+  postForm(
     studio.req.token,
     studioPath(studio, 'unfile'),
     html`${hiddenField('path', path)}${versionFields(studio)}${confirmDialog({
@@ -99,7 +99,7 @@ function newFileForm(studio: Studio): Part {
     /></label>
     ${versionFields(studio)}${button('Add and publish')}`
   return html`<div id="new-file">
-    ${form(req.token, studioPath(studio, 'file'), fields, 'form', 'multipart/form-data')}
+    ${postForm(req.token, studioPath(studio, 'file'), fields, 'form', 'multipart/form-data')}
   </div>`
 }
 
@@ -113,5 +113,11 @@ function stepsForm(studio: Studio, { steps = [] }: Folder): Part {
     max: 30_000,
     required: true,
   })}${versionFields(studio)}${button('Publish these steps', 'quiet')}`
-  return form(req.token, studioPath(studio, 'steps'), fields, 'form wide', 'multipart/form-data')
+  return postForm(
+    req.token,
+    studioPath(studio, 'steps'),
+    fields,
+    'form wide',
+    'multipart/form-data',
+  )
 }

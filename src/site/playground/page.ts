@@ -5,7 +5,7 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { fileBytesMax, playModelsMax, promptCharsMax } from '../../kernel/limits.ts'
 import { withQuery } from '../components.ts'
-import { alert, button, form, hiddenField, textArea } from '../forms.ts'
+import { alert, button, hiddenField, postForm, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import { type Mode, modeNames, modeOf, modes } from '../models/modes.ts'
@@ -135,7 +135,7 @@ export async function playgroundPage(ctx: AppContext, view: PlaygroundView): Pro
             data-owner="${owner}"
             data-other="${other}"
             data-file-bytes="${fileBytesMax}"
-            >${form(token, playgroundPath, fields, 'playground')}</chat-playground
+            >${postForm(token, playgroundPath, fields, 'playground')}</chat-playground
           >`
         : noModels
     }`

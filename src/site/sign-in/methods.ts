@@ -8,7 +8,7 @@ import { creationOptions, requestOptions } from '../../people/webauthn.ts'
 import { section } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
 import { renderDate } from '../format.ts'
-import { button, form, hiddenField, inputField } from '../forms.ts'
+import { button, hiddenField, inputField, postForm } from '../forms.ts'
 import { dataTable } from '../lists.ts'
 import { type PageRequest, type UserRequest, withNext } from '../session.ts'
 
@@ -21,7 +21,7 @@ const passkeyForm = (
   name = 'form',
 ): Html =>
   html`<passkey-form data-options="${JSON.stringify(options)}">
-    ${form(token, action, html`${hiddenField('answer', '')}${fields}`, name)}
+    ${postForm(token, action, html`${hiddenField('answer', '')}${fields}`, name)}
   </passkey-form>`
 
 export function signInMethods({ ctx, token }: PageRequest, next: string): Part {
@@ -104,7 +104,7 @@ function methodTable(token: string, path: string, methods: SignInMethod[]): Part
       html`<bdi>${name}</bdi>`,
       renderDate(created),
       ...(hasLastUse ? [seen ? renderDate(seen) : 'Never'] : []),
-      form(token, `/account/${path}`, fields, 'act'),
+      postForm(token, `/account/${path}`, fields, 'act'),
     ]
   }
   const used = hasLastUse ? ['Last used'] : []

@@ -1,7 +1,7 @@
 import { html, type Part } from '../../kernel/html.ts'
 import { passwordCharsMin } from '../../kernel/limits.ts'
 import { messagePage, narrowPage, saveSecret } from '../components.ts'
-import { alert, button, form, hiddenField, inputField } from '../forms.ts'
+import { alert, button, hiddenField, inputField, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { withNext } from '../session.ts'
 
@@ -26,7 +26,12 @@ const otherForm = (values: SignInForm, path: '/sign-in' | '/sign-up', label: str
   const { draft, token, next } = values
   if (draft === undefined) return html`<a href="${withNext(path, next)}">${label}</a>`
   return path === '/sign-in'
-    ? form(token, '/new/draft', html`${draftField(values)}${button(label, 'quiet slim')}`, 'act')
+    ? postForm(
+        token,
+        '/new/draft',
+        html`${draftField(values)}${button(label, 'quiet slim')}`,
+        'act',
+      )
     : undefined
 }
 
@@ -53,7 +58,8 @@ export function signInPage(values: SignInForm): Page {
   const { token, next, message } = values
   const password = passwordField('Password', 'current-password')
   const fields = html`${hiddenField('next', next)}${draftField(values)}${nameField(values)}${password}${button('Sign in')}`
-  const content = html`${alert(message)} ${form(token, '/sign-in', fields)} ${values.otherMethods}
+  const content = html`${alert(message)} ${postForm(token, '/sign-in', fields)}
+    ${values.otherMethods}
     <p class="small below">
       ${values.draft === undefined && html`New to Berth? ${otherForm(values, '/sign-up', 'Create an account')} ·`}
       <a href="${withNext('/recover', next)}">Forgot password?</a>
@@ -79,7 +85,7 @@ export function signUpPage(values: SignInForm): Page {
   return narrowPage(
     'Create an account',
     html`<p class="lead">Make apps and games, remix and review, and run your own agents.</p>
-      ${alert(message)} ${form(token, '/sign-up', fields)} ${values.otherMethods}
+      ${alert(message)} ${postForm(token, '/sign-up', fields)} ${values.otherMethods}
       <div class="small below">
         Already have an account? ${otherForm(values, '/sign-in', 'Sign in')}. Agents do not need
         one: <a href="/skill.md">they create an API key</a>.
@@ -107,7 +113,7 @@ export function firstRunPage(values: SignInForm, code: string, person: string | 
         ${isNew ? 'The account that you create here becomes' : `Your account ${person} becomes`} the
         operator of this server. This link works once.
       </p>
-      ${alert(values.message)} ${form(values.token, `/welcome/${code}`, fields)}
+      ${alert(values.message)} ${postForm(values.token, `/welcome/${code}`, fields)}
       ${isNew && values.otherMethods}`,
   )
 }
@@ -122,7 +128,7 @@ export function recoverPage(values: SignInForm): Page {
         Enter one of the recovery codes that you saved when you created the account. Each code works
         once and signs you out on all other devices.
       </p>
-      ${alert(message)} ${form(token, '/recover', fields)}
+      ${alert(message)} ${postForm(token, '/recover', fields)}
       <p class="small below"><a href="${withNext('/sign-in', next)}">Back to sign in</a></p>`,
   )
 }

@@ -1,16 +1,23 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import { senderOf } from '../../kernel/http/request-context.ts'
 import { newSecret } from '../../kernel/ids.ts'
 import { createFirstAgent } from '../../people/create-agent.ts'
 import { linkIdentity, signInWithProvider } from '../../people/identities.ts'
 import { authorizationUrl, callbackPath, providerName } from '../../people/identity-provider.ts'
-import { cookieName, readCookie, secretPattern } from '../../people/session-user.ts'
+import {
+  cookieName,
+  getVisitor,
+  readCookie,
+  secretPattern,
+  secureAttribute,
+  signInCookies,
+} from '../../people/session-user.ts'
 import { checkFresh } from '../../people/sessions.ts'
 import { isValidTicket, ticketMs } from '../../people/tickets.ts'
 import { getAccountPage } from '../account/routes.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
-  clientOf,
   getPageRequest,
   nextAfterSignUp,
   type PageInput,
@@ -19,8 +26,6 @@ import {
   privatePage,
   redirectTo,
   safeNextPath,
-  secureAttribute,
-  signInCookies,
   withErrorPage,
 } from '../session.ts'
 import { linkPurpose, signInMethods } from './methods.ts'
@@ -73,16 +78,17 @@ async function startSignIn(req: PageRequest): Promise<Response> {
 async function finishSignIn(req: PageRequest): Promise<Response> {
   const { ctx, request, query, visitor } = req
   const state = readState(ctx, request)
-  const back = { holder: stateHolder(req, state), query, from: clientOf(req) }
+  const { client } = await getVisitor(ctx, senderOf(request))
+  const back = { holder: stateHolder(req, state), query, from: client }
   if (state.why === 'link') {
     if (!visitor) throw new ApiError('sign_in_stale')
     await linkIdentity(ctx, visitor.person, back)
     return redirectTo('/account')
   }
   const { codes, ...result } = await signInWithProvider(ctx, back)
-  const cookies = signInCookies(req, result)
+  const cookies = signInCookies(ctx, result)
   if (codes.length === 0) return redirectTo(state.next, cookies)
-  await createFirstAgent(ctx, result.person, back.from.address)
+  await createFirstAgent(ctx, result.person, client.address)
   return privatePage(req, recoveryCodesPage(codes, nextAfterSignUp(state.next)), cookies)
 }
 

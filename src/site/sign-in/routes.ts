@@ -1,19 +1,12 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { formBytesMax } from '../../kernel/limits.ts'
-import { createFirstAgent } from '../../people/create-agent.ts'
-import { signInWithPasskey } from '../../people/passkeys.ts'
-import {
-  becomeOperator,
-  checkOperatorCode,
-  displayName,
-  normalizeName,
-} from '../../people/people.ts'
-import { recoverAccount, signIn, type SignInResult, signUp } from '../../people/sign-in.ts'
+import * as account from '../../people/operations.ts'
+import { checkOperatorCode, displayName, normalizeName } from '../../people/people.ts'
+import { form } from '../form.ts'
 import type { Form } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { draftFormBytesMax } from '../new/limits.ts'
 import {
-  clientOf,
   getPageRequest,
   handleForm,
   nextAfterSignUp,
@@ -23,7 +16,6 @@ import {
   privatePage,
   redirectTo,
   safeNextPath,
-  signInCookies,
 } from '../session.ts'
 import { signInMethods, signUpMethods } from './methods.ts'
 import {
@@ -48,34 +40,24 @@ export const signInRoutes = (ctx: AppContext, layout: Layout) =>
       submitForm(
         input,
         renderSignIn,
-        async (req, form) => {
-          const credentials = { name: form.text('name'), password: form.text('password') }
-          return startSession(req, form, await signIn(ctx, credentials, clientOf(req)))
-        },
+        form(account.signIn, { then: afterSignIn }),
         draftFormBytesMax,
       ),
     )
     .get('/sign-in/passkey', () => redirectTo('/sign-in'))
     .post('/sign-in/passkey', ({ input }) =>
-      submitForm(input, renderSignIn, async (req, form) => {
-        const by = { holder: req.token, from: clientOf(req) }
-        return startSession(req, form, await signInWithPasskey(ctx, form.text('answer'), by))
-      }),
+      submitForm(input, renderSignIn, form(account.signInWithPasskey, { then: afterSignIn })),
     )
     .post('/sign-up', ({ input }) =>
       submitForm(
         input,
         renderSignUp,
-        (req, form) => createAccount(req, form, undefined, nextAfterSignUp(form.text('next'))),
+        signUpForm((sent) => nextAfterSignUp(sent.text('next'))),
         draftFormBytesMax,
       ),
     )
     .post('/recover', ({ input }) =>
-      submitForm(input, renderRecover, async (req, form) => {
-        const [name, code] = [form.text('name'), form.text('code')]
-        const recovery = { name, code, password: form.text('password') }
-        return startSession(req, form, await recoverAccount(ctx, recovery, clientOf(req)))
-      }),
+      submitForm(input, renderRecover, form(account.recover, { then: afterSignIn })),
     )
     .get('/welcome/:code', async ({ input, params: { code } }) => {
       const req = await getPageRequest(input)
@@ -84,15 +66,24 @@ export const signInRoutes = (ctx: AppContext, layout: Layout) =>
     })
     .post('/welcome/:code', ({ input, params: { code } }) => submitFirstRun(input, code))
 
-function startSession(req: PageRequest, form: Form, result: SignInResult): Response {
-  const cookies = signInCookies(req, result)
-  const draft = draftIn(form)
-  return draft === undefined
-    ? redirectTo(safeNextPath(form.text('next')), cookies)
-    : privatePage(req, draftPage(draft), cookies)
+/** Goes on to the requested page, or to the work that the form carried. */
+function afterSignIn(_: unknown, sent: Form): string | Page {
+  const draft = draftIn(sent)
+  return draft === undefined ? safeNextPath(sent.text('next')) : draftPage(draft)
 }
 
-const draftIn = (form: Form): string | undefined => form.text('draft') || undefined
+const draftIn = (sent: Form): string | undefined => sent.text('draft') || undefined
+
+/** Creates an account with its first agent and shows its recovery codes. */
+const signUpForm = (next: (sent: Form) => string, code?: string) =>
+  form(account.signUp, {
+    fields: (sent) => ({
+      name: sent.text('name'),
+      password: sent.text('password'),
+      ...(code !== undefined && { code }),
+    }),
+    then: ({ recoveryCodes }, sent) => recoveryCodesPage(recoveryCodes, next(sent), draftIn(sent)),
+  })
 
 /** Handles the one-time link that a new server prints. Throws `not_found` for a used link. */
 async function submitFirstRun(input: PageInput, code: string): Promise<Response> {
@@ -101,13 +92,11 @@ async function submitFirstRun(input: PageInput, code: string): Promise<Response>
   if (visitor?.person.operator) return redirectTo(codesShownPath)
   await checkOperatorCode(ctx, ctx.db.read, code)
   if (isProxyUnknown(req)) return privatePage(req, { ...proxyPage, status: 403 })
-  const work = async (_: PageRequest, form: Form): Promise<Response> => {
-    if (!visitor) return createAccount(req, form, code, '/console')
-    await becomeOperator(ctx, visitor.person, code)
-    return redirectTo('/console')
-  }
-  return handleForm(req, work, (_, message, form) =>
-    renderFirstRun({ ...signInFormOf(req), message, name: form.text('name') }, req, code),
+  const work = visitor
+    ? form(account.becomeOperator, { fields: () => ({ code }), then: '/console' })
+    : signUpForm(() => '/console', code)
+  return handleForm(req, work, (_, message, sent) =>
+    renderFirstRun({ ...signInFormOf(req), message, name: sent.text('name') }, req, code),
   )
 }
 
@@ -179,18 +168,4 @@ function signedInDestination(
   if (render === renderSignUp) return codesShownPath
   const isSame = normalizeName(form.text('name')) === visitor.person.name
   return isSame && render === renderSignIn ? safeNextPath(form.text('next')) : undefined
-}
-
-/** Creates an account with its first agent and shows its recovery codes. */
-async function createAccount(
-  req: PageRequest,
-  form: Form,
-  code: string | undefined,
-  next: string,
-): Promise<Response> {
-  req.ctx.storage.requireFreeSpace(0)
-  const account = { name: form.text('name'), password: form.text('password'), code }
-  const { codes, ...result } = await signUp(req.ctx, account, clientOf(req))
-  await createFirstAgent(req.ctx, result.person, clientOf(req).address)
-  return privatePage(req, recoveryCodesPage(codes, next, draftIn(form)), signInCookies(req, result))
 }

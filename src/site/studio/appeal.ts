@@ -4,7 +4,7 @@ import { appealCharsMax } from '../../kernel/limits.ts'
 import { endWithStop } from '../../kernel/text.ts'
 import { agentBreadcrumb } from '../agents/agent.ts'
 import { renderDate } from '../format.ts'
-import { alert, button, form, notice, textArea } from '../forms.ts'
+import { alert, button, notice, postForm, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { type Studio, studioPath } from './studio.ts'
 
@@ -19,7 +19,7 @@ export async function appealForm(studio: Studio): Promise<Part> {
         ${known.answer === null ? 'The operator reviews every appeal. The agent receives a note with the result.' : html`The appeal was ${known.state}: <bdi>${known.answer}</bdi>`}
       </p>`
   }
-  return form(
+  return postForm(
     req.token,
     studioPath(studio, 'appeal'),
     html`${textArea({ label: 'Reason for the appeal', name: 'text', value: submitted?.text('text'), max: appealCharsMax, required: true })}${button('Submit appeal')}`,
@@ -36,7 +36,7 @@ export async function removedAppPage(studio: Studio): Promise<Page> {
             This app was deleted on ${renderDate(app.closed ?? 0)}. You can restore it for 30 days.
             Its link does not work until then.
           </p>
-          ${alert(message)} ${form(req.token, studioPath(studio, 'undelete'), restore)}`
+          ${alert(message)} ${postForm(req.token, studioPath(studio, 'undelete'), restore)}`
       : html`<p class="lead">
             This app was taken down on ${renderDate(app.takenDown)}:
             <bdi>${endWithStop(app.takedownReason ?? '')}</bdi> Its link no longer works, and the

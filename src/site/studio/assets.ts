@@ -6,7 +6,7 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { section } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
 import { formatBytes } from '../format.ts'
-import { button, form, hiddenField, inputField } from '../forms.ts'
+import { button, hiddenField, inputField, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import { dropForm } from './images.ts'
@@ -60,7 +60,7 @@ function assetItem(studio: Studio, asset: AssetBody): Html {
     <h2>${name}</h2>
     <p class="small">${kind} · ${type} · ${formatBytes(bytes)}${dimensions(asset)}</p>
     ${what !== undefined && html`<p class="small"><bdi>${what}</bdi></p>`}
-    ${form(req.token, studioPath(studio, 'remove'), remove, 'act')}
+    ${postForm(req.token, studioPath(studio, 'remove'), remove, 'act')}
   </li>`
 }
 

@@ -8,7 +8,7 @@ import { newId } from '../../kernel/ids.ts'
 import { toCredits } from '../../kernel/money.ts'
 import { second } from '../../kernel/time.ts'
 import { formatAmount } from '../format.ts'
-import { button, form, hiddenField } from '../forms.ts'
+import { button, hiddenField, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { priceNote, promptField } from '../new/prompt-box.ts'
 import { appPreview } from './preview.ts'
@@ -87,7 +87,7 @@ function progress(studio: Studio, { job }: BuildRecord): Html {
         )}
       </ol>
     </build-steps>
-    ${form(token, studioPath(studio, 'cancel'), html`${hiddenField('job', job.id)}${button('Cancel', 'quiet slim')}`, 'act')}`
+    ${postForm(token, studioPath(studio, 'cancel'), html`${hiddenField('job', job.id)}${button('Cancel', 'quiet slim')}`, 'act')}`
 }
 
 function outcome({ job: { state, result: made, charged, error } }: BuildRecord): Html {
@@ -120,7 +120,7 @@ async function changeForm(studio: Studio): Promise<Part> {
   const send = html`${hiddenField('max', price)}${hiddenField('ref', newId())}${button('Change it')}`
   const fields = html`${field}
     <div class="prompt-send">${priceNote(price)}${send}</div>`
-  return form(req.token, studioPath(studio, 'change'), fields, 'prompt-box')
+  return postForm(req.token, studioPath(studio, 'change'), fields, 'prompt-box')
 }
 
 /** Reads the latest page of a built app. */
@@ -138,6 +138,6 @@ function result(studio: Studio): Part {
   const publish = html`${hiddenField('store', 'yes')}${button('Publish on Explore')}`
   return html`${appPreview(req.ctx, { title: app.title, at }, html`<a href="${at}">Open version ${app.version}</a>`)}
     <div class="actions">
-      ${app.listed === 'off' && form(req.token, studioPath(studio, 'explore'), publish, 'act')}
+      ${app.listed === 'off' && postForm(req.token, studioPath(studio, 'explore'), publish, 'act')}
     </div>`
 }

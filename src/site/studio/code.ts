@@ -1,7 +1,7 @@
 import { html } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import { htmlBytesMax } from '../../kernel/limits.ts'
-import { button, form, hiddenField } from '../forms.ts'
+import { button, hiddenField, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import { readHtml } from './build.ts'
@@ -39,7 +39,7 @@ ${text}</textarea>
   const at = `/a/${app.id}/versions/${app.version}`
   const main = html`<div class="workbench code">
     <section aria-label="Editor">
-      ${form(req.token, studioPath(studio, 'page'), fields, 'code-form', 'multipart/form-data')}
+      ${postForm(req.token, studioPath(studio, 'page'), fields, 'code-form', 'multipart/form-data')}
     </section>
     <div class="result">
       ${appPreview(req.ctx, { title: app.title, at }, html`<a href="${at}">Open version ${app.version}</a>`)}

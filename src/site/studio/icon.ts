@@ -5,7 +5,7 @@ import { html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import { section } from '../components.ts'
 import { formatAmount } from '../format.ts'
-import { button, type Form, form, hiddenField, readRef, rejectForm } from '../forms.ts'
+import { button, type Form, hiddenField, postForm, readRef, rejectForm } from '../forms.ts'
 import { imagePath } from '../tiles.ts'
 import { dropForm, imageField, readImage } from './images.ts'
 import { act, type Studio, studioPath } from './studio.ts'
@@ -38,7 +38,7 @@ export function iconForms(studio: Studio): Part {
       </p>
       ${dropForm(token, path, upload)}
       <div class="actions">
-        ${price !== undefined && form(token, path, make, 'inline')}${url !== null && form(token, path, remove, 'inline')}
+        ${price !== undefined && postForm(token, path, make, 'inline')}${url !== null && postForm(token, path, remove, 'inline')}
       </div>`,
   )
 }

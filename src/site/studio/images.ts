@@ -11,13 +11,13 @@ import { iconUrl } from '../../apps/present.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { iconBytesMax } from '../../kernel/limits.ts'
-import { button, dataUrlOf, type Form, form, hiddenField, rejectForm } from '../forms.ts'
+import { button, dataUrlOf, type Form, hiddenField, postForm, rejectForm } from '../forms.ts'
 import { imagePath, itemCover } from '../tiles.ts'
 import { act, type Studio, studioPath } from './studio.ts'
 
 /** A multipart form that takes a dropped file. */
 export const dropForm = (token: string, action: string, fields: Part): Html =>
-  html`<file-drop>${form(token, action, fields, 'form', 'multipart/form-data')}</file-drop>`
+  html`<file-drop>${postForm(token, action, fields, 'form', 'multipart/form-data')}</file-drop>`
 
 export const imageField = (label: string): Part =>
   html`<label class="field"
@@ -31,7 +31,7 @@ export async function renderImageForms(studio: Studio): Promise<Part> {
   const { ctx, token } = req
   const [cover, icon] = [presentCover(ctx, app), iconUrl(ctx, app)]
   const send = (name: string, fields: Part): Part =>
-    form(token, studioPath(studio, name), fields, 'form', 'multipart/form-data')
+    postForm(token, studioPath(studio, name), fields, 'form', 'multipart/form-data')
   const drop = (name: string, fields: Part): Part =>
     dropForm(token, studioPath(studio, name), fields)
   const reset = html`${hiddenField('reset', 'yes')}${button('Use a captured cover', 'quiet slim')}`

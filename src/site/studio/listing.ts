@@ -4,7 +4,7 @@ import { html, type Part } from '../../kernel/html.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../kernel/limits.ts'
 import { section } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
-import { button, form, inputField, selectField, textArea } from '../forms.ts'
+import { button, inputField, postForm, selectField, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { iconForms } from './icon.ts'
 import { renderImageForms } from './images.ts'
@@ -42,7 +42,7 @@ function detailsForm(studio: Studio): Part {
       ><input type="checkbox" name="comments" value="yes" ${comments && html` checked`} />Allow
       comments</label
     >${button('Save')}`
-  return form(studio.req.token, studioPath(studio, 'details'), fields)
+  return postForm(studio.req.token, studioPath(studio, 'details'), fields)
 }
 
 function exploreForm(studio: Studio): Part {
@@ -54,7 +54,7 @@ function exploreForm(studio: Studio): Part {
     return html`<p class="small">
         This ${studio.app.kind} is not listed on Explore. Listing it runs the safety check first.
       </p>
-      ${form(token, path, button('List on Explore', '', list))}`
+      ${postForm(token, path, button('List on Explore', '', list))}`
   }
   const isBehind = listedVersion !== version
   const status =
@@ -62,7 +62,7 @@ function exploreForm(studio: Studio): Part {
       ? 'It returns to Explore when the operator has reviewed the reports.'
       : `Version ${listedVersion} is listed on Explore.`
   return html`<p class="small">${status}</p>
-    ${form(token, path, html`${isBehind && button(`List version ${version}`, '', list)}${button('Remove from Explore', 'quiet', { name: 'store', value: 'no' })}`)}`
+    ${postForm(token, path, html`${isBehind && button(`List version ${version}`, '', list)}${button('Remove from Explore', 'quiet', { name: 'store', value: 'no' })}`)}`
 }
 
 const remixes = [
@@ -88,11 +88,11 @@ function remixForm(studio: Studio): Part {
   })
   const terms = selectField({ label: 'Who can remix', name: 'remix', value: remix, options })
   const fields = html`${terms}${isPriced && price}${button('Save remix settings', 'quiet')}`
-  return form(studio.req.token, studioPath(studio, 'remix'), fields)
+  return postForm(studio.req.token, studioPath(studio, 'remix'), fields)
 }
 
 const deleteForm = (studio: Studio): Part =>
-  form(
+  postForm(
     studio.req.token,
     studioPath(studio, 'delete'),
     confirmDialog({

@@ -17,7 +17,7 @@ import {
 import { lookUp } from '../../kernel/schema.ts'
 import { listAllOwnedAgents } from '../../people/agents/listing.ts'
 import { suspensionError } from '../../people/agents/suspension.ts'
-import { cookieName, readCookie } from '../../people/session-user.ts'
+import { cookieName, readCookie, secureAttribute } from '../../people/session-user.ts'
 import { suspensionMessage } from '../agents/agent.ts'
 import type { Layout, Page } from '../layout.ts'
 import { packFilesPage } from '../packs/studio-files.ts'
@@ -29,7 +29,6 @@ import {
   privatePage,
   redirectTo,
   requireUser,
-  secureAttribute,
   userPage,
   type UserRequest,
 } from '../session.ts'

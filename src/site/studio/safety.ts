@@ -6,7 +6,7 @@ import { type Html, html } from '../../kernel/html.ts'
 import { endWithStop } from '../../kernel/text.ts'
 import { section } from '../components.ts'
 import { renderDateTime } from '../format.ts'
-import { button, form } from '../forms.ts'
+import { button, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { appealForm } from './appeal.ts'
 import type { SourceLine } from './excerpts.ts'
@@ -42,7 +42,7 @@ export async function safetyPage(studio: Studio): Promise<Page> {
       <ul class="findings">
         ${findings.map((one, at) => renderFinding(presentFinding(one), excerpts[at] ?? []))}
       </ul>
-      ${form(req.token, studioPath(studio, 'rescan'), again)}`,
+      ${postForm(req.token, studioPath(studio, 'rescan'), again)}`,
   )}
   ${
     app.quarantinedAt !== null &&

@@ -10,11 +10,11 @@ import { type Json, recordOf } from '../../kernel/schema.ts'
 import { endWithStop } from '../../kernel/text.ts'
 import type { Actor } from '../../people/agents/caller.ts'
 import { agentBreadcrumb } from '../agents/agent.ts'
+import { performAs } from '../form.ts'
 import { alert, type Form, inputField, notice } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { tabNav } from '../lists.ts'
 import type { UserRequest } from '../session.ts'
-import { performAs } from '../submit.ts'
 
 /** A request of an app's owner. `message` is the error of `submitted`, `note` its result. */
 export interface Studio extends OwnedApp {

@@ -7,7 +7,7 @@ import { makeCursor, takePage } from '../../kernel/cursor.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { versionOrigins } from '../components.ts'
 import { formatBytes, renderAge } from '../format.ts'
-import { button, form, hiddenField } from '../forms.ts'
+import { button, hiddenField, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { cursorPager, emptyState, numberCursor } from '../lists.ts'
 import { itemCover } from '../tiles.ts'
@@ -53,7 +53,8 @@ function versionItem(studio: Studio, row: apps.Version, at: number): Html {
     </div>
     <div class="actions">
       ${!isPackKind(app.kind) && html`<a class="button quiet slim" href="${previewPath(row)}" aria-label="Preview version ${version}">Preview</a>`}${version > 1 && !isPackKind(app.kind) && html`<a class="button quiet slim" href="${studioPath(studio, 'changes')}?to=${version}" aria-label="Compare version ${version}">Compare</a>`}${
-        version !== app.version && form(req.token, studioPath(studio, 'restore'), restore, 'act')
+        version !== app.version &&
+        postForm(req.token, studioPath(studio, 'restore'), restore, 'act')
       }
     </div>
   </li>`

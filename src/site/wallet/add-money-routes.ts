@@ -1,10 +1,10 @@
-import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
-import { getInvoiceStatus, parseTopupAmount } from '../../gateway/topups/topups.ts'
+import { addMoney } from '../../apps/owners/wallet-operations.ts'
+import { getInvoiceStatus } from '../../gateway/topups/topups.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { accountOf } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
-import { createInvoice, listInvoices } from '../../money/payments/coins/invoices.ts'
+import { listInvoices } from '../../money/payments/coins/invoices.ts'
 import {
   methods,
   networkOf,
@@ -12,9 +12,10 @@ import {
   requiredConfirmations,
 } from '../../money/payments/coins/method.ts'
 import { walletOf } from '../../people/people.ts'
+import { form } from '../form.ts'
 import { type Form, rejectForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
-import { pageRoutes, redirectTo, userForm, userPage, type UserRequest } from '../session.ts'
+import { pageRoutes, userForm, userPage, type UserRequest } from '../session.ts'
 import { addMoneyPage, addMoneyPath, invoicePage, qrCode } from './add-money.ts'
 
 const invoicesShown = 20
@@ -42,21 +43,16 @@ async function getPage(req: UserRequest, message?: string, submitted?: Form): Pr
   return addMoneyPage({ ...form, methods: open, min, max, available, invoices })
 }
 
-/** Creates an invoice and shows it. Throws `bad_request` and the errors of `createInvoice`. */
-async function addMoney(req: UserRequest, form: Form): Promise<Response> {
-  const { ctx } = req
-  const method = methods.find((one) => one === form.text('method'))
-  if (!method) return rejectForm('Choose a coin.')
-  const text = form.text('amount').trim()
-  if (!amountPattern.test(text)) rejectForm('Enter USD as a number such as 20 or 7.50.')
-  const amount = parseTopupAmount(ctx, Number(text))
-  const request = { account: accountIn(req), method, amount }
-  const { id } = await createInvoice(ctx, request).catch((error: unknown) => {
-    if (isGatewayError(error)) rejectForm(errorEnvelope(error).body.error.message)
-    throw error
-  })
-  return redirectTo(`${addMoneyPath}/${id}`)
-}
+/** Creates an invoice and shows it. */
+const createInvoice = form(addMoney, {
+  fields(sent) {
+    const [amount, method] = [sent.text('amount').trim(), sent.text('method')]
+    if (!methods.some((one) => one === method)) rejectForm('Choose a coin.')
+    if (!amountPattern.test(amount)) rejectForm('Enter USD as a number such as 20 or 7.50.')
+    return { amount: Number(amount), method }
+  },
+  then: ({ invoice_id: id }) => `${addMoneyPath}/${id}`,
+})
 
 async function getInvoicePage(req: UserRequest, id: string): Promise<Page> {
   const invoice = await getInvoiceStatus(req.ctx, accountIn(req), id).catch((error: unknown) => {
@@ -70,7 +66,7 @@ async function getInvoicePage(req: UserRequest, id: string): Promise<Page> {
 export const addMoneyRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
     .get(addMoneyPath, ({ input }) => userPage(input, getPage))
-    .post(addMoneyPath, ({ input }) => userForm(input, addMoney, getPage))
+    .post(addMoneyPath, ({ input }) => userForm(input, createInvoice, getPage))
     .get(`${addMoneyPath}/:id`, ({ input, params: { id } }) =>
       userPage(input, (req) => getInvoicePage(req, id)),
     )

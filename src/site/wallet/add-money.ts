@@ -12,7 +12,7 @@ import {
   renderDateTime,
   renderWireCredits,
 } from '../format.ts'
-import { alert, button, choiceField, form, inputField } from '../forms.ts'
+import { alert, button, choiceField, inputField, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { chip, dataTable, emptyState, tableSection } from '../lists.ts'
 import { walletTabs } from './tabs.ts'
@@ -62,7 +62,7 @@ const coinChoice = ({ method, network, confirmations }: OpenMethod) => {
 }
 
 const coinForm = (view: AddMoneyView): Html =>
-  form(
+  postForm(
     view.token,
     addMoneyPath,
     html`${inputField({

@@ -1,15 +1,16 @@
-import { readKeySettings } from '../../gateway/accounts/key-settings.ts'
+import { changeWalletKey } from '../../apps/owners/wallet-operations.ts'
 import { html } from '../../kernel/html.ts'
-import { counterOf, noSettings } from '../../money/keys/keys.ts'
+import { counterOf } from '../../money/keys/keys.ts'
 import { sumSpendingByPeriod } from '../../money/ledger/spending.ts'
 import * as ownKeys from '../../people/keys.ts'
 import { statList } from '../components.ts'
 import { revokeDialog } from '../confirm-dialog.ts'
+import { form } from '../form.ts'
 import { renderDateTime } from '../format.ts'
-import { alert, button, type Form, form } from '../forms.ts'
+import { alert, button, type Form, postForm } from '../forms.ts'
 import { budgetStats, keyFields, readKeyParams } from '../key-form.ts'
 import type { Page } from '../layout.ts'
-import { redirectTo, type UserRequest } from '../session.ts'
+import type { UserRequest } from '../session.ts'
 import { keysPath } from './keys.ts'
 import { walletTabs } from './tabs.ts'
 
@@ -30,23 +31,22 @@ export async function getKeyPage(
   const main = html`<h1>${key.name === null ? 'Unnamed key' : html`<bdi>${key.name}</bdi>`}</h1>
     <p class="lead"><code>${prefix}…</code>, created ${renderDateTime(key.created)}</p>
     ${walletTabs('/wallet')}${alert(message)} ${statList(budgetStats(key, spent))}
-    ${form(token, action, fields, 'form key-form')}
+    ${postForm(token, action, fields, 'form key-form')}
     <section>
       <h2>Revoke</h2>
       <p>Requests with this key fail at once.</p>
-      ${form(token, keysPath, revokeDialog(prefix), 'act')}
+      ${postForm(token, keysPath, revokeDialog(prefix), 'act')}
     </section>`
   return { title: 'API key', main }
 }
 
-/** Saves the settings of a key. Throws `bad_request`, `not_found`. */
-export async function changeKey(req: UserRequest, prefix: string, sent: Form): Promise<Response> {
-  const { ctx, visitor } = req
-  const params = readKeyParams(sent, ctx.clock.now())
-  const name = sent.text('name').trim()
-  await ownKeys.changeGatewayKey(ctx, visitor.person, prefix, {
-    ...readKeySettings(noSettings, params, ctx.clock.now()),
-    ...(name !== '' && { name }),
+/** Returns the form that saves the settings of a key. */
+export const changeKey = (prefix: string) =>
+  form(changeWalletKey, {
+    params: { prefix },
+    fields(sent, { ctx }) {
+      const name = sent.text('name').trim()
+      return { ...readKeyParams(sent, ctx.clock.now()), ...(name !== '' && { name }) }
+    },
+    then: '/wallet?done=key#keys',
   })
-  return redirectTo('/wallet?done=key#keys')
-}

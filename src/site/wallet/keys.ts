@@ -1,17 +1,18 @@
+import { addWalletKey, revokeWalletKey } from '../../apps/owners/wallet-operations.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { keyNameCharsMax } from '../../kernel/limits.ts'
 import { zero } from '../../kernel/money.ts'
 import { counterOf, type Key, listAll } from '../../money/keys/keys.ts'
 import type { LatestSpending } from '../../money/ledger/spending.ts'
-import * as ownKeys from '../../people/keys.ts'
 import { copyLine } from '../components.ts'
 import { revokeDialog } from '../confirm-dialog.ts'
+import { form } from '../form.ts'
 import { renderDate } from '../format.ts'
-import { button, type Form, form, inputField, notice, readCredits } from '../forms.ts'
+import { button, type Form, inputField, notice, postForm, readCredits } from '../forms.ts'
 import { dataTable } from '../lists.ts'
-import { createAndShowKey, keyRefField } from '../new-key.ts'
-import { redirectTo, type UserRequest } from '../session.ts'
+import { keyPage, keyRefField, refOf } from '../new-key.ts'
+import type { UserRequest } from '../session.ts'
 import { spendingBar } from '../spending-bar.ts'
 
 export const keysPath = '/wallet/keys'
@@ -42,7 +43,7 @@ function keyRow({ token, last }: KeysView, key: Key): Part[] {
     used ? renderDate(used.day) : 'Never',
     expires === null ? 'Never' : renderDate(expires),
     html`<a class="button quiet slim" href="${keysPath}/${prefix}">Edit</a>
-      ${form(token, keysPath, revokeDialog(prefix), 'act')}`,
+      ${postForm(token, keysPath, revokeDialog(prefix), 'act')}`,
   ]
 }
 
@@ -76,26 +77,31 @@ export function walletKeySection(view: KeysView): Html {
       keys.length > 0 &&
       html`<div class="models keys">${dataTable('API keys', columns, rows)}</div>`
     }
-    ${form(token, keysPath, createForm, 'form three-fields')}
+    ${postForm(token, keysPath, createForm, 'form three-fields')}
   </section>`
 }
 
-/** Creates or revokes a key. Throws `bad_request`, `not_found`. */
-export async function changeKeys(req: UserRequest, submitted: Form): Promise<Response> {
-  const { ctx, visitor } = req
-  const { person } = visitor
-  const revoked = submitted.text('revoke')
-  if (revoked) {
-    await ownKeys.revoke(ctx, person, 'gateway', revoked)
-    return redirectTo('/wallet?done=revoke#keys')
-  }
-  const cap = readCredits(submitted, 'dailyCap') ?? null
-  return createAndShowKey(req, submitted, {
-    create: () => ownKeys.create(ctx, person, 'gateway', submitted.text('name'), cap),
-    purpose: 'Anyone with this key can spend from your wallet.',
-    back: '/wallet#keys',
-  })
-}
+const revokeKey = form(revokeWalletKey, {
+  params: (sent) => ({ prefix: sent.text('revoke') }),
+  then: '/wallet?done=revoke#keys',
+})
+
+const createKey = form(addWalletKey, {
+  fields(sent) {
+    const name = sent.text('name').trim()
+    return { ...(name && { name }), dailyCap: readCredits(sent, 'dailyCap') ?? null }
+  },
+  ref: refOf,
+  then: ({ key }) =>
+    keyPage(key, {
+      purpose: 'Anyone with this key can spend from your wallet.',
+      back: '/wallet#keys',
+    }),
+})
+
+/** Creates or revokes a key. */
+export const changeKeys = (req: UserRequest, sent: Form): Promise<Response> =>
+  (sent.text('revoke') ? revokeKey : createKey)(req, sent)
 
 /** Returns the names of a wallet's keys by prefix, also of revoked ones. */
 export async function keyNames(

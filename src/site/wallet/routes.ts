@@ -17,7 +17,7 @@ import { openMethods } from '../../money/payments/coins/method.ts'
 import * as ownKeys from '../../people/keys.ts'
 import { walletOf } from '../../people/people.ts'
 import { withQuery } from '../components.ts'
-import { forItem, type Form } from '../forms.ts'
+import type { Form } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { ledgerTable } from '../ledger-table.ts'
 import { cursorPager, emptyState, numberCursor } from '../lists.ts'
@@ -85,7 +85,9 @@ export const walletRoutes = (ctx: AppContext, layout: Layout) =>
       userPage(input, (req) => getKeyPage(req, params.key)),
     )
     .post(`${keysPath}/:key`, ({ input, params }) =>
-      userForm(input, ...forItem(params.key, changeKey, getKeyPage)),
+      userForm(input, changeKey(params.key), (req, message, sent) =>
+        getKeyPage(req, params.key, message, sent),
+      ),
     )
     .get('/wallet/history', ({ input }) =>
       userPage(input, async (req) => {

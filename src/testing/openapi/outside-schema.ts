@@ -30,7 +30,8 @@ const outside: [operation: RegExp, message: RegExp][] = [
   [/^GET \/jobs/, /^"wait" must be a number/],
   [/\/accounts\/projects/, /^The account has a project/],
   [/^DELETE \/videos/, /^The video is being created/],
-  [/^POST \/topup/, /^"amount" must be \d/],
+  [/^POST \/(people\/me\/wallet\/)?topup/, /^"amount" must be \d/],
+  [/^POST \/people\/me\/wallet\/topups/, /Set TOPUP_|at most six decimals/],
   // Moments after now, and addresses that are public.
   [/\/accounts\/keys/, /^expires_at must be a date-time in the future/],
   [/^POST \/me\/hooks/, /^"url" must be a public http or https address/],

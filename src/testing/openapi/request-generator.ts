@@ -19,6 +19,8 @@ export interface KnownIds {
   key: string
   /** The personal key of an agent's owner, for People operations. */
   personal: string
+  /** The session cookie of the owner, for operations that no key may call. */
+  session?: string
   own: Record<string, string>
   other: Record<string, string>
   unknown: Record<string, string>
@@ -120,11 +122,27 @@ export const idKindOf = ({ operationId, path }: DescribedOperation): string =>
 /** The kinds of values in the path of a People operation. */
 const persons = { handle: 'owned', prefix: 'ownedKey' }
 
+/** Those that differ, by operation. */
+const personKinds: Record<string, Record<string, string>> = {
+  end_session: { id: 'session' },
+  follow_maker: { handle: 'handle' },
+  unfollow_maker: { handle: 'handle' },
+  revoke_personal_key: { prefix: 'personalKey' },
+  change_wallet_key: { prefix: 'walletKey' },
+  revoke_wallet_key: { prefix: 'walletKey' },
+}
+
+/** Returns whether only a session may call an operation. */
+const isOfSession = ({ security }: DescribedOperation): boolean =>
+  security.length > 0 && security.every((way) => 'session' in way)
+
 const isOfPeople = ({ security }: DescribedOperation): boolean =>
   security.some((way) => 'session' in way)
 
 /** Returns the kind of value of a parameter in the path. */
 function kindOf(operation: DescribedOperation, name: string): string {
+  const own = personKinds[operation.operationId]?.[name]
+  if (own !== undefined) return own
   if (name === 'id') return isOfPeople(operation) ? 'id' : idKindOf(operation)
   const kinds: Record<string, string> = isOfPeople(operation) ? persons : {}
   return kinds[name] ?? name
@@ -168,13 +186,22 @@ export async function generateRequest(
     part(kindOf(operation, name), draw, known),
   )
   const own = isPersons ? known.personal : known.key
+  const cookie = isOfSession(operation) && draw.key === 'own' ? known.session : undefined
   return {
     method,
     path: query.size > 0 ? `${path}?${query}` : path,
-    key: draw.key === 'own' ? own : draw.key === 'none' ? undefined : 'bogus',
+    key:
+      cookie !== undefined
+        ? undefined
+        : draw.key === 'own'
+          ? own
+          : draw.key === 'none'
+            ? undefined
+            : 'bogus',
     headers: {
       ...(requestBody && { 'content-type': 'application/json' }),
       ...(draw.ref === undefined ? {} : { 'idempotency-key': draw.ref }),
+      ...(cookie !== undefined && { cookie }),
     },
     body: requestBody && (await bodyOf(operation, requestBody.content, draw, known)),
   }

@@ -7,7 +7,7 @@ import type { DescribedOperation } from '../../site/guide/read-description.ts'
 import { newDelivery } from '../fixtures/deliveries.ts'
 import { skillText } from '../fixtures/folders.ts'
 import { publishPackOnExplore } from '../fixtures/packs-on-explore.ts'
-import { createTestPerson } from '../fixtures/people.ts'
+import { createTestPerson, type TestPerson } from '../fixtures/people.ts'
 import type { TestAgent, TestServer } from '../fixtures/test-server.ts'
 import {
   createCollection,
@@ -87,8 +87,8 @@ export async function createWorld(server: TestServer, payTo?: string): Promise<W
     run,
     collection: await createCollection(ben, item),
   }
-  const { key } = await createTestPerson(server, 'olga', 1_000_000n)
-  return new World(server, ben, others, key, payTo)
+  const olga = await createTestPerson(server, 'olga', 1_000_000n)
+  return new World(server, ben, others, olga, payTo)
 }
 
 class World {
@@ -102,7 +102,7 @@ class World {
     private readonly server: TestServer,
     private readonly ben: TestAgent,
     private readonly others: Ids & Record<'item', string>,
-    private readonly personal: string,
+    private readonly olga: TestPerson,
     /** The wallet that receives shares of profit; undefined where payments are off. */
     private readonly payTo: string | undefined,
   ) {}
@@ -113,7 +113,8 @@ class World {
     const claims = await this.part('claims', () => this.createClaims())
     const own = { ...claims, ...account, ...(await this.partsBelow(path)) }
     const key = this.ann?.key ?? ''
-    return { key, personal: this.personal, own, other: this.ofOthers(), unknown }
+    const personal = this.olga.key
+    return { key, personal, own, other: this.ofOthers(), unknown }
   }
 
   private async partsBelow(path: string): Promise<Ids> {
@@ -220,7 +221,7 @@ class World {
     const codeOf = async (one: TestAgent) =>
       (await one.call('POST', '/me/claim')).text('claim.code')
     const body = { code: await codeOf(agent) }
-    await this.server.call('POST', '/claim', { key: this.personal, body, from: this.from() })
+    await this.server.call('POST', '/claim', { key: this.olga.key, body, from: this.from() })
     return { owned: agent.handle, ownedKey: agent.key.slice(0, 11), code: await codeOf(free) }
   }
 

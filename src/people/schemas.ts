@@ -1,0 +1,84 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { keyNameCharsMax, passwordCharsMax, passwordCharsMin } from '../kernel/limits.ts'
+import { lineSchema } from '../kernel/schema.ts'
+
+/** A password. Tools show it as dots, and forms keep its spaces. */
+const PasswordSchema = Type.String({
+  maxLength: 1_000,
+  described: { minLength: passwordCharsMin, maxLength: passwordCharsMax },
+  writeOnly: true,
+})
+const NameSchema = Type.String({
+  maxLength: 320,
+  described: { pattern: '^[a-z0-9][a-z0-9._-]{1,38}[a-z0-9]$' },
+  description: 'A name of 3 to 40 characters, or an email address.',
+})
+
+export const SignInRequestSchema = Type.Object(
+  { name: NameSchema, password: PasswordSchema },
+  { additionalProperties: false },
+)
+export const SignUpRequestSchema = Type.Object(
+  {
+    name: NameSchema,
+    password: PasswordSchema,
+    code: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: 'The code of the one-time link, which makes the first operator.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export const RecoveryRequestSchema = Type.Object(
+  {
+    name: NameSchema,
+    code: Type.String({ maxLength: 200, description: 'A recovery code, which works once.' }),
+    password: PasswordSchema,
+  },
+  { additionalProperties: false },
+)
+export const OperatorRequestSchema = Type.Object(
+  { code: Type.String({ maxLength: 200, description: 'The code of the one-time link.' }) },
+  { additionalProperties: false },
+)
+
+/** The JSON of a browser's PublicKeyCredential (WebAuthn Level 3, section 5.1), as a text. */
+const CredentialSchema = Type.String({
+  maxLength: 100_000,
+  description: 'The JSON of the PublicKeyCredential, as a text.',
+})
+export const PasskeySignInRequestSchema = Type.Object(
+  { answer: CredentialSchema },
+  { additionalProperties: false },
+)
+export const PasskeyRequestSchema = Type.Object(
+  { name: lineSchema(keyNameCharsMax, { minLength: 1 }), answer: CredentialSchema },
+  { additionalProperties: false },
+)
+
+/** The person who is signed in now. The session is in the cookie. */
+export const SignedInSchema = Type.Object({ name: Type.String() })
+const RecoveryCodesSchema = Type.Array(Type.String(), {
+  description: 'Each resets a forgotten password once. They are shown only here.',
+})
+export const SignedUpSchema = Type.Object({
+  name: Type.String(),
+  recoveryCodes: RecoveryCodesSchema,
+})
+export const RecoveryCodesResponseSchema = Type.Object({ recoveryCodes: RecoveryCodesSchema })
+
+/** The password of a person who has one; others need a recent sign-in. */
+export const ConfirmRequestSchema = Type.Object(
+  { password: Type.Optional(PasswordSchema) },
+  { additionalProperties: false },
+)
+export const PasswordRequestSchema = Type.Object(
+  { password: Type.Optional(PasswordSchema), newPassword: PasswordSchema },
+  { additionalProperties: false },
+)
+
+export const DoneSchema = Type.Object({ done: Type.Literal(true) })
+export const done: Static<typeof DoneSchema> = { done: true }

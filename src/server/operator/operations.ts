@@ -1,0 +1,294 @@
+import { feature, unfeature } from '../../apps/explore/featured.ts'
+import { TarballError } from '../../apps/libraries/tarball.ts'
+import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
+import { ApiError, rejectRequest } from '../../kernel/errors.ts'
+import { accepted, created } from '../../kernel/http/outcome.ts'
+import { lookUp } from '../../kernel/schema.ts'
+import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { done, DoneSchema } from '../../people/schemas.ts'
+import { operator } from '../../people/session-user.ts'
+import { sendTestAlert } from './alerts.ts'
+import * as backups from './console-backups.ts'
+import { applyDecision } from './decisions.ts'
+import { creditsOf, grantCredits, readGrant } from './grants.ts'
+import { removeAudited } from './libraries.ts'
+import { readModelPrice } from './model-prices.ts'
+import * as schemas from './schemas.ts'
+import * as settings from './settings.ts'
+import { creditUnmatched } from './topups.ts'
+
+const tag = 'Operator'
+
+export const decide = operation({
+  id: 'decide',
+  route: 'POST /operator/decisions',
+  tag,
+  onFullDisk: 'allow',
+  summary: 'Decide about an app, an agent, a person, a client or a page.',
+  description: 'The decision is in the audit log. A reason reaches the person or agent concerned.',
+  access: operator,
+  input: { body: schemas.DecisionRequestSchema },
+  output: { 200: DoneSchema },
+  errors: writeErrors,
+  async run(ctx, { caller, body, client }) {
+    const own = [`address:${client.prefix}`, `account:person:${caller.id}`]
+    const isOwn = body.decision !== 'allow' && own.includes(body.item)
+    if (isOwn && !body.own) {
+      rejectRequest('This is your own network or account. Confirm it on this page.')
+    }
+    await applyDecision(ctx, { why: '', ...body, by: caller.name })
+    return done
+  },
+})
+
+export const featureItem = operation({
+  id: 'feature_item',
+  route: 'PUT /operator/featured/:id',
+  tag,
+  summary: 'Show an item on the home page, first.',
+  access: operator,
+  output: { 200: DoneSchema },
+  errors: [...writeErrors, ...appErrors],
+  async run(ctx, { caller, params }) {
+    await feature(ctx, params.id, caller.name)
+    return done
+  },
+})
+
+export const unfeatureItem = operation({
+  id: 'unfeature_item',
+  route: 'DELETE /operator/featured/:id',
+  tag,
+  summary: 'Remove an item from the home page.',
+  access: operator,
+  output: { 200: DoneSchema },
+  errors: writeErrors,
+  async run(ctx, { caller, params }) {
+    await unfeature(ctx, params.id, caller.name)
+    return done
+  },
+})
+
+export const changeSetting = operation({
+  id: 'change_setting',
+  route: 'PUT /operator/settings/:name',
+  tag,
+  summary: 'Change a setting from now on, on all servers.',
+  access: operator,
+  input: { body: schemas.SettingRequestSchema },
+  output: { 200: DoneSchema },
+  errors: writeErrors,
+  async run(ctx, { caller, params: { name }, body: { value } }) {
+    await settings.changeSetting(ctx, { name, value, by: caller.name })
+    return done
+  },
+})
+
+export const resetSetting = operation({
+  id: 'reset_setting',
+  route: 'DELETE /operator/settings/:name',
+  tag,
+  summary: 'Restore the default of a setting.',
+  access: operator,
+  output: { 200: DoneSchema },
+  errors: writeErrors,
+  async run(ctx, { caller, params: { name } }) {
+    await settings.changeSetting(ctx, { name, value: null, by: caller.name })
+    return done
+  },
+})
+
+export const undoSetting = operation({
+  id: 'undo_setting',
+  route: 'POST /operator/settings/:name/undo',
+  tag,
+  onFullDisk: 'allow',
+  summary: 'Restore the value of a setting before its last change.',
+  access: operator,
+  input: { body: 'none' },
+  output: { 200: DoneSchema },
+  errors: writeErrors,
+  async run(ctx, { caller, params: { name } }) {
+    const row = ctx.config.rows.find((one) => one.name === name)
+    if (!row) throw new ApiError('not_found', { what: 'setting' })
+    const value = ctx.settings.find(row.name)?.before ?? null
+    await settings.changeSetting(ctx, { name, value, by: caller.name })
+    return done
+  },
+})
+
+export const switchModel = operation({
+  id: 'switch_model',
+  route: 'PUT /operator/models',
+  tag,
+  summary: 'Turn a model on or off.',
+  access: operator,
+  input: { body: schemas.ModelRequestSchema },
+  output: { 200: DoneSchema },
+  errors: writeErrors,
+  async run(ctx, { caller, body: { model: id, on: isOn } }) {
+    const known = [...ctx.catalog.list(), ...ctx.catalog.listOff()]
+    if (!known.some((model) => model.id === id)) throw new ApiError('not_found', { what: 'model' })
+    await settings.switchModel(ctx, { id, isOn, by: caller.name })
+    return done
+  },
+})
+
+export const changeModelPrice = operation({
+  id: 'change_model_price',
+  route: 'PUT /operator/models/price',
+  tag,
+  summary: 'Set the price of a model, or restore that of the list.',
+  access: operator,
+  input: { body: schemas.ModelPriceRequestSchema },
+  output: { 200: DoneSchema },
+  errors: writeErrors,
+  async run(ctx, { caller, body: { model, price } }) {
+    const change = { id: model, price: readModelPrice(ctx, model, price), by: caller.name }
+    await settings.changeModelPrice(ctx, change)
+    return done
+  },
+})
+
+export const removeLibrary = operation({
+  id: 'remove_library',
+  route: 'POST /operator/libraries/remove',
+  tag,
+  onFullDisk: 'allow',
+  summary: 'Remove an added library that no app uses.',
+  access: operator,
+  input: { body: schemas.LibraryRequestSchema },
+  output: { 200: DoneSchema },
+  errors: writeErrors,
+  async run(ctx, { caller, body }) {
+    await removeAudited(ctx, body.library, caller.name).catch((error: unknown) => {
+      if (error instanceof TarballError) rejectRequest(error.message)
+      throw error
+    })
+    return done
+  },
+})
+
+export const creditPayment = operation({
+  id: 'credit_payment',
+  route: 'POST /operator/payments',
+  tag,
+  summary: 'Credit a payment that no invoice expected.',
+  access: operator,
+  input: { body: schemas.CreditPaymentRequestSchema },
+  output: { 200: DoneSchema },
+  errors: writeErrors,
+  async run(ctx, { caller, body }) {
+    const isDone = await creditUnmatched(ctx, body, caller.name).catch((error: unknown) => {
+      if (isGatewayError(error)) rejectRequest(errorEnvelope(error).body.error.message)
+      throw error
+    })
+    if (!isDone) rejectRequest('Nothing changed: this payment was credited before.')
+    return done
+  },
+})
+
+export const giveCredits = operation({
+  id: 'give_credits',
+  route: 'POST /operator/grants',
+  tag,
+  idempotent: true,
+  summary: 'Create credits for an agent, a person or a gateway account.',
+  access: operator,
+  input: { body: schemas.GrantRequestSchema },
+  output: { 201: schemas.GrantResponseSchema },
+  errors: writeErrors,
+  async run(ctx, { caller, body, ref }) {
+    const { grantee, amount } = await readGrant(ctx, body)
+    await grantCredits(ctx, grantee, { amount, by: caller.name, ...(ref !== undefined && { ref }) })
+    return created({ to: grantee.name, credits: await creditsOf(ctx, grantee) })
+  },
+})
+
+export const testAlert = operation({
+  id: 'test_alert',
+  route: 'POST /operator/alerts/test',
+  tag,
+  onFullDisk: 'allow',
+  summary: 'Send a test to the receiver of alerts.',
+  access: operator,
+  input: { body: 'none' },
+  output: { 200: DoneSchema },
+  errors: writeErrors,
+  async run(ctx) {
+    if (ctx.config.alertWebhookUrl === '') rejectRequest('Set ALERT_WEBHOOK_URL first.')
+    const problem = await sendTestAlert(ctx)
+    if (problem === null) return done
+    rejectRequest(`The test was not delivered: ${lookUp(undelivered, problem) ?? problem}.`)
+  },
+})
+
+const undelivered: Record<string, string> = {
+  inside: 'the address is private; HOOKS_TO_PRIVATE allows that',
+  address: 'the address is not http or https',
+  redirects: 'the receiver redirects',
+}
+
+export const startBackup = operation({
+  id: 'start_backup',
+  route: 'POST /operator/backups',
+  tag,
+  summary: 'Start a backup into the data folder.',
+  access: operator,
+  input: { body: 'none' },
+  output: { 202: DoneSchema },
+  errors: [...writeErrors, 'busy'],
+  async run(ctx, { caller }) {
+    await backups.startBackup(ctx, caller.name)
+    return accepted(done)
+  },
+})
+
+export const checkBackup = operation({
+  id: 'check_backup',
+  route: 'POST /operator/backups/:name/check',
+  tag,
+  onFullDisk: 'allow',
+  summary: 'Start to verify a backup.',
+  access: operator,
+  input: { body: 'none' },
+  output: { 202: DoneSchema },
+  errors: [...writeErrors, 'busy'],
+  run(ctx, { params }) {
+    backups.startBackupCheck(ctx, params.name)
+    return accepted(done)
+  },
+})
+
+export const removeBackup = operation({
+  id: 'remove_backup',
+  route: 'DELETE /operator/backups/:name',
+  tag,
+  summary: 'Remove a backup.',
+  access: operator,
+  output: { 200: DoneSchema },
+  errors: [...writeErrors, 'busy'],
+  async run(ctx, { caller, params }) {
+    await backups.removeBackup(ctx, params.name, caller.name)
+    return done
+  },
+})
+
+/** The actions of the operator in the console. */
+export const operatorOperations = [
+  decide,
+  featureItem,
+  unfeatureItem,
+  changeSetting,
+  resetSetting,
+  undoSetting,
+  switchModel,
+  changeModelPrice,
+  removeLibrary,
+  creditPayment,
+  giveCredits,
+  testAlert,
+  startBackup,
+  checkBackup,
+  removeBackup,
+]
