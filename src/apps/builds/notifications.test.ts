@@ -14,7 +14,11 @@ test('notifies the maker of finished and failed builds', async () => {
     await t.ctx.jobs.runDue()
     return { app: begun.text('app.id'), job: begun.text('job.id') }
   }
-  const { app, job } = await build({ prompt: 'a maze with a boat', kind: 'game', store: true })
+  const { app, job } = await build({
+    prompt: 'a boat that collects stars',
+    kind: 'game',
+    store: true,
+  })
   const notes = await ann.call('GET', '/me/notes')
   expect(notes.body).toMatchObject({
     notes: [

@@ -5,8 +5,8 @@ import { buildPromptCharsMax } from '../../kernel/limits.ts'
 import { formatAmount } from '../format.ts'
 
 const examples = [
-  'A drum machine with 16 steps',
-  'A tip calculator that splits the bill',
+  'A packing list with tent, boots and a map',
+  'A quiz about the planets',
   'Snake in neon colors',
   'A game where a fox collects coins and dodges rocks',
 ]

@@ -149,7 +149,7 @@ test('the builder declines for free what no template does', () => {
   const { response, usage } = complete(ask([user(page)]), { model: 'demo/builder' })
   expect(response.choices[0]?.content[0]).toMatchObject({
     type: 'refusal',
-    text: expect.stringContaining('the operator sets BUILDER_MODEL'),
+    text: expect.stringContaining('BUILDER_MODEL to a chat model'),
   })
   expect(usage).toMatchObject({ prompt: 0, completion: 0 })
 })

@@ -23,8 +23,7 @@ const prompts = [
   ['app', 'a trivia app on capitals of the world', 'quiz', 'Trivia app on capitals of the world'],
   ['app', 'Packing list with tent, boots and a map', 'checklist', 'Packing list'],
   ['app', 'A 20 minute tea timer', 'timer', '20 minute tea timer'],
-  ['app', 'a reading journal called "Margins"', 'notes', 'Margins'],
-  ['app', 'track how much water I drink', 'tracker', 'Track how much water I drink'],
+  ['app', 'a drawing pad called "Margins"', 'draw', 'Margins'],
   ['app', 'To-do {{title}} $& </script>', 'checklist', 'To-do title $& /script'],
 ] as const
 

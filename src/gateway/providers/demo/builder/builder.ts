@@ -1,5 +1,5 @@
 import { findNamedHue } from './hues.ts'
-import { analyzePrompt, findName } from './prompt-analysis.ts'
+import { analyzePrompt, findName, howToAddModel } from './prompt-analysis.ts'
 import { escapeText, renderPage } from './render-page.ts'
 
 interface Message {
@@ -40,8 +40,7 @@ export function buildReply(messages: Message[]): Reply {
   }
 }
 
-const editDeclined =
-  'the demo builder changes only the name, the color, the speed and quoted words of a page. A real model can do more: the operator sets BUILDER_MODEL.'
+const editDeclined = `the demo builder changes only the name, the color, the speed and quoted words of a page. The rest needs a model. ${howToAddModel}`
 
 const pageIn = (text: string): string => /```html\n(.*)\n```/s.exec(text)?.[1] ?? text
 

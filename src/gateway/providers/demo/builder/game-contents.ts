@@ -46,12 +46,6 @@ interface Roles {
 /** Templates with figures, with the figures of a prompt that names none. */
 const defaults = {
   collector: { hero: 'fox', good: 'coins', bad: 'rocks' },
-  flappy: { hero: 'bird', good: 'stars', bad: 'gates' },
-  runner: { hero: 'dinosaur', good: 'coins', bad: 'cactus' },
-  shooter: { hero: 'spaceship', good: 'stars', bad: 'asteroids' },
-  maze: { hero: 'mouse', good: 'cheese', bad: 'rocks' },
-  whack: { hero: 'fox', good: 'moles', bad: 'rocks' },
-  clicker: { hero: 'fox', good: 'cookies', bad: 'rocks' },
   snake: { hero: 'snake', good: 'apples', bad: 'rocks' },
 } as const satisfies Record<string, Roles>
 
@@ -82,7 +76,7 @@ const subject = new RegExp(
   `\\b(?:an?|the|my|your|one|little|small|cute|hungry|help an?|help the) ((?:[a-z-]+ ){0,2}?[a-z-]+) (?:who |that |which |to |is |tries to |has to |must )*(?:${verbs})`,
 )
 const goodVerbs =
-  /\b(?:collect|catch|gather|eat|grab|pick up|pick|munch|find|get|reach|whack|pop|bake|baking|search(?:es|ing)? for|look(?:s|ing)? for)(?:s|es|ing)? /
+  /\b(?:collect|catch|gather|eat|grab|pick up|pick|munch|find|get|reach|search(?:es|ing)? for|look(?:s|ing)? for)(?:s|es|ing)? /
 const badVerbs =
   /\b(?:dodg|avoid|escap|evad|flee|jump|shoot|blast|destroy|fight)(?:e|es|s|ing|ping|ed)?(?: from| over| down| at)? /
 
@@ -91,15 +85,13 @@ const notFigures =
 
 /** Finds who plays, what is wanted and what is dangerous. */
 function findRoles(game: FigureGame, text: string): Partial<Roles> {
-  const named =
-    subject.exec(text)?.[1] ?? after(text, /\b(?:with|as|about|starring|flappy) (?:an? )?/)
+  const named = subject.exec(text)?.[1] ?? after(text, /\b(?:with|as|about|starring) (?:an? )?/)
   const words = named.replace(/^(?:game|games) (?:where|about|with|in which) /, '').split(' ')
   const hero = words.filter((word) => !stops.test(word) && !notFigures.test(word)).join(' ')
   const good = after(text, goodVerbs)
   const bad = after(text, badVerbs)
-  const isHeroless = game === 'whack' || game === 'clicker' || game === 'snake'
   return {
-    ...(hero && !isHeroless && { hero }),
+    ...(hero && game !== 'snake' && { hero }),
     ...(good && !generic.test(good) && { good }),
     ...(bad && !generic.test(bad) && { bad }),
   }
@@ -110,23 +102,11 @@ const places =
 
 const leads: Record<FigureGame, (roles: Roles) => string> = {
   collector: ({ good, bad }) => `Catch the ${good}, dodge the ${bad}.`,
-  flappy: ({ hero }) => `Flap the ${hero} through the gaps.`,
-  runner: ({ hero, bad }) => `Run, ${hero}! Jump over the ${bad}.`,
-  shooter: ({ bad }) => `Shoot the ${bad} before they reach you.`,
-  maze: ({ hero, good }) => `Guide the ${hero} to the ${good}.`,
-  whack: ({ good }) => `Whack the ${good} that look out.`,
-  clicker: ({ good }) => `Click for ${good}.`,
   snake: ({ good }) => `Eat the ${good} and grow.`,
 }
 
 const titles: Record<FigureGame, (roles: Roles) => string> = {
   collector: ({ hero, good }) => `The ${hero} and the ${good}`,
-  flappy: ({ hero }) => `Flappy ${hero}`,
-  runner: ({ hero }) => `Run, ${hero}`,
-  shooter: () => 'Space battle',
-  maze: () => 'Maze',
-  whack: ({ good }) => `Whack the ${good}`,
-  clicker: ({ good }) => `${good} clicker`,
   snake: () => 'Snake',
 }
 

@@ -35,7 +35,7 @@ export function analyzePrompt(prompt: string): PageSpec | Declined {
   const low = text.toLowerCase().replaceAll('’', "'")
   const template = findTemplate(low)
   if (template === undefined) return { declined: declineFor() }
-  const what = findUnsupported(low, template)
+  const what = findUnsupported(low)
   if (what !== undefined) return { declined: declineFor(what) }
   const content = contentOf(template, low)
   if ('missing' in content) return { declined: declineFor(`a picture of ${content.missing}`) }
@@ -86,10 +86,10 @@ function shorten(text: string): string | undefined {
   return line === '' ? undefined : line.charAt(0).toUpperCase() + line.slice(1)
 }
 
-/** Things that no template does, by the words that ask for them. */
+/** Things that no template does, by the words that ask for them beside its own. */
 const unsupported: [words: RegExp, what: string][] = [
   [
-    /\b(categor(y|ies)|due dates?|reminders?|notifications?|sync\w*|tabata|intervals?)\b/,
+    /\b(categor(y|ies)|due dates?|reminders?|notifications?|sync\w*|tabata|intervals?|laps?)\b/,
     'categories, reminders or intervals',
   ],
   [
@@ -109,37 +109,27 @@ const unsupported: [words: RegExp, what: string][] = [
     'cameras, voices or documents',
   ],
   [
-    /\b(3d|three\.?js|minecraft|first[- ]person|platformer|mario|zelda|pac-?man|rpg|role[- ]playing|tower defen[cs]e|strategy|city builder|visual novel|text adventure|pinball|bubble shooter|platform game|kaleidoscope|golf|soccer|football|basketball|fishing|cooking|farming)\b/,
-    'a game like that',
-  ],
-  [
-    /\b(chess|checkers|backgammon|poker|black ?jack|solitaire|uno|crossword|battleships?|scrabble|mahjong)\b/,
-    'that board, card or word game',
+    /\b(3d|three\.?js|minecraft|first[- ]person|platformer?|mario|zelda|pac-?man|rpg|role[- ]playing|tower defen[cs]e|strategy|city builder|visual novel|text adventure|pinball|bubble shooter|golf|soccer|football|basketball|fishing|cooking|farming|flappy|runner|rac(e|er|ing)|driving|shoot\w*|invaders|asteroids?|mazes?|tetris|2048|pong|clicker|typing|chess|checkers|poker|solitaire|crossword|pixel[- ]art|kanban|calendar)\b/,
+    'something like that',
   ],
   [
     /\b(chat ?bots?|chatgpt|gpt|ai (assistant|tutor|chat)|translat\w+|summari[sz]\w+)\b/,
     'language tasks',
   ],
   [
-    /\b(website|web ?page|landing page|portfolio|blog|store|shop for|booking|resume|cv|invitation|dashboard|spreadsheet|calendar)\b/,
+    /\b(website|web ?page|landing page|portfolio|blog|store|shop for|booking|resume|cv|invitation|dashboard|spreadsheet)\b/,
     'a site or a document',
   ],
 ]
 
-/** Kinds that a second person at the same screen can join. */
-const forTwo: ReadonlySet<TemplateName> = new Set(['tictactoe', 'four', 'scoreboard', 'dice'])
+/** Returns what a prompt asks for that no template does. */
+const findUnsupported = (text: string): string | undefined =>
+  unsupported.find(([pattern]) => pattern.test(text))?.[1]
 
-/** Returns what a prompt asks for that its template does not do. */
-function findUnsupported(text: string, template: TemplateName): string | undefined {
-  const words = forTwo.has(template) ? text.replaceAll(/\b(two|2)[- ]players?\b/g, '') : text
-  return unsupported.find(([pattern]) => pattern.test(words))?.[1]
-}
+/** The way to a real model, for the operator. */
+export const howToAddModel =
+  'To add one, the operator sets the key of a provider, such as OPENAI_API_KEY, and BUILDER_MODEL to a chat model (docs/models.md).'
 
-const needsModel =
-  'It only fills ready-made templates. This needs a real model, which the operator sets as BUILDER_MODEL.'
-
-/** Returns the reason why a prompt is declined. */
-const declineFor = (what?: string): string =>
-  what === undefined
-    ? `the demo builder has no template for this. ${needsModel}`
-    : `the demo builder cannot make ${what}. ${needsModel}`
+/** Returns the reason why a prompt is declined: at most 400 characters reach the maker. */
+const declineFor = (what = 'this'): string =>
+  `the demo builder cannot make ${what}. It only fills ready-made pages: a game of catching and dodging, snake, breakout, pairs, a quiz, a checklist, a timer and a drawing pad. The rest needs a model. ${howToAddModel}`

@@ -4,7 +4,6 @@ import type { PageSpec } from './prompt-analysis.ts'
 import app from './templates/app.html' with { type: 'text' }
 import game from './templates/game.html' with { type: 'text' }
 import frame from './templates/page.html' with { type: 'text' }
-import { templates } from './templates/templates.ts'
 
 interface Parts {
   style: string
@@ -31,8 +30,9 @@ const demo = 'Demo build: a template filled with words of the prompt. No model w
 
 /** Renders the page of a specification. */
 export function renderPage(spec: PageSpec): string {
-  const { style, body, script } = partsOf(templates[spec.template])
-  const kit = kits[catalog[spec.template].kit]
+  const { html, kit: kitName } = catalog[spec.template]
+  const { style, body, script } = partsOf(html)
+  const kit = kits[kitName]
   const title = escapeText(spec.title)
   const values: Record<string, string> = {
     style: `${kit.style}\n${style}`,
@@ -93,12 +93,6 @@ const soundsOf: Partial<Record<PageSpec['template'], (keyof typeof sounds)[]>> =
 /** The figures that a game draws. Emoji stand for the others. */
 const figuresOf: Partial<Record<PageSpec['template'], string[]>> = {
   collector: ['hero', 'good', 'bad'],
-  flappy: ['hero'],
-  runner: ['hero', 'good', 'bad'],
-  shooter: ['hero', 'bad'],
-  maze: ['hero', 'good'],
-  whack: ['good'],
-  clicker: ['good'],
   snake: ['good'],
 }
 
