@@ -3,59 +3,24 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 
 import { fakeText } from '../../testing/fakes/chat-scripts.ts'
-import { type Cell, ChargeTable, plain, streamed } from '../../testing/fixtures/charge-table.ts'
+import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import { serveGateway } from '../../testing/fixtures/gateway.ts'
 
-const table = await ChargeTable.open('/v1/completions', (model, stream) => ({
-  model,
-  prompt: 'Say hello.',
-  stream,
-  max_tokens: 50,
-  ...(stream && { stream_options: { include_usage: true } }),
-}))
-const gus = await table.patient.gus()
-const served = serveGateway(table.patient)
+const t = await startFakeUpstreamServer()
+const gus = await t.gus()
+const served = serveGateway(t)
 afterAll(async () => {
   await served.stop()
-  await table.close()
+  await t.close()
 })
 
-/** All cells run in parallel. */
-const waitMs = 30_000
 const text = fakeText.join('')
-
-describe('charges', () => {
-  const expectError = (body: unknown, { code }: Cell): void =>
-    expect(body).toMatchObject({ error: { message: expect.any(String), ...(code && { code }) } })
-
-  test.concurrent.each(plain)(
-    'of a completion: %s',
-    async (name, cell) => {
-      const { body } = await table.run(name, false, cell)
-      if (cell.status !== 200) return expectError(body, cell)
-      expect(body).toMatchObject({ object: 'text_completion', choices: [{ text, index: 0 }] })
-    },
-    waitMs,
-  )
-
-  test.concurrent.each(streamed)(
-    'of a stream: %s',
-    async (name, cell) => {
-      const { body } = await table.run(name, true, cell)
-      if (cell.status !== 200) return expectError(body, cell)
-      if (!cell.event) return expect(String(body)).toContain('[DONE]')
-      expect(String(body)).toContain(cell.event)
-      expect(String(body)).not.toContain('[DONE]')
-    },
-    waitMs,
-  )
-})
 
 describe('a completion', () => {
   const client = () =>
     new OpenAI({ apiKey: gus.key, baseURL: `${served.origin}/v1`, maxRetries: 0 }).completions
   const request = { model: 'fake/ok', prompt: 'Say hello.' }
-  const sentMessages = () => Object(table.patient.fake.received.at(-1)?.body).messages
+  const sentMessages = () => Object(t.fake.received.at(-1)?.body).messages
 
   test('arrives whole and in parts in OpenAI’s client, with the prompt if wanted', async () => {
     const whole = await client().create({ ...request, echo: true })
@@ -83,10 +48,10 @@ describe('a completion', () => {
     [{ logprobs: 5 }, 'logprobs'],
     [{ grammar: 'x' }, 'grammar'],
   ])('rejects %j, naming %s, before anything is held', async (body, param) => {
-    const before = await table.patient.snapshot()
+    const before = await t.snapshot()
     const response = await gus.call('POST', '/v1/completions', { ...request, ...body })
     expect([response.status, Object(response.body).error.param]).toEqual([400, param])
-    expect(await table.patient.snapshot()).toEqual(before)
+    expect(await t.snapshot()).toEqual(before)
   })
 })
 
@@ -101,7 +66,7 @@ describe('a gap (Mistral, POST /v1/fim/completions)', () => {
       choices: [{ message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
       usage: { prompt_tokens: 11, completion_tokens: 7 },
     })
-    const received = Object(table.patient.fake.received.at(-1)?.body)
+    const received = Object(t.fake.received.at(-1)?.body)
     expect(received).toMatchObject({
       seed: 7,
       messages: [{}, { role: 'user', content: 'def add(<gap/>  return a + b' }],
@@ -123,9 +88,9 @@ describe('a gap (Mistral, POST /v1/fim/completions)', () => {
     [{ min_tokens: 5 }, 'min_tokens'],
     [{ grammar: 'x' }, 'grammar'],
   ])('rejects %j, naming %s, before anything is held', async (body, param) => {
-    const before = await table.patient.snapshot()
+    const before = await t.snapshot()
     const response = await gus.call('POST', '/v1/fim/completions', { ...request, ...body })
     expect([response.status, Object(response.body).error.param]).toEqual([400, param])
-    expect(await table.patient.snapshot()).toEqual(before)
+    expect(await t.snapshot()).toEqual(before)
   })
 })
