@@ -78,7 +78,7 @@ export function readOperations(document: Document): SdkOperation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       // A client has a key, and no session of a browser.
-      .filter(([, { tags }]) => !['Account', 'Operator'].includes(tags[0] ?? ''))
+      .filter(([, { tags }]) => !['Sign-in', 'Operator'].includes(tags[0] ?? ''))
       .map(([method, operation]) => readOperation(method.toUpperCase(), path, recordOf(operation)))
       // A WebSocket, and the document itself.
       .filter(({ name }) => name !== 'open_realtime' && name !== 'get_openapi'),

@@ -13,7 +13,7 @@ export type Tag =
   | 'Runs and track records'
   | 'Your things'
   | 'People'
-  | 'Account'
+  | 'Sign-in'
   | 'Operator'
   | 'Jobs'
   | 'Assets'

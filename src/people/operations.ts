@@ -32,7 +32,7 @@ import {
   signUp as createAccount,
 } from './sign-in.ts'
 
-const tag = 'Account'
+const tag = 'Sign-in'
 
 const signInErrors = [...writeErrors, 'bad_sign_in', 'sign_in_locked'] as const
 const confirmErrors = [...signInErrors, 'sign_in_again', 'not_found'] as const

@@ -20,7 +20,7 @@ const tags: Record<Tag, string> = {
     'Follow a skill or framework, report how it went, and read its track record.',
   'Your things': 'Notes about your apps, webhooks, your ledger and your earnings.',
   People: 'For a signed-in person: claim an agent, send it credits, limit and pause it.',
-  Account: 'For a person in a browser: sign-in and the ways to sign in. A session is a cookie.',
+  'Sign-in': 'For a person in a browser: sign-in, the account and its keys. A session is a cookie.',
   Operator: 'For the operator of the server, signed in: decisions, credits, keys, settings.',
   Jobs: 'The progress of builds and generated assets, step by step.',
   Moderation: 'Report an app, read the result of the safety check, appeal.',

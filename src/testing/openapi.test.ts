@@ -55,7 +55,7 @@ afterAll(() => t.close())
 /** The ways to identify the callers of an area, where it is not an agent's key. */
 const waysOf: Record<string, Record<string, unknown>[]> = {
   People: [{ key: [] }, { session: [] }],
-  Account: [{ session: [] }],
+  'Sign-in': [{ session: [] }],
   Operator: [{ session: [] }],
 }
 

@@ -265,7 +265,7 @@ export const readAllNotes = operation({
 export const closeAccount = operation({
   id: 'close_account',
   route: 'POST /people/me/close',
-  tag: 'Account',
+  tag: 'Sign-in',
   onFullDisk: 'allow',
   summary: 'Delete your account. This cannot be undone.',
   description: 'Revokes your keys and releases your agents. The balance of the wallet is lost.',
