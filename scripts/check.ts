@@ -35,30 +35,16 @@ const unitFolders = [
   'src/apps/viewer',
 ]
 
-/** Tests of what owns SQL or locks, and one run through all operations. */
+/** Tests of what owns SQL, locks or a dialect of its own, and one run through all operations. */
 const onBothEngines = [
   'src/kernel/db',
-  'src/money/ledger',
-  'src/money/idempotency',
+  'src/money',
   'src/jobs',
-  'src/money/payments',
   'src/store',
   'src/gateway/models',
-  'src/gateway/accounts',
-  'src/gateway/usage',
-  'src/gateway/files',
-  'src/gateway/batches',
   'src/apps/explore',
-  'src/apps/reviews',
-  'src/apps/runs',
-  'src/people',
-  'src/apps/me',
   'src/apps/concurrent-changes.test.ts',
-  'src/testing/bad-input.test.ts',
   'src/testing/contract.test.ts',
-  'src/testing/properties.test.ts',
-  'src/testing/ownership.test.ts',
-  'src/testing/errors.test.ts',
   'src/testing/replicas',
 ]
 
