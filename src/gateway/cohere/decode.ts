@@ -6,19 +6,20 @@ import type {
   MediaPart,
   Message,
   OutputFormat,
-  Part,
   Reasoning,
-  Sampling,
   TextPart,
   ThinkingPart,
   Tool,
   UserMessage,
 } from '../conversation/chat-request.ts'
 import type { DecodedChat } from '../conversation/codec.ts'
+import { hasContent } from '../conversation/contents.ts'
 import { effortOfBudget } from '../conversation/effort.ts'
 import { mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
+import { readSampling, type SamplingNames } from '../conversation/sampling.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
 import { originalId } from '../conversation/tool-ids.ts'
+import { readFunction } from '../conversation/tools.ts'
 import { findCount, invalidField, readFlag, rejectOthers } from '../fields.ts'
 import { asString, recordsIn } from '../providers/response.ts'
 
@@ -30,7 +31,7 @@ export const samplingNames = {
   seed: 'seed',
   frequencyPenalty: 'frequency_penalty',
   presencePenalty: 'presence_penalty',
-} as const satisfies Partial<Record<keyof Sampling, string>>
+} as const satisfies SamplingNames
 
 /** The names of a request's fields by those of the chat. */
 export const fieldNames: FieldNames = {
@@ -83,7 +84,7 @@ export function decodeCohere(raw: unknown): DecodedChat {
       ...readTools(body),
       ...(outputMax !== undefined && { outputMax }),
       choices: 1,
-      sampling: readSampling(body),
+      sampling: readSampling(body, samplingNames),
       stop: readStop(body.stop_sequences),
       ...(reasoning && { reasoning }),
       ...(format && { format }),
@@ -97,16 +98,6 @@ export function decodeCohere(raw: unknown): DecodedChat {
     isStream,
     ignored: { passed: ignored.filter((name) => !passedFields.has(name)), written: ignored },
   }
-}
-
-function readSampling(body: Json): Sampling {
-  const values = Object.entries(samplingNames).flatMap(([name, own]) => {
-    const value = body[own] ?? undefined
-    if (value === undefined) return []
-    if (typeof value === 'number') return [[name, value]]
-    throw invalidField(own, `${own} must be a number.`)
-  })
-  return Object.fromEntries(values)
 }
 
 function readStop(raw: unknown): string[] {
@@ -143,13 +134,8 @@ function readTool({ type, function: called }: Json, isStrict: boolean): Tool {
   if (type !== 'function') {
     throw invalidField('tools', 'A tool must have the type function. Send web_search for a search.')
   }
-  const { name, description, parameters } = recordOf(called)
-  return {
-    name: asString(name),
-    ...(typeof description === 'string' && { description }),
-    ...(isRecord(parameters) && { parameters }),
-    ...(isStrict && { isStrict }),
-  }
+  const { strict: _, ...about } = recordOf(called)
+  return { ...readFunction(about), ...(isStrict && { isStrict }) }
 }
 
 function readFormat(raw: unknown): OutputFormat | undefined {
@@ -189,11 +175,9 @@ function readMessages(raw: unknown): Message[] {
     if (read) return read(message, calls, index)
     throw invalidMessage('The role of a message must be system, user, assistant or tool.')
   })
-  if (messages.some(({ content }) => content.some(isUsable))) return messages
+  if (hasContent(messages)) return messages
   throw new ApiError('no_usable_messages')
 }
-
-const isUsable = ({ type }: Part): boolean => type !== 'thinking' && type !== 'call'
 
 /** The calls of a conversation. A result belongs to an earlier call. */
 class OpenCalls {

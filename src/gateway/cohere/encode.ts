@@ -13,8 +13,9 @@ import type {
 import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/codec.ts'
 import { isSystem } from '../conversation/contents.ts'
 import { shareOfEffort } from '../conversation/effort.ts'
-import { mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
-import { schemaOf } from '../conversation/tools.ts'
+import { dataUrlOf, parseDataUrl } from '../conversation/media.ts'
+import { unknownFields, writeSampling } from '../conversation/sampling.ts'
+import { allowedTools, modeOf, schemaOf } from '../conversation/tools.ts'
 import { rejectChoices, rejectCustomTools, unsupportedMedia } from '../conversation/unsupported.ts'
 import { asString, recordsIn } from '../providers/response.ts'
 import { passedFields, samplingNames } from './decode.ts'
@@ -63,16 +64,12 @@ function labelImages(message: Json): Json {
   return { ...message, content }
 }
 
-const dataUrlOf = ({ data, mediaType }: { data: string; mediaType: string }): string =>
-  `data:${mediaTypeOf(data, mediaType)};base64,${data}`
-
 /** Returns the fields of OpenAI's chat that Cohere lacks. Of its own, the decoder names them. */
 function ignoredFields(request: ChatRequest): string[] {
-  const { raw, extra, sampling, logprobs = 0, isSerial, isCached } = request
+  const { raw, logprobs = 0, isSerial, isCached } = request
   if (raw?.api === 'cohere') return []
   return [
-    ...Object.keys(extra).filter((name) => extra[name] != null),
-    ...(sampling.minP === undefined ? [] : ['min_p']),
+    ...unknownFields(request, samplingNames),
     ...(logprobs > 0 ? ['top_logprobs'] : []),
     ...(isSerial ? ['parallel_tool_calls'] : []),
     ...(isCached ? ['cache_control'] : []),
@@ -89,12 +86,7 @@ function buildBody(request: ChatRequest, limit: number): Json {
   return {
     messages,
     ...(documents.length > 0 && { documents }),
-    ...Object.fromEntries(
-      Object.entries(samplingNames).flatMap(([name, own]) => {
-        const value = Object.entries(sampling).find(([one]) => one === name)?.[1]
-        return value === undefined ? [] : [[own, value]]
-      }),
-    ),
+    ...writeSampling(sampling, samplingNames),
     ...(stop.length > 0 && { stop_sequences: stop }),
     ...encodeTools(request),
     ...encodeFormat(request),
@@ -104,9 +96,9 @@ function buildBody(request: ChatRequest, limit: number): Json {
 }
 
 /** Encodes tools. Cohere has no choice among them, so a model gets only those that it may call. */
-function encodeTools({ tools, toolChoice: choice = 'auto' }: ChatRequest): Json {
-  const [mode, names] = typeof choice === 'string' ? [choice] : [choice.mode, choice.names]
-  const sent = tools.filter(({ name }) => names?.includes(name) ?? true)
+function encodeTools(request: ChatRequest): Json {
+  const sent = allowedTools(request)
+  const mode = modeOf(request.toolChoice)
   if (sent.length === 0) return {}
   return {
     tools: sent.map(encodeTool),

@@ -1,5 +1,5 @@
 import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
-import type { ChatEvent, EndReason } from '../conversation/chat-event.ts'
+import { type ChatEvent, type EndReason, usageEvents } from '../conversation/chat-event.ts'
 import type { StreamReader } from '../conversation/codec.ts'
 import { CountReader, type ReportedUsage } from '../models/usage.ts'
 import { textOf } from '../openai-chat/thinking.ts'
@@ -30,7 +30,7 @@ export function readWhole(response: Json): ChatEvent[] {
       return [startCall(call.id, name, index), argumentsEvent(index, argumentsText(args))]
     }),
     ...(isFailed ? [] : [endEvent(reason, calls.length > 0)]),
-    ...usageEvents(usage),
+    ...usageEvents(readUsage(usage)),
     isFailed ? failure(reason, error) : done,
   ]
 }
@@ -110,7 +110,7 @@ export class CohereReader implements StreamReader {
   }
 
   private readEnd({ finish_reason: reason, error, usage }: Json): ChatEvent[] {
-    const used = usageEvents(usage)
+    const used = usageEvents(readUsage(usage))
     if (failures.has(reason) || typeof error === 'string')
       return [...used, ...this.fail(reason, error)]
     this.state = 'ended'
@@ -184,11 +184,6 @@ const argumentsEvent = (call: number, text: string): ChatEvent => ({
   call,
   text,
 })
-
-function usageEvents(usage: unknown): ChatEvent[] {
-  const report = readUsage(usage)
-  return report ? [{ type: 'usage', usage: report }] : []
-}
 
 /**
  * Reads the tokens that Cohere bills: it bills none that its own template adds. Those are at the

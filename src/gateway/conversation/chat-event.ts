@@ -1,6 +1,6 @@
 import type { Json } from '../../kernel/schema.ts'
 import type { ReportedUsage } from '../models/usage.ts'
-import type { Api } from './chat-request.ts'
+import type { Api, CallPart, ThinkingPart } from './chat-request.ts'
 
 /**
  * A step of a response. A stream is a sequence of these, and so is a whole response: codecs read
@@ -93,24 +93,11 @@ export interface Choice {
   stop?: string
 }
 
-export type OutputPart =
-  | { type: 'text' | 'refusal'; text: string }
-  | {
-      type: 'thinking'
-      text: string
-      signature?: string
-      isEncrypted?: boolean
-      origin?: Api
-      id?: string
-    }
-  | {
-      type: 'call'
-      id: string
-      name: string
-      arguments: string
-      isCustom?: boolean
-      signature?: string
-    }
+export type OutputPart = { type: 'text' | 'refusal'; text: string } | ThinkingPart | CallPart
+
+/** Returns the step of a usage; none for one without counts. */
+export const usageEvents = (usage: ReportedUsage | undefined): ChatEvent[] =>
+  usage ? [{ type: 'usage', usage }] : []
 
 /** Gathers the events of a response. Adjacent texts of a kind become one part. */
 export function gather(events: Iterable<ChatEvent>): ChatResponse {

@@ -27,6 +27,25 @@ export function mediaTypeOf(data: string, label: string): string {
   return found ?? lookUp(labels, name) ?? name
 }
 
+/** The types of addresses, whose content the gateway does not read. */
+export const addressTypes = {
+  image: 'image/jpeg',
+  audio: 'audio/mpeg',
+  video: 'video/mp4',
+  file: 'application/pdf',
+}
+const imageExtension = /\.(png|webp|gif|heic|avif)$/i
+
+/** Returns the type of media at an address: that of images by their extension. */
+export function typeOfAddress(type: keyof typeof addressTypes, url: URL | null): string {
+  const [, extension] = (type === 'image' && imageExtension.exec(url?.pathname ?? '')) || []
+  return extension === undefined ? addressTypes[type] : `image/${extension.toLowerCase()}`
+}
+
+/** Returns data as a data: URL. */
+export const dataUrlOf = ({ data, mediaType }: { data: string; mediaType: string }): string =>
+  `data:${mediaTypeOf(data, mediaType)};base64,${data}`
+
 const dataUrl = /^data:([^,;]*)[^,]*,/i
 
 /** Splits a data: URL into its base64 data and its type; undefined for any other address. */

@@ -1,4 +1,4 @@
-import { type Api, apis } from './chat-request.ts'
+import { type Api, apis, type Part } from './chat-request.ts'
 
 /** A signature of a thought, with the API of the model that made it. */
 export interface Seal {
@@ -25,4 +25,16 @@ export function parseSeal(text: string, clientApi: Api): Seal {
   const origin = apis.find((api) => api === name)
   if (!origin) return { signature: text, origin: clientApi }
   return { signature, origin, ...(mark !== undefined && { isEncrypted: true }) }
+}
+
+/**
+ * Removes the signature that belongs to the next call, and returns it. Google signs calls, and
+ * clients of other APIs have it in a thought before the call.
+ */
+export function takeCallSignature(parts: Part[]): string | undefined {
+  const last = parts.at(-1)
+  const isOfCall = last?.type === 'thinking' && last.origin === 'gemini' && last.text === ''
+  if (!isOfCall) return undefined
+  parts.pop()
+  return last.signature
 }

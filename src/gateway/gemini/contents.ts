@@ -39,7 +39,8 @@ export function partsOf(content: unknown): Json[] {
   return listOf(content.parts, 'contents')
 }
 
-const textsOf = (parts: Json[]): string[] =>
+/** Returns the texts of parts, without those of thoughts. */
+export const textsOf = (parts: Json[]): string[] =>
   parts.flatMap(({ text, thought }) =>
     typeof text === 'string' && thought !== true && text !== '' ? [text] : [],
   )

@@ -10,7 +10,7 @@ import type {
 import { mediaTypeOf } from '../conversation/media.ts'
 import { originalId } from '../conversation/tool-ids.ts'
 import { invalidField } from '../fields.ts'
-import { contentsOf, partsOf } from './contents.ts'
+import { contentsOf, partsOf, textsOf } from './contents.ts'
 import { fieldsOf, listOf } from './fields.ts'
 import { parseSignature } from './thought-signature.ts'
 
@@ -50,9 +50,7 @@ export function decodeContents(contents: unknown, systemInstruction: unknown): M
 
 /** Reads the system instruction as one text, which all APIs accept. */
 function readSystem(instruction: unknown): Message[] {
-  const texts = partsOf(instruction).flatMap(({ text, thought }) =>
-    typeof text === 'string' && thought !== true && text !== '' ? [text] : [],
-  )
+  const texts = textsOf(partsOf(instruction))
   return texts.length === 0
     ? []
     : [{ role: 'system', content: [{ type: 'text', text: texts.join('\n\n') }] }]

@@ -1,14 +1,9 @@
 import type { FieldNames } from '../../kernel/errors.ts'
 import { isRecord, itemsOf, type Json, lookUp, recordOf } from '../../kernel/schema.ts'
-import type {
-  OutputFormat,
-  Reasoning,
-  Sampling,
-  Tool,
-  ToolChoice,
-} from '../conversation/chat-request.ts'
+import type { OutputFormat, Reasoning, Tool, ToolChoice } from '../conversation/chat-request.ts'
 import type { DecodedChat } from '../conversation/codec.ts'
 import { effortOfBudget } from '../conversation/effort.ts'
+import { openAiNames, readSampling } from '../conversation/sampling.ts'
 import { findCount, invalidField, rejectOthers, searchIn } from '../fields.ts'
 import { ignoredPartFields } from './contents.ts'
 import { decodeContents } from './decode-contents.ts'
@@ -26,15 +21,16 @@ export const passedFields: ReadonlySet<string> = new Set(['safetySettings', 'sto
 
 const knownFields = new Set<string>([...readFields, ...ignoredFields, 'models', 'provider'])
 
-/** Google's names of the sampling parameters, with those of a chat. */
-const samplingNames = [
-  ['temperature', 'temperature'],
-  ['topP', 'top_p'],
-  ['topK', 'top_k'],
-  ['presencePenalty', 'presence_penalty'],
-  ['frequencyPenalty', 'frequency_penalty'],
-  ['seed', 'seed'],
-] as const satisfies readonly (readonly [keyof Sampling, string])[]
+/** Google's names of the sampling parameters. */
+export const samplingNames = {
+  temperature: 'temperature',
+  topP: 'topP',
+  topK: 'topK',
+  presencePenalty: 'presencePenalty',
+  frequencyPenalty: 'frequencyPenalty',
+  seed: 'seed',
+} as const
+const samplingFields = Object.values(samplingNames)
 
 /** The names of a request's fields by those of the chat. */
 export const fieldNames: FieldNames = {
@@ -46,13 +42,13 @@ export const fieldNames: FieldNames = {
   reasoning_effort: 'generationConfig.thinkingConfig',
   stop: 'generationConfig.stopSequences',
   ...Object.fromEntries(
-    samplingNames.map(([name, inChat]) => [inChat, `generationConfig.${name}`]),
+    samplingFields.map((name) => [openAiNames[name], `generationConfig.${name}`]),
   ),
 }
 
 /** The fields of generationConfig that upstreams of Google get. */
 export const knownConfig: ReadonlySet<string> = new Set([
-  ...samplingNames.map(([name]) => name),
+  ...samplingFields,
   'candidateCount',
   'maxOutputTokens',
   'responseJsonSchema',
@@ -104,7 +100,7 @@ export function decodeGeneration(
       ...(toolChoice && { toolChoice }),
       ...(outputMax !== undefined && { outputMax }),
       choices: 1,
-      sampling: readSampling(config),
+      sampling: readSampling(config, samplingNames, 'generationConfig.'),
       stop: [config.stopSequences].flat().filter((text) => typeof text === 'string'),
       ...(reasoning && { reasoning }),
       ...(format && { format }),
@@ -133,20 +129,6 @@ function checkConfig({ candidateCount, responseModalities }: Json): void {
   const isText = Array.isArray(modalities) && modalities.every((one) => one === 'TEXT')
   if (isText) return
   throw invalidField('generationConfig.responseModalities', 'responseModalities must be ["TEXT"].')
-}
-
-function readSampling(config: Json): Sampling {
-  const sampling: Sampling = {}
-  for (const [name] of samplingNames) {
-    const value = config[name] ?? undefined
-    if (value === undefined) continue
-    if (typeof value !== 'number') {
-      const path = `generationConfig.${name}`
-      throw invalidField(path, `${path} must be a number.`)
-    }
-    sampling[name] = value
-  }
-  return sampling
 }
 
 function readFormat({

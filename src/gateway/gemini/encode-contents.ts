@@ -9,7 +9,7 @@ import type {
   ToolMessage,
 } from '../conversation/chat-request.ts'
 import { isSystem } from '../conversation/contents.ts'
-import { mediaTypeOf } from '../conversation/media.ts'
+import { addressTypes, mediaTypeOf, typeOfAddress } from '../conversation/media.ts'
 import { argumentsOf } from '../conversation/tools.ts'
 import { parseRecord } from '../providers/response.ts'
 import { isGemini3, isGemma } from './models.ts'
@@ -146,15 +146,6 @@ function callPart(call: CallPart): Json {
   }
 }
 
-/** The types of addresses, whose content the gateway does not read. */
-const addressTypes = {
-  image: 'image/jpeg',
-  audio: 'audio/mpeg',
-  video: 'video/mp4',
-  file: 'application/pdf',
-}
-const imageExtension = /\.(png|webp|gif|heic|avif)$/i
-
 function mediaPart({ type, source }: MediaPart): Json[] {
   if ('data' in source) {
     const label = mediaTypeOf(source.data, source.mediaType)
@@ -163,8 +154,6 @@ function mediaPart({ type, source }: MediaPart): Json[] {
   }
   // The gateway has replaced its own files by their content.
   if (!('url' in source)) return []
-  const [, extension] = imageExtension.exec(URL.parse(source.url)?.pathname ?? '') ?? []
-  const isOther = type === 'image' && extension !== undefined
-  const mimeType = isOther ? `image/${extension.toLowerCase()}` : addressTypes[type]
+  const mimeType = typeOfAddress(type, URL.parse(source.url))
   return [{ fileData: { mimeType, fileUri: source.url } }]
 }

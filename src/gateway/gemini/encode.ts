@@ -2,11 +2,12 @@ import { isRecord, type Json, pickFields, recordOf } from '../../kernel/schema.t
 import type { ChatRequest, OutputFormat, Tool, ToolChoice } from '../conversation/chat-request.ts'
 import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/codec.ts'
 import { mediaTypeOf } from '../conversation/media.ts'
+import { unknownFields, writeSampling } from '../conversation/sampling.ts'
 import { emptySchema, schemaOf } from '../conversation/tools.ts'
 import { rejectChoices, rejectCustomTools } from '../conversation/unsupported.ts'
 import { recordsIn } from '../providers/response.ts'
-import { contentsOf, partFields, partsOf } from './contents.ts'
-import { knownConfig, passedFields } from './decode.ts'
+import { contentsOf, partFields, partsOf, textsOf } from './contents.ts'
+import { knownConfig, passedFields, samplingNames } from './decode.ts'
 import { encodeContents } from './encode-contents.ts'
 import { fieldsOf, listOf } from './fields.ts'
 import { isGemini3, limitBudget, thinkingConfigOf } from './models.ts'
@@ -17,16 +18,10 @@ import { parseSignature } from './thought-signature.ts'
 export const geminiCodec: UpstreamCodec = {
   api: 'gemini',
   encode,
-  ignoredFields,
+  ignoredFields: (request) =>
+    request.raw?.api === 'gemini' ? [] : unknownFields(request, samplingNames),
   readWhole,
   createReader: () => new GenerateReader(),
-}
-
-/** Fields of a chat that have no equivalent. Those of `extra` have none either. */
-function ignoredFields({ raw, extra, sampling }: ChatRequest): string[] {
-  if (raw?.api === 'gemini') return []
-  const names = Object.keys(extra).filter((name) => (extra[name] ?? null) !== null)
-  return sampling.minP === undefined ? names : [...names, 'min_p']
 }
 
 function encode(request: ChatRequest, target: Target): EncodedRequest {
@@ -105,13 +100,8 @@ const stopsMax = 5
 
 /** Gemini 2.5 rejects penalties, except at Vertex AI. */
 function encodeSampling({ sampling }: ChatRequest, model: string): Json {
-  const { minP: _, presencePenalty, frequencyPenalty, ...others } = sampling
-  if (/gemini-2\.5(?:[.-]|$)/.test(model)) return others
-  return {
-    ...others,
-    ...(presencePenalty !== undefined && { presencePenalty }),
-    ...(frequencyPenalty !== undefined && { frequencyPenalty }),
-  }
+  const { presencePenalty: _, frequencyPenalty: __, ...others } = samplingNames
+  return writeSampling(sampling, /gemini-2\.5(?:[.-]|$)/.test(model) ? others : samplingNames)
 }
 
 const encodeLogprobs = (logprobs: number | undefined): Json =>
@@ -245,9 +235,7 @@ function passData(value: Json): Json {
 }
 
 function passSystem(instruction: unknown): Json {
-  const parts = partsOf(instruction).flatMap(({ text, thought }) =>
-    typeof text === 'string' && text !== '' && thought !== true ? [{ text }] : [],
-  )
+  const parts = textsOf(partsOf(instruction)).map((text) => ({ text }))
   return parts.length === 0 ? {} : { systemInstruction: { parts } }
 }
 

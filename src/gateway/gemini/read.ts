@@ -1,5 +1,5 @@
 import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
-import type { ChatEvent, EndReason } from '../conversation/chat-event.ts'
+import { type ChatEvent, type EndReason, usageEvents } from '../conversation/chat-event.ts'
 import type { StreamReader } from '../conversation/codec.ts'
 import { readFrom } from '../conversation/passed-event.ts'
 import { CountReader, type ReportedUsage } from '../models/usage.ts'
@@ -45,7 +45,7 @@ export class GenerateReader implements StreamReader {
 
   readResponse(response: Json): ChatEvent[] {
     const { candidates, promptFeedback, usageMetadata, error } = response
-    const usage = usageEvents(usageMetadata)
+    const usage = usageEvents(readUsageMetadata(usageMetadata))
     if (this.hasFailed) return usage
     if (isRecord(error)) {
       this.hasFailed = true
@@ -220,13 +220,9 @@ const logprobOf = ({ token, logProbability }: Json): Json => ({
   bytes: [...Buffer.from(asString(token))],
 })
 
-function usageEvents(usage: unknown): ChatEvent[] {
-  const report = isRecord(usage) ? readUsageMetadata(usage) : undefined
-  return report ? [{ type: 'usage', usage: report }] : []
-}
-
 /** Reads a usage. Google counts thoughts, and the prompts of its own tools, separately. */
-function readUsageMetadata(usage: Json): ReportedUsage | undefined {
+function readUsageMetadata(metadata: unknown): ReportedUsage | undefined {
+  const usage = recordOf(metadata)
   const reader = new CountReader()
   const prompt = reader.sum(usage.promptTokenCount, usage.toolUsePromptTokenCount)
   const completion = reader.sum(usage.candidatesTokenCount, usage.thoughtsTokenCount)

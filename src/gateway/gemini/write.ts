@@ -97,13 +97,14 @@ interface OpenCall {
 }
 
 /**
- * Writes the parts of one choice. In a stream it holds the last character of a text: Google's SDKs
+ * Writes the parts of one choice. In a stream it keeps back the last character of a text: Google's SDKs
  * drop the turn from the history of a chat if its last response has no text. They also read the
  * arguments of a call from one part, so calls follow at the end.
  */
 class PartWriter {
   private readonly open: OpenCall[] = []
-  private held = ''
+  /** The text that waits for the next one, or for the end. */
+  private pending = ''
   /** The text of a thought without its signature so far. */
   private thought = ''
   /** Thoughts that return with the next call: clients drop a part with nothing but a signature. */
@@ -120,14 +121,13 @@ class PartWriter {
 
   /** Returns the last parts, at least one. */
   end(): Json[] {
-    const parts = [...this.release(), ...this.open.map(toFunctionCall)]
+    const parts = [...this.takePending(), ...this.open.map(toFunctionCall)]
     return parts.length > 0 ? parts : [{ text: '' }]
   }
 
-  /** Returns the text that is held. */
-  release(): Json[] {
-    const text = this.held
-    this.held = ''
+  takePending(): Json[] {
+    const text = this.pending
+    this.pending = ''
     return text ? [{ text }] : []
   }
 
@@ -135,11 +135,11 @@ class PartWriter {
     switch (event.type) {
       case 'text':
       case 'refusal':
-        return this.hold(event.text)
+        return this.addText(event.text)
       case 'thinking':
         this.thought += event.text
         if (!this.showsThoughts || event.text === '') return []
-        return [...this.release(), { text: event.text, thought: true }]
+        return [...this.takePending(), { text: event.text, thought: true }]
       case 'signature':
         return this.sign(event)
       case 'call':
@@ -155,15 +155,15 @@ class PartWriter {
     }
   }
 
-  /** Adds a text, and returns the parts before what is held. It never splits a surrogate pair. */
-  private hold(text: string): Json[] {
+  /** Adds a text, and returns the parts before what waits. It never splits a surrogate pair. */
+  private addText(text: string): Json[] {
     if (text === '') return []
     this.endThought()
-    const all = this.held + text
+    const all = this.pending + text
     const last = all.charCodeAt(all.length - 1)
     const isPair = last >= 0xdc_00 && last <= 0xdf_ff
     const at = this.isStream ? Math.max(0, all.length - (isPair ? 2 : 1)) : 0
-    this.held = all.slice(at)
+    this.pending = all.slice(at)
     return at > 0 ? [{ text: all.slice(0, at) }] : []
   }
 
@@ -174,8 +174,8 @@ class PartWriter {
     if (origin === 'gemini') {
       if (text && this.showsThoughts)
         return [{ text: '', thought: true, thoughtSignature: signature }]
-      const [held = { text: '' }] = this.release()
-      return [{ ...held, thoughtSignature: signature }]
+      const [pending = { text: '' }] = this.takePending()
+      return [{ ...pending, thoughtSignature: signature }]
     }
     const thought: ThinkingPart = {
       type: 'thinking',
@@ -188,7 +188,7 @@ class PartWriter {
     this.hidden.push(thought)
     if (!this.showsThoughts) return []
     const thoughtSignature = signatureOf([{ ...thought, text: '' }])
-    return [...this.release(), { text: '', thought: true, thoughtSignature }]
+    return [...this.takePending(), { text: '', thought: true, thoughtSignature }]
   }
 
   /** Ends a thought without a signature. */
@@ -282,7 +282,7 @@ class GenerateWriter implements StreamWriter {
   }
 
   fail(error: Json): Uint8Array {
-    const text = this.writeParts(this.parts.release())
+    const text = this.writeParts(this.parts.takePending())
     return Buffer.concat([text, this.encode(toGeminiError({ error }, 502))])
   }
 

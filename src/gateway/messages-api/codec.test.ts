@@ -549,7 +549,7 @@ describe('a conversation of another API', () => {
     const audio = { type: 'audio' as const, source: { data: 'UklGRg==', mediaType: 'audio/wav' } }
     expect(param({ messages: [{ role: 'user', content: [audio] }] })).toBe('messages')
     const more = { sampling: { seed: 1 }, logprobs: 0, extra: { user: 'one', store: null } }
-    expect(messagesCodec.ignoredFields(chat(more))).toEqual(['seed', 'logprobs', 'user'])
+    expect(messagesCodec.ignoredFields(chat(more))).toEqual(['user', 'seed', 'logprobs'])
   })
 })
 

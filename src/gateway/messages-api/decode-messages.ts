@@ -12,7 +12,7 @@ import type {
   UserMessage,
 } from '../conversation/chat-request.ts'
 import { mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
-import { parseSeal } from '../conversation/sealed-thought.ts'
+import { parseSeal, takeCallSignature } from '../conversation/sealed-thought.ts'
 import { originalId } from '../conversation/tool-ids.ts'
 import { invalidField } from '../fields.ts'
 
@@ -110,18 +110,6 @@ function readToolUse(block: Json, callIds: Set<unknown>): CallPart {
   callIds.add(original)
   const call = { type: 'call' as const, id: original, name, arguments: JSON.stringify(input) }
   return { ...call, ...markOf(block) }
-}
-
-/**
- * Removes the signature that belongs to the next call, and returns it. Google signs calls, and this
- * API has no field for that: the writer puts the signature into a thinking block before the call.
- */
-function takeCallSignature(parts: AssistantMessage['content']): string | undefined {
-  const last = parts.at(-1)
-  const isOfCall = last?.type === 'thinking' && last.origin === 'gemini' && last.text === ''
-  if (!isOfCall) return undefined
-  parts.pop()
-  return last.signature
 }
 
 /** Reads a thought. One without a signature is not for the models that sign theirs. */

@@ -1,9 +1,10 @@
 import { ApiError, type FieldNames } from '../../kernel/errors.ts'
 import { isRecord, itemsOf, type Json, recordOf, toText } from '../../kernel/schema.ts'
-import type { OutputFormat, Reasoning, Sampling } from '../conversation/chat-request.ts'
+import type { OutputFormat, Reasoning } from '../conversation/chat-request.ts'
 import type { DecodedChat } from '../conversation/codec.ts'
 import { mediaIn } from '../conversation/contents.ts'
 import { effortOfBudget } from '../conversation/effort.ts'
+import { readSampling } from '../conversation/sampling.ts'
 import { findCount, invalidField, readFlag, searchIn } from '../fields.ts'
 import { readConversation } from './decode-messages.ts'
 import { readTools } from './decode-tools.ts'
@@ -16,15 +17,15 @@ export interface DecodedMessages extends DecodedChat {
   stopSequences: string[]
 }
 
+export const samplingNames = { temperature: 'temperature', topP: 'top_p', topK: 'top_k' } as const
+
 /** Fields with the same meaning in a chat request of this gateway. */
 export const sharedFields = [
   'model',
   'models',
   'provider',
   'web_search',
-  'temperature',
-  'top_p',
-  'top_k',
+  ...Object.values(samplingNames),
 ] as const
 
 /** Returns the names of a request's fields by those of the chat. */
@@ -85,7 +86,7 @@ export function decodeMessages(raw: unknown, headers = new Headers()): DecodedMe
       ...tools,
       ...(outputMax !== undefined && { outputMax }),
       choices: 1,
-      sampling: readSampling(body),
+      sampling: readSampling(body, samplingNames),
       stop,
       ...readOutputConfig(body),
       ...(isRecord(body.cache_control) && { isCached: true }),
@@ -130,19 +131,6 @@ function readStopSequences(raw: unknown): string[] {
   const isList = Array.isArray(list) && list.every((mark) => typeof mark === 'string')
   if (!isList) throw invalidField('stop_sequences', 'stop_sequences must be an array of strings.')
   return list
-}
-
-function readSampling(body: Json): Sampling {
-  const [temperature, topP, topK] = ['temperature', 'top_p', 'top_k'].map((name) => {
-    const value = body[name] ?? undefined
-    if (value === undefined || typeof value === 'number') return value
-    throw invalidField(name, `${name} must be a number.`)
-  })
-  return {
-    ...(temperature !== undefined && { temperature }),
-    ...(topP !== undefined && { topP }),
-    ...(topK !== undefined && { topK }),
-  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Json } from '../../kernel/schema.ts'
+import { markOf } from '../conversation/cache-mark.ts'
 import type {
   AssistantMessage,
   CallPart,
@@ -96,12 +97,9 @@ export function hasUnsignedCall(messages: unknown): boolean {
   return !blocksOf(turns.findLast(({ role }) => role === 'assistant')).some(isThinking)
 }
 
-const mark = { cache_control: { type: 'ephemeral' } }
-const markOf = ({ isCached }: { isCached?: boolean }): Json => (isCached ? { ...mark } : {})
-
 /** The API rejects texts without a visible character. */
 const toTextBlock = (part: TextPart): Json[] =>
-  part.text.trim() === '' ? [] : [{ type: 'text', text: part.text, ...markOf(part) }]
+  part.text.trim() === '' ? [] : [{ type: 'text', text: part.text, ...markOf(part.isCached) }]
 
 function toAssistantBlock(part: AssistantMessage['content'][number]): Json[] {
   switch (part.type) {
@@ -124,13 +122,13 @@ function toAssistantBlock(part: AssistantMessage['content'][number]): Json[] {
 }
 
 function toToolUse(call: CallPart): Json {
-  const { id, name } = call
+  const { id, name, isCached } = call
   return {
     type: 'tool_use',
     id: portableId(id),
     name,
     input: argumentsOf(call),
-    ...markOf(call),
+    ...markOf(isCached),
   }
 }
 
@@ -145,7 +143,7 @@ function toToolResult({ callId, content, isError, isCached }: ToolMessage): Json
   return {
     type: 'tool_result',
     tool_use_id: portableId(callId),
-    ...markOf({ isCached: hasMark }),
+    ...markOf(hasMark),
     ...(blocks.length > 0 && { content: isText ? first.text : blocks }),
     ...(isError === true && { is_error: true }),
   }
@@ -167,14 +165,14 @@ function toMediaBlock(part: MediaPart): Json {
   if (type === 'image' || mediaType.startsWith('image/')) {
     // "image/*" names no type.
     const media_type = /^image\/\w/.test(mediaType) ? mediaType : 'image/jpeg'
-    return { type: 'image', source: { type: 'base64', media_type, data }, ...markOf(part) }
+    return { type: 'image', source: { type: 'base64', media_type, data }, ...markOf(part.isCached) }
   }
   return { type: 'document', source: toDocumentSource(data, mediaType), ...titleOf(part) }
 }
 
 const titleOf = (part: MediaPart): Json => ({
   ...(part.type === 'file' && part.filename && { title: part.filename }),
-  ...markOf(part),
+  ...markOf(part.isCached),
 })
 
 const textTypes = /^(text\/|application\/(.*\+)?(json|xml|yaml|x-yaml|javascript|toml|sql)$)/

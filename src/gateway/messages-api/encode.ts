@@ -1,10 +1,14 @@
 import { isRecord, type Json, pickFields, recordOf } from '../../kernel/schema.ts'
+import { markOf, withoutTtl } from '../conversation/cache-mark.ts'
 import type { ChatRequest, OutputFormat, Sampling, Tool } from '../conversation/chat-request.ts'
 import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/codec.ts'
 import { mediaTypeOf } from '../conversation/media.ts'
+import { unknownFields } from '../conversation/sampling.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
+import { allowedTools, emptySchema } from '../conversation/tools.ts'
 import { rejectChoices, rejectCustomTools } from '../conversation/unsupported.ts'
 import { asString, recordsIn } from '../providers/response.ts'
+import { samplingNames } from './decode.ts'
 import { encodeConversation, hasUnsignedCall, type Turn } from './encode-messages.ts'
 import { budgetWithin, featuresOf, type ModelFeatures, toThinking } from './model-features.ts'
 import { canFormat, responseTool, toFormatSchema } from './output-format.ts'
@@ -29,20 +33,16 @@ function encode(request: ChatRequest, target: Target): EncodedRequest {
 }
 
 /** Returns OpenAI's names of the fields without an equivalent. */
-function ignoredFields({ raw, sampling, logprobs, format, extra }: ChatRequest): string[] {
+function ignoredFields(request: ChatRequest): string[] {
+  const { raw, logprobs, format } = request
   if (raw?.api === 'messages') return []
-  const named: [string, boolean][] = [
-    ['min_p', sampling.minP !== undefined],
-    ['seed', sampling.seed !== undefined],
-    ['presence_penalty', sampling.presencePenalty !== undefined],
-    ['frequency_penalty', sampling.frequencyPenalty !== undefined],
-    ['logprobs', logprobs !== undefined],
-    ['top_logprobs', (logprobs ?? 0) > 0],
+  return [
+    ...unknownFields(request, samplingNames),
+    ...(logprobs === undefined ? [] : ['logprobs']),
+    ...(logprobs ? ['top_logprobs'] : []),
     // Without a schema, the API has no format.
-    ['response_format', format?.type === 'object'],
+    ...(format?.type === 'object' ? ['response_format'] : []),
   ]
-  const others = Object.keys(extra).filter((name) => (extra[name] ?? null) !== null)
-  return [...named.flatMap(([name, isSet]) => (isSet ? [name] : [])), ...others]
 }
 
 /** Fields of a client's own request that cost nothing beside its tokens. Betas are in a header. */
@@ -98,13 +98,6 @@ function limitThinking(
 
 const mapRecords = (list: unknown, change: (item: Json) => Json): unknown =>
   Array.isArray(list) ? recordsIn(list).map(change) : list
-
-/** Removes `ttl` from a cache mark: an hour in the cache costs more than the price covers. */
-function withoutTtl(value: Json): Json {
-  if (!isRecord(value.cache_control)) return value
-  const { ttl: _, ...cache_control } = value.cache_control
-  return { ...value, cache_control }
-}
 
 const toOwnTool = (tool: Json): Json =>
   withoutTtl({
@@ -174,7 +167,7 @@ function encodeChat(request: ChatRequest, { model, isStream, outputMax }: Target
     ...(Object.keys(config).length > 0 && { output_config: config }),
     ...toSampling(request.sampling, features, isThinking),
     ...(stop.length > 0 && { stop_sequences: stop }),
-    ...(request.isCached && { cache_control: { type: 'ephemeral' } }),
+    ...markOf(request.isCached),
   }
 }
 
@@ -197,12 +190,12 @@ function toFormat(format: OutputFormat | undefined, { hasFormat }: ModelFeatures
 const responseText = 'Respond with a JSON object.'
 
 function toTools(
-  { tools, toolChoice }: ChatRequest,
+  request: ChatRequest,
   chat: { features: ModelFeatures; isStream: boolean; format: Format | undefined },
 ): Json[] {
+  const { tools, toolChoice } = request
   const { features, isStream, format } = chat
-  const names = isRecord(toolChoice) ? toolChoice.names : undefined
-  const named = names ? tools.filter(({ name }) => names.includes(name)) : tools
+  const named = allowedTools(request)
   // The API has a field for one forced tool. Without the others the cache would not match.
   const isForced = isRecord(toolChoice) && toolChoice.mode === 'required' && named.length === 1
   const allowed = isForced && features.canForceTools && !format?.tool ? tools : named
@@ -221,15 +214,13 @@ function toTool({ name, description, parameters, isCached }: Tool): Json {
     name,
     ...(description !== undefined && { description }),
     input_schema: toInputSchema(recordOf(parameters)),
-    ...(isCached && { cache_control: { type: 'ephemeral' } }),
+    ...markOf(isCached),
   }
 }
 
 /** The API requires the type of an input. */
 const toInputSchema = (schema: Json): Json =>
-  Object.keys(schema).length === 0
-    ? { type: 'object', properties: {} }
-    : { ...schema, type: schema.type ?? 'object' }
+  Object.keys(schema).length === 0 ? emptySchema : { ...schema, type: schema.type ?? 'object' }
 
 function toToolChoice(
   { toolChoice = 'auto', isSerial }: ChatRequest,

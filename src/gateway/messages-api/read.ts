@@ -1,5 +1,10 @@
 import { isRecord, type Json, lookUp, recordOf } from '../../kernel/schema.ts'
-import type { ChatEvent, Citation, EndReason } from '../conversation/chat-event.ts'
+import {
+  type ChatEvent,
+  type Citation,
+  type EndReason,
+  usageEvents,
+} from '../conversation/chat-event.ts'
 import type { StreamReader } from '../conversation/codec.ts'
 import { readFrom } from '../conversation/passed-event.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
@@ -23,7 +28,7 @@ export function readWhole(response: Json): ChatEvent[] {
     { type: 'start', ...(typeof id === 'string' && { id }) },
     ...steps,
     message.end(response),
-    ...usageEvents(recordOf(usage)),
+    ...usageEvents(readUsage(recordOf(usage))),
     { type: 'done' },
   ]
 }
@@ -79,7 +84,10 @@ class MessageReader implements StreamReader {
     // The output of this report is the first tokens only.
     const { output_tokens: _, ...input } = recordOf(usage)
     this.usage = input
-    return [{ type: 'start', ...(typeof id === 'string' && { id }) }, ...usageEvents(input)]
+    return [
+      { type: 'start', ...(typeof id === 'string' && { id }) },
+      ...usageEvents(readUsage(input)),
+    ]
   }
 
   /** Reads a report of the whole message. A count of 0 or null does not replace an earlier one. */
@@ -90,7 +98,7 @@ class MessageReader implements StreamReader {
     this.usage = { ...this.usage, ...Object.fromEntries(counts) }
     const end = recordOf(delta)
     const steps = end.stop_reason == null ? [] : [this.message.end(end)]
-    return [...steps, ...(counts.length > 0 ? usageEvents(this.usage) : [])]
+    return [...steps, ...(counts.length > 0 ? usageEvents(readUsage(this.usage)) : [])]
   }
 }
 
@@ -218,11 +226,6 @@ function readError({ type, message, code }: Json): ChatEvent {
       status: lookUp(statuses, type) ?? 502,
     },
   }
-}
-
-function usageEvents(usage: Json): ChatEvent[] {
-  const report = readUsage(usage)
-  return report ? [{ type: 'usage', usage: report }] : []
 }
 
 /** Iterations that are charged at the price of the model. */

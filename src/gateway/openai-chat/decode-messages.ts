@@ -1,5 +1,6 @@
 import { ApiError } from '../../kernel/errors.ts'
 import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import { isMarked } from '../conversation/cache-mark.ts'
 import type {
   AssistantMessage,
   CallPart,
@@ -15,7 +16,6 @@ import { asString, recordsIn } from '../providers/response.ts'
 import { type MediaKind, mediaKinds, readMedia } from './media.ts'
 import {
   callSignatureOf,
-  isMarked,
   joinDetails,
   readDetails,
   textOfThinkingPart,
@@ -110,9 +110,9 @@ class RoleReader {
       return this.original(String(id))
     }
     this.needsRepair = true
-    const made = `call_${this.count}_${at}`
-    this.open.push(made)
-    return made
+    const newId = `call_${this.count}_${at}`
+    this.open.push(newId)
+    return newId
   }
 
   private original(id: string): string {
@@ -185,12 +185,12 @@ class ContentReader {
     }
     const text = thinkingTextOf(sent)
     // The text of OpenAI's encrypted thoughts is their summary.
-    const untold = thoughts.find(
+    const textless = thoughts.find(
       ({ isEncrypted, origin }) => !isEncrypted || origin === 'responses',
     )
     // Some clients keep the text and the signature in separate fields.
     if (text !== '' && !thoughts.some((thought) => thought.text !== '')) {
-      if (untold) untold.text = text
+      if (textless) textless.text = text
       else thoughts.unshift({ type: 'thinking', text })
     }
     const refusal = asString(sent.refusal)

@@ -1,22 +1,22 @@
 import type { FieldNames } from '../../kernel/errors.ts'
 import { choicesMax } from '../../kernel/limits.ts'
 import { isRecord, itemsOf, type Json, lookUp, recordOf, toText } from '../../kernel/schema.ts'
+import { isMarked } from '../conversation/cache-mark.ts'
 import type {
   ChatRequest,
   OutputFormat,
   Reasoning,
-  Sampling,
   Tool,
   ToolChoice,
 } from '../conversation/chat-request.ts'
 import type { DecodedChat } from '../conversation/codec.ts'
-import { emptySchema } from '../conversation/tools.ts'
+import { openAiNames, readSampling } from '../conversation/sampling.ts'
+import { emptySchema, readAbout, readFunction } from '../conversation/tools.ts'
 import { findCount, invalidField, readFlag, searchIn } from '../fields.ts'
 import { rejectUnpricedFields } from '../paid/unpriced-fields.ts'
 import { asString, recordsIn } from '../providers/response.ts'
 import { decodeMessages } from './decode-messages.ts'
 import { convertFunctionMessages, convertFunctions } from './functions.ts'
-import { isMarked } from './thinking.ts'
 
 /** A parsed chat request, with the client's options of its response. */
 export interface DecodedOpenAiChat extends DecodedChat {
@@ -164,7 +164,9 @@ function readFields(own: Json, sent: Json): Omit<ChatRequest, 'messages' | 'raw'
     findCount(sent, 'max_tokens', Number.MAX_SAFE_INTEGER),
     findCount(sent, 'max_completion_tokens', Number.MAX_SAFE_INTEGER),
   )
-  const sampling = readSampling(own)
+  // Other values reach the upstream as they are.
+  const numbers = Object.entries(own).filter(([, value]) => typeof value === 'number')
+  const sampling = readSampling(Object.fromEntries(numbers), openAiNames)
   const extra = extraOf(own, {
     response_format: format !== undefined || recordOf(own.response_format).type === 'text',
     parallel_tool_calls: isSerial,
@@ -187,6 +189,8 @@ function readFields(own: Json, sent: Json): Omit<ChatRequest, 'messages' | 'raw'
   }
 }
 
+const samplingFields: readonly string[] = Object.values(openAiNames)
+
 /** Fields that always have a place of their own in `ChatRequest`, or in the options around it. */
 const placed = new Set([
   'messages',
@@ -206,7 +210,7 @@ const placed = new Set([
 function extraOf(own: Json, isRead: Record<string, boolean>): Json {
   const extra: Json = {}
   for (const [name, value] of Object.entries(own)) {
-    const isSampling = samplingFields.has(name) && typeof value === 'number'
+    const isSampling = samplingFields.includes(name) && typeof value === 'number'
     if (!placed.has(name) && !isSampling && lookUp(isRead, name) !== true) extra[name] = value
   }
   return extra
@@ -214,40 +218,13 @@ function extraOf(own: Json, isRead: Record<string, boolean>): Json {
 
 const readCount = (value: unknown): number => (typeof value === 'number' ? value : 0)
 
-/** OpenAI's names of the numbers of `Sampling`. */
-export const samplingNames = {
-  temperature: 'temperature',
-  topP: 'top_p',
-  topK: 'top_k',
-  minP: 'min_p',
-  seed: 'seed',
-  presencePenalty: 'presence_penalty',
-  frequencyPenalty: 'frequency_penalty',
-} as const satisfies Record<keyof Sampling, string>
-
-const samplingFields: ReadonlySet<string> = new Set(Object.values(samplingNames))
-const samplingEntries = Object.entries(samplingNames)
-
-function readSampling(fields: Json): Sampling {
-  const sampling: Record<string, number> = {}
-  for (const [own, name] of samplingEntries) {
-    const value = fields[name]
-    if (typeof value === 'number') sampling[own] = value
-  }
-  return sampling
-}
-
 function readTool({ type, function: called, custom, cache_control }: Json): Tool {
   const isCustom = type === 'custom'
   const definition = recordOf(isCustom ? custom : called)
-  const { name, description, parameters, format, strict } = definition
-  const schema = isCustom ? format : parameters
+  const { parameters, format, ...about } = definition
   const isCached = isMarked({ cache_control }) || isMarked(definition)
   return {
-    name: asString(name),
-    ...(typeof description === 'string' && { description }),
-    ...(isRecord(schema) && { parameters: schema }),
-    ...(typeof strict === 'boolean' && { isStrict: strict }),
+    ...readFunction({ ...about, parameters: isCustom ? format : parameters }),
     ...(isCustom && { isCustom }),
     ...(isCached && { isCached }),
   }
@@ -270,15 +247,8 @@ function readFormat(format: unknown): OutputFormat | undefined {
   const { type, json_schema } = recordOf(format)
   if (type === 'json_object') return { type: 'object' }
   if (type !== 'json_schema' || !isRecord(json_schema)) return undefined
-  const { schema, name, description, strict } = json_schema
-  if (!isRecord(schema)) return undefined
-  return {
-    type: 'schema',
-    schema,
-    ...(typeof name === 'string' && { name }),
-    ...(typeof description === 'string' && { description }),
-    ...(typeof strict === 'boolean' && { isStrict: strict }),
-  }
+  const { schema } = json_schema
+  return isRecord(schema) ? { type: 'schema', schema, ...readAbout(json_schema) } : undefined
 }
 
 function readReasoning({ reasoning_effort: effort, reasoning }: Json): Reasoning | undefined {

@@ -1,4 +1,5 @@
 import { isRecord, type Json } from '../../kernel/schema.ts'
+import { isMarked, markOf } from '../conversation/cache-mark.ts'
 import type {
   AssistantMessage,
   CallPart,
@@ -13,10 +14,9 @@ import { recordsIn } from '../providers/response.ts'
 import type { Family } from './families.ts'
 import { writeMedia } from './media.ts'
 import {
+  callDetail,
   type Detail,
   extraContentOf,
-  isMarked,
-  markOf,
   readDetails,
   textOf,
   thinkingTextOf,
@@ -163,7 +163,10 @@ class MessageWriter {
         return { content: [thinking, ...parts] }
       }
       case 'details': {
-        const details: Detail[] = [...thoughts.filter(isSigned), ...calls.flatMap(detailOfCall)]
+        const details: Detail[] = [
+          ...thoughts.filter(isSigned),
+          ...calls.flatMap(({ id, signature }) => callDetail(id, signature)),
+        ]
         return {
           ...(text !== '' && { reasoning: text }),
           ...(details.length > 0 && {
@@ -230,7 +233,3 @@ function simple(parts: Json[]): string | Json[] {
   const isText = others.length === 0 && first.type === 'text' && !isRecord(first.cache_control)
   return isText && typeof first.text === 'string' ? first.text : parts
 }
-
-/** Google's signature of a call, as OpenRouter has it. */
-const detailOfCall = ({ id, signature }: CallPart): Detail[] =>
-  signature === undefined ? [] : [{ text: '', id, signature, isEncrypted: true, origin: 'gemini' }]

@@ -1,14 +1,14 @@
-import { isRecord, type Json, lookUp, pickFields, recordOf } from '../../kernel/schema.ts'
+import { isRecord, type Json, pickFields, recordOf } from '../../kernel/schema.ts'
+import { isMarked, markOf, withoutTtl } from '../conversation/cache-mark.ts'
 import type { ChatRequest, OutputFormat, Tool, ToolChoice } from '../conversation/chat-request.ts'
 import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/codec.ts'
 import { effortOf } from '../conversation/effort.ts'
+import { openAiNames, writeSampling } from '../conversation/sampling.ts'
 import { schemaOf } from '../conversation/tools.ts'
 import { recordsIn } from '../providers/response.ts'
-import { samplingNames } from './decode.ts'
 import { encodeMessages, needsRewrite } from './encode-messages.ts'
 import { type Family, familyOf } from './families.ts'
 import { createChatReader, readWholeChat } from './read.ts'
-import { isMarked, markOf } from './thinking.ts'
 
 /** Differences of an upstream's HTTP API from OpenAI's current one. */
 export interface ChatDialect {
@@ -92,9 +92,7 @@ function bodyOf(request: ChatRequest, family: Family): Json {
     ...(request.isSerial && { parallel_tool_calls: false }),
     ...(request.outputMax !== undefined && { max_tokens: request.outputMax }),
     ...(request.choices > 1 && { n: request.choices }),
-    ...Object.fromEntries(
-      Object.entries(sampling).map(([name, value]) => [lookUp(samplingNames, name) ?? name, value]),
-    ),
+    ...writeSampling(sampling, openAiNames),
     ...(stop.length > 0 && { stop }),
     ...(effort !== undefined && { reasoning_effort: effort }),
     ...(format && { response_format: writeFormat(format) }),
@@ -209,7 +207,7 @@ function withDefaultCacheTtl(body: Json, { hasCacheMarks }: Family): Json {
     ...recordsIn(message.content),
     ...recordsIn(message.tool_calls),
   ])
-  const hasMarks = toolMarks.some(hasMark)
+  const hasMarks = toolMarks.some(isMarked)
   const unmark = (value: Json): Json => (hasCacheMarks ? withoutTtl(value) : withoutMark(value))
   const isLong = [body, ...toolMarks, ...parts].some(
     (value) => recordOf(value.cache_control).ttl != null,
@@ -233,14 +231,6 @@ function withMarks(message: Json, unmark: (value: Json) => Json): Json {
     ...(Array.isArray(content) && { content: recordsIn(content).map(unmark) }),
     ...(Array.isArray(tool_calls) && { tool_calls: recordsIn(tool_calls).map(unmark) }),
   })
-}
-
-const hasMark = (value: Json): boolean => isMarked(value)
-
-const withoutTtl = (value: Json): Json => {
-  if (!isRecord(value.cache_control)) return value
-  const { ttl: _, ...mark } = value.cache_control
-  return { ...value, cache_control: mark }
 }
 
 const withoutMark = ({ cache_control: _, ...value }: Json): Json => value

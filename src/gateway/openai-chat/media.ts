@@ -1,9 +1,9 @@
 import { isRecord, type Json } from '../../kernel/schema.ts'
+import { isMarked, markOf } from '../conversation/cache-mark.ts'
 import type { MediaPart, MediaSource } from '../conversation/chat-request.ts'
-import { mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
+import { dataUrlOf, mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
 import { invalidField } from '../fields.ts'
 import { asString } from '../providers/response.ts'
-import { isMarked, markOf } from './thinking.ts'
 
 /** The parts of a chat that are not text (document 2, section 4). */
 export const mediaKinds = ['image_url', 'file', 'input_audio', 'video_url'] as const
@@ -113,7 +113,7 @@ function contentOf(
     if ('data' in source) return { data: source.data, format: formatOf(source.mediaType) }
     throw invalidField('messages', 'This model takes audio as data. Send no URL of it.')
   }
-  const url = 'url' in source ? source.url : `data:${source.mediaType};base64,${source.data}`
+  const url = 'url' in source ? source.url : dataUrlOf(source)
   if (kind !== 'file') return { url }
   return { ...(filename !== undefined && { filename }), file_data: url }
 }

@@ -11,7 +11,7 @@ import type { FinalUsage } from '../conversation/codec.ts'
 import { portableId } from '../conversation/tool-ids.ts'
 import { chargedUsage, type Usage } from '../models/usage.ts'
 import { recordsIn } from '../providers/response.ts'
-import { type Detail, extraContentOf, writeBlock, writeDetail } from './thinking.ts'
+import { callDetail, type Detail, extraContentOf, writeBlock, writeDetail } from './thinking.ts'
 
 /** The client's API: OpenAI's, or OpenRouter's, which has more fields for thinking. */
 export type Flavor = 'openai' | 'openrouter'
@@ -86,12 +86,6 @@ export function writeCallPieces(events: readonly ChatEvent[], choice: number): J
   })
 }
 
-/** Returns Google's signature of a call as OpenRouter has it, for clients that keep only those. */
-export const callDetail = ({ id, signature }: Pick<CallEvent, 'id' | 'signature'>): Detail[] =>
-  signature === undefined
-    ? []
-    : [{ text: '', id: portableId(id), signature, isEncrypted: true, origin: 'gemini' }]
-
 type PartOf<T extends OutputPart['type']> = Extract<OutputPart, { type: T }>
 
 const partsOf = <T extends OutputPart['type']>({ content }: Choice, ...types: T[]): PartOf<T>[] =>
@@ -126,10 +120,11 @@ function writeThinking(choice: Choice, flavor: Flavor): Json {
   const thoughts = partsOf(choice, 'thinking')
   const text = thoughts.map((thought) => thought.text).join('')
   const isOpenRouter = flavor === 'openrouter'
-  const kept = isOpenRouter ? thoughts : thoughts.filter(({ signature }) => signature !== undefined)
+  const written = isOpenRouter ? thoughts : thoughts.filter((part) => part.signature !== undefined)
+  const signed = isOpenRouter ? partsOf(choice, 'call') : []
   const details: Detail[] = [
-    ...kept,
-    ...(isOpenRouter ? partsOf(choice, 'call').flatMap(callDetail) : []),
+    ...written,
+    ...signed.flatMap(({ id, signature }) => callDetail(portableId(id), signature)),
   ]
   // LiteLLM's clients send only these back.
   const thinking_blocks = isOpenRouter ? [] : thoughts.flatMap(writeBlock)
@@ -158,13 +153,13 @@ export function repairMessage(message: Json, read: Choice, flavor: Flavor): Json
   return {
     ...rest,
     ...(content !== undefined && { content: isList ? textIn(partsOf(read, 'text')) : content }),
-    ...(hasThinking && { ...writeThinking(read, flavor), ...given(rest) }),
+    ...(hasThinking && { ...writeThinking(read, flavor), ...ownDetails(rest) }),
     ...(hasBrokenCall(message) && { tool_calls: partsOf(read, 'call').map(writeWholeCall) }),
   }
 }
 
 /** The upstream's own details have more fields than ours. */
-const given = ({ reasoning_details: details }: Json): Json =>
+const ownDetails = ({ reasoning_details: details }: Json): Json =>
   recordsIn(details).length > 0 ? { reasoning_details: details } : {}
 
 const hasBrokenCall = ({ tool_calls, function_call }: Json): boolean =>

@@ -133,12 +133,12 @@ function pieceOf(call: Json): CallPiece {
   const isCustom = type === 'custom' || isRecord(custom)
   // A `function_call` has the fields of the function itself.
   const called = recordOf(isCustom ? custom : (call.function ?? call))
-  const given = isCustom ? called.input : called.arguments
+  const args = isCustom ? called.input : called.arguments
   return {
     index: typeof index === 'number' ? index : undefined,
     id: asString(id),
     name: asString(called.name),
-    text: isRecord(given) ? JSON.stringify(given) : asString(given),
+    text: isRecord(args) ? JSON.stringify(args) : asString(args),
     isCustom,
     signature: callSignatureOf(call),
   }

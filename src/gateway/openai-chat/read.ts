@@ -1,5 +1,10 @@
 import { isRecord, itemsOf, type Json, lookUp, recordOf } from '../../kernel/schema.ts'
-import type { ChatEvent, Citation, EndReason } from '../conversation/chat-event.ts'
+import {
+  type ChatEvent,
+  type Citation,
+  type EndReason,
+  usageEvents,
+} from '../conversation/chat-event.ts'
 import type { StreamReader } from '../conversation/codec.ts'
 import { readFrom } from '../conversation/passed-event.ts'
 import { CountReader, type ReportedUsage, reportOf } from '../models/usage.ts'
@@ -40,8 +45,7 @@ class ChatReader implements StreamReader {
 
   readChunk(chunk: Json): ChatEvent[] {
     const error = errorOf(chunk)
-    const usage = readUsageOf(chunk)
-    const reported: ChatEvent[] = usage ? [{ type: 'usage', usage }] : []
+    const reported = usageEvents(readUsageOf(chunk))
     if (this.isOver) return reported
     if (error) {
       this.isOver = true

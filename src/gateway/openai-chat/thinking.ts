@@ -1,4 +1,4 @@
-import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import { type Json, recordOf } from '../../kernel/schema.ts'
 import type { Api, ThinkingPart } from '../conversation/chat-request.ts'
 import { parseSeal, sealText } from '../conversation/sealed-thought.ts'
 import { asString, recordsIn } from '../providers/response.ts'
@@ -122,14 +122,10 @@ export function callSignatureOf({ extra_content, provider_specific_fields }: Jso
   return typeof found === 'string' && found !== '' ? found : undefined
 }
 
+/** Returns Google's signature of a call as OpenRouter has it, for clients that keep only those. */
+export const callDetail = (id: string, signature: string | undefined): Detail[] =>
+  signature === undefined ? [] : [{ text: '', id, signature, isEncrypted: true, origin: 'gemini' }]
+
 /** Returns Google's field for that signature. */
 export const extraContentOf = (signature: string | undefined): Json =>
   signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } }
-
-/** Returns whether a message, or a part of it, is marked for the cache. */
-export const isMarked = ({ cache_control: mark }: Json): boolean =>
-  isRecord(mark) && mark.type === 'ephemeral'
-
-/** Returns the mark without a lifetime: an hour in the cache costs more than the price covers. */
-export const markOf = (isCached: boolean | undefined): Json =>
-  isCached ? { cache_control: { type: 'ephemeral' } } : {}

@@ -8,13 +8,13 @@ import { asString, recordsIn } from '../providers/response.ts'
 export class WholeCalls {
   /** The calls by the index of their choice. */
   private readonly calls = new Map<unknown, Json[]>()
-  private readonly held: Json[] = []
+  private readonly ending: Json[] = []
 
   /** Returns what remains of a chunk; undefined for nothing. */
   read(chunk: Json): Json | undefined {
     const choices = itemsOf(chunk.choices).map((choice) => this.readChoice(recordOf(choice)))
     const ended = choices.filter(({ finish_reason: reason }) => reason != null)
-    if (ended.length > 0) this.held.push({ ...chunk, choices: ended })
+    if (ended.length > 0) this.ending.push({ ...chunk, choices: ended })
     const open = choices.filter(({ finish_reason: reason, delta }) => {
       return reason == null && Object.keys(recordOf(delta)).length > 0
     })
@@ -28,7 +28,7 @@ export class WholeCalls {
       delta: { tool_calls },
       finish_reason: null,
     }))
-    return choices.length > 0 ? [...this.held, { ...head, choices }] : this.held
+    return choices.length > 0 ? [...this.ending, { ...head, choices }] : this.ending
   }
 
   private readChoice(choice: Json): Json {

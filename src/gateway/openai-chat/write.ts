@@ -9,6 +9,7 @@ import {
 } from '../conversation/chat-event.ts'
 import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
 import { jsonOf } from '../conversation/passed-event.ts'
+import { portableId } from '../conversation/tool-ids.ts'
 import {
   doneMark,
   encodeEvent,
@@ -23,7 +24,6 @@ import { toOpenRouterError } from '../openrouter/error-response.ts'
 import { asString, recordsIn } from '../providers/response.ts'
 import { toFunctionCalls } from './functions.ts'
 import {
-  callDetail,
   finishReasons,
   type Flavor,
   needsRepair,
@@ -35,7 +35,14 @@ import {
   writeUsage,
 } from './message.ts'
 import { readUsageOf, readWholeChat } from './read.ts'
-import { textOf, textOfThinkingPart, thinkingTextOf, writeBlock, writeDetail } from './thinking.ts'
+import {
+  callDetail,
+  textOf,
+  textOfThinkingPart,
+  thinkingTextOf,
+  writeBlock,
+  writeDetail,
+} from './thinking.ts'
 import { WholeCalls } from './whole-calls.ts'
 
 /** The options of a client of the chat API. */
@@ -183,10 +190,10 @@ class ChatWriter implements StreamWriter {
   end(final: FinalUsage): Uint8Array {
     const isReported = Bun.deepEquals(this.reported, final.usage)
     if (!this.whole) return joined([isReported ? noBytes : this.writeReport(final), doneMark])
-    const held = this.whole.end(this.head)
-    const last = held.pop() ?? { ...this.head, choices: [] }
+    const ending = this.whole.end(this.head)
+    const last = ending.pop() ?? { ...this.head, choices: [] }
     const usage = writeUsage(this.ownUsage, final)
-    return joined([...held.map(encodeEvent), encodeEvent({ ...last, usage }), doneMark])
+    return joined([...ending.map(encodeEvent), encodeEvent({ ...last, usage }), doneMark])
   }
 
   fail(error: Json): Uint8Array {
@@ -255,7 +262,10 @@ class ChatWriter implements StreamWriter {
         return this.sign(event)
       case 'call': {
         const { call: index, choice: _, ...call } = event
-        const details = this.options.flavor === 'openrouter' ? callDetail(event) : []
+        const details =
+          this.options.flavor === 'openrouter'
+            ? callDetail(portableId(call.id), call.signature)
+            : []
         if (call.isCustom) this.custom.add(`${event.choice}/${index}`)
         return {
           ...(details.length > 0 && { reasoning_details: details.map(writeDetail) }),

@@ -10,11 +10,13 @@ import type {
   TextPart,
   ThinkingPart,
 } from '../conversation/chat-request.ts'
+import { hasContent } from '../conversation/contents.ts'
 import { mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
-import { parseSeal } from '../conversation/sealed-thought.ts'
+import { parseSeal, takeCallSignature } from '../conversation/sealed-thought.ts'
 import { originalId } from '../conversation/tool-ids.ts'
 import { invalidField } from '../fields.ts'
 import { asString, recordsIn } from '../providers/response.ts'
+import { thoughtText } from './read.ts'
 import { customArguments, functionName } from './tools.ts'
 
 /** The conversation of a Responses request. */
@@ -61,7 +63,7 @@ export function decodeInput(
     conversation.add(resolved)
     if (isRecord(resolved)) conversation.items.push(resolved)
   }
-  if (!conversation.messages.some(isUsable)) throw new ApiError('no_usable_messages')
+  if (!hasContent(conversation.messages)) throw new ApiError('no_usable_messages')
   return conversation
 }
 
@@ -73,10 +75,6 @@ function itemsIn(input: unknown): readonly unknown[] {
   if (items.length > 0) return items
   throw invalidInput('Send "input": a string, or an array with at least one item.')
 }
-
-/** Returns whether a message has text or media. */
-const isUsable = ({ content }: Message): boolean =>
-  content.some(({ type }) => type !== 'thinking' && type !== 'call')
 
 /** Returns the item that a reference names, or the item itself. */
 function resolveReference(item: unknown, findItem: FindItem): unknown {
@@ -177,11 +175,7 @@ class Conversation implements DecodedInput {
   private addCall(item: Json): void {
     const call = readCall(item)
     this.callIds.add(item.call_id)
-    const last = this.thoughts.at(-1)
-    // Google's signature belongs to the call. A client of this API has no field for it there.
-    const isOfCall = last?.origin === 'gemini' && last.text === ''
-    if (isOfCall) this.thoughts.pop()
-    const signature = isOfCall ? last.signature : undefined
+    const signature = takeCallSignature(this.thoughts)
     this.addOfModel([{ ...call, ...(signature !== undefined && { signature }) }])
   }
 
@@ -194,9 +188,8 @@ class Conversation implements DecodedInput {
 }
 
 /** Reads a reasoning item; nothing where the API hides it. */
-function readThought({ id, summary, content, encrypted_content }: Json): ThinkingPart[] {
-  const texts = [...recordsIn(summary), ...recordsIn(content)].map(({ text }) => asString(text))
-  const text = texts.filter((one) => one !== '').join('\n\n')
+function readThought({ id, encrypted_content, ...thought }: Json): ThinkingPart[] {
+  const text = thoughtText(thought)
   const seal = parseSeal(asString(encrypted_content), 'responses')
   // The writer seals a thought that no model signed, too, so that clients send it back.
   const isSigned = seal.signature !== ''

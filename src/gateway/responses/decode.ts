@@ -5,14 +5,14 @@ import type {
   ChatRequest,
   OutputFormat,
   Reasoning,
-  Sampling,
-  Tool,
   ToolChoice,
 } from '../conversation/chat-request.ts'
 import type { DecodedChat } from '../conversation/codec.ts'
+import { readSampling } from '../conversation/sampling.ts'
+import { readAbout } from '../conversation/tools.ts'
 import { invalidField, readFlag, searchIn } from '../fields.ts'
 import { rejectUnpricedFields } from '../paid/unpriced-fields.ts'
-import { asString, recordsIn } from '../providers/response.ts'
+import { recordsIn } from '../providers/response.ts'
 import { decodeInput } from './decode-input.ts'
 import { storingIsOff } from './stored-responses.ts'
 import { type ClientTool, functionName, isSearch, readTools, withoutNull } from './tools.ts'
@@ -42,6 +42,8 @@ export interface ResponsesContext {
   before: Json[]
 }
 
+export const samplingNames = { temperature: 'temperature', topP: 'top_p' } as const
+
 /** Fields that OpenAI's chat has, too. */
 const chatFields = ['user', 'service_tier', 'prompt_cache_key', 'safety_identifier']
 
@@ -61,8 +63,7 @@ const knownFields = new Set([
   'models',
   'provider',
   'web_search',
-  'temperature',
-  'top_p',
+  ...Object.values(samplingNames),
   'parallel_tool_calls',
   'input',
   'instructions',
@@ -80,12 +81,12 @@ const knownFields = new Set([
   'top_logprobs',
 ])
 
+const isDefault = (value: unknown): boolean =>
+  value == null || value === false || value === 'disabled'
+
 /** Returns the fields of a request that have a value and are not among those with an effect. */
 export const unreadFields = (body: Json, known: ReadonlySet<string>): string[] =>
-  Object.entries(body).flatMap(([name, value]) => {
-    const isDefault = value == null || value === false || value === 'disabled'
-    return isDefault || known.has(name) ? [] : [name]
-  })
+  Object.keys(body).filter((name) => !isDefault(body[name]) && !known.has(name))
 
 /** Fields that need objects of OpenAI or background work, with the error message of each. */
 const unsupportedFields: [name: string, problem: string][] = [
@@ -124,7 +125,7 @@ export function decodeResponses(
   return {
     request: {
       messages,
-      tools: functions.map(toTool),
+      tools: functions,
       choices: 1,
       stop: [],
       ...options,
@@ -180,7 +181,7 @@ function readOptions(
   rejectUnpricedFields(extra, 'chat')
   const isParallel = readBoolean(body, 'parallel_tool_calls')
   return {
-    sampling: readSampling(body),
+    sampling: readSampling(body, samplingNames),
     extra,
     ...(toolChoice !== undefined && { toolChoice }),
     ...(isParallel !== undefined && { isSerial: !isParallel }),
@@ -189,21 +190,6 @@ function readOptions(
     ...(reasoning && { reasoning }),
     ...(logprobs !== undefined && { logprobs }),
   }
-}
-
-function readSampling(body: Json): Sampling {
-  const temperature = readNumber(body, 'temperature')
-  const topP = readNumber(body, 'top_p')
-  return {
-    ...(temperature !== undefined && { temperature }),
-    ...(topP !== undefined && { topP }),
-  }
-}
-
-function readNumber(body: Json, name: string): number | undefined {
-  const value = body[name] ?? undefined
-  if (value === undefined || typeof value === 'number') return value
-  throw invalidField(name, `${name} must be a number.`)
 }
 
 function readBoolean(body: Json, name: string): boolean | undefined {
@@ -229,13 +215,7 @@ function readText(raw: unknown): { format?: OutputFormat; verbosity?: unknown } 
       'text.format must have the type text, json_object, or json_schema with a schema.'
     throw invalidField('text', problem)
   }
-  const { name, description, schema, strict } = format
-  const named = {
-    ...(typeof name === 'string' && { name }),
-    ...(typeof description === 'string' && { description }),
-    ...(typeof strict === 'boolean' && { isStrict: strict }),
-  }
-  return { format: { type: 'schema', schema, ...named }, verbosity }
+  return { format: { type: 'schema', schema: format.schema, ...readAbout(format) }, verbosity }
 }
 
 function readReasoning(raw: unknown): Reasoning | undefined {
@@ -259,16 +239,6 @@ function readLogprobs({ include, top_logprobs }: Json): number | undefined {
   const count = top_logprobs ?? 0
   if (typeof count === 'number' && Number.isSafeInteger(count) && count >= 0) return count
   throw invalidField('top_logprobs', 'top_logprobs must be a whole number of at least 0.')
-}
-
-function toTool({ function: called }: Json): Tool {
-  const { name, description, parameters, strict } = recordOf(called)
-  return {
-    name: asString(name),
-    ...(typeof description === 'string' && { description }),
-    ...(isRecord(parameters) && { parameters }),
-    ...(typeof strict === 'boolean' && { isStrict: strict }),
-  }
 }
 
 /** Reads the choice of tools. Throws `bad_request`. */

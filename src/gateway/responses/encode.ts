@@ -15,12 +15,14 @@ import type {
 } from '../conversation/chat-request.ts'
 import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/codec.ts'
 import { effortOf } from '../conversation/effort.ts'
+import { dataUrlOf } from '../conversation/media.ts'
+import { unknownFields } from '../conversation/sampling.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
 import { portableId } from '../conversation/tool-ids.ts'
 import { rejectChoices, unsupportedMedia } from '../conversation/unsupported.ts'
 import { asString, recordsIn } from '../providers/response.ts'
 import { isOwnId } from './decode-input.ts'
-import { unreadFields } from './decode.ts'
+import { samplingNames, unreadFields } from './decode.ts'
 import { readWhole, ResponsesReader } from './read.ts'
 import { isSearch } from './tools.ts'
 
@@ -64,6 +66,13 @@ const reasoningFields = new Set(['context', 'effort', 'generate_summary', 'summa
 
 /** Fields of OpenAI's chat with the same meaning here. */
 const sharedFields = new Set(['metadata', 'prompt_cache_key', 'safety_identifier', 'user'])
+
+/** Returns the names, in a chat, of what this API has no field for. */
+const ignoredInChat = ({ stop, sampling, extra }: ChatRequest): string[] => [
+  ...(stop.length > 0 ? ['stop'] : []),
+  ...unknownFields({ sampling, extra: {} }, samplingNames),
+  ...unreadFields(extra, new Set([...sharedFields, 'verbosity'])),
+]
 
 export const responsesCodec: UpstreamCodec = {
   api: 'responses',
@@ -127,21 +136,6 @@ function passedItems(input: Json[]): Json[] {
     const { id, ...rest } = item
     return !isOwnId(id) && (hasAll || isReasoning(item)) ? item : rest
   })
-}
-
-/** Returns the names, in a chat, of what this API has no field for. */
-function ignoredInChat({ stop, sampling, extra }: ChatRequest): string[] {
-  const { topK, minP, seed, presencePenalty, frequencyPenalty } = sampling
-  const fields = {
-    stop: stop.length > 0 ? stop : undefined,
-    top_k: topK,
-    min_p: minP,
-    seed,
-    presence_penalty: presencePenalty,
-    frequency_penalty: frequencyPenalty,
-    ...extra,
-  }
-  return unreadFields(fields, new Set([...sharedFields, 'verbosity']))
 }
 
 function writtenBody(request: ChatRequest): Json {
@@ -308,7 +302,7 @@ const writeParts = (parts: (TextPart | MediaPart)[]): Json[] =>
   })
 
 function writeMedia({ type, source, filename, detail }: MediaPart): Json {
-  const url = 'data' in source ? `data:${source.mediaType};base64,${source.data}` : undefined
+  const url = 'data' in source ? dataUrlOf(source) : undefined
   const address = 'url' in source ? source.url : undefined
   if (type === 'image' && (url ?? address) !== undefined) {
     return { type: 'input_image', image_url: url ?? address, ...(detail && { detail }) }

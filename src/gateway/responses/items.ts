@@ -48,6 +48,8 @@ export interface TextItem {
   at: number
   status: Status
   parts: Part[]
+  /** The `encrypted_content` of reasoning. */
+  sealed?: string
 }
 
 /** A call of a tool that the client runs. */
@@ -58,10 +60,8 @@ export interface CallItem {
   status: Status
   /** Its index among the calls of the chat message. */
   index: number
-  /** Empty until the chat sends one. */
   callId: string
-  /** The called tool; undefined until the chat sends its name. */
-  tool: ClientTool | undefined
+  tool: ClientTool
   args: string
 }
 
@@ -81,17 +81,16 @@ export const logprobsField = (kind: PartKind, logprobs: Json[]): Json =>
 /** Returns an item of `output` in its current state. */
 export function presentItem(item: Item): Json {
   if (item.type === 'call') return presentCall(item)
-  const { type, id, status } = item
+  const { type, id, status, sealed } = item
   const parts = item.parts.map(presentPart)
-  return type === 'message'
-    ? { id, type, status, role: 'assistant', content: parts }
-    : { id, type, status, summary: parts }
+  if (type === 'message') return { id, type, status, role: 'assistant', content: parts }
+  const encrypted = sealed !== undefined && { encrypted_content: sealed }
+  return { id, type, status, summary: parts, ...encrypted }
 }
 
 /** Returns a call as an item of its kind of tool. */
-function presentCall({ id, status, callId, tool, args }: CallItem): Json {
-  const call_id = callId || id.replace('fc_', 'call_')
-  switch (tool?.type) {
+function presentCall({ id, status, callId: call_id, tool, args }: CallItem): Json {
+  switch (tool.type) {
     case 'custom': {
       const { name } = tool
       return { id, type: 'custom_tool_call', status, call_id, name, input: customInput(args) }
@@ -101,8 +100,8 @@ function presentCall({ id, status, callId, tool, args }: CallItem): Json {
       const query = parseRecord(args) ?? {}
       return { id, type: 'tool_search_call', status, call_id, execution, arguments: query }
     }
-    default: {
-      const { name = '', namespace } = tool ?? {}
+    case 'function': {
+      const { name, namespace } = tool
       const called = { id, type: 'function_call', status, call_id, name, arguments: args }
       return namespace === undefined ? called : { ...called, namespace }
     }
@@ -112,9 +111,9 @@ function presentCall({ id, status, callId, tool, args }: CallItem): Json {
 /** Returns the last events of a call. The text of a custom tool is known when its JSON is whole. */
 export function lastCallEvents({ id, at, tool, args }: CallItem): [name: string, fields: Json][] {
   const location = { item_id: id, output_index: at }
-  if (tool?.type === 'tool_search') return []
-  if (tool?.type !== 'custom') {
-    const done = { ...location, name: tool?.name ?? '', arguments: args }
+  if (tool.type === 'tool_search') return []
+  if (tool.type === 'function') {
+    const done = { ...location, name: tool.name, arguments: args }
     return [['response.function_call_arguments.done', done]]
   }
   const input = customInput(args)

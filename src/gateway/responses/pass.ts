@@ -3,12 +3,19 @@ import type { FinalUsage } from '../conversation/codec.ts'
 import { bytesOf, encodeNamedEvents, eventOf, noBytes, type StreamEvent } from '../events.ts'
 import { chargedUsage } from '../models/usage.ts'
 import { parseRecord, recordsIn } from '../providers/response.ts'
-import type { ResponseError, ResponseOptions } from './events.ts'
 
-/** Receives the parts of a passed response that this gateway keeps, and has its model. */
-export interface PassOptions extends Pick<ResponseOptions, 'onItem' | 'onFinish'> {
+export interface ResponseError {
+  code: string
+  message: string
+}
+
+export interface PassOptions {
   /** The model's id as the client asked for it. */
   model: string
+  /** Receives every finished item. */
+  onItem(item: Json): void
+  /** Runs before the response ends. */
+  onFinish?: () => Promise<void>
 }
 
 /** Events that end a response. */

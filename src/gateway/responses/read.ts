@@ -1,5 +1,5 @@
 import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
-import type { ChatEvent, Citation } from '../conversation/chat-event.ts'
+import { type ChatEvent, type Citation, usageEvents } from '../conversation/chat-event.ts'
 import type { StreamReader } from '../conversation/codec.ts'
 import { type ReportedUsage, reportOf } from '../models/usage.ts'
 import { asString, parseRecord, recordsIn } from '../providers/response.ts'
@@ -67,8 +67,7 @@ export class ResponsesReader implements StreamReader {
 
   /** Reads the end of a response: its reason or its error, and its usage. */
   readEnd({ status, incomplete_details, error, usage }: Json): ChatEvent[] {
-    const report = reportedBy(usage)
-    const used: ChatEvent[] = report ? [{ type: 'usage', usage: report }] : []
+    const used = usageEvents(reportedBy(usage))
     if (status === 'failed' || isRecord(error)) return [readError({ error }), ...used]
     const { reason: why } = recordOf(incomplete_details)
     const finished = this.calls > 0 ? 'calls' : 'stop'
@@ -212,9 +211,14 @@ function readPart({ type, text, refusal, logprobs, annotations }: Json): ChatEve
   ]
 }
 
-function readThought({ summary, content }: Json): ChatEvent[] {
+/** Returns the text of a reasoning item; '' where the API hides it. */
+export function thoughtText({ summary, content }: Json): string {
   const texts = [...recordsIn(summary), ...recordsIn(content)].map(({ text }) => asString(text))
-  const text = texts.filter((one) => one !== '').join('\n\n')
+  return texts.filter((text) => text !== '').join('\n\n')
+}
+
+function readThought(item: Json): ChatEvent[] {
+  const text = thoughtText(item)
   return text === '' ? [] : [{ type: 'thinking', choice, text }]
 }
 

@@ -8,8 +8,8 @@ import { createChat } from '../chat/chat.ts'
 import { countPromptTokens } from '../chat/max-cost.ts'
 import { invalidField } from '../fields.ts'
 import { decodeResponses, fieldNames } from './decode.ts'
-import type { ResponseOptions } from './events.ts'
 import { storedResponseBytesMax } from './limits.ts'
+import type { PassOptions } from './pass.ts'
 import { loadSharedItems, shareItems } from './shared-items.ts'
 import * as stored from './stored-responses.ts'
 import { createResponsesCodec } from './write.ts'
@@ -90,15 +90,15 @@ function keepItems(
   ctx: AppContext,
   account: AccountId,
   isReferable: boolean,
-): Required<Pick<ResponseOptions, 'onItem' | 'onFinish'>> {
-  const made: Json[] = []
+): Required<Pick<PassOptions, 'onItem' | 'onFinish'>> {
+  const items: Json[] = []
   return {
     onItem(item) {
       if (!isReferable) return
       ctx.state.responseItems.add(account, item)
-      made.push(item)
+      items.push(item)
     },
-    onFinish: () => shareItems(ctx, account, made),
+    onFinish: () => shareItems(ctx, account, items),
   }
 }
 

@@ -1,4 +1,6 @@
 import { isRecord, type Json, recordOf, toText } from '../../kernel/schema.ts'
+import type { Tool } from '../conversation/chat-request.ts'
+import { readFunction } from '../conversation/tools.ts'
 import { invalidField } from '../fields.ts'
 import { parseRecord } from '../providers/response.ts'
 
@@ -13,7 +15,7 @@ export type ClientTool =
 /** The tools of a request. */
 export interface RequestTools {
   /** The functions of the chat. */
-  functions: Json[]
+  functions: Tool[]
   /** The client's tool of each function, by the name of the function. */
   byFunction: Map<string, ClientTool>
   hasSearch: boolean
@@ -52,13 +54,13 @@ export const isSearch = (tool: unknown): boolean =>
 export function readTools(raw: unknown, found: Json[] = []): RequestTools {
   const all = toolListOf(raw)
   const others = all.filter((tool) => !isSearch(tool))
-  const functions = new Map<string, Json>()
+  const functions = new Map<string, Tool>()
   const byFunction: RequestTools['byFunction'] = new Map()
   const add = (given: unknown, namespace?: string): void => {
     const { tool, ...description } = readTool(given, namespace)
     const name = functionName(tool)
     byFunction.set(name, tool)
-    functions.set(name, { type: 'function', function: { name, ...withoutNull(description) } })
+    functions.set(name, readFunction({ ...description, name }))
   }
   for (const tool of [...others, ...found]) {
     if (!isRecord(tool) || tool.type !== 'namespace') {

@@ -13,10 +13,10 @@ import { portableId } from '../conversation/tool-ids.ts'
 import { encodeNamedEvents, keepAlive, type StreamEvent } from '../events.ts'
 import type { Usage } from '../models/usage.ts'
 import { recordsIn } from '../providers/response.ts'
-import { EventQueue, type ResponseError, type ResponseOptions } from './events.ts'
 import {
   type CallItem,
   isTextItem,
+  type Item,
   lastCallEvents,
   logprobsField,
   type PartKind,
@@ -25,10 +25,22 @@ import {
   presentPart,
   type TextItem,
 } from './items.ts'
-import { PassedEvents, type PassOptions, passWhole } from './pass.ts'
+import { PassedEvents, type PassOptions, passWhole, type ResponseError } from './pass.ts'
 import type { ClientTool } from './tools.ts'
 
-export interface ResponsesOptions extends ResponseOptions, PassOptions {}
+/** The parts of a response that do not come from the model. */
+export interface ResponsesOptions extends PassOptions {
+  /** Fields of the request that every response repeats. */
+  echo: Json
+  /** The client's tools by the function that stands for each in the chat. */
+  tools: Map<string, ClientTool>
+  /** The unique base of all ids. */
+  name: string
+  /** Stores the finished response, and returns whether it did. Undefined: it is not stored. */
+  store?: ((response: Json) => Promise<boolean>) | undefined
+  /** Unix seconds, for a chat without a time. */
+  created: number
+}
 
 /** Creates the codec of one response for a client of the Responses API. */
 export const createResponsesCodec = (options: ResponsesOptions): ClientCodec => ({
@@ -52,21 +64,13 @@ const tooLong: ResponseError = {
  */
 const unsigned = sealText({ signature: '', origin: 'chat' }, 'responses')
 
-/** `sealed`: the `encrypted_content` of a reasoning item. */
-type OutputTextItem = TextItem & { sealed?: string }
-type OutputItem = OutputTextItem | CallItem
-
-/** Returns an item of `output` in its current state. */
-const present = (item: OutputItem): Json =>
-  isTextItem(item) && item.sealed !== undefined
-    ? { ...presentItem(item), encrypted_content: item.sealed }
-    : presentItem(item)
-
 /** Writes a response and its events, or passes those of an upstream with this API. */
 class ResponsesWriter implements StreamWriter {
-  private readonly queue = new EventQueue()
+  /** Events that are not sent yet. */
+  private events: Json[] = []
+  private count = 0
   private readonly passed: PassedEvents
-  private readonly items: OutputItem[] = []
+  private readonly items: Item[] = []
   private isBegun = false
   private created: number
   private chars = 0
@@ -132,28 +136,35 @@ class ResponsesWriter implements StreamWriter {
     const response: Json = { ...this.response(status), incomplete_details }
     await options.onFinish?.()
     if (options.store) response.store = await options.store(response)
-    this.queue.add(`response.${status}`, { response })
+    this.push(`response.${status}`, { response })
     return response
   }
 
+  private push(type: string, fields: Json): void {
+    this.events.push({ type, sequence_number: this.count, ...fields })
+    this.count += 1
+  }
+
   private takeBytes(): Uint8Array {
-    return encodeNamedEvents(this.queue.takeAll())
+    const bytes = encodeNamedEvents(this.events)
+    this.events = []
+    return bytes
   }
 
   private failWith({ code, message }: ResponseError): Uint8Array {
     this.begin()
     this.leave()
-    this.queue.add('error', { code, message, param: null })
+    this.push('error', { code, message, param: null })
     const response = { ...this.response('failed'), error: { code, message } }
-    this.queue.add('response.failed', { response })
+    this.push('response.failed', { response })
     return this.takeBytes()
   }
 
   private begin(): void {
     if (this.isBegun) return
     this.isBegun = true
-    this.queue.add('response.created', { response: this.response('in_progress') })
-    this.queue.add('response.in_progress', { response: this.response('in_progress') })
+    this.push('response.created', { response: this.response('in_progress') })
+    this.push('response.in_progress', { response: this.response('in_progress') })
   }
 
   private addEvent(event: ChatEvent): void {
@@ -192,7 +203,7 @@ class ResponsesWriter implements StreamWriter {
     part.logprobs.push(...logprobs)
     if (logprobs.length > 0) this.chars += JSON.stringify(logprobs).length
     const fields = { delta, ...logprobsField(kind, logprobs) }
-    this.queue.add(`${partKinds[kind].piece}.delta`, { ...locationOf(item), ...fields })
+    this.push(`${partKinds[kind].piece}.delta`, { ...locationOf(item), ...fields })
   }
 
   /** Ends the open thought with its signature. A thought that is only a signature is an item. */
@@ -204,7 +215,7 @@ class ResponsesWriter implements StreamWriter {
     this.seal(isOfLast ? last : this.open('reasoning'), { signature, origin, isEncrypted })
   }
 
-  private seal(item: OutputTextItem, seal: Seal): void {
+  private seal(item: TextItem, seal: Seal): void {
     item.sealed = sealText(seal, 'responses')
     this.chars += item.sealed.length
     this.finishItem(item, false)
@@ -226,11 +237,11 @@ class ResponsesWriter implements StreamWriter {
     }
     const location = { ...locationOf(item), annotation_index: part.annotations.length }
     part.annotations.push(annotation)
-    this.queue.add('response.output_text.annotation.added', { ...location, annotation })
+    this.push('response.output_text.annotation.added', { ...location, annotation })
   }
 
   /** Returns the open item for a kind of part, opening item and part as needed. */
-  private openPart(kind: PartKind): OutputTextItem {
+  private openPart(kind: PartKind): TextItem {
     const { item: type, part } = partKinds[kind]
     const last = this.items.at(-1)
     const isOpen = isTextItem(last) && last.type === type && last.status === 'in_progress'
@@ -239,20 +250,20 @@ class ResponsesWriter implements StreamWriter {
     this.closePart(item)
     const opened = { kind, text: '', annotations: [], logprobs: [] }
     item.parts.push(opened)
-    this.queue.add(`${part}.added`, { ...locationOf(item), part: presentPart(opened) })
+    this.push(`${part}.added`, { ...locationOf(item), part: presentPart(opened) })
     return item
   }
 
-  private open(type: TextItem['type']): OutputTextItem {
+  private open(type: TextItem['type']): TextItem {
     this.finishLastText()
     const at = this.items.length
     const id = `${type === 'message' ? 'msg' : 'rs'}_${this.options.name}${at}`
     return this.addItem({ type, id, at, status: 'in_progress', parts: [] })
   }
 
-  private addItem<I extends OutputItem>(item: I): I {
+  private addItem<I extends Item>(item: I): I {
     this.items.push(item)
-    this.queue.add('response.output_item.added', { output_index: item.at, item: present(item) })
+    this.push('response.output_item.added', { output_index: item.at, item: presentItem(item) })
     return item
   }
 
@@ -283,9 +294,9 @@ class ResponsesWriter implements StreamWriter {
     if (!item || delta === '') return
     item.args += delta
     this.chars += delta.length
-    if (item.tool?.type !== 'function') return
+    if (item.tool.type !== 'function') return
     const location = { item_id: item.id, output_index: item.at }
-    this.queue.add('response.function_call_arguments.delta', { ...location, delta })
+    this.push('response.function_call_arguments.delta', { ...location, delta })
   }
 
   private finishLastText(): void {
@@ -299,11 +310,11 @@ class ResponsesWriter implements StreamWriter {
     const { part: name, piece, field } = partKinds[part.kind]
     const location = locationOf(item)
     const done = { [field]: part.text, ...logprobsField(part.kind, part.logprobs) }
-    this.queue.add(`${piece}.done`, { ...location, ...done })
-    this.queue.add(`${name}.done`, { ...location, part: presentPart(part) })
+    this.push(`${piece}.done`, { ...location, ...done })
+    this.push(`${name}.done`, { ...location, part: presentPart(part) })
   }
 
-  private finishItem(item: OutputItem, isCut: boolean): void {
+  private finishItem(item: Item, isCut: boolean): void {
     if (item.status !== 'in_progress') return
     if (!isTextItem(item)) this.finishCall(item, isCut)
     else {
@@ -311,20 +322,20 @@ class ResponsesWriter implements StreamWriter {
       if (item.type === 'reasoning') item.sealed ??= unsigned
     }
     this.close(item, isCut ? 'incomplete' : 'completed')
-    this.queue.add('response.output_item.done', { output_index: item.at, item: present(item) })
+    this.push('response.output_item.done', { output_index: item.at, item: presentItem(item) })
   }
 
   private finishCall(item: CallItem, isCut: boolean): void {
     // A model writes nothing for a function without parameters.
-    if (item.args === '' && !isCut && item.tool?.type === 'function') {
+    if (item.args === '' && !isCut && item.tool.type === 'function') {
       this.addArguments(item.index, '{}')
     }
-    for (const [name, fields] of lastCallEvents(item)) this.queue.add(name, fields)
+    for (const [name, fields] of lastCallEvents(item)) this.push(name, fields)
   }
 
-  private close(item: OutputItem, status: OutputItem['status']): void {
+  private close(item: Item, status: Item['status']): void {
     item.status = status
-    this.options.onItem(present(item))
+    this.options.onItem(presentItem(item))
   }
 
   private response(status: string): Json {
@@ -338,7 +349,7 @@ class ResponsesWriter implements StreamWriter {
       error: null,
       incomplete_details: null,
       model: this.options.model,
-      output: this.items.map(present),
+      output: this.items.map(presentItem),
       ...this.options.echo,
       store: this.options.store !== undefined,
       usage: this.usage,

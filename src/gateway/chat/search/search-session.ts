@@ -71,7 +71,7 @@ export class SearchSession {
     this.longestPrompt = Math.max(this.longestPrompt, last.prompt)
     const accepted = calls.slice(0, searchesPerRequestMax - this.requested)
     this.requested += accepted.length
-    const made: CallPart[] = []
+    const searches: CallPart[] = []
     const results: Message[] = []
     for (const call of accepted) {
       const id = call.id.slice(0, idCharsMax)
@@ -80,11 +80,11 @@ export class SearchSession {
       if (found) this.searches += 1
       const { content, pages } = formatResults(found)
       this.pages.push(...pages)
-      made.push({ ...call, id, name: toolName, arguments: JSON.stringify({ query }) })
+      searches.push({ ...call, id, name: toolName, arguments: JSON.stringify({ query }) })
       results.push({ role: 'tool', callId: id, content: [{ type: 'text', text: content }] })
     }
     const words = text ? [{ type: 'text' as const, text }] : []
-    this.messages.push({ role: 'assistant', content: [...words, ...made] }, ...results)
+    this.messages.push({ role: 'assistant', content: [...words, ...searches] }, ...results)
     this.meter = this.createMeter()
   }
 

@@ -8,6 +8,7 @@ import { cohereCodec } from '../../cohere/encode.ts'
 import type { ChatEvent } from '../../conversation/chat-event.ts'
 import type { Api, ChatRequest } from '../../conversation/chat-request.ts'
 import type { UpstreamCodec } from '../../conversation/codec.ts'
+import { openAiNames, unknownFields } from '../../conversation/sampling.ts'
 import { geminiCodec } from '../../gemini/encode.ts'
 import { messagesCodec } from '../../messages-api/encode.ts'
 import { bedrockChat, bedrockWholeChat } from '../bedrock/chat.ts'
@@ -114,11 +115,12 @@ async function withProvider<Result>(
 }
 
 /** Returns the fields of a chat without an equivalent in Bedrock's package. */
-const ignoredInBedrock = ({ extra, sampling, logprobs }: ChatRequest): string[] => [
-  ...Object.keys(extra),
-  ...(sampling.minP === undefined ? [] : ['min_p']),
-  ...(logprobs === undefined ? [] : ['logprobs']),
+const ignoredInBedrock = (request: ChatRequest): string[] => [
+  ...unknownFields(request, bedrockSampling),
+  ...(request.logprobs === undefined ? [] : ['logprobs']),
 ]
+
+const { minP: _, ...bedrockSampling } = openAiNames
 
 interface CallContext {
   upstream: TypedUpstream

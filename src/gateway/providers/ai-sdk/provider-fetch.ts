@@ -144,7 +144,7 @@ const isBelow = (url: string, base: string): boolean => url === base || url.star
 const keyHeaders = ['authorization', 'x-api-key', 'x-goog-api-key', 'xi-api-key']
 
 /** Marks a usage that the provider did not send. */
-const missing = 'untold'
+const missing = 'unreported'
 
 /** Adds the usage `none`, marked as missing, when a response lacks what its package requires. */
 function withRequiredUsage(response: Json, none: Json): Json {

@@ -25,8 +25,9 @@ import type {
 import type { Target } from '../../conversation/codec.ts'
 import { isSystem } from '../../conversation/contents.ts'
 import { effortOf } from '../../conversation/effort.ts'
-import { mediaTypeOf } from '../../conversation/media.ts'
+import { mediaTypeOf, typeOfAddress } from '../../conversation/media.ts'
 import { portableId } from '../../conversation/tool-ids.ts'
+import { allowedTools, modeOf, schemaOf } from '../../conversation/tools.ts'
 import {
   rejectChoices,
   rejectCustomTools,
@@ -69,17 +70,12 @@ export function toCallOptions(
   const reasoning = bedrockEffortOf(request.reasoning, target.model)
   // Claude rejects thoughts about a tool call without their signature.
   const thinks = !claude.test(target.model) || !hasUnsignedCall(prompt)
-  const { temperature, topP, topK, seed, presencePenalty, frequencyPenalty } = sampling
+  const { minP: _, ...known } = sampling
   return {
     prompt,
     abortSignal: signal,
     ...(!target.stopsItself && { maxOutputTokens: Math.min(outputMax, target.outputMax) }),
-    ...(temperature !== undefined && { temperature }),
-    ...(topP !== undefined && { topP }),
-    ...(topK !== undefined && { topK }),
-    ...(seed !== undefined && { seed }),
-    ...(presencePenalty !== undefined && { presencePenalty }),
-    ...(frequencyPenalty !== undefined && { frequencyPenalty }),
+    ...known,
     ...(stop.length > 0 && { stopSequences: stop }),
     ...toTools(request),
     ...(reasoning && thinks && { reasoning }),
@@ -103,22 +99,22 @@ function hasUnsignedCall(prompt: LanguageModelV4Prompt): boolean {
 }
 
 function toTools(request: ChatRequest): Pick<LanguageModelV4CallOptions, 'tools' | 'toolChoice'> {
-  const { toolChoice: choice = 'auto' } = request
-  const [mode, names] = typeof choice === 'string' ? [choice] : [choice.mode, choice.names]
-  const allowed = request.tools.filter(({ name }) => names?.includes(name) ?? true)
+  const { toolChoice } = request
+  const allowed = allowedTools(request)
   if (allowed.length === 0) return {}
-  const [name] = names ?? []
-  const isOne = mode === 'required' && names?.length === 1 && name !== undefined
+  const mode = modeOf(toolChoice)
+  const [name, ...others] = typeof toolChoice === 'object' ? toolChoice.names : []
+  const isOne = mode === 'required' && name !== undefined && others.length === 0
   return {
     tools: allowed.map(toTool),
     toolChoice: isOne ? { type: 'tool', toolName: name } : { type: mode },
   }
 }
 
-function toTool({ name, description, parameters = {}, isStrict }: Tool) {
-  const isEmpty = Object.keys(parameters).length === 0
-  const inputSchema: Schema =
-    !isEmpty && isSchema(parameters) ? parameters : { type: 'object', properties: {} }
+function toTool(tool: Tool) {
+  const { name, description, isStrict } = tool
+  const schema = schemaOf(tool)
+  const inputSchema: Schema = isSchema(schema) ? schema : {}
   return {
     type: 'function' as const,
     name,
@@ -213,15 +209,6 @@ const toUserParts = (
     return part.text.trim() ? [{ type: 'text', text: part.text, ...point(part.isCached) }] : []
   })
 
-/** Types of media at an address, which the package does not detect. */
-const addressTypes = {
-  image: 'image/jpeg',
-  audio: 'audio/mpeg',
-  video: 'video/mp4',
-  file: 'application/pdf',
-}
-const imageExtension = /\.(png|webp|gif)$/i
-
 function toFile({ type, source, filename }: MediaPart): LanguageModelV4FilePart {
   const name = filename === undefined ? {} : { filename }
   if ('data' in source) {
@@ -231,8 +218,8 @@ function toFile({ type, source, filename }: MediaPart): LanguageModelV4FilePart 
   }
   const url = 'url' in source ? URL.parse(source.url) : undefined
   if (!url) throw unsupportedMedia('texts and inline media')
-  const [, extension] = imageExtension.exec(url.pathname) ?? []
-  const mediaType = extension ? `image/${extension.toLowerCase()}` : addressTypes[type]
+  // The package does not detect it.
+  const mediaType = typeOfAddress(type, url)
   return { type: 'file', mediaType, data: { type: 'url', url }, ...name }
 }
 

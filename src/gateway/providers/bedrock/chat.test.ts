@@ -315,7 +315,7 @@ test('a cut stream throws, and an error of the provider is an event without the 
 })
 
 test('a usage that the package only requires is missing', async () => {
-  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, untold: true }
+  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, unreported: true }
   const { events } = await complete(ask({}), { response: { ...reply, usage } })
   expect(events.map(({ type }) => type)).toEqual(['start', 'text', 'end', 'done'])
 })

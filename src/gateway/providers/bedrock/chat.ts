@@ -8,10 +8,10 @@ import {
 } from '@ai-sdk/provider'
 
 import { isRecord, recordOf } from '../../../kernel/schema.ts'
-import type { ChatEvent, EndReason } from '../../conversation/chat-event.ts'
+import { type ChatEvent, type EndReason, usageEvents } from '../../conversation/chat-event.ts'
 import type { Api, ChatRequest } from '../../conversation/chat-request.ts'
 import type { Target } from '../../conversation/codec.ts'
-import { CountReader } from '../../models/usage.ts'
+import { CountReader, type ReportedUsage } from '../../models/usage.ts'
 import { toErrorEvent } from '../ai-sdk/errors.ts'
 import type { AiSdkUpstream } from '../ai-sdk/provider-fetch.ts'
 import { throwUpstreamError, UpstreamError } from '../upstream.ts'
@@ -55,7 +55,7 @@ export async function bedrockWholeChat(
     startEvent(response),
     ...content.flatMap((part) => reader.read(part)),
     endEvent(finishReason, reader.calls > 0, providerMetadata),
-    ...usageEvents(usage),
+    ...usageEvents(readUsage(usage)),
     done,
   ]
 }
@@ -154,7 +154,7 @@ class PartReader {
   /** Ends the response. A finish without a reason means that the provider was cut off. */
   private finish(part: Extract<LanguageModelV4StreamPart, { type: 'finish' }>): ChatEvent[] {
     const { finishReason, providerMetadata } = part
-    const usage = usageEvents(part.usage)
+    const usage = usageEvents(readUsage(part.usage))
     if (this.hasFailed) return usage
     if (finishReason.raw === undefined) {
       this.isBroken = true
@@ -250,9 +250,13 @@ function endEvent(
   return { type: 'end', choice, reason, ...(typeof stop === 'string' && { stop }) }
 }
 
-/** Converts a usage. `untold` marks one that only the package requires (provider-fetch.ts). */
-function usageEvents({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): ChatEvent[] {
-  if (raw?.untold) return []
+/** Converts a usage. `unreported` marks one that only the package requires (provider-fetch.ts). */
+function readUsage({
+  inputTokens,
+  outputTokens,
+  raw,
+}: LanguageModelV4Usage): ReportedUsage | undefined {
+  if (raw?.unreported) return undefined
   const reader = new CountReader()
   const usage = {
     prompt: reader.count(inputTokens.total),
@@ -261,6 +265,6 @@ function usageEvents({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): 
     completion: reader.count(outputTokens.total),
     reasoning: reader.count(outputTokens.reasoning),
   }
-  if (usage.prompt === undefined && usage.completion === undefined) return []
-  return [{ type: 'usage', usage: { ...usage, isCorrected: reader.isCorrected } }]
+  if (usage.prompt === undefined && usage.completion === undefined) return undefined
+  return { ...usage, isCorrected: reader.isCorrected }
 }
