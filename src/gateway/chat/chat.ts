@@ -25,7 +25,7 @@ import {
   validateCapabilities,
 } from './capabilities.ts'
 import { type ChatCall, createMeter } from './chat-call.ts'
-import { chatLimits, chatMaxCost, rawBytesOf } from './max-cost.ts'
+import { chatLimits, chatMaxCost, measureChat, rawBytesOf } from './max-cost.ts'
 import { requestStream } from './request-stream.ts'
 import { requestWhole } from './request-whole.ts'
 import { type CacheSlot, freeOfCharge, readCacheSlot } from './response-cache.ts'
@@ -146,19 +146,18 @@ function chatCall(
   candidates: Candidates,
   search: boolean,
 ): Omit<ChatCall, 'clientOf' | 'isStream' | 'transcriptionCost'> {
-  const { choices, outputMax } = request
-  const body = chatBodyOf(request)
-  const size = {
-    body,
-    outputMax,
-    choices,
-    search,
-    rawBytes: rawBytesOf(paid.ctx, request, candidates),
-  }
+  const size = measureChat(request, search, rawBytesOf(paid.ctx, request, candidates))
   const limits = chatLimits(size, candidates)
   // A search changes the conversation, so its rounds are written anew.
   const { raw: _, ...unsent } = request
-  return { ...paid, request: search ? unsent : request, size, candidates, limits, requested: body }
+  return {
+    ...paid,
+    request: search ? unsent : request,
+    size,
+    candidates,
+    limits,
+    requested: size.body,
+  }
 }
 
 /** Transcribes audio while the least cost of the chat is held, so that the chat can be paid too. */

@@ -12,7 +12,13 @@ import type { DecodedChat } from '../conversation/codec.ts'
 import { mediaIn } from '../conversation/contents.ts'
 import { readModels } from '../fields.ts'
 import type { Model } from '../models/catalog.ts'
-import { estimatePromptTokens, maxInputTokens, mayContainAudio } from '../models/tokens.ts'
+import {
+  estimatePromptTokens,
+  maxTokensOf,
+  mayContainAudio,
+  measurePrompt,
+  type PromptSize,
+} from '../models/tokens.ts'
 import type { UsageLimits } from '../models/usage.ts'
 import { chatBodyOf } from '../openai-chat/chat-body.ts'
 import { type Candidates, type MaxCost, maxCostOf } from '../paid/candidates.ts'
@@ -21,11 +27,19 @@ import { type Candidates, type MaxCost, maxCostOf } from '../paid/candidates.ts'
 export interface ChatSize {
   /** The request in OpenAI's format. */
   body: Json
+  prompt: PromptSize
   outputMax: number | undefined
   choices: number
   search: boolean
-  /** Bytes of the client's own request, where an upstream may get that; without its images. */
-  rawBytes?: number | undefined
+}
+
+/** Measures a chat. `rawBytes`: those of the client's own request, where an upstream may get it. */
+export function measureChat(request: ChatRequest, search: boolean, rawBytes = 0): ChatSize {
+  const { outputMax, choices } = request
+  const body = chatBodyOf(request)
+  const prompt = measurePrompt(body)
+  const bytes = Math.max(prompt.bytes, rawBytes)
+  return { body, prompt: { ...prompt, bytes }, outputMax, choices, search }
 }
 
 /**
@@ -69,8 +83,8 @@ export function outputTokensPerChoice(size: ChatSize, model: Model): number {
   return isSafe ? unknownOutputTokens : max
 }
 
-const inputTokensMax = ({ body, rawBytes }: ChatSize, model: Model): number =>
-  maxInputTokens(body, model.imageTokens, model.contextLength, rawBytes)
+const inputTokensMax = ({ prompt }: ChatSize, model: Model): number =>
+  maxTokensOf(prompt, model.imageTokens, model.contextLength)
 
 /** Returns whether a model stops at `outputTokensPerChoice` without being told the limit. */
 export function stopsItself(size: ChatSize, model: Model): boolean {

@@ -53,7 +53,7 @@ export const createFimCompletion = (
       if (min_tokens) throw invalidField('min_tokens', 'min_tokens is not supported. Remove it.')
       const { chat } = parseCompletionRequest({ ...body, ...(seed != null && { seed }) })
       const head = { id: `chatcmpl-${newId()}`, created: unixSeconds(ctx.clock.now()) }
-      const client = { ...head, wantsUsage: true, wholeCalls: true, flavor: 'openai' } as const
+      const client = { ...head, wantsUsage: true, flavor: 'mistral' } as const
       return { ...chat, codec: (model) => createChatClient({ ...client, model }) }
     },
   })

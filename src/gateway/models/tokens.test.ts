@@ -2,7 +2,13 @@ import { expect, test } from 'bun:test'
 
 import fc from 'fast-check'
 
-import { estimatePromptTokens, estimateTokens, maxInputTokens } from './tokens.ts'
+import {
+  estimatePromptTokens,
+  estimateTokens,
+  maxInputTokens,
+  maxTokensOf,
+  measurePrompt,
+} from './tokens.ts'
 
 const images = 8_000
 const user = (content: unknown) => ({ messages: [{ role: 'user', content }] })
@@ -82,7 +88,7 @@ test('bounds inline audio by its bytes and other media by the window', () => {
     { type: 'input_audio', input_audio: { file_id: 'base64,' } },
     { ...videoBytes('https://example.com/a.mp4'), input_audio: { data } },
   ]) {
-    expect(maxInputTokens(user([part]), images, 2_000_000)).toBe(2_000_000)
+    expect(maxTokensOf(measurePrompt(user([part])), images, 2_000_000)).toBe(2_000_000)
     expect(maxInputTokens(user([part]), images)).toBeGreaterThan(131_072)
     expect(maxInputTokens(user([part, sound]), images)).toBeGreaterThan(136_000)
   }
@@ -90,7 +96,7 @@ test('bounds inline audio by its bytes and other media by the window', () => {
 
 test('limits the bound to a known window only', () => {
   const long = user('x'.repeat(500_000))
-  expect(maxInputTokens(long, images, 200_000)).toBe(200_000)
+  expect(maxTokensOf(measurePrompt(long), images, 200_000)).toBe(200_000)
   expect(maxInputTokens(long, images)).toBeGreaterThan(500_000)
 })
 

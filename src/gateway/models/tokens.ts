@@ -48,15 +48,32 @@ function withoutImages(body: Json): { text: string; images: number } {
   return { text: JSON.stringify({ ...body, messages }), images }
 }
 
+/** The size of a request, as far as its input tokens depend on it. */
+export interface PromptSize {
+  /** Those of its JSON without images. */
+  bytes: number
+  images: number
+  hasUnbounded: boolean
+}
+
+/** Measures a request. This writes it as JSON, so it is done once for each. */
+export function measurePrompt(body: Json): PromptSize {
+  const hasUnbounded = itemsOf(body.messages).some((message) => partsOf(message).some(isUnbounded))
+  const { text, images } = withoutImages(body)
+  return { bytes: Buffer.byteLength(text), images, hasUnbounded }
+}
+
+/** Returns an upper bound of the input tokens of a request that a model without a window gets. */
+export const maxInputTokens = (body: Json, imageTokens: number): number =>
+  maxTokensOf(measurePrompt(body), imageTokens)
+
 /**
  * Returns an upper bound of a request's input tokens, about four times the count of English text.
  * An image counts as `imageTokens`, unbounded media as a whole window. A `window` of 0 is unknown
- * and does not limit the result. `bytesMin`: bytes of the same request in another format.
+ * and does not limit the result.
  */
-export function maxInputTokens(body: Json, imageTokens: number, window = 0, bytesMin = 0): number {
-  const hasUnbounded = itemsOf(body.messages).some((message) => partsOf(message).some(isUnbounded))
-  const { text, images } = withoutImages(body)
-  const bytes = Math.max(Buffer.byteLength(text), bytesMin)
+export function maxTokensOf(size: PromptSize, imageTokens: number, window = 0): number {
+  const { bytes, images, hasUnbounded } = size
   const bound = bytes + images * imageTokens + templateTokens
   return Math.min(
     hasUnbounded ? bound + (window || unknownWindowTokens) : bound,

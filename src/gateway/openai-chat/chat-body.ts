@@ -12,13 +12,18 @@ const anywhere = {
   stopsItself: true,
 }
 
+const bodies = new WeakMap<ChatRequest, Json>()
+
 /**
  * Returns a request in OpenAI's format, in which its size is measured, and which guardrails and
- * traces get.
+ * traces get. It is written once for each request.
  */
 export function chatBodyOf(request: ChatRequest): Json {
   if (request.raw?.api === 'chat') return request.raw.body
+  const known = bodies.get(request)
+  if (known) return known
   const { model: _, ...body } = encodeChat(request, anywhere, {}).body
+  bodies.set(request, body)
   return body
 }
 

@@ -13,8 +13,6 @@ export interface ChatClientOptions {
   flavor?: Flavor
   /** The id of the response; by default that of the upstream. */
   id?: string
-  /** True for Mistral's client, which reads each tool call from one chunk. */
-  wholeCalls?: boolean
 }
 
 /**
@@ -26,7 +24,7 @@ export const createChatCompletion = (
   spender: Spender,
   raw: unknown,
   call: Call,
-  { flavor = 'openai', id = `chatcmpl-${newId()}`, wholeCalls = false }: ChatClientOptions = {},
+  { flavor = 'openai', id = `chatcmpl-${newId()}` }: ChatClientOptions = {},
 ): Promise<Response> =>
   createChat(ctx, spender, call, {
     api: 'chat',
@@ -46,7 +44,6 @@ export const createChatCompletion = (
             created,
             wantsUsage,
             hasFunctions,
-            wholeCalls,
             flavor,
           }),
       }

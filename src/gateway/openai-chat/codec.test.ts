@@ -138,6 +138,17 @@ describe('a request to an upstream of the same API', () => {
     expect(createChatCodec(openai).ignoredFields(request)).toEqual(['zebra', 'safe_prompt'])
     expect(createChatCodec(mistral).ignoredFields(request)).toEqual(['zebra'])
   })
+
+  test('get a seed under the name that they know, whichever the client has', () => {
+    for (const name of ['seed', 'random_seed']) {
+      const request = decode({ [name]: 7 }).request
+      expect(request.sampling).toEqual({ seed: 7 })
+      expect(sent({ [name]: 7 }, mistral)).toMatchObject({ random_seed: 7 })
+      expect(sent({ [name]: 7 }, mistral)).not.toHaveProperty('seed')
+      expect(sent({ [name]: 7 }, openai)).toMatchObject({ seed: 7 })
+      expect(sent({ [name]: 7 }, openai)).not.toHaveProperty('random_seed')
+    }
+  })
 })
 
 describe('a request that upstreams refuse is repaired', () => {

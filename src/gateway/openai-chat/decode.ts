@@ -39,7 +39,17 @@ export function decodeChat(raw: unknown, { developerRole }: DecodeOptions): Deco
   const body = recordOf(raw)
   const sentMessages = insertFile(convertFunctionMessages(body.messages), body.file_id)
   const { sent, messages, needsRepair } = decodeMessages(sentMessages, developerRole)
-  const { model, models, provider, file_id, usage, functions, function_call, ...named } = body
+  const {
+    model,
+    models,
+    provider,
+    file_id,
+    usage,
+    functions,
+    function_call,
+    random_seed,
+    ...named
+  } = body
   const { web_search, web_search_options, plugins, ...fields } = named
   rejectUnpricedFields(body, 'chat')
   checkTools(body.tools)
@@ -48,7 +58,9 @@ export function decodeChat(raw: unknown, { developerRole }: DecodeOptions): Deco
   if (options !== undefined && !isRecord(options)) {
     throw invalidField('stream_options', 'stream_options must be an object.')
   }
-  const own: Json = { ...fields, ...mapFields(fields), ...fromFunctions, messages: sent }
+  // Mistral's name.
+  const seed = fields.seed == null && random_seed != null && { seed: random_seed }
+  const own: Json = { ...fields, ...seed, ...mapFields(fields), ...fromFunctions, messages: sent }
   const tools = repairedTools(own.tools)
   if (tools) own.tools = tools
   return {

@@ -19,6 +19,7 @@ import {
   extraContentOf,
   readDetails,
   textOf,
+  thinkingParts,
   thinkingTextOf,
   writeBlock,
   writeDetail,
@@ -156,12 +157,8 @@ class MessageWriter {
         return {}
       case 'reasoning':
         return text === '' ? {} : { reasoning: text }
-      case 'parts': {
-        if (text === '') return {}
-        const parts = typeof content === 'string' ? textParts(content) : content
-        const thinking = { type: 'thinking', thinking: [{ type: 'text', text }] }
-        return { content: [thinking, ...parts] }
-      }
+      case 'parts':
+        return text === '' ? {} : { content: thinkingParts(text, content) }
       case 'details': {
         const details: Detail[] = [
           ...thoughts.filter(isSigned),
@@ -223,8 +220,6 @@ const failed = (part: TextPart | undefined): TextPart => ({
   type: 'text',
   text: `Error: ${part?.text ?? ''}`,
 })
-
-const textParts = (text: string): Json[] => (text === '' ? [] : [{ type: 'text', text }])
 
 /** Returns the content of one text part as a string, which all upstreams take. */
 function simple(parts: Json[]): string | Json[] {

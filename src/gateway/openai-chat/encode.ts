@@ -47,7 +47,7 @@ export function encodeChat(
     own && !needsRewrite(own.messages, family)
       ? own.messages
       : encodeMessages(request.messages, family)
-  const picked = joinEffort(pickFields({ ...body, messages }, family.fields))
+  const picked = nameSeed(joinEffort(pickFields({ ...body, messages }, family.fields)), family)
   const { cache_control, ...unmarked } = allowTools(picked, family)
   const sent: Json = {
     ...unmarked,
@@ -165,6 +165,9 @@ function joinEffort({ reasoning_effort: effort, ...body }: Json): Json {
   if (!isRecord(body.reasoning)) return { ...body, reasoning_effort: effort }
   return { ...body, reasoning: { effort, ...body.reasoning } }
 }
+
+const nameSeed = ({ seed, ...body }: Json, { seedName = 'seed' }: Family): Json =>
+  seed === undefined ? body : { ...body, [seedName]: seed }
 
 function streamField({ stream }: Json, { isStream }: Target): Json {
   if ((stream === true) === isStream) return {}

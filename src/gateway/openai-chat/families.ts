@@ -20,6 +20,8 @@ export interface Family {
   hasAllowedTools?: boolean
   /** It knows Google's `extra_content` on tool calls, or ignores it. */
   hasExtraContent?: boolean
+  /** Its name of `seed`, which it rejects. */
+  seedName?: string
   /** Returns an id of a tool call that it takes. */
   callId?(id: string): string
 }
@@ -96,7 +98,8 @@ const families = {
   },
   deepseek: { fields: fields('thinking'), thinking: 'reasoning_content' },
   mistral: {
-    fields: fields('document_image_limit document_page_limit prompt_mode random_seed safe_prompt'),
+    fields: fields('document_image_limit document_page_limit prompt_mode safe_prompt'),
+    seedName: 'random_seed',
     thinking: 'parts',
     callId: (id) => (/^[a-zA-Z0-9]{9}$/.test(id) ? id : shortId(id)),
   },

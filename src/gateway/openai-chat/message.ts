@@ -11,10 +11,22 @@ import type { FinalUsage } from '../conversation/codec.ts'
 import { portableId } from '../conversation/tool-ids.ts'
 import { chargedUsage, type Usage } from '../models/usage.ts'
 import { recordsIn } from '../providers/response.ts'
-import { callDetail, type Detail, extraContentOf, writeBlock, writeDetail } from './thinking.ts'
+import {
+  callDetail,
+  type Detail,
+  extraContentOf,
+  thinkingParts,
+  thinkingTextOf,
+  writeBlock,
+  writeDetail,
+} from './thinking.ts'
 
-/** The client's API: OpenAI's, or OpenRouter's, which has more fields for thinking. */
-export type Flavor = 'openai' | 'openrouter'
+/**
+ * The client's API: OpenAI's; OpenRouter's, which has more fields for thinking; or Mistral's, whose
+ * clients read thinking from the content, each tool call from one chunk, and the usage of every
+ * stream from its last chunk.
+ */
+export type Flavor = 'openai' | 'openrouter' | 'mistral'
 
 export const finishReasons: Record<EndReason, string> = {
   stop: 'stop',
@@ -102,7 +114,7 @@ export function writeChoice(choice: Choice, index: number, flavor: Flavor): Json
     index,
     message: {
       role: 'assistant',
-      content: textIn(partsOf(choice, 'text')),
+      content: writeContent(choice, flavor),
       refusal: textIn(partsOf(choice, 'refusal')),
       ...writeThinking(choice, flavor),
       ...(calls.length > 0 && { tool_calls: calls.map(writeWholeCall) }),
@@ -113,10 +125,17 @@ export function writeChoice(choice: Choice, index: number, flavor: Flavor): Json
   }
 }
 
+function writeContent(choice: Choice, flavor: Flavor): string | Json[] | null {
+  const text = textIn(partsOf(choice, 'text'))
+  const thinking = flavor === 'mistral' ? textIn(partsOf(choice, 'thinking')) : null
+  return thinking ? thinkingParts(thinking, text ?? '') : text
+}
+
 const writeWholeCall = (call: PartOf<'call'>): Json =>
   writeCall({ ...call, arguments: call.arguments || (call.isCustom ? '' : '{}') })
 
 function writeThinking(choice: Choice, flavor: Flavor): Json {
+  if (flavor === 'mistral') return {}
   const thoughts = partsOf(choice, 'thinking')
   const text = thoughts.map((thought) => thought.text).join('')
   const isOpenRouter = flavor === 'openrouter'
@@ -140,23 +159,31 @@ function writeThinking(choice: Choice, flavor: Flavor): Json {
 
 /** Returns whether clients could not read a message, or would miss a field of their API. */
 export const needsRepair = (message: Json, flavor: Flavor): boolean =>
-  flavor === 'openrouter' || Array.isArray(message.content) || hasBrokenCall(message)
+  flavor === 'openrouter' || hasForeignContent(message, flavor) || hasBrokenCall(message)
+
+/** Returns whether a client looks elsewhere for the thinking of a message, or of a delta. */
+export const hasForeignContent = (message: Json, flavor: Flavor): boolean =>
+  flavor === 'mistral' ? thinkingTextOf(message) !== '' : Array.isArray(message.content)
 
 /**
- * Returns the message of an upstream with this API as clients read it: `content` is no list, and
- * every call has an id and its arguments as text. `read`: what was read from it.
+ * Returns the message of an upstream with this API as clients read it: `content` is a list for those
+ * of Mistral only, and every call has an id and its arguments as text. `read`: what was read from it.
  */
 export function repairMessage(message: Json, read: Choice, flavor: Flavor): Json {
-  const { content, function_call: _, ...rest } = message
-  const isList = Array.isArray(content)
-  const hasThinking = isList || flavor === 'openrouter'
+  const { function_call: _, ...own } = message
+  const isForeign = hasForeignContent(message, flavor)
+  const { content, ...rest } = isForeign && flavor === 'mistral' ? withoutThinking(own) : own
+  const hasThinking = flavor === 'openrouter' || (isForeign && flavor === 'openai')
   return {
     ...rest,
-    ...(content !== undefined && { content: isList ? textIn(partsOf(read, 'text')) : content }),
+    ...(content !== undefined && { content: isForeign ? writeContent(read, flavor) : content }),
     ...(hasThinking && { ...writeThinking(read, flavor), ...ownDetails(rest) }),
     ...(hasBrokenCall(message) && { tool_calls: partsOf(read, 'call').map(writeWholeCall) }),
   }
 }
+
+export const withoutThinking = ({ reasoning: _, reasoning_content: __, ...message }: Json): Json =>
+  message
 
 /** The upstream's own details have more fields than ours. */
 const ownDetails = ({ reasoning_details: details }: Json): Json =>

@@ -5,7 +5,7 @@ import { callOf } from '../call.ts'
 import { operation } from '../operation.ts'
 import { createChatCompletion as complete } from './chat-completions.ts'
 import * as schemas from './schemas.ts'
-import { readsWholeCalls } from './write.ts'
+import { flavorOf } from './write.ts'
 
 const createChatCompletion = operation({
   id: 'create_chat_completion',
@@ -25,7 +25,7 @@ const createChatCompletion = operation({
   },
   errors: schemas.chatErrors,
   run: (ctx, { caller: spender, body, ...call }) =>
-    complete(ctx, spender, body, callOf(call), { wholeCalls: readsWholeCalls(call.headers) }),
+    complete(ctx, spender, body, callOf(call), { flavor: flavorOf(call.headers) }),
 })
 
 /** Chat completions (document 2, POST /v1/chat/completions). */

@@ -335,6 +335,50 @@ describe('a stream that is passed on', () => {
     ])
   })
 
+  test('has its thinking where Mistral’s client reads it, written or passed', async () => {
+    const thought = [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }]
+    const sent = [
+      chunk({ content: thought }),
+      chunk({ reasoning_content: 'Hm.' }),
+      chunk({ reasoning: 'Hm.', content: 'Hi' }),
+      chunk({ content: 'Hi' }),
+    ]
+    const own = { flavor: 'mistral' } as const
+    const deltas = (text: string) =>
+      dataOf(text).flatMap((one) => Object(one).choices.map(({ delta }: Json) => delta))
+    const hi = { type: 'text', text: 'Hi' }
+    expect(deltas(await passed(sent, own))).toEqual([
+      { content: thought },
+      { content: thought },
+      { content: [...thought, hi] },
+      { content: 'Hi' },
+    ])
+    const events: ChatEvent[] = [
+      { type: 'thinking', choice: 0, text: 'Hm.' },
+      { type: 'signature', choice: 0, signature: 's', origin: 'messages' },
+      { type: 'text', choice: 0, text: 'Hi' },
+    ]
+    expect(deltas(await wrote(events, own))).toEqual([
+      { role: 'assistant', content: thought },
+      { content: 'Hi' },
+    ])
+    const client = createChatClient({ ...options, ...own })
+    const whole = client.encode(gather(events), final)
+    expect(whole).toHaveProperty('choices.0.message.content', [...thought, hi])
+    expect(whole).not.toHaveProperty('choices.0.message.reasoning_content')
+    const messages = [
+      { role: 'assistant', content: 'Hi', reasoning_content: 'Hm.' },
+      { role: 'assistant', content: [...thought, { ...hi, own: 1 }] },
+    ]
+    const choices = messages.map((message, index) => ({ index, message }))
+    expect(client.pass({ choices }, final)).toMatchObject({
+      choices: [
+        { message: { role: 'assistant', content: [...thought, hi] } },
+        { message: messages[1] },
+      ],
+    })
+  })
+
   test('has whole calls and the usage in its last chunk for Mistral’s client', async () => {
     const text = await passed(
       [
@@ -344,7 +388,7 @@ describe('a stream that is passed on', () => {
         chunk({}, 'tool_calls'),
         tail,
       ],
-      { wholeCalls: true, wantsUsage: false },
+      { flavor: 'mistral', wantsUsage: false },
     )
     const [first, last, ...others] = dataOf(text)
     expect(others).toEqual([])

@@ -31,6 +31,14 @@ export const thinkingTextOf = ({ reasoning_content, reasoning }: Json): string =
 /** Returns the text of a part of Mistral's content with thinking. */
 export const textOfThinkingPart = ({ thinking }: Json): string => textOf(thinking)
 
+/** Writes thinking as Mistral's content has it, before the text. */
+export const thinkingParts = (thinking: string, content: string | Json[]): Json[] => [
+  { type: 'thinking', thinking: [{ type: 'text', text: thinking }] },
+  ...(typeof content === 'string' ? textParts(content) : content),
+]
+
+const textParts = (text: string): Json[] => (text === '' ? [] : [{ type: 'text', text }])
+
 /**
  * Reads signed and other thoughts: OpenRouter's `reasoning_details`, LiteLLM's `thinking_blocks`.
  */

@@ -19,8 +19,8 @@ const usage = createUsage({ prompt: 1, completion: 2 })
 
 /** Returns what Mistral's client gets: of an upstream with its API, or with another one. */
 async function convert(events: (Uint8Array | string)[], isPassed = true): Promise<string> {
-  const options = { model: 'm', id: 'c', created: 1, wantsUsage: false, flavor: 'openai' } as const
-  const writer = createChatClient({ ...options, wholeCalls: true }).createWriter()
+  const options = { model: 'm', id: 'c', created: 1, wantsUsage: false, flavor: 'mistral' } as const
+  const writer = createChatClient(options).createWriter()
   const reader = createChatReader()
   const stream = await new Blob(events).bytes()
   let hasFailed = false

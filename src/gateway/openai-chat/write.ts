@@ -6,6 +6,7 @@ import {
   type ChatResponse,
   type Citation,
   gather,
+  type SignatureEvent,
 } from '../conversation/chat-event.ts'
 import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
 import { jsonOf } from '../conversation/passed-event.ts'
@@ -28,6 +29,7 @@ import {
   type Flavor,
   needsRepair,
   repairMessage,
+  withoutThinking,
   writeCall,
   writeCallPieces,
   writeChoice,
@@ -39,6 +41,7 @@ import {
   callDetail,
   textOf,
   textOfThinkingPart,
+  thinkingParts,
   thinkingTextOf,
   writeBlock,
   writeDetail,
@@ -59,14 +62,12 @@ export interface ChatWriterOptions {
   wantsUsage: boolean
   /** True if the client knows functions but no tools. */
   hasFunctions?: boolean
-  /** True if each call is in one chunk, and the usage in the last one, as for Mistral's SDK. */
-  wholeCalls?: boolean
   flavor: Flavor
 }
 
-/** Returns whether a client is Mistral's: it rejects a part of a call without its name. */
-export const readsWholeCalls = (headers: Headers): boolean =>
-  headers.get('user-agent')?.startsWith('mistral-client-') === true
+/** Returns the API of a client: that of Mistral has its name in its headers. */
+export const flavorOf = (headers: Headers): Flavor =>
+  headers.get('user-agent')?.startsWith('mistral-client-') ? 'mistral' : 'openai'
 
 /** Creates the codec of a client of the chat API. */
 export const createChatClient = (options: ChatWriterOptions): ClientCodec => ({
@@ -145,9 +146,9 @@ class ChatWriter implements StreamWriter {
   private hasEnded = false
 
   constructor(private readonly options: ChatWriterOptions) {
-    const { id, created, model, wholeCalls } = options
+    const { id, created, model, flavor } = options
     this.head = { id, object: 'chat.completion.chunk', created, model, ...ownHead(options) }
-    if (wholeCalls) this.whole = new WholeCalls()
+    if (flavor === 'mistral') this.whole = new WholeCalls()
   }
 
   write(events: readonly ChatEvent[]): Uint8Array {
@@ -198,7 +199,7 @@ class ChatWriter implements StreamWriter {
 
   fail(error: Json): Uint8Array {
     const { flavor, id } = this.options
-    if (flavor === 'openai') return encodeEvent({ error })
+    if (flavor !== 'openrouter') return encodeEvent({ error })
     return encodeEvent({
       id,
       object: 'chat.completion.chunk',
@@ -290,13 +291,15 @@ class ChatWriter implements StreamWriter {
   private think(choice: number, text: string): Json {
     const thought = this.thoughtOf(choice)
     thought.text += text
+    if (this.options.flavor === 'mistral') return { content: thinkingParts(text, '') }
     if (this.options.flavor === 'openai') return { reasoning_content: text }
     const detail = writeDetail({ text, index: thought.index })
     return { reasoning_content: text, reasoning: text, reasoning_details: [detail] }
   }
 
   /** Sends OpenAI's clients the whole signed thought: they have its text in another field only. */
-  private sign({ choice, type: _, ...seal }: Extract<ChatEvent, { type: 'signature' }>): Json {
+  private sign({ choice, type: _, ...seal }: SignatureEvent): Json | undefined {
+    if (this.options.flavor === 'mistral') return undefined
     const { text, index } = this.thoughtOf(choice)
     const isSent = seal.isEncrypted || this.options.flavor === 'openrouter'
     this.thoughts.set(choice, { text: '', index: index + 1 })
@@ -338,20 +341,43 @@ class ChatWriter implements StreamWriter {
     const isWhole = !isRecord(choice.delta) && isRecord(message)
     const index = Number.isInteger(choice.index) ? Number(choice.index) : at
     const delta = isWhole ? message : recordOf(choice.delta)
-    const repaired = this.withReasoning(repairDelta(delta, index, events), index)
+    const repaired = this.withThinking(this.repairDelta(delta, index, events), index)
     const isOld = choice.finish_reason === 'function_call'
     if (repaired === delta && !isWhole && !isOld) return choice
     return { ...others, delta: repaired, ...(isOld && { finish_reason: 'tool_calls' }) }
   }
 
-  /** Adds OpenRouter's fields for thinking. */
-  private withReasoning(delta: Json, choice: number): Json {
-    const text = this.options.flavor === 'openrouter' ? thinkingTextOf(delta) : ''
+  /** Writes thinking where clients of OpenRouter and Mistral read it. */
+  private withThinking(delta: Json, choice: number): Json {
+    const { flavor } = this.options
+    const text = flavor === 'openai' ? '' : thinkingTextOf(delta)
     if (text === '') return delta
+    if (flavor === 'mistral') {
+      return { ...withoutThinking(delta), content: thinkingParts(text, asString(delta.content)) }
+    }
     const { index } = this.thoughtOf(choice)
     const details = recordsIn(delta.reasoning_details)
     const own = details.length > 0 ? details : [writeDetail({ text, index })]
     return { ...delta, reasoning_content: text, reasoning: text, reasoning_details: own }
+  }
+
+  /** Returns a delta in the client's form, where a server has another one. */
+  private repairDelta(delta: Json, choice: number, events: readonly ChatEvent[]): Json {
+    const { content, tool_calls, function_call, ...others } = delta
+    const pieces = writeCallPieces(events, choice)
+    const isList = this.options.flavor !== 'mistral' && Array.isArray(content)
+    const areSame = !isRecord(function_call) && areEqual(recordsIn(tool_calls), pieces)
+    if (!isList && areSame) return delta
+    const parts = recordsIn(content)
+    const thinking = parts.map(textOfThinkingPart).join('')
+    return {
+      ...others,
+      ...(content !== undefined && { content: isList ? textOf(parts) : content }),
+      ...(isList && thinking !== '' && { reasoning_content: thinking }),
+      ...(areSame
+        ? tool_calls !== undefined && { tool_calls }
+        : pieces.length > 0 && { tool_calls: pieces }),
+    }
   }
 }
 
@@ -378,25 +404,6 @@ function joinAdjacent(events: readonly ChatEvent[]): JoinedEvent[] {
 
 const isOf = (start: CallEvent, piece: { choice: number; call: number }): boolean =>
   start.choice === piece.choice && start.call === piece.call
-
-/** Returns a delta in OpenAI's form, where a server has another one. */
-function repairDelta(delta: Json, choice: number, events: readonly ChatEvent[]): Json {
-  const { content, tool_calls, function_call, ...others } = delta
-  const pieces = writeCallPieces(events, choice)
-  const isList = Array.isArray(content)
-  const areSame = !isRecord(function_call) && areEqual(recordsIn(tool_calls), pieces)
-  if (!isList && areSame) return delta
-  const parts = recordsIn(content)
-  const thinking = parts.map(textOfThinkingPart).join('')
-  return {
-    ...others,
-    ...(content !== undefined && { content: isList ? textOf(parts) : content }),
-    ...(thinking !== '' && { reasoning_content: thinking }),
-    ...(areSame
-      ? tool_calls !== undefined && { tool_calls }
-      : pieces.length > 0 && { tool_calls: pieces }),
-  }
-}
 
 /** Returns whether clients read the same calls from the upstream's pieces as we did. */
 const areEqual = (sent: Json[], read: Json[]): boolean =>
