@@ -19,7 +19,9 @@ import { isTimed } from '../models/price.ts'
 import { type Candidate, type Candidates, findModels, listCandidates } from '../paid/candidates.ts'
 import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
 import { readPreferences } from '../paid/preferences.ts'
-import { failureOfError, failureOfStatus, unavailable } from '../paid/upstream-failure.ts'
+import { callUpstream } from '../paid/serve-call.ts'
+import { failureOfStatus, type UpstreamFailure } from '../paid/upstream-failure.ts'
+import type { MonitoredUpstream } from '../providers/monitored-upstream.ts'
 import type { UpstreamSocket } from '../providers/upstream.ts'
 import { sessionsMax, speechSecondsMax, speechTokensMax } from './limits.ts'
 import { Meter, type MeteredWork } from './meter.ts'
@@ -54,7 +56,7 @@ export async function openRealtime(
   const release = takePlaces(ctx, spender)
   try {
     const handshake = { ctx, spender, request, context, candidates }
-    const { meter, upstream } = await connect(handshake)
+    const { meter, socket: upstream } = await connect(handshake)
     const names = [model, meter.candidate.model.id]
     const session = new RealtimeSession({
       paid: paidCallOf(handshake, meter.candidate),
@@ -113,36 +115,48 @@ function takePlaces({ state }: AppContext, { callerId }: Spender): () => void {
   }
 }
 
-/** Connects to the first upstream that accepts. Each attempt has a hold at its own price. */
-async function connect(handshake: Handshake): Promise<{ meter: Meter; upstream: UpstreamSocket }> {
+interface Connection {
+  meter: Meter
+  socket: UpstreamSocket
+}
+
+/** Connects to the first upstream that accepts. */
+async function connect(handshake: Handshake): Promise<Connection> {
   const { ctx, request, candidates } = handshake
-  const { upstreams } = ctx
   const deadlines = new CallDeadlines(request.signal, deadlineSettingsOf(ctx))
-  let failure = unavailable
   try {
-    for (const candidate of upstreams.balancer.withoutCooling(candidates)) {
-      const { upstream: name, model } = candidate.offer
-      const place = upstreams.find(name)
-      if (!place?.isAvailable) continue
-      const meter = createResponses(handshake, candidate)
-      await meter.ensure()
-      try {
-        const isBeta = asksForBeta(request)
-        const opened = await place.connect({ model, isBeta, signal: deadlines.signal })
-        if (!(opened instanceof Response)) return { meter, upstream: opened }
-        failure = failureOfStatus(opened.status, '', opened.headers)
-      } catch (error) {
-        await meter.close(unusedEstimate)
-        failure = failureOfError(error, deadlines)
-        continue
-      }
-      await meter.close(unusedEstimate)
-      if (!failure.canTryNext) break
-    }
-    throw failure.error
+    const { opened, failure, attempt } = await callUpstream(ctx.upstreams, candidates, {
+      deadlines,
+      attempt: (upstream, candidate) => connectTo(handshake, upstream, candidate, deadlines),
+    })
+    if (failure) throw failure.error
+    // The responses of the session are measured, not its connection.
+    attempt.end('dismissed')
+    return opened
   } finally {
     deadlines.end()
   }
+}
+
+/** Connects to an upstream. Each attempt has a hold at its own price. */
+async function connectTo(
+  handshake: Handshake,
+  upstream: MonitoredUpstream,
+  candidate: Candidate,
+  { signal }: CallDeadlines,
+): Promise<Connection | UpstreamFailure> {
+  const meter = createResponses(handshake, candidate)
+  await meter.ensure()
+  const isBeta = asksForBeta(handshake.request)
+  const opened = await upstream
+    .connect({ model: candidate.offer.model, isBeta, signal })
+    .catch(async (error: unknown) => {
+      await meter.close(unusedEstimate)
+      throw error
+    })
+  if (!(opened instanceof Response)) return { meter, socket: opened }
+  await meter.close(unusedEstimate)
+  return failureOfStatus(opened.status, '', opened.headers)
 }
 
 const unusedEstimate = (): never => {

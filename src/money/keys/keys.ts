@@ -1,10 +1,16 @@
-import { and, asc, desc, eq, getTableColumns, inArray, isNull, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, inArray, isNull, or, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db, Engine } from '../../kernel/db/engine.ts'
 import { lock } from '../../kernel/db/lock.ts'
-import { changedRowCount, countRows, prepared } from '../../kernel/db/query.ts'
+import {
+  changedRowCount,
+  contains,
+  countRows,
+  isAfterCursor,
+  prepared,
+} from '../../kernel/db/query.ts'
 import type { Signals } from '../../kernel/db/signals.ts'
 import { rejectRequest } from '../../kernel/errors.ts'
 import { newSecret, sha256 } from '../../kernel/ids.ts'
@@ -14,10 +20,8 @@ import { isPlainLine } from '../../kernel/text.ts'
 import { type Clock, second } from '../../kernel/time.ts'
 import { keys, projects } from './tables.ts'
 
-const { hash: _, ...columns } = getTableColumns(keys)
-
 /** The columns of a key without its hash. */
-export const keyColumns = columns
+const { hash: _, ...columns } = getTableColumns(keys)
 
 /** A stored key without its hash. */
 export type Key = Omit<typeof keys.$inferSelect, 'hash'>
@@ -247,3 +251,29 @@ export class KeyRing {
 export const initialCap = ({
   config: { dailyCapCredits: cap },
 }: Pick<AppContext, 'config'>): NanoUsd | null => (cap === null ? null : fromCredits(cap))
+
+/** A position in the list of `searchKeys`. */
+type KeyPosition = Pick<Key, 'created' | 'prefix'>
+
+/**
+ * Lists the live keys of gateway accounts and agents, newest first: all, or those of `owner` and
+ * those whose prefix, name, note or tags contain `words`.
+ */
+export function searchKeys(
+  db: Db,
+  limit: number,
+  { words = '', owner, after }: { words?: string; owner?: string; after?: KeyPosition },
+): Promise<Key[]> {
+  const texts = [keys.prefix, keys.name, keys.note, keys.tags]
+  const found = texts.map((text) => contains(sql`lower(${text})`, words.toLowerCase()))
+  const matches =
+    words === '' ? undefined : or(...found, owner === undefined ? undefined : eq(keys.owner, owner))
+  const last = after && { created: after.created, id: after.prefix }
+  const older = isAfterCursor({ created: keys.created, id: keys.prefix }, last)
+  return db
+    .select(columns)
+    .from(keys)
+    .where(and(isNull(keys.revoked), inArray(keys.kind, ['agent', 'gateway']), matches, older))
+    .orderBy(desc(keys.created), desc(keys.prefix))
+    .limit(limit)
+}

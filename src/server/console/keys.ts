@@ -1,8 +1,7 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { makeCursor, parseCursor, takePage } from '../../kernel/cursor.ts'
 import { html, type Part } from '../../kernel/html.ts'
-import { capOf, type Key } from '../../money/keys/keys.ts'
-import { search } from '../../money/keys/search.ts'
+import { capOf, type Key, searchKeys } from '../../money/keys/keys.ts'
 import { accountOf } from '../../money/ledger/accounts.ts'
 import { findLatestSpending, sumSpendingByPeriod } from '../../money/ledger/spending.ts'
 import { searchTerm } from '../../site/components.ts'
@@ -83,7 +82,7 @@ export async function keysPage({ ctx, query }: UserRequest): Promise<Page> {
   const form = /^(\d{1,15}) ((?:ak|gk)_[A-Za-z0-9]{8})$/
   const [created, prefix = ''] = parseCursor(query.get('cursor') ?? undefined, form) ?? []
   const account = q === undefined ? undefined : await findKeyManager(ctx, q)
-  const found = await search(ctx.db.read, rowsShown + 1, {
+  const found = await searchKeys(ctx.db.read, rowsShown + 1, {
     ...(q !== undefined && { words: q }),
     ...(account && { owner: account.manager.owner.owner }),
     ...(created !== undefined && { after: { created: Number(created), prefix } }),
