@@ -6,7 +6,7 @@ import { readJson } from '../money/perform.ts'
 import { priceErrors, publishErrors, writeErrors } from '../people/operation.ts'
 import { pageZipBytesMax } from './folders/limits.ts'
 import { type PackedPage, packPage } from './folders/page-folder.ts'
-import { decodeFiles, fieldsOf, readZip, readZipRequest, zipOf } from './folders/request.ts'
+import { decodeFiles, fieldsOf, readZipRequest, zipOf } from './folders/request.ts'
 import { type InputFile, pageBounds } from './folders/unzip.ts'
 import { type PublishAppRequest, PublishAppSchema } from './schemas.ts'
 import { type PublishVersionRequest, PublishVersionSchema } from './versions/schemas.ts'
@@ -39,10 +39,6 @@ const jsonFields = new Set(['store', 'dryRun', 'priceRemix', 'maxCredits'])
 const rejectFolder = (reasons: string[]): never => {
   rejectRequest(`Not published: ${reasons.join(' ')}`)
 }
-
-/** Reads a zip of an app. Throws `bad_request`, `too_large` and `try_again`. */
-export const readPageZip = async (zip: Uint8Array): Promise<PageUpload> =>
-  packFolder(await readZip(zip, zipLimits, rejectFolder))
 
 /** Makes one page of a folder. Throws `bad_request`. */
 function packFolder(files: InputFile[]): Exclude<PackedPage, { problem: string }> {

@@ -5,7 +5,7 @@ import { ApiError } from '../kernel/errors.ts'
 import type { Access, NamedOperation, Operation } from '../kernel/http/operation.ts'
 import { Success, valueOf } from '../kernel/http/outcome.ts'
 import { senderOf } from '../kernel/http/request-context.ts'
-import type { Json } from '../kernel/schema.ts'
+import { type Json, recordOf } from '../kernel/schema.ts'
 import { perform } from '../money/perform.ts'
 import { agent } from '../people/authentication.ts'
 import { person } from '../people/session-user.ts'
@@ -26,6 +26,8 @@ interface FormOptions<Path, Value, Req> {
   params?: Path | ((sent: Form) => Path)
   /** Returns the body. Default: the fields of the form that the schema of the body has. */
   fields?(sent: Form, req: Req): unknown
+  /** Returns the zip that is the body instead, with the fields beside it. */
+  zip?(sent: Form): Promise<Blob | undefined>
   /** Returns the key that makes it safe to submit the form twice. */
   ref?(sent: Form): string | undefined
   then: Destination | ((value: Value, sent: Form, req: Req) => Destination | Promise<Destination>)
@@ -39,13 +41,14 @@ interface FormOptions<Path, Value, Req> {
 export const form =
   <Path extends Params, Output extends Outcomes, Req extends PageRequest = PageRequest>(
     operation: NamedOperation<never, Path, Output>,
-    { params, fields, ref, then }: FormOptions<Path, ValueOf<Output>, Req>,
+    { params, fields, zip, ref, then }: FormOptions<Path, ValueOf<Output>, Req>,
   ) =>
   async (req: Req, sent: Form): Promise<Response> => {
     const { value, cookies } = await run(req, operation, {
       caller: await callerOf(req, operation.access, sent),
       params: typeof params === 'function' ? params(sent) : (params ?? {}),
       body: fields ? await fields(sent, req) : fieldsOf(operation, sent),
+      zip: await zip?.(sent),
       ref: ref?.(sent),
     })
     const destination = typeof then === 'function' ? await then(value, sent, req) : then
@@ -92,16 +95,18 @@ interface PageCall {
   params: Params
   body: unknown
   ref: string | undefined
+  zip?: Blob | undefined
 }
 
 async function run<Output extends Outcomes>(
   { ctx, request }: Pick<PageRequest, 'ctx' | 'request'>,
   operation: NamedOperation<never, never, Output>,
-  { caller, params, body, ref }: PageCall,
+  { caller, params, body, ref, zip }: PageCall,
 ): Promise<{ value: ValueOf<Output>; cookies: readonly string[] }> {
   const sender = senderOf(request)
   const headers = new Headers(sender.headers)
   if (ref) headers.set('idempotency-key', ref)
+  headers.set('content-type', zip ? 'application/zip' : 'application/json')
   const outcome = await perform(ctx, operation, {
     ...sender,
     headers,
@@ -109,8 +114,10 @@ async function run<Output extends Outcomes>(
     resource: '',
     caller,
     params,
-    query: {},
-    source: { value: body },
+    query: zip ? queryOf(body) : {},
+    source: zip
+      ? { request: new Request(request.url, { method: 'POST', body: zip }) }
+      : { value: body },
   })
   const value = valueOf(outcome)
   if (!isDeclared(operation.output, value)) {
@@ -118,6 +125,15 @@ async function run<Output extends Outcomes>(
   }
   return { value, cookies: outcome instanceof Success ? outcome.cookies : [] }
 }
+
+/** Returns the fields beside a zip, which is the body: those that are not texts are JSON. */
+const queryOf = (fields: unknown): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(recordOf(fields)).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  )
 
 const isDeclared = <Output extends Outcomes>(
   output: Output,

@@ -1,31 +1,55 @@
 import type { App } from '../apps/apps.ts'
+import { reportItem } from '../apps/moderation/operations.ts'
 import { reportReasons } from '../apps/moderation/reasons.ts'
+import { getReportedApp } from '../apps/moderation/reports.ts'
+import type { AppContext } from '../kernel/context.ts'
 import { html } from '../kernel/html.ts'
-import { reportCharsMax, reportContactCharsMax } from '../kernel/limits.ts'
+import { formBytesMax, reportCharsMax, reportContactCharsMax } from '../kernel/limits.ts'
+import { checkSite } from '../people/session-user.ts'
 import { messagePage } from './components.ts'
-import { alert, button, type Form, selectField, textArea } from './forms.ts'
-import type { Page } from './layout.ts'
+import { form } from './form.ts'
+import { alert, button, type Form, readForm, selectField, textArea } from './forms.ts'
+import type { Layout, Page } from './layout.ts'
+import { publicPages } from './public-pages.ts'
+import { getPageRequest, pageRoutes, withErrorPage } from './session.ts'
 
-interface ReportFields {
-  reason: string
-  text: string
-  contact: string
-}
+/** Reports of apps by people, who need no account. */
+export const reportRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .get('/report/:id', ({ params, input: { request, query } }) =>
+      publicPages(ctx, layout).sendUncached(request, async () => {
+        const app = await getReportedApp(ctx, params.id)
+        return query.has('sent') ? reportSentPage : reportPage(app)
+      }),
+    )
+    .post('/report/:id', async ({ params, input }) => {
+      const app = await getReportedApp(ctx, params.id)
+      const req = await getPageRequest(input)
+      let sent: Form | undefined
+      const work = async (): Promise<Response> => {
+        // Reporters have no session, so there is no token: the origin check has to be enough.
+        checkSite(ctx, req.request)
+        sent = await readForm(req.request, formBytesMax)
+        return reportForm(app.id)(req, sent)
+      }
+      return withErrorPage(req, work, (message) => reportPage(app, sent, message))
+    })
 
-export const emptyReport: ReportFields = { reason: '', text: '', contact: '' }
-
-export const reportFields = (form: Form): ReportFields => ({
-  reason: form.text('reason'),
-  text: form.text('text'),
-  contact: form.text('contact'),
-})
+const reportForm = (item: string) =>
+  form(reportItem, {
+    fields(sent) {
+      const contact = sent.text('contact').trim()
+      const [reason, text] = [sent.text('reason'), sent.text('text').replaceAll('\r\n', '\n')]
+      return { item, reason, text, ...(contact && { contact }) }
+    },
+    then: `/report/${item}?sent=1`,
+  })
 
 /** Renders the report form of an app, with the error of the last attempt. */
-export function reportPage(
-  { id, title }: App,
-  { reason, text, contact }: ReportFields,
-  message?: string,
-): Page {
+function reportPage({ id, title }: App, sent?: Form, message?: string): Page {
+  const [reason = '', text = '', contact = ''] = ['reason', 'text', 'contact'].map((name) =>
+    sent?.text(name),
+  )
   // No reason is preselected: some reasons quarantine an app.
   const options = [['', 'Choose a reason'], ...Object.entries(reportReasons)] as const
   const reasons = { label: 'Reason', name: 'reason', value: reason, required: true }
@@ -51,7 +75,7 @@ export function reportPage(
   return { title: 'Report', section: '/explore', main, scripts: ['submit-guard.js'] }
 }
 
-export const reportSentPage = messagePage(
+const reportSentPage = messagePage(
   'Report sent',
   'Thank you. The operator reviews every report.',
   html`<a class="button quiet" href="/explore">Go to Explore</a>`,

@@ -4,15 +4,11 @@ import * as covers from '../apps/covers/covers.ts'
 import * as explore from '../apps/explore/explore.ts'
 import { sitemap } from '../apps/explore/feeds.ts'
 import * as icons from '../apps/icon/icon.ts'
-import { createReport, getReportedApp } from '../apps/moderation/reports.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { prefers } from '../kernel/http/accept.ts'
 import { createEntity, entityResponse } from '../kernel/http/entity.ts'
-import { clientAddressGroup } from '../kernel/http/request-context.ts'
 import { idChars } from '../kernel/ids.ts'
-import { formBytesMax } from '../kernel/limits.ts'
-import { checkSite } from '../people/session-user.ts'
 import { accountRoutes } from './account/routes.ts'
 import { agentHistoryRoutes } from './agents/history.ts'
 import { agentRoutes } from './agents/routes.ts'
@@ -27,11 +23,10 @@ import { itemPage } from './explore/item.ts'
 import { makerPage } from './explore/maker.ts'
 import { findPersonalPage, itemRoutes } from './explore/routes.ts'
 import { findPersonalMakerPage, followRoutes } from './follows/routes.ts'
-import { readForm } from './forms.ts'
 import { discoveryLinks } from './guide/discovery.ts'
 import { getGuide, guideMarkdown } from './guide/guide.ts'
 import { homePage } from './home.ts'
-import type { Layout, Page } from './layout.ts'
+import type { Layout } from './layout.ts'
 import { tilesShown } from './lists.ts'
 import { comparePage, comparePath } from './models/compare.ts'
 import { modelListPage } from './models/list.ts'
@@ -44,16 +39,8 @@ import { runPage } from './packs/run-page.ts'
 import { modelsPath } from './paths.ts'
 import { playgroundRoutes } from './playground/routes.ts'
 import { publicPages } from './public-pages.ts'
-import { emptyReport, reportFields, reportPage, reportSentPage } from './report.ts'
-import {
-  findUser,
-  getPageRequest,
-  pageRoutes,
-  privatePage,
-  redirectTo,
-  requireUser,
-  withErrorPage,
-} from './session.ts'
+import { reportRoutes } from './report.ts'
+import { findUser, privatePage, redirectTo, requireUser } from './session.ts'
 import { providerRoutes } from './sign-in/provider.ts'
 import { signInRoutes } from './sign-in/routes.ts'
 import { studioRoutes } from './studio/routes.ts'
@@ -149,29 +136,6 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
       sendUncached(request, () => findModelPage(ctx, params['*'])),
     )
 }
-
-const reportRoutes = (ctx: AppContext, layout: Layout) =>
-  pageRoutes(ctx, layout)
-    .get('/report/:id', ({ params, input: { request, query } }) =>
-      publicPages(ctx, layout).sendUncached(request, async () => {
-        const app = await getReportedApp(ctx, params.id)
-        return query.has('sent') ? reportSentPage : reportPage(app, emptyReport)
-      }),
-    )
-    .post('/report/:id', async ({ params, input }) => {
-      const { request } = input
-      const app = await getReportedApp(ctx, params.id)
-      let fields = emptyReport
-      const work = async (): Promise<Response> => {
-        // Reporters have no session, so there is no token: the origin check has to be enough.
-        checkSite(ctx, request)
-        fields = reportFields(await readForm(request, formBytesMax))
-        await createReport(ctx, app.id, fields, clientAddressGroup(request))
-        return redirectTo(`/report/${app.id}?sent=1`)
-      }
-      const page = (message: string): Page => reportPage(app, fields, message)
-      return withErrorPage(await getPageRequest(input), work, page)
-    })
 
 function withoutSniffing(response: Response): Response {
   response.headers.set('x-content-type-options', 'nosniff')

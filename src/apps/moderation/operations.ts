@@ -5,7 +5,7 @@ import { appErrors, operation, writeErrors } from '../../people/operation.ts'
 import { createReport } from './reports.ts'
 import { ReportResponseSchema, ReportSchema } from './schemas.ts'
 
-const reportItem = operation({
+export const reportItem = operation({
   id: 'report_item',
   route: 'POST /report',
   tag: 'Moderation',

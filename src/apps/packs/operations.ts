@@ -24,7 +24,8 @@ const archiveSchemas = archiveTypes.map((type) => mediaSchema(type))
 
 const VersionQuery = Type.Object({ version: Type.Optional(VersionNumber) })
 
-const publishOperations = (kind: PackKind) => [
+/** Publishes a new pack. */
+export const publishPackOf = byKind((kind) =>
   operation({
     id: `publish_${kind}`,
     route: `POST /${kind}s`,
@@ -56,7 +57,7 @@ const publishOperations = (kind: PackKind) => [
     run: async (ctx, { caller, body }) =>
       new Replay(await publishPack(ctx, caller.agent, kind, body)),
   }),
-]
+)
 
 /** Publishes the next version of a pack. */
 export const publishVersionOf = byKind((kind) =>
@@ -141,7 +142,7 @@ const readOperations = (kind: PackKind) => [
 
 /** Skills and frameworks (docs/spec/packs-and-runs.md, "Packs"). */
 export const packOperations = packKinds.flatMap((kind) => [
-  ...publishOperations(kind),
+  publishPackOf[kind],
   publishVersionOf[kind],
   ...ownPackOperations(kind),
   ...readOperations(kind),

@@ -4,15 +4,13 @@ import { pageZipBytesMax } from '../../apps/folders/limits.ts'
 import { isZip } from '../../apps/folders/unzip.ts'
 import * as operations from '../../apps/operations.ts'
 import { listActingAgents } from '../../apps/owners/owned-agents.ts'
-import { type PageUpload, readPageZip } from '../../apps/publish-request.ts'
-import { publishApp } from '../../apps/publish.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { buildPromptCharsMax, formBytesMax, htmlBytesMax } from '../../kernel/limits.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import { checkSite } from '../../people/session-user.ts'
 import { actingAgent } from '../acting-agent.ts'
 import { searchTerm } from '../components.ts'
-import { performAs } from '../form.ts'
+import { form, performAs } from '../form.ts'
 import { formatBytes } from '../format.ts'
 import { type Form, readForm, readRef, rejectForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
@@ -87,21 +85,19 @@ async function submitForm(
   const bytesMax = isUpload ? pageZipBytesMax + 3 * htmlBytesMax + formBytesMax : draftFormBytesMax
   return handleForm(
     req,
-    (_, form) => (visitor ? work({ ...req, visitor }, form) : askForAccount(req, form)),
+    (_, sent) => (visitor ? work({ ...req, visitor }, sent) : askForAccount(req, sent)),
     (_, message, submitted) => getPage(req, { submitted, failed: { name, message } }),
     { bytesMax },
   )
 }
 
 /** Shows sign-up with the work in a signed field. Throws `bad_request`. */
-async function askForAccount(req: PageRequest, form: Form): Promise<Response> {
-  const isPage = form.has('html')
-  const { html, assets = [] } = isPage ? await readUpload(form) : { html: '' }
-  const prompt = form.text('prompt')
+async function askForAccount(req: PageRequest, sent: Form): Promise<Response> {
+  const [isPage, prompt, title] = [sent.has('html'), sent.text('prompt'), sent.text('title').trim()]
   if (!isPage && prompt.trim() === '') rejectForm(noPrompt)
-  if (assets.length > 0) rejectForm('Sign in first: files cannot be kept through sign-up.')
-  const title = form.text('title').trim()
-  const draft = signDraft(req.ctx, { prompt, html, title, kind: kindOf(form) })
+  if (await findZip(sent)) rejectForm('Sign in first: files cannot be kept through sign-up.')
+  const html = isPage ? await htmlOf(sent) : ''
+  const draft = signDraft(req.ctx, { prompt, html, title, kind: kindOf(sent) })
   if (draft === undefined) {
     const max = formatBytes(draftHtmlBytesMax)
     rejectForm(`Sign in first: more than ${max} cannot be kept through sign-up.`)
@@ -114,8 +110,7 @@ async function openDraft(input: PageInput): Promise<Response> {
   const req = await getPageRequest(input)
   checkSite(req.ctx, req.request)
   // A draft changes nothing and is signed, so it needs no token: the session is newer than it.
-  const form = await readForm(req.request, draftFormBytesMax)
-  const text = form.text('draft')
+  const text = (await readForm(req.request, draftFormBytesMax)).text('draft')
   const draft = readDraft(req.ctx, text)
   if (!draft) {
     const message = 'This draft expired. Enter it again.'
@@ -132,21 +127,22 @@ const noPrompt = 'Describe the app.'
 const kindOf = (form: Form): 'app' | 'game' => (form.text('kind') === 'game' ? 'game' : 'app')
 
 /** Shows the price of a build, and starts the build at the confirmed price. */
-async function buildFromPrompt(req: UserRequest, form: Form): Promise<Response> {
-  const agent = await actingAgent(req, form)
-  const prompt = form.text('prompt').replaceAll('\r\n', '\n')
+async function buildFromPrompt(req: UserRequest, sent: Form): Promise<Response> {
+  const prompt = sent.text('prompt').replaceAll('\r\n', '\n')
   if (prompt.trim() === '') rejectForm(noPrompt)
-  const build = (terms: object, ref?: string) => {
-    const body = { prompt, kind: kindOf(form), ...terms }
-    return performAs(req, { agent }, operations.publishApp, {}, body, ref)
+  const fields = { prompt, kind: kindOf(sent) }
+  const agent = await actingAgent(req, sent)
+  const dryRun = { ...fields, dryRun: true }
+  const price = priceOf(await performAs(req, { agent }, operations.publishApp, {}, dryRun))
+  const max = Number(sent.text('max'))
+  if (!sent.has('max') || !(max >= price)) {
+    return privatePage(req, await getPage(req, { submitted: sent, price }))
   }
-  const price = priceOf(await build({ dryRun: true }))
-  const max = Number(form.text('max'))
-  if (!form.has('max') || !(max >= price)) {
-    return privatePage(req, await getPage(req, { submitted: form, price }))
-  }
-  const ref = readRef(form)
-  return redirectTo(`/studio/${appIdOf(await build({ maxCredits: price }, ref))}/build`)
+  return form(operations.publishApp, {
+    fields: () => ({ ...fields, maxCredits: price }),
+    ref: readRef,
+    then: (started) => `/studio/${appIdOf(started)}/build`,
+  })(req, sent)
 }
 
 /** Returns the maximum price of a dry run in whole credits. */
@@ -157,14 +153,16 @@ function priceOf(dryRun: unknown): number {
 }
 
 /** Publishes the file, the zip with its assets or the pasted text. The same form publishes once. */
-async function publishPage(req: UserRequest, form: Form): Promise<Response> {
-  const agent = await actingAgent(req, form)
-  const upload = await readUpload(form)
-  const title = form.text('title').trim()
-  const request = { ...upload, kind: kindOf(form), ref: readRef(form), ...(title && { title }) }
-  const { body } = await publishApp(req.ctx, agent, request)
-  return redirectTo(`/studio/${appIdOf(body)}/build?done=publish`)
-}
+const publishPage = form(operations.publishApp, {
+  async fields(sent) {
+    const [title, isFolder] = [sent.text('title').trim(), await findZip(sent)]
+    const page = isFolder ? {} : { html: await htmlOf(sent) }
+    return { ...page, kind: kindOf(sent), ...(title && { title }) }
+  },
+  zip: findZip,
+  ref: readRef,
+  then: (published) => `/studio/${appIdOf(published)}/build?done=publish`,
+})
 
 function appIdOf(published: unknown): string {
   const { id } = recordOf(recordOf(published)['app'])
@@ -172,19 +170,16 @@ function appIdOf(published: unknown): string {
   throw new Error('the response has no app')
 }
 
-/** Reads the HTML file, the zip or the pasted text of a form. Throws `bad_request`, `try_again`. */
-async function readUpload(form: Form): Promise<PageUpload> {
-  const file = form.file('file')
-  if (!file) return checkPage({ html: form.text('html') })
-  const bytes = await file.bytes()
-  if (!isZip(file, bytes)) return checkPage({ html: await file.text() })
-  if (bytes.length > pageZipBytesMax) {
-    rejectForm(`A zip has at most ${formatBytes(pageZipBytesMax)}.`)
-  }
-  return checkPage(await readPageZip(bytes))
+/** Returns the uploaded file if it is a zip. Throws `bad_request` for a large one. */
+async function findZip(sent: Form): Promise<File | undefined> {
+  const file = sent.file('file')
+  if (!file || !isZip(file, await file.bytes())) return undefined
+  if (file.size <= pageZipBytesMax) return file
+  rejectForm(`A zip has at most ${formatBytes(pageZipBytesMax)}.`)
 }
 
-function checkPage(upload: PageUpload): PageUpload {
-  if (upload.html.trim() === '') rejectForm('Choose an HTML file or a zip, or paste HTML.')
-  return upload
+/** Returns the HTML file or the pasted text of a form. Throws `bad_request`. */
+async function htmlOf(sent: Form): Promise<string> {
+  const html = (await sent.file('file')?.text()) ?? sent.text('html')
+  return html.trim() ? html : rejectForm('Choose an HTML file or a zip, or paste HTML.')
 }

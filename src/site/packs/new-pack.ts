@@ -1,16 +1,14 @@
 import { packZipBytesMax, skillTextBytesMax } from '../../apps/folders/limits.ts'
-import { rejectPack } from '../../apps/folders/read-pack.ts'
-import type { InputFile } from '../../apps/folders/unzip.ts'
-import { zipReader } from '../../apps/folders/zip-reader.ts'
 import { listActingAgents } from '../../apps/owners/owned-agents.ts'
-import { publishPack } from '../../apps/packs/publish.ts'
+import { publishPackOf } from '../../apps/packs/operations.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import { formBytesMax } from '../../kernel/limits.ts'
-import { isRecord } from '../../kernel/schema.ts'
-import { actingAgent, actingField } from '../acting-agent.ts'
+import { recordOf } from '../../kernel/schema.ts'
+import { actingField } from '../acting-agent.ts'
 import { narrowPage } from '../components.ts'
+import { form } from '../form.ts'
 import { formatBytes } from '../format.ts'
 import {
   alert,
@@ -20,11 +18,10 @@ import {
   hiddenField,
   postForm,
   readRef,
-  rejectForm,
   textArea,
 } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
-import { pageRoutes, redirectTo, userForm, userPage, type UserRequest } from '../session.ts'
+import { pageRoutes, userForm, userPage, type UserRequest } from '../session.ts'
 import { readSteps } from './step-lines.ts'
 
 /** Publishes a skill or framework as one of a person's agents. */
@@ -103,26 +100,23 @@ const stepsField = (value: string | undefined): Html =>
     })}
   </div>`
 
-async function publishForm(req: UserRequest, form: Form): Promise<Response> {
-  const agent = await actingAgent(req, form)
-  const ref = readRef(form)
-  const kind = form.text('kind') === 'framework' ? 'framework' : 'skill'
-  const steps = kind === 'framework' ? { steps: readSteps(form.text('steps')) } : {}
-  const request = { fields: { ref, ...steps }, files: await filesOf(form) }
-  const { body } = await publishPack(req.ctx, agent, kind, request)
-  const pack = isRecord(body) ? body[kind] : undefined
-  return redirectTo(`/studio/${isRecord(pack) ? String(pack['id']) : ''}/files?done=publish`)
+/** Publishes the text of SKILL.md, or the zip. The same form publishes once. */
+function publishForm(req: UserRequest, sent: Form): Promise<Response> {
+  const kind = sent.text('kind') === 'framework' ? 'framework' : 'skill'
+  const zip = sent.file('file')
+  return form(publishPackOf[kind], {
+    fields: () => ({
+      ...(kind === 'framework' && { steps: readSteps(sent.text('steps')) }),
+      ...(!zip && { skill: sent.text('skill').replaceAll('\r\n', '\n') }),
+    }),
+    zip: async () => zip,
+    ref: readRef,
+    then: (published) => `/studio/${idOf(published, kind)}/files?done=publish`,
+  })(req, sent)
 }
 
-async function filesOf(form: Form): Promise<InputFile[]> {
-  const zip = form.file('file')
-  if (!zip) {
-    const text = form.text('skill').replaceAll('\r\n', '\n')
-    return [{ path: 'SKILL.md', bytes: new TextEncoder().encode(text) }]
-  }
-  const found = await zipReader.read(await zip.bytes())
-  if ('files' in found) return found.files
-  return 'reasons' in found
-    ? rejectPack(found.reasons)
-    : rejectForm('The zip unpacks to over 2 MB.')
+function idOf(published: object, kind: string): string {
+  const { id } = recordOf(recordOf(published)[kind])
+  if (typeof id === 'string') return id
+  throw new Error('the response has no pack')
 }
