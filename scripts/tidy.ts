@@ -9,7 +9,7 @@ import { errorCoverage, responseTypes } from './tidy/contract.ts'
 import { fileSizes } from './tidy/file-sizes.ts'
 import { lookups } from './tidy/lookups.ts'
 import { arrows } from './tidy/modules.ts'
-import { outcomes } from './tidy/operations.ts'
+import { outcomes, pageForms } from './tidy/operations.ts'
 import { markdown, prose } from './tidy/prose.ts'
 import { type Finding, readDeclarations, readTree, type Source } from './tidy/source.ts'
 import { sql } from './tidy/sql.ts'
@@ -28,6 +28,7 @@ export const checks: ((tree: Source[]) => Finding[])[] = [
   errorCoverage,
   responseTypes,
   outcomes,
+  pageForms,
   lookups,
   vocabulary,
   waiting,

@@ -1,4 +1,4 @@
-/** Operations return outcomes, which each transport turns into a response of its own. */
+/** Operations return outcomes, not responses of a transport. Pages change things only by operations. */
 import ts from 'typescript'
 
 import { type Finding, finding, type Source } from './source.ts'
@@ -34,3 +34,24 @@ function transportPart(node: ts.Node): string | undefined {
   const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node)
   return isText && html.test(node.text) ? 'an operation has HTML' : undefined
 }
+
+/** Pages of people and of the operator. */
+const pages = /^src\/(site|server\/console)\/(?!.*\.test\.ts$)/
+/** Files that read a form without a session or its token: its reader, and forms of anybody. */
+const readers = /^src\/site\/(forms|session|report|new\/\w+)\.ts$/
+
+/** Finds pages that change something by themselves, or read a form beside `form(operation, ...)`. */
+export const pageForms = (tree: Source[]): Finding[] =>
+  tree
+    .filter(({ path }) => pages.test(path))
+    .flatMap((source) =>
+      source.nodes.flatMap((node) => {
+        if (!ts.isCallExpression(node)) return []
+        const callee = node.expression.getText()
+        const changes = /\.tx$|^recordAudit$|(^|\.)idempotency\./.test(callee)
+        const reads = callee === 'readForm' && !readers.test(source.path)
+        return changes || reads
+          ? [finding(source, node, `a page calls ${callee}`, 'perform an operation: site/form.ts')]
+          : []
+      }),
+    )

@@ -186,6 +186,16 @@ const problems: [title: string, files: Files, line: string][] = [
     { 'src/gateway/accounts/project-operations.ts': text },
     `src/gateway/accounts/project-operations.ts:1 an operation ${what}`,
   ]),
+  ...[
+    ['a transaction', 'ctx.db.tx(work)', 'ctx.db.tx'],
+    ['an entry of the audit log', 'recordAudit(ctx, db, entry)', 'recordAudit'],
+    ['an idempotency key', 'ctx.idempotency.run(owner, ref, {}, work)', 'ctx.idempotency.run'],
+    ['a form that it reads', 'readForm(request, 100)', 'readForm'],
+  ].map(([title, text = '', callee]): [string, Files, string] => [
+    `a page with ${title}`,
+    { 'src/server/console/grants.ts': text },
+    `src/server/console/grants.ts:1 a page calls ${callee}`,
+  ]),
   [
     'the transaction of drizzle',
     { 'src/money/ledger/a.ts': 'db.transaction(work)' },

@@ -1,14 +1,13 @@
-import { type Spender, spenderOf } from '../../gateway/authentication.ts'
-import { type Call, callOf } from '../../gateway/call.ts'
+import { spenderOf } from '../../gateway/authentication.ts'
 import { errorEnvelope, errorResponse, isGatewayError } from '../../gateway/error-response.ts'
-import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, type GatewayErrorName, isApiError } from '../../kernel/errors.ts'
-import { readJsonBody } from '../../kernel/http/body.ts'
+import type { IncomingCall, Operation } from '../../kernel/http/operation.ts'
 import { clientAddressGroup, senderOf } from '../../kernel/http/request-context.ts'
+import { toResponse } from '../../kernel/http/response.ts'
 import { sha256 } from '../../kernel/ids.ts'
-import { gatewayBodyBytesMax } from '../../kernel/limits.ts'
 import { formatCredits } from '../../kernel/money.ts'
 import { lookUp } from '../../kernel/schema.ts'
+import { perform } from '../../money/perform.ts'
 import { walletOf } from '../../people/people.ts'
 import { checkSite } from '../../people/session-user.ts'
 import type { UserRequest } from '../session.ts'
@@ -34,30 +33,50 @@ function callErrorResponse(error: ApiError<GatewayErrorName>): Response {
   return Response.json({ error: { ...body.error, message: messageOf(error) } }, { status, headers })
 }
 
-interface PaidInput {
-  ctx: AppContext
-  request: Request
-  spender: Spender
-  call: Call
+/**
+ * The operations of the gateway (document 2, section 4) by the starts of their paths below `/v1/`.
+ * They are imported with the first request, to keep the start fast.
+ */
+const lists: Record<string, () => Promise<readonly Operation[]>> = {
+  chat: async () => (await import('../../gateway/openai-chat/operations.ts')).chatOperations,
+  images: async () => (await import('../../gateway/images/operations.ts')).imageOperations,
+  audio: async () => (await import('../../gateway/audio/operations.ts')).audioOperations,
+  embeddings: async () =>
+    (await import('../../gateway/embeddings/operations.ts')).embeddingOperations,
+  videos: async () => (await import('../../gateway/videos/operations.ts')).videoOperations,
+  files: async () => (await import('../../gateway/files/operations.ts')).fileOperations,
 }
-type Operation = (input: PaidInput) => Promise<Response>
+
+/** Returns an operation of the gateway by its route. Throws `not_found`. */
+async function getOperation(method: string, path: string): Promise<Operation> {
+  const list = lookUp(lists, path.split('/')[1] ?? '')
+  const found = (await list?.())?.find((one) => one.method === method && one.path === path)
+  if (found) return found
+  throw new ApiError('not_found', { what: 'page' })
+}
 
 /**
- * Runs an operation that the person's wallet pays for, within the rate limit of the client's
+ * Performs an operation that the person's wallet pays for, within the rate limit of the client's
  * address. Returns errors as gateway responses with messages for people.
  */
-async function runPaid({ ctx, request, visitor }: UserRequest, work: Operation): Promise<Response> {
+async function performPaid(
+  { ctx, request, visitor }: UserRequest,
+  operation: Operation,
+  call: Pick<IncomingCall, 'params' | 'source'>,
+): Promise<Response> {
   try {
     const { gatewayRequests: rate } = ctx.state.limits
     const retryAfter = rate.take(clientAddressGroup(request))
     if (retryAfter !== undefined) throw new ApiError('rate_limited', { max: rate.max, retryAfter })
-    const spender = spenderOf(walletOf(visitor.person))
-    return await work({
-      ctx,
-      request,
-      spender,
-      call: callOf({ ...senderOf(request), signal: request.signal }),
+    const outcome = await perform(ctx, operation, {
+      ...senderOf(request),
+      signal: request.signal,
+      resource: '',
+      caller: spenderOf(walletOf(visitor.person)),
+      query: {},
+      ...call,
     })
+    return toResponse(ctx, request, outcome)
   } catch (error) {
     if (isGatewayError(error)) return callErrorResponse(error)
     return errorResponse(error, () => {
@@ -67,47 +86,9 @@ async function runPaid({ ctx, request, visitor }: UserRequest, work: Operation):
 }
 
 /** Runs a chat completion (document 2) of the form without scripts. */
-export const runChat = (req: UserRequest, body: () => object): Promise<Response> =>
-  runPaid(req, async ({ ctx, spender, call }) => {
-    // Imported with the first request, to keep the start fast.
-    const { createChatCompletion } = await import('../../gateway/openai-chat/chat-completions.ts')
-    return createChatCompletion(ctx, spender, body(), call)
-  })
-
-const readJson = ({ request }: PaidInput) => readJsonBody(request, { max: gatewayBodyBytesMax })
-
-/** The operations of the gateway (document 2, section 4) by their paths below `/v1/`. */
-const operations: Record<string, Operation> = {
-  async 'chat/completions'(input) {
-    const { createChatCompletion } = await import('../../gateway/openai-chat/chat-completions.ts')
-    return createChatCompletion(input.ctx, input.spender, await readJson(input), input.call)
-  },
-  async 'images/generations'(input) {
-    const { generateImages } = await import('../../gateway/images/images.ts')
-    return generateImages(input.ctx, input.spender, await readJson(input), input.call)
-  },
-  async 'audio/speech'(input) {
-    const { synthesizeSpeech } = await import('../../gateway/audio/speech.ts')
-    return synthesizeSpeech(input.ctx, input.spender, await readJson(input), input.call)
-  },
-  async 'audio/transcriptions'({ ctx, spender, request, call }) {
-    const { createTranscription } = await import('../../gateway/audio/transcriptions.ts')
-    return createTranscription(ctx, spender, request, call)
-  },
-  async embeddings(input) {
-    const { createEmbeddings } = await import('../../gateway/embeddings/embeddings.ts')
-    return createEmbeddings(input.ctx, input.spender, await readJson(input), input.call)
-  },
-  async videos({ ctx, spender, request, call }) {
-    const { submit } = await import('../../gateway/videos/submit.ts')
-    return submit(ctx, spender, request, call)
-  },
-  async files({ ctx, spender, request }) {
-    const { readUpload } = await import('../../gateway/files/upload.ts')
-    const files = await import('../../gateway/files/files.ts')
-    const file = await files.create(ctx, spender.account, await readUpload(request))
-    return Response.json(files.present(ctx, file))
-  },
+export async function runChat(req: UserRequest, body: object): Promise<Response> {
+  const operation = await getOperation('POST', '/chat/completions')
+  return performPaid(req, operation, { params: {}, source: { value: body } })
 }
 
 /** The header with the token of the page's form. Other sites cannot set it. */
@@ -123,14 +104,17 @@ export async function callGateway(req: UserRequest, path: string): Promise<Respo
   if (sha256(given) !== sha256(req.token)) {
     return Response.json({ error: { message: 'This page expired. Reload it.' } }, { status: 403 })
   }
-  const work = lookUp(operations, path)
-  if (!work) throw new ApiError('not_found', { what: 'page' })
-  return runPaid(req, work)
+  const operation = await getOperation('POST', `/${path}`)
+  return performPaid(req, operation, { params: {}, source: { request: req.request } })
 }
 
-/** Returns the video of a wallet (document 2, GET /v1/videos/{id}). Throws `not_found`. */
-export async function readVideo({ ctx, visitor }: UserRequest, id: string): Promise<Response> {
-  const videos = await import('../../gateway/videos/videos.ts')
-  const job = await videos.getVideo(ctx, spenderOf(walletOf(visitor.person)), id)
-  return Response.json(videos.present(ctx, job), { headers: { 'cache-control': 'no-store' } })
+/** Returns the video of a wallet (document 2, GET /v1/videos/{id}). */
+export async function readVideo(req: UserRequest, id: string): Promise<Response> {
+  const operation = await getOperation('GET', '/videos/:id')
+  const response = await performPaid(req, operation, {
+    params: { id },
+    source: { value: undefined },
+  })
+  response.headers.set('cache-control', 'no-store')
+  return response
 }

@@ -47,7 +47,7 @@ function mediaHeaders({ urls }: AppContext, { headers }: Layout): Record<string,
 
 /** Runs a chat turn without JavaScript and renders the page with its result or error. */
 async function completeTurn(req: UserRequest, draft: ChatDraft): Promise<Page> {
-  const response = await runChat(req, () => chatRequest(draft))
+  const response = await runChat(req, chatRequest(draft))
   const body: unknown = await response.json()
   if (!response.ok) {
     const error = isRecord(body) && isRecord(body.error) ? body.error.message : undefined
