@@ -14,9 +14,12 @@ export const iconRow = defineRow(
   }),
   {
     lock: (ctx: AppContext, db, { app }) => apps.lockApp(ctx, db, app),
-    async write(ctx: AppContext, db, { app, ...fields }) {
-      const locked = await apps.lockApp(ctx, db, app)
-      apps.requireAvailable(await apps.updateApp(ctx, db, locked, fields))
+    async write(ctx: AppContext, db, rows) {
+      for (const { data } of rows) {
+        const { app, ...fields } = data
+        const locked = await apps.lockApp(ctx, db, app)
+        apps.requireAvailable(await apps.updateApp(ctx, db, locked, fields))
+      }
     },
   },
 )

@@ -41,7 +41,13 @@ export const mediaFileRow = defineRow(
     sha256: Type.String(),
     expires: Type.Number(),
   }),
-  { write: (_ctx: unknown, db, data) => insert(db, [data]) },
+  {
+    write: (_ctx: unknown, db, rows) =>
+      insert(
+        db,
+        rows.map(({ data }) => data),
+      ),
+  },
 )
 
 /** Deletes the row of a file. The storage sweep deletes its bytes. */

@@ -1,10 +1,10 @@
-import { and, asc, between, desc, eq, gt, lt, type SQL, sql, type SQLWrapper } from 'drizzle-orm'
+import { and, asc, between, desc, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
 
-import { dialect } from '../../kernel/db/dialect.ts'
 import type { Db, Engine } from '../../kernel/db/engine.ts'
-import { changedRowCount, placeholders, prepared } from '../../kernel/db/query.ts'
+import { changedRowCount, prepared } from '../../kernel/db/query.ts'
+import { insertReturning, insertRows } from '../../kernel/db/rows.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Json } from '../../kernel/schema.ts'
+import { nano, zero } from '../../kernel/money.ts'
 import { utcDay } from '../../kernel/time.ts'
 import { useCounts, uses } from './tables.ts'
 import type { Usage } from './usage.ts'
@@ -18,55 +18,56 @@ export type NewUse = Omit<Use, 'id' | 'number' | 'modelNumber' | 'key' | 'error'
 }
 
 const value = sql.placeholder
-const counted = { account: value('account'), count: 1, charged: value('charged'), at: value('at') }
 const countColumns = {
+  account: useCounts.account,
   day: useCounts.day,
   model: useCounts.model,
   count: useCounts.count,
   at: useCounts.at,
 }
+type Count = typeof useCounts.$inferSelect
 
-const count = (db: Db) =>
-  db
-    .insert(useCounts)
-    .values([
-      { ...counted, day: '', model: '' },
-      { ...counted, day: '', model: value('model') },
-      { ...counted, day: value('day'), model: value('model') },
-    ])
-    .onConflictDoUpdate({
-      target: [useCounts.account, useCounts.day, useCounts.model],
-      set: {
-        count: sql`${useCounts.count} + 1`,
-        charged: sql`${useCounts.charged} + excluded.charged`,
-        at: sql`case when excluded.at > ${useCounts.at} then excluded.at else ${useCounts.at} end`,
-      },
-    })
-    .returning(countColumns)
+const addCounts = insertReturning<typeof useCounts, Omit<Count, 'charged'>>(
+  useCounts,
+  countColumns,
+  (db, rows) =>
+    db
+      .insert(useCounts)
+      .values(rows)
+      .onConflictDoUpdate({
+        target: [useCounts.account, useCounts.day, useCounts.model],
+        set: {
+          count: sql`${useCounts.count} + excluded.count`,
+          charged: sql`${useCounts.charged} + excluded.charged`,
+          at: sql`case when excluded.at > ${useCounts.at} then excluded.at else ${useCounts.at} end`,
+        },
+      })
+      .returning(countColumns),
+)
+const insertRowsOfUses = insertRows(uses, (db, rows) => db.insert(uses).values(rows))
 
-const countQuery = prepared((db) => count(db).prepare())
-const insertQuery = prepared((db) => db.insert(uses).values(placeholders(uses)).prepare())
+const countName = ({ account, day, model }: Pick<Count, 'account' | 'day' | 'model'>): string =>
+  `${account} ${day} ${model}`
 
-/** Counts a row, and inserts it with its numbers. */
-const countAndInsertAtOnce = prepared((db) => {
-  const counts = db.$with('counts', countColumns).as(count(db).getSQL())
-  const find = (column: SQLWrapper, model: unknown) =>
-    sql`(select ${column} from ${counts} where ${counts.day} = '' and ${counts.model} = ${model})`
-  const row = {
-    ...placeholders(uses),
-    number: find(counts.count, ''),
-    modelNumber: find(counts.count, value('model')),
-    at: find(counts.at, ''),
+/** Returns the totals that rows add to: of the account, of its model, and of its model and day. */
+function countsOf(rows: NewUse[]): Count[] {
+  const counts = new Map<string, Count>()
+  for (const { account, model, at, charged } of rows) {
+    for (const name of [
+      { account, day: '', model: '' },
+      { account, day: '', model },
+      { account, day: utcDay(at), model },
+    ]) {
+      const before = counts.get(countName(name)) ?? { ...name, count: 0, charged: zero, at }
+      counts.set(countName(name), {
+        ...before,
+        count: before.count + 1,
+        charged: nano(before.charged + charged),
+        at: Math.max(before.at, at),
+      })
+    }
   }
-  return db.with(counts).insert(uses).values(row).prepare()
-})
-
-/** Does the same on SQLite, which has no statement with two writes. */
-async function countAndInsert(db: Db, values: Json): Promise<void> {
-  const counts = await countQuery(db).execute(values)
-  const find = (model: unknown) => counts.find((row) => row.day === '' && row.model === model)
-  const numbers = { number: find('')?.count, modelNumber: find(values.model)?.count }
-  await insertQuery(db).execute({ ...values, ...numbers, at: find('')?.at })
+  return [...counts.values()].sort((a, b) => (countName(a) < countName(b) ? -1 : 1))
 }
 
 /** Returns the counts of a row: tokens, or the units that the price is based on. */
@@ -79,13 +80,29 @@ export const usageCounts = (usage: Usage) => ({
   estimated: usage.estimated,
 })
 
-/** Inserts a row into the account's history, within the caller's transaction. */
-export async function insertUse(db: Db, use: NewUse): Promise<void> {
-  const [key, error] = [use.key ?? null, use.error ?? null]
-  const values = { ...use, key, error, id: newId(), day: utcDay(use.at) }
-  if (dialect === 'postgres') await countAndInsertAtOnce(db).execute(values)
-  else await countAndInsert(db, values)
+/** Inserts rows into the histories of accounts, within the caller's transaction. */
+export async function insertUses(db: Db, rows: NewUse[]): Promise<void> {
+  const counts = new Map(
+    (await addCounts(db, countsOf(rows))).map((count) => [countName(count), count]),
+  )
+  /** Counts a row of a total back, from its newest number. */
+  const numberOf = (account: string, model: string): { number: number; at: number } => {
+    const name = countName({ account, day: '', model })
+    const total = counts.get(name)
+    if (!total) throw new Error(`The total of ${name} was not counted.`)
+    counts.set(name, { ...total, count: total.count - 1 })
+    return { number: total.count, at: total.at }
+  }
+  const numbered = rows.toReversed().map(({ key = null, error = null, ...use }) => {
+    const { number, at } = numberOf(use.account, '')
+    const { number: modelNumber } = numberOf(use.account, use.model)
+    return { ...use, key, error, id: newId(), number, modelNumber, at }
+  })
+  await insertRowsOfUses(db, numbered.reverse())
 }
+
+/** Inserts a row into the account's history, within the caller's transaction. */
+export const insertUse = (db: Db, use: NewUse): Promise<void> => insertUses(db, [use])
 
 /** A page of an account's history. `from` and `to`: inclusive, milliseconds since 1970. */
 export interface UseQuery {

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 
 import { nullable, oneOf } from '../../kernel/schema.ts'
 import { defineRow } from '../../money/ledger/settlement-rows.ts'
-import { insertUse } from '../models/history.ts'
+import { insertUses } from '../models/history.ts'
 
 /** The history row of a paid call. The hold gives it the amounts. */
 export const historyRow = defineRow(
@@ -31,7 +31,10 @@ export const historyRow = defineRow(
     firstByteMs: nullable(Type.Number()),
   }),
   {
-    write: (_ctx: unknown, db, data, { charged, amount }) =>
-      insertUse(db, { ...data, charged, held: amount }),
+    write: (_ctx: unknown, db, rows) =>
+      insertUses(
+        db,
+        rows.map(({ data, ended: { charged, amount } }) => ({ ...data, charged, held: amount })),
+      ),
   },
 )

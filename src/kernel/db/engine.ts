@@ -32,9 +32,10 @@ export interface Engine {
    * Runs `work` as one transaction and resolves after a durable commit. PostgreSQL may run `work`
    * again after a deadlock, so `work` must touch nothing but its `db`. Rejects when `work` throws,
    * when any statement failed (even if the error was caught), or after 5 s. Rejects with
-   * `DatabaseBusy` when the database cannot take the write in time.
+   * `DatabaseBusy` when the database cannot take the write in time. A commit that `isSoft` survives
+   * the end of the process, but not a loss of power.
    */
-  tx<T>(work: (db: Db) => Promise<T>): Promise<T>
+  tx<T>(work: (db: Db) => Promise<T>, isSoft?: boolean): Promise<T>
   /** Number of commits by this process; undefined where other processes write too (PostgreSQL). */
   commits(): number | undefined
   /** Reaches the other processes of the database; undefined on SQLite, which has one. */

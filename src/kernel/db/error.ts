@@ -1,9 +1,18 @@
 /** The kind of a database error, the same for both engines. */
 export type DatabaseErrorKind = 'unique' | 'check' | 'full' | 'readonly' | 'busy' | 'other'
 
+/** SQLSTATE of a transaction that has to run again. */
+const serializationFailure = '40001'
+
 /** The database could not take a write in time: it is locked, or the queue is full. */
 export class DatabaseBusy extends Error {
   override readonly name = 'DatabaseBusy'
+}
+
+/** Another transaction was first. `Engine.tx` runs the work again, as after a deadlock. */
+export class LostRace extends Error {
+  override readonly name = 'LostRace'
+  readonly errno = serializationFailure
 }
 
 /** https://sqlite.org/rescode.html. A failed write to a file that may not grow counts as full. */

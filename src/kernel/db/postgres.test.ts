@@ -40,6 +40,14 @@ if (dialect === 'postgres')
       where: eq(things.id, id),
     })
 
+    test('does not wait for the disk where a transaction is soft', async () => {
+      const setting = sql`current_setting('synchronous_commit')`
+      const level = (isSoft: boolean) =>
+        engine.tx((db) => db.select({ setting }).from(things).limit(1), isSoft)
+      expect(await level(true)).toEqual([{ setting: 'off' }])
+      expect(await level(false)).toEqual([{ setting: 'on' }])
+    })
+
     test('retries a transaction after a deadlock', async () => {
       let runs = 0
       const gate = Promise.withResolvers<void>()

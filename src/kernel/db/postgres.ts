@@ -79,14 +79,14 @@ class Units {
     readonly unitMs: number,
   ) {}
 
-  async tx<T>(work: (db: Db) => Promise<T>): Promise<T> {
+  async tx<T>(work: (db: Db) => Promise<T>, isSoft = false): Promise<T> {
     if (this.#running >= unitsMax) throw new DatabaseBusy('Too many writes are queued.')
     this.#running++
     const unit = withEffects(work)
     try {
       for (let attempt = 1; ; attempt++) {
         try {
-          const result = await this.#attempt(unit.work)
+          const result = await this.#attempt(unit.work, isSoft)
           unit.runEffects()
           return result
         } catch (error) {
@@ -101,11 +101,12 @@ class Units {
     }
   }
 
-  async #attempt<T>(work: (db: Db) => Promise<T>): Promise<T> {
+  async #attempt<T>(work: (db: Db) => Promise<T>, isSoft: boolean): Promise<T> {
     let slot: TransactionSlot | undefined
     let isWorked = false
     try {
       const result = await this.sql.begin(async (transaction) => {
+        if (isSoft) await transaction.unsafe('set local synchronous_commit = off')
         slot = this.#idle.pop() ?? new TransactionSlot()
         const done = await slot.run(transaction, this.unitMs, work)
         isWorked = true
@@ -162,7 +163,7 @@ export async function openPostgres(
     kind: 'postgres',
     file: undefined,
     read: castTo<Db>(drizzle(reading)),
-    tx: (work) => units.tx(work),
+    tx: (work, isSoft) => units.tx(work, isSoft),
     commits: () => undefined,
     channel: openChannel(writing, listening),
     ping: async () => void (await reading`select 1`),

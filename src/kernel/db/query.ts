@@ -42,6 +42,17 @@ export const placeholders = <T extends SQLiteTable>(table: T) =>
     ),
   )
 
+/**
+ * Returns the columns of an upsert that takes the new row, without those of the key: the `set` of
+ * `onConflictDoUpdate`.
+ */
+export const excluded = (table: SQLiteTable, key: string[]): Record<string, SQL> =>
+  Object.fromEntries(
+    Object.entries(getTableColumns(table))
+      .filter(([name]) => !key.includes(name))
+      .map(([name, column]) => [name, sql.raw(`excluded.${column.name}`)]),
+  )
+
 /** Returns an exact sum of NanoUsd on both engines; 0 without rows. */
 export const sumOf = (money: AnyColumn | SQL) =>
   sql<NanoUsd>`coalesce(sum(${money}), 0)`.mapWith((sum) => nano(BigInt(sum)))

@@ -47,6 +47,16 @@ if (dialect === 'sqlite')
       expect(await engine.read.values(sql`pragma journal_mode`)).toEqual([['wal']])
     })
 
+    test('syncs a group unless all of its transactions are soft', async () => {
+      const level = (isSoft?: boolean) =>
+        engine.tx((db) => db.values(sql`pragma synchronous`), isSoft)
+      const [normal, full] = [[[1n]], [[2n]]]
+      expect(await level(true)).toEqual(normal)
+      expect(await level()).toEqual(full)
+      expect(await Promise.all([level(true), level(true)])).toEqual([normal, normal])
+      expect(await Promise.all([level(true), level(false)])).toEqual([full, full])
+    })
+
     test('rejects a whole group when its commit fails, and commits the next', async () => {
       const orphan = engine.tx((db) =>
         db.insert(parts).values({ id: 'p', thing: 'nobody' }).returning(),

@@ -58,7 +58,7 @@ function engineOver(
     kind: 'sqlite',
     file,
     read: createDrizzle(new Connection(reading)),
-    tx: (work) => writer.tx(work),
+    tx: (work, isSoft) => writer.tx(work, isSoft),
     commits: () => writer.commits,
     ping: async () => void reading.get('select 1').values(),
     close: async () => {

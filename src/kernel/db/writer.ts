@@ -8,6 +8,8 @@ import { DatabaseBusy, databaseErrorKind } from './error.ts'
 const queuedUnitsMax = 10_000
 const groupUnitsMax = 256
 const lockRetryMsMax = 50
+/** SQLite's number of `synchronous = full`. */
+const fullSync = '2'
 
 /** Milliseconds that a transaction may take, and that another process may keep the write lock. */
 export interface WriterTimeouts {
@@ -19,6 +21,7 @@ export interface WriterTimeouts {
 type Acknowledge = () => void
 
 interface Unit {
+  isSoft: boolean
   run(db: Db): Promise<Acknowledge>
   reject(error: unknown): void
 }
@@ -32,6 +35,9 @@ export class Writer {
   #queue: Unit[] = []
   #draining: Promise<void> | undefined
   #closed = false
+  #isSoft = false
+  /** Databases of tests are never synced. */
+  readonly #isDurable: boolean
   #connection: Connection
   #db: Db
 
@@ -42,10 +48,11 @@ export class Writer {
   ) {
     this.#connection = new Connection(statements)
     this.#db = open(this.#connection)
+    this.#isDurable = String(statements.get('pragma synchronous').values()) === fullSync
   }
 
   /** See Engine.tx. Rejects with DatabaseBusy when the queue is full or the lock is not free. */
-  tx<T>(work: (db: Db) => Promise<T>): Promise<T> {
+  tx<T>(work: (db: Db) => Promise<T>, isSoft = false): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     if (this.#closed) reject(new Error('The database is closed.'))
     else if (this.#queue.length >= queuedUnitsMax)
@@ -59,7 +66,7 @@ export class Writer {
           resolve(result)
         }
       }
-      this.#queue.push({ run, reject })
+      this.#queue.push({ isSoft, run, reject })
       this.#draining ??= this.#drain()
     }
     return promise
@@ -81,13 +88,14 @@ export class Writer {
   }
 
   async #commitGroup(): Promise<void> {
+    const group = this.#queue.splice(0, groupUnitsMax)
     try {
+      this.#setSoft(group.every(({ isSoft }) => isSoft))
       await this.#begin()
     } catch (error) {
-      for (const unit of this.#queue.splice(0)) unit.reject(error)
+      for (const unit of [...group, ...this.#queue.splice(0)]) unit.reject(error)
       return
     }
-    const group = this.#queue.splice(0, groupUnitsMax)
     try {
       const acknowledgements = await this.#runAll(group)
       this.#do('commit')
@@ -98,6 +106,13 @@ export class Writer {
       if (this.statements.database.inTransaction) this.#do('rollback')
       for (const unit of group) unit.reject(error)
     }
+  }
+
+  /** The commit of soft units alone is not synced. The next durable commit syncs it too. */
+  #setSoft(isSoft: boolean): void {
+    if (isSoft === this.#isSoft || !this.#isDurable) return
+    this.#do(`pragma synchronous = ${isSoft ? 'normal' : 'full'}`)
+    this.#isSoft = isSoft
   }
 
   /** Takes the write lock without blocking the event loop. */

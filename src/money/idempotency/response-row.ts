@@ -14,8 +14,12 @@ export const responseRow = defineRow(
     body: Type.Unknown(),
   }),
   {
-    write: ({ idempotency }: Pick<AppContext, 'idempotency'>, db, { owner, slot, status, body }) =>
-      idempotency.storeSlot(db, owner, slot, { status, body }),
+    async write({ idempotency }: Pick<AppContext, 'idempotency'>, db, rows) {
+      for (const { data } of rows) {
+        const { owner, slot, status, body } = data
+        await idempotency.storeSlot(db, owner, slot, { status, body })
+      }
+    },
   },
 )
 

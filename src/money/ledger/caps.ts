@@ -1,11 +1,13 @@
-import { and, eq, gte, lte, type SQL, sql } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 
 import type { Db } from '../../kernel/db/engine.ts'
-import { changedRowCount, prepared, sumOf } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type NanoUsd, zero } from '../../kernel/money.ts'
 import { day, nextUtcDay, secondsUntil, utcDay } from '../../kernel/time.ts'
 import { caps } from './tables.ts'
+
+/** Spending of a key on one UTC day. */
+export type Counter = typeof caps.$inferSelect
 
 /** A key and its spending limit per UTC day: null is unlimited, 0 allows no spending. */
 export interface Cap {
@@ -13,90 +15,24 @@ export interface Cap {
   max: NanoUsd | null
 }
 
-export interface KeyDay {
-  key: string
-  day: string
-}
-
-const byKeyDay = and(eq(caps.key, sql.placeholder('key')), eq(caps.day, sql.placeholder('day')))
-/** Above every amount in the ledger. */
-const unbounded = 2n ** 62n
-
-const usedQuery = prepared((db) =>
-  db.select({ used: caps.used }).from(caps).where(byKeyDay).prepare(),
-)
-
 /** Returns what a key has spent on a day, settled and held. */
-export async function spentOn(db: Db, keyDay: KeyDay): Promise<NanoUsd> {
-  const [row] = await usedQuery(db).execute({ key: keyDay.key, day: keyDay.day })
+export async function spentOn(db: Db, key: string, on: string): Promise<NanoUsd> {
+  const [row] = await db
+    .select({ used: caps.used })
+    .from(caps)
+    .where(and(eq(caps.key, key), eq(caps.day, on)))
   return row?.used ?? zero
 }
 
-const countQuery = prepared((db) =>
-  db
-    .insert(caps)
-    .values({
-      key: sql.placeholder('key'),
-      day: sql.placeholder('day'),
-      used: sql.placeholder('amount'),
-    })
-    .onConflictDoUpdate({
-      target: [caps.key, caps.day],
-      set: { used: sql`${caps.used} + excluded.used` },
-      setWhere: lte(sql`${caps.used} + excluded.used`, sql`${sql.placeholder('max')}`),
-    })
-    .prepare(),
-)
-
-/** Adds an amount to a key's day. Returns false, with nothing changed, when that exceeds `max`. */
-export async function countSpending(
-  db: Db,
-  keyDay: KeyDay,
-  amount: NanoUsd,
-  max: NanoUsd | null,
-): Promise<boolean> {
-  // Free work stays possible when the cap was lowered below the day's spending.
-  if (amount === zero) return true
-  if (max !== null && amount > max) return false
-  const counted = await countQuery(db).execute({ ...keyDay, amount, max: max ?? unbounded })
-  return changedRowCount(counted) === 1
-}
-
-/** Subtracts `unspent` from the counter `capKey` of a hold. */
-export const uncountSpending = (db: Db, condition?: SQL) =>
-  db
-    .update(caps)
-    .set({ used: sql`${caps.used} - ${sql.placeholder('unspent')}` })
-    .where(
-      and(
-        eq(caps.key, sql.placeholder('capKey')),
-        eq(caps.day, sql.placeholder('capDay')),
-        condition,
-      ),
-    )
-const uncountQuery = prepared((db) => uncountSpending(db).prepare())
-
-/** Subtracts an amount that was not spent from a counter that keys share. */
-export async function uncountGroup(db: Db, { key, day }: KeyDay, unspent: NanoUsd): Promise<void> {
-  await uncountQuery(db).execute({ capKey: key, capDay: day, unspent })
-}
-
 /** Returns the `daily_cap` error of a key, with its cap, its spending and the time to wait. */
-export async function dailyCapError(
-  db: Db,
-  keyDay: KeyDay,
-  cap: NanoUsd,
-  now: number,
-): Promise<ApiError> {
-  const retryAfter = secondsUntil(nextUtcDay(now), now)
-  return new ApiError('daily_cap', { cap, spent: await spentOn(db, keyDay), retryAfter })
-}
+export const dailyCapError = (cap: NanoUsd, spent: NanoUsd, now: number): ApiError =>
+  new ApiError('daily_cap', { cap, spent, retryAfter: secondsUntil(nextUtcDay(now), now) })
 
 /** Throws `daily_cap` when several holds of `amount` in all would exceed the cap together. */
 export async function checkDailyCap(db: Db, { key, max }: Cap, amount: NanoUsd, now: number) {
-  const keyDay = { key, day: utcDay(now) }
-  if (amount === zero || max === null || (await spentOn(db, keyDay)) + amount <= max) return
-  throw await dailyCapError(db, keyDay, max, now)
+  if (amount === zero || max === null) return
+  const spent = await spentOn(db, key, utcDay(now))
+  if (spent + amount > max) throw dailyCapError(max, spent, now)
 }
 
 const periods = ['day', 'week', 'month'] as const
@@ -112,25 +48,17 @@ export interface Budget {
   max: NanoUsd
 }
 
-/**
- * Throws `budget_exceeded` when a counter has spent more than a budget, settled and held. Call it
- * in the transaction that counted the new amount: PostgreSQL then runs the holds of one counter one
- * after another.
- */
-export async function checkBudgets(db: Db, budgets: Budget[], now: number): Promise<void> {
+/** Throws `budget_exceeded` when a counter has spent more than a budget, settled and held. */
+export function checkBudgets(counters: Counter[], budgets: Budget[], now: number): void {
   for (const { counter, owner, period, max } of budgets) {
     const { start, end } = periodAt(period, now)
-    const [row] = await db
-      .select({ spent: sumOf(caps.used) })
-      .from(caps)
-      .where(and(eq(caps.key, counter), gte(caps.day, utcDay(start))))
-    if ((row?.spent ?? 0n) <= max) continue
-    throw new ApiError('budget_exceeded', {
-      owner,
-      period,
-      max,
-      retryAfter: secondsUntil(end, now),
-    })
+    const since = utcDay(start)
+    const spent = counters
+      .filter(({ key, day }) => key === counter && day >= since)
+      .reduce((sum, { used }) => sum + used, 0n)
+    if (spent <= max) continue
+    const retryAfter = secondsUntil(end, now)
+    throw new ApiError('budget_exceeded', { owner, period, max, retryAfter })
   }
 }
 

@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, gt, isNotNull, lte, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, isNotNull, lte, ne, type SQL, sql } from 'drizzle-orm'
 
 import type { Db, Engine } from '../../kernel/db/engine.ts'
 import { sumOf } from '../../kernel/db/query.ts'
@@ -20,14 +20,16 @@ type Account = Awaited<ReturnType<typeof accountsAfter>>[number]
 
 const accountsPage = 200
 const entriesPage = 5_000
-const refsPage = 20_000
+const groupsPage = 20_000
+/** Refs of a broken group in the report. */
+const refsOfGroupMax = 10
 /** Limits the report of a badly broken ledger. */
 const problemsMax = 100
 
 /**
  * Rebuilds every balance from its entries and every held sum from its open holds, and checks that
- * all entries sum to zero. It reads in pages and may run beside a working server, because each
- * account is compared with the entries that it had when it was read.
+ * the entries of every commit group sum to zero. It reads in pages and may run beside a working
+ * server, because each account is compared with the entries that it had when it was read.
  */
 export async function doctor(ctx: { db: Engine }): Promise<LedgerReport> {
   const db = ctx.db.read
@@ -44,8 +46,8 @@ export async function doctor(ctx: { db: Engine }): Promise<LedgerReport> {
     if (!last || page.length < accountsPage) break
     after = last.id
   }
-  for await (const ref of unbalancedRefs(db)) {
-    if (problems.length < problemsMax) problems.push(`${ref}: its entries do not sum to zero`)
+  for await (const refs of unbalancedGroups(db)) {
+    if (problems.length < problemsMax) problems.push(`the entries of ${refs} do not sum to zero`)
   }
   const summary = `${size.accounts} accounts, ${size.entries} entries`
   const ok = problems.length === 0
@@ -157,20 +159,37 @@ function checkStep({ id }: Account, before: Step, entry: Entry): string | undefi
   return undefined
 }
 
-/** Yields refs whose entries do not sum to zero, in pages that follow the index. */
-async function* unbalancedRefs(db: Db): AsyncGenerator<string> {
-  for (let after = ''; ;) {
-    const page: { ref: string; total: bigint }[] = await db
-      .select({ ref: entries.ref, total: sumOf(entries.amount) })
+/** Yields the refs of commit groups, and of older entries, whose entries do not sum to zero. */
+async function* unbalancedGroups(db: Db): AsyncGenerator<string> {
+  for await (const group of unbalanced(db, entries.group, sql`${entries.group} is not null`)) {
+    const rows = await db
+      .selectDistinct({ ref: entries.ref })
       .from(entries)
-      .where(gt(entries.ref, after))
-      .groupBy(entries.ref)
-      .orderBy(asc(entries.ref))
-      .limit(refsPage)
-    for (const { ref, total } of page) if (total !== 0n) yield ref
-    const last = page.at(-1)
-    if (!last || page.length < refsPage) return
-    after = last.ref
+      .where(eq(entries.group, group))
+      .limit(refsOfGroupMax)
+    yield rows.map(({ ref }) => ref).join(', ')
+  }
+  yield* unbalanced(db, entries.ref, sql`${entries.group} is null`)
+}
+
+/** Yields names in a column whose entries do not sum to zero. Its index has those of `where`. */
+async function* unbalanced(
+  db: Db,
+  column: typeof entries.group | typeof entries.ref,
+  where: SQL,
+): AsyncGenerator<string> {
+  for (let after = ''; ;) {
+    const page: { name: string | null; total: bigint }[] = await db
+      .select({ name: column, total: sumOf(entries.amount) })
+      .from(entries)
+      .where(and(where, gt(column, after)))
+      .groupBy(column)
+      .orderBy(asc(column))
+      .limit(groupsPage)
+    for (const { name, total } of page) if (name && total !== 0n) yield name
+    const last = page.at(-1)?.name
+    if (!last || page.length < groupsPage) return
+    after = last
   }
 }
 

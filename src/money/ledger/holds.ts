@@ -1,13 +1,10 @@
-import { and, count, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 
 import type { Db } from '../../kernel/db/engine.ts'
-import { changedRowCount, placeholders, prepared } from '../../kernel/db/query.ts'
 import { thisProcess } from '../../kernel/db/replicas/process.ts'
-import { ApiError } from '../../kernel/errors.ts'
 import { newOrderedId } from '../../kernel/ids.ts'
-import { nano, type NanoUsd, zero } from '../../kernel/money.ts'
+import { type NanoUsd, zero } from '../../kernel/money.ts'
 import { utcDay } from '../../kernel/time.ts'
-import type { HeldAmount } from './accounts.ts'
 import type { Budget, Cap } from './caps.ts'
 import { invariant } from './invariant.ts'
 import { type AccountId, holds, type Price } from './tables.ts'
@@ -86,66 +83,9 @@ export function createHold(at: number, request: HoldRequest): Hold {
   }
 }
 
-const value = sql.placeholder
-const { ref: _, ...columnsBesideRef } = getTableColumns(holds)
-/** Claims the ref of a hold and writes it, unless a hold that is not released has it. */
-export const claim = (db: Db) =>
-  db
-    .insert(holds)
-    .values(placeholders(holds))
-    .onConflictDoUpdate({
-      target: holds.ref,
-      set: Object.fromEntries(
-        Object.entries(columnsBesideRef).map(([key, { name }]) => [
-          key,
-          sql.raw(`excluded.${name}`),
-        ]),
-      ),
-      setWhere: eq(holds.state, 'released'),
-    })
-const claimQuery = prepared((db) => claim(db).prepare())
-const byRefQuery = prepared((db) =>
-  db
-    .select()
-    .from(holds)
-    .where(eq(holds.ref, value('ref')))
-    .prepare(),
-)
-/** Finds one attempt by ref and id: a further index over the ids would slow every charge. */
-const isAttempt = and(eq(holds.ref, value('ref')), eq(holds.id, value('id')))
-const attemptQuery = prepared((db) => db.select().from(holds).where(isAttempt).prepare())
-
-/**
- * Claims the ref of a hold and writes it. A released ref may be claimed again. Returns the hold
- * that already has the ref when its terms are the same; else throws `ref_conflict`.
- */
-export async function claimHold(db: Db, hold: Hold): Promise<Hold | undefined> {
-  const isClaimed = changedRowCount(await claimQuery(db).execute(hold)) === 1
-  return isClaimed ? undefined : findSameHold(db, hold)
-}
-
-/** Returns the hold that has the ref of another with the same terms. Throws `ref_conflict`. */
-export async function findSameHold(db: Db, hold: Hold): Promise<Hold> {
-  const [existing] = await byRefQuery(db).execute({ ref: hold.ref })
-  if (existing && termsOf(existing) === termsOf(hold)) return existing
-  throw new ApiError('ref_conflict', { ref: hold.ref })
-}
-
 /** The terms that two requests with one ref must agree on. */
-const termsOf = ({ account, amount, kind, item, parts }: Hold): string =>
+export const termsOf = ({ account, amount, kind, item, parts }: Hold): string =>
   JSON.stringify([account, String(amount), kind, item, parts])
-
-/** Deletes a claimed hold within the transaction that wrote it. */
-export async function deleteClaimedHold(db: Db, hold: Hold): Promise<void> {
-  await db.delete(holds).where(and(eq(holds.ref, hold.ref), eq(holds.id, hold.id)))
-}
-
-/** Ends an open hold. Changes nothing when it has ended. */
-export const end = (db: Db) =>
-  db
-    .update(holds)
-    .set({ state: sql`${value('state')}`, charged: sql`${value('charged')}` })
-    .where(and(isAttempt, eq(holds.state, 'held')))
 
 /** Returns a charge within 0 <= charge <= hold. */
 export const clampCharge = ({ amount }: Hold, charge: NanoUsd): NanoUsd =>
@@ -164,34 +104,9 @@ export async function findHold(
   db: Db,
   { ref, id }: Pick<Hold, 'ref' | 'id'>,
 ): Promise<Hold | undefined> {
-  const [hold] = await attemptQuery(db).execute({ ref, id })
-  return hold
-}
-
-/** Returns a hold as stored. Throws for a deleted one. */
-export async function getHold(db: Db, name: Pick<Hold, 'ref' | 'id'>): Promise<Hold> {
-  const hold = await findHold(db, name)
-  if (!hold) throw new Error(`The hold ${name.id} does not exist.`)
-  return hold
-}
-
-const openCallsQuery = prepared((db) =>
-  db
-    .select({ calls: count() })
+  const [hold] = await db
+    .select()
     .from(holds)
-    .where(and(eq(holds.caller, value('caller')), sql`${holds.state} = 'held'`))
-    .prepare(),
-)
-
-/** Returns the running calls of a caller. The lock of its account makes the number exact. */
-export async function countOpenCalls(db: Db, caller: string): Promise<number> {
-  const [row] = await openCallsQuery(db).execute({ caller })
-  return row?.calls ?? 0
+    .where(and(eq(holds.ref, ref), eq(holds.id, id)))
+  return hold
 }
-
-export const heldAmountOf = ({ amount, funds }: Hold): HeldAmount => ({
-  held: amount,
-  heldPaid: funds === 'paid' ? amount : zero,
-})
-
-export const unspent = ({ amount, charged }: Hold): NanoUsd => nano(amount - charged)

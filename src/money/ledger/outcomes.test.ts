@@ -50,14 +50,13 @@ const withOutage = (db: Engine): Engine => ({
 
 /** A row of a settlement that can be counted: a grant to ben. */
 const giftRow = defineRow('gift', Type.Object({ ref: Type.String() }), {
-  write: (ctx: TestLedger, db, { ref }) =>
-    ref === 'none'
-      ? Promise.reject(new ApiError('not_found', { what: 'app' }))
-      : grantTo({ ...ctx, db: { ...ctx.db, tx: (unit) => unit(db) } }, ben, {
-          amount: credits(1),
-          kind: 'grant',
-          ref: `gift:${ref}`,
-        }),
+  async write(ctx: TestLedger, db, rows) {
+    for (const { data } of rows) {
+      if (data.ref === 'none') throw new ApiError('not_found', { what: 'app' })
+      const gift = { amount: credits(1), kind: 'grant', ref: `gift:${data.ref}` }
+      await grantTo({ ...ctx, db: { ...ctx.db, tx: (unit) => unit(db) } }, ben, gift)
+    }
+  },
 })
 
 beforeEach(async () => {
@@ -186,8 +185,10 @@ test('a row that does not fit into the journal leaves its fallback', async () =>
 })
 
 test('an outcome that never succeeds does not stop the others', async () => {
-  const bad = giftRow.create(ledger, { ref: 'bad' })
-  bad.write = () => Promise.reject(new Error('a bug'))
+  const badRow = defineRow('bad', Type.Object({}), {
+    write: () => Promise.reject(new Error('a bug')),
+  })
+  const bad = badRow.create(ledger, {})
   const terms = holdRequest('bad', 10, { onExpiry: 'settle' })
   await withHold(ledger, terms, async () => ({ result: 1, charge: credits(3), rows: [bad] }))
   await Promise.all([work('a'), work('b')])

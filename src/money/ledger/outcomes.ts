@@ -13,12 +13,14 @@ import {
 import type { Log } from '../../kernel/log.ts'
 import { nano, type NanoUsd, zero } from '../../kernel/money.ts'
 import { type Clock, monotonic } from '../../kernel/time.ts'
-import { type ChargeObserver, findHold, type Hold, type HoldRequest } from './holds.ts'
-import { releaseHold, settleHold } from './ledger.ts'
+import { CommitGroups, type LedgerContext } from './commit-groups.ts'
+import { findHold, type Hold, type HoldRequest } from './holds.ts'
 import type { RowKind, SettlementRow } from './settlement-rows.ts'
+import { releaseUnit, settleUnit } from './units.ts'
 
 /** The parts of AppContext that paid work uses. */
-export interface PaymentContext extends OutcomeContext {
+export interface PaymentContext extends LedgerContext {
+  db: Engine
   log: Log
   pendingSettlements: PendingSettlements
 }
@@ -68,6 +70,7 @@ declare module '../../kernel/context.ts' {
  * journal keeps it beyond that. Neither the deadline of its hold nor another start charges more.
  */
 export class PendingSettlements {
+  readonly groups: CommitGroups
   /** Monotonic deadlines of running work, by the ref of its hold. */
   private readonly running = new Map<string, number>()
   /** By the id of the hold. */
@@ -83,7 +86,9 @@ export class PendingSettlements {
       attemptMs: settleAttemptMs,
       waitMs: settleWaitMs,
     },
-  ) {}
+  ) {
+    this.groups = new CommitGroups(waits.attemptMs)
+  }
 
   /** Registers a kind of rows that the journal may have. Call it before `replay`. */
   register<Context, Data>(ctx: Context, { kind, parse }: RowKind<Context, Data>): void {
@@ -248,16 +253,16 @@ export class PendingSettlements {
     }
   }
 
-  private commit(ctx: PaymentContext, outcome: Outcome): Promise<Hold | undefined> {
-    return withTimeLimit(this.waits.attemptMs, commitOutcome(ctx, outcome))
+  /** A hold that has ended is returned as stored; one that was never committed is undefined. */
+  private async commit(
+    ctx: PaymentContext,
+    { hold: named, state, charge, rows }: Outcome,
+  ): Promise<Hold | undefined> {
+    const hold = 'amount' in named ? named : await findHold(ctx.db.read, named)
+    if (!hold) return undefined
+    const unit = state === 'released' ? releaseUnit(hold) : settleUnit(hold, charge, rows)
+    return (await this.groups.commit(ctx, unit)).hold
   }
-}
-
-/** The parts of AppContext that the end of a hold uses. */
-interface OutcomeContext {
-  db: Engine
-  clock: Clock
-  onCharge?: ChargeObserver | undefined
 }
 
 /** The known end of a hold: a charge with its rows, or a release. */
@@ -279,38 +284,6 @@ export const releaseOf = (hold: Outcome['hold']): Outcome => ({
 /** Returns whether no later attempt can succeed: an ApiError, or another process was first. */
 export const isFinal = (error: unknown): boolean =>
   error instanceof ApiError || databaseErrorKind(error) === 'unique'
-
-/**
- * Ends a hold in one transaction with its rows. A hold that has ended is returned as stored; one
- * that was never committed is undefined.
- */
-async function commitOutcome(
-  ctx: OutcomeContext,
-  { hold: named, state, charge, rows }: Outcome,
-): Promise<Hold | undefined> {
-  const hold = 'amount' in named ? named : await findHold(ctx.db.read, named)
-  if (!hold) return undefined
-  return ctx.db.tx(async (db) => {
-    if (state === 'released') return releaseHold(db, hold)
-    for (const row of rows) await row.lock?.(db)
-    return settleHold(ctx, db, hold, charge, async (_db, ended) => {
-      for (const row of rows) await row.write(db, ended)
-    })
-  })
-}
-
-/** Rejects with DatabaseBusy after `ms`: a stopped PostgreSQL server never responds. */
-async function withTimeLimit<Value>(ms: number, work: Promise<Value>): Promise<Value> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => {
-    late.reject(new DatabaseBusy(`The database did not end a hold within ${ms} ms.`))
-  }, ms)
-  try {
-    return await Promise.race([work, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
 
 const RecordSchema = Type.Object({
   ref: Type.String(),

@@ -1,9 +1,9 @@
 import { ApiError } from '../../kernel/errors.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
-import { clampCharge, type Hold, type HoldRequest } from './holds.ts'
-import { openHold } from './ledger.ts'
+import { clampCharge, createHold, type Hold, type HoldRequest } from './holds.ts'
 import { isFinal, type PaymentContext, releaseOf } from './outcomes.ts'
 import type { SettlementRow } from './settlement-rows.ts'
+import { openUnit } from './units.ts'
 
 /** The result and the cost of work, and the rows that are written with its settlement. */
 export interface WorkOutcome<Result = unknown> {
@@ -25,19 +25,14 @@ export class UnsettledHoldError extends Error {
  * `ref` in use is `busy` while its work runs, and `ref_conflict` afterwards.
  */
 async function holdMaxCost(ctx: PaymentContext, request: HoldRequest): Promise<Hold> {
-  const { pendingSettlements, db } = ctx
+  const { pendingSettlements, db, clock } = ctx
   const { ref } = request
   const isTwin = pendingSettlements.isRunning(ref)
   pendingSettlements.begin(ctx, request)
-  let own: Hold | undefined
+  const own = createHold(clock.now(), request)
   try {
-    const { hold, isNew } = await db.tx(async (tx) => {
-      own = undefined
-      const opened = await openHold(ctx, tx, request)
-      if (opened.isNew) own = opened.hold
-      return opened
-    })
-    if (isNew) {
+    const { hold, isChanged } = await pendingSettlements.groups.commit(ctx, openUnit(own, request))
+    if (isChanged) {
       if (isTwin) pendingSettlements.begin(ctx, request)
       return hold
     }
@@ -47,7 +42,7 @@ async function holdMaxCost(ctx: PaymentContext, request: HoldRequest): Promise<H
   } catch (error) {
     if (!isTwin) pendingSettlements.cancel(ref)
     // PostgreSQL may have committed the hold although its response was lost.
-    if (own && db.kind === 'postgres')
+    if (db.kind === 'postgres' && !(error instanceof ApiError))
       void pendingSettlements.keep(ctx, releaseOf({ ref, id: own.id }))
     throw error
   }

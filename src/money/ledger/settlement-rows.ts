@@ -14,8 +14,14 @@ export interface SettlementRow {
   fallback?: Pick<SettlementRow, 'kind' | 'data'>
   /** Locks rows that other transactions lock before they pay. */
   lock?(db: Db): Promise<unknown>
-  /** An ApiError releases the hold instead. */
-  write(db: Db, ended: Hold): Promise<unknown>
+  /** Writes the rows of this kind of all settlements that commit together. */
+  write(db: Db, rows: SettledRow[]): Promise<unknown>
+}
+
+/** A row with its hold as it ended. */
+export interface SettledRow {
+  row: SettlementRow
+  ended: Hold
 }
 
 /** Creates the rows of one kind, for the settlement and from the journal. */
@@ -28,7 +34,8 @@ export interface RowKind<Context, Data> {
 
 interface RowWriter<Context, Data> {
   lock?(ctx: Context, db: Db, data: Data): Promise<unknown>
-  write(ctx: Context, db: Db, data: Data, ended: Hold): Promise<unknown>
+  /** An ApiError releases the hold instead. */
+  write(ctx: Context, db: Db, rows: { data: Data; ended: Hold }[]): Promise<unknown>
 }
 
 /** Defines a kind of settlement rows. `kind` is stored in the journal, so it must not change. */
@@ -37,12 +44,21 @@ export function defineRow<Context, Schema extends TSchema>(
   schema: Schema,
   { lock, write }: RowWriter<Context, Static<Schema>>,
 ): RowKind<Context, Static<Schema>> {
-  const create = (ctx: Context, data: Static<Schema>): SettlementRow => ({
-    kind,
-    data,
-    ...(lock && { lock: (db) => lock(ctx, db, data) }),
-    write: (db, ended) => write(ctx, db, data, ended),
-  })
+  const dataOf = new WeakMap<SettlementRow, Static<Schema>>()
+  const typed = ({ row, ended }: SettledRow): { data: Static<Schema>; ended: Hold }[] => {
+    const data = dataOf.get(row)
+    return data === undefined ? [] : [{ data, ended }]
+  }
+  const create = (ctx: Context, data: Static<Schema>): SettlementRow => {
+    const row: SettlementRow = {
+      kind,
+      data,
+      ...(lock && { lock: (db) => lock(ctx, db, data) }),
+      write: (db, rows) => write(ctx, db, rows.flatMap(typed)),
+    }
+    dataOf.set(row, data)
+    return row
+  }
   return {
     kind,
     create,

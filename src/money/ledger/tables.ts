@@ -61,8 +61,9 @@ export const accounts = table(
 )
 
 /**
- * Entries: append-only, numbered from 1 in each account. The entries of one `ref` sum to zero.
- * `balance`, `free` and `earned` are those of the account after the entry.
+ * Entries: append-only, numbered from 1 in each account. The entries of one commit `group` sum to
+ * zero; older entries have no group, and those of one `ref` do. `balance`, `free` and `earned` are
+ * those of the account after the entry.
  */
 export const entries = table(
   'entries',
@@ -78,10 +79,17 @@ export const entries = table(
     free: nano('free').notNull(),
     earned: nano('earned').notNull(),
     at: time('at').notNull(),
+    group: text('commit_group'),
   },
   (t) => [
     primaryKey({ columns: [t.account, t.number] }),
-    uniqueIndex('entries_ref').on(t.ref, t.line),
+    uniqueIndex('entries_ref')
+      .on(t.ref, t.line)
+      .where(sql`${t.group} is null`),
+    // Groups are numbered in order, so a charge writes to the last page of this index.
+    index('entries_group')
+      .on(t.group)
+      .where(sql`${t.group} is not null`),
     index('entries_earned')
       .on(t.account, t.at)
       .where(sql`${t.kind} = 'remix' and ${t.amount} > 0`),

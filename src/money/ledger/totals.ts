@@ -1,7 +1,7 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 
 import type { Db, Engine } from '../../kernel/db/engine.ts'
-import { prepared, sumOf } from '../../kernel/db/query.ts'
+import { sumOf } from '../../kernel/db/query.ts'
 import { nano, type NanoUsd, zero } from '../../kernel/money.ts'
 import { type Clock, day, nextUtcDay, utcDay } from '../../kernel/time.ts'
 import { serviceAccounts } from './accounts.ts'
@@ -36,30 +36,16 @@ export async function readTotals({ db }: { db: Engine }): Promise<Totals> {
   return { income, balance: nano(-serviceBalance), held: open?.held ?? zero }
 }
 
-const value = sql.placeholder
-const isIncome = eq(entries.account, serviceAccounts.income)
-const newestQuery = prepared((db) =>
-  db
-    .select({ number: accounts.entries })
-    .from(accounts)
-    .where(eq(accounts.id, serviceAccounts.income))
-    .prepare(),
-)
-const entryQuery = prepared((db) =>
-  db
-    .select({ at: entries.at, balance: entries.balance })
-    .from(entries)
-    .where(and(isIncome, eq(entries.number, value('number'))))
-    .prepare(),
-)
-
 /** Returns the total income before a time, by binary search over the numbered entries. */
 async function incomeBefore(db: Db, newest: number, at: number): Promise<NanoUsd> {
   let [low, high] = [0, newest]
   let income = zero
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    const [entry] = await entryQuery(db).execute({ number: middle })
+    const [entry] = await db
+      .select({ at: entries.at, balance: entries.balance })
+      .from(entries)
+      .where(and(eq(entries.account, serviceAccounts.income), eq(entries.number, middle)))
     if (entry && entry.at < at) [low, income] = [middle, entry.balance]
     else high = middle - 1
   }
@@ -72,7 +58,10 @@ export async function listDailyIncome(
   days: number,
 ): Promise<DailyAmount[]> {
   const end = nextUtcDay(clock.now())
-  const [account] = await newestQuery(db.read).execute()
+  const [account] = await db.read
+    .select({ number: accounts.entries })
+    .from(accounts)
+    .where(eq(accounts.id, serviceAccounts.income))
   const ends = Array.from({ length: days + 1 }, (_, at) => end - (days - at) * day)
   const incomes: NanoUsd[] = []
   for (const at of ends) incomes.push(await incomeBefore(db.read, account?.number ?? 0, at))

@@ -1,0 +1,162 @@
+/**
+ * Statements over lists of rows, without values but those of the rows. A list runs in pieces of
+ * fixed lengths, so that each text is built once and stays prepared.
+ */
+import type { SQLQueryBindings } from 'bun:sqlite'
+
+import { type Column, getTableColumns, or, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
+
+import type { Json } from '../schema.ts'
+import { castTo } from './columns.ts'
+import { connectionOf } from './connection.ts'
+import { dialect } from './dialect.ts'
+import type { Db } from './engine.ts'
+import { changedRowCount, forUpdate, placeholders } from './query.ts'
+
+/** Rows in one statement. */
+const pieces = [64, 32, 16, 8, 4, 2, 1] as const
+
+interface Query {
+  toSQL(): { sql: string }
+}
+
+type Columns = Record<string, Column>
+
+/** The rows that a statement returned, as arrays of columns. */
+type Result = unknown[][]
+
+/** Runs texts of a PostgreSQL transaction: its client in drizzle's database. */
+interface PostgresClient {
+  unsafe(text: string, values: unknown[]): PromiseLike<Result> & { values(): Promise<Result> }
+}
+
+const run = (db: Db, text: string, values: unknown[]): Result | Promise<Result> =>
+  dialect === 'postgres'
+    ? castTo<{ $client: PostgresClient }>(db).$client.unsafe(text, values).values()
+    : connectionOf(db)
+        .prepare(text)
+        .values(...castTo<SQLQueryBindings[]>(values))
+
+/** Writes without a result. Returns the number of changed rows. */
+const write = async (db: Db, text: string, values: unknown[]): Promise<number> =>
+  changedRowCount(
+    dialect === 'postgres'
+      ? await run(db, text, values)
+      : connectionOf(db)
+          .prepare(text)
+          .run(...castTo<SQLQueryBindings[]>(values)),
+  )
+
+/** Returns a function that remembers the text of a query for each length. */
+function textOf(build: (db: Db, length: number) => Query): (db: Db, length: number) => string {
+  const texts = new Map<number, string>()
+  return (db, length) => {
+    const known = texts.get(length)
+    if (known !== undefined) return known
+    const { sql: text } = build(db, length).toSQL()
+    texts.set(length, text)
+    return text
+  }
+}
+
+/** Yields a list in pieces. */
+function* inPieces<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let at = 0; at < items.length;) {
+    const length = pieces.find((piece) => piece <= items.length - at) ?? 1
+    yield items.slice(at, at + length)
+    at += length
+  }
+}
+
+function decode<Row>(columns: Columns, result: Result): Row[] {
+  const all = Object.entries(columns)
+  return result.map((stored) => {
+    const row: Json = {}
+    let at = 0
+    for (const [name, column] of all) {
+      const value = stored[at]
+      row[name] = value === null ? null : column.mapFromDriverValue(value)
+      at += 1
+    }
+    return castTo<Row>(row)
+  })
+}
+
+/** Returns the values of rows in the order of an insert. */
+const valuesOf = (columns: [string, Column][], rows: readonly Json[]): unknown[] =>
+  rows.flatMap((row) => columns.map(([name, column]) => column.mapToDriverValue(row[name])))
+
+type Row<T extends SQLiteTable> = T['$inferSelect']
+type Insert<T extends SQLiteTable> = (db: Db, rows: SQLiteInsertValue<T>[]) => Query
+
+const insertText = <T extends SQLiteTable>(table: T, build: Insert<T>) =>
+  textOf((db, length) =>
+    build(
+      db,
+      Array.from({ length }, () => placeholders(table)),
+    ),
+  )
+
+/** Inserts whole rows with the statement of `build`. Returns the number of written rows. */
+export function insertRows<T extends SQLiteTable>(
+  table: T,
+  build: Insert<T>,
+): (db: Db, rows: readonly Row<T>[]) => Promise<number> {
+  const text = insertText(table, build)
+  const columns = Object.entries<Column>(getTableColumns(table))
+  return async (db, rows) => {
+    let written = 0
+    for (const piece of inPieces(rows))
+      written += await write(db, text(db, piece.length), valuesOf(columns, piece))
+    return written
+  }
+}
+
+/** Inserts whole rows with the statement of `build`, which returns `returned` of each. */
+export function insertReturning<T extends SQLiteTable, Found>(
+  table: T,
+  returned: Columns,
+  build: Insert<T>,
+): (db: Db, rows: readonly Row<T>[]) => Promise<Found[]> {
+  const text = insertText(table, build)
+  const columns = Object.entries<Column>(getTableColumns(table))
+  return async (db, rows) => {
+    const found: Found[] = []
+    for (const piece of inPieces(rows)) {
+      const result = await run(db, text(db, piece.length), valuesOf(columns, piece))
+      found.push(...decode<Found>(returned, result))
+    }
+    return found
+  }
+}
+
+/**
+ * Returns the rows that match one of several keys, and locks them in the order of `column`.
+ * `matches` is the condition for one key: a value, or a list of as many values as placeholders.
+ */
+export function selectRows<T extends SQLiteTable>(
+  table: T,
+  column: SQLiteColumn,
+  matches: (value: () => SQL) => SQL | undefined,
+): (db: Db, keys: readonly unknown[]) => Promise<Row<T>[]> {
+  const text = textOf((db, length) => {
+    const value = () => sql`${sql.placeholder('key')}`
+    const keys = Array.from({ length }, () => matches(value))
+    return forUpdate(
+      db
+        .select()
+        .from(table)
+        .where(or(...keys))
+        .$dynamic(),
+      column,
+    )
+  })
+  const columns = getTableColumns(table)
+  return async (db, keys) => {
+    const found: Row<T>[] = []
+    for (const piece of inPieces(keys))
+      found.push(...decode<Row<T>>(columns, await run(db, text(db, piece.length), piece.flat())))
+    return found
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * Commit groups: the units that wait for one commit run on one view of their rows, and each changed
+ * row is written once (docs/ledger.md).
+ */
+import type { Db, Engine } from '../../kernel/db/engine.ts'
+import { DatabaseBusy, isWriteUnavailable } from '../../kernel/db/error.ts'
+import type { Clock } from '../../kernel/time.ts'
+import type { ChargeObserver } from './holds.ts'
+import type { SettledRow } from './settlement-rows.ts'
+import type { Unit, UnitResult } from './units.ts'
+import { LedgerView } from './view.ts'
+
+const waitingUnitsMax = 10_000
+const groupUnitsMax = 256
+
+/** The parts of AppContext that ledger writes use beside a transaction. */
+export interface LedgerContext {
+  clock: Clock
+  onCharge?: ChargeObserver | undefined
+}
+
+/**
+ * Runs units in a transaction. Each has its result, or the error for which it changed nothing.
+ * Throws what the database and the rows of other modules throw; the transaction then has to end.
+ */
+export async function runUnits(
+  ctx: LedgerContext,
+  db: Db,
+  units: Unit[],
+): Promise<PromiseSettledResult<UnitResult>[]> {
+  for (const { rows = [] } of units) for (const row of rows) await row.lock?.(db)
+  const view = new LedgerView(ctx.clock.now())
+  await view.load(
+    db,
+    units.map(({ needs }) => needs),
+  )
+  const results = units.map(({ run }) => view.attempt(run))
+  await view.write(db)
+  await writeRows(db, units, results)
+  for (const result of results) {
+    const { hold, balance } = result.status === 'fulfilled' ? result.value : {}
+    if (hold && balance !== undefined) await ctx.onCharge?.(db, hold, balance)
+  }
+  await view.writeIncome(db)
+  return results
+}
+
+/** Writes the rows that other modules add to settlements, those of one kind together. */
+async function writeRows(
+  db: Db,
+  units: Unit[],
+  results: PromiseSettledResult<UnitResult>[],
+): Promise<void> {
+  const kinds = new Map<string, SettledRow[]>()
+  for (const [at, { rows = [] }] of units.entries()) {
+    const result = results[at]
+    if (result?.status !== 'fulfilled' || !result.value.isChanged) continue
+    const { hold: ended } = result.value
+    for (const row of rows) {
+      const known = kinds.get(row.kind)
+      if (known) known.push({ row, ended })
+      else kinds.set(row.kind, [{ row, ended }])
+    }
+  }
+  for (const rows of kinds.values()) await rows[0]?.row.write(db, rows)
+}
+
+interface WaitingUnit {
+  unit: Unit
+  resolve(result: UnitResult): void
+  reject(error: unknown): void
+}
+
+type GroupContext = LedgerContext & { db: Engine }
+
+/** A `soft` group has holds alone, and its commit need not reach the disk. */
+type GroupKind = 'soft' | 'durable'
+
+/**
+ * The units of a process that wait for a commit. One group of each kind runs at a time, and takes
+ * what waits when its transaction begins. A durable one takes the holds that wait, too.
+ */
+export class CommitGroups {
+  readonly #waiting: Record<GroupKind, WaitingUnit[]> = { soft: [], durable: [] }
+  readonly #states: Record<GroupKind, 'idle' | 'scheduled' | 'running'> = {
+    soft: 'idle',
+    durable: 'idle',
+  }
+
+  /** `limitMs` is how long a group may take: a stopped PostgreSQL server never responds. */
+  constructor(readonly limitMs: number) {}
+
+  /** Runs a unit in the next group. Rejects with DatabaseBusy when too many units wait. */
+  commit(ctx: GroupContext, unit: Unit): Promise<UnitResult> {
+    const { promise, resolve, reject } = Promise.withResolvers<UnitResult>()
+    const waiting = this.#waiting[unit.isSoft ? 'soft' : 'durable']
+    if (waiting.length >= waitingUnitsMax) {
+      reject(new DatabaseBusy('Too many charges wait for the database.'))
+      return promise
+    }
+    waiting.push({ unit, resolve, reject })
+    this.#schedule(ctx)
+    return promise
+  }
+
+  #schedule(ctx: GroupContext): void {
+    for (const kind of ['durable', 'soft'] as const) {
+      if (this.#states.durable === 'scheduled') return
+      if (this.#states[kind] !== 'idle' || this.#waiting[kind].length === 0) continue
+      this.#states[kind] = 'scheduled'
+      void this.#run(ctx, kind)
+    }
+  }
+
+  async #run(ctx: GroupContext, kind: GroupKind): Promise<void> {
+    let group: WaitingUnit[] | undefined
+    const take = (): WaitingUnit[] => (group ??= this.#take(kind))
+    await within(this.limitMs, commitGroup(ctx, take, kind === 'soft'), take)
+    this.#states[kind] = 'idle'
+    this.#schedule(ctx)
+  }
+
+  /** Settlements come first, because they return credits that holds may need. */
+  #take(kind: GroupKind): WaitingUnit[] {
+    const { soft, durable } = this.#waiting
+    const isTakenByOther = kind === 'soft' && this.#states.durable === 'scheduled'
+    this.#states[kind] = 'running'
+    if (isTakenByOther) return []
+    const first = kind === 'soft' ? [] : durable.splice(0, groupUnitsMax)
+    return [...first, ...soft.splice(0, groupUnitsMax - first.length)]
+  }
+}
+
+/**
+ * Commits a group and acknowledges its units. Where the database or a row of another module rejects
+ * a write, the units run again, each in a transaction of its own.
+ */
+async function commitGroup(
+  ctx: GroupContext,
+  take: () => WaitingUnit[],
+  isSoft: boolean,
+): Promise<void> {
+  let rejected: unknown
+  try {
+    const results = await ctx.db.tx(async (db) => {
+      const units = take().map(({ unit }) => unit)
+      return runUnits(ctx, db, units).catch((error: unknown) => {
+        rejected = error
+        throw error
+      })
+    }, isSoft)
+    for (const [at, { resolve, reject }] of take().entries()) {
+      const result = results[at]
+      if (result?.status === 'fulfilled') resolve(result.value)
+      else reject(result?.reason)
+    }
+  } catch (error) {
+    const group = take()
+    if (group.length > 1 && error === rejected && !isWriteUnavailable(error)) {
+      await Promise.all(group.map((one) => commitGroup(ctx, () => [one], isSoft)))
+    } else for (const { reject } of group) reject(error)
+  }
+}
+
+/** Rejects the units of a group with DatabaseBusy after `ms`. They may still be committed. */
+async function within(ms: number, commit: Promise<void>, take: () => WaitingUnit[]): Promise<void> {
+  const late = Promise.withResolvers<void>()
+  const timer = setTimeout(() => {
+    const error = new DatabaseBusy(`The database did not commit a charge within ${ms} ms.`)
+    for (const { reject } of take()) reject(error)
+    late.resolve()
+  }, ms)
+  await Promise.race([commit, late.promise])
+  clearTimeout(timer)
+}
