@@ -13,6 +13,7 @@ import { outcomes, pageForms } from './tidy/operations.ts'
 import { markdown, prose } from './tidy/prose.ts'
 import { type Finding, readDeclarations, readTree, type Source } from './tidy/source.ts'
 import { sql } from './tidy/sql.ts'
+import { startImports } from './tidy/start-imports.ts'
 import { style } from './tidy/style.ts'
 import { unusedExports } from './tidy/unused-exports.ts'
 import { vocabulary } from './tidy/vocabulary.ts'
@@ -32,6 +33,7 @@ export const checks: ((tree: Source[]) => Finding[])[] = [
   lookups,
   vocabulary,
   waiting,
+  startImports,
 ]
 
 if (import.meta.main) {

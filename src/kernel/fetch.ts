@@ -1,7 +1,5 @@
-import { lookup } from 'node:dns/promises'
-import { BlockList, isIP } from 'node:net'
-
-import { isLocalName } from './address.ts'
+import { ipVersion, isLocalName } from './address.ts'
+import { lazy } from './lazy.ts'
 
 /** The reason for which a fetch failed: the URL, a private address, redirects, or the length. */
 export type FetchFailure = 'address' | 'inside' | 'redirects' | 'too_long'
@@ -41,18 +39,26 @@ const specialNetworks = `
   192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3
   2001::/23 2001:db8::/32 2002::/16 3fff::/20
 `
-const special = new BlockList()
-for (const network of specialNetworks.trim().split(/\s+/)) {
-  const [start = '', prefix] = network.split('/')
-  special.addSubnet(start, Number(prefix), start.includes(':') ? 'ipv6' : 'ipv4')
-}
-/** The global unicast range of IPv6. Mapped, translated, local and multicast lie outside it. */
-const global6 = new BlockList()
-global6.addSubnet('2000::', 3, 'ipv6')
+
+/**
+ * Returns the special networks, and the global unicast range of IPv6. Mapped, translated, local and
+ * multicast addresses lie outside it. The start of the server does not load node:net.
+ */
+const blockLists = lazy(() => {
+  const { BlockList } = process.getBuiltinModule('node:net')
+  const [special, global6] = [new BlockList(), new BlockList()]
+  for (const network of specialNetworks.trim().split(/\s+/)) {
+    const [start = '', prefix] = network.split('/')
+    special.addSubnet(start, Number(prefix), start.includes(':') ? 'ipv6' : 'ipv4')
+  }
+  global6.addSubnet('2000::', 3, 'ipv6')
+  return { special, global6 }
+})
 
 /** Checks whether an IP address belongs to the public internet. */
 export function isPublicAddress(address: string): boolean {
-  const family = isIP(address)
+  const { special, global6 } = blockLists()
+  const family = ipVersion(address)
   if (family === 4) return !special.check(address, 'ipv4')
   return family === 6 && global6.check(address, 'ipv6') && !special.check(address, 'ipv6')
 }
@@ -65,7 +71,7 @@ export function publicUrl(text: string): URL | undefined {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) return undefined
   const host = hostOf(url)
-  if (isIP(host) !== 0) return isPublicAddress(host) ? url : undefined
+  if (ipVersion(host) !== 0) return isPublicAddress(host) ? url : undefined
   return isLocalName(host) ? undefined : url
 }
 
@@ -73,7 +79,10 @@ export function publicUrl(text: string): URL | undefined {
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$|\.$/g, '')
 
 const network: Network = {
-  resolve: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
+  resolve: async (name) => {
+    const { lookup } = await import('node:dns/promises')
+    return (await lookup(name, { all: true })).map(({ address }) => address)
+  },
   isPublic: isPublicAddress,
 }
 
@@ -116,14 +125,14 @@ async function fetchPublic(
   const url = URL.parse(target)
   if (!url || !/^https?:$/.test(url.protocol)) throw new GuardedFetchError('address')
   const name = hostOf(url)
-  const addresses = isIP(name) === 0 ? await net.resolve(name) : [name]
+  const addresses = ipVersion(name) === 0 ? await net.resolve(name) : [name]
   const [address] = addresses
   // One private address blocks the name, because the next lookup might return it first.
   if (address === undefined || !addresses.every((one) => net.isPublic(one))) {
     throw new GuardedFetchError('inside')
   }
   const { host } = url
-  url.hostname = isIP(address) === 6 ? `[${address}]` : address
+  url.hostname = ipVersion(address) === 6 ? `[${address}]` : address
   url.username = url.password = ''
   return fetch(url, {
     ...init,

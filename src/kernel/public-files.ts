@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 
 import { sha256 } from './ids.ts'
 import { lazy } from './lazy.ts'
@@ -73,7 +72,7 @@ class LazyPublicFile implements PublicFile {
   /** A file that has a compressed version is stored only compressed. */
   get identity(): Uint8Array {
     const { gzip } = this
-    return this.#cached('', () => (gzip ? gunzipSync(gzip) : this.#read('')))
+    return this.#cached('', () => (gzip ? Bun.gunzipSync(gzip) : this.#read('')))
   }
 
   get br(): Uint8Array | undefined {

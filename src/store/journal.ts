@@ -121,17 +121,22 @@ export class Journal {
 
   private *readRecords(bytes: Buffer): Generator<JournalRecord> {
     for (let first = 0; first < this.used.length;) {
-      const start = first * slotBytes + headerBytes
       const length = bytes.readUInt32LE(first * slotBytes)
-      const payload = bytes.subarray(start, start + length)
-      const stored = bytes.subarray(start - headerBytes + lengthBytes, start)
-      const isWhole = length > 0 && payload.length === length
-      if (isWhole && stored.equals(this.checksum(first, payload))) {
-        const slots = Math.ceil((headerBytes + length) / slotBytes)
-        yield { text: payload.toString(), first, slots }
-        first += slots
-      } else first += 1
+      // Nearly all slots are free, and the start waits for all of them.
+      const text = length === 0 ? undefined : this.readText(bytes, first, length)
+      const slots = text === undefined ? 1 : Math.ceil((headerBytes + length) / slotBytes)
+      if (text !== undefined) yield { text, first, slots }
+      first += slots
     }
+  }
+
+  /** Returns the text of the record in a slot; undefined for a torn or an older one. */
+  private readText(bytes: Buffer, slot: number, length: number): string | undefined {
+    const start = slot * slotBytes + headerBytes
+    const payload = bytes.subarray(start, start + length)
+    const stored = bytes.subarray(start - headerBytes + lengthBytes, start)
+    const isWhole = payload.length === length && stored.equals(this.checksum(slot, payload))
+    return isWhole ? payload.toString() : undefined
   }
 }
 

@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto'
 import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -54,6 +53,6 @@ export function isSignedPath(
   const { expires = '', signature = '' } = marks
   const expected = Buffer.from(signatureOf(secret, path, expires))
   const given = Buffer.from(signature)
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return false
+  if (given.length !== expected.length || !crypto.timingSafeEqual(given, expected)) return false
   return nowMs < Number(expires)
 }

@@ -34,6 +34,14 @@ const problems: [title: string, files: Files, line: string][] = [
     'src/kernel/a.ts:1 kernel imports money',
   ],
   [
+    'a slow module that the start loads through another file',
+    {
+      'src/main.ts': "import { a } from './kernel/a.ts'",
+      'src/kernel/a.ts': "import { createHash } from 'node:crypto'",
+    },
+    'src/kernel/a.ts:1 the start loads node:crypto',
+  ],
+  [
     'an import of the other API',
     { 'src/gateway/call.ts': "import { b } from '../people/operation.ts'" },
     'src/gateway/call.ts:1 gateway imports people',

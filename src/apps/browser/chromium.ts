@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
-import { Readable, Writable } from 'node:stream'
 
 import { withTempFolder } from '../../store/system-files.ts'
 import { Devtools } from './devtools.ts'
@@ -70,6 +68,9 @@ export interface Chromium {
  */
 async function startChromium({ path, dataDir }: BrowserLocation): Promise<Chromium> {
   const { promise, resolve, reject } = Promise.withResolvers<Omit<Chromium, 'ended'>>()
+  // The start of the server does not load them.
+  const { spawn } = await import('node:child_process')
+  const { Readable, Writable } = await import('node:stream')
   const ended = withTempFolder(dataDir, async (folder) => {
     // Chromium's own sandbox does not work as root.
     const own = process.getuid?.() === 0 ? ['--no-sandbox'] : []

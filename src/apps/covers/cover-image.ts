@@ -1,5 +1,3 @@
-import { inflateSync } from 'node:zlib'
-
 import type { AppContext } from '../../kernel/context.ts'
 import type { App, Version } from '../apps.ts'
 import { smallSize } from './sizes.ts'
@@ -58,6 +56,7 @@ export async function pickCover(shots: Uint8Array[]): Promise<Uint8Array | undef
 
 /** Returns the mean color of an image as #rrggbb, from its version of one pixel. */
 async function meanColor(image: Uint8Array): Promise<string> {
+  const { inflateSync } = await import('node:zlib')
   const png = Buffer.from(await new Bun.Image(image).resize(1, 1).png().bytes())
   const at = png.indexOf('IDAT')
   const data = png.subarray(at + 4, at + 4 + png.readUInt32BE(at - 4))

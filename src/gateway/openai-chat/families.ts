@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '../../kernel/ids.ts'
 
 /**
  * The kinds of upstreams with OpenAI's chat API, and what each writes differently. The listed
@@ -65,7 +65,7 @@ const fields = (more: string): ReadonlySet<string> => new Set([...shared, ...wor
 
 /** Returns letters and digits that stand for an id, always the same. */
 export const shortId = (id: string): string =>
-  BigInt(`0x${createHash('sha256').update(id).digest('hex').slice(0, 16)}`)
+  BigInt(`0x${sha256(id).slice(0, 16)}`)
     .toString(36)
     .padStart(9, '0')
     .slice(-9)

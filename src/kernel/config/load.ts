@@ -120,8 +120,9 @@ function findText(
   const sources = { flag: flags, environment, 'berth.toml': file } as const
   for (const source of ['flag', 'environment', 'berth.toml'] as const) {
     const text = sources[source][name]
+    if (text === undefined) continue
     const isForeign = source === 'environment' && isServiceVariable(name, text)
-    if (text !== undefined && !isForeign) return [text, source]
+    if (!isForeign) return [text, source]
   }
   return undefined
 }

@@ -24,7 +24,9 @@ export async function serveUntilSignal(config: Config, json: boolean): Promise<v
     pid: process.pid,
     ...(operatorUrl && { operatorUrl }),
   }
-  process.stdout.write(
+  // `process.stdout` would load the streams of Node.
+  await Bun.write(
+    Bun.stdout,
     json ? `${JSON.stringify(ready)}\n` : await printBanner(server.ctx, server.send),
   )
   // Up to here the binary compiles little of what it runs: see scripts/build.

@@ -79,8 +79,11 @@ export async function serve(config: Config, waits = serverWaits): Promise<Runnin
       throw error
     })
   const stopping = new AbortController()
-  ;({ handle } = createRouter(ctx, { stopping: stopping.signal }))
-  await Promise.all([replayJournal(ctx), ctx.damage.probe()])
+  // The journal is read beside the rest of the start, and before the first request.
+  const replayed = replayJournal(ctx)
+  const router = createRouter(ctx, { stopping: stopping.signal })
+  await replayed
+  handle = router.handle
   // The start does not wait for payments of an earlier process.
   void ctx.x402?.resume().catch((error: unknown) => ctx.log.error('x402.start', error))
   const closeControl = openControlSocket(ctx)

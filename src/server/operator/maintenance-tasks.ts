@@ -97,7 +97,7 @@ export const tasks: Task[] = [
   ],
   ['read settings', 5 * second, ({ settings }) => settings.load(), 'everywhere'],
   ['read restrictions', minute, ({ restrictions }) => restrictions.load(), 'everywhere'],
-  ['read the ledger', day, ({ damage }) => damage.scan(), 'everywhere'],
+  ['read the ledger', day, ({ damage }) => damage.probe().then(() => damage.scan()), 'everywhere'],
   ['record metrics', minute, recordMetrics, 'everywhere'],
   ['check alerts', minute, (ctx) => checkAlerts(ctx), 'everywhere'],
   ['measure timer delay', second, async ({ state }) => state.metricsHistory.tick(), 'everywhere'],
