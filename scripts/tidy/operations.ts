@@ -1,4 +1,4 @@
-/** Operations return outcomes, not responses of a transport. Pages change things only by operations. */
+/** Operations return outcomes, not responses. Pages change things only by operations. */
 import ts from 'typescript'
 
 import { type Finding, finding, type Source } from './source.ts'
@@ -40,7 +40,7 @@ const pages = /^src\/(site|server\/console)\/(?!.*\.test\.ts$)/
 /** Files that read a form without a session or its token: its reader, and forms of anybody. */
 const readers = /^src\/site\/(forms|session|report|new\/\w+)\.ts$/
 
-/** Finds pages that change something by themselves, or read a form beside `form(operation, ...)`. */
+/** Finds pages that change something, or read a form beside `form(operation, ...)`. */
 export const pageForms = (tree: Source[]): Finding[] =>
   tree
     .filter(({ path }) => pages.test(path))

@@ -19,7 +19,7 @@ export const list = (ctx: AppContext, person: Person, kind: PersonalKeyKind): Pr
 const parseCap = (credits: number | null) =>
   credits === null ? null : parseCredits(credits, 'dailyCap')
 
-/** Creates a key. Returns its text and its prefix. `dailyCap` is in credits. Throws `bad_request`. */
+/** Creates a key. Returns its text and prefix. `dailyCap` is in credits. Throws `bad_request`. */
 export async function create(
   ctx: AppContext,
   person: Person,

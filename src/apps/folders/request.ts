@@ -57,7 +57,7 @@ export async function readZipRequest(
 }
 
 /** Reads the files of a zip. Throws `too_large` and `try_again`. */
-export async function readZip(
+async function readZip(
   zip: Uint8Array,
   bounds: ZipBounds,
   reject: Reject,
