@@ -21,6 +21,27 @@ export interface Mutant {
 
 export const mutants: Mutant[] = [
   {
+    name: 'pay/purchase-is-free',
+    file: 'src/money/pay.ts',
+    from: 'await settleHold(ctx, db, hold, hold.amount)',
+    to: 'hold.amount',
+    tests: ['src/money/pay.test.ts'],
+  },
+  {
+    name: 'pay/submission-is-not-canceled',
+    file: 'src/money/pay.ts',
+    from: 'await response.cancel()\n',
+    to: '\n',
+    tests: ['src/money/pay.test.ts'],
+  },
+  {
+    name: 'pay/replay-is-not-stored',
+    file: 'src/money/pay.ts',
+    from: 'return [...rows, row]',
+    to: 'return rows',
+    tests: ['src/money/pay.test.ts'],
+  },
+  {
     name: 'ledger/hold-ignores-other-holds',
     file: 'src/money/ledger/accounts.ts',
     from: 'const all = balance - held',
