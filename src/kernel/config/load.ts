@@ -149,6 +149,18 @@ export function environmentForUpstreams(config: Config): typeof Bun.env | undefi
 /** DATABASE_URL, which selects the engine of the tables when their modules load. */
 export const databaseUrl = (): string => Bun.env.DATABASE_URL ?? ''
 
+/** The service manager that started this process: systemd with Type=notify. */
+export interface ServiceManager {
+  socket: string
+  /** The server must say that it responds within this time; 0 without a watchdog. */
+  watchdogMs: number
+}
+
+export function serviceManager(): ServiceManager | undefined {
+  const { NOTIFY_SOCKET: socket, WATCHDOG_USEC: watchdog = '0' } = Bun.env
+  return socket ? { socket, watchdogMs: Number(watchdog) / 1_000 || 0 } : undefined
+}
+
 /** The environment of a process. */
 type Environment = Record<string, string | undefined>
 

@@ -1,3 +1,4 @@
+import { releases } from '../../../package.json'
 import {
   addressList,
   choice,
@@ -46,6 +47,22 @@ export const server = {
       'stops sending requests.',
   ),
   METRICS_TOKEN: secret('Bearer token for GET /metrics. Without it there are no metrics.'),
+}
+
+/** `berth upgrade`. The defaults are those of the build: `releases` in package.json. */
+export const upgrades = {
+  RELEASES_URL: url('Address of the releases that berth upgrade installs.', releases.url),
+  RELEASES_KEY: text(
+    'Public Ed25519 key of the releases in base64, without which berth upgrade installs nothing.',
+    {
+      pattern: '^(?:[A-Za-z0-9+/]{43}=)?$',
+      expected: '32 bytes in base64',
+      default: releases.key,
+    },
+  ),
+  RESTART_COMMAND: text(
+    'Shell command with which berth upgrade restarts the server, such as systemctl restart berth.',
+  ),
 }
 
 export const publicUrls = {

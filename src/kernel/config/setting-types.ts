@@ -100,8 +100,8 @@ const decoded = <T>(schema: TString, decode: (value: string) => T) =>
   Type.Transform(schema).Decode(decode).Encode(String)
 
 /** A URL, stored without a slash at its end. */
-export const url = (description: string) =>
-  decoded(formatted('http-url', description), withoutSlash)
+export const url = (description: string, initial = '') =>
+  decoded(formatted('http-url', description, { default: initial }), withoutSlash)
 /** A URL with a secret in its path, such as that of a chat channel. It is not displayed. */
 export const secretUrl = (description: string) =>
   decoded(formatted('http-url', description, { secret: true }), withoutSlash)

@@ -12,6 +12,7 @@ import {
   signIn,
   site,
   telemetry,
+  upgrades,
 } from './server-settings.ts'
 import type { CamelCase } from './setting-types.ts'
 import { s3 } from './storage-settings.ts'
@@ -20,6 +21,7 @@ import type { ModelRow, UpstreamRow } from './tables.ts'
 /** The settings by section, as docs/settings.md lists them. */
 export const sections = {
   Server: server,
+  Upgrades: upgrades,
   'Files in S3': s3,
   'Public URLs and proxies': publicUrls,
   'Web site': site,
@@ -43,6 +45,7 @@ export const sections = {
 /** All settings by the name of their environment variable; berth.toml has them in lower case. */
 export const SettingsSchema = Type.Object({
   ...server,
+  ...upgrades,
   ...s3,
   ...publicUrls,
   ...site,

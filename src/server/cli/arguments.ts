@@ -22,7 +22,9 @@ export const usage = `berth ${version}: hosts apps and games that agents make, w
   berth recover                    print a recovery code of the operator, which works once
   berth payments check             ask every server of coins and rates whether it works
   berth health                     exit 0 if the server on this machine responds
-  berth version
+  berth upgrade [channel]          install the newest release, and keep the present binary
+  berth licenses                   print the licenses of what the binary contains
+  berth version [--json]
 
 Settings are environment variables or lines of berth.toml: see berth config.`
 

@@ -5,7 +5,7 @@ import type { Config } from '../../kernel/config/settings.ts'
 import { originAt } from '../../kernel/config/urls.ts'
 import { hasDatabase } from '../../kernel/db/open.ts'
 import { systemClock } from '../../kernel/time.ts'
-import { version } from '../../kernel/version.ts'
+import { target, version } from '../../kernel/version.ts'
 import { FolderInUse, lockFolder } from '../../store/folder-lock.ts'
 import { closeContext, createContext } from '../context.ts'
 import { type CommandResult, failed, succeeded } from '../operator/command-result.ts'
@@ -21,13 +21,15 @@ export async function run(args: Arguments): Promise<CommandResult | undefined> {
   const { words, flags, json, yes } = args
   const [command = 'help', ...rest] = words
   if (command === 'help') return succeeded(usage)
-  if (command === 'version') return succeeded(version)
+  if (command === 'version') return succeeded(json ? versionJson() : version)
+  if (command === 'licenses') return (await import('./licenses.ts')).licenses()
   const config = loadConfig(flags, undefined, command === 'serve' || command === 'models')
   if (command === 'config') return showConfig(config)
   if (command === 'health') return checkHealth(config)
   if (command === 'serve') return startServer(config, json)
   if (command === 'models') return (await import('./models.ts')).models(config, rest, yes)
   if (command === 'restore') return restore(config, rest)
+  if (command === 'upgrade') return (await import('./upgrade.ts')).upgrade(config, rest)
   if (command === 'storage' && rest.join(' ') === 'copy') {
     return (await import('./storage-copy.ts')).storageCopy(config)
   }
@@ -35,6 +37,10 @@ export async function run(args: Arguments): Promise<CommandResult | undefined> {
   if (Object.hasOwn(commands, command)) return operate(config, command, rest)
   return failed(`Unknown command ${command}.\n\n${usage}`)
 }
+
+/** Returns what `berth version --json` prints. The target is null from source. */
+const versionJson = (): string =>
+  JSON.stringify({ version, target: target ?? null, bun: Bun.version })
 
 function showConfig({ rows, warnings }: Config): CommandResult {
   const width = Math.max(...rows.map((row) => row.name.length))

@@ -1,4 +1,4 @@
-import { environmentForUpstreams } from '../../kernel/config/load.ts'
+import { environmentForUpstreams, serviceManager } from '../../kernel/config/load.ts'
 import type { Config } from '../../kernel/config/settings.ts'
 import { operatorLink } from '../../people/people.ts'
 import { serve } from '../http/server.ts'
@@ -10,7 +10,13 @@ export async function serveUntilSignal(config: Config, json: boolean): Promise<v
   const server = await serve(config)
   const { urls, log } = server.ctx
   const operatorUrl = await operatorLink(server.ctx)
-  const stop = (): void => void server.stop().then(() => process.exit(0))
+  const manager = serviceManager()
+  const tellStopping =
+    manager && (await import('./service-manager.ts')).notifyServiceManager(server, manager)
+  const stop = (): void => {
+    tellStopping?.()
+    void server.stop().then(() => process.exit(0))
+  }
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
   // A rejection without a handler ends one piece of work. All others go on.
