@@ -1,8 +1,7 @@
-import { anyMediaSchema } from '../../kernel/schema.ts'
-import { anyone, key } from '../authentication.ts'
+import { anyone } from '../authentication.ts'
 import { requestOf, unread } from '../call.ts'
 import * as stored from '../files/files.ts'
-import { download, uploadErrors } from '../files/operations.ts'
+import { download, fileOperation } from '../files/operations.ts'
 import { readUpload } from '../files/upload.ts'
 import { AnthropicErrorSchema } from '../messages-api/error-response.ts'
 import { operationWith } from '../operation.ts'
@@ -37,13 +36,10 @@ const getAnthropicModel = operation({
 
 const uploadAnthropicFile = operation({
   id: 'upload_anthropic_file',
-  route: 'POST /files',
-  tag: 'Files',
+  ...fileOperation.upload,
   summary: 'Upload a file for messages.',
-  access: key,
   input: { read: requestOf, bodies: { 'multipart/form-data': { schema: schemas.uploadSchema } } },
   output: { 200: schemas.AnthropicFileSchema },
-  errors: uploadErrors,
   async run(ctx, { caller: spender, body }) {
     const upload = await readUpload(unread(body), files.readExpiry)
     return files.present(ctx, await stored.create(ctx, spender.account, upload))
@@ -52,14 +48,10 @@ const uploadAnthropicFile = operation({
 
 const listAnthropicFiles = operation({
   id: 'list_anthropic_files',
-  route: 'GET /files',
-  tag: 'Files',
-  summary: 'List the files of your account.',
-  access: key,
+  ...fileOperation.list,
   // The framework keeps only the last value of a repeated parameter.
   input: { query: schemas.FileListQuerySchema, read: requestOf },
   output: { 200: schemas.AnthropicFileListSchema },
-  errors: ['bad_request'],
   run: (ctx, { caller: spender, query, body: { request } }) => {
     const ids = new URL(request.url).searchParams.getAll('ids[]')
     return files.listFiles(ctx, spender.account, query, ids)
@@ -68,35 +60,22 @@ const listAnthropicFiles = operation({
 
 const getAnthropicFile = operation({
   id: 'get_anthropic_file',
-  route: 'GET /files/:id',
-  tag: 'Files',
-  summary: 'Get a file.',
-  access: key,
+  ...fileOperation.get,
   output: { 200: schemas.AnthropicFileSchema },
-  errors: ['no_file', 'not_found'],
   run: async (ctx, { caller: spender, params }) =>
     files.present(ctx, await stored.use(ctx, spender.account, params.id)),
 })
 
 const getAnthropicFileContent = operation({
   id: 'get_anthropic_file_content',
-  route: 'GET /files/:id/content',
-  tag: 'Files',
-  summary: 'Download the content of a file.',
-  access: key,
-  output: { 200: anyMediaSchema },
-  errors: ['no_file', 'not_found'],
+  ...fileOperation.content,
   run: (ctx, { caller: spender, params }) => download(ctx, spender.account, params.id),
 })
 
 const deleteAnthropicFile = operation({
   id: 'delete_anthropic_file',
-  route: 'DELETE /files/:id',
-  tag: 'Files',
-  summary: 'Delete a file.',
-  access: key,
+  ...fileOperation.remove,
   output: { 200: schemas.AnthropicDeletedFileSchema },
-  errors: ['bad_request', 'too_large', 'no_file', 'not_found', 'try_again'],
   async run(ctx, { caller: spender, params }) {
     await stored.remove(ctx, spender.account, params.id)
     return { id: params.id, type: 'file_deleted' as const }

@@ -31,7 +31,7 @@ const uploadSchema: OpenAPIV3.SchemaObject = {
 }
 
 /** The errors of an upload, beside those of its key. */
-export const uploadErrors = [
+const uploadErrors = [
   'bad_request',
   'upload_type',
   'upload_too_large',
@@ -40,6 +40,40 @@ export const uploadErrors = [
   'uploads_limit',
   'try_again',
 ] as const
+
+/** What the operations on files declare in every API of clients. */
+export const fileOperation = {
+  upload: { route: 'POST /files', tag: 'Files', access: key, errors: uploadErrors },
+  list: {
+    route: 'GET /files',
+    tag: 'Files',
+    summary: 'List the files of your account.',
+    access: key,
+    errors: ['bad_request'],
+  },
+  get: {
+    route: 'GET /files/:id',
+    tag: 'Files',
+    summary: 'Get a file.',
+    access: key,
+    errors: ['no_file', 'not_found'],
+  },
+  content: {
+    route: 'GET /files/:id/content',
+    tag: 'Files',
+    summary: 'Download the content of a file.',
+    access: key,
+    output: { 200: anyMediaSchema },
+    errors: ['no_file', 'not_found'],
+  },
+  remove: {
+    route: 'DELETE /files/:id',
+    tag: 'Files',
+    summary: 'Delete a file.',
+    access: key,
+    errors: ['bad_request', 'too_large', 'no_file', 'not_found', 'try_again'],
+  },
+} as const
 
 /** Returns headers that make browsers save a file and never render it. */
 const contentHeaders = ({ type, filename }: files.StoredFile): Record<string, string> => ({
@@ -58,16 +92,13 @@ export async function download(ctx: AppContext, account: AccountId, id: string):
 
 const uploadFile = operation({
   id: 'upload_file',
-  route: 'POST /files',
-  tag: 'Files',
+  ...fileOperation.upload,
   summary: 'Upload a file for chat requests.',
   description:
     'PDF, text or Markdown, PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, M4A, FLAC, AAC, MP4 or WebM, detected from ' +
     'the content; at most 32 MB. Errors: W604 (type), W605 (size), W610 (unreadable).',
-  access: key,
   input: { read: requestOf, bodies: { 'multipart/form-data': { schema: uploadSchema } } },
   output: { 200: schemas.FileSchema },
-  errors: uploadErrors,
   async run(ctx, { caller: spender, body }) {
     const upload = await readUpload(unread(body))
     return files.present(ctx, await files.create(ctx, spender.account, upload))
@@ -76,49 +107,32 @@ const uploadFile = operation({
 
 const listFiles = operation({
   id: 'list_files',
-  route: 'GET /files',
-  tag: 'Files',
-  summary: 'List the files of your account.',
+  ...fileOperation.list,
   description: 'The SDKs of Anthropic and Mistral get the format of their own API.',
-  access: key,
   input: { query: schemas.FileListQuerySchema },
   output: { 200: schemas.FileListSchema },
-  errors: ['bad_request'],
   run: (ctx, { caller: spender, query }) => files.list(ctx, spender.account, query),
 })
 
 const getFile = operation({
   id: 'get_file',
-  route: 'GET /files/:id',
-  tag: 'Files',
-  summary: 'Get a file.',
+  ...fileOperation.get,
   description: 'The SDKs of Anthropic and Mistral get the format of their own API.',
-  access: key,
   output: { 200: schemas.FileSchema },
-  errors: ['no_file', 'not_found'],
   run: async (ctx, { caller: spender, params }) =>
     files.present(ctx, await files.use(ctx, spender.account, params.id)),
 })
 
 const getFileContent = operation({
   id: 'get_file_content',
-  route: 'GET /files/:id/content',
-  tag: 'Files',
-  summary: 'Download the content of a file.',
-  access: key,
-  output: { 200: anyMediaSchema },
-  errors: ['no_file', 'not_found'],
+  ...fileOperation.content,
   run: (ctx, { caller: spender, params }) => download(ctx, spender.account, params.id),
 })
 
 const deleteFile = operation({
   id: 'delete_file',
-  route: 'DELETE /files/:id',
-  tag: 'Files',
-  summary: 'Delete a file.',
-  access: key,
+  ...fileOperation.remove,
   output: { 200: schemas.DeletedFileSchema },
-  errors: ['bad_request', 'too_large', 'no_file', 'not_found', 'try_again'],
   async run(ctx, { caller: spender, params }) {
     await files.remove(ctx, spender.account, params.id)
     return { id: params.id, object: 'file' as const, deleted: true as const }

@@ -2,12 +2,11 @@ import { Type } from '@sinclair/typebox'
 
 import { ApiError } from '../../kernel/errors.ts'
 import { Content } from '../../kernel/http/outcome.ts'
-import { anyMediaSchema } from '../../kernel/schema.ts'
 import { anyone, key } from '../authentication.ts'
 import { callOf, requestOf, unread } from '../call.ts'
 import { findModels, requireModel } from '../catalog/catalog.ts'
 import * as stored from '../files/files.ts'
-import { download, uploadErrors } from '../files/operations.ts'
+import { download, fileOperation } from '../files/operations.ts'
 import { readUpload } from '../files/upload.ts'
 import { mediaErrors, operation } from '../operation.ts'
 import * as files from './files.ts'
@@ -43,13 +42,10 @@ const getMistralModel = operation({
 
 const uploadMistralFile = operation({
   id: 'upload_mistral_file',
-  route: 'POST /files',
-  tag: 'Files',
+  ...fileOperation.upload,
   summary: 'Upload a file.',
-  access: key,
   input: { read: requestOf, bodies: { 'multipart/form-data': { schema: schemas.uploadSchema } } },
   output: { 200: schemas.MistralFileSchema },
-  errors: uploadErrors,
   async run(ctx, { caller: spender, body }) {
     const upload = await readUpload(unread(body), files.readExpiry)
     return files.present(ctx, await stored.create(ctx, spender.account, upload))
@@ -58,26 +54,18 @@ const uploadMistralFile = operation({
 
 const listMistralFiles = operation({
   id: 'list_mistral_files',
-  route: 'GET /files',
-  tag: 'Files',
-  summary: 'List the files of your account.',
-  access: key,
+  ...fileOperation.list,
   // The framework keeps only the last value of a repeated parameter.
   input: { query: schemas.FileListQuerySchema, read: requestOf },
   output: { 200: schemas.MistralFileListSchema },
-  errors: ['bad_request'],
   run: (ctx, { caller: spender, query, body: { request } }) =>
     files.listFiles(ctx, spender.account, query, new URL(request.url).searchParams),
 })
 
 const getMistralFile = operation({
   id: 'get_mistral_file',
-  route: 'GET /files/:id',
-  tag: 'Files',
-  summary: 'Get a file.',
-  access: key,
+  ...fileOperation.get,
   output: { 200: schemas.MistralOneFileSchema },
-  errors: ['no_file', 'not_found'],
   async run(ctx, { caller: spender, params }) {
     const file = await stored.use(ctx, spender.account, params.id)
     return { ...files.present(ctx, file), deleted: false as const }
@@ -86,12 +74,7 @@ const getMistralFile = operation({
 
 const getMistralFileContent = operation({
   id: 'get_mistral_file_content',
-  route: 'GET /files/:id/content',
-  tag: 'Files',
-  summary: 'Download the content of a file.',
-  access: key,
-  output: { 200: anyMediaSchema },
-  errors: ['no_file', 'not_found'],
+  ...fileOperation.content,
   async run(ctx, { caller: spender, params }) {
     const { body, headers } = await download(ctx, spender.account, params.id)
     // Mistral's clients reject every other type.
@@ -115,12 +98,8 @@ const getMistralFileUrl = operation({
 
 const deleteMistralFile = operation({
   id: 'delete_mistral_file',
-  route: 'DELETE /files/:id',
-  tag: 'Files',
-  summary: 'Delete a file.',
-  access: key,
+  ...fileOperation.remove,
   output: { 200: schemas.DeletedFileSchema },
-  errors: ['bad_request', 'too_large', 'no_file', 'not_found', 'try_again'],
   async run(ctx, { caller: spender, params }) {
     await stored.remove(ctx, spender.account, params.id)
     return { id: params.id, object: 'file' as const, deleted: true as const }
