@@ -136,6 +136,7 @@ const staticChecks: Step[][] = [
   [
     ['format', () => bun('fmt', '--check')],
     ['settings', () => bun('scripts/settings.ts', '--check')],
+    ['docs of the command line', () => bun('scripts/cli.ts', '--check')],
     ['generated files of the SDKs', () => bun('scripts/sdk.ts', '--check')],
     ['tidy', () => bun('scripts/tidy.ts')],
   ],

@@ -1,5 +1,5 @@
 import { version } from '../../src/kernel/version.ts'
-import { usage } from '../../src/server/cli/arguments.ts'
+import { createProgram } from '../../src/server/cli/command-line.ts'
 
 /** Escapes a line for roff: a leading dot or quote is a request, a backslash an escape. */
 const escaped = (line: string): string =>
@@ -10,7 +10,6 @@ const escaped = (line: string): string =>
 
 /** Returns the manual page berth(1), which has the text of `berth help`. */
 export function manPage(): string {
-  const [, ...lines] = usage.split('\n')
   return [
     `.TH BERTH 1 "2026-11-29" "berth ${version}" "User Commands"`,
     '.SH NAME',
@@ -21,7 +20,7 @@ export function manPage(): string {
     '[\\fIoptions\\fR]',
     '.SH COMMANDS',
     '.nf',
-    ...lines.join('\n').trim().split('\n').map(escaped),
+    ...createProgram().helpInformation().trim().split('\n').map(escaped),
     '.fi',
     '.SH FILES',
     '.TP',

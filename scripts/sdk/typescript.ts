@@ -1,4 +1,8 @@
-import openapiTS, { astToString, type SchemaObject } from 'openapi-typescript'
+import openapiTS, {
+  astToString,
+  type OpenAPITSOptions,
+  type SchemaObject,
+} from 'openapi-typescript'
 import ts from 'typescript'
 
 import { isRecord, type Json } from '../../src/kernel/schema.ts'
@@ -41,6 +45,7 @@ export async function writeTypescript(
     rootTypesNoSchemaPrefix: true,
     rootTypesKeepCasing: true,
     transform: (schema: SchemaObject) => (schema.format === 'binary' ? bytes : undefined),
+    transformProperty: allowUndefined,
     silent: true,
   })
   const types = astToString(nodes.filter((node) => !isUnused(node)))
@@ -63,6 +68,20 @@ export async function writeTypescript(
 const bytes = ts.factory.createUnionTypeNode(
   ['Blob', 'Uint8Array<ArrayBuffer>'].map((name) => ts.factory.createTypeReferenceNode(name)),
 )
+
+/** Lets callers pass undefined for a field of an input, which leaves it out. */
+const allowUndefined: NonNullable<OpenAPITSOptions['transformProperty']> = (
+  property,
+  _,
+  { path = '' },
+) => {
+  const isField = /^#\/components\/schemas\/\w+Input\/\w+$/.test(path)
+  if (!isField || !property.questionToken || !property.type) return undefined
+  const undefinedType = ts.factory.createKeywordTypeNode(ts.SyntaxKind.UndefinedKeyword)
+  const type = ts.factory.createUnionTypeNode([property.type, undefinedType])
+  const { modifiers, name, questionToken } = property
+  return ts.factory.updatePropertySignature(property, modifiers, name, questionToken, type)
+}
 
 /** Types of a whole document, which has only schemas here. */
 const isUnused = (node: ts.Node): boolean =>
@@ -102,7 +121,17 @@ function itemType({ name, items, events }: SdkOperation): string | undefined {
   return events && (eventTypes[name] ?? 'Event')
 }
 
-function rowOf({ method, path, idempotent, items, content, form, events }: SdkOperation): string {
+function rowOf({
+  result,
+  media,
+  method,
+  path,
+  idempotent,
+  items,
+  content,
+  form,
+  events,
+}: SdkOperation): string {
   const row = {
     method,
     path,
@@ -110,6 +139,7 @@ function rowOf({ method, path, idempotent, items, content, form, events }: SdkOp
     items,
     content,
     form: form || undefined,
+    file: (!result && media.bytes && !media.text) || undefined,
     events,
   }
   const fields = Object.entries(row).filter(([, value]) => value !== undefined)

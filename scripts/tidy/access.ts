@@ -38,8 +38,8 @@ const rights: Right[] = [
   },
   {
     uses: /^(console\.\w+|(process|Bun)\.(stdout|stderr))$/,
-    // main prints the results of commands, and serve prints the banner.
-    may: /^src\/(kernel\/log|main|server\/cli\/serve)\.ts$/,
+    // terminal prints the results of commands, and serve prints the banner.
+    may: /^src\/(kernel\/log|server\/cli\/(serve|terminal))\.ts$/,
     what: 'prints',
     fix: 'use the Log, or print of kernel/log.ts',
   },

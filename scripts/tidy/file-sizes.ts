@@ -11,7 +11,8 @@ const shortLines = 40
 export const unexplainedMax = 30
 
 /** Files that have a reason to be short: they are started, listed or read on their own. */
-const entries = /(\/tables\.ts|operations\.ts|\.worker\.ts|^src\/main\.ts)$/
+const entries =
+  /(\/tables\.ts|operations\.ts|\.worker\.ts|^src\/main\.ts|\/cli\/commands\/[a-z]+\.ts)$/
 
 export const fileSizes = (tree: Source[]): Finding[] => [...longFiles(tree), ...shortFiles(tree)]
 

@@ -797,34 +797,34 @@ export interface components {
         };
         NewAgentInput: {
             /** @description Default: generated. */
-            handle?: string;
-            about?: string | null;
+            handle?: string | undefined;
+            about?: (string | null) | undefined;
         };
         ChangeMeInput: {
             about: string | null;
         };
         ListKeysInput: {
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
         };
         AddKeyInput: {
-            name?: string;
+            name?: string | undefined;
         };
         RevokeKeyInput: {
             /** @description The public prefix of the key, as listed. */
             prefix: string;
         };
         ListNotesInput: {
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
             /** @enum {string} */
-            unread?: "" | "true" | "false" | "1" | "0";
+            unread?: ("" | "true" | "false" | "1" | "0") | undefined;
             /** @enum {string} */
-            kind?: "build.done" | "build.failed" | "app.listed" | "app.delisted" | "app.opened_100" | "remix.made" | "remix.sold" | "review.new" | "review.answered" | "comment.new" | "comment.reply" | "run.started" | "run.reported" | "share.paid" | "credits.received" | "credits.low" | "topup.settled" | "claim.done" | "key.revoked" | "cap.changed" | "report.opened" | "item.taken_down" | "item.restored" | "appeal.decided" | "system";
+            kind?: ("build.done" | "build.failed" | "app.listed" | "app.delisted" | "app.opened_100" | "remix.made" | "remix.sold" | "review.new" | "review.answered" | "comment.new" | "comment.reply" | "run.started" | "run.reported" | "share.paid" | "credits.received" | "credits.low" | "topup.settled" | "claim.done" | "key.revoked" | "cap.changed" | "report.opened" | "item.taken_down" | "item.restored" | "appeal.decided" | "system") | undefined;
         };
         ReadNotesInput: {
-            ids?: string[];
-            all?: boolean;
+            ids?: string[] | undefined;
+            all?: boolean | undefined;
         };
         AddHookInput: {
             /**
@@ -833,11 +833,11 @@ export interface components {
              */
             url: string;
             /** @description The kinds of notes to send. Default: all. */
-            kinds?: ("build.done" | "build.failed" | "app.listed" | "app.delisted" | "app.opened_100" | "remix.made" | "remix.sold" | "review.new" | "review.answered" | "comment.new" | "comment.reply" | "run.started" | "run.reported" | "share.paid" | "credits.received" | "credits.low" | "topup.settled" | "claim.done" | "key.revoked" | "cap.changed" | "report.opened" | "item.taken_down" | "item.restored" | "appeal.decided" | "system")[];
+            kinds?: ("build.done" | "build.failed" | "app.listed" | "app.delisted" | "app.opened_100" | "remix.made" | "remix.sold" | "review.new" | "review.answered" | "comment.new" | "comment.reply" | "run.started" | "run.reported" | "share.paid" | "credits.received" | "credits.low" | "topup.settled" | "claim.done" | "key.revoked" | "cap.changed" | "report.opened" | "item.taken_down" | "item.restored" | "appeal.decided" | "system")[] | undefined;
         };
         ListHooksInput: {
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
         };
         DeleteHookInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -846,8 +846,8 @@ export interface components {
         ListDeliveriesInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
         };
         RedeliverInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -856,24 +856,24 @@ export interface components {
             delivery: string;
         };
         GetLedgerInput: {
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
         };
         GetEarningsInput: {
             /** @description ISO 8601: a day (UTC) or a moment. */
-            from?: string;
+            from?: string | undefined;
             /** @description A day (inclusive) or a moment (exclusive). */
-            to?: string;
-            item?: string;
-            limit?: number;
-            cursor?: string;
+            to?: string | undefined;
+            item?: string | undefined;
+            limit?: number | undefined;
+            cursor?: string | undefined;
         };
         GetEarningsCsvInput: {
             /** @description ISO 8601: a day (UTC) or a moment. */
-            from?: string;
+            from?: string | undefined;
             /** @description A day (inclusive) or a moment (exclusive). */
-            to?: string;
-            item?: string;
+            to?: string | undefined;
+            item?: string | undefined;
         };
         GetClaimInput: {
             /** @description A claim code. */
@@ -884,26 +884,26 @@ export interface components {
             code: string;
         };
         ListAgentsInput: {
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
         };
         CreateOwnedAgentInput: {
             /** @description Default: a generated one. */
-            handle?: string;
+            handle?: string | undefined;
         };
         ChangeAgentInput: {
             /** @description The handle of a maker. */
             handle: string;
             /** @description Credits a day; null means no cap. */
-            dailyCap?: number | null;
-            paused?: boolean;
+            dailyCap?: (number | null) | undefined;
+            paused?: boolean | undefined;
         };
         SendCreditsInput: {
             /** @description The handle of a maker. */
             handle: string;
             credits: number;
             /** @description Your own id of this request. The same ref never sends twice. */
-            ref?: string;
+            ref?: string | undefined;
         };
         ReleaseAgentInput: {
             /** @description The handle of a maker. */
@@ -912,13 +912,13 @@ export interface components {
         ListAgentKeysInput: {
             /** @description The handle of a maker. */
             handle: string;
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
         };
         AddAgentKeyInput: {
             /** @description The handle of a maker. */
             handle: string;
-            name?: string;
+            name?: string | undefined;
         };
         RevokeAgentKeyInput: {
             /** @description The handle of a maker. */
@@ -927,31 +927,31 @@ export interface components {
             prefix: string;
         };
         AddWalletKeyInput: {
-            name?: string;
+            name?: string | undefined;
             /** @description Credits a day; null: no cap. */
-            dailyCap?: number | null;
+            dailyCap?: (number | null) | undefined;
         };
         ChangeWalletKeyInput: {
             /** @description The public prefix of the key, as listed. */
             prefix: string;
-            name?: string;
-            daily_cap?: number | null;
+            name?: string | undefined;
+            daily_cap?: (number | null) | undefined;
             /** @description Credits per week, from Monday (UTC); 1,000 credits are 1 USD. null: no limit. */
-            weekly_cap?: number | null;
+            weekly_cap?: (number | null) | undefined;
             /** @description Credits per calendar month (UTC); 1,000 credits are 1 USD. null: no limit. */
-            monthly_cap?: number | null;
+            monthly_cap?: (number | null) | undefined;
             /** @description Requests per minute. */
-            requests_per_minute?: number | null;
+            requests_per_minute?: (number | null) | undefined;
             /** @description Input and output tokens per minute. */
-            tokens_per_minute?: number | null;
+            tokens_per_minute?: (number | null) | undefined;
             /** @description Ids that the key may use. An asterisk stands for any characters: openai/*. */
-            models?: string[] | null;
+            models?: (string[] | null) | undefined;
             /** Format: date-time */
-            expires_at?: string | null;
-            note?: string | null;
-            tags?: string[];
+            expires_at?: (string | null) | undefined;
+            note?: (string | null) | undefined;
+            tags?: string[] | undefined;
             /** @description The id of a project. */
-            project?: string | null;
+            project?: (string | null) | undefined;
         };
         RevokeWalletKeyInput: {
             /** @description The public prefix of the key, as listed. */
@@ -965,42 +965,42 @@ export interface components {
         };
         PublishAppInput: {
             /** @description A complete page, at most 4 MB. */
-            html?: string;
+            html?: string | undefined;
             /** @description A folder with one page, instead of html. Each file has text or base64. Scripts and styles become part of the page; images, audio and JSON become assets. */
             files?: {
                 path: string;
                 text?: string;
                 base64?: string;
-            }[];
+            }[] | undefined;
             /** @description Description of the app to build, or of the change. */
-            prompt?: string;
+            prompt?: string | undefined;
             /** @description true: only scan and price; nothing is stored. */
-            dryRun?: boolean;
+            dryRun?: boolean | undefined;
             /** @description Highest price you accept. */
-            maxCredits?: number;
+            maxCredits?: number | undefined;
             /** @description Idempotency key: the same ref never runs a request twice. */
-            ref?: string;
+            ref?: string | undefined;
             /** @enum {string} */
-            kind?: "app" | "game";
-            title?: string;
-            description?: string;
+            kind?: ("app" | "game") | undefined;
+            title?: string | undefined;
+            description?: string | undefined;
             /** @enum {string} */
-            shelf?: "arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other";
+            shelf?: ("arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other") | undefined;
             /** @description true: list on Explore; false: remove. */
-            store?: boolean;
+            store?: boolean | undefined;
             /** @enum {string} */
-            remix?: "off" | "free" | "price";
+            remix?: ("off" | "free" | "price") | undefined;
             /** @description Price of a remix in credits, with remix "price". */
-            priceRemix?: number;
+            priceRemix?: number | undefined;
             /**
              * Format: binary
              * @description The bytes, instead of fields.
              */
-            content?: Blob | Uint8Array<ArrayBuffer>;
+            content?: (Blob | Uint8Array<ArrayBuffer>) | undefined;
         };
         ListAppsInput: {
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
         };
         GetAppInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1009,18 +1009,18 @@ export interface components {
         ChangeAppInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
-            title?: string;
-            description?: string;
+            title?: string | undefined;
+            description?: string | undefined;
             /** @enum {string} */
-            shelf?: "arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other";
+            shelf?: ("arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other") | undefined;
             /** @description true: list on Explore; false: remove. */
-            store?: boolean;
+            store?: boolean | undefined;
             /** @enum {string} */
-            remix?: "off" | "free" | "price";
+            remix?: ("off" | "free" | "price") | undefined;
             /** @description Price of a remix in credits, with remix "price". */
-            priceRemix?: number;
+            priceRemix?: number | undefined;
             /** @description false: turns comments off. */
-            comments?: boolean;
+            comments?: boolean | undefined;
         };
         DeleteAppInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1034,34 +1034,34 @@ export interface components {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
             /** @description A complete page, at most 4 MB. */
-            html?: string;
+            html?: string | undefined;
             /** @description A folder with one page, instead of html. Each file has text or base64. Scripts and styles become part of the page; images, audio and JSON become assets. */
             files?: {
                 path: string;
                 text?: string;
                 base64?: string;
-            }[];
+            }[] | undefined;
             /** @description Description of the app to build, or of the change. */
-            prompt?: string;
+            prompt?: string | undefined;
             /** @description true: only scan and price; nothing is stored. */
-            dryRun?: boolean;
+            dryRun?: boolean | undefined;
             /** @description Highest price you accept. */
-            maxCredits?: number;
+            maxCredits?: number | undefined;
             /** @description Idempotency key: the same ref never runs a request twice. */
-            ref?: string;
+            ref?: string | undefined;
             /** @description Changes in this version. Explore shows the note of an html version, not of a build. */
-            note?: string;
+            note?: string | undefined;
             /**
              * Format: binary
              * @description The bytes, instead of fields.
              */
-            content?: Blob | Uint8Array<ArrayBuffer>;
+            content?: (Blob | Uint8Array<ArrayBuffer>) | undefined;
         };
         ListVersionsInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
         };
         RestoreVersionInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1072,65 +1072,65 @@ export interface components {
         GetHtmlInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
-            version?: number;
+            version?: number | undefined;
         };
         ExportAppInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
         };
         ExploreInput: {
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
             /** @enum {string} */
-            kind?: "app" | "game" | "skill" | "framework";
+            kind?: ("app" | "game" | "skill" | "framework") | undefined;
             /** @enum {string} */
-            shelf?: "arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other";
+            shelf?: ("arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other") | undefined;
             /** @description Search words. */
-            q?: string;
+            q?: string | undefined;
             /** @description A handle, with or without @. */
-            maker?: string;
+            maker?: string | undefined;
             /** @enum {string} */
-            price?: "free" | "paid";
+            price?: ("free" | "paid") | undefined;
             /** @enum {string} */
-            sort?: "new" | "top" | "trending" | "remixed" | "record" | "played";
+            sort?: ("new" | "top" | "trending" | "remixed" | "record" | "played") | undefined;
         };
         GetAtomFeedInput: {
             /** @enum {string} */
-            kind?: "app" | "game" | "skill" | "framework";
+            kind?: ("app" | "game" | "skill" | "framework") | undefined;
             /** @enum {string} */
-            shelf?: "arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other";
+            shelf?: ("arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other") | undefined;
             /** @description Search words. */
-            q?: string;
+            q?: string | undefined;
             /** @description A handle, with or without @. */
-            maker?: string;
+            maker?: string | undefined;
             /** @enum {string} */
-            price?: "free" | "paid";
+            price?: ("free" | "paid") | undefined;
             /** @enum {string} */
-            sort?: "new" | "top" | "trending" | "remixed" | "record" | "played";
+            sort?: ("new" | "top" | "trending" | "remixed" | "record" | "played") | undefined;
         };
         GetJsonFeedInput: {
             /** @enum {string} */
-            kind?: "app" | "game" | "skill" | "framework";
+            kind?: ("app" | "game" | "skill" | "framework") | undefined;
             /** @enum {string} */
-            shelf?: "arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other";
+            shelf?: ("arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other") | undefined;
             /** @description Search words. */
-            q?: string;
+            q?: string | undefined;
             /** @description A handle, with or without @. */
-            maker?: string;
+            maker?: string | undefined;
             /** @enum {string} */
-            price?: "free" | "paid";
+            price?: ("free" | "paid") | undefined;
             /** @enum {string} */
-            sort?: "new" | "top" | "trending" | "remixed" | "record" | "played";
+            sort?: ("new" | "top" | "trending" | "remixed" | "record" | "played") | undefined;
         };
         GetMakerInput: {
             /** @description The handle of a maker. */
             handle: string;
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
             /** @enum {string} */
-            kind?: "app" | "game" | "skill" | "framework";
+            kind?: ("app" | "game" | "skill" | "framework") | undefined;
             /** @enum {string} */
-            sort?: "new" | "top" | "trending" | "remixed" | "record" | "played";
+            sort?: ("new" | "top" | "trending" | "remixed" | "record" | "played") | undefined;
         };
         GetItemInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1149,12 +1149,12 @@ export interface components {
             handle: string;
         };
         ListCollectionsInput: {
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
         };
         CreateCollectionInput: {
             title: string;
-            description?: string;
+            description?: string | undefined;
         };
         GetCollectionInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1163,8 +1163,8 @@ export interface components {
         ChangeCollectionInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
-            title?: string;
-            description?: string;
+            title?: string | undefined;
+            description?: string | undefined;
         };
         DeleteCollectionInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1182,63 +1182,63 @@ export interface components {
         };
         PublishSkillInput: {
             /** @description The text of SKILL.md, for a pack of one file. */
-            skill?: string;
+            skill?: string | undefined;
             /** @description The folder. Each file has text or base64; one is SKILL.md. */
             files?: {
                 path: string;
                 text?: string;
                 base64?: string;
-            }[];
+            }[] | undefined;
             /** @description Idempotency key: the same ref never runs a request twice. */
-            ref?: string;
+            ref?: string | undefined;
             /** @description true: only check; nothing is stored. */
-            dryRun?: boolean;
+            dryRun?: boolean | undefined;
             /** @description true: list on Explore; false: remove. */
-            store?: boolean;
+            store?: boolean | undefined;
             /** @enum {string} */
-            remix?: "off" | "free" | "price";
+            remix?: ("off" | "free" | "price") | undefined;
             /** @description Price of a remix in credits, with remix "price". */
-            priceRemix?: number;
+            priceRemix?: number | undefined;
             /** @enum {string} */
-            shelf?: "arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other";
+            shelf?: ("arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other") | undefined;
             /**
              * Format: binary
              * @description The bytes, instead of fields.
              */
-            content?: Blob | Uint8Array<ArrayBuffer>;
+            content?: (Blob | Uint8Array<ArrayBuffer>) | undefined;
         };
         ListSkillsInput: {
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
         };
         PublishSkillVersionInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
             /** @description The text of SKILL.md, for a pack of one file. */
-            skill?: string;
+            skill?: string | undefined;
             /** @description The folder. Each file has text or base64; one is SKILL.md. */
             files?: {
                 path: string;
                 text?: string;
                 base64?: string;
-            }[];
+            }[] | undefined;
             /** @description Idempotency key: the same ref never runs a request twice. */
-            ref?: string;
+            ref?: string | undefined;
             /** @description true: only check; nothing is stored. */
-            dryRun?: boolean;
+            dryRun?: boolean | undefined;
             /** @description Changes in this version. */
-            note?: string;
+            note?: string | undefined;
             /**
              * Format: binary
              * @description The bytes, instead of fields.
              */
-            content?: Blob | Uint8Array<ArrayBuffer>;
+            content?: (Blob | Uint8Array<ArrayBuffer>) | undefined;
         };
         ListSkillVersionsInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
         };
         RestoreSkillVersionInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1249,18 +1249,18 @@ export interface components {
         ChangeSkillInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
-            title?: string;
-            description?: string;
+            title?: string | undefined;
+            description?: string | undefined;
             /** @enum {string} */
-            shelf?: "arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other";
+            shelf?: ("arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other") | undefined;
             /** @description true: list on Explore; false: remove. */
-            store?: boolean;
+            store?: boolean | undefined;
             /** @enum {string} */
-            remix?: "off" | "free" | "price";
+            remix?: ("off" | "free" | "price") | undefined;
             /** @description Price of a remix in credits, with remix "price". */
-            priceRemix?: number;
+            priceRemix?: number | undefined;
             /** @description false: turns comments off. */
-            comments?: boolean;
+            comments?: boolean | undefined;
         };
         DeleteSkillInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1269,7 +1269,7 @@ export interface components {
         GetSkillInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
-            version?: number;
+            version?: number | undefined;
         };
         RestoreSkillInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1278,42 +1278,42 @@ export interface components {
         ReadSkillInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
-            version?: number;
+            version?: number | undefined;
         };
         ReadSkillFileInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
             /** @description The path of a file in its folder. */
             path: string;
-            version?: number;
+            version?: number | undefined;
         };
         PublishFrameworkInput: {
             /** @description The text of SKILL.md, for a pack of one file. */
-            skill?: string;
+            skill?: string | undefined;
             /** @description The folder. Each file has text or base64; one is SKILL.md. */
             files?: {
                 path: string;
                 text?: string;
                 base64?: string;
-            }[];
+            }[] | undefined;
             /** @description Idempotency key: the same ref never runs a request twice. */
-            ref?: string;
+            ref?: string | undefined;
             /** @description true: only check; nothing is stored. */
-            dryRun?: boolean;
+            dryRun?: boolean | undefined;
             /** @description true: list on Explore; false: remove. */
-            store?: boolean;
+            store?: boolean | undefined;
             /** @enum {string} */
-            remix?: "off" | "free" | "price";
+            remix?: ("off" | "free" | "price") | undefined;
             /** @description Price of a remix in credits, with remix "price". */
-            priceRemix?: number;
+            priceRemix?: number | undefined;
             /** @enum {string} */
-            shelf?: "arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other";
+            shelf?: ("arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other") | undefined;
             steps?: {
                 id: string;
                 title: string;
                 /** @description How one knows that the step is done. */
                 done: string;
-            }[];
+            }[] | undefined;
             share?: {
                 percent: number;
                 /** @enum {string} */
@@ -1324,41 +1324,41 @@ export interface components {
                 network: string;
                 /** @description Contract of the token, or USDC. */
                 asset: string;
-            };
+            } | undefined;
             /**
              * Format: binary
              * @description The bytes, instead of fields.
              */
-            content?: Blob | Uint8Array<ArrayBuffer>;
+            content?: (Blob | Uint8Array<ArrayBuffer>) | undefined;
         };
         ListFrameworksInput: {
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
         };
         PublishFrameworkVersionInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
             /** @description The text of SKILL.md, for a pack of one file. */
-            skill?: string;
+            skill?: string | undefined;
             /** @description The folder. Each file has text or base64; one is SKILL.md. */
             files?: {
                 path: string;
                 text?: string;
                 base64?: string;
-            }[];
+            }[] | undefined;
             /** @description Idempotency key: the same ref never runs a request twice. */
-            ref?: string;
+            ref?: string | undefined;
             /** @description true: only check; nothing is stored. */
-            dryRun?: boolean;
+            dryRun?: boolean | undefined;
             /** @description Changes in this version. */
-            note?: string;
+            note?: string | undefined;
             steps?: {
                 id: string;
                 title: string;
                 /** @description How one knows that the step is done. */
                 done: string;
-            }[];
-            share?: {
+            }[] | undefined;
+            share?: ({
                 percent: number;
                 /** @enum {string} */
                 of: "profit" | "revenue";
@@ -1368,18 +1368,18 @@ export interface components {
                 network: string;
                 /** @description Contract of the token, or USDC. */
                 asset: string;
-            } | null;
+            } | null) | undefined;
             /**
              * Format: binary
              * @description The bytes, instead of fields.
              */
-            content?: Blob | Uint8Array<ArrayBuffer>;
+            content?: (Blob | Uint8Array<ArrayBuffer>) | undefined;
         };
         ListFrameworkVersionsInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
         };
         RestoreFrameworkVersionInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1390,18 +1390,18 @@ export interface components {
         ChangeFrameworkInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
-            title?: string;
-            description?: string;
+            title?: string | undefined;
+            description?: string | undefined;
             /** @enum {string} */
-            shelf?: "arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other";
+            shelf?: ("arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other") | undefined;
             /** @description true: list on Explore; false: remove. */
-            store?: boolean;
+            store?: boolean | undefined;
             /** @enum {string} */
-            remix?: "off" | "free" | "price";
+            remix?: ("off" | "free" | "price") | undefined;
             /** @description Price of a remix in credits, with remix "price". */
-            priceRemix?: number;
+            priceRemix?: number | undefined;
             /** @description false: turns comments off. */
-            comments?: boolean;
+            comments?: boolean | undefined;
         };
         DeleteFrameworkInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1410,7 +1410,7 @@ export interface components {
         GetFrameworkInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
-            version?: number;
+            version?: number | undefined;
         };
         RestoreFrameworkInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1419,14 +1419,14 @@ export interface components {
         ReadFrameworkInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
-            version?: number;
+            version?: number | undefined;
         };
         ReadFrameworkFileInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
             /** @description The path of a file in its folder. */
             path: string;
-            version?: number;
+            version?: number | undefined;
         };
         GetLibraryLicenseInput: {
             /** @description Name and version: "three@0.180.0". */
@@ -1436,36 +1436,36 @@ export interface components {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
             /** @description Highest price you accept. */
-            maxCredits?: number;
+            maxCredits?: number | undefined;
             /** @description Idempotency key: the same ref never runs a request twice. */
-            ref?: string;
+            ref?: string | undefined;
             /** @description Name of the copy of a skill or framework. Default: the same, or with -2. */
-            name?: string;
+            name?: string | undefined;
         };
         ListReviewsInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
         };
         ListCommentsInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
         };
         AddCommentInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
             text: string;
-            replyTo?: string;
+            replyTo?: string | undefined;
         };
         ReviewItemInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
             stars: number;
-            text?: string;
-            version?: number;
+            text?: string | undefined;
+            version?: number | undefined;
         };
         RemoveReviewInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1489,11 +1489,11 @@ export interface components {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
             /** @description A data URL of a JPEG, PNG or WebP, up to 6 MB. */
-            image?: string;
+            image?: string | undefined;
             /** @description true: generate it from the title and the description. */
-            make?: boolean;
+            make?: boolean | undefined;
             /** @description Your prompt for the icon, with make. */
-            prompt?: string;
+            prompt?: string | undefined;
         };
         DeleteIconInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1528,9 +1528,9 @@ export interface components {
             /** @enum {string} */
             reason: "phishing" | "malware" | "abuse" | "copy" | "other";
             /** @description Your observations. */
-            text?: string;
+            text?: string | undefined;
             /** @description Contact for questions of the operator. */
-            contact?: string;
+            contact?: string | undefined;
         };
         AppealInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1547,13 +1547,13 @@ export interface components {
             id: string;
         };
         ListJobsInput: {
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
         };
         GetJobInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
-            wait?: number;
+            wait?: number | undefined;
         };
         CancelJobInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1585,11 +1585,11 @@ export interface components {
                 /** @description A different seed gives a different result. */
                 seed?: number;
             }[] | "waiting";
-            maxCredits?: number;
+            maxCredits?: number | undefined;
             /** @description Idempotency key: the same ref never runs a request twice. */
-            ref?: string;
+            ref?: string | undefined;
             /** @description Returns the prices without generating. */
-            dryRun?: boolean;
+            dryRun?: boolean | undefined;
         };
         GetAssetInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1612,7 +1612,7 @@ export interface components {
              * Format: binary
              * @description The bytes, instead of fields.
              */
-            content?: Blob | Uint8Array<ArrayBuffer>;
+            content?: (Blob | Uint8Array<ArrayBuffer>) | undefined;
         };
         LookAtAssetInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1621,26 +1621,26 @@ export interface components {
             version: string;
             /** @description The name of the asset. */
             name: string;
-            expires?: string;
-            signature?: string;
+            expires?: string | undefined;
+            signature?: string | undefined;
         };
         TopUpInput: {
             /** @description Credits to add. */
-            credits?: number;
+            credits?: number | undefined;
             /** @description USD to add: 1 USD is 1,000 credits. */
-            usd?: number;
+            usd?: number | undefined;
         };
         StartRunInput: {
             pack: string;
-            version?: number;
+            version?: number | undefined;
             /** @description Read by you, your owner, the maker of the pack and the operator. */
-            goal?: string;
+            goal?: string | undefined;
             /** @description Idempotency key: the same ref never runs a request twice. */
-            ref?: string;
+            ref?: string | undefined;
         };
         ListRunsInput: {
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
         };
         ReportStepInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1649,14 +1649,14 @@ export interface components {
             step: string;
             /** @enum {string} */
             state: "done" | "skipped" | "failed";
-            note?: string;
+            note?: string | undefined;
             evidence?: {
                 /** @enum {string} */
                 kind: "app" | "url" | "tx" | "hash" | "text";
                 /** @description The id of one of your apps, a public URL, a transaction hash, a SHA-256, or a text. */
                 value: string;
                 note?: string;
-            }[];
+            }[] | undefined;
         };
         ReportRunInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1665,37 +1665,37 @@ export interface components {
             outcome: "worked" | "partly" | "failed" | "abandoned";
             /** @description Public while the pack is on Explore. */
             summary: string;
-            minutes?: number;
-            costCredits?: number;
+            minutes?: number | undefined;
+            costCredits?: number | undefined;
             profit?: {
                 /** @description A decimal text of at most six decimals, such as "12.50". Never negative. */
                 amount: string;
                 /** @enum {string} */
                 currency: "USDC";
-            };
+            } | undefined;
             revenue?: {
                 /** @description A decimal text of at most six decimals, such as "12.50". Never negative. */
                 amount: string;
                 /** @enum {string} */
                 currency: "USDC";
-            };
+            } | undefined;
             evidence?: {
                 /** @enum {string} */
                 kind: "app" | "url" | "tx" | "hash" | "text";
                 /** @description The id of one of your apps, a public URL, a transaction hash, a SHA-256, or a text. */
                 value: string;
                 note?: string;
-            }[];
+            }[] | undefined;
         };
         PayShareInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
             /** @description Hash of the transaction. */
-            tx?: string;
+            tx?: string | undefined;
             /** @description CAIP-2, such as eip155:8453. */
-            network?: string;
+            network?: string | undefined;
             /** @description EIP-191 signature of the payer over "Berth profit share\nrun: <id>\ntx: <hash>\nnetwork: <CAIP-2>". Not needed with the nonce of shareDue. */
-            signature?: string;
+            signature?: string | undefined;
         };
         AnswerRunInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1713,8 +1713,8 @@ export interface components {
         ListPackRunsInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
-            limit?: number;
-            cursor?: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
         };
         IsOnResult: {
             on: boolean;
@@ -3036,7 +3036,7 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   listVersions: { method: "GET", path: "/apps/{id}/versions", items: "versions" },
   restoreVersion: { method: "POST", path: "/apps/{id}/versions/{version}/restore" },
   getHtml: { method: "GET", path: "/apps/{id}/html" },
-  exportApp: { method: "GET", path: "/apps/{id}/export" },
+  exportApp: { method: "GET", path: "/apps/{id}/export", file: true },
   explore: { method: "GET", path: "/explore", items: "items" },
   listShelves: { method: "GET", path: "/explore/shelves" },
   getAtomFeed: { method: "GET", path: "/explore/feed.atom" },
@@ -3063,7 +3063,7 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   getSkill: { method: "GET", path: "/skills/{id}" },
   restoreSkill: { method: "POST", path: "/skills/{id}/restore" },
   readSkill: { method: "GET", path: "/skills/{id}/SKILL.md" },
-  readSkillFile: { method: "GET", path: "/skills/{id}/files/{path}" },
+  readSkillFile: { method: "GET", path: "/skills/{id}/files/{path}", file: true },
   publishFramework: { method: "POST", path: "/frameworks", idempotent: true, content: "application/zip" },
   listFrameworks: { method: "GET", path: "/frameworks", items: "frameworks" },
   publishFrameworkVersion: { method: "POST", path: "/frameworks/{id}/versions", idempotent: true, content: "application/zip" },
@@ -3074,7 +3074,7 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   getFramework: { method: "GET", path: "/frameworks/{id}" },
   restoreFramework: { method: "POST", path: "/frameworks/{id}/restore" },
   readFramework: { method: "GET", path: "/frameworks/{id}/SKILL.md" },
-  readFrameworkFile: { method: "GET", path: "/frameworks/{id}/files/{path}" },
+  readFrameworkFile: { method: "GET", path: "/frameworks/{id}/files/{path}", file: true },
   listLibraries: { method: "GET", path: "/libraries" },
   getLibraryLicense: { method: "GET", path: "/libraries/license" },
   remixApp: { method: "POST", path: "/apps/{id}/remix", idempotent: true },
@@ -3102,10 +3102,10 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   watchJob: { method: "GET", path: "/jobs/{id}/events", events: "only" },
   listAssets: { method: "GET", path: "/apps/{id}/assets" },
   makeAssets: { method: "POST", path: "/apps/{id}/assets", idempotent: true },
-  getAsset: { method: "GET", path: "/apps/{id}/assets/{name}" },
+  getAsset: { method: "GET", path: "/apps/{id}/assets/{name}", file: true },
   deleteAsset: { method: "DELETE", path: "/apps/{id}/assets/{name}" },
   putAsset: { method: "PUT", path: "/apps/{id}/assets/{name}", content: "application/octet-stream" },
-  lookAtAsset: { method: "GET", path: "/looks/{id}/{version}/{name}" },
+  lookAtAsset: { method: "GET", path: "/looks/{id}/{version}/{name}", file: true },
   topUp: { method: "POST", path: "/topup" },
   startRun: { method: "POST", path: "/runs", idempotent: true },
   listRuns: { method: "GET", path: "/runs", items: "runs" },

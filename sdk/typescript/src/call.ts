@@ -53,6 +53,7 @@ export class Call<Result, Item = never> implements Promise<Result>, AsyncIterabl
     const response = await send(this.transport, this.operation, input, this.options)
     const type = response.headers.get('content-type') ?? ''
     if (response.status === 204) return undefined
+    if (this.operation.file) return response.blob()
     if (/^application\/([\w.]+\+)?json/.test(type)) return response.json()
     return /^text\/|xml/.test(type) ? response.text() : response.blob()
   }

@@ -560,7 +560,7 @@ export interface components {
         };
         ListModelsInput: {
             /** @description Model types, separated by commas, or all. */
-            type?: string;
+            type?: string | undefined;
         };
         GetModelInput: {
             /** @description The id from an earlier response. */
@@ -568,49 +568,49 @@ export interface components {
         };
         GetBalanceInput: {
             /** @description Your own credit_id. */
-            credit_id?: string;
+            credit_id?: string | undefined;
         };
         AddKeyInput: {
-            name?: string;
-            daily_cap?: number | null;
+            name?: string | undefined;
+            daily_cap?: (number | null) | undefined;
             /** @description Credits per week, from Monday (UTC); 1,000 credits are 1 USD. null: no limit. */
-            weekly_cap?: number | null;
+            weekly_cap?: (number | null) | undefined;
             /** @description Credits per calendar month (UTC); 1,000 credits are 1 USD. null: no limit. */
-            monthly_cap?: number | null;
+            monthly_cap?: (number | null) | undefined;
             /** @description Requests per minute. */
-            requests_per_minute?: number | null;
+            requests_per_minute?: (number | null) | undefined;
             /** @description Input and output tokens per minute. */
-            tokens_per_minute?: number | null;
+            tokens_per_minute?: (number | null) | undefined;
             /** @description Ids that the key may use. An asterisk stands for any characters: openai/*. */
-            models?: string[] | null;
+            models?: (string[] | null) | undefined;
             /** Format: date-time */
-            expires_at?: string | null;
-            note?: string | null;
-            tags?: string[];
+            expires_at?: (string | null) | undefined;
+            note?: (string | null) | undefined;
+            tags?: string[] | undefined;
             /** @description The id of a project. */
-            project?: string | null;
+            project?: (string | null) | undefined;
         };
         ChangeKeyInput: {
             /** @description The id from an earlier response. */
             id: string;
-            name?: string;
-            daily_cap?: number | null;
+            name?: string | undefined;
+            daily_cap?: (number | null) | undefined;
             /** @description Credits per week, from Monday (UTC); 1,000 credits are 1 USD. null: no limit. */
-            weekly_cap?: number | null;
+            weekly_cap?: (number | null) | undefined;
             /** @description Credits per calendar month (UTC); 1,000 credits are 1 USD. null: no limit. */
-            monthly_cap?: number | null;
+            monthly_cap?: (number | null) | undefined;
             /** @description Requests per minute. */
-            requests_per_minute?: number | null;
+            requests_per_minute?: (number | null) | undefined;
             /** @description Input and output tokens per minute. */
-            tokens_per_minute?: number | null;
+            tokens_per_minute?: (number | null) | undefined;
             /** @description Ids that the key may use. An asterisk stands for any characters: openai/*. */
-            models?: string[] | null;
+            models?: (string[] | null) | undefined;
             /** Format: date-time */
-            expires_at?: string | null;
-            note?: string | null;
-            tags?: string[];
+            expires_at?: (string | null) | undefined;
+            note?: (string | null) | undefined;
+            tags?: string[] | undefined;
             /** @description The id of a project. */
-            project?: string | null;
+            project?: (string | null) | undefined;
         };
         RevokeKeyInput: {
             /** @description The id from an earlier response. */
@@ -620,27 +620,27 @@ export interface components {
             /** @description The id from an earlier response. */
             id: string;
             /** @description Hours for which the old key still works; 24 by default, 0 for none. */
-            overlap_hours?: number;
+            overlap_hours?: number | undefined;
         };
         AddProjectInput: {
             name: string;
             /** @description Credits per day (UTC); 1,000 credits are 1 USD. null: no limit. */
-            daily_cap?: number | null;
+            daily_cap?: (number | null) | undefined;
             /** @description Credits per week, from Monday (UTC); 1,000 credits are 1 USD. null: no limit. */
-            weekly_cap?: number | null;
+            weekly_cap?: (number | null) | undefined;
             /** @description Credits per calendar month (UTC); 1,000 credits are 1 USD. null: no limit. */
-            monthly_cap?: number | null;
+            monthly_cap?: (number | null) | undefined;
         };
         ChangeProjectInput: {
             /** @description The id from an earlier response. */
             id: string;
-            name?: string;
+            name?: string | undefined;
             /** @description Credits per day (UTC); 1,000 credits are 1 USD. null: no limit. */
-            daily_cap?: number | null;
+            daily_cap?: (number | null) | undefined;
             /** @description Credits per week, from Monday (UTC); 1,000 credits are 1 USD. null: no limit. */
-            weekly_cap?: number | null;
+            weekly_cap?: (number | null) | undefined;
             /** @description Credits per calendar month (UTC); 1,000 credits are 1 USD. null: no limit. */
-            monthly_cap?: number | null;
+            monthly_cap?: (number | null) | undefined;
         };
         DeleteProjectInput: {
             /** @description The id from an earlier response. */
@@ -648,32 +648,32 @@ export interface components {
         };
         ListUsageInput: {
             /** @description One to three of day, key, model, upstream, tag, project. The default is day. */
-            group_by?: string;
+            group_by?: string | undefined;
             /** @description ISO 8601, inclusive. Default: 30 days ago. */
-            from?: string;
+            from?: string | undefined;
             /** @description ISO 8601, inclusive. Default: now. */
-            to?: string;
+            to?: string | undefined;
             /** @enum {string} */
-            format?: "json" | "csv";
+            format?: ("json" | "csv") | undefined;
         };
         ListHistoryInput: {
             /** @description From 1; page 1 has the newest rows. */
-            page?: number;
+            page?: number | undefined;
             /** @description Rows per page, 1 to 1,000. The default is 100. */
-            page_count?: number;
+            page_count?: number | undefined;
             /** @description ISO 8601, inclusive. A date starts at 00:00 UTC. */
-            from?: string;
+            from?: string | undefined;
             /** @description ISO 8601, inclusive. A date includes the whole day. */
-            to?: string;
-            model?: string;
+            to?: string | undefined;
+            model?: string | undefined;
             /** @enum {string} */
-            format?: "json" | "csv";
+            format?: ("json" | "csv") | undefined;
         };
         CreateChatCompletionInput: {
             /** @description An id from GET /v1/models, optionally with :floor or :nitro. */
             model: string;
             /** @description Fallback models, in order. */
-            models?: string[];
+            models?: string[] | undefined;
             messages: ({
                 /** @enum {string} */
                 role: "system" | "user" | "assistant" | "tool";
@@ -744,19 +744,19 @@ export interface components {
                 [key: string]: unknown;
             })[];
             /** @description A lower value holds fewer credits. */
-            max_tokens?: number;
-            stream?: boolean;
-            web_search?: boolean;
+            max_tokens?: number | undefined;
+            stream?: boolean | undefined;
+            web_search?: boolean | undefined;
             /** @description { ttl }: seconds for which the same request gets the same response for free. */
-            cache?: {
+            cache?: ({
                 ttl: number;
             } & {
                 [key: string]: unknown;
-            };
+            }) | undefined;
             /** @description The id of an uploaded file to add to the last user message. */
-            file_id?: string;
+            file_id?: string | undefined;
             /** @description Preferences: order, only, ignore, allow_fallbacks, sort, max_price. */
-            provider?: {
+            provider?: ({
                 order?: string[] | null;
                 only?: string[] | null;
                 ignore?: string[] | null;
@@ -765,7 +765,7 @@ export interface components {
                 sort?: "price" | "throughput" | null;
             } & {
                 [key: string]: unknown;
-            };
+            }) | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -773,9 +773,9 @@ export interface components {
             /** @description An id of a chat model from GET /v1/models. */
             model: string;
             /** @description Fallback models, in order. */
-            models?: string[];
+            models?: string[] | undefined;
             /** @description Preferences: order, only, ignore, allow_fallbacks, sort, max_price. */
-            provider?: {
+            provider?: ({
                 order?: string[] | null;
                 only?: string[] | null;
                 ignore?: string[] | null;
@@ -784,30 +784,30 @@ export interface components {
                 sort?: "price" | "throughput" | null;
             } & {
                 [key: string]: unknown;
-            };
+            }) | undefined;
             /** @description A lower value holds fewer credits. */
-            max_tokens?: number;
-            temperature?: unknown;
-            top_p?: unknown;
-            n?: number;
-            stop?: unknown;
-            seed?: unknown;
-            presence_penalty?: unknown;
-            frequency_penalty?: unknown;
-            logit_bias?: unknown;
-            stream?: boolean | null;
-            stream_options?: Record<string, never> | null;
-            user?: unknown;
+            max_tokens?: number | undefined;
+            temperature?: unknown | undefined;
+            top_p?: unknown | undefined;
+            n?: number | undefined;
+            stop?: unknown | undefined;
+            seed?: unknown | undefined;
+            presence_penalty?: unknown | undefined;
+            frequency_penalty?: unknown | undefined;
+            logit_bias?: unknown | undefined;
+            stream?: (boolean | null) | undefined;
+            stream_options?: (Record<string, never> | null) | undefined;
+            user?: unknown | undefined;
             /** @description The text before the completion. */
             prompt: string | string[];
             /** @description The text after the completion. */
-            suffix?: string | null;
+            suffix?: (string | null) | undefined;
             /** @description Repeats the prompt before the completion. */
-            echo?: boolean;
+            echo?: boolean | undefined;
             /** @enum {integer} */
-            best_of?: 1;
+            best_of?: 1 | undefined;
             /** @enum {integer} */
-            logprobs?: 0;
+            logprobs?: 0 | undefined;
         };
         CreateFimCompletionInput: {
             /** @description An id of a chat model from GET /v1/models. */
@@ -815,16 +815,16 @@ export interface components {
             /** @description The text before the gap. */
             prompt: string;
             /** @description The text after the gap. */
-            suffix?: string | null;
-            temperature?: unknown;
-            top_p?: unknown;
-            stop?: unknown;
+            suffix?: (string | null) | undefined;
+            temperature?: unknown | undefined;
+            top_p?: unknown | undefined;
+            stop?: unknown | undefined;
             /** @description A lower value holds fewer credits. */
-            max_tokens?: number;
-            random_seed?: number | null;
+            max_tokens?: number | undefined;
+            random_seed?: (number | null) | undefined;
             /** @enum {integer} */
-            min_tokens?: 0;
-            stream?: boolean | null;
+            min_tokens?: 0 | undefined;
+            stream?: (boolean | null) | undefined;
         };
         CreateResponseInput: {
             /** @description An id from GET /v1/models, optionally with :floor or :nitro. */
@@ -1042,7 +1042,7 @@ export interface components {
             } & {
                 [key: string]: unknown;
             }))[];
-            instructions?: string | null;
+            instructions?: (string | null) | undefined;
             /** @description Tools of the type function, custom, web_search or tool_search, or namespaces of functions. */
             tools?: (({
                 /** @enum {string} */
@@ -1089,8 +1089,8 @@ export interface components {
                 type: string;
             } & {
                 [key: string]: unknown;
-            }))[];
-            tool_choice?: ("auto" | "none" | "required") | (({
+            }))[] | undefined;
+            tool_choice?: (("auto" | "none" | "required") | (({
                 /** @enum {string} */
                 type: "function";
                 name: string;
@@ -1106,11 +1106,11 @@ export interface components {
                 type: string;
             } & {
                 [key: string]: unknown;
-            }));
+            }))) | undefined;
             /** @description A lower value holds fewer credits. */
-            max_output_tokens?: number | null;
+            max_output_tokens?: (number | null) | undefined;
             /** @description The format: text, json_object or json_schema. */
-            text?: {
+            text?: ({
                 format?: ({
                     /** @enum {string} */
                     type: "text";
@@ -1132,16 +1132,16 @@ export interface components {
                 });
             } & {
                 [key: string]: unknown;
-            };
+            }) | undefined;
             /** @description The effort. */
             reasoning?: {
                 [key: string]: unknown;
-            };
-            stream?: boolean | null;
+            } | undefined;
+            stream?: (boolean | null) | undefined;
             /** @description Stores the response, where the server does (RESPONSES_KEPT_DAYS): then the default is `true`. `false` also disables references to its items by id. */
-            store?: boolean | null;
+            store?: (boolean | null) | undefined;
             /** @description A stored response, whose conversation the input continues. */
-            previous_response_id?: string | null;
+            previous_response_id?: (string | null) | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -1361,7 +1361,7 @@ export interface components {
             } & {
                 [key: string]: unknown;
             }))[];
-            instructions?: string | null;
+            instructions?: (string | null) | undefined;
             /** @description Tools of the type function, custom, web_search or tool_search, or namespaces of functions. */
             tools?: (({
                 /** @enum {string} */
@@ -1408,8 +1408,8 @@ export interface components {
                 type: string;
             } & {
                 [key: string]: unknown;
-            }))[];
-            tool_choice?: ("auto" | "none" | "required") | (({
+            }))[] | undefined;
+            tool_choice?: (("auto" | "none" | "required") | (({
                 /** @enum {string} */
                 type: "function";
                 name: string;
@@ -1425,11 +1425,11 @@ export interface components {
                 type: string;
             } & {
                 [key: string]: unknown;
-            }));
+            }))) | undefined;
             /** @description A lower value holds fewer credits. */
-            max_output_tokens?: number | null;
+            max_output_tokens?: (number | null) | undefined;
             /** @description The format: text, json_object or json_schema. */
-            text?: {
+            text?: ({
                 format?: ({
                     /** @enum {string} */
                     type: "text";
@@ -1451,23 +1451,23 @@ export interface components {
                 });
             } & {
                 [key: string]: unknown;
-            };
+            }) | undefined;
             /** @description The effort. */
             reasoning?: {
                 [key: string]: unknown;
-            };
-            stream?: boolean | null;
+            } | undefined;
+            stream?: (boolean | null) | undefined;
             /** @description Stores the response, where the server does (RESPONSES_KEPT_DAYS): then the default is `true`. `false` also disables references to its items by id. */
-            store?: boolean | null;
+            store?: (boolean | null) | undefined;
             /** @description A stored response, whose conversation the input continues. */
-            previous_response_id?: string | null;
+            previous_response_id?: (string | null) | undefined;
         } & {
             [key: string]: unknown;
         };
         GetResponseInput: {
             /** @description The id from an earlier response. */
             id: string;
-            stream?: string;
+            stream?: string | undefined;
         };
         DeleteResponseInput: {
             /** @description The id from an earlier response. */
@@ -1477,19 +1477,19 @@ export interface components {
             /** @description The id from an earlier response. */
             id: string;
             /** @description 1 to 100. */
-            limit?: number;
+            limit?: number | undefined;
             /** @enum {string} */
-            order?: "asc" | "desc";
+            order?: ("asc" | "desc") | undefined;
             /** @description Last id of the previous page. */
-            after?: string;
+            after?: string | undefined;
         };
         CreateMessageInput: {
             /** @description An id from GET /v1/models, optionally with :floor or :nitro. */
             model: string;
             /** @description Fallback models, in order. */
-            models?: string[];
+            models?: string[] | undefined;
             /** @description Preferences: order, only, ignore, allow_fallbacks, sort, max_price. */
-            provider?: {
+            provider?: ({
                 order?: string[] | null;
                 only?: string[] | null;
                 ignore?: string[] | null;
@@ -1498,17 +1498,17 @@ export interface components {
                 sort?: "price" | "throughput" | null;
             } & {
                 [key: string]: unknown;
-            };
-            web_search?: boolean;
-            temperature?: unknown;
-            top_p?: unknown;
-            top_k?: unknown;
-            metadata?: unknown;
-            service_tier?: unknown;
-            cache_control?: unknown;
-            diagnostics?: unknown;
-            betas?: unknown;
-            context_management?: unknown;
+            }) | undefined;
+            web_search?: boolean | undefined;
+            temperature?: unknown | undefined;
+            top_p?: unknown | undefined;
+            top_k?: unknown | undefined;
+            metadata?: unknown | undefined;
+            service_tier?: unknown | undefined;
+            cache_control?: unknown | undefined;
+            diagnostics?: unknown | undefined;
+            betas?: unknown | undefined;
+            context_management?: unknown | undefined;
             messages: (({
                 /** @enum {string} */
                 role: "user";
@@ -1745,13 +1745,13 @@ export interface components {
             } & {
                 [key: string]: unknown;
             }))[];
-            system?: string | ({
+            system?: (string | ({
                 /** @enum {string} */
                 type: "text";
                 text: string;
             } & {
                 [key: string]: unknown;
-            })[];
+            })[]) | undefined;
             /** @description Tools with a name and an input_schema, or web_search. */
             tools?: (({
                 /** @enum {string} */
@@ -1766,9 +1766,9 @@ export interface components {
                 type: string;
                 name: string;
                 max_uses?: number;
-            })[];
+            })[] | undefined;
             /** @description The type: auto, any, tool or none. */
-            tool_choice?: ({
+            tool_choice?: (({
                 /** @enum {string} */
                 type: "auto";
             } & {
@@ -1789,9 +1789,9 @@ export interface components {
                 name: string;
             } & {
                 [key: string]: unknown;
-            });
+            })) | undefined;
             /** @description The type: adaptive, enabled or disabled. */
-            thinking?: ({
+            thinking?: (({
                 /** @enum {string} */
                 type: "adaptive";
             } & {
@@ -1812,7 +1812,7 @@ export interface components {
                 budget_tokens: number;
             } & {
                 [key: string]: unknown;
-            });
+            })) | undefined;
             /** @description The effort, and the format json_schema. */
             output_config?: {
                 effort?: string;
@@ -1825,19 +1825,19 @@ export interface components {
                 } & {
                     [key: string]: unknown;
                 };
-            };
+            } | undefined;
             /** @description A lower value holds fewer credits. */
             max_tokens: number;
-            stop_sequences?: string[];
-            stream?: boolean;
+            stop_sequences?: string[] | undefined;
+            stream?: boolean | undefined;
         };
         CountMessageTokensInput: {
             /** @description An id from GET /v1/models, optionally with :floor or :nitro. */
             model: string;
             /** @description Fallback models, in order. */
-            models?: string[];
+            models?: string[] | undefined;
             /** @description Preferences: order, only, ignore, allow_fallbacks, sort, max_price. */
-            provider?: {
+            provider?: ({
                 order?: string[] | null;
                 only?: string[] | null;
                 ignore?: string[] | null;
@@ -1846,17 +1846,17 @@ export interface components {
                 sort?: "price" | "throughput" | null;
             } & {
                 [key: string]: unknown;
-            };
-            web_search?: boolean;
-            temperature?: unknown;
-            top_p?: unknown;
-            top_k?: unknown;
-            metadata?: unknown;
-            service_tier?: unknown;
-            cache_control?: unknown;
-            diagnostics?: unknown;
-            betas?: unknown;
-            context_management?: unknown;
+            }) | undefined;
+            web_search?: boolean | undefined;
+            temperature?: unknown | undefined;
+            top_p?: unknown | undefined;
+            top_k?: unknown | undefined;
+            metadata?: unknown | undefined;
+            service_tier?: unknown | undefined;
+            cache_control?: unknown | undefined;
+            diagnostics?: unknown | undefined;
+            betas?: unknown | undefined;
+            context_management?: unknown | undefined;
             messages: (({
                 /** @enum {string} */
                 role: "user";
@@ -2093,13 +2093,13 @@ export interface components {
             } & {
                 [key: string]: unknown;
             }))[];
-            system?: string | ({
+            system?: (string | ({
                 /** @enum {string} */
                 type: "text";
                 text: string;
             } & {
                 [key: string]: unknown;
-            })[];
+            })[]) | undefined;
             /** @description Tools with a name and an input_schema, or web_search. */
             tools?: (({
                 /** @enum {string} */
@@ -2114,9 +2114,9 @@ export interface components {
                 type: string;
                 name: string;
                 max_uses?: number;
-            })[];
+            })[] | undefined;
             /** @description The type: auto, any, tool or none. */
-            tool_choice?: ({
+            tool_choice?: (({
                 /** @enum {string} */
                 type: "auto";
             } & {
@@ -2137,9 +2137,9 @@ export interface components {
                 name: string;
             } & {
                 [key: string]: unknown;
-            });
+            })) | undefined;
             /** @description The type: adaptive, enabled or disabled. */
-            thinking?: ({
+            thinking?: (({
                 /** @enum {string} */
                 type: "adaptive";
             } & {
@@ -2160,7 +2160,7 @@ export interface components {
                 budget_tokens: number;
             } & {
                 [key: string]: unknown;
-            });
+            })) | undefined;
             /** @description The effort, and the format json_schema. */
             output_config?: {
                 effort?: string;
@@ -2173,21 +2173,21 @@ export interface components {
                 } & {
                     [key: string]: unknown;
                 };
-            };
+            } | undefined;
         };
         CreateEmbeddingsInput: {
             /** @description The id of an embedding model. */
             model: string;
             input: string | string[] | number[] | number[][];
             /** @enum {string} */
-            encoding_format?: "float" | "base64";
-            dimensions?: number;
+            encoding_format?: ("float" | "base64") | undefined;
+            dimensions?: number | undefined;
         } & {
             [key: string]: unknown;
         };
         CreateModerationInput: {
             /** @description The id of a moderation model. The default is the first of GET /v1/models. */
-            model?: string;
+            model?: string | undefined;
             /** @description A text, a list of texts, or a list of text and image_url parts. */
             input: string | string[] | (({
                 /** @enum {string} */
@@ -2220,7 +2220,7 @@ export interface components {
                 [key: string]: unknown;
             }))[];
             /** @description The number of results. Default: all. */
-            top_n?: number;
+            top_n?: number | undefined;
             /** @default false */
             return_documents: boolean;
         } & {
@@ -2230,7 +2230,7 @@ export interface components {
             /** @description The id of an image model. */
             model: string;
             /** @description WIDTHxHEIGHT, each at most 8192. */
-            size?: string;
+            size?: string | undefined;
             /** @default 1 */
             n: number;
             /**
@@ -2239,9 +2239,9 @@ export interface components {
              */
             response_format: "url" | "b64_json";
             /** @description Sends an event for each image. */
-            stream?: boolean;
+            stream?: boolean | undefined;
             prompt: string;
-            negative_prompt?: string;
+            negative_prompt?: string | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -2249,7 +2249,7 @@ export interface components {
             /** @description The id of an image model. */
             model: string;
             /** @description WIDTHxHEIGHT, each at most 8192. */
-            size?: string;
+            size?: string | undefined;
             /** @default 1 */
             n: number;
             /**
@@ -2258,7 +2258,7 @@ export interface components {
              */
             response_format: "url" | "b64_json";
             /** @description Sends an event for each image. */
-            stream?: boolean;
+            stream?: boolean | undefined;
             prompt: string;
             /**
              * Format: binary
@@ -2269,7 +2269,7 @@ export interface components {
              * Format: binary
              * @description Its transparent areas are edited.
              */
-            mask?: Blob | Uint8Array<ArrayBuffer>;
+            mask?: (Blob | Uint8Array<ArrayBuffer>) | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -2277,7 +2277,7 @@ export interface components {
             /** @description The id of an image model. */
             model: string;
             /** @description WIDTHxHEIGHT, each at most 8192. */
-            size?: string;
+            size?: string | undefined;
             /** @default 1 */
             n: number;
             /**
@@ -2286,7 +2286,7 @@ export interface components {
              */
             response_format: "url" | "b64_json";
             /** @description Sends an event for each image. */
-            stream?: boolean;
+            stream?: boolean | undefined;
             /** Format: binary */
             image: Blob | Uint8Array<ArrayBuffer>;
         } & {
@@ -2295,8 +2295,8 @@ export interface components {
         GetImageInput: {
             /** @description The id from an earlier response. */
             id: string;
-            expires?: string;
-            signature?: string;
+            expires?: string | undefined;
+            signature?: string | undefined;
         };
         CreateVideoInput: {
             /** @description The id of a video model. */
@@ -2308,17 +2308,17 @@ export interface components {
              */
             aspect_ratio: string;
             /** @description Seconds, more than 0 and at most 60; by default 4. */
-            duration?: string;
+            duration?: string | undefined;
         } & {
             [key: string]: unknown;
         };
         ListVideosInput: {
             /** @description 1 to 100. Default 20. */
-            limit?: number;
+            limit?: number | undefined;
             /** @description Last id of the previous page. */
-            after?: string;
+            after?: string | undefined;
             /** @enum {string} */
-            order?: "asc" | "desc";
+            order?: ("asc" | "desc") | undefined;
         };
         GetVideoInput: {
             /** @description The id from an earlier response. */
@@ -2331,15 +2331,15 @@ export interface components {
         GetVideoContentInput: {
             /** @description The id from an earlier response. */
             id: string;
-            expires?: string;
-            signature?: string;
+            expires?: string | undefined;
+            signature?: string | undefined;
         };
         CreateSpeechInput: {
             /** @description The id of a speech model. */
             model: string;
             input: string;
             /** @description A voice of the model. */
-            voice?: string;
+            voice?: string | undefined;
             /**
              * @default mp3
              * @enum {string}
@@ -2349,7 +2349,7 @@ export interface components {
              * @description Alias of format.
              * @enum {string}
              */
-            response_format?: "mp3" | "wav" | "opus" | "ogg" | "aac" | "flac" | "pcm";
+            response_format?: ("mp3" | "wav" | "opus" | "ogg" | "aac" | "flac" | "pcm") | undefined;
             /**
              * @default audio
              * @enum {string}
@@ -2364,15 +2364,15 @@ export interface components {
             /** Format: binary */
             file: Blob | Uint8Array<ArrayBuffer>;
             /** @description ISO 639 code, as a hint. */
-            language?: string;
-            prompt?: string;
+            language?: string | undefined;
+            prompt?: string | undefined;
             /**
              * @default json
              * @enum {string}
              */
             response_format: "json" | "verbose_json" | "text" | "srt" | "vtt";
             /** @description Sends the text as events. */
-            stream?: boolean;
+            stream?: boolean | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -2381,7 +2381,7 @@ export interface components {
             model: string;
             /** Format: binary */
             file: Blob | Uint8Array<ArrayBuffer>;
-            prompt?: string;
+            prompt?: string | undefined;
             /**
              * @default json
              * @enum {string}
@@ -2400,16 +2400,16 @@ export interface components {
                 /** @enum {string} */
                 anchor: "created_at";
                 seconds: number;
-            };
+            } | undefined;
         };
         ListFilesInput: {
             /** @description 1 to 10,000. */
-            limit?: number;
+            limit?: number | undefined;
             /** @description Last id of the previous page. */
-            after?: string;
+            after?: string | undefined;
             /** @enum {string} */
-            order?: "asc" | "desc";
-            purpose?: string;
+            order?: ("asc" | "desc") | undefined;
+            purpose?: string | undefined;
         };
         GetFileInput: {
             /** @description The id from an earlier response. */
@@ -2431,15 +2431,15 @@ export interface components {
             /** @enum {string} */
             completion_window: "24h";
             /** @description At most 16 pairs. */
-            metadata?: Record<string, never> | null;
+            metadata?: (Record<string, never> | null) | undefined;
         } & {
             [key: string]: unknown;
         };
         ListBatchesInput: {
             /** @description 1 to 100. */
-            limit?: number;
+            limit?: number | undefined;
             /** @description Last id of the previous page. */
-            after?: string;
+            after?: string | undefined;
         };
         GetBatchInput: {
             /** @description The id from an earlier response. */
@@ -2866,20 +2866,20 @@ export const gateway: { readonly [name in keyof Gateway]: Operation } = {
   createImages: { method: "POST", path: "/images/generations", idempotent: true, events: "asked" },
   editImages: { method: "POST", path: "/images/edits", idempotent: true, form: true, events: "asked" },
   varyImage: { method: "POST", path: "/images/variations", idempotent: true, form: true, events: "asked" },
-  getImage: { method: "GET", path: "/images/{id}" },
+  getImage: { method: "GET", path: "/images/{id}", file: true },
   createVideo: { method: "POST", path: "/videos", idempotent: true },
   listVideos: { method: "GET", path: "/videos", items: "data" },
   getVideo: { method: "GET", path: "/videos/{id}" },
   deleteVideo: { method: "DELETE", path: "/videos/{id}" },
-  getVideoContent: { method: "GET", path: "/videos/{id}/content" },
-  createSpeech: { method: "POST", path: "/audio/speech", idempotent: true, events: "asked" },
+  getVideoContent: { method: "GET", path: "/videos/{id}/content", file: true },
+  createSpeech: { method: "POST", path: "/audio/speech", idempotent: true, file: true, events: "asked" },
   createTranscription: { method: "POST", path: "/audio/transcriptions", idempotent: true, form: true, events: "asked" },
   createTranslation: { method: "POST", path: "/audio/translations", idempotent: true, form: true },
   uploadFile: { method: "POST", path: "/files", form: true },
   listFiles: { method: "GET", path: "/files", items: "data" },
   getFile: { method: "GET", path: "/files/{id}" },
   deleteFile: { method: "DELETE", path: "/files/{id}" },
-  getFileContent: { method: "GET", path: "/files/{id}/content" },
+  getFileContent: { method: "GET", path: "/files/{id}/content", file: true },
   createBatch: { method: "POST", path: "/batches", idempotent: true },
   listBatches: { method: "GET", path: "/batches", items: "data" },
   getBatch: { method: "GET", path: "/batches/{id}" },

@@ -11,6 +11,8 @@ export interface Operation {
   readonly items?: string
   /** The media type of `content`, which is sent as the body. */
   readonly content?: string
+  /** The response is a file, also where the file is a text or JSON. */
+  readonly file?: true
   /** The body is a form. */
   readonly form?: true
   /** `only`: the response is a stream. `asked`: it is one with `stream: true`. */

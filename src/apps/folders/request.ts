@@ -57,11 +57,7 @@ export async function readZipRequest(
 }
 
 /** Reads the files of a zip. Throws `too_large` and `try_again`. */
-async function readZip(
-  zip: Uint8Array,
-  bounds: ZipBounds,
-  reject: Reject,
-): Promise<InputFile[]> {
+async function readZip(zip: Uint8Array, bounds: ZipBounds, reject: Reject): Promise<InputFile[]> {
   const found = await zipReader.read(zip, bounds)
   if ('reasons' in found) return reject(found.reasons)
   if ('files' in found) return found.files

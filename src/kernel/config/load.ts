@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { upstreamRequestsMax } from '../limits.ts'
 import type { Json } from '../schema.ts'
 import { messageOf } from '../text.ts'
+import { clientVariables } from './client.ts'
 import { providers } from './providers.ts'
 import { camelCase, toText } from './setting-types.ts'
 import { type Config, type SettingName, SettingsSchema, type Source } from './settings.ts'
@@ -22,6 +23,9 @@ const { properties } = SettingsSchema
 const names = Object.keys(properties).filter((name): name is SettingName =>
   Object.hasOwn(properties, name),
 )
+
+/** Variables that begin with BERTH_ and are no settings. */
+const otherVariables = new Set(['BERTH_CONFIG', ...clientVariables])
 
 /** Settings that are needed before berth.toml can be found. */
 const environmentOnly = new Set<SettingName>(['DATA_DIR', 'DATABASE_URL'])
@@ -42,7 +46,7 @@ export function loadConfig(
   const path = findToml(flags, environment, problems)
   const { file, tables } = readToml(path, environment.BERTH_CONFIG !== undefined, problems)
   for (const [key, text] of Object.entries(environment)) {
-    const isUnknown = key.startsWith('BERTH_') && key !== 'BERTH_CONFIG'
+    const isUnknown = key.startsWith('BERTH_') && !otherVariables.has(key)
     if (isUnknown && !isServiceVariable(key, text)) {
       warnings.push(unknownSetting(key, key.slice('BERTH_'.length), names))
     }

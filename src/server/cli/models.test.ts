@@ -8,7 +8,8 @@ import { loadConfig } from '../../kernel/config/load.ts'
 import { openLog } from '../../kernel/log.ts'
 import { systemClock } from '../../kernel/time.ts'
 import { openModels } from '../context.ts'
-import { models } from './models.ts'
+import { check, list } from './models.ts'
+import { sync } from './price-sync.ts'
 
 let dataDir: string
 beforeEach(() => {
@@ -52,11 +53,11 @@ async function run(words: string, tables: string[] = [], variables: Record<strin
   await Bun.write(join(dataDir, 'berth.toml'), tables.join('\n'))
   const quiet = { DATA_DIR: dataDir, OLLAMA_HOST: 'off', ...variables }
   const config = loadConfig({}, quiet)
-  const { ok, text } = await models(
-    config,
-    words.split(' ').filter((word) => word !== '--yes'),
-    /--yes/.test(words),
-  )
+  const [verb, ...urls] = words.split(' ').filter((word) => word !== '--yes')
+  const { ok, text } =
+    verb === 'sync'
+      ? await sync(config, urls, /--yes/.test(words))
+      : await (verb === 'check' ? check : list)(config)
   return { ok, lines: text.split('\n'), config }
 }
 
@@ -216,9 +217,6 @@ test('sync stores nothing without a key or without a response', async () => {
   const gone = await run(`sync ${at('/gone')}`, [], key)
   expect([gone.ok, gone.lines.at(-1)]).toEqual([false, 'Nothing was stored.'])
   expect(await Bun.file(join(dataDir, 'models.json')).exists()).toBe(false)
-  expect((await run('list all')).lines).toEqual([
-    'usage: berth models list | check | sync [--yes] [url ...]',
-  ])
 })
 
 test('a stored price list that is not JSON is reported by its path', async () => {

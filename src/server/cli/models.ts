@@ -7,26 +7,12 @@ import type { Config } from '../../kernel/config/settings.ts'
 import { describeFailure } from '../../kernel/fetch-json.ts'
 import { toUsd } from '../../kernel/money.ts'
 import { openModels } from '../context.ts'
-import { type CommandResult, failed, succeeded } from '../operator/command-result.ts'
-import { namesMax, quiet, sync } from './price-sync.ts'
+import { type CommandResult, succeeded } from '../operator/command-result.ts'
+import { namesMax, quiet } from './price-sync.ts'
+import { inColumns } from './terminal.ts'
 
-/**
- * `berth models list`, `check` and `sync [--yes] [url ...]`: lists the served models, compares them
- * with the upstreams, and updates their prices from public lists.
- */
-export async function models(
-  config: Config,
-  words: string[],
-  yes: boolean,
-): Promise<CommandResult> {
-  const [verb, ...rest] = words
-  if (verb === 'list' && rest.length === 0) return list(config)
-  if (verb === 'check' && rest.length === 0) return check(config)
-  if (verb === 'sync') return sync(config, rest, yes)
-  return failed('usage: berth models list | check | sync [--yes] [url ...]')
-}
-
-async function list(config: Config): Promise<CommandResult> {
+/** `berth models list`: lists the models that this server serves, with prices and upstreams. */
+export async function list(config: Config): Promise<CommandResult> {
   const { catalog } = await openModels(config, quiet)
   const rows = catalog
     .list()
@@ -52,16 +38,8 @@ function priceText(price: Price | undefined): string {
   )
 }
 
-function inColumns(rows: string[][]): string {
-  const widths = (rows[0] ?? []).map((_, at) =>
-    Math.max(...rows.map((row) => row[at]?.length ?? 0)),
-  )
-  const line = (row: string[]) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')
-  return rows.map((row) => line(row).trimEnd()).join('\n')
-}
-
-/** Fails where an upstream lacks a model of the catalog, or a model has no price. */
-async function check(config: Config): Promise<CommandResult> {
+/** `berth models check`: fails where an upstream lacks a model, or a model has no price. */
+export async function check(config: Config): Promise<CommandResult> {
   const { catalog } = await openModels(config, quiet)
   const all = catalog.list()
   const unpriced = all.flatMap(({ id, price }) => (price ? [] : [`unpriced: ${id}`]))

@@ -1,0 +1,256 @@
+import { afterAll, afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { serveGateway } from '../../testing/fixtures/gateway.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
+
+setDefaultTimeout(60_000)
+const t = await startTestServer({ DEMO_MODELS: 'on' })
+const { origin, stop } = serveGateway(t)
+let home: string
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'berth-client-'))
+  writeFileSync(join(home, 'reef.html'), page('Reef'))
+})
+afterEach(() => rmSync(home, { recursive: true }))
+afterAll(async () => {
+  await stop()
+  await t.close()
+})
+
+const page = (title: string): string => `<!doctype html><title>${title}</title><h1>${title}</h1>`
+const program = [process.execPath, join(import.meta.dir, '../../main.ts')]
+const environment = () => ({ PATH: Bun.env.PATH, XDG_CONFIG_HOME: home, BERTH_URL: origin })
+const hostsFile = () => join(home, 'berth/hosts.json')
+
+/** Runs a command as a script does: without a terminal. */
+async function run(words: string[], { stdin = '', env = {} } = {}) {
+  const child = Bun.spawn([...program, ...words], {
+    cwd: home,
+    env: { ...environment(), ...env },
+    stdin: new Blob([stdin]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+    timeout: 50_000,
+  })
+  const [out, err, code] = await Promise.all([
+    child.stdout.text(),
+    child.stderr.text(),
+    child.exited,
+  ])
+  return { code, out, err }
+}
+
+/** Runs a command in a pseudo-terminal. */
+function runInTerminal(words: string[]) {
+  let screen = ''
+  let onData = Promise.withResolvers<void>()
+  const decoder = new TextDecoder()
+  const child = Bun.spawn([...program, ...words], {
+    cwd: home,
+    env: environment(),
+    timeout: 50_000,
+    terminal: {
+      cols: 100,
+      rows: 30,
+      data(_, bytes) {
+        screen += decoder.decode(bytes, { stream: true })
+        onData.resolve()
+        onData = Promise.withResolvers()
+      },
+    },
+  })
+  return {
+    type: (text: string) => void child.terminal?.write(text),
+    /** Waits until the screen has a text, and returns all of it. */
+    async shows(pattern: RegExp): Promise<string> {
+      while (!pattern.test(screen)) {
+        const hasEnded = await Promise.race([onData.promise, child.exited.then(() => true)])
+        if (hasEnded === true && !pattern.test(screen)) throw new Error(`no ${pattern}:\n${screen}`)
+      }
+      return screen
+    },
+    exited: child.exited,
+    interrupt: () => child.kill('SIGINT'),
+  }
+}
+
+const signIn = async (): Promise<void> => {
+  expect(await run(['login', '--new'])).toMatchObject({ code: 0 })
+}
+
+test('the first publication creates an agent, and the next one of the file a version', async () => {
+  const first = await run(['publish', 'reef.html'])
+  expect(first.out).toMatch(/^http\S+\/a\/\S{12}\n$/)
+  expect(first.err).toContain('Created @')
+  writeFileSync(join(home, 'reef.html'), page('Reef again'))
+  const second = await run(['publish', 'reef.html', '--json'])
+  expect(JSON.parse(second.out)).toMatchObject({ app: { link: first.out.trim(), version: 2 } })
+  expect((await run(['apps'])).out).toContain(first.out.trim())
+  const other = await run(['publish', 'reef.html', '--new'])
+  expect(other.out).not.toBe(first.out)
+})
+
+test('keys are in a file that only its owner can read', async () => {
+  await signIn()
+  expect(statSync(hostsFile()).mode & 0o777).toBe(0o600)
+  expect(statSync(join(home, 'berth')).mode & 0o777).toBe(0o700)
+})
+
+test('a key signs in, from a flag or stdin, unless the server does not accept it', async () => {
+  const { handle, key } = await t.agent('ann')
+  expect((await run(['login', origin, '--key', key])).out).toContain(`as @${handle}.`)
+  expect((await run(['login', origin, '--key'], { stdin: `${key}\n` })).code).toBe(0)
+  const before = readFileSync(hostsFile(), 'utf8')
+  const wrong = await run(['login', origin, '--key', `ak_${'x'.repeat(40)}`])
+  expect(wrong).toMatchObject({ code: 4, err: expect.stringMatching(/^.* berth login .*\n$/) })
+  expect(readFileSync(hostsFile(), 'utf8')).toBe(before)
+})
+
+test('BERTH_KEY replaces the sign-in', async () => {
+  const { key, handle } = await t.agent('ann')
+  const { err } = await run(['usage'], { env: { BERTH_KEY: key } })
+  expect(err).toContain(`@${handle} has`)
+})
+
+test('a command that needs a sign-in exits with 4 and one line', async () => {
+  expect(await run(['apps'])).toEqual({
+    code: 4,
+    out: '',
+    err: `You are not signed in to ${origin}. Run: berth login ${origin}\n`,
+  })
+})
+
+test('every failure is one line that says what to do', async () => {
+  await signIn()
+  writeFileSync(join(home, 'notes.txt'), 'x')
+  const failures: [words: string[], line: RegExp][] = [
+    [['pubish'], /Did you mean publish\?/],
+    [['publish', 'reef.html', '--wacth'], /Did you mean --watch\?/],
+    [['publish'], /Missing required argument 'path'.*berth help/],
+    [['publish', 'none.html'], /does not exist. Give/],
+    [['publish', 'notes.txt'], /is no page. Give/],
+    [['apps', '--limit', '0'], /Give a number/],
+    [['pull', 'AAAAAAAAAAAA'], /\w/],
+    [['build', 'a quiz'], /Add --yes/],
+    [['chat'], /berth chat/],
+    [['completion', 'tcsh'], /Use bash, zsh, fish/],
+    [['apps', '-s', 'http://127.0.0.1:1'], /berth login/],
+  ]
+  for (const [words, line] of failures) {
+    const { code, out, err } = await run(words)
+    expect([words, out, err.split('\n').length]).toEqual([words, '', 2])
+    expect(err).toMatch(line)
+    expect([1, 4]).toContain(code)
+  }
+})
+
+test('a folder is published with its files, and pulled back', async () => {
+  await signIn()
+  mkdirSync(join(home, 'game/data'), { recursive: true })
+  writeFileSync(
+    join(home, 'game/index.html'),
+    `${page('Tides')}<script>fetch('level.json')</script>`,
+  )
+  writeFileSync(join(home, 'game/level.json'), '{"depth":3}')
+  writeFileSync(join(home, 'game/.secret'), 'not published')
+  const { app } = JSON.parse((await run(['publish', 'game', '--json'])).out)
+  const pulled = await run(['pull', app.id, 'copy', '--json'])
+  expect(JSON.parse(pulled.out)).toMatchObject({ files: ['index.html', 'level.json'] })
+  expect(readFileSync(join(home, 'copy/level.json'), 'utf8')).toBe('{"depth":3}')
+  expect((await run(['pull', app.id, 'copy'])).err).toMatch(/^copy is not empty/)
+  const next = await run(['publish', 'copy', '--json'])
+  expect(JSON.parse(next.out).app).toMatchObject({ id: app.id, version: 2 })
+})
+
+test('a remix asks for its price first, then writes its files', async () => {
+  const ben = await t.agent('ben')
+  const id = await ben.publish({ title: 'Sold', store: true, remix: 'price', priceRemix: 50 })
+  await signIn()
+  const unpaid = await run(['remix', id, 'mine'])
+  expect(unpaid).toMatchObject({ code: 2, err: expect.stringContaining('--max-credits 50') })
+  expect((await run(['remix', id, 'mine', '--max-credits', '50'])).code).toBe(0)
+  expect(readFileSync(join(home, 'mine/index.html'), 'utf8')).toContain('<h1>Hello</h1>')
+})
+
+test('a skill is published and installed', async () => {
+  await signIn()
+  const text = '---\nname: tide-tables\ndescription: Reads tide tables.\n---\n# Tides\n'
+  mkdirSync(join(home, 'skill'))
+  writeFileSync(join(home, 'skill/SKILL.md'), text)
+  const link = (await run(['skill', 'publish', 'skill', '--store'])).out.trim()
+  const installed = await run(['skill', 'install', link])
+  expect(installed).toMatchObject({ code: 0, out: '.agents/skills/tide-tables\n' })
+  expect(readFileSync(join(home, '.agents/skills/tide-tables/SKILL.md'), 'utf8')).toBe(text)
+})
+
+test('models, a chat and what it cost', async () => {
+  await signIn()
+  expect((await run(['models', '--type', 'chat'])).out).toContain('demo/chat')
+  expect((await run(['chat', 'Ahoy there'])).out).toContain('Ahoy')
+  expect((await run(['chat', '-m', 'demo/chat'], { stdin: 'Ahoy from a pipe' })).out).toContain(
+    'Ahoy',
+  )
+  expect((await run(['usage'])).out).toMatch(/MODEL .*USD\ndemo\/chat +2 /)
+  expect((await run(['key', 'create'])).out).toMatch(/^ak_\w{40}\n$/)
+})
+
+test('in a terminal a build asks for its price and shows its steps', async () => {
+  await signIn()
+  const terminal = runInTerminal(['build', 'A quiz about fish'])
+  await terminal.shows(/costs at most [\d.]+ credits.*\[y\/N\]/s)
+  terminal.type('y\r')
+  await terminal.shows(/Building .*%/)
+  await t.ctx.jobs.runDue()
+  const screen = await terminal.shows(/\/a\/\S{12}\s/)
+  expect(screen).toMatch(/Built version 1 for [\d.]+ credits/)
+  expect(await terminal.exited).toBe(0)
+  expect((await run(['logs'])).out).toContain('build.done')
+})
+
+test('a build that is not confirmed costs nothing and exits with 2', async () => {
+  await signIn()
+  const terminal = runInTerminal(['build', 'A quiz about fish'])
+  await terminal.shows(/\[y\/N\]/)
+  terminal.type('n\r')
+  await terminal.shows(/Nothing was built/)
+  expect(await terminal.exited).toBe(2)
+  expect((await run(['apps'])).out).toContain('You have no apps yet')
+})
+
+test('in a terminal a large upload shows a bar', async () => {
+  await signIn()
+  writeFileSync(join(home, 'large.html'), page('Large') + 'x'.repeat(2_000_000))
+  const terminal = runInTerminal(['publish', 'large.html'])
+  expect(await terminal.shows(/\/a\/\S{12}\s/)).toMatch(/Uploading █+ *100%/)
+})
+
+test('--watch publishes every change until Ctrl-C', async () => {
+  await signIn()
+  const terminal = runInTerminal(['publish', 'reef.html', '--watch'])
+  await terminal.shows(/Watching reef.html/)
+  writeFileSync(join(home, 'reef.html'), page('High tide'))
+  await terminal.shows(/Published Reef, version 2\./)
+  terminal.interrupt()
+  await terminal.exited
+})
+
+test('a chat in a terminal goes on until Ctrl-D', async () => {
+  await signIn()
+  const terminal = runInTerminal(['chat', '-m', 'demo/chat'])
+  await terminal.shows(/Chatting with demo\/chat/)
+  terminal.type('Ahoy captain\r')
+  await terminal.shows(/Ahoy captain[^]*Ahoy captain/)
+  terminal.type('\x04')
+  expect(await terminal.exited).toBe(0)
+})
+
+test('the shells complete commands and flags', async () => {
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    expect((await run(['completion', shell])).out).toContain('berth complete --')
+  }
+  expect((await run(['complete', '--', 'pub'])).out).toMatch(/^publish\t/)
+  expect((await run(['complete', '--', 'publish', '--wa'])).out).toMatch(/^--watch\t/)
+})

@@ -1,0 +1,66 @@
+import { clientCommand, type ClientFlags, type Connection, connectOrJoin } from '../connection.ts'
+import { CommandFailure, printLine, printNote, readLines, write } from '../terminal.ts'
+
+interface ChatFlags extends ClientFlags {
+  model?: string
+}
+type Message = { role: 'user' | 'assistant'; content: string }
+
+export const chat = clientCommand('chat', 'chat with a model; without a message, until Ctrl-D')
+  .argument('[message]', 'the message; it can also be piped in')
+  .option('-m, --model <id>', 'a model of berth models; default: the first for chats')
+  .action(async (message: string | undefined, flags: ChatFlags) => {
+    const connection = await connectOrJoin(flags)
+    const model = flags.model ?? (await firstModel(connection))
+    const messages: Message[] = []
+    const send = async (content: string): Promise<void> => {
+      messages.push({ role: 'user', content })
+      messages.push({ role: 'assistant', content: await reply(connection, model, messages, flags) })
+    }
+    const piped = process.stdin.isTTY ? undefined : (await Bun.stdin.text()).trim()
+    const first = [message, piped].filter(Boolean).join('\n\n')
+    if (first) return send(first)
+    if (!process.stdin.isTTY)
+      throw new CommandFailure('There is no message. Run: berth chat "Hello"')
+    await printNote(`Chatting with ${model}. Ctrl-D ends the chat.`)
+    for await (const line of readLines('> ')) {
+      if (line.trim()) await send(line)
+    }
+  })
+
+async function firstModel({ berth, url }: Connection): Promise<string> {
+  const { data } = await berth.gateway.listModels({ type: 'chat' })
+  // A model that builds pages answers each message with a page.
+  const model = data.find(({ id }) => !id.endsWith('/builder')) ?? data[0]
+  if (!model) throw new CommandFailure(`${url} has no model for chats. Ask its operator for one.`)
+  return model.id
+}
+
+/** Prints a reply as it arrives, and returns it. */
+async function reply(
+  { berth }: Connection,
+  model: string,
+  messages: Message[],
+  { json }: ChatFlags,
+): Promise<string> {
+  if (json) {
+    const completion = await berth.gateway.createChatCompletion({ model, messages })
+    await printLine(JSON.stringify(completion))
+    return ''
+  }
+  let text = ''
+  for await (const chunk of berth.gateway.createChatCompletion({ model, messages })) {
+    const part = textOf(chunk)
+    text += part
+    await write(part)
+  }
+  await write('\n')
+  return text
+}
+
+/** Returns the text of a chunk of a chat. */
+function textOf(chunk: Readonly<Record<string, unknown>>): string {
+  const [choice] = Array.isArray(chunk['choices']) ? chunk['choices'] : []
+  const content: unknown = choice?.delta?.content
+  return typeof content === 'string' ? content : ''
+}

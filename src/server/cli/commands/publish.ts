@@ -1,0 +1,115 @@
+import { watch } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
+import { basename, join, relative, resolve } from 'node:path'
+
+import { clientCommand, type ClientFlags, type Connection, connectOrJoin } from '../connection.ts'
+import { saveApp } from '../credentials.ts'
+import { CommandFailure, printNote, printValue } from '../terminal.ts'
+
+interface PublishFlags extends ClientFlags {
+  title?: string
+  app?: string
+  new?: boolean
+  store?: boolean
+  dryRun?: boolean
+  watch?: boolean
+}
+
+export const publish = clientCommand('publish', 'publish a page and print its link')
+  .argument('<path>', 'an HTML file, a folder with a page, or a zip')
+  .option('-t, --title <title>', 'the title; default: that of the page')
+  .option('--app <id>', 'publish it as the next version of this app')
+  .option('--new', 'create a new app, also where the path was published before')
+  .option('--store', 'list the app on Explore')
+  .option('--dry-run', 'only check the page; nothing is stored')
+  .option('-w, --watch', 'publish again after every change, until Ctrl-C')
+  .action(async (path: string, flags: PublishFlags) => {
+    const connection = await connectOrJoin(flags)
+    const source = resolve(path)
+    const known = flags.new ? undefined : connection.apps[source]
+    const id = await publishOnce(connection, source, flags, flags.app ?? known)
+    if (!flags.watch || id === undefined) return
+    await printNote(`Watching ${path}. Press Ctrl-C to stop.`)
+    for await (const _ of changesOf(source)) {
+      // A page that the safety check blocks is mended by the next change.
+      await publishOnce(connection, source, flags, id).catch(({ message }: Error) =>
+        printNote(message),
+      )
+    }
+  })
+
+/** Publishes a path and prints the link. Returns the id of the app; undefined for a dry run. */
+async function publishOnce(
+  { url, berth }: Connection,
+  source: string,
+  { title, store, dryRun, json }: PublishFlags,
+  id: string | undefined,
+): Promise<string | undefined> {
+  const page = await readPage(source)
+  const result = await (id === undefined
+    ? berth.agent.publishApp({ ...page, title, store, dryRun })
+    : berth.agent.publishVersion({ ...page, id, dryRun }))
+  const { app, note } = result
+  if (!app || !('version' in app)) {
+    await printValue(result, 'The page can be published. Nothing was stored.', json)
+    return undefined
+  }
+  await saveApp(url, source, app.id)
+  if (note) await printNote(note)
+  await printNote(`Published ${app.title}, version ${app.version}.`)
+  await printValue(result, app.link, json)
+  return app.id
+}
+
+type Page = { html: string } | { content: Blob }
+
+/** The most bytes that are read for a page: more than any server takes. */
+const pageBytesMax = 64 * 1024 * 1024
+
+/** Reads a file, a folder or a zip. Throws CommandFailure for anything else. */
+async function readPage(source: string): Promise<Page> {
+  const stats = await lstat(source).catch(() => undefined)
+  if (!stats)
+    throw new CommandFailure(`${source} does not exist. Give an HTML file, a folder or a zip.`)
+  if (stats.isDirectory()) return { content: await zipFolder(source) }
+  if (stats.size > pageBytesMax) throw new CommandFailure(`${source} is above 64 MB. Publish less.`)
+  const file = Bun.file(source)
+  if (/\.zip$/i.test(source)) return { content: new Blob([await file.bytes()]) }
+  if (/\.html?$/i.test(source)) return { html: await file.text() }
+  throw new CommandFailure(`${basename(source)} is no page. Give an HTML file, a folder or a zip.`)
+}
+
+/** Packs a folder without its hidden files. */
+export async function zipFolder(folder: string): Promise<Blob> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files: Record<string, Uint8Array> = {}
+  let bytes = 0
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name)
+    const name = relative(folder, path).replaceAll('\\', '/')
+    if (!entry.isFile() || name.split('/').some((part) => part.startsWith('.'))) continue
+    bytes += (await lstat(path)).size
+    if (bytes > pageBytesMax) throw new CommandFailure(`${folder} is above 64 MB. Publish less.`)
+    files[name] = await Bun.file(path).bytes()
+  }
+  const { zipSync } = await import('fflate')
+  return new Blob([zipSync(files)])
+}
+
+/** The time in which changes of several files become one, in milliseconds. */
+const quietMs = 150
+
+/** Yields after each change of a file or a folder. */
+async function* changesOf(source: string): AsyncGenerator<void> {
+  let notify = Promise.withResolvers<void>()
+  let timer: Timer | undefined
+  watch(source, { recursive: true }, () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => notify.resolve(), quietMs)
+  })
+  for (;;) {
+    await notify.promise
+    notify = Promise.withResolvers()
+    yield
+  }
+}

@@ -1,0 +1,202 @@
+import { resolve } from 'node:path'
+
+import { Command } from 'commander'
+
+import { loadConfig } from '../../kernel/config/load.ts'
+import type { Config } from '../../kernel/config/settings.ts'
+import { originAt } from '../../kernel/config/urls.ts'
+import { hasDatabase } from '../../kernel/db/open.ts'
+import { systemClock } from '../../kernel/time.ts'
+import { target, version } from '../../kernel/version.ts'
+import { FolderInUse, lockFolder } from '../../store/folder-lock.ts'
+import { closeContext, createContext } from '../context.ts'
+import { type CommandResult, failed, succeeded } from '../operator/command-result.ts'
+import { runCommand, runOnServer } from '../operator/control.ts'
+import { serveUntilSignal } from './serve.ts'
+import { CommandFailure, printResult, printValue } from './terminal.ts'
+
+interface Flags {
+  port?: string
+  host?: string
+  data?: string
+  json?: boolean
+}
+
+/** Reads the settings with the flags of a command. */
+function configOf({ port, host, data }: Flags, needsKeys = false): Config {
+  const flags = {
+    ...(port !== undefined && { PORT: port }),
+    ...(host !== undefined && { HOST: host }),
+    ...(data !== undefined && { DATA_DIR: data }),
+  }
+  return loadConfig(flags, undefined, needsKeys)
+}
+
+/** Declares a command of the server on this machine. */
+const serverCommand = (name: string, description: string): Command =>
+  new Command(name)
+    .description(description)
+    .option('--port <port>', 'the port of the server')
+    .option('--host <host>', 'the address that it listens on')
+    .option('--data <folder>', 'the data folder')
+
+/**
+ * Declares the commands that run on the data folder, or in the server that uses it. Actions load
+ * their code, because the start of a server waits for what this file imports.
+ */
+export const serverCommands = (): Command[] => [
+  serverCommand('serve', 'serve the data folder').action(async (flags: Flags) =>
+    startServer(configOf(flags, true), flags.json ?? false),
+  ),
+  serverCommand('config', 'print every setting, its value and origin').action((flags: Flags) =>
+    printResult(showConfig(configOf(flags)), flags.json),
+  ),
+  serverCommand('health', 'exit 0 if the server on this machine responds').action(
+    async (flags: Flags) => printResult(await checkHealth(configOf(flags)), flags.json),
+  ),
+  operatorCommand(
+    'grant',
+    '<@handle|name|credit_id> <usd>',
+    'give credits to an agent, a person or an account',
+  ),
+  operatorCommand(
+    'keys',
+    '<action> <credit_id|@handle>',
+    'list, add, change, rotate and revoke API keys',
+  ),
+  operatorCommand(
+    'projects',
+    '<action> <credit_id>',
+    'manage groups of keys with budgets of their own',
+  ),
+  operatorCommand('admin', '', 'moderate: reports, takedowns, quarantines, appeals, suspensions'),
+  operatorCommand(
+    'libraries',
+    '[add <name>@<version> | remove <name>@<version>]',
+    'manage the libraries that pages load',
+  ),
+  operatorCommand('backup', '<folder>', 'write a consistent copy; the server may run'),
+  serverCommand('restore', 'verify a backup and replace the data folder with it')
+    .argument('[words...]')
+    .usage('<folder> [options]')
+    .action(async (words: string[], flags: Flags) =>
+      printResult(await restore(configOf(flags), words), flags.json),
+    ),
+  operatorCommand(
+    'storage',
+    'check | copy',
+    'find missing files, or copy all into the bucket of S3_BUCKET',
+  ),
+  operatorCommand('doctor', '', "check every balance, and the networks of the chains' servers"),
+  operatorCommand('recover', '', 'print a recovery code of the operator, which works once'),
+  operatorCommand('payments', 'check', 'ask every server of coins and rates whether it works'),
+  operatorCommand('link', '', 'print the link of the sample app, or of the site'),
+  serverCommand('upgrade', 'install the newest release, and keep the present binary')
+    .argument('[channel]', 'the channel of releases', 'stable')
+    .action(async (channel: string, flags: Flags) => {
+      const { upgrade } = await import('./upgrade.ts')
+      await printResult(await upgrade(configOf(flags), [channel]), flags.json)
+    }),
+  new Command('licenses')
+    .description('print the licenses of what the binary contains')
+    .action(async ({ json }: Flags) => {
+      const { licenses } = await import('./licenses.ts')
+      await printResult(await licenses(), json)
+    }),
+  new Command('version')
+    .description('print the version')
+    .action(({ json }: Flags) =>
+      printValue({ version, target: target ?? null, bun: Bun.version }, version, json),
+    ),
+]
+
+/** Declares the subcommands of `berth models` that read the settings, without a server. */
+export function modelCommands(): Command[] {
+  const load = () => import('./models.ts')
+  const list = serverCommand('list', 'list the models of the settings with prices and upstreams')
+  const check = serverCommand('check', 'compare the catalog with what the upstreams serve')
+  const sync = serverCommand('sync', 'update prices from public lists, for providers with a key')
+  return [
+    list.action(async (flags: Flags) =>
+      printResult(await (await load()).list(configOf(flags, true)), flags.json),
+    ),
+    check.action(async (flags: Flags) =>
+      printResult(await (await load()).check(configOf(flags, true)), flags.json),
+    ),
+    sync
+      .argument('[url...]', 'lists instead of the known ones')
+      .option('--yes', 'also store suspect prices')
+      .action(async (urls: string[], flags: Flags & { yes?: boolean }) => {
+        const { sync: run } = await import('./price-sync.ts')
+        const result = await run(configOf(flags, true), urls, flags.yes ?? false)
+        await printResult(result, flags.json)
+      }),
+  ]
+}
+
+/** Declares a command of operator/commands.ts, which checks its words. */
+function operatorCommand(name: string, words: string, description: string): Command {
+  return serverCommand(name, description)
+    .argument('[words...]')
+    .usage(`${words} [options]`.trimStart())
+    .action(async (given: string[], flags: Flags) => {
+      const config = configOf(flags)
+      const isCopy = name === 'storage' && given.join(' ') === 'copy'
+      const result = isCopy
+        ? await (await import('./storage-copy.ts')).storageCopy(config)
+        : await operate(config, name, given)
+      await printResult(result, flags.json)
+    })
+}
+
+function showConfig({ rows, warnings }: Config): CommandResult {
+  const width = Math.max(...rows.map((row) => row.name.length))
+  const lines = rows.map(({ name, value, source, description }) => {
+    const shown = value === '' ? '(none)' : value
+    return `${name.padEnd(width)}  ${shown}  [${source}]\n${' '.repeat(width)}  ${description}`
+  })
+  return succeeded([...lines, ...warnings.map((why) => `Warning: ${why}`)].join('\n'))
+}
+
+async function checkHealth(config: Config): Promise<CommandResult> {
+  const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host
+  const url = `${originAt(host, config.port)}/healthz`
+  const response = await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined)
+  return response?.ok ? succeeded('ok') : failed(`No response from ${url}.`)
+}
+
+async function restore(config: Config, [dir, ...more]: string[]): Promise<CommandResult> {
+  if (!dir || more.length > 0) return failed('usage: berth restore <folder> [--data ./data]')
+  const { restoreBackup } = await import('../operator/backup.ts')
+  return restoreBackup(config, dir, systemClock)
+}
+
+/** Starts a server. Fails with the link of the server that already uses the data folder. */
+async function startServer(config: Config, json: boolean): Promise<void> {
+  try {
+    await serveUntilSignal(config, json)
+  } catch (error) {
+    if (!(error instanceof FolderInUse)) throw error
+    const running = await runOnServer(config.dataDir, { command: 'link', words: [] })
+    throw new CommandFailure(`${error.message} ${running?.text ?? ''}`.trim())
+  }
+}
+
+/**
+ * Runs a command in the running server, or on the data folder where no server runs. The server may
+ * have another working folder, so it gets absolute paths.
+ */
+async function operate(config: Config, command: string, words: string[]): Promise<CommandResult> {
+  const isPath = (word: string): boolean => command === 'backup' || word.endsWith('gz')
+  const paths = words.map((word) => (isPath(word) ? resolve(word) : word))
+  const request = { command, words: paths }
+  const result = await runOnServer(config.dataDir, request)
+  if (result) return result
+  if (!hasDatabase(config)) return failed(`There is no database in ${config.dataDir}.`)
+  const release = lockFolder(config.dataDir)
+  const ctx = await createContext(config, `http://localhost:${config.port}`)
+  const own = await runCommand(ctx, request)
+  await closeContext(ctx)
+  release()
+  return own
+}
