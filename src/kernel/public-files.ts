@@ -54,8 +54,10 @@ export function getPublicFile(files: ReadonlyMap<string, PublicFile>, name: stri
   return file
 }
 
+type Bytes = Uint8Array<ArrayBuffer>
+
 class LazyPublicFile implements PublicFile {
-  readonly #bytes = new Map<string, Uint8Array>()
+  readonly #bytes = new Map<string, Bytes>()
   readonly #etag = lazy(() => sha256(this.identity).slice(0, 32))
 
   constructor(
@@ -70,29 +72,29 @@ class LazyPublicFile implements PublicFile {
   }
 
   /** A file that has a compressed version is stored only compressed. */
-  get identity(): Uint8Array {
+  get identity(): Bytes {
     const { gzip } = this
     return this.#cached('', () => (gzip ? Bun.gunzipSync(gzip) : this.#read('')))
   }
 
-  get br(): Uint8Array | undefined {
+  get br(): Bytes | undefined {
     return this.#variant('.br')
   }
 
-  get gzip(): Uint8Array | undefined {
+  get gzip(): Bytes | undefined {
     return this.#variant('.gz')
   }
 
-  #variant(ending: string): Uint8Array | undefined {
+  #variant(ending: string): Bytes | undefined {
     if (!this.stored.has(this.name + ending)) return undefined
     return this.#cached(ending, () => this.#read(ending))
   }
 
-  #read(ending: string): Uint8Array {
+  #read(ending: string): Bytes {
     return readFileSync(join(this.dir, this.name + ending))
   }
 
-  #cached(ending: string, create: () => Uint8Array): Uint8Array {
+  #cached(ending: string, create: () => Bytes): Bytes {
     const bytes = this.#bytes.get(ending) ?? create()
     this.#bytes.set(ending, bytes)
     return bytes
