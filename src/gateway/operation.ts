@@ -1,7 +1,11 @@
-import type { TSchema } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
+import type { OpenAPIV3 } from 'openapi-types'
 
+import type { AppContext } from '../kernel/context.ts'
 import type { GatewayErrorName } from '../kernel/errors.ts'
 import { operationBuilder } from '../kernel/http/operation.ts'
+import { key, type KeySpender } from './authentication.ts'
+import { type Call, callOf, requestOf, unread } from './call.ts'
 import { errorSchemas } from './error-response.ts'
 
 /** The areas of document 2. */
@@ -45,3 +49,65 @@ export const operationWith = (envelope?: TSchema) =>
 
 /** Declares an operation of the gateway. */
 export const operation = operationWith()
+
+/** Paid work, as an operation declares it. */
+interface PaidWork<Input, Body> {
+  id: string
+  route: `POST /${string}`
+  tag: Tag
+  /** By default the number of open holds. */
+  limits?: readonly ('holds_limit' | 'searches_limit')[]
+  summary: string
+  description?: string
+  /** The documented body. It is parsed by hand, in the order of section 7. */
+  input: Input
+  /** The bodies of a success. */
+  output: TSchema[]
+  /** That of errors; by default OpenAI's. */
+  envelope?: TSchema
+  errors: readonly GatewayErrorName[]
+  run(
+    ctx: AppContext,
+    spender: KeySpender,
+    body: Body,
+    call: Call,
+    sent: { headers: Headers },
+  ): Promise<Response>
+}
+
+const paid = { idempotent: true, limits: ['holds_limit'], access: key } as const
+
+/** Declares paid work on a JSON body. */
+export const paidOperation = ({
+  input: schema,
+  output,
+  envelope,
+  run,
+  ...declared
+}: PaidWork<OpenAPIV3.SchemaObject, unknown>) =>
+  operationWith(envelope)({
+    ...paid,
+    ...declared,
+    input: { bodies: { 'application/json': { schema } } },
+    output: { 200: Type.Unsafe<Response>(Type.Union(output)) },
+    run: (ctx, { caller, body, ...sent }) => run(ctx, caller, body, callOf(sent), sent),
+  })
+
+/** Declares paid work on a body that it reads itself. `input`: the documented bodies by type. */
+export const paidUpload = ({
+  input,
+  output,
+  envelope,
+  run,
+  ...declared
+}: PaidWork<Record<string, OpenAPIV3.SchemaObject>, Request>) =>
+  operationWith(envelope)({
+    ...paid,
+    ...declared,
+    input: {
+      read: requestOf,
+      bodies: Object.fromEntries(Object.entries(input).map(([type, schema]) => [type, { schema }])),
+    },
+    output: { 200: Type.Unsafe<Response>(Type.Union(output)) },
+    run: (ctx, { caller, body, ...sent }) => run(ctx, caller, unread(body), callOf(sent), sent),
+  })

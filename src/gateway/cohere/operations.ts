@@ -1,9 +1,6 @@
-import { Type } from '@sinclair/typebox'
-
-import { anyone, key } from '../authentication.ts'
-import { callOf } from '../call.ts'
+import { anyone } from '../authentication.ts'
 import { chatErrors, ChunksSchema } from '../openai-chat/schemas.ts'
-import { mediaErrors, operationWith } from '../operation.ts'
+import { mediaErrors, operationWith, paidOperation } from '../operation.ts'
 import { rerankRequestSchema } from '../rerank/schemas.ts'
 import * as chat from './chat.ts'
 import { cohereEmbed } from './embed.ts'
@@ -13,34 +10,29 @@ import * as schemas from './schemas.ts'
 
 const operation = operationWith(CohereErrorSchema)
 
-const createCohereChat = operation({
+const createCohereChat = paidOperation({
   id: 'create_cohere_chat',
   route: 'POST /chat',
   tag: 'Chat',
-  idempotent: true,
   limits: ['holds_limit', 'searches_limit'],
   summary: "Create a chat with Cohere's API, whole or as a stream.",
-  access: key,
-  input: { bodies: { 'application/json': { schema: schemas.cohereChatRequestSchema } } },
-  output: { 200: Type.Unsafe<Response>(Type.Union([schemas.CohereChatSchema, ChunksSchema])) },
+  input: schemas.cohereChatRequestSchema,
+  output: [schemas.CohereChatSchema, ChunksSchema],
+  envelope: CohereErrorSchema,
   errors: chatErrors,
-  run: (ctx, { caller: spender, body: raw, ...call }) =>
-    chat.createCohereChat(ctx, spender, raw, callOf(call)),
+  run: chat.createCohereChat,
 })
 
-const cohereRerank = operation({
+const cohereRerank = paidOperation({
   id: 'cohere_rerank',
   route: 'POST /rerank',
   tag: 'Media',
-  idempotent: true,
-  limits: ['holds_limit'],
   summary: "Sort documents by their relevance with Cohere's API.",
-  access: key,
-  input: { bodies: { 'application/json': { schema: rerankRequestSchema } } },
-  output: { 200: Type.Unsafe<Response>(schemas.CohereRerankSchema) },
+  input: rerankRequestSchema,
+  output: [schemas.CohereRerankSchema],
+  envelope: CohereErrorSchema,
   errors: mediaErrors,
-  run: (ctx, { caller: spender, body: raw, ...call }) =>
-    chat.cohereRerank(ctx, spender, raw, callOf(call)),
+  run: chat.cohereRerank,
 })
 
 const listCohereModels = operation({
@@ -68,19 +60,16 @@ const getCohereModel = operation({
 
 /** Declares the operation that creates embeddings in a version of Cohere's API. */
 const embedOperation = (id: string, version: '1' | '2') =>
-  operation({
+  paidOperation({
     id,
     route: 'POST /embed',
     tag: 'Media',
-    idempotent: true,
-    limits: ['holds_limit'],
     summary: `Create embeddings of texts with version ${version} of Cohere's API.`,
-    access: key,
-    input: { bodies: { 'application/json': { schema: schemas.embedRequestSchema } } },
-    output: { 200: Type.Unsafe<Response>(schemas.CohereEmbedSchema) },
+    input: schemas.embedRequestSchema,
+    output: [schemas.CohereEmbedSchema],
+    envelope: CohereErrorSchema,
     errors: mediaErrors,
-    run: (ctx, { caller: spender, body: raw, ...call }) =>
-      cohereEmbed(ctx, spender, raw, callOf(call), version),
+    run: (ctx, spender, raw, call) => cohereEmbed(ctx, spender, raw, call, version),
   })
 
 /** Routes of Cohere's API (docs/spec/gateway-decisions.md, "Cohere"). */

@@ -2,10 +2,9 @@ import { Type } from '@sinclair/typebox'
 
 import { ApiError } from '../../kernel/errors.ts'
 import { mediaSchema, RangeNotSatisfiableSchema } from '../../kernel/schema.ts'
-import { anyone, key } from '../authentication.ts'
-import { callOf, requestOf, unread } from '../call.ts'
+import { anyone } from '../authentication.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
-import { mediaErrors, operation } from '../operation.ts'
+import { mediaErrors, operation, paidOperation, paidUpload } from '../operation.ts'
 import { changeImages } from './edits.ts'
 import { generateImages } from './images.ts'
 import * as schemas from './schemas.ts'
@@ -16,58 +15,41 @@ const imagesOrEvents = Type.Union([
   mediaSchema('text/event-stream', { description: 'With `stream`: an event for each image.' }),
 ])
 
-const createImages = operation({
+const createImages = paidOperation({
   id: 'create_images',
   route: 'POST /images/generations',
   tag: 'Media',
-  idempotent: true,
-  limits: ['holds_limit'],
   summary: 'Generate images from a prompt.',
   description: 'Charged per returned image; cost is in USD. URLs are valid for 24 hours.',
-  access: key,
-  input: { bodies: { 'application/json': { schema: schemas.imagesRequestSchema } } },
-  output: { 200: Type.Unsafe<Response>(imagesOrEvents) },
+  input: schemas.imagesRequestSchema,
+  output: [imagesOrEvents],
   errors: mediaErrors,
-  run: (ctx, { caller: spender, body, ...call }) =>
-    generateImages(ctx, spender, body, callOf(call)),
+  run: generateImages,
 })
 
-const editImages = operation({
+const editImages = paidUpload({
   id: 'edit_images',
   route: 'POST /images/edits',
   tag: 'Media',
-  idempotent: true,
-  limits: ['holds_limit'],
   summary: 'Edit images by a prompt.',
   description: 'Charged like generated images. The images have at most 32 MB together.',
-  access: key,
-  input: {
-    read: requestOf,
-    bodies: { 'multipart/form-data': { schema: schemas.editRequestSchema } },
-  },
-  output: { 200: Type.Unsafe<Response>(imagesOrEvents) },
+  input: { 'multipart/form-data': schemas.editRequestSchema },
+  output: [imagesOrEvents],
   errors: mediaErrors,
-  run: (ctx, { caller: spender, body, ...call }) =>
-    changeImages(ctx, spender, '/images/edits', unread(body), callOf(call)),
+  run: (ctx, spender, request, call) => changeImages(ctx, spender, '/images/edits', request, call),
 })
 
-const varyImage = operation({
+const varyImage = paidUpload({
   id: 'vary_image',
   route: 'POST /images/variations',
   tag: 'Media',
-  idempotent: true,
-  limits: ['holds_limit'],
   summary: 'Create variations of an image.',
   description: 'Charged like generated images.',
-  access: key,
-  input: {
-    read: requestOf,
-    bodies: { 'multipart/form-data': { schema: schemas.variationRequestSchema } },
-  },
-  output: { 200: Type.Unsafe<Response>(imagesOrEvents) },
+  input: { 'multipart/form-data': schemas.variationRequestSchema },
+  output: [imagesOrEvents],
   errors: mediaErrors,
-  run: (ctx, { caller: spender, body, ...call }) =>
-    changeImages(ctx, spender, '/images/variations', unread(body), callOf(call)),
+  run: (ctx, spender, request, call) =>
+    changeImages(ctx, spender, '/images/variations', request, call),
 })
 
 const getImage = operation({

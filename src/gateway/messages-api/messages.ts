@@ -16,8 +16,8 @@ export function createMessage(
   ctx: AppContext,
   spender: Spender,
   raw: unknown,
-  headers: Headers,
   call: Call,
+  { headers }: { headers: Headers },
 ): Promise<Response> {
   const { requestId, idempotencyKey } = call
   // A replay under the same Idempotency-Key has the same ids.

@@ -1,31 +1,26 @@
-import { Type } from '@sinclair/typebox'
-
 import { key } from '../authentication.ts'
-import { callOf } from '../call.ts'
 import { chatErrors } from '../openai-chat/schemas.ts'
-import { operationWith } from '../operation.ts'
+import { operationWith, paidOperation } from '../operation.ts'
 import { AnthropicErrorSchema } from './error-response.ts'
 import * as messages from './messages.ts'
 import * as schemas from './schemas.ts'
 
 const operation = operationWith(AnthropicErrorSchema)
 
-const createMessage = operation({
+const createMessage = paidOperation({
   id: 'create_message',
   route: 'POST /messages',
   tag: 'Chat',
-  idempotent: true,
   limits: ['holds_limit', 'searches_limit'],
   summary: "Create a message with Anthropic's Messages API, whole or as a stream.",
   description:
     'Works with every chat model and is charged like the same chat completion. The key may ' +
     'be in X-API-Key. Errors have the envelope of Anthropic.',
-  access: key,
-  input: { bodies: { 'application/json': { schema: schemas.messagesRequestSchema } } },
-  output: { 200: Type.Unsafe<Response>(Type.Union([schemas.MessageSchema, schemas.EventsSchema])) },
+  input: schemas.messagesRequestSchema,
+  output: [schemas.MessageSchema, schemas.EventsSchema],
+  envelope: AnthropicErrorSchema,
   errors: chatErrors,
-  run: (ctx, { caller: spender, body, ...call }) =>
-    messages.createMessage(ctx, spender, body, call.headers, callOf(call)),
+  run: messages.createMessage,
 })
 
 const countMessageTokens = operation({

@@ -3,12 +3,12 @@ import { Type } from '@sinclair/typebox'
 import { ApiError } from '../../kernel/errors.ts'
 import { Content } from '../../kernel/http/outcome.ts'
 import { anyone, key } from '../authentication.ts'
-import { callOf, requestOf, unread } from '../call.ts'
+import { requestOf, unread } from '../call.ts'
 import { findModels, requireModel } from '../catalog/catalog.ts'
 import * as stored from '../files/files.ts'
 import { download, fileOperation } from '../files/operations.ts'
 import { readUpload } from '../files/upload.ts'
-import { mediaErrors, operation } from '../operation.ts'
+import { mediaErrors, operation, paidUpload } from '../operation.ts'
 import * as files from './files.ts'
 import { presentModel } from './models.ts'
 import * as schemas from './schemas.ts'
@@ -106,30 +106,19 @@ const deleteMistralFile = operation({
   },
 })
 
-const createMistralTranscription = operation({
+const createMistralTranscription = paidUpload({
   id: 'create_mistral_transcription',
   route: 'POST /audio/transcriptions',
   tag: 'Media',
-  idempotent: true,
-  limits: ['holds_limit'],
   summary: 'Transcribe audio.',
   description: 'At most 32 MB. Charged by length; cost is in USD.',
-  access: key,
   input: {
-    read: requestOf,
-    bodies: {
-      'multipart/form-data': { schema: schemas.transcriptionRequestSchema },
-      'application/x-www-form-urlencoded': { schema: schemas.transcriptionRequestSchema },
-    },
+    'multipart/form-data': schemas.transcriptionRequestSchema,
+    'application/x-www-form-urlencoded': schemas.transcriptionRequestSchema,
   },
-  output: {
-    200: Type.Unsafe<Response>(
-      Type.Union([schemas.MistralTranscriptionSchema, schemas.TranscriptionEventsSchema]),
-    ),
-  },
+  output: [schemas.MistralTranscriptionSchema, schemas.TranscriptionEventsSchema],
   errors: [...mediaErrors, 'no_file'],
-  run: (ctx, { caller: spender, body, ...call }) =>
-    transcribe(ctx, spender, unread(body), callOf(call)),
+  run: transcribe,
 })
 
 /**

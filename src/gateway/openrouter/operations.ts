@@ -1,12 +1,9 @@
-import { Type } from '@sinclair/typebox'
-
 import { anyone, key } from '../authentication.ts'
-import { callOf } from '../call.ts'
 import { embeddingOperations } from '../embeddings/operations.ts'
 import { createChatCompletion } from '../openai-chat/chat-completions.ts'
 import * as chat from '../openai-chat/schemas.ts'
 import { chatErrors } from '../openai-chat/schemas.ts'
-import { operationWith } from '../operation.ts'
+import { operationWith, paidOperation } from '../operation.ts'
 import { responseOperations } from '../responses/operations.ts'
 import { describeCredits, describeKey } from './account.ts'
 import { OpenRouterErrorSchema } from './error-response.ts'
@@ -16,21 +13,20 @@ import * as schemas from './schemas.ts'
 
 const operation = operationWith(OpenRouterErrorSchema)
 
-const createOpenrouterChat = operation({
+const createOpenrouterChat = paidOperation({
   id: 'create_openrouter_chat',
   route: 'POST /chat/completions',
   tag: 'Chat',
-  idempotent: true,
   limits: ['holds_limit', 'searches_limit'],
   summary: 'Create a chat completion, with the id of its generation.',
-  access: key,
-  input: { bodies: { 'application/json': { schema: chat.chatRequestSchema } } },
-  output: { 200: Type.Unsafe<Response>(Type.Union([chat.CompletionSchema, chat.ChunksSchema])) },
+  input: chat.chatRequestSchema,
+  output: [chat.CompletionSchema, chat.ChunksSchema],
+  envelope: OpenRouterErrorSchema,
   errors: chatErrors,
-  run: (ctx, { caller: spender, body, ...call }) =>
-    createChatCompletion(ctx, spender, body, callOf(call), {
+  run: (ctx, spender, body, call) =>
+    createChatCompletion(ctx, spender, body, call, {
       flavor: 'openrouter',
-      id: generationId(call.context.id),
+      id: generationId(call.requestId),
     }),
 })
 

@@ -2,33 +2,27 @@ import { Type } from '@sinclair/typebox'
 
 import type { Json } from '../../kernel/schema.ts'
 import { key } from '../authentication.ts'
-import { callOf } from '../call.ts'
 import { invalidField } from '../fields.ts'
 import { chatErrors } from '../openai-chat/schemas.ts'
-import { operation } from '../operation.ts'
+import { operation, paidOperation } from '../operation.ts'
 import * as responses from './responses.ts'
 import * as schemas from './schemas.ts'
 import * as stored from './stored-responses.ts'
 
-const createResponse = operation({
+const createResponse = paidOperation({
   id: 'create_response',
   route: 'POST /responses',
   tag: 'Chat',
-  idempotent: true,
   limits: ['holds_limit', 'searches_limit'],
   summary: "Create a response with OpenAI's Responses API, whole or as a stream.",
   description:
     'Charged like the same chat completion. A server with RESPONSES_KEPT_DAYS stores it for ' +
     '`previous_response_id`; on others send all items, or ids of items of the last hour. ' +
     'Tools are functions that the client runs.',
-  access: key,
-  input: { bodies: { 'application/json': { schema: schemas.responsesRequestSchema } } },
-  output: {
-    200: Type.Unsafe<Response>(Type.Union([schemas.ResponseSchema, schemas.EventsSchema])),
-  },
+  input: schemas.responsesRequestSchema,
+  output: [schemas.ResponseSchema, schemas.EventsSchema],
   errors: chatErrors,
-  run: (ctx, { caller: spender, body, ...call }) =>
-    responses.createResponse(ctx, spender, body, callOf(call)),
+  run: responses.createResponse,
 })
 
 const countInputTokens = operation({

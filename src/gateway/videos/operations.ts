@@ -1,39 +1,29 @@
-import { Type } from '@sinclair/typebox'
-
 import { mediaSchema, RangeNotSatisfiableSchema } from '../../kernel/schema.ts'
 import { anyone, getSpender, key } from '../authentication.ts'
-import { callOf, requestOf, unread } from '../call.ts'
 import { SignedUrlQuerySchema } from '../images/schemas.ts'
-import { mediaErrors, operation } from '../operation.ts'
+import { mediaErrors, operation, paidUpload } from '../operation.ts'
 import * as schemas from './schemas.ts'
 import { submit } from './submit.ts'
 import * as videos from './videos.ts'
 
 const ContentSchema = mediaSchema('video/*')
 
-const createVideo = operation({
+const createVideo = paidUpload({
   id: 'create_video',
   route: 'POST /videos',
   tag: 'Media',
-  idempotent: true,
-  limits: ['holds_limit'],
   summary: 'Create a video from a prompt.',
   description:
     'Poll it every 5 to 10 seconds until it is completed or failed. Before, it is pending; for ' +
     "clients of OpenAI's form it is queued, then in_progress. A completed video is charged, at " +
     'most estimated_cost.',
-  access: key,
   input: {
-    read: requestOf,
-    bodies: {
-      'application/json': { schema: schemas.videoRequestSchema },
-      'multipart/form-data': { schema: schemas.videoFormSchema },
-    },
+    'application/json': schemas.videoRequestSchema,
+    'multipart/form-data': schemas.videoFormSchema,
   },
-  output: { 200: Type.Unsafe<Response>(schemas.VideoSchema) },
+  output: [schemas.VideoSchema],
   errors: mediaErrors,
-  run: (ctx, { caller: spender, body, ...call }) =>
-    submit(ctx, spender, unread(body), callOf(call)),
+  run: submit,
 })
 
 const getVideo = operation({
