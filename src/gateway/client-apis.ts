@@ -14,6 +14,9 @@ const models = /^(\/v1)?(?=\/models(\/|$))/
 const modelsAndFiles = /^(\/v1)?(?=\/(models|files)(\/|$))/
 const modelsFilesAndTranscriptions = /^(\/v1)?(?=\/(models|files)(\/|$)|\/audio\/transcriptions$)/
 
+export const isMistralClient = (headers: Headers): boolean =>
+  headers.get('user-agent')?.startsWith('mistral-client-') === true
+
 /** Paths that several APIs have in a format of their own, by the clients of an API. */
 const clients: readonly { alias: PathAlias; isSender(headers: Headers): boolean }[] = [
   {
@@ -26,7 +29,7 @@ const clients: readonly { alias: PathAlias; isSender(headers: Headers): boolean 
   },
   {
     alias: [modelsFilesAndTranscriptions, mistralPrefix],
-    isSender: (headers) => headers.get('user-agent')?.startsWith('mistral-client-') === true,
+    isSender: isMistralClient,
   },
   {
     alias: [models, coherePrefix],

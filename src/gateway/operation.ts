@@ -29,16 +29,21 @@ export const upstreamErrors = [
 /** Errors of operations that hold credits. */
 export const paidErrors = ['too_large', 'try_again'] as const
 
-/** The errors of paid media operations, in the order of section 7. */
-export const mediaErrors = [
-  'bad_request',
-  'no_price',
-  'model_cannot_search',
+/** Errors of operations that a key pays for. */
+export const spendingErrors = [
   'not_enough_credits',
   'no_model',
   'daily_cap',
   'budget_exceeded',
   'model_not_allowed',
+] as const
+
+/** The errors of paid media operations, in the order of section 7. */
+export const mediaErrors = [
+  'bad_request',
+  'no_price',
+  'model_cannot_search',
+  ...spendingErrors,
   ...upstreamErrors,
   ...paidErrors,
 ] as const

@@ -1,12 +1,18 @@
+import type { AppContext } from '../../kernel/context.ts'
+import { requireWhole } from '../../kernel/cursor.ts'
+import { listedModelsMax } from '../../kernel/limits.ts'
 import { anyone } from '../authentication.ts'
 import { requestOf, unread } from '../call.ts'
+import { findModels, requireModel } from '../catalog/catalog.ts'
 import * as stored from '../files/files.ts'
 import { download, fileOperation } from '../files/operations.ts'
 import { readUpload } from '../files/upload.ts'
+import { pageBetween } from '../list.ts'
 import { AnthropicErrorSchema } from '../messages-api/error-response.ts'
+import type { Model } from '../models/catalog.ts'
 import { operationWith } from '../operation.ts'
 import * as files from './files.ts'
-import * as models from './models.ts'
+import type { AnthropicModel, AnthropicModelList, ModelListQuery } from './schemas.ts'
 import * as schemas from './schemas.ts'
 
 const operation = operationWith(AnthropicErrorSchema)
@@ -20,7 +26,7 @@ const listAnthropicModels = operation({
   input: { query: schemas.ModelListQuerySchema },
   output: { 200: schemas.AnthropicModelListSchema },
   errors: ['bad_request'],
-  run: (ctx, { query }) => models.listModels(ctx, query),
+  run: (ctx, { query }) => listModels(ctx, query),
 })
 
 const getAnthropicModel = operation({
@@ -31,7 +37,7 @@ const getAnthropicModel = operation({
   access: anyone,
   output: { 200: schemas.AnthropicModelSchema },
   errors: ['no_model', 'not_found'],
-  run: (ctx, { params }) => models.getModel(ctx, params['*']),
+  run: (ctx, { params }) => presentModel(requireModel(ctx, params['*'])),
 })
 
 const uploadAnthropicFile = operation({
@@ -95,3 +101,29 @@ export const anthropicOperations = [
   getAnthropicFileContent,
   deleteAnthropicFile,
 ]
+
+const pageSizeDefault = 20
+/** Anthropic's value for a model whose release date is unknown. */
+const unknownDate = '1970-01-01T00:00:00Z'
+
+/** Lists the models in the pages of Anthropic's API. Throws `bad_request`. */
+function listModels(ctx: AppContext, query: ModelListQuery): AnthropicModelList {
+  const { limit = pageSizeDefault, after_id: after, before_id: before, type } = query
+  const size = requireWhole('limit', limit, listedModelsMax)
+  const { page, ...ends } = pageBetween(findModels(ctx, type), { after, before }, size)
+  return { data: page.map(presentModel), ...ends }
+}
+
+const presentModel = ({ id, name, contextLength, maxOutput }: Model): AnthropicModel => ({
+  type: 'model',
+  id,
+  display_name: name,
+  created_at: unknownDate,
+  max_input_tokens: contextLength || null,
+  max_tokens: maxOutput || null,
+  capabilities: null,
+  lifecycle: 'active',
+  line: null,
+  deprecated_at: null,
+  retires_at: null,
+})

@@ -1,12 +1,14 @@
 import { anyone } from '../authentication.ts'
+import { createChat } from '../chat/chat.ts'
 import { chatErrors, ChunksSchema } from '../openai-chat/schemas.ts'
 import { mediaErrors, operationWith, paidOperation } from '../operation.ts'
 import { rerankRequestSchema } from '../rerank/schemas.ts'
-import * as chat from './chat.ts'
 import { cohereEmbed } from './embed.ts'
 import { CohereErrorSchema } from './error-response.ts'
 import * as models from './models.ts'
+import { cohereRerank as rerank } from './rerank.ts'
 import * as schemas from './schemas.ts'
+import { cohereChat } from './write.ts'
 
 const operation = operationWith(CohereErrorSchema)
 
@@ -20,7 +22,9 @@ const createCohereChat = paidOperation({
   output: [schemas.CohereChatSchema, ChunksSchema],
   envelope: CohereErrorSchema,
   errors: chatErrors,
-  run: chat.createCohereChat,
+  run: (ctx, spender, raw, call) =>
+    // A replay under the same Idempotency-Key has the same id.
+    createChat(ctx, spender, call, cohereChat(raw, call.idempotencyKey ?? call.requestId)),
 })
 
 const cohereRerank = paidOperation({
@@ -32,7 +36,7 @@ const cohereRerank = paidOperation({
   output: [schemas.CohereRerankSchema],
   envelope: CohereErrorSchema,
   errors: mediaErrors,
-  run: chat.cohereRerank,
+  run: rerank,
 })
 
 const listCohereModels = operation({

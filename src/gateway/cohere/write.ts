@@ -17,7 +17,7 @@ import { decodeCohere, fieldNames } from './decode.ts'
 import { toCohereError } from './error-response.ts'
 
 /** Returns a chat of a client with Cohere's API. `id` is that of its response. */
-export const createCohereChatClient = (raw: unknown, id: string): ChatClient => ({
+export const cohereChat = (raw: unknown, id: string): ChatClient => ({
   api: 'cohere',
   raw,
   names: fieldNames,

@@ -2,15 +2,17 @@ import { Type } from '@sinclair/typebox'
 
 import { ApiError } from '../../kernel/errors.ts'
 import { Content } from '../../kernel/http/outcome.ts'
+import { isTranscriptionModel } from '../audio/transcriptions.ts'
 import { anyone, key } from '../authentication.ts'
 import { requestOf, unread } from '../call.ts'
 import { findModels, requireModel } from '../catalog/catalog.ts'
 import * as stored from '../files/files.ts'
 import { download, fileOperation } from '../files/operations.ts'
 import { readUpload } from '../files/upload.ts'
+import type { Model } from '../models/catalog.ts'
 import { mediaErrors, operation, paidUpload } from '../operation.ts'
 import * as files from './files.ts'
-import { presentModel } from './models.ts'
+import type { MistralModel } from './schemas.ts'
 import * as schemas from './schemas.ts'
 import { createMistralTranscription as transcribe } from './transcriptions.ts'
 
@@ -136,3 +138,38 @@ export const mistralOperations = [
   deleteMistralFile,
   createMistralTranscription,
 ]
+
+/**
+ * Converts a model to Mistral's format. Its clients reject a `type` other than `base`, so the
+ * capabilities say what the model is for.
+ */
+function presentModel(model: Model): MistralModel {
+  const { id, name, type, inputs, outputs, contextLength, ownedBy, supportsTools } = model
+  const isChat = type === 'chat'
+  return {
+    id,
+    object: 'model',
+    created: 0,
+    owned_by: ownedBy,
+    name,
+    description: null,
+    max_context_length: contextLength,
+    aliases: [],
+    deprecation: null,
+    default_model_temperature: null,
+    capabilities: {
+      completion_chat: isChat,
+      function_calling: isChat && supportsTools,
+      completion_fim: false,
+      fine_tuning: false,
+      vision: isChat && inputs.includes('image'),
+      ocr: false,
+      classification: false,
+      moderation: type === 'moderation',
+      audio: isChat && inputs.includes('audio'),
+      audio_transcription: type === 'audio' && isTranscriptionModel(model),
+      audio_speech: type === 'audio' && outputs.includes('audio'),
+    },
+    type: 'base',
+  }
+}

@@ -1,7 +1,7 @@
+import { isMistralClient } from '../client-apis.ts'
 import { paidOperation } from '../operation.ts'
 import { createChatCompletion as complete } from './chat-completions.ts'
 import * as schemas from './schemas.ts'
-import { flavorOf } from './write.ts'
 
 const createChatCompletion = paidOperation({
   id: 'create_chat_completion',
@@ -17,7 +17,7 @@ const createChatCompletion = paidOperation({
   output: [schemas.CompletionSchema, schemas.ChunksSchema],
   errors: schemas.chatErrors,
   run: (ctx, spender, body, call, { headers }) =>
-    complete(ctx, spender, body, call, { flavor: flavorOf(headers) }),
+    complete(ctx, spender, body, call, { flavor: isMistralClient(headers) ? 'mistral' : 'openai' }),
 })
 
 /** Chat completions (document 2, POST /v1/chat/completions). */

@@ -4,7 +4,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 import type { GatewayErrorName } from '../../kernel/errors.ts'
 import { anyObject, lenientObject, mediaSchema, nullable } from '../../kernel/schema.ts'
 import { ttlSecondsMax } from '../chat/response-cache.ts'
-import { paidErrors, upstreamErrors } from '../operation.ts'
+import { paidErrors, spendingErrors, upstreamErrors } from '../operation.ts'
 import {
   fallbacksSchema,
   maxTokensSchema,
@@ -104,11 +104,7 @@ export const chatErrors: readonly GatewayErrorName[] = [
   'no_usable_messages',
   'conversation_too_long',
   'no_price',
-  'not_enough_credits',
-  'no_model',
-  'daily_cap',
-  'budget_exceeded',
-  'model_not_allowed',
+  ...spendingErrors,
   'search_off',
   'model_cannot_search',
   'no_image_input',

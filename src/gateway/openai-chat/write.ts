@@ -65,10 +65,6 @@ export interface ChatWriterOptions {
   flavor: Flavor
 }
 
-/** Returns the API of a client: that of Mistral has its name in its headers. */
-export const flavorOf = (headers: Headers): Flavor =>
-  headers.get('user-agent')?.startsWith('mistral-client-') ? 'mistral' : 'openai'
-
 /** Creates the codec of a client of the chat API. */
 export const createChatClient = (options: ChatWriterOptions): ClientCodec => ({
   createWriter: () => new ChatWriter(options),

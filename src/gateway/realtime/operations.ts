@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 
 import { key } from '../authentication.ts'
 import { requestOf, unread } from '../call.ts'
-import { operation, paidErrors, upstreamErrors } from '../operation.ts'
+import { operation, paidErrors, spendingErrors, upstreamErrors } from '../operation.ts'
 import * as handshake from './handshake.ts'
 
 const QuerySchema = Type.Object({
@@ -27,11 +27,7 @@ const openRealtime = operation({
     'needs_websocket',
     'bad_request',
     'no_price',
-    'not_enough_credits',
-    'no_model',
-    'daily_cap',
-    'budget_exceeded',
-    'model_not_allowed',
+    ...spendingErrors,
     ...upstreamErrors,
     ...paidErrors,
   ],

@@ -2,22 +2,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { createChat } from '../chat/chat.ts'
 import { rerank } from '../rerank/rerank.ts'
-import { createCohereChatClient } from './write.ts'
-
-/**
- * Creates a response of Cohere's chat API, which is held, served and charged as a chat. Upstreams
- * of Cohere get the request itself. Throws `bad_request` and the errors of the chat.
- */
-export const createCohereChat = (
-  ctx: AppContext,
-  spender: Spender,
-  raw: unknown,
-  call: Call,
-): Promise<Response> =>
-  // A replay under the same Idempotency-Key has the same id.
-  createChat(ctx, spender, call, createCohereChatClient(raw, call.idempotencyKey ?? call.requestId))
 
 /**
  * Sorts documents in the format of Cohere's second version: the same call as POST /v1/rerank.
