@@ -1,18 +1,11 @@
 /** The steps of `./scripts/test all` beyond those of CI, whose own tests also run longer then. */
 import { bun, type Step, succeeds } from './run.ts'
 
-const targets = [
-  'linux-x64-baseline',
-  'linux-arm64',
-  'linux-x64-musl',
-  'darwin-arm64',
-  'windows-x64',
+/** All targets and packages, and the kinds of them that run here, installed and used. */
+const releaseSteps: Step[] = [
+  ['release', () => succeeds(['./scripts/release'])],
+  ['packages of the release', () => bun('scripts/packaging/try.ts')],
 ]
-
-const builds = targets.map((target): Step => [
-  `build for ${target}`,
-  () => succeeds(['./scripts/build', `--target=bun-${target}`]),
-])
 
 /** Rounds of each long run, about two minutes each. */
 const soaks: [script: string, ...args: string[]][] = [
@@ -40,7 +33,7 @@ const outage = () => bun('src/testing/postgres.ts', process.execPath, 'scripts/s
 
 /** Each step runs alone, because the attacks and soaks compare what one client gets. */
 export const thoroughSteps: Step[][][] = [
-  ...builds,
+  ...releaseSteps,
   ...soakSteps,
   ['soak outage', outage] satisfies Step,
   ['attacks between clients', () => bun('scripts/attack/all.ts')] satisfies Step,

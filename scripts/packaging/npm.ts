@@ -16,7 +16,7 @@ async function pack(folder: string, file: string): Promise<void> {
     { stderr: 'inherit' },
   )
   if (exitCode !== 0) throw new Error(`tar failed for ${file}.`)
-  await Bun.write(file, Bun.gzipSync(new Uint8Array(stdout), { level: 6 }))
+  await Bun.write(file, Bun.gzipSync(Uint8Array.from(stdout), { level: 6 }))
 }
 
 /** Writes the tarballs of `npm publish`: berth-<version>.tgz and berth-<target>-<version>.tgz. */

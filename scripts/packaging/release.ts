@@ -9,11 +9,12 @@ import { parseArgs } from 'node:util'
 
 import { zipSync } from 'fflate'
 
-import { homepage, releases, version } from '../../package.json'
+import { version } from '../../package.json'
 import { debianPackage } from './debian.ts'
 import { manPage } from './man.ts'
 import { npmPackages } from './npm.ts'
 import { programOf, type Target, targets } from './targets.ts'
+import { filled } from './template.ts'
 import { bomOf, licensesOf, thirdParties } from './third-party.ts'
 
 const root = join(import.meta.dir, '../..')
@@ -76,22 +77,6 @@ const sha256 = (name: string): string =>
   createHash('sha256')
     .update(readFileSync(join(out, name)))
     .digest('hex')
-
-/** Fills the placeholders of a template in packaging/. */
-function filled(template: string, more: Record<string, string> = {}): string {
-  const known: Record<string, string> = {
-    HOMEPAGE: homepage,
-    URL: releases.url,
-    VERSION: version,
-    ...more,
-  }
-  const text = readFileSync(join(root, 'packaging', template), 'utf8')
-  return text.replaceAll(/@([A-Z0-9]+(?:_[\w-]+)?)@/g, (_, name: string) => {
-    const value = known[name]
-    if (value === undefined) throw new Error(`${template} has the unknown placeholder ${name}.`)
-    return value
-  })
-}
 
 /** Writes the Homebrew formula, where this release has all its targets. */
 async function writeFormula(): Promise<void> {

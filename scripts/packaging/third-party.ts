@@ -45,7 +45,7 @@ function packagesOfBrowsers(): string[] {
 /** The runtime. Its package has no license file, but its documentation lists the licenses. */
 function runtime(): ThirdParty {
   const { version } = readJson(join(modules, 'bun/package.json'))
-  const text = readFileSync(join(modules, 'bun-types/docs/project/license.mdx'), 'utf8')
+  const text = readFileSync(join(modules, 'bun-types', 'docs', 'project', 'license.mdx'), 'utf8')
   return { name: 'bun', version: String(version), license: 'MIT', texts: [text] }
 }
 

@@ -4,6 +4,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { checkAgentsOn } from '../../people/authentication.ts'
 import { apiCatalog, mcpServerManifest } from './discovery.ts'
 import { getGuide, guideMarkdown, skillMarkdown } from './guide.ts'
+import installText from './install.md' with { type: 'text' }
 import { operationsText } from './operations-text.ts'
 import { readDescription } from './read-description.ts'
 
@@ -32,5 +33,8 @@ export const guideFiles = (ctx: AppContext, readOpenApi: () => Promise<unknown>)
       return markdown(`${guideMarkdown(getGuide(ctx))}\n${all}`, 'text/plain')
     })
     .get('/skill.md', () => markdown(skillMarkdown(getGuide(ctx))))
+    .get('/install.md', () =>
+      markdown(installText.replaceAll('{{releases}}', ctx.config.releasesUrl)),
+    )
     .get('/server.json', () => json(mcpServerManifest(ctx)))
     .get('/.well-known/api-catalog', () => json(apiCatalog(ctx), 'application/linkset+json'))

@@ -1,0 +1,5 @@
+/** Markdown that is served, imported as text. */
+declare module '*.md' {
+  const text: string
+  export default text
+}

@@ -1,0 +1,107 @@
+import { afterAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { filled } from '../../../scripts/packaging/template.ts'
+import { sha256 } from '../../kernel/ids.ts'
+import { version } from '../../kernel/version.ts'
+import { temporaryFolder } from '../fixtures/temporary-folder.ts'
+import { startTestServer } from '../fixtures/test-server.ts'
+import { freePort } from '../free-port.ts'
+import { binaryPath } from '../processes/server-process.ts'
+
+setDefaultTimeout(120_000)
+
+const { path: home, remove } = temporaryFolder('berth-install-')
+
+/** A release with every binary that this machine may choose: a script that runs dist/berth. */
+const packed = Bun.gzipSync(Buffer.from(`#!/bin/sh\nexec '${binaryPath}' "$@"\n`))
+const cpu = process.arch === 'x64' ? 'x64' : 'arm64'
+const names = [`linux-${cpu}`, `linux-${cpu}-baseline`, `linux-${cpu}-musl`, `darwin-${cpu}`].map(
+  (target) => `berth-${version}-${target}.gz`,
+)
+let files: Record<string, string | Uint8Array<ArrayBuffer>> = {}
+beforeEach(() => {
+  files = {
+    '/install.sh': filled('install.sh'),
+    '/stable': `${version}\n`,
+    [`/${version}/SHA256SUMS`]: names.map((name) => `${sha256(packed)}  ${name}\n`).join(''),
+    ...Object.fromEntries(names.map((name) => [`/${version}/${name}`, packed])),
+  }
+})
+const releases = Bun.serve({
+  port: 0,
+  fetch: (request) => {
+    const content = files[new URL(request.url).pathname]
+    return content === undefined ? new Response('', { status: 404 }) : new Response(content)
+  },
+})
+const t = await startTestServer({ RELEASES_URL: releases.url.origin })
+afterAll(async () => {
+  await releases.stop(true)
+  await t.close()
+  remove()
+})
+
+async function shell(script: string) {
+  const child = Bun.spawn(['sh', '-c', script], {
+    cwd: home,
+    env: { PATH: Bun.env.PATH, HOME: home, BERTH_RELEASES: releases.url.origin },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, code] = await Promise.all([
+    child.stdout.text(),
+    child.stderr.text(),
+    child.exited,
+  ])
+  return { out, err, code }
+}
+const installer = `curl -fsSL ${releases.url.origin}/install.sh | sh`
+const installed = join(home, '.local/bin/berth')
+
+test('the installer stops at a wrong checksum, a missing file and a bad version', async () => {
+  const damages: [path: string, content: string | undefined, reason: string][] = [
+    [
+      `/${version}/SHA256SUMS`,
+      names.map((name) => `${sha256('')}  ${name}\n`).join(''),
+      'checksum',
+    ],
+    [`/${version}/SHA256SUMS`, 'other\n', `SHA256SUMS of ${version} has no berth-`],
+    [`/${version}/SHA256SUMS`, undefined, 'could not be downloaded'],
+    ['/stable', '../../tmp\n', 'the channel names no version'],
+  ]
+  for (const [path, content, reason] of damages) {
+    const { [path]: whole, ...others } = files
+    files = content === undefined ? others : { ...others, [path]: content }
+    const { err, code } = await shell(installer)
+    expect(err).toContain('Berth was not installed: ')
+    expect(err).toContain(reason)
+    expect(code).toBe(1)
+    expect(existsSync(installed)).toBe(false)
+    files = { ...files, [path]: whole ?? '' }
+  }
+})
+
+test('an agent that follows /install.md to the letter has a server, a page and a chat', async () => {
+  const page = await t.request('GET', '/install.md')
+  expect(page.headers.get('content-type')).toStartWith('text/markdown')
+  const blocks = [...String(page.body).matchAll(/^```sh\n(.*?)^```/gms)].map(
+    ([, text = '']) => text,
+  )
+  expect(blocks).toHaveLength(5)
+  const script = blocks.join('\n').replace('port = 3000', `port = ${freePort()}`)
+
+  const { out, err, code } = await shell(script)
+  expect([code, err]).toEqual([0, ''])
+  expect(out).toContain('Installed Berth ')
+  expect(out).toContain('Nothing else was changed.')
+  expect(out).toContain('"content":"Ahoy"')
+  const [, link = ''] = /^Page: {5}(.*)$/m.exec(out) ?? []
+  expect((await fetch(link)).status).toBe(200)
+  expect(out).toMatch(/^Operator: http.*\/welcome\//m)
+  expect(out).not.toContain('ak_')
+  expect(existsSync(join(home, 'berth/data'))).toBe(true)
+  process.kill(Number(readFileSync(join(home, 'berth/berth.pid'), 'utf8')))
+})
