@@ -114,8 +114,8 @@ export const mutants: Mutant[] = [
   {
     name: 'ledger/one-more-open-call',
     file: 'src/money/ledger/units.ts',
-    from: 'open > openHoldsPerKeyMax)',
-    to: 'open > openHoldsPerKeyMax + 1)',
+    from: 'open > max)',
+    to: 'open > max + 1)',
     tests: ['src/money/ledger/ledger.test.ts'],
   },
   {

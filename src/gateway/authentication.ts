@@ -31,6 +31,8 @@ export interface Spender {
   models?: string[] | null
   /** Limit of its key. Its calls add their tokens to it. */
   tokensPerMinute?: number | null
+  /** Limit of its key, instead of RUNNING_REQUESTS_PER_KEY. */
+  runningRequests?: number | null
   /** `paid`: start credits do not pay here (START_CREDITS_ON_GATEWAY). */
   funds: 'any' | 'paid'
   /** Origin of the call, for the history. */
@@ -90,6 +92,7 @@ export function admitKey(ctx: AppContext, found: FoundKey | undefined): KeySpend
     budgets: budgetsOf(key),
     models: key.models,
     tokensPerMinute: key.tokensPerMinute,
+    runningRequests: key.runningRequests,
     funds: free ? 'any' : 'paid',
     source: 'api',
   }

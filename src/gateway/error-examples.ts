@@ -6,8 +6,8 @@ import {
   fileBytesPerAccountMax,
   filesPerAccountMax,
   gatewayBodyBytesMax,
-  openHoldsPerKeyMax,
   pdfsPerRequestMax,
+  runningPerKey,
   searchesPerMinuteMax,
   unfundedUploadBytesPerPrefixDay,
 } from '../kernel/limits.ts'
@@ -67,7 +67,7 @@ export const errorExamples: { [N in GatewayErrorName]: DetailsOf<N> } = {
   files_full: [{ files: filesPerAccountMax, bytes: fileBytesPerAccountMax, isFunded: true }],
   uploads_limit: [{ bytes: unfundedUploadBytesPerPrefixDay, retryAfter: 3_600 }],
   cap_above_own: [{ cap: fromCredits(500) }],
-  holds_limit: [{ max: openHoldsPerKeyMax, ...wait }],
+  holds_limit: [{ max: runningPerKey, ...wait }],
   ref_conflict: [{ ref: 'monday-1' }],
   busy: [{ what: 'The same request' }],
   try_again: [{}],

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 
 import type { GatewayErrorName } from '../kernel/errors.ts'
-import { openHoldsPerKeyMax } from '../kernel/limits.ts'
+import { runningPerKey } from '../kernel/limits.ts'
 import { type NanoUsd, zero } from '../kernel/money.ts'
 import {
   fakeModel,
@@ -247,14 +247,14 @@ test('holds_limit: the concurrent calls of a key are limited', async () => {
   // The last call starts before the first one ends, also where a busy machine takes seconds.
   const patient = await startFakeUpstreamServer({ GATEWAY_FIRST_BYTE_SECONDS: '6' })
   const own = await patient.gus('20')
-  const calls = Array.from({ length: openHoldsPerKeyMax + 1 }, (_, at) =>
+  const calls = Array.from({ length: runningPerKey + 1 }, (_, at) =>
     own.call('POST', path, { ...chatOf('Ahoy'), model: 'fake/hang', seed: at }),
   )
   const responses = await Promise.all(calls)
   const [over] = responses.filter(({ status }) => status !== 504)
   if (!over) throw new Error('all of them ran')
   expectRejected(over, [429, 'rate_limit_error', null, null])
-  expect(responses.filter(({ status }) => status === 504)).toHaveLength(openHoldsPerKeyMax)
-  expect((await patient.lastUse(own)).total).toBe(openHoldsPerKeyMax)
+  expect(responses.filter(({ status }) => status === 504)).toHaveLength(runningPerKey)
+  expect((await patient.lastUse(own)).total).toBe(runningPerKey)
   await patient.close()
 })

@@ -180,7 +180,9 @@ export const searchResultTextBytesMax = 16 * kb
 export const searchResponseBytesMax = 4 * mb
 export const searchQueryCharsMax = 400
 export const searchMs = 10_000
-export const openHoldsPerKeyMax = 64
+/** Running requests of a key, by default (RUNNING_REQUESTS_PER_KEY), and the most of a setting. */
+export const runningPerKey = 64
+export const runningPerKeyMax = 10_000
 /** Assumed for the maximum cost where the window or output limit of a model is unknown. */
 export const unknownWindowTokens = 131_072
 export const unknownOutputTokens = 32_768

@@ -129,9 +129,9 @@ export class ConcurrencyLimit {
   constructor(public max: number) {}
 
   /** Counts one more and returns the function that ends it; undefined where `max` already run. */
-  begin(key: string): (() => void) | undefined {
+  begin(key: string, max = this.max): (() => void) | undefined {
     const count = this.running.get(key) ?? 0
-    if (this.max > 0 && count >= this.max) {
+    if (max > 0 && count >= max) {
       this.rejected += 1
       return undefined
     }

@@ -4,7 +4,6 @@ import type { Db } from '../kernel/db/engine.ts'
 import { ApiError, type GatewayErrorName } from '../kernel/errors.ts'
 import type { StoredResponse } from '../kernel/http/outcome.ts'
 import { sha256 } from '../kernel/ids.ts'
-import { openHoldsPerKeyMax } from '../kernel/limits.ts'
 import type { NanoUsd } from '../kernel/money.ts'
 import type { IdempotencyLock } from './idempotency/idempotency.ts'
 import { isResponseOf, responseRow } from './idempotency/response-row.ts'
@@ -20,8 +19,11 @@ export interface Payer {
   key?: string | undefined
   /** Equal for two requests for the same work. */
   fingerprint?: unknown
-  /** The API key or balance whose running requests are limited. `id` names it. */
-  caller?: { id: string; signal: AbortSignal } | undefined
+  /**
+   * The API key or balance whose running requests are limited. `id` names it; `max` is its own
+   * limit.
+   */
+  caller?: { id: string; max?: number | null | undefined; signal: AbortSignal } | undefined
 }
 
 /** The result of finished work, or the error of failed work, which may have a charge too. */
@@ -196,8 +198,14 @@ async function commit(
 }
 
 /** SQLite has one process, which counts the running calls in memory. */
-const withCaller = ({ db }: AppContext, { caller }: Payer, maxCost: HoldRequest): HoldRequest =>
-  caller && db.kind === 'postgres' ? { ...maxCost, caller: caller.id } : maxCost
+const withCaller = (
+  { db, state: { limits } }: AppContext,
+  { caller }: Payer,
+  maxCost: HoldRequest,
+): HoldRequest =>
+  caller && db.kind === 'postgres'
+    ? { ...maxCost, caller: { id: caller.id, max: caller.max ?? limits.paidCalls.max } }
+    : maxCost
 
 /** Counts a running request of an API key. Throws `holds_limit`, or a recent charged failure. */
 function checkAndBegin({ state }: AppContext, who: Payer): (() => void) | undefined {
@@ -206,15 +214,15 @@ function checkAndBegin({ state }: AppContext, who: Payer): (() => void) | undefi
   const failures = state.chargedFailures
   const failure = failures.size > 0 ? failures.get(failureKey(who)) : undefined
   if (failure) throw failure
-  return beginPaidCall(state, who.caller.id)
+  return beginPaidCall(state, who.caller)
 }
 
 /** Counts a running paid call until the returned function is called. Throws `holds_limit`. */
 export function beginPaidCall(
   { limits: { paidCalls } }: AppContext['state'],
-  callerId: string,
+  { id, max }: Pick<NonNullable<Payer['caller']>, 'id' | 'max'>,
 ): () => void {
-  const end = paidCalls.begin(callerId)
+  const end = paidCalls.begin(id, max ?? undefined)
   const client = currentClient()
   if (end) {
     client.charge('open', 1)
@@ -223,7 +231,7 @@ export function beginPaidCall(
       end()
     }
   }
-  throw new ApiError('holds_limit', { max: openHoldsPerKeyMax, retryAfter: 1 })
+  throw new ApiError('holds_limit', { max: max ?? paidCalls.max, retryAfter: 1 })
 }
 
 /**

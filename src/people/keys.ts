@@ -4,6 +4,7 @@ import { keyNameCharsMax, keysPerPersonMax } from '../kernel/limits.ts'
 import { parseCredits } from '../kernel/money.ts'
 import { isPlainLine } from '../kernel/text.ts'
 import * as keys from '../money/keys/keys.ts'
+import { checkRunningRequests } from '../money/keys/limits.ts'
 import { lockActivePerson, type Person } from './people.ts'
 
 /** Personal keys call People operations. Gateway keys spend from the wallet. */
@@ -65,7 +66,11 @@ export async function changeGatewayKey(
   changes: Partial<keys.KeySettings> & { name?: string },
 ): Promise<void> {
   keys.validateName(changes.name)
-  const changed = await ctx.db.tx((db) => keys.update(db, person.wallet, prefix, changes))
+  const changed = await ctx.db.tx(async (db) => {
+    const key = (await keys.list(db, person.wallet)).find((one) => one.prefix === prefix)
+    if (key) checkRunningRequests(ctx, changes, key)
+    return keys.update(db, person.wallet, prefix, changes)
+  })
   if (!changed) throw keyNotFound('gateway')
   ctx.keys.forget()
 }

@@ -25,6 +25,7 @@ const caps = [
 const rates = [
   ['requests_per_minute', 'requestsPerMinute', 'Requests per minute'],
   ['tokens_per_minute', 'tokensPerMinute', 'Tokens per minute'],
+  ['running_requests', 'runningRequests', 'Requests at the same time'],
 ] as const
 
 /** The caps of a key or a project. */
@@ -94,6 +95,7 @@ export function keyFields(key: Settings, { typed, isAgent, projects = [] }: KeyF
     ${capFields(key, typed)}
     <fieldset class="field-group">
       <legend>Rates</legend>
+      <p class="small">An empty field is the limit of the server.</p>
       <div class="triple">
         ${rates.map(([field, name, label]) => number(field, label, key[name]))}
       </div>

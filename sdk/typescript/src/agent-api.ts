@@ -237,6 +237,8 @@ export interface components {
             requests_per_minute: number | null;
             /** @description Input and output tokens per minute. */
             tokens_per_minute: number | null;
+            /** @description Paid requests at the same time. null: the limit of the server. */
+            running_requests: number | null;
             /** @description Ids that the key may use. An asterisk stands for any characters: openai/*. */
             models: string[] | null;
             /** Format: date-time */
@@ -944,6 +946,8 @@ export interface components {
             requests_per_minute?: (number | null) | undefined;
             /** @description Input and output tokens per minute. */
             tokens_per_minute?: (number | null) | undefined;
+            /** @description Paid requests at the same time. null: the limit of the server. */
+            running_requests?: (number | null) | undefined;
             /** @description Ids that the key may use. An asterisk stands for any characters: openai/*. */
             models?: (string[] | null) | undefined;
             /** Format: date-time */

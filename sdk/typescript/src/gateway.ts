@@ -94,6 +94,8 @@ export interface components {
             requests_per_minute: number | null;
             /** @description Input and output tokens per minute. */
             tokens_per_minute: number | null;
+            /** @description Paid requests at the same time. null: the limit of the server. */
+            running_requests: number | null;
             /** @description Ids that the key may use. An asterisk stands for any characters: openai/*. */
             models: string[] | null;
             /** Format: date-time */
@@ -581,6 +583,8 @@ export interface components {
             requests_per_minute?: (number | null) | undefined;
             /** @description Input and output tokens per minute. */
             tokens_per_minute?: (number | null) | undefined;
+            /** @description Paid requests at the same time. null: the limit of the server. */
+            running_requests?: (number | null) | undefined;
             /** @description Ids that the key may use. An asterisk stands for any characters: openai/*. */
             models?: (string[] | null) | undefined;
             /** Format: date-time */
@@ -603,6 +607,8 @@ export interface components {
             requests_per_minute?: (number | null) | undefined;
             /** @description Input and output tokens per minute. */
             tokens_per_minute?: (number | null) | undefined;
+            /** @description Paid requests at the same time. null: the limit of the server. */
+            running_requests?: (number | null) | undefined;
             /** @description Ids that the key may use. An asterisk stands for any characters: openai/*. */
             models?: (string[] | null) | undefined;
             /** Format: date-time */
@@ -2506,6 +2512,8 @@ export interface components {
             requests_per_minute: number | null;
             /** @description Input and output tokens per minute. */
             tokens_per_minute: number | null;
+            /** @description Paid requests at the same time. null: the limit of the server. */
+            running_requests: number | null;
             /** @description Ids that the key may use. An asterisk stands for any characters: openai/*. */
             models: string[] | null;
             /** Format: date-time */
@@ -2541,6 +2549,8 @@ export interface components {
             requests_per_minute: number | null;
             /** @description Input and output tokens per minute. */
             tokens_per_minute: number | null;
+            /** @description Paid requests at the same time. null: the limit of the server. */
+            running_requests: number | null;
             /** @description Ids that the key may use. An asterisk stands for any characters: openai/*. */
             models: string[] | null;
             /** Format: date-time */

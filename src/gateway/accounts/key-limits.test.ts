@@ -4,6 +4,7 @@ import { keysPerAgentMax } from '../../kernel/limits.ts'
 import { day, hour, minute } from '../../kernel/time.ts'
 import { doctor } from '../../money/ledger/doctor.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
+import * as accountKeys from './keys.ts'
 
 const faked = await startFakeUpstreamServer()
 const gus = await faked.gus('1')
@@ -126,6 +127,65 @@ test('rotations are bounded by twice the keys of an account', async () => {
     'The maximum of 40 keys is reached. Revoke one first.',
   ])
   expect(await faked.snapshot()).toEqual(before)
+})
+
+describe('running requests', () => {
+  /** Starts calls that end with `leave`, and waits until the upstream has them. */
+  async function hang(by: typeof faked, key: string, calls: number) {
+    const left = new AbortController()
+    const before = by.fake.received.length
+    const running = Array.from({ length: calls }, () =>
+      fetch(`${by.origin}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'fake/hang', messages, max_tokens: 50 }),
+        signal: left.signal,
+      }).catch(() => undefined),
+    )
+    await by.fake.arrival(before + calls - 1)
+    return async (): Promise<void> => {
+      left.abort()
+      await Promise.all(running)
+    }
+  }
+
+  test('of a key are limited by its own limit, which the error names', async () => {
+    const { key, id } = await newKey({ running_requests: 2 })
+    const leave = await hang(faked, key, 2)
+    const before = await faked.snapshot()
+    const third = await chatWith(key)
+    expect([third.status, third.headers.get('retry-after')]).toEqual([429, '1'])
+    expect(Object(third.body).error.message).toContain('limit of 2 running requests')
+    expect(await faked.snapshot()).toEqual(before)
+    await change(id, { running_requests: 3 })
+    expect((await chatWith(key)).status).toBe(200)
+    await leave()
+  })
+
+  test('have the limit of the server, above which only the operator can go', async () => {
+    const t = await startFakeUpstreamServer({ RUNNING_REQUESTS_PER_KEY: '1' })
+    const { key } = await t.gus('1')
+    const chat = () =>
+      t.request('POST', '/v1/chat/completions', {
+        key,
+        body: { model: 'fake/ok', messages, max_tokens: 50 },
+      })
+    const leaveOne = await hang(t, key, 1)
+    expect(Object((await chat()).body).error.message).toContain('limit of 1 running requests')
+    const path = `/v1/accounts/keys/${key.slice(0, 11)}`
+    const own = await t.request('PATCH', path, { key, body: { running_requests: 2 } })
+    expect([own.status, Object(own.body).error]).toMatchObject([
+      400,
+      { param: 'running_requests', message: expect.stringContaining('at most 1 here') },
+    ])
+    const found = await t.ctx.keys.find(key)
+    const owner = { kind: 'gateway', owner: found?.owner ?? '' } as const
+    await accountKeys.edit(t.ctx, { owner }, key.slice(0, 11), { running_requests: 2 })
+    const leaveTwo = await hang(t, key, 1)
+    expect(Object((await chat()).body).error.message).toContain('limit of 2 running requests')
+    await Promise.all([leaveOne(), leaveTwo()])
+    await t.close()
+  })
 })
 
 describe('rates', () => {

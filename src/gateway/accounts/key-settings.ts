@@ -21,6 +21,7 @@ const caps = { daily_cap: 'dailyCap', weekly_cap: 'weeklyCap', monthly_cap: 'mon
 const rates = {
   requests_per_minute: 'requestsPerMinute',
   tokens_per_minute: 'tokensPerMinute',
+  running_requests: 'runningRequests',
 } as const
 
 /**
@@ -139,6 +140,7 @@ export const inheritedSettings = (caller: KeySettings): KeySettings => ({
   monthlyCap: caller.monthlyCap,
   requestsPerMinute: caller.requestsPerMinute,
   tokensPerMinute: caller.tokensPerMinute,
+  runningRequests: caller.runningRequests,
   models: caller.models,
   expires: caller.expires,
   note: null,
@@ -158,6 +160,7 @@ export const presentKey = (key: Key, current?: Key): KeyResponse => ({
   monthly_cap: creditsOrNull(key.monthlyCap),
   requests_per_minute: key.requestsPerMinute,
   tokens_per_minute: key.tokensPerMinute,
+  running_requests: key.runningRequests,
   models: key.models,
   expires_at: key.expires === null ? null : iso(key.expires),
   note: key.note,

@@ -27,6 +27,7 @@ const noLimits = {
   monthly_cap: null,
   requests_per_minute: null,
   tokens_per_minute: null,
+  running_requests: null,
   models: null,
   expires_at: null,
   note: null,

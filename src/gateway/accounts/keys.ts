@@ -5,6 +5,7 @@ import { keysPerAccountMax, keysPerAgentMax } from '../../kernel/limits.ts'
 import { hour } from '../../kernel/time.ts'
 import { initialCap } from '../../money/keys/keys.ts'
 import * as keys from '../../money/keys/keys.ts'
+import { checkRunningRequests } from '../../money/keys/limits.ts'
 import {
   checkWithin,
   inheritedSettings,
@@ -37,12 +38,13 @@ async function changeKeys<T>(
 
 /** Parses the settings of a key, whose project must be one of the account. */
 async function readSettings(
-  { clock }: AppContext,
+  ctx: AppContext,
   db: Db,
   { owner, caller }: Pick<KeyManager, 'owner'> & { caller: keys.Key | undefined },
   params: KeyParams,
 ): Promise<Partial<keys.KeySettings>> {
-  const settings = readKeySettings(caller ?? keys.noSettings, params, clock.now())
+  const settings = readKeySettings(caller ?? keys.noSettings, params, ctx.clock.now())
+  if (caller) checkRunningRequests(ctx, settings, caller)
   const { daily_cap: _, name: __, ...limits } = params
   if (owner.kind === 'agent' && Object.keys(limits).length > 0) {
     const problem = 'The keys of an agent have a daily cap only. Use a key of a gateway account.'

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { keyNameCharsMax, modelIdCharsMax } from '../../kernel/limits.ts'
+import { keyNameCharsMax, modelIdCharsMax, runningPerKeyMax } from '../../kernel/limits.ts'
 import {
   type Described,
   lenientObject,
@@ -62,6 +62,13 @@ const limits = {
   ...longCaps(),
   requests_per_minute: nullable(perMinute('Requests')),
   tokens_per_minute: nullable(perMinute('Input and output tokens')),
+  running_requests: nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: runningPerKeyMax,
+      description: 'Paid requests at the same time. null: the limit of the server.',
+    }),
+  ),
   models: nullable(
     Type.Array(lineSchema(modelIdCharsMax, { minLength: 1 }), {
       minItems: 1,

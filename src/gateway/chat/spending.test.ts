@@ -1,6 +1,6 @@
 import { afterAll, expect, spyOn, test } from 'bun:test'
 
-import { openHoldsPerKeyMax } from '../../kernel/limits.ts'
+import { runningPerKey } from '../../kernel/limits.ts'
 import { nano } from '../../kernel/money.ts'
 import { accountOf } from '../../money/ledger/accounts.ts'
 import { openHold } from '../../money/ledger/ledger.ts'
@@ -129,14 +129,14 @@ test('the running calls of a key are limited', async () => {
       signal: left.signal,
     }).catch(() => undefined)
   const before = faked.fake.received.length
-  const running = Array.from({ length: openHoldsPerKeyMax }, call)
-  await faked.fake.arrival(before + openHoldsPerKeyMax - 1)
+  const running = Array.from({ length: runningPerKey }, call)
+  await faked.fake.arrival(before + runningPerKey - 1)
   const one = await call()
   expect(one?.status).toBe(429)
   expect(one?.headers.get('retry-after')).toBe('1')
   left.abort()
   await Promise.all(running)
-  await until(async () => (await faked.lastUse(gus)).total >= openHoldsPerKeyMax)
+  await until(async () => (await faked.lastUse(gus)).total >= runningPerKey)
   expect((await gus.call('POST', path, ask('fake/ok'))).status).toBe(200)
   expect(await faked.findProblems(gus)).toEqual([])
 })

@@ -38,14 +38,19 @@ interface PaidOperation extends Pick<Payment<CallResult>, 'prepare'> {
 /** Pays for an operation and returns its HTTP response. Throws the errors of `pay`. */
 export async function payForCall(
   ctx: AppContext,
-  { account, callerId }: Spender,
+  { account, callerId, runningRequests: max }: Spender,
   { idempotencyKey: key, signal }: Call,
   { path, body, present, prepare }: PaidOperation,
 ): Promise<Response> {
   // A retry after a crash must find the charge of its first attempt, so that is settled first.
   if (key !== undefined) await ctx.state.expiredHolds.get(() => expireHolds(ctx))
   const result = await pay<CallResult>(ctx, {
-    who: { owner: account, key, fingerprint: { path, body }, caller: { id: callerId, signal } },
+    who: {
+      owner: account,
+      key,
+      fingerprint: { path, body },
+      caller: { id: callerId, max, signal },
+    },
     prepare,
     replay: (stored) => stored,
   })

@@ -97,14 +97,17 @@ function readQuery({ guardrail }: AppContext, { url }: Request): string {
 }
 
 /** Counts a session of a key and of this process. Throws `holds_limit`, `try_again`. */
-function takePlaces({ state }: AppContext, { callerId }: Spender): () => void {
+function takePlaces(
+  { state }: AppContext,
+  { callerId, runningRequests: max }: Spender,
+): () => void {
   if (state.sessions.size >= sessionsMax) throw new ApiError('try_again', {})
   const endSession = state.limits.realtimeSessions.begin(callerId)
   if (!endSession) {
     throw new ApiError('holds_limit', { max: realtimeSessionsPerKeyMax, retryAfter: 1 })
   }
   try {
-    const endCall = beginPaidCall(state, callerId)
+    const endCall = beginPaidCall(state, { id: callerId, max })
     return () => {
       endSession()
       endCall()

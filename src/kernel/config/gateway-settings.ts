@@ -1,3 +1,4 @@
+import { runningPerKey, runningPerKeyMax } from '../limits.ts'
 import {
   awsRegion,
   choice,
@@ -27,6 +28,12 @@ const searchKey = (engine: string) =>
 export const gateway = {
   ...editable({
     GATEWAY_REQUESTS_PER_MINUTE: rate(120, 'Gateway requests per minute from one IP address.'),
+    RUNNING_REQUESTS_PER_KEY: integer(
+      1,
+      runningPerKeyMax,
+      runningPerKey,
+      'Paid requests of one key that run at the same time, for keys without a limit of their own.',
+    ),
     START_CREDITS_ON_GATEWAY: choice(
       ['auto', 'on', 'off'],
       'Lets free credits of agents pay at the gateway. auto: only while all models are demo models.',

@@ -4,7 +4,6 @@ import {
   claimTriesPerHour,
   nameAttack,
   noteStreamsMax,
-  openHoldsPerKeyMax,
   realtimeSessionsPerKeyMax,
   searchesPerMinuteMax,
   signInsPerAddress,
@@ -24,7 +23,7 @@ const unlimited = Number.MAX_SAFE_INTEGER
 
 export type LimitSettings = Pick<
   Config,
-  'requestsPerMinute' | 'gatewayRequestsPerMinute' | 'streamsPerAddress'
+  'requestsPerMinute' | 'gatewayRequestsPerMinute' | 'streamsPerAddress' | 'runningRequestsPerKey'
 >
 
 /** Sets the limits that settings have, after a change of the settings. */
@@ -32,6 +31,7 @@ export function applyLimits(limits: ReturnType<typeof createLimits>, config: Lim
   limits.apiRequests.max = config.requestsPerMinute
   limits.gatewayRequests.max = config.gatewayRequestsPerMinute
   limits.streams.max = config.streamsPerAddress
+  limits.paidCalls.max = config.runningRequestsPerKey
 }
 
 /**
@@ -62,8 +62,8 @@ const limitsOfProcess = (clock: Clock, config: LimitSettings) => ({
   keyRequests: new RateLimit(clock, unlimited, minute),
   /** Tokens of gateway calls by key, for keys with a limit of their own. */
   keyTokens: new RateLimit(clock, unlimited, minute),
-  /** Running paid calls by gateway key. */
-  paidCalls: new ConcurrencyLimit(openHoldsPerKeyMax),
+  /** Running paid calls by gateway key. A key may have a limit of its own. */
+  paidCalls: new ConcurrencyLimit(config.runningRequestsPerKey),
   /** Realtime sessions by gateway key. */
   realtimeSessions: new ConcurrencyLimit(realtimeSessionsPerKeyMax),
 })

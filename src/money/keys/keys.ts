@@ -39,6 +39,7 @@ export type KeySettings = Pick<
   | 'monthlyCap'
   | 'requestsPerMinute'
   | 'tokensPerMinute'
+  | 'runningRequests'
   | 'models'
   | 'expires'
   | 'note'
@@ -53,6 +54,7 @@ export const noSettings: KeySettings = {
   monthlyCap: null,
   requestsPerMinute: null,
   tokensPerMinute: null,
+  runningRequests: null,
   models: null,
   expires: null,
   note: null,

@@ -33,6 +33,8 @@ export const keys = table(
     monthlyCap: nano('monthly_cap'),
     requestsPerMinute: integer('requests_per_minute'),
     tokensPerMinute: integer('tokens_per_minute'),
+    /** Paid requests that may run at the same time; null for RUNNING_REQUESTS_PER_KEY. */
+    runningRequests: integer('running_requests'),
     /** The id of its project. */
     project: text('project'),
     /** The counter of its spending: the prefix of the key that it replaced, else null. */

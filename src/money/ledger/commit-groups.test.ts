@@ -175,10 +175,10 @@ test('of parallel holds with one ref the first has it', async () => {
 })
 
 test('a limit of open calls counts the holds of its own group', async () => {
-  const called = refs(70).map((ref) => hold(ref, 1, { caller: 'ak_1' }))
+  const called = refs(70).map((ref) => hold(ref, 1, { caller: { id: 'ak_1', max: 64 } }))
   const ends = await Promise.allSettled(called)
   expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(64)
-  await expectApiError(hold('more', 1, { caller: 'ak_1' }), 'holds_limit', {})
+  await expectApiError(hold('more', 1, { caller: { id: 'ak_1', max: 64 } }), 'holds_limit', {})
 })
 
 if (dialect === 'sqlite')

@@ -46,7 +46,7 @@ export interface HoldRequest {
   /** The deadline releases an open hold (the default), or settles all of it. */
   onExpiry?: 'release' | 'settle' | undefined
   /** The API key or balance whose running calls PostgreSQL limits among all processes. */
-  caller?: string | undefined
+  caller?: { id: string; max: number } | undefined
   /** The job that does the work. This hold survives its process (job-holds.ts). */
   job?: string | undefined
   /** The longest time that the work may take, in milliseconds. */
@@ -79,7 +79,7 @@ export function createHold(at: number, request: HoldRequest): Hold {
     process: thisProcess,
     job: request.job ?? null,
     at,
-    caller: request.caller ?? null,
+    caller: request.caller?.id ?? null,
   }
 }
 

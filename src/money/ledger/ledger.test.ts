@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { databaseErrorKind } from '../../kernel/db/error.ts'
-import { openHoldsPerKeyMax } from '../../kernel/limits.ts'
+import { runningPerKey } from '../../kernel/limits.ts'
 import { fromCredits, nano, zero } from '../../kernel/money.ts'
 import { catchError } from '../../testing/catch-error.ts'
 import {
@@ -272,10 +272,11 @@ describe('holds', () => {
 
   test('the open holds of a caller are limited', async () => {
     await fund(books, ann, 100)
-    const called = (ref: string) => holdNow(books, holdRequest(ref, 1, { caller: 'ak_1' }))
+    const called = (ref: string) =>
+      holdNow(books, holdRequest(ref, 1, { caller: { id: 'ak_1', max: runningPerKey } }))
     const first = await called('0')
-    for (let at = 1; at < openHoldsPerKeyMax; at += 1) await called(String(at))
-    await expectApiError(called('more'), 'holds_limit', { max: openHoldsPerKeyMax })
+    for (let at = 1; at < runningPerKey; at += 1) await called(String(at))
+    await expectApiError(called('more'), 'holds_limit', { max: runningPerKey })
     await releaseNow(books, first.hold)
     expect((await called('more')).isNew).toBe(true)
   })

@@ -1,6 +1,5 @@
 /** The units of work of the ledger: what each needs, and what it does to the rows in memory. */
 import { ApiError } from '../../kernel/errors.ts'
-import { openHoldsPerKeyMax } from '../../kernel/limits.ts'
 import { nano, type NanoUsd, percentOf, zero } from '../../kernel/money.ts'
 import { utcDay } from '../../kernel/time.ts'
 import { availableOf, isServiceAccount } from './accounts.ts'
@@ -46,9 +45,9 @@ function needsOf(hold: Hold): Needs {
 /** Opens a hold. Throws what `openHold` throws, in that order. */
 export function openUnit(
   hold: Hold,
-  { cap, budgets = [] }: Pick<HoldRequest, 'cap' | 'budgets'>,
+  { cap, budgets = [], caller }: Pick<HoldRequest, 'cap' | 'budgets' | 'caller'>,
 ): Unit {
-  const { amount, account: id, capDay: day, caller, at } = hold
+  const { amount, account: id, capDay: day, at } = hold
   const periods = budgets.map(({ counter: key, period }) => ({
     key,
     since: utcDay(periodAt(period, at).start),
@@ -60,7 +59,7 @@ export function openUnit(
       accounts: [id],
       refs: needs.refs,
       counters: [...needs.counters, ...periods],
-      callers: caller === null ? [] : [caller],
+      callers: caller ? [caller.id] : [],
     },
     run(view) {
       const existing = claim(view, hold)
@@ -68,7 +67,7 @@ export function openUnit(
       const account = view.accounts.get(id)
       if (!account || availableOf(account, hold.funds) < amount) throw notEnough(account, hold)
       view.putAccount(reserve(account, hold, 1n))
-      if (caller !== null) countCall(view, caller, 1)
+      if (caller) countCall(view, caller.id, 1, caller.max)
       if (day !== null && amount > 0n) {
         const spent = cap ? view.spentOn(cap.key, day) : zero
         if (cap && cap.max !== null && spent + amount > cap.max) {
@@ -173,12 +172,11 @@ function reserve(account: Account, { amount, funds }: Hold, sign: 1n | -1n): Acc
 }
 
 /** Counts the open holds of a caller, where they are limited. Throws `holds_limit`. */
-function countCall(view: LedgerView, caller: string, change: number): void {
+function countCall(view: LedgerView, caller: string, change: number, max = Infinity): void {
   const calls = view.calls.get(caller)
   if (!calls) return
   const open = calls.open + change
-  if (change > 0 && open > openHoldsPerKeyMax)
-    throw new ApiError('holds_limit', { max: openHoldsPerKeyMax, retryAfter: 1 })
+  if (open > max) throw new ApiError('holds_limit', { max, retryAfter: 1 })
   view.calls.put({ caller, open })
 }
 

@@ -27,13 +27,16 @@ const stateBadges = ({ suspended, expires }: Key, now: number): Part => [
   expires !== null && expires <= now && badge('expired', 'bad'),
 ]
 
-const limitLines = ({ models, requestsPerMinute, tokensPerMinute }: Key): Part => {
+const limitLines = ({ models, requestsPerMinute, tokensPerMinute, runningRequests }: Key): Part => {
   const lines = [
     ...(models === null ? [] : [models.join(', ')]),
     ...(requestsPerMinute === null
       ? []
       : [`${requestsPerMinute.toLocaleString('en')} requests/min`]),
     ...(tokensPerMinute === null ? [] : [`${tokensPerMinute.toLocaleString('en')} tokens/min`]),
+    ...(runningRequests === null
+      ? []
+      : [`${runningRequests.toLocaleString('en')} at the same time`]),
   ]
   return lines.length > 0 ? lines.map((line) => html`<div>${line}</div>`) : 'All models'
 }

@@ -26,7 +26,7 @@ const keysUsage = `usage: berth keys list <credit_id|@handle>
        berth keys rotate <credit_id|@handle> <key> [overlap_hours=24]
        berth keys revoke <credit_id|@handle> <key>
 Fields: name daily_cap weekly_cap monthly_cap requests_per_minute tokens_per_minute
-        models=a,b expires_at note tags=a,b project. "none" removes a limit. Caps are credits.`
+        running_requests models=a,b expires_at note tags=a,b project. "none" removes a limit. Caps are credits.`
 
 const projectsUsage = `usage: berth projects list <credit_id>
        berth projects add <credit_id> name=<name> [field=value ...]

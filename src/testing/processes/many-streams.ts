@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { openHoldsPerKeyMax } from '../../kernel/limits.ts'
+import { runningPerKey } from '../../kernel/limits.ts'
 import { scripts } from '../fakes/chat-scripts.ts'
 import { type FakeUpstream, startFakeUpstream } from '../fakes/upstream.ts'
 import { fakeModelsToml } from '../fixtures/fake-models.ts'
@@ -79,7 +79,7 @@ async function keysFor(ctx: ServerProcess, dataDir: string, streams: number): Pr
   const { code, err } = await runBerth(['grant', creditId, '100', '--data', dataDir])
   if (code !== 0) throw new Error(err)
   const keys = [first]
-  while (keys.length * openHoldsPerKeyMax < streams) {
+  while (keys.length * runningPerKey < streams) {
     const made: unknown = await (await ctx.call('POST', '/accounts/keys', first, {})).json()
     keys.push(textAt(made, 'api_key'))
   }

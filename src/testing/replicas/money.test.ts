@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { dialect } from '../../kernel/db/dialect.ts'
-import { openHoldsPerKeyMax } from '../../kernel/limits.ts'
+import { runningPerKey } from '../../kernel/limits.ts'
 import { json, scripts, type Step } from '../fakes/chat-scripts.ts'
 import type { ServerProcess } from '../processes/server-process.ts'
 import { until } from '../until.ts'
@@ -76,20 +76,18 @@ if (dialect === 'postgres')
       const { signal } = stop
       const statuses: number[] = []
       const before = r.fake.received.length
-      const calls = Array.from({ length: openHoldsPerKeyMax + 20 }, async (_, at) => {
+      const calls = Array.from({ length: runningPerKey + 20 }, async (_, at) => {
         const server = r.servers[at % r.servers.length]
         if (!server) throw new Error('No server.')
         const result = await ask(server, { key, body: body('hang'), signal }).catch(() => undefined)
         if (result) statuses.push(result.status)
       })
-      await until(
-        () => statuses.length >= 20 && r.fake.received.length >= before + openHoldsPerKeyMax,
-      )
+      await until(() => statuses.length >= 20 && r.fake.received.length >= before + runningPerKey)
       // A call that comes later is limited too, so none of the others was still on its way.
       const [server] = r.servers
       if (server) expect((await ask(server, { key, body: body('hang') })).status).toBe(429)
       expect(statuses).toEqual(Array.from({ length: 20 }, () => 429))
-      expect(r.fake.received.length).toBe(before + openHoldsPerKeyMax)
+      expect(r.fake.received.length).toBe(before + runningPerKey)
       stop.abort()
       await Promise.all(calls)
       const open = () => r.sql`select 1 from holds where state = 'held'`

@@ -1,0 +1,1 @@
+ALTER TABLE `keys` ADD `running_requests` integer;
