@@ -1,9 +1,9 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { requireWhole } from '../../kernel/cursor.ts'
 import { listedModelsMax } from '../../kernel/limits.ts'
-import { anyone } from '../authentication.ts'
 import { requestOf, unread } from '../call.ts'
 import { findModels, requireModel } from '../catalog/catalog.ts'
+import { modelOperation } from '../catalog/operations.ts'
 import * as stored from '../files/files.ts'
 import { download, fileOperation } from '../files/operations.ts'
 import { readUpload } from '../files/upload.ts'
@@ -18,25 +18,17 @@ import * as schemas from './schemas.ts'
 const operation = operationWith(AnthropicErrorSchema)
 
 const listAnthropicModels = operation({
+  ...modelOperation.list,
   id: 'list_anthropic_models',
-  route: 'GET /models',
-  tag: 'Models',
-  summary: 'List the models.',
-  access: anyone,
   input: { query: schemas.ModelListQuerySchema },
   output: { 200: schemas.AnthropicModelListSchema },
-  errors: ['bad_request'],
   run: (ctx, { query }) => listModels(ctx, query),
 })
 
 const getAnthropicModel = operation({
+  ...modelOperation.get,
   id: 'get_anthropic_model',
-  route: 'GET /models/*',
-  tag: 'Models',
-  summary: 'Get a model.',
-  access: anyone,
   output: { 200: schemas.AnthropicModelSchema },
-  errors: ['no_model', 'not_found'],
   run: (ctx, { params }) => presentModel(requireModel(ctx, params['*'])),
 })
 

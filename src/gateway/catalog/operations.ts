@@ -5,6 +5,24 @@ import { operation } from '../operation.ts'
 import * as catalog from './catalog.ts'
 import * as schemas from './schemas.ts'
 
+/** What the operations on models declare in every API of clients. */
+export const modelOperation = {
+  list: {
+    route: 'GET /models',
+    tag: 'Models',
+    summary: 'List the models.',
+    access: anyone,
+    errors: ['bad_request'],
+  },
+  get: {
+    route: 'GET /models/*',
+    tag: 'Models',
+    summary: 'Get a model.',
+    access: anyone,
+    errors: ['no_model', 'not_found'],
+  },
+} as const
+
 const listModels = operation({
   id: 'list_models',
   route: 'GET /models',

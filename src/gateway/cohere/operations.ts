@@ -1,4 +1,4 @@
-import { anyone } from '../authentication.ts'
+import { modelOperation } from '../catalog/operations.ts'
 import { createChat } from '../chat/chat.ts'
 import { chatErrors, ChunksSchema } from '../openai-chat/schemas.ts'
 import { mediaErrors, operationWith, paidOperation } from '../operation.ts'
@@ -40,25 +40,18 @@ const cohereRerank = paidOperation({
 })
 
 const listCohereModels = operation({
+  ...modelOperation.list,
   id: 'list_cohere_models',
-  route: 'GET /models',
-  tag: 'Models',
   summary: 'List the models for chats, embeddings and reranking.',
-  access: anyone,
   input: { query: schemas.ModelListQuerySchema },
   output: { 200: schemas.CohereModelListSchema },
-  errors: ['bad_request'],
   run: (ctx, { query }) => models.listModels(ctx, query),
 })
 
 const getCohereModel = operation({
+  ...modelOperation.get,
   id: 'get_cohere_model',
-  route: 'GET /models/*',
-  tag: 'Models',
-  summary: 'Get a model.',
-  access: anyone,
   output: { 200: schemas.CohereModelSchema },
-  errors: ['no_model', 'not_found'],
   run: (ctx, { params }) => models.getModel(ctx, params['*']),
 })
 

@@ -1,9 +1,9 @@
 import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import { type ChatEvent, type EndReason, usageEvents } from '../conversation/chat-event.ts'
-import type { StreamReader } from '../conversation/codec.ts'
+import { JsonReader } from '../conversation/json-reader.ts'
 import { CountReader, type ReportedUsage } from '../models/usage.ts'
 import { textOf } from '../openai-chat/thinking.ts'
-import { asString, parseRecord, recordsIn } from '../providers/response.ts'
+import { asString, recordsIn } from '../providers/response.ts'
 import { argumentsText } from './decode.ts'
 
 /** Cohere gives one choice. */
@@ -36,18 +36,15 @@ export function readWhole(response: Json): ChatEvent[] {
 }
 
 /** Reads the events of one stream. It ends after `message-end`, with or without `[DONE]`. */
-export class CohereReader implements StreamReader {
+export class CohereReader extends JsonReader {
   /** By call: whether arguments were sent. */
   private readonly calls: boolean[] = []
   /** By the index of an event: the call. */
   private readonly indexes = new Map<unknown, number>()
   private state: 'open' | 'ended' | 'over' = 'open'
 
-  read(data: string): ChatEvent[] | undefined {
+  readJson(event: Json): ChatEvent[] {
     if (this.state === 'over') return []
-    if (data === '[DONE]') return this.finish()
-    const event = parseRecord(data)
-    if (!event) return undefined
     if (event.type === 'message-start') {
       return [{ type: 'start', ...(typeof event.id === 'string' && { id: event.id }) }]
     }
@@ -59,11 +56,12 @@ export class CohereReader implements StreamReader {
     return this.readContent(event)
   }
 
-  end(): ChatEvent[] {
-    return this.state === 'ended' ? this.finish() : []
+  override end(): ChatEvent[] {
+    return this.state === 'ended' ? this.readDone() : []
   }
 
-  private finish(): ChatEvent[] {
+  protected override readDone(): ChatEvent[] {
+    if (this.state === 'over') return []
     this.state = 'over'
     return [done]
   }

@@ -6,57 +6,50 @@ import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createChat } from '../chat/chat.ts'
 import type { ChatEvent, ChatResponse, EndReason } from '../conversation/chat-event.ts'
-import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
+import type { ChatClient, ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
 import { doneMark, encodeEvent, keepAlive, noBytes } from '../events.ts'
 import { invalidField } from '../fields.ts'
 import { writeUsage } from '../openai-chat/message.ts'
 import { createChatClient } from '../openai-chat/write.ts'
 import { parseCompletionRequest } from './request.ts'
 
+/** Returns an operation that a chat serves. It is held, served and charged as such. */
+const servedBy =
+  (clientOf: (raw: unknown, created: number) => ChatClient) =>
+  (ctx: AppContext, spender: Spender, raw: unknown, call: Call): Promise<Response> =>
+    createChat(ctx, spender, call, clientOf(raw, unixSeconds(ctx.clock.now())))
+
 /**
- * Creates a completion of a text (OpenAI, POST /v1/completions) from a chat, which is held, served
- * and charged as such. Throws `bad_request` and the errors of the chat.
+ * Creates a completion of a text (OpenAI, POST /v1/completions). Throws `bad_request` and the
+ * errors of the chat.
  */
-export const createCompletion = (
-  ctx: AppContext,
-  spender: Spender,
-  raw: unknown,
-  call: Call,
-): Promise<Response> =>
-  createChat(ctx, spender, call, {
-    api: undefined,
-    raw,
-    names: { messages: 'prompt' },
-    open() {
-      const { chat, wantsUsage, echo } = parseCompletionRequest(raw)
-      const head = { id: `cmpl-${newId()}`, created: unixSeconds(ctx.clock.now()) }
-      return { ...chat, codec: (model) => createTextClient({ ...head, model, wantsUsage, echo }) }
-    },
-  })
+export const createCompletion = servedBy((raw, created) => ({
+  api: undefined,
+  raw,
+  names: { messages: 'prompt' },
+  open() {
+    const { chat, wantsUsage, echo } = parseCompletionRequest(raw)
+    const options = { id: `cmpl-${newId()}`, created, wantsUsage, echo }
+    return { ...chat, codec: (model) => createTextClient({ ...options, model }) }
+  },
+}))
 
 /**
  * Fills the gap between a prompt and a suffix (Mistral, POST /v1/fim/completions). The response is
  * a chat completion. Throws `bad_request` and the errors of the chat.
  */
-export const createFimCompletion = (
-  ctx: AppContext,
-  spender: Spender,
-  raw: unknown,
-  call: Call,
-): Promise<Response> =>
-  createChat(ctx, spender, call, {
-    api: undefined,
-    raw: { fim: raw },
-    names: { messages: 'prompt', seed: 'random_seed' },
-    open() {
-      const { random_seed: seed, min_tokens, ...body } = recordOf(raw)
-      if (min_tokens) throw invalidField('min_tokens', 'min_tokens is not supported. Remove it.')
-      const { chat } = parseCompletionRequest({ ...body, ...(seed != null && { seed }) })
-      const head = { id: `chatcmpl-${newId()}`, created: unixSeconds(ctx.clock.now()) }
-      const client = { ...head, wantsUsage: true, flavor: 'mistral' } as const
-      return { ...chat, codec: (model) => createChatClient({ ...client, model }) }
-    },
-  })
+export const createFimCompletion = servedBy((raw, created) => ({
+  api: undefined,
+  raw: { fim: raw },
+  names: { messages: 'prompt', seed: 'random_seed' },
+  open() {
+    const { random_seed: seed, min_tokens, ...body } = recordOf(raw)
+    if (min_tokens) throw invalidField('min_tokens', 'min_tokens is not supported. Remove it.')
+    const { chat } = parseCompletionRequest({ ...body, ...(seed != null && { seed }) })
+    const options = { id: `chatcmpl-${newId()}`, created, wantsUsage: true } as const
+    return { ...chat, codec: (model) => createChatClient({ ...options, model, flavor: 'mistral' }) }
+  },
+}))
 
 interface TextOptions {
   id: string

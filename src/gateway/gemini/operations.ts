@@ -2,9 +2,10 @@ import { Type } from '@sinclair/typebox'
 
 import type { AppContext } from '../../kernel/context.ts'
 import { listedModelsMax } from '../../kernel/limits.ts'
-import { anyone, key } from '../authentication.ts'
+import { key } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { requireModel } from '../catalog/catalog.ts'
+import { modelOperation } from '../catalog/operations.ts'
 import { pageAfter } from '../list.ts'
 import type { Model } from '../models/catalog.ts'
 import type { ModelType } from '../models/price.ts'
@@ -18,23 +19,16 @@ import type { GeminiModel, GeminiModels, GeminiModelsQuery } from './schemas.ts'
 const operation = operationWith(GeminiErrorSchema)
 
 const listGeminiModels = operation({
+  ...modelOperation.list,
   id: 'list_gemini_models',
-  route: 'GET /models',
-  tag: 'Models',
-  summary: 'List the models.',
-  access: anyone,
   input: { query: schemas.GeminiModelsQuerySchema },
   output: { 200: schemas.GeminiModelsSchema },
-  errors: ['bad_request'],
   run: (ctx, { query }) => listModels(ctx, query),
 })
 
 const getGeminiModel = operation({
+  ...modelOperation.get,
   id: 'get_gemini_model',
-  route: 'GET /models/*',
-  tag: 'Models',
-  summary: 'Get a model.',
-  access: anyone,
   output: { 200: schemas.GeminiModelSchema },
   errors: ['no_model'],
   run: (ctx, { params }) => present(requireModel(ctx, params['*'])),

@@ -1,9 +1,9 @@
 import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
 import { type ChatEvent, type EndReason, usageEvents } from '../conversation/chat-event.ts'
-import type { StreamReader } from '../conversation/codec.ts'
-import { readFrom } from '../conversation/passed-event.ts'
+import { JsonReader } from '../conversation/json-reader.ts'
 import { CountReader, type ReportedUsage } from '../models/usage.ts'
-import { asString, parseRecord, recordsIn } from '../providers/response.ts'
+import { toStreamError } from '../providers/error-body.ts'
+import { asString, recordsIn } from '../providers/response.ts'
 
 /**
  * The function that models call with their JSON output, where Google does not take an output format
@@ -14,7 +14,7 @@ export const jsonTool = 'berth_json_output'
 /** Reads a whole response of Google's Gemini API. One without a reason of its end is whole, too. */
 export function readWhole(response: Json): ChatEvent[] {
   const reader = new GenerateReader()
-  const events = reader.readResponse(response)
+  const events = reader.readJson(response)
   if (events.some(({ type }) => type === 'error')) return events
   return [...events, { type: 'done' }]
 }
@@ -26,24 +26,19 @@ interface ChoiceState {
 }
 
 /** Reads the responses of one stream. It is whole after a reason of its end. */
-export class GenerateReader implements StreamReader {
+export class GenerateReader extends JsonReader {
   private readonly choices = new Map<number, ChoiceState>()
   private readonly urls = new Set<unknown>()
   private id: string | undefined
   private isStarted = false
   private hasFailed = false
 
-  read(data: string): ChatEvent[] | undefined {
-    const response = parseRecord(data)
-    return response && readFrom(response, this.readResponse(response))
-  }
-
-  end(): ChatEvent[] {
+  override end(): ChatEvent[] {
     const isWhole = [...this.choices.values()].some(({ isEnded }) => isEnded)
     return isWhole && !this.hasFailed ? [{ type: 'done' }] : []
   }
 
-  readResponse(response: Json): ChatEvent[] {
+  readJson(response: Json): ChatEvent[] {
     const { candidates, promptFeedback, usageMetadata, error } = response
     const usage = usageEvents(readUsageMetadata(usageMetadata))
     if (this.hasFailed) return usage
@@ -167,19 +162,14 @@ const textEvent = (choice: number, text: string, isThought: boolean): ChatEvent 
 const signatureEvents = (choice: number, signature: string): ChatEvent[] =>
   signature ? [{ type: 'signature', choice, signature, origin: 'gemini' }] : []
 
-const contentPolicy = /content[_ -]?(policy|filter)|moderation|nsfw|flagged as sensitive/i
-
 /** Returns an error of Google in OpenAI's format, with its HTTP status. */
 function errorOf(error: Json): Json {
   const { code, message, status } = error
-  const isFiltered = contentPolicy.test(JSON.stringify(error))
-  return {
+  return toStreamError({
     message: asString(message) || asString(status) || 'The request failed.',
-    type: 'api_error',
-    param: null,
-    code: isFiltered ? 'content_policy_violation' : null,
+    text: JSON.stringify(error),
     status: typeof code === 'number' ? code : 502,
-  }
+  })
 }
 
 const isBlockReason = (reason: unknown): boolean =>

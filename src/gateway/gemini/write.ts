@@ -10,7 +10,7 @@ import {
 } from '../conversation/chat-event.ts'
 import type { ThinkingPart } from '../conversation/chat-request.ts'
 import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
-import { jsonOf } from '../conversation/passed-event.ts'
+import { jsonOf } from '../conversation/json-reader.ts'
 import { portableId } from '../conversation/tool-ids.ts'
 import { parseArguments } from '../conversation/tools.ts'
 import { eventOf, noBytes, type StreamEvent } from '../events.ts'

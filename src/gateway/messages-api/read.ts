@@ -6,10 +6,11 @@ import {
   usageEvents,
 } from '../conversation/chat-event.ts'
 import type { StreamReader } from '../conversation/codec.ts'
-import { readFrom } from '../conversation/passed-event.ts'
+import { JsonReader } from '../conversation/json-reader.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
 import { CountReader, type ReportedUsage, reportOf } from '../models/usage.ts'
-import { asString, parseRecord, recordsIn } from '../providers/response.ts'
+import { toStreamError } from '../providers/error-body.ts'
+import { asString, recordsIn } from '../providers/response.ts'
 import { responseTool } from './output-format.ts'
 
 const choice = 0
@@ -36,26 +37,17 @@ export function readWhole(response: Json): ChatEvent[] {
 export const createReader = (): StreamReader => new MessageReader()
 
 /** Reads the events of one stream. Anthropic reports its usage in two of them. */
-class MessageReader implements StreamReader {
+class MessageReader extends JsonReader {
   private readonly message = new MessageSteps()
   private usage: Json = {}
   private hasFailed = false
 
-  read(data: string): ChatEvent[] | undefined {
-    // Proxies add OpenAI's last event.
-    if (data === '[DONE]') return []
-    const event = parseRecord(data)
-    if (!event) return undefined
+  readJson(event: Json): ChatEvent[] {
     if (isRecord(event.error)) {
       this.hasFailed = true
       return [readError(event.error)]
     }
-    return this.hasFailed ? [] : readFrom(event, this.readEvent(event))
-  }
-
-  /** Anthropic ends each message with an event. A stream without it was cut. */
-  end(): ChatEvent[] {
-    return []
+    return this.hasFailed ? [] : this.readEvent(event)
   }
 
   private readEvent(event: Json): ChatEvent[] {
@@ -212,20 +204,16 @@ const statuses: Record<string, number> = {
   api_error: 500,
   overloaded_error: 529,
 }
-const contentPolicy = /content[_ -]?(policy|filter)|moderation/i
 
 function readError({ type, message, code }: Json): ChatEvent {
-  const isFiltered = contentPolicy.test(`${asString(type)} ${asString(message)}`)
-  return {
-    type: 'error',
-    error: {
-      message: asString(message) || 'The request failed.',
-      type: asString(type) || 'api_error',
-      param: null,
-      code: isFiltered ? 'content_policy_violation' : (code ?? null),
-      status: lookUp(statuses, type) ?? 502,
-    },
-  }
+  const error = toStreamError({
+    message: asString(message) || 'The request failed.',
+    text: `${asString(type)} ${asString(message)}`,
+    type: asString(type) || 'api_error',
+    code,
+    status: lookUp(statuses, type) ?? 502,
+  })
+  return { type: 'error', error }
 }
 
 /** Iterations that are charged at the price of the model. */

@@ -1,7 +1,7 @@
 import { isRecord, type Json } from '../../kernel/schema.ts'
 import type { ChatEvent, ChatResponse, Citation, OutputPart } from '../conversation/chat-event.ts'
 import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
-import { jsonOf } from '../conversation/passed-event.ts'
+import { jsonOf } from '../conversation/json-reader.ts'
 import { type Seal, sealText } from '../conversation/sealed-thought.ts'
 import { portableId } from '../conversation/tool-ids.ts'
 import { parseArguments } from '../conversation/tools.ts'

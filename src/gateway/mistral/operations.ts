@@ -3,9 +3,10 @@ import { Type } from '@sinclair/typebox'
 import { ApiError } from '../../kernel/errors.ts'
 import { Content } from '../../kernel/http/outcome.ts'
 import { isTranscriptionModel } from '../audio/transcriptions.ts'
-import { anyone, key } from '../authentication.ts'
+import { key } from '../authentication.ts'
 import { requestOf, unread } from '../call.ts'
 import { findModels, requireModel } from '../catalog/catalog.ts'
+import { modelOperation } from '../catalog/operations.ts'
 import * as stored from '../files/files.ts'
 import { download, fileOperation } from '../files/operations.ts'
 import { readUpload } from '../files/upload.ts'
@@ -17,14 +18,10 @@ import * as schemas from './schemas.ts'
 import { createMistralTranscription as transcribe } from './transcriptions.ts'
 
 const listMistralModels = operation({
+  ...modelOperation.list,
   id: 'list_mistral_models',
-  route: 'GET /models',
-  tag: 'Models',
-  summary: 'List the models.',
-  access: anyone,
   input: { query: schemas.ModelListQuerySchema },
   output: { 200: schemas.MistralModelListSchema },
-  errors: ['bad_request'],
   run: (ctx, { query }) => ({
     object: 'list' as const,
     data: findModels(ctx, query.type).map(presentModel),
@@ -32,13 +29,9 @@ const listMistralModels = operation({
 })
 
 const getMistralModel = operation({
+  ...modelOperation.get,
   id: 'get_mistral_model',
-  route: 'GET /models/*',
-  tag: 'Models',
-  summary: 'Get a model.',
-  access: anyone,
   output: { 200: schemas.MistralModelSchema },
-  errors: ['no_model', 'not_found'],
   run: (ctx, { params }) => presentModel(requireModel(ctx, params['*'])),
 })
 

@@ -6,18 +6,16 @@ import {
   usageEvents,
 } from '../conversation/chat-event.ts'
 import type { StreamReader } from '../conversation/codec.ts'
-import { readFrom } from '../conversation/passed-event.ts'
+import { JsonReader } from '../conversation/json-reader.ts'
 import { CountReader, type ReportedUsage, reportOf } from '../models/usage.ts'
-import { asString, parseRecord, recordsIn } from '../providers/response.ts'
+import { asString, recordsIn } from '../providers/response.ts'
 import { CallReader } from './read-calls.ts'
 import { type Detail, readDetails, textOfThinkingPart, thinkingTextOf } from './thinking.ts'
-
-const doneMark = '[DONE]'
 
 /** Reads a whole `chat.completion`. */
 export function readWholeChat(response: Json): ChatEvent[] {
   const reader = new ChatReader()
-  const events = reader.readChunk(response)
+  const events = reader.readJson(response)
   if (events.some(({ type }) => type === 'error')) return events
   return [...events, ...reader.closeChoices(), { type: 'done' }]
 }
@@ -25,25 +23,14 @@ export function readWholeChat(response: Json): ChatEvent[] {
 /** Creates the reader of a stream of chunks. Some servers send a whole completion as an event. */
 export const createChatReader = (): StreamReader => new ChatReader()
 
-class ChatReader implements StreamReader {
+class ChatReader extends JsonReader {
   private isStarted = false
   private isOver = false
   private hasPages = false
   private id = ''
   private readonly choices = new Map<number, ChoiceReader>()
 
-  read(data: string): ChatEvent[] | undefined {
-    if (data.trim() === doneMark) return this.finish()
-    const chunk = parseRecord(data)
-    return chunk && readFrom(chunk, this.readChunk(chunk))
-  }
-
-  /** Only [DONE] ends a stream. */
-  end(): ChatEvent[] {
-    return []
-  }
-
-  readChunk(chunk: Json): ChatEvent[] {
+  readJson(chunk: Json): ChatEvent[] {
     const error = errorOf(chunk)
     const reported = usageEvents(readUsageOf(chunk))
     if (this.isOver) return reported
@@ -65,7 +52,8 @@ class ChatReader implements StreamReader {
     return [...this.choices.values()].flatMap((choice) => choice.close())
   }
 
-  private finish(): ChatEvent[] {
+  /** Only this ends a stream. */
+  protected override readDone(): ChatEvent[] {
     if (this.isOver) return []
     this.isOver = true
     return [...this.closeChoices(), { type: 'done' }]

@@ -9,7 +9,7 @@ import {
   type SignatureEvent,
 } from '../conversation/chat-event.ts'
 import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
-import { jsonOf } from '../conversation/passed-event.ts'
+import { jsonOf } from '../conversation/json-reader.ts'
 import { portableId } from '../conversation/tool-ids.ts'
 import {
   doneMark,

@@ -1,4 +1,5 @@
 import { anyone, key } from '../authentication.ts'
+import { modelOperation } from '../catalog/operations.ts'
 import { embeddingOperations } from '../embeddings/operations.ts'
 import { createChatCompletion } from '../openai-chat/chat-completions.ts'
 import * as chat from '../openai-chat/schemas.ts'
@@ -31,14 +32,10 @@ const createOpenrouterChat = paidOperation({
 })
 
 const listOpenrouterModels = operation({
+  ...modelOperation.list,
   id: 'list_openrouter_models',
-  route: 'GET /models',
-  tag: 'Models',
-  summary: 'List the models.',
-  access: anyone,
   input: { query: schemas.ModelsQuerySchema },
   output: { 200: schemas.ModelsSchema },
-  errors: ['bad_request'],
   run: (ctx, { query }) => models.listModels(ctx, query),
 })
 

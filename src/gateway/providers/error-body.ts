@@ -39,6 +39,36 @@ export function isContentFilterError(body: string): boolean {
   return includesAny(filterCodes, [error.code, error.type, recordOf(error.innererror).code])
 }
 
+const contentRules = /content[_ -]?(policy|filter)|moderation|nsfw|flagged as sensitive/i
+
+/** Returns whether the words of a provider report a violation of its content rules. */
+export const reportsContentRules = (text: string): boolean => contentRules.test(text)
+
+/** An error that a provider reports within a response. */
+interface StreamError {
+  message: string
+  /** All that the provider said. */
+  text: string
+  type?: string
+  code?: unknown
+  status: number
+}
+
+/** Returns an error within a response in OpenAI's format, with a status. */
+export const toStreamError = ({
+  message,
+  text,
+  type = 'api_error',
+  code,
+  status,
+}: StreamError) => ({
+  message,
+  type,
+  param: null,
+  code: reportsContentRules(text) ? 'content_policy_violation' : (code ?? null),
+  status,
+})
+
 /** Request Timeout and Too Early (RFC 9110, RFC 8470): the client may repeat the request. */
 const retryableStatuses = [408, 425]
 

@@ -1,8 +1,8 @@
 import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import { type ChatEvent, type Citation, usageEvents } from '../conversation/chat-event.ts'
-import type { StreamReader } from '../conversation/codec.ts'
+import { JsonReader } from '../conversation/json-reader.ts'
 import { type ReportedUsage, reportOf } from '../models/usage.ts'
-import { asString, parseRecord, recordsIn } from '../providers/response.ts'
+import { asString, recordsIn } from '../providers/response.ts'
 
 /** Upstreams have one completion in this API. */
 const choice = 0
@@ -24,15 +24,11 @@ export function readWhole(response: Json): ChatEvent[] {
 }
 
 /** Reads the events of one stream. The usage is in the last event. */
-export class ResponsesReader implements StreamReader {
+export class ResponsesReader extends JsonReader {
   private readonly items: ReadItem[] = []
   private calls = 0
 
-  read(data: string): ChatEvent[] | undefined {
-    // Some upstreams end with the mark of a chat.
-    if (data.trim() === '[DONE]') return []
-    const event = parseRecord(data)
-    if (!event) return undefined
+  readJson(event: Json): ChatEvent[] | undefined {
     const { type, error, response } = event
     if (type === 'error' || (type === undefined && isRecord(error))) return [readError(event)]
     if (typeof type !== 'string') return undefined
@@ -54,11 +50,6 @@ export class ResponsesReader implements StreamReader {
       default:
         return typeof event.delta === 'string' ? this.readDelta(type, event, event.delta) : []
     }
-  }
-
-  /** The last event of the API has been read. A stream without it was cut. */
-  end(): ChatEvent[] {
-    return []
   }
 
   readOutput({ output }: Json): ChatEvent[] {

@@ -2,6 +2,7 @@ import { APICallError, InvalidResponseDataError, NoSuchModelError } from '@ai-sd
 
 import { classifyNetworkError } from '../../../kernel/fetch-json.ts'
 import { isRecord, type Json } from '../../../kernel/schema.ts'
+import { reportsContentRules, toStreamError } from '../error-body.ts'
 import { errorResponse } from '../response.ts'
 import { UpstreamError } from '../upstream.ts'
 import type { AiSdkUpstream, ProviderFetch } from './provider-fetch.ts'
@@ -14,7 +15,6 @@ const openAiStatuses: [RegExp, number][] = [
   [/API_KEY_INVALID|api key not valid|invalid_api_key/i, 401],
   [/credit balance is too low|billing_error|exhausted balance|insufficient credit/i, 402],
 ]
-const contentPolicy = /content[_ -]?(policy|filter)|moderation|nsfw|flagged as sensitive/i
 
 /**
  * Converts an error of a provider package to a response in OpenAI's format. An error before the
@@ -88,7 +88,7 @@ export function toOpenAiError(
 ): Response {
   const wait = after ?? /"retryDelay":\s*"(\d+)/.exec(text)?.[1]
   const status = (sent < 500 && openAiStatuses.find(([pattern]) => pattern.test(text))?.[1]) || sent
-  const isFiltered = (sent < 500 || isJob) && contentPolicy.test(text)
+  const isFiltered = (sent < 500 || isJob) && reportsContentRules(text)
   return errorResponse(isFiltered ? 400 : status, withoutKey(message, upstream), {
     code: isFiltered ? 'content_policy_violation' : null,
     headers: wait ? { 'retry-after': wait } : {},
@@ -98,10 +98,11 @@ export function toOpenAiError(
 /** Converts an error within a stream to an error event, with the provider's status. */
 export function toErrorEvent(error: Json, upstream: AiSdkUpstream) {
   const { statusCode, message } = error
-  const status = typeof statusCode === 'number' ? statusCode : 502
-  const code = contentPolicy.test(JSON.stringify(error)) ? 'content_policy_violation' : null
-  const text = withoutKey(String(message), upstream)
-  return { message: text, type: 'api_error', param: null, code, status }
+  return toStreamError({
+    message: withoutKey(String(message), upstream),
+    text: JSON.stringify(error),
+    status: typeof statusCode === 'number' ? statusCode : 502,
+  })
 }
 
 const messageOf = (error: unknown): string =>
