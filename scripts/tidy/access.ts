@@ -1,4 +1,4 @@
-/** Access to the outside: environment, clock, randomness, output, network, files, database. */
+/** Access to the outside and to credits: environment, clock, network, files, database, holds. */
 import ts from 'typescript'
 
 import { type Finding, finding, type Source } from './source.ts'
@@ -9,6 +9,8 @@ interface Right {
   /** Packages with the same access, and their harmless exports. */
   imports?: RegExp
   harmless?: string[]
+  /** The exports with the access, where most are harmless. */
+  harmful?: string[]
   /** Files that are allowed this access. */
   may: RegExp
   what: string
@@ -70,6 +72,14 @@ const rights: Right[] = [
     what: 'opens a database',
     fix: 'take the Engine',
   },
+  {
+    uses: /(?!)/,
+    imports: /^src\/money\/ledger\/(ledger|paid-work)\.ts$/,
+    harmful: ['openHold', 'withHold'],
+    may: /^src\/money\/(ledger\/|pay\.ts$)/,
+    what: 'holds credits',
+    fix: 'call pay of money/pay.ts (docs/decisions/0108)',
+  },
 ]
 
 export function access(tree: Source[]): Finding[] {
@@ -92,8 +102,11 @@ function uses(source: Source): Finding[] {
 function imports(source: Source): Finding[] {
   return source.imports.flatMap(({ to, node, typeOnly, names }) => {
     const right = rights.find((entry) => entry.imports?.test(to) && !entry.may.test(source.path))
-    const harmless = names.length > 0 && names.every((name) => right?.harmless?.includes(name))
-    return right && !typeOnly && !harmless
+    const { harmless = [], harmful } = right ?? {}
+    const isHarmless = harmful
+      ? !names.some((name) => harmful.includes(name))
+      : names.length > 0 && names.every((name) => harmless.includes(name))
+    return right && !typeOnly && !isHarmless
       ? [finding(source, node, `${right.what}: ${to}`, right.fix)]
       : []
   })

@@ -102,7 +102,7 @@ const noReplay = (): never => {
 
 /**
  * Pays for one piece of work, from its idempotency key to its result: hold the maximum cost, run,
- * settle or release, replay. Nothing else in Berth spends credits (docs/decisions/0108). Throws the
+ * settle or release, replay. Nothing else opens holds (docs/decisions/0108). Throws the
  * errors of its steps. Failed work is charged only where its outcome says so (document 2, section
  * 7).
  */

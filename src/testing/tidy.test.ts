@@ -173,6 +173,11 @@ const problems: [title: string, files: Files, line: string][] = [
     'src/server/context.ts:1 opens a database',
   ],
   [
+    'a hold beside pay',
+    { 'src/apps/a.ts': "import { openHold } from '../money/ledger/ledger.ts'" },
+    'src/apps/a.ts:1 holds credits',
+  ],
+  [
     'SQL in an edge',
     { 'src/apps/routes.ts': "import { eq } from 'drizzle-orm'" },
     'src/apps/routes.ts:1 a route or front end imports drizzle-orm',
@@ -395,6 +400,10 @@ describe('tidy stays green for', () => {
     ['a response outside of operations', { 'src/apps/packs/site-routes.ts': 'new Response(file)' }],
     ['constants', { 'src/server/context.ts': 'const a = [1] as const' }],
     ['a date of a given moment', { 'src/server/context.ts': 'new Date(5)' }],
+    [
+      'the end of a hold in a job',
+      { 'src/apps/remix/a.ts': "import { settleHold } from '../../money/ledger/ledger.ts'" },
+    ],
     ['a method called fetch', { 'src/server/context.ts': 'app.fetch(request)' }],
     ['a parameter called fetch', { 'src/server/context.ts': 'const a = (fetch: Get) => fetch(1)' }],
     ['a test that prints', { 'src/context.test.ts': 'console.log(new Date(), Bun.env.CI)' }],

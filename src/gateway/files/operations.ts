@@ -41,7 +41,7 @@ const uploadErrors = [
   'try_again',
 ] as const
 
-/** What the operations on files declare in every API of clients. */
+/** The declarations of operations on files that are equal in every API of clients. */
 export const fileOperation = {
   upload: { route: 'POST /files', tag: 'Files', access: key, errors: uploadErrors },
   list: {
