@@ -31,15 +31,26 @@ async function bundle(entry: string): Promise<string> {
 const inline = (script: string): string =>
   script.replace(/<\/(script)/gi, '<\\/$1').replaceAll('<!--', '<\\!--')
 
-/** Builds the wrapper page, which contains the boot script and the relay as text. */
+/**
+ * Builds both wrapper pages, which contain the scripts of the app's document and of the relay as
+ * text: one for pages with files, and one for all others.
+ */
 async function buildFrame(out: string): Promise<void> {
   const read = async (name: string) => inline(await bundle(`frame/${name}.ts`))
-  const [boot, relay, wrapper] = await Promise.all(['boot', 'relay', 'wrapper'].map(read))
-  const texts = `<script type=text id=boot>${boot}</script><script type=text id=relay>${relay}</script>`
+  const text = async (id: string, name: string) =>
+    `<script type=text id=${id}>${await read(name)}</script>`
   const style = `<style>${await bundle('frame/frame.css')}</style>`
-  const head = `<!doctype html><meta charset=utf-8><title>app</title>${style}${texts}`
-  await writePublicFile(out, 'frame/frame.html', `${head}<body><script>${wrapper}</script>`)
-  for (const name of ['libraries', 'databases', 'shell'])
+  const head = `<!doctype html><meta charset=utf-8><title>app</title>${style}`
+  const relay = await text('relay', 'relay')
+  for (const [name, boot, wrapper] of [
+    ['frame', 'boot', 'wrapper'],
+    ['files', 'files-boot', 'files-wrapper'],
+  ] as const) {
+    const texts = (await text('boot', boot)) + relay
+    const script = `<body><script>${await read(wrapper)}</script>`
+    await writePublicFile(out, `frame/${name}.html`, head + texts + script)
+  }
+  for (const name of ['libraries', 'databases', 'shell', 'files-shell'])
     await writePublicFile(out, `frame/${name}.js`, await read(name))
   await writePublicFile(out, 'frame/shell.css', await bundle('css/shell.css'))
   await writePublicFile(out, 'frame/message.css', await bundle('css/message.css'))

@@ -1,9 +1,8 @@
-import { listen } from './listen.ts'
-import { field } from './messages.ts'
+import type { OwnFiles } from './messages.ts'
 
-/** `service.assets` (document 1, section 2). The shell sends the files as blobs in one message. */
+/** `service.assets` (document 1, section 2): the files at the address of the version. */
 export interface Assets {
-  /** Resolves to the list of names when the files have arrived. */
+  /** Resolves to the list of names. */
   ready: Promise<string[]>
   names(): string[]
   /** Returns a URL for img, audio or CSS url(); '' for a missing file. */
@@ -18,65 +17,54 @@ export interface Assets {
 const waitMs = 3_000
 
 /** Loads an element from a URL; null when this browser cannot show or play it. */
-const loaded = <E extends HTMLElement & { src: string }>(element: E, done: string, src: string) =>
+const loaded = <E extends HTMLImageElement | HTMLMediaElement>(
+  element: E,
+  done: string,
+  src: string,
+) =>
   new Promise<E | null>((resolve) => {
+    // The page can then read its pixels and samples.
+    element.crossOrigin = 'anonymous'
     element.addEventListener(done, () => resolve(element), { once: true })
     element.addEventListener('error', () => resolve(null), { once: true })
     element.src = src
   })
 
-export function openAssets(shell: Window): Assets {
-  const files = new Map<string, Blob>()
-  const urls = new Map<string, string>()
-  const addressOf = URL.createObjectURL.bind(URL)
-  const ready = new Promise<string[]>((resolve) => {
-    let came = false
-    const take = (event: MessageEvent): void => {
-      if (came) return
-      const list = field(event.data, 'files')
-      if (event.source !== shell || field(event.data, 'type') !== 'service:assets') return
-      event.stopImmediatePropagation()
-      came = true
-      for (const file of Array.isArray(list) ? list : []) files.set(file.name, file.blob)
-      resolve([...files.keys()])
-    }
-    listen('message', take, { capture: true })
-  })
+const noFiles = { address: '', names: [] }
+
+export function openAssets({
+  address,
+  names,
+}: Pick<OwnFiles, 'address' | 'names'> = noFiles): Assets {
+  const known = new Set(names)
+  const load = fetch.bind(window)
   const url = (given: string): string => {
     const name = String(given)
-    const file = files.get(name)
-    if (file && !urls.has(name)) urls.set(name, addressOf(file))
-    return urls.get(name) ?? ''
+    return known.has(name) ? address + name.split('/').map(encodeURIComponent).join('/') : ''
   }
-  const blob = async (name: string): Promise<Blob | null> => {
-    await ready
-    return files.get(String(name)) ?? null
+  const read = async (name: string): Promise<Response | null> => {
+    const response = url(name) === '' ? undefined : await load(url(name))
+    return response?.ok ? response : null
   }
   return Object.freeze({
-    ready,
+    ready: Promise.resolve([...names]),
     url,
-    names: () => [...files.keys()],
+    names: () => [...names],
     async image(name: string) {
-      return (await blob(name)) && loaded(new Image(), 'load', url(name))
+      return url(name) === '' ? null : loaded(new Image(), 'load', url(name))
     },
     async audio(name: string) {
-      if (!(await blob(name))) return null
+      if (url(name) === '') return null
       const audio = new Audio()
       audio.preload = 'auto'
       const late = new Promise<HTMLAudioElement>((go) => setTimeout(() => go(audio), waitMs))
       return Promise.race([loaded(audio, 'canplay', url(name)), late])
     },
     async bytes(name: string) {
-      return (await blob(name))?.arrayBuffer() ?? null
+      return (await read(name))?.arrayBuffer() ?? null
     },
     async json(name: string): Promise<unknown> {
-      const file = await blob(name)
-      return file
-        ? file
-            .text()
-            .then(JSON.parse)
-            .catch(() => null)
-        : null
+      return (await read(name))?.json().catch(() => null) ?? null
     },
   })
 }

@@ -4,7 +4,7 @@ import { field, type Libraries, type LibraryFile } from './messages.ts'
 export const isText = (type: string): boolean => /script|css|json/.test(type)
 
 /** Returns bytes as base64. */
-export const toBase64 = (bytes: Blob): Promise<string> =>
+const toBase64 = (bytes: Blob): Promise<string> =>
   new Promise((done) => {
     const reader = new FileReader()
     reader.onload = () => done(String(reader.result).replace(/.*,/, ''))
@@ -12,14 +12,14 @@ export const toBase64 = (bytes: Blob): Promise<string> =>
   })
 
 /** Returns the values of the promises that were fulfilled. */
-export const fulfilled = <Value>(results: PromiseSettledResult<Value>[]): Value[] =>
+const fulfilled = <Value>(results: PromiseSettledResult<Value>[]): Value[] =>
   results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
 
 /** Fetches the library files of a page. One that fails is left out, as if it were blocked. */
 export async function fetchLibraries(
   list: unknown,
   answered: (url: string) => Promise<Response>,
-): Promise<Omit<Libraries, 'own'>> {
+): Promise<Libraries> {
   const read = (row: unknown, name: string): string => String(field(row, name))
   const rows = field(list, 'files')
   const files = (Array.isArray(rows) ? rows : []).map(

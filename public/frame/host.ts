@@ -1,13 +1,5 @@
-import { fetchLibraries, fulfilled, toBase64 } from './fetch-libraries.ts'
-import {
-  type DialogResult,
-  field,
-  type Files,
-  type LibraryFile,
-  type PageContent,
-  type Saved,
-  type Start,
-} from './messages.ts'
+import { fetchLibraries } from './fetch-libraries.ts'
+import { type DialogResult, field, type PageContent, type Saved, type Start } from './messages.ts'
 
 const waitMs = 15_000
 
@@ -75,42 +67,24 @@ export async function fetchOwn(url: string): Promise<Response> {
 export const fetchList = async (at: string): Promise<unknown> =>
   (await fetchOwn(`${at}/files`)).json()
 
-/**
- * Fetches the HTML of the app at a path, with its libraries and those of its files that the page
- * names by relative URLs.
- */
-export async function fetchPage(
-  at: string,
-  list: Promise<unknown>,
-  files: Promise<Files>,
-): Promise<PageContent> {
+/** Fetches the HTML of the app at a path, with its libraries and what it needs of its files. */
+export async function fetchPage(at: string, list: Promise<unknown>): Promise<PageContent> {
   const response = await fetchOwn(`${at}/data`)
   const html = response.text()
-  if (!response.headers.has('page-libraries')) return { html: await html }
-  const libraries = await fetchLibraries(field(await list, 'libraries'), fetchOwn)
-  const named = field(await list, 'own')
-  const own = await ownFiles(Array.isArray(named) ? named : [], (await files).files)
-  return { html: await html, libraries: { ...libraries, own } }
+  if (!response.headers.has('page-list')) return { html: await html }
+  const given = field(await list, 'libraries')
+  const libraries = given === undefined ? undefined : await fetchLibraries(given, fetchOwn)
+  const page = field(await list, 'page')
+  const names = filesIn(await list).map(({ name }) => name)
+  const files = typeof page === 'string' ? { page, hash: '', names } : undefined
+  return { html: await html, ...(libraries && { libraries }), ...(files && { files }) }
 }
 
-/** Returns files as the app's document takes them before its first script. */
-async function ownFiles(names: unknown[], files: Files['files']): Promise<LibraryFile[]> {
-  const named = files.filter(({ name }) => names.includes(name))
-  return Promise.all(
-    named.map(async ({ name, blob }) => ({ name, type: blob.type, text: await toBase64(blob) })),
-  )
-}
-
-/** Fetches the files of a list as blobs. A file that fails to load is left out. */
-export async function fetchFiles(list: unknown): Promise<Files> {
-  const rows = field(list, 'files')
-  const files = (Array.isArray(rows) ? rows : []).map(async (row: unknown) => {
-    const response = await fetchOwn(String(field(row, 'url')))
-    return { name: String(field(row, 'name')), blob: await response.blob() }
-  })
-  const came = await Promise.allSettled(files)
-  return {
-    type: 'service:assets',
-    files: fulfilled(came),
-  }
+/** Returns the files of a list with the paths of their data. */
+export function filesIn(list: unknown): { name: string; url: string }[] {
+  const rows: unknown = field(list, 'files')
+  return (Array.isArray(rows) ? rows : []).map((row: unknown) => ({
+    name: String(field(row, 'name')),
+    url: String(field(row, 'url')),
+  }))
 }

@@ -1,8 +1,8 @@
 /** Loader: runs after the boot script in the document of an app with libraries. */
 import { isText } from './fetch-libraries.ts'
 import { markLibraries, placeholder, sheetPlaceholder } from './library-markup.ts'
+import { type Find, replaceLinks, replaceProperty, replaceRequests } from './loaders.ts'
 import type { LibraryFile, LibraryPage } from './messages.ts'
-import { openOwnFiles, replaceOwnLoaders } from './own-files.ts'
 
 const loaders = /^(?:script|link|img|image|audio|video|source|use|a)$/
 const names = /berth:[^\s"')]+/g
@@ -55,25 +55,6 @@ function addImportMap({ files, imports }: LibraryPage, urls: Map<string, string>
   map.remove()
 }
 
-type Find = (url: unknown) => string | undefined
-
-/** Replaces a URL property: reading gives the page's own, writing loads the library. */
-function replaceProperty(owner: object, name: string, find: Find, original: Find): void {
-  const real = Object.getOwnPropertyDescriptor(owner, name)
-  if (!real?.get || !real.set) return
-  const { get, set } = real
-  Object.defineProperty(owner, name, {
-    ...real,
-    get(this: unknown) {
-      const url: unknown = Reflect.apply(get, this, [])
-      return original(url) ?? url
-    },
-    set(this: unknown, value: unknown) {
-      Reflect.apply(set, this, [find(value) ?? value])
-    },
-  })
-}
-
 /** Loads libraries that scripts name: elements, fetch, XMLHttpRequest, document.write. */
 function replaceLoaders(find: Find, original: Find, inHtml: (html: string) => string): void {
   replaceProperty(HTMLScriptElement.prototype, 'src', find, original)
@@ -87,15 +68,7 @@ function replaceLoaders(find: Find, original: Find, inHtml: (html: string) => st
     const isLoader = loaders.test(this.localName) && /^(?:src|href|poster)$/i.test(name)
     setAttribute.call(this, name, (isLoader ? find(value) : undefined) ?? value)
   }
-  const load = window.fetch
-  window.fetch = (input, init) => {
-    const isRequest = typeof input === 'object' && 'method' in input
-    return load(find(isRequest ? input.url : input) ?? input, init)
-  }
-  const { open } = XMLHttpRequest.prototype
-  XMLHttpRequest.prototype.open = function (method: string, url: string | URL, ...rest: unknown[]) {
-    Reflect.apply(open, this, [method, find(url) ?? url, ...(rest.length > 0 ? rest : [true])])
-  }
+  replaceRequests(find)
   const { write } = Document.prototype
   Document.prototype.write = function (...texts) {
     write.apply(
@@ -137,27 +110,6 @@ function replaceWorkers(urls: [url: string, target: string][]): void {
   window.Worker = new Proxy(Worker, { construct })
 }
 
-/** Loads style sheets of links that scripts create: in the fallback a link is another element. */
-function replaceLinks(find: Find, sheetOf: (url: string) => string): void {
-  const take = (node: Node): void => {
-    if (!(node instanceof HTMLElement) || node.localName !== 'x-off') return
-    const read = (name: string): unknown => Reflect.get(node, name) ?? node.getAttribute(name)
-    const url = find(read('href'))
-    if (url === undefined || !/stylesheet/i.test(String(read('rel')))) return
-    const style = document.createElement('style')
-    style.textContent = sheetOf(url)
-    for (const type of ['load', 'error']) {
-      style.addEventListener(type, () => node.dispatchEvent(new Event(type)), { once: true })
-      const handler: unknown = Reflect.get(node, `on${type}`)
-      if (typeof handler === 'function') style.addEventListener(type, () => handler.call(node))
-    }
-    node.after(style)
-  }
-  new MutationObserver((records) => {
-    for (const { addedNodes } of records) addedNodes.forEach(take)
-  }).observe(document, { childList: true, subtree: true })
-}
-
 /**
  * Makes the libraries of a page available and returns its HTML with their URLs. Everything stays in
  * this document: the files came with it, and no request leaves.
@@ -168,36 +120,32 @@ function openLibraries(page: LibraryPage): string {
   const urls = page.urls.map(([url, name]): [string, string] => [url, byName.get(name) ?? url])
   const targets = new Map(urls)
   const originals = new Map(urls.map(([url, target]) => [target, url]))
-  const own = openOwnFiles(page.own, ({ type, text }) =>
-    URL.createObjectURL(new Blob([fromBase64(text)], { type })),
-  )
-  const hasOwn = page.own.length > 0
   const find: Find = (given) => {
     const url = String(given)
     // A library computes the URL of a file beside it, so only its name is known.
-    const known =
+    return (
       targets.get(url) ?? (/^https?:/.test(url) ? targets.get(url.replace(/^.*\//, '')) : undefined)
-    return known ?? (hasOwn ? own.find(url) : undefined)
+    )
   }
   const inHtml = (text: string): string => {
     let html = text
     if (html.includes('//')) for (const [url, target] of urls) html = html.replaceAll(url, target)
-    return hasOwn ? own.inHtml(html) : html
+    return html
   }
   addImportMap(page, byName)
-  replaceLoaders(find, (url) => originals.get(String(url)) ?? own.original(url), inHtml)
-  if (hasOwn) replaceOwnLoaders(own)
-  replaceWorkers([
-    ...urls,
-    ...page.own.map(({ name }): [string, string] => [name, own.find(name) ?? '']),
-  ])
-  if (page.needsFallback) replaceLinks(find, sheetOf)
-  const html = markLibraries(page).replace(places, (whole, kind: string, at: string) => {
+  replaceLoaders(find, (url) => originals.get(String(url)), inHtml)
+  replaceWorkers(urls)
+  if (page.needsFallback) {
+    replaceLinks((given) => {
+      const url = find(given)
+      return url === undefined ? undefined : sheetOf(url)
+    })
+  }
+  return markLibraries(page).replace(places, (whole, kind: string, at: string) => {
     const url = byName.get(page.files[Number(at)]?.name ?? '')
     if (url === undefined) return whole
     return kind === sheetPlaceholder ? sheetOf(url) : url
   })
-  return hasOwn ? own.inHtml(html) : html
 }
 
 const script = document.currentScript

@@ -23,15 +23,31 @@ function decoded(text: string): string {
 }
 
 /** Handles fragment links: a srcdoc resolves its links against the wrapper's URL. */
-function follow(hash: string): void {
+export function follow(hash: string): void {
   location.hash = hash
   const name = decoded(hash.slice(1))
   if (name === '') scrollTo(0, 0)
   else (document.getElementById(name) ?? document.getElementsByName(name)[0])?.scrollIntoView()
 }
 
+/** A link that a person or a script follows. `name` is its `download` attribute. */
+interface FollowedLink {
+  href: string
+  name: string | null
+}
+
+/** Follows a link inside the folder of a page. Returns false for any other link. */
+export type GoInFolder = (
+  link: FollowedLink,
+  download: (href: string, name: string) => Promise<void>,
+) => boolean
+
 /** Blocks links that leave the page, window.open and downloads. The shell offers them instead. */
-export function links(tell: (message: AppMessage) => void, needsFallback: boolean): void {
+export function links(
+  tell: (message: AppMessage) => void,
+  needsFallback: boolean,
+  goInFolder: GoInFolder = () => false,
+): void {
   const requested = new WeakSet<Event>()
   const settled = new WeakSet<Event>()
   const load = fetch.bind(window)
@@ -46,7 +62,7 @@ export function links(tell: (message: AppMessage) => void, needsFallback: boolea
     if (href.startsWith('#')) follow(href)
     else if (/^(?:blob|data):/i.test(href)) download(href, name ?? '').catch(() => undefined)
     else if (/^javascript:/i.test(href)) later(decoded(href.slice(11)))
-    else tell({ type: 'service:link', href })
+    else if (!goInFolder({ href, name }, download)) tell({ type: 'service:link', href })
   }
   const settle = (event: Event): void => {
     const path = event.composedPath()
@@ -69,7 +85,10 @@ export function links(tell: (message: AppMessage) => void, needsFallback: boolea
   listen('auxclick', settle)
   listen('submit', (event) => {
     const form = event.target
-    if (form instanceof HTMLFormElement && form.method !== 'dialog') event.preventDefault()
+    if (!(form instanceof HTMLFormElement) || form.method === 'dialog') return
+    const action = form.getAttribute('action')
+    if (action && !event.defaultPrevented) goInFolder({ href: action, name: null }, download)
+    event.preventDefault()
   })
 
   // Forms are not sent: Chromium would reload the page, Firefox throws.

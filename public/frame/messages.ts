@@ -19,10 +19,27 @@ export interface Start extends PageContent {
   isMuted: boolean
 }
 
-/** An app's HTML, and its libraries where it has some. */
+/** An app's HTML, with its libraries and its files where it has some. */
 export interface PageContent {
   html: string
   libraries?: Libraries
+  files?: PageFiles
+}
+
+/** The files of an app, which have an address. */
+export interface PageFiles {
+  /** Name of the page that runs, in its folder. */
+  page: string
+  /** Fragment that the page starts at, with its #, or ''. */
+  hash: string
+  /** Names of all files, without that of the first page. */
+  names: string[]
+}
+
+/** The files of an app as its document uses them. */
+export interface OwnFiles extends PageFiles {
+  /** Their address, in a slash. */
+  address: string
 }
 
 /** Library files of a page, from the shell to the app, with the script that loads them. */
@@ -32,8 +49,6 @@ export interface Libraries {
   /** As the host lists them: LibraryPage. */
   urls: unknown
   imports: unknown
-  /** Files of the app that the page names by relative URLs, in base64. */
-  own: LibraryFile[]
   /** Script with IndexedDB, for a page that uses it; '' for the others. */
   databases: string
 }
@@ -47,7 +62,7 @@ export interface LibraryFile {
 
 /** Returns whether received data has the fields of libraries. */
 export const isLibraries = (data: unknown): data is Libraries =>
-  ['files', 'urls', 'imports', 'own'].every((name) => Array.isArray(field(data, name)))
+  ['files', 'urls', 'imports'].every((name) => Array.isArray(field(data, name)))
 
 /** A database of an app, from the app to the shell and back. */
 export interface SavedDatabase {
@@ -75,7 +90,6 @@ export interface LibraryPage {
   urls: [url: string, name: string][]
   /** Import map: names of files, or URLs that are no library. */
   imports: [name: string, target: string][]
-  own: LibraryFile[]
 }
 
 /**
@@ -99,6 +113,7 @@ export interface Run {
   session: Saved
   answers: DialogResult[]
   isMuted: boolean
+  files?: OwnFiles | undefined
 }
 
 /** Wrapper to relay, and relay to relay. */
@@ -106,12 +121,6 @@ export interface Down {
   type: 'down'
   relays: string[]
   html: string
-}
-
-/** Shell to app: its files, by name. */
-export interface Files {
-  type: 'service:assets'
-  files: { name: string; blob: Blob }[]
 }
 
 /** Shell to app: the person turned its sound off or on. */
@@ -131,6 +140,8 @@ export interface Press {
 export type AppMessage =
   | { type: 'service:hello'; run: number }
   | { type: 'service:gone'; run: number }
+  | { type: 'service:reloaded'; run: number }
+  | { type: 'service:page'; url: string }
   | { type: 'service:save'; area: Area; changes: Change[] }
   | { type: 'service:link'; href: string }
   | { type: 'service:download'; name: string; blob: Blob }

@@ -1,4 +1,4 @@
-import { type DialogResult, field, type Files } from './messages.ts'
+import { type DialogResult, field } from './messages.ts'
 import type { Offer } from './notices.ts'
 import { offerOf } from './offers.ts'
 import { openDatabases, type SavedDatabases } from './saved-databases.ts'
@@ -7,7 +7,6 @@ import { answersIn, apply, changesIn, type Saves } from './saves.ts'
 /** The part of the shell that answers an app. */
 interface Receiver {
   id: string
-  files: Promise<Files>
   saves: Saves
   /** Values of sessionStorage, which live as long as the page. */
   session: Map<string, string>
@@ -25,8 +24,7 @@ export function receiver(shell: Receiver) {
     const reply = (message: object): void => source.postMessage(message, { targetOrigin: '*' })
     switch (field(data, 'type')) {
       case 'service:hello':
-        shell.started(Number(field(data, 'run')))
-        return reply(await shell.files)
+        return shell.started(Number(field(data, 'run')))
       case 'service:save':
         return field(data, 'area') === 'local'
           ? shell.saves.change(changesIn(field(data, 'changes')))

@@ -1,5 +1,5 @@
-/** Queues messages until the module has run, as the browser does. */
-const begin = (url: string): string => `{
+/** Imports a module into a classic worker. Queues messages until it has run, as browsers do. */
+export const begin = (url: string): string => `{
 const early = []
 const keep = (event) => { early.push(event); event.stopImmediatePropagation() }
 addEventListener('message', keep)

@@ -1,9 +1,11 @@
-import { fetchFiles, fetchList, fetchPage, SandboxHost } from '../frame/host.ts'
-import { type DialogResult, field, type Files, type PageContent } from '../frame/messages.ts'
+import { FolderPages } from '../frame/folder-pages.ts'
+import { fetchList, fetchPage, SandboxHost } from '../frame/host.ts'
+import { type DialogResult, field, type PageContent, text } from '../frame/messages.ts'
 import { createFrame } from '../frame/nest.ts'
 import { answersIn, apply, changesIn } from '../frame/saves.ts'
 
 const restartsMax = 3
+const urlCharsMax = 4_000
 const widths = { Phone: '390px', Tablet: '768px', Full: '100%' }
 
 /**
@@ -15,7 +17,7 @@ export class AppPreview extends HTMLElement {
   #host: SandboxHost | undefined
   #loaded: Promise<void> | undefined
   #content: PageContent = { html: '' }
-  #files: Promise<Files> = Promise.resolve({ type: 'service:assets', files: [] })
+  #pages: FolderPages | undefined
   #saves = { local: new Map<string, string>(), session: new Map<string, string>() }
   #answers: DialogResult[] = []
   #restarts = 0
@@ -23,22 +25,21 @@ export class AppPreview extends HTMLElement {
   connectedCallback(): void {
     const { frame: url = '', at, title = '' } = this.dataset
     const frame = createFrame(title)
-    this.#host = new SandboxHost(frame, url)
     this.#addBar()
     this.append(frame)
     addEventListener('message', this.#take)
-    if (at) void this.#open(at)
+    if (at) void this.#open(at, frame)
+    else this.#host = new SandboxHost(frame, url)
   }
 
   disconnectedCallback(): void {
     removeEventListener('message', this.#take)
   }
 
-  /** Runs a page with its files. */
-  async show(html: string, files?: Files): Promise<void> {
-    // A page that is being edited keeps the libraries of its last version.
+  /** Runs a page. */
+  async show(html: string): Promise<void> {
+    // A page that is being edited keeps the libraries and the files of its last version.
     this.#content = { ...this.#content, html }
-    if (files) this.#files = Promise.resolve(files)
     this.#restarts = 0
     this.hidden = false
     this.#loaded ??= this.#host?.load()
@@ -51,11 +52,14 @@ export class AppPreview extends HTMLElement {
     this.#start()
   }
 
-  async #open(at: string): Promise<void> {
+  async #open(at: string, frame: HTMLIFrameElement): Promise<void> {
     try {
       const list = fetchList(at)
-      this.#files = list.then(fetchFiles)
-      this.#content = await fetchPage(at, list, this.#files)
+      // A version with files has a wrapper of its own.
+      const url = text(await list, 'frame', urlCharsMax) || (this.dataset['frame'] ?? '')
+      this.#host = new SandboxHost(frame, url)
+      this.#content = await fetchPage(at, list)
+      if (this.#content.files) this.#pages = new FolderPages(this.#content, await list, url)
       await this.show(this.#content.html)
     } catch {
       this.#fail('The app did not load. Reload this page to try again.')
@@ -83,8 +87,8 @@ export class AppPreview extends HTMLElement {
       this.#restarts += 1
       if (this.#restarts <= restartsMax) this.#start()
     } else if (source !== null && source === host.app) {
-      if (type === 'service:hello') {
-        void this.#files.then((files) => source.postMessage(files, { targetOrigin: '*' }))
+      if (type === 'service:page') {
+        void this.#goTo(text(data, 'url', urlCharsMax))
       } else if (type === 'service:save') {
         const area = field(data, 'area') === 'local' ? 'local' : 'session'
         apply(this.#saves[area], changesIn(field(data, 'changes')))
@@ -94,6 +98,15 @@ export class AppPreview extends HTMLElement {
         this.#answers = answersIn(field(data, 'answers'))
       }
     }
+  }
+
+  /** Shows another page of the folder. */
+  async #goTo(url: string): Promise<void> {
+    const next = this.#pages?.find(url)
+    const content = next && (await this.#pages?.content(next))
+    if (!content) return
+    this.#content = content
+    this.#start()
   }
 
   #addBar(): void {

@@ -1,7 +1,6 @@
 import { zipSync } from 'fflate'
 
-import { packPage } from '../../src/apps/folders/page-folder.ts'
-import type { PageFile } from '../../src/apps/folders/rewrite-page.ts'
+import { type PageFile, readPageFolder } from '../../src/apps/folders/page-folder.ts'
 import { isZip, pageBounds, unzip } from '../../src/apps/folders/unzip.ts'
 import type { AppPreview } from './app-preview.ts'
 import { type Draft, openDrafts } from './new/drafts.ts'
@@ -123,19 +122,20 @@ class PageDrop extends HTMLElement {
   }
 
   async #show(files: PageFile[]): Promise<void> {
-    const packed = packPage(files)
-    if ('problem' in packed) return this.#showStatus(packed.problem)
-    const { html, assets } = packed
-    const blobs = assets.map(({ path, bytes }) => ({
-      name: path,
-      blob: new Blob([new Uint8Array(bytes)], { type: typeOf(path) }),
-    }))
-    this.#showStatus(
-      `Preview${assets.length > 0 ? ` with ${assets.length} files` : ''}. Not published yet.`,
-    )
+    const folder = readPageFolder(files)
+    if ('problem' in folder) return this.#showStatus(folder.problem)
     await customElements.whenDefined('app-preview')
     const preview = this.querySelector<AppPreview>('app-preview')
-    await preview?.show(html, { type: 'service:assets', files: blobs })
+    const count = folder.files.length
+    if (count > 0) {
+      // The files get an address when they are published, and nothing is sent before.
+      if (preview) preview.hidden = true
+      return this.#showStatus(
+        `${folder.page} with ${count} ${count === 1 ? 'file' : 'files'}. It runs once you publish it.`,
+      )
+    }
+    this.#showStatus('Preview. Not published yet.')
+    await preview?.show(folder.html)
   }
 
   #submit(event: SubmitEvent): void {
@@ -156,20 +156,5 @@ class PageDrop extends HTMLElement {
     await this.#paste()
   }
 }
-
-const types: Record<string, string> = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  webp: 'image/webp',
-  gif: 'image/gif',
-  mp3: 'audio/mpeg',
-  ogg: 'audio/ogg',
-  wav: 'audio/wav',
-  m4a: 'audio/mp4',
-  json: 'application/json',
-}
-
-const typeOf = (path: string): string => types[path.split('.').at(-1) ?? ''] ?? ''
 
 customElements.define('page-drop', PageDrop)

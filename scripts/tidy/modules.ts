@@ -88,10 +88,11 @@ function unknownModule(source: Source): Finding[] {
 
 type Problem = [what: string, fix: string]
 
-/** The modules that run on the server and in browsers (docs/decisions/0071 and 0083). */
+/** The modules that run on the server and in browsers (docs/decisions/0083 and 0107). */
 const sharedFiles = [
   'src/apps/folders/page-folder.ts',
-  'src/apps/folders/rewrite-page.ts',
+  'src/apps/folders/page-names.ts',
+  'src/apps/folders/page-tags.ts',
   'src/apps/folders/unzip.ts',
   'src/site/models/modes.ts',
   'src/site/models/code-examples.ts',

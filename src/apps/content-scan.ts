@@ -2,11 +2,9 @@ import type { Resolution } from './libraries/resolution.ts'
 import type { Finding } from './scan/findings.ts'
 import type { Inspection } from './scan/inspection.ts'
 
-/** A finding in a page, or in a file of a pack. */
+/** A finding in a page, in a file of its folder, or in a file of a pack. */
 export interface ContentFinding extends Omit<Finding, 'code'> {
   code: string
-  /** Path in a pack. */
-  file?: string
 }
 
 /** The result of the safety check of a page or a pack. `listable`: Explore may show it. */

@@ -5,6 +5,8 @@ import { isForbidden } from '../kernel/forbidden-text.ts'
 import { htmlBytesMax } from '../kernel/limits.ts'
 import { isBlockedPage, lockPage } from './blocked-pages.ts'
 import type { ContentFinding, ContentInspection, ContentScan } from './content-scan.ts'
+import { inspectFiles } from './folder-code.ts'
+import type { InputFile } from './folders/unzip.ts'
 import { isPackKind, type Kind } from './kinds.ts'
 import type { PageLibraries } from './libraries/references.ts'
 import { storeLibraries, withLibraries } from './page-libraries.ts'
@@ -18,7 +20,7 @@ type Pack = Pick<Version, 'pack' | 'htmlBytes' | 'gzipBytes' | 'brBytes'>
 /** A stored page that passed the safety check, with its scan record. */
 export type StoredPage = Pack &
   ScanRecord &
-  Pick<Version, 'sha256' | 'asks' | 'folder' | 'libraries'> &
+  Pick<Version, 'sha256' | 'asks' | 'folder' | 'libraries' | 'page'> &
   /** The cover of a restored page. */
   Partial<Pick<Version, 'cover' | 'coverSmall' | 'coverColor'>>
 
@@ -31,13 +33,20 @@ export interface PageBytes {
   br?: Uint8Array
 }
 
-/** Throws what `inspectContent` throws, and `too_large` over 4 MB. */
-export async function inspectPage(ctx: AppContext, html: string): Promise<ContentInspection> {
+/**
+ * Scans a page with the files of its folder. Throws what `inspectContent` throws, and `too_large`
+ * over 4 MB.
+ */
+export async function inspectPage(
+  ctx: AppContext,
+  html: string,
+  files?: InputFile[],
+): Promise<ContentInspection> {
   const bytes = new TextEncoder().encode(html)
   if (bytes.byteLength > htmlBytesMax) {
     throw new ApiError('too_large', { bytes: bytes.byteLength, max: htmlBytesMax })
   }
-  return inspectContent(ctx, 'app', bytes)
+  return inspectContent(ctx, 'app', bytes, files)
 }
 
 /**
@@ -47,26 +56,28 @@ export async function inspectContent(
   ctx: AppContext,
   kind: Kind,
   content: Uint8Array,
+  files?: InputFile[],
 ): Promise<ContentInspection> {
-  const inspection = await scanContent(ctx, kind, content)
+  const inspection = await scanContent(ctx, kind, content, { files })
   const reasons = blocking(inspection)
   if (reasons.length > 0) throw new ApiError('blocked_by_scan', { reasons })
   return inspection
 }
 
 /**
- * Scans content with rules, block list and hook. A stored version keeps the libraries that it was
- * published with, `pinned`. Throws `try_again` when it cannot.
+ * Scans content with rules, block list and hook: a page with the files of its folder. A stored
+ * version keeps the libraries that it was published with, `pinned`. Throws `try_again` when it
+ * cannot.
  */
 export async function scanContent(
   ctx: AppContext,
   kind: Kind,
   content: Uint8Array,
-  pinned?: PageLibraries | null,
+  { files, pinned }: { files?: InputFile[] | undefined; pinned?: PageLibraries | null } = {},
 ): Promise<ContentInspection> {
   const inspection = isPackKind(kind)
     ? await (await import('./folder-inspection.ts')).inspectFolder(content)
-    : await withLibraries(ctx, await ctx.inspector.inspect(content), pinned)
+    : await withLibraries(ctx, await inspectFiles(ctx, content, files), pinned)
   // The hook is not called for content that the built-in rules block.
   const isBlockedByRules = inspection.scan.verdict === 'block'
   const isOnBlockList = () => isBlockedPage(ctx.db.read, inspection.sha256)
@@ -160,7 +171,7 @@ export const listingIssues = (inspection: ContentInspection, texts: ListingText 
 export async function storePage(
   ctx: AppContext,
   inspection: ContentInspection,
-  folder: Version['folder'] = null,
+  { folder = null, page = null }: Partial<Pick<Version, 'folder' | 'page'>> = {},
 ): Promise<StoredPage> {
   const { identity, gzip = new Uint8Array(), br = new Uint8Array() } = inspection
   const pack = await ctx.storage.put(Buffer.concat([identity, gzip, br]))
@@ -172,6 +183,7 @@ export async function storePage(
     brBytes: br.byteLength,
     asks: JSON.stringify(inspection.assetRequests),
     folder,
+    page,
     libraries: await storeLibraries(ctx, inspection.libraries),
     ...toScanRecord(ctx, inspection),
   }

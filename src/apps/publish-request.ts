@@ -5,7 +5,7 @@ import { idempotencyKeyOf } from '../money/idempotency/idempotency.ts'
 import { readJson } from '../money/perform.ts'
 import { priceErrors, publishErrors, writeErrors } from '../people/operation.ts'
 import { pageZipBytesMax } from './folders/limits.ts'
-import { type PackedPage, packPage } from './folders/page-folder.ts'
+import { readPageFolder } from './folders/page-folder.ts'
 import { decodeFiles, fieldsOf, readZipRequest, zipOf } from './folders/request.ts'
 import { type InputFile, pageBounds } from './folders/unzip.ts'
 import { type PublishAppRequest, PublishAppSchema } from './schemas.ts'
@@ -24,12 +24,20 @@ export const publishRequestErrors = [
   'no_studio',
 ] as const
 
-/** A page to publish, with the files of its folder that become assets. */
+/** A page to publish, with the files of its folder. */
 export interface PageUpload {
   html: string
-  assets?: InputFile[]
-  /** Paths of the folder that nothing names. */
-  unused?: string[]
+  folder?: UploadedFolder
+}
+
+export interface UploadedFolder {
+  /** Name of the page. */
+  page: string
+  files: InputFile[]
+  /** Names that began with a slash and are relative now. */
+  rooted: string[]
+  /** Paths outside the folder of the page, which are left out. */
+  outside: string[]
 }
 
 const zipLimits = { zipBytesMax: pageZipBytesMax, ...pageBounds }
@@ -40,10 +48,12 @@ const rejectFolder = (reasons: string[]): never => {
   rejectRequest(`Not published: ${reasons.join(' ')}`)
 }
 
-/** Makes one page of a folder. Throws `bad_request`. */
-function packFolder(files: InputFile[]): Exclude<PackedPage, { problem: string }> {
-  const packed = packPage(files)
-  return 'problem' in packed ? rejectFolder([packed.problem]) : packed
+/** Finds the page of a folder. Throws `bad_request`. */
+function packFolder(files: InputFile[]): PageUpload {
+  const read = readPageFolder(files)
+  if ('problem' in read) return rejectFolder([read.problem])
+  const { html, ...folder } = read
+  return { html, folder }
 }
 
 /**

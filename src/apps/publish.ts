@@ -16,6 +16,7 @@ import {
   checkFiles,
   fingerprintOf,
   folderNote,
+  readCode,
   storeFiles,
 } from './assets/folder-assets.ts'
 import type { ContentInspection } from './content-scan.ts'
@@ -51,23 +52,22 @@ export const defaultText = { title: 'Untitled', description: '', shelf: 'other' 
 export async function publishApp(
   ctx: AppContext,
   maker: Agent,
-  { assets = [], unused, ...request }: Omit<PublishAppRequest, 'html' | 'files'> & PageUpload,
+  { folder, ...request }: Omit<PublishAppRequest, 'html' | 'files'> & PageUpload,
 ): Promise<StoredResponse> {
   const named = toAppFields(ctx, request)
-  const checked = await checkFiles(ctx, assets)
+  const checked = await checkFiles(ctx, folder?.files)
   if (request.dryRun) {
-    const inspection = await inspectPage(ctx, request.html)
+    const inspection = await inspectPage(ctx, request.html, folder?.files)
     return { status: 200, body: { scan: presentScan(inspection), price: 0 } }
   }
-  const fingerprint = { ...request, ...fingerprintOf(assets) }
+  const fingerprint = { ...request, ...fingerprintOf(folder) }
   return ctx.idempotency.run(maker.id, request.ref, fingerprint, async (storeResponse) => {
-    const inspection = await inspectPage(ctx, request.html)
+    const inspection = await inspectPage(ctx, request.html, folder?.files)
     const title = request.title ?? inspection.title ?? named.title
     const fields = { ...named, title }
     const isForExplore = request.store === true
     const present = (app: apps.App) => ({ app: presentApp(ctx, app) })
-    const note = folderNote({ html: request.html, assets, ...(unused && { unused }) })
-    const files = { checked, note }
+    const files = { checked, note: folderNote(folder), page: folder?.page ?? null }
     const item = { fields, isForExplore, inspection, files, present, storeResponse }
     return publishItem(ctx, maker, item)
   })
@@ -80,8 +80,8 @@ interface NewItem {
   inspection: ContentInspection
   /** The folder of a pack. */
   folder?: StoredPage['folder']
-  /** Files that become assets of an app, and what to say about them. */
-  files?: { checked: CheckedFile[]; note: string }
+  /** Files of an app with the name of its page, and what to say about them. */
+  files?: { checked: CheckedFile[]; note: string; page: string | null }
   present(item: apps.App): Record<string, unknown>
   storeResponse: StoreResponse
 }
@@ -105,7 +105,7 @@ export async function publishItem(
   const checked = files?.checked ?? []
   const bytes = inspection.identity.byteLength + bytesOf(checked)
   return withPublishQuota(ctx, maker, bytes, async () => {
-    const page = await storePage(ctx, inspection, folder)
+    const page = await storePage(ctx, inspection, { folder, page: files?.page ?? null })
     const stored = await storeFiles(ctx, checked)
     return ctx.db.tx(async (db) => {
       await reserveName(ctx, db, maker.id, fields.name)
@@ -215,7 +215,9 @@ async function findListingIssues(ctx: AppContext, app: apps.App): Promise<string
   if (app.version === 0) return ['It has no version yet. Wait until its first build is done.']
   const version = await apps.getVersion(ctx, app.id, app.version)
   const { identity } = await readPage(ctx, version)
-  return listingIssues(withRunFindings(await scanContent(ctx, app.kind, identity), version))
+  const files = await readCode(ctx, version)
+  const inspection = await scanContent(ctx, app.kind, identity, { files })
+  return listingIssues(withRunFindings(inspection, version))
 }
 
 function checkTexts(request: ChangeAppRequest): void {

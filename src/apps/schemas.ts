@@ -110,8 +110,8 @@ export const sourceProperties = {
       minItems: 1,
       maxItems: pageFilesMax,
       description:
-        'A folder with one page, instead of html. Each file has text or base64. Scripts and ' +
-        'styles become part of the page; images, audio and JSON become assets.',
+        'A folder with one page, instead of html, such as the dist of a build. Each file has text ' +
+        'or base64. All files stay files and load by their paths, as on a static host.',
     }),
   ),
   prompt: Type.Optional(

@@ -180,6 +180,8 @@ export const versions = table(
     asks: text('asks').notNull(),
     /** The folder of a skill or framework; null for an app. */
     folder: json<Folder>('folder'),
+    /** Name of the page in the folder that it came in; null for one that came alone. */
+    page: text('page'),
     /** Library files of the page; null when it names none, or was published before they existed. */
     libraries: json<PageLibraries>('libraries'),
     verdict: text('verdict').$type<'clean' | 'warn' | 'block'>().notNull().default('clean'),

@@ -100,6 +100,25 @@ export const sha256 = (data: string | Uint8Array): string =>
 export const sign = (secret: string | Uint8Array, text: string): string =>
   new Bun.CryptoHasher('sha256', secret).update(text).digest('base64url')
 
+/** One AES block does what a pseudorandom permutation does, and needs no mode and no padding. */
+const blockCipher = 'aes-256-ecb'
+const keyOf = (secret: string, purpose: string): Buffer =>
+  new Bun.CryptoHasher('sha256', secret).update(purpose).digest()
+
+/** Seals 16 bytes as 32 hexadecimal digits, which look random and cannot be guessed. */
+export function sealBlock(secret: string, purpose: string, block: Uint8Array): string {
+  const { createCipheriv } = process.getBuiltinModule('node:crypto')
+  const cipher = createCipheriv(blockCipher, keyOf(secret, purpose), null).setAutoPadding(false)
+  return Buffer.concat([cipher.update(block), cipher.final()]).toString('hex')
+}
+
+/** Opens what `sealBlock` sealed. Other digits give other bytes, which the caller must check. */
+export function openBlock(secret: string, purpose: string, sealed: string): Buffer {
+  const { createDecipheriv } = process.getBuiltinModule('node:crypto')
+  const cipher = createDecipheriv(blockCipher, keyOf(secret, purpose), null).setAutoPadding(false)
+  return Buffer.concat([cipher.update(sealed, 'hex'), cipher.final()])
+}
+
 /**
  * Runs synchronous work with `next` in place of Math.random, for libraries whose result must be
  * reproducible.

@@ -1,3 +1,4 @@
+import { filesPath } from '../apps/viewer/pages.ts'
 import type { Config } from '../kernel/config/settings.ts'
 import type { Urls } from '../kernel/config/urls.ts'
 import { Html, html, type Part } from '../kernel/html.ts'
@@ -210,17 +211,17 @@ export interface RenderedPage {
 export const frameUrl = ({ app, apps }: Urls): string => (apps === app ? '/frame' : `${apps}/frame`)
 
 /**
- * Returns the headers of a page that shows apps in the sandbox. Only the wrapper may be framed: its
- * exact address keeps an app from navigating its frame (docs/spec/sandbox.md).
+ * Returns the headers of a page that shows apps in the sandbox. Only the wrappers may be framed, so
+ * that no app navigates its frame to another page of the site (docs/spec/sandbox.md).
  */
 export function sandboxHeaders(
   { headers, urls, hostFor }: Layout,
   request: Request,
 ): Record<string, string> {
-  const wrapper = frameUrl(urls)
-  const host = hostFor(request) ?? new URL(urls.app).host
-  const source = wrapper.startsWith('/') ? host + wrapper : wrapper
-  return { 'content-security-policy': `${headers['content-security-policy']}; frame-src ${source}` }
+  const { app, apps } = urls
+  const at = apps === app ? (hostFor(request) ?? new URL(app).host) : apps
+  const source = `frame-src ${at}/frame ${at}${filesPath}`
+  return { 'content-security-policy': `${headers['content-security-policy']}; ${source}` }
 }
 
 /** Renders a page that can be sent more than once. */

@@ -114,7 +114,8 @@ export async function generateAsset(
       throw error
     })
     const own = { app: app.id, name, sha256: stored.sha256, kind, bytes: bytes.length, what, seed }
-    return { row: { ...own, ...rest, created: ctx.clock.now() }, charge, end }
+    const variants = { br: null, zstd: null }
+    return { row: { ...own, ...rest, ...variants, created: ctx.clock.now() }, charge, end }
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ApiError) return { code: error.errorName }

@@ -357,14 +357,16 @@ test('old versions keep their files; only the newest changes', async () => {
   expect(await list(ann, app)).toMatchObject({ version: 3, assets: [{ type: 'image/png' }] })
   expect(await kept(ann)).toBeGreaterThanOrEqual(before)
 
-  const named = await contents.namedIn(ctx.db.read, [sha256(image), sha256(bell)])
+  const [{ namedIn: namedInDb } = expect.unreachable()] = contents
+  const namedIn = (names: string[]) => namedInDb(ctx.db.read, names)
+  const named = await namedIn([sha256(image), sha256(bell)])
   expect(named).toEqual(new Set([sha256(image)]))
   await call('DELETE', `/apps/${app}`, ann)
   clock.ms += 31 * day
   await purgeDeleted(ctx, assets.deleteAllAssets)
-  expect(await contents.namedIn(ctx.db.read, [sha256(image)])).toEqual(new Set())
+  expect(await namedIn([sha256(image)])).toEqual(new Set())
   expect(await kept(ann)).toBe(0)
-  await ctx.storage.sweep((names) => contents.namedIn(ctx.db.read, names), hour)
+  await ctx.storage.sweep(namedIn, hour)
   expect(await ctx.storage.usage()).toMatchObject({ files: 0 })
 })
 

@@ -13,16 +13,17 @@ import type { Agent } from '../../people/agents/agents.ts'
 import { checkBytes, releaseBytes, reserveBytes } from '../../people/agents/storage-quota.ts'
 import * as apps from '../apps.ts'
 import { captureAgain } from '../covers/version-covers.ts'
+import { unsafePathProblem } from '../folders/paths.ts'
 import { assetName } from '../scan/asset-requests.ts'
 import { AssetRequestSchema } from './schemas.ts'
 import { assets } from './tables.ts'
-import { readAsset, uploadRow } from './uploaded-file.ts'
+import { fileRow, readAsset } from './uploaded-file.ts'
 
 export type Asset = typeof assets.$inferSelect
 
 const at = (app: string, version: number) => and(eq(assets.app, app), eq(assets.version, version))
 
-/** Returns the assets of a version by name, at most `assetsPerAppMax`. */
+/** Returns the files of a version by name, at most `assetsPerAppMax`. */
 export const listAssets = (ctx: AppContext, app: string, version: number): Promise<Asset[]> =>
   ctx.db.read.select().from(assets).where(at(app, version)).orderBy(asc(assets.name))
 
@@ -33,6 +34,24 @@ export async function findAsset(db: Db, app: string, version: number, name: stri
     .where(and(at(app, version), eq(assets.name, name)))
   return row
 }
+
+/** Throws `bad_request` for a name that no file of a folder can have. */
+function checkFileName(name: string): void {
+  const problem = unsafePathProblem(name)
+  if (problem !== undefined) rejectRequest(`The name of the file is invalid: ${problem}.`)
+}
+
+/** Reads the stored bytes of a file; undefined where they are missing. */
+export async function readContent({ storage }: AppContext, { sha256, br, zstd }: StoredFile) {
+  const read = (name: string | null | undefined) => (name ? storage.read(name) : undefined)
+  const [identity, ...variants] = await Promise.all([read(sha256), read(br), read(zstd)])
+  const [brotli, zstandard] = variants
+  return (
+    identity && { identity, ...(brotli && { br: brotli }), ...(zstandard && { zstd: zstandard }) }
+  )
+}
+
+type StoredFile = Pick<Asset, 'sha256'> & Partial<Pick<Asset, 'br' | 'zstd'>>
 
 /** Throws `bad_request` for a name that is invalid or could be read as a path. */
 export function checkAssetName(name: string): void {
@@ -79,7 +98,7 @@ export async function putAsset(
   apps.checkBuilt(app)
   const file = await readAsset(bytes)
   return withReservation(reserveAsset(ctx, app, name, bytes), async () => {
-    const row = await uploadRow(ctx, name, bytes, file)
+    const row = await fileRow(ctx, name, bytes, file)
     return ctx.db.tx((db) => storeRow(ctx, db, app, { ...row, app: id }))
   })
 }
@@ -201,7 +220,7 @@ const drop = (db: Db, { app, version, name }: Asset) =>
 /** Opens an asset of the app's newest version. Throws `bad_request` and `not_found`. */
 export async function openAsset(ctx: AppContext, maker: Agent, id: string, name: string) {
   const app = await getAppWithAssets(ctx, maker, id)
-  checkAssetName(name)
+  checkFileName(name)
   return withBytes(ctx, await theRow(ctx.db.read, id, app.version, name))
 }
 
@@ -227,7 +246,7 @@ async function withBytes(ctx: AppContext, asset: Asset) {
 /** Throws what `openAsset` throws. Older versions keep the asset. */
 export async function deleteAsset(ctx: AppContext, maker: Agent, id: string, name: string) {
   const before = await getAppWithAssets(ctx, maker, id)
-  checkAssetName(name)
+  checkFileName(name)
   await ctx.db.tx(async (db) => {
     const app = await open(ctx, db, before)
     const row = await theRow(db, id, app.version, name)

@@ -2,7 +2,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { contentReferences } from '../../kernel/db/content-references.ts'
 import { assets } from './tables.ts'
 
-export const contents = contentReferences(assets.sha256)
+export const contents = [assets.sha256, assets.br, assets.zstd].map(contentReferences)
 
 type FileRow = Pick<typeof assets.$inferSelect, 'name' | 'type' | 'sha256'>
 

@@ -5,34 +5,36 @@ import { sha256 } from '../../kernel/ids.ts'
 import { assetsPerAppMax } from '../../kernel/limits.ts'
 import type { FileKind } from '../../store/file-kind.ts'
 import type { App } from '../apps.ts'
+import { isCode } from '../folder-code.ts'
 import type { InputFile } from '../folders/unzip.ts'
-import type { PageUpload } from '../publish-request.ts'
-import { storeRow } from './assets.ts'
-import { type AssetRow, readAsset, uploadRow } from './uploaded-file.ts'
+import type { UploadedFolder } from '../publish-request.ts'
+import { type Asset, listAssets, storeRow } from './assets.ts'
+import { readFiles } from './contents.ts'
+import { type AssetRow, fileRow, readFolderFile } from './uploaded-file.ts'
 
-/** A file of a folder that can be an asset. */
+/** A file of a folder, with what its content says of it where that is known. */
 export interface CheckedFile extends InputFile {
-  kind: FileKind
+  kind: FileKind | undefined
 }
 
-/** The files of a request as an idempotency key compares them. */
-export const fingerprintOf = (files: InputFile[]) =>
-  files.length === 0 ? {} : { assets: files.map(({ path, bytes }) => [path, sha256(bytes)]) }
+/** The folder of a request as an idempotency key compares it. */
+export const fingerprintOf = (folder: UploadedFolder | undefined) =>
+  folder ? { files: folder.files.map(({ path, bytes }) => [path, sha256(bytes)]) } : {}
 
 /**
- * Checks all files of a folder before one is stored. Throws `assets_off`, `too_many_assets`,
- * `asset_too_large` and `bad_asset`, with the name of the file.
+ * Checks all files of a folder before one is stored. Throws `assets_off`, `too_many_assets` and
+ * `asset_too_large`, with the name of the file.
  */
 export async function checkFiles(
   { config }: AppContext,
-  files: InputFile[],
+  files: InputFile[] = [],
 ): Promise<CheckedFile[]> {
   if (files.length === 0) return []
   if (!config.assetsOn) throw new ApiError('assets_off')
   if (files.length > assetsPerAppMax)
     throw new ApiError('too_many_assets', { max: assetsPerAppMax })
   const checked: CheckedFile[] = []
-  for (const file of files) checked.push({ ...file, kind: await readAsset(file.bytes, file.path) })
+  for (const file of files) checked.push({ ...file, kind: await readFolderFile(file) })
   return checked
 }
 
@@ -46,7 +48,7 @@ export const bytesOf = (files: InputFile[]): number =>
 /** Stores the bytes of files, which go live with `addFiles`. */
 export async function storeFiles(ctx: AppContext, files: CheckedFile[]): Promise<AssetRow[]> {
   const rows: AssetRow[] = []
-  for (const { path, bytes, kind } of files) rows.push(await uploadRow(ctx, path, bytes, kind))
+  for (const { path, bytes, kind } of files) rows.push(await fileRow(ctx, path, bytes, kind))
   return rows
 }
 
@@ -60,19 +62,32 @@ export async function addFiles(
   for (const row of files) await storeRow(ctx, db, app, { ...row, app: app.id })
 }
 
+/** Reads the code in the folder of a stored version, to scan it again. */
+export async function readCode(
+  ctx: AppContext,
+  { app, version }: Pick<Asset, 'app' | 'version'>,
+): Promise<InputFile[]> {
+  const rows = (await listAssets(ctx, app, version)).filter(({ name }) => isCode(name))
+  return (await readFiles(ctx, rows)).map(({ name, content }) => ({ path: name, bytes: content }))
+}
+
 const namedMax = 10
 
 /** Says what became of the files of a folder, to follow another sentence. */
-export function folderNote({ assets = [], unused = [] }: PageUpload): string {
-  const files = assets.length === 0 ? '' : ` Its assets: ${listOf(assets.map(({ path }) => path))}.`
-  const others =
-    unused.length === 0
-      ? ''
-      : ` The page names none of these, so they are not in it: ${listOf(unused)}.`
-  return files + others
+export function folderNote(folder: UploadedFolder | undefined): string {
+  if (!folder) return ''
+  const { files, rooted, outside } = folder
+  const messages = [
+    ['Its files:', files.map(({ path }) => path)],
+    ['These names began with a slash and are relative now:', rooted],
+    ['These are outside the folder of the page and left out:', outside],
+  ] as const
+  return messages
+    .flatMap(([text, names]) => (names.length === 0 ? [] : [` ${text} ${listOf(names)}.`]))
+    .join('')
 }
 
-const listOf = (names: string[]): string => {
+const listOf = (names: readonly string[]): string => {
   const more = names.length - namedMax
   return names.slice(0, namedMax).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }

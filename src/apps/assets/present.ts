@@ -13,7 +13,7 @@ import type { AssetBody, AssetList } from './schemas.ts'
 
 /** Returns the path of a preview URL inside the API, as it is signed. */
 export const previewPath = (app: string, version: number | string, name: string): string =>
-  `/looks/${app}/${version}/${name}`
+  `/looks/${app}/${version}/${encodeURIComponent(name)}`
 
 /** Returns an asset in wire format, with a preview URL that expires within the hour. */
 export function presentAsset(ctx: AppContext, row: Asset): AssetBody {

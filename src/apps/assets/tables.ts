@@ -1,9 +1,12 @@
 import { index, integer, primaryKey, table, text, time } from '../../kernel/db/columns.ts'
 
-/** Kinds of assets: those detected by content, and those that are generated. */
-export const assetKinds = ['picture', 'sound', 'json', 'sprite', 'voice', 'music'] as const
+/** Kinds of assets: those detected by content, other files of a folder, and generated ones. */
+export const assetKinds = ['picture', 'sound', 'json', 'file', 'sprite', 'voice', 'music'] as const
 
-/** Assets of a version. Only the newest version changes. Rows may share stored bytes. */
+/**
+ * Files of a version: assets, and the files of its folder by their paths. Only the newest version
+ * changes. Rows may share stored bytes.
+ */
 export const assets = table(
   'assets',
   {
@@ -14,6 +17,9 @@ export const assets = table(
     type: text('type').notNull(),
     kind: text('kind').$type<(typeof assetKinds)[number]>().notNull(),
     bytes: integer('bytes').notNull(),
+    /** SHA-256 of the compressed bytes; null where they are not smaller. */
+    br: text('br'),
+    zstd: text('zstd'),
     width: integer('width'),
     height: integer('height'),
     lastsMs: integer('lasts_ms'),
@@ -26,5 +32,7 @@ export const assets = table(
   (t) => [
     primaryKey({ columns: [t.app, t.version, t.name] }),
     index('assets_sha256').on(t.sha256, t.app),
+    index('assets_br').on(t.br),
+    index('assets_zstd').on(t.zstd),
   ],
 )

@@ -6,73 +6,82 @@ import { expectError } from '../../testing/expect-error.ts'
 import { FormBrowser, hiddenFields, origin, signUp } from '../../testing/fixtures/form-browser.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { pageFilesMax } from './limits.ts'
-import { packPage } from './page-folder.ts'
+import { readPageFolder } from './page-folder.ts'
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
-const pack = (files: Record<string, string>) =>
-  packPage(Object.entries(files).map(([path, text]) => ({ path, bytes: bytesOf(text) })))
+const pack = (files: Record<string, string>) => {
+  const read = readPageFolder(
+    Object.entries(files).map(([path, text]) => ({ path, bytes: bytesOf(text) })),
+  )
+  if ('problem' in read) return read
+  const texts = read.files.map(({ path, bytes }) => [path, new TextDecoder().decode(bytes)])
+  return { ...read, files: Object.fromEntries(texts) }
+}
 
-test('inlines scripts and styles and names the assets', () => {
-  const packed = pack({
-    'game/index.html':
-      '<!doctype html><head><link rel="icon" href="x.ico"><link href="css/a.css" rel=stylesheet></head>' +
-      '<img src="img/Ship 1.png"><img src="logo.svg"><script defer src="./js/a.js"></script>',
-    'game/css/a.css': 'a{background:url(../img/Ship%201.png)} b{background:url("../img/b.png")}',
-    'game/js/a.js': 'document.write("</script><!--")',
-    'game/img/Ship 1.png': 'one',
-    'game/img/b.png': 'two',
-    'game/logo.svg': '<svg/>',
-    'game/Theme.m4a': 'three',
-    '__MACOSX/game/._index.html': 'x',
+test('keeps all files of the folder of the page, by their paths', () => {
+  const index =
+    '<head><script defer src=js/a.js></script><!-- <img src=/a.png> --></head><img src="img/Ship 1.png">'
+  expect(
+    pack({
+      'game/index.html': index,
+      'game/js/a.js': "import('./b.js')",
+      'game/img/Ship 1.png': 'one',
+      'game/Theme.m4a': 'two',
+      'README.md': 'x',
+      '__MACOSX/game/._index.html': 'x',
+      'game/.git/HEAD': 'x',
+    }),
+  ).toEqual({
+    page: 'index.html',
+    html: index,
+    files: { 'js/a.js': "import('./b.js')", 'img/Ship 1.png': 'one', 'Theme.m4a': 'two' },
+    rooted: [],
+    outside: ['README.md'],
   })
-  if ('problem' in packed) throw new Error(packed.problem)
-  expect(packed.assets.map(({ path }) => path)).toEqual([
-    'img-ship-1.png',
-    'img-b.png',
-    'theme.m4a',
+})
+
+test('makes exact names relative that begin with a slash, in pages, styles and import maps', () => {
+  const text = (name: string): string =>
+    `<link href="/css/a.css?v=1"><img srcset="/img/a%20b.png 1x, /none.png 2x" style="background:url('/img/c.png')">` +
+    `<script type="importmap">{"imports":{"x":"/js/x.js","y":"/js/none.js"}}</script>` +
+    `<script>fetch("/js/x.js")</script><!-- <img src="/img/c.png"> --><style>@import "/css/a.css";</style>` +
+    `<a href="//host/css/a.css">${name}</a><a href=/>home</a><a href=/sub/page.html#x>page</a>`
+  const files = {
+    'css/a.css': 'a{background:url(/img/c.png)} b{background:url("/img/none.png")}',
+    'img/a b.png': '1',
+    'img/c.png': '2',
+    'js/x.js': 'import "/img/c.png"',
+  }
+  const read = pack({ 'index.html': text('one'), 'sub/page.html': text('two'), ...files })
+  if ('problem' in read) throw new Error(read.problem)
+  const relative = (up: string): string =>
+    `<link href="${up}css/a.css?v=1"><img srcset="${up}img/a%20b.png 1x, /none.png 2x" style="background:url('${up}img/c.png')">` +
+    `<script type="importmap">{"imports":{"x":"${up}js/x.js","y":"/js/none.js"}}</script>` +
+    `<script>fetch("/js/x.js")</script><!-- <img src="/img/c.png"> --><style>@import "${up}css/a.css";</style>` +
+    `<a href="//host/css/a.css">`
+  expect(read.html).toBe(
+    `${relative('./')}one</a><a href=/>home</a><a href=./sub/page.html#x>page</a>`,
+  )
+  expect(read.files).toEqual({
+    ...files,
+    'css/a.css': 'a{background:url(../img/c.png)} b{background:url("/img/none.png")}',
+    'sub/page.html': `${relative('../')}two</a><a href=/>home</a><a href=../sub/page.html#x>page</a>`,
+  })
+  expect(read.rooted.toSorted()).toEqual([
+    '/css/a.css',
+    '/img/a%20b.png',
+    '/img/c.png',
+    '/js/x.js',
+    '/sub/page.html',
   ])
-  expect(packed.html).toContain('data-file-src="img-ship-1.png"')
-  expect(packed.html).toContain(
-    'a{background:var(--file-img-ship-1-png)} b{background:var(--file-img-b-png)}',
-  )
-  expect(packed.html).toContain('src="data:image/svg+xml;base64,PHN2Zy8+"')
-  expect(packed.html).toContain('document.write("<\\/script><\\!--")')
-  expect(packed.html).not.toContain('x.ico')
-  expect(packed.html.indexOf('service.assets')).toBeLessThan(packed.html.indexOf('<style>'))
-})
-
-test('keeps a page without files as it is', () => {
-  const html = '<!doctype html><img src="https://a.test/b.png"><script src="missing.js"></script>'
-  expect(pack({ 'a.html': html })).toEqual({ html, assets: [], unused: [] })
-})
-
-test('keeps the meaning of tags and scripts', () => {
-  const packed = pack({
-    './index.html':
-      '<head><script defer src=g.js?v=2></script><link rel=stylesheet media=print href=p.css></head>' +
-      "<p title='a > b'><!-- <img src=a.png> --><script>p.innerHTML = '<img src=\"a.png\">'</script>",
-    './g.js': 'start()',
-    './p.css': 'p{}',
-    'a.png': '1',
-    'README.md': 'x',
-    'constructor.constructor': 'x',
-    '.git/HEAD': 'x',
-  })
-  if ('problem' in packed) throw new Error(packed.problem)
-  expect(packed.html).toContain(
-    '<script></script><style media="print">\np{}\n</style></head><p title=\'a > b\'>' +
-      '<!-- <img src=a.png> --><script>p.innerHTML = \'<img src="a.png">\'</script>\n' +
-      '<script>\nstart()\n</script>',
-  )
-  expect(packed.unused).toEqual(['README.md', 'constructor.constructor'])
 })
 
 test('takes time in proportion to a page that is broken on purpose', () => {
   const parts = ['<link ', '<style>', '<script>', '<!--', '<a b="', '<a b= ', '<head', 'url( ']
   for (const part of parts) expect(pack({ 'a.html': part.repeat(100_000) })).toHaveProperty('html')
   const page = '<script src=a.js></script>'
-  for (const part of ['\n', 'import ', '<script', '<!--']) {
-    expect(pack({ 'a.html': page, 'a.js': part.repeat(300_000) })).toHaveProperty('html')
+  for (const part of ['\n', 'url(/', '@import "', '<!--']) {
+    expect(pack({ 'a.html': page, 'a.css': part.repeat(300_000) })).toHaveProperty('html')
   }
 })
 
@@ -84,22 +93,8 @@ test('says why a folder cannot be published', () => {
     [{ 'a.html': '', '../b.js': '' }, 'The path "../b.js" is invalid: use a path relative'],
     [{ 'a.html': '', '/etc/b.js': '' }, 'The path "/etc/b.js" is invalid: use a path relative'],
     [{ 'a.html': '', 'Game.js': '', 'game.js': '' }, 'The path "game.js" is there twice'],
-    [{ 'a.html': '', 'a b.png': '1', 'a-b.png': '2' }, 'Two files would have the name a-b.png.'],
-    [
-      { 'a.html': "<script type=module>import './b.js'</script>", 'b.js': '' },
-      'A script of the page imports ./b.js.',
-    ],
-    [
-      { 'a.html': '<script src=a.js></script>'.repeat(50), 'a.js': 'x'.repeat(100_000) },
-      'has more than 4 MB.',
-    ],
-    [
-      {
-        'a.html': `<style>${'a{background:url(a.svg)}'.repeat(50)}</style>`,
-        'a.svg': 'x'.repeat(100_000),
-      },
-      'has more than 4 MB.',
-    ],
+    [{ 'a.html': '', [`${'a/'.repeat(120)}b`]: '' }, 'has more than 240 characters.'],
+    [{ 'a.html': 'x'.repeat(4 * 1_048_576 + 1) }, 'has more than 4 MB.'],
   ] as const) {
     expect(pack(files)).toEqual({ problem: expect.stringContaining(problem) })
   }
@@ -137,7 +132,7 @@ test('publishes a zip with its assets, and nothing of a bad one', async () => {
     )
   const before = await t.snapshot()
   for (const [status, file, problem] of [
-    [422, zip({ 'index.html': '<h1>A', 'a.png': 'no image' }), 'a.png cannot be used: '],
+    [400, zip({ 'a.html': '<h1>A', 'b.html': '<h1>B' }), 'There are several HTML files.'],
     [400, zip({ 'readme.txt': 'A' }), 'There is no HTML file.'],
     [400, new File(['PK nothing'], 'page.zip'), 'the zip cannot be read'],
   ] as const) {
@@ -162,7 +157,7 @@ test('publishes a zip with its assets, and nothing of a bad one', async () => {
 const json = { path: 'data/levels.json', text: '{"level":1}' }
 const page = {
   path: 'index.html',
-  text: '<title>Reef</title><script src="game.js"></script><link rel=stylesheet href=style.css>',
+  text: '<title>Reef</title><script src="game.js"></script><link rel=stylesheet href=/style.css>',
 }
 const game = { path: 'game.js', text: "fetch('data/levels.json')" }
 const style = { path: 'style.css', text: 'p{color:teal}' }
@@ -180,12 +175,12 @@ test('agents publish a folder as files or as a zip, and then its next version', 
 
   const made = await ann.call('POST', '/apps', { files, ref: 'reef-0001' })
   expect([made.status, made.text('app.title')]).toEqual([201, 'Reef'])
-  expect(made.text('note')).toContain('Its assets: data-levels.json.')
-  expect(made.text('note')).toContain('README.md')
+  expect(made.text('note')).toContain(
+    'Its files: game.js, style.css, data/levels.json, README.md. These names began with a slash and are relative now: /style.css.',
+  )
   const id = made.text('app.id')
   const html = String((await ann.call('GET', `/apps/${id}/html`)).body)
-  expect(html).toContain("<script>\nfetch('data/levels.json')\n</script>")
-  expect(html).toContain('<style>\np{color:teal}\n</style>')
+  expect(html).toBe(page.text.replace('/style.css', './style.css'))
 
   // The same folder as a zip is the same request.
   const zip = zipOf(
@@ -203,13 +198,21 @@ test('agents publish a folder as files or as a zip, and then its next version', 
   await ann.call('PUT', `/apps/${id}/assets/extra.json`, bytesOf('[]'))
   const path = `/apps/${id}/versions`
   expect((await ann.call('POST', path, next)).status).toBe(201)
-  const level = await ann.call('GET', `/apps/${id}/assets/data-levels.json`)
+  const level = await ann.call('GET', `/apps/${id}/assets/data%2Flevels.json`)
   expect(level.body).toEqual({ level: 2 })
   const list = await ann.call('GET', `/apps/${id}/assets`)
   expect(Object(list.body).assets.map(({ name }: { name: string }) => name)).toEqual([
-    'data-levels.json',
+    'README.md',
+    'data/levels.json',
     'extra.json',
+    'game.js',
+    'style.css',
   ])
+  const [file] = Object(list.body).assets
+  expect(file).toMatchObject({ kind: 'file', type: 'text/markdown; charset=utf-8', bytes: 5 })
+  expect((await t.request('GET', new URL(file.url).pathname + new URL(file.url).search)).body).toBe(
+    'Notes',
+  )
   const third = await ann.call('POST', `${path}?note=Third&store=true`, other, zipType)
   expect([third.status, third.code]).toEqual([400, 'bad_request'])
   const good = await ann.call('POST', `${path}?note=Third`, other, zipType)
@@ -241,11 +244,21 @@ const bodies: [status: number, code: string, text: string, body: unknown][] = [
   [400, 'bad_request', 'cannot be decoded', { files: [{ path: 'a.html', base64: '*' }] }],
   [400, 'bad_request', '"files"', { files: [] }],
   [400, 'bad_request', '"files"', { files: Array.from({ length: pageFilesMax + 1 }, () => json) }],
-  [422, 'bad_asset', 'ship.png', { files: [page, { path: 'ship.png', text: 'no image' }] }],
+  [
+    422,
+    'blocked_by_scan',
+    'js/miner.js',
+    {
+      files: [
+        { path: 'a.html', text: '<script src=js/miner.js></script>' },
+        { path: 'js/miner.js', text: "new CoinHive.Anonymous('key').start()" },
+      ],
+    },
+  ],
   [
     413,
     'asset_too_large',
-    'big-a.json',
+    'big/a.json',
     { files: [page, { path: 'big/a.json', text: `"${'a'.repeat(4 * mb)}"` }] },
   ],
   [

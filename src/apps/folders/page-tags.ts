@@ -66,10 +66,3 @@ export function attributeOf(tag: string, name: string): string | undefined {
   const value = new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, 'i').exec(tag)
   return value?.[1] ?? value?.[2] ?? value?.[3]
 }
-
-/** Returns a tag without some of its attributes. */
-export const withoutAttributes = (tag: string, names: string): string =>
-  tag.replaceAll(
-    new RegExp(`\\s(?:${names})(?:\\s*=\\s*(?:"[^"]*"|'[^']*'|[^\\s"'>]+))?(?=[\\s/>])`, 'gi'),
-    '',
-  )

@@ -75,7 +75,7 @@ export async function publishPackVersion(
   return ctx.idempotency.run(maker.id, fields.ref, fingerprint, async (storeResponse) => {
     const inspection = await inspectContent(ctx, kind, pack.tar)
     return withPublishQuota(ctx, maker, pack.tar.byteLength, async () => {
-      const page = await storePage(ctx, { ...inspection, gzip: pack.gzip }, folder)
+      const page = await storePage(ctx, { ...inspection, gzip: pack.gzip }, { folder })
       return ctx.db.tx(async (db) => {
         const how = { via: 'files', note } as const
         const added = await addVersion(ctx, db, item, { page, inspection, how })

@@ -37,5 +37,5 @@ export async function copyPack(
   const inspection = await inspectContent(ctx, kind, pack.tar)
   const { steps } = version.folder ?? {}
   const folder = { ...pack.folder, ...(steps && { steps }) }
-  return { name, page: await storePage(ctx, { ...inspection, gzip: pack.gzip }, folder) }
+  return { name, page: await storePage(ctx, { ...inspection, gzip: pack.gzip }, { folder }) }
 }

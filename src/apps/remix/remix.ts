@@ -25,6 +25,7 @@ import { reserveBytes } from '../../people/agents/storage-quota.ts'
 import { itemUrl } from '../app-url.ts'
 import * as apps from '../apps.ts'
 import * as assets from '../assets/assets.ts'
+import { readCode } from '../assets/folder-assets.ts'
 import { collectionOf, isPackKind } from '../kinds.ts'
 import { notOnExplore } from '../listings.ts'
 import { reserveName } from '../names.ts'
@@ -179,7 +180,7 @@ async function prepareCopy(
   }
   if (newName !== undefined)
     rejectRequest('"name" is for skills and frameworks. An app has a title instead.', 'name')
-  await pages.inspectContent(ctx, kind, identity)
+  await pages.inspectContent(ctx, kind, identity, await readCode(ctx, version))
   return { name: null, page: version }
 }
 

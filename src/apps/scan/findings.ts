@@ -23,6 +23,8 @@ export interface Finding {
   line: number
   excerpt: string
   help: string
+  /** Path of the file in the folder of the page; undefined in the page itself. */
+  file?: string
   /** URL that does not load. It is compared with the library store and then removed. */
   url?: string
 }

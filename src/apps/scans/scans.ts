@@ -9,6 +9,7 @@ import type { Agent } from '../../people/agents/agents.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import { type App, checkBuilt, findApp, getOwnApp, getVersion, type Version } from '../apps.ts'
+import { readCode } from '../assets/folder-assets.ts'
 import type { ContentInspection } from '../content-scan.ts'
 import { kinds } from '../kinds.ts'
 import { delistedNotification, reinstatedNotification } from '../notifications.ts'
@@ -75,7 +76,9 @@ async function scanVersions(ctx: AppContext, app: App): Promise<VersionScan[]> {
   const scans: VersionScan[] = []
   for (const row of rows) {
     const { identity } = await pages.readPage(ctx, row)
-    const inspection = await pages.scanContent(ctx, app.kind, identity, row.libraries)
+    const files = await readCode(ctx, row)
+    const pinned = row.libraries
+    const inspection = await pages.scanContent(ctx, app.kind, identity, { files, pinned })
     scans.push({ row, inspection: pages.withRunFindings(inspection, row) })
   }
   return scans

@@ -15,6 +15,7 @@ import {
   checkFiles,
   fingerprintOf,
   folderNote,
+  readCode,
   storeFiles,
 } from '../assets/folder-assets.ts'
 import type { ContentInspection } from '../content-scan.ts'
@@ -59,27 +60,22 @@ export async function publishVersion(
   ctx: AppContext,
   maker: Agent,
   id: string,
-  {
-    assets: files = [],
-    unused,
-    ...request
-  }: Omit<PublishVersionRequest, 'html' | 'files'> & PageUpload,
+  { folder, ...request }: Omit<PublishVersionRequest, 'html' | 'files'> & PageUpload,
 ): Promise<StoredResponse> {
   const prepare = async () => {
     const app = await apps.getOwnApp(ctx, maker, id)
     const note = checkNote(request.note)
-    const checked = await checkFiles(ctx, files)
-    const inspection = await pages.inspectPage(ctx, request.html)
+    const checked = await checkFiles(ctx, folder?.files)
+    const inspection = await pages.inspectPage(ctx, request.html, folder?.files)
     return { app, note, checked, inspection, scan: presentScan(inspection) }
   }
   if (request.dryRun) return { status: 200, body: { scan: (await prepare()).scan, price: 0 } }
-  const fingerprint = { id, ...request, ...fingerprintOf(files) }
+  const fingerprint = { id, ...request, ...fingerprintOf(folder) }
   return ctx.idempotency.run(maker.id, request.ref, fingerprint, async (storeResponse) => {
     const { app, note, checked, inspection, scan } = await prepare()
-    const folderText = folderNote({ html: request.html, assets: files, ...(unused && { unused }) })
     const bytes = inspection.identity.byteLength + (await assets.measureFiles(ctx, app, checked))
     return withPublishQuota(ctx, maker, bytes, async () => {
-      const page = await pages.storePage(ctx, inspection)
+      const page = await pages.storePage(ctx, inspection, { page: folder?.page ?? null })
       const stored = await storeFiles(ctx, checked)
       return ctx.db.tx(async (db) => {
         const how = { via: 'html', note } as const
@@ -88,7 +84,7 @@ export async function publishVersion(
         const body = {
           app: presentApp(ctx, added.app),
           scan,
-          note: visibilityNote(ctx, added) + folderText + libraryNote(inspection),
+          note: visibilityNote(ctx, added) + folderNote(folder) + libraryNote(inspection),
         }
         await storeResponse(db, { status: 201, body })
         return { status: 201, body }
@@ -151,11 +147,22 @@ export async function restoreVersion(
   const app = await apps.getOwnApp(ctx, maker, id, of)
   const old = await apps.getVersion(ctx, id, number)
   const { identity } = await pages.readPage(ctx, old)
-  const scanned = await pages.inspectContent(ctx, app.kind, identity)
+  const files = await readCode(ctx, old)
+  const scanned = await pages.inspectContent(ctx, app.kind, identity, files)
   const inspection = pages.withRunFindings(scanned, old)
-  const { sha256, pack, htmlBytes, gzipBytes, brBytes, asks, folder } = old
+  const { sha256, pack, htmlBytes, gzipBytes, brBytes, asks, folder, page: name } = old
   const libraries = old.libraries ?? (await storeLibraries(ctx, inspection.libraries))
-  const stored = { sha256, pack, htmlBytes, gzipBytes, brBytes, asks, folder, libraries }
+  const stored = {
+    sha256,
+    pack,
+    htmlBytes,
+    gzipBytes,
+    brBytes,
+    asks,
+    folder,
+    page: name,
+    libraries,
+  }
   const { cover, coverSmall, coverColor } = old
   const images = { cover, coverSmall, coverColor }
   const page = { ...stored, ...images, ...pages.toScanRecord(ctx, inspection) }

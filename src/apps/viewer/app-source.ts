@@ -33,14 +33,27 @@ export interface HostedHtml {
   gzip?: Uint8Array
   /** The page loads files of the library store. */
   hasLibraries?: boolean
+  /** Its name in the folder that it came with; undefined for a page that came alone. */
+  name?: string
 }
 
-/** A file of the newest version. */
+/** A file of a version. */
 export interface HostedFile {
+  /** Its path in the folder, or the name of an asset. */
   name: string
   type: string
   bytes: number
   sha256: string
+  /** SHA-256 of the compressed bytes, if they are stored. */
+  br?: string | null
+  zstd?: string | null
+}
+
+/** The bytes of a file, with its compressed variants if they are stored. */
+export interface FileContent {
+  identity: Uint8Array
+  br?: Uint8Array
+  zstd?: Uint8Array
 }
 
 /** The source of the viewer's apps. hosting-source.ts implements it over the hosting module. */
@@ -59,14 +72,16 @@ export interface AppSource {
    * Finds any version of an app for its owner or the operator; undefined for anyone else.
    */
   preview?(id: string, version: number, request: Request): Promise<HostedApp | undefined>
+  /** Finds a version whose preview somebody has opened; undefined once the app has ended. */
+  previewed?(id: string, version: number): Promise<HostedApp | undefined>
   html(app: HostedApp): Promise<HostedHtml>
   files(app: HostedApp): Promise<HostedFile[]>
   /** Returns the library files of the page; null when it has none. */
   libraries?(app: HostedApp): Promise<PageLibraries | null>
   /** Reads a library file that an app uses. */
   libraryFile?(sha256: string): Promise<{ type: string; content: Uint8Array } | undefined>
-  /** Reads a file; undefined when the newest version has none with that name. */
-  file(app: HostedApp, name: string): Promise<{ file: HostedFile; content: Uint8Array } | undefined>
+  /** Reads a file of `files`; undefined when its bytes are missing. */
+  file(file: HostedFile): Promise<FileContent | undefined>
 }
 
 /** Origins such as "https://apps.example". `apps` is the separate host of the frame, if set. */

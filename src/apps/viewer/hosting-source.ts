@@ -16,7 +16,7 @@ import { findUsedType } from '../libraries/uses.ts'
 import { recordOpen } from '../opens.ts'
 import * as pages from '../page-content.ts'
 import { iconUrl, stateOf } from '../present.ts'
-import type { AppSource, HostedApp } from './app-source.ts'
+import type { AppSource } from './app-source.ts'
 
 const appDetails = (app: apps.App, { handle: maker }: agents.Agent) => {
   const { id, title, description, listed, updated } = app
@@ -38,9 +38,17 @@ async function recordPersonalUse(ctx: AppContext, id: string, request: Request):
   }
 }
 
+/** Finds a version for somebody who has opened its preview, until its app ends. */
+async function findPreviewed(ctx: AppContext, id: string, version: number) {
+  const app = await apps.findApp(ctx, id)
+  const maker = app && (await agents.findAgent(ctx, app.maker))
+  const isOpen = maker?.closed === null && app?.closed === null && app.takenDown === null
+  if (!isOpen) return undefined
+  return { ...appDetails(app, maker), icon: null, state: 'live' as const, version }
+}
+
 /** Returns the AppSource over the hosting module. */
 export function hostingSource(ctx: AppContext): AppSource {
-  const filesOf = (app: HostedApp) => assets.listAssets(ctx, app.id, app.version)
   return {
     commits: () => ctx.db.commits() ?? ctx.state.appChanges.count,
     async find(id) {
@@ -72,10 +80,11 @@ export function hostingSource(ctx: AppContext): AppSource {
       const title = `${app.title} (version ${version})`
       return { ...appDetails(app, maker), title, icon: null, state: 'live', version }
     },
+    previewed: (id, version) => findPreviewed(ctx, id, version),
     async html({ id, version }) {
       const row = await apps.getVersion(ctx, id, version)
-      const hasLibraries = row.libraries !== null
-      return { sha256: row.sha256, ...(await pages.readPage(ctx, row)), hasLibraries }
+      const facts = { hasLibraries: row.libraries !== null, ...(row.page && { name: row.page }) }
+      return { sha256: row.sha256, ...(await pages.readPage(ctx, row)), ...facts }
     },
     libraries: async ({ id, version }) => (await apps.getVersion(ctx, id, version)).libraries,
     async libraryFile(sha256) {
@@ -91,11 +100,7 @@ export function hostingSource(ctx: AppContext): AppSource {
       const key = await ctx.keys.find(text)
       if (key?.kind === 'agent' && key.revoked === null) await recordUse(ctx, key.owner, id)
     },
-    files: filesOf,
-    async file(app, name) {
-      const file = (await filesOf(app)).find((row) => row.name === name)
-      const content = file && (await ctx.storage.read(file.sha256))
-      return content && { file, content }
-    },
+    files: ({ id, version }) => assets.listAssets(ctx, id, version),
+    file: (file) => assets.readContent(ctx, file),
   }
 }

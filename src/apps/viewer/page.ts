@@ -6,8 +6,11 @@ import { allow, sandbox } from './policy.ts'
 /** Scripts and styles of the viewer's pages, with their CSP hashes. */
 export interface PageAssets {
   script: string
+  /** The script for an app with files. */
+  filesScript: string
   style: string
   scriptHash: string
+  filesScriptHash: string
   styleHash: string
   messageStyle: string
   messageStyleHash: string
@@ -23,15 +26,17 @@ export function loadPageAssets(files: ReadonlyMap<string, PublicFile>): PageAsse
   const read = (name: string): string =>
     new TextDecoder().decode(getPublicFile(files, name).identity)
   const script = read('frame/shell.js')
+  const filesScript = read('frame/files-shell.js')
   const style = read('frame/shell.css')
   const messageStyle = style + read('frame/message.css')
   const live = read('islands/auto-refresh.js')
   const hashes = {
     scriptHash: hash(script),
+    filesScriptHash: hash(filesScript),
     styleHash: hash(style),
     messageStyleHash: hash(messageStyle),
   }
-  return { script, style, messageStyle, live, liveHash: hash(live), ...hashes }
+  return { script, filesScript, style, messageStyle, live, liveHash: hash(live), ...hashes }
 }
 
 const icon = (path: string): string =>
@@ -77,6 +82,7 @@ interface ShellOptions {
   at: string
   frame: string
   origin: string
+  hasFiles: boolean
   /** Other sites may embed apps. */
   canEmbed: boolean
 }
@@ -131,7 +137,7 @@ ${head(`${app.title} by @${app.maker}`, parts.style, preload(at) + linkPreviewTa
 <body>${toolbar(app)}
 <main>${poster}<p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}" sandbox="${sandbox}" allow="${allow}" referrerpolicy=no-referrer></iframe>
 <div id=notice popover=manual role=status><span id=message></span><button id=offer hidden></button><nav><button id=close title=Close aria-label=Close>${cross}</button></nav></div></main>${sharing(app, options)}
-<script>${parts.script}</script>`
+<script>${options.hasFiles ? parts.filesScript : parts.script}</script>`
 }
 
 /**

@@ -12,10 +12,12 @@ import { idChars, idPattern } from '../../kernel/ids.ts'
 import { getPublicFile, type PublicFile, readPublic } from '../../kernel/public-files.ts'
 import { type Clock, isWithin } from '../../kernel/time.ts'
 import { mayBeSignedIn } from '../../people/session-cookie.ts'
-import type { AppSource, HostedApp, HostedFile, HostedHtml, ViewerUrls } from './app-source.ts'
+import type { AppSource, HostedApp, ViewerUrls } from './app-source.ts'
+import { FileTokens, type OpenedToken } from './file-token.ts'
 import { librariesPath, LibraryFiles } from './library-files.ts'
 import { loadPageAssets, type PageAssets, shellPage } from './page.ts'
 import { dataHeaders, shellHeaders } from './policy.ts'
+import { type FileTable, VersionFiles } from './version-files.ts'
 
 const cacheBytesMax = 64 * 1_048_576
 const cachePagesMax = 10_000
@@ -34,6 +36,10 @@ interface CachedPage {
   shells: Map<string, Entity>
   data?: Entity
   files?: Entity
+  /** Files of versions whose addresses somebody opened, by version. */
+  tables: Map<number, Promise<FileTable>>
+  /** Only its owner and the operator see it. */
+  isPreview: boolean
 }
 
 /** Returns the bytes of an entity with all its variants, for the cache limit. */
@@ -41,10 +47,14 @@ const weight = (whole: Entity | undefined): number =>
   (whole?.variants ?? []).reduce((sum, { bytes }) => sum + bytes, 1_000)
 
 /**
- * Header of the data of a page that loads libraries or its own files by name. The shell then waits
- * for the list of files.
+ * Header of the data of a page with files, libraries or databases. The shell then waits for the
+ * list of them.
  */
-const withLibraries = { 'page-libraries': '1' }
+const withList = { 'page-list': '1' }
+/** Path of the addresses of files, and what the log has of each. */
+export const filesPath = '/f/'
+export const filesRoute = `${filesPath}:token/*`
+const tablesPerPageMax = 8
 /** Names of IndexedDB, and of libraries that use it. */
 const databaseNames = ['indexedDB', 'localforage', 'Dexie']
 const usesDatabases = (html: Buffer): boolean => databaseNames.some((name) => html.includes(name))
@@ -59,6 +69,8 @@ export class Pages {
   /** CSP sources of foreign pages that may embed apps. */
   readonly embedders: string[]
   readonly libraryFiles: LibraryFiles
+  readonly versionFiles: VersionFiles
+  readonly tokens: FileTokens
   readonly #hostFor: (request: Request) => string | undefined
   readonly #appHost: string
   readonly #pages = new LRUCache<string, CachedPage>({
@@ -72,9 +84,13 @@ export class Pages {
     readonly source: AppSource,
     readonly urls: ViewerUrls,
     readonly clock: Clock,
+    /** Makes the addresses of files, on all servers of a database the same. */
+    secret: string,
     files: ReadonlyMap<string, PublicFile> = readPublic(),
   ) {
     this.public = files
+    this.versionFiles = new VersionFiles(source)
+    this.tokens = new FileTokens(secret, clock)
     this.#appHost = new URL(urls.app).host
     // With a host of their own, apps are framed by their configured address.
     this.#hostFor = pageHosts(
@@ -88,6 +104,20 @@ export class Pages {
       loader: getPublicFile(files, 'frame/libraries.js'),
       databases: getPublicFile(files, 'frame/databases.js'),
     })
+  }
+
+  /** Returns whether a request is for the host of apps, which may be that of the site. */
+  isAppsHost(request: Request): boolean {
+    return this.appsHost === undefined || request.headers.get('host') === this.appsHost
+  }
+
+  /** The pages that may frame a wrapper. */
+  get framing() {
+    const { app, apps } = this.urls
+    return {
+      ancestor: [apps === undefined ? "'self'" : app, ...this.embedders].join(' '),
+      isSeparate: apps !== undefined,
+    }
   }
 
   /** Returns a cached page that is still fresh, or undefined. */
@@ -115,7 +145,7 @@ export class Pages {
       kept.app.state === app.state &&
       kept.app.cover === app.cover
     if (same) return Object.assign(kept, compared)
-    const page: CachedPage = { app, at: `/a/${id}`, ...compared, shells: new Map() }
+    const page = newPage(app, `/a/${id}`, compared)
     this.#pages.set(id, page)
     return page
   }
@@ -125,25 +155,73 @@ export class Pages {
     const isOne = idPattern.test(id) && /^[1-9]\d{0,5}$/.test(version)
     const app = isOne ? await this.source.preview?.(id, Number(version), request) : undefined
     const at = `/a/${id}/versions/${version}`
-    return app && { app, at, checked: 0, commits: undefined, shells: new Map() }
+    return app && newPage(app, at)
+  }
+
+  /** Finds the version that a token opens, with its files, while its app is live. */
+  async opened({ id, version, isPreview }: OpenedToken) {
+    const page = isPreview ? await this.#previewed(id, version) : await this.find(id)
+    if (page?.app.state !== 'live') return undefined
+    const app = { ...page.app, version }
+    return { app, table: await this.#table(page, app) }
+  }
+
+  async #previewed(id: string, version: number): Promise<CachedPage | undefined> {
+    const app = await this.source.previewed?.(id, version)
+    return app && newPage(app, '')
+  }
+
+  /** Returns the files of a version of a page, cached. */
+  #table({ tables }: CachedPage, app: HostedApp): Promise<FileTable> {
+    const known = tables.get(app.version)
+    if (known) return known
+    if (tables.size >= tablesPerPageMax) tables.clear()
+    const table = this.versionFiles.table(app)
+    tables.set(app.version, table)
+    table.catch(() => tables.delete(app.version))
+    return table
+  }
+
+  /** Returns the path of the files of a page; undefined for a page without files. */
+  async #address(page: CachedPage): Promise<string | undefined> {
+    const { hasFiles, revision } = await this.#table(page, page.app)
+    if (!hasFiles) return undefined
+    return `${filesPath}${this.tokens.seal(page.app, revision, page.isPreview)}/`
+  }
+
+  /** Returns the URLs that the wrapper at a path of files reaches, for the host of a request. */
+  fileSources(path: string, request: Request): string[] {
+    const { app, apps, isConfigured } = this.urls
+    const known = apps ?? (isConfigured === true ? app : undefined)
+    if (known !== undefined) return [known + path]
+    const at = (this.#hostFor(request) ?? this.#appHost) + path
+    // A proxy may have changed the scheme, which WebKit needs in an opaque origin.
+    return [`http://${at}`, `https://${at}`]
+  }
+
+  /** Returns the shell for the host of a request that an earlier one has rendered. */
+  knownShell(page: CachedPage, request: Request): Entity | undefined {
+    return page.shells.get(this.#hostFor(request) ?? this.#appHost)
   }
 
   /** Returns the shell for the host of a request. A server without APP_URL has several. */
-  shell(page: CachedPage, request: Request): Entity {
+  async shell(page: CachedPage, request: Request): Promise<Entity> {
+    const known = this.knownShell(page, request)
+    if (known) return known
     const { app, apps } = this.urls
     const host = this.#hostFor(request) ?? this.#appHost
-    const known = page.shells.get(host)
-    if (known) return known
-    const frame = `${apps ?? ''}/frame`
+    const address = await this.#address(page)
+    const hasFiles = address !== undefined
+    const frame = `${apps ?? ''}${wrapperOf(address)}`
     const own = apps === undefined ? host : app
     const headers = shellHeaders({
-      scriptHash: this.assets.scriptHash,
+      scriptHash: hasFiles ? this.assets.filesScriptHash : this.assets.scriptHash,
       styleHash: this.assets.styleHash,
       // A source without a scheme uses the page's, which a proxy may have changed to https.
       data: `${own}${page.at}/`,
       libraries: `${own}${librariesPath}`,
       images: `${own}/a/${page.app.id}/qr.svg ${own}/covers/`,
-      frame: apps === undefined ? `${host}/frame` : frame,
+      frame: `${apps ?? host}${address ?? framePath}`,
       ancestors: ["'self'", ...this.embedders].join(' '),
       apps,
     })
@@ -151,7 +229,7 @@ export class Pages {
       compressText(
         shellPage(
           page.app,
-          { at: page.at, frame, origin: app, canEmbed: this.embedders.length > 0 },
+          { at: page.at, frame, origin: app, hasFiles, canEmbed: this.embedders.length > 0 },
           this.assets,
         ),
       ),
@@ -165,34 +243,38 @@ export class Pages {
 
   async data(page: CachedPage): Promise<Entity> {
     if (page.data) return page.data
-    const html = await this.source.html(page.app)
-    const { sha256: etag, hasLibraries, ...content } = html
+    const { sha256: etag, hasLibraries, name: _, ...content } = await this.source.html(page.app)
     const headers = dataHeaders('text/plain; charset=utf-8', 'no-cache')
-    const { own, databases } = await this.#needs(page, html)
-    const needsList = hasLibraries || databases || own.length > 0
-    page.data = createEntity({ etag, ...content }, { ...headers, ...(needsList && withLibraries) })
+    const { hasFiles, databases } = await this.#needs(page)
+    const needsList = hasLibraries || databases || hasFiles
+    page.data = createEntity({ etag, ...content }, { ...headers, ...(needsList && withList) })
     this.#keep(page)
     return page.data
   }
 
+  /** Returns what the shell needs beside the HTML: files and their address, and libraries. */
   async files(page: CachedPage): Promise<Entity> {
     if (page.files) return page.files
-    const files = (await this.source.files(page.app)).map(
-      ({ name, type, bytes, sha256: hash }) => ({
-        name,
-        type,
-        bytes,
-        url: `${page.at}/files/${encodeURIComponent(name)}?h=${hash}`,
-      }),
-    )
+    const rows = await this.source.files(page.app)
+    const files = rows.map(({ name, type, bytes, sha256: hash }) => ({
+      name,
+      type,
+      bytes,
+      url: `${page.at}/files/${encodeURIComponent(name)}?h=${hash}`,
+    }))
     const libraries = await this.source.libraries?.(page.app)
-    const { own, databases } = await this.#needs(page, await this.source.html(page.app))
-    const needs = { loader: own.length > 0 || Boolean(libraries), databases }
-    const hasScripts = needs.loader || databases
+    const { hasFiles, databases } = await this.#needs(page)
+    const needs = { loader: Boolean(libraries), databases }
+    const address = await this.#address(page)
     const list = {
       files,
-      ...(hasScripts && { libraries: this.libraryFiles.list(libraries ?? noLibraries, needs) }),
-      ...(own.length > 0 && { own: own.map(({ name }) => name) }),
+      ...((needs.loader || databases) && {
+        libraries: this.libraryFiles.list(libraries ?? noLibraries, needs),
+      }),
+      ...(hasFiles && {
+        page: (await this.#table(page, page.app)).page,
+        frame: `${this.urls.apps ?? ''}${wrapperOf(address)}`,
+      }),
     }
     const headers = dataHeaders('application/json', 'no-cache')
     page.files = createEntity(compressText(JSON.stringify(list)), headers)
@@ -200,12 +282,13 @@ export class Pages {
     return page.files
   }
 
-  /** Returns the files that the page names by relative URLs, and whether it uses IndexedDB. */
-  async #needs({ app }: CachedPage, { identity }: HostedHtml) {
-    const files = await this.source.files(app)
+  /** Returns whether a page has files, and whether it may use IndexedDB. */
+  async #needs(page: CachedPage) {
+    const { identity } = await this.source.html(page.app)
+    const { hasFiles, isFolder } = await this.#table(page, page.app)
     const bytes = Buffer.from(identity.buffer, identity.byteOffset, identity.byteLength)
-    const own = files.length === 0 ? [] : ownFiles(bytes.toString(), files)
-    return { own, databases: usesDatabases(bytes) }
+    // A folder has scripts beside its page.
+    return { hasFiles, databases: isFolder || usesDatabases(bytes) }
   }
 
   /** Updates the cached size of a page that grew, unless it was evicted. */
@@ -214,31 +297,25 @@ export class Pages {
   }
 }
 
-/** Bytes of the files that a page gets before its first script. */
-const bytesMax = 24 * 1_048_576
+const framePath = '/frame'
 
-/** Places where a page names a file by its URL, other than a call of service.assets. */
-const references =
-  /(?:(?<![-\w])(?:src|href|poster)\s*=\s*|\burl\(\s*|\b(?:fetch|Audio)\(\s*|\.open\(\s*["'`]\w+["'`]\s*,\s*)["'`]?(?:\.?\/)*([\w./%-]+)/gi
+/** Returns the path of the wrapper of a page with files at an address, or of one without. */
+const wrapperOf = (address: string | undefined): string =>
+  address === undefined ? framePath : `${address}?wrapper`
 
-/** Returns the name under which a file of a folder is stored: "img/ship.png" is "img-ship.png". */
-const flattened = (path: string): string => path.toLowerCase().replaceAll(/[^a-z0-9.]+/g, '-')
-
-/**
- * Returns the files of an app that its page names by relative URLs, such as `fetch('data.json')`.
- * A page that never uses `service.assets` can only mean them so, whatever its names are.
- */
-function ownFiles(html: string, files: HostedFile[]): HostedFile[] {
-  const named = html.includes('service.assets')
-    ? new Set(html.matchAll(references).flatMap(([, name = '']) => [name, flattened(name)]))
-    : undefined
-  let bytes = 0
-  return files.filter((file) => {
-    if (named && !named.has(file.name)) return false
-    bytes += file.bytes
-    return bytes <= bytesMax
-  })
-}
+const uncached = { checked: 0, commits: undefined }
+const newPage = (
+  app: HostedApp,
+  at: string,
+  compared: Pick<CachedPage, 'checked' | 'commits'> = uncached,
+): CachedPage => ({
+  app,
+  at,
+  ...compared,
+  shells: new Map(),
+  tables: new Map(),
+  isPreview: compared === uncached,
+})
 
 const shellChars = '/a/'.length + idChars
 
@@ -261,9 +338,11 @@ export function serveFromMemory(
   if (mayBeSignedIn(request, context)) return undefined
   if (pages.appsHost !== undefined && headers.get('host') === pages.appsHost) return undefined
   if (path.length === shellChars) {
+    const shell = pages.knownShell(page, request)
+    if (!shell) return undefined
     pages.source.recordOpen(page.app, request, context)
     context.route = '/a/:id'
-    return entityResponse(request, pages.shell(page, request))
+    return entityResponse(request, shell)
   }
   if (!page.data || path.slice(shellChars) !== '/data') return undefined
   pages.source.recordOpen(page.app, request, context)

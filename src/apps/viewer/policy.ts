@@ -11,6 +11,9 @@ const permissions = `${off
   .map((feature) => `${feature}=()`)
   .join(', ')}, fullscreen=*, gamepad=*, autoplay=*`
 
+/** Synchronous requests reach only the files of the page. */
+const permissionsWithRequests = permissions.replace('sync-xhr=(), ', '')
+
 /** Headers of every viewer response: no sniffing, no cross-origin embedding, no referrer. */
 const baseHeaders = {
   'referrer-policy': 'no-referrer',
@@ -37,30 +40,35 @@ interface FrameOptions {
   hasWebrtc: boolean
   /** Is true where the wrapper has a host of its own. */
   isSeparate: boolean
+  /** The only URLs that a page with files reaches: those below the address of its files. */
+  files?: string[]
 }
+
+/** Chromium 152 and later block every connection but these, including WebRTC and navigation. */
+const allowlist = (urls: string[] = []): string => `(${urls.map((url) => `"${url}*"`).join(' ')})`
 
 /** Headers of the wrapper; srcdoc frames inherit its policy. */
 export function frameHeaders(options: FrameOptions): Record<string, string> {
-  const { ancestor, hasWebrtc, isSeparate } = options
+  const { ancestor, hasWebrtc, isSeparate, files } = options
+  const loads = ['blob: data:', ...(files ?? [])].join(' ')
+  const own = files?.join(' ') ?? "'none'"
   const csp = [
     `sandbox ${sandbox}`,
     "default-src 'none'",
-    "script-src 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob: data:",
-    "style-src 'unsafe-inline' blob: data:",
-    ...['img', 'media', 'font', 'connect', 'worker'].map((kind) => `${kind}-src blob: data:`),
-    ...['frame-src', 'object-src', 'manifest-src', 'base-uri', 'form-action'].map(
-      (directive) => `${directive} 'none'`,
-    ),
+    `script-src 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' ${loads}`,
+    `style-src 'unsafe-inline' ${loads}`,
+    ...['img', 'media', 'font', 'connect', 'worker'].map((kind) => `${kind}-src ${loads}`),
+    `frame-src ${own}; object-src 'none'; manifest-src 'none'; base-uri ${own}; form-action ${own}`,
     ...(hasWebrtc ? ["webrtc 'block'"] : []),
     `frame-ancestors ${ancestor}`,
   ]
   return {
     ...documentHeaders,
+    ...(files && { 'permissions-policy': permissionsWithRequests }),
     // On a shared host, pages without this header come first, and browsers log a warning.
     ...(isSeparate && { 'origin-agent-cluster': '?1' }),
     'content-security-policy': csp.join('; '),
-    // Chromium 152 and later then block every connection, including WebRTC and navigation.
-    'connection-allowlist': '()',
+    'connection-allowlist': allowlist(files),
     vary: 'Sec-Fetch-Dest, User-Agent',
   }
 }
@@ -122,4 +130,39 @@ export const dataHeaders = (type: string, cache: string): Record<string, string>
   'cache-control': cache,
   'content-security-policy': "default-src 'none'; sandbox",
   'content-disposition': 'attachment',
+})
+
+const openHeaders = {
+  ...baseHeaders,
+  // The origin of an app is opaque, so that all its requests are cross-origin.
+  'access-control-allow-origin': '*',
+  'cross-origin-resource-policy': 'cross-origin',
+}
+
+/** Headers of a file at its address. It is harmless as a document, too. */
+export const fileHeaders = (type: string): Record<string, string> => ({
+  ...openHeaders,
+  'content-type': type,
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; sandbox",
+  'cache-control': 'private, max-age=31536000, immutable',
+  'accept-ranges': 'bytes',
+  'timing-allow-origin': '*',
+  vary: 'Sec-Fetch-Dest',
+})
+
+/** Headers of every other response below the address of files. */
+export const noFileHeaders = {
+  ...openHeaders,
+  'content-type': 'text/plain; charset=utf-8',
+  'content-security-policy': "default-src 'none'; sandbox",
+  'cache-control': 'no-store',
+}
+
+/** Headers of the document that asks the shell for another page of the folder. */
+export const pageRequestHeaders = (scriptHash: string): Record<string, string> => ({
+  ...documentHeaders,
+  'cache-control': 'no-store',
+  'content-security-policy': `sandbox allow-scripts; default-src 'none'; script-src ${scriptHash}; base-uri 'none'; form-action 'none'`,
+  'connection-allowlist': allowlist(),
 })

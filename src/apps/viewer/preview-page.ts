@@ -1,4 +1,4 @@
-import { sha256 } from '../../kernel/ids.ts'
+import { newSecret, sha256 } from '../../kernel/ids.ts'
 import { lazy } from '../../kernel/lazy.ts'
 import type { PublicFile } from '../../kernel/public-files.ts'
 import type { Clock } from '../../kernel/time.ts'
@@ -21,7 +21,9 @@ export const previewPages =
   (input: PreviewInput): PreviewPage => {
     const router = lazy(async () => {
       const { viewerRoutes: viewer } = await import('./routes.ts')
-      return viewer(new Pages(singleApp(input, resolve), { app: origin }, clock, files))
+      return viewer(
+        new Pages(singleApp(input, resolve), { app: origin }, clock, newSecret(), files),
+      )
     })
     return {
       // The page without its bar.
@@ -56,10 +58,9 @@ function singleApp({ html, files }: PreviewInput, resolve: ResolveLibraries): Ap
     libraryFile: async (requested) =>
       (await libraries())?.contents.find((file) => file.sha256 === requested),
     files: async () => rows,
-    async file(_, name) {
-      const at = rows.findIndex((row) => row.name === name)
-      const [file, kept] = [rows[at], files[at]]
-      return file && kept && { file, content: kept.content }
+    async file({ name }) {
+      const kept = files.find((file) => file.name === name)
+      return kept && { identity: kept.content }
     },
   }
 }

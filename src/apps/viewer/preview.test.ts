@@ -38,9 +38,7 @@ test('the owner can preview each version in the sandbox, uncached', async () => 
   const csp = shell.headers.get('content-security-policy') ?? ''
   const sources = `localhost:3000/a/${id}/versions/1/ localhost:3000/a/libraries/`
   const images = `localhost:3000/a/${id}/qr.svg localhost:3000/covers/`
-  expect(csp).toContain(
-    `connect-src ${sources}; img-src ${images}; frame-src localhost:3000/frame;`,
-  )
+  expect(csp).toContain(`connect-src ${sources}; img-src ${images}; frame-src localhost:3000/f/`)
   expect(csp).toContain("default-src 'none'; script-src 'sha256-")
   for (const [version, word] of [
     [1, 'The first boat'],

@@ -9,8 +9,11 @@ import { Pages } from './pages.ts'
 import { messageResponse, viewerRoutes } from './routes.ts'
 
 const id = 'lampKeeper_1'
+/** An app without files. */
+const alone = 'lampKeeper_2'
 const html = '<!doctype html><title>Lamp Keeper</title><p>light the lamps</p>'
 const origin = 'http://localhost:3000'
+const secret = 'a secret of the tests'
 
 let hosted: MemoryAppSource
 let pages: Pages
@@ -26,7 +29,9 @@ async function ask(path: string, headers: Record<string, string> = {}, more: Ask
   const { apps, method = 'GET' } = more
   const url = new URL(path, origin)
   const at =
-    apps === undefined ? pages : new Pages(hosted, { app: origin, apps }, { now: () => now })
+    apps === undefined
+      ? pages
+      : new Pages(hosted, { app: origin, apps }, { now: () => now }, secret)
   const request = new Request(url.href, { method, headers: { host: url.host, ...headers } })
   const responses = new Elysia()
     .onError(() => messageResponse(at, 'not_found'))
@@ -41,7 +46,7 @@ beforeEach(() => {
   hosted = new MemoryAppSource()
   hosted.put(id, html)
   hosted.putFile(id, 'lamp.json', 'application/json', new TextEncoder().encode('{"lit":true}'))
-  pages = new Pages(hosted, { app: origin }, { now: () => now })
+  pages = new Pages(hosted, { app: origin }, { now: () => now }, secret)
 })
 
 describe('the shell', () => {
@@ -62,7 +67,8 @@ describe('the shell', () => {
   })
 
   test('allows only its own script, style, data and the wrapper', async () => {
-    const response = await ask(`/a/${id}`)
+    hosted.put(alone, html)
+    const response = await ask(`/a/${alone}`)
     const csp = get(response, 'content-security-policy')
     const [, text = ''] = /<script>([^]*?)<\/script>/.exec(await response.text()) ?? []
     const hash = new Bun.CryptoHasher('sha256').update(text).digest('base64')
@@ -70,8 +76,8 @@ describe('the shell', () => {
       "default-src 'none'",
       `script-src 'sha256-${hash}'`,
       expect.stringMatching(/^style-src 'sha256-[^']+'$/),
-      `connect-src localhost:3000/a/${id}/ localhost:3000/a/libraries/`,
-      `img-src localhost:3000/a/${id}/qr.svg localhost:3000/covers/`,
+      `connect-src localhost:3000/a/${alone}/ localhost:3000/a/libraries/`,
+      `img-src localhost:3000/a/${alone}/qr.svg localhost:3000/covers/`,
       'frame-src localhost:3000/frame',
       "base-uri 'none'",
       "form-action 'none'",
@@ -85,16 +91,18 @@ describe('the shell', () => {
   })
 
   test('uses the Host of the request if it is valid', async () => {
-    const lan = await ask(`/a/${id}`, { host: '192.168.1.5:3000' })
+    hosted.put(alone, html)
+    const lan = await ask(`/a/${alone}`, { host: '192.168.1.5:3000' })
     expect(get(lan, 'content-security-policy')).toContain('frame-src 192.168.1.5:3000/frame;')
-    const evil = await ask(`/a/${id}`, { host: "x; script-src 'unsafe-inline'" })
+    const evil = await ask(`/a/${alone}`, { host: "x; script-src 'unsafe-inline'" })
     expect(get(evil, 'content-security-policy')).toContain('frame-src localhost:3000/frame;')
   })
 
   test('adds less than 8 KB to an app, compressed; the wrapper, one for all apps, 12 KB', async () => {
     const size = async (path: string): Promise<number> =>
       (await (await ask(path, { 'accept-encoding': 'br' })).arrayBuffer()).byteLength
-    expect(await size(`/a/${id}`)).toBeLessThan(8 * 1_024)
+    hosted.put(alone, html)
+    expect(await size(`/a/${alone}`)).toBeLessThan(8 * 1_024)
     expect(await size('/frame')).toBeLessThan(12 * 1_024)
   })
 })
@@ -347,10 +355,11 @@ describe('a separate host for apps', () => {
   const apps = 'https://apps.example'
 
   test('serves the wrapper and nothing else', async () => {
-    const shell = await ask(`/a/${id}`, {}, { apps })
+    hosted.put(alone, html)
+    const shell = await ask(`/a/${alone}`, {}, { apps })
     const csp = get(shell, 'content-security-policy')
-    expect(csp).toContain(`connect-src ${origin}/a/${id}/ ${origin}/a/libraries/;`)
-    expect(csp).toContain(`img-src ${origin}/a/${id}/qr.svg `)
+    expect(csp).toContain(`connect-src ${origin}/a/${alone}/ ${origin}/a/libraries/;`)
+    expect(csp).toContain(`img-src ${origin}/a/${alone}/qr.svg `)
     expect(csp).toContain(`frame-src ${apps}/frame;`)
     expect(get(shell, 'connection-allowlist')).toBe(`(response-origin "${apps}")`)
     expect(await shell.text()).toContain(`data-frame="${apps}/frame"`)

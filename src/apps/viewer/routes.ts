@@ -1,10 +1,12 @@
 import { Elysia } from 'elysia'
 
 import { createEntity, type Entity, entityResponse } from '../../kernel/http/entity.ts'
+import { pathOf } from '../../kernel/http/request-context.ts'
 import { getPublicFile } from '../../kernel/public-files.ts'
+import { fileAddresses } from './file-addresses.ts'
 import { librariesPath } from './library-files.ts'
 import { messagePage } from './page.ts'
-import type { Pages } from './pages.ts'
+import { filesPath, type Pages } from './pages.ts'
 import { dataHeaders, frameHeaders, messageHeaders, supportsWebrtcDirective } from './policy.ts'
 
 type ViewedPage = NonNullable<Awaited<ReturnType<Pages['find']>>>
@@ -97,8 +99,8 @@ const forPreview =
     return response
   }
 
-const shell: PageHandler = (pages, page, { request }) =>
-  entityResponse(request, pages.shell(page, request))
+const shell: PageHandler = async (pages, page, { request }) =>
+  entityResponse(request, await pages.shell(page, request))
 
 const data: PageHandler = async (pages, page, { request }) =>
   entityResponse(request, await pages.data(page))
@@ -106,16 +108,21 @@ const data: PageHandler = async (pages, page, { request }) =>
 const files: PageHandler = async (pages, page, { request }) =>
   entityResponse(request, await pages.files(page))
 
+/** Serves a page of a folder as data, to the shell. */
 const file: PageHandler = async (pages, page, { request, params }) => {
-  const found = await pages.source.file(page.app, params['name'] ?? '')
-  if (!found) return errorResponse('not_found')
-  const { type, sha256 } = found.file
+  const rows = await pages.source.files(page.app)
+  const row = rows.find(({ name }) => name === params['name'])
+  const content = row && (await pages.source.file(row))
+  if (!content) return errorResponse('not_found')
+  const { type, sha256 } = row
   // A URL that contains the content hash never changes. `private` keeps removed apps out of shared
   // caches.
   const named = new URL(request.url).searchParams.get('h') === sha256
   const cache = named ? 'private, max-age=31536000, immutable' : 'no-cache'
-  const content = { etag: sha256, identity: found.content }
-  return entityResponse(request, createEntity(content, dataHeaders(type, cache)))
+  return entityResponse(
+    request,
+    createEntity({ etag: sha256, ...content }, dataHeaders(type, cache)),
+  )
 }
 
 /** Serves the QR code of the public link as SVG. */
@@ -132,27 +139,17 @@ async function libraryFile(pages: Pages, { request, params }: ViewerRequest): Pr
   return entity ? entityResponse(request, entity) : errorResponse('not_found')
 }
 
-/** Serves the wrapper, only into a frame. */
+/** Serves the wrapper of pages without files, only into a frame. */
 function frame(pages: Pages): (input: ViewerRequest) => Response {
   const page = getPublicFile(pages.public, 'frame/frame.html')
-  const { app, apps } = pages.urls
   const made = new Map<boolean, Entity>()
   return ({ request }) => {
     const into = request.headers.get('sec-fetch-dest')
-    const elsewhere = apps !== undefined && request.headers.get('host') !== pages.appsHost
-    if (elsewhere || (into !== null && into !== 'iframe'))
+    if (!pages.isAppsHost(request) || (into !== null && into !== 'iframe'))
       return messageResponse(pages, 'not_found')
     const hasWebrtc = supportsWebrtcDirective(request.headers.get('user-agent') ?? '')
     const kept =
-      made.get(hasWebrtc) ??
-      createEntity(
-        page,
-        frameHeaders({
-          ancestor: [apps === undefined ? "'self'" : app, ...pages.embedders].join(' '),
-          hasWebrtc,
-          isSeparate: apps !== undefined,
-        }),
-      )
+      made.get(hasWebrtc) ?? createEntity(page, frameHeaders({ ...pages.framing, hasWebrtc }))
     made.set(hasWebrtc, kept)
     return entityResponse(request, kept)
   }
@@ -203,16 +200,16 @@ export function viewerRoutes(pages: Pages) {
     ['/frame', frame(pages)],
   ]
   const plugin = new Elysia({ name: 'viewer' })
+  const address = fileAddresses(pages)
   const { appsHost } = pages
-  if (appsHost !== undefined) {
-    // The separate host of apps serves only the wrapper.
-    plugin.onRequest(({ request }) => {
-      if (request.headers.get('host') !== appsHost) return undefined
-      return new URL(request.url).pathname === '/frame'
-        ? undefined
-        : messageResponse(pages, 'not_found')
-    })
-  }
+  plugin.onRequest(({ request }) => {
+    const path = pathOf(request.url)
+    // No route, redirect or error page of the site is below this path.
+    if (path.startsWith(filesPath)) return address(request)
+    // The separate host of apps serves nothing else but the wrapper.
+    if (appsHost === undefined || request.headers.get('host') !== appsHost) return undefined
+    return path === '/frame' ? undefined : messageResponse(pages, 'not_found')
+  })
   for (const [path, handler] of routes) {
     // Destructure: given the whole context, the router would parse cookies and query.
     plugin.get(path, ({ request, params }) => handler({ request, params }))

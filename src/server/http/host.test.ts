@@ -99,7 +99,7 @@ async function framesOf(t: TestServer, host: string): Promise<string[]> {
     const person = path === '/new' ? { 'remote-user': 'olga' } : {}
     const { headers, status } = await t.request('GET', path, { headers: { host, ...person } })
     const csp = headers.get('content-security-policy') ?? ''
-    sources.push(/frame-src ([^;]+)\/frame(;|$)/.exec(csp)?.[1] ?? String(status))
+    sources.push(/frame-src ([^;\s]+)\/frame(?:[;\s]|$)/.exec(csp)?.[1] ?? String(status))
   }
   return [...new Set(sources)]
 }

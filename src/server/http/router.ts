@@ -1,5 +1,5 @@
 import { hostingSource } from '../../apps/viewer/hosting-source.ts'
-import { Pages, serveFromMemory } from '../../apps/viewer/pages.ts'
+import { filesPath, filesRoute, Pages, serveFromMemory } from '../../apps/viewer/pages.ts'
 import { findClientAlias, type PathAlias } from '../../gateway/client-apis.ts'
 import { cohereV1Prefix } from '../../gateway/cohere/error-response.ts'
 import { toOwnEnvelope } from '../../gateway/envelopes.ts'
@@ -44,6 +44,7 @@ export const partsBySegment: Record<string, TrafficPart | 'health'> = {
   api: 'api',
   mcp: 'mcp',
   a: 'apps',
+  f: 'apps',
   frame: 'apps',
   healthz: 'health',
   readyz: 'health',
@@ -157,7 +158,7 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
   const isConfigured = ctx.config.appUrl !== ''
   const embedders = ctx.config.embedOrigins.split(' ').filter((one) => one !== '')
   const pageUrls = { app, isConfigured, embedders, ...(apps !== app && { apps }) }
-  const pages = new Pages(hostingSource(ctx), pageUrls, ctx.clock, files)
+  const pages = new Pages(hostingSource(ctx), pageUrls, ctx.clock, ctx.secret, files)
   const hostFor = pageHosts(ctx.urls, isConfigured)
 
   const agentApi = lazyApp(async () => (await import('../agent-api.ts')).createAgentApi(ctx))
@@ -191,6 +192,8 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
       if (part === 'apps') {
         const response = serveFromMemory(pages, request, context, path)
         if (response) return response
+        // A name or a query could carry what a page knows.
+        if (path.startsWith(filesPath)) context.route = filesRoute
       }
       setRequestContext(request, context)
       const response = runFor(context.client, () => handlers[part](request, context))

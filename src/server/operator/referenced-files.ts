@@ -11,7 +11,7 @@ const pageSize = 100
 /** The columns that reference stored files. A file that none references is an orphan. */
 const references = [
   apps.packs,
-  assets.contents,
+  ...assets.contents,
   apps.icons,
   ...apps.covers,
   ...screenshots,

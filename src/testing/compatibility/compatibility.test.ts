@@ -219,7 +219,7 @@ for (const [name, openBrowser] of allBrowsers) {
       async () => {
         await show(`${doctype}<a ${fill} href=about.html>go</a>`)
         await middle(tab)
-        expect(await notice(tab)).toStartWith('This app tried to open a page')
+        expect(await notice(tab)).toBe('This app links to a page that is not in its folder.')
       },
       ms,
     )

@@ -190,12 +190,12 @@ export const needs: Need[] = [
     page:
       doctype +
       report(
-        "(async()=>{const s=service.assets;const names=await s.ready;const i=await s.image('dot.png');const a=await s.audio('beep.wav');return[names,s.names().length,s.url('dot.png').slice(0,5),s.url('none'),i.naturalWidth,a instanceof HTMLAudioElement,(await s.bytes('dot.png')).byteLength>50,(await s.json('level.json')).n,await s.image('none'),await s.audio('none'),await s.bytes('none'),await s.json('none')]})()",
+        "(async()=>{const s=service.assets;const names=await s.ready;const i=await s.image('dot.png');const a=await s.audio('beep.wav');return[names,s.names().length,s.url('dot.png').endsWith('/dot.png'),s.url('none'),i.naturalWidth,a instanceof HTMLAudioElement,(await s.bytes('dot.png')).byteLength>50,(await s.json('level.json')).n,await s.image('none'),await s.audio('none'),await s.bytes('none'),await s.json('none')]})()",
       ),
     says: [
       ['beep.wav', 'dot.png', 'level.json'],
       3,
-      'blob:',
+      true,
       '',
       1,
       true,

@@ -1,17 +1,25 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 
+import { mediaTypeOf } from '../../apps/assets/media-types.ts'
+import { readPageFolder } from '../../apps/folders/page-folder.ts'
 import { embeddedLibraries } from '../../apps/libraries/embedded.ts'
 import type { PageLibraries } from '../../apps/libraries/references.ts'
 import type { Resolution } from '../../apps/libraries/resolution.ts'
 import { resolvePage } from '../../apps/libraries/resolve-page.ts'
 import { inspectNow } from '../../apps/scan/inspection.ts'
-import type { AppSource, HostedApp, HostedFile, HostedHtml } from '../../apps/viewer/app-source.ts'
+import type {
+  AppSource,
+  FileContent,
+  HostedApp,
+  HostedFile,
+  HostedHtml,
+} from '../../apps/viewer/app-source.ts'
 import { sha256 } from '../../kernel/ids.ts'
 
 interface StoredApp {
   app: HostedApp
   html: HostedHtml
-  files: Map<string, { file: HostedFile; content: Uint8Array }>
+  files: Map<string, HostedFile>
   libraries: Resolution | undefined
 }
 
@@ -19,6 +27,7 @@ interface StoredApp {
 export class MemoryAppSource implements AppSource {
   readonly apps = new Map<string, StoredApp>()
   readonly #libraryFiles = new Map<string, { type: string; content: Uint8Array }>()
+  readonly #contents = new Map<string, Uint8Array>()
   finds = 0
   opens = 0
   /** Progress of the first build of every app, from 0 to 1. */
@@ -61,6 +70,21 @@ export class MemoryAppSource implements AppSource {
     return app
   }
 
+  /** Publishes a folder as the server does. Media types are those of the names. */
+  putFolder(id: string, folder: Record<string, string | Uint8Array>): HostedApp {
+    const bytesOf = (content: string | Uint8Array): Uint8Array =>
+      typeof content === 'string' ? new TextEncoder().encode(content) : content
+    const all = Object.entries(folder).map(([path, content]) => ({ path, bytes: bytesOf(content) }))
+    const read = readPageFolder(all)
+    if ('problem' in read) throw new Error(read.problem)
+    const app = this.put(id, read.html)
+    const stored = this.#stored(id)
+    const html = { ...stored.html, name: read.page }
+    this.apps.set(id, { ...stored, html, files: new Map() })
+    for (const { path, bytes } of read.files) this.putFile(id, path, mediaTypeOf(path), bytes)
+    return app
+  }
+
   /** Gives an app the libraries that its page names, from those of the program. */
   async putLibraries(id: string): Promise<Resolution> {
     const stored = this.#stored(id)
@@ -88,7 +112,8 @@ export class MemoryAppSource implements AppSource {
 
   putFile(id: string, name: string, type: string, content: Uint8Array): void {
     const file = { name, type, bytes: content.length, sha256: sha256(content) }
-    this.apps.get(id)?.files.set(name, { file, content })
+    this.#contents.set(file.sha256, content)
+    this.apps.get(id)?.files.set(name, file)
   }
 
   #the(app: HostedApp): StoredApp {
@@ -111,13 +136,11 @@ export class MemoryAppSource implements AppSource {
   }
 
   async files(app: HostedApp): Promise<HostedFile[]> {
-    return [...this.#the(app).files.values()].map(({ file }) => file)
+    return [...this.#the(app).files.values()]
   }
 
-  async file(
-    app: HostedApp,
-    name: string,
-  ): Promise<{ file: HostedFile; content: Uint8Array } | undefined> {
-    return this.#the(app).files.get(name)
+  async file({ sha256 }: HostedFile): Promise<FileContent | undefined> {
+    const identity = this.#contents.get(sha256)
+    return identity && { identity }
   }
 }

@@ -6,6 +6,7 @@ import { isThorough } from '../thorough.ts'
 import { runVectors } from './run.ts'
 import type { Vector } from './vector.ts'
 import { connections, lookups } from './vectors/connections.ts'
+import { files } from './vectors/files.ts'
 import { habits } from './vectors/habits.ts'
 import { hosts } from './vectors/host.ts'
 import { libraries } from './vectors/libraries.ts'
@@ -14,7 +15,7 @@ import { navigations } from './vectors/navigations.ts'
 import { realms } from './vectors/realms.ts'
 
 /** Ways around code of this project. The policies of the browser stop the others. */
-const ownVectors = [...hosts, ...libraries, ...habits]
+const ownVectors = [...hosts, ...libraries, ...habits, ...files]
 const vectors = [...connections, ...loads, ...navigations, ...realms, ...lookups, ...ownVectors]
 /**
  * A few vectors of each kind. WebKit runs these only, because just one of its windows acts at a
@@ -30,6 +31,8 @@ const some = new Set(
     'iframe srcdoc with an img, form by script, cookies of the host, answer of the host',
     'link preconnect in a declarative shadow root, eval in a blob worker that fetches',
     'press in a closed declarative shadow root, link in a comment in a script',
+    'another app by fetch, another app by importScripts, another app by location',
+    'the host by fetch, another app by CSS @import, another app by frame, dots by fetch',
     'library by its tag, import map that replaces a library, library of another app by tag',
   ].flatMap((line) => line.split(', ')),
 )
@@ -49,7 +52,7 @@ const isTried = (vector: Vector, at: number, browser: string): boolean => {
 
 const leastTried: Record<string, number> = isThorough
   ? { chromium: 160, firefox: 160, webkit: some.size }
-  : { chromium: 35, firefox: 55, webkit: some.size }
+  : { chromium: 130, firefox: 140, webkit: some.size }
 
 const hasControl = ({ name }: Vector): boolean => isThorough || some.has(name)
 

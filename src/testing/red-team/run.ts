@@ -38,7 +38,7 @@ const nameOf = (mark: string): string => `rt-${mark}.localhost`
 /** Returns the vector's markup with its addresses, and a script that reports that it runs. */
 function pageOf(
   { vector, mark, canary, guarded }: Attempt,
-  origin: string,
+  { origin, fileOf }: Target,
   library: string,
 ): string {
   const host = `127.0.0.1:${canary.port}`
@@ -51,6 +51,9 @@ function pageOf(
     name: nameOf(mark),
     self: `${origin}/reach/${mark}`,
     mark,
+    at: new URL(origin).host,
+    other: fileOf(idOf('other'), mark),
+    guess: `${origin}/f/${'0'.repeat(32)}/reach-${mark}.js`,
     cdn: guarded ? `https://${cdnHost}/npm/` : `http://${host}/`,
     library,
   }
@@ -220,7 +223,8 @@ export async function runVectors(
   const library = `${target.origin}${librariesPath}${await putOtherApp(hosted)}`
   for (const attempt of attempts) {
     const id = idOf(attempt.mark)
-    hosted.put(id, pageOf(attempt, target.origin, library))
+    hosted.put(id, pageOf(attempt, target, library))
+    if (attempt.vector.hasFiles) hosted.putFile(id, 'own.js', 'text/javascript', new Uint8Array(1))
     if (!attempt.guarded || attempt.vector.libraries === undefined) continue
     await hosted.putLibraries(id)
     if (attempt.vector.libraries === 'removed') hosted.removeLibraryFiles(id)

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 
 import { Pages } from '../../apps/viewer/pages.ts'
 import { viewerRoutes } from '../../apps/viewer/routes.ts'
+import { newSecret } from '../../kernel/ids.ts'
 import { systemClock } from '../../kernel/time.ts'
 import { type Browser, recorder } from '../browsers/browser.ts'
 import type { MemoryAppSource } from '../fakes/memory-app-source.ts'
@@ -9,8 +10,10 @@ import type { MemoryAppSource } from '../fakes/memory-app-source.ts'
 /** The host under attack: the viewer, and the same pages without protection. */
 export interface Target {
   origin: string
-  /** Marks of the vectors that sent a request to the host. */
+  /** Marks of the vectors that sent a request to the host, other than for a file of their own. */
   reached: Set<string>
+  /** Returns the address of a file of an app, whose requests are recorded by its mark. */
+  fileOf(id: string, mark: string): string
   close(): void
 }
 
@@ -52,7 +55,7 @@ export function openTarget(
     return new Response('ann', { headers: { 'content-type': 'text/plain' } })
   }
   // The port is known only after listening. The viewer uses the request's Host anyway.
-  const pages = new Pages(hosted, { app: 'http://localhost' }, systemClock)
+  const pages = new Pages(hosted, { app: 'http://localhost' }, systemClock, newSecret())
   const app = new Elysia()
     .use(viewerRoutes(pages))
     .get('/watch', () => new Response(treasure, { headers: html }))
@@ -71,14 +74,22 @@ export function openTarget(
     async fetch(request) {
       const own = handle?.(request)
       if (own) return own
+      const [, mark] =
+        /^https?:\/\/[^/?]+\/f\/[0-9a-f]{32}\/reach-(\w+)\.js/.exec(request.url) ?? []
+      if (mark !== undefined) reached.add(mark)
       if (browser !== 'webkit') return app.handle(request)
       for (const name of ['accept-encoding', 'if-none-match']) request.headers.delete(name)
       return recorded(await app.handle(request))
     },
   })
+  const origin = `http://localhost:${server.port}`
   return {
-    origin: `http://localhost:${server.port}`,
+    origin,
     reached,
+    fileOf(id, mark) {
+      const token = pages.tokens.seal({ id, version: 1 }, 0, false)
+      return `${origin}/f/${token}/reach-${mark}.js`
+    },
     close: () => void server.stop(true),
   }
 }

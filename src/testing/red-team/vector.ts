@@ -6,8 +6,10 @@ export interface Vector {
   /**
    * Markup of the attempt. {http} {ws} {host} {stun} {turn} are addresses of its own canary,
    * {name} a unique host name, {self} a unique address of the host, {mark} the end of that
-   * address. {cdn} is the start of library URLs: of a CDN in the sandbox, of the canary where
-   * the page is unprotected. {library} is the address of a library file that another app uses.
+   * address, {at} the host with its port. {other} is the address of a file of another app, and
+   * {guess} that of a token that nobody made. {cdn} is the start of library URLs: of a CDN in the
+   * sandbox, of the canary where the page is unprotected. {library} is the address of a library
+   * file that another app uses.
    */
   page: string
   /** Evidence that it got through. Default: a connection to its canary. */
@@ -18,6 +20,8 @@ export interface Vector {
   live?: Browser['name'][]
   /** The page has libraries. `removed`: their files are gone when the page asks for them. */
   libraries?: 'there' | 'removed'
+  /** The page has a file, and so the address of its files. */
+  hasFiles?: true
   /** Works only if the unprotected page is the top document. */
   alone?: true
 }

@@ -1,0 +1,99 @@
+import { absent } from './absent.ts'
+import { openAssets } from './assets.ts'
+import { clipboard } from './clipboard.ts'
+import { dialogs } from './dialogs.ts'
+import { guard, lock } from './guard.ts'
+import { takeKeys } from './keys.ts'
+import { leaving } from './leaving.ts'
+import { bases, fragments, type GoInFolder, histories, links } from './links.ts'
+import { listen, outliveOpening } from './listen.ts'
+import type { AppMessage, OwnFiles, Run } from './messages.ts'
+import { offline } from './offline.ts'
+import { quiet } from './quiet.ts'
+import { quirks } from './quirks.ts'
+import { sound } from './sound.ts'
+import { openStorage } from './storage.ts'
+import { viewerFeatures } from './viewer-features.ts'
+import { workers } from './workers.ts'
+
+/** Boot script: runs in the app's document before its first byte, and then removes itself. */
+const networkApis = [
+  'RTCPeerConnection',
+  'webkitRTCPeerConnection',
+  'mozRTCPeerConnection',
+  'RTCIceGatherer',
+  'RTCIceTransport',
+  'RTCDtlsTransport',
+  'WebTransport',
+  'fetchLater',
+]
+
+/** The part of the boot script that is for pages with files. */
+export interface FilesBoot {
+  goInFolder(files: OwnFiles, tell: (message: AppMessage) => void): GoInFolder
+  /** Runs at the end of the boot script. */
+  start(files: OwnFiles, needsFallback: boolean): void
+}
+
+function boot(run: Run, shell: Window, files: FilesBoot | undefined): void {
+  const post = shell.postMessage.bind(shell)
+  const tell = (message: AppMessage): void => post(message, '*')
+  for (const name of networkApis) lock(window, name, undefined)
+  if (run.needsFallback) guard()
+  workers(run.needsFallback)
+  const service = Object.freeze({ assets: openAssets(run.files) })
+  // Configurable, so that a page can declare its own `service`.
+  const kept = { enumerable: true, configurable: true }
+  Object.defineProperty(window, 'service', { value: service, ...kept })
+  openStorage(run, (area, changes) => tell({ type: 'service:save', area, changes }))
+  quiet()
+  absent()
+  offline()
+  clipboard()
+  viewerFeatures(tell)
+  sound(shell, run.isMuted)
+  dialogs(run.answers, (answers) => {
+    tell({ type: 'service:answers', answers })
+    location.reload()
+  })
+  links(tell, run.needsFallback, run.files && files?.goInFolder(run.files, tell))
+  fragments()
+  histories()
+  bases()
+  takeKeys()
+  if (run.quirks) quirks()
+  if (run.files) files?.start(run.files, run.needsFallback)
+  outliveOpening()
+  leaving(shell)
+  listen('pagehide', (event) => event.isTrusted && tell({ type: 'service:gone', run: run.run }))
+  tell({ type: 'service:hello', run: run.run })
+}
+
+/** Finds the shell, which another page may frame: above the wrapper and the relays. */
+function shellOf({ depth }: Run): Window {
+  let shell: Window = window
+  for (let level = 0; level < depth + 2; level += 1) shell = shell.parent
+  return shell
+}
+
+const script = document.currentScript
+
+/** Runs the boot script. `files` is for pages with files. */
+export function bootPage(files?: FilesBoot): void {
+  const [navigation] = performance.getEntriesByType('navigation')
+  // WebKit has no such entry while it parses the page.
+  const again =
+    navigation instanceof PerformanceNavigationTiming
+      ? navigation.type !== 'navigate'
+      : performance.navigation.type !== performance.navigation.TYPE_NAVIGATE
+  script?.remove()
+  if (!script) return
+  const run: Run = JSON.parse(script.dataset['run'] ?? '')
+  const shell = shellOf(run)
+  if (!again) return boot(run, shell, files)
+  // After location.reload() the same text runs again with outdated saves. The shell creates a new
+  // frame, so this one must not start.
+  const message: AppMessage = { type: 'service:reloaded', run: run.run }
+  shell.postMessage(message, '*')
+  window.stop()
+}

@@ -1,0 +1,81 @@
+import { attributeOf, rewriteTags, type Tag } from '../../src/apps/folders/page-tags.ts'
+import { field, type OwnFiles, text } from './messages.ts'
+import type { FilesDress } from './wrap.ts'
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+const unescaped = (text: string): string =>
+  text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&')
+
+/** Returns the URL of a page: that of its name, or where its own base leads inside the folder. */
+function baseOf(html: string, { address, page }: OwnFiles): string {
+  const own = address + page.split('/').map(encodeURIComponent).join('/')
+  let given: string | undefined
+  rewriteTags(html, (tag) => {
+    if (tag.name === 'base') given ??= attributeOf(tag.text, 'href')
+    return ''
+  })
+  if (given === undefined) return own
+  // The root of the host is that of the folder.
+  const url = URL.parse(given.replace(/^\/(?!\/)/, address), own)
+  return url?.href.startsWith(address) ? url.href : own
+}
+
+const readable = /^(?:img|audio|video|image)$/
+/** The opaque origin of a page can read the pixels of its own files only with CORS. */
+const withCors = (tag: Tag, address: string): string =>
+  readable.test(tag.name) &&
+  !/\scrossorigin\b/i.test(tag.text) &&
+  isFile(tag, 'src|srcset|href|poster', address)
+    ? tag.text.replace(/^<\w+/, '$& crossorigin')
+    : tag.text
+
+/** Returns whether a tag names a file by a relative URL, or by its address. */
+function isFile({ text }: Tag, names: string, address: string): boolean {
+  const url = attributeOf(text, `(?:${names})`)
+  if (url === undefined) return false
+  return url.startsWith(address) || !/^(?:[a-z][a-z\d+.-]*:|\/\/|#)/i.test(url.trim())
+}
+
+const kept = ['media', 'onload', 'onerror', 'title', 'id', 'class']
+
+/** Returns a style element in place of a link to a style sheet, since the fallback has no links. */
+function asStyle(tag: Tag, address: string): string | undefined {
+  const { text } = tag
+  const rel = attributeOf(text, 'rel') ?? ''
+  const isSheet = /\bstylesheet\b/i.test(rel) && !/\balternate\b/i.test(rel)
+  const isPreload = /\bpreload\b/i.test(rel) && /^style$/i.test(attributeOf(text, 'as') ?? '')
+  if (!(isSheet || isPreload) || !isFile(tag, 'href', address)) return undefined
+  const url = unescaped(attributeOf(text, 'href') ?? '')
+  if (/[<>"\\)\n]/.test(url)) return undefined
+  const attributes = kept.flatMap((name) => {
+    const value = attributeOf(text, name)
+    // A preload becomes a style sheet by its handler, which this one is already.
+    const isSwitch = isPreload && name === 'onload'
+    return value === undefined || isSwitch ? [] : [` ${name}="${escaped(unescaped(value))}"`]
+  })
+  return `<style${attributes.join('')}>@import url("${url}");</style>`
+}
+
+const nameCharsMax = 4_000
+
+/** Prepares pages whose files have an address: that of this wrapper. */
+export const filesDress: FilesDress = {
+  read(message) {
+    const files = field(message, 'files')
+    const names = field(files, 'names')
+    if (!Array.isArray(names)) return undefined
+    const [page, hash] = [text(files, 'page', nameCharsMax), text(files, 'hash', nameCharsMax)]
+    return { address: location.href.replace(/\?.*/, ''), page, hash, names }
+  },
+  dress(html, files, needsFallback) {
+    const { address } = files
+    const base = `<base href="${escaped(baseOf(html, files))}">`
+    const dressed = rewriteTags(html, (tag) => {
+      if (tag.name === 'base') return ''
+      const style = needsFallback && tag.name === 'link' ? asStyle(tag, address) : undefined
+      return style ?? withCors(tag, address) + tag.body
+    })
+    return { html: dressed, base }
+  },
+}

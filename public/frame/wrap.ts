@@ -1,0 +1,160 @@
+import {
+  type Down,
+  field,
+  isLibraries,
+  type Libraries,
+  type Mode,
+  type OwnFiles,
+  type Run,
+  type Saved,
+} from './messages.ts'
+import { handDownFocus, nest } from './nest.ts'
+import { isQuirky, quirkless } from './quirks-text.ts'
+import { opened, renamed, styled } from './renamed.ts'
+import { withEncodedScripts, withFragments } from './scripts-text.ts'
+
+/**
+ * The wrapper: the same bytes for every app, in one form for pages with files and in one for all
+ * others. It puts the boot script before the app's HTML, which the shell sends, and runs it in a
+ * srcdoc frame.
+ */
+const shell = window.parent
+// Detect the engine by a feature, since the user agent can be changed.
+const gecko = CSS.supports('-moz-appearance', 'none')
+const webkit = CSS.supports('-webkit-nbsp-mode', 'space')
+const engine = /Chrom(?:e|ium)\/(\d+)/.exec(navigator.userAgent)
+const isOne = !gecko && !webkit && ('chrome' in window || 'navigation' in window)
+const chromium = isOne ? Number(engine?.[1] ?? 0) : 0
+// Chromium enforces Connection-Allowlist since 152. All other browsers need the fallback.
+const needsFallback = chromium < 152
+// Firefox loads no frame deeper than 9, WebKit no srcdoc inside two srcdocs. At that depth the app
+// cannot create a frame, and so no new realm with its own RTCPeerConnection. Pages around the shell
+// count in Firefox.
+const depth = gecko ? 8 - pagesAbove() : webkit ? 1 : 0
+/** Returns the number of frames around this one: 1 where the shell is the whole page. */
+function pagesAbove(): number {
+  let count = 0
+  for (let at: Window = window; at !== at.parent; at = at.parent) count += 1
+  return Math.min(count, 8)
+}
+/** Reads a text that scripts/build-public.ts embeds in this page. */
+const own = (name: string): string => document.getElementById(name)?.textContent ?? ''
+const style = `<style>${document.querySelector('style')?.textContent}</style>`
+const relay = `<!doctype html>${style}<body><script>${own('relay')}</script>`
+const trusted =
+  '<meta http-equiv=x-dns-prefetch-control content=off>' +
+  `<meta http-equiv=Content-Security-Policy content="require-trusted-types-for 'script'; trusted-types default">`
+
+/** Escapes JSON for an attribute in single quotes. */
+const quoted = (run: Run): string =>
+  JSON.stringify(run).replaceAll('&', '&amp;').replaceAll("'", '&#39;').replaceAll('<', '&lt;')
+
+/** The part of the wrapper that is for pages with files. */
+export interface FilesDress {
+  /** Reads the files of a start message; undefined where it has none. */
+  read(message: unknown): OwnFiles | undefined
+  /** Prepares the HTML of the page, and returns the element that its document starts with. */
+  dress(html: string, files: OwnFiles, needsFallback: boolean): { html: string; base: string }
+}
+
+/**
+ * Builds the app's document: the boot script first; in the fallback, dangerous elements renamed.
+ */
+function dress(
+  given: string,
+  run: Run,
+  libraries: Libraries | undefined,
+  withFiles: FilesDress | undefined,
+): string {
+  const { files } = run
+  const { html, base } = (files && withFiles?.dress(given, files, needsFallback)) ?? {
+    html: given,
+    base: '',
+  }
+  const boot = `<script data-run='${quoted(run)}'>${own('boot')}</script>`
+  const start = (needsFallback ? trusted : '') + base
+  if (!libraries) return start + boot + secure(html)
+  const { loader, databases, ...rest } = libraries
+  const more = databases === '' ? '' : `<script data-depth=${depth}>${databases}</script>`
+  if (loader === '') return start + boot + more + secure(html)
+  const page = { ...rest, html: secure(html), needsFallback }
+  const data = JSON.stringify(page).replaceAll('<', '\\u003c')
+  return `${start}${boot}${more}<script type=text>${data}</script><script>${loader}</script>`
+}
+
+/** Renames dangerous elements in the fallback, after all other changes to the text. */
+function secure(html: string): string {
+  if (!needsFallback) return html
+  return [...opened, ...renamed].reduce(
+    (text, [pattern, by]) => text.replace(pattern, by),
+    styled(withEncodedScripts(html)),
+  )
+}
+
+/** Returns the libraries of a start message. The shell has built them. */
+const librariesIn = (data: unknown): Libraries | undefined => {
+  const libraries = field(data, 'libraries')
+  return isLibraries(libraries) && (libraries.loader !== '' || libraries.databases !== '')
+    ? libraries
+    : undefined
+}
+
+const saved = (data: unknown, name: string): Saved => {
+  const entries = field(data, name)
+  return Array.isArray(entries) ? entries : []
+}
+
+function sendMode(): void {
+  const mode: Mode = { type: 'mode', needsFallback, depth }
+  shell.postMessage(mode, '*')
+}
+
+async function start(
+  data: unknown,
+  given: string,
+  withFiles: FilesDress | undefined,
+): Promise<void> {
+  // In a hidden tab Firefox sizes new frames 10 x 10, and games read their size once.
+  if (document.hidden) {
+    await new Promise((shown) => addEventListener('visibilitychange', shown, { once: true }))
+  }
+  const page = withFragments(given.replace(/^\uFEFF+/, ''))
+  const quirks = isQuirky(page)
+  const run: Run = {
+    run: Number(field(data, 'run')),
+    depth,
+    needsFallback,
+    quirks,
+    local: saved(data, 'local'),
+    session: saved(data, 'session'),
+    answers: saved(data, 'answers'),
+    isMuted: field(data, 'isMuted') === true,
+    files: withFiles?.read(data),
+  }
+  const html = dress(quirks ? quirkless(page) : page, run, librariesIn(data), withFiles)
+  if (depth === 0) {
+    nest(html)
+    return
+  }
+  const frame = nest(relay)
+  const down: Down = { type: 'down', relays: Array(depth - 1).fill(relay), html }
+  addEventListener('message', function pass(reply) {
+    if (reply.source !== frame.contentWindow || field(reply.data, 'type') !== 'ready') return
+    removeEventListener('message', pass)
+    frame.contentWindow?.postMessage(down, '*')
+  })
+}
+
+/** Runs the wrapper. `withFiles` is for pages with files. */
+export function wrap(withFiles?: FilesDress): void {
+  addEventListener('message', ({ source, data }) => {
+    if (source !== shell) return
+    const html = field(data, 'html')
+    if (field(data, 'type') === 'ask') sendMode()
+    else if (field(data, 'type') === 'start' && typeof html === 'string') {
+      void start(data, html, withFiles)
+    }
+  })
+  handDownFocus()
+  sendMode()
+}

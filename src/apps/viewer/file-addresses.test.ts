@@ -1,0 +1,233 @@
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { brotliDecompressSync } from 'node:zlib'
+
+import { Elysia } from 'elysia'
+
+import { MemoryAppSource } from '../../testing/fakes/memory-app-source.ts'
+import { Pages } from './pages.ts'
+import { viewerRoutes } from './routes.ts'
+
+const id = 'lampKeeper_1'
+const origin = 'http://localhost:3000'
+const secret = 'a secret of the tests'
+const script = `console.log('lamp')\n`.repeat(200)
+const folder = {
+  'index.html': '<!doctype html><title>Lamp</title><script type=module src=js/main.js></script>',
+  'about.html': '<!doctype html><title>About</title>',
+  'js/main.js': script,
+  'img/Lamp 1.png': new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]),
+}
+
+let hosted: MemoryAppSource
+let pages: Pages
+let now = 0
+
+interface Asking {
+  method?: string
+  at?: Pages
+  host?: string
+}
+
+async function ask(path: string, headers: Record<string, string> = {}, more: Asking = {}) {
+  const { method = 'GET', at = pages, host = 'localhost:3000' } = more
+  const request = new Request(origin + path, { method, headers: { host, ...headers } })
+  return new Elysia().use(viewerRoutes(at)).handle(request)
+}
+
+/** Returns the path of the files of the app, as its shell names it. */
+async function addressOf(at = pages, host = 'localhost:3000'): Promise<string> {
+  const shell = await (await ask(`/a/${id}`, {}, { at, host })).text()
+  return /data-frame="[^"]*?(\/f\/[0-9a-f]{32}\/)\?wrapper"/.exec(shell)?.[1] ?? ''
+}
+
+const newPages = (apps?: string): Pages =>
+  new Pages(hosted, { app: origin, ...(apps && { apps }) }, { now: () => now }, secret)
+
+beforeEach(() => {
+  now = 1_000_000
+  hosted = new MemoryAppSource()
+  hosted.putFolder(id, folder)
+  pages = newPages()
+})
+
+describe('a file of a folder', () => {
+  test('has an address with its type, which any origin may read and keep', async () => {
+    const response = await ask(`${await addressOf()}js/main.js`)
+    expect(await response.text()).toBe(script)
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'access-control-allow-origin': '*',
+      'cross-origin-resource-policy': 'cross-origin',
+      'timing-allow-origin': '*',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private, max-age=31536000, immutable',
+      'content-security-policy':
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; sandbox",
+    })
+    expect(response.headers.has('set-cookie')).toBe(false)
+  })
+
+  test('comes in ranges, and without its bytes for HEAD', async () => {
+    const path = `${await addressOf()}img/Lamp%201.png`
+    const range = async (bytes: string) => {
+      const response = await ask(path, { range: `bytes=${bytes}` })
+      const at = response.headers.get('content-range')
+      return [response.status, at, [...new Uint8Array(await response.arrayBuffer())]]
+    }
+    expect(await range('2-4')).toEqual([206, 'bytes 2-4/10', [3, 4, 5]])
+    expect(await range('-2')).toEqual([206, 'bytes 8-9/10', [9, 10]])
+    expect(await range('8-')).toEqual([206, 'bytes 8-9/10', [9, 10]])
+    expect(await range('10-')).toEqual([416, 'bytes */10', []])
+    const head = await ask(path, {}, { method: 'HEAD' })
+    expect([head.status, head.headers.get('content-type')]).toEqual([200, 'image/png'])
+  })
+
+  test('is found by its exact name only, and everything else is 404 for any origin', async () => {
+    const at = await addressOf()
+    const paths = [
+      'js/Main.js',
+      'js%2fmain.js',
+      'js%5cmain.js',
+      'js//main.js',
+      './js/../missing.js',
+      'js/main.js/',
+      'js',
+      '%zz',
+      '%252e%252e/frame',
+    ]
+    for (const path of [...paths.map((one) => at + one), '/f/', '/f/abc/index.html', `/f/x${at}`]) {
+      const response = await ask(path)
+      const { status, headers } = response
+      expect([path, status, headers.get('location')]).toEqual([path, 404, null])
+      expect(headers.get('access-control-allow-origin')).toBe('*')
+      expect(headers.get('content-security-policy')).toBe("default-src 'none'; sandbox")
+    }
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']) {
+      expect((await ask(`${at}js/main.js`, {}, { method })).status).toBe(404)
+    }
+  })
+
+  test('is no document and no service worker', async () => {
+    const at = await addressOf()
+    for (const into of ['document', 'frame', 'object', 'embed', 'serviceworker']) {
+      for (const name of ['js/main.js', 'index.html', '?wrapper']) {
+        expect((await ask(at + name, { 'sec-fetch-dest': into })).status).toBe(404)
+      }
+    }
+    expect((await ask(`${at}js/main.js`, { 'service-worker': 'script' })).status).toBe(404)
+    expect((await ask(`${at}js/main.js`, { 'sec-fetch-dest': 'iframe' })).status).toBe(404)
+    expect((await ask(`${at}js/main.js`, { 'sec-fetch-dest': 'script' })).status).toBe(200)
+  })
+
+  test('ends with its app, and older versions keep theirs while it lives', async () => {
+    const at = await addressOf()
+    const text = async () => (await ask(`${at}index.html`)).status
+    expect(await text()).toBe(200)
+    hosted.putFolder(id, { ...folder, 'new.js': '1' })
+    now += 1_000
+    expect(await addressOf()).not.toBe(at)
+    expect(await text()).toBe(200)
+    for (const state of ['quarantined', 'taken_down', 'closed'] as const) {
+      hosted.put(id, 'x', { state })
+      now += 1_000
+      expect([state, await text()]).toEqual([state, 404])
+    }
+  })
+
+  test('has the same address on all servers with one secret, and another with another', async () => {
+    const at = await addressOf()
+    expect(await addressOf(newPages())).toBe(at)
+    const other = new Pages(hosted, { app: origin }, { now: () => now }, 'another')
+    expect(await addressOf(other)).not.toBe(at)
+    expect((await ask(`${at}js/main.js`, {}, { at: other })).status).toBe(404)
+  })
+
+  test('is only at the host of apps, if there is one', async () => {
+    const at = newPages('http://apps.localhost:3000')
+    const path = `${await addressOf(at)}js/main.js`
+    expect((await ask(path, {}, { at })).status).toBe(404)
+    expect((await ask(path, {}, { at, host: 'apps.localhost:3000' })).status).toBe(200)
+  })
+
+  test('gets a new address when it changes in the same version', async () => {
+    const at = await addressOf()
+    hosted.putFile(id, 'js/main.js', 'text/javascript', new TextEncoder().encode('2'))
+    pages = newPages()
+    expect(await addressOf()).not.toBe(at)
+  })
+})
+
+describe('the wrapper of a page with files', () => {
+  test('reaches the address of its version and nothing else', async () => {
+    const at = await addressOf()
+    const headers = { 'sec-fetch-dest': 'iframe', 'user-agent': 'Safari', 'accept-encoding': 'br' }
+    const response = await ask(`${at}?wrapper`, headers)
+    const text = new TextDecoder().decode(brotliDecompressSync(await response.bytes()))
+    expect(text).toContain('service:page')
+    const own = `http://localhost:3000${at} https://localhost:3000${at}`
+    const loads = `blob: data: ${own}`
+    expect(response.headers.get('content-security-policy')?.split('; ')).toEqual([
+      'sandbox allow-scripts allow-forms allow-pointer-lock',
+      "default-src 'none'",
+      `script-src 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' ${loads}`,
+      `style-src 'unsafe-inline' ${loads}`,
+      ...['img', 'media', 'font', 'connect', 'worker'].map((kind) => `${kind}-src ${loads}`),
+      `frame-src ${own}`,
+      "object-src 'none'",
+      "manifest-src 'none'",
+      `base-uri ${own}`,
+      `form-action ${own}`,
+      "webrtc 'block'",
+      "frame-ancestors 'self'",
+    ])
+    expect(response.headers.get('connection-allowlist')).toBe(`("${own.replace(' ', '*" "')}*")`)
+    const shell = await ask(`/a/${id}`)
+    expect(shell.headers.get('content-security-policy')).toContain(
+      `; frame-src localhost:3000${at};`,
+    )
+  })
+
+  test('names the configured host with its scheme', async () => {
+    const at = newPages('https://apps.example')
+    const path = await addressOf(at)
+    const into = { 'sec-fetch-dest': 'iframe' }
+    const response = await ask(`${path}?wrapper`, into, { at, host: 'apps.example' })
+    const own = `https://apps.example${path}`
+    expect(response.headers.get('connection-allowlist')).toBe(`("${own}*")`)
+    expect(response.headers.get('content-security-policy')).toContain(`frame-src ${own};`)
+  })
+
+  test('is not that of a page without files', async () => {
+    hosted.put('noFiles_0001', '<!doctype html><p>alone')
+    const shell = await (await ask('/a/noFiles_0001')).text()
+    expect(shell).toContain('data-frame="/frame"')
+  })
+})
+
+test('a frame gets no byte of a page, but a document that asks the shell for it', async () => {
+  const at = await addressOf()
+  for (const path of ['about.html', 'about', 'index.html', '']) {
+    for (const headers of [{ 'sec-fetch-dest': 'iframe' }, { accept: 'text/html,*/*' }]) {
+      const response = await ask(at + path, headers)
+      const text = await response.text()
+      expect(text).toContain('service:page')
+      expect(text).not.toContain('About')
+      const [, code = ''] = /<script>([^]*?)<\/script>/.exec(text) ?? []
+      const hash = new Bun.CryptoHasher('sha256').update(code).digest('base64')
+      expect(response.headers.get('content-security-policy')).toBe(
+        `sandbox allow-scripts; default-src 'none'; script-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`,
+      )
+      expect(response.headers.get('connection-allowlist')).toBe('()')
+    }
+  }
+  expect((await ask(`${at}missing`, { 'sec-fetch-dest': 'iframe' })).status).toBe(404)
+})
+
+test('a page that came alone finds its assets by the paths that it writes', async () => {
+  hosted.put('alone_000001', '<!doctype html><img src=img/Ship.png>')
+  hosted.putFile('alone_000001', 'img-ship.png', 'image/png', new Uint8Array([7]))
+  const shell = await (await ask('/a/alone_000001')).text()
+  const at = /(\/f\/[0-9a-f]{32}\/)/.exec(shell)?.[1] ?? ''
+  expect([...(await (await ask(`${at}img/Ship.png`)).bytes())]).toEqual([7])
+  expect((await ask(`${at}img-ship.png`)).status).toBe(200)
+})

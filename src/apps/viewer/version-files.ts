@@ -1,0 +1,73 @@
+import { LRUCache } from 'lru-cache'
+
+import { createEntity, type Entity } from '../../kernel/http/entity.ts'
+import { sha256 } from '../../kernel/ids.ts'
+import type { AppSource, HostedApp, HostedFile } from './app-source.ts'
+import { fileHeaders } from './policy.ts'
+
+const cacheBytesMax = 64 * 1_048_576
+const defaultName = 'index.html'
+
+/** The files of a version, as its address serves them. */
+export interface FileTable {
+  /** Name of the page in its folder. */
+  page: string
+  /** The page and its files by name. */
+  files: ReadonlyMap<string, HostedFile>
+  /** The version has files, so that its page gets their address. */
+  hasFiles: boolean
+  /** The page came in a folder, and names its files by their paths. */
+  isFolder: boolean
+  /** Changes with the files: 16 bits. */
+  revision: number
+}
+
+/** Returns the name under which an asset is stored: "img/Ship 1.png" is "img-ship-1.png". */
+const flattened = (path: string): string => path.toLowerCase().replaceAll(/[^a-z0-9.]+/g, '-')
+
+/** Reads and caches the files that the viewer serves at the address of a version. */
+export class VersionFiles {
+  readonly #entities = new LRUCache<string, Entity>({
+    maxSize: cacheBytesMax,
+    sizeCalculation: ({ variants }) => variants.reduce((sum, { bytes }) => sum + bytes, 1_000),
+  })
+
+  constructor(private readonly source: AppSource) {}
+
+  async table(app: HostedApp): Promise<FileTable> {
+    const [rows, html] = await Promise.all([this.source.files(app), this.source.html(app)])
+    const page = html.name ?? defaultName
+    const type = 'text/html; charset=utf-8'
+    const bytes = html.identity.byteLength
+    const files = new Map(rows.map((row) => [row.name, row]))
+    const marks = JSON.stringify(rows.map((row) => [row.name, row.sha256]))
+    const revision = Number.parseInt(sha256(marks).slice(0, 4), 16)
+    files.set(page, { name: page, type, bytes, sha256: html.sha256 })
+    const isFolder = html.name !== undefined
+    return { page, files, hasFiles: rows.length > 0, isFolder, revision }
+  }
+
+  /**
+   * Finds a file by its exact name. A page that came without a folder names its assets by paths,
+   * too: "img/ship.png" is "img-ship.png" there.
+   */
+  find({ files, isFolder }: FileTable, name: string): HostedFile | undefined {
+    return files.get(name) ?? (isFolder ? undefined : files.get(flattened(name)))
+  }
+
+  /** Returns a file with its headers; undefined when its bytes are missing. */
+  async entity(app: HostedApp, { page }: FileTable, file: HostedFile): Promise<Entity | undefined> {
+    const key = `${file.sha256} ${file.type}`
+    const known = this.#entities.get(key)
+    if (known) return known
+    const isPage = file.name === page
+    const content = isPage ? await this.source.html(app) : await this.source.file(file)
+    if (!content) return undefined
+    const { identity, br } = content
+    const zstd = 'zstd' in content ? content.zstd : undefined
+    const variants = { etag: file.sha256, identity, br, zstd }
+    const entity = createEntity(variants, fileHeaders(file.type))
+    this.#entities.set(key, entity)
+    return entity
+  }
+}

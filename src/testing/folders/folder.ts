@@ -1,0 +1,27 @@
+import type { Tab } from '../browsers/browser.ts'
+
+/** A folder as people bring it, whose pages post what they found. */
+export interface Folder {
+  name: string
+  files: Record<string, string | Uint8Array>
+  /** The messages that its pages post, in order. */
+  says: unknown[]
+  /** User input after so many messages. */
+  act?: { after: number; run(tab: Tab): Promise<void> }[]
+  /** Browsers in which it cannot run, each with the reason. */
+  except?: Partial<Record<'chromium' | 'firefox' | 'webkit', string>>
+}
+
+/** Returns a page with a script that posts the value of an expression. */
+export const page = (body: string, expression?: string): string =>
+  `<!doctype html><html><head><meta charset=utf-8><title>t</title></head><body>${body}${
+    expression === undefined ? '' : `<script type=module>${post(expression)}</script>`
+  }</body></html>`
+
+/** Returns code that posts the value of an expression. */
+export const post = (expression: string): string =>
+  `try{top.postMessage({said:await(${expression})},'*')}catch(e){top.postMessage({said:String(e)},'*')}`
+
+/** Returns a promise of an element's load, as code. */
+export const loads = (element: string): string =>
+  `new Promise((done)=>{const e=${element};e.onload=()=>done('loaded');e.onerror=()=>done('failed')})`

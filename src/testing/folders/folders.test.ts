@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { allBrowsers } from '../browsers/all-browsers.ts'
+import { type Browser, findBrowser, type Tab, until } from '../browsers/browser.ts'
+import { MemoryAppSource } from '../fakes/memory-app-source.ts'
+import { openTarget, type Target } from '../red-team/target.ts'
+import type { Folder } from './folder.ts'
+import { folderPages } from './pages.ts'
+import { plainFolders } from './plain.ts'
+
+const ms = 60_000
+const waitMs = 20_000
+
+async function readMessages(tab: Tab): Promise<unknown[]> {
+  const messages = await tab
+    .evaluate("self.told.filter((m)=>m&&'said' in m).map((m)=>m.said)")
+    .catch(() => [])
+  return Array.isArray(messages) ? messages : []
+}
+
+const waitForMessages = (tab: Tab, count: number): Promise<unknown[] | undefined> =>
+  until(async () => {
+    const all = await readMessages(tab)
+    return all.length >= count ? all : undefined
+  }, waitMs)
+
+/** Publishes each folder as the server does, and opens it in the viewer of each browser. */
+for (const [name, openBrowser] of allBrowsers) {
+  const path = findBrowser(name)
+  describe.skipIf(path === undefined)(`folders run as on a static host in ${name}`, () => {
+    let browser: Browser
+    let target: Target
+    let tab: Tab
+    const hosted = new MemoryAppSource()
+
+    beforeAll(async () => {
+      target = openTarget(hosted, name)
+      browser = await openBrowser(path ?? '')
+      tab = await browser.open()
+    }, ms)
+    afterAll(async () => {
+      await browser.close()
+      await browser.lookups()
+      target.close()
+    })
+
+    async function run({ files, says, act = [] }: Folder, at: number): Promise<void> {
+      const id = `folder${String(at).padStart(6, '0')}`
+      hosted.putFolder(id, files)
+      await tab.goto(`${target.origin}/a/${id}`)
+      for (const { after, run: input } of act) {
+        expect(await waitForMessages(tab, after)).toHaveLength(after)
+        await input(tab)
+      }
+      expect(await waitForMessages(tab, says.length)).toEqual(says)
+    }
+
+    for (const [at, folder] of [...plainFolders, ...folderPages].entries()) {
+      test.skipIf(folder.except?.[name] !== undefined)(folder.name, () => run(folder, at), ms)
+    }
+  })
+}

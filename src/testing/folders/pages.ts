@@ -1,0 +1,75 @@
+import { type Tab, viewport } from '../browsers/browser.ts'
+import { type Folder, page, post } from './folder.ts'
+
+const middle = (tab: Tab): Promise<void> => tab.click(viewport.width / 2, viewport.height / 2)
+const fill = 'style="position:fixed;inset:0;display:block"'
+const back = async (tab: Tab): Promise<void> => {
+  await tab.evaluate('history.back()')
+}
+const forward = async (tab: Tab): Promise<void> => {
+  await tab.evaluate('history.forward()')
+}
+const tell = (message: string): string =>
+  `<script>addEventListener('load',()=>requestAnimationFrame(()=>requestAnimationFrame(()=>top.postMessage({said:${message}},'*'))))</script>`
+
+/** Folders with several pages. */
+export const folderPages: Folder[] = [
+  {
+    name: 'a click leads to another page, and the history back and forward',
+    files: {
+      'index.html': page(`<a ${fill} href="more/about.html#team">go</a>${tell("'first'")}`),
+      'more/about.html': page(
+        `<p id=team>About</p><script src=name.js></script>${tell('[self.named,location.hash,document.title]')}`,
+      ),
+      'more/name.js': "self.named='beside it'",
+    },
+    act: [
+      { after: 1, run: middle },
+      { after: 2, run: back },
+      { after: 3, run: forward },
+    ],
+    says: ['first', ['beside it', '#team', 't'], 'first', ['beside it', '#team', 't']],
+  },
+  {
+    name: 'a script leads to another page by its location, and keeps what it stored',
+    files: {
+      'index.html': page(
+        `${tell("'first'")}<script>localStorage.n=1;onclick=()=>{location.href='two.html'}</script>`,
+      ),
+      'two.html': page(tell("['second',localStorage.n]")),
+    },
+    act: [{ after: 1, run: middle }],
+    says: ['first', ['second', '1']],
+  },
+  {
+    name: 'a link from the root without an extension',
+    files: {
+      'index.html': page(`<a ${fill} href="/about">go</a>${tell("'first'")}`),
+      'about.html': page(tell("'about'")),
+    },
+    act: [{ after: 1, run: middle }],
+    says: ['first', 'about'],
+  },
+  {
+    name: 'a form leads to another page',
+    files: {
+      'index.html': page(
+        `<form action=two.html><button ${fill}>go</button></form>${tell("'first'")}`,
+      ),
+      'two.html': page(tell("'second'")),
+    },
+    act: [{ after: 1, run: middle }],
+    says: ['first', 'second'],
+  },
+  {
+    name: 'a page that reloads itself starts again',
+    files: {
+      'index.html': page(
+        `${tell('sessionStorage.n=+(sessionStorage.n||0)+1')}<script>onclick=()=>location.reload()</script>`,
+      ),
+      'a.json': post('1'),
+    },
+    act: [{ after: 1, run: middle }],
+    says: [1, 2],
+  },
+]

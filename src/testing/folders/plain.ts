@@ -1,0 +1,165 @@
+import { fakeImage } from '../fakes/media-scripts.ts'
+import { makeWav } from '../fixtures/wav.ts'
+import { type Folder, loads, page, post } from './folder.ts'
+
+const png = Uint8Array.from(Buffer.from(fakeImage, 'base64'))
+/** A module that exports add(a, b). */
+const wasm = Uint8Array.from(
+  Buffer.from('AGFzbQEAAAABBwFgAn9/AX8DAgEABwcBA2FkZAAACgkBBwAgACABagsAPg==', 'base64'),
+).subarray(0, 41)
+const red = 'rgb(255, 0, 0)'
+const colorOf = (selector: string): string =>
+  `getComputedStyle(document.querySelector('${selector}')).color`
+const pixel = (source: string): string =>
+  `(()=>{const k=document.createElement('canvas').getContext('2d');k.drawImage(${source},0,0);return k.getImageData(0,0,1,1).data.length})()`
+
+/** Folders as they are written by hand: names of files in every place that loads one. */
+export const plainFolders: Folder[] = [
+  {
+    name: 'modules import each other, statically and later',
+    files: {
+      'index.html': page('<script type=module src=js/main.js></script>'),
+      'js/main.js': `import {\n  one,\n} from './parts/one.js'\n${post("(async()=>[one,(await import('./parts/two.js')).two,new URL('x.png',import.meta.url).pathname.endsWith('/js/x.png')])()")}`,
+      'js/parts/one.js': 'export const one = 1',
+      'js/parts/two.js': "export { one as two } from './one.js'",
+    },
+    says: [[1, 1, true]],
+  },
+  {
+    name: 'style sheets import others and name images and fonts from their own folder',
+    files: {
+      'index.html': page(
+        '<link rel=stylesheet href=css/main.css><p>x</p>',
+        `(async()=>{if(document.readyState!=='complete')await new Promise((done)=>addEventListener('load',done));return [${colorOf('p')},getComputedStyle(document.body).backgroundImage.endsWith('/img/dot.png")')]})()`,
+      ),
+      'css/main.css': "@import url('parts/colors.css');body{background:url(../img/dot.png)}",
+      'css/parts/colors.css': 'p{color:red}',
+      'img/dot.png': png,
+    },
+    says: [[red, true]],
+  },
+  {
+    name: 'a style sheet for print that its onload applies, as Angular writes it',
+    files: {
+      'index.html': page(
+        `<link rel=stylesheet href=styles.css media=print onload="this.media='all'"><p>x</p>`,
+        `new Promise((done)=>{const look=()=>${colorOf('p')}==='${red}'?done('red'):requestAnimationFrame(look);look()})`,
+      ),
+      'styles.css': 'p{color:red}',
+    },
+    says: ['red'],
+  },
+  {
+    name: 'images, sounds and data by every element and request',
+    files: {
+      'index.html': page(
+        '<img id=a src="img/Ship 1.png"><audio id=s src=hit.wav></audio>',
+        `(async()=>{const b=new Image();b.src='img/dot.png';await b.decode();
+const c=document.createElement('img');c.setAttribute('src','img/dot.png');await c.decode();
+const d=document.createElement('div');document.body.append(d);d.innerHTML='<img src="img/dot.png">';await d.firstChild.decode();
+await a.decode();const s2=new Audio('hit.wav');
+const x=new XMLHttpRequest;x.open('GET','data/a.json');const sent=new Promise((done)=>x.onload=done);x.send();await sent;
+return [a.naturalWidth>0,b.src.endsWith('/img/dot.png'),(await (await fetch('data/a.json')).json()).n,JSON.parse(x.responseText).n,(await fetch('none.json')).status,s2.src.endsWith('/hit.wav'),${pixel('a')},${pixel('b')},${pixel('c')},${pixel('d.firstChild')}]})()`,
+      ),
+      'img/Ship 1.png': png,
+      'img/dot.png': png,
+      'hit.wav': makeWav(),
+      'data/a.json': '{"n":7}',
+    },
+    says: [[true, true, 7, 7, 404, true, 4, 4, 4, 4]],
+  },
+  {
+    name: 'classic and module workers load scripts and data beside them, and start others',
+    files: {
+      'index.html': page(
+        '',
+        `Promise.all([new Worker('w/classic.js'),new Worker(new URL('w/module.js',document.baseURI),{type:'module'})].map((w)=>new Promise((done)=>{w.onmessage=(e)=>done(e.data);w.onerror=(e)=>done('failed '+e.message);w.postMessage(1)})))`,
+      ),
+      'w/classic.js':
+        "importScripts('part.js');onmessage=async(e)=>{const w=new Worker('inner.js');w.onmessage=async(f)=>postMessage([part,e.data,f.data,await(await fetch('a.json')).json(),location.pathname.endsWith('/w/classic.js')])}",
+      'w/part.js': 'self.part=2',
+      'w/inner.js': 'postMessage(3)',
+      'w/module.js':
+        "import {value} from './value.js';onmessage=async(e)=>postMessage([value,e.data,await(await fetch(new URL('a.json',import.meta.url))).json()])",
+      'w/value.js': 'export const value=5',
+      'w/a.json': '[4]',
+    },
+    says: [
+      [
+        [2, 1, 3, [4], true],
+        [5, 1, [4]],
+      ],
+    ],
+  },
+  {
+    name: 'WebAssembly that streams',
+    files: {
+      'index.html': page(
+        '',
+        "(async()=>(await WebAssembly.instantiateStreaming(fetch('add.wasm'))).instance.exports.add(2,3))()",
+      ),
+      'add.wasm': wasm,
+    },
+    says: [5],
+  },
+  {
+    name: 'symbols of an SVG file, and srcset',
+    files: {
+      'index.html': page(
+        '<svg id=v width=20 height=20><use href="icons.svg#dot"/></svg><img id=i srcset="dot.png 1x, dot.png 2x">',
+        `(async()=>{await i.decode();await new Promise((done)=>{const look=()=>v.getBBox().width>0?done():requestAnimationFrame(look);look()});return [i.currentSrc.endsWith('/dot.png'),v.getBBox().width]})()`,
+      ),
+      'icons.svg':
+        '<svg xmlns="http://www.w3.org/2000/svg"><symbol id="dot" viewBox="0 0 10 10"><rect width="10" height="10"/></symbol></svg>',
+      'dot.png': png,
+    },
+    says: [[true, 20]],
+  },
+  {
+    name: 'addresses worked out from the location',
+    files: {
+      'index.html': page(
+        '',
+        `(async()=>[(await fetch(new URL('a.json',location))).status,(await fetch(new URL('a.json',location.href).href)).status,(await fetch(location.origin+'/a.json')).status,document.baseURI.endsWith('/index.html'),document.URL.endsWith('/index.html'),new URL('a.json',document.baseURI).pathname.endsWith('/a.json')])()`,
+      ),
+      'a.json': '1',
+    },
+    says: [[200, 200, 200, true, true, true]],
+  },
+  {
+    name: 'service.assets has the same files',
+    files: {
+      'index.html': page(
+        '',
+        "(async()=>{const s=service.assets;return [await s.ready,(await s.json('data/a.json')).n,(await s.image('img/dot.png')).naturalWidth>0,s.url('none'),await s.bytes('none')]})()",
+      ),
+      'data/a.json': '{"n":3}',
+      'img/dot.png': png,
+    },
+    says: [[['data/a.json', 'img/dot.png'], 3, true, '', null]],
+  },
+  {
+    name: 'a build for the root of a host, as Vite makes it by default',
+    files: {
+      'index.html': `<!doctype html><html><head><script type="module" crossorigin src="/assets/index.js"></script><link rel="stylesheet" crossorigin href="/assets/index.css"></head><body><img id=i src="/assets/dot.png"><p>x</p></body></html>`,
+      'assets/index.js': `import './part.js';const link=document.createElement('link');link.rel='stylesheet';link.href='/assets/late.css';const late=${loads('link')};document.head.append(link);
+${post(`(async()=>{const j=new Image;j.src='/assets/dot.png';await j.decode();await i.decode();await late;const d=document.createElement('div');d.innerHTML='<img src="/assets/dot.png">';await d.firstChild.decode();return [self.part,(await import('/assets/chunk.js')).chunk,(await fetch('/assets/a.json')).status,${colorOf('p')},getComputedStyle(document.body).backgroundImage.endsWith('/assets/dot.png")'),getComputedStyle(document.body).cursor]})()`)}`,
+      'assets/part.js': 'self.part=1',
+      'assets/chunk.js': 'export const chunk=2',
+      'assets/index.css': 'p{color:red}body{background:url(/assets/dot.png)}',
+      'assets/late.css': 'body{cursor:help}',
+      'assets/a.json': '1',
+      'assets/dot.png': png,
+    },
+    says: [[1, 2, 200, red, true, 'help']],
+  },
+  {
+    name: 'a page with a base of its own, as Angular writes it',
+    files: {
+      'index.html': `<!doctype html><html><head><base href="/"><script src="main.js" type="module"></script></head><body></body></html>`,
+      'main.js': post("(async()=>(await fetch('a.json')).status)()"),
+      'a.json': '1',
+    },
+    says: [200],
+  },
+]
