@@ -139,6 +139,32 @@ describe('a request to an upstream of the same API', () => {
     expect(createChatCodec(mistral).ignoredFields(request)).toEqual(['zebra'])
   })
 
+  test('get the thoughts of Mistral’s clients with their signatures, each its own', () => {
+    const thinking = [{ type: 'text', text: 'Hm.' }]
+    const turn = (signature: string) => ({
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking },
+        { type: 'thinking', thinking: [], signature },
+        { type: 'text', text: 'Hi' },
+      ],
+    })
+    const messages = [user('Hi'), turn('berth.messages.s'), turn('own')]
+    const thoughts = decode({ messages }).request.messages.flatMap(({ content }) =>
+      content.filter(({ type }) => type === 'thinking'),
+    )
+    const thought = { type: 'thinking', text: 'Hm.' }
+    expect(thoughts).toMatchObject([
+      { ...thought, signature: 's', origin: 'messages' },
+      { ...thought, signature: 'own', origin: 'chat' },
+    ])
+    const hi = { type: 'text', text: 'Hi' }
+    const [, foreign, own] = [sentMessages(messages, mistral)].flat()
+    expect(foreign).toMatchObject({ content: [{ type: 'thinking', thinking }, hi] })
+    expect(foreign).not.toHaveProperty('content.0.signature')
+    expect(own).toMatchObject({ content: [{ type: 'thinking', thinking, signature: 'own' }, hi] })
+  })
+
   test('get a seed under the name that they know, whichever the client has', () => {
     for (const name of ['seed', 'random_seed']) {
       const request = decode({ [name]: 7 }).request

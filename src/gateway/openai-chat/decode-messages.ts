@@ -18,7 +18,7 @@ import {
   callSignatureOf,
   joinDetails,
   readDetails,
-  textOfThinkingPart,
+  readThinkingPart,
   thinkingTextOf,
 } from './thinking.ts'
 
@@ -236,7 +236,7 @@ class ContentReader {
     // An empty list, and an empty text between other parts, are refused by some and say nothing.
     const isEmptied = parts.length > 0 && parts.length < content.length
     if (content.length === 0 || isEmptied) this.needsRepair = true
-    return parts
+    return joinThoughts(parts)
   }
 
   private readPart(part: unknown, isAssistant: boolean): AssistantMessage['content'] {
@@ -250,8 +250,9 @@ class ContentReader {
     if (!isAssistant || part.type !== 'thinking') throw new ApiError('bad_part')
     // Mistral's form, which others refuse.
     this.needsRepair = true
-    const text = textOfThinkingPart(part)
-    return text === '' ? [] : [{ type: 'thinking', text }]
+    const thought = readThinkingPart(part)
+    const isEmpty = thought.text === '' && thought.signature === undefined
+    return isEmpty ? [] : [{ type: 'thinking', ...thought }]
   }
 
   private readText(part: Json): TextPart[] {
@@ -268,6 +269,19 @@ class ContentReader {
     if (isRepaired) this.needsRepair = true
     return media
   }
+}
+
+/** Joins a thought with its signature, which a stream has in a part of its own. */
+function joinThoughts(parts: AssistantMessage['content']): AssistantMessage['content'] {
+  const joined: AssistantMessage['content'] = []
+  for (const part of parts) {
+    const last = joined.at(-1)
+    const isOpen = last?.type === 'thinking' && last.signature === undefined
+    if (isOpen && part.type === 'thinking' && !part.isEncrypted) {
+      Object.assign(last, part, { text: last.text + part.text })
+    } else joined.push(part)
+  }
+  return joined
 }
 
 /** Returns arguments as JSON text; some clients send an object, or nothing for none. */

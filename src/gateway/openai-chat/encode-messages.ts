@@ -19,7 +19,8 @@ import {
   extraContentOf,
   readDetails,
   textOf,
-  thinkingParts,
+  textParts,
+  thinkingPart,
   thinkingTextOf,
   writeBlock,
   writeDetail,
@@ -157,8 +158,15 @@ class MessageWriter {
         return {}
       case 'reasoning':
         return text === '' ? {} : { reasoning: text }
-      case 'parts':
-        return text === '' ? {} : { content: thinkingParts(text, content) }
+      case 'parts': {
+        // Mistral does not know the signatures of other APIs.
+        const own = thoughts.map((thought) =>
+          thought.origin === 'chat' ? thought : { text: thought.text },
+        )
+        const known = own.filter((thought) => thought.text !== '' || 'signature' in thought)
+        const others = typeof content === 'string' ? textParts(content) : content
+        return known.length === 0 ? {} : { content: [...known.map(thinkingPart), ...others] }
+      }
       case 'details': {
         const details: Detail[] = [
           ...thoughts.filter(isSigned),

@@ -15,7 +15,8 @@ import {
   callDetail,
   type Detail,
   extraContentOf,
-  thinkingParts,
+  textParts,
+  thinkingPart,
   thinkingTextOf,
   writeBlock,
   writeDetail,
@@ -127,8 +128,8 @@ export function writeChoice(choice: Choice, index: number, flavor: Flavor): Json
 
 function writeContent(choice: Choice, flavor: Flavor): string | Json[] | null {
   const text = textIn(partsOf(choice, 'text'))
-  const thinking = flavor === 'mistral' ? textIn(partsOf(choice, 'thinking')) : null
-  return thinking ? thinkingParts(thinking, text ?? '') : text
+  const thoughts = flavor === 'mistral' ? partsOf(choice, 'thinking') : []
+  return thoughts.length > 0 ? [...thoughts.map(thinkingPart), ...textParts(text ?? '')] : text
 }
 
 const writeWholeCall = (call: PartOf<'call'>): Json =>

@@ -10,7 +10,7 @@ import { JsonReader } from '../conversation/json-reader.ts'
 import { CountReader, type ReportedUsage, reportOf } from '../models/usage.ts'
 import { asString, recordsIn } from '../providers/response.ts'
 import { CallReader } from './read-calls.ts'
-import { type Detail, readDetails, textOfThinkingPart, thinkingTextOf } from './thinking.ts'
+import { type Detail, readDetails, readThinkingPart, thinkingTextOf } from './thinking.ts'
 
 /** Reads a whole `chat.completion`. */
 export function readWholeChat(response: Json): ChatEvent[] {
@@ -197,7 +197,10 @@ class ChoiceReader {
   private readContent(content: unknown): ChatEvent[] {
     if (typeof content === 'string') return this.textOf('text', content)
     return recordsIn(content).flatMap((part) => {
-      if (part.type === 'thinking') return this.textOf('thinking', textOfThinkingPart(part))
+      if (part.type === 'thinking') {
+        const thought = readThinkingPart(part)
+        return [...this.textOf('thinking', thought.text), ...this.readSignature(thought)]
+      }
       if (part.type === 'refusal') return this.textOf('refusal', asString(part.refusal))
       return this.textOf('text', asString(part.text))
     })

@@ -358,13 +358,15 @@ describe('a stream that is passed on', () => {
       { type: 'signature', choice: 0, signature: 's', origin: 'messages' },
       { type: 'text', choice: 0, text: 'Hi' },
     ]
+    const signature = 'berth.messages.s'
     expect(deltas(await wrote(events, own))).toEqual([
       { role: 'assistant', content: thought },
+      { content: [{ type: 'thinking', thinking: [], signature }] },
       { content: 'Hi' },
     ])
     const client = createChatClient({ ...options, ...own })
     const whole = client.encode(gather(events), final)
-    expect(whole).toHaveProperty('choices.0.message.content', [...thought, hi])
+    expect(whole).toHaveProperty('choices.0.message.content', [{ ...thought[0], signature }, hi])
     expect(whole).not.toHaveProperty('choices.0.message.reasoning_content')
     const messages = [
       { role: 'assistant', content: 'Hi', reasoning_content: 'Hm.' },

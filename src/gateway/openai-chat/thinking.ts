@@ -31,13 +31,27 @@ export const thinkingTextOf = ({ reasoning_content, reasoning }: Json): string =
 /** Returns the text of a part of Mistral's content with thinking. */
 export const textOfThinkingPart = ({ thinking }: Json): string => textOf(thinking)
 
-/** Writes thinking as Mistral's content has it, before the text. */
-export const thinkingParts = (thinking: string, content: string | Json[]): Json[] => [
-  { type: 'thinking', thinking: [{ type: 'text', text: thinking }] },
-  ...(typeof content === 'string' ? textParts(content) : content),
-]
+/** Reads a part of Mistral's content with thinking. A model that signs its thoughts needs both. */
+export function readThinkingPart(part: Json): Detail {
+  const seal = parseSeal(asString(part.signature), 'chat')
+  return { text: textOfThinkingPart(part), ...(seal.signature !== '' && seal) }
+}
 
-const textParts = (text: string): Json[] => (text === '' ? [] : [{ type: 'text', text }])
+/** Writes a thought as a part of Mistral's content. */
+export const thinkingPart = ({
+  text,
+  signature,
+  origin = 'chat',
+  isEncrypted = false,
+}: Detail): Json => ({
+  type: 'thinking',
+  thinking: textParts(text),
+  ...(signature !== undefined && {
+    signature: sealText({ signature, origin, isEncrypted }, 'chat'),
+  }),
+})
+
+export const textParts = (text: string): Json[] => (text === '' ? [] : [{ type: 'text', text }])
 
 /**
  * Reads signed and other thoughts: OpenRouter's `reasoning_details`, LiteLLM's `thinking_blocks`.

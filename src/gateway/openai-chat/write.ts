@@ -41,7 +41,8 @@ import {
   callDetail,
   textOf,
   textOfThinkingPart,
-  thinkingParts,
+  textParts,
+  thinkingPart,
   thinkingTextOf,
   writeBlock,
   writeDetail,
@@ -287,15 +288,15 @@ class ChatWriter implements StreamWriter {
   private think(choice: number, text: string): Json {
     const thought = this.thoughtOf(choice)
     thought.text += text
-    if (this.options.flavor === 'mistral') return { content: thinkingParts(text, '') }
+    if (this.options.flavor === 'mistral') return { content: [thinkingPart({ text })] }
     if (this.options.flavor === 'openai') return { reasoning_content: text }
     const detail = writeDetail({ text, index: thought.index })
     return { reasoning_content: text, reasoning: text, reasoning_details: [detail] }
   }
 
   /** Sends OpenAI's clients the whole signed thought: they have its text in another field only. */
-  private sign({ choice, type: _, ...seal }: SignatureEvent): Json | undefined {
-    if (this.options.flavor === 'mistral') return undefined
+  private sign({ choice, type: _, ...seal }: SignatureEvent): Json {
+    if (this.options.flavor === 'mistral') return { content: [thinkingPart({ ...seal, text: '' })] }
     const { text, index } = this.thoughtOf(choice)
     const isSent = seal.isEncrypted || this.options.flavor === 'openrouter'
     this.thoughts.set(choice, { text: '', index: index + 1 })
@@ -349,7 +350,10 @@ class ChatWriter implements StreamWriter {
     const text = flavor === 'openai' ? '' : thinkingTextOf(delta)
     if (text === '') return delta
     if (flavor === 'mistral') {
-      return { ...withoutThinking(delta), content: thinkingParts(text, asString(delta.content)) }
+      return {
+        ...withoutThinking(delta),
+        content: [thinkingPart({ text }), ...textParts(asString(delta.content))],
+      }
     }
     const { index } = this.thoughtOf(choice)
     const details = recordsIn(delta.reasoning_details)
