@@ -30,8 +30,18 @@ const inner: Record<string, string[][]> = {
     ['topup'],
   ],
   gateway: [
-    ['models', 'error-messages', 'error-response', 'error-examples', 'operation', 'authentication'],
-    ['call', 'events', 'fields', 'request-schemas', 'list', 'catalog', 'accounts', 'usage'],
+    ['models', 'error-messages', 'error-response', 'error-examples', 'authentication'],
+    [
+      'call',
+      'operation',
+      'events',
+      'fields',
+      'request-schemas',
+      'list',
+      'catalog',
+      'accounts',
+      'usage',
+    ],
     ['conversation', 'providers', 'paid', 'media-files', 'files', 'topups', 'audio', 'chat'].concat(
       ['openai-chat', 'responses', 'messages-api', 'gemini', 'cohere', 'openrouter'],
       ['embeddings', 'rerank', 'anthropic', 'mistral', 'client-apis'],

@@ -408,7 +408,7 @@ export interface components {
         Asset: {
             name: string;
             /** @enum {string} */
-            kind: "picture" | "sound" | "json" | "sprite" | "voice" | "music";
+            kind: "picture" | "sound" | "json" | "file" | "sprite" | "voice" | "music";
             /** @description Media type, detected by content. */
             type: string;
             bytes: number;
@@ -970,7 +970,7 @@ export interface components {
         PublishAppInput: {
             /** @description A complete page, at most 4 MB. */
             html?: string | undefined;
-            /** @description A folder with one page, instead of html. Each file has text or base64. Scripts and styles become part of the page; images, audio and JSON become assets. */
+            /** @description A folder with one page, instead of html, such as the dist of a build. Each file has text or base64. All files stay files and load by their paths, as on a static host. */
             files?: {
                 path: string;
                 text?: string;
@@ -1039,7 +1039,7 @@ export interface components {
             id: string;
             /** @description A complete page, at most 4 MB. */
             html?: string | undefined;
-            /** @description A folder with one page, instead of html. Each file has text or base64. Scripts and styles become part of the page; images, audio and JSON become assets. */
+            /** @description A folder with one page, instead of html, such as the dist of a build. Each file has text or base64. All files stay files and load by their paths, as on a static host. */
             files?: {
                 path: string;
                 text?: string;

@@ -5,7 +5,7 @@ import { operation } from '../operation.ts'
 import * as catalog from './catalog.ts'
 import * as schemas from './schemas.ts'
 
-/** What the operations on models declare in every API of clients. */
+/** The operations on models, as every API of clients declares them. */
 export const modelOperation = {
   list: {
     route: 'GET /models',

@@ -43,6 +43,6 @@ export const unknownFields = (
 ): string[] => [
   ...Object.keys(extra).filter((name) => extra[name] != null),
   ...Object.keys(sampling).flatMap((name) =>
-    name in names ? [] : (lookUp(openAiNames, name) ?? []),
+    Object.hasOwn(names, name) ? [] : (lookUp(openAiNames, name) ?? []),
   ),
 ]

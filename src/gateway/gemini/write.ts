@@ -97,9 +97,9 @@ interface OpenCall {
 }
 
 /**
- * Writes the parts of one choice. In a stream it keeps back the last character of a text: Google's SDKs
- * drop the turn from the history of a chat if its last response has no text. They also read the
- * arguments of a call from one part, so calls follow at the end.
+ * Writes the parts of one choice. In a stream it keeps back the last character of a text: Google's
+ * SDKs drop the turn from the history of a chat if its last response has no text. They also read
+ * the arguments of a call from one part, so calls follow at the end.
  */
 class PartWriter {
   private readonly open: OpenCall[] = []

@@ -163,12 +163,13 @@ export const needsRepair = (message: Json, flavor: Flavor): boolean =>
   flavor === 'openrouter' || hasForeignContent(message, flavor) || hasBrokenCall(message)
 
 /** Returns whether a client looks elsewhere for the thinking of a message, or of a delta. */
-export const hasForeignContent = (message: Json, flavor: Flavor): boolean =>
+const hasForeignContent = (message: Json, flavor: Flavor): boolean =>
   flavor === 'mistral' ? thinkingTextOf(message) !== '' : Array.isArray(message.content)
 
 /**
- * Returns the message of an upstream with this API as clients read it: `content` is a list for those
- * of Mistral only, and every call has an id and its arguments as text. `read`: what was read from it.
+ * Returns the message of an upstream with this API as clients read it: `content` is a list for
+ * those of Mistral only, and every call has an id and its arguments as text. `read` is what was
+ * read from it.
  */
 export function repairMessage(message: Json, read: Choice, flavor: Flavor): Json {
   const { function_call: _, ...own } = message

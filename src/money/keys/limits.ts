@@ -11,11 +11,11 @@ export const projectCounter = (id: string): string => `project:${id}`
  */
 export function checkRunningRequests(
   { config }: { config: Pick<Config, 'runningRequestsPerKey'> },
-  { runningRequests: wanted }: Partial<KeySettings>,
+  { runningRequests: requested }: Partial<KeySettings>,
   key: KeySettings,
 ): void {
   const max = Math.max(config.runningRequestsPerKey, key.runningRequests ?? 0)
-  if (typeof wanted !== 'number' || wanted <= max) return
+  if (typeof requested !== 'number' || requested <= max) return
   rejectRequest(
     `running_requests is at most ${max} here. The operator of this server can give a key more.`,
     'running_requests',

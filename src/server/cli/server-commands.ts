@@ -91,6 +91,11 @@ export const serverCommands = (): Command[] => [
   operatorCommand('recover', '', 'print a recovery code of the operator, which works once'),
   operatorCommand('payments', 'check', 'ask every server of coins and rates whether it works'),
   operatorCommand('link', '', 'print the link of the sample app, or of the site'),
+  ...binaryCommands(),
+]
+
+/** Declares the commands about the binary itself. */
+const binaryCommands = (): Command[] => [
   serverCommand('upgrade', 'install the newest release, and keep the present binary')
     .argument('[channel]', 'the channel of releases', 'stable')
     .action(async (channel: string, flags: Flags) => {
