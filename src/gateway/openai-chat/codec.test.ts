@@ -165,6 +165,15 @@ describe('a request to an upstream of the same API', () => {
     expect(own).toMatchObject({ content: [{ type: 'thinking', thinking, signature: 'own' }, hi] })
   })
 
+  test('get no default of Mistral’s clients for turns of the model', () => {
+    const turn = (prefix: boolean) => [user('Hi'), { role: 'assistant', content: 'Ho', prefix }]
+    expect(sentMessages(turn(false), openai)).toEqual([
+      user('Hi'),
+      { role: 'assistant', content: 'Ho' },
+    ])
+    expect(sentMessages(turn(true), openai)).toEqual(turn(true))
+  })
+
   test('get a seed under the name that they know, whichever the client has', () => {
     for (const name of ['seed', 'random_seed']) {
       const request = decode({ [name]: 7 }).request

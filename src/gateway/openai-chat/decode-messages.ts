@@ -174,6 +174,8 @@ class ContentReader {
     ids: string[],
     extra: { extra?: Json },
   ): AssistantMessage {
+    // The default of Mistral's clients, which others refuse.
+    if (sent.prefix === false) this.needsRepair = true
     const details = joinDetails(readDetails(sent))
     const sentCalls = recordsIn(sent.tool_calls)
     const calls = sentCalls.map((call, at) => this.readCall(call, ids[at] ?? ''))
@@ -294,7 +296,8 @@ function extraOf(message: Json): { extra?: Json } {
   let extra: Json | undefined
   for (const [name, value] of Object.entries(message)) {
     const isEmpty = value === null || (Array.isArray(value) && value.length === 0)
-    if (readFields.has(name) || isEmpty) continue
+    const isDefault = name === 'prefix' && value === false
+    if (readFields.has(name) || isEmpty || isDefault) continue
     extra ??= {}
     extra[name] = value
   }
