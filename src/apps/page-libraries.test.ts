@@ -17,7 +17,7 @@ test('a library of a CDN is pinned, recorded, served and shared by all apps', as
   const id = String(recordOf(recordOf(made.body)['app'])['id'])
 
   const data = await request('GET', `/a/${id}/data`)
-  expect(data.headers.get('page-libraries')).toBe('1')
+  expect(data.headers.get('page-list')).toBe('1')
   const files = await request('GET', `/a/${id}/files`)
   const name = 'berth:lodash@4.17.21/lodash.min.js'
   expect(files.body).toMatchObject({
