@@ -75,7 +75,8 @@ export async function publishVersion(
     const { app, note, checked, inspection, scan } = await prepare()
     const bytes = inspection.identity.byteLength + (await assets.measureFiles(ctx, app, checked))
     return withPublishQuota(ctx, maker, bytes, async () => {
-      const page = await pages.storePage(ctx, inspection, { page: folder?.page ?? null })
+      const name = folder?.page ?? (await findPageName(ctx, app))
+      const page = await pages.storePage(ctx, inspection, { page: name })
       const stored = await storeFiles(ctx, checked)
       return ctx.db.tx(async (db) => {
         const how = { via: 'html', note } as const
@@ -92,6 +93,10 @@ export async function publishVersion(
     })
   })
 }
+
+/** A page without a folder stays in that of the version before it, whose files it keeps. */
+const findPageName = async (ctx: AppContext, app: apps.App): Promise<string | null> =>
+  (await apps.listVersions(ctx, app, 1))[0]?.page ?? null
 
 interface NextVersion {
   page: pages.StoredPage

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
+import { hour } from '../../kernel/time.ts'
 import { becomeOperator, operatorLink } from '../../people/people.ts'
 import { claimAgent, FormBrowser, signUp } from '../../testing/fixtures/form-browser.ts'
 import { getPerson } from '../../testing/fixtures/people.ts'
@@ -78,4 +79,33 @@ test('only the owner can preview a version, until it is taken down', async () =>
   const code = (await operatorLink(t.ctx))?.split('/').at(-1)
   if (code) await becomeOperator(t.ctx, beatrice, code)
   expect((await bea.open(at(1, '/data'))).body).toBe(page('The first boat'))
+})
+
+test('the files of a preview end with the app, and by themselves within two hours', async () => {
+  const list = Object((await olga.open(at(1, '/files'))).body)
+  const frame = String(list.frame)
+  const lamp = frame.replace('?wrapper', 'lamp.json')
+  const status = async () => (await t.request('GET', lamp)).status
+  expect((await t.request('GET', lamp)).body).toEqual({ lit: true })
+  t.clock.advance(3 * hour)
+  expect(await status()).toBe(404)
+  const again = Object((await olga.open(at(1, '/files'))).body)
+  expect(String(again.frame)).not.toBe(frame)
+  const renewed = String(again.frame).replace('?wrapper', 'lamp.json')
+  expect((await t.request('GET', renewed)).status).toBe(200)
+  await takeDown(t.ctx, id, 'phishing')
+  expect((await t.request('GET', renewed)).status).toBe(404)
+})
+
+test('the log keeps neither names nor queries of requests for files', async () => {
+  const shell = String((await t.request('GET', `/a/${id}`)).body)
+  const [, address = ''] = /data-frame="(\/f\/[^"?]+)/.exec(shell) ?? []
+  const paths = ['lamp.json?secret-query', 'secret-name.json', '%73ecret/%zz', '?wrapper&secret']
+  for (const path of paths) await t.request('GET', address + path)
+  await t.request('GET', '/f/secret-token/x')
+  const metrics = (await t.request('GET', '/metrics')).body
+  const seen = JSON.stringify([t.lines, t.ctx.state.observations, metrics])
+  expect(seen).toContain('/f/:token/*')
+  expect(seen).not.toContain('secret')
+  expect(seen).not.toContain(address)
 })
