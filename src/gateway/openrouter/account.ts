@@ -1,8 +1,8 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { type NanoUsd, toUsd } from '../../kernel/money.ts'
 import { day, utcDay } from '../../kernel/time.ts'
+import { sumSpendingSince } from '../../money/ledger/caps.ts'
 import { balanceOf } from '../../money/ledger/ledger.ts'
-import { sumSpendingSince } from '../../money/ledger/spending.ts'
 import type { KeySpender } from '../authentication.ts'
 import { totalCharged } from '../models/spending.ts'
 import type { CreditsResponse, KeyResponse } from './schemas.ts'
@@ -10,9 +10,9 @@ import type { CreditsResponse, KeyResponse } from './schemas.ts'
 /** Returns the calling key with its spending in USD (OpenRouter, GET /key). Days are in UTC. */
 export async function describeKey(ctx: AppContext, { key, cap }: KeySpender): Promise<KeyResponse> {
   const since = (ago: number) =>
-    sumSpendingSince(ctx.db, cap.key, utcDay(ctx.clock.now() - ago * day))
+    sumSpendingSince(ctx.db.read, cap.key, utcDay(ctx.clock.now() - ago * day))
   const [total, today, week, month] = await Promise.all([
-    sumSpendingSince(ctx.db, cap.key, ''),
+    sumSpendingSince(ctx.db.read, cap.key, ''),
     since(0),
     since(6),
     since(29),

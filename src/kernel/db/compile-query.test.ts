@@ -10,27 +10,16 @@ import { dialect } from './dialect.ts'
 const engine = await openSampleDatabase()
 afterAll(() => engine.close())
 
-/** Both fail when a new version of drizzle changes the private fields that compileQuery reads. */
-test.skipIf(dialect !== 'sqlite')(
-  'compiles selects and writes of the installed drizzle',
-  async () => {
-    const select = engine.read
-      .select({ id: things.id, held: things.held })
-      .from(things)
-      .where(eq(things.id, sql.placeholder('id')))
-      .prepare()
-    const compiled = compileQuery(engine.read, () => select).bind(engine.read)
-    expect(compiled).not.toBe(select)
-    await engine.tx(async (db) => {
-      const insert = db
-        .insert(things)
-        .values({ ...thing('a', 5n), id: sql.placeholder('id') })
-        .prepare()
-      const write = compileQuery(db, () => insert).bind(db)
-      expect(write).not.toBe(insert)
-      await write.execute({ id: 'a' })
-    })
-    expect(await compiled.execute({ id: 'a' })).toEqual([{ id: 'a', held: nano(5n) }])
-    await expect(compiled.execute({})).rejects.toThrow('The query needs a value for id.')
-  },
-)
+/** Fails when a new version of drizzle changes the private fields that compileQuery reads. */
+test.skipIf(dialect !== 'sqlite')('compiles the selects of the installed drizzle', async () => {
+  const select = engine.read
+    .select({ id: things.id, held: things.held })
+    .from(things)
+    .where(eq(things.id, sql.placeholder('id')))
+    .prepare()
+  const compiled = compileQuery(engine.read, () => select).bind(engine.read)
+  expect(compiled).not.toBe(select)
+  await engine.tx((db) => db.insert(things).values(thing('a', 5n)))
+  expect(await compiled.execute({ id: 'a' })).toEqual([{ id: 'a', held: nano(5n) }])
+  await expect(compiled.execute({})).rejects.toThrow('The query needs a value for id.')
+})

@@ -16,7 +16,6 @@ interface Decoder {
 interface Parts {
   query: { sql: string; params: unknown[] }
   fields?: { path: string[]; field: unknown }[]
-  executeMethod: 'run' | 'all' | 'get'
   customResultMapper?: unknown
 }
 
@@ -31,18 +30,10 @@ export interface CompiledQuery<Rows> {
  * is.
  */
 export function compileQuery<Rows>(db: Db, build: (db: Db) => Prepared<Rows>): CompiledQuery<Rows> {
-  const { query: built, fields, executeMethod, customResultMapper } = castTo<Parts>(build(db))
+  const { query: built, fields, customResultMapper } = castTo<Parts>(build(db))
   const binders = built.params.map(binderOf)
   const bound = (values: Json) => castTo<SQLQueryBindings[]>(binders.map((bind) => bind(values)))
   const statementOf = (db: Db) => connectionOf(db).prepare(built.sql)
-  if (executeMethod === 'run') {
-    return {
-      bind(db) {
-        const { run } = statementOf(db)
-        return { execute: async (values = {}) => castTo<Rows>(run(...bound(values))) }
-      },
-    }
-  }
   const columns = fields?.map(columnOf)
   if (customResultMapper || !columns?.every((column) => column !== undefined))
     return { bind: build }

@@ -8,9 +8,10 @@ export class Deadline {
     Late: new (text: string) => Error = Error,
   ) {
     const { promise, reject } = Promise.withResolvers<never>()
-    const late = new Late(`A transaction did not finish in ${ms} ms and was rolled back.`)
     this.passed = promise
-    this.#timer = setTimeout(() => reject(late), ms)
+    this.#timer = setTimeout(() => {
+      reject(new Late(`A transaction did not finish in ${ms} ms and was rolled back.`))
+    }, ms)
   }
 
   restart(): void {

@@ -15,7 +15,7 @@ import type { Db } from './engine.ts'
 import { changedRowCount, forUpdate, placeholders } from './query.ts'
 
 /** Rows in one statement. */
-const pieces = [64, 32, 16, 8, 4, 2, 1] as const
+const pieces = [64, 32, 16, 8, 4, 3, 2, 1] as const
 
 interface Query {
   toSQL(): { sql: string }
@@ -69,12 +69,11 @@ function* inPieces<Item>(items: readonly Item[]): Generator<readonly Item[]> {
   }
 }
 
-function decode<Row>(columns: Columns, result: Result): Row[] {
-  const all = Object.entries(columns)
+function decode<Row>(columns: [string, Column][], result: Result): Row[] {
   return result.map((stored) => {
     const row: Json = {}
     let at = 0
-    for (const [name, column] of all) {
+    for (const [name, column] of columns) {
       const value = stored[at]
       row[name] = value === null ? null : column.mapFromDriverValue(value)
       at += 1
@@ -121,13 +120,40 @@ export function insertReturning<T extends SQLiteTable, Found>(
 ): (db: Db, rows: readonly Row<T>[]) => Promise<Found[]> {
   const text = insertText(table, build)
   const columns = Object.entries<Column>(getTableColumns(table))
+  const all = Object.entries(returned)
   return async (db, rows) => {
     const found: Found[] = []
     for (const piece of inPieces(rows)) {
       const result = await run(db, text(db, piece.length), valuesOf(columns, piece))
-      found.push(...decode<Found>(returned, result))
+      found.push(...decode<Found>(all, result))
     }
     return found
+  }
+}
+
+/**
+ * Updates rows with the statement of `build`, which has the columns of each row as the table
+ * `changed` (column1, column2 ...). Returns the number of changed rows.
+ */
+export function updateRows<T extends SQLiteTable>(
+  table: T,
+  names: (keyof Row<T> & string)[],
+  build: (db: Db, changed: SQL) => Query,
+): (db: Db, rows: readonly Row<T>[]) => Promise<number> {
+  const columns = Object.entries<SQLiteColumn>(getTableColumns(table))
+  const named = names.flatMap((name) => columns.filter(([key]) => key === name))
+  const cast = named.map(
+    ([name, column]) => sql`cast(${sql.placeholder(name)} as ${sql.raw(column.getSQLType())})`,
+  )
+  const text = textOf((db, length) => {
+    const rows = Array.from({ length }, () => sql`(${sql.join(cast, sql`, `)})`)
+    return build(db, sql`(values ${sql.join(rows, sql`, `)}) as changed`)
+  })
+  return async (db, rows) => {
+    let written = 0
+    for (const piece of inPieces(rows))
+      written += await write(db, text(db, piece.length), valuesOf(named, piece))
+    return written
   }
 }
 
@@ -152,7 +178,7 @@ export function selectRows<T extends SQLiteTable>(
       column,
     )
   })
-  const columns = getTableColumns(table)
+  const columns = Object.entries<Column>(getTableColumns(table))
   return async (db, keys) => {
     const found: Row<T>[] = []
     for (const piece of inPieces(keys))

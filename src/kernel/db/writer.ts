@@ -28,7 +28,8 @@ interface Unit {
 
 /**
  * The single writer of a SQLite database, with group commit: the transactions that are queued at
- * one turn of the event loop run in order, each in its own SAVEPOINT, under one durable commit.
+ * one turn of the event loop run in order under one durable commit. Each has its own SAVEPOINT,
+ * unless it is alone.
  */
 export class Writer {
   commits = 0
@@ -135,18 +136,19 @@ export class Writer {
   /** Runs a group. Throws only when the whole group is lost. */
   async #runAll(group: Unit[]): Promise<Acknowledge[]> {
     const acknowledgements: Acknowledge[] = []
+    const isAlone = group.length === 1
     let deadline = new Deadline(this.timeouts.unitMs)
     try {
       for (const unit of group) {
-        this.#do('savepoint unit')
+        if (!isAlone) this.#do('savepoint unit')
         try {
           deadline.restart()
           const acknowledge = await Promise.race([unit.run(this.#db), deadline.passed])
           this.#connection.throwIfBroken()
           acknowledgements.push(acknowledge)
-          this.#do('release unit')
+          if (!isAlone) this.#do('release unit')
         } catch (error) {
-          if (!this.statements.database.inTransaction) throw error
+          if (isAlone || !this.statements.database.inTransaction) throw error
           this.#do('rollback to unit')
           this.#do('release unit')
           this.#replaceConnection()

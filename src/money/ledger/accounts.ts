@@ -37,9 +37,7 @@ export type Balance = Pick<
 
 /** Returns the amounts of an account; undefined for an unknown one. */
 export async function findBalance(db: Db, id: AccountId): Promise<Balance | undefined> {
-  const { balance, free, earned, held, paidHeld } = accounts
-  const columns = { balance, free, earned, held, paidHeld }
-  const [found] = await db.select(columns).from(accounts).where(eq(accounts.id, id))
+  const [found] = await db.select().from(accounts).where(eq(accounts.id, id))
   return found
 }
 

@@ -1,6 +1,7 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, gte } from 'drizzle-orm'
 
 import type { Db } from '../../kernel/db/engine.ts'
+import { sumOf } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type NanoUsd, zero } from '../../kernel/money.ts'
 import { day, nextUtcDay, secondsUntil, utcDay } from '../../kernel/time.ts'
@@ -15,12 +16,13 @@ export interface Cap {
   max: NanoUsd | null
 }
 
-/** Returns what a key has spent on a day, settled and held. */
-export async function spentOn(db: Db, key: string, on: string): Promise<NanoUsd> {
+/** Returns the spending of a counter since a UTC day ("2026-05-04"), settled and held. */
+export async function sumSpendingSince(db: Db, key: string, since: string): Promise<NanoUsd> {
+  const isCounted = and(eq(caps.key, key), gte(caps.day, since))
   const [row] = await db
-    .select({ used: caps.used })
+    .select({ used: sumOf(caps.used) })
     .from(caps)
-    .where(and(eq(caps.key, key), eq(caps.day, on)))
+    .where(isCounted)
   return row?.used ?? zero
 }
 
@@ -31,7 +33,7 @@ export const dailyCapError = (cap: NanoUsd, spent: NanoUsd, now: number): ApiErr
 /** Throws `daily_cap` when several holds of `amount` in all would exceed the cap together. */
 export async function checkDailyCap(db: Db, { key, max }: Cap, amount: NanoUsd, now: number) {
   if (amount === zero || max === null) return
-  const spent = await spentOn(db, key, utcDay(now))
+  const spent = await sumSpendingSince(db, key, utcDay(now))
   if (spent + amount > max) throw dailyCapError(max, spent, now)
 }
 

@@ -30,10 +30,8 @@ export async function runUnits(
 ): Promise<PromiseSettledResult<UnitResult>[]> {
   for (const { rows = [] } of units) for (const row of rows) await row.lock?.(db)
   const view = new LedgerView(ctx.clock.now())
-  await view.load(
-    db,
-    units.map(({ needs }) => needs),
-  )
+  const needs = units.map((unit) => unit.needs)
+  await view.load(db, needs)
   const results = units.map(({ run }) => view.attempt(run))
   await view.write(db)
   await writeRows(db, units, results)
@@ -41,7 +39,6 @@ export async function runUnits(
     const { hold, balance } = result.status === 'fulfilled' ? result.value : {}
     if (hold && balance !== undefined) await ctx.onCharge?.(db, hold, balance)
   }
-  await view.writeIncome(db)
   return results
 }
 
@@ -87,19 +84,20 @@ export class CommitGroups {
     durable: 'idle',
   }
 
-  /** `limitMs` is how long a group may take: a stopped PostgreSQL server never responds. */
+  /**
+   * `limitMs` is how long a group may take, because a stopped PostgreSQL server never responds. Its
+   * units are rejected with DatabaseBusy then, and may still be committed.
+   */
   constructor(readonly limitMs: number) {}
 
   /** Runs a unit in the next group. Rejects with DatabaseBusy when too many units wait. */
   commit(ctx: GroupContext, unit: Unit): Promise<UnitResult> {
     const { promise, resolve, reject } = Promise.withResolvers<UnitResult>()
     const waiting = this.#waiting[unit.isSoft ? 'soft' : 'durable']
-    if (waiting.length >= waitingUnitsMax) {
-      reject(new DatabaseBusy('Too many charges wait for the database.'))
-      return promise
-    }
-    waiting.push({ unit, resolve, reject })
-    this.#schedule(ctx)
+    if (waiting.length < waitingUnitsMax) {
+      waiting.push({ unit, resolve, reject })
+      this.#schedule(ctx)
+    } else reject(new DatabaseBusy('Too many charges wait for the database.'))
     return promise
   }
 
@@ -115,7 +113,14 @@ export class CommitGroups {
   async #run(ctx: GroupContext, kind: GroupKind): Promise<void> {
     let group: WaitingUnit[] | undefined
     const take = (): WaitingUnit[] => (group ??= this.#take(kind))
-    await within(this.limitMs, commitGroup(ctx, take, kind === 'soft'), take)
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(() => {
+      const error = new DatabaseBusy(`No commit of charges within ${this.limitMs} ms.`)
+      for (const { reject } of take()) reject(error)
+      late.resolve()
+    }, this.limitMs)
+    await Promise.race([commitGroup(ctx, take, kind === 'soft'), late.promise])
+    clearTimeout(timer)
     this.#states[kind] = 'idle'
     this.#schedule(ctx)
   }
@@ -160,16 +165,4 @@ async function commitGroup(
       await Promise.all(group.map((one) => commitGroup(ctx, () => [one], isSoft)))
     } else for (const { reject } of group) reject(error)
   }
-}
-
-/** Rejects the units of a group with DatabaseBusy after `ms`. They may still be committed. */
-async function within(ms: number, commit: Promise<void>, take: () => WaitingUnit[]): Promise<void> {
-  const late = Promise.withResolvers<void>()
-  const timer = setTimeout(() => {
-    const error = new DatabaseBusy(`The database did not commit a charge within ${ms} ms.`)
-    for (const { reject } of take()) reject(error)
-    late.resolve()
-  }, ms)
-  await Promise.race([commit, late.promise])
-  clearTimeout(timer)
 }

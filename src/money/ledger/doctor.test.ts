@@ -78,12 +78,12 @@ const harms: [what: string, says: unknown, harm: (db: Db) => PromiseLike<unknown
   ],
   [
     'an entry away',
-    expect.stringMatching(/^the entries of income:\w{12} do not sum to zero$/),
+    expect.stringMatching(/^\w{12}: its entries do not sum to zero$/),
     (db) => db.delete(entries).where(second).returning(),
   ],
   [
     'an entry of an older version away',
-    'the entries of old do not sum to zero',
+    'old: its entries do not sum to zero',
     async (db) => {
       const old = { group: null, ref: 'old' }
       await db.update(entries).set(old).where(eq(entries.kind, 'build'))

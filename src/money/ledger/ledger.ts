@@ -11,19 +11,12 @@ import {
   type Owner,
   serviceAccounts,
 } from './accounts.ts'
-import { spentOn } from './caps.ts'
+import { sumSpendingSince } from './caps.ts'
 import { type LedgerContext, runUnits } from './commit-groups.ts'
 import { createHold, type Hold, type HoldRequest, type SettlementRecorder } from './holds.ts'
 import { invariant } from './invariant.ts'
 import type { AccountId, Share } from './tables.ts'
-import {
-  openUnit,
-  releaseUnit,
-  settleUnit,
-  transferUnit,
-  type Unit,
-  type UnitResult,
-} from './units.ts'
+import { endUnit, openUnit, transferUnit, type Unit, type UnitResult } from './units.ts'
 
 /** Runs a unit inside the caller's transaction. Throws its error. */
 async function run(ctx: LedgerContext, db: Db, unit: Unit): Promise<UnitResult> {
@@ -55,7 +48,7 @@ export async function balanceOf(
 
 /** Returns what a key has spent today (UTC): settled and held. */
 export const spentToday = (ctx: LedgerContext & { db: Engine }, key: string): Promise<NanoUsd> =>
-  spentOn(ctx.db.read, key, utcDay(ctx.clock.now()))
+  sumSpendingSince(ctx.db.read, key, utcDay(ctx.clock.now()))
 
 /** An immediate movement between accounts. Amounts are nano-USD above zero. */
 export interface TransferRequest {
@@ -97,14 +90,7 @@ export async function transfer(
 }
 
 /** Credits from the service. `free` (the default) credits can be spent and never paid out. */
-export interface GrantRequest {
-  account: AccountId
-  amount: NanoUsd
-  ref: string
-  kind: string
-  item?: string
-  free?: boolean
-}
+export type GrantRequest = Omit<TransferRequest, 'from' | 'to'> & TransferRequest['to'][number]
 
 /** Grants credits from the issue account, once for each ref, as `transfer` does. */
 export function grant(ctx: LedgerContext, db: Db, request: GrantRequest): Promise<TransferResult> {
@@ -123,11 +109,6 @@ export const grantTo = (
     grant(ctx, db, { ...request, account: await openOwnerAccount(ctx, db, owner) }),
   )
 
-export interface OpenHoldResult {
-  hold: Hold
-  isNew: boolean
-}
-
 /**
  * Holds the maximum cost of work, inside the caller's transaction. The same request again returns
  * the first hold. Throws `ref_conflict`, `not_enough_credits`, `holds_limit`, `daily_cap`,
@@ -137,7 +118,7 @@ export async function openHold(
   ctx: LedgerContext,
   db: Db,
   request: HoldRequest,
-): Promise<OpenHoldResult> {
+): Promise<{ hold: Hold; isNew: boolean }> {
   const hold = createHold(ctx.clock.now(), request)
   const opened = await run(ctx, db, openUnit(hold, request))
   return { hold: opened.hold, isNew: opened.isChanged }
@@ -155,7 +136,7 @@ export async function settleHold(
   charge: NanoUsd,
   record?: SettlementRecorder,
 ): Promise<Hold> {
-  const { hold: ended, isChanged } = await run(ctx, db, settleUnit(hold, charge))
+  const { hold: ended, isChanged } = await run(ctx, db, endUnit(hold, 'settled', charge))
   if (isChanged) await record?.(db, ended)
   return ended
 }
@@ -163,6 +144,10 @@ export async function settleHold(
 /** Releases an open hold inside the caller's transaction. An ended hold is returned as stored. */
 export async function releaseHold(db: Db, hold: Hold): Promise<Hold> {
   // A release has no entry, and needs no time.
-  const { hold: ended } = await run({ clock: { now: () => hold.at } }, db, releaseUnit(hold))
+  const { hold: ended } = await run(
+    { clock: { now: () => hold.at } },
+    db,
+    endUnit(hold, 'released', zero),
+  )
   return ended
 }

@@ -16,7 +16,7 @@ import { type Clock, monotonic } from '../../kernel/time.ts'
 import { CommitGroups, type LedgerContext } from './commit-groups.ts'
 import { findHold, type Hold, type HoldRequest } from './holds.ts'
 import type { RowKind, SettlementRow } from './settlement-rows.ts'
-import { releaseUnit, settleUnit } from './units.ts'
+import { endUnit } from './units.ts'
 
 /** The parts of AppContext that paid work uses. */
 export interface PaymentContext extends LedgerContext {
@@ -260,8 +260,7 @@ export class PendingSettlements {
   ): Promise<Hold | undefined> {
     const hold = 'amount' in named ? named : await findHold(ctx.db.read, named)
     if (!hold) return undefined
-    const unit = state === 'released' ? releaseUnit(hold) : settleUnit(hold, charge, rows)
-    return (await this.groups.commit(ctx, unit)).hold
+    return (await this.groups.commit(ctx, endUnit(hold, state, charge, rows))).hold
   }
 }
 

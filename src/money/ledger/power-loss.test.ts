@@ -20,7 +20,7 @@ import { listEntries } from './entries.ts'
 import { expireOrphans } from './expiry.ts'
 import { createHold, type Hold } from './holds.ts'
 import { balanceOf, settleHold } from './ledger.ts'
-import { openUnit, settleUnit, type Unit } from './units.ts'
+import { endUnit, openUnit, type Unit } from './units.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'berth-power-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -62,7 +62,9 @@ test.skipIf(dialect === 'postgres')(
     const acknowledged: Hold[] = []
     let open: Hold[] = []
     for (let round = 0; round < 6; round += 1) {
-      const settled = await Promise.all(open.map((hold) => commit(settleUnit(hold, credits(3)))))
+      const settled = await Promise.all(
+        open.map((hold) => commit(endUnit(hold, 'settled', credits(3)))),
+      )
       acknowledged.push(...settled.map(({ hold }) => hold))
       const refs = Array.from({ length: 12 }, (_, at) => `${round}:${at}`)
       const terms = refs.map((ref, at) =>

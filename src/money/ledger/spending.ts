@@ -23,15 +23,6 @@ export async function sumSpending(ctx: { db: Engine }, owner: Owner): Promise<Sp
   return { build: sum('build'), icon: sum('icon'), assets: sum('assets'), remix: sum('remix') }
 }
 
-/** Returns the spending of a key counter since a UTC day ("2026-05-04"), settled and held. */
-export async function sumSpendingSince(db: Engine, key: string, since: string): Promise<NanoUsd> {
-  const [row] = await db.read
-    .select({ used: sumOf(caps.used) })
-    .from(caps)
-    .where(and(eq(caps.key, key), gte(caps.day, since)))
-  return row?.used ?? zero
-}
-
 /** The spending of a counter in the current periods (UTC), settled and held. */
 export type PeriodSpending = Record<Period, NanoUsd>
 

@@ -2,12 +2,11 @@
 import { ApiError } from '../../kernel/errors.ts'
 import { nano, type NanoUsd, percentOf, zero } from '../../kernel/money.ts'
 import { utcDay } from '../../kernel/time.ts'
-import { availableOf, isServiceAccount } from './accounts.ts'
+import { availableOf, isServiceAccount, serviceAccounts } from './accounts.ts'
 import { checkBudgets, dailyCapError, periodAt } from './caps.ts'
 import { clampCharge, type Hold, type HoldRequest, termsOf } from './holds.ts'
 import { invariant } from './invariant.ts'
 import type { SettlementRow } from './settlement-rows.ts'
-import type { AccountId } from './tables.ts'
 import type { Account, LedgerView, Needs } from './view.ts'
 
 /** A hold after a unit. `isChanged`: this unit did it, and no earlier one. */
@@ -36,7 +35,8 @@ function needsOf(hold: Hold): Needs {
   const since = hold.capDay ?? ''
   return {
     accounts: [hold.account, ...hold.parts.map(({ account }) => account)],
-    refs: [hold.ref],
+    refs: [],
+    ends: [hold],
     counters: countersOf(hold).map((key) => ({ key, since })),
     callers: [],
   }
@@ -57,7 +57,8 @@ export function openUnit(
     isSoft: true,
     needs: {
       accounts: [id],
-      refs: needs.refs,
+      refs: [hold.ref],
+      ends: [],
       counters: [...needs.counters, ...periods],
       callers: caller ? [caller.id] : [],
     },
@@ -81,15 +82,22 @@ export function openUnit(
   }
 }
 
-/** Ends an open hold with a charge, clamped to 0 <= charge <= hold. */
-export function settleUnit(hold: Hold, charge: NanoUsd, rows: SettlementRow[] = []): Unit {
-  const charged = clampCharge(hold, charge)
+/** Ends an open hold with a charge, clamped to 0 <= charge <= hold; a released one without. */
+export function endUnit(
+  hold: Hold,
+  state: 'settled' | 'released',
+  charge: NanoUsd,
+  rows: SettlementRow[] = [],
+): Unit {
+  const charged = state === 'settled' ? clampCharge(hold, charge) : zero
+  const needs = needsOf(hold)
+  const income = charged > 0n ? [serviceAccounts.income] : []
   return {
-    needs: needsOf(hold),
+    needs: { ...needs, accounts: [...needs.accounts, ...income] },
     rows,
     run: (view) =>
       end(view, hold, (open) => {
-        const ended: Hold = { ...open, state: 'settled', charged }
+        const ended: Hold = { ...open, state, charged }
         if (charged === 0n) return { hold: ended, isChanged: true }
         const freeMax = ended.funds === 'any' ? charged : zero
         const payer = debit(view, view.getAccount(ended.account), ended, freeMax)
@@ -99,20 +107,10 @@ export function settleUnit(hold: Hold, charge: NanoUsd, rows: SettlementRow[] = 
   }
 }
 
-/** Ends an open hold without a charge. */
-export const releaseUnit = (hold: Hold): Unit => ({
-  needs: needsOf(hold),
-  run: (view) =>
-    end(view, hold, (open) => ({
-      hold: { ...open, state: 'released', charged: zero },
-      isChanged: true,
-    })),
-})
-
 /** Settles a hold that was never open. `freeMax` is what free credits may pay of it. */
 export function transferUnit(hold: Hold, freeMax: NanoUsd): Unit {
   return {
-    needs: needsOf(hold),
+    needs: { ...needsOf(hold), refs: [hold.ref], ends: [] },
     run(view) {
       const existing = claim(view, hold)
       if (existing) return { hold: existing, isChanged: false }
@@ -141,13 +139,9 @@ function claim(view: LedgerView, hold: Hold): Hold | undefined {
 }
 
 /** Ends a hold, its reservation and its counts. One that has ended is returned as stored. */
-function end(
-  view: LedgerView,
-  { ref, id }: Pick<Hold, 'ref' | 'id'>,
-  finish: (open: Hold) => UnitResult,
-): UnitResult {
-  const open = view.holds.get(ref)
-  if (open?.id !== id) throw new Error(`The hold ${id} does not exist.`)
+function end(view: LedgerView, hold: Hold, finish: (open: Hold) => UnitResult): UnitResult {
+  const open = view.ended.get(hold.ref) ?? hold
+  if (open.id !== hold.id) throw new Error(`The hold ${hold.id} does not exist.`)
   if (open.state !== 'held') return { hold: open, isChanged: false }
   view.putAccount(reserve(view.getAccount(open.account), open, -1n))
   const result = finish(open)
@@ -157,7 +151,7 @@ function end(
     for (const key of countersOf(open)) view.count(key, day, -rest)
   }
   if (caller !== null) countCall(view, caller, -1)
-  view.holds.put(result.hold)
+  view.ended.put(result.hold)
   return result
 }
 
@@ -194,24 +188,19 @@ function debit(view: LedgerView, account: Account, hold: Hold, freeMax: NanoUsd)
 
 const nameOf = ({ ref, kind, item }: Hold) => ({ ref, kind, item })
 
-/** Divides a charge: shares are rounded down. The service earns the rest. */
-const receiptsOf = ({ parts, charged }: Hold): { account: AccountId; amount: NanoUsd }[] =>
-  parts
-    .map((part) => ({
-      account: part.account,
-      amount: 'percent' in part ? percentOf(charged, part.percent) : nano(BigInt(part.amount)),
-    }))
-    .filter(({ amount }) => amount > 0n)
-
 /**
- * Credits the receivers of a charge, with free credits in proportion. `isEarned`: receivers earn
+ * Credits the receivers of a charge: shares are rounded down, and the service earns the rest. Free
+ * credits are divided in proportion. `isEarned`: receivers earn
  * their part and may have it paid out.
  */
 function creditReceivers(view: LedgerView, hold: Hold, lastFree: NanoUsd, isEarned: boolean) {
   const { charged } = hold
   let received = 0n
   let freeReceived = 0n
-  for (const [at, { account: id, amount }] of receiptsOf(hold).entries()) {
+  for (const [at, part] of hold.parts.entries()) {
+    const { account: id } = part
+    const amount = 'percent' in part ? percentOf(charged, part.percent) : nano(BigInt(part.amount))
+    if (amount === 0n) continue
     received += amount
     const free = nano((lastFree * received) / charged - freeReceived)
     freeReceived += free

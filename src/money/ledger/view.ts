@@ -3,7 +3,7 @@ import { and, count, eq, gte, inArray, sql } from 'drizzle-orm'
 import type { Db } from '../../kernel/db/engine.ts'
 import { LostRace } from '../../kernel/db/error.ts'
 import { excluded } from '../../kernel/db/query.ts'
-import { insertRows, selectRows } from '../../kernel/db/rows.ts'
+import { insertRows, selectRows, updateRows } from '../../kernel/db/rows.ts'
 import { newOrderedId } from '../../kernel/ids.ts'
 import { nano, type NanoUsd, zero } from '../../kernel/money.ts'
 import { isServiceAccount, openAccounts, serviceAccounts } from './accounts.ts'
@@ -18,8 +18,10 @@ export type Account = typeof accounts.$inferSelect
 /** The rows that a unit of work reads and changes. */
 export interface Needs {
   accounts: AccountId[]
-  /** The refs of holds. */
+  /** The refs of new holds. */
   refs: string[]
+  /** Holds that end. */
+  ends: Hold[]
   /** Counters of spending, with their rows since a UTC day. */
   counters: { key: string; since: string }[]
   /** Callers whose open holds are limited. */
@@ -61,6 +63,13 @@ class Rows<Row> {
 
 const loadAccounts = selectRows(accounts, accounts.id, (value) => eq(accounts.id, value()))
 const loadHolds = selectRows(holds, holds.ref, (value) => eq(holds.ref, value()))
+/** Loads the holds of refs only where these are other holds, or have ended. */
+const loadEnded = selectRows(
+  holds,
+  holds.ref,
+  (value) =>
+    sql`${holds.ref} = ${value()} and not (${holds.id} = ${value()} and ${holds.state} = 'held')`,
+)
 const loadCounters = selectRows(caps, caps.key, (value) =>
   and(eq(caps.key, value()), gte(caps.day, value())),
 )
@@ -71,15 +80,22 @@ const writeAccounts = insertRows(accounts, (db, rows) =>
     .onConflictDoUpdate({ target: accounts.id, set: excluded(accounts, ['id', 'kind', 'at']) }),
 )
 /** Leaves a hold of another process that has taken the ref meanwhile. */
-const writeHolds = insertRows(holds, (db, rows) =>
+const insertHolds = insertRows(holds, (db, rows) =>
   db
     .insert(holds)
     .values(rows)
     .onConflictDoUpdate({
       target: holds.ref,
       set: excluded(holds, ['ref']),
-      setWhere: sql`${holds.state} = 'released' or ${holds.id} = excluded.id`,
+      setWhere: eq(holds.state, sql`'released'`),
     }),
+)
+const endHolds = updateRows(holds, ['ref', 'state', 'charged'], (db, changed) =>
+  db
+    .update(holds)
+    .set({ state: sql`changed.column2`, charged: sql`changed.column3` })
+    .from(changed)
+    .where(sql`${holds.ref} = changed.column1 and ${holds.state} = 'held'`),
 )
 const writeCounters = insertRows(caps, (db, rows) =>
   db
@@ -91,9 +107,6 @@ const writeEntries = insertRows(entries, (db, rows) => db.insert(entries).values
 
 const counterName = ({ key, day }: Omit<Counter, 'used'>): string => `${day} ${key}`
 
-/** The part of a movement that one account pays or receives. */
-export type Movement = Pick<Entry, 'ref' | 'line' | 'kind' | 'item' | 'amount'>
-
 /**
  * The rows of some units of work in memory. Units run on it one after another; what they changed is
  * written once. What the service earns is one entry of its account for all of them.
@@ -102,6 +115,7 @@ export class LedgerView {
   readonly #changes: (() => void)[] = []
   readonly accounts = new Rows<Account>(({ id }) => id, this.#changes)
   readonly holds = new Rows<Hold>(({ ref }) => ref, this.#changes)
+  readonly ended = new Rows<Hold>(({ ref }) => ref, this.#changes)
   readonly counters = new Rows<Counter>(counterName, this.#changes)
   /** The open holds of callers. */
   readonly calls = new Rows<{ caller: string; open: number }>(({ caller }) => caller, this.#changes)
@@ -113,7 +127,7 @@ export class LedgerView {
     this.#group = newOrderedId(at)
   }
 
-  /** Loads rows and locks them, always in the same order. */
+  /** Loads rows and locks them in one order; all charges share the account of the income. */
   async load(db: Db, needs: Needs[]): Promise<void> {
     const ids = new Set(needs.flatMap((one) => one.accounts))
     const refs = new Set(needs.flatMap((one) => one.refs))
@@ -122,10 +136,20 @@ export class LedgerView {
       const known = counters.get(key)
       if (known === undefined || since < known) counters.set(key, since)
     }
-    await this.#loadAccounts(db, [...ids].sort())
-    const inOrder = [...counters].sort(([a], [b]) => (a < b ? -1 : 1))
-    this.counters.load(await loadCounters(db, inOrder))
-    this.holds.load(await loadHolds(db, [...refs].sort()))
+    const sorted = [...ids].sort()
+    const own = sorted.filter((id) => !isServiceAccount(id))
+    await this.#loadAccounts(db, own)
+    await this.#loadAccounts(db, sorted.filter(isServiceAccount))
+    // The locks of their accounts guard counters and holds, so their order does not matter.
+    const ends = needs.flatMap((one) => one.ends).map(({ ref, id }) => [ref, id])
+    const [spent, opened, ended] = await Promise.all([
+      loadCounters(db, [...counters]),
+      loadHolds(db, [...refs]),
+      loadEnded(db, ends),
+    ])
+    this.counters.load(spent)
+    this.holds.load(opened)
+    this.ended.load(ended)
     await this.#countCalls(db, [...new Set(needs.flatMap((one) => one.callers))])
   }
 
@@ -155,7 +179,10 @@ export class LedgerView {
   }
 
   /** Changes an account by a movement, and appends its entry. */
-  post(account: Account, { amount, ...movement }: Movement): Account {
+  post(
+    account: Account,
+    { amount, ...movement }: Pick<Entry, 'ref' | 'line' | 'kind' | 'item' | 'amount'>,
+  ): Account {
     const [balance, number] = [nano(account.balance + amount), account.entries + 1]
     const after = { ...account, balance, entries: number }
     this.putAccount(after)
@@ -181,31 +208,29 @@ export class LedgerView {
     this.counters.put({ key, day, used })
   }
 
-  /** Writes what changed, but for the income. Throws LostRace where a ref was taken meanwhile. */
+  /** Writes what changed. Throws LostRace where another process took a ref meanwhile. */
   async write(db: Db): Promise<void> {
+    this.#postIncome()
     const total = this.#entries.reduce((sum, { amount }) => sum + amount, 0n)
-    invariant(total + this.#income.amount === 0n, 'all entries sum to zero')
-    const changed = this.holds.changed()
-    const written = await writeHolds(db, changed)
-    if (written < changed.length) throw new LostRace('Another process took the ref of a hold.')
-    await Promise.all([
+    invariant(total === 0n, 'all entries sum to zero')
+    const [opened, ended] = [this.holds.changed(), this.ended.changed()]
+    const written = await insertHolds(db, opened)
+    if (written < opened.length) throw new LostRace('Another process took the ref of a hold.')
+    const [ends] = await Promise.all([
+      endHolds(db, ended),
       writeAccounts(db, this.accounts.changed()),
       writeCounters(db, this.counters.changed()),
       writeEntries(db, this.#entries),
     ])
+    invariant(ends === ended.length, 'a hold that ends exists')
   }
 
-  /** Writes the income. All charges share its account, which is locked until the commit. */
-  async writeIncome(db: Db): Promise<void> {
+  #postIncome(): void {
     const { amount, free } = this.#income
     if (amount === 0n) return
-    const { income } = serviceAccounts
-    await this.#loadAccounts(db, [income])
-    const account = this.getAccount(income)
+    const account = this.getAccount(serviceAccounts.income)
     const sum = { ref: `income:${this.#group}`, line: 0, kind: 'income', item: null, amount }
-    this.#entries.length = 0
-    const after = this.post({ ...account, free: nano(account.free + free) }, sum)
-    await Promise.all([writeAccounts(db, [after]), writeEntries(db, this.#entries)])
+    this.post({ ...account, free: nano(account.free + free) }, sum)
   }
 
   /** The accounts of the service are opened with their first movement. */
