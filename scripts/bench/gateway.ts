@@ -8,9 +8,8 @@ import { atMost, type BenchRow } from './row.ts'
 const p50 = (turns: Turn[]): number => median(turns.map((turn) => turn.p50))
 
 /**
- * Measures a charged call: its CPU against a bare pass-through and Portkey, its added latency and
- * its syncs. The minimal charging handler is measured in the same turns, and its result is shown
- * with each limit.
+ * Measures a charged call: its CPU against Portkey, its added latency and its syncs. The minimal
+ * charging handler is measured in the same turns, and its result is shown with each limit.
  */
 export async function bench(): Promise<BenchRow[]> {
   const gateway = await serveGateway()
@@ -25,10 +24,7 @@ export async function bench(): Promise<BenchRow[]> {
   for (const target of [...charging, pass, ...(theirs ? [theirs] : [])]) {
     await runLoad({ targets: [target], connections: 32, turnMs: 4_000, rounds: 1 })
   }
-  const rows = [
-    await cost('a bare pass-through', charging, pass, 3),
-    await added(gateway, charging, pass),
-  ]
+  const rows = [await added(gateway, charging, pass)]
   const { key: emptyKey } = await gateway.newEmptyAccount()
   rows.push(await benchRejection({ ...chatAt(gateway.ctx, emptyKey, false), status: 402 }, ours))
   if (theirs) rows.push(await cost('@portkey-ai/gateway', charging, theirs, 0.1))

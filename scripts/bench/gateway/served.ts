@@ -47,26 +47,41 @@ export async function serveGateway(
   everyMs = 2,
   settings: Record<string, string> = {},
 ): Promise<ServedGateway> {
+  const upstream = await spawnServer([process.execPath, peer('upstream.ts'), String(everyMs)])
+  const pass = await spawnServer([process.execPath, peer('pass.ts'), String(upstream.port)], many)
+  const { ctx, newAccount, stop } = await serveBinary(upstream, settings)
+  return {
+    upstream,
+    pass,
+    ctx,
+    newAccount,
+    newEmptyAccount: () => emptyAccount(ctx.port),
+    stop: async () => {
+      await Promise.all([stop(), pass.stop(), upstream.stop()])
+    },
+  }
+}
+
+/** Starts the gateway before an upstream. `prefix` is a command that starts it, such as taskset. */
+export async function serveBinary(
+  { port }: BenchServer,
+  settings: Record<string, string> = {},
+  prefix: string[] = [],
+) {
   const built = Bun.spawnSync(['./scripts/build', '--if-needed'], { cwd: root, stderr: 'pipe' })
   if (built.exitCode !== 0) throw new Error(built.stderr.toString())
   const dataDir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
-  const bun = process.execPath
-  const upstream = await spawnServer([bun, peer('upstream.ts'), String(everyMs)])
-  const pass = await spawnServer([bun, peer('pass.ts'), String(upstream.port)], many)
-  writeFileSync(join(dataDir, 'berth.toml'), tableOf(upstream.port))
-  const ctx = await spawnServer([binary, 'serve', '--json'], {
+  writeFileSync(join(dataDir, 'berth.toml'), tableOf(port))
+  const ctx = await spawnServer([...prefix, binary, 'serve', '--json'], {
     ...env,
     ...settings,
     DATA_DIR: dataDir,
   })
   return {
-    upstream,
-    pass,
     ctx: { ...ctx, dataDir },
-    newAccount: () => fundedAccount(ctx.port, dataDir, [binary]),
-    newEmptyAccount: () => emptyAccount(ctx.port),
+    newAccount: () => fundedAccount(ctx.port, dataDir, [binary], settings),
     stop: async () => {
-      await Promise.all([ctx, pass, upstream].map((one) => one.stop()))
+      await ctx.stop()
       rmSync(dataDir, { recursive: true })
     },
   }
@@ -77,11 +92,19 @@ export const serveLeast = ({ port }: BenchServer, key: string): Promise<BenchSer
   spawnServer([process.execPath, peer('least.ts'), String(port), key], many)
 
 /** Creates an account and grants it credits with the command of the server. */
-export async function fundedAccount(port: number, dataDir: string, command: string[]) {
+export async function fundedAccount(
+  port: number,
+  dataDir: string,
+  command: string[],
+  env: Record<string, string> = {},
+) {
   const { account, key } = await emptyAccount(port)
   const creditId = account.slice('gateway:'.length)
   const grant = [...command, 'grant', creditId, '1000', '--data', dataDir]
-  const { exitCode, stderr } = Bun.spawnSync(grant, { stderr: 'pipe' })
+  const { exitCode, stderr } = Bun.spawnSync(grant, {
+    env: { PATH: Bun.env.PATH, ...env },
+    stderr: 'pipe',
+  })
   if (exitCode !== 0) throw new Error(stderr.toString())
   return { account, key }
 }
