@@ -17,22 +17,12 @@ export async function readJsonObject(
   response: Response,
   deadlines: CallDeadlines,
 ): Promise<{ json: Json } | UpstreamFailure> {
-  const read = await readRawObject(response, deadlines)
-  if (!('json' in read)) return read
-  const { error } = read.json
-  return isRecord(error) ? failureOfErrorBody(error) : read
-}
-
-/** Reads a bounded JSON object, in which an `error` may be data. */
-async function readRawObject(
-  response: Response,
-  deadlines: CallDeadlines,
-): Promise<{ json: Json } | UpstreamFailure> {
   const bytes = await readBoundedBytes(response, deadlines)
   if (!bytes) return interruptionOf(deadlines)
   if (bytes.byteLength === 0) return noContent
   const json = parseRecord(decoder.decode(bytes))
-  return json ? { json } : unreadable
+  if (!json) return unreadable
+  return isRecord(json.error) ? failureOfErrorBody(json.error) : { json }
 }
 
 /** Reads a body. Undefined when it breaks off or has more than `max` bytes. */

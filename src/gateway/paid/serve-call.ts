@@ -284,21 +284,16 @@ export class OutcomeBuilder {
   }
 
   failed(candidate: Candidate, { error, charges }: UpstreamFailure): PaidOutcome<never> {
-    if (charges === 'nothing') {
-      const usage = createUsage({})
-      const name = error.errorName
-      const ended = { usage, end: 'failed', charge: zero, error: name } as const
-      return { ...this.written(candidate, ended), error }
-    }
-    const usage = this.estimateUsage(candidate)
+    const usage = charges === 'nothing' ? createUsage({}) : this.estimateUsage(candidate)
     if (charges === 'delivered') {
       const charge = this.chargeOf(candidate, usage)
       const ended = { usage, end: 'interrupted', charge, error: null } as const
       return { ...this.written(candidate, ended), error }
     }
-    const charge = this.hold.amount
-    const failure = { usage, end: 'failed', charge, error: error.errorName } as const
-    return { ...this.written(candidate, failure), error, replay: replayOf(error) }
+    const charge = charges === 'hold' ? this.hold.amount : zero
+    const ended = { usage, end: 'failed', charge, error: error.errorName } as const
+    const replay = charges === 'hold' ? replayOf(error) : undefined
+    return { ...this.written(candidate, ended), error, replay }
   }
 
   /** Returns the charge of a call with its history row. */

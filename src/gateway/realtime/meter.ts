@@ -156,25 +156,14 @@ export class Meter {
     this.running.delete(id)
     const [oldest] = this.settled.add(id)
     if (this.settled.size > settledIdsMax && oldest !== undefined) this.settled.delete(oldest)
-    const { charge, rows } = this.outcomeOf(work, { usage, end, estimate })
+    const by = { candidate: this.candidate, attempt: work.attempt }
+    const counted = readUsage(usage, this.work.limits)
+    const { charge, rows } =
+      end === 'failed' && !counted
+        ? work.outcome.broken(by, free(new ApiError('upstream_failed', {}), false))
+        : work.outcome.served(by, { usage: counted ?? { ...estimate, estimated: true }, end })
     work.ended.resolve({ result: charge, charge, rows })
     return work.paid
-  }
-
-  /** Returns the charge of work with its history row. */
-  private outcomeOf(
-    { attempt, outcome }: RunningWork,
-    { usage, end, estimate }: WorkReport,
-  ): Pick<PaidOutcome<unknown>, 'charge' | 'rows'> {
-    const counted = readUsage(usage, this.work.limits)
-    if (end === 'failed' && !counted) {
-      attempt.end('failed')
-      const failure = free(new ApiError('upstream_failed', {}), false)
-      outcome.report({ candidate: this.candidate, attempt }, failure)
-      return outcome.failed(this.candidate, failure)
-    }
-    const served = { usage: counted ?? { ...estimate, estimated: true }, end }
-    return outcome.served({ candidate: this.candidate, attempt }, served)
   }
 }
 
