@@ -5,7 +5,7 @@
 import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
-import { pngOf } from '../src/apps/generators/images/png.ts'
+import { pngOf } from '../src/apps/generators/generate.ts'
 import { publicDist as dist, writePublicFile } from './write-public-file.ts'
 
 const root = join(import.meta.dir, '..')

@@ -20,7 +20,7 @@ import { newId } from '../kernel/ids.ts'
 import { jobEventsMax, jobLeaseMs } from '../kernel/limits.ts'
 import { type NanoUsd, zero } from '../kernel/money.ts'
 import type { Clock } from '../kernel/time.ts'
-import { type InTransaction, type Job, type JobProgress, LeaseLost } from './handler.ts'
+import { type InTransaction, type Job, type JobProgress, LeaseLost } from './handlers.ts'
 import { type EndState, events, type Failure, type JobResult, jobs, type Queue } from './tables.ts'
 
 export interface JobContext {

@@ -1,5 +1,5 @@
-import { pattern } from './pattern.ts'
 import { lookUp } from './schema.ts'
+import { pattern } from './text.ts'
 
 /** Instructions to agents. */
 export const agentOrders = [

@@ -45,3 +45,8 @@ export const messageOf = (error: unknown): string =>
 /** Returns the code of a system error, such as "ENOENT"; empty where it has none. */
 export const errorCodeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : ''
+
+/** Joins pieces into one regular expression, for word lists longer than a line. */
+export function pattern(flags: string, ...pieces: readonly string[]): RegExp {
+  return new RegExp(pieces.join(''), flags)
+}

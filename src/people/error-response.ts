@@ -17,7 +17,7 @@ export function errorEnvelope<N extends HostingErrorName>(error: ApiError<N>) {
 }
 
 /** Returns the message of an error for people on a page. */
-export function pageMessage<N extends HostingErrorName>(error: ApiError<N>): string {
+function pageMessage<N extends HostingErrorName>(error: ApiError<N>): string {
   const row: ErrorRow<N> = errorTable[error.errorName]
   return row.onPage?.(...error.details) ?? errorEnvelope(error).body.error
 }
@@ -49,6 +49,19 @@ export function errorResponse(error: unknown, internalError: () => Response): Re
 export function knownError(error: unknown): ApiError<HostingErrorName> | undefined {
   if (isHostingError(error)) return error
   return isWriteUnavailable(error) ? new ApiError('try_again', {}) : undefined
+}
+
+/**
+ * Returns the status, message and headers of an expected error, or of a database or disk that
+ * cannot take a write; undefined for an internal error.
+ */
+export function describeError(error: unknown) {
+  const known = knownError(error)
+  if (!known) return undefined
+  const response = apiErrorResponse(known)
+  const wait = response.headers.get('retry-after')
+  const headers: Record<string, string> = wait === null ? {} : { 'retry-after': wait }
+  return { status: response.status, message: pageMessage(known), headers }
 }
 
 /** Returns whether an error is in the table of this API. */

@@ -29,7 +29,7 @@ import { moderationOperations } from '../gateway/moderations/operations.ts'
 import { chatOperations } from '../gateway/openai-chat/operations.ts'
 import { openRouterPrefix } from '../gateway/openrouter/error-response.ts'
 import { openRouterOperations } from '../gateway/openrouter/operations.ts'
-import { operation } from '../gateway/operation.ts'
+import { operation, type Tag } from '../gateway/operation.ts'
 import { realtimeOperations } from '../gateway/realtime/operations.ts'
 import { rerankOperations } from '../gateway/rerank/operations.ts'
 import { responseOperations } from '../gateway/responses/operations.ts'
@@ -42,9 +42,52 @@ import type { Operation } from '../kernel/http/operation.ts'
 import { Revalidated } from '../kernel/http/outcome.ts'
 import { getRequestContext, pathOf } from '../kernel/http/request-context.ts'
 import { NotModifiedSchema } from '../kernel/schema.ts'
-import { describeGateway } from './gateway-description.ts'
+import { describeApi } from './http/api-description.ts'
 import { createApp, type FailedRequest } from './http/app.ts'
 import { routesOf, serveOperation } from './http/routes.ts'
+
+const tags: Record<Tag, string> = {
+  Models: 'The models and their prices.',
+  Chat: 'Text, streamed or whole, with tools, images and files.',
+  Media: 'Images, videos, speech, transcriptions and embeddings.',
+  Files: 'Uploads for chat requests.',
+  Account: 'Your balance, your keys and your usage.',
+}
+
+const parameters = {
+  id: { schema: { type: 'string' }, description: 'The id from an earlier response.' },
+  method: {
+    schema: { type: 'string', enum: ['usdt', 'btc', 'eth', 'sol'] },
+    description: 'The coin.',
+  },
+}
+
+const overview = `One API in front of many models, compatible with OpenAI's: to switch the model, change the
+\`model\` field. Every path also works without \`/v1\`.
+
+Send your key as \`Authorization: Bearer <key>\`. \`POST /accounts/create\` creates one. The key of an
+agent of the Agent API works too. Every error is \`{ error: { message, type, param, code } }\`, except
+the rate limit of an address, which has a plain body. Errors of \`/messages\` have Anthropic's envelope. An internal error is 500 with code \`internal\`.
+Money is in USD. Every response has \`x-request-id\`, which the history lists too. Every 429 and 503
+has \`retry-after\`. With \`x-should-retry: false\`, a repeated request fails or is charged again.`
+
+/** Describes the gateway (document 2). */
+export const describeGateway = (
+  ctx: AppContext,
+  operations: readonly Operation[],
+): Promise<Entity> =>
+  describeApi(
+    { '': operations },
+    {
+      title: 'Berth model gateway',
+      version: '1.0.0',
+      description: overview,
+      server: `${ctx.urls.gateway}/v1`,
+      key: 'A gateway key or an agent key.',
+      tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+      parameters,
+    },
+  )
 
 const OpenApiSchema = Type.Object({ openapi: Type.String() }, { additionalProperties: true })
 

@@ -1,8 +1,7 @@
 import { html } from '../kernel/html.ts'
 import { methodList } from '../kernel/http/allowed-methods.ts'
-import { internalErrorBody } from '../people/error-response.ts'
+import { describeError, internalErrorBody } from '../people/error-response.ts'
 import { messagePage } from './components.ts'
-import { describeError } from './error-messages.ts'
 import { type Page, pageResponse } from './layout.ts'
 import { findUser, type PageInput, privatePage } from './session.ts'
 

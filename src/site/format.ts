@@ -1,6 +1,6 @@
 import { type Html, html } from '../kernel/html.ts'
 import { lazy } from '../kernel/lazy.ts'
-import { formatCredits, toCredits, toUsd } from '../kernel/money.ts'
+import { formatCredits, type NanoUsd, toCredits, toUsd, zero } from '../kernel/money.ts'
 import { day, hour, iso, minute } from '../kernel/time.ts'
 
 /** Truncates: a balance is never shown higher than it is. */
@@ -112,4 +112,15 @@ export function renderAge(time: Time, now: number): Html {
   const found = ageUnits.find(([, ms]) => age >= ms)
   const text = found ? ages().format(-Math.floor(age / found[1]), found[0]) : 'now'
   return timeElement(time, text, exact)
+}
+
+/** Spending against a cap, with a bar. */
+export function spendingBar(spent: NanoUsd, cap: NanoUsd | null): Html {
+  if (cap === null) return html`${renderCredits(spent)} <span class="unit">/ no cap</span>`
+  const share = cap === zero ? 100 : Math.min(100, (toCredits(spent) / toCredits(cap)) * 100)
+  return html`${renderCredits(spent)} <span class="unit">/</span> ${renderCredits(cap)}
+    <svg class="share" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+      <rect class="track" width="100" height="6" />
+      <rect class="${share >= 90 && 'full'}" width="${share.toFixed(2)}" height="6" />
+    </svg>`
 }

@@ -9,7 +9,7 @@ import { discoveryLinks } from './guide/discovery.ts'
 import { getGuide } from './guide/guide.ts'
 import type { Page } from './layout.ts'
 import { emptyState } from './lists.ts'
-import { promptBox } from './new/prompt-box.ts'
+import { promptBox } from './new/new.ts'
 import { playHere } from './play-here.ts'
 import { readShelves, renderShelf, type Shelf } from './shelves.ts'
 

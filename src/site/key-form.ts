@@ -12,8 +12,8 @@ import { type NanoUsd, toCredits } from '../kernel/money.ts'
 import { iso } from '../kernel/time.ts'
 import type { Key, KeySettings, Project } from '../money/keys/keys.ts'
 import type { PeriodSpending } from '../money/ledger/spending.ts'
+import { spendingBar } from './format.ts'
 import { type Form, inputField, readCredits, rejectForm, selectField, textArea } from './forms.ts'
-import { spendingBar } from './spending-bar.ts'
 
 const modelsCharsMax = 10_000
 

@@ -2,7 +2,9 @@ import type { Tile } from '../apps/explore/schemas.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { parseCursor } from '../kernel/cursor.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
+import type { Entry } from '../money/ledger/entries.ts'
 import { section, withQuery } from './components.ts'
+import { renderCredits, renderDateTime } from './format.ts'
 import { button } from './forms.ts'
 import { tileGrid, tilesPerPage } from './tiles.ts'
 
@@ -248,3 +250,18 @@ export function dataTable(label: string, columns: Column[], rows: Part[][], none
 /** A section that is a table, with one name. */
 export const tableSection = (...table: Parameters<typeof dataTable>): Html =>
   section(table[0], dataTable(...table))
+
+/** Ledger entries, newest first. */
+export const ledgerTable = (entries: Entry[], none?: Part): Part =>
+  dataTable(
+    'Transactions',
+    ['Time', { capitalized: 'Type' }, 'Item', { number: 'Credits' }, { number: 'Balance' }],
+    entries.map(({ at, kind, item, amount, balance }) => [
+      renderDateTime(at),
+      kind,
+      item !== null && html`<code>${item}</code>`,
+      renderCredits(amount, 'exceptZero'),
+      renderCredits(balance),
+    ]),
+    none,
+  )

@@ -1,4 +1,4 @@
-import { encodePath } from '../kernel/url-path.ts'
+import { encodePath } from '../kernel/http/path.ts'
 
 export const playgroundPath = '/wallet/playground'
 

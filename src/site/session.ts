@@ -5,6 +5,7 @@ import { noteError } from '../kernel/http/note-error.ts'
 import { getRequestContext, senderOf } from '../kernel/http/request-context.ts'
 import { sha256 } from '../kernel/ids.ts'
 import { formBytesMax } from '../kernel/limits.ts'
+import { describeError } from '../people/error-response.ts'
 import { mayBeSignedIn } from '../people/session-cookie.ts'
 import {
   checkSite,
@@ -14,7 +15,6 @@ import {
   type SessionUser,
 } from '../people/session-user.ts'
 import { findSession } from '../people/sessions.ts'
-import { describeError } from './error-messages.ts'
 import { type Form, readForm } from './forms.ts'
 import { type HeaderUser, readHeaderUser } from './header.ts'
 import { type Layout, type Page, pageResponse, sandboxHeaders } from './layout.ts'

@@ -1,9 +1,29 @@
+import { Type } from '@sinclair/typebox'
+
 import { created } from '../../kernel/http/outcome.ts'
+import { appealCharsMax } from '../../kernel/limits.ts'
+import { IdSchema, oneOf, textSchema, TimeSchema } from '../../kernel/schema.ts'
 import { iso } from '../../kernel/time.ts'
 import { agent } from '../../people/authentication.ts'
 import { operation, writeErrors } from '../../people/operation.ts'
 import { createAppeal } from './appeals.ts'
-import { AppealResponseSchema, AppealSchema } from './schemas.ts'
+
+/** POST /apps/{id}/appeal. */
+const AppealSchema = Type.Object(
+  { text: textSchema(appealCharsMax, { minLength: 1, description: 'Why the app is fine.' }) },
+  { additionalProperties: false, examples: [{ text: 'The sign-in form is part of the story.' }] },
+)
+
+const AppealResponseSchema = Type.Object({
+  appeal: Type.Object({
+    id: IdSchema,
+    item: IdSchema,
+    text: Type.String(),
+    state: oneOf(['open']),
+    at: TimeSchema,
+  }),
+  note: Type.String(),
+})
 
 export const appeal = operation({
   id: 'appeal',

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import type { Handler, Job, JobRun, Outcome } from '../../jobs/handler.ts'
+import type { Handler, Job, JobRun, Outcome } from '../../jobs/handlers.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError } from '../../kernel/errors.ts'

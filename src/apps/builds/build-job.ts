@@ -1,6 +1,6 @@
 import { chargeOf } from '../../gateway/models/charge.ts'
 import { createUsage } from '../../gateway/models/usage.ts'
-import type { Handler, Outcome } from '../../jobs/handler.ts'
+import type { Handler, Outcome } from '../../jobs/handlers.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { endWithStop } from '../../kernel/text.ts'

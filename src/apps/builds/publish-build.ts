@@ -1,4 +1,4 @@
-import type { JobRun, Outcome } from '../../jobs/handler.ts'
+import type { JobRun, Outcome } from '../../jobs/handlers.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { versionNoteCharsMax } from '../../kernel/limits.ts'

@@ -2,7 +2,7 @@ import { Value } from '@sinclair/typebox/value'
 
 import { insertUse } from '../../gateway/models/history.ts'
 import type { Usage } from '../../gateway/models/usage.ts'
-import type { Job } from '../../jobs/handler.ts'
+import type { Job } from '../../jobs/handlers.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { nano, type NanoUsd, zero } from '../../kernel/money.ts'

@@ -2,7 +2,7 @@ import { type TNull, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { and, eq, lt } from 'drizzle-orm'
 
-import type { Handler, JobRun, Outcome } from '../../jobs/handler.ts'
+import type { Handler, JobRun, Outcome } from '../../jobs/handlers.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { isApiError } from '../../kernel/errors.ts'
 import { minute } from '../../kernel/time.ts'

@@ -10,7 +10,7 @@ import { presentCover } from '../covers/present-cover.ts'
 import { listScreenshots } from '../covers/screenshots.ts'
 import { isPackKind } from '../kinds.ts'
 import * as listed from '../listings.ts'
-import { getListed, notOnExplore } from '../listings.ts'
+import { getListed, notOnExplore, sumListed } from '../listings.ts'
 import { iconUrl, presentOrigin, presentRating } from '../present.ts'
 import { ancestorsOf } from '../remix/lineage.ts'
 import { presentPublicVersion } from '../versions/versions.ts'
@@ -219,3 +219,10 @@ async function findMakerPage<Row extends listed.TileApp, Shown>(
 /** Returns whether a maker has an item on Explore. */
 export const isOnExplore = async (ctx: AppContext, agent: Agent): Promise<boolean> =>
   (await listed.tiles(ctx, { order: 'new', maker: agent.id }, 1)).length > 0
+
+/** Returns the counts over all items of a maker on Explore. */
+export async function sumOfMaker(ctx: AppContext, handle: string) {
+  const agent = await findByMention(ctx, handle)
+  const { apps, opens, remixes, ...rated } = await sumListed(ctx, agent?.id ?? '')
+  return { apps, opens, remixes, rating: presentRating(rated) }
+}

@@ -1,10 +1,21 @@
+import { initWasm, Resvg } from '@resvg/resvg-wasm'
+
+import { readPackageFile } from '../../kernel/package-files.ts'
 import { effect } from './audio/effect.ts'
 import { music } from './audio/music.ts'
 import { oggOf, type Samples, secondsOf } from './audio/ogg.ts'
 import { voice } from './audio/voice.ts'
 import { defaultSizes } from './default-sizes.ts'
 import { fit, image, sprite } from './images/draw.ts'
-import { pngOf } from './images/png.ts'
+
+let ready: Promise<void> | undefined
+
+/** Renders SVG at its own size. */
+export async function pngOf(svg: string): Promise<Uint8Array<ArrayBuffer>> {
+  ready ??= readPackageFile('@resvg/resvg-wasm/index_bg.wasm').then(initWasm)
+  await ready
+  return new Uint8Array(new Resvg(svg, { font: { loadSystemFonts: false } }).render().asPng())
+}
 
 /** A file to generate (document 1, section 2). Sizes in pixels, durations in seconds. */
 export interface GenerateRequest {

@@ -1,4 +1,4 @@
-import type { Job } from '../../jobs/handler.ts'
+import type { Job } from '../../jobs/handlers.ts'
 import * as jobs from '../../jobs/jobs.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import type { PagePosition } from '../../kernel/cursor.ts'

@@ -1,6 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 
-import type { Job } from '../../jobs/handler.ts'
+import type { Job } from '../../jobs/handlers.ts'
 import type { JobEvent } from '../../jobs/jobs.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { toCredits } from '../../kernel/money.ts'

@@ -1,4 +1,4 @@
-import type { Job } from '../../jobs/handler.ts'
+import type { Job } from '../../jobs/handlers.ts'
 import { listEventsAfter } from '../../jobs/jobs.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { Events, nothing, type Special } from '../../kernel/http/outcome.ts'

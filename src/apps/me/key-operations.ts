@@ -1,12 +1,33 @@
 import { Type } from '@sinclair/typebox'
 
 import { created } from '../../kernel/http/outcome.ts'
+import { aboutCharsMax } from '../../kernel/limits.ts'
+import { lineSchema, nullable } from '../../kernel/schema.ts'
 import { requireInvitation } from '../../money/keys/request-key.ts'
 import { createAgent } from '../../people/agents/create-agent.ts'
+import { handlePattern } from '../../people/agents/handles.ts'
 import { anyone } from '../../people/authentication.ts'
 import { operation, writeErrors } from '../../people/operation.ts'
-import * as schemas from './key-schemas.ts'
 import { getAgentRecord, presentClaim } from './me.ts'
+import { AgentRecordSchema, ClaimSchema } from './schemas.ts'
+
+/** The request of POST /keys (document 1, operation 4). */
+const CreateAgentRequestSchema = Type.Object(
+  {
+    handle: Type.Optional(
+      Type.String({ description: 'Default: generated.', described: { pattern: handlePattern } }),
+    ),
+    about: Type.Optional(nullable(lineSchema(aboutCharsMax))),
+  },
+  { additionalProperties: false },
+)
+
+const CreateAgentResponseSchema = Type.Object({
+  agent: AgentRecordSchema,
+  key: Type.String({ description: 'Shown once.' }),
+  claim: ClaimSchema,
+  note: Type.String(),
+})
 
 const newAgent = operation({
   id: 'new_agent',
@@ -18,8 +39,8 @@ const newAgent = operation({
   description:
     'Needs no sign-in. The key is shown once, and the account starts with 400 free credits. The claim link makes a person its owner.',
   access: anyone,
-  input: { body: Type.Optional(schemas.CreateAgentRequestSchema) },
-  output: { 201: schemas.CreateAgentResponseSchema },
+  input: { body: Type.Optional(CreateAgentRequestSchema) },
+  output: { 201: CreateAgentResponseSchema },
   errors: ['agents_off', ...writeErrors, 'bad_handle', 'handle_taken', 'invite_only'],
   async run(ctx, { body, headers, client }) {
     requireInvitation(ctx.config, headers)

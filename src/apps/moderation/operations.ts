@@ -1,9 +1,31 @@
+import { Type } from '@sinclair/typebox'
+
 import { created } from '../../kernel/http/outcome.ts'
+import { reportCharsMax, reportContactCharsMax } from '../../kernel/limits.ts'
+import { IdSchema, lineSchema, oneOf, textSchema, TimeSchema } from '../../kernel/schema.ts'
 import { iso } from '../../kernel/time.ts'
 import { anyone } from '../../people/authentication.ts'
 import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { reasonNames } from './reasons.ts'
 import { createReport } from './reports.ts'
-import { ReportResponseSchema, ReportSchema } from './schemas.ts'
+
+/** POST /report. */
+const ReportSchema = Type.Object(
+  {
+    item: IdSchema,
+    reason: oneOf(reasonNames),
+    text: Type.Optional(textSchema(reportCharsMax, { description: 'Your observations.' })),
+    contact: Type.Optional(
+      lineSchema(reportContactCharsMax, { description: 'Contact for questions of the operator.' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const ReportResponseSchema = Type.Object({
+  report: Type.Object({ id: IdSchema, item: IdSchema, reason: oneOf(reasonNames), at: TimeSchema }),
+  note: Type.String(),
+})
 
 export const reportItem = operation({
   id: 'report_item',

@@ -28,7 +28,7 @@ import { clearedSessionCookie, person, signedIn } from '../../people/session-use
 import * as apps from '../apps.ts'
 import { markNewsRead } from '../explore/follows.ts'
 import { presentApp } from '../present.ts'
-import { closeAccount as close } from './account-closing.ts'
+import { closeAccount as close } from './owned-agents.ts'
 import * as owned from './owned-agents.ts'
 import * as schemas from './schemas.ts'
 

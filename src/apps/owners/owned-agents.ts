@@ -8,8 +8,8 @@ import { listPageDefault } from '../../kernel/limits.ts'
 import { formatCredits, parseCredits, toCredits, zero } from '../../kernel/money.ts'
 import { iso } from '../../kernel/time.ts'
 import type { StoreResponse } from '../../money/idempotency/idempotency.ts'
-import { initialCap } from '../../money/keys/keys.ts'
 import * as keys from '../../money/keys/keys.ts'
+import { initialCap } from '../../money/keys/keys.ts'
 import { accountOf, agentAccount, agentOwner, findBalance } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
 import * as agents from '../../people/agents/agents.ts'
@@ -17,10 +17,20 @@ import { makerPageUrl } from '../../people/agents/agents.ts'
 import { isOwned, listAllOwnedAgents } from '../../people/agents/listing.ts'
 import { updateLimits } from '../../people/agents/spending.ts'
 import { suspensionError } from '../../people/agents/suspension.ts'
+import { recordAudit } from '../../people/audit/audit.ts'
 import { notify } from '../../people/notifications/notifications.ts'
-import { displayName, type Person, walletOf } from '../../people/people.ts'
+import {
+  deletePerson,
+  displayName,
+  lockUnchangedPerson,
+  type Person,
+  walletOf,
+} from '../../people/people.ts'
+import { reauthenticate, type SignInClient } from '../../people/sign-in.ts'
 import { appUrl } from '../app-url.ts'
 import * as apps from '../apps.ts'
+import { deleteFollowsBy } from '../explore/follows.ts'
+import { deleteUsesBy } from '../explore/uses.ts'
 import {
   type AgentKey,
   type OwnedAgent,
@@ -216,4 +226,31 @@ export async function releaseWithin(
   })
   const text = `${displayName(person)} released you. POST /me/claim creates a claim link for another person.`
   await notify(ctx, db, { to: agent.id, kind: 'system', text })
+}
+
+/**
+ * Deletes a person's account with its sign-in methods, revokes its keys and releases its agents.
+ * The wallet's balance stays in the ledger and cannot be spent. Throws `bad_request` for the
+ * operator, and as `reauthenticate` does.
+ */
+export async function closeAccount(
+  ctx: AppContext,
+  person: Person,
+  password: string,
+  from: SignInClient,
+): Promise<void> {
+  if (person.operator) rejectRequest('The account of the operator cannot be deleted.')
+  const { same } = await reauthenticate(ctx, person, password, from)
+  await ctx.db.tx(async (db) => {
+    await lockUnchangedPerson(ctx, db, same)
+    for (const agent of await listAllOwnedAgents(db, person.id))
+      await releaseWithin(ctx, db, person, agent)
+    await keys.lockOwner(db, person.wallet)
+    for (const owner of [person.id, person.wallet]) await keys.revokeAll(db, ctx.clock, owner)
+    await deleteUsesBy(db, person.id)
+    await deleteFollowsBy(db, person.id)
+    await deletePerson(db, person.id)
+    await recordAudit(ctx, db, { by: person.name, did: 'leave', item: person.name, why: '' })
+  })
+  ctx.keys.forget()
 }

@@ -1,5 +1,5 @@
 import { plain } from '../../kernel/forbidden-text.ts'
-import { pattern } from '../../kernel/pattern.ts'
+import { pattern } from '../../kernel/text.ts'
 import type { Page, Run, Trigger } from './page.ts'
 
 const depthMax = 4

@@ -6,7 +6,7 @@ import { packRulesVersion } from './packs/rules.ts'
 import { rulesVersion } from './rules.ts'
 
 /** The words that rules share with names of people are in the kernel. */
-const words = ['../../kernel/forbidden-text.ts', '../../kernel/pattern.ts']
+const words = ['../../kernel/forbidden-text.ts', '../../kernel/text.ts']
 const sources = readdirSync(import.meta.dir, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
   .sort()

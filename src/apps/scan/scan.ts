@@ -1,6 +1,7 @@
+import { agentOrders, slurs } from '../../kernel/forbidden-text.ts'
 import { readAssetRequests } from './asset-requests.ts'
 import { type Hit, type Scan, takeHits, toScan } from './findings.ts'
-import { emptyPage, joinWords, newScanBudget, type Page } from './page.ts'
+import { emptyPage, joinWords, newScanBudget, type Page, placeOfWord } from './page.ts'
 import { readHtml } from './read-html.ts'
 import { readScript } from './read-script.ts'
 import { newBudget, newReading } from './reading.ts'
@@ -14,9 +15,23 @@ import { phishing } from './rules/phish.ts'
 import { redirects } from './rules/redirect.ts'
 import { sandboxDifferences } from './rules/sandbox-differences.ts'
 import { scams } from './rules/scam.ts'
-import { textPolicy } from './rules/text-policy.ts'
 import { webrtc } from './rules/webrtc.ts'
 import { findSecrets } from './secret-patterns.ts'
+
+/** Slurs in visible text, and instructions to agents anywhere, since agents read the source. */
+function* textPolicy(page: Page): Generator<Hit> {
+  for (const found of page.words.matchAll(slurs))
+    yield { code: 'text.policy', at: placeOfWord(page, found.index) }
+  for (const orders of agentOrders)
+    for (const found of page.html.matchAll(orders))
+      yield {
+        code: 'text.policy',
+        at: found.index,
+        help:
+          'Remove the instructions to agents. The text of a page must not give orders to the agents ' +
+          'that read it.',
+      }
+}
 
 const families: readonly ((page: Page) => Iterable<Hit>)[] = [
   phishing,

@@ -1,4 +1,4 @@
-import { pattern } from '../../kernel/pattern.ts'
+import { pattern } from '../../kernel/text.ts'
 /** Patterns of live API keys with their names. Every pattern starts with fixed text. */
 const patterns: readonly [name: string, shape: string][] = [
   ['Anthropic key', 'sk-ant-[a-z0-9]{2,8}-[\\w-]{40,120}'],

@@ -1,10 +1,21 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { oneOf, TimeSchema } from '../../kernel/schema.ts'
 import { iso } from '../../kernel/time.ts'
 import { agent } from '../../people/authentication.ts'
 import { appErrors, operation, writeErrors } from '../../people/operation.ts'
 import type { Version } from '../apps.ts'
 import { presentFinding } from '../present.ts'
+import { FindingSchema } from '../schemas.ts'
 import * as scans from './scans.ts'
-import { type AppScan, AppScanSchema } from './schemas.ts'
+
+/** Scan record of the newest version of an app. */
+const AppScanSchema = Type.Object({
+  verdict: oneOf(['clean', 'warn', 'block']),
+  at: TimeSchema,
+  findings: Type.Array(FindingSchema),
+})
+export type AppScan = Static<typeof AppScanSchema>
 
 const presentScan = ({ verdict, scanned, findings }: Version): AppScan => ({
   verdict,

@@ -7,9 +7,9 @@ import {
   entityResponse,
   rangedResponse,
 } from '../../kernel/http/entity.ts'
+import { decodePath } from '../../kernel/http/path.ts'
 import { pathOf } from '../../kernel/http/request-context.ts'
 import { getPublicFile } from '../../kernel/public-files.ts'
-import { decodePath } from '../../kernel/url-path.ts'
 import { findPageName } from '../folders/page-names.ts'
 import { filesPath, type Pages } from './pages.ts'
 import {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { and, eq, isNull } from 'drizzle-orm'
 
-import type { Handler, Job, Outcome } from '../../jobs/handler.ts'
+import type { Handler, Job, Outcome } from '../../jobs/handlers.ts'
 import { currentClient } from '../../kernel/client.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'

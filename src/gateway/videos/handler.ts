@@ -1,4 +1,4 @@
-import type { Handler, Job, JobRun, Outcome } from '../../jobs/handler.ts'
+import type { Handler, Job, JobRun, Outcome } from '../../jobs/handlers.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { mediaLinkMs } from '../../kernel/limits.ts'

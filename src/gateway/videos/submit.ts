@@ -1,4 +1,4 @@
-import type { Job } from '../../jobs/handler.ts'
+import type { Job } from '../../jobs/handlers.ts'
 import { enqueue, handOff } from '../../jobs/jobs.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { afterCommit } from '../../kernel/db/after-commit.ts'

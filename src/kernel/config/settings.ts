@@ -1,7 +1,7 @@
 import { type StaticDecode, Type } from '@sinclair/typebox'
 
 import { gateway, guardrail, search, upstreamKeys } from './gateway-settings.ts'
-import { builds, hosting, libraryStore, runs } from './hosting-settings.ts'
+import { builds, hosting, libraryStore, runs, s3 } from './hosting-settings.ts'
 import { coins, x402 } from './payment-settings.ts'
 import {
   alerting,
@@ -15,7 +15,6 @@ import {
   upgrades,
 } from './server-settings.ts'
 import type { CamelCase } from './setting-types.ts'
-import { s3 } from './storage-settings.ts'
 import type { ModelRow, UpstreamRow } from './tables.ts'
 
 /** The settings by section, as docs/settings.md lists them. */

@@ -1,9 +1,9 @@
 import { Value } from '@sinclair/typebox/value'
 
+import { checkS3 } from './hosting-settings.ts'
 import { checkCoins } from './payment-settings.ts'
 import { camelCase, expectedOf, fromText, toText } from './setting-types.ts'
 import { type Config, type SettingName, SettingsSchema, type Source } from './settings.ts'
-import { checkS3 } from './storage-settings.ts'
 
 const { properties } = SettingsSchema
 

@@ -101,3 +101,167 @@ export const apps = {
       `You have reached the limit of ${facts.max} builds an hour. ${retryHint(facts)} Or write the page yourself and send it as "html".`,
   },
 } satisfies ErrorRows
+
+/** Errors of assets and icons. */
+export const assets = {
+  assets_off: {
+    status: 404,
+    message: 'Assets are not available on this server. Put what the page needs into its html.',
+  },
+  asset_too_large: {
+    status: 413,
+    message: ({ bytes, max, path }) =>
+      `${path === undefined ? '' : `${path}: `}${formatSize(bytes)} is over the limit of ${formatSize(max)} for an asset. Send a smaller file.`,
+  },
+  bad_asset: {
+    status: 422,
+    message: ({ why, path }) =>
+      path === undefined
+        ? `This file cannot be an asset: ${why} Send the complete file as the request body, or as JSON: { "data": "data:..." }.`
+        : `${path} cannot be an asset: ${why} Send a complete file, or leave it out.`,
+    onPage: ({ why, path = 'This file' }) => `${path} cannot be used: ${why}`,
+  },
+  too_many_assets: {
+    status: 409,
+    message: ({ max }) => `This app has reached the limit of ${max} assets. Delete an asset first.`,
+  },
+  assets_full: {
+    status: 409,
+    message: ({ used, max }) =>
+      `The assets of this app use ${formatSize(used)} of ${formatSize(max)}. Delete an asset first.`,
+  },
+  no_painter: {
+    status: 503,
+    message:
+      'No image model is available right now. Upload your own file: PUT /apps/{id}/assets/{name}.',
+  },
+  no_voice: {
+    status: 503,
+    message:
+      'No audio model is available right now. Upload your own file: PUT /apps/{id}/assets/{name}.',
+  },
+  too_big: {
+    status: 413,
+    message: ({ bytes, max }) =>
+      `${formatSize(bytes)} is over the limit of ${formatSize(max)} for an image. Send a smaller one.`,
+  },
+  bad_picture: {
+    status: 422,
+    message: ({ why }) => `This image cannot be used: ${why}. Send another image.`,
+  },
+  no_picture: {
+    status: 502,
+    message:
+      'The model returned no image. Nothing was charged. Try again, or send your own as "image".',
+  },
+  no_icon_model: {
+    status: 503,
+    code: 'no_picture',
+    message:
+      'No image model is available right now. Nothing was charged. Send your own as "image".',
+  },
+} satisfies ErrorRows
+
+/** Errors of reviews and comments. */
+export const reviews = {
+  not_used: {
+    status: 403,
+    message: ({ id }) =>
+      `Use this item before you review it: remix it (POST /apps/${id}/remix), read it (GET /explore/${id}/source; for a skill, GET /skills/${id}) or open its link with your key.`,
+    onPage: () => 'Open this app before you review it.',
+  },
+  own_item: {
+    status: 403,
+    message: 'You cannot review your own item. Reply to its reviews: POST /reviews/{id}/answer.',
+    onPage: () => 'You cannot review your own app.',
+  },
+  same_owner: {
+    status: 403,
+    message:
+      'You and the maker have the same owner. Only agents of other owners can review this item.',
+    onPage: () => 'You cannot review an app of your own agents.',
+  },
+  text_blocked: {
+    status: 422,
+    message:
+      'The content rules blocked this text. Remove slurs and instructions to agents, then send it again. Nothing was stored.',
+  },
+  already_answered: {
+    status: 409,
+    message: 'You have already replied to this review. A review gets one reply.',
+  },
+  comments_off: {
+    status: 403,
+    message:
+      'The maker has turned off comments on this item. Review it instead: PUT /explore/{id}/review.',
+    onPage: () => 'The maker turned off comments on this app.',
+  },
+  comments_limit: {
+    status: 429,
+    message: (facts) =>
+      `You have reached the limit of ${facts.max} comments an hour. ${retryHint(facts)}`,
+  },
+} satisfies ErrorRows
+
+/** Errors of runs and track records (docs/spec/packs-and-runs.md, "Runs"). */
+export const runs = {
+  run_not_found: { status: 404, message: 'The run was not found. GET /runs lists your runs.' },
+  run_closed: {
+    status: 409,
+    message: ({ state }) =>
+      `This run is ${state.replace('_', ' ')} and takes no more reports. POST /runs starts another.`,
+  },
+  bad_evidence: { status: 400, message: ({ problem }) => `${problem} Nothing was stored.` },
+  runs_limit: {
+    status: 429,
+    message: (facts) =>
+      `You have started the limit of ${facts.max} runs an hour. ${retryHint(facts)}`,
+  },
+  share_off: { status: 404, message: 'This framework has no profit share. Nothing is due.' },
+  tx_not_found: {
+    status: 404,
+    message: ({ tx }) => `The chain has no transaction ${tx}. Check the hash and the network.`,
+  },
+  tx_failed: {
+    status: 422,
+    message: ({ tx }) => `The transaction ${tx} was reverted and moved nothing. Pay again.`,
+  },
+  tx_wrong_asset: {
+    status: 422,
+    message: ({ expected }) =>
+      `The transaction does not move the token that is due: ${expected}. Send the transaction that pays it.`,
+  },
+  tx_wrong_payee: {
+    status: 422,
+    message: ({ expected }) =>
+      `The transaction does not pay the maker at ${expected}. Send the transaction that does.`,
+  },
+  tx_too_small: {
+    status: 422,
+    message: ({ expected }) =>
+      `The transaction pays less than ${expected}. Pay it in one transfer.`,
+  },
+  tx_too_old: {
+    status: 422,
+    message: 'The transaction is older than this run. Send the one that pays for it.',
+  },
+  tx_used: {
+    status: 409,
+    message:
+      'The transaction already paid for something else. Each transfer counts once. Pay with a new one.',
+  },
+  tx_unconfirmed: {
+    status: 409,
+    message: ({ retryAfter }) =>
+      `The transaction is not confirmed yet. Send the same request again in ${retryAfter} s.`,
+  },
+  tx_not_yours: {
+    status: 403,
+    message: ({ message, nonce }) =>
+      `Nothing links the transaction to this run. Sign this text with the paying wallet (EIP-191) and send it as "signature": ${JSON.stringify(message)}. Or pay with transferWithAuthorization and the nonce ${nonce}.`,
+  },
+  chain_unavailable: {
+    status: 503,
+    message: 'No server of the chain responds now. Send the same request again later.',
+  },
+} satisfies ErrorRows

@@ -5,8 +5,12 @@ import { afterCommit } from '../../kernel/db/after-commit.ts'
 import type { Db, Engine } from '../../kernel/db/engine.ts'
 import { countRows } from '../../kernel/db/query.ts'
 import { newId } from '../../kernel/ids.ts'
-import { noteDaysMax, notesPerAgentMax } from '../../kernel/limits.ts'
+import { lowCredits, noteDaysMax, notesPerAgentMax } from '../../kernel/limits.ts'
+import { formatCredits, fromCredits, type NanoUsd, toCredits } from '../../kernel/money.ts'
 import { type Clock, day } from '../../kernel/time.ts'
+import { agentOf } from '../../money/ledger/accounts.ts'
+import type { Hold } from '../../money/ledger/holds.ts'
+import type { PaymentRow } from '../../money/payments/x402/rows.ts'
 import type { NoteKind } from './kinds.ts'
 import { noteCounts, notes } from './tables.ts'
 
@@ -154,4 +158,33 @@ export async function deleteOldNotes({ db, clock }: { db: Engine; clock: Clock }
     count = ids.length
     if (count > 0) await db.tx((tx) => tx.delete(notes).where(inArray(notes.id, ids)))
   }
+}
+
+/** Notifies an agent in the transaction that credits its payment. */
+export async function notifyOfPayment(
+  ctx: Pick<AppContext, 'clock' | 'state'>,
+  db: Db,
+  { account, amount, hash, network, payer }: PaymentRow,
+): Promise<void> {
+  const to = agentOf(account)
+  if (to === undefined) return
+  const text = `Your payment of ${formatCredits(amount)} credits was confirmed and added.`
+  const data = { credits: toCredits(amount), tx: hash, network, payer }
+  await notify(ctx, db, { to, kind: 'topup.settled', text, data })
+}
+
+const low = fromCredits(lowCredits)
+
+/** Notifies an agent in the transaction of a charge that takes its credits below 50. */
+export async function notifyIfLow(
+  ctx: Pick<AppContext, 'clock' | 'state'>,
+  db: Db,
+  { account, charged }: Hold,
+  left: NanoUsd,
+): Promise<void> {
+  const to = agentOf(account)
+  if (to === undefined || left >= low || left + charged < low) return
+  const credits = toCredits(left)
+  const text = `You have ${credits} credits left. A person who claims you (POST /me/claim) can send you credits. Publishing html is always free.`
+  await notify(ctx, db, { to, kind: 'credits.low', text, data: { credits } })
 }

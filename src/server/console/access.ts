@@ -1,7 +1,11 @@
 import { ApiError } from '../../kernel/errors.ts'
+import { html, type Part } from '../../kernel/html.ts'
+import { idPattern } from '../../kernel/ids.ts'
+import { lookUp } from '../../kernel/schema.ts'
+import { withQuery } from '../../site/components.ts'
 import { notFoundPage, sendErrorPage } from '../../site/error-pages.ts'
 import { form } from '../../site/form.ts'
-import type { Form } from '../../site/forms.ts'
+import { button, type Form, hiddenField, postForm } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import {
   handleForm,
@@ -12,7 +16,48 @@ import {
 } from '../../site/session.ts'
 import type { Decision } from '../operator/decisions.ts'
 import { decide } from '../operator/operations.ts'
-import { decidedPath } from './undo.ts'
+
+/** Decisions that another one undoes: the text of the first, and the second. */
+const undoable: Partial<Record<string, readonly [done: string, undo: Decision]>> = {
+  takedown: ['was taken down', 'restore'],
+  hold: ['is quarantined', 'release'],
+  suspend: ['is suspended', 'unsuspend'],
+  pause: ['cannot spend credits now', 'resume'],
+  block: ['is blocked', 'unblock'],
+}
+
+/** Texts of decisions without an undo. */
+const final: Partial<Record<string, string>> = {
+  restore: 'is live again',
+  release: 'is released from quarantine',
+  dismiss: 'has no open reports now',
+  unsuspend: 'is no longer suspended',
+  resume: 'can spend credits again',
+  rescan: 'is scanned again',
+  unblock: 'can be published again',
+  grant: 'has its appeal granted',
+  deny: 'has its appeal denied',
+}
+
+/** Returns the address of a page after a decision, which then has the notice. */
+export const decidedPath = (path: string, done: string, item: string): string =>
+  withQuery(path, { done, item })
+
+const itemForm = /^(@?[a-z0-9][a-z0-9._@-]{2,119}|[0-9a-f]{64})$/
+
+/** Says what was decided, with a button that undoes it where that is possible. */
+export function decidedNotice({ query, token }: UserRequest, action: string): Part {
+  const [done, item] = [query.get('done') ?? '', query.get('item') ?? '']
+  if (!idPattern.test(item) && !itemForm.test(item)) return undefined
+  const [text, undo] = lookUp(undoable, done) ?? []
+  const plain = lookUp(final, done)
+  if (text === undefined && plain === undefined) return undefined
+  const fields = html`${hiddenField('item', item)}${hiddenField('decision', undo ?? '')}${button('Undo', 'quiet slim')}`
+  return html`<div class="notice" role="status">
+    <span><bdi>${item}</bdi> ${text ?? plain}.</span>
+    ${undo !== undefined && postForm(token, action, fields, 'inline')}
+  </div>`
+}
 
 /** Runs `work` for the operator; everyone else gets the 404 page. */
 export const requireOperator = (

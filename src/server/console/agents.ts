@@ -13,7 +13,7 @@ import type { Page } from '../../site/layout.ts'
 import { createdCursor, cursorPager, dataTable, emptyState } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { findAgentCase } from '../operator/cases.ts'
-import { decideAbout } from './access.ts'
+import { decideAbout, decidedNotice } from './access.ts'
 import {
   accountSummary,
   appTable,
@@ -26,7 +26,6 @@ import {
   searchCharsMax,
   searchForm,
 } from './components.ts'
-import { decidedNotice } from './undo.ts'
 
 const rowsShown = 30
 

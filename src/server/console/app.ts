@@ -1,25 +1,29 @@
 import { itemUrl } from '../../apps/app-url.ts'
-import { sanctionedAt } from '../../apps/appeal/appeals.ts'
-import type { Appeal } from '../../apps/appeal/appeals.ts'
+import { type Appeal, sanctionedAt } from '../../apps/appeal/appeals.ts'
+import * as apps from '../../apps/apps.ts'
 import type { App, Version } from '../../apps/apps.ts'
 import { isFeatured } from '../../apps/explore/featured.ts'
+import { imageTypeOf } from '../../apps/folders/read-pack.ts'
 import { isPackKind } from '../../apps/kinds.ts'
 import { reportReasons } from '../../apps/moderation/reasons.ts'
 import type { Report } from '../../apps/moderation/reports.ts'
+import { readFiles } from '../../apps/packs/packs.ts'
+import { requireWhole } from '../../kernel/cursor.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import { decisionReasonCharsMax } from '../../kernel/limits.ts'
+import { decisionReasonCharsMax, versionsPerAppMax } from '../../kernel/limits.ts'
 import { section } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { formatBytes, renderDateTime } from '../../site/format.ts'
 import { button, type Form, hiddenField, postForm, textArea } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable } from '../../site/lists.ts'
+import { fileTree } from '../../site/packs/files.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { type AppCase, findAppCase } from '../operator/cases.ts'
 import type { Decision } from '../operator/decisions.ts'
 import { decide } from '../operator/operations.ts'
-import { decideAbout } from './access.ts'
+import { decideAbout, decidedNotice, decidedPath } from './access.ts'
 import {
   badge,
   consolePage,
@@ -28,7 +32,6 @@ import {
   type DecisionOption,
   stateBadge,
 } from './components.ts'
-import { decidedNotice, decidedPath } from './undo.ts'
 
 /** The stored reason starts with the verdict. */
 const replyCharsMax = decisionReasonCharsMax - 'grant '.length
@@ -193,4 +196,37 @@ export async function appPage(
   // The form shows the error; a deleted app has no form.
   const pageMessage = isVerdict || options.length > 0 ? undefined : message
   return consolePage({ place: '/console/queue', title: app.title, message: pageMessage, main })
+}
+
+/**
+ * Shows the operator the source of a version of a pack in any state, never rendered. Throws
+ * `not_found` and `bad_request`.
+ */
+export async function packFilesPage({ ctx, query }: UserRequest, id: string): Promise<Page> {
+  const app = await apps.findApp(ctx, id)
+  if (!app) throw new ApiError('not_found', { what: 'pack' })
+  const chosen = Number(query.get('version') ?? app.version)
+  const version = requireWhole('version', chosen, versionsPerAppMax)
+  const row = await apps.getVersion(ctx, id, version)
+  if (!row.folder) throw new ApiError('not_found', { what: 'pack' })
+  const files = await readFiles(ctx, row)
+  const file = files.find(({ path }) => path === query.get('file')) ?? files[0]
+  const path = file?.path ?? ''
+  const text =
+    file && imageTypeOf(path) === undefined
+      ? new TextDecoder().decode(file.bytes)
+      : `An image of ${formatBytes(file?.bytes.byteLength ?? 0)}.`
+  const viewUrl = `/console/apps/${id}/files?version=${version}&file=`
+  const main = html`<p><a href="/console/apps/${id}">Back to the case</a></p>
+    <div class="pack-columns">
+      ${fileTree(row.folder.files, viewUrl, path)}
+      <div class="file-view">
+        <pre class="plain-file" tabindex="0" aria-label="${path}"><code>${text}</code></pre>
+      </div>
+    </div>`
+  const title = `${app.title}, version ${version}`
+  return {
+    ...consolePage({ place: '/console/queue', title, main }),
+    styles: ['console.css', 'packs.css'],
+  }
 }

@@ -14,12 +14,11 @@ import { decide } from '../operator/operations.ts'
 import {
   type ClientCost,
   clientCosts,
+  type Collected,
   restrictedNames,
   sumCosts,
-} from '../operator/servers/client-costs.ts'
-import type { Collected } from '../operator/servers/server-report.ts'
-import { accountLinks } from './account-links.ts'
-import { badge, consolePage } from './components.ts'
+} from '../operator/servers.ts'
+import { accountLinks, badge, consolePage } from './components.ts'
 import { hasSeveral, silentNote } from './servers.ts'
 
 const place = '/console/clients'

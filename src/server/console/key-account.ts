@@ -17,10 +17,9 @@ import type { Page } from '../../site/layout.ts'
 import { dataTable } from '../../site/lists.ts'
 import { keyPage, keyRefField, refOf } from '../../site/new-key.ts'
 import type { UserRequest } from '../../site/session.ts'
-import { findKeyManager } from '../operator/key-manager.ts'
+import { findKeyManager } from '../operator/grants.ts'
 import { addAccountKey, addProject } from '../operator/key-operations.ts'
-import { ownerLink } from './account-links.ts'
-import { consolePage, decisionHistory, getCredits } from './components.ts'
+import { consolePage, decisionHistory, getCredits, ownerLink } from './components.ts'
 import { accountKeysPath, keysPath, keyTable } from './keys.ts'
 
 const decisionsShown = 20

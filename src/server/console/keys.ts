@@ -11,9 +11,8 @@ import { budgetLines } from '../../site/key-form.ts'
 import type { Page } from '../../site/layout.ts'
 import { type Column, cursorPager, dataTable, emptyState } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
-import { findKeyManager } from '../operator/key-manager.ts'
-import { accountNames } from './account-links.ts'
-import { badge, consolePage, searchCharsMax, searchForm } from './components.ts'
+import { findKeyManager } from '../operator/grants.ts'
+import { accountNames, badge, consolePage, searchCharsMax, searchForm } from './components.ts'
 
 export const keysPath = '/console/keys'
 

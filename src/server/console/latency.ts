@@ -8,8 +8,7 @@ import type { Page } from '../../site/layout.ts'
 import { type Column, tableSection } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { consolePage } from './components.ts'
-import { rangePicker, readRange, trafficRanges } from './ranges.ts'
-import { formatUnit } from './time-chart.ts'
+import { formatUnit, rangePicker, readRange, trafficRanges } from './time-chart.ts'
 
 const rowsShown = 50
 const place = '/console/latency'

@@ -1,7 +1,9 @@
 import { countByQueue } from '../../jobs/jobs.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { html, type Part } from '../../kernel/html.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
 import { toCredits, toUsd } from '../../kernel/money.ts'
+import { readObservations } from '../../kernel/state/shared-observations.ts'
+import { minute } from '../../kernel/time.ts'
 import { listDailyIncome, readTotals } from '../../money/ledger/totals.ts'
 import { countAgents } from '../../people/agents/listing.ts'
 import { countPeople } from '../../people/listing.ts'
@@ -11,25 +13,131 @@ import {
   formatBytes,
   formatCompact,
   formatDollars,
+  formatUsd,
   renderCredits,
   renderDateTime,
 } from '../../site/format.ts'
+import { button, hiddenField, postForm } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import type { UserRequest } from '../../site/session.ts'
+import { listOpenCases } from '../operator/cases.ts'
+import { readChecklist, type SetupStep, type SetupStepName } from '../operator/checklist.ts'
 import { listMetrics, type MetricsPoint } from '../operator/metrics-history.ts'
-import type { Collected } from '../operator/servers/server-report.ts'
 import {
+  type Collected,
   type ServerState,
   serverStates,
   type SharedHealth,
   sumHealth,
-} from '../operator/servers/server-states.ts'
-import { checklist } from './checklist.ts'
+} from '../operator/servers.ts'
+import { readMoneyToday } from '../operator/topups.ts'
 import { consolePage } from './components.ts'
-import { healthLine } from './health-line.ts'
-import { rangePicker, readRange, trafficRanges } from './ranges.ts'
 import { hasSeveral, serverSection, silentNote } from './servers.ts'
-import { timeChart } from './time-chart.ts'
+import { formatUnit, rangePicker, readRange, timeChart, trafficRanges } from './time-chart.ts'
+
+interface StepText {
+  title: string
+  text: Part
+  link: Html
+}
+
+const texts: Record<SetupStepName, StepText> = {
+  provider: {
+    title: 'Add a provider key',
+    text: html`Only demo models answer. Set a key such as <code>OPENAI_API_KEY</code>, or run
+      Ollama.`,
+    link: html`<a href="/console/settings/OPENAI_API_KEY">Provider settings</a>`,
+  },
+  url: {
+    title: 'Set the public URL',
+    text: html`Links and sign-in need the address of this server: <code>APP_URL</code>.`,
+    link: html`<a href="/console/settings/APP_URL">APP_URL</a>`,
+  },
+  backup: {
+    title: 'Create a backup',
+    text: 'Download it as well: it is on the same disk.',
+    link: html`<a href="/console/backups">Backups</a>`,
+  },
+  app: {
+    title: 'Publish the first app',
+    text: 'Describe it, or drop an HTML file.',
+    link: html`<a href="/new">New app</a>`,
+  },
+  payments: {
+    title: 'Accept payments',
+    text: 'People top up by coin, agents pay in USDC. Grants work without.',
+    link: html`<a href="/console/payments">Payments</a>`,
+  },
+  developer: {
+    title: 'Accept the role developer',
+    text: 'Clients that send system prompts as developer get an error until it is read as system.',
+    link: html`<a href="/console/settings/GATEWAY_DEVELOPER_ROLE">Setting</a>`,
+  },
+}
+
+function stepItem({ name, isDone, isOptional }: SetupStep): Html {
+  const { title, text, link } = texts[name]
+  const state = isDone ? 'Done' : isOptional ? 'Optional' : 'To do'
+  return html`<li class="${isDone && 'done'}">
+    <span class="tick" aria-hidden="true">${isDone && '✓'}</span>
+    <span>
+      <strong>${title}</strong> <span class="visually-hidden">(${state})</span>
+      ${!isDone && html`<span class="small">${isOptional && 'Optional. '}${text}</span>`}
+    </span>
+    ${!isDone && link}
+  </li>`
+}
+
+/** The steps of setting up a server, until all are done or the operator hides them. */
+async function checklist(ctx: AppContext, token: string): Promise<Part> {
+  if (!ctx.config.setupChecklist) return false
+  const steps = await readChecklist(ctx)
+  if (steps.every(({ isDone }) => isDone)) return false
+  const done = steps.filter(({ isDone }) => isDone).length
+  const hide = html`${hiddenField('value', 'off')}${hiddenField('act', 'set')}${button('Hide checklist', 'quiet slim')}`
+  return html`<section class="checklist" aria-labelledby="checklist">
+    <h2 id="checklist">Set up this server <span class="small">${done} of ${steps.length}</span></h2>
+    <ul>
+      ${steps.map(stepItem)}
+    </ul>
+    ${postForm(token, '/console/settings/SETUP_CHECKLIST', hide, 'inline')}
+  </section>`
+}
+
+/** The span that the health line describes. */
+const recentMs = 5 * minute
+
+const fact = (name: string, value: Part, isBad = false): Html =>
+  html`<div class="${isBad && 'bad'}">
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`
+
+/** The state of all servers in one line: traffic of five minutes, money of today, what waits. */
+async function healthLine(ctx: AppContext, upstreams: SharedHealth[]): Promise<Html> {
+  const [parts, { quarantined, appeals, reports }, jobs, { paidIn, charged }] = await Promise.all([
+    readObservations(ctx, 'parts', recentMs),
+    listOpenCases(ctx),
+    countByQueue(ctx),
+    readMoneyToday(ctx),
+  ])
+  const [stats] = parts.history(recentMs, 1)
+  const waits = quarantined.length + appeals.length + reports.length
+  const queued = jobs.reduce((sum, one) => sum + (one.state === 'queued' ? one.count : 0), 0)
+  const { count = 0, serverErrors = 0, p95 } = stats ?? {}
+  const share = (serverErrors / Math.max(1, count)) * 100
+  const paused = upstreams.filter(({ state }) => state !== 'closed').length
+  return html`<dl class="health" aria-label="Health">
+    ${fact('Requests', formatUnit(count / (recentMs / 1_000), '/s'))}
+    ${fact('p95', p95 === undefined ? '–' : formatUnit(p95, 'ms'))}
+    ${fact('Server errors', html`<a href="/console/errors">${formatUnit(share, '%')}</a>`, share >= 1)}
+    ${fact('Paid in today', formatUsd(toUsd(paidIn)))}
+    ${fact('Charged today', html`${renderCredits(charged)} cr`)}
+    ${fact('Needs review', html`<a href="/console/queue">${formatCompact(waits)}</a>`, waits > 0)}
+    ${fact('Jobs queued', formatCompact(queued))}
+    ${fact('Upstreams paused', html`<a href="/console/upstreams">${paused}</a>`, paused > 0)}
+  </dl>`
+}
 
 const daysShown = 30
 const place = '/console'

@@ -17,11 +17,9 @@ import { createdCursor, cursorPager, dataTable, tableSection } from '../../site/
 import type { UserRequest } from '../../site/session.ts'
 import { invoiceBadge } from '../../site/wallet/add-money.ts'
 import { creditPayment } from '../operator/operations.ts'
-import type { Collected } from '../operator/servers/server-report.ts'
-import { chainServers } from '../operator/servers/server-states.ts'
+import { chainServers, type Collected } from '../operator/servers.ts'
 import { type Income, incomeByDay } from '../operator/topups.ts'
-import { accountLinks } from './account-links.ts'
-import { badge, consolePage, settingLink } from './components.ts'
+import { accountLinks, badge, consolePage, settingLink } from './components.ts'
 import { x402Section } from './x402.ts'
 
 const place = '/console/payments'

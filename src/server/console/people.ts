@@ -11,7 +11,7 @@ import type { Page } from '../../site/layout.ts'
 import { cursorPager, dataTable, emptyState } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { findPersonCase } from '../operator/cases.ts'
-import { decideAbout } from './access.ts'
+import { decideAbout, decidedNotice } from './access.ts'
 import {
   accountSummary,
   badge,
@@ -23,7 +23,6 @@ import {
   searchCharsMax,
   searchForm,
 } from './components.ts'
-import { decidedNotice } from './undo.ts'
 
 const rowsShown = 30
 

@@ -23,9 +23,8 @@ import { dataTable, emptyState } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { listOpenCases } from '../operator/cases.ts'
 import { decide } from '../operator/operations.ts'
-import { decideAbout } from './access.ts'
+import { decideAbout, decidedNotice } from './access.ts'
 import { badge, consolePage, stateBadge } from './components.ts'
-import { decidedNotice } from './undo.ts'
 
 const blockedShown = 20
 

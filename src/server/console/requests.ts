@@ -15,9 +15,8 @@ import {
   requestDetails,
   requestsShown,
   type ServedRequest,
-} from '../operator/servers/requests.ts'
-import { accountLinks, findAccounts } from './account-links.ts'
-import { badge, consolePage, searchCharsMax } from './components.ts'
+} from '../operator/servers.ts'
+import { accountLinks, badge, consolePage, findAccounts, searchCharsMax } from './components.ts'
 import { hasSeveral, serverCode, silentNote } from './servers.ts'
 import { formatUnit } from './time-chart.ts'
 

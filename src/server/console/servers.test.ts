@@ -15,7 +15,7 @@ import { startTestServer, type TestServer } from '../../testing/fixtures/test-se
 import { until } from '../../testing/until.ts'
 import { closeContext, createContext } from '../context.ts'
 import { listMetrics, recordMetrics } from '../operator/metrics-history.ts'
-import { respond } from '../operator/servers/respond.ts'
+import { respond } from '../operator/respond.ts'
 
 const health: UpstreamHealth = {
   name: 'demo',

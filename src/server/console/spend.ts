@@ -13,10 +13,8 @@ import { formatCompact, renderCredits } from '../../site/format.ts'
 import type { Page } from '../../site/layout.ts'
 import { type Column, tableSection } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
-import { accountLinks } from './account-links.ts'
-import { consolePage } from './components.ts'
-import { moneyRanges, rangePicker, readRange } from './ranges.ts'
-import { timeChart } from './time-chart.ts'
+import { accountLinks, consolePage } from './components.ts'
+import { moneyRanges, rangePicker, readRange, timeChart } from './time-chart.ts'
 
 const place = '/console/spend'
 const rowsShown = 25

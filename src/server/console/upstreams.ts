@@ -3,7 +3,7 @@ import { html, type Part } from '../../kernel/html.ts'
 import { formatCompact, renderDateTime } from '../../site/format.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable } from '../../site/lists.ts'
-import { serverStates, type SharedHealth, sumHealth } from '../operator/servers/server-states.ts'
+import { serverStates, type SharedHealth, sumHealth } from '../operator/servers.ts'
 import { badge, consolePage } from './components.ts'
 import { hasSeveral, serverCode, silentNote } from './servers.ts'
 

@@ -9,7 +9,7 @@ import type { Db } from '../../kernel/db/engine.ts'
 import type { PublicFile } from '../../kernel/public-files.ts'
 import { responseRow } from '../../money/idempotency/response-row.ts'
 import type { PaymentRow } from '../../money/payments/x402/rows.ts'
-import { notifyIfLow } from '../../people/notifications/low-credits.ts'
+import { notifyIfLow } from '../../people/notifications/notifications.ts'
 
 /** Connects lower modules with the features that they run: jobs, charges, rows and previews. */
 export function registerBackgroundWork(
@@ -18,7 +18,7 @@ export function registerBackgroundWork(
 ): void {
   if (ctx.idempotency.claims) ctx.idempotency.claims.beforeTakeover = () => expireHolds(ctx)
   ctx.otherServers.handler = async (name, input) =>
-    (await import('../operator/servers/respond.ts')).respond(ctx, name, input)
+    (await import('../operator/respond.ts')).respond(ctx, name, input)
   ctx.onCharge = (db, hold, left) => notifyIfLow(ctx, db, hold, left)
   if (ctx.x402) ctx.x402.onCredit = (db, payment) => recordPayment(ctx, db, payment)
   ctx.jobs.register('build', 'builds', async () =>
@@ -52,6 +52,6 @@ async function recordPayment(ctx: AppContext, db: Db, payment: PaymentRow): Prom
     const { recordSettledShare } = await import('../../apps/runs/share.ts')
     return recordSettledShare(ctx, db, payment)
   }
-  const { notifyOfPayment } = await import('../../people/notifications/payments.ts')
+  const { notifyOfPayment } = await import('../../people/notifications/notifications.ts')
   return notifyOfPayment(ctx, db, payment)
 }

@@ -15,8 +15,7 @@ import {
 import { readObservations } from '../../kernel/state/shared-observations.ts'
 import { iso, minute, second } from '../../kernel/time.ts'
 import { openMethods } from '../../money/payments/coins/method.ts'
-import { type Collected, ServerReport } from './servers/server-report.ts'
-import { findFailingServers } from './servers/server-states.ts'
+import { type Collected, findFailingServers, ServerReport } from './servers.ts'
 
 /** The name under which alerts are signed, in place of the id of an agent's webhook. */
 export const alertHook = 'alerts'

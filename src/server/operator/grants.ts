@@ -1,4 +1,5 @@
 import * as accounts from '../../gateway/accounts/accounts.ts'
+import type { KeyManager } from '../../gateway/accounts/key-settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { rejectRequest } from '../../kernel/errors.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
@@ -7,7 +8,7 @@ import { formatDecimal, fromUsd, type NanoUsd, toCredits, toUsd } from '../../ke
 import { accountOf, agentOwner, findBalance, type Owner } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
 import * as agents from '../../people/agents/agents.ts'
-import { recordAudit } from '../../people/audit/audit.ts'
+import { type AuditEntry, recordAudit } from '../../people/audit/audit.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import * as people from '../../people/people.ts'
 
@@ -85,3 +86,21 @@ export async function grantCredits(
     await notify(ctx, db, { to: owner.owner, kind: 'credits.received', text, data: { credits } })
   })
 }
+
+/** Finds the account of an @handle, a person or a credit_id, whose keys the operator manages. */
+export async function findKeyManager(
+  ctx: AppContext,
+  name: string,
+): Promise<{ name: string; manager: KeyManager } | undefined> {
+  const found = await findGrantee(ctx, name)
+  const { kind, owner } = found?.owner ?? {}
+  if (found === undefined || owner === undefined) return undefined
+  if (kind !== 'agent' && kind !== 'gateway') return undefined
+  return { name: found.name, manager: { owner: { kind, owner } } }
+}
+
+/** Records a change of keys or projects: `item` is the name of their account. */
+export const auditKeys = (
+  { clock, db }: AppContext,
+  entry: Omit<AuditEntry, 'id' | 'at'>,
+): Promise<void> => db.tx((tx) => recordAudit({ clock }, tx, entry))

@@ -10,7 +10,7 @@ import { created } from '../../kernel/http/outcome.ts'
 import { createOnce } from '../../people/keys.ts'
 import { operation, writeErrors } from '../../people/operation.ts'
 import { operator } from '../../people/session-user.ts'
-import { auditKeys, findKeyManager } from './key-manager.ts'
+import { auditKeys, findKeyManager } from './grants.ts'
 
 const tag = 'Operator'
 

@@ -18,7 +18,7 @@ import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { describeSchema } from '../../kernel/schema.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
-import { auditKeys, findKeyManager } from './key-manager.ts'
+import { auditKeys, findKeyManager } from './grants.ts'
 
 const keysUsage = `usage: berth keys list <credit_id|@handle>
        berth keys add <credit_id|@handle> [field=value ...]

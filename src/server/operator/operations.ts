@@ -1,21 +1,83 @@
+import { Type } from '@sinclair/typebox'
+
 import { feature, unfeature } from '../../apps/explore/featured.ts'
 import { TarballError } from '../../apps/libraries/tarball.ts'
 import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { accepted, created } from '../../kernel/http/outcome.ts'
-import { lookUp } from '../../kernel/schema.ts'
+import { decisionReasonCharsMax } from '../../kernel/limits.ts'
+import { lookUp, nullable, oneOf } from '../../kernel/schema.ts'
 import { appErrors, operation, writeErrors } from '../../people/operation.ts'
 import { done, DoneSchema } from '../../people/schemas.ts'
 import { operator } from '../../people/session-user.ts'
 import { sendTestAlert } from './alerts.ts'
 import * as backups from './console-backups.ts'
-import { applyDecision } from './decisions.ts'
+import { applyDecision, decisionNames } from './decisions.ts'
 import { creditsOf, grantCredits, readGrant } from './grants.ts'
 import { removeAudited } from './libraries.ts'
 import { readModelPrice } from './model-prices.ts'
-import * as schemas from './schemas.ts'
 import * as settings from './settings.ts'
 import { creditUnmatched } from './topups.ts'
+
+const closed = { additionalProperties: false }
+
+const DecisionRequestSchema = Type.Object(
+  {
+    decision: oneOf(decisionNames),
+    item: Type.String({
+      maxLength: 200,
+      description: 'What it is about: an app, "@handle", a person, a client or a page.',
+    }),
+    why: Type.Optional(
+      Type.String({ maxLength: decisionReasonCharsMax, description: 'The reason.' }),
+    ),
+    own: Type.Optional(
+      Type.Boolean({ description: 'Confirms a restriction of your own network or account.' }),
+    ),
+  },
+  closed,
+)
+
+const SettingRequestSchema = Type.Object(
+  { value: Type.String({ maxLength: 10_000, description: 'As in the environment.' }) },
+  closed,
+)
+
+const ModelRequestSchema = Type.Object(
+  { model: Type.String({ maxLength: 200 }), on: Type.Boolean() },
+  closed,
+)
+
+const ModelPriceRequestSchema = Type.Object(
+  {
+    model: Type.String({ maxLength: 200 }),
+    price: nullable(
+      Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLength: 40 }), {
+        description: 'USD by part, such as {"prompt": "0.25"}; null: the price of the list.',
+      }),
+    ),
+  },
+  closed,
+)
+
+const LibraryRequestSchema = Type.Object({ library: Type.String({ maxLength: 300 }) }, closed)
+
+const CreditPaymentRequestSchema = Type.Object(
+  {
+    payment: Type.String({ maxLength: 200, description: 'An unmatched payment.' }),
+    invoice: Type.String({ maxLength: 200, description: 'The invoice that it pays.' }),
+  },
+  closed,
+)
+
+const GrantRequestSchema = Type.Object(
+  {
+    to: Type.String({ maxLength: 120, description: '"@handle", a person or a gateway account.' }),
+    usd: Type.String({ maxLength: 20, description: 'USD as a text: "0.25".' }),
+  },
+  closed,
+)
+const GrantResponseSchema = Type.Object({ to: Type.String(), credits: Type.Number() })
 
 const tag = 'Operator'
 
@@ -27,7 +89,7 @@ export const decide = operation({
   summary: 'Decide about an app, an agent, a person, a client or a page.',
   description: 'The decision is in the audit log. A reason reaches the person or agent concerned.',
   access: operator,
-  input: { body: schemas.DecisionRequestSchema },
+  input: { body: DecisionRequestSchema },
   output: { 200: DoneSchema },
   errors: writeErrors,
   async run(ctx, { caller, body, client }) {
@@ -75,7 +137,7 @@ export const changeSetting = operation({
   tag,
   summary: 'Change a setting from now on, on all servers.',
   access: operator,
-  input: { body: schemas.SettingRequestSchema },
+  input: { body: SettingRequestSchema },
   output: { 200: DoneSchema },
   errors: writeErrors,
   async run(ctx, { caller, params: { name }, body: { value } }) {
@@ -123,7 +185,7 @@ export const switchModel = operation({
   tag,
   summary: 'Turn a model on or off.',
   access: operator,
-  input: { body: schemas.ModelRequestSchema },
+  input: { body: ModelRequestSchema },
   output: { 200: DoneSchema },
   errors: writeErrors,
   async run(ctx, { caller, body: { model: id, on: isOn } }) {
@@ -140,7 +202,7 @@ export const changeModelPrice = operation({
   tag,
   summary: 'Set the price of a model, or restore that of the list.',
   access: operator,
-  input: { body: schemas.ModelPriceRequestSchema },
+  input: { body: ModelPriceRequestSchema },
   output: { 200: DoneSchema },
   errors: writeErrors,
   async run(ctx, { caller, body: { model, price } }) {
@@ -157,7 +219,7 @@ export const removeLibrary = operation({
   onFullDisk: 'allow',
   summary: 'Remove an added library that no app uses.',
   access: operator,
-  input: { body: schemas.LibraryRequestSchema },
+  input: { body: LibraryRequestSchema },
   output: { 200: DoneSchema },
   errors: writeErrors,
   async run(ctx, { caller, body }) {
@@ -175,7 +237,7 @@ export const creditPayment = operation({
   tag,
   summary: 'Credit a payment that no invoice expected.',
   access: operator,
-  input: { body: schemas.CreditPaymentRequestSchema },
+  input: { body: CreditPaymentRequestSchema },
   output: { 200: DoneSchema },
   errors: writeErrors,
   async run(ctx, { caller, body }) {
@@ -195,8 +257,8 @@ export const giveCredits = operation({
   idempotent: true,
   summary: 'Create credits for an agent, a person or a gateway account.',
   access: operator,
-  input: { body: schemas.GrantRequestSchema },
-  output: { 201: schemas.GrantResponseSchema },
+  input: { body: GrantRequestSchema },
+  output: { 201: GrantResponseSchema },
   errors: writeErrors,
   async run(ctx, { caller, body, ref }) {
     const { grantee, amount } = await readGrant(ctx, body)

@@ -14,12 +14,10 @@ import * as notes from '../../people/notifications/notifications.ts'
 import { formatCount } from '../format.ts'
 import { button, selectField } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
-import { ledgerTable } from '../ledger-table.ts'
-import { createdCursor, cursorPager, itemList, numberCursor } from '../lists.ts'
+import { createdCursor, cursorPager, itemList, ledgerTable, numberCursor } from '../lists.ts'
 import { pageRoutes, redirectTo, userPage } from '../session.ts'
 import { agentBreadcrumb, renderNote } from './agent.ts'
-import { ownAppFacts, ownAppRow } from './own-app-row.ts'
-import { isAgentAction } from './routes.ts'
+import { isAgentAction, ownAppFacts, ownAppRow } from './agents.ts'
 
 const rowsShown = 50
 

@@ -1,15 +1,49 @@
+import { listByMaker } from '../../apps/apps.ts'
+import { listActingAgents } from '../../apps/owners/owned-agents.ts'
 import { errorExamples as gatewayExamples } from '../../gateway/error-examples.ts'
 import * as gateway from '../../gateway/error-response.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, type GatewayErrorName, type HostingErrorName } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import * as hosting from '../../people/error-response.ts'
+import type { Person } from '../../people/people.ts'
 import { keysOf, section } from '../components.ts'
-import { errorExamples as hostingExamples } from '../guide/error-examples.ts'
+import { inputField } from '../forms.ts'
+import { errorExamples as hostingExamples } from '../guide/guide.ts'
 import type { Page } from '../layout.ts'
 import { type Column, dataTable, sideNav } from '../lists.ts'
 import { getGuides, renderGuides } from './guides.ts'
-import { docsValues } from './values.ts'
+
+const agentsMax = 50
+
+/** The fields whose values its script puts into the examples. They stay in the browser. */
+const docsValues: Html = html`<docs-values>
+  <details>
+    <summary>Use my key and IDs in the examples</summary>
+    <form class="form">
+      <div class="triple">
+        ${inputField({ label: 'API key', name: 'KEY', type: 'password', isOptional: true, max: 100 })}
+        ${inputField({ label: 'App ID', name: 'ID', isOptional: true, max: 40 })}
+      </div>
+      <p class="actions">
+        <button type="button" class="button quiet slim fill-ids">Fill in my newest app</button>
+        <button type="button" class="button quiet slim clear">Clear</button>
+      </p>
+      <p class="small">
+        The values stay in this tab. Create a key in <a href="/agents">Agents</a> or
+        <a href="/wallet#keys">your wallet</a>. <span role="status"></span>
+      </p>
+    </form>
+  </details>
+</docs-values>`
+
+/** Returns the ID of the newest app of a person's agents. */
+export async function findNewestApp(ctx: AppContext, person: Person): Promise<string | null> {
+  const agents = (await listActingAgents(ctx, person)).slice(0, agentsMax)
+  const lists = await Promise.all(agents.map(({ id }) => listByMaker(ctx, id, 1)))
+  const [newest] = lists.flat().toSorted((a, b) => b.created - a.created)
+  return newest?.id ?? null
+}
 
 /** Renders the guides, the API references and the errors of both APIs. */
 export function docsPage(ctx: AppContext): Page {

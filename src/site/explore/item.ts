@@ -3,8 +3,8 @@ import type { Item, ItemPage, Tile } from '../../apps/explore/schemas.ts'
 import { isPackKind } from '../../apps/kinds.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import { cardKey } from '../cards/cards.ts'
-import { saveToCollection } from '../collections/pages.ts'
+import { cardKey } from '../cards.ts'
+import { saveToCollection } from '../collections.ts'
 import {
   copyLine,
   openLabel,
@@ -14,7 +14,7 @@ import {
   starRating,
   statList,
 } from '../components.ts'
-import { followControl } from '../follows/control.ts'
+import { followControl } from '../follow-control.ts'
 import { formatAmount, formatCount, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { packPage } from '../packs/pack-page.ts'
@@ -31,9 +31,8 @@ import {
   versionList,
 } from './item-sections.ts'
 import { remixPrice } from './remix.ts'
-import { renderFeedback } from './reviews.ts'
+import { type ItemVisitor, renderFeedback } from './reviews.ts'
 import { shareButton, sharePanel } from './share.ts'
-import type { ItemVisitor } from './visitor.ts'
 
 /** An item with the rows below it. */
 interface PageItem extends ItemPage {

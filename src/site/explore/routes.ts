@@ -24,7 +24,7 @@ import {
 } from '../session.ts'
 import { itemPage } from './item.ts'
 import { remixPage } from './remix.ts'
-import { type FailedForm, getItemVisitor } from './visitor.ts'
+import { type FailedForm, getItemVisitor } from './reviews.ts'
 
 /** Actions of signed-in people on an item, each as one of their agents. */
 export const itemRoutes = (ctx: AppContext, layout: Layout) =>

@@ -5,12 +5,41 @@ import { prefers } from '../../kernel/http/accept.ts'
 import type { Entity } from '../../kernel/http/entity.ts'
 import type { Operation } from '../../kernel/http/operation.ts'
 import { Revalidated, text, withHeaders } from '../../kernel/http/outcome.ts'
-import { mediaSchema, NotModifiedSchema } from '../../kernel/schema.ts'
+import { mediaSchema, NotModifiedSchema, nullable } from '../../kernel/schema.ts'
 import { anyone } from '../../people/authentication.ts'
 import { operation } from '../../people/operation.ts'
 import { discoveryLinks } from './discovery.ts'
 import { getGuide, guideMarkdown } from './guide.ts'
-import * as schemas from './schemas.ts'
+
+const IsOnSchema = Type.Object({ on: Type.Boolean() })
+
+/** Document 1, operation 2. */
+const GuideSchema = Type.Object({
+  name: Type.String(),
+  what: Type.String(),
+  urls: Type.Record(Type.String(), Type.String()),
+  auth: Type.Object({
+    header: Type.String(),
+    make: Type.String(),
+    open: Type.Array(Type.String()),
+  }),
+  quickstart: Type.Array(Type.Object({ step: Type.String(), curl: Type.String() })),
+  mcp: Type.Array(Type.String()),
+  gateway: Type.Array(Type.String()),
+  page: Type.Array(Type.String()),
+  build: Type.Array(Type.String()),
+  explore: Type.Array(Type.String()),
+  skills: Type.Array(Type.String()),
+  errors: Type.String(),
+  limits: Type.Record(Type.String(), nullable(Type.Integer())),
+  credits: Type.Object({ start: Type.Number(), perUsd: Type.Integer() }),
+})
+
+/** Document 1, operation 3. */
+const OpenApiSchema = Type.Object(
+  { openapi: Type.String(), info: Type.Object({}, { additionalProperties: true }) },
+  { additionalProperties: true },
+)
 
 const wantsMarkdown = (headers: Headers): boolean =>
   ['text/markdown', 'text/plain'].some((type) => prefers({ headers }, type, 'application/json'))
@@ -22,7 +51,7 @@ const isOn = operation({
   mcp: 'shown',
   summary: 'Whether the Agent API is open.',
   access: anyone,
-  output: { 200: schemas.IsOnSchema },
+  output: { 200: IsOnSchema },
   run: (ctx) => ({ on: ctx.config.agentsOn }),
 })
 
@@ -34,7 +63,7 @@ const start = operation({
   summary: 'What this is and how to publish. Read it first.',
   description: 'With Accept: text/markdown, the same as a text.',
   access: anyone,
-  output: { 200: Type.Union([schemas.GuideSchema, mediaSchema('text/markdown')]) },
+  output: { 200: Type.Union([GuideSchema, mediaSchema('text/markdown')]) },
   errors: ['agents_off'],
   run(ctx, { headers }) {
     const guide = getGuide(ctx)
@@ -59,7 +88,7 @@ export const descriptionOperation = (
     mcp: 'hidden',
     summary: 'This description (OpenAPI 3.1).',
     access: anyone,
-    output: { 200: schemas.OpenApiSchema, 304: NotModifiedSchema },
+    output: { 200: OpenApiSchema, 304: NotModifiedSchema },
     errors: ['agents_off'],
     run: async (ctx) => new Revalidated(await descriptionOf(ctx)),
   })

@@ -63,3 +63,81 @@ export const withPaths = <Operation extends object>(
       path,
     })),
   )
+
+/** Returns the operations of a description as Markdown: inputs, responses and errors. */
+export const operationsText = ({ operations, records }: ApiDescription): string =>
+  [
+    '## Operations\n',
+    ...operations.map(textOf),
+    '## Records\n',
+    ...Object.entries(records).map(([name, schema]) => `### ${name}\n\n${fieldsOf(schema)}\n`),
+  ].join('\n')
+
+function textOf(operation: DescribedOperation): string {
+  const { operationId, method, path, summary, description, security } = operation
+  const responses = Object.entries(operation.responses).map(
+    ([status, { description: phrase, content }]) => {
+      const [schema] = Object.values(content)
+      const text = Number(status) < 300 && schema ? schemaText(schema.schema) : phrase
+      return `- ${status}: ${text}`
+    },
+  )
+  const body = Object.entries(operation.requestBody?.content ?? {}).map(
+    ([media, { schema }]) => `Body (${media}):\n\n${fieldsOf(schema)}\n`,
+  )
+  const parameters = (operation.parameters ?? []).map(
+    ({ name, in: place, schema }) => `- ${name} (${place}): ${schemaText(schema)}`,
+  )
+  return [
+    `### ${operationId}: ${method} ${path}\n`,
+    `${summary}${description ? ` ${description}` : ''}${security.length > 0 ? ' Needs a key.' : ''}\n`,
+    ...(parameters.length > 0 ? [`${parameters.join('\n')}\n`] : []),
+    ...body,
+    `Responses:\n\n${responses.join('\n')}\n`,
+  ].join('\n')
+}
+
+/** Returns the fields of an object, one per line; for another schema, its text. */
+function fieldsOf(schema: Schema): string {
+  const fields = Object.entries(Object(schema['properties']))
+  const required = [schema['required']].flat()
+  if (fields.length === 0) return `- ${schemaText(schema)}`
+  return fields
+    .map(([name, field]) => `- ${name}${required.includes(name) ? '' : '?'}: ${schemaText(field)}`)
+    .join('\n')
+}
+
+/** Returns a schema as text: its type, limits and description. */
+function schemaText(given: unknown): string {
+  const { description, ...schema } = Object(given)
+  const purpose = typeof description === 'string' ? ` (${description})` : ''
+  return `${typeOf(schema)}${purpose}`
+}
+
+function typeOf(schema: Record<string, unknown>): string {
+  const {
+    $ref,
+    enum: values,
+    items,
+    properties,
+    anyOf,
+    pattern,
+    minimum,
+    maximum,
+    maxLength,
+  } = schema
+  if (typeof $ref === 'string') return $ref.replace(/.*\//, '')
+  if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(' | ')
+  if (Array.isArray(anyOf)) return anyOf.map(schemaText).join(' | ')
+  if (items) return `${schemaText(items)}[]`
+  if (properties) {
+    const fields = Object.entries(properties).map(
+      ([name, field]) => `${name}: ${schemaText(field)}`,
+    )
+    return `{ ${fields.join(', ')} }`
+  }
+  const bounds = Object.entries({ pattern, minimum, maximum, maxLength }).flatMap(
+    ([name, bound]) => (bound === undefined ? [] : [`${name} ${bound}`]),
+  )
+  return [[schema['type'] ?? 'any'].flat().join(' | '), ...bounds].join(', ')
+}

@@ -5,8 +5,7 @@ import { checkAgentsOn } from '../../people/authentication.ts'
 import { apiCatalog, mcpServerManifest } from './discovery.ts'
 import { getGuide, guideMarkdown, skillMarkdown } from './guide.ts'
 import installText from './install.md' with { type: 'text' }
-import { operationsText } from './operations-text.ts'
-import { readDescription } from './read-description.ts'
+import { operationsText, readDescription } from './read-description.ts'
 
 /** Pages of all origins may read the guides. */
 const markdown = (text: string, type = 'text/markdown'): Response =>
@@ -38,3 +37,19 @@ export const guideFiles = (ctx: AppContext, readOpenApi: () => Promise<unknown>)
     )
     .get('/server.json', () => json(mcpServerManifest(ctx)))
     .get('/.well-known/api-catalog', () => json(apiCatalog(ctx), 'application/linkset+json'))
+
+/**
+ * GET /docs: redirects to the reference of both APIs, a page of the site. The location is a path
+ * where the site has the same host, so that it works at any address of the server.
+ */
+export function docsRoutes(ctx: AppContext) {
+  const { app, base } = ctx.urls
+  const host = new URL(app).origin === new URL(base).origin ? '' : app
+  return new Elysia()
+    .onTransform(() => checkAgentsOn(ctx))
+    .get(
+      '/docs',
+      () => new Response(null, { status: 302, headers: { location: `${host}/docs/api` } }),
+      { detail: { hide: true } },
+    )
+}

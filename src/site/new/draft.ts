@@ -6,7 +6,14 @@ import { sign } from '../../kernel/ids.ts'
 import { buildPromptCharsMax, titleCharsMax } from '../../kernel/limits.ts'
 import { oneOf } from '../../kernel/schema.ts'
 import type { Form } from '../forms.ts'
-import { draftHtmlBytesMax, draftMs } from './limits.ts'
+
+const kb = 1_024
+
+/** The HTML of a draft that a sign-up form carries, and the form with it. */
+export const draftHtmlBytesMax = 128 * kb
+export const draftFormBytesMax = 512 * kb
+/** A draft in a form is valid for this time. */
+const draftMs = 86_400_000
 
 const DraftSchema = Type.Object({
   prompt: Type.String({ maxLength: buildPromptCharsMax }),

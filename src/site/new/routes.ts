@@ -24,11 +24,9 @@ import {
   redirectTo,
   type UserRequest,
 } from '../session.ts'
-import { renderSignIn, renderSignUp } from '../sign-in/routes.ts'
-import { draftForm, readDraft, signDraft } from './draft.ts'
-import { draftFormBytesMax, draftHtmlBytesMax } from './limits.ts'
-import { newAppPage, type NewAppView } from './new.ts'
-import { kindOfPrompt } from './prompt-box.ts'
+import { renderSignIn, renderSignUp } from '../sign-in/sign-in.ts'
+import { draftForm, draftFormBytesMax, draftHtmlBytesMax, readDraft, signDraft } from './draft.ts'
+import { kindOfPrompt, newAppPage, type NewAppView } from './new.ts'
 
 /** Makes an app as one of a person's agents: from a description, or from a page. */
 export const newAppRoutes = (ctx: AppContext, layout: Layout) =>

@@ -1,7 +1,7 @@
 import type { FolderFile } from '../../apps/folders/folder.ts'
 import { imageTypeOf, skillFile } from '../../apps/folders/read-pack.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import { encodePath } from '../../kernel/url-path.ts'
+import { encodePath } from '../../kernel/http/path.ts'
 import { formatBytes } from '../format.ts'
 import { renderFile } from './markdown.ts'
 

@@ -1,3 +1,4 @@
+import type { Step } from '../../apps/folders/folder.ts'
 import { packZipBytesMax, skillTextBytesMax } from '../../apps/folders/limits.ts'
 import { listActingAgents } from '../../apps/owners/owned-agents.ts'
 import { publishPackOf } from '../../apps/packs/operations.ts'
@@ -18,11 +19,29 @@ import {
   hiddenField,
   postForm,
   readRef,
+  rejectForm,
   textArea,
 } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { pageRoutes, userForm, userPage, type UserRequest } from '../session.ts'
-import { readSteps } from './step-lines.ts'
+
+/** Writes steps for a text field, one a line. */
+export const stepsText = (steps: readonly Step[]): string =>
+  steps.map(({ id, title, done }) => `${id} | ${title} | ${done}`).join('\n')
+
+/** Reads the steps of a text field. Throws `bad_request`. */
+export function readSteps(text: string): Step[] {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
+  if (lines.length === 0) rejectForm('Enter at least one step.')
+  return lines.map((line, at) => {
+    const [id = '', title = '', ...rest] = line.split('|').map((part) => part.trim())
+    const done = rest.join(' | ')
+    if (!/^[a-z0-9-]{1,40}$/.test(id) || title === '' || done === '') {
+      rejectForm(`Step ${at + 1} must be "id | title | how one knows that it is done".`)
+    }
+    return { id, title, done }
+  })
+}
 
 /** Publishes a skill or framework as one of a person's agents. */
 export const newPackRoutes = (ctx: AppContext, layout: Layout) =>

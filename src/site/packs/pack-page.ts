@@ -4,7 +4,7 @@ import { skillFile } from '../../apps/folders/read-pack.ts'
 import { getListedPack, readFiles } from '../../apps/packs/packs.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import { cardKey } from '../cards/cards.ts'
+import { cardKey } from '../cards.ts'
 import { copyLine, section, starRating, statList } from '../components.ts'
 import {
   itemChips,
@@ -16,9 +16,8 @@ import {
   versionList,
 } from '../explore/item-sections.ts'
 import { remixPrice } from '../explore/remix.ts'
-import { renderFeedback } from '../explore/reviews.ts'
-import type { ItemVisitor } from '../explore/visitor.ts'
-import { followControl } from '../follows/control.ts'
+import { type ItemVisitor, renderFeedback } from '../explore/reviews.ts'
+import { followControl } from '../follow-control.ts'
 import { formatAmount, formatCount, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { itemCover } from '../tiles.ts'

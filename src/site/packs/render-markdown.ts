@@ -1,7 +1,7 @@
 import { marked } from 'marked'
 import sanitizeHtml from 'sanitize-html'
 
-import { decodePath, encodePath } from '../../kernel/url-path.ts'
+import { decodePath, encodePath } from '../../kernel/http/path.ts'
 
 /** A Markdown file of a pack. */
 export interface MarkdownTask {

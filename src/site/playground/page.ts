@@ -12,8 +12,7 @@ import { type Mode, modeNames, modeOf, modes } from '../models/modes.ts'
 import { shortPrice } from '../models/prices.ts'
 import { renderFile } from '../packs/markdown.ts'
 import { playgroundPath } from '../paths.ts'
-import type { ChatDraft, Turn } from './draft.ts'
-import { parameterPanel } from './parameters.ts'
+import { type ChatDraft, parameterPanel, type Turn } from './draft.ts'
 
 const isPriced = ({ price }: ModelResponse): boolean => Object.keys(price).length > 0
 

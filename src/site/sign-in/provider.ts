@@ -15,7 +15,7 @@ import {
 } from '../../people/session-user.ts'
 import { checkFresh } from '../../people/sessions.ts'
 import { isValidTicket, ticketMs } from '../../people/tickets.ts'
-import { getAccountPage } from '../account/routes.ts'
+import { getAccountPage } from '../account.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
   getPageRequest,
@@ -29,7 +29,7 @@ import {
   withErrorPage,
 } from '../session.ts'
 import { linkPurpose, signInMethods } from './methods.ts'
-import { recoveryCodesPage, signInPage } from './pages.ts'
+import { recoveryCodesPage, signInPage } from './sign-in.ts'
 
 /** Redirects to the identity provider and handles its callback, to sign in or to link. */
 export const providerRoutes = (ctx: AppContext, layout: Layout) =>

@@ -15,9 +15,8 @@ import { ApiError } from '../../kernel/errors.ts'
 import { type Json, lookUp } from '../../kernel/schema.ts'
 import { fieldsOf } from '../form.ts'
 import { dataUrlOf, type Form, readRef, rejectForm } from '../forms.ts'
-import { packActions } from '../packs/studio-actions.ts'
-import { changeIcon } from './icon.ts'
-import { changeCover, changeScreenshot } from './images.ts'
+import { packActions } from '../packs/studio-files.ts'
+import { changeCover, changeIcon, changeScreenshot } from './images.ts'
 import { act, type Studio, type StudioAction } from './studio.ts'
 
 /** Returns the operation for the kind of an item: that of apps, or that of a kind of packs. */

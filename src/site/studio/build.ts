@@ -10,7 +10,7 @@ import { second } from '../../kernel/time.ts'
 import { formatAmount } from '../format.ts'
 import { button, hiddenField, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { priceNote, promptField } from '../new/prompt-box.ts'
+import { priceNote, promptField } from '../new/new.ts'
 import { appPreview } from './preview.ts'
 import { type Studio, studioPage, studioPath } from './studio.ts'
 

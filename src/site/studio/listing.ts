@@ -6,8 +6,7 @@ import { section } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
 import { button, inputField, postForm, selectField, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { iconForms } from './icon.ts'
-import { renderImageForms } from './images.ts'
+import { iconForms, renderImageForms } from './images.ts'
 import { type Studio, studioPage, studioPath } from './studio.ts'
 
 /** Renders the forms for details, Explore, remixes, pictures and deletion. */

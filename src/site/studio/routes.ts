@@ -1,3 +1,4 @@
+import { listByMaker } from '../../apps/apps.ts'
 import { findBuildOfApp } from '../../apps/builds/build-list.ts'
 import { packBytesMax, skillTextBytesMax } from '../../apps/folders/limits.ts'
 import { watch } from '../../apps/jobs/watch.ts'
@@ -5,7 +6,9 @@ import { kinds } from '../../apps/kinds.ts'
 import { getOwnedItem } from '../../apps/owners/owned-apps.ts'
 import { zipOf } from '../../apps/versions/export.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import { makeCursor, takePage } from '../../kernel/cursor.ts'
 import { ApiError, isApiError } from '../../kernel/errors.ts'
+import { html } from '../../kernel/html.ts'
 import { toResponse } from '../../kernel/http/response.ts'
 import {
   assetBytesMax,
@@ -19,7 +22,9 @@ import { listAllOwnedAgents } from '../../people/agents/listing.ts'
 import { suspensionError } from '../../people/agents/suspension.ts'
 import { cookieName, readCookie, secureAttribute } from '../../people/session-user.ts'
 import { suspensionMessage } from '../agents/agent.ts'
+import { ownAppFacts, ownAppTile } from '../agents/agents.ts'
 import type { Layout, Page } from '../layout.ts'
+import { createdCursor, cursorPager, emptyState } from '../lists.ts'
 import { packFilesPage } from '../packs/studio-files.ts'
 import {
   handleForm,
@@ -32,18 +37,58 @@ import {
   userPage,
   type UserRequest,
 } from '../session.ts'
+import { tilesPerPage } from '../tiles.ts'
 import { findAction, getAction } from './actions.ts'
-import { removedAppPage } from './appeal.ts'
-import { studioListPage } from './apps.ts'
 import { assetsPage } from './assets.ts'
 import { buildPage } from './build.ts'
 import { changesPage } from './changes.ts'
 import { codePage } from './code.ts'
 import { listingPage } from './listing.ts'
-import { overviewPage } from './overview.ts'
-import { safetyPage } from './safety.ts'
-import { isTab, type Studio, studioPath, type Tab, tabPath, tabsOf } from './studio.ts'
+import { removedAppPage, safetyPage } from './safety.ts'
+import {
+  isTab,
+  overviewPage,
+  type Studio,
+  studioPath,
+  type Tab,
+  tabPath,
+  tabsOf,
+} from './studio.ts'
 import { versionsPage } from './versions.ts'
+
+/** Renders everything that the agents of a person made, newest first. */
+async function studioListPage({ ctx, visitor, query }: UserRequest): Promise<Page> {
+  const agents = await listAllOwnedAgents(ctx.db.read, visitor.person.id)
+  const handles = new Map(agents.map(({ id, handle }) => [id, `@${handle}`]))
+  const after = createdCursor(query)
+  const found = await listByMaker(ctx, [...handles.keys()], tilesPerPage + 1, after, kinds)
+  const { page, next } = takePage(found, tilesPerPage, (app) => makeCursor(app.created, app.id))
+  const tiles = page.map((app) => {
+    const maker = agents.length > 1 ? [handles.get(app.maker) ?? ''] : []
+    const facts = [...maker, ...ownAppFacts(ctx, app)]
+    return ownAppTile(ctx, app, { href: tabPath(app.id, ''), facts })
+  })
+  const main = html`<div class="head title">
+      <h1>Studio</h1>
+      <a class="button" href="/new">New app</a>
+    </div>
+    ${
+      tiles.length > 0
+        ? html`<h2 class="visually-hidden">Your apps</h2>
+            <ul class="tiles">
+              ${tiles}
+            </ul>`
+        : nothingYet
+    }
+    ${cursorPager(query, '/studio', next)}`
+  return { title: 'Studio', section: '/studio', isWide: true, main }
+}
+
+const nothingYet = emptyState(
+  'You have not made anything yet',
+  'Describe an app or bring an HTML file. You change, list and measure it here.',
+  html`<a class="button" href="/new">Make your first app</a>`,
+)
 
 type RenderPage = (studio: Studio, query: URLSearchParams) => Page | Promise<Page>
 

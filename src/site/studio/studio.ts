@@ -2,7 +2,10 @@ import type { TSchema } from '@sinclair/typebox'
 
 import * as apps from '../../apps/apps.ts'
 import { isPackKind, type Kind } from '../../apps/kinds.ts'
+import { getEarningsTotals } from '../../apps/me/earnings/earnings.ts'
+import { listOpensByDay } from '../../apps/opens.ts'
 import type { OwnedApp } from '../../apps/owners/owned-apps.ts'
+import { presentItem } from '../../apps/present.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import type { NamedOperation } from '../../kernel/http/operation.ts'
 import { versionNoteCharsMax } from '../../kernel/limits.ts'
@@ -10,7 +13,10 @@ import { type Json, recordOf } from '../../kernel/schema.ts'
 import { endWithStop } from '../../kernel/text.ts'
 import type { Actor } from '../../people/agents/caller.ts'
 import { agentBreadcrumb } from '../agents/agent.ts'
+import { barChart } from '../chart.ts'
+import { section, starRating, statList } from '../components.ts'
 import { performAs } from '../form.ts'
+import { formatAmount, formatBytes, formatCompact, formatCount, shortCredits } from '../format.ts'
 import { alert, type Form, inputField, notice } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { tabNav } from '../lists.ts'
@@ -115,3 +121,42 @@ export const act = async (
   ref?: string,
 ): Promise<Json> =>
   recordOf(await performAs(req, { agent }, operation, { id: app.id, ...params }, body, ref))
+
+const daysShown = 30
+
+/** Renders an app's opens, ratings and earnings. */
+export async function overviewPage(studio: Studio): Promise<Page> {
+  const { app, agent, req } = studio
+  const { ctx } = req
+  const [opensByDay, earned] = await Promise.all([
+    listOpensByDay(ctx, app.id, daysShown),
+    getEarningsTotals(ctx, agent, { item: app.id }),
+  ])
+  const dailyOpens = opensByDay.map(({ day, opens: value }) => ({ day, value }))
+  const { rating, remixes, bytes, opens: all } = presentItem(ctx, app)
+  const main = html`${statList([
+    ['Opens', formatCompact(all)],
+    ['Rating', html`${starRating(rating) || 'No ratings'}`],
+    ['Reviews', formatCompact(rating.count)],
+    ['Remixes', formatCompact(remixes)],
+    ['Earned', formatAmount(earned.net, 'credit')],
+    ['Size', formatBytes(bytes)],
+  ])}
+  ${section(
+    'Opens',
+    html`${barChart(dailyOpens, 'open')}
+      <p class="small">Each visitor counts once a day. Reviews are on the Explore page.</p>`,
+  )}
+  ${section(
+    'Earnings',
+    html`${
+      earned.sales === 0
+        ? html`<p class="small">No paid remixes yet.</p>`
+        : html`<p>
+            ${formatCount(earned.sales, 'sale')} for ${shortCredits(earned.gross)} credits. Platform
+            fee: ${shortCredits(earned.fee)}. @${agent.handle} received ${shortCredits(earned.net)}.
+          </p>`
+    }`,
+  )}`
+  return studioPage(studio, '', main)
+}

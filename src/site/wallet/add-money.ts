@@ -1,10 +1,26 @@
+import { addMoney } from '../../apps/owners/wallet-operations.ts'
 import type { InvoiceStatusBody } from '../../gateway/topups/schemas.ts'
+import { getInvoiceStatus } from '../../gateway/topups/topups.ts'
+import type { AppContext } from '../../kernel/context.ts'
+import { ApiError } from '../../kernel/errors.ts'
 import { Html, html, type Part } from '../../kernel/html.ts'
 import { type NanoUsd, toUsd } from '../../kernel/money.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { minute } from '../../kernel/time.ts'
-import { coins, type Method } from '../../money/payments/coins/method.ts'
+import { accountOf } from '../../money/ledger/accounts.ts'
+import * as ledger from '../../money/ledger/ledger.ts'
+import { listInvoices } from '../../money/payments/coins/invoices.ts'
+import {
+  coins,
+  type Method,
+  methods,
+  networkOf,
+  openMethods,
+  requiredConfirmations,
+} from '../../money/payments/coins/method.ts'
+import { walletOf } from '../../people/people.ts'
 import { copyLine, section, statList, withQuery } from '../components.ts'
+import { form } from '../form.ts'
 import {
   formatCount,
   formatUsd,
@@ -12,12 +28,21 @@ import {
   renderDateTime,
   renderWireCredits,
 } from '../format.ts'
-import { alert, button, choiceField, inputField, postForm } from '../forms.ts'
-import type { Page } from '../layout.ts'
+import {
+  alert,
+  button,
+  choiceField,
+  type Form,
+  inputField,
+  postForm,
+  rejectForm,
+} from '../forms.ts'
+import type { Layout, Page } from '../layout.ts'
 import { chip, dataTable, emptyState, tableSection } from '../lists.ts'
+import { pageRoutes, userForm, userPage, type UserRequest } from '../session.ts'
 import { walletTabs } from './tabs.ts'
 
-export const addMoneyPath = '/wallet/add'
+const addMoneyPath = '/wallet/add'
 
 /** A coin that this server takes. */
 export interface OpenMethod {
@@ -124,7 +149,7 @@ const historyTable = (invoices: InvoiceStatusBody[]): Part =>
   )
 
 /** Renders the page that adds money: the coin and the amount, and the history. */
-export function addMoneyPage(view: AddMoneyView): Page {
+function addMoneyPage(view: AddMoneyView): Page {
   const { methods, invoices, message } = view
   const main = html`<h1>Add money</h1>
     <p class="lead">Pay with a coin; what arrives becomes credits in your wallet.</p>
@@ -193,7 +218,7 @@ const payment = (invoice: InvoiceStatusBody, qr: Html): Part =>
   </div>`
 
 /** Renders an invoice. It refreshes itself with scripts, and shows the newest state on reload. */
-export function invoicePage(invoice: InvoiceStatusBody, qr: Html): Page {
+function invoicePage(invoice: InvoiceStatusBody, qr: Html): Page {
   const { asset, rate, status, exception, watcher, expires_at: expires } = invoice
   const isOver = status === 'Settled' && invoice.payments.every((one) => one.credited_usd > 0)
   const live = html`<p role="status">${invoiceBadge(invoice)} ${notes[exception]}</p>
@@ -223,7 +248,60 @@ export function invoicePage(invoice: InvoiceStatusBody, qr: Html): Page {
 }
 
 /** Returns the QR code of a payment request as SVG. */
-export async function qrCode(text: string): Promise<Html> {
+async function qrCode(text: string): Promise<Html> {
   const { renderSVG } = await import('uqr')
   return new Html(renderSVG(text, { ecc: 'M', border: 4 }))
 }
+
+const invoicesShown = 20
+const amountPattern = /^\d{1,9}(\.\d{1,9})?$/
+
+const accountIn = ({ visitor }: UserRequest) => accountOf(walletOf(visitor.person))
+
+async function getPage(req: UserRequest, message?: string, submitted?: Form): Promise<Page> {
+  const { ctx, token } = req
+  const account = accountIn(req)
+  const found = await listInvoices(ctx, { account, limit: invoicesShown })
+  const invoices = await Promise.all(
+    found.map(({ invoice }) => getInvoiceStatus(ctx, account, invoice.id)),
+  )
+  const { topupMinUsd: min, topupMaxUsd: max } = ctx.config
+  const open = openMethods(ctx.config).map((method) => {
+    const network = networkOf(ctx.config, method)
+    return { method, network, confirmations: requiredConfirmations(ctx.config, network) }
+  })
+  const chosen = req.query.get('amount') ?? ''
+  const amount = submitted?.text('amount') ?? (amountPattern.test(chosen) ? chosen : '20')
+  const method = submitted?.text('method') ?? open[0]?.method ?? ''
+  const { available } = await ledger.balanceOf(ctx, walletOf(req.visitor.person))
+  const form = { token, amount, method, message }
+  return addMoneyPage({ ...form, methods: open, min, max, available, invoices })
+}
+
+/** Creates an invoice and shows it. */
+const createInvoice = form(addMoney, {
+  fields(sent) {
+    const [amount, method] = [sent.text('amount').trim(), sent.text('method')]
+    if (!methods.some((one) => one === method)) rejectForm('Choose a coin.')
+    if (!amountPattern.test(amount)) rejectForm('Enter USD as a number such as 20 or 7.50.')
+    return { amount: Number(amount), method }
+  },
+  then: ({ invoice_id: id }) => `${addMoneyPath}/${id}`,
+})
+
+async function getInvoicePage(req: UserRequest, id: string): Promise<Page> {
+  const invoice = await getInvoiceStatus(req.ctx, accountIn(req), id).catch((error: unknown) => {
+    if (error instanceof ApiError) throw new ApiError('not_found', { what: 'page' })
+    throw error
+  })
+  return invoicePage(invoice, await qrCode(invoice.payment_request))
+}
+
+/** The pages of the wallet that add money. */
+export const addMoneyRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .get(addMoneyPath, ({ input }) => userPage(input, getPage))
+    .post(addMoneyPath, ({ input }) => userForm(input, createInvoice, getPage))
+    .get(`${addMoneyPath}/:id`, ({ input, params: { id } }) =>
+      userPage(input, (req) => getInvoicePage(req, id)),
+    )

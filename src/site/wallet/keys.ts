@@ -1,19 +1,26 @@
-import { addWalletKey, revokeWalletKey } from '../../apps/owners/wallet-operations.ts'
+import {
+  addWalletKey,
+  changeWalletKey,
+  revokeWalletKey,
+} from '../../apps/owners/wallet-operations.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { keyNameCharsMax } from '../../kernel/limits.ts'
 import { zero } from '../../kernel/money.ts'
 import { counterOf, type Key, listAll } from '../../money/keys/keys.ts'
-import type { LatestSpending } from '../../money/ledger/spending.ts'
-import { copyLine } from '../components.ts'
+import { type LatestSpending, sumSpendingByPeriod } from '../../money/ledger/spending.ts'
+import * as ownKeys from '../../people/keys.ts'
+import { copyLine, statList } from '../components.ts'
 import { revokeDialog } from '../confirm-dialog.ts'
 import { form } from '../form.ts'
-import { renderDate } from '../format.ts'
-import { button, type Form, inputField, notice, postForm, readCredits } from '../forms.ts'
+import { renderDate, renderDateTime, spendingBar } from '../format.ts'
+import { alert, button, type Form, inputField, notice, postForm, readCredits } from '../forms.ts'
+import { budgetStats, keyFields, readKeyParams } from '../key-form.ts'
+import type { Page } from '../layout.ts'
 import { dataTable } from '../lists.ts'
 import { keyPage, keyRefField, refOf } from '../new-key.ts'
 import type { UserRequest } from '../session.ts'
-import { spendingBar } from '../spending-bar.ts'
+import { walletTabs } from './tabs.ts'
 
 export const keysPath = '/wallet/keys'
 
@@ -111,3 +118,40 @@ export async function keyNames(
   const all = await listAll(db.read, wallet)
   return new Map(all.map(({ prefix, name }) => [prefix, name]))
 }
+
+/** Renders the spending and the settings of a gateway key. Throws `not_found`. */
+export async function getKeyPage(
+  req: UserRequest,
+  prefix: string,
+  message?: string,
+  typed?: Form,
+): Promise<Page> {
+  const { ctx, token, visitor } = req
+  const key = await ownKeys.getGatewayKey(ctx, visitor.person, prefix)
+  const counter = counterOf(key)
+  const spent = (await sumSpendingByPeriod(ctx, [counter]))(counter)
+  const action = `${keysPath}/${prefix}`
+  const fields = html`${keyFields(key, { typed })}
+    <p class="actions">${button('Save')}<a class="button quiet" href="/wallet#keys">Cancel</a></p>`
+  const main = html`<h1>${key.name === null ? 'Unnamed key' : html`<bdi>${key.name}</bdi>`}</h1>
+    <p class="lead"><code>${prefix}…</code>, created ${renderDateTime(key.created)}</p>
+    ${walletTabs('/wallet')}${alert(message)} ${statList(budgetStats(key, spent))}
+    ${postForm(token, action, fields, 'form key-form')}
+    <section>
+      <h2>Revoke</h2>
+      <p>Requests with this key fail at once.</p>
+      ${postForm(token, keysPath, revokeDialog(prefix), 'act')}
+    </section>`
+  return { title: 'API key', main }
+}
+
+/** Returns the form that saves the settings of a key. */
+export const changeKey = (prefix: string) =>
+  form(changeWalletKey, {
+    params: { prefix },
+    fields(sent, { ctx }) {
+      const name = sent.text('name').trim()
+      return { ...readKeyParams(sent, ctx.clock.now()), ...(name !== '' && { name }) }
+    },
+    then: '/wallet?done=key#keys',
+  })

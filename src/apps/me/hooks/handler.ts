@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import type { Handler, JobRun, Outcome } from '../../../jobs/handler.ts'
+import type { Handler, JobRun, Outcome } from '../../../jobs/handlers.ts'
 import type { AppContext } from '../../../kernel/context.ts'
 import { anyNetwork, fetchGuarded, GuardedFetchError, type Network } from '../../../kernel/fetch.ts'
 import { hour, minute, second } from '../../../kernel/time.ts'

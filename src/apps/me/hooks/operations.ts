@@ -1,19 +1,89 @@
+import { type Static, Type } from '@sinclair/typebox'
+
 import { findAmong, pageNewestFirst } from '../../../kernel/cursor.ts'
-import { ListQuery } from '../../../kernel/http/list-query.ts'
+import { ListQuery, NextSchema } from '../../../kernel/http/list-query.ts'
 import { accepted, created } from '../../../kernel/http/outcome.ts'
+import { hookUrlCharsMax } from '../../../kernel/limits.ts'
+import { IdSchema, LinkSchema, nullable, oneOf, TimeSchema } from '../../../kernel/schema.ts'
 import { iso } from '../../../kernel/time.ts'
 import { agent, agentKey } from '../../../people/authentication.ts'
+import { noteKinds } from '../../../people/notifications/kinds.ts'
 import { operation, writeErrors } from '../../../people/operation.ts'
 import * as deliveries from './deliveries.ts'
 import * as hooks from './hooks.ts'
-import * as schemas from './schemas.ts'
 import { signingSecret } from './signing.ts'
+
+/** POST /me/hooks. */
+const CreateHookRequestSchema = Type.Object(
+  {
+    url: Type.String({
+      maxLength: hookUrlCharsMax,
+      described: { pattern: '^https?://', format: 'uri' },
+      description: 'A public http or https address.',
+    }),
+    kinds: Type.Optional(
+      Type.Array(oneOf(noteKinds), {
+        minItems: 1,
+        uniqueItems: true,
+        description: 'The kinds of notes to send. Default: all.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    examples: [{ url: 'https://hooks.example.com/berth', kinds: ['remix.sold', 'review.new'] }],
+  },
+)
+
+const HookSchema = Type.Object(
+  {
+    id: IdSchema,
+    url: LinkSchema,
+    kinds: nullable(Type.Array(oneOf(noteKinds), { description: 'null means all kinds.' })),
+    state: oneOf(['on', 'gone']),
+    created: TimeSchema,
+  },
+  { title: 'Hook' },
+)
+export type HookBody = Static<typeof HookSchema>
+
+const CreateHookResponseSchema = Type.Object({
+  hook: HookSchema,
+  secret: Type.String({ description: 'Signs the messages. Shown once.' }),
+  note: Type.String(),
+})
+
+const HookListSchema = Type.Object({ hooks: Type.Array(HookSchema), next: NextSchema })
+const DeleteHookResponseSchema = Type.Object({ id: IdSchema, note: Type.String() })
+
+const DeliverySchema = Type.Object(
+  {
+    id: IdSchema,
+    note: Type.String({ description: 'The id of the note, sent as webhook-id.' }),
+    kind: oneOf(noteKinds),
+    state: oneOf(['waiting', 'delivered', 'failed']),
+    tries: Type.Integer(),
+    status: nullable(Type.Integer({ description: 'The status of the last response.' })),
+    problem: nullable(Type.String({ description: 'Why there was no response.' })),
+    created: TimeSchema,
+    next: nullable(TimeSchema),
+    ended: nullable(TimeSchema),
+  },
+  { title: 'Delivery' },
+)
+export type DeliveryBody = Static<typeof DeliverySchema>
+
+const RedeliverResponseSchema = Type.Object({ delivery: DeliverySchema })
+const DeliveryListSchema = Type.Object({
+  deliveries: Type.Array(DeliverySchema),
+  next: NextSchema,
+})
 
 const tag = 'Your things'
 
 const orIso = (at: number | null): string | null => (at === null ? null : iso(at))
 
-const presentHook = ({ id, url, kinds, gone, created }: hooks.Hook): schemas.HookBody => ({
+const presentHook = ({ id, url, kinds, gone, created }: hooks.Hook): HookBody => ({
   id,
   url,
   kinds,
@@ -21,7 +91,7 @@ const presentHook = ({ id, url, kinds, gone, created }: hooks.Hook): schemas.Hoo
   created: iso(created),
 })
 
-function presentDelivery(row: deliveries.Delivery): schemas.DeliveryBody {
+function presentDelivery(row: deliveries.Delivery): DeliveryBody {
   const { id, note, kind, state, tries, status, problem } = row
   const times = { created: iso(row.created), next: orIso(row.next), ended: orIso(row.ended) }
   return { id, note, kind, state, tries, status, problem, ...times }
@@ -35,8 +105,8 @@ const addHook = operation({
   description:
     'Headers webhook-id, webhook-timestamp and webhook-signature (HMAC-SHA256). Without a 2xx response a delivery is sent up to eight times within a day. 410 ends the hook. Redirects are not followed.',
   access: agentKey,
-  input: { body: schemas.CreateHookRequestSchema },
-  output: { 201: schemas.CreateHookResponseSchema },
+  input: { body: CreateHookRequestSchema },
+  output: { 201: CreateHookResponseSchema },
   errors: writeErrors,
   async run(ctx, { caller, body }) {
     const hook = await hooks.add(ctx, caller.key, body)
@@ -53,7 +123,7 @@ const listHooks = operation({
   summary: 'List your webhooks, newest first.',
   access: agent,
   input: { query: ListQuery },
-  output: { 200: schemas.HookListSchema },
+  output: { 200: HookListSchema },
   errors: ['bad_request'],
   async run(ctx, { caller, query }) {
     const all = await hooks.list(ctx, caller.agent.id)
@@ -68,7 +138,7 @@ const deleteHook = operation({
   tag,
   summary: 'Delete a webhook.',
   access: agent,
-  output: { 200: schemas.DeleteHookResponseSchema },
+  output: { 200: DeleteHookResponseSchema },
   errors: [...writeErrors, 'not_found'],
   async run(ctx, { caller, params }) {
     await hooks.remove(ctx, caller.agent.id, params.id)
@@ -84,7 +154,7 @@ const listDeliveries = operation({
   description: 'Deliveries are kept for 30 days.',
   access: agent,
   input: { query: ListQuery },
-  output: { 200: schemas.DeliveryListSchema },
+  output: { 200: DeliveryListSchema },
   errors: ['bad_request', 'not_found'],
   async run(ctx, { caller, params, query }) {
     const hook = await hooks.getHook(ctx, caller.agent.id, params.id)
@@ -102,7 +172,7 @@ const redeliver = operation({
   summary: 'Send a delivery again with the same webhook-id.',
   access: agent,
   input: { body: 'none' },
-  output: { 202: schemas.RedeliverResponseSchema },
+  output: { 202: RedeliverResponseSchema },
   errors: [...writeErrors, 'not_found', 'busy'],
   async run(ctx, { caller, params }) {
     const hook = await hooks.getHook(ctx, caller.agent.id, params.id)

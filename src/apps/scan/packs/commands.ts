@@ -1,4 +1,4 @@
-import { pattern } from '../../../kernel/pattern.ts'
+import { pattern } from '../../../kernel/text.ts'
 import type { PackHit } from './findings.ts'
 import { readHosts } from './hosts.ts'
 import type { Statement } from './statements.ts'

@@ -1,4 +1,4 @@
-import { pattern } from '../../../kernel/pattern.ts'
+import { pattern } from '../../../kernel/text.ts'
 import { fromBase64, fromPercent } from '../decode.ts'
 import type { PackHit } from './findings.ts'
 import type { PackFile, Statement } from './statements.ts'

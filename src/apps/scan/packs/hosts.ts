@@ -1,4 +1,4 @@
-import { pattern } from '../../../kernel/pattern.ts'
+import { pattern } from '../../../kernel/text.ts'
 
 const urlMark =
   /\bhttps?:\/\/(?:[^\s/@"'`<>()]{1,80}@)?([^\s/:"'`<>(){}|\\?#]{1,253})[^\s"'`<>)|\\]{0,300}/g

@@ -1,5 +1,5 @@
-import { pattern } from '../../../kernel/pattern.ts'
 import { lookUp } from '../../../kernel/schema.ts'
+import { pattern } from '../../../kernel/text.ts'
 import { type Automaton, compile, type Hit, type Term } from './automaton.ts'
 
 /** Sensitive things by class, as terms of `automaton.ts` between bars. All in lower case. */

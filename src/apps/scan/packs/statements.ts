@@ -1,5 +1,5 @@
 import { plain } from '../../../kernel/forbidden-text.ts'
-import { pattern } from '../../../kernel/pattern.ts'
+import { pattern } from '../../../kernel/text.ts'
 import { interestOf } from './signals.ts'
 
 const statementCharsMax = 1_000

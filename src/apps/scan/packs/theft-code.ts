@@ -1,4 +1,4 @@
-import { pattern } from '../../../kernel/pattern.ts'
+import { pattern } from '../../../kernel/text.ts'
 import { readDestinations, readHosts } from './hosts.ts'
 import { bitsOf, type Signals } from './signals.ts'
 import { isUsed } from './worth.ts'

@@ -1,4 +1,4 @@
-import { pattern } from '../../../kernel/pattern.ts'
+import { pattern } from '../../../kernel/text.ts'
 import type { Hit } from './automaton.ts'
 import { bitsOf, isNegated, ordered, type Signals } from './signals.ts'
 

@@ -1,4 +1,4 @@
-import { pattern } from '../../../kernel/pattern.ts'
+import { pattern } from '../../../kernel/text.ts'
 import type { Field } from '../page.ts'
 
 export type Credential = 'password' | 'card' | 'code' | 'seed' | 'token'

@@ -1,4 +1,4 @@
-import { pattern } from '../../../kernel/pattern.ts'
+import { pattern } from '../../../kernel/text.ts'
 import { fromBase64 } from '../decode.ts'
 import type { Hit } from '../findings.ts'
 import type { Page } from '../page.ts'

@@ -1,4 +1,4 @@
-import { pattern } from '../../../kernel/pattern.ts'
+import { pattern } from '../../../kernel/text.ts'
 import type { Hit } from '../findings.ts'
 import type { Page, Script } from '../page.ts'
 import { CHUNK, TEXT } from '../tokens.ts'

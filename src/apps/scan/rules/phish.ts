@@ -1,5 +1,5 @@
 import { plain } from '../../../kernel/forbidden-text.ts'
-import { pattern } from '../../../kernel/pattern.ts'
+import { pattern } from '../../../kernel/text.ts'
 import type { Hit } from '../findings.ts'
 import { type Field, isRemote, type Page } from '../page.ts'
 import { type Credential, credentialOf } from './credentials.ts'

@@ -1,0 +1,269 @@
+import { closeAccount } from '../apps/owners/operations.ts'
+import type { AppContext } from '../kernel/context.ts'
+import { ApiError } from '../kernel/errors.ts'
+import { type Html, html, type Part } from '../kernel/html.ts'
+import { toCredits } from '../kernel/money.ts'
+import { lookUp } from '../kernel/schema.ts'
+import type { Key } from '../money/keys/keys.ts'
+import * as ledger from '../money/ledger/ledger.ts'
+import * as ownKeys from '../people/keys.ts'
+import * as account from '../people/operations.ts'
+import { type Person, walletOf } from '../people/people.ts'
+import * as sessions from '../people/sessions.ts'
+import type { Session } from '../people/sessions.ts'
+import { section } from './components.ts'
+import { confirmDialog, revokeDialog } from './confirm-dialog.ts'
+import { form } from './form.ts'
+import { renderDate, shortCredits } from './format.ts'
+import { alert, button, type Form, hiddenField, inputField, notice, postForm } from './forms.ts'
+import type { Layout, Page } from './layout.ts'
+import { dataTable, tableSection } from './lists.ts'
+import { keyPage, keyRefField, refOf } from './new-key.ts'
+import { pageRoutes, redirectTo, userForm, userPage, type UserRequest } from './session.ts'
+import { accountSignInMethods } from './sign-in/methods.ts'
+import { accountDeletedPage, codesShownPath, recoveryCodesPage } from './sign-in/sign-in.ts'
+
+export interface AccountView {
+  token: string
+  person: Person
+  /** Newest first; empty where a proxy signs people in. */
+  sessions: Session[]
+  /** The ID of this session. */
+  current: string | undefined
+  keys: Key[]
+  signInMethods: Part
+  /** Balance in credits. */
+  wallet: number
+  message?: string | undefined
+  /** The form that was submitted successfully. */
+  done?: string | null
+}
+
+/** Patterns of user agents. Browsers that also claim to be another one come first. */
+const browsers = [
+  ['Edge', /Edg(?:A|iOS)?\/(\d+)/],
+  ['Opera', /OPR\/(\d+)/],
+  ['Firefox', /(?:Firefox|FxiOS)\/(\d+)/],
+  ['Chrome', /(?:Chrome|CriOS)\/(\d+)/],
+  ['Safari', /Version\/(\d+).*Safari\//],
+] as const
+
+const browserName = (browser: string): string => {
+  const [name] = browsers.flatMap(([req, pattern]) => {
+    const version = pattern.exec(browser)?.[1]
+    return version === undefined ? [] : [`${req} ${version}`]
+  })
+  const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(browser)?.[0]
+  return [name, system].filter(Boolean).join(', ')
+}
+
+const sessionRow = (token: string, current: string | undefined, session: Session): Part[] => {
+  const { id, browser, seen, created } = session
+  const act =
+    id === current
+      ? html`<span class="small">This browser</span>`
+      : postForm(
+          token,
+          '/account/sessions',
+          html`${hiddenField('id', id)}${button('Sign out', 'quiet slim')}`,
+          'act',
+        )
+  return [browserName(browser) || 'Unknown device', renderDate(created), renderDate(seen), act]
+}
+
+export function keyTable(
+  token: string,
+  action: string,
+  keys: Pick<Key, 'prefix' | 'name' | 'created'>[],
+): Part {
+  const row = ({ prefix, name, created }: Pick<Key, 'prefix' | 'name' | 'created'>): Part[] => [
+    name ? html`<bdi>${name}</bdi>` : html`<span class="small">Unnamed</span>`,
+    html`<code>${prefix}…</code>`,
+    renderDate(created),
+    postForm(token, action, revokeDialog(prefix), 'act'),
+  ]
+  const heads = [{ long: 'Name' }, 'Key', 'Created', { unseen: 'Revoke' }]
+  return dataTable('API keys', heads, keys.map(row), false)
+}
+
+export const keyForm = (token: string, action: string, value?: string): Html => {
+  const name = inputField({
+    label: 'Key name',
+    name: 'name',
+    max: 80,
+    isOptional: true,
+    value,
+  })
+  return postForm(
+    token,
+    action,
+    html`${keyRefField()}${name}${button('Create API key', 'quiet')}`,
+    'form line',
+  )
+}
+
+const passwordField = (label: string, name: string, autocomplete: string): Html =>
+  inputField({ label, name, type: 'password', autocomplete })
+
+/** Sections for people who sign in here, not through a proxy. */
+function securitySections(account: AccountView): Part {
+  const { token, person, sessions, current, signInMethods } = account
+  const hasPassword = person.password !== null
+  const currentPassword = (label: string): Part =>
+    hasPassword && passwordField(label, 'password', 'current-password')
+  const change = html`${currentPassword('Current password')}${passwordField('New password', 'wanted', 'new-password')}${button(hasPassword ? 'Change password' : 'Set password', 'quiet')}`
+  const codes = html`${currentPassword('Password')}${button('Generate new codes', 'quiet')}`
+  const heads = ['Browser', 'Signed in', 'Last active', { unseen: 'Sign out' }]
+  const rows = sessions.map((session) => sessionRow(token, current, session))
+  return html`${tableSection('Sessions', heads, rows)} ${signInMethods}
+    <div class="columns">
+      ${section(
+        'Password',
+        html`<p class="small">
+            ${hasPassword ? '' : 'You have no password yet. '}A new password signs you out on all
+            other devices.
+          </p>
+          ${postForm(token, '/account/password', change)}`,
+      )}
+      ${section(
+        'Recovery codes',
+        html`<p class="small">
+            This server sends no email: recovery codes reset a forgotten password. New codes replace
+            the old ones.
+          </p>
+          ${postForm(token, '/account/codes', codes)}`,
+      )}
+    </div>
+    ${!person.operator && deleteSection(account)}`
+}
+
+function deleteSection({ token, person, wallet }: AccountView): Html {
+  const fields = confirmDialog({
+    label: 'Delete account',
+    question: html`Delete account <bdi>${person.name}</bdi>?`,
+    consequence: 'This cannot be undone.',
+    fields: person.password !== null && passwordField('Password', 'password', 'current-password'),
+  })
+  return section(
+    'Delete account',
+    html`<p>
+        Your sessions, API keys and recovery codes stop working immediately. Your agents are
+        released and keep their credits and apps.
+        ${wallet > 0 && html`Your wallet has <strong>${shortCredits(wallet)} credits</strong>. Send them to an agent first, or they are lost.`}
+      </p>
+      ${postForm(token, '/account/leave', fields)}`,
+  )
+}
+
+const doneMessages = new Map([
+  ['password', 'Password updated.'],
+  ['codes', 'Recovery codes are shown only once. If you did not save them, generate new codes.'],
+])
+
+function accountPage(account: AccountView): Page {
+  const { token, person, keys, message, done, current } = account
+  const out = postForm(token, '/sign-out', html`${button('Sign out', 'quiet')}`, 'act')
+  const main = html`<div class="head title">
+      <h1>${person.name}</h1>
+      ${current !== undefined && out}
+    </div>
+    <p class="lead">
+      ${person.operator ? html`You are the operator: <a href="/console">open the console</a>.` : 'Your account.'}
+      <a href="/agents">Agents</a> · <a href="/wallet">Wallet</a>
+    </p>
+    ${alert(message)} ${notice(doneMessages.get(done ?? ''))}
+    ${section(
+      'Personal API keys',
+      html`<p class="small">
+          Scripts act on your behalf with these keys, under <code>/people/me</code> of the API. They
+          cannot act as an agent or spend credits.
+        </p>
+        ${keyTable(token, '/account/keys', keys)}${keyForm(token, '/account/keys')}`,
+    )}
+    ${current !== undefined && securitySections(account)}`
+  return { title: 'Account', main, scripts: ['passkeys.js'] }
+}
+
+export const accountRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .get('/account', ({ input }) => userPage(input, getAccountPage))
+    .get('/account/:act', ({ params: { act } }) => {
+      requireForm(act)
+      return redirectTo('/account')
+    })
+    .get('/sign-out', () => redirectTo('/account'))
+    .post('/account/:act', ({ input, params: { act } }) => {
+      const staleRedirect = () => (act === 'codes' ? codesShownPath : undefined)
+      return userForm(input, requireForm(act), getAccountPage, { staleRedirect })
+    })
+    .post('/sign-out', ({ input }) =>
+      userForm(input, form(account.signOut, { then: '/' }), getAccountPage),
+    )
+
+export async function getAccountPage(req: UserRequest, message?: string): Promise<Page> {
+  const { ctx, token, visitor } = req
+  const { person, session } = visitor
+  const [active, keys, signInMethods, { balance }] = await Promise.all([
+    session ? sessions.list(ctx, person) : [],
+    ownKeys.list(ctx, person, 'person'),
+    accountSignInMethods(req),
+    ledger.balanceOf(ctx, walletOf(person)),
+  ])
+  const wallet = toCredits(balance)
+  const user = {
+    token,
+    person,
+    sessions: active,
+    current: session?.id,
+    keys,
+    signInMethods,
+    wallet,
+  }
+  const done = req.query.get('done')
+  return accountPage({ ...user, message, done })
+}
+
+const toAccount = { then: '/account' }
+
+/** The forms of the account page by the last segment of their path. */
+const forms: Record<string, (req: UserRequest, sent: Form) => Promise<Response>> = {
+  keys: (req, sent) => (sent.text('revoke') ? revokeKey : createKey)(req, sent),
+  passkeys: (req, sent) => (sent.text('remove') ? removePasskeyForm : addPasskeyForm)(req, sent),
+  sessions: form(account.endSession, { params: idIn('id'), ...toAccount }),
+  identities: form(account.unlinkIdentity, { params: idIn('remove'), ...toAccount }),
+  password: form(account.changePassword, {
+    fields: (sent) => ({ password: sent.text('password'), newPassword: sent.text('wanted') }),
+    then: '/account?done=password',
+  }),
+  codes: form(account.renewCodes, {
+    then: ({ recoveryCodes }) => recoveryCodesPage(recoveryCodes, '/account'),
+  }),
+  leave: form(closeAccount, { then: accountDeletedPage }),
+}
+
+function idIn(name: string) {
+  return (sent: Form) => ({ id: sent.text(name) })
+}
+
+const revokeKey = form(account.revokePersonalKey, {
+  params: (sent) => ({ prefix: sent.text('revoke') }),
+  ...toAccount,
+})
+const createKey = form(account.addPersonalKey, {
+  fields(sent) {
+    const name = sent.text('name').trim()
+    return name ? { name } : {}
+  },
+  ref: refOf,
+  then: ({ key }) =>
+    keyPage(key, { purpose: 'Scripts use it to act on your behalf.', back: '/account' }),
+})
+const removePasskeyForm = form(account.removePasskey, { params: idIn('remove'), ...toAccount })
+const addPasskeyForm = form(account.addPasskey, toAccount)
+
+/** Throws `not_found`. */
+function requireForm(act: string) {
+  const found = lookUp(forms, act)
+  if (found) return found
+  throw new ApiError('not_found', { what: 'page' })
+}

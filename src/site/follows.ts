@@ -1,0 +1,98 @@
+import { listFollows } from '../apps/explore/follows.ts'
+import { followMaker, unfollowMaker } from '../apps/explore/operations.ts'
+import type { AppContext } from '../kernel/context.ts'
+import { html } from '../kernel/html.ts'
+import { idPattern } from '../kernel/ids.ts'
+import { findHandles } from '../people/agents/agents.ts'
+import { makerPage } from './explore/maker.ts'
+import { followForm } from './follow-control.ts'
+import { form } from './form.ts'
+import { renderDate } from './format.ts'
+import type { Layout, Page } from './layout.ts'
+import { emptyState, itemList, numberPager, paginate } from './lists.ts'
+import {
+  findUser,
+  type PageInput,
+  pageRoutes,
+  privatePage,
+  redirectTo,
+  userForm,
+  userPage,
+  type UserRequest,
+} from './session.ts'
+
+const rowsMax = 50
+
+/** Renders the makers that a person follows. */
+async function followingPage({ ctx, query, token, visitor }: UserRequest): Promise<Page> {
+  const all = await listFollows(ctx, visitor.person.id)
+  const shown = paginate(query, all, rowsMax)
+  const makers = shown.rows.map(({ maker }) => maker)
+  const handles = await findHandles(ctx, makers)
+  const rows = shown.rows.map(({ maker: id, created }) => {
+    const maker = `@${handles.get(id)}`
+    return html`<li class="following">
+      <span class="avatar" aria-hidden="true">${maker.charAt(1).toUpperCase()}</span>
+      <div>
+        <a href="/explore/${maker}">${maker}</a><br /><span class="small"
+          >since ${renderDate(created)}</span
+        >
+      </div>
+      ${followForm(token, { maker, isFollowing: true, from: 'list' })}
+    </li>`
+  })
+  const nobody = emptyState(
+    'You follow no makers yet',
+    'Follow a maker on their page or on the page of an item. Their new items appear in your notifications.',
+    html`<a class="button quiet" href="/explore">Explore</a>`,
+  )
+  const main = html`<div class="narrow">
+    <p class="crumb"><a href="/notifications">Notifications</a></p>
+    <h1>Makers you follow</h1>
+    ${itemList(rows, nobody)} ${numberPager('/notifications/following', shown, {})}
+  </div>`
+  return { title: 'Makers you follow', main }
+}
+
+const followingPath = '/notifications/following'
+
+/** Following makers, as the signed-in person. */
+export const followRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .get(followingPath, ({ input }) => userPage(input, followingPage))
+    .get('/explore/:name/follow', ({ params }) => redirectTo(makerPath(params.name)))
+    .post('/explore/:name/follow', ({ input, params: { name } }) =>
+      userForm(
+        input,
+        (req, sent) => {
+          const operation = sent.text('follow') === 'no' ? unfollowMaker : followMaker
+          const back = () => pageOf(sent.text('from'), name)
+          return form(operation, { params: { handle: name }, then: back })(req, sent)
+        },
+        (req, message) => personalMakerPage(req, name, message),
+      ),
+    )
+
+const makerPath = (name: string): string =>
+  `/explore/@${encodeURIComponent(name.replace(/^@/, ''))}`
+
+/** Returns the path of the page with the form: the list, an item, or the page of the maker. */
+function pageOf(from: string, maker: string): string {
+  if (from === 'list') return followingPath
+  return idPattern.test(from) ? `/explore/${from}` : makerPath(maker)
+}
+
+const personalMakerPage = (
+  { ctx, query, token, visitor: { person } }: UserRequest,
+  name: string,
+  message?: string,
+) => makerPage(ctx, name, query, { token, person, message })
+
+/** Returns the page of a maker for a signed-in person; undefined without a session. */
+export async function findPersonalMakerPage(
+  input: PageInput,
+  name: string,
+): Promise<Response | undefined> {
+  const req = await findUser(input)
+  return req && privatePage(req, await personalMakerPage(req, name))
+}

@@ -1,0 +1,339 @@
+import {
+  getSpending,
+  listUsedModels,
+  type ModelSpending,
+  type Spending,
+} from '../../gateway/models/spending.ts'
+import { groupUsage } from '../../gateway/models/usage-groups.ts'
+import { formatHistory } from '../../gateway/usage/history.ts'
+import type { AppContext } from '../../kernel/context.ts'
+import { makeCursor, takePage } from '../../kernel/cursor.ts'
+import { isApiError } from '../../kernel/errors.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { csv } from '../../kernel/http/outcome.ts'
+import { toResponse } from '../../kernel/http/response.ts'
+import { type NanoUsd, toCredits, toUsd } from '../../kernel/money.ts'
+import { lastDays } from '../../kernel/time.ts'
+import { counterOf } from '../../money/keys/keys.ts'
+import { accountOf, type Balance, type Owner } from '../../money/ledger/accounts.ts'
+import { type Entry, listEntries } from '../../money/ledger/entries.ts'
+import * as ledger from '../../money/ledger/ledger.ts'
+import { findLatestSpending } from '../../money/ledger/spending.ts'
+import { openMethods } from '../../money/payments/coins/method.ts'
+import * as ownKeys from '../../people/keys.ts'
+import { walletOf } from '../../people/people.ts'
+import { spendingChart } from '../chart.ts'
+import { copyLine, withQuery } from '../components.ts'
+import { formatDollars, renderCredits } from '../format.ts'
+import { alert, type Form } from '../forms.ts'
+import type { Layout, Page } from '../layout.ts'
+import { chip, cursorPager, emptyState, ledgerTable, numberCursor } from '../lists.ts'
+import {
+  pageRoutes,
+  redirectTo,
+  requireUser,
+  userForm,
+  userPage,
+  type UserRequest,
+} from '../session.ts'
+import { historyPage, readFilters, readRows } from './history.ts'
+import {
+  changeKey,
+  changeKeys,
+  getKeyPage,
+  keyNames,
+  keysPath,
+  type KeysView,
+  walletKeySection,
+} from './keys.ts'
+import { walletTabs } from './tabs.ts'
+
+const ranges = [7, 30, 90] as const
+
+/** The selected range in days. */
+const daysIn = (query: URLSearchParams): number =>
+  ranges.find((days) => String(days) === query.get('days')) ?? 30
+
+const rangeChips = (shown: number): Html =>
+  html`<nav aria-label="Days">
+    <ul class="chips">
+      ${ranges.map((days) => chip(`/wallet?days=${days}#spending`, `${days} days`, days === shown))}
+    </ul>
+  </nav>`
+
+/** Spending of one key, or of the playground. */
+export interface KeySpending {
+  label: string
+  requests: number
+  amount: NanoUsd
+}
+
+/** A share of the spending: a model, or a key. */
+interface Share {
+  label: Part
+  requests: number
+  amount: NanoUsd
+}
+
+function shareTable(heading: string, shares: Share[]): Html {
+  const highest = Math.max(...shares.map(({ amount }) => toCredits(amount)))
+  const row = ({ label, requests, amount }: Share): Html => {
+    const width = amount > 0n ? Math.max(0.5, (toCredits(amount) / highest) * 100) : 0
+    return html`<tr>
+      <th scope="row">
+        ${label}<svg
+          class="share"
+          viewBox="0 0 100 6"
+          preserveAspectRatio="none"
+          aria-hidden="true"
+        >
+          <rect width="${width.toFixed(2)}" height="6" />
+        </svg>
+      </th>
+      <td class="number">${requests.toLocaleString('en')}</td>
+      <td class="number">${renderCredits(amount)}</td>
+    </tr>`
+  }
+  return html`<table class="shares">
+    <thead>
+      <tr>
+        <th scope="col">${heading}</th>
+        <th scope="col" class="number">Requests</th>
+        <th scope="col" class="number">Credits</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${shares.map(row)}
+    </tbody>
+  </table>`
+}
+
+const modelShares = (models: ModelSpending[]): Share[] =>
+  models.map(({ model, ...share }) => ({
+    ...share,
+    label: html`<a href="${withQuery('/wallet/history', { model })}">${model}</a>`,
+  }))
+
+const noSpending = html`<div class="empty">
+  <h3>No usage in this period</h3>
+  <p>Requests with an API key or from the playground appear here.</p>
+  <a class="button quiet" href="/wallet/playground">Try the playground</a>
+</div>`
+
+function spendingSection({ days, models }: Spending, keys?: KeySpending[]): Html {
+  const shares = keys?.map(({ label, ...share }) => ({
+    ...share,
+    label: html`<bdi>${label}</bdi>`,
+  }))
+  const charts = html`${spendingChart(days)}
+    <div class="columns">
+      <div>
+        <h3>By model</h3>
+        ${shareTable('Model', modelShares(models))}
+      </div>
+      <div>
+        <h3>By key</h3>
+        ${shares ? shareTable('Key', shares) : html`<p class="small">This period has too many requests to group them by key. Choose fewer days.</p>`}
+      </div>
+    </div>`
+  return html`<section id="spending">
+    <div class="head">
+      <h2>Gateway spending</h2>
+      <a href="/wallet/history">View usage</a>
+    </div>
+    ${rangeChips(days.length)} ${models.length > 0 ? charts : noSpending}
+  </section>`
+}
+
+export interface WalletView extends KeysView {
+  /** The ID of the gateway account. */
+  wallet: string
+  /** The URL of the operator's grant form for this person. */
+  grants: string
+  isOperator: boolean
+  /** This server takes payments. */
+  canPay: boolean
+  account: Balance & { available: NanoUsd }
+  spending: Spending
+  /** Spending by key, highest first; undefined where there are too many calls. */
+  byKey: KeySpending[] | undefined
+  entries: Entry[]
+  message?: string | undefined
+}
+
+/** The balance, with the way to add to it. */
+const balanceSection = ({
+  account: { available, balance, held },
+  wallet,
+  canPay,
+}: WalletView): Html =>
+  html`<div class="balance-panel">
+    <div>
+      <p class="small">Available</p>
+      <p class="balance-amount">${renderCredits(available)} <span class="unit">credits</span></p>
+      <p class="small">
+        ${formatDollars(toUsd(available))}${held > 0n && html` · ${renderCredits(held)} on hold of ${renderCredits(balance)}`}
+        · Gateway account <code>${wallet}</code>
+      </p>
+    </div>
+    <p class="actions">
+      <a class="button" href="${canPay ? '/wallet/add' : '#add'}">Add money</a>
+      <a class="button quiet" href="/agents">Send to an agent</a>
+    </p>
+  </div>`
+
+/** Without payments only the operator adds credits. */
+function addCreditsSection({ grants, isOperator, canPay }: WalletView): Part {
+  if (canPay) return false
+  const text = isOperator
+    ? html`<p>Online payments are not available on this server. Grant credits in the console.</p>
+        <p class="actions"><a class="button quiet" href="${grants}">Grant credits</a></p>`
+    : html`<p>
+          Online payments are not available on this server. Send this link to the operator, who can
+          grant credits to your account:
+        </p>
+        ${copyLine(grants, 'Link for the operator')}`
+  return html`<section id="add">
+    <h2>Add credits</h2>
+    ${text}
+  </section>`
+}
+
+const recentLedger = (entries: Entry[]): Part =>
+  entries.length > 0 &&
+  html`<section>
+    <div class="head">
+      <h2>Transactions</h2>
+      <a href="/wallet/ledger">View all</a>
+    </div>
+    ${ledgerTable(entries)}
+  </section>`
+
+function walletPage(view: WalletView): Page {
+  const { spending, entries, message } = view
+  const main = html`<h1>Wallet</h1>
+    <p class="lead">
+      1,000 credits are 1 USD. Send them to <a href="/agents">your agents</a> or use them with the
+      model gateway.
+    </p>
+    ${walletTabs('/wallet')}${alert(message)} ${balanceSection(view)}
+    ${spendingSection(spending, view.byKey)} ${walletKeySection(view)} ${addCreditsSection(view)}
+    ${recentLedger(entries)}`
+  return { title: 'Wallet', main, scripts: ['copy-line.js'] }
+}
+
+const entriesShown = 10
+const chartModelsMax = 12
+/** The number of models in the filter of the usage page. */
+const filterModelsMax = 300
+
+const ownerOf = ({ visitor }: UserRequest) => walletOf(visitor.person)
+
+async function getWalletPage(req: UserRequest, message?: string, submitted?: Form): Promise<Page> {
+  const { ctx, token, query, visitor } = req
+  const { wallet, name, operator: isOperator } = visitor.person
+  const owner = ownerOf(req)
+  const keys = await ownKeys.list(ctx, visitor.person, 'gateway')
+  const drawn = { days: daysIn(query), models: chartModelsMax }
+  const [account, last, spending, entries, byKey] = await Promise.all([
+    ledger.balanceOf(ctx, owner),
+    findLatestSpending(ctx, keys.map(counterOf)),
+    getSpending(ctx, accountOf(owner), drawn),
+    listEntries(ctx, owner, { limit: entriesShown }),
+    listKeySpending(ctx, wallet, drawn.days),
+  ])
+  const { gateway } = ctx.urls
+  const cap = ctx.config.dailyCapCredits
+  const form = { token, message, submitted, done: query.get('done') }
+  const grants = `${ctx.urls.app}${withQuery('/console/grants', { to: name })}`
+  const canPay = openMethods(ctx.config).length > 0
+  const user = { wallet, grants, isOperator, canPay }
+  return walletPage({
+    ...form,
+    ...user,
+    gateway,
+    account,
+    keys,
+    last,
+    cap,
+    spending,
+    byKey,
+    entries,
+  })
+}
+
+export const walletRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .get('/wallet', ({ input }) => userPage(input, getWalletPage))
+    .get('/wallet/keys', () => redirectTo('/wallet#keys'))
+    .post('/wallet/keys', ({ input }) => userForm(input, changeKeys, getWalletPage))
+    .get(`${keysPath}/:key`, ({ input, params }) =>
+      userPage(input, (req) => getKeyPage(req, params.key)),
+    )
+    .post(`${keysPath}/:key`, ({ input, params }) =>
+      userForm(input, changeKey(params.key), (req, message, sent) =>
+        getKeyPage(req, params.key, message, sent),
+      ),
+    )
+    .get('/wallet/history', ({ input }) =>
+      userPage(input, async (req) => {
+        const account = accountOf(ownerOf(req))
+        const models = await listUsedModels(ctx.db.read, account, filterModelsMax)
+        const names = await keyNames(ctx, req.visitor.person.wallet)
+        return historyPage(ctx, { account, models, names, query: req.query })
+      }),
+    )
+    .get('/wallet/history.csv', ({ input }) =>
+      requireUser(input, async (req) => {
+        const filters = readFilters(req.query)
+        const rows = await readRows(ctx, accountOf(ownerOf(req)), filters)
+        return toResponse(ctx, req.request, csv('history', formatHistory(rows)))
+      }),
+    )
+    .get('/wallet/ledger', ({ input }) =>
+      userPage(input, (req) => ledgerPage(ctx, ownerOf(req), req.query)),
+    )
+
+const rowsShown = 50
+
+/** Renders all transactions, newest first. Throws `bad_request` for a cursor of another list. */
+async function ledgerPage(ctx: AppContext, owner: Owner, query: URLSearchParams): Promise<Page> {
+  const rows = await listEntries(ctx, owner, { before: numberCursor(query), limit: rowsShown + 1 })
+  const { page, next } = takePage(rows, rowsShown, (entry) => makeCursor(entry.number))
+  const none = emptyState(
+    'No transactions yet',
+    'Added credits, transfers to agents and gateway spending appear here.',
+    html`<a class="button quiet" href="/wallet#add">Add credits</a>`,
+  )
+  const main = html`<h1>Transactions</h1>
+    <p class="lead">Every change of this wallet, with the balance after it.</p>
+    ${walletTabs('/wallet/ledger')} ${ledgerTable(page, none)}
+    ${cursorPager(query, '/wallet/ledger', next)}`
+  return { title: 'Transactions', main }
+}
+
+const keysShownMax = 12
+
+/** Returns a wallet's spending by key, highest first; undefined for too many calls. */
+async function listKeySpending(
+  ctx: AppContext,
+  wallet: string,
+  days: number,
+): Promise<KeySpending[] | undefined> {
+  const account = accountOf({ kind: 'gateway', owner: wallet })
+  const from = Date.parse(lastDays(ctx.clock, days)[0] ?? '')
+  try {
+    const [groups, names] = await Promise.all([
+      groupUsage(ctx.db.read, { account, from, to: ctx.clock.now() }, ['key']),
+      keyNames(ctx, wallet),
+    ])
+    return groups.slice(0, keysShownMax).map(({ key, requests, charged }) => ({
+      label: key ? (names.get(key) ?? `${key}…`) : 'Playground',
+      requests,
+      amount: charged,
+    }))
+  } catch (error) {
+    if (isApiError(error, 'bad_request')) return undefined
+    throw error
+  }
+}
