@@ -335,8 +335,8 @@ const problems: [title: string, files: Files, line: string][] = [
   ],
   [
     'a long handler',
-    { 'src/site/wallet/wallet.ts': `new Elysia().get('/a', () => {\n${long(14)}})` },
-    'src/site/wallet/wallet.ts:1 a function of 16 lines',
+    { 'src/site/wallet/routes.ts': `new Elysia().get('/a', () => {\n${long(14)}})` },
+    'src/site/wallet/routes.ts:1 a function of 16 lines',
   ],
 ]
 
@@ -407,7 +407,7 @@ describe('tidy stays green for', () => {
     ['a method called fetch', { 'src/server/context.ts': 'app.fetch(request)' }],
     ['a parameter called fetch', { 'src/server/context.ts': 'const a = (fetch: Get) => fetch(1)' }],
     ['a test that prints', { 'src/context.test.ts': 'console.log(new Date(), Bun.env.CI)' }],
-    ['a long chain of routes', { 'src/site/wallet/wallet.ts': routes }],
+    ['a long chain of routes', { 'src/site/wallet/routes.ts': routes }],
     ['the text of a template', { 'src/server/context.ts': `const a = \`\n${'a'.repeat(120)}\`` }],
     ['a quoted wire name', { 'src/server/context.ts': '// Reads `refusal`.\nstep()' }],
     ['a stored name', { 'src/server/context.ts': "step(`check (kind = 'house')`)" }],
