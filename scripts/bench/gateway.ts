@@ -1,4 +1,3 @@
-import { servePortkey } from './gateway/portkey.ts'
 import { chatAt, type ServedGateway, serveGateway, serveLeast } from './gateway/served.ts'
 import { countSyncs, syncMs } from './gateway/syncs.ts'
 import { costUs, median, ratio, runLoad, type Target, type Turn } from './load/load.ts'
@@ -8,26 +7,23 @@ import { atMost, type BenchRow } from './row.ts'
 const p50 = (turns: Turn[]): number => median(turns.map((turn) => turn.p50))
 
 /**
- * Measures a charged call: its CPU against Portkey, its added latency and its syncs. The minimal
- * charging handler is measured in the same turns, and its result is shown with each limit.
+ * Measures a charged call: its added latency, its syncs, and the cost of one that is refused. The
+ * minimal charging handler is measured in the same turns, and its result is shown beside.
  */
 export async function bench(): Promise<BenchRow[]> {
   const gateway = await serveGateway()
-  const portkey = await servePortkey()
   const { key } = await gateway.newAccount()
   const least = await serveLeast(gateway.upstream, key)
   const at = (one: BenchServer): Target => chatAt(one, key, false)
   const charging = [at(gateway.ctx), at(least)] as const
   const [ours] = charging
   const pass = at(gateway.pass)
-  const theirs = portkey && throughPortkey(at(portkey), gateway.upstream)
-  for (const target of [...charging, pass, ...(theirs ? [theirs] : [])]) {
+  for (const target of [...charging, pass]) {
     await runLoad({ targets: [target], connections: 32, turnMs: 4_000, rounds: 1 })
   }
   const rows = [await added(gateway, charging, pass)]
   const { key: emptyKey } = await gateway.newEmptyAccount()
   rows.push(await benchRejection({ ...chatAt(gateway.ctx, emptyKey, false), status: 402 }, ours))
-  if (theirs) rows.push(await cost('@portkey-ai/gateway', charging, theirs, 0.1))
   for (const [callers, limit] of [
     [16, 0.5],
     [64, 0.25],
@@ -36,7 +32,6 @@ export async function bench(): Promise<BenchRow[]> {
     const name = `disk syncs per charged call, ${callers} callers`
     if (value !== undefined) rows.push(atMost(name, value, limit, 'fdatasync'))
   }
-  await portkey?.stop()
   await least.stop()
   await gateway.stop()
   return rows
@@ -46,18 +41,6 @@ type Charging = readonly [ours: Target, least: Target]
 
 const leastAt = (value: number, unit: string): string =>
   `minimal charging handler: ${value.toPrecision(3)} ${unit}`
-
-/** Compares the CPU of a call with a peer's. */
-async function cost(peer: string, charging: Charging, target: Target, limit: number) {
-  const plan = { connections: 32, turnMs: 600, rounds: 9 }
-  const [ours = [], least = [], theirs = []] = await runLoad({
-    ...plan,
-    targets: [...charging, target],
-  })
-  const costs = `${costUs(ours).toFixed(0)} us of CPU vs. ${costUs(theirs).toFixed(0)} us`
-  const bound = leastAt(1 / ratio(least, theirs), 'x')
-  return atMost(`charged call, vs. ${peer} (${costs}; ${bound})`, 1 / ratio(ours, theirs), limit)
-}
 
 /** A client without credits must not cost more than one that pays. */
 async function benchRejection(target: Target, charged: Target): Promise<BenchRow> {
@@ -80,12 +63,6 @@ async function added(
   const limit = 2 * (bare - direct) + 2.5 * syncMs(ctx.dataDir)
   const name = 'charged call, added p50, limit 2x the pass-through plus 2.5 fdatasync'
   return atMost(`${name} (${leastAt(least - direct, 'ms')})`, ours - direct, limit, 'ms')
-}
-
-/** Returns the same request with Portkey's routing header. */
-function throughPortkey(target: Target, { port }: BenchServer): Target {
-  const upstream = `x-portkey-provider: openai\r\nx-portkey-custom-host: http://127.0.0.1:${port}/v1\r\n`
-  return { ...target, request: target.request.replace('Host:', `${upstream}Host:`) }
 }
 
 async function syncsOf(target: Target, connections: number): Promise<number | undefined> {

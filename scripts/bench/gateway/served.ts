@@ -42,12 +42,18 @@ const env = { ...unlimited, OLLAMA_HOST: 'off', PORT: '0' }
 /** Bun's default is 256 parallel requests. */
 const many = { BUN_CONFIG_MAX_HTTP_REQUESTS: '32000' }
 
-/** Starts all three. `everyMs` is the time between two chunks of a stream. */
+/** Starts all three. `everyMs` is the time between two of the `chunks` of a stream. */
 export async function serveGateway(
   everyMs = 2,
   settings: Record<string, string> = {},
+  chunks = 200,
 ): Promise<ServedGateway> {
-  const upstream = await spawnServer([process.execPath, peer('upstream.ts'), String(everyMs)])
+  const upstream = await spawnServer([
+    process.execPath,
+    peer('upstream.ts'),
+    String(everyMs),
+    String(chunks),
+  ])
   const pass = await spawnServer([process.execPath, peer('pass.ts'), String(upstream.port)], many)
   const { ctx, newAccount, stop } = await serveBinary(upstream, settings)
   return {

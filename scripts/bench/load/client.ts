@@ -58,7 +58,7 @@ class Caller {
       this.#done = Promise.withResolvers()
       const at = this.#turn % this.#requests.length
       this.#head = Buffer.alloc(0)
-      this.#responseBytes = this.#lengths[at] ?? 0
+      this.#responseBytes = this.target.isVaried ? 0 : (this.#lengths[at] ?? 0)
       this.#socket?.write(this.#requests[at] ?? '')
       await this.#done.promise
       this.#lengths[at] = this.#responseBytes
@@ -73,7 +73,8 @@ class Caller {
   }
 
   /**
-   * All responses to a request have the same length or are chunked. Only the first head is parsed.
+   * Responses to a request have the same length or are chunked, unless they vary: then each head is
+   * parsed, else only the first.
    */
   #take(bytes: Buffer): void {
     if (this.#got === 0) this.firsts.push(performance.now() - this.#sentAt)

@@ -10,6 +10,8 @@ export interface Target {
   /** Requests after the first one. */
   more?: string[]
   status: number
+  /** True where responses to one request have different lengths. */
+  isVaried?: boolean
 }
 
 export interface Plan {

@@ -1,10 +1,10 @@
 /**
  * A minimal OpenAI upstream over TCP: a completion, or a stream of 200 chunks, the first at once
- * and then one every 2 ms. `bun upstream.ts [MS]`: MS between two chunks. Prints its port.
+ * and then one every 2 ms. `bun upstream.ts [MS [CHUNKS]]`: MS between two chunks. Prints its port.
  */
 import type { Socket } from 'bun'
 
-const chunks = 200
+const chunks = Number(Bun.argv[3] ?? 200)
 const everyMs = Number(Bun.argv[2] ?? 2)
 const usage = { prompt_tokens: 20, completion_tokens: chunks, total_tokens: chunks + 20 }
 const base = { id: 'chatcmpl-bench', created: 1_760_000_000, model: 'bench' }
