@@ -124,7 +124,11 @@ const installServices = async () =>
     { tests: 'a load balancer', program: 'nginx', packages: ['nginx-light'] },
     succeeds,
   )) &&
-  installPackages({ tests: 'a pooler', program: 'pgbouncer', packages: ['pgbouncer'] }, succeeds)
+  (await installPackages(
+    { tests: 'a pooler', program: 'pgbouncer', packages: ['pgbouncer'] },
+    succeeds,
+  )) &&
+  installPackages({ tests: 'certificates', program: 'pebble', packages: ['pebble'] }, succeeds)
 
 /** Types take as long as all other static checks. */
 const staticChecks: Step[][] = [

@@ -33,7 +33,13 @@ const rights: Right[] = [
   {
     uses: /^(Math\.random|crypto\.(getRandomValues|randomUUID)|Bun\.randomUUIDv\d)$/,
     imports: /^(node:)?crypto$/,
-    harmless: ['createHash', 'createHmac', 'timingSafeEqual'],
+    harmless: [
+      'createHash',
+      'createHmac',
+      'createPrivateKey',
+      'timingSafeEqual',
+      'X509Certificate',
+    ],
     may: /^src\/kernel\/ids\.ts$/,
     what: 'makes randomness',
     fix: 'use kernel/ids.ts',
@@ -50,17 +56,17 @@ const rights: Right[] = [
     harmless: ['BlockList', 'isIP', 'isIPv4', 'isIPv6', 'SocketAddress'],
     imports: /^(node:)?(http2?|https|net|tls|dgram|dns)(\/promises)?$/,
     // The binary calls itself: `berth health`, the first sample, the control socket. The operator
-    // chose the address of the bucket and the collector.
-    may: /^src\/(kernel\/(fetch|fetch-json|telemetry\/exporter)\.ts|store\/s3\/client\.ts|gateway\/providers\/.*|(main|server\/cli\/.*|server\/operator\/control)\.ts)$/,
+    // chose the address of the bucket and the collector. A certificate is proven by TLS.
+    may: /^src\/(kernel\/(fetch|fetch-json|telemetry\/exporter)\.ts|store\/s3\/client\.ts|gateway\/providers\/.*|(main|server\/cli\/.*|server\/https\/challenges|server\/operator\/control)\.ts)$/,
     what: 'reaches the network',
     fix: 'use kernel/fetch.ts, or an adapter of gateway/providers/',
   },
   {
     uses: /^Bun\.(file|write|Glob)$/,
     imports: /^(node:)?fs(\/promises)?$/,
-    // Besides storage: the database file, berth.toml, embedded files, the control
-    // socket, and copies of the data folder.
-    may: /^src\/((store|kernel\/(db|config))\/.*|(kernel\/(public|package)-files|apps\/libraries\/embedded|server\/cli\/.*|server\/operator\/(control|backup))\.ts)$/,
+    // Besides storage: the database file, berth.toml, embedded files, the control socket,
+    // certificates, and copies of the data folder.
+    may: /^src\/((store|kernel\/(db|config))\/.*|(kernel\/(public|package)-files|apps\/libraries\/embedded|server\/cli\/.*|server\/https\/certificates|server\/operator\/(control|backup))\.ts)$/,
     what: 'touches files',
     fix: 'use Storage, or kernel/public-files.ts for what the binary carries',
   },

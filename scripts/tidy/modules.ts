@@ -59,7 +59,7 @@ const inner: Record<string, string[][]> = {
     ['me', 'owners'],
     ['viewer'],
   ],
-  server: [['operator'], ['http', 'mcp', 'console', '.'], ['cli']],
+  server: [['operator', 'https'], ['http', 'mcp', 'console', '.'], ['cli']],
 }
 
 const moduleAt = (path: string, depth: number): string =>

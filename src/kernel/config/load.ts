@@ -52,9 +52,12 @@ export function loadConfig(
     }
   }
   const values: Json = { warnings }
+  const hosts = findText('HTTPS_HOSTS', flags, environment, file)?.[0] ?? ''
+  const port = findText('PORT', flags, environment, file)?.[0]
+  const initials = defaultsOfHttps(hosts.split(','), port)
   values.rows = names.map((name) => {
     const schema = properties[name]
-    const initial = toText(schema.default)
+    const initial = initials[name] ?? toText(schema.default)
     const [text, source] = findText(name, flags, environment, file) ?? [initial, 'default']
     if (source === 'environment' && (file[name] ?? text) !== text) {
       warnings.push(`${name} differs in the environment and in ${path}. The environment wins.`)
@@ -74,6 +77,21 @@ export function loadConfig(
   checkTogether(values, problems, warnings)
   if (problems.length > 0 || !isConfig(values)) throw new ConfigError(problems)
   return values
+}
+
+/** Returns the defaults of a server that serves its hosts over HTTPS, on `port` or 443. */
+function defaultsOfHttps(
+  [site = '', apps = '']: string[],
+  port = '443',
+): Partial<Record<SettingName, string>> {
+  if (site === '') return {}
+  const originOf = (host: string) => `https://${host.trim()}${port === '443' ? '' : `:${port}`}`
+  return {
+    HOST: '::',
+    PORT: port,
+    APP_URL: originOf(site),
+    ...(apps && { APPS_URL: originOf(apps) }),
+  }
 }
 
 /** Returns the path of berth.toml, also where no file is there. */

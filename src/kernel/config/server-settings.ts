@@ -4,6 +4,7 @@ import {
   choice,
   databaseUrl,
   editable,
+  hostList,
   integer,
   issuer,
   onOff,
@@ -63,6 +64,28 @@ export const upgrades = {
   RESTART_COMMAND: text(
     'Shell command with which berth upgrade restarts the server, such as systemctl restart berth.',
   ),
+}
+
+/** HTTPS without a proxy. The defaults of other settings follow HTTPS_HOSTS: see load.ts. */
+export const https = {
+  HTTPS_HOSTS: hostList(
+    'Hosts that the server gets certificates for and serves over HTTPS, separated by commas: the first for pages and APIs, the second for the app sandbox.',
+  ),
+  HTTP_PORT: integer(
+    1,
+    65_535,
+    80,
+    'Port that leads http:// addresses to https://, where HTTPS_HOSTS is set.',
+  ),
+  ACME_DIRECTORY: text('Directory of the ACME server that issues certificates.', {
+    pattern: '^https://[\\w.:/-]+$',
+    expected: 'an https:// address',
+    default: 'https://acme-v02.api.letsencrypt.org/directory',
+  }),
+  ACME_EMAIL: text('Address for messages of the ACME server about the certificates.', {
+    pattern: '^([^\\s@]+@[^\\s@]+)?$',
+    expected: 'an e-mail address',
+  }),
 }
 
 export const publicUrls = {

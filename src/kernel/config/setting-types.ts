@@ -70,6 +70,10 @@ const formats = {
     expected: 'IP addresses (no ranges), separated by commas',
     check: (value: string) => ipVersion(value) !== 0,
   },
+  'host-name': {
+    expected: 'names of hosts such as berth.example, separated by commas',
+    check: (value: string) => /^(?!-)[a-z\d-]{1,63}(\.[a-z\d-]{1,63})+$/.test(value),
+  },
   'http-url': {
     expected: 'an http:// or https:// address, without a query',
     check: (value: string) => value === '' || parseUrl(value) !== undefined,
@@ -132,6 +136,14 @@ export const addressList = (description: string) =>
     default: [],
     description,
     expected: formats['ip-address'].expected,
+  })
+
+export const hostList = (description: string) =>
+  Type.Array(Type.String({ format: 'host-name' }), {
+    default: [],
+    maxItems: 2,
+    description,
+    expected: `at most two ${formats['host-name'].expected}`,
   })
 
 /** URLs in the order of their use. They may contain keys, so they are not displayed. */

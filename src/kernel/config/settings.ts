@@ -5,6 +5,7 @@ import { builds, hosting, libraryStore, runs, s3 } from './hosting-settings.ts'
 import { coins, x402 } from './payment-settings.ts'
 import {
   alerting,
+  https,
   operatorConsole,
   publicUrls,
   safety,
@@ -21,6 +22,7 @@ import type { ModelRow, UpstreamRow } from './tables.ts'
 export const sections = {
   Server: server,
   Upgrades: upgrades,
+  HTTPS: https,
   'Files in S3': s3,
   'Public URLs and proxies': publicUrls,
   'Web site': site,
@@ -45,6 +47,7 @@ export const sections = {
 export const SettingsSchema = Type.Object({
   ...server,
   ...upgrades,
+  ...https,
   ...s3,
   ...publicUrls,
   ...site,

@@ -22,6 +22,6 @@ export function urlsOf(config: Config, origin: string): Urls {
   }
 }
 
-/** Returns the http origin of a host, which may be an IPv6 address, and a port. */
-export const originAt = (host: string, port: number): string =>
-  `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+/** Returns the origin of a host, which may be an IPv6 address, and a port. */
+export const originAt = (host: string, port: number, scheme: 'http' | 'https' = 'http'): string =>
+  `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -83,7 +83,8 @@ export function checkTogether(
   if (values.keysOpen === 'invite' && values.operatorToken === '') {
     warnings.push('KEYS_OPEN is invite and OPERATOR_TOKEN is not set: nothing can create API keys.')
   }
-  if (String(values.appUrl).startsWith('https:') && !isBehindProxy) {
+  const isHttps = String(values.appUrl).startsWith('https:')
+  if (isHttps && !isBehindProxy && String(values.httpsHosts) === '') {
     warnings.push(
       'APP_URL is https and TRUSTED_PROXIES is not set: rate limits count all clients of the proxy as one.',
     )

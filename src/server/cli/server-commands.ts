@@ -23,8 +23,9 @@ interface Flags {
 }
 
 /** Reads the settings with the flags of a command. */
-function configOf({ port, host, data }: Flags, needsKeys = false): Config {
+function configOf({ port, host, data }: Flags, needsKeys = false, hosts: string[] = []): Config {
   const flags = {
+    ...(hosts.length > 0 && { HTTPS_HOSTS: hosts.join(',') }),
     ...(port !== undefined && { PORT: port }),
     ...(host !== undefined && { HOST: host }),
     ...(data !== undefined && { DATA_DIR: data }),
@@ -45,9 +46,11 @@ const serverCommand = (name: string, description: string): Command =>
  * their code, because the start of a server waits for what this file imports.
  */
 export const serverCommands = (): Command[] => [
-  serverCommand('serve', 'serve the data folder').action(async (flags: Flags) =>
-    startServer(configOf(flags, true), flags.json ?? false),
-  ),
+  serverCommand('serve', 'serve the data folder')
+    .argument('[hosts...]', 'hosts to serve over HTTPS: of the site, and of the app sandbox')
+    .action(async (hosts: string[], flags: Flags) =>
+      startServer(configOf(flags, true, hosts), flags.json ?? false),
+    ),
   serverCommand('config', 'print every setting, its value and origin').action((flags: Flags) =>
     printResult(showConfig(configOf(flags)), flags.json),
   ),
@@ -165,8 +168,12 @@ function showConfig({ rows, warnings }: Config): CommandResult {
 
 async function checkHealth(config: Config): Promise<CommandResult> {
   const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host
-  const url = `${originAt(host, config.port)}/healthz`
-  const response = await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined)
+  const url = `${originAt(host, config.port, config.httpsHosts.length > 0 ? 'https' : 'http')}/healthz`
+  const response = await fetch(url, {
+    signal: AbortSignal.timeout(5_000),
+    // The certificate is of the public name.
+    tls: { rejectUnauthorized: false },
+  }).catch(() => undefined)
   return response?.ok ? succeeded('ok') : failed(`No response from ${url}.`)
 }
 

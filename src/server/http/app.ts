@@ -33,9 +33,10 @@ export function createApp(
   ctx: AppContext,
   respond: (failed: FailedRequest) => Response | Promise<Response>,
 ) {
-  // With a standard host name Elysia assumes that the path begins after the seventh character, and
-  // takes a shorter host for a part of it.
-  const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
+  // Elysia looks for the path behind character 7 ("http://a/"), or 11 with a standard host name,
+  // which takes a shorter host for a part of the path. Addresses of https have at least 11.
+  const standardHostname = ctx.config.httpsHosts.length > 0
+  const app = new Elysia({ normalize: false, handler: { standardHostname } })
   const { isOtherPath, methodsOf } = methodFinder(app)
   return app
     .onError(async ({ error: thrown, code, request }) => {

@@ -143,6 +143,8 @@ export function withRequestLog(
     if (context.hasOwnDeadline) connection?.pauseIdleTimeout(false)
     const ms = stopwatch() - startedAt
     response.headers.set('x-request-id', context.id)
+    // RFC 6797, 6.1. Where a proxy serves HTTPS, it is the proxy's to promise.
+    if (ctx.certificates) response.headers.set('strict-transport-security', 'max-age=31536000')
     const { method } = request
     const { status } = response
     const counted = part === 'health' ? 'pages' : part

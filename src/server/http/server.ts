@@ -10,8 +10,9 @@ import { inProcessAddress } from '../../kernel/http/request-context.ts'
 import { webSocketOptions, withoutUpgraded } from '../../kernel/http/web-socket.ts'
 import { lazy } from '../../kernel/lazy.ts'
 import { closeMs, cutMs, drainMs } from '../../kernel/limits.ts'
+import { openLog } from '../../kernel/log.ts'
 import { errorCodeOf, messageOf } from '../../kernel/text.ts'
-import { second, stopwatch } from '../../kernel/time.ts'
+import { second, stopwatch, systemClock } from '../../kernel/time.ts'
 import { networkWaitMs } from '../../money/payments/limits.ts'
 import { checkNetworks } from '../../money/payments/networks.ts'
 import { flushKeyNetworks } from '../../people/agents/key-networks.ts'
@@ -19,6 +20,8 @@ import { lockFolder } from '../../store/folder-lock.ts'
 import { Journal } from '../../store/journal.ts'
 import { claimPlace } from '../../store/place.ts'
 import { closeContext, createContext } from '../context.ts'
+import type { Certificate } from '../https/certificates.ts'
+import type { HttpsListener, Listener } from '../https/https.ts'
 import { openControlSocket } from '../operator/control.ts'
 import { startMaintenance } from '../operator/maintenance.ts'
 import type { RequestHandler } from './middleware.ts'
@@ -62,10 +65,13 @@ const serverWaits = { networkWaitMs, drainMs, cutMs, closeMs }
 export async function serve(config: Config, waits = serverWaits): Promise<RunningServer> {
   const unlock = lockFolder(config.dataDir)
   let handle: RequestHandler = respondStarting
-  const server = listen(config, (...args) => handle(...args))
+  const { listener: server, certificates } = await openListener(config, (...args) =>
+    handle(...args),
+  )
   const name = localHosts.has(config.host) ? 'localhost' : config.host
-  const origin = originAt(name, server.port ?? config.port)
+  const origin = config.appUrl || originAt(name, server.port ?? config.port)
   const ctx = await createContext(config, origin)
+  if (certificates) ctx.certificates = certificates
   for (const why of [...config.warnings, ...modelSettingWarnings(ctx)]) {
     ctx.log.warn('config.warning', { why })
   }
@@ -114,7 +120,7 @@ async function replayJournal(ctx: AppContext): Promise<void> {
 /** Waits for running requests and jobs, cuts the others, and closes what the server has open. */
 async function drain(
   ctx: AppContext,
-  server: ReturnType<typeof listen>,
+  server: Listener,
   closeControl: () => Promise<void>,
   { drainMs, cutMs, closeMs }: typeof serverWaits,
 ): Promise<void> {
@@ -171,7 +177,25 @@ function urlCompleter(): (request: Request) => Request | undefined {
   }
 }
 
-function listen(config: Config, handle: RequestHandler) {
+interface Opened {
+  listener: Listener
+  certificates?: HttpsListener['certificates']
+}
+
+/** Listens for HTTP, or for HTTPS where the server has hosts of its own. Throws PortInUse. */
+async function openListener(config: Config, handle: RequestHandler): Promise<Opened> {
+  const listener = listen(config, handle)
+  if (config.httpsHosts.length === 0) return { listener }
+  // Several servers of this process share the port below, which another process must not have.
+  await listener.stop(true)
+  const { HttpsListener } = await import('../https/https.ts')
+  const open = (certificate: Certificate) => listen(config, handle, certificate)
+  const https = new HttpsListener(config, systemClock, openLog(systemClock), open)
+  await https.certificates.start()
+  return { listener: https, certificates: https.certificates }
+}
+
+function listen(config: Config, handle: RequestHandler, certificate?: Certificate) {
   const completeUrl = urlCompleter()
   try {
     return Bun.serve({
@@ -181,7 +205,8 @@ function listen(config: Config, handle: RequestHandler) {
       maxRequestBodySize: requestBytesMax,
       development: false,
       // Outside development mode, two processes could otherwise listen on one port.
-      reusePort: false,
+      reusePort: certificate !== undefined,
+      ...(certificate && { tls: certificate, http2: true }),
       fetch: (incoming, server) => {
         const socketAddress = server.requestIP(incoming)?.address ?? ''
         const request = completeUrl(incoming)

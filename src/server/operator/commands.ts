@@ -1,5 +1,6 @@
 import { appUrl } from '../../apps/app-url.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import { iso } from '../../kernel/time.ts'
 import { doctor } from '../../money/ledger/doctor.ts'
 import { networkWaitMs } from '../../money/payments/limits.ts'
 import { findOtherNetworks } from '../../money/payments/networks.ts'
@@ -67,9 +68,18 @@ export const commands: Record<string, Command> = {
   storage,
 }
 
-/** `berth doctor`: checks the ledger, and that each server of a chain is of its network. */
+/**
+ * `berth doctor`: checks the ledger, that each server of a chain is of its network, and the
+ * certificate of a server with HTTPS of its own.
+ */
 async function doctorCommand(ctx: AppContext): Promise<CommandResult> {
   const [ledger, wrong] = await Promise.all([doctor(ctx), findOtherNetworks(ctx, networkWaitMs)])
-  if (wrong.length === 0) return ledger
-  return failed([ledger.text, 'A server of a chain is of another network:', ...wrong].join('\n'))
+  const { current, problem } = ctx.certificates ?? {}
+  const problems = [
+    ...(wrong.length > 0 ? ['A server of a chain is of another network:', ...wrong] : []),
+    ...(problem === undefined ? [] : [`The certificate cannot be renewed: ${problem}`]),
+  ]
+  const until = current ? [`The certificate is valid until ${iso(current.to)}.`] : []
+  const text = [ledger.text, ...until, ...problems].join('\n')
+  return ledger.ok && problems.length === 0 ? succeeded(text) : failed(text)
 }
