@@ -96,7 +96,7 @@ class RoleReader {
   private readReply(id: unknown): string {
     if (!isMissing(id)) {
       if (!this.known.has(id)) throw new ApiError('bad_role', { isDeveloper: false })
-      return this.original(String(id))
+      return this.original(typeof id === 'string' ? id : JSON.stringify(id))
     }
     const next = this.open.shift()
     if (next === undefined) throw new ApiError('bad_role', { isDeveloper: false })
@@ -107,7 +107,7 @@ class RoleReader {
     if (at === 0) this.open = []
     if (!isMissing(id)) {
       this.known.add(id)
-      return this.original(String(id))
+      return this.original(typeof id === 'string' ? id : JSON.stringify(id))
     }
     this.needsRepair = true
     const newId = `call_${this.count}_${at}`

@@ -93,7 +93,7 @@ test('an unknown variable is a warning with the nearest setting', () => {
   const config = loadConfig({}, { DATA_DIR: folder(), ...unknown })
   expect(config.warnings).toEqual([
     'BERTH_PROT is not a setting of Berth. Did you mean PORT?',
-    'BERTH_HTTP_PORT is not a setting of Berth. See: berth config',
+    'BERTH_HTTP_PORT is not a setting of Berth. Did you mean HTTP_PORT?',
     'BERTH_KEYSOPEN is not a setting of Berth. Did you mean KEYS_OPEN?',
     'BERTH_HOST is not a setting of Berth. Did you mean HOST?',
   ])

@@ -55,7 +55,7 @@ test('shows the steps of a build, its result, and a change by another sentence',
   const built = await bea.open(path)
   const page = String(built.body)
   // A script opens the app in the page.
-  expect(built.headers.get('content-security-policy')).toMatch(/frame-src [\w.:]+\/frame$/)
+  expect(built.headers.get('content-security-policy')).toMatch(/frame-src [\w.:]+\/frame /)
   expect(page).toMatch(/data-at="\/a\/[\w-]{12}\/versions\/1"/)
   expect(page).not.toContain('http-equiv')
 

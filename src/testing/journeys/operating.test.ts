@@ -99,10 +99,10 @@ test('every command ends its last line, and a slow reader gets all output', asyn
     expect(out).toEndWith('\n')
     expect(out).not.toEndWith('\n\n')
   }
-  expect(await runBerth(['sing'])).toEqual({
+  expect(await runBerth(['harbour'])).toEqual({
     code: 1,
     out: '',
-    err: "Unknown command 'sing'. See: berth help.\n",
+    err: "Unknown command 'harbour'. See: berth help.\n",
   })
   expect((await runBerth(['sreve'])).err).toBe("Unknown command 'sreve'. Did you mean serve?\n")
   await expectRejected(['version', '--loud'], /--loud/)
