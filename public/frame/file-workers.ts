@@ -36,22 +36,40 @@ return Reflect.construct(real, [blob, { ...options, type: 'classic' }], made);
 } });
 })`.replaceAll('\n', ' ')
 
-/** Starts workers of files. Call it before other replacements of `Worker` see their URLs. */
+/**
+ * Starts workers of files, and lets those of blobs load files by the names that the page uses. Runs
+ * after `workers`, which then sees blobs only.
+ */
 export function fileWorkers(
   { address, names }: Pick<OwnFiles, 'address' | 'names'>,
-  urlOf: (url: unknown) => string | undefined,
+  { base, urlOf }: { base: string; urlOf(url: unknown): string | undefined },
 ): void {
-  const { createObjectURL } = URL
+  const blobs = new Map<string, Blob>()
+  const { createObjectURL, revokeObjectURL } = URL
+  URL.createObjectURL = (thing) => {
+    const url = createObjectURL(thing)
+    if (thing instanceof Blob) blobs.set(url, thing)
+    return url
+  }
+  URL.revokeObjectURL = (url) => {
+    blobs.delete(String(url))
+    revokeObjectURL(url)
+  }
+  const setUp = (url: string): string =>
+    `${starter}(${[url, address, names, begin(placeholder)].map((one) => JSON.stringify(one)).join()});`
   const construct = (
     real: typeof Worker,
     [given, options]: [string | URL, WorkerOptions?],
     made: NewableFunction,
   ): object => {
-    const url = urlOf(given)
-    if (url === undefined) return Reflect.construct(real, [given, options], made)
-    const setUp = [url, address, names, begin(placeholder)].map((one) => JSON.stringify(one))
-    const run = options?.type === 'module' ? begin(url) : `importScripts(${JSON.stringify(url)})`
-    const code = new Blob([`${starter}(${setUp.join()});${run}`], { type: 'text/javascript' })
+    const file = urlOf(given)
+    const blob = blobs.get(String(given))
+    if (file === undefined && !blob) return Reflect.construct(real, [given, options], made)
+    const isModule = options?.type === 'module'
+    const run = isModule
+      ? begin(file ?? (blob ? createObjectURL(blob) : ''))
+      : (blob ?? `importScripts(${JSON.stringify(file)})`)
+    const code = new Blob([setUp(file ?? base), run], { type: 'text/javascript' })
     return Reflect.construct(real, [createObjectURL(code), { ...options, type: 'classic' }], made)
   }
   window.Worker = new Proxy(Worker, { construct })

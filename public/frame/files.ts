@@ -144,7 +144,7 @@ export function start(files: OwnFiles, needsFallback: boolean): void {
   replaceRequests(addresses.find)
   replaceElements(addresses)
   replaceSinks(addresses)
-  fileWorkers(files, addresses.urlOf)
+  fileWorkers(files, addresses)
   inlineSymbols(addresses)
   const here = (): string => addresses.base + location.hash
   for (const name of ['URL', 'documentURI']) {

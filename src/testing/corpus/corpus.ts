@@ -94,7 +94,7 @@ const allMs = 600_000
  * the shell does, except for the toolbar.
  */
 const script = (ids: string[]): string => `
-import { fetchFiles, fetchList, fetchPage } from '/corpus/host.js'
+import { fetchList, fetchPage } from '/corpus/host.js'
 const results = self.results = {}
 const waiting = ${JSON.stringify(ids)}
 const topOf = (source) => { let at = source; while (at && at.parent !== self) at = at.parent; return at }
@@ -103,15 +103,15 @@ async function run(id) {
   frame.setAttribute('sandbox', 'allow-scripts allow-forms allow-pointer-lock')
   frame.style = 'width:380px;height:200px;border:0'
   const list = fetchList('/a/' + id)
-  const files = list.then(fetchFiles)
-  const content = await fetchPage('/a/' + id, list, files)
+  const content = await fetchPage('/a/' + id, list)
+  // A page with files has a wrapper of its own.
+  const wrapper = (await list).frame ?? '/frame'
   await new Promise((done) => {
     const end = (said) => { removeEventListener('message', take); clearTimeout(late); results[id] = said; frame.remove(); done() }
     const late = setTimeout(() => end('no message'), ${pageMs})
     const take = ({ source, data }) => {
       if (topOf(source) !== frame.contentWindow) return
       if (data?.type === 'mode') frame.contentWindow.postMessage({ type: 'start', run: 1, ...content, local: [], session: [], answers: [], isMuted: false }, '*')
-      else if (data?.type === 'service:hello') files.then((all) => source.postMessage(all, '*'))
       else if (data?.type === 'service:databases') source.postMessage({ databases: [] }, '*')
       else if (data && 'said' in data) end(data.said)
     }
@@ -119,7 +119,7 @@ async function run(id) {
     document.body.append(frame)
     // Firefox starts a page before its frame has a size.
     frame.getBoundingClientRect()
-    frame.src = '/frame'
+    frame.src = wrapper
   })
 }
 const worker = async () => { for (let id = waiting.shift(); id; id = waiting.shift()) await run(id).catch((e) => { results[id] = String(e) }) }
