@@ -1,5 +1,13 @@
 import { afterAll, afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -233,6 +241,10 @@ test('--watch publishes every change until Ctrl-C', async () => {
   await terminal.shows(/Watching reef.html/)
   writeFileSync(join(home, 'reef.html'), page('High tide'))
   await terminal.shows(/Published Reef, version 2\./)
+  // Editors write a new file and move it to the name.
+  writeFileSync(join(home, 'next.html'), page('Low tide'))
+  renameSync(join(home, 'next.html'), join(home, 'reef.html'))
+  await terminal.shows(/Published Reef, version 3\./)
   terminal.interrupt()
   await terminal.exited
 })

@@ -1,6 +1,6 @@
 import { watch } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
-import { basename, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 
 import { clientCommand, type ClientFlags, type Connection, connectOrJoin } from '../connection.ts'
 import { saveApp } from '../credentials.ts'
@@ -29,8 +29,9 @@ export const publish = clientCommand('publish', 'publish a page and print its li
     const known = flags.new ? undefined : connection.apps[source]
     const id = await publishOnce(connection, source, flags, flags.app ?? known)
     if (!flags.watch || id === undefined) return
+    const changes = await watchChanges(source)
     await printNote(`Watching ${path}. Press Ctrl-C to stop.`)
-    for await (const _ of changesOf(source)) {
+    for await (const _ of changes) {
       // A page that the safety check blocks is mended by the next change.
       await publishOnce(connection, source, flags, id).catch(({ message }: Error) =>
         printNote(message),
@@ -99,17 +100,24 @@ export async function zipFolder(folder: string): Promise<Blob> {
 /** The time in which changes of several files become one, in milliseconds. */
 const quietMs = 150
 
-/** Yields after each change of a file or a folder. */
-async function* changesOf(source: string): AsyncGenerator<void> {
-  let notify = Promise.withResolvers<void>()
+/**
+ * Watches a file or a folder from now on, and returns its changes. Editors replace a file by a new
+ * one of the same name, so it is watched in its folder.
+ */
+async function watchChanges(source: string): Promise<AsyncIterable<void>> {
+  const isFolder = (await lstat(source)).isDirectory()
+  let changed = Promise.withResolvers<void>()
   let timer: Timer | undefined
-  watch(source, { recursive: true }, () => {
+  watch(isFolder ? source : dirname(source), { recursive: isFolder }, (_, name) => {
+    if (!isFolder && name !== basename(source)) return
     clearTimeout(timer)
-    timer = setTimeout(() => notify.resolve(), quietMs)
+    timer = setTimeout(() => changed.resolve(), quietMs)
   })
-  for (;;) {
-    await notify.promise
-    notify = Promise.withResolvers()
-    yield
-  }
+  return (async function* () {
+    for (;;) {
+      await changed.promise
+      changed = Promise.withResolvers()
+      yield
+    }
+  })()
 }
