@@ -69,7 +69,7 @@ export async function serve(config: Config, waits = serverWaits): Promise<Runnin
     handle(...args),
   )
   const name = localHosts.has(config.host) ? 'localhost' : config.host
-  const origin = config.appUrl || originAt(name, server.port ?? config.port)
+  const origin = certificates ? config.appUrl : originAt(name, server.port ?? config.port)
   const ctx = await createContext(config, origin)
   if (certificates) ctx.certificates = certificates
   for (const why of [...config.warnings, ...modelSettingWarnings(ctx)]) {
