@@ -12,7 +12,7 @@ import { programOf, targets } from './targets.ts'
 
 const release = join(import.meta.dir, '../../dist/release')
 const files = join(release, version)
-const deadlineMs = 300_000
+const deadlineMs = 1_200_000
 
 interface Options {
   cwd?: string
