@@ -57,9 +57,11 @@ async function walk(command: string[], options: Options = {}): Promise<void> {
     const origin = /"origin":"([^"]+)"/.exec(line)?.[1]
     if (origin === undefined) throw new Error(`No server: ${await child.stderr.text()}`)
     await useServer(origin)
-  } finally {
-    child.kill('SIGTERM')
+    // npx does not pass a signal on.
+    process.kill(Number(/"pid":(\d+)/.exec(line)?.[1]), 'SIGTERM')
     await child.exited
+  } finally {
+    child.kill('SIGKILL')
   }
 }
 
@@ -164,6 +166,16 @@ async function tryDebian(folder: string): Promise<void> {
   run(['debootstrap', '--variant=minbase', packages, 'bookworm', root], {
     env: { DEBIAN_FRONTEND: 'noninteractive' },
   })
+  // Bun needs /proc.
+  run(['mount', '-t', 'proc', 'proc', join(root, 'proc')])
+  try {
+    await tryInRoot(folder, root)
+  } finally {
+    run(['umount', join(root, 'proc')])
+  }
+}
+
+async function tryInRoot(folder: string, root: string): Promise<void> {
   const inRoot = (...command: string[]) =>
     run(['chroot', root, ...command], { env: { HOME: '/root', DEBIAN_FRONTEND: 'noninteractive' } })
   run(['cp', join(files, `berth_${version}_amd64.deb`), join(root, 'berth.deb')])
