@@ -11,7 +11,6 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 import { homepage, version } from '../../package.json'
-import { manPage } from './man.ts'
 
 const packaging = join(import.meta.dir, '../../packaging')
 
@@ -49,7 +48,7 @@ export function debianPackage(architecture: 'amd64' | 'arm64', program: string, 
   }
   put('etc/default/berth', readFileSync(join(packaging, 'deb/default')))
   put('usr/lib/systemd/system/berth.service', readFileSync(join(packaging, 'berth.service')))
-  put('usr/share/man/man1/berth.1.gz', Bun.gzipSync(manPage()))
+  put('usr/share/man/man1/berth.1.gz', Bun.gzipSync(readFileSync(join(out, 'berth.1'))))
   put('usr/share/doc/berth/copyright', readFileSync(join(out, 'LICENSES.txt')))
   mkdirSync(join(tree, 'usr/bin'))
   cpSync(program, join(tree, 'usr/bin/berth'))
