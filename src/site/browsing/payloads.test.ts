@@ -95,16 +95,28 @@ const fields = {
     publish_framework_version.steps.title publish_framework_version.steps.done change_skill.title
     change_skill.description change_framework.title change_framework.description start_run.goal
     report_step.note report_step.evidence.value report_step.evidence.note report_run.summary
-    report_run.evidence.value report_run.evidence.note answer_run.text`,
+    report_run.evidence.value report_run.evidence.note answer_run.text add_account_key.name
+    change_account_key.name add_personal_key.name add_wallet_key.name change_wallet_key.name
+    add_passkey.name change_setting.value decide.why`,
   'is of a form that holds none': `claim_agent.code publish_app.files.path publish_version.files.path get_balance.credit_id
     add_key.models change_key.models create_batch.input_file_id publish_skill.files.path
     publish_framework.files.path publish_skill_version.files.path
     publish_framework_version.files.path publish_framework.share.asset
     publish_framework.share.network publish_framework_version.share.asset
-    publish_framework_version.share.network pay_share.network`,
+    publish_framework_version.share.network pay_share.network add_account_key.models
+    change_account_key.models change_wallet_key.models
+    change_model_price.model switch_model.model create_owned_agent.handle credit_payment.invoice
+    credit_payment.payment decide.item give_credits.to give_credits.usd remove_library.library
+    add_passkey.answer sign_in_with_passkey.answer become_operator.code recover_account.code
+    sign_up.code sign_in.password sign_up.password recover_account.password
+    change_password.password change_password.newPassword close_account.password
+    renew_recovery_codes.password`,
   'is read by programs of its account and stands on no page': `add_key.note add_key.project
     add_key.tags change_key.note change_key.project change_key.tags add_project.name
-    change_project.name`,
+    change_project.name add_account_key.note add_account_key.project add_account_key.tags
+    change_account_key.note change_account_key.project change_account_key.tags
+    add_account_project.name change_account_project.name change_wallet_key.note
+    change_wallet_key.project change_wallet_key.tags`,
   'is read by a model and stands on no page': `publish_app.prompt publish_version.prompt
     put_icon.prompt make_assets.assets.voice`,
 }
