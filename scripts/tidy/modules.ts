@@ -98,7 +98,7 @@ function unknownModule(source: Source): Finding[] {
 
 type Problem = [what: string, fix: string]
 
-/** The modules that run on the server and in browsers (docs/decisions/0083 and 0107). */
+/** The modules that run on the server and in browsers (docs/decisions/0083 and 0112). */
 const sharedFiles = [
   'src/apps/folders/page-folder.ts',
   'src/apps/folders/page-names.ts',
