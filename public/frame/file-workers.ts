@@ -1,5 +1,5 @@
 import type { OwnFiles } from './messages.ts'
-import { begin } from './workers.ts'
+import { begin, recordBlobs } from './workers.ts'
 
 const placeholder = 'berth-module:'
 
@@ -44,17 +44,7 @@ export function fileWorkers(
   { address, names }: Pick<OwnFiles, 'address' | 'names'>,
   { base, urlOf }: { base: string; urlOf(url: unknown): string | undefined },
 ): void {
-  const blobs = new Map<string, Blob>()
-  const { createObjectURL, revokeObjectURL } = URL
-  URL.createObjectURL = (thing) => {
-    const url = createObjectURL(thing)
-    if (thing instanceof Blob) blobs.set(url, thing)
-    return url
-  }
-  URL.revokeObjectURL = (url) => {
-    blobs.delete(String(url))
-    revokeObjectURL(url)
-  }
+  const { blobs, createObjectURL } = recordBlobs()
   const setUp = (url: string): string =>
     `${starter}(${[url, address, names, begin(placeholder)].map((one) => JSON.stringify(one)).join()});`
   const construct = (

@@ -57,14 +57,9 @@ const asClassic: Prepare = (blob, options, createUrl) =>
 
 const withPrelude: Prepare = (blob, options) => ({ code: [prelude, blob], options })
 
-/**
- * Changes workers that start from blob: URLs. Each gets a URL of its own, since pages revoke theirs
- * at once.
- */
-export function workers(needsFallback: boolean): void {
-  const prepare = needsFallback ? withPrelude : asClassic
+/** Records the blobs of URLs that the page creates, from now on. Returns the functions before. */
+export function recordBlobs() {
   const blobs = new Map<string, Blob>()
-  const later = setTimeout.bind(window)
   const { createObjectURL, revokeObjectURL } = URL
   URL.createObjectURL = (thing) => {
     const url = createObjectURL(thing)
@@ -75,6 +70,17 @@ export function workers(needsFallback: boolean): void {
     blobs.delete(String(url))
     revokeObjectURL(url)
   }
+  return { blobs, createObjectURL, revokeObjectURL }
+}
+
+/**
+ * Changes workers that start from blob: URLs. Each gets a URL of its own, since pages revoke theirs
+ * at once.
+ */
+export function workers(needsFallback: boolean): void {
+  const prepare = needsFallback ? withPrelude : asClassic
+  const later = setTimeout.bind(window)
+  const { blobs, createObjectURL, revokeObjectURL } = recordBlobs()
   const construct = (
     real: typeof Worker,
     given: WorkerArguments,
