@@ -21,7 +21,7 @@ import { Journal } from '../../store/journal.ts'
 import { claimPlace } from '../../store/place.ts'
 import { closeContext, createContext } from '../context.ts'
 import type { Certificate } from '../https/certificates.ts'
-import type { HttpsListener, Listener } from '../https/https.ts'
+import type { Listener } from '../https/https.ts'
 import { openControlSocket } from '../operator/control.ts'
 import { startMaintenance } from '../operator/maintenance.ts'
 import type { RequestHandler } from './middleware.ts'
@@ -65,9 +65,8 @@ const serverWaits = { networkWaitMs, drainMs, cutMs, closeMs }
 export async function serve(config: Config, waits = serverWaits): Promise<RunningServer> {
   const unlock = lockFolder(config.dataDir)
   let handle: RequestHandler = respondStarting
-  const { listener: server, certificates } = await openListener(config, (...args) =>
-    handle(...args),
-  )
+  const server = await openListener(config, (...args) => handle(...args))
+  const { certificates } = server
   const name = localHosts.has(config.host) ? 'localhost' : config.host
   const origin = certificates ? config.appUrl : originAt(name, server.port ?? config.port)
   const ctx = await createContext(config, origin)
@@ -177,22 +176,17 @@ function urlCompleter(): (request: Request) => Request | undefined {
   }
 }
 
-interface Opened {
-  listener: Listener
-  certificates?: HttpsListener['certificates']
-}
-
 /** Listens for HTTP, or for HTTPS where the server has hosts of its own. Throws PortInUse. */
-async function openListener(config: Config, handle: RequestHandler): Promise<Opened> {
-  const listener = listen(config, handle)
-  if (config.httpsHosts.length === 0) return { listener }
+async function openListener(config: Config, handle: RequestHandler): Promise<Listener> {
+  const listener: Listener = listen(config, handle)
+  if (config.httpsHosts.length === 0) return listener
   // Several servers of this process share the port below, which another process must not have.
   await listener.stop(true)
   const { HttpsListener } = await import('../https/https.ts')
   const open = (certificate: Certificate) => listen(config, handle, certificate)
   const https = new HttpsListener(config, systemClock, openLog(systemClock), open)
   await https.certificates.start()
-  return { listener: https, certificates: https.certificates }
+  return https
 }
 
 function listen(config: Config, handle: RequestHandler, certificate?: Certificate) {

@@ -11,6 +11,8 @@ export interface Listener {
   readonly pendingRequests: number
   /** Stops listening. Resolves when all sockets are closed, which `closeActive` does at once. */
   stop(closeActive?: boolean): Promise<void>
+  /** The certificates of a server that serves HTTPS itself. */
+  readonly certificates?: Certificates
 }
 
 declare module '../../kernel/context.ts' {
