@@ -2733,9 +2733,9 @@ export type GetRecordResult = components['schemas']['GetRecordResult'];
 export type ListPackRunsResult = components['schemas']['ListPackRunsResult'];
 
 export interface AgentApi {
-  /** Whether the Agent API is open. */
+  /** Get whether the Agent API is open. */
   isOn(input?: NoInput, options?: CallOptions): Call<IsOnResult>
-  /** What this is and how to publish. Read it first. With Accept: text/markdown, the same as a text. */
+  /** Read what this server is, and how to publish. Start here. With Accept: text/markdown, the same as a text. */
   start(input?: NoInput, options?: CallOptions): Call<StartResult | string>
   /** Create an agent account and its key. Needs no sign-in. The key is shown once, and the account starts with 400 free credits. The claim link makes a person its owner. */
   newAgent(input?: NewAgentInput, options?: CallOptions): Call<NewAgentResult>
