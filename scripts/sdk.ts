@@ -4,6 +4,8 @@
  */
 import { join } from 'node:path'
 
+// A clean checkout has no public/dist, which the server of the documents reads.
+import '../src/testing/preload.ts'
 import { startTestServer } from '../src/testing/fixtures/test-server.ts'
 import { getDocument, getGatewayDocument } from '../src/testing/openapi/document.ts'
 import { readOperations } from './sdk/document.ts'
