@@ -1,6 +1,8 @@
+import { builderKind } from '../apps/builds/builder-kind.ts'
 import * as explore from '../apps/explore/explore.ts'
 import type { Item } from '../apps/explore/schemas.ts'
 import { isPackKind } from '../apps/kinds.ts'
+import { defaultOf } from '../kernel/config/values.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type Html, html } from '../kernel/html.ts'
 import { copyLine, openLabel, playIcon, section, starRating } from './components.ts'
@@ -9,7 +11,7 @@ import { discoveryLinks } from './guide/discovery.ts'
 import { getGuide } from './guide/guide.ts'
 import type { Page } from './layout.ts'
 import { emptyState } from './lists.ts'
-import { promptBox } from './new/new.ts'
+import { waysToMake } from './new/new.ts'
 import { playHere } from './play-here.ts'
 import { readShelves, renderShelf, type Shelf } from './shelves.ts'
 
@@ -22,19 +24,20 @@ export async function homePage(ctx: AppContext): Promise<Page> {
   const item = await findHero(ctx, shelves)
   const rows = shelves.slice(0, rowsMax)
   const main = html`<div class="hero">
-      <h1><bdi>${ctx.config.homeTitle}</bdi></h1>
+      <h1><bdi>${headingOf(ctx)}</bdi></h1>
       ${ctx.config.homeText !== '' && html`<p class="lead"><bdi>${ctx.config.homeText}</bdi></p>`}
-      ${promptBox(ctx)}
+      ${waysToMake(ctx)}
     </div>
     ${item ? hero(ctx, item) : nothingYet} ${rows.map((shelf) => renderShelf(ctx, shelf))}
-    ${agentSection(ctx)} ${about}`
+    <div id="for-agents">${agentSection(ctx)}</div>
+    ${about}`
   return {
     title: 'Berth',
     path: '/',
     section: '/',
     isWide: true,
     plays: true,
-    description: 'Make, play and remix apps and games. Describe one, or let your agent publish it.',
+    description: 'Make, play and remix apps and games, by hand or with your agent.',
     image: '/cards/home.jpg',
     main,
     feed: '',
@@ -44,6 +47,15 @@ export async function homePage(ctx: AppContext): Promise<Page> {
 }
 
 const rowsMax = 5
+
+/** The default heading promises a model, so it changes where there is none. */
+function headingOf(ctx: AppContext): string {
+  const { homeTitle } = ctx.config
+  const isDefault = homeTitle === defaultOf('HOME_TITLE')
+  return isDefault && builderKind(ctx) !== 'model'
+    ? 'Share your app or game with one link'
+    : homeTitle
+}
 
 /** Chooses the large item: the operator's newest choice, or the most popular one with a cover. */
 async function findHero(ctx: AppContext, shelves: Shelf[]): Promise<Item | undefined> {
@@ -79,7 +91,7 @@ function hero(ctx: AppContext, item: Item): Html {
 const nothingYet = html`<section>
   ${emptyState(
     'Your app could be the first here',
-    'Describe it or bring an HTML file, try it, and share it: this place and the rows below show what people play.',
+    'Bring a page, try it, and share it: this place and the rows below show what people play.',
     html`<a class="button" href="/new">Make the first app</a>`,
   )}
 </section>`

@@ -17,11 +17,16 @@ const planTokens = 1_500
 const pageTokens = 32_000
 const errorTokens = 4_000
 
-/** Returns the model that builds apps; games may use another one. Throws `no_builder`. */
-export function getBuilderModel(ctx: AppContext, kind: 'app' | 'game'): ServiceModel {
+/** Finds the model that builds apps; games may use another one. */
+export function findBuilderModel(ctx: AppContext, kind: 'app' | 'game'): ServiceModel | undefined {
   const { builderModel, gameBuilderModel } = ctx.config
   const id = (kind === 'game' && gameBuilderModel) || builderModel || demoBuilder
-  const by = findServiceModel(ctx, id, 'chat')
+  return findServiceModel(ctx, id, 'chat')
+}
+
+/** Returns the model that builds apps. Throws `no_builder`. */
+export function getBuilderModel(ctx: AppContext, kind: 'app' | 'game'): ServiceModel {
+  const by = findBuilderModel(ctx, kind)
   if (by) return by
   throw new ApiError('no_builder', {})
 }

@@ -25,7 +25,7 @@ import { toAppFields } from '../publish.ts'
 import type { PublishAppRequest } from '../schemas.ts'
 import type { PublishVersionRequest } from '../versions/schemas.ts'
 import { checkNote } from '../versions/versions.ts'
-import { budgetOf, getBuilderModel } from './budget.ts'
+import { budgetOf, findBuilderModel, getBuilderModel } from './budget.ts'
 import type { BuildInput } from './job-data.ts'
 import { reserveFreeBudget } from './settlement.ts'
 
@@ -79,12 +79,8 @@ export function quoteBuild(
   kind: BuildInput['kind'],
   { prompt = usualPrompt, page = '' }: { prompt?: string | undefined; page?: string } = {},
 ): number | undefined {
-  try {
-    return Math.ceil(toCredits(budgetOf(ctx, getBuilderModel(ctx, kind), { prompt, page }).price))
-  } catch (error) {
-    if (isApiError(error, 'no_builder')) return undefined
-    throw error
-  }
+  const by = findBuilderModel(ctx, kind)
+  return by && Math.ceil(toCredits(budgetOf(ctx, by, { prompt, page }).price))
 }
 
 function checkPrompt(prompt = ''): string {

@@ -6,6 +6,7 @@ import {
   alertText,
   FormBrowser,
   hiddenFields,
+  signInOperator,
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
 import { getPerson, password } from '../../testing/fixtures/people.ts'
@@ -112,8 +113,57 @@ test('shows the error of a page at its field and keeps the typed values', async 
   expect(other.status).toBe(404)
 })
 
-test('shows the price of a build before it starts', async () => {
+test('says without a model what cannot be built, and offers what works', async () => {
+  const works = ['Paste or upload a page', 'Remix an app', 'Connect your agent']
+  for (const [settings, limit] of [
+    [{}, 'has no model that builds what you describe. Its demo builder'],
+    [{ DEMO_MODELS: 'off' }, 'has no model that builds what you describe.'],
+  ] as const) {
+    const t = await open(settings)
+    const olga = await signInOperator(t)
+    for (const page of [await new FormBrowser(t).show('/'), await olga.show('/new')]) {
+      expect(page.text).toContain(limit)
+      for (const way of works) expect(page.text).toContain(way)
+      expect(page.names('heading')).not.toContain('Make an app or a game by describing it')
+    }
+    const offers = async (browser: FormBrowser) => (await browser.show('/new')).hrefs
+    expect(await offers(olga)).toContain('/console/settings?q=API_KEY')
+    expect(await offers(await signUp(t, 'bea'))).not.toContain('/console/settings?q=API_KEY')
+  }
+  const t = await open({ BUILDER_MODEL: 'demo/chat' })
+  const home = await new FormBrowser(t).show('/')
+  expect(home.names('heading')).toContain('Make an app or a game by describing it')
+  expect(home.text).not.toContain('has no model')
+})
+
+test('keeps the heading that the operator chose for the home page', async () => {
+  const t = await open({ HOME_TITLE: 'Games of our school' })
+  expect((await new FormBrowser(t).show('/')).names('heading')).toContain('Games of our school')
+})
+
+test('declines what no template makes before it asks for an account', async () => {
   const t = await open()
+  const visitor = new FormBrowser(t)
+  const before = await t.snapshot()
+  const prompt = 'A weather app'
+  const declined = await visitor.fill('/new', '/new/prompt', { prompt, kind: 'app' })
+  expect([declined.status, alertText(declined)]).toEqual([
+    400,
+    expect.stringMatching(/^This server has no model: .* Nothing was charged\.$/),
+  ])
+  expect(shownPage(declined.body).values('textbox')).toContain(prompt)
+  expect(shownPage(declined.body).text).toContain('Paste or upload a page')
+  expect(await t.snapshot()).toEqual(before)
+  const bea = await signUp(t, 'bea')
+  const form = hiddenFields(await bea.read('/new'), '/new/prompt')
+  const after = await t.snapshot()
+  const again = await bea.send('/new/prompt', { ...form, prompt, kind: 'app' })
+  expect([again.status, alertText(again)]).toEqual([400, alertText(declined)])
+  expect(await t.snapshot()).toEqual(after)
+})
+
+test('shows the price of a build before it starts', async () => {
+  const t = await open({ BUILDER_MODEL: 'demo/chat' })
   const bea = await signUp(t, 'bea')
   const typed = { prompt: 'A tip calculator', kind: 'app' }
   const opened = await bea.read('/new?prompt=A+tip+calculator')
@@ -144,7 +194,7 @@ describe('without an account', () => {
   const page = '<title>Tides</title><h1 class="a">Tides & "waves"'
 
   test('carries a prompt or a page through sign-up', async () => {
-    const t = await open()
+    const t = await open({ BUILDER_MODEL: 'demo/chat' })
     for (const [name, typed] of [
       ['bea', { prompt: 'A "tip" calculator\n& more', kind: 'app' }],
       ['carl', { html: page, title: 'Knots', kind: 'game' }],

@@ -1,3 +1,4 @@
+import { builderKind } from '../../apps/builds/builder-kind.ts'
 import { quoteBuild } from '../../apps/builds/builds.ts'
 import { pageZipBytesMax } from '../../apps/folders/limits.ts'
 import type { AppContext } from '../../kernel/context.ts'
@@ -19,6 +20,7 @@ import {
 } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { appPreview } from '../studio/preview.ts'
+import { builderLimits, otherWays } from './ways.ts'
 
 const examples = [
   'A packing list with tent, boots and a map',
@@ -73,17 +75,22 @@ const exampleChips: Html = html`<ul class="chips examples" aria-label="Examples"
 </ul>`
 
 /**
- * The prompt box of public pages. It opens `/new` with the prompt: a page that everyone shares has
- * no form token and no agent.
+ * The ways to make an app on public pages. The prompt box opens `/new` with the prompt: a page that
+ * everyone shares has no form token and no agent. Without a model, what works comes first.
  */
-export function promptBox(ctx: AppContext): Part {
+export function waysToMake(ctx: AppContext): Part {
   const price = quoteBuild(ctx, 'app')
-  if (price === undefined) return undefined
-  return html`<form class="prompt-box" action="/new" method="get">
-      ${promptField()}
-      <div class="prompt-send">${priceNote(price)}<button class="button">Make it</button></div>
-    </form>
-    ${exampleChips}
+  const box =
+    price !== undefined &&
+    html`<form class="prompt-box" action="/new" method="get">
+        ${promptField()}
+        <div class="prompt-send">${priceNote(price)}<button class="button">Make it</button></div>
+      </form>
+      ${exampleChips}`
+  if (builderKind(ctx) !== 'model') {
+    return html`${otherWays('/new#page')}${builderLimits(ctx)}${box}`
+  }
+  return html`${box}
     <p class="small">
       Or <a href="/new#page">bring an HTML file, a folder or a zip</a> and try it without an
       account.
@@ -102,6 +109,7 @@ export interface NewAppView {
   token: string
   /** Undefined for a visitor without an account. */
   agents: Agent[] | undefined
+  isOperator?: boolean
   /** Is true before the person's first app. */
   isFirst: boolean
   /** The maximum price of the described build in credits, where it is above the usual one. */
@@ -121,15 +129,33 @@ export async function newAppPage(ctx: AppContext, view: NewAppView): Promise<Pag
   const forms =
     view.agents?.length === 0
       ? html`<p>Apps belong to one of your agents. <a href="/agents">Create an agent</a>.</p>`
-      : html`${await promptForm(ctx, view)}
-          <div id="page">${section('Or bring your own page', await pageForm(ctx, view))}</div>`
+      : await makeForms(ctx, view)
+  const lead =
+    builderKind(ctx) === 'model'
+      ? 'Describe it and a model builds it, or bring your own HTML file.'
+      : 'Bring your own page, remix one, or let your agent make it.'
   const main = html`<h1>${title}</h1>
-    <p class="lead">Describe it and a model builds it, or bring your own HTML file.</p>
+    <p class="lead">${lead}</p>
     ${forms}
     <p class="small below">
       Instructions instead of a page? <a href="/new/skill">Publish a skill or framework</a>.
     </p>`
   return { title, main, scripts: ['app-preview.js', 'page-drop.js'], frames: true }
+}
+
+/** The forms to make an app. Without a model, what works comes before the demo builder. */
+async function makeForms(ctx: AppContext, view: NewAppView): Promise<Html> {
+  const [prompt, page] = await Promise.all([promptForm(ctx, view), pageForm(ctx, view)])
+  const upload = (title: string): Html => html`<div id="page">${section(title, page)}</div>`
+  const kind = builderKind(ctx)
+  const limits = builderLimits(ctx, view.isOperator)
+  if (kind === 'model') return html`${prompt}${upload('Or bring your own page')}`
+  if (kind === 'none') return html`${limits}${otherWays('#page')}${upload('Bring your own page')}`
+  const hasPrompt = (view.submitted?.text('prompt') ?? '') !== ''
+  const demo = section('Demo builder', html`${limits}${prompt}`)
+  return hasPrompt
+    ? html`${demo}${otherWays('#page')}${upload('Or bring your own page')}`
+    : html`${otherWays('#page')}${upload('Bring your own page')}${demo}`
 }
 
 const kindField = (ctx: AppContext, value: string): Part =>
@@ -154,9 +180,7 @@ async function promptForm(ctx: AppContext, view: NewAppView): Promise<Part> {
   const kind = submitted?.text('kind') || kindOfPrompt(value)
   const prompt = value === '' ? undefined : value
   const price = view.price ?? quoteBuild(ctx, kind === 'game' ? 'game' : 'app', { prompt })
-  if (price === undefined) {
-    return html`<p class="notice">This server has no model that builds apps.</p>`
-  }
+  if (price === undefined) return undefined
   const error = failed?.name === 'prompt' ? failed.message : undefined
   const agent = await agentField(ctx, agents, submitted?.text('as'))
   const confirm = html`${hiddenField('max', price)}${hiddenField('ref', newId())}${button(agents ? `Build for at most ${formatAmount(price, 'credit')}` : 'Create an account and build')}`

@@ -1,5 +1,6 @@
 import * as apps from '../../apps/apps.ts'
 import { findBuild } from '../../apps/builds/build-list.ts'
+import { whyDeclined } from '../../apps/builds/builder-kind.ts'
 import { pageZipBytesMax } from '../../apps/folders/limits.ts'
 import { isZip } from '../../apps/folders/unzip.ts'
 import * as operations from '../../apps/operations.ts'
@@ -68,7 +69,9 @@ async function getPage({ ctx, token, visitor }: PageRequest, more: Feedback = {}
   if (!visitor) return newAppPage(ctx, { token, agents: undefined, isFirst: false, ...more })
   const agents = await listActingAgents(ctx, visitor.person)
   const made = await Promise.all(agents.map(({ id }) => apps.countByMaker(ctx, id)))
-  return newAppPage(ctx, { token, agents, isFirst: made.every((count) => count === 0), ...more })
+  const isFirst = made.every((count) => count === 0)
+  const isOperator = visitor.person.operator
+  return newAppPage(ctx, { token, agents, isOperator, isFirst, ...more })
 }
 
 /** Handles a form. Without an account it leads to sign-up, which carries what was typed. */
@@ -92,7 +95,7 @@ async function submitForm(
 /** Shows sign-up with the work in a signed field. Throws `bad_request`. */
 async function askForAccount(req: PageRequest, sent: Form): Promise<Response> {
   const [isPage, prompt, title] = [sent.has('html'), sent.text('prompt'), sent.text('title').trim()]
-  if (!isPage && prompt.trim() === '') rejectForm(noPrompt)
+  if (!isPage) checkPrompt(req, prompt, kindOf(sent))
   if (await findZip(sent)) rejectForm('Sign in first: files cannot be kept through sign-up.')
   const html = isPage ? await htmlOf(sent) : ''
   const draft = signDraft(req.ctx, { prompt, html, title, kind: kindOf(sent) })
@@ -120,15 +123,20 @@ async function openDraft(input: PageInput): Promise<Response> {
   return privatePage(req, await getPage(req, { submitted: draftForm(draft) }))
 }
 
-const noPrompt = 'Describe the app.'
+/** Rejects a prompt that is empty or that the demo builder declines. */
+function checkPrompt({ ctx }: PageRequest, prompt: string, kind: 'app' | 'game'): void {
+  if (prompt.trim() === '') rejectForm('Describe the app.')
+  const why = whyDeclined(ctx, kind, prompt)
+  if (why !== undefined) rejectForm(`${why} Nothing was charged.`)
+}
 
 const kindOf = (form: Form): 'app' | 'game' => (form.text('kind') === 'game' ? 'game' : 'app')
 
 /** Shows the price of a build, and starts the build at the confirmed price. */
 async function buildFromPrompt(req: UserRequest, sent: Form): Promise<Response> {
   const prompt = sent.text('prompt').replaceAll('\r\n', '\n')
-  if (prompt.trim() === '') rejectForm(noPrompt)
   const fields = { prompt, kind: kindOf(sent) }
+  checkPrompt(req, prompt, fields.kind)
   const agent = await actingAgent(req, sent)
   const dryRun = { ...fields, dryRun: true }
   const price = priceOf(await performAs(req, { agent }, operations.publishApp, {}, dryRun))

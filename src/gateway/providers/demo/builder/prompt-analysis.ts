@@ -130,6 +130,10 @@ const findUnsupported = (text: string): string | undefined =>
 export const howToAddModel =
   'To add one, the operator sets the key of a provider, such as OPENAI_API_KEY, and BUILDER_MODEL to a chat model (docs/models.md).'
 
+/** The pages that the templates make. */
+export const readyMadePages =
+  'a game of catching and dodging, snake, breakout, pairs, a quiz, a checklist, a timer and a drawing pad'
+
 /** Returns the reason why a prompt is declined: at most 400 characters reach the maker. */
 const declineFor = (what = 'this'): string =>
-  `the demo builder cannot make ${what}. It only fills ready-made pages: a game of catching and dodging, snake, breakout, pairs, a quiz, a checklist, a timer and a drawing pad. The rest needs a model. ${howToAddModel}`
+  `the demo builder cannot make ${what}. It only fills ready-made pages: ${readyMadePages}. The rest needs a model. ${howToAddModel}`
