@@ -1,12 +1,10 @@
 import { listNews } from '../apps/explore/follows.ts'
-import { listActingAgents } from '../apps/owners/owned-agents.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { toCredits } from '../kernel/money.ts'
-import { agentOwner } from '../money/ledger/accounts.ts'
-import * as ledger from '../money/ledger/ledger.ts'
 import { countUnread } from '../people/notifications/notifications.ts'
-import { displayName, type Person, walletOf } from '../people/people.ts'
+import { displayName, type Person } from '../people/people.ts'
+import { readBalances } from './balances.ts'
 import { exactCredits, formatCompact } from './format.ts'
 
 /** The facts about a signed-in person in the header. */
@@ -19,19 +17,15 @@ export interface HeaderUser {
   isOperator: boolean
 }
 
-const agentsMax = 50
-
 export async function readHeaderUser(ctx: AppContext, person: Person): Promise<HeaderUser> {
-  const agents = (await listActingAgents(ctx, person)).slice(0, agentsMax)
-  const [wallet, balances, unread, news] = await Promise.all([
-    ledger.balanceOf(ctx, walletOf(person)),
-    Promise.all(agents.map(({ id }) => ledger.balanceOf(ctx, agentOwner(id)))),
-    Promise.all(agents.map(({ id }) => countUnread(ctx, id))),
+  const { total, agents } = await readBalances(ctx, person)
+  const [unread, news] = await Promise.all([
+    Promise.all(agents.map(({ agent }) => countUnread(ctx, agent.id))),
     listNews(ctx, person.id),
   ])
   return {
     name: displayName(person),
-    available: balances.reduce((sum, one) => sum + one.available, BigInt(wallet.available)),
+    available: total,
     unread: unread.reduce((sum, count) => sum + count, news.filter((one) => one.isUnread).length),
     isOperator: person.operator,
   }
@@ -130,7 +124,7 @@ export function renderHeader(
     ? html`<a
           class="balance"
           href="/wallet"
-          title="Your wallet and agents: ${exactCredits(user.available)}"
+          title="Your wallet and agents together: ${exactCredits(user.available)}"
           ><span class="visually-hidden">Balance: </span
           >${formatCompact(Math.floor(toCredits(user.available)))} cr</a
         >${bell(user)}<button class="icon-button" popovertarget="menu">

@@ -75,10 +75,19 @@ const watcherSection = (watchers: WatcherHealth[]): Part =>
     'Watchers',
     ['Network', 'State', 'Last poll', 'Position', { long: 'Problem' }],
     watchers.map(watcherRow),
-    html`<p class="small">
-      No coin is on. Set ${settingLink('TOPUP_EVM_XPUB')}, ${settingLink('TOPUP_BTC_XPUB')} or
-      ${settingLink('TOPUP_SOL_RECIPIENT')}.
-    </p>`,
+    html`<p>
+        No coin is on, so people see no “Add money”. To turn payments on, set one of these in the
+        environment or berth.toml and restart Berth:
+      </p>
+      <ul>
+        <li>${settingLink('TOPUP_EVM_XPUB')}: ETH and USDT, an extended public key</li>
+        <li>${settingLink('TOPUP_BTC_XPUB')}: Bitcoin, an extended public key</li>
+        <li>${settingLink('TOPUP_SOL_RECIPIENT')}: SOL, an address</li>
+      </ul>
+      <p class="small">
+        <code>berth payments check</code> tests the settings. Until then
+        <a href="/console/grants">grant credits</a> by hand.
+      </p>`,
   )
 
 const serverRow = (server: string | undefined, { name, problem }: ServerHealth): Part[] => [

@@ -1,6 +1,7 @@
 import { addMoney } from '../../apps/owners/wallet-operations.ts'
 import type { InvoiceStatusBody } from '../../gateway/topups/schemas.ts'
 import { getInvoiceStatus } from '../../gateway/topups/topups.ts'
+import type { Config } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { Html, html, type Part } from '../../kernel/html.ts'
@@ -61,6 +62,8 @@ interface AddMoneyView {
   invoices: InvoiceStatusBody[]
   amount: string
   method: string
+  config: Config
+  isOperator: boolean
   message?: string | undefined
 }
 
@@ -150,17 +153,21 @@ const historyTable = (invoices: InvoiceStatusBody[]): Part =>
 
 /** Renders the page that adds money: the coin and the amount, and the history. */
 function addMoneyPage(view: AddMoneyView): Page {
-  const { methods, invoices, message } = view
+  const { methods, invoices, message, isOperator } = view
   const main = html`<h1>Add money</h1>
     <p class="lead">Pay with a coin; what arrives becomes credits in your wallet.</p>
-    ${walletTabs(addMoneyPath)}${alert(message)}
+    ${walletTabs(view.config, addMoneyPath)}${alert(message)}
     ${
       methods.length > 0
         ? html`<div class="topup">${coinForm(view)} ${howItWorks(view)}</div>`
         : emptyState(
             'Payments are off',
-            'This server takes no payments. Its operator can grant credits to your account.',
-            html`<a class="button quiet" href="/wallet#add">Ask for credits</a>`,
+            isOperator
+              ? 'This server takes no payments yet.'
+              : 'This server takes no payments. Its operator can grant credits to your account.',
+            isOperator
+              ? html`<a class="button" href="/console/payments">Turn on payments</a>`
+              : html`<a class="button quiet" href="/wallet">Back to the wallet</a>`,
           )
     }
     ${invoices.length > 0 && section('History', historyTable(invoices))}`
@@ -218,7 +225,7 @@ const payment = (invoice: InvoiceStatusBody, qr: Html): Part =>
   </div>`
 
 /** Renders an invoice. It refreshes itself with scripts, and shows the newest state on reload. */
-function invoicePage(invoice: InvoiceStatusBody, qr: Html): Page {
+function invoicePage(config: Config, invoice: InvoiceStatusBody, qr: Html): Page {
   const { asset, rate, status, exception, watcher, expires_at: expires } = invoice
   const isOver = status === 'Settled' && invoice.payments.every((one) => one.credited_usd > 0)
   const live = html`<p role="status">${invoiceBadge(invoice)} ${notes[exception]}</p>
@@ -237,7 +244,7 @@ function invoicePage(invoice: InvoiceStatusBody, qr: Html): Page {
     }
     ${paymentTable(invoice)}`
   const main = html`<h1>Pay ${formatUsd(invoice.amount)} with ${asset}</h1>
-    ${walletTabs(addMoneyPath)}
+    ${walletTabs(config, addMoneyPath)}
     ${isOver ? live : html`<auto-refresh data-seconds="5">${live}</auto-refresh>`}
     ${payment(invoice, qr)}
     <p class="actions">
@@ -274,7 +281,8 @@ async function getPage(req: UserRequest, message?: string, submitted?: Form): Pr
   const amount = submitted?.text('amount') ?? (amountPattern.test(chosen) ? chosen : '20')
   const method = submitted?.text('method') ?? open[0]?.method ?? ''
   const { available } = await ledger.balanceOf(ctx, walletOf(req.visitor.person))
-  const form = { token, amount, method, message }
+  const isOperator = req.visitor.person.operator
+  const form = { token, amount, method, message, config: ctx.config, isOperator }
   return addMoneyPage({ ...form, methods: open, min, max, available, invoices })
 }
 
@@ -294,7 +302,7 @@ async function getInvoicePage(req: UserRequest, id: string): Promise<Page> {
     if (error instanceof ApiError) throw new ApiError('not_found', { what: 'page' })
     throw error
   })
-  return invoicePage(invoice, await qrCode(invoice.payment_request))
+  return invoicePage(req.ctx.config, invoice, await qrCode(invoice.payment_request))
 }
 
 /** The pages of the wallet that add money. */

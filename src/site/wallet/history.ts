@@ -157,7 +157,7 @@ export async function historyPage(ctx: AppContext, view: HistoryView): Promise<P
   </div>`
   const main = html`<h1>Usage</h1>
     <p class="lead">Model requests paid from this wallet. Prompts and responses are not stored.</p>
-    ${walletTabs('/wallet/history')}
+    ${walletTabs(ctx.config, '/wallet/history')}
     ${(isFiltered || total > 0) && filterForm(filters, view.models)}
     ${total > 0 ? html`${count}${data.length > 0 && requestTable(data, view.names)}` : noRequests(isFiltered)}
     ${numberPager('/wallet/history', { page, isLast }, filters)}`

@@ -135,7 +135,7 @@ export async function getKeyPage(
     <p class="actions">${button('Save')}<a class="button quiet" href="/wallet#keys">Cancel</a></p>`
   const main = html`<h1>${key.name === null ? 'Unnamed key' : html`<bdi>${key.name}</bdi>`}</h1>
     <p class="lead"><code>${prefix}…</code>, created ${renderDateTime(key.created)}</p>
-    ${walletTabs('/wallet')}${alert(message)} ${statList(budgetStats(key, spent))}
+    ${walletTabs(ctx.config, '/wallet')}${alert(message)} ${statList(budgetStats(key, spent))}
     ${postForm(token, action, fields, 'form key-form')}
     <section>
       <h2>Revoke</h2>

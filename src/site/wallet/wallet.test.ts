@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 
+import { listActingAgents } from '../../apps/owners/owned-agents.ts'
 import { insertUse } from '../../gateway/models/history.ts'
 import { nano } from '../../kernel/money.ts'
 import { day } from '../../kernel/time.ts'
@@ -42,6 +43,31 @@ const exactAmountOf = (cell: Shown): string =>
 /** Submits the settings of a key. */
 const edit = (prefix: string, values: Record<string, string>, browser = olga) =>
   browser.fill(`/wallet/keys/${prefix}`, `/wallet/keys/${prefix}`, values)
+
+test('shows the same number in the header and in the wallet, and where the credits are', async () => {
+  const una = await signUp(t, 'una')
+  const [agent] = await listActingAgents(t.ctx, await getPerson(t, 'una'))
+  await wallet('una', 2n)
+  const page = await una.show('/wallet')
+  expect(page.text).toContain('Balance: 2.4K cr')
+  expect(page.text).toContain('your agents 2,400 credits')
+  expect(page.column('Place').map(({ text }) => text)).toEqual([
+    expect.stringContaining('Wallet'),
+    `@${agent?.handle}`,
+  ])
+  const table = page.allByRole('table')[0]
+  expect(table?.column('Credits').map(({ text }) => text)).toEqual(['2,000', '400'])
+})
+
+test('offers no payment where the server takes none', async () => {
+  const una = await signUp(t, 'una-two')
+  for (const path of ['/wallet', '/wallet/history', '/wallet/ledger']) {
+    const page = await una.show(path)
+    expect([path, page.hrefs.filter((href) => /add/.test(href))]).toEqual([path, []])
+    expect(page.text).not.toContain('Add money')
+  }
+  expect((await una.show('/wallet')).text).toContain('Send this link to the operator')
+})
 
 test('creates a key with a daily cap, spends, changes and revokes it, and shows its last use', async () => {
   await wallet('olga', 5n)
@@ -335,7 +361,7 @@ test('formats large amounts exactly', async () => {
   // The header adds the balance of the agent that came with the account.
   const balance = (await max.show('/wallet')).byRole('link', /^Balance: /)
   expect(balance.attribute('title')).toMatch(
-    /^Your wallet and agents: [\d,]+\.99\d{1,4} credits, \$[\d,.]+$/,
+    /^Your wallet and agents together: [\d,]+\.99\d{1,4} credits, \$[\d,.]+$/,
   )
 })
 
@@ -346,9 +372,14 @@ test('requires a session and explains how to add credits', async () => {
     expect(response.headers.get('location')).toStartWith('/sign-in')
   }
   const page = await olga.read('/wallet')
-  expect(page).toContain('Online payments are not available')
+  expect(page).toContain('This server takes no payments')
   // The operator grants credits in the console; other people send the operator a link to it.
-  const operator = await (await signInOperator(t, 'opal')).read('/wallet')
+  const opal = await signInOperator(t, 'opal')
+  const operator = await opal.read('/wallet')
+  for (const path of ['/wallet', '/wallet/add']) {
+    expect((await opal.show(path)).hrefs).toContain('/console/payments')
+  }
+  expect((await opal.show('/console/payments')).hrefs).toContain('/console/settings/TOPUP_BTC_XPUB')
   for (const [text, name] of [
     [page, 'olga'],
     [operator, 'opal'],

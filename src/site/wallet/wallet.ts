@@ -6,6 +6,7 @@ import {
 } from '../../gateway/models/spending.ts'
 import { groupUsage } from '../../gateway/models/usage-groups.ts'
 import { formatHistory } from '../../gateway/usage/history.ts'
+import type { Config } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { makeCursor, takePage } from '../../kernel/cursor.ts'
 import { isApiError } from '../../kernel/errors.ts'
@@ -22,12 +23,13 @@ import { findLatestSpending } from '../../money/ledger/spending.ts'
 import { openMethods } from '../../money/payments/coins/method.ts'
 import * as ownKeys from '../../people/keys.ts'
 import { walletOf } from '../../people/people.ts'
+import { type Balances, readBalances } from '../balances.ts'
 import { spendingChart } from '../chart.ts'
-import { copyLine, withQuery } from '../components.ts'
+import { copyLine, section, withQuery } from '../components.ts'
 import { formatDollars, renderCredits } from '../format.ts'
 import { alert, type Form } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
-import { chip, cursorPager, emptyState, ledgerTable, numberCursor } from '../lists.ts'
+import { chip, cursorPager, dataTable, emptyState, ledgerTable, numberCursor } from '../lists.ts'
 import {
   pageRoutes,
   redirectTo,
@@ -151,9 +153,11 @@ export interface WalletView extends KeysView {
   /** The URL of the operator's grant form for this person. */
   grants: string
   isOperator: boolean
+  config: Config
   /** This server takes payments. */
   canPay: boolean
   account: Balance & { available: NanoUsd }
+  balances: Balances
   spending: Spending
   /** Spending by key, highest first; undefined where there are too many calls. */
   byKey: KeySpending[] | undefined
@@ -161,42 +165,55 @@ export interface WalletView extends KeysView {
   message?: string | undefined
 }
 
-/** The balance, with the way to add to it. */
-const balanceSection = ({
-  account: { available, balance, held },
-  wallet,
-  canPay,
-}: WalletView): Html =>
+/** The number of the header, where it is, and the way to add to it. */
+const balanceSection = ({ account, balances, wallet, canPay }: WalletView): Html =>
   html`<div class="balance-panel">
-    <div>
-      <p class="small">Available</p>
-      <p class="balance-amount">${renderCredits(available)} <span class="unit">credits</span></p>
-      <p class="small">
-        ${formatDollars(toUsd(available))}${held > 0n && html` · ${renderCredits(held)} on hold of ${renderCredits(balance)}`}
-        · Gateway account <code>${wallet}</code>
+      <div>
+        <p class="small">Available, in your wallet and your agents</p>
+        <p class="balance-amount">
+          ${renderCredits(balances.total)} <span class="unit">credits</span>
+        </p>
+        <p class="small">${formatDollars(toUsd(balances.total))}</p>
+      </div>
+      <p class="actions">
+        ${canPay && html`<a class="button" href="/wallet/add">Add money</a>`}${
+          balances.wallet > 0n && html`<a class="button quiet" href="/agents">Send to an agent</a>`
+        }
       </p>
     </div>
-    <p class="actions">
-      <a class="button" href="${canPay ? '/wallet/add' : '#add'}">Add money</a>
-      <a class="button quiet" href="/agents">Send to an agent</a>
-    </p>
-  </div>`
+    ${dataTable(
+      'Where your credits are',
+      ['Place', { long: 'Pays for' }, { number: 'Credits' }],
+      [
+        [
+          html`Wallet <code class="small">${wallet}</code>`,
+          html`Model gateway and
+          playground${account.held > 0n && html`, ${renderCredits(account.held)} on hold of ${renderCredits(account.balance)}`}`,
+          renderCredits(balances.wallet),
+        ],
+        ...balances.agents.map(({ agent, available }) => [
+          html`<a href="/agents/${agent.handle}">@${agent.handle}</a>`,
+          'Builds, assets and remixes',
+          renderCredits(available),
+        ]),
+      ],
+    )}`
 
 /** Without payments only the operator adds credits. */
 function addCreditsSection({ grants, isOperator, canPay }: WalletView): Part {
   if (canPay) return false
   const text = isOperator
-    ? html`<p>Online payments are not available on this server. Grant credits in the console.</p>
-        <p class="actions"><a class="button quiet" href="${grants}">Grant credits</a></p>`
+    ? html`<p>This server takes no payments. Turn them on, or grant credits by hand.</p>
+        <p class="actions">
+          <a class="button quiet" href="/console/payments">Turn on payments</a
+          ><a class="button quiet" href="${grants}">Grant credits</a>
+        </p>`
     : html`<p>
-          Online payments are not available on this server. Send this link to the operator, who can
-          grant credits to your account:
+          This server takes no payments. Its operator can grant credits to your account. Send this
+          link to the operator:
         </p>
         ${copyLine(grants, 'Link for the operator')}`
-  return html`<section id="add">
-    <h2>Add credits</h2>
-    ${text}
-  </section>`
+  return section('More credits', text)
 }
 
 const recentLedger = (entries: Entry[]): Part =>
@@ -216,7 +233,7 @@ function walletPage(view: WalletView): Page {
       1,000 credits are 1 USD. Send them to <a href="/agents">your agents</a> or use them with the
       model gateway.
     </p>
-    ${walletTabs('/wallet')}${alert(message)} ${balanceSection(view)}
+    ${walletTabs(view.config, '/wallet')}${alert(message)} ${balanceSection(view)}
     ${spendingSection(spending, view.byKey)} ${walletKeySection(view)} ${addCreditsSection(view)}
     ${recentLedger(entries)}`
   return { title: 'Wallet', main, scripts: ['copy-line.js'] }
@@ -235,8 +252,9 @@ async function getWalletPage(req: UserRequest, message?: string, submitted?: For
   const owner = ownerOf(req)
   const keys = await ownKeys.list(ctx, visitor.person, 'gateway')
   const drawn = { days: daysIn(query), models: chartModelsMax }
-  const [account, last, spending, entries, byKey] = await Promise.all([
+  const [account, balances, last, spending, entries, byKey] = await Promise.all([
     ledger.balanceOf(ctx, owner),
+    readBalances(ctx, visitor.person),
     findLatestSpending(ctx, keys.map(counterOf)),
     getSpending(ctx, accountOf(owner), drawn),
     listEntries(ctx, owner, { limit: entriesShown }),
@@ -247,7 +265,7 @@ async function getWalletPage(req: UserRequest, message?: string, submitted?: For
   const form = { token, message, submitted, done: query.get('done') }
   const grants = `${ctx.urls.app}${withQuery('/console/grants', { to: name })}`
   const canPay = openMethods(ctx.config).length > 0
-  const user = { wallet, grants, isOperator, canPay }
+  const user = { wallet, grants, isOperator, canPay, balances, config: ctx.config }
   return walletPage({
     ...form,
     ...user,
@@ -303,11 +321,10 @@ async function ledgerPage(ctx: AppContext, owner: Owner, query: URLSearchParams)
   const none = emptyState(
     'No transactions yet',
     'Added credits, transfers to agents and gateway spending appear here.',
-    html`<a class="button quiet" href="/wallet#add">Add credits</a>`,
   )
   const main = html`<h1>Transactions</h1>
     <p class="lead">Every change of this wallet, with the balance after it.</p>
-    ${walletTabs('/wallet/ledger')} ${ledgerTable(page, none)}
+    ${walletTabs(ctx.config, '/wallet/ledger')} ${ledgerTable(page, none)}
     ${cursorPager(query, '/wallet/ledger', next)}`
   return { title: 'Transactions', main }
 }
