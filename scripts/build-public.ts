@@ -1,5 +1,5 @@
 /**
- * Builds public/dist from public/frame, public/islands and public/css, and copies the files of the
+ * Builds public/dist from public/frame, public/bridge, public/islands and public/css, and copies the files of the
  * docs page from swagger-ui-dist.
  */
 import { readdir, rename, rm, stat } from 'node:fs/promises'
@@ -52,6 +52,9 @@ async function buildFrame(out: string): Promise<void> {
   }
   for (const name of ['libraries', 'databases', 'shell', 'files-shell'])
     await writePublicFile(out, `frame/${name}.js`, await read(name))
+  for (const name of ['page', 'shell'])
+    await writePublicFile(out, `bridge/${name}.js`, inline(await bundle(`bridge/${name}.ts`)))
+  await writePublicFile(out, 'bridge/shell.css', await bundle('css/bridge.css'))
   await writePublicFile(out, 'frame/shell.css', await bundle('css/shell.css'))
   await writePublicFile(out, 'frame/message.css', await bundle('css/message.css'))
 }
@@ -64,7 +67,7 @@ async function filesIn(folder: string, ending: string): Promise<string[]> {
 
 async function buildPages(out: string): Promise<void> {
   const scripts = await filesIn('islands', '.ts')
-  const inlined = ['shell.css', 'message.css', 'tokens.css']
+  const inlined = ['shell.css', 'bridge.css', 'message.css', 'tokens.css']
   const styles = (await filesIn('css', '.css')).filter((name) => !inlined.includes(name))
   await Promise.all([
     ...scripts.map(async (name) =>
@@ -134,7 +137,7 @@ export async function buildPublic(): Promise<void> {
 export async function isPublicFresh(): Promise<boolean> {
   const built = await stat(join(dist, 'built')).catch(() => undefined)
   if (!built) return false
-  for (const folder of ['frame', 'islands', 'css', 'css/web', 'icons']) {
+  for (const folder of ['frame', 'bridge', 'islands', 'css', 'css/web', 'icons']) {
     for (const name of await filesIn(folder, '')) {
       if ((await stat(join(source, folder, name))).mtimeMs > built.mtimeMs) return false
     }

@@ -30,14 +30,13 @@ export async function fetchLibraries(
       return { name: read(row, 'name'), type, text }
     },
   )
-  const script = async (name: string): Promise<string> => {
-    const url = field(list, name)
-    return typeof url === 'string' ? (await answered(url)).text() : ''
-  }
-  const [loader, databases] = await Promise.all([script('loader'), script('databases')])
+  const script = async (url: unknown): Promise<string> =>
+    typeof url === 'string' ? (await answered(url)).text() : ''
+  const named = field(list, 'scripts')
+  const scripts = Promise.all((Array.isArray(named) ? named : []).map(script))
   return {
-    loader,
-    databases,
+    loader: await script(field(list, 'loader')),
+    scripts: await scripts,
     files: fulfilled(await Promise.allSettled(files)),
     urls: field(list, 'urls'),
     imports: field(list, 'imports'),

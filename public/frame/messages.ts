@@ -49,8 +49,8 @@ export interface Libraries {
   /** As the host lists them: LibraryPage. */
   urls: unknown
   imports: unknown
-  /** Script with IndexedDB, for a page that uses it; '' for the others. */
-  databases: string
+  /** Scripts before the page for what it uses: IndexedDB, `service`. */
+  scripts: string[]
 }
 
 export interface LibraryFile {
@@ -62,7 +62,7 @@ export interface LibraryFile {
 
 /** Returns whether received data has the fields of libraries. */
 export const isLibraries = (data: unknown): data is Libraries =>
-  ['files', 'urls', 'imports'].every((name) => Array.isArray(field(data, name)))
+  ['files', 'urls', 'imports', 'scripts'].every((name) => Array.isArray(field(data, name)))
 
 /** A database of an app, from the app to the shell and back. */
 export interface SavedDatabase {

@@ -50,10 +50,10 @@ const inner: Record<string, string[][]> = {
   ],
   apps: [
     ['kinds', 'app-url'],
-    ['browser', 'generators', 'libraries', 'scan', 'folders', 'models'],
+    ['browser', 'generators', 'libraries', 'scan', 'folders', 'models', 'uses'],
     ['jobs'],
     ['.', 'appeal', 'assets', 'builds', 'covers', 'icon', 'remix', 'scans', 'versions'],
-    ['explore'],
+    ['explore', 'ai'],
     ['moderation', 'reviews', 'packs', 'collections'],
     ['runs'],
     ['me', 'owners'],

@@ -28,6 +28,9 @@ export const remixPriceCreditsMax = 100_000
 export const titleCharsMax = 80
 export const descriptionCharsMax = 500
 export const versionNoteCharsMax = 200
+/** A call of `service.ai`: the text, and the pictures and files beside it. */
+export const aiTextBytesMax = 64 * kb
+export const aiFileBytesMax = 20 * mb
 export const listPageMax = 100
 export const listPageDefault = 30
 export const claimCodeMs = 30 * day

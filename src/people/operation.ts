@@ -18,6 +18,7 @@ export type Tag =
   | 'Jobs'
   | 'Assets'
   | 'Moderation'
+  | 'Playing'
 
 /** Errors of operations that write. */
 export const writeErrors = ['bad_request', 'too_large', 'try_again'] as const

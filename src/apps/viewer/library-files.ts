@@ -10,6 +10,11 @@ import { dataHeaders } from './policy.ts'
 /** Path of the library files. All apps share it, so that a browser fetches each file once. */
 export const librariesPath = '/a/libraries/'
 
+/** The scripts that run before a page, in this order. */
+const pageScripts = ['databases', 'bridge'] as const
+/** Those, and the one that loads the libraries. */
+type ScriptName = (typeof pageScripts)[number] | 'loader'
+
 const cacheBytesMax = 48 * 1_048_576
 const shaPattern = /^[0-9a-f]{64}$/
 const immutable = 'public, max-age=31536000, immutable'
@@ -25,31 +30,28 @@ export class LibraryFiles {
     sizeCalculation: ({ variants }) => variants.reduce((sum, { bytes }) => sum + bytes, 1_000),
   })
 
-  readonly #scripts: Map<string, Entity>
-  readonly #urls: { loader: string; databases: string }
+  readonly #scripts = new Map<string, Entity>()
+  readonly #urls: Record<ScriptName, string>
 
   constructor(
     private readonly source: AppSource,
-    scripts: { loader: PublicFile; databases: PublicFile },
+    scripts: Record<ScriptName, PublicFile>,
   ) {
-    const { loader, databases } = scripts
-    const [loaderName, databasesName] = [sha256(loader.identity), sha256(databases.identity)]
-    const entityOf = (file: PublicFile) => createEntity(file, dataHeaders(file.type, immutable))
-    this.#scripts = new Map([
-      [loaderName, entityOf(loader)],
-      [databasesName, entityOf(databases)],
-    ])
-    this.#urls = {
-      loader: librariesPath + loaderName,
-      databases: librariesPath + databasesName,
+    const add = (file: PublicFile): string => {
+      const name = sha256(file.identity)
+      this.#scripts.set(name, createEntity(file, dataHeaders(file.type, immutable)))
+      return librariesPath + name
     }
+    const { loader, databases, bridge } = scripts
+    this.#urls = { loader: add(loader), databases: add(databases), bridge: add(bridge) }
   }
 
   /** Returns what a page needs before its first script, as the shell reads it. */
-  list({ files, urls, imports }: PageLibraries, needs: { loader: boolean; databases: boolean }) {
+  list({ files, urls, imports }: PageLibraries, needs: Record<ScriptName, boolean>) {
+    const { loader } = this.#urls
     return {
-      ...(needs.loader && { loader: this.#urls.loader }),
-      ...(needs.databases && { databases: this.#urls.databases }),
+      ...(needs.loader && { loader }),
+      scripts: pageScripts.filter((name) => needs[name]).map((name) => this.#urls[name]),
       files: files.map((file) => ({
         name: file.name,
         type: file.type,

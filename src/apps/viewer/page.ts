@@ -9,6 +9,11 @@ export interface PageAssets {
   /** The script for an app with files. */
   filesScript: string
   style: string
+  /** The script and the style for an app that uses `service`, beside the others. */
+  bridge: string
+  bridgeStyle: string
+  bridgeHash: string
+  bridgeStyleHash: string
   scriptHash: string
   filesScriptHash: string
   styleHash: string
@@ -28,15 +33,20 @@ export function loadPageAssets(files: ReadonlyMap<string, PublicFile>): PageAsse
   const script = read('frame/shell.js')
   const filesScript = read('frame/files-shell.js')
   const style = read('frame/shell.css')
+  const bridge = read('bridge/shell.js')
+  const bridgeStyle = read('bridge/shell.css')
   const messageStyle = style + read('frame/message.css')
   const live = read('islands/auto-refresh.js')
   const hashes = {
     scriptHash: hash(script),
     filesScriptHash: hash(filesScript),
     styleHash: hash(style),
+    bridgeHash: hash(bridge),
+    bridgeStyleHash: hash(bridgeStyle),
     messageStyleHash: hash(messageStyle),
   }
-  return { script, filesScript, style, messageStyle, live, liveHash: hash(live), ...hashes }
+  const texts = { script, filesScript, style, bridge, bridgeStyle, messageStyle, live }
+  return { ...texts, liveHash: hash(live), ...hashes }
 }
 
 const icon = (path: string): string =>
@@ -83,6 +93,8 @@ interface ShellOptions {
   frame: string
   origin: string
   hasFiles: boolean
+  /** The app uses `service`. */
+  hasBridge: boolean
   /** Other sites may embed apps. */
   canEmbed: boolean
 }
@@ -128,16 +140,19 @@ const preload = (at: string): string =>
  * below the path `at`. The cover shows while the app loads.
  */
 export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAssets): string {
-  const { at, frame, origin } = options
+  const { at, frame, origin, hasBridge } = options
+  // The style in the head, and the script before the main one, which starts the app.
+  const bridgeStyle = hasBridge ? `<style>${parts.bridgeStyle}</style>` : ''
+  const bridge = hasBridge ? `<script>${parts.bridge}</script>` : ''
   const title = escapeHtml(app.title)
   const maker = escapeHtml(app.maker)
   const poster = app.cover ? `<img id=poster src="${app.cover}" alt="">` : ''
   return `<!doctype html><html lang=en data-at=${at} data-frame="${escapeHtml(frame)}" data-maker="@${maker}">
-${head(`${app.title} by @${app.maker}`, parts.style, preload(at) + linkPreviewTags(app, origin))}
+${head(`${app.title} by @${app.maker}`, parts.style, preload(at) + linkPreviewTags(app, origin) + bridgeStyle)}
 <body>${toolbar(app)}
 <main>${poster}<p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}" sandbox="${sandbox}" allow="${allow}" referrerpolicy=no-referrer></iframe>
 <div id=notice popover=manual role=status><span id=message></span><button id=offer hidden></button><nav><button id=close title=Close aria-label=Close>${cross}</button></nav></div></main>${sharing(app, options)}
-<script>${options.hasFiles ? parts.filesScript : parts.script}</script>`
+${bridge}<script>${options.hasFiles ? parts.filesScript : parts.script}</script>`
 }
 
 /**

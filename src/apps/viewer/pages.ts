@@ -12,6 +12,7 @@ import { idChars, idPattern } from '../../kernel/ids.ts'
 import { getPublicFile, type PublicFile, readPublic } from '../../kernel/public-files.ts'
 import { type Clock, isWithin } from '../../kernel/time.ts'
 import { mayBeSignedIn } from '../../people/session-cookie.ts'
+import { findUses } from '../uses/uses.ts'
 import type { AppSource, HostedApp, ViewerUrls } from './app-source.ts'
 import { FileTokens, type OpenedToken } from './file-token.ts'
 import { librariesPath, LibraryFiles } from './library-files.ts'
@@ -47,7 +48,7 @@ const weight = (whole: Entity | undefined): number =>
   (whole?.variants ?? []).reduce((sum, { bytes }) => sum + bytes, 1_000)
 
 /**
- * Header of the data of a page with files, libraries or databases. The shell then waits for the
+ * Header of the data of a page with files, libraries or scripts of its own before it. The shell then waits for the
  * list of them.
  */
 const withList = { 'page-list': '1' }
@@ -103,6 +104,7 @@ export class Pages {
     this.libraryFiles = new LibraryFiles(source, {
       loader: getPublicFile(files, 'frame/libraries.js'),
       databases: getPublicFile(files, 'frame/databases.js'),
+      bridge: getPublicFile(files, 'bridge/page.js'),
     })
   }
 
@@ -212,13 +214,21 @@ export class Pages {
     const host = this.#hostFor(request) ?? this.#appHost
     const address = await this.#address(page)
     const hasFiles = address !== undefined
+    const { bridge: hasBridge } = await this.#needs(page)
     const frame = `${apps ?? ''}${wrapperOf(address)}`
     const own = apps === undefined ? host : app
+    const { assets } = this
+    const scripts = [
+      ...(hasBridge ? [assets.bridgeHash] : []),
+      hasFiles ? assets.filesScriptHash : assets.scriptHash,
+    ]
+    const styles = [assets.styleHash, ...(hasBridge ? [assets.bridgeStyleHash] : [])]
     const headers = shellHeaders({
-      scriptHash: hasFiles ? this.assets.filesScriptHash : this.assets.scriptHash,
-      styleHash: this.assets.styleHash,
+      scriptHash: scripts.join(' '),
+      styleHash: styles.join(' '),
       // A source without a scheme uses the page's, which a proxy may have changed to https.
       data: `${own}${page.at}/`,
+      operations: hasBridge ? `${own}/api/apps/${page.app.id}/` : '',
       libraries: `${own}${librariesPath}`,
       images: `${own}/a/${page.app.id}/qr.svg ${own}/covers/`,
       frame: `${apps ?? host}${address ?? framePath}`,
@@ -229,8 +239,15 @@ export class Pages {
       compressText(
         shellPage(
           page.app,
-          { at: page.at, frame, origin: app, hasFiles, canEmbed: this.embedders.length > 0 },
-          this.assets,
+          {
+            at: page.at,
+            frame,
+            origin: app,
+            hasFiles,
+            hasBridge,
+            canEmbed: this.embedders.length > 0,
+          },
+          assets,
         ),
       ),
       headers,
@@ -245,8 +262,8 @@ export class Pages {
     if (page.data) return page.data
     const { sha256: etag, hasLibraries, name: _, ...content } = await this.source.html(page.app)
     const headers = dataHeaders('text/plain; charset=utf-8', 'no-cache')
-    const { hasFiles, databases } = await this.#needs(page)
-    const needsList = hasLibraries || databases || hasFiles
+    const { hasFiles, databases, bridge } = await this.#needs(page)
+    const needsList = hasLibraries || databases || bridge || hasFiles
     page.data = createEntity({ etag, ...content }, { ...headers, ...(needsList && withList) })
     this.#keep(page)
     return page.data
@@ -263,12 +280,12 @@ export class Pages {
       url: `${page.at}/files/${encodeURIComponent(name)}?h=${hash}`,
     }))
     const libraries = await this.source.libraries?.(page.app)
-    const { hasFiles, databases } = await this.#needs(page)
-    const needs = { loader: Boolean(libraries), databases }
+    const { hasFiles, databases, bridge } = await this.#needs(page)
+    const needs = { loader: Boolean(libraries), databases, bridge }
     const address = await this.#address(page)
     const list = {
       files,
-      ...((needs.loader || databases) && {
+      ...((needs.loader || databases || bridge) && {
         libraries: this.libraryFiles.list(libraries ?? noLibraries, needs),
       }),
       ...(hasFiles && {
@@ -282,13 +299,14 @@ export class Pages {
     return page.files
   }
 
-  /** Returns whether a page has files, and whether it may use IndexedDB. */
+  /** Returns whether a page has files, and whether it may use IndexedDB and `service`. */
   async #needs(page: CachedPage) {
     const { identity } = await this.source.html(page.app)
     const { hasFiles, isFolder } = await this.#table(page, page.app)
     const bytes = Buffer.from(identity.buffer, identity.byteOffset, identity.byteLength)
     // A folder has scripts beside its page.
-    return { hasFiles, databases: isFolder || usesDatabases(bytes) }
+    const bridge = findUses(bytes.toString()).length > 0
+    return { hasFiles, databases: isFolder || usesDatabases(bytes), bridge }
   }
 
   /** Updates the cached size of a page that grew, unless it was evicted. */

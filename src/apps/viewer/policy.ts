@@ -73,12 +73,15 @@ export function frameHeaders(options: FrameOptions): Record<string, string> {
   }
 }
 
-/** Headers of the shell: it may load one script, one style, its app's data and the wrapper. */
+/** Headers of the shell: it may load its scripts and styles, its app's data and the wrapper. */
 export function shellHeaders(sources: {
+  /** Hashes, with spaces between them. */
   scriptHash: string
   styleHash: string
   /** CSP source of the app's data, ending in a slash. */
   data: string
+  /** CSP source of the operations that its app may use, ending in a slash; '' for none. */
+  operations: string
   /** CSP source of the library files of all apps, ending in a slash. */
   libraries: string
   /** CSP sources of the cover and the QR code. */
@@ -93,7 +96,7 @@ export function shellHeaders(sources: {
     "default-src 'none'",
     `script-src ${sources.scriptHash}`,
     `style-src ${sources.styleHash}`,
-    `connect-src ${sources.data} ${sources.libraries}`,
+    `connect-src ${[sources.data, sources.libraries, sources.operations].join(' ').trim()}`,
     `img-src ${sources.images}`,
     `frame-src ${sources.frame}`,
     "base-uri 'none'; form-action 'none'; object-src 'none'",

@@ -1,0 +1,14 @@
+/** The script of pages that use `service`: runs after the boot script, before the page. */
+import { put } from '../frame/quiet.ts'
+import { openAi } from './ai.ts'
+import { openBridge } from './bridge.ts'
+
+const script = document.currentScript
+script?.remove()
+let shell: Window = window
+for (let level = 0; level < Number(script?.dataset['depth']) + 2; level += 1) shell = shell.parent
+if (script) {
+  const call = openBridge(shell)
+  const known: object = Reflect.get(window, 'service')
+  put(window, 'service', Object.freeze({ ...known, ai: openAi(call) }))
+}

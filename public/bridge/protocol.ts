@@ -1,0 +1,30 @@
+/** The messages between an app and its shell for the calls of `service` (see bridge.ts). */
+
+/** An app to the shell, with the port of the call. */
+export interface CallRequest {
+  type: 'service:call'
+  /** Name of the call: "ai.chat". */
+  name: string
+  input: unknown
+}
+
+/** An app to the shell, over the port of a call. */
+export type FromApp = { event: unknown } | { end: true }
+
+/** The shell to an app, over the port of a call. After `result` or `error` nothing follows. */
+export type FromShell =
+  | { taken: true }
+  | { event: unknown }
+  | { result: unknown }
+  | { error: { code: string; message: string } }
+
+/** The error of a call: `code` is for programs. */
+export class CallError extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message)
+    this.name = 'ServiceError'
+  }
+}
