@@ -1,6 +1,6 @@
 /**
- * Builds public/dist from public/frame, public/bridge, public/islands and public/css, and copies the files of the
- * docs page from swagger-ui-dist.
+ * Builds public/dist from public/frame, public/bridge, public/islands and public/css, and copies the
+ * files of the docs page from swagger-ui-dist.
  */
 import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'

@@ -15,8 +15,8 @@
  *    shell.ts. It checks nothing that the server checks. Use `callServer` of receiver.ts.
  * 3. Server: an operation below `/api/apps/{id}/` with the access `visitor` or `signedIn`. The
  *    policy of the shell reaches no other path.
- * 4. Detection: a pattern of the name in src/apps/uses/uses.ts. Pages that match none of them get no
- *    byte of this folder.
+ * 4. Detection: a pattern of the name in src/apps/uses/uses.ts. Pages that match none of them get
+ *    no byte of this folder.
  */
 import { field } from '../frame/messages.ts'
 import { CallError, type CallRequest, type FromApp } from './protocol.ts'

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 
-import { agentApiUrl } from '../apps/app-url.ts'
 import { aiOperations } from '../apps/ai/operations.ts'
+import { agentApiUrl } from '../apps/app-url.ts'
 import { appealOperations } from '../apps/appeal/operations.ts'
 import { assetOperations } from '../apps/assets/operations.ts'
 import { collectionOperations } from '../apps/collections/operations.ts'
@@ -65,7 +65,8 @@ const tags: Record<Tag, string> = {
   'Sign-in': 'For a person in a browser: sign-in, the account and its keys. A session is a cookie.',
   Operator: 'For the operator of the server, signed in: decisions, credits, keys, settings.',
   Jobs: 'The progress of builds and generated assets, step by step.',
-  Playing: 'For the page around an app, in the browser of a player: what `service` does for the app.',
+  Playing:
+    'For the page around an app, in the browser of a player: what `service` does for the app.',
   Moderation: 'Report an app, read the result of the safety check, appeal.',
   Assets: 'Named files that an app loads: images, audio, JSON.',
 }

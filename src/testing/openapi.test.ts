@@ -45,6 +45,7 @@ const open = [
   'get_run',
   'get_record',
   'list_pack_runs',
+  'get_app_ai',
 ]
 
 const t = await startTestServer({ BASE_URL: base })

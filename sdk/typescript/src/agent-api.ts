@@ -1628,6 +1628,10 @@ export interface components {
             expires?: string | undefined;
             signature?: string | undefined;
         };
+        GetAppAiInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+        };
         TopUpInput: {
             /** @description Credits to add. */
             credits?: number | undefined;
@@ -2387,6 +2391,13 @@ export interface components {
             asset: components["schemas"]["Asset"];
             note: string;
         };
+        GetAppAiResult: {
+            /** @description The bounds of one call, which the app sees. */
+            limits: {
+                textBytesMax: number;
+                fileBytesMax: number;
+            };
+        };
         TopUpResult: {
             /** @description Credits that the payment added. */
             added: number;
@@ -2610,6 +2621,7 @@ export type GetAssetInput = components['schemas']['GetAssetInput'];
 export type DeleteAssetInput = components['schemas']['DeleteAssetInput'];
 export type PutAssetInput = components['schemas']['PutAssetInput'];
 export type LookAtAssetInput = components['schemas']['LookAtAssetInput'];
+export type GetAppAiInput = components['schemas']['GetAppAiInput'];
 export type TopUpInput = components['schemas']['TopUpInput'];
 export type StartRunInput = components['schemas']['StartRunInput'];
 export type ListRunsInput = components['schemas']['ListRunsInput'];
@@ -2721,6 +2733,7 @@ export type ListAssetsResult = components['schemas']['ListAssetsResult'];
 export type MakeAssetsResult = components['schemas']['MakeAssetsResult'];
 export type DeleteAssetResult = components['schemas']['DeleteAssetResult'];
 export type PutAssetResult = components['schemas']['PutAssetResult'];
+export type GetAppAiResult = components['schemas']['GetAppAiResult'];
 export type TopUpResult = components['schemas']['TopUpResult'];
 export type StartRunResult = components['schemas']['StartRunResult'];
 export type ListRunsResult = components['schemas']['ListRunsResult'];
@@ -2969,6 +2982,8 @@ export interface AgentApi {
   putAsset(input: PutAssetInput, options?: CallOptions): Call<PutAssetResult>
   /** Preview an asset by its signed URL. */
   lookAtAsset(input: LookAtAssetInput, options?: CallOptions): Call<Blob>
+  /** Read the limits of the models of an app. For the page around an app, which answers `service.ai.limits()`. */
+  getAppAi(input: GetAppAiInput, options?: CallOptions): Call<GetAppAiResult>
   /** Add credits that you pay for with USDC (x402). Without a payment it answers 402 with an offer. Sign the offer and send the same request again with the payment. The credits are those of the payment: 1 USD is 1,000 credits. */
   topUp(input?: TopUpInput, options?: CallOptions): Call<TopUpResult>
   /** Start to follow a skill or framework, and get its instructions. Start a run each time you follow a pack and report how it went. A run that is not reported expires after 7 days. Your first run of a pack on a day counts in its record. */
@@ -3110,6 +3125,7 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   deleteAsset: { method: "DELETE", path: "/apps/{id}/assets/{name}" },
   putAsset: { method: "PUT", path: "/apps/{id}/assets/{name}", content: "application/octet-stream" },
   lookAtAsset: { method: "GET", path: "/looks/{id}/{version}/{name}", file: true },
+  getAppAi: { method: "GET", path: "/apps/{id}/ai" },
   topUp: { method: "POST", path: "/topup" },
   startRun: { method: "POST", path: "/runs", idempotent: true },
   listRuns: { method: "GET", path: "/runs", items: "runs" },

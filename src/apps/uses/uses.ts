@@ -1,5 +1,5 @@
 /** The parts of `service` that an app may use. `shared` is data that all its players see. */
-export const useNames = ['ai', 'store', 'shared', 'db', 'room', 'scores'] as const
+const useNames = ['ai', 'store', 'shared', 'db', 'room', 'scores'] as const
 export type Use = (typeof useNames)[number]
 
 /** `service.ai`, `service?.ai`, `service["ai"]`. */
@@ -9,8 +9,7 @@ const parts = /\{([^{}]*)\}\s*=\s*(?:(?:window|self|globalThis)\s*\.\s*)?service
 const partNames = /\b(ai|store|db|room|scores)\b/g
 const shared = /\bshared\b/
 
-const isUse = (name: string | undefined): name is Use =>
-  useNames.some((known) => known === name)
+const isUse = (name: string | undefined): name is Use => useNames.some((known) => known === name)
 
 /** Finds what a script or a page uses of `service`, by the names in its text. */
 export function findUses(text: string): Use[] {

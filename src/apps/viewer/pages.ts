@@ -48,8 +48,8 @@ const weight = (whole: Entity | undefined): number =>
   (whole?.variants ?? []).reduce((sum, { bytes }) => sum + bytes, 1_000)
 
 /**
- * Header of the data of a page with files, libraries or scripts of its own before it. The shell then waits for the
- * list of them.
+ * Header of the data of a page with files, libraries or scripts before it. The shell then waits for
+ * the list of them.
  */
 const withList = { 'page-list': '1' }
 /** Path of the addresses of files, and what the log has of each. */
