@@ -21,22 +21,21 @@ export async function fetchLibraries(
   answered: (url: string) => Promise<Response>,
 ): Promise<Libraries> {
   const read = (row: unknown, name: string): string => String(field(row, name))
-  const rows = field(list, 'files')
-  const files = (Array.isArray(rows) ? rows : []).map(
-    async (row: unknown): Promise<LibraryFile> => {
-      const response = await answered(read(row, 'url'))
-      const type = read(row, 'type')
-      const text = await (isText(type) ? response.text() : response.blob().then(toBase64))
-      return { name: read(row, 'name'), type, text }
-    },
-  )
-  const script = async (url: unknown): Promise<string> =>
-    typeof url === 'string' ? (await answered(url)).text() : ''
-  const named = field(list, 'scripts')
-  const scripts = Promise.all((Array.isArray(named) ? named : []).map(script))
+  const all = (name: string): unknown[] => {
+    const rows = field(list, name)
+    return Array.isArray(rows) ? rows : []
+  }
+  const files = all('files').map(async (row): Promise<LibraryFile> => {
+    const response = await answered(read(row, 'url'))
+    const type = read(row, 'type')
+    const text = await (isText(type) ? response.text() : response.blob().then(toBase64))
+    return { name: read(row, 'name'), type, text }
+  })
+  const script = async (url: unknown): Promise<string> => (await answered(String(url))).text()
+  const loader = field(list, 'loader')
   return {
-    loader: await script(field(list, 'loader')),
-    scripts: await scripts,
+    loader: loader ? await script(loader) : '',
+    scripts: await Promise.all(all('scripts').map(script)),
     files: fulfilled(await Promise.allSettled(files)),
     urls: field(list, 'urls'),
     imports: field(list, 'imports'),
