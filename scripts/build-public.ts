@@ -1,5 +1,5 @@
 /**
- * Builds public/dist from public/frame, public/bridge, public/islands and public/css, and copies the
+ * Builds public/dist from public/frame, public/bridge, public/islands and public/css. Copies the
  * files of the docs page from swagger-ui-dist.
  */
 import { readdir, rename, rm, stat } from 'node:fs/promises'

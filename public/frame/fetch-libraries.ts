@@ -21,21 +21,23 @@ export async function fetchLibraries(
   answered: (url: string) => Promise<Response>,
 ): Promise<Libraries> {
   const read = (row: unknown, name: string): string => String(field(row, name))
-  const all = (name: string): unknown[] => {
-    const rows = field(list, name)
-    return Array.isArray(rows) ? rows : []
+  const rows = field(list, 'files')
+  const files = (Array.isArray(rows) ? rows : []).map(
+    async (row: unknown): Promise<LibraryFile> => {
+      const response = await answered(read(row, 'url'))
+      const type = read(row, 'type')
+      const text = await (isText(type) ? response.text() : response.blob().then(toBase64))
+      return { name: read(row, 'name'), type, text }
+    },
+  )
+  const textOf = async (name: string): Promise<string> => {
+    const url = field(list, name)
+    return typeof url === 'string' ? (await answered(url)).text() : ''
   }
-  const files = all('files').map(async (row): Promise<LibraryFile> => {
-    const response = await answered(read(row, 'url'))
-    const type = read(row, 'type')
-    const text = await (isText(type) ? response.text() : response.blob().then(toBase64))
-    return { name: read(row, 'name'), type, text }
-  })
-  const script = async (url: unknown): Promise<string> => (await answered(String(url))).text()
-  const loader = field(list, 'loader')
+  const [loader, script] = await Promise.all([textOf('loader'), textOf('script')])
   return {
-    loader: loader ? await script(loader) : '',
-    scripts: await Promise.all(all('scripts').map(script)),
+    loader,
+    script,
     files: fulfilled(await Promise.allSettled(files)),
     urls: field(list, 'urls'),
     imports: field(list, 'imports'),

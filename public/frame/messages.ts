@@ -49,8 +49,8 @@ export interface Libraries {
   /** As the host lists them: LibraryPage. */
   urls: unknown
   imports: unknown
-  /** Scripts before the page for what it uses: IndexedDB, `service`. */
-  scripts: string[]
+  /** Script with what the page uses of IndexedDB and `service`; '' for other pages. */
+  script: string
 }
 
 export interface LibraryFile {
@@ -62,7 +62,7 @@ export interface LibraryFile {
 
 /** Returns whether received data has the fields of libraries. */
 export const isLibraries = (data: unknown): data is Libraries =>
-  ['files', 'urls', 'imports', 'scripts'].every((name) => Array.isArray(field(data, name)))
+  ['files', 'urls', 'imports'].every((name) => Array.isArray(field(data, name)))
 
 /** A database of an app, from the app to the shell and back. */
 export interface SavedDatabase {

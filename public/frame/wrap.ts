@@ -74,8 +74,8 @@ function dress(
   const boot = `<script data-run='${quoted(run)}'>${own('boot')}</script>`
   const start = (needsFallback ? trusted : '') + base
   if (!libraries) return start + boot + secure(html)
-  const { loader, scripts, ...rest } = libraries
-  const more = scripts.map((text) => `<script data-depth=${depth}>${text}</script>`).join('')
+  const { loader, script, ...rest } = libraries
+  const more = script === '' ? '' : `<script data-depth=${depth}>${script}</script>`
   if (loader === '') return start + boot + more + secure(html)
   const page = { ...rest, html: secure(html), needsFallback }
   const data = JSON.stringify(page).replaceAll('<', '\\u003c')
@@ -94,7 +94,7 @@ function secure(html: string): string {
 /** Returns the libraries of a start message. The shell has built them. */
 const librariesIn = (data: unknown): Libraries | undefined => {
   const libraries = field(data, 'libraries')
-  return isLibraries(libraries) && (libraries.loader !== '' || libraries.scripts.length > 0)
+  return isLibraries(libraries) && (libraries.loader !== '' || libraries.script !== '')
     ? libraries
     : undefined
 }

@@ -10,15 +10,21 @@ import { dataHeaders } from './policy.ts'
 /** Path of the library files. All apps share it, so that a browser fetches each file once. */
 export const librariesPath = '/a/libraries/'
 
-/** The scripts that run before a page, in this order. */
-const pageScripts = ['databases', 'bridge'] as const
-/** Those, and the one that loads the libraries. */
-type ScriptName = (typeof pageScripts)[number] | 'loader'
+/** The scripts that run before a page that needs them, in this order. */
+const scriptNames = ['databases', 'bridge'] as const
+export type ScriptName = (typeof scriptNames)[number]
 
 const cacheBytesMax = 48 * 1_048_576
 const shaPattern = /^[0-9a-f]{64}$/
 const immutable = 'public, max-age=31536000, immutable'
 const quality = 5
+
+interface LibraryContent {
+  type: string
+  content: Uint8Array
+  /** The content, compressed. */
+  br?: Uint8Array | undefined
+}
 
 /**
  * The library files that the viewer serves, compressed at first use and cached in memory, and the
@@ -30,28 +36,25 @@ export class LibraryFiles {
     sizeCalculation: ({ variants }) => variants.reduce((sum, { bytes }) => sum + bytes, 1_000),
   })
 
-  readonly #scripts = new Map<string, Entity>()
-  readonly #urls: Record<ScriptName, string>
+  readonly #loader: { name: string; entity: Entity }
 
   constructor(
     private readonly source: AppSource,
-    scripts: Record<ScriptName, PublicFile>,
+    loader: PublicFile,
+    private readonly scripts: Record<ScriptName, PublicFile>,
   ) {
-    const add = (file: PublicFile): string => {
-      const name = sha256(file.identity)
-      this.#scripts.set(name, createEntity(file, dataHeaders(file.type, immutable)))
-      return librariesPath + name
-    }
-    const { loader, databases, bridge } = scripts
-    this.#urls = { loader: add(loader), databases: add(databases), bridge: add(bridge) }
+    const entity = createEntity(loader, dataHeaders(loader.type, immutable))
+    this.#loader = { name: sha256(loader.identity), entity }
   }
 
   /** Returns what a page needs before its first script, as the shell reads it. */
-  list({ files, urls, imports }: PageLibraries, needs: Record<ScriptName, boolean>) {
-    const { loader } = this.#urls
+  list(
+    { files, urls, imports }: PageLibraries,
+    needs: { loader: boolean; scripts: readonly ScriptName[] },
+  ) {
     return {
-      ...(needs.loader && { loader }),
-      scripts: pageScripts.filter((name) => needs[name]).map((name) => this.#urls[name]),
+      ...(needs.loader && { loader: librariesPath + this.#loader.name }),
+      ...(needs.scripts.length > 0 && { script: librariesPath + this.#nameOf(needs.scripts) }),
       files: files.map((file) => ({
         name: file.name,
         type: file.type,
@@ -64,28 +67,40 @@ export class LibraryFiles {
 
   /** Finds a file by its SHA-256; undefined when no app uses it. */
   async find(name: string): Promise<Entity | undefined> {
-    const script = this.#scripts.get(name)
-    if (script) return script
-    if (!shaPattern.test(name)) return undefined
+    if (name === this.#loader.name) return this.#loader.entity
     const known = this.#entities.get(name)
     if (known) return known
-    const file = await this.source.libraryFile?.(name)
+    const file: LibraryContent | undefined = shaPattern.test(name)
+      ? await this.source.libraryFile?.(name)
+      : this.#scriptFile(name)
     if (!file) return undefined
     const content = { etag: name, identity: file.content, ...(await compressed(file)) }
     const entity = createEntity(content, dataHeaders(file.type, immutable))
     this.#entities.set(name, entity)
     return entity
   }
+
+  /** Returns the name of several scripts as one file. It changes with their bytes. */
+  #nameOf(names: readonly ScriptName[]): string {
+    const hash = sha256(names.map((name) => this.scripts[name].etag).join())
+    return [...names, hash].join('.')
+  }
+
+  /** Joins the scripts that a name lists; undefined for names of another release. */
+  #scriptFile(name: string): LibraryContent | undefined {
+    const names = scriptNames.filter((one) => name.split('.').includes(one))
+    if (names.length === 0 || name !== this.#nameOf(names)) return undefined
+    const files = names.map((one) => this.scripts[one])
+    const content = Buffer.concat(files.map(({ identity }) => identity))
+    const [{ type, br } = this.scripts.bridge] = files
+    // One alone is compressed better, when it is built.
+    return { type, content, br: files.length === 1 ? br : undefined }
+  }
 }
 
 /** Compresses a text on a thread of the pool: it may have a megabyte. */
-async function compressed({
-  type,
-  content,
-}: {
-  type: string
-  content: Uint8Array
-}): Promise<{ br?: Uint8Array }> {
+async function compressed({ type, content, br }: LibraryContent): Promise<{ br?: Uint8Array }> {
+  if (br) return { br }
   if (!/javascript|css|json|svg|wasm/.test(type)) return {}
   const { brotliCompress, constants } = process.getBuiltinModule('node:zlib')
   const { promisify } = process.getBuiltinModule('node:util')

@@ -15,7 +15,7 @@ import { mayBeSignedIn } from '../../people/session-cookie.ts'
 import { findUses } from '../uses/uses.ts'
 import type { AppSource, HostedApp, ViewerUrls } from './app-source.ts'
 import { FileTokens, type OpenedToken } from './file-token.ts'
-import { librariesPath, LibraryFiles } from './library-files.ts'
+import { librariesPath, LibraryFiles, type ScriptName } from './library-files.ts'
 import { loadPageAssets, type PageAssets, shellPage } from './page.ts'
 import { dataHeaders, shellHeaders } from './policy.ts'
 import { type FileTable, VersionFiles } from './version-files.ts'
@@ -101,8 +101,7 @@ export class Pages {
     this.embedders = urls.embedders ?? []
     this.appsHost = urls.apps === undefined ? undefined : new URL(urls.apps).host
     this.assets = loadPageAssets(files)
-    this.libraryFiles = new LibraryFiles(source, {
-      loader: getPublicFile(files, 'frame/libraries.js'),
+    this.libraryFiles = new LibraryFiles(source, getPublicFile(files, 'frame/libraries.js'), {
       databases: getPublicFile(files, 'frame/databases.js'),
       bridge: getPublicFile(files, 'bridge/page.js'),
     })
@@ -214,7 +213,7 @@ export class Pages {
     const host = this.#hostFor(request) ?? this.#appHost
     const address = await this.#address(page)
     const hasFiles = address !== undefined
-    const { bridge: hasBridge } = await this.#needs(page)
+    const hasBridge = (await this.#needs(page)).scripts.includes('bridge')
     const frame = `${apps ?? ''}${wrapperOf(address)}`
     const own = apps === undefined ? host : app
     const { assets } = this
@@ -262,8 +261,8 @@ export class Pages {
     if (page.data) return page.data
     const { sha256: etag, hasLibraries, name: _, ...content } = await this.source.html(page.app)
     const headers = dataHeaders('text/plain; charset=utf-8', 'no-cache')
-    const { hasFiles, databases, bridge } = await this.#needs(page)
-    const needsList = hasLibraries || databases || bridge || hasFiles
+    const { hasFiles, scripts } = await this.#needs(page)
+    const needsList = hasLibraries || scripts.length > 0 || hasFiles
     page.data = createEntity({ etag, ...content }, { ...headers, ...(needsList && withList) })
     this.#keep(page)
     return page.data
@@ -280,12 +279,12 @@ export class Pages {
       url: `${page.at}/files/${encodeURIComponent(name)}?h=${hash}`,
     }))
     const libraries = await this.source.libraries?.(page.app)
-    const { hasFiles, databases, bridge } = await this.#needs(page)
-    const needs = { loader: Boolean(libraries), databases, bridge }
+    const { hasFiles, scripts } = await this.#needs(page)
+    const needs = { loader: Boolean(libraries), scripts }
     const address = await this.#address(page)
     const list = {
       files,
-      ...((needs.loader || databases || bridge) && {
+      ...((needs.loader || scripts.length > 0) && {
         libraries: this.libraryFiles.list(libraries ?? noLibraries, needs),
       }),
       ...(hasFiles && {
@@ -299,14 +298,16 @@ export class Pages {
     return page.files
   }
 
-  /** Returns whether a page has files, and whether it may use IndexedDB and `service`. */
-  async #needs(page: CachedPage) {
+  /** Returns whether a page has files, and the scripts that it needs. */
+  async #needs(page: CachedPage): Promise<{ hasFiles: boolean; scripts: ScriptName[] }> {
     const { identity } = await this.source.html(page.app)
     const { hasFiles, isFolder } = await this.#table(page, page.app)
     const bytes = Buffer.from(identity.buffer, identity.byteOffset, identity.byteLength)
     // A folder has scripts beside its page.
-    const bridge = findUses(bytes.toString()).length > 0
-    return { hasFiles, databases: isFolder || usesDatabases(bytes), bridge }
+    const scripts: ScriptName[] = []
+    if (isFolder || usesDatabases(bytes)) scripts.push('databases')
+    if (findUses(bytes.toString()).length > 0) scripts.push('bridge')
+    return { hasFiles, scripts }
   }
 
   /** Updates the cached size of a page that grew, unless it was evicted. */
