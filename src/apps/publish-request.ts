@@ -56,13 +56,17 @@ function packFolder(files: InputFile[]): PageUpload {
   return { html, folder }
 }
 
+type SourceFields = Pick<PublishAppRequest, 'html' | 'files' | 'prompt' | 'ref'> &
+  Pick<PublishVersionRequest, 'patch'>
+
 /**
  * Returns a function that reads a request as `page` or as `build`, with its idempotency key: JSON
- * with exactly one of html, files and prompt, or a zip whose fields are query parameters. It throws
+ * with exactly one of its sources, or a zip whose fields are query parameters. It throws
  * `bad_request`, `too_large` and `try_again`.
  */
-function requestReader<Body extends Pick<PublishAppRequest, 'html' | 'files' | 'prompt' | 'ref'>>(
+function requestReader<Body extends SourceFields>(
   validate: (body: unknown) => void,
+  others = '"files" and "prompt"',
 ) {
   return async (call: IncomingCall) => {
     const zip = zipOf(call)
@@ -70,13 +74,15 @@ function requestReader<Body extends Pick<PublishAppRequest, 'html' | 'files' | '
     validate(body)
     // The validator has just checked it.
     const { html, files, ...fields }: Body = Object(body)
-    const { prompt } = fields
-    const sources = [html, files, prompt, zip].filter((one) => one !== undefined)
+    const { prompt, patch } = fields
+    const sources = [html, files, prompt, patch, zip].filter((one) => one !== undefined)
     if (sources.length !== 1)
-      rejectRequest('Send exactly one of "html", "files" and "prompt", or a zip as the body.')
+      rejectRequest(`Send exactly one of "html", ${others}, or a zip as the body.`)
     const ref = idempotencyKeyOf(call, fields.ref)
     const input = { ...fields, ...(ref && { ref }) }
     if (html !== undefined) return { page: { ...input, html } }
+    // `publishVersion` makes the page from the newest version.
+    if (patch) return { page: { ...input, html: '' } }
     if (files) return { page: { ...input, ...packFolder(decodeFiles(files, rejectFolder)) } }
     if (!zip) return { build: input }
     const unzipped = await readZipRequest(zip, zipLimits, rejectFolder)
@@ -91,4 +97,5 @@ export const readPublishRequest = requestReader<PublishAppRequest>(
 /** Reads POST /apps/{id}/versions. */
 export const readVersionRequest = requestReader<PublishVersionRequest>(
   createValidator(PublishVersionSchema),
+  '"files", "prompt" and "patch"',
 )

@@ -100,7 +100,7 @@ export const MaxCreditsSchema = Type.Integer({
 })
 
 /** The sources of a version, of which a request has one. */
-export const oneSource = exactlyOne('html', 'files', 'prompt')
+const oneSource = exactlyOne('html', 'files', 'prompt')
 
 /** Source of a version: a page, or a prompt for the builder. */
 export const sourceProperties = {

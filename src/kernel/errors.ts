@@ -74,6 +74,19 @@ interface HostingDetails {
   /** The operation needs this payment, `share` to the maker of a framework. */
   payment_required: { amount: bigint; share?: DirectPayment }
   blocked_by_scan: { reasons: string[] }
+  /**
+   * A patch does not fit `version`, the newest: a change has no place in its file, or the patch was
+   * made for `base`.
+   */
+  patch_conflict: {
+    version: number
+    base?: number
+    path?: string
+    number?: number
+    why?: string
+    line?: number
+    nearest?: string
+  }
   not_listable: { reasons: string[] }
   no_remix: None
   paused: None

@@ -31,6 +31,9 @@ export const versionNoteCharsMax = 200
 /** A call of `service.ai`: the text, and the pictures and files beside it. */
 export const aiTextBytesMax = 64 * kb
 export const aiFileBytesMax = 20 * mb
+/** Changes of a patch, and characters of a text in it and of the diffs of two versions. */
+export const patchEditsMax = 100
+export const patchCharsMax = mb
 export const listPageMax = 100
 export const listPageDefault = 30
 export const claimCodeMs = 30 * day

@@ -170,7 +170,7 @@ describe('the document', () => {
     named.push('Item', 'Maker', 'Purchase', 'Review', 'Comment', 'Note')
     named.push('Cover', 'Screenshot', 'Skill', 'Framework', 'Step', 'Share')
     named.push('Run', 'RunStep', 'Evidence', 'Record')
-    named.push('Collection', 'Library')
+    named.push('Collection', 'Library', 'FileDiff')
     named.push('AgentKey', 'OwnedAgent', 'Person', 'Hook', 'Delivery')
     named.push('AccountKey', 'Invoice', 'Project')
     expect(Object.keys(document.components.schemas).sort()).toEqual(named.sort())

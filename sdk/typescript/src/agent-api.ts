@@ -337,6 +337,22 @@ export interface components {
             via: "html" | "files" | "build" | "remix" | "restore";
             note: string;
         };
+        FileDiff: {
+            /** @description index.html for a page that came alone. */
+            path: string;
+            /** @enum {string} */
+            change: "added" | "removed" | "changed";
+            /** @description Bytes. */
+            before: number;
+            /** @description Bytes. */
+            after: number;
+            /** @description Lines. */
+            added: number | null;
+            /** @description Lines. */
+            removed: number | null;
+            /** @description A unified diff. null: no text, too different, or beyond 1 MB in all. */
+            diff: string | null;
+        };
         Item: {
             id: string;
             /** Format: uri */
@@ -1053,6 +1069,20 @@ export interface components {
             maxCredits?: number | undefined;
             /** @description Idempotency key: the same ref never runs a request twice. */
             ref?: string | undefined;
+            /** @description Changes a few lines of the newest version: edits, or a unified diff. */
+            patch?: {
+                /** @description The version that you read. If a newer one exists, nothing is changed. */
+                version?: number;
+                edits?: {
+                    /** @description Path in the folder. Default: the page. */
+                    file?: string;
+                    /** @description Text that occurs exactly once in the file. */
+                    search: string;
+                    replace: string;
+                }[];
+                /** @description A unified diff of the page and text files of the folder, without new files. */
+                diff?: string;
+            } | undefined;
             /** @description Changes in this version. Explore shows the note of an html version, not of a build. */
             note?: string | undefined;
             /**
@@ -1077,6 +1107,12 @@ export interface components {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
             version?: number | undefined;
+        };
+        DiffVersionsInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            version?: number | undefined;
+            base?: number | undefined;
         };
         ExportAppInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -2008,6 +2044,12 @@ export interface components {
             app: components["schemas"]["App"];
             note: string;
         };
+        DiffVersionsResult: {
+            /** @description The older version, or any other. */
+            base: number;
+            version: number;
+            files: components["schemas"]["FileDiff"][];
+        };
         ExploreResult: {
             items: components["schemas"]["Item"][];
             next: string | null;
@@ -2497,6 +2539,7 @@ export type Finding = components['schemas']['Finding'];
 export type Scan = components['schemas']['Scan'];
 export type Job = components['schemas']['Job'];
 export type Version = components['schemas']['Version'];
+export type FileDiff = components['schemas']['FileDiff'];
 export type Item = components['schemas']['Item'];
 export type Maker = components['schemas']['Maker'];
 export type Screenshot = components['schemas']['Screenshot'];
@@ -2553,6 +2596,7 @@ export type PublishVersionInput = components['schemas']['PublishVersionInput'];
 export type ListVersionsInput = components['schemas']['ListVersionsInput'];
 export type RestoreVersionInput = components['schemas']['RestoreVersionInput'];
 export type GetHtmlInput = components['schemas']['GetHtmlInput'];
+export type DiffVersionsInput = components['schemas']['DiffVersionsInput'];
 export type ExportAppInput = components['schemas']['ExportAppInput'];
 export type ExploreInput = components['schemas']['ExploreInput'];
 export type GetAtomFeedInput = components['schemas']['GetAtomFeedInput'];
@@ -2673,6 +2717,7 @@ export type RestoreAppResult = components['schemas']['RestoreAppResult'];
 export type PublishVersionResult = components['schemas']['PublishVersionResult'];
 export type ListVersionsResult = components['schemas']['ListVersionsResult'];
 export type RestoreVersionResult = components['schemas']['RestoreVersionResult'];
+export type DiffVersionsResult = components['schemas']['DiffVersionsResult'];
 export type ExploreResult = components['schemas']['ExploreResult'];
 export type ListShelvesResult = components['schemas']['ListShelvesResult'];
 export type GetJsonFeedResult = components['schemas']['GetJsonFeedResult'];
@@ -2834,7 +2879,7 @@ export interface AgentApi {
   deleteApp(input: DeleteAppInput, options?: CallOptions): Call<DeleteAppResult>
   /** Restore an app that was deleted within the last 30 days. */
   restoreApp(input: RestoreAppInput, options?: CallOptions): Call<RestoreAppResult>
-  /** Publish a new version of your app, from html, files or a prompt. Takes what publish_app takes. The link and the assets of the last version stay; files of a folder replace those of the same name. A prompt describes the change: 202 with a job, as for a new app. If the app is on Explore and the new page is not allowed there, visitors keep seeing the old version; note gives the reasons. */
+  /** Publish a new version of your app, from html, files, a patch or a prompt. Takes what publish_app takes. The link and the assets of the last version stay; files of a folder replace those of the same name. A patch changes a few lines of the newest version; one that does not fit is patch_conflict with the nearest text. A prompt describes the change: 202 with a job, as for a new app. If the app is on Explore and the new page is not allowed there, visitors keep seeing the old version; note gives the reasons. */
   publishVersion(input: PublishVersionInput, options?: CallOptions): Call<OneOf<PublishVersionResult>>
   /** List the versions of your app, newest first. */
   listVersions(input: ListVersionsInput, options?: CallOptions): Call<ListVersionsResult, ListVersionsResult['versions'][number]>
@@ -2842,6 +2887,8 @@ export interface AgentApi {
   restoreVersion(input: RestoreVersionInput, options?: CallOptions): Call<RestoreVersionResult>
   /** Read the html of a version; the newest by default. */
   getHtml(input: GetHtmlInput, options?: CallOptions): Call<string>
+  /** Compare two versions of your app; by default the newest with the one before it. */
+  diffVersions(input: DiffVersionsInput, options?: CallOptions): Call<DiffVersionsResult>
   /** Export every version and asset of your app, skill or framework as a zip. */
   exportApp(input: ExportAppInput, options?: CallOptions): Call<Blob>
   /** Find shared apps, games, skills and frameworks. Newest first by default. q is plain words: each must occur in the title or the description, whole or as a prefix. Orders other than new sort the 500 newest matches. price filters by the price of a remix. record sorts packs by how reliably they worked. */
@@ -3055,6 +3102,7 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   listVersions: { method: "GET", path: "/apps/{id}/versions", items: "versions" },
   restoreVersion: { method: "POST", path: "/apps/{id}/versions/{version}/restore" },
   getHtml: { method: "GET", path: "/apps/{id}/html" },
+  diffVersions: { method: "GET", path: "/apps/{id}/diff" },
   exportApp: { method: "GET", path: "/apps/{id}/export", file: true },
   explore: { method: "GET", path: "/explore", items: "items" },
   listShelves: { method: "GET", path: "/explore/shelves" },

@@ -12,6 +12,7 @@ import { folderBodies } from '../folders/schemas.ts'
 import { kinds } from '../kinds.ts'
 import { presentApp } from '../present.ts'
 import { publishRequestErrors, readVersionRequest } from '../publish-request.ts'
+import { compareVersions } from './compare.ts'
 import { zipOf } from './export.ts'
 import * as schemas from './schemas.ts'
 import * as versions from './versions.ts'
@@ -32,12 +33,13 @@ export const publishVersion = operation({
   idempotent: true,
   limits: ['publishes_limit', 'builds_limit'],
   mcp: 6,
-  summary: 'Publish a new version of your app, from html, files or a prompt.',
+  summary: 'Publish a new version of your app, from html, files, a patch or a prompt.',
   description:
     'Takes what publish_app takes. The link and the assets of the last version stay; files ' +
-    'of a folder replace those of the same name. A prompt describes the change: 202 ' +
-    'with a job, as for a new app. If the app is on Explore and the new page is not ' +
-    'allowed there, visitors keep seeing the old version; note gives the reasons.',
+    'of a folder replace those of the same name. A patch changes a few lines of the newest ' +
+    'version; one that does not fit is patch_conflict with the nearest text. A prompt ' +
+    'describes the change: 202 with a job, as for a new app. If the app is on Explore and the ' +
+    'new page is not allowed there, visitors keep seeing the old version; note gives the reasons.',
   access: agent,
   input: {
     params: Type.Object({ id: Type.String() }),
@@ -49,7 +51,7 @@ export const publishVersion = operation({
     201: schemas.PublishVersionResponseSchema,
     202: BuildStartedSchema,
   },
-  errors: [...appErrors, ...publishRequestErrors],
+  errors: [...appErrors, ...publishRequestErrors, 'patch_conflict'],
   async run(ctx, { caller, params, body: { page, build } }) {
     const result = page
       ? await versions.publishVersion(ctx, caller.agent, params.id, page)
@@ -111,6 +113,29 @@ const getHtml = operation({
   },
 })
 
+const diffVersions = operation({
+  id: 'diff_versions',
+  route: 'GET /apps/:id/diff',
+  tag: 'Apps',
+  mcp: 'shown',
+  summary: 'Compare two versions of your app; by default the newest with the one before it.',
+  access: agent,
+  input: {
+    query: Type.Object({
+      version: Type.Optional(schemas.VersionNumber),
+      base: Type.Optional(schemas.VersionNumber),
+    }),
+  },
+  output: { 200: schemas.VersionDiffSchema },
+  errors: ['bad_request', ...appErrors, 'try_again'],
+  async run(ctx, { caller, params, query }) {
+    const app = await apps.getOwnApp(ctx, caller.agent, params.id)
+    const version = query.version ?? app.version
+    const base = query.base ?? Math.max(1, version - 1)
+    return { base, version, files: await compareVersions(ctx, app, base, version) }
+  },
+})
+
 const exportApp = operation({
   id: 'export_app',
   route: 'GET /apps/:id/export',
@@ -125,5 +150,12 @@ const exportApp = operation({
   },
 })
 
-/** Versions of an app: publish, list, read, restore, export. */
-export const versionOperations = [publishVersion, listVersions, restoreVersion, getHtml, exportApp]
+/** Versions of an app: publish, list, read, compare, restore, export. */
+export const versionOperations = [
+  publishVersion,
+  listVersions,
+  restoreVersion,
+  getHtml,
+  diffVersions,
+  exportApp,
+]

@@ -1,9 +1,16 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 
-import { versionNoteCharsMax } from '../../kernel/limits.ts'
-import { lineSchema, mediaSchema, nullable, oneOf, TimeSchema } from '../../kernel/schema.ts'
-import { AppSchema, oneSource, ScanResultSchema, sourceProperties } from '../schemas.ts'
+import { patchCharsMax, patchEditsMax, versionNoteCharsMax } from '../../kernel/limits.ts'
+import {
+  exactlyOne,
+  lineSchema,
+  mediaSchema,
+  nullable,
+  oneOf,
+  TimeSchema,
+} from '../../kernel/schema.ts'
+import { AppSchema, ScanResultSchema, sourceProperties } from '../schemas.ts'
 
 /** The number of a version in a path or query. */
 export const VersionNumber = t.Numeric({ minimum: 1, maximum: 1_000_000, multipleOf: 1 })
@@ -22,10 +29,58 @@ export const VersionSchema = Type.Object(
 )
 export type VersionBody = Static<typeof VersionSchema>
 
+/** A change of the newest version, in a few lines. */
+const PatchSchema = Type.Object(
+  {
+    version: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: 'The version that you read. If a newer one exists, nothing is changed.',
+      }),
+    ),
+    edits: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            file: Type.Optional(
+              Type.String({
+                maxLength: 240,
+                description: 'Path in the folder. Default: the page.',
+              }),
+            ),
+            search: Type.String({
+              minLength: 1,
+              maxLength: patchCharsMax,
+              description: 'Text that occurs exactly once in the file.',
+            }),
+            replace: Type.String({ maxLength: patchCharsMax }),
+          },
+          { additionalProperties: false },
+        ),
+        { minItems: 1, maxItems: patchEditsMax },
+      ),
+    ),
+    diff: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: patchCharsMax,
+        description: 'A unified diff of the page and text files of the folder, without new files.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'Changes a few lines of the newest version: edits, or a unified diff.',
+    ...exactlyOne('edits', 'diff'),
+  },
+)
+export type PatchRequest = Static<typeof PatchSchema>
+
 /** POST /apps/{id}/versions. */
 export const PublishVersionSchema = Type.Object(
   {
     ...sourceProperties,
+    patch: Type.Optional(PatchSchema),
     note: Type.Optional(
       lineSchema(versionNoteCharsMax, {
         description:
@@ -35,8 +90,11 @@ export const PublishVersionSchema = Type.Object(
   },
   {
     additionalProperties: false,
-    ...oneSource,
-    examples: [{ html: '<!doctype html><title>Hello</title><h1>Hello again</h1>' }],
+    ...exactlyOne('html', 'files', 'prompt', 'patch'),
+    examples: [
+      { html: '<!doctype html><title>Hello</title><h1>Hello again</h1>' },
+      { patch: { version: 1, edits: [{ search: 'Hello', replace: 'Good morning' }] } },
+    ],
   },
 )
 export type PublishVersionRequest = Static<typeof PublishVersionSchema>
@@ -49,6 +107,31 @@ export const PublishVersionResponseSchema = Type.Object({
 export const VersionListSchema = Type.Object({
   versions: Type.Array(VersionSchema),
   next: nullable(Type.String()),
+})
+
+/** A file that differs between two versions. */
+const FileDiffSchema = Type.Object(
+  {
+    path: Type.String({ description: 'index.html for a page that came alone.' }),
+    change: oneOf(['added', 'removed', 'changed']),
+    before: Type.Integer({ description: 'Bytes.' }),
+    after: Type.Integer({ description: 'Bytes.' }),
+    added: nullable(Type.Integer({ description: 'Lines.' })),
+    removed: nullable(Type.Integer({ description: 'Lines.' })),
+    diff: nullable(
+      Type.String({
+        description: 'A unified diff. null: no text, too different, or beyond 1 MB in all.',
+      }),
+    ),
+  },
+  { title: 'FileDiff' },
+)
+export type FileDiffBody = Static<typeof FileDiffSchema>
+
+export const VersionDiffSchema = Type.Object({
+  base: Type.Integer({ description: 'The older version, or any other.' }),
+  version: Type.Integer(),
+  files: Type.Array(FileDiffSchema),
 })
 export const RestoreVersionResponseSchema = Type.Object({ app: AppSchema, note: Type.String() })
 export const HtmlSchema = Type.String({

@@ -1,6 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
-import { rejectRequest } from '../../kernel/errors.ts'
+import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { isForbidden } from '../../kernel/forbidden-text.ts'
 import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import { versionNoteCharsMax, versionsPerAppMax } from '../../kernel/limits.ts'
@@ -26,6 +26,7 @@ import { libraryNote, storeLibraries } from '../page-libraries.ts'
 import { presentApp, presentScan } from '../present.ts'
 import { withPublishQuota } from '../publish-quota.ts'
 import type { PageUpload } from '../publish-request.ts'
+import { patchVersion } from './patch.ts'
 import type { PublishVersionRequest, VersionBody } from './schemas.ts'
 
 export const presentVersion = (row: apps.Version): VersionBody => ({
@@ -60,19 +61,22 @@ export async function publishVersion(
   ctx: AppContext,
   maker: Agent,
   id: string,
-  { folder, ...request }: Omit<PublishVersionRequest, 'html' | 'files'> & PageUpload,
+  { folder: sent, ...request }: Omit<PublishVersionRequest, 'html' | 'files'> & PageUpload,
 ): Promise<StoredResponse> {
   const prepare = async () => {
     const app = await apps.getOwnApp(ctx, maker, id)
     const note = checkNote(request.note)
+    const { html, folder } = request.patch
+      ? await patchVersion(ctx, app, request.patch)
+      : { html: request.html, folder: sent }
     const checked = await checkFiles(ctx, folder?.files)
-    const inspection = await pages.inspectPage(ctx, request.html, folder?.files)
-    return { app, note, checked, inspection, scan: presentScan(inspection) }
+    const inspection = await pages.inspectPage(ctx, html, folder?.files)
+    return { app, folder, note, checked, inspection, scan: presentScan(inspection) }
   }
   if (request.dryRun) return { status: 200, body: { scan: (await prepare()).scan, price: 0 } }
-  const fingerprint = { id, ...request, ...fingerprintOf(folder) }
+  const fingerprint = { id, ...request, ...fingerprintOf(sent) }
   return ctx.idempotency.run(maker.id, request.ref, fingerprint, async (storeResponse) => {
-    const { app, note, checked, inspection, scan } = await prepare()
+    const { app, folder, note, checked, inspection, scan } = await prepare()
     const bytes = inspection.identity.byteLength + (await assets.measureFiles(ctx, app, checked))
     return withPublishQuota(ctx, maker, bytes, async () => {
       const name = folder?.page ?? (await findPageName(ctx, app))
@@ -81,6 +85,7 @@ export async function publishVersion(
       return ctx.db.tx(async (db) => {
         const how = { via: 'html', note } as const
         const added = await addVersion(ctx, db, app, { page, inspection, how })
+        if (request.patch) checkBase(added.app, app.version)
         await addFiles(ctx, db, added.app, stored)
         const body = {
           app: presentApp(ctx, added.app),
@@ -92,6 +97,11 @@ export async function publishVersion(
       })
     })
   })
+}
+
+/** Throws `patch_conflict` where another version came between a patch and its base. */
+function checkBase({ version }: apps.App, base: number): void {
+  if (version !== base + 1) throw new ApiError('patch_conflict', { version: version - 1, base })
 }
 
 /** A page without a folder stays in that of the version before it, whose files it keeps. */

@@ -1,11 +1,34 @@
 import { Type } from '@sinclair/typebox'
 
+import type { ErrorDetails } from '../../kernel/errors.ts'
 import { TimeSchema } from '../../kernel/schema.ts'
 import { endWithStop } from '../../kernel/text.ts'
 import { iso } from '../../kernel/time.ts'
 import { type ErrorRows, formatSize, retryHint } from './row.ts'
 
 const reasons = { reasons: Type.Array(Type.String()) }
+
+function patchMessage({
+  version,
+  base,
+  path,
+  number,
+  why,
+  line,
+  nearest,
+}: ErrorDetails['patch_conflict']): string {
+  if (base !== undefined) {
+    return (
+      `The patch was made for version ${base}, but version ${version} is the newest. Nothing was ` +
+      `stored. Read GET /apps/{id}/diff?base=${base}&version=${version}, and patch version ${version}.`
+    )
+  }
+  const near = line ? ` The nearest text begins at line ${line}: ${nearest}` : ''
+  return (
+    `Change ${number} does not fit "${path}" of version ${version}: its text ${why}. Nothing was ` +
+    `stored. Copy the lines from GET /apps/{id}/html and send the patch again.${near}`
+  )
+}
 
 /** Errors of apps, versions, builds, remixes and moderation. */
 export const apps = {
@@ -41,6 +64,21 @@ export const apps = {
     onPage: ({ reasons }) => `The safety check blocked it. ${reasons.join(' ')}`,
     details: (facts) => ({ reasons: facts.reasons }),
     fields: reasons,
+  },
+  patch_conflict: {
+    status: 409,
+    message: patchMessage,
+    details: ({ version, path, number, line, nearest }) => ({
+      version,
+      ...(path !== undefined && { file: path, change: number, line, nearest }),
+    }),
+    fields: {
+      version: Type.Integer({ description: 'The newest version.' }),
+      file: Type.Optional(Type.String()),
+      change: Type.Optional(Type.Integer({ description: 'Number of the edit or hunk, from 1.' })),
+      line: Type.Optional(Type.Integer({ description: 'First line of nearest; 0 for none.' })),
+      nearest: Type.Optional(Type.String({ description: 'The most similar lines of the file.' })),
+    },
   },
   not_listable: {
     status: 422,

@@ -45,7 +45,7 @@ async function run(line: string, env: Record<string, string>): Promise<TestRespo
 
 test('the quickstart works as written', async () => {
   const guide = await t.call('GET', '/')
-  const [make = '', publish = '', read = '', again = '', file = '', share = '', ...more] =
+  const [make = '', publish = '', read = '', again = '', few = '', file = '', share = '', ...more] =
     JSON.stringify(guide.body)
       .match(/"curl":"(?:\\.|[^"\\])*"/g)
       ?.map((pair) => String(JSON.parse(`{${pair}}`).curl)) ?? []
@@ -61,6 +61,7 @@ test('the quickstart works as written', async () => {
   expect((await t.request('GET', link.pathname)).status).toBe(200)
   expect((await run(read, { KEY, ID })).text('app.title')).toBe('Hello')
   expect((await run(again, { KEY, ID })).body).toMatchObject({ app: { version: 2 } })
+  expect((await run(few, { KEY, ID })).body).toMatchObject({ app: { version: 3 } })
   expect((await run(file, { KEY, ID })).body).toMatchObject({ asset: { type: 'image/png' } })
   expect((await run(share, { KEY, ID })).body).toMatchObject({ app: { listed: 'on' } })
 })

@@ -94,6 +94,10 @@ const quickstart = ({ base }: Urls, curl: string) => [
     curl: `curl -sX POST ${base}/apps/$ID/versions -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"html":"<!doctype html><title>Hello</title><h1>Hello again</h1>"}'`,
   },
   {
+    step: 'Change a few lines of the newest version, without sending the page. "search" occurs exactly once. "patch": {"diff": "..."} takes a unified diff.',
+    curl: `curl -sX POST ${base}/apps/$ID/versions -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"patch":{"edits":[{"search":"Hello again","replace":"Good morning"}]}}'`,
+  },
+  {
     step: 'Upload a file: PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, M4A, WebM audio or JSON. Send CSV and other text as a JSON string.',
     curl: `curl -sX PUT ${base}/apps/$ID/assets/ship.png -H "authorization: Bearer $KEY" --data-binary @ship.png`,
   },
@@ -288,6 +292,16 @@ export const errorExamples: { [N in HostingErrorName]: DetailsOf<N> } = {
   ref_conflict: [{ ref: 'monday-1' }],
   busy: [{ what: 'The same request' }],
   too_large: [{ bytes: 5 * mb, max: 4 * mb }],
+  patch_conflict: [
+    {
+      version: 3,
+      path: 'index.html',
+      number: 1,
+      why: 'does not occur',
+      line: 12,
+      nearest: '<h1>Hello</h1>',
+    },
+  ],
   blocked_by_scan: [{ reasons: [] }],
   not_listable: [{ reasons: [] }],
   no_remix: [],

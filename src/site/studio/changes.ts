@@ -1,11 +1,13 @@
+import { compareVersions } from '../../apps/versions/compare.ts'
+import type { Diff, DiffLine } from '../../apps/versions/diff.ts'
+import type { FileDiffBody } from '../../apps/versions/schemas.ts'
+import { comparePages } from '../../apps/versions/source.ts'
 import { getHtml } from '../../apps/versions/versions.ts'
 import { requireWhole } from '../../kernel/cursor.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { versionsPerAppMax } from '../../kernel/limits.ts'
-import { formatCount } from '../format.ts'
+import { formatBytes, formatCount } from '../format.ts'
 import type { Page } from '../layout.ts'
-import type { Diff, DiffLine } from './diff.ts'
-import { comparePages } from './source.ts'
 import { type Studio, studioPage } from './studio.ts'
 import { compareForm } from './versions.ts'
 
@@ -21,10 +23,11 @@ export async function changesPage(studio: Studio, query: URLSearchParams): Promi
   )
   if (!before || !after) throw new Error('stored version has no page')
   const found = await comparePages(before, after)
+  const files = await compareVersions(req.ctx, app, from, to, { withPage: false })
   const main = html`${compareForm(studio, from, to)}
     <section class="changes">
       <h2>Version ${from} to version ${to}</h2>
-      ${found === undefined ? tooDifferent : renderDiff(found)}
+      ${found === undefined ? tooDifferent : renderDiff(found)}${renderFiles(files)}
     </section>`
   return studioPage(studio, 'versions', main)
 }
@@ -34,16 +37,39 @@ const tooDifferent = html`<p>
 </p>`
 
 function renderDiff({ hunks: places, added, removed, left }: Diff): Part {
-  if (places.length === 0) return html`<p>No changes.</p>`
+  if (places.length === 0) return html`<p>No changes of the page.</p>`
   return html`<p class="small">
       ${formatCount(added, 'line')} added, ${formatCount(removed, 'line')} removed.
     </p>
     ${places.map(renderHunk)}${left > 0 && html`<p class="small">${formatCount(left, 'more line')} not shown.</p>`}`
 }
 
-const changeLabels = { '+': 'Added', '-': 'Removed', ' ': '' }
-const changeSigns = { '+': '+', '-': '−', ' ': '' }
-const changeClasses = { '+': 'added', '-': 'removed', ' ': 'same' }
+/** A row of the table: a line of each version, or a line of one. */
+interface Row {
+  left: DiffLine | undefined
+  right: DiffLine | undefined
+}
+
+/** Pairs removed with added lines, in the order of each run of changes. */
+function pairLines(lines: DiffLine[]): Row[] {
+  const rows: Row[] = []
+  let [removed, added]: [DiffLine[], DiffLine[]] = [[], []]
+  const flush = (): void => {
+    for (let at = 0; at < Math.max(removed.length, added.length); at += 1)
+      rows.push({ left: removed[at], right: added[at] })
+    ;[removed, added] = [[], []]
+  }
+  for (const line of lines) {
+    if (line.sign === '-') removed.push(line)
+    else if (line.sign === '+') added.push(line)
+    else {
+      flush()
+      rows.push({ left: line, right: line })
+    }
+  }
+  flush()
+  return rows
+}
 
 const renderHunk = (lines: DiffLine[]): Html => {
   const first = lines[0]?.after ?? lines[0]?.before ?? 1
@@ -52,25 +78,63 @@ const renderHunk = (lines: DiffLine[]): Html => {
       <thead class="visually-hidden">
         <tr>
           <th scope="col">Line before</th>
+          <th scope="col">Before</th>
           <th scope="col">Line after</th>
-          <th scope="col">Change</th>
-          <th scope="col">Text</th>
+          <th scope="col">After</th>
         </tr>
       </thead>
       <tbody>
-        ${lines.map(
-          ({ sign, before, after, text }) =>
-            html`<tr class="${changeClasses[sign]}">
-              <td>${before}</td>
-              <td>${after}</td>
-              <td>
-                <span aria-hidden="true">${changeSigns[sign]}</span
-                ><span class="visually-hidden">${changeLabels[sign]}</span>
-              </td>
-              <td><code>${text}</code></td>
-            </tr>`,
-        )}
+        ${pairLines(lines).map(renderRow)}
       </tbody>
     </table>
   </div>`
 }
+
+const renderRow = ({ left, right }: Row): Html =>
+  html`<tr class="${left === right ? 'same' : 'differs'}">
+    ${renderSide(left, left?.before, 'removed', 'Removed')}${renderSide(right, right?.after, 'added', 'Added')}
+  </tr>`
+
+function renderSide(
+  line: DiffLine | undefined,
+  number: number | undefined,
+  change: string,
+  label: string,
+): Html {
+  if (!line)
+    return html`<td class="none"></td>
+      <td class="none"></td>`
+  if (line.sign === ' ')
+    return html`<td>${number}</td>
+      <td><code>${line.text}</code></td>`
+  return html`<td class="${change}">${number}</td>
+    <td class="${change}">
+      <span class="visually-hidden">${label}</span><code>${line.text}</code>
+    </td>`
+}
+
+const changeNames = { added: 'Added', removed: 'Removed', changed: 'Changed' }
+
+/** Lists the other files of both versions that differ, with their diffs. */
+const renderFiles = (files: FileDiffBody[]): Part =>
+  files.length > 0 &&
+  html`<h3>Files</h3>
+    <ul class="changed-files">
+      ${files.map(
+        ({ path, change, before, after, diff }) =>
+          html`<li>
+            <b><bdi>${path}</bdi></b>
+            <span class="small"
+              >${changeNames[change]} · ${formatBytes(before)} → ${formatBytes(after)}</span
+            >
+            ${
+              diff !== null &&
+              diff !== '' &&
+              html`<details>
+                <summary>Show changes</summary>
+                <pre tabindex="0" aria-label="Changes of ${path}"><code>${diff}</code></pre>
+              </details>`
+            }
+          </li>`,
+      )}
+    </ul>`

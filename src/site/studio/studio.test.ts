@@ -133,7 +133,7 @@ describe('versions', () => {
     const rows = changes.names('row')
     expect(rows).toContainEqual(expect.stringMatching(/Removed.*<p>first<\/p>/))
     expect(rows).toContainEqual(expect.stringMatching(/Added.*<p>second<\/p>/))
-    expect(await open('changes?from=1&to=1')).toContain('No changes.')
+    expect(await open('changes?from=1&to=1')).toContain('No changes of the page.')
     for (const query of ['from=0', 'to=x', 'from=1&to=1.5', 'to=9999']) {
       expect([query, (await olga.open(at(`changes?${query}`))).status]).toEqual([query, 400])
     }

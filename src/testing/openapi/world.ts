@@ -191,6 +191,7 @@ class World {
       prefix,
       item: others.item,
       version: '1',
+      base: '1',
       name: 'a.json',
       path: 'SKILL.md',
       handle: ann.handle,

