@@ -22,7 +22,7 @@ berth serve &
 berth publish page.html
 \`\`\`
 
-\`berth login\` chooses another server. Without a sign-in, \`berth publish\`, \`berth build\` and
+\`berth login\` chooses another server: it prints a code, which you approve in a browser. Without a sign-in, \`berth publish\`, \`berth build\` and
 \`berth key create\` create an agent on the server of this machine. Keys are in \`berth/hosts.json\` of the
 folder for settings (\`XDG_CONFIG_HOME\`, by default \`~/.config\`), which only its owner can read.
 \`BERTH_URL\` and \`BERTH_KEY\` replace it, for example in CI. \`--json\` prints what programs read, and

@@ -103,7 +103,15 @@ export async function fillStudio(browser: Browser, ctx: BerthServer, storageStat
   ]) {
     await publish({ title, shelf, html: createPage(1) }, other)
   }
-  return { id, bare, handle, claim: await createClaim(ctx, other) }
+  return { id, bare, handle, claim: await createClaim(ctx, other), device: await startDevice(ctx) }
+}
+
+/** Starts the sign-in of a device. Returns the path of its code. */
+async function startDevice({ port }: BerthServer): Promise<string> {
+  const body = new URLSearchParams({ client_id: 'berth on laptop' })
+  const url = `http://localhost:${port}/api/device/authorization`
+  const codes = asRecord(await (await fetch(url, { method: 'POST', body })).json())
+  return `/device?code=${String(codes['user_code'])}`
 }
 
 export const createClaim = async (ctx: BerthServer, key: string): Promise<string> =>
@@ -112,6 +120,9 @@ export const createClaim = async (ctx: BerthServer, key: string): Promise<string
 
 /** The pages of an owner by the names of their screenshots. */
 export const ownerPages = (studio: Awaited<ReturnType<typeof fillStudio>>) => ({
+  device: '/device',
+  'device-wrong': '/device?code=AAAA-AAAA-AAAA',
+  'device-code': studio.device,
   agents: '/agents',
   agent: `/agents/${studio.handle}`,
   ...Object.fromEntries(

@@ -57,6 +57,7 @@ const inner: Record<string, string[][]> = {
     ['moderation', 'reviews', 'packs', 'collections'],
     ['runs'],
     ['me', 'owners'],
+    ['devices'],
     ['viewer'],
   ],
   server: [['operator', 'https'], ['http', 'mcp', 'console', '.'], ['cli']],

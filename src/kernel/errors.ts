@@ -50,6 +50,12 @@ interface HostingDetails {
   code_used: None
   code_expired: None
   claim_locked: { max: number; retryAfter: number }
+  /** The errors by which a device waits for its sign-in (RFC 8628, section 3.5). */
+  authorization_pending: None
+  access_denied: None
+  expired_token: None
+  bad_device_code: None
+  device_codes_limit: { max: number; retryAfter: number }
   /** `isSession`: only a web session may do this, and no key. */
   not_signed_in: { signIn: string; isSession?: true }
   bad_personal_key: { account: string }

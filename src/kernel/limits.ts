@@ -96,8 +96,14 @@ export const deviceSlotsPerPerson = 20
 export const devicesPerBrowserMax = 5
 export const deviceMs = 365 * day
 export const signUpsPerHour = 30
-/** Wrong claim codes per hour from one address. */
+/** Wrong codes of claims and devices per hour from one address. */
 export const claimTriesPerHour = 10
+/** Sign-ins of devices: their lifetime, the pause between their polls, and starts by address. */
+export const deviceCodeMs = 15 * minute
+export const devicePollSeconds = 5
+export const deviceCodesPerHour = 30
+/** Sign-ins of devices that wait at the same time. */
+export const deviceCodesMax = 10_000
 export const recoveryCodesPerPerson = 8
 export const sessionMs = 30 * day
 export const sessionsPerPersonMax = 50

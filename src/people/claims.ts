@@ -5,10 +5,10 @@ import { assignOwner, getClaimableAgent } from './agents/claims.ts'
 import { notify } from './notifications/notifications.ts'
 import { displayName, lockActivePerson, type Person } from './people.ts'
 
-/** Counts wrong codes. Throws `claim_locked` after ten within an hour. */
-async function withAttemptLimit<T>(
+/** Counts codes that fail with the error `wrong`. Throws `claim_locked` after ten in an hour. */
+export async function withAttemptLimit<T>(
   ctx: AppContext,
-  address: string,
+  { address, wrong }: { address: string; wrong: 'bad_code' | 'bad_device_code' },
   work: () => Promise<T>,
 ): Promise<T> {
   const { claims } = ctx.state.limits
@@ -19,14 +19,16 @@ async function withAttemptLimit<T>(
     await claims.giveBack(address)
     return result
   } catch (error) {
-    if (!isApiError(error, 'bad_code')) await claims.giveBack(address)
+    if (!isApiError(error, wrong)) await claims.giveBack(address)
     throw error
   }
 }
 
+const attempt = (address: string) => ({ address, wrong: 'bad_code' as const })
+
 /** Returns the agent of a claim code without using it. Throws the errors of GET /claim/{code}. */
 export const previewClaim = (ctx: AppContext, code: string, address: string): Promise<Agent> =>
-  withAttemptLimit(ctx, address, () => getClaimableAgent(ctx, code))
+  withAttemptLimit(ctx, attempt(address), () => getClaimableAgent(ctx, code))
 
 /** Makes a person the owner of the agent of a code. Throws as `previewClaim` does. */
 export const claimAgent = (
@@ -35,7 +37,7 @@ export const claimAgent = (
   code: string,
   address: string,
 ): Promise<Agent> =>
-  withAttemptLimit(ctx, address, async () => {
+  withAttemptLimit(ctx, attempt(address), async () => {
     await getClaimableAgent(ctx, code)
     const agent = await ctx.db.tx(async (db) => {
       await lockActivePerson(ctx, db, person.id)

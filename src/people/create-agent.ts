@@ -1,4 +1,5 @@
 import type { AppContext } from '../kernel/context.ts'
+import type { Db } from '../kernel/db/engine.ts'
 import { isWriteUnavailable } from '../kernel/db/error.ts'
 import { ApiError } from '../kernel/errors.ts'
 import type { Agent } from './agents/agents.ts'
@@ -8,7 +9,8 @@ import { lockActivePerson, type Person } from './people.ts'
 
 /**
  * Creates an agent that a person owns, with the start credits. It has no key until the owner
- * creates one, and counts for the limits of new keys (document 1, operation 4). Throws
+ * creates one, and counts for the limits of new keys (document 1, operation 4). `also` belongs to
+ * the same transaction. Throws
  * `agents_off`, `invite_only`, `account_suspended`, and what `checkInput` and `insertAgent` throw.
  */
 export async function createOwnedAgent(
@@ -16,13 +18,16 @@ export async function createOwnedAgent(
   person: Person,
   input: NewAgentInput,
   address: string,
+  also?: (db: Db, agent: Agent) => Promise<void>,
 ): Promise<Agent> {
   checkAgentsOn(ctx)
   if (ctx.config.keysOpen !== 'on') throw new ApiError('invite_only')
   checkInput(ctx, input)
   return ctx.db.tx(async (db) => {
     await lockActivePerson(ctx, db, person.id)
-    return insertAgent(ctx, db, input, { address, owner: person.id })
+    const agent = await insertAgent(ctx, db, input, { address, owner: person.id })
+    await also?.(db, agent)
+    return agent
   })
 }
 

@@ -6,6 +6,7 @@ import { appealOperations } from '../apps/appeal/operations.ts'
 import { assetOperations } from '../apps/assets/operations.ts'
 import { collectionOperations } from '../apps/collections/operations.ts'
 import { coverOperations } from '../apps/covers/operations.ts'
+import { deviceOperations } from '../apps/devices/operations.ts'
 import { exploreOperations } from '../apps/explore/operations.ts'
 import { iconOperations } from '../apps/icon/operations.ts'
 import { jobOperations } from '../apps/jobs/operations.ts'
@@ -127,6 +128,7 @@ export const agentOperations: readonly Operation[] = [
   ...peopleOperations,
   ...walletOperations,
   ...accountOperations,
+  ...deviceOperations,
   ...operatorOperations,
   ...accountKeyOperations,
   ...appOperations,

@@ -15,6 +15,7 @@ import { agentHistoryRoutes } from './agents/history.ts'
 import { readCard } from './cards.ts'
 import { collectionRoutes } from './collections.ts'
 import { queryOf } from './components.ts'
+import { deviceRoutes } from './device.ts'
 import { apiPage } from './docs/api-page.ts'
 import { docsPage, findNewestApp } from './docs/docs.ts'
 import { cacheKey, explorePage, isPopular } from './explore/explore.ts'
@@ -63,6 +64,7 @@ export const privateRoutes = (ctx: AppContext, layout: Layout) =>
     .use(providerRoutes(ctx, layout))
     .use(agentRoutes(ctx, layout))
     .use(agentHistoryRoutes(ctx, layout))
+    .use(deviceRoutes(ctx, layout))
     .use(notificationRoutes(ctx, layout))
     .use(followRoutes(ctx, layout))
     .use(collectionRoutes(ctx, layout))

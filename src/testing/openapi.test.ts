@@ -42,6 +42,8 @@ const open = [
   'sign_in_with_passkey',
   'sign_up',
   'recover_account',
+  'authorize_device',
+  'get_device_token',
   'get_run',
   'get_record',
   'list_pack_runs',
@@ -247,6 +249,7 @@ describe('every operation', () => {
       for (const [type, { schema }] of Object.entries(requestBody?.content ?? {})) {
         const takesFolder = /^publish_(app|version|skill|framework)/.test(operationId)
         if (type === 'application/zip') expect(takesFolder).toBe(true)
+        else if (type === 'application/x-www-form-urlencoded') expect(operationId).toMatch(/device/)
         else if (type !== 'application/json') expect(operationId).toBe('put_asset')
         else expect(schema).toMatchObject({ type: 'object', additionalProperties: false })
       }

@@ -2,6 +2,7 @@ import type { Config } from '../config/settings.ts'
 import type { Engine } from '../db/engine.ts'
 import {
   claimTriesPerHour,
+  deviceCodesPerHour,
   nameAttack,
   noteStreamsMax,
   realtimeSessionsPerKeyMax,
@@ -83,6 +84,8 @@ const strictLimits = (strict: (name: string, max: number, windowMs: number) => S
   deviceSignIns: strict('deviceSignIns', signInsPerDevice, 15 * minute),
   /** New people by address. */
   signUps: strict('signUps', signUpsPerHour, hour),
-  /** Wrong claim codes by address. */
+  /** Started sign-ins of devices by address. */
+  deviceCodes: strict('deviceCodes', deviceCodesPerHour, hour),
+  /** Wrong codes of claims and devices by address. */
   claims: strict('claims', claimTriesPerHour, hour),
 })

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
+import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { keysPerAgentMax } from '../../kernel/limits.ts'
 import * as keys from '../../money/keys/keys.ts'
@@ -21,20 +22,34 @@ export async function createAgentKey(
   by?: Pick<keys.Key, 'prefix'>,
 ): Promise<{ text: string; key: keys.Key }> {
   keys.validateName(name)
-  return ctx.db.tx(async (db) => {
-    await keys.lockOwner(db, id)
-    const live = await keys.list(db, id)
-    const own = live.find(({ prefix }) => prefix === by?.prefix)
-    if (by && !own) throw new ApiError('bad_key')
-    if (live.length >= keysPerAgentMax)
-      rejectRequest(`The agent has reached the limit of ${keysPerAgentMax} keys. Revoke one first.`)
-    const [agent] = await db.select().from(agents).where(eq(agents.id, id))
-    if (!agent) throw new Error('the owner of the key is no agent')
-    if (agent.closed !== null) throw new ApiError('account_closed')
-    if (agent.suspended !== null) throw suspensionError(agent)
-    const dailyCap = own ? own.dailyCap : dailyCapOf(agent)
-    return keys.create(db, ctx.clock, { kind: 'agent', owner: id, name, dailyCap })
-  })
+  return ctx.db.tx((db) => insertAgentKey(ctx, db, { id, name, by }))
+}
+
+interface NewAgentKey {
+  /** The agent. */
+  id: string
+  name: string | undefined
+  by?: Pick<keys.Key, 'prefix'> | undefined
+}
+
+/** Creates a key in a transaction, as `createAgentKey` does. */
+export async function insertAgentKey(
+  ctx: AppContext,
+  db: Db,
+  { id, name, by }: NewAgentKey,
+): Promise<{ text: string; key: keys.Key }> {
+  await keys.lockOwner(db, id)
+  const live = await keys.list(db, id)
+  const own = live.find(({ prefix }) => prefix === by?.prefix)
+  if (by && !own) throw new ApiError('bad_key')
+  if (live.length >= keysPerAgentMax)
+    rejectRequest(`The agent has reached the limit of ${keysPerAgentMax} keys. Revoke one first.`)
+  const [agent] = await db.select().from(agents).where(eq(agents.id, id))
+  if (!agent) throw new Error('the owner of the key is no agent')
+  if (agent.closed !== null) throw new ApiError('account_closed')
+  if (agent.suspended !== null) throw suspensionError(agent)
+  const dailyCap = own ? own.dailyCap : dailyCapOf(agent)
+  return keys.create(db, ctx.clock, { kind: 'agent', owner: id, name, dailyCap })
 }
 
 /** Lists the live keys of an agent with their prefixes as ids. */

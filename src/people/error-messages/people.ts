@@ -1,5 +1,15 @@
+import { Type } from '@sinclair/typebox'
+
 import { formatCredits } from '../../kernel/money.ts'
 import { type ErrorRows, retryHint } from './row.ts'
+
+/** Returns the row of an error whose `error` is its name for clients of OAuth (RFC 6749, 5.2). */
+const tokenError = (error: string, message: string) => ({
+  status: 400 as const,
+  message,
+  details: () => ({ error, error_description: message }),
+  fields: { error_description: Type.String() },
+})
 
 /** Errors of claims, sign-in, accounts and wallets. */
 export const people = {
@@ -22,7 +32,29 @@ export const people = {
   },
   claim_locked: {
     status: 429,
-    message: (facts) => `Your address sent ${facts.max} wrong claim codes. ${retryHint(facts)}`,
+    message: (facts) => `Your address sent ${facts.max} wrong codes. ${retryHint(facts)}`,
+  },
+  authorization_pending: tokenError(
+    'authorization_pending',
+    'The person has not approved this sign-in yet. Ask again after 5 s.',
+  ),
+  access_denied: tokenError(
+    'access_denied',
+    'The person denied this sign-in. Start a new one: POST /device/authorization.',
+  ),
+  expired_token: tokenError(
+    'expired_token',
+    'This device code is unknown, was used or has expired. Start a new sign-in: POST /device/authorization.',
+  ),
+  bad_device_code: {
+    status: 404,
+    message:
+      'This code is wrong, was used or has expired. Check it, or start the sign-in on the device again.',
+  },
+  device_codes_limit: {
+    status: 429,
+    message: (facts) =>
+      `Your address started ${facts.max} sign-ins in an hour, the maximum. ${retryHint(facts)}`,
   },
   not_signed_in: {
     status: 401,

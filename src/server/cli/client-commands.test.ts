@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { signUp } from '../../testing/fixtures/form-browser.ts'
 import { serveGateway } from '../../testing/fixtures/gateway.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
@@ -115,6 +116,25 @@ test('a key signs in, from a flag or stdin, unless the server does not accept it
   const wrong = await run(['login', origin, '--key', `ak_${'x'.repeat(40)}`])
   expect(wrong).toMatchObject({ code: 4, err: expect.stringMatching(/^.* berth login .*\n$/) })
   expect(readFileSync(hostsFile(), 'utf8')).toBe(before)
+})
+
+test('a person signs in with the browser, and the command stores the key', async () => {
+  const browser = await signUp(t, 'olga')
+  const terminal = runInTerminal(['login', origin])
+  const [, code = ''] = /shows (\S{14})\./.exec(await terminal.shows(/shows \S{14}\./)) ?? []
+  await browser.fill(`/device?code=${code}`, '/device', { code, act: 'approve', handle: '' })
+  await terminal.shows(/Signed in to \S+ as @/)
+  expect(await terminal.exited).toBe(0)
+  expect((await run(['usage'])).err).toContain('credits')
+})
+
+test('a sign-in that the person denies exits with one line', async () => {
+  const browser = await signUp(t, 'pat')
+  const terminal = runInTerminal(['login', origin])
+  const [, code = ''] = /shows (\S{14})\./.exec(await terminal.shows(/shows \S{14}\./)) ?? []
+  await browser.fill(`/device?code=${code}`, '/device', { code, act: 'deny' })
+  await terminal.shows(/denied in the browser/)
+  expect(await terminal.exited).toBe(1)
 })
 
 test('BERTH_KEY replaces the sign-in', async () => {

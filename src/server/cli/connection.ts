@@ -74,10 +74,12 @@ export const createClient = (url: string, key: string | undefined): Berth =>
   new Berth({
     url,
     key,
-    fetch: (request) => sendWithProgress(request).catch((error: unknown) => fail(url, error)),
+    fetch: (request) =>
+      sendWithProgress(request).catch((error: unknown) => failToConnect(url, error)),
   })
 
-function fail(url: string, error: unknown): never {
+/** Throws CommandFailure for a request without a response. */
+export function failToConnect(url: string, error: unknown): never {
   const why = describeFailure(error)
   throw new CommandFailure(
     `No response from ${url} (${why}). Start a server: berth serve. Or use another: berth login <url>`,

@@ -2,6 +2,7 @@ import * as assets from '../../apps/assets/assets.ts'
 import { enqueueCaptures } from '../../apps/covers/captures.ts'
 import { removeScreenshots } from '../../apps/covers/screenshots.ts'
 import { purgeDeleted } from '../../apps/deletion.ts'
+import { deleteExpiredDeviceCodes } from '../../apps/devices/devices.ts'
 import { deleteOldDeliveries, enqueueDeliveries } from '../../apps/me/hooks/deliveries.ts'
 import { deleteOldModeration } from '../../apps/moderation/retention.ts'
 import { deleteOldOpens, flushOpens } from '../../apps/opens.ts'
@@ -125,6 +126,7 @@ export const tasks: Task[] = [
   ['delete old jobs', hour, deleteOldJobs],
   ['delete expired sessions', hour, deleteExpiredSessions],
   ['delete expired tickets', hour, deleteExpiredTickets],
+  ['delete expired device codes', hour, deleteExpiredDeviceCodes],
   ['enqueue webhook deliveries', second, enqueueDeliveries],
   ['delete old webhook deliveries', hour, deleteOldDeliveries],
   ['delete old notes', hour, deleteOldNotes],

@@ -1,20 +1,24 @@
+import { hostname } from 'node:os'
+
 import { BerthError } from '../../../../sdk/typescript/src/index.ts'
+import { type Json, lookUp, recordOf } from '../../../kernel/schema.ts'
 import {
   clientCommand,
   type ClientFlags,
   type Connection,
   createClient,
+  failToConnect,
   openConnection,
 } from '../connection.ts'
 import { saveKey } from '../credentials.ts'
-import { CommandFailure, exitCodes, printValue } from '../terminal.ts'
+import { CommandFailure, exitCodes, printNote, printValue } from '../terminal.ts'
 
 interface LoginFlags extends ClientFlags {
   key?: string | true
   new?: boolean
 }
 
-export const login = clientCommand('login', 'sign in to a server and store the key of your agent')
+export const login = clientCommand('login', 'sign in with your browser and store an API key')
   .argument('[url]', 'the server; default: http://localhost:3000')
   .option('--key [key]', 'use this API key; without a value, the line on stdin')
   .option('--new', 'create an agent on the server')
@@ -27,12 +31,13 @@ export const login = clientCommand('login', 'sign in to a server and store the k
     await printValue({ url: connection.url, handle, credits }, text, flags.json)
   })
 
-/** Returns the key to store. Throws CommandFailure where no flag gives one. */
+/** Returns the key to store: of a flag, of a new agent, or of a sign-in with the browser. */
 async function keyFor({ url }: Connection, { key, new: isNew }: LoginFlags): Promise<string> {
   if (isNew) return (await createClient(url, undefined).agent.newAgent()).key
+  if (key === undefined) return signInDevice(url)
   const given = key === true ? (await Bun.stdin.text()).trim() : key
   if (given) return given
-  throw new CommandFailure(`Give a key of ${url} with --key, or create an agent with --new.`)
+  throw new CommandFailure(`The key is empty. Give one with --key, or run: berth login ${url}`)
 }
 
 /** Returns the agent of a key. Throws CommandFailure for an invalid one. */
@@ -44,4 +49,60 @@ async function readAgent(url: string, key: string) {
     const what = `${url} does not accept this key. Check it, or run: berth login ${url}`
     throw new CommandFailure(what, exitCodes.signInRequired)
   }
+}
+
+/** Prints a code, and waits until a person approves it in a browser (RFC 8628). */
+async function signInDevice(url: string): Promise<string> {
+  const client = { client_id: `berth on ${hostname()}`.slice(0, 80) }
+  const codes = await sendForm(url, 'authorization', client)
+  const { user_code: code, verification_uri_complete: page, device_code: device } = codes
+  const [pauseMs, lifetimeMs] = [
+    Number(codes['interval']) * 1_000,
+    Number(codes['expires_in']) * 1_000,
+  ]
+  await printNote(`Open ${String(page)} and check that it shows ${String(code)}.`)
+  await printNote(`Waiting ${lifetimeMs / 60_000} minutes for your approval. Ctrl-C cancels.`)
+  const request = {
+    ...client,
+    grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+    device_code: String(device),
+  }
+  for (let waitedMs = 0; waitedMs <= lifetimeMs; waitedMs += pauseMs) {
+    await Bun.sleep(pauseMs)
+    const key = await findKey(url, request)
+    if (key !== undefined) return key
+  }
+  throw new CommandFailure(hasExpired)
+}
+
+const hasExpired = 'The code has expired. Run again: berth login'
+/** The ends of a sign-in without a key. */
+const failures: Record<string, string> = {
+  access_denied: 'The sign-in was denied in the browser. No key was stored.',
+  expired_token: hasExpired,
+}
+
+/** Returns the key of an approved sign-in; undefined while it waits. Throws CommandFailure. */
+async function findKey(url: string, request: Record<string, string>): Promise<string | undefined> {
+  try {
+    return String((await sendForm(url, 'token', request))['access_token'])
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error
+    const failure = lookUp(failures, error.code)
+    if (failure !== undefined) throw new CommandFailure(failure)
+    if (error.code === 'authorization_pending' || [429, 503].includes(error.status))
+      return undefined
+    throw error
+  }
+}
+
+async function sendForm(url: string, name: string, fields: Record<string, string>): Promise<Json> {
+  const response = await fetch(`${url}/api/device/${name}`, {
+    method: 'POST',
+    body: new URLSearchParams(fields),
+    signal: AbortSignal.timeout(30_000),
+  }).catch((error: unknown) => failToConnect(url, error))
+  const body: unknown = await response.json().catch(() => undefined)
+  if (!response.ok) throw new BerthError(response.status, body, response.headers)
+  return recordOf(body)
 }
