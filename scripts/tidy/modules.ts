@@ -54,7 +54,7 @@ const inner: Record<string, string[][]> = {
     ['jobs'],
     ['.', 'appeal', 'assets', 'builds', 'covers', 'icon', 'remix', 'scans', 'versions'],
     ['explore', 'ai'],
-    ['moderation', 'reviews', 'packs', 'collections'],
+    ['moderation', 'reviews', 'packs', 'collections', 'app-data'],
     ['runs'],
     ['me', 'owners'],
     ['devices'],

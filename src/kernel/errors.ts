@@ -127,6 +127,13 @@ interface HostingDetails {
   no_icon_model: None
   no_voice: None
   assets_full: { used: number; max: number }
+  /** The player has not agreed to share data with the app. */
+  not_joined: { app: string }
+  /** `what`: the limit that is reached. */
+  data_full: { what: string }
+  data_limit: { max: number; retryAfter: number }
+  /** Another player protects the document. */
+  not_own: None
   run_not_found: None
   share_off: None
   tx_not_found: { tx: string }

@@ -76,6 +76,8 @@ export const grantUsdMax = 1_000_000
 /** The reason of a decision. */
 export const decisionReasonCharsMax = 2_000
 export const versionsPerAppMax = 1_000
+/** Calls of a player for the data of one app. */
+export const dataCallsPerMinute = 600
 
 /**
  * People. Wrong passwords of unknown devices count by address prefix, and by prefix and name. A

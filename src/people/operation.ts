@@ -17,6 +17,7 @@ export type Tag =
   | 'Operator'
   | 'Jobs'
   | 'Assets'
+  | 'Data'
   | 'Moderation'
   | 'Playing'
 

@@ -100,6 +100,19 @@ export const signInCookies = (
     `${secureAttribute(ctx)}; Max-Age=${deviceMs / 1_000}`,
 ]
 
+const guestCookieName = 'berth_player'
+
+/** Returns the secret of a guest, by which a browser without a session stays the same player. */
+export const readGuestCookie = (
+  ctx: AppContext,
+  sender: Pick<Sender, 'headers'>,
+): string | undefined => readCookie(ctx, sender, guestCookieName, secretPattern)
+
+/** Returns the header that makes a browser remember a guest. */
+export const guestCookie = (ctx: AppContext, secret: string): string =>
+  `${cookieName(ctx, guestCookieName)}=${secret}; Path=/; HttpOnly; SameSite=Strict` +
+  `${secureAttribute(ctx)}; Max-Age=${deviceMs / 1_000}`
+
 /** Returns the CSRF token of forms. Other sites cannot read it from a page. */
 export const formToken = (ctx: AppContext, seed: string): string => sign(ctx.secret, `form ${seed}`)
 

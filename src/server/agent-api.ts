@@ -1,6 +1,8 @@
 import { Elysia } from 'elysia'
 
 import { aiOperations } from '../apps/ai/operations.ts'
+import { dataOperations } from '../apps/app-data/operations.ts'
+import { recordOperations } from '../apps/app-data/record-operations.ts'
 import { agentApiUrl } from '../apps/app-url.ts'
 import { appealOperations } from '../apps/appeal/operations.ts'
 import { assetOperations } from '../apps/assets/operations.ts'
@@ -69,6 +71,7 @@ const tags: Record<Tag, string> = {
   Playing:
     'For the page around an app, in the browser of a player: what `service` does for the app.',
   Moderation: 'Report an app, read the result of the safety check, appeal.',
+  Data: 'What an app keeps for its players, and what they share. Pages call it through the viewer.',
   Assets: 'Named files that an app loads: images, audio, JSON.',
 }
 
@@ -147,6 +150,8 @@ export const agentOperations: readonly Operation[] = [
   ...jobOperations,
   ...assetOperations,
   ...aiOperations,
+  ...dataOperations,
+  ...recordOperations,
   ...topUpOperations,
   ...runOperations,
   descriptionOperation((ctx) => describedAgentApi(ctx)),

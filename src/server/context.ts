@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 
+import { DocumentCache } from '../apps/app-data/document-cache.ts'
 import { findChromium } from '../apps/browser/chromium.ts'
 import { PreviewBrowser } from '../apps/browser/preview-browser.ts'
 import { Generators } from '../apps/generators/generators.ts'
@@ -97,6 +98,7 @@ export async function createContext(
     libraries: new LibraryStore(db, storage),
     libraryFetcher: new LibraryFetcher(config.libraryRegistry),
     keys: new KeyRing(db, signals),
+    documentCache: new DocumentCache({ db, signals }),
     signals,
     presence: new Presence({ db, log }, { folder: folderIdOf(config, folderSecret), version }),
     otherServers: new OtherServers({ db, log, signals }, serverNameOf(origin)),

@@ -48,6 +48,19 @@ const open = [
   'get_record',
   'list_pack_runs',
   'get_app_ai',
+  'get_player',
+  'join_app',
+  'list_values',
+  'get_value',
+  'set_value',
+  'delete_value',
+  'get_document',
+  'query_documents',
+  'add_document',
+  'set_document',
+  'update_document',
+  'delete_document',
+  'acquire_document',
 ]
 
 const t = await startTestServer({ BASE_URL: base })
@@ -175,6 +188,7 @@ describe('the document', () => {
     named.push('Collection', 'Library', 'FileDiff')
     named.push('AgentKey', 'OwnedAgent', 'Person', 'Hook', 'Delivery')
     named.push('AccountKey', 'Invoice', 'Project')
+    named.push('Player', 'Document', 'DataRecord')
     expect(Object.keys(document.components.schemas).sort()).toEqual(named.sort())
   })
 

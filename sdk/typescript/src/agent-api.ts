@@ -648,6 +648,44 @@ export interface components {
             /** Format: date-time */
             created: string;
         };
+        Player: {
+            /** @description An id that only this app has for the player. Null for a guest before the first join. */
+            id: string | null;
+            signedIn: boolean;
+            /** @description The player agreed to share data with this app. */
+            joined: boolean;
+            /** @description The name that the player gave this app. */
+            name: string | null;
+        };
+        Document: {
+            id: string;
+            path: string;
+            /** @description A JSON object. */
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description The player who created it. */
+            author: string;
+            /** @description Grows with each change of the data of the app. */
+            version: number;
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            updated: string;
+        };
+        DataRecord: {
+            /** @enum {string} */
+            kind: "document" | "value";
+            /** @description The path of a document, or the key of a value. */
+            name: string;
+            author: string;
+            /** @description The name that the author gave the app. */
+            authorName: string | null;
+            value: unknown;
+            bytes: number;
+            /** Format: date-time */
+            updated: string;
+        };
         Evidence: {
             /** @enum {string} */
             kind: "app" | "url" | "tx" | "hash" | "text";
@@ -1668,6 +1706,132 @@ export interface components {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
         };
+        GetPlayerInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+        };
+        JoinAppInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            name?: string | undefined;
+        };
+        ListValuesInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            /** @enum {string} */
+            scope: "own" | "shared";
+            prefix?: string | undefined;
+        };
+        GetValueInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            /** @enum {string} */
+            scope: "own" | "shared";
+            key: string;
+        };
+        SetValueInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            /** @enum {string} */
+            scope: "own" | "shared";
+            key: string;
+            /** @description Any JSON value. */
+            value: unknown;
+        };
+        DeleteValueInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            /** @enum {string} */
+            scope: "own" | "shared";
+            key: string;
+        };
+        GetDocumentInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            path: string;
+        };
+        AddDocumentInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            collection: string;
+            /** @description A JSON object. */
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description Only its author may change it. */
+            own?: boolean | undefined;
+        };
+        SetDocumentInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            path: string;
+            /** @description A JSON object. */
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description Only its author may change it. */
+            own?: boolean | undefined;
+        };
+        UpdateDocumentInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            path: string;
+            /** @description A JSON object. */
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description A missing document begins empty. */
+            create?: boolean | undefined;
+        };
+        DeleteDocumentInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            path: string;
+        };
+        QueryDocumentsInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            collection: string;
+            where?: {
+                field: string;
+                /** @enum {string} */
+                op: "==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not-in" | "array-contains" | "array-contains-any";
+                value: unknown;
+            }[] | undefined;
+            orderBy?: {
+                field: string;
+                /** @enum {string} */
+                direction?: "asc" | "desc";
+            }[] | undefined;
+            limit?: number | undefined;
+        };
+        AcquireDocumentInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            path: string;
+            holder: string;
+            ttlMs: number;
+            /** @description A JSON object. */
+            data?: {
+                [key: string]: unknown;
+            } | undefined;
+        };
+        ListRecordsInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
+            /** @enum {string} */
+            kind?: ("document" | "value") | undefined;
+        };
+        DeleteRecordsInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            document?: string | undefined;
+            value?: string | undefined;
+            /** @description Deletes all of a player. */
+            author?: string | undefined;
+        };
         TopUpInput: {
             /** @description Credits to add. */
             credits?: number | undefined;
@@ -2440,6 +2604,64 @@ export interface components {
                 fileBytesMax: number;
             };
         };
+        GetPlayerResult: {
+            player: components["schemas"]["Player"];
+        };
+        JoinAppResult: {
+            player: components["schemas"]["Player"];
+        };
+        ListValuesResult: {
+            keys: string[];
+        };
+        GetValueResult: {
+            key: string;
+            value: unknown;
+            /** @description The player who wrote a shared value. */
+            author: string | null;
+            /** Format: date-time */
+            updated: string;
+        };
+        SetValueResult: {
+            key: string;
+        };
+        DeleteValueResult: {
+            /** @description There was one. */
+            deleted: boolean;
+        };
+        GetDocumentResult: {
+            document: components["schemas"]["Document"] | null;
+        };
+        AddDocumentResult: {
+            document: components["schemas"]["Document"];
+        };
+        SetDocumentResult: {
+            document: components["schemas"]["Document"];
+        };
+        UpdateDocumentResult: {
+            document: components["schemas"]["Document"];
+        };
+        DeleteDocumentResult: {
+            /** @description There was one. */
+            deleted: boolean;
+        };
+        QueryDocumentsResult: {
+            documents: components["schemas"]["Document"][];
+            version: number;
+        };
+        AcquireDocumentResult: {
+            /** @description False while another holder has the lease. */
+            acquired: boolean;
+            /** Format: date-time */
+            until: string | null;
+            document: components["schemas"]["Document"];
+        };
+        ListRecordsResult: {
+            records: components["schemas"]["DataRecord"][];
+            next: string | null;
+        };
+        DeleteRecordsResult: {
+            deleted: number;
+        };
         TopUpResult: {
             /** @description Credits that the payment added. */
             added: number;
@@ -2553,6 +2775,9 @@ export type Library = components['schemas']['Library'];
 export type Purchase = components['schemas']['Purchase'];
 export type Review = components['schemas']['Review'];
 export type Comment = components['schemas']['Comment'];
+export type Player = components['schemas']['Player'];
+export type Document = components['schemas']['Document'];
+export type DataRecord = components['schemas']['DataRecord'];
 export type Evidence = components['schemas']['Evidence'];
 export type RunStep = components['schemas']['RunStep'];
 export type Run = components['schemas']['Run'];
@@ -2666,6 +2891,21 @@ export type DeleteAssetInput = components['schemas']['DeleteAssetInput'];
 export type PutAssetInput = components['schemas']['PutAssetInput'];
 export type LookAtAssetInput = components['schemas']['LookAtAssetInput'];
 export type GetAppAiInput = components['schemas']['GetAppAiInput'];
+export type GetPlayerInput = components['schemas']['GetPlayerInput'];
+export type JoinAppInput = components['schemas']['JoinAppInput'];
+export type ListValuesInput = components['schemas']['ListValuesInput'];
+export type GetValueInput = components['schemas']['GetValueInput'];
+export type SetValueInput = components['schemas']['SetValueInput'];
+export type DeleteValueInput = components['schemas']['DeleteValueInput'];
+export type GetDocumentInput = components['schemas']['GetDocumentInput'];
+export type AddDocumentInput = components['schemas']['AddDocumentInput'];
+export type SetDocumentInput = components['schemas']['SetDocumentInput'];
+export type UpdateDocumentInput = components['schemas']['UpdateDocumentInput'];
+export type DeleteDocumentInput = components['schemas']['DeleteDocumentInput'];
+export type QueryDocumentsInput = components['schemas']['QueryDocumentsInput'];
+export type AcquireDocumentInput = components['schemas']['AcquireDocumentInput'];
+export type ListRecordsInput = components['schemas']['ListRecordsInput'];
+export type DeleteRecordsInput = components['schemas']['DeleteRecordsInput'];
 export type TopUpInput = components['schemas']['TopUpInput'];
 export type StartRunInput = components['schemas']['StartRunInput'];
 export type ListRunsInput = components['schemas']['ListRunsInput'];
@@ -2779,6 +3019,21 @@ export type MakeAssetsResult = components['schemas']['MakeAssetsResult'];
 export type DeleteAssetResult = components['schemas']['DeleteAssetResult'];
 export type PutAssetResult = components['schemas']['PutAssetResult'];
 export type GetAppAiResult = components['schemas']['GetAppAiResult'];
+export type GetPlayerResult = components['schemas']['GetPlayerResult'];
+export type JoinAppResult = components['schemas']['JoinAppResult'];
+export type ListValuesResult = components['schemas']['ListValuesResult'];
+export type GetValueResult = components['schemas']['GetValueResult'];
+export type SetValueResult = components['schemas']['SetValueResult'];
+export type DeleteValueResult = components['schemas']['DeleteValueResult'];
+export type GetDocumentResult = components['schemas']['GetDocumentResult'];
+export type AddDocumentResult = components['schemas']['AddDocumentResult'];
+export type SetDocumentResult = components['schemas']['SetDocumentResult'];
+export type UpdateDocumentResult = components['schemas']['UpdateDocumentResult'];
+export type DeleteDocumentResult = components['schemas']['DeleteDocumentResult'];
+export type QueryDocumentsResult = components['schemas']['QueryDocumentsResult'];
+export type AcquireDocumentResult = components['schemas']['AcquireDocumentResult'];
+export type ListRecordsResult = components['schemas']['ListRecordsResult'];
+export type DeleteRecordsResult = components['schemas']['DeleteRecordsResult'];
 export type TopUpResult = components['schemas']['TopUpResult'];
 export type StartRunResult = components['schemas']['StartRunResult'];
 export type ListRunsResult = components['schemas']['ListRunsResult'];
@@ -3031,6 +3286,36 @@ export interface AgentApi {
   lookAtAsset(input: LookAtAssetInput, options?: CallOptions): Call<Blob>
   /** Read the limits of the models of an app. For the page around an app, which answers `service.ai.limits()`. */
   getAppAi(input: GetAppAiInput, options?: CallOptions): Call<GetAppAiResult>
+  /** Read who plays an app in this browser, as the app sees it. */
+  getPlayer(input: GetPlayerInput, options?: CallOptions): Call<GetPlayerResult>
+  /** Agree to share data with the other players and the maker of an app. The viewer sends it after a press of the player. A guest gets a cookie, by which this browser stays the same player. name is shown to the other players. */
+  joinApp(input: JoinAppInput, options?: CallOptions): Call<JoinAppResult>
+  /** List the keys of the values of a player, or of those that all players share. */
+  listValues(input: ListValuesInput, options?: CallOptions): Call<ListValuesResult>
+  /** Read a value by its key. */
+  getValue(input: GetValueInput, options?: CallOptions): Call<GetValueResult>
+  /** Store a value under a key: for the player, or for all players. A value has at most 5 MB. A player and the players together have 20 MB in an app. */
+  setValue(input: SetValueInput, options?: CallOptions): Call<SetValueResult>
+  /** Delete a value. */
+  deleteValue(input: DeleteValueInput, options?: CallOptions): Call<DeleteValueResult>
+  /** Read a document that the players of an app share. */
+  getDocument(input: GetDocumentInput, options?: CallOptions): Call<GetDocumentResult>
+  /** Add a document to a collection. Its id sorts by time. */
+  addDocument(input: AddDocumentInput, options?: CallOptions): Call<AddDocumentResult>
+  /** Create or replace a document. */
+  setDocument(input: SetDocumentInput, options?: CallOptions): Call<SetDocumentResult>
+  /** Merge fields into a document, deeply. { "$add": 1 }, { "$now": true }, { "$remove": true }, { "$union": [...] } and { "$without": [...] } change a field by its stored value, so that no player overwrites another. */
+  updateDocument(input: UpdateDocumentInput, options?: CallOptions): Call<UpdateDocumentResult>
+  /** Delete a document. */
+  deleteDocument(input: DeleteDocumentInput, options?: CallOptions): Call<DeleteDocumentResult>
+  /** List the documents of a collection that match conditions, in an order. */
+  queryDocuments(input: QueryDocumentsInput, options?: CallOptions): Call<QueryDocumentsResult>
+  /** Take a lease of a document, so that one page at a time does a thing. A lease ends with its time, or with ttlMs 0 by its holder. */
+  acquireDocument(input: AcquireDocumentInput, options?: CallOptions): Call<AcquireDocumentResult>
+  /** List what the players of your app share, with the authors. kind is document or value. Follow next to export everything. */
+  listRecords(input: ListRecordsInput, options?: CallOptions): Call<ListRecordsResult, ListRecordsResult['records'][number]>
+  /** Delete a document or a shared value of your app, or all of an author. */
+  deleteRecords(input: DeleteRecordsInput, options?: CallOptions): Call<DeleteRecordsResult>
   /** Add credits that you pay for with USDC (x402). Without a payment it answers 402 with an offer. Sign the offer and send the same request again with the payment. The credits are those of the payment: 1 USD is 1,000 credits. */
   topUp(input?: TopUpInput, options?: CallOptions): Call<TopUpResult>
   /** Start to follow a skill or framework, and get its instructions. Start a run each time you follow a pack and report how it went. A run that is not reported expires after 7 days. Your first run of a pack on a day counts in its record. */
@@ -3174,6 +3459,21 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   putAsset: { method: "PUT", path: "/apps/{id}/assets/{name}", content: "application/octet-stream" },
   lookAtAsset: { method: "GET", path: "/looks/{id}/{version}/{name}", file: true },
   getAppAi: { method: "GET", path: "/apps/{id}/ai" },
+  getPlayer: { method: "GET", path: "/apps/{id}/player" },
+  joinApp: { method: "POST", path: "/apps/{id}/player" },
+  listValues: { method: "GET", path: "/apps/{id}/values/{scope}" },
+  getValue: { method: "GET", path: "/apps/{id}/value/{scope}" },
+  setValue: { method: "PUT", path: "/apps/{id}/value/{scope}" },
+  deleteValue: { method: "DELETE", path: "/apps/{id}/value/{scope}" },
+  getDocument: { method: "GET", path: "/apps/{id}/documents" },
+  addDocument: { method: "POST", path: "/apps/{id}/documents" },
+  setDocument: { method: "PUT", path: "/apps/{id}/documents" },
+  updateDocument: { method: "PATCH", path: "/apps/{id}/documents" },
+  deleteDocument: { method: "DELETE", path: "/apps/{id}/documents" },
+  queryDocuments: { method: "POST", path: "/apps/{id}/documents/query" },
+  acquireDocument: { method: "POST", path: "/apps/{id}/documents/lease" },
+  listRecords: { method: "GET", path: "/apps/{id}/records", items: "records" },
+  deleteRecords: { method: "DELETE", path: "/apps/{id}/records" },
   topUp: { method: "POST", path: "/topup" },
   startRun: { method: "POST", path: "/runs", idempotent: true },
   listRuns: { method: "GET", path: "/runs", items: "runs" },

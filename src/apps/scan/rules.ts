@@ -4,7 +4,7 @@ export type Effect = 'block' | 'unlist' | 'warn'
  * Version of the safety check. Raise it with every change of its findings: maintenance then rescans
  * the pages of earlier versions in small batches.
  */
-export const rulesVersion = 12
+export const rulesVersion = 13
 
 /**
  * The rules of the safety check: the code, its effect (`block`: not hosted, `unlist`: hosted but
@@ -39,6 +39,16 @@ export const RULES = [
     help:
       'Remove the field. No legitimate page asks for a recovery phrase or a private key. Show ' +
       'example words in a read-only field instead.',
+  },
+  {
+    code: 'share.credentials',
+    effect: 'block',
+    description:
+      'A password, card, one-time-code or seed-phrase field in a page that shares data with its ' +
+      'other players.',
+    help:
+      'Remove the field, or do not use service.db, service.room, service.scores and shared ' +
+      'values. What players type into such a page could reach other people.',
   },
   {
     code: 'scam.tech_support',

@@ -8,6 +8,7 @@ import { LongValues, partTopic, payloadCharsMax, toEntries, valueCharsMax } from
 /** Kinds of changes that other processes of the database must learn of. */
 type Topic =
   | 'apps'
+  | 'documents'
   | 'failures'
   | 'job'
   | 'jobs'

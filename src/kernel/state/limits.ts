@@ -2,6 +2,7 @@ import type { Config } from '../config/settings.ts'
 import type { Engine } from '../db/engine.ts'
 import {
   claimTriesPerHour,
+  dataCallsPerMinute,
   deviceCodesPerHour,
   nameAttack,
   noteStreamsMax,
@@ -65,6 +66,8 @@ const limitsOfProcess = (clock: Clock, config: LimitSettings) => ({
   keyTokens: new RateLimit(clock, unlimited, minute),
   /** Running paid calls by gateway key. A key may have a limit of its own. */
   paidCalls: new ConcurrencyLimit(config.runningRequestsPerKey),
+  /** Calls for the data of apps, by player and app. */
+  dataCalls: new RateLimit(clock, dataCallsPerMinute, minute),
   /** Realtime sessions by gateway key. */
   realtimeSessions: new ConcurrencyLimit(realtimeSessionsPerKeyMax),
 })

@@ -140,6 +140,28 @@ export const apps = {
   },
 } satisfies ErrorRows
 
+/** Errors of the data that apps keep for their players. */
+export const data = {
+  not_joined: {
+    status: 403,
+    message:
+      'The player has not agreed to share data with this app. The viewer asks when a page first uses shared data.',
+  },
+  data_full: {
+    status: 409,
+    message: ({ what }) => `The limit of ${what} is reached. Delete some first.`,
+  },
+  data_limit: {
+    status: 429,
+    message: (facts) =>
+      `This page read or wrote data more than ${facts.max} times a minute. ${retryHint(facts)}`,
+  },
+  not_own: {
+    status: 403,
+    message: 'Another player protects this document. Only its author can change it.',
+  },
+} satisfies ErrorRows
+
 /** Errors of assets and icons. */
 export const assets = {
   assets_off: {

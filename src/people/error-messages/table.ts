@@ -4,7 +4,7 @@ import { formatCredits, formatDecimal, toUsd, zero } from '../../kernel/money.ts
 import { endWithStop } from '../../kernel/text.ts'
 import { paymentsOffMessage } from '../../money/payments/messages.ts'
 import { offerFields } from '../../money/payments/x402/offer.ts'
-import { apps, assets, reviews, runs } from './apps.ts'
+import { apps, assets, data, reviews, runs } from './apps.ts'
 import { people } from './people.ts'
 import { type ErrorRow, type ErrorRows, formatSize, retryHint, withFieldLabels } from './row.ts'
 
@@ -197,6 +197,7 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
   },
   ...apps,
   ...assets,
+  ...data,
   ...payments,
   ...people,
   ...reviews,

@@ -1,3 +1,4 @@
+import { removeData } from '../../apps/app-data/records.ts'
 import * as assets from '../../apps/assets/assets.ts'
 import { enqueueCaptures } from '../../apps/covers/captures.ts'
 import { removeScreenshots } from '../../apps/covers/screenshots.ts'
@@ -75,6 +76,7 @@ export const purgeApps = (ctx: AppContext): Promise<number> =>
     await removeFeedback(db, app.id)
     await removeScreenshots(db, app.id)
     await removeRuns(db, app.id)
+    await removeData(db, app)
   })
 
 /** `everywhere`: every process does it, for its own memory. One server does everything else. */

@@ -231,3 +231,14 @@ test('an attack that a page shows as text is allowed, unless it is inserted', ()
   expect(codesOf(script(`code.textContent = ${attack}`))).toEqual([])
   expect(codesOf(script(`code.innerHTML = ${attack}`))).toContain('phish.credential_form')
 })
+
+test('a page that shares data with other players has no field for credentials', () => {
+  const share = script(`service.db.doc('a/1').set({ text: 1 })`)
+  const fields = ['<input type=password>', '<input autocomplete=cc-number>', '<input name=otp>']
+  for (const field of fields) {
+    expect(codesOf(`<form>${field}</form>${share}`)).toContain('share.credentials')
+    expect(codesOf(`<form>${field}</form>`)).not.toContain('share.credentials')
+  }
+  expect(codesOf(`<input name=message>${share}`)).toEqual([])
+  expect(codesOf(`<input type=password>${script('service.store.set("a", 1)')}`)).toEqual([])
+})

@@ -1,5 +1,6 @@
 import { plain } from '../../../kernel/forbidden-text.ts'
 import { pattern } from '../../../kernel/text.ts'
+import { findUses, type Use } from '../../uses/uses.ts'
 import type { Hit } from '../findings.ts'
 import { type Field, isRemote, type Page } from '../page.ts'
 import { type Credential, credentialOf } from './credentials.ts'
@@ -33,12 +34,19 @@ export function* phishing(page: Page): Generator<Hit> {
   const signsIn = signIn.test(page.words)
   yield* sentForms(page, credentials)
   yield* sentByScript(page, requested, credentials, signsIn)
+  const [first] = credentials
+  if (first && sharesData(page)) yield { code: 'share.credentials', at: first.field.at }
   const login = credentials.find(({ kind }) => kind !== 'seed')
   if (login && signsIn && showsBrand(page)) yield { code: 'phish.brand_login', at: login.field.at }
   const seed = credentials.find(({ kind }) => kind === 'seed')
   if (seed && requestsWalletSecret(page, credentials.length))
     yield { code: 'phish.wallet_seed', at: seed.field.at }
 }
+
+const sharing = new Set<Use>(['shared', 'db', 'room', 'scores'])
+
+/** Returns whether other players could receive what a player types. */
+const sharesData = ({ html }: Page): boolean => findUses(html).some((use) => sharing.has(use))
 
 /** Returns whether a form action leaves the page: another host, email, or a server script. */
 function leaves(action: string): boolean {

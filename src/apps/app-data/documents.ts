@@ -1,0 +1,227 @@
+import { and, eq, lte } from 'drizzle-orm'
+
+import type { AppContext } from '../../kernel/context.ts'
+import { afterCommit } from '../../kernel/db/after-commit.ts'
+import type { Db } from '../../kernel/db/engine.ts'
+import { ApiError, rejectRequest } from '../../kernel/errors.ts'
+import { newOrderedId } from '../../kernel/ids.ts'
+import type { Json } from '../../kernel/schema.ts'
+import type { App } from '../apps.ts'
+import { documentBytesMax, leaseHolderCharsMax, leaseMsMax, removalsPerAppMax } from './limits.ts'
+import { merge } from './merge.ts'
+import { type DocumentPath, ownerOf, pathOf } from './paths.ts'
+import type { Player } from './players.ts'
+import { growDocuments, lockSpace } from './spaces.ts'
+import { documents, spaces } from './tables.ts'
+
+type Row = typeof documents.$inferSelect
+
+/** A document that was not removed. */
+export type Document = Row & { data: Json }
+
+const isDocument = (row: Row | undefined): row is Document => row !== undefined && row.data !== null
+
+/** Throws `not_found` for a collection that is private to another player. */
+export function checkReadable(player: Player, collection: string): void {
+  const owner = ownerOf(collection)
+  if (owner !== undefined && owner !== player.id) throw missing(collection)
+}
+
+const missing = (path: string): ApiError => new ApiError('not_found', { what: `document ${path}` })
+
+const isAt = (app: string, { collection, id }: DocumentPath) =>
+  and(eq(documents.app, app), eq(documents.collection, collection), eq(documents.id, id))
+
+async function readRow(db: Db, app: string, at: DocumentPath): Promise<Row | undefined> {
+  const [row] = await db.select().from(documents).where(isAt(app, at))
+  return row
+}
+
+/** Returns a document; undefined where there is none. Throws `not_found` for a private one. */
+export async function findDocument(
+  { db }: AppContext,
+  player: Player,
+  at: DocumentPath,
+): Promise<Document | undefined> {
+  checkReadable(player, at.collection)
+  const row = await readRow(db.read, player.app.id, at)
+  return isDocument(row) ? row : undefined
+}
+
+/** The state of a document after a write: its new fields, or null where it is removed. */
+type Write = (before: Document | undefined) => Partial<Row> & { data: Json | null }
+
+/** Throws `not_own` for a document that another player protects. */
+function checkOwn(player: Player, before: Document | undefined): void {
+  if (before?.own && before.author !== player.id) throw new ApiError('not_own')
+}
+
+/**
+ * Writes a document in one transaction, which gives it the next version of the app's data. Returns
+ * it as it is then. Throws what `write` throws, `not_own`, `too_large`, `data_full` and
+ * `storage_full`.
+ */
+async function change(
+  ctx: AppContext,
+  player: Player,
+  at: DocumentPath,
+  write: Write,
+): Promise<Document> {
+  checkReadable(player, at.collection)
+  const { app, id: editor } = player
+  const now = ctx.clock.now()
+  return ctx.db.tx(async (db) => {
+    const { version } = await lockSpace(db, app.id)
+    const stored = await readRow(db, app.id, at)
+    const before = isDocument(stored) ? stored : undefined
+    const next = write(before)
+    const bytes = bytesOf(at, next.data)
+    const row: Row = {
+      author: before?.author ?? editor,
+      own: before?.own ?? false,
+      created: before?.created ?? now,
+      holder: before?.holder ?? null,
+      heldUntil: before?.heldUntil ?? null,
+      ...next,
+      ...at,
+      app: app.id,
+      editor,
+      version,
+      bytes,
+      updated: now,
+    }
+    const { app: _, collection: __, id: ___, ...changed } = row
+    await db
+      .insert(documents)
+      .values(row)
+      .onConflictDoUpdate({
+        target: [documents.app, documents.collection, documents.id],
+        set: changed,
+      })
+    const rows = (next.data === null ? 0 : 1) - (before ? 1 : 0)
+    await growDocuments(ctx, db, app, { rows, bytes: bytes - (before?.bytes ?? 0) })
+    if (next.data === null) await forgetRemovals(db, app, version)
+    afterCommit(db, () => ctx.documentCache.announce(app.id, at.collection))
+    return { ...row, data: next.data ?? {} }
+  })
+}
+
+/** Returns the bytes that count for a document; 0 for a removed one. Throws `too_large`. */
+function bytesOf(at: DocumentPath, data: Json | null): number {
+  if (data === null) return 0
+  const bytes = Buffer.byteLength(JSON.stringify(data))
+  if (bytes > documentBytesMax) throw new ApiError('too_large', { bytes, max: documentBytesMax })
+  return bytes + pathOf(at).length
+}
+
+/** Forgets the oldest removals now and then. Readers of older versions read everything again. */
+async function forgetRemovals(db: Db, { id: app }: App, version: number): Promise<void> {
+  const until = version - removalsPerAppMax
+  if (until <= 0 || version % 100 !== 0) return
+  const isOld = and(eq(documents.app, app), lte(documents.version, until), eq(documents.bytes, 0))
+  await db.delete(documents).where(isOld)
+  await db.update(spaces).set({ forgotten: until }).where(eq(spaces.app, app))
+}
+
+/** Creates or replaces a document. With `own`, only its author may change it. */
+export const setDocument = (
+  ctx: AppContext,
+  player: Player,
+  at: DocumentPath,
+  { data, own }: { data: Json; own?: boolean | undefined },
+): Promise<Document> =>
+  change(ctx, player, at, (before) => {
+    checkOwn(player, before)
+    return { data: merge({}, data, ctx.clock.now()), own: own ?? before?.own ?? false }
+  })
+
+/** Creates a document with an id that sorts by time. */
+export const addDocument = (
+  ctx: AppContext,
+  player: Player,
+  collection: string,
+  given: { data: Json; own?: boolean | undefined },
+): Promise<Document> =>
+  setDocument(ctx, player, { collection, id: newOrderedId(ctx.clock.now()) }, given)
+
+/** Merges fields into a document. With `create`, a missing one begins empty. */
+export const updateDocument = (
+  ctx: AppContext,
+  player: Player,
+  at: DocumentPath,
+  { data, create = false }: { data: Json; create?: boolean | undefined },
+): Promise<Document> =>
+  change(ctx, player, at, (before) => {
+    checkOwn(player, before)
+    if (!before && !create) throw missing(pathOf(at))
+    return { data: merge(before?.data ?? {}, data, ctx.clock.now()) }
+  })
+
+/** Removes a document. Returns whether there was one. */
+export async function deleteDocument(
+  ctx: AppContext,
+  player: Player,
+  at: DocumentPath,
+): Promise<boolean> {
+  if (!(await findDocument(ctx, player, at))) return false
+  await change(ctx, player, at, (before) => {
+    checkOwn(player, before)
+    return { data: null, own: false, holder: null, heldUntil: null }
+  })
+  return true
+}
+
+interface LeaseRequest {
+  holder: string
+  ttlMs: number
+  data?: Json | undefined
+}
+
+/** Ends a transaction that would change nothing. */
+class Held extends Error {
+  constructor(readonly document: Document) {
+    super('held')
+  }
+}
+
+/**
+ * Takes a lease of a document for a time, and merges `data` into it. A lease that another holder
+ * has stays, and nothing changes. A time of 0 gives the lease back. A missing document is created.
+ */
+export async function acquireDocument(
+  ctx: AppContext,
+  player: Player,
+  at: DocumentPath,
+  { holder, ttlMs, data = {} }: LeaseRequest,
+): Promise<{ acquired: boolean; document: Document }> {
+  checkLease(holder, ttlMs)
+  const now = ctx.clock.now()
+  const name = `${player.id} ${holder}`
+  try {
+    const document = await change(ctx, player, at, (before) => {
+      checkOwn(player, before)
+      const isHeld = before !== undefined && (before.heldUntil ?? 0) > now
+      if (isHeld && before.holder !== name) throw new Held(before)
+      const lease = ttlMs === 0 ? null : now + ttlMs
+      return {
+        data: merge(before?.data ?? {}, data, now),
+        holder: lease === null ? null : name,
+        heldUntil: lease,
+      }
+    })
+    return { acquired: ttlMs > 0, document }
+  } catch (error) {
+    if (error instanceof Held) return { acquired: false, document: error.document }
+    throw error
+  }
+}
+
+function checkLease(holder: string, ttlMs: number): void {
+  const isName =
+    holder.length > 0 && holder.length <= leaseHolderCharsMax && !/\p{Cc}/u.test(holder)
+  if (isName && Number.isInteger(ttlMs) && ttlMs >= 0 && ttlMs <= leaseMsMax) return
+  rejectRequest(
+    `"holder" has 1 to ${leaseHolderCharsMax} characters, and "ttlMs" is a whole number from 0 to ${leaseMsMax}.`,
+    'ttlMs',
+  )
+}

@@ -1,0 +1,39 @@
+/** The bounds of the data that an app keeps and shares. Bytes are those of JSON in UTF-8. */
+const kb = 1_024
+const mb = 1_024 * kb
+
+/** Values of `service.store`. */
+export const valueBytesMax = 5 * mb
+/** All personal values of one player in an app, and all shared values of an app. */
+export const valueBytesPerOwnerMax = 20 * mb
+export const valuesPerOwnerMax = 2_000
+export const valueKeyCharsMax = 500
+
+/** Documents of `service.db`. */
+export const documentBytesMax = 256 * kb
+export const documentsPerAppMax = 5_000
+export const documentBytesPerAppMax = 64 * mb
+export const pathCharsMax = 300
+/** Collections and documents by turns: "games/1/moves/2" has four segments. */
+export const pathSegmentsMax = 8
+/** Removals that are remembered, so that a page that reconnects learns of them. */
+export const removalsPerAppMax = 10_000
+export const conditionsMax = 10
+/** Values of `in` and `not-in`. */
+export const conditionValuesMax = 30
+export const ordersMax = 3
+export const leaseHolderCharsMax = 100
+export const leaseMsMax = 3_600_000
+
+/** Documents that a server keeps parsed in memory. */
+export const cachedDocumentBytesMax = 64 * mb
+
+/** Documents that one query returns. */
+export const queryBytesMax = 16 * mb
+
+/** Records of a page of their list, for the maker. At least one is listed. */
+export const recordPageBytesMax = 8 * mb
+
+/** A call carries one value; JSON may escape its characters. */
+export const dataBodyBytesMax = 2 * valueBytesMax
+export const playerNameCharsMax = 40

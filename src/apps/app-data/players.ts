@@ -1,0 +1,147 @@
+import { and, eq } from 'drizzle-orm'
+
+import type { AppContext } from '../../kernel/context.ts'
+import type { Db } from '../../kernel/db/engine.ts'
+import { ApiError, rejectRequest } from '../../kernel/errors.ts'
+import { isForbidden } from '../../kernel/forbidden-text.ts'
+import { newSecret, sign } from '../../kernel/ids.ts'
+import { hasVisibleText, isPlainLine } from '../../kernel/text.ts'
+import { findAgent } from '../../people/agents/agents.ts'
+import { guestCookie, readGuestCookie, type Visitor } from '../../people/session-user.ts'
+import { type App, findApp, requireAvailable } from '../apps.ts'
+import { isPackKind } from '../kinds.ts'
+import { playerNameCharsMax } from './limits.ts'
+import { players } from './tables.ts'
+
+type PlayerRow = typeof players.$inferSelect
+
+/** A player of an app, for one request. */
+export interface Player {
+  app: App
+  /** An id that no other app has for this player; '' for a browser that has no cookie yet. */
+  id: string
+  /** The signed-in person; null for a guest. */
+  person: string | null
+  name: string | null
+  hasJoined: boolean
+}
+
+/** A request of a page, which its shell sends. */
+export interface PlayerCall {
+  caller: Visitor
+  headers: Headers
+}
+
+/** Returns an app that visitors can open. Throws `not_found` and `taken_down`. */
+async function getPlayable(ctx: AppContext, id: string): Promise<App> {
+  const app = requireAvailable(await findApp(ctx, id))
+  const maker = await findAgent(ctx, app.maker)
+  const isOpen = maker?.closed === null && maker.suspended === null && app.quarantinedAt === null
+  if (isOpen && app.version > 0 && !isPackKind(app.kind)) return app
+  throw new ApiError('not_found', { what: 'app' })
+}
+
+/** Returns the id of a player: the same on all servers, and another one in each app. */
+const playerId = (ctx: AppContext, app: string, who: string): string =>
+  sign(ctx.secret, `player ${app} ${who}`).slice(0, 20)
+
+/** Returns the player of a request. Throws `not_found` and `taken_down`. */
+export async function findPlayer(
+  ctx: AppContext,
+  { caller, headers }: PlayerCall,
+  appId: string,
+): Promise<Player> {
+  const app = await getPlayable(ctx, appId)
+  const person = caller.user?.person.id ?? null
+  const guest = person === null ? readGuestCookie(ctx, { headers }) : undefined
+  if (person === null && guest === undefined) {
+    return { app, id: '', person, name: null, hasJoined: false }
+  }
+  const id = playerId(ctx, app.id, person === null ? `guest ${guest}` : `person ${person}`)
+  const row = await findRow(ctx.db.read, app.id, id)
+  return { app, id, person, name: row?.name ?? null, hasJoined: row?.joined != null }
+}
+
+async function findRow(db: Db, app: string, id: string): Promise<PlayerRow | undefined> {
+  const [row] = await db
+    .select()
+    .from(players)
+    .where(and(eq(players.app, app), eq(players.id, id)))
+  return row
+}
+
+/** Returns a player who agreed to share data. Throws `not_joined` and what `findPlayer` throws. */
+export async function getJoined(ctx: AppContext, call: PlayerCall, app: string): Promise<Player> {
+  const player = await findPlayer(ctx, call, app)
+  if (player.hasJoined) return player
+  throw new ApiError('not_joined', { app })
+}
+
+/** Counts a call of a player. Throws `data_limit`. */
+export function countCall({ state }: AppContext, { app, id }: Player): void {
+  const { dataCalls } = state.limits
+  const retryAfter = dataCalls.take(`${app.id} ${id}`)
+  if (retryAfter !== undefined) throw new ApiError('data_limit', { max: dataCalls.max, retryAfter })
+}
+
+/** Returns the first row of a player, with these fields. */
+const newPlayer = (
+  ctx: AppContext,
+  { app, id, person }: Pick<Player, 'app' | 'id' | 'person'>,
+): PlayerRow => ({
+  app: app.id,
+  id,
+  person,
+  name: null,
+  joined: null,
+  valueBytes: 0,
+  values: 0,
+  created: ctx.clock.now(),
+})
+
+/**
+ * Records that a player agrees to share data with the other players and the maker of an app, and
+ * the name that it shows. Returns the player, and the new cookie of a guest. Throws `bad_request`,
+ * `not_found` and `taken_down`.
+ */
+export async function joinApp(
+  ctx: AppContext,
+  call: PlayerCall,
+  appId: string,
+  name: string | undefined,
+): Promise<{ player: Player; cookies: string[] }> {
+  if (name !== undefined) checkName(name)
+  const known = await findPlayer(ctx, call, appId)
+  const secret = known.id === '' ? newSecret() : undefined
+  const id = secret === undefined ? known.id : playerId(ctx, appId, `guest ${secret}`)
+  const row: PlayerRow = {
+    ...newPlayer(ctx, { ...known, id }),
+    joined: ctx.clock.now(),
+    name: name ?? known.name,
+  }
+  const changed = { joined: row.joined, name: row.name }
+  await ctx.db.tx((db) =>
+    db
+      .insert(players)
+      .values(row)
+      .onConflictDoUpdate({ target: [players.app, players.id], set: changed }),
+  )
+  return {
+    player: { ...known, id, name: row.name, hasJoined: true },
+    cookies: secret === undefined ? [] : [guestCookie(ctx, secret)],
+  }
+}
+
+function checkName(name: string): void {
+  const isName = isPlainLine(name, playerNameCharsMax) && hasVisibleText(name)
+  if (isName && !isForbidden(name)) return
+  rejectRequest(
+    `"name" is one plain line of 1 to ${playerNameCharsMax} characters, without slurs.`,
+    'name',
+  )
+}
+
+/** Adds the row of a player who has none yet. */
+export async function ensurePlayer(ctx: AppContext, db: Db, player: Player): Promise<void> {
+  await db.insert(players).values(newPlayer(ctx, player)).onConflictDoNothing()
+}

@@ -1,0 +1,79 @@
+import type { AppContext } from '../../kernel/context.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { agent } from '../../people/authentication.ts'
+import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { operator } from '../../people/session-user.ts'
+import { type App, findApp, getOwnApp } from '../apps.ts'
+import { deleteRecords, listRecords } from './records.ts'
+import * as schemas from './schemas.ts'
+
+const tag = 'Data'
+
+const listOwn = operation({
+  id: 'list_records',
+  route: 'GET /apps/:id/records',
+  tag,
+  summary: 'List what the players of your app share, with the authors.',
+  description: 'kind is document or value. Follow next to export everything.',
+  access: agent,
+  input: { query: schemas.RecordQuerySchema },
+  output: { 200: schemas.RecordListSchema },
+  errors: ['bad_request', ...appErrors],
+  run: async (ctx, { caller, params, query }) =>
+    listRecords(ctx, await getOwnApp(ctx, caller.agent, params.id), 'maker', query),
+})
+
+const deleteOwn = operation({
+  id: 'delete_records',
+  route: 'DELETE /apps/:id/records',
+  tag,
+  summary: 'Delete a document or a shared value of your app, or all of an author.',
+  access: agent,
+  input: { query: schemas.DeleteRecordsQuerySchema },
+  output: { 200: schemas.DeletedRecordsSchema },
+  errors: [...writeErrors, ...appErrors],
+  async run(ctx, { caller, params, query }) {
+    const app = await getOwnApp(ctx, caller.agent, params.id)
+    return { deleted: await deleteRecords(ctx, app, 'maker', query) }
+  },
+})
+
+/** Returns an app in any state. Throws `not_found`. */
+async function getAnyApp(ctx: AppContext, id: string): Promise<App> {
+  const app = await findApp(ctx, id)
+  if (app) return app
+  throw new ApiError('not_found', { what: 'app' })
+}
+
+const listAny = operation({
+  id: 'operator_list_records',
+  route: 'GET /operator/apps/:id/records',
+  tag: 'Operator',
+  mcp: 'hidden',
+  summary: 'List what the players of an app share, with the authors.',
+  access: operator,
+  input: { query: schemas.RecordQuerySchema },
+  output: { 200: schemas.RecordListSchema },
+  errors: ['bad_request'],
+  run: async (ctx, { params, query }) =>
+    listRecords(ctx, await getAnyApp(ctx, params.id), 'operator', query),
+})
+
+const deleteAny = operation({
+  id: 'operator_delete_records',
+  route: 'DELETE /operator/apps/:id/records',
+  tag: 'Operator',
+  mcp: 'hidden',
+  summary: 'Delete a document or a shared value of an app, or all of an author.',
+  access: operator,
+  input: { query: schemas.DeleteRecordsQuerySchema },
+  output: { 200: schemas.DeletedRecordsSchema },
+  errors: writeErrors,
+  async run(ctx, { params, query }) {
+    const app = await getAnyApp(ctx, params.id)
+    return { deleted: await deleteRecords(ctx, app, 'operator', query) }
+  },
+})
+
+/** The records of players, for the maker of an app and for the operator. */
+export const recordOperations = [listOwn, deleteOwn, listAny, deleteAny]

@@ -1,0 +1,181 @@
+import { and, asc, eq, gt, isNotNull, notLike, type SQL, sql } from 'drizzle-orm'
+
+import type { AppContext } from '../../kernel/context.ts'
+import { makeCursor, pageSize, parseCursor, takePage } from '../../kernel/cursor.ts'
+import { afterCommit } from '../../kernel/db/after-commit.ts'
+import type { Db } from '../../kernel/db/engine.ts'
+import { rejectRequest } from '../../kernel/errors.ts'
+import { iso } from '../../kernel/time.ts'
+import { releaseBytes } from '../../people/agents/storage-quota.ts'
+import type { App } from '../apps.ts'
+import { recordPageBytesMax } from './limits.ts'
+import { parseDocumentPath, pathOf } from './paths.ts'
+import type { DeleteRecordsQuery, RecordBody, RecordQuery } from './schemas.ts'
+import { growDocuments, growShared, lockSpace } from './spaces.ts'
+import { documents, players, spaces, values } from './tables.ts'
+
+/** Collections that are private to a player are not for makers. */
+export type RecordReader = 'maker' | 'operator'
+
+const isFor = (reader: RecordReader): SQL | undefined =>
+  reader === 'maker' ? notLike(documents.collection, 'data/users/%') : undefined
+
+/** A record with the position at which the next page begins. */
+type PositionedRecord = RecordBody & { position: number }
+
+interface Page {
+  app: string
+  reader: RecordReader
+  after: number
+  limit: number
+}
+
+/**
+ * Lists what the players of an app share, with its authors: documents in the order of their last
+ * changes, or values by key. A page ends early where its records are large. Throws `bad_request`.
+ */
+export async function listRecords(
+  ctx: AppContext,
+  { id: app }: App,
+  reader: RecordReader,
+  query: RecordQuery,
+): Promise<{ records: RecordBody[]; next: string | null }> {
+  const kind = query.kind ?? 'document'
+  const [after = '0'] = parseCursor(query.cursor, new RegExp(`^${kind} (\\d{1,15})$`)) ?? []
+  const limit = pageSize(query.limit)
+  const find = kind === 'document' ? findDocuments : findValues
+  const rows = await find(ctx.db.read, { app, reader, after: Number(after), limit: limit + 1 })
+  let bytes = 0
+  const large = rows.findIndex((row) => (bytes += row.bytes) > recordPageBytesMax)
+  const size = large < 0 ? limit : Math.min(Math.max(large, 1), limit)
+  const { page, next } = takePage(rows, size, ({ position }) => makeCursor(kind, position))
+  return { records: page.map(({ position: _, ...record }) => record), next }
+}
+
+async function findDocuments(
+  db: Db,
+  { app, reader, after, limit }: Page,
+): Promise<PositionedRecord[]> {
+  const rows = await db
+    .select({ row: documents, authorName: players.name })
+    .from(documents)
+    .leftJoin(players, and(eq(players.app, documents.app), eq(players.id, documents.author)))
+    .where(
+      and(
+        eq(documents.app, app),
+        gt(documents.version, after),
+        isNotNull(documents.data),
+        isFor(reader),
+      ),
+    )
+    .orderBy(asc(documents.version))
+    .limit(limit)
+  return rows.map(({ row, authorName }) => ({
+    kind: 'document',
+    name: pathOf(row),
+    author: row.author,
+    authorName,
+    value: row.data,
+    bytes: row.bytes,
+    updated: iso(row.updated),
+    position: row.version,
+  }))
+}
+
+async function findValues(db: Db, { app, after, limit }: Page): Promise<PositionedRecord[]> {
+  const rows = await db
+    .select({ row: values, authorName: players.name })
+    .from(values)
+    .leftJoin(players, and(eq(players.app, values.app), eq(players.id, values.author)))
+    .where(and(eq(values.app, app), eq(values.owner, '')))
+    .orderBy(asc(values.key))
+    .limit(limit)
+    .offset(after)
+  return rows.map(({ row, authorName }, at) => ({
+    kind: 'value',
+    name: row.key,
+    author: row.author,
+    authorName,
+    value: row.value,
+    bytes: row.bytes,
+    updated: iso(row.updated),
+    position: after + at + 1,
+  }))
+}
+
+/** Returns the conditions of the records to delete. Throws `bad_request`. */
+function matching({ document, value, author }: DeleteRecordsQuery): { docs?: SQL; keys?: SQL } {
+  const given = [document, value, author].filter((field) => field !== undefined)
+  if (given.length !== 1) rejectRequest('Send exactly one of "document", "value" and "author".')
+  if (value !== undefined) return { keys: eq(values.key, value) }
+  if (author !== undefined) {
+    return { docs: eq(documents.author, author), keys: eq(values.author, author) }
+  }
+  const { collection, id } = parseDocumentPath(document ?? '')
+  return { docs: sql`${eq(documents.collection, collection)} and ${eq(documents.id, id)}` }
+}
+
+/**
+ * Deletes a document, a shared value, or all records of an author. Returns the number of deleted
+ * records. Throws `bad_request`.
+ */
+export async function deleteRecords(
+  ctx: AppContext,
+  app: App,
+  reader: RecordReader,
+  query: DeleteRecordsQuery,
+): Promise<number> {
+  const { docs, keys } = matching(query)
+  return ctx.db.tx(async (db) => {
+    const { version } = await lockSpace(db, app.id)
+    const removed = docs
+      ? await removeDocuments(db, and(eq(documents.app, app.id), docs, isFor(reader)), version)
+      : []
+    const deleted = keys
+      ? await db
+          .delete(values)
+          .where(and(eq(values.app, app.id), eq(values.owner, ''), keys))
+          .returning({ bytes: values.bytes })
+      : []
+    await growDocuments(ctx, db, app, lossOf(removed))
+    await growShared(ctx, db, app, lossOf(deleted))
+    const changed = new Set(removed.map(({ collection }) => collection))
+    afterCommit(db, () => {
+      for (const collection of changed) ctx.documentCache.announce(app.id, collection)
+    })
+    return removed.length + deleted.length
+  })
+}
+
+const lossOf = (rows: { bytes: number }[]) => ({
+  rows: -rows.length,
+  bytes: rows.reduce((sum, { bytes }) => sum - bytes, 0),
+})
+
+/** Removes documents, which stay as removals for pages that show them. */
+async function removeDocuments(db: Db, where: SQL | undefined, version: number) {
+  const isThere = and(where, isNotNull(documents.data))
+  const found = await db
+    .select({ collection: documents.collection, bytes: documents.bytes })
+    .from(documents)
+    .where(isThere)
+  await db
+    .update(documents)
+    .set({ data: null, bytes: 0, version, holder: null, heldUntil: null, own: false })
+    .where(isThere)
+  return found
+}
+
+/** Deletes everything that a removed app kept for its players. */
+export async function removeData(db: Db, { id, maker }: Pick<App, 'id' | 'maker'>): Promise<void> {
+  await db.delete(documents).where(eq(documents.app, id))
+  await db.delete(values).where(eq(values.app, id))
+  const owners = await db
+    .delete(players)
+    .where(eq(players.app, id))
+    .returning({ bytes: players.valueBytes })
+  const [space] = await db.delete(spaces).where(eq(spaces.app, id)).returning()
+  const shared = (space?.documentBytes ?? 0) + (space?.valueBytes ?? 0)
+  const bytes = owners.reduce((sum, owner) => sum + owner.bytes, shared)
+  if (bytes > 0) await releaseBytes(db, maker, bytes)
+}

@@ -1,0 +1,175 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { ListQuery, NextSchema } from '../../kernel/http/list-query.ts'
+import { lineSchema, nullable, oneOf, TimeSchema } from '../../kernel/schema.ts'
+import {
+  conditionsMax,
+  conditionValuesMax,
+  documentsPerAppMax,
+  leaseHolderCharsMax,
+  leaseMsMax,
+  ordersMax,
+  pathCharsMax,
+  playerNameCharsMax,
+  valueKeyCharsMax,
+} from './limits.ts'
+import { operators } from './query.ts'
+
+const PlayerSchema = Type.Object(
+  {
+    id: nullable(
+      Type.String({
+        description:
+          'An id that only this app has for the player. Null for a guest before the first join.',
+      }),
+    ),
+    signedIn: Type.Boolean(),
+    joined: Type.Boolean({ description: 'The player agreed to share data with this app.' }),
+    name: nullable(Type.String({ description: 'The name that the player gave this app.' })),
+  },
+  { title: 'Player' },
+)
+export const PlayerResponseSchema = Type.Object({ player: PlayerSchema })
+
+export const JoinSchema = Type.Object(
+  { name: Type.Optional(lineSchema(playerNameCharsMax, { minLength: 1 })) },
+  { additionalProperties: false, examples: [{ name: 'Olga' }] },
+)
+
+const scope = oneOf(['own', 'shared'])
+const key = Type.String({ minLength: 1, maxLength: valueKeyCharsMax })
+
+export const ScopeParamsSchema = Type.Object({ id: Type.String(), scope })
+export const KeyQuerySchema = Type.Object({ key })
+export const PrefixQuerySchema = Type.Object({
+  prefix: Type.Optional(Type.String({ maxLength: valueKeyCharsMax })),
+})
+export const SetValueSchema = Type.Object(
+  { key, value: Type.Unknown({ description: 'Any JSON value.' }) },
+  { additionalProperties: false, examples: [{ key: 'level', value: 3 }] },
+)
+export const KeyListSchema = Type.Object({ keys: Type.Array(Type.String()) })
+export const ValueSchema = Type.Object({
+  key: Type.String(),
+  value: Type.Unknown(),
+  author: nullable(Type.String({ description: 'The player who wrote a shared value.' })),
+  updated: TimeSchema,
+})
+export const StoredValueSchema = Type.Object({ key: Type.String() })
+export const DeletedSchema = Type.Object({
+  deleted: Type.Boolean({ description: 'There was one.' }),
+})
+
+const path = Type.String({ maxLength: pathCharsMax })
+const collection = Type.String({ maxLength: pathCharsMax })
+const data = Type.Record(Type.String(), Type.Unknown(), { description: 'A JSON object.' })
+const own = Type.Optional(Type.Boolean({ description: 'Only its author may change it.' }))
+const strict = { additionalProperties: false }
+
+const DocumentSchema = Type.Object(
+  {
+    id: Type.String(),
+    path: Type.String(),
+    data,
+    author: Type.String({ description: 'The player who created it.' }),
+    version: Type.Integer({ description: 'Grows with each change of the data of the app.' }),
+    created: TimeSchema,
+    updated: TimeSchema,
+  },
+  { title: 'Document' },
+)
+export type DocumentBody = Static<typeof DocumentSchema>
+
+export const PathQuerySchema = Type.Object({ path })
+export const SetDocumentSchema = Type.Object(
+  { path, data, own },
+  { ...strict, examples: [{ path: 'games/1', data: { turn: 'x' } }] },
+)
+export const AddDocumentSchema = Type.Object(
+  { collection, data, own },
+  { ...strict, examples: [{ collection: 'messages', data: { text: 'Hi' } }] },
+)
+export const UpdateDocumentSchema = Type.Object(
+  {
+    path,
+    data,
+    create: Type.Optional(Type.Boolean({ description: 'A missing document begins empty.' })),
+  },
+  { ...strict, examples: [{ path: 'games/1', data: { moves: { $add: 1 } } }] },
+)
+export const LeaseSchema = Type.Object(
+  {
+    path,
+    holder: Type.String({ minLength: 1, maxLength: leaseHolderCharsMax }),
+    ttlMs: Type.Integer({ minimum: 0, maximum: leaseMsMax }),
+    data: Type.Optional(data),
+  },
+  { ...strict, examples: [{ path: 'games/1', holder: 'tab 1', ttlMs: 5_000 }] },
+)
+
+const field = Type.String({ minLength: 1, maxLength: 200 })
+export const QuerySchema = Type.Object(
+  {
+    collection,
+    where: Type.Optional(
+      Type.Array(Type.Object({ field, op: oneOf(operators), value: Type.Unknown() }, strict), {
+        maxItems: conditionsMax,
+      }),
+    ),
+    orderBy: Type.Optional(
+      Type.Array(Type.Object({ field, direction: Type.Optional(oneOf(['asc', 'desc'])) }, strict), {
+        maxItems: ordersMax,
+      }),
+    ),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: documentsPerAppMax })),
+  },
+  {
+    ...strict,
+    description: `A list of "in", "not-in" and "array-contains-any" has at most ${conditionValuesMax} values.`,
+    examples: [{ collection: 'games', where: [{ field: 'open', op: '==', value: true }] }],
+  },
+)
+export type QueryRequest = Static<typeof QuerySchema>
+
+export const DocumentResponseSchema = Type.Object({ document: DocumentSchema })
+export const FoundDocumentSchema = Type.Object({ document: nullable(DocumentSchema) })
+export const DocumentListSchema = Type.Object({
+  documents: Type.Array(DocumentSchema),
+  version: Type.Integer(),
+})
+export const LeaseResponseSchema = Type.Object({
+  acquired: Type.Boolean({ description: 'False while another holder has the lease.' }),
+  until: nullable(TimeSchema),
+  document: DocumentSchema,
+})
+
+/** A document or a shared value, for the maker of the app. */
+const RecordSchema = Type.Object(
+  {
+    kind: oneOf(['document', 'value']),
+    name: Type.String({ description: 'The path of a document, or the key of a value.' }),
+    author: Type.String(),
+    authorName: nullable(Type.String({ description: 'The name that the author gave the app.' })),
+    value: Type.Unknown(),
+    bytes: Type.Integer(),
+    updated: TimeSchema,
+  },
+  { title: 'DataRecord' },
+)
+export type RecordBody = Static<typeof RecordSchema>
+export const RecordListSchema = Type.Object({
+  records: Type.Array(RecordSchema),
+  next: NextSchema,
+})
+export const RecordQuerySchema = Type.Object({
+  ...ListQuery.properties,
+  kind: Type.Optional(oneOf(['document', 'value'])),
+})
+export type RecordQuery = Static<typeof RecordQuerySchema>
+export const DeleteRecordsQuerySchema = Type.Object({
+  document: Type.Optional(path),
+  value: Type.Optional(key),
+  author: Type.Optional(Type.String({ maxLength: 40, description: 'Deletes all of a player.' })),
+})
+export type DeleteRecordsQuery = Static<typeof DeleteRecordsQuerySchema>
+export const DeletedRecordsSchema = Type.Object({ deleted: Type.Integer() })
