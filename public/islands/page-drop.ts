@@ -1,19 +1,24 @@
 import { zipSync } from 'fflate'
 
 import { type PageFile, readPageFolder } from '../../src/apps/folders/page-folder.ts'
-import { isZip, pageBounds, unzip } from '../../src/apps/folders/unzip.ts'
+import { isZip, unzip, type ZipLimits } from '../../src/apps/folders/unzip.ts'
 import type { AppPreview } from './app-preview.ts'
 import { type Draft, openDrafts } from './new/drafts.ts'
 
-const { bytesMax, filesMax } = pageBounds
 const typeDelayMs = 400
+
+const inMb = (bytes: number): string => `${Math.ceil((bytes / 1_048_576) * 10) / 10} MB`
 
 // Not every engine exposes the classes of the entries.
 const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile
 const isFolder = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => entry.isDirectory
 
-/** Reads dropped entries with their paths below the dropped folder. */
-async function readEntry(entry: FileSystemEntry, found: PageFile[]): Promise<void> {
+/** Reads dropped entries with their paths below the dropped folder, until there are too many. */
+async function readEntry(
+  entry: FileSystemEntry,
+  found: PageFile[],
+  filesMax: number,
+): Promise<void> {
   if (found.length > filesMax) return
   const path = entry.fullPath.replace(/^\//, '')
   if (isFile(entry)) {
@@ -27,7 +32,7 @@ async function readEntry(entry: FileSystemEntry, found: PageFile[]): Promise<voi
         reader.readEntries(done, fail),
       )
       if (some.length === 0) return
-      for (const one of some) await readEntry(one, found)
+      for (const one of some) await readEntry(one, found, filesMax)
     }
   }
 }
@@ -55,6 +60,11 @@ class PageDrop extends HTMLElement {
     void this.#restore()
   }
 
+  /** The limits of the server. */
+  get #limits(): ZipLimits {
+    return JSON.parse(this.dataset.limits ?? '{}')
+  }
+
   get #input() {
     return this.querySelector<HTMLInputElement>('input[type=file]')
   }
@@ -75,9 +85,13 @@ class PageDrop extends HTMLElement {
     const isOne = entries.length < 2 && entries[0]?.isDirectory !== true
     if (isOne && single) return this.#setFile(single)
     const found: PageFile[] = []
-    for (const entry of entries) await readEntry(entry, found)
+    const { filesMax } = this.#limits
+    for (const entry of entries) await readEntry(entry, found, filesMax)
     if (found.length === 0) return
-    if (found.length > filesMax) return this.#showStatus(`At most ${filesMax} files.`)
+    if (found.length > filesMax)
+      return this.#showStatus(
+        `This folder has more than ${filesMax.toLocaleString('en')} files. Drop a smaller one.`,
+      )
     const zip = zipSync(Object.fromEntries(found.map(({ path, bytes }) => [path, bytes])))
     await this.#setFile(new File([new Uint8Array(zip)], 'page.zip', { type: 'application/zip' }))
   }
@@ -95,7 +109,10 @@ class PageDrop extends HTMLElement {
     if (!file) return
     // The form sends what the preview shows: the file or the text.
     if (this.#text) this.#text.value = ''
-    if (file.size > bytesMax) return this.#showStatus('This file is too large.')
+    const { zipBytesMax } = this.#limits
+    if (file.size > zipBytesMax) {
+      return this.#showStatus(`${inMb(file.size)} is over the limit of ${inMb(zipBytesMax)}.`)
+    }
     const bytes = new Uint8Array(await file.arrayBuffer())
     const files = isZip(file, bytes) ? await this.#unpack(bytes) : [{ path: 'index.html', bytes }]
     if (!files) return
@@ -105,11 +122,13 @@ class PageDrop extends HTMLElement {
 
   /** Reads a zip as the server does, or shows why it cannot be read. */
   async #unpack(bytes: Uint8Array): Promise<PageFile[] | undefined> {
-    const found = await unzip(bytes, pageBounds)
+    const found = await unzip(bytes, this.#limits)
     if ('files' in found) return found.files
-    this.#showStatus(
-      'reasons' in found ? found.reasons.join(' ') : 'The zip unpacks to over 24 MB.',
-    )
+    if ('reasons' in found) this.#showStatus(found.reasons.join(' '))
+    else {
+      const { tooLarge, max, path = 'The zip, unpacked' } = found
+      this.#showStatus(`${path}: ${inMb(tooLarge)} is over the limit of ${inMb(max)}.`)
+    }
     return undefined
   }
 

@@ -193,6 +193,15 @@ export async function getVersion(ctx: AppContext, app: string, version: number):
   return found
 }
 
+/** Returns whether the newest version of an app came as a folder. */
+export async function isFolder(db: Db, { id, version }: Pick<App, 'id' | 'version'>) {
+  const [found] = await db
+    .select({ page: versions.page })
+    .from(versions)
+    .where(and(eq(versions.app, id), eq(versions.version, version)))
+  return found !== undefined && found.page !== null
+}
+
 const ofApp = prepared((db) =>
   db
     .select()

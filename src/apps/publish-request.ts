@@ -1,13 +1,14 @@
+import type { AppContext } from '../kernel/context.ts'
 import { rejectRequest } from '../kernel/errors.ts'
 import type { IncomingCall } from '../kernel/http/operation.ts'
 import { createValidator } from '../kernel/http/validation.ts'
 import { idempotencyKeyOf } from '../money/idempotency/idempotency.ts'
 import { readJson } from '../money/perform.ts'
 import { priceErrors, publishErrors, writeErrors } from '../people/operation.ts'
-import { pageZipBytesMax } from './folders/limits.ts'
+import { pageZipLimits } from './folders/limits.ts'
 import { readPageFolder } from './folders/page-folder.ts'
 import { decodeFiles, fieldsOf, readZipRequest, zipOf } from './folders/request.ts'
-import { type InputFile, pageBounds } from './folders/unzip.ts'
+import type { InputFile } from './folders/unzip.ts'
 import { type PublishAppRequest, PublishAppSchema } from './schemas.ts'
 import { type PublishVersionRequest, PublishVersionSchema } from './versions/schemas.ts'
 
@@ -40,7 +41,6 @@ export interface UploadedFolder {
   outside: string[]
 }
 
-const zipLimits = { zipBytesMax: pageZipBytesMax, ...pageBounds }
 /** Fields that are not texts, in the query of a zip. */
 const jsonFields = new Set(['store', 'dryRun', 'priceRemix', 'maxCredits'])
 
@@ -62,13 +62,13 @@ type SourceFields = Pick<PublishAppRequest, 'html' | 'files' | 'prompt' | 'ref'>
 /**
  * Returns a function that reads a request as `page` or as `build`, with its idempotency key: JSON
  * with exactly one of its sources, or a zip whose fields are query parameters. It throws
- * `bad_request`, `too_large` and `try_again`.
+ * `bad_request`, `too_large`, `asset_too_large` and `try_again`.
  */
 function requestReader<Body extends SourceFields>(
   validate: (body: unknown) => void,
   others = '"files" and "prompt"',
 ) {
-  return async (call: IncomingCall) => {
+  return async (call: IncomingCall, { config }: AppContext) => {
     const zip = zipOf(call)
     const body = zip ? fieldsOf(call, jsonFields) : await readJson(call, { takesZip: true })
     validate(body)
@@ -85,7 +85,7 @@ function requestReader<Body extends SourceFields>(
     if (patch) return { page: { ...input, html: '' } }
     if (files) return { page: { ...input, ...packFolder(decodeFiles(files, rejectFolder)) } }
     if (!zip) return { build: input }
-    const unzipped = await readZipRequest(zip, zipLimits, rejectFolder)
+    const unzipped = await readZipRequest(zip, pageZipLimits(config), rejectFolder)
     return { page: { ...input, ...packFolder(unzipped) } }
   }
 }

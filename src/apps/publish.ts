@@ -12,13 +12,13 @@ import type { App } from './apps.ts'
 import {
   addFiles,
   bytesOf,
-  type CheckedFile,
   checkFiles,
   fingerprintOf,
   folderNote,
   readCode,
   storeFiles,
 } from './assets/folder-assets.ts'
+import type { CheckedFile } from './assets/uploaded-file.ts'
 import type { ContentInspection } from './content-scan.ts'
 import { showVersionCover } from './covers/version-covers.ts'
 import { type AppKind, appKinds, type Kind } from './kinds.ts'

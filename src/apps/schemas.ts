@@ -3,6 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import {
   buildPromptCharsMax,
   descriptionCharsMax,
+  folderFilesMax,
   remixPriceCreditsMax,
   titleCharsMax,
 } from '../kernel/limits.ts'
@@ -18,7 +19,6 @@ import {
   TimeSchema,
 } from '../kernel/schema.ts'
 import { CoverSchema } from './covers/schemas.ts'
-import { pageFilesMax } from './folders/limits.ts'
 import { FileFieldSchema } from './folders/schemas.ts'
 import { shelfNames } from './shelves.ts'
 
@@ -108,7 +108,7 @@ export const sourceProperties = {
   files: Type.Optional(
     Type.Array(FileFieldSchema, {
       minItems: 1,
-      maxItems: pageFilesMax,
+      maxItems: folderFilesMax,
       description:
         'A folder with one page, instead of html, such as the dist of a build. Each file has text ' +
         'or base64. All files stay files and load by their paths, as on a static host.',

@@ -119,13 +119,15 @@ interface HostingDetails {
   /** `path` names a file of a folder. */
   asset_too_large: { bytes: number; max: number; path?: string }
   bad_asset: { why: string; path?: string }
-  too_many_assets: { max: number }
+  /** `files` that the version would have. */
+  too_many_assets: { files: number; max: number }
   no_painter: None
   too_big: { bytes: number; max: number }
   bad_picture: { why: string }
   no_picture: None
   no_icon_model: None
   no_voice: None
+  /** `used`: bytes that the files of the version would have. */
   assets_full: { used: number; max: number }
   /** The player has not agreed to share data with the app. */
   not_joined: { app: string }

@@ -24,6 +24,10 @@ export const iconPromptCharsMax = 300
 export const previewLinkMs = 50 * minute
 export const remixPriceCreditsMax = 100_000
 
+/** The most files of a folder that FOLDER_FILES may allow, and a file of it. */
+export const folderFilesMax = 10_000
+export const folderFileBytesMax = 64 * mb
+
 /** Limits that document 1 leaves open. */
 export const titleCharsMax = 80
 export const descriptionCharsMax = 500

@@ -39,7 +39,7 @@ export async function perform(
   if (readsJson) checkBody(operation, sent)
   const params = checkFields(input.params, incoming.params)
   const query = checkFields(input.query, incoming.query)
-  const body = input.read ? await input.read(incoming) : sent
+  const body = input.read ? await input.read(incoming, ctx) : sent
   const ref = idempotencyKeyOf(incoming, refOf(body))
   const call = {
     caller,

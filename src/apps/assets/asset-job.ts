@@ -12,9 +12,10 @@ import { releaseHold, settleHold } from '../../money/ledger/ledger.ts'
 import * as apps from '../apps.ts'
 import { type JobItem, JobItemsSchema } from '../jobs/schemas.ts'
 import { NoModelResult } from '../models/model-call.ts'
-import { type Asset, findAsset, reserveAsset, storeRow } from './assets.ts'
+import { findAsset, reserveAsset, storeRow } from './assets.ts'
 import { generateContent } from './generator.ts'
 import { type AssetRequest, AssetRequestSchema } from './schemas.ts'
+import type { AssetRow } from './uploaded-file.ts'
 
 const Input = Type.Array(AssetRequestSchema)
 
@@ -92,7 +93,7 @@ async function publishAsset(
 
 /** A generated file whose bytes are stored. Its row is not. */
 export interface GeneratedAsset {
-  row: Omit<Asset, 'version'>
+  row: AssetRow
   charge: NanoUsd
   /** Ends the reservation of its bytes. */
   end(): void
@@ -113,7 +114,7 @@ export async function generateAsset(
       end()
       throw error
     })
-    const own = { app: app.id, name, sha256: stored.sha256, kind, bytes: bytes.length, what, seed }
+    const own = { name, sha256: stored.sha256, kind, bytes: bytes.length, what, seed }
     const variants = { br: null, zstd: null }
     return { row: { ...own, ...rest, ...variants, created: ctx.clock.now() }, charge, end }
   } catch (error) {

@@ -1,10 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { and, asc, count, eq, sum } from 'drizzle-orm'
+import { and, asc, count, eq, inArray } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
-import { countRows } from '../../kernel/db/query.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { assetBytesPerAppMax, assetsPerAppMax } from '../../kernel/limits.ts'
@@ -17,13 +16,13 @@ import { unsafePathProblem } from '../folders/paths.ts'
 import { assetName } from '../scan/asset-requests.ts'
 import { AssetRequestSchema } from './schemas.ts'
 import { assets } from './tables.ts'
-import { fileRow, readAsset } from './uploaded-file.ts'
+import { type AssetRow, fileRow, readAsset } from './uploaded-file.ts'
 
 export type Asset = typeof assets.$inferSelect
 
 const at = (app: string, version: number) => and(eq(assets.app, app), eq(assets.version, version))
 
-/** Returns the files of a version by name, at most `assetsPerAppMax`. */
+/** Returns the files of a version by name. */
 export const listAssets = (ctx: AppContext, app: string, version: number): Promise<Asset[]> =>
   ctx.db.read.select().from(assets).where(at(app, version)).orderBy(asc(assets.name))
 
@@ -71,6 +70,13 @@ export async function getAppWithAssets(
   return apps.getOwnApp(ctx, maker, id)
 }
 
+/** Reads what the list of an app's files has (document 1, operation 15). */
+export async function readList(ctx: AppContext, app: apps.App) {
+  const rows = await listAssets(ctx, app.id, app.version)
+  const waiting = await listMissing(ctx, app, rows)
+  return { rows, waiting, limits: await limitsOf(ctx, ctx.db.read, app) }
+}
+
 /** Returns the assets that the newest page requests and the app does not have. */
 export async function listMissing(ctx: AppContext, app: apps.App, rows: Asset[]) {
   if (app.version === 0) return []
@@ -96,10 +102,10 @@ export async function putAsset(
   const app = await getAppWithAssets(ctx, maker, id)
   checkAssetName(name)
   apps.checkBuilt(app)
-  const file = await readAsset(bytes)
+  const kind = await readAsset(bytes)
   return withReservation(reserveAsset(ctx, app, name, bytes), async () => {
-    const row = await fileRow(ctx, name, bytes, file)
-    return ctx.db.tx((db) => storeRow(ctx, db, app, { ...row, app: id }))
+    const row = await fileRow(ctx, { path: name, bytes, kind })
+    return ctx.db.tx((db) => storeRow(ctx, db, app, row))
   })
 }
 
@@ -117,9 +123,43 @@ export const reserveAsset = (
     checkQuota(ctx, app, name, bytes, others.bytes),
   )
 
+/** A file beside the others of a version, before its row is written. */
+type Content = Pick<Asset, 'name' | 'sha256' | 'bytes'>
+
+/** Throws `too_many_assets` or `assets_full` where a version would have these files. */
+export function checkLimits(
+  files: Iterable<number>,
+  { files: filesMax, bytes: bytesMax }: FileLimits,
+): void {
+  const sizes = [...files]
+  const used = sizes.reduce((sum, bytes) => sum + bytes, 0)
+  if (sizes.length > filesMax)
+    throw new ApiError('too_many_assets', { files: sizes.length, max: filesMax })
+  if (used > bytesMax) throw new ApiError('assets_full', { used, max: bytesMax })
+}
+
+/** Limits of the files of a version. */
+export interface FileLimits {
+  files: number
+  bytes: number
+}
+
+/** The limits of a version that came as a folder. */
+export const folderLimits = ({ config }: Pick<AppContext, 'config'>): FileLimits => ({
+  files: config.folderFiles,
+  bytes: config.folderBytes,
+})
+
+/** Returns the limits of the newest version: of a folder, or else of document 1, section 8. */
+export const limitsOf = async (ctx: AppContext, db: Db, app: apps.App): Promise<FileLimits> =>
+  (await apps.isFolder(db, app))
+    ? folderLimits(ctx)
+    : { files: assetsPerAppMax, bytes: assetBytesPerAppMax }
+
 /**
- * Returns the bytes that files of the next version add to those of an app. Files that it has
- * already add none. Throws `too_many_assets` and `assets_full`; `storeRow` repeats the checks.
+ * Returns the bytes that a folder, as the next version, adds to those of an app. It keeps the other
+ * files of the newest version. Throws `too_many_assets` and `assets_full`; `storeRows` repeats the
+ * checks.
  */
 export async function measureFiles(
   ctx: AppContext,
@@ -127,37 +167,60 @@ export async function measureFiles(
   files: readonly { path: string; bytes: Uint8Array }[],
 ): Promise<number> {
   if (files.length === 0) return 0
-  const sizes = new Map(
-    (await listAssets(ctx, id, version)).map((row) => [row.name, row.bytes] as const),
-  )
-  for (const { path, bytes } of files) sizes.set(path, bytes.length)
-  if (sizes.size > assetsPerAppMax) throw new ApiError('too_many_assets', { max: assetsPerAppMax })
-  const used = sizes.values().reduce((sum, bytes) => sum + bytes, 0)
-  if (used > assetBytesPerAppMax)
-    throw new ApiError('assets_full', { used, max: assetBytesPerAppMax })
-  const contents = new Map(files.map(({ bytes }) => [sha256(bytes), bytes.length]))
-  let added = 0
-  for (const [hash, bytes] of contents) {
-    if ((await countUses(ctx.db.read, { app: id, sha256: hash })) === 0) added += bytes
-  }
-  return added
+  const added = files.map(({ path, bytes }) => {
+    return { name: path, sha256: sha256(bytes), bytes: bytes.length }
+  })
+  const all = [...(await listAssets(ctx, id, version)), ...added]
+  checkLimits(new Map(all.map(({ name, bytes }) => [name, bytes])).values(), folderLimits(ctx))
+  return growth(ctx.db.read, id, [], added)
 }
 
 /** Adds or replaces an asset of the newest version and enforces all limits. */
-export async function storeRow(
+export async function storeRow(ctx: AppContext, db: Db, app: apps.App, row: AssetRow) {
+  const { version, replaced } = await storeRows(ctx, db, app, [row])
+  return { asset: { ...row, app: app.id, version }, isNew: replaced === 0 }
+}
+
+/**
+ * Adds or replaces files of the newest version, at least one, and enforces all limits. Returns the
+ * version, and how many files are replaced. Throws `too_many_assets`, `assets_full` and
+ * `storage_full`.
+ */
+export async function storeRows(
   ctx: AppContext,
   db: Db,
   before: apps.App,
-  row: Omit<Asset, 'version'>,
-) {
+  rows: readonly AssetRow[],
+): Promise<{ version: number; replaced: number }> {
   const app = await open(ctx, db, before)
-  const old = await findAsset(db, app.id, app.version, row.name)
-  await checkLimits(db, app, old, row.bytes)
-  await reserveBytes(ctx, db, app.maker, await growth(db, old, row))
-  if (old) await drop(db, old)
-  const asset: Asset = { ...row, version: app.version }
-  await db.insert(assets).values(asset)
-  return { asset, isNew: old === undefined }
+  const added = new Map(rows.map((row) => [row.name, row]))
+  const old = await db.select().from(assets).where(at(app.id, app.version))
+  const all = new Map([...old, ...rows].map(({ name, bytes }) => [name, bytes]))
+  checkLimits(all.values(), await limitsOf(ctx, db, app))
+  const replaced = old.filter(({ name }) => added.has(name))
+  await reserveBytes(ctx, db, app.maker, await growth(db, app.id, replaced, rows))
+  for (const some of inBatches(replaced.map(({ name }) => name))) {
+    await db.delete(assets).where(and(at(app.id, app.version), inArray(assets.name, some)))
+  }
+  const { id, version } = app
+  await insertRows(
+    db,
+    rows.map((row) => ({ ...row, app: id, version })),
+  )
+  return { version, replaced: replaced.length }
+}
+
+/** An engine has at most 32,766 parameters in a statement, and a row has 17. */
+const rowsPerStatement = 500
+
+function* inBatches<Item>(items: readonly Item[]): Generator<Item[]> {
+  for (let from = 0; from < items.length; from += rowsPerStatement) {
+    yield items.slice(from, from + rowsPerStatement)
+  }
+}
+
+async function insertRows(db: Db, rows: Asset[]): Promise<void> {
+  for (const some of inBatches(rows)) await db.insert(assets).values(some)
 }
 
 /**
@@ -169,36 +232,41 @@ async function open(ctx: AppContext, db: Db, before: apps.App): Promise<apps.App
   return apps.updateApp(ctx, db, app, captureAgain(app))
 }
 
-/** Throws `too_many_assets` or `assets_full` when a file does not fit beside the others. */
-async function checkLimits(db: Db, app: apps.App, old: Asset | undefined, bytes: number) {
-  const [used] = await db
-    .select({ files: count(), bytes: sum(assets.bytes).mapWith(Number) })
-    .from(assets)
-    .where(at(app.id, app.version))
-  const { files = 0, bytes: usedBytes = 0 } = used ?? {}
-  if (!old && files >= assetsPerAppMax) {
-    throw new ApiError('too_many_assets', { max: assetsPerAppMax })
+/**
+ * Returns the change of the stored bytes of an app when rows are dropped and others added. Equal
+ * content counts once per app.
+ */
+async function growth(
+  db: Db,
+  app: string,
+  dropped: readonly Content[],
+  added: readonly Content[],
+): Promise<number> {
+  const changes = new Map<string, { bytes: number; uses: number }>()
+  const note = ({ sha256: hash, bytes }: Content, uses: 1 | -1): void => {
+    const known = changes.get(hash)?.uses ?? 0
+    changes.set(hash, { bytes, uses: known + uses })
   }
-  if (usedBytes - (old?.bytes ?? 0) + bytes > assetBytesPerAppMax) {
-    throw new ApiError('assets_full', { used: usedBytes, max: assetBytesPerAppMax })
+  for (const row of dropped) note(row, -1)
+  for (const row of added) note(row, 1)
+  let sum = 0
+  for (const hashes of inBatches([...changes.keys()])) {
+    const found = await db
+      .select({ hash: assets.sha256, uses: count() })
+      .from(assets)
+      .where(and(eq(assets.app, app), inArray(assets.sha256, hashes)))
+      .groupBy(assets.sha256)
+    const known = new Map(found.map(({ hash, uses }) => [hash, uses]))
+    for (const hash of hashes) {
+      const { bytes = 0, uses = 0 } = changes.get(hash) ?? {}
+      const [had, has] = [known.get(hash) ?? 0, (known.get(hash) ?? 0) + uses]
+      sum += bytes * (Number(has > 0) - Number(had > 0))
+    }
   }
+  return sum
 }
 
-/** Returns the number of rows of an app that use a content. Content counts once per app. */
-const countUses = (db: Db, { app, sha256 }: Pick<Asset, 'app' | 'sha256'>): Promise<number> =>
-  countRows(db, assets, and(eq(assets.sha256, sha256), eq(assets.app, app)))
-
-type Content = Pick<Asset, 'app' | 'sha256' | 'bytes'>
-
-/** Returns the change of the stored bytes when `row` replaces `old`. */
-async function growth(db: Db, old: Content | undefined, row: Content | undefined): Promise<number> {
-  if (old?.sha256 === row?.sha256) return 0
-  const more = row && (await countUses(db, row)) === 0 ? row.bytes : 0
-  const less = old && (await countUses(db, old)) === 1 ? old.bytes : 0
-  return more - less
-}
-
-/** Checks the limits before bytes are stored; `storeRow` repeats the checks. */
+/** Checks the limits before bytes are stored; `storeRows` repeats the checks. */
 async function checkQuota(
   ctx: AppContext,
   app: apps.App,
@@ -207,10 +275,15 @@ async function checkQuota(
   runningBytes: number,
 ) {
   const db = ctx.db.read
-  const old = await findAsset(db, app.id, app.version, name)
-  await checkLimits(db, app, old, file.length)
-  const row = { app: app.id, sha256: sha256(file), bytes: file.length }
-  const more = await growth(db, old, row)
+  const row = { name, sha256: sha256(file), bytes: file.length }
+  const rows = await listAssets(ctx, app.id, app.version)
+  const others = rows.filter((one) => one.name !== name)
+  checkLimits(
+    [...others, row].map(({ bytes }) => bytes),
+    await limitsOf(ctx, db, app),
+  )
+  const old = rows.filter((one) => one.name === name)
+  const more = await growth(db, app.id, old, [row])
   if (more > 0) await checkBytes(ctx, app.maker, runningBytes + more)
 }
 
@@ -250,7 +323,7 @@ export async function deleteAsset(ctx: AppContext, maker: Agent, id: string, nam
   await ctx.db.tx(async (db) => {
     const app = await open(ctx, db, before)
     const row = await theRow(db, id, app.version, name)
-    await reserveBytes(ctx, db, app.maker, await growth(db, row, undefined))
+    await reserveBytes(ctx, db, app.maker, await growth(db, id, [row], []))
     await drop(db, row)
   })
 }
@@ -271,6 +344,6 @@ type VersionOf = Pick<Asset, 'app' | 'version'>
 export async function copyAssets(db: Db, from: VersionOf, to: VersionOf): Promise<Asset[]> {
   const rows = await db.select().from(assets).where(at(from.app, from.version))
   const copies = rows.map((row) => ({ ...row, ...to }))
-  if (copies.length > 0) await db.insert(assets).values(copies)
+  await insertRows(db, copies)
   return copies
 }

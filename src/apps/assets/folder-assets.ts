@@ -2,39 +2,34 @@ import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { sha256 } from '../../kernel/ids.ts'
-import { assetsPerAppMax } from '../../kernel/limits.ts'
-import type { FileKind } from '../../store/file-kind.ts'
 import type { App } from '../apps.ts'
 import { isCode } from '../folder-code.ts'
 import type { InputFile } from '../folders/unzip.ts'
 import type { UploadedFolder } from '../publish-request.ts'
-import { type Asset, listAssets, storeRow } from './assets.ts'
+import { type Asset, checkLimits, folderLimits, listAssets, storeRows } from './assets.ts'
 import { readFiles } from './contents.ts'
-import { type AssetRow, fileRow, readFolderFile } from './uploaded-file.ts'
-
-/** A file of a folder, with what its content says of it where that is known. */
-export interface CheckedFile extends InputFile {
-  kind: FileKind | undefined
-}
+import { type AssetRow, type CheckedFile, fileRow, readFolderFile } from './uploaded-file.ts'
 
 /** The folder of a request as an idempotency key compares it. */
 export const fingerprintOf = (folder: UploadedFolder | undefined) =>
   folder ? { files: folder.files.map(({ path, bytes }) => [path, sha256(bytes)]) } : {}
 
 /**
- * Checks all files of a folder before one is stored. Throws `assets_off`, `too_many_assets` and
- * `asset_too_large`, with the name of the file.
+ * Checks all files of a folder before one is stored. Throws `assets_off`, `too_many_assets`,
+ * `assets_full`, and `asset_too_large` with the name of the file.
  */
-export async function checkFiles(
-  { config }: AppContext,
-  files: InputFile[] = [],
-): Promise<CheckedFile[]> {
+export async function checkFiles(ctx: AppContext, files: InputFile[] = []): Promise<CheckedFile[]> {
   if (files.length === 0) return []
-  if (!config.assetsOn) throw new ApiError('assets_off')
-  if (files.length > assetsPerAppMax)
-    throw new ApiError('too_many_assets', { max: assetsPerAppMax })
+  const { assetsOn, folderFileBytes } = ctx.config
+  if (!assetsOn) throw new ApiError('assets_off')
+  checkLimits(
+    files.map(({ bytes }) => bytes.length),
+    folderLimits(ctx),
+  )
   const checked: CheckedFile[] = []
-  for (const file of files) checked.push({ ...file, kind: await readFolderFile(file) })
+  for (const file of files) {
+    checked.push({ ...file, kind: await readFolderFile(file, folderFileBytes) })
+  }
   return checked
 }
 
@@ -45,21 +40,27 @@ export const bytesOf = (files: InputFile[]): number =>
     0,
   )
 
+/** A disk syncs files together faster than one after another. */
+const storedAtOnce = 8
+
 /** Stores the bytes of files, which go live with `addFiles`. */
 export async function storeFiles(ctx: AppContext, files: CheckedFile[]): Promise<AssetRow[]> {
   const rows: AssetRow[] = []
-  for (const { path, bytes, kind } of files) rows.push(await fileRow(ctx, path, bytes, kind))
+  for (let from = 0; from < files.length; from += storedAtOnce) {
+    const some = files.slice(from, from + storedAtOnce)
+    rows.push(...(await Promise.all(some.map((file) => fileRow(ctx, file)))))
+  }
   return rows
 }
 
-/** Adds stored files to the newest version. Throws what `storeRow` throws. */
+/** Adds stored files to the newest version. Throws what `storeRows` throws. */
 export async function addFiles(
   ctx: AppContext,
   db: Db,
   app: App,
   files: AssetRow[],
 ): Promise<void> {
-  for (const row of files) await storeRow(ctx, db, app, { ...row, app: app.id })
+  if (files.length > 0) await storeRows(ctx, db, app, files)
 }
 
 /** Reads the code in the folder of a stored version, to scan it again. */

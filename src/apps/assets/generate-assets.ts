@@ -4,7 +4,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import type { StoredResponse } from '../../kernel/http/outcome.ts'
-import { assetPromptCharsMax, assetsPerAppMax, assetVoiceCharsMax } from '../../kernel/limits.ts'
+import { assetPromptCharsMax, assetVoiceCharsMax } from '../../kernel/limits.ts'
 import { nano, type NanoUsd, parseCredits, toCredits } from '../../kernel/money.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import { isPlainLine, isPlainText } from '../../kernel/text.ts'
@@ -91,9 +91,9 @@ async function quoteItems(
   if (names.size < requests.length) rejectRequest('Two of the assets have the same name.')
   for (const one of requests) checkTexts(one)
   const existing = new Set(rows.map(({ name }) => name))
-  if (existing.union(names).size > assetsPerAppMax) {
-    throw new ApiError('too_many_assets', { max: assetsPerAppMax })
-  }
+  const { size: files } = existing.union(names)
+  const { files: max } = await assets.limitsOf(ctx, ctx.db.read, app)
+  if (files > max) throw new ApiError('too_many_assets', { files, max })
   const items = requests.map((one): Item => {
     const { by, price } = getQuote(ctx, one)
     return { request: one, price, embedded: by === undefined }

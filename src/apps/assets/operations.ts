@@ -47,8 +47,7 @@ const listAssets = operation({
   errors: assetErrors,
   async run(ctx, { caller, params }) {
     const app = await assets.getAppWithAssets(ctx, caller.agent, params.id)
-    const rows = await assets.listAssets(ctx, app.id, app.version)
-    return presentAssetList(ctx, app, rows, await assets.listMissing(ctx, app, rows))
+    return presentAssetList(ctx, app, await assets.readList(ctx, app))
   },
 })
 

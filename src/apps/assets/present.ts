@@ -1,14 +1,9 @@
 import type { AppContext } from '../../kernel/context.ts'
-import {
-  assetBytesMax,
-  assetBytesPerAppMax,
-  assetsPerAppMax,
-  previewLinkMs,
-} from '../../kernel/limits.ts'
+import { assetBytesMax, previewLinkMs } from '../../kernel/limits.ts'
 import { iso } from '../../kernel/time.ts'
 import { signPath } from '../../store/signed-url.ts'
 import type { App } from '../apps.ts'
-import type { Asset } from './assets.ts'
+import type { Asset, FileLimits } from './assets.ts'
 import type { AssetBody, AssetList } from './schemas.ts'
 
 /** Returns the path of a preview URL inside the API, as it is signed. */
@@ -40,8 +35,7 @@ export function presentAsset(ctx: AppContext, row: Asset): AssetBody {
 export function presentAssetList(
   ctx: AppContext,
   app: App,
-  rows: Asset[],
-  waiting: AssetList['waiting'],
+  { rows, waiting, limits }: Pick<AssetList, 'waiting'> & { rows: Asset[]; limits: FileLimits },
 ): AssetList {
   return {
     version: app.version,
@@ -49,8 +43,8 @@ export function presentAssetList(
     waiting: waiting.map(({ name, kind, what }) => ({ name, kind, what })),
     limits: {
       fileBytes: assetBytesMax,
-      files: assetsPerAppMax,
-      appBytes: assetBytesPerAppMax,
+      files: limits.files,
+      appBytes: limits.bytes,
     },
     used: { files: rows.length, bytes: rows.reduce((sum, row) => sum + row.bytes, 0) },
     note:

@@ -20,16 +20,22 @@ export async function readAsset(bytes: Uint8Array): Promise<FileKind> {
 
 /**
  * Returns the kind of a file of a folder by its content; undefined where it is none of an asset's.
- * Throws `asset_too_large`.
+ * Throws `asset_too_large` above `max` bytes.
  */
-export async function readFolderFile({ path, bytes }: InputFile): Promise<FileKind | undefined> {
-  if (bytes.length > assetBytesMax) {
-    throw new ApiError('asset_too_large', { path, bytes: bytes.length, max: assetBytesMax })
-  }
-  const kind = await detectFileKind(bytes)
+export async function readFolderFile(
+  { path, bytes }: InputFile,
+  max: number,
+): Promise<FileKind | undefined> {
+  if (bytes.length > max) throw new ApiError('asset_too_large', { path, bytes: bytes.length, max })
+  const kind = await detectFileKind(bytes, max)
   // A script or a text can be JSON, too.
   const isOther = 'reason' in kind || (kind.kind === 'json' && !/\.json$/i.test(path))
   return isOther ? undefined : kind
+}
+
+/** A file with what its content says of it, where that is known. */
+export interface CheckedFile extends InputFile {
+  kind: FileKind | undefined
 }
 
 /** An asset before it belongs to a version. */
@@ -38,9 +44,7 @@ export type AssetRow = Omit<typeof assets.$inferSelect, 'app' | 'version'>
 /** Stores the bytes of a file, with its compressed variants. Its name gives its media type. */
 export async function fileRow(
   ctx: AppContext,
-  name: string,
-  bytes: Uint8Array,
-  file: FileKind | undefined,
+  { path: name, bytes, kind: file }: CheckedFile,
 ): Promise<AssetRow> {
   const type = file?.type ?? mediaTypeOf(name)
   const stored = await ctx.storage.put(bytes)

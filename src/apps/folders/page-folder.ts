@@ -1,4 +1,5 @@
 import { htmlBytesMax } from '../../kernel/limits.ts'
+import { findPage, isHtml, sourceProblem } from './find-page.ts'
 import { inOtherForms, pathKey, unsafePathProblem } from './paths.ts'
 import { openRootedNames } from './rooted-names.ts'
 
@@ -44,24 +45,6 @@ function pathProblem(files: PageFile[]): string | undefined {
 
 const pathCharsMax = 240
 
-/** Finds the page of a folder: its only HTML file, or the topmost index.html. */
-function findPage(files: PageFile[]): PageFile | { problem: string } {
-  const pages = files.filter(({ path }) => isHtml(path))
-  const depthOf = ({ path }: PageFile): number => path.split('/').length
-  const indexes = pages
-    .filter(({ path }) => /(^|\/)index\.html?$/i.test(path))
-    .toSorted((a, b) => depthOf(a) - depthOf(b))
-  const [first, second] = pages.length === 1 ? pages : indexes
-  if (first && !(second && depthOf(first) === depthOf(second))) return first
-  return {
-    problem:
-      pages.length === 0
-        ? 'There is no HTML file. Add index.html.'
-        : 'There are several HTML files. Name the one to publish index.html, at the top.',
-  }
-}
-
-const isHtml = (path: string): boolean => /\.html?$/i.test(path)
 const isCss = (path: string): boolean => /\.css$/i.test(path)
 
 /** Reads a folder with one page. Its other files stay files, as on a static host. */
@@ -73,7 +56,7 @@ export function readPageFolder(all: PageFile[]): PageFolder {
   const invalid = pathProblem(found)
   if (invalid !== undefined) return { problem: invalid }
   const visible = found.filter(({ path }) => !isHidden(path))
-  const page = findPage(visible)
+  const page = findPage(visible, found)
   if ('problem' in page) return page
   if (page.bytes.length > htmlBytesMax) return { problem: tooLarge }
   const root = page.path.slice(0, page.path.lastIndexOf('/') + 1)
@@ -84,6 +67,9 @@ export function readPageFolder(all: PageFile[]): PageFolder {
   const rooted = openRootedNames(new Set(inside.map(({ path }) => path)))
   const name = page.path.slice(root.length)
   const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
+  const text = decode(page.bytes)
+  const source = sourceProblem(text, (path) => inside.some((file) => file.path === path))
+  if (source !== undefined) return { problem: source }
   const files = inside
     .filter(({ path }) => path !== name)
     .map(({ path, bytes }) => {
@@ -91,7 +77,7 @@ export function readPageFolder(all: PageFile[]): PageFolder {
       const text = isHtml(path) ? rooted.inHtml(before, path) : rooted.inCss(before, path)
       return { path, bytes: text === before ? bytes : new TextEncoder().encode(text) }
     })
-  const html = rooted.inHtml(decode(page.bytes), name)
+  const html = rooted.inHtml(text, name)
   return { page: name, html, files, rooted: [...rooted.changed], outside }
 }
 

@@ -3,13 +3,8 @@ import { zipProblem } from '../../kernel/http/body-kind.ts'
 import { readBodyBytes } from '../../kernel/http/body.ts'
 import type { IncomingCall } from '../../kernel/http/operation.ts'
 import type { FileField } from './schemas.ts'
-import type { InputFile, ZipBounds } from './unzip.ts'
+import type { InputFile, ZipBounds, ZipLimits } from './unzip.ts'
 import { zipReader } from './zip-reader.ts'
-
-/** The most bytes of a zip, and the bounds of its files. */
-interface ZipLimits extends ZipBounds {
-  zipBytesMax: number
-}
 
 /** Throws the error that a kind of folder has for files that cannot be read. */
 type Reject = (reasons: string[]) => never
@@ -43,8 +38,8 @@ export function decodeFiles(files: FileField[], reject: Reject): InputFile[] {
 }
 
 /**
- * Reads the files of a zip, the body of a request. Throws `bad_request`, `too_large` and
- * `try_again`.
+ * Reads the files of a zip, the body of a request. Throws `bad_request`, `too_large`,
+ * `asset_too_large` and `try_again`.
  */
 export async function readZipRequest(
   request: Request,
@@ -56,12 +51,14 @@ export async function readZipRequest(
   return problem === undefined ? readZip(bytes, limits, reject) : reject([problem])
 }
 
-/** Reads the files of a zip. Throws `too_large` and `try_again`. */
+/** Reads the files of a zip. Throws `too_large`, `asset_too_large` and `try_again`. */
 async function readZip(zip: Uint8Array, bounds: ZipBounds, reject: Reject): Promise<InputFile[]> {
   const found = await zipReader.read(zip, bounds)
   if ('reasons' in found) return reject(found.reasons)
   if ('files' in found) return found.files
-  throw new ApiError('too_large', { bytes: found.tooLarge, max: bounds.bytesMax })
+  const { tooLarge: bytes, max, path } = found
+  if (path !== undefined) throw new ApiError('asset_too_large', { bytes, max, path })
+  throw new ApiError('too_large', { bytes, max })
 }
 
 /** Reads the fields beside a zip, in the query. Those in `json` are JSON. Throws `bad_request`. */

@@ -82,10 +82,10 @@ test('reads zip64 with a comment, and stored and empty files', async () => {
 
 test('the directory of a zip is bounded before anything is unpacked', async () => {
   const zip = buildZip([{ name: 'a', text: 'a'.repeat(bounds.bytesMax + 1) }])
-  expect(await read(zip)).toEqual({ tooLarge: bounds.bytesMax + 1 })
+  expect(await read(zip)).toEqual({ tooLarge: bounds.bytesMax + 1, max: bounds.bytesMax })
   const many = Array.from({ length: 21 }, (_, at) => ({ name: `${at}` }))
   expect(await read(buildZip(many))).toEqual({
-    reasons: ['the zip cannot be read: it has more than 10 files.'],
+    reasons: ['the zip cannot be read: it has 21 files. The limit is 10.'],
   })
 })
 

@@ -1,15 +1,11 @@
 import type { WorkerReply } from '../../kernel/worker-pool.ts'
-import { unzip, type ZipBounds, type ZipResult } from './unzip.ts'
+import { type PackedFile, unpackFiles } from './unzip.ts'
 
 declare const self: Worker
 
-/** A zip to read, and the limits of its files. */
-export interface ZipRequest {
-  bytes: Uint8Array<ArrayBuffer>
-  bounds: ZipBounds
-}
-
-self.onmessage = async ({ data: { bytes, bounds } }: MessageEvent<ZipRequest>) => {
-  const reply: WorkerReply<ZipResult> = { result: await unzip(bytes, bounds) }
+self.onmessage = async ({ data }: MessageEvent<PackedFile[]>) => {
+  const reply: WorkerReply<Awaited<ReturnType<typeof unpackFiles>>> = {
+    result: await unpackFiles(data),
+  }
   self.postMessage(reply)
 }

@@ -97,6 +97,11 @@ function readEnd(zip: Uint8Array, view: DataView): End {
 const severalDisks = (): ZipError =>
   new ZipError('it is one part of several. Create one zip without parts.')
 
+export const tooManyFiles = (files: number, max: number): ZipError =>
+  new ZipError(
+    `it has ${files.toLocaleString('en')} files. The limit is ${max.toLocaleString('en')}.`,
+  )
+
 /** Reads the directory of a zip of at most `filesMax` files. Throws ZipError. */
 export function readDirectory(zip: Uint8Array, filesMax: number): ZipDirectory {
   const view = viewOf(zip)
@@ -104,7 +109,7 @@ export function readDirectory(zip: Uint8Array, filesMax: number): ZipDirectory {
   if (start + size < end) throw foreignBytes('before its first file or its end')
   if (start + size > end) throw cutOff()
   // Folders have entries of their own.
-  if (count > 2 * filesMax) throw new ZipError(`it has more than ${filesMax} files.`)
+  if (count > 2 * filesMax) throw tooManyFiles(count, filesMax)
   const entries: ZipEntry[] = []
   let at = start
   while (entries.length < count) {

@@ -12,7 +12,7 @@ import {
   ZipError,
 } from './zip-directory.ts'
 
-const damaged = ({ path }: ZipEntry, why: string): ZipError =>
+const damaged = ({ path }: Pick<ZipEntry, 'path'>, why: string): ZipError =>
   new ZipError(`${shown(path)} is damaged: ${why}. ${again}`)
 
 /** The bit of an entry whose checksum and sizes follow its data. */
@@ -102,8 +102,10 @@ function checkDescriptor(descriptor: Uint8Array, entry: ZipEntry): void {
   if (!agrees) throw damaged(entry, 'the checksum and sizes after its data are wrong')
 }
 
+type UnpackedEntry = Pick<ZipEntry, 'path' | 'method' | 'bytes' | 'crc'>
+
 /** Unpacks an entry and checks its length and checksum. Throws ZipError. */
-export async function unpackEntry(entry: ZipEntry, packed: Uint8Array): Promise<Uint8Array> {
+export async function unpackEntry(entry: UnpackedEntry, packed: Uint8Array): Promise<Uint8Array> {
   const bytes = entry.method === 0 ? packed.slice() : await inflate(entry, packed)
   if (bytes.byteLength !== entry.bytes) throw damaged(entry, 'its size is wrong')
   if (crc32(bytes) !== entry.crc) throw damaged(entry, 'its checksum is wrong')
@@ -111,7 +113,7 @@ export async function unpackEntry(entry: ZipEntry, packed: Uint8Array): Promise<
 }
 
 /** Inflates an entry, and stops at the length that the directory announces. */
-async function inflate(entry: ZipEntry, packed: Uint8Array): Promise<Uint8Array> {
+async function inflate(entry: UnpackedEntry, packed: Uint8Array): Promise<Uint8Array> {
   const bytes = new Uint8Array(entry.bytes)
   let at = 0
   const stream = new Blob([new Uint8Array(packed)]).stream()

@@ -1,3 +1,4 @@
+import { folderFileBytesMax, folderFilesMax } from '../limits.ts'
 import {
   choice,
   editable,
@@ -11,6 +12,8 @@ import {
   url,
   usdAmount,
 } from './setting-types.ts'
+
+const mb = 1_048_576
 
 export const hosting = {
   AGENTS_ON: onOff(true, 'Enables the Agent API.'),
@@ -43,6 +46,21 @@ export const hosting = {
       2_000_000_000,
       'Bytes of pages, assets and captured covers that one agent may store; 0 means no limit.',
     ),
+  }),
+  ...editable({
+    FOLDER_FILES: integer(
+      1,
+      folderFilesMax,
+      2_000,
+      'Files of a folder or zip that is published as an app.',
+    ),
+    FOLDER_BYTES: integer(
+      mb,
+      1_000 * mb,
+      100 * mb,
+      'Bytes of all files of a folder, and of the zip that brings them.',
+    ),
+    FOLDER_FILE_BYTES: integer(mb, folderFileBytesMax, 25 * mb, 'Bytes of one file of a folder.'),
   }),
   DISK_FLOOR_BYTES: integer(
     0,
@@ -101,8 +119,6 @@ export const runs = {
     'Fetches each public URL in the evidence of a run once, to mark it as verified.',
   ),
 }
-
-const mb = 1_048_576
 
 /** S3-compatible storage of the files, for several servers on one PostgreSQL database. */
 export const s3 = {

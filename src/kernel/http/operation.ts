@@ -129,7 +129,7 @@ interface Input<Params, Query, Body, Read> {
   /** A JSON body. Any field of `none` is an error. Default: any JSON, which is ignored. */
   body?: Body | 'none'
   /** Reads a body that is not only JSON. */
-  read?(call: IncomingCall): Promise<Read>
+  read?(call: IncomingCall, ctx: AppContext): Promise<Read>
   /** The bodies that `read` accepts, by media type. */
   bodies?: Record<string, { schema: OpenAPIV3.SchemaObject }>
 }

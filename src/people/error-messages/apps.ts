@@ -171,7 +171,7 @@ export const assets = {
   asset_too_large: {
     status: 413,
     message: ({ bytes, max, path }) =>
-      `${path === undefined ? '' : `${path}: `}${formatSize(bytes)} is over the limit of ${formatSize(max)} for an asset. Send a smaller file.`,
+      `${path === undefined ? '' : `${path}: `}${formatSize(bytes)} is over the limit of ${formatSize(max)} for a file. Send a smaller one.`,
   },
   bad_asset: {
     status: 422,
@@ -183,12 +183,13 @@ export const assets = {
   },
   too_many_assets: {
     status: 409,
-    message: ({ max }) => `This app has reached the limit of ${max} assets. Delete an asset first.`,
+    message: ({ files, max }) =>
+      `This version would have ${files.toLocaleString('en')} files. The limit is ${max.toLocaleString('en')}. Send fewer files, or delete some first.`,
   },
   assets_full: {
     status: 409,
     message: ({ used, max }) =>
-      `The assets of this app use ${formatSize(used)} of ${formatSize(max)}. Delete an asset first.`,
+      `The files of this version would have ${formatSize(used)}. The limit is ${formatSize(max)}. Send less, or delete files first.`,
   },
   no_painter: {
     status: 503,

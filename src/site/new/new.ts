@@ -1,6 +1,6 @@
 import { builderKind } from '../../apps/builds/builder-kind.ts'
 import { quoteBuild } from '../../apps/builds/builds.ts'
-import { pageZipBytesMax } from '../../apps/folders/limits.ts'
+import { pageZipLimits } from '../../apps/folders/limits.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -195,12 +195,14 @@ async function promptForm(ctx: AppContext, view: NewAppView): Promise<Part> {
 }
 
 async function pageForm(ctx: AppContext, view: NewAppView): Promise<Html> {
+  const limits = pageZipLimits(ctx.config)
   const { token, agents, failed } = view
   const submitted = view.submitted?.has('html') ? view.submitted : undefined
   const file = html`<label class="field drop"
     ><span>HTML file or zip</span
     ><span class="hint"
-      >One page with its files, at most ${formatBytes(pageZipBytesMax)} packed.
+      >One page with its files, at most ${limits.filesMax.toLocaleString('en')} files and
+      ${formatBytes(limits.bytesMax)}.
       <span class="with-script">Drop it here, or drop a folder.</span></span
     ><input type="file" name="file" accept=".html,.htm,.zip,text/html,application/zip"
   /></label>`
@@ -223,7 +225,7 @@ async function pageForm(ctx: AppContext, view: NewAppView): Promise<Html> {
   const kind = kindField(ctx, submitted?.text('kind') || 'app')
   const label = agents ? 'Publish' : 'Create an account and publish'
   const fields = html`${file}${text}${title}${kind}${agent}${hiddenField('ref', newId())}${button(label)}`
-  return html`<page-drop ${!agents && html` data-guest`}
+  return html`<page-drop data-limits="${JSON.stringify(limits)}" ${!agents && html` data-guest`}
     >${postForm(token, '/new/page', fields, 'form', 'multipart/form-data')}
     <div>
       <p class="drop-status" role="status"></p>

@@ -1,7 +1,7 @@
 import * as apps from '../../apps/apps.ts'
 import { findBuild } from '../../apps/builds/build-list.ts'
 import { whyDeclined } from '../../apps/builds/builder-kind.ts'
-import { pageZipBytesMax } from '../../apps/folders/limits.ts'
+import { pageZipLimits } from '../../apps/folders/limits.ts'
 import { isZip } from '../../apps/folders/unzip.ts'
 import * as operations from '../../apps/operations.ts'
 import { listActingAgents } from '../../apps/owners/owned-agents.ts'
@@ -83,7 +83,8 @@ async function submitForm(
   const req = await getPageRequest(input)
   const { visitor } = req
   const isUpload = name === 'page' && visitor !== undefined
-  const bytesMax = isUpload ? pageZipBytesMax + 3 * htmlBytesMax + formBytesMax : draftFormBytesMax
+  const { zipBytesMax } = pageZipLimits(req.ctx.config)
+  const bytesMax = isUpload ? zipBytesMax + 3 * htmlBytesMax + formBytesMax : draftFormBytesMax
   return handleForm(
     req,
     (_, sent) => (visitor ? work({ ...req, visitor }, sent) : askForAccount(req, sent)),
@@ -176,12 +177,11 @@ function appIdOf(published: unknown): string {
   throw new Error('the response has no app')
 }
 
-/** Returns the uploaded file if it is a zip. Throws `bad_request` for a large one. */
+/** Returns the uploaded file if it is a zip. */
 async function findZip(sent: Form): Promise<File | undefined> {
   const file = sent.file('file')
   if (!file || !isZip(file, await file.bytes())) return undefined
-  if (file.size <= pageZipBytesMax) return file
-  rejectForm(`A zip has at most ${formatBytes(pageZipBytesMax)}.`)
+  return file
 }
 
 /** Returns the HTML file or the pasted text of a form. Throws `bad_request`. */

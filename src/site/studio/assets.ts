@@ -17,11 +17,10 @@ export async function assetsPage(studio: Studio): Promise<Page> {
   const { agent, req } = studio
   const { ctx } = req
   const app = await assets.getAppWithAssets(ctx, agent, studio.app.id)
-  const rows = await assets.listAssets(ctx, app.id, app.version)
-  const list = presentAssetList(ctx, app, rows, await assets.listMissing(ctx, app, rows))
+  const list = presentAssetList(ctx, app, await assets.readList(ctx, app))
   const { used, limits } = list
   const main = html`${
-    rows.length === 0
+    list.assets.length === 0
       ? emptyState(
           'No files yet',
           'Upload images, audio and JSON files that the page loads by name.',

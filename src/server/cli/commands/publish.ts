@@ -65,7 +65,7 @@ async function publishOnce(
 type Page = { html: string } | { content: Blob }
 
 /** The most bytes that are read for a page: more than any server takes. */
-const pageBytesMax = 64 * 1024 * 1024
+const pageBytesMax = 1_000 * 1024 * 1024
 
 /** Reads a file, a folder or a zip. Throws CommandFailure for anything else. */
 async function readPage(source: string): Promise<Page> {
@@ -73,7 +73,8 @@ async function readPage(source: string): Promise<Page> {
   if (!stats)
     throw new CommandFailure(`${source} does not exist. Give an HTML file, a folder or a zip.`)
   if (stats.isDirectory()) return { content: await zipFolder(source) }
-  if (stats.size > pageBytesMax) throw new CommandFailure(`${source} is above 64 MB. Publish less.`)
+  if (stats.size > pageBytesMax)
+    throw new CommandFailure(`${source} is above 1,000 MB. Publish less.`)
   const file = Bun.file(source)
   if (/\.zip$/i.test(source)) return { content: new Blob([await file.bytes()]) }
   if (/\.html?$/i.test(source)) return { html: await file.text() }
@@ -90,7 +91,7 @@ export async function zipFolder(folder: string): Promise<Blob> {
     const name = relative(folder, path).replaceAll('\\', '/')
     if (!entry.isFile() || name.split('/').some((part) => part.startsWith('.'))) continue
     bytes += (await lstat(path)).size
-    if (bytes > pageBytesMax) throw new CommandFailure(`${folder} is above 64 MB. Publish less.`)
+    if (bytes > pageBytesMax) throw new CommandFailure(`${folder} is above 1,000 MB. Publish less.`)
     files[name] = await Bun.file(path).bytes()
   }
   const { zipSync } = await import('fflate')
