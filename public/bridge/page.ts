@@ -2,6 +2,8 @@
 import { put } from '../frame/quiet.ts'
 import { openAi } from './ai.ts'
 import { openBridge } from './bridge.ts'
+import { openDb } from './documents.ts'
+import { openStore } from './store.ts'
 
 const script = document.currentScript
 script?.remove()
@@ -10,5 +12,9 @@ for (let level = 0; level < Number(script?.dataset['depth']) + 2; level += 1) sh
 if (script) {
   const call = openBridge(shell)
   const known: object = Reflect.get(window, 'service')
-  put(window, 'service', Object.freeze({ ...known, ai: openAi(call) }))
+  put(
+    window,
+    'service',
+    Object.freeze({ ...known, ai: openAi(call), store: openStore(call), db: openDb(call) }),
+  )
 }

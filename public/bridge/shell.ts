@@ -1,9 +1,11 @@
 /** The second script of the shell, for apps that use `service`: serves their calls. */
 import { SandboxHost } from '../frame/host.ts'
 import { aiCalls } from './ai-calls.ts'
+import { dbCalls } from './db-calls.ts'
 import { type Handler, serveCalls } from './receiver.ts'
+import { storeCalls } from './store-calls.ts'
 
-const handlers: Record<string, Handler> = { ...aiCalls }
+const handlers: Record<string, Handler> = { ...aiCalls, ...storeCalls, ...dbCalls }
 
 const { at = '', frame: url = '' } = document.documentElement.dataset
 const frame = document.querySelector('iframe')

@@ -30,15 +30,15 @@ async function openDatabase(): Promise<IDBDatabase> {
   return promised(request)
 }
 
-/** Applies changes up to 1 MB, without trusting the app's own count. */
-export function apply(entries: Map<string, string>, changes: Change[]): void {
+/** Applies changes up to a limit of characters, without trusting the app's own count. */
+export function apply(entries: Map<string, string>, changes: Change[], max = charsMax): void {
   let size = 0
   for (const [key, value] of entries) size += key.length + value.length
   for (const [key, value] of changes) {
     const old = entries.get(key)
     const without = size - (old === undefined ? 0 : key.length + old.length)
     const next = value === null ? without : without + key.length + value.length
-    if (next > charsMax) continue
+    if (next > max) continue
     size = next
     if (value === null) entries.delete(key)
     else entries.set(key, value)
@@ -82,8 +82,8 @@ class Journal {
   }
 }
 
-/** Opens an app's saves. Without IndexedDB they live as long as the page. */
-export async function openSaves(id: string): Promise<Saves> {
+/** Opens an app's saves of `max` characters. Without IndexedDB they live as long as the page. */
+export async function openSaves(id: string, max = charsMax): Promise<Saves> {
   const database = await openDatabase().catch(() => null)
   const journal = new Journal(id)
   const store = (mode: IDBTransactionMode): IDBObjectStore | undefined =>
@@ -94,7 +94,7 @@ export async function openSaves(id: string): Promise<Saves> {
   }
   const entries = await read(store('readonly'))
   const { changes: left } = journal.read()
-  apply(entries, left)
+  apply(entries, left, max)
   let waiting: Change[] = []
   const writing: Change[] = []
   let timer = 0
@@ -109,7 +109,7 @@ export async function openSaves(id: string): Promise<Saves> {
     writing.push(...changes)
     const { text, changes: closed } = journal.read()
     const kept = await read(to)
-    apply(kept, [...closed, ...changes])
+    apply(kept, [...closed, ...changes], max)
     to.put(kept, id)
     if (await isCommitted(to)) journal.remove(text)
     writing.splice(0, changes.length)
@@ -129,7 +129,7 @@ export async function openSaves(id: string): Promise<Saves> {
   return {
     all: () => [...entries],
     change(changes) {
-      apply(entries, changes)
+      apply(entries, changes, max)
       waiting.push(...changes)
       if (timer === 0) timer = window.setTimeout(() => void write(), writeMs)
     },

@@ -2,7 +2,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { withCookies } from '../../kernel/http/outcome.ts'
 import { iso } from '../../kernel/time.ts'
-import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { appErrors as ownErrors, operation, writeErrors } from '../../people/operation.ts'
 import { visitor } from '../../people/session-user.ts'
 import * as documents from './documents.ts'
 import { dataBodyBytesMax } from './limits.ts'
@@ -26,6 +26,8 @@ const player = { ...visitor, bodyBytesMax: dataBodyBytesMax }
 
 /** The calls of a page, which its shell passes on. They are no tools of agents. */
 const ofPages = { tag, access: player, mcp: 'hidden' } as const
+/** A page can be opened once it has a version. */
+const appErrors = [...ownErrors, 'busy'] as const
 const readErrors = ['bad_request', ...appErrors, 'not_joined', 'data_limit'] as const
 const changeErrors = [...writeErrors, ...appErrors, 'not_joined', 'data_limit'] as const
 const growErrors = [

@@ -6,10 +6,9 @@ import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { isForbidden } from '../../kernel/forbidden-text.ts'
 import { newSecret, sign } from '../../kernel/ids.ts'
 import { hasVisibleText, isPlainLine } from '../../kernel/text.ts'
-import { findAgent } from '../../people/agents/agents.ts'
 import { guestCookie, readGuestCookie, type Visitor } from '../../people/session-user.ts'
-import { type App, findApp, requireAvailable } from '../apps.ts'
-import { isPackKind } from '../kinds.ts'
+import type { App } from '../apps.ts'
+import { getPlayable } from '../playable.ts'
 import { playerNameCharsMax } from './limits.ts'
 import { players } from './tables.ts'
 
@@ -30,15 +29,6 @@ export interface Player {
 export interface PlayerCall {
   caller: Visitor
   headers: Headers
-}
-
-/** Returns an app that visitors can open. Throws `not_found` and `taken_down`. */
-async function getPlayable(ctx: AppContext, id: string): Promise<App> {
-  const app = requireAvailable(await findApp(ctx, id))
-  const maker = await findAgent(ctx, app.maker)
-  const isOpen = maker?.closed === null && maker.suspended === null && app.quarantinedAt === null
-  if (isOpen && app.version > 0 && !isPackKind(app.kind)) return app
-  throw new ApiError('not_found', { what: 'app' })
 }
 
 /** Returns the id of a player: the same on all servers, and another one in each app. */

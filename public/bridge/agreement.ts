@@ -1,0 +1,73 @@
+import { field } from '../frame/messages.ts'
+import { ask } from './ask.ts'
+import { CallError } from './protocol.ts'
+import { type Call, callServer } from './receiver.ts'
+
+/** The player of this browser, as an app may know it. */
+export interface Player {
+  /** '' for a guest before the first agreement. */
+  id: string
+  isSignedIn: boolean
+  hasJoined: boolean
+  name: string
+}
+
+const { maker = '' } = document.documentElement.dataset
+
+let known: Promise<Player> | undefined
+let agreed: Promise<Player> | undefined
+
+const playerIn = (body: unknown): Player => {
+  const player = field(body, 'player')
+  return {
+    id: String(field(player, 'id') ?? ''),
+    isSignedIn: field(player, 'signedIn') === true,
+    hasJoined: field(player, 'joined') === true,
+    name: String(field(player, 'name') ?? ''),
+  }
+}
+
+const read = async (call: Pick<Call, 'app'>): Promise<Player> =>
+  playerIn(await (await callServer({ ...call, signal: forever }, 'GET', '/player')).json())
+
+/** Several calls share one request, so that the end of one does not end it. */
+const forever = new AbortController().signal
+
+/** Returns the player. The server is asked once. */
+export function findPlayer({ app }: Pick<Call, 'app'>): Promise<Player> {
+  const found = (known ??= read({ app }))
+  found.catch(() => void (known = undefined))
+  return found
+}
+
+/**
+ * Returns the player once they agreed that the app shares data. A bar of the shell asks, once for
+ * each app. Throws `not_granted` when they do not agree.
+ */
+export function agree({ app }: Pick<Call, 'app'>): Promise<Player> {
+  const agreement = (agreed ??= askPlayer(app))
+  agreement.catch((error: unknown) => {
+    // This holds until the page is opened again.
+    if (!(error instanceof CallError) || error.code !== 'not_granted') agreed = undefined
+  })
+  return agreement
+}
+
+async function askPlayer(app: string): Promise<Player> {
+  const player = await findPlayer({ app })
+  if (player.hasJoined) return player
+  const isAgreed = await ask({
+    text: `This app shares what you do in it with its other players and its maker, ${maker}. Do not enter anything private.`,
+    yes: 'Share and play',
+    no: 'Not now',
+  })
+  if (!isAgreed) throw new CallError('not_granted', 'The player does not share data with this app.')
+  const response = await callServer({ app, signal: forever }, 'POST', '/player', {})
+  const joined = playerIn(await response.json())
+  // A browser that stores no cookie in a frame of another site would be a new guest each time.
+  if (!joined.isSignedIn && !(await read({ app })).hasJoined) {
+    throw new CallError('unavailable', 'Open the app by its link: this frame cannot share data.')
+  }
+  known = Promise.resolve(joined)
+  return joined
+}

@@ -1,0 +1,31 @@
+import { field } from '../frame/messages.ts'
+import { agree } from './agreement.ts'
+import { callServer, type Handler } from './receiver.ts'
+
+/** Returns a handler that sends the input of a call to an operation, once the player agreed. */
+const send =
+  (method: string, path: string): Handler =>
+  async (input, call) => {
+    await agree(call)
+    return (await callServer(call, method, path, input)).json()
+  }
+
+/** Returns a handler of an operation that takes the path of a document. */
+const sendPath =
+  (method: string, part: (body: unknown) => unknown): Handler =>
+  async (input, call) => {
+    await agree(call)
+    const path = encodeURIComponent(String(field(input, 'path')))
+    return part(await (await callServer(call, method, `/documents?path=${path}`)).json())
+  }
+
+/** The calls of `service.db`. The server checks their inputs. */
+export const dbCalls: Record<string, Handler> = {
+  'db.get': sendPath('GET', (body) => body),
+  'db.delete': sendPath('DELETE', (body) => field(body, 'deleted')),
+  'db.query': send('POST', '/documents/query'),
+  'db.add': send('POST', '/documents'),
+  'db.set': send('PUT', '/documents'),
+  'db.update': send('PATCH', '/documents'),
+  'db.acquire': send('POST', '/documents/lease'),
+}

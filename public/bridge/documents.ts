@@ -1,0 +1,137 @@
+import type { Bridge } from './bridge.ts'
+
+type Data = Record<string, unknown>
+type Direction = 'asc' | 'desc'
+
+/** A document as the server sends it. */
+export interface StoredDocument {
+  id: string
+  path: string
+  data: Data
+  author: string
+  version: number
+  created: string
+  updated: string
+}
+
+/** A query of a collection, as the server takes it. */
+interface Query {
+  collection: string
+  where: { field: string; op: string; value: unknown }[]
+  orderBy: { field: string; direction: Direction }[]
+  limit?: number
+}
+
+/** A document as it was read. `author`, `version` and times are undefined for a missing one. */
+export interface DocumentSnapshot extends Partial<Omit<StoredDocument, 'data'>> {
+  id: string
+  path: string
+  exists: boolean
+  data(): Data | undefined
+}
+
+/** The documents that a query found, in order. */
+export interface QuerySnapshot {
+  docs: DocumentSnapshot[]
+  size: number
+  empty: boolean
+  forEach(view: (document: DocumentSnapshot) => void): void
+}
+
+interface WriteOptions {
+  /** Only its author may change the document. */
+  own?: boolean
+}
+
+interface Lease {
+  holder: string
+  ttlMs: number
+  data?: Data
+}
+
+const idOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+
+export function snapshotOf(path: string, stored: StoredDocument | null): DocumentSnapshot {
+  const { data, ...facts } = stored ?? { data: undefined }
+  // Each reader gets a copy that it may change.
+  const copy = (): Data | undefined => (data === undefined ? undefined : structuredClone(data))
+  return Object.freeze({ id: idOf(path), path, ...facts, exists: stored !== null, data: copy })
+}
+
+export function querySnapshotOf(rows: StoredDocument[]): QuerySnapshot {
+  const docs = rows.map((row) => snapshotOf(row.path, row))
+  return Object.freeze({
+    docs,
+    size: docs.length,
+    empty: docs.length === 0,
+    forEach: (view: (document: DocumentSnapshot) => void) => docs.forEach(view),
+  })
+}
+
+interface Written {
+  document: StoredDocument
+}
+
+function openDocument(call: Bridge, path: string) {
+  const written = async (name: string, input: object): Promise<DocumentSnapshot> =>
+    snapshotOf(path, (await call<Written>(name, { path, ...input }).result).document)
+  return Object.freeze({
+    id: idOf(path),
+    path,
+    collection: (name: string) => openCollection(call, `${path}/${name}`),
+    async get(): Promise<DocumentSnapshot> {
+      const input = { path }
+      const { document } = await call<{ document: StoredDocument | null }>('db.get', input).result
+      return snapshotOf(path, document)
+    },
+    /** Creates or replaces the document. */
+    set: (data: Data, options?: WriteOptions) => written('db.set', { data, ...options }),
+    /** Merges fields deeply. Throws `not_found` for a missing document, without `create`. */
+    update: (data: Data, options?: { create?: boolean }) =>
+      written('db.update', { data, ...options }),
+    /** Returns whether there was a document. */
+    delete: (): Promise<boolean> => call<boolean>('db.delete', { path }).result,
+    /** Takes the document for a time. `acquired` is false while another holder has it. */
+    async acquire(lease: Lease) {
+      type Result = Written & { acquired: boolean; until: string | null }
+      const { document, ...facts } = await call<Result>('db.acquire', { path, ...lease }).result
+      return { ...facts, document: snapshotOf(path, document) }
+    },
+  })
+}
+
+function openQuery(call: Bridge, query: Query) {
+  return Object.freeze({
+    where: (field: string, op: string, value: unknown) =>
+      openQuery(call, { ...query, where: [...query.where, { field, op, value }] }),
+    orderBy: (field: string, direction: Direction = 'asc') =>
+      openQuery(call, { ...query, orderBy: [...query.orderBy, { field, direction }] }),
+    limit: (limit: number) => openQuery(call, { ...query, limit }),
+    async get(): Promise<QuerySnapshot> {
+      type Result = { documents: StoredDocument[] }
+      return querySnapshotOf((await call<Result>('db.query', query).result).documents)
+    },
+  })
+}
+
+function openCollection(call: Bridge, path: string) {
+  return Object.freeze({
+    id: idOf(path),
+    path,
+    ...openQuery(call, { collection: path, where: [], orderBy: [] }),
+    doc: (id: string) => openDocument(call, `${path}/${id}`),
+    /** Adds a document, whose id sorts by time. */
+    async add(data: Data, options?: WriteOptions): Promise<DocumentSnapshot> {
+      const input = { collection: path, data, ...options }
+      const { document } = await call<Written>('db.add', input).result
+      return snapshotOf(document.path, document)
+    },
+  })
+}
+
+/** `service.db`: documents that all players of the app share. */
+export const openDb = (call: Bridge) =>
+  Object.freeze({
+    collection: (path: string) => openCollection(call, path),
+    doc: (path: string) => openDocument(call, path),
+  })
