@@ -1,24 +1,36 @@
 import type { AppContext } from '../kernel/context.ts'
+import { mediaTypeOf } from './assets/media-types.ts'
 import type { InputFile } from './folders/unzip.ts'
 import type { Inspection } from './scan/inspection.ts'
+import type { Effect } from './scan/rules.ts'
 
-const pages = /\.(?:html?|svg|xhtml)$/i
-const scripts = /\.[cm]?js$/i
-const styles = /\.css$/i
-/** Returns whether the safety check reads a file. */
+const pages = /^text\/html|^image\/svg|^application\/xhtml/
+const scripts = /^text\/javascript/
+const styles = /^text\/css/
+/** Returns whether the safety check reads a file: one that is served as code. */
 export const isCode = (path: string): boolean =>
-  pages.test(path) || scripts.test(path) || styles.test(path)
+  [pages, scripts, styles].some((type) => type.test(mediaTypeOf(path)))
 
 /** Returns a file as a page that the safety check reads; undefined for one without code. */
 function asPage({ path, bytes }: InputFile): Uint8Array | undefined {
-  if (pages.test(path)) return bytes
-  const [tag] = scripts.test(path) ? ['script'] : styles.test(path) ? ['style'] : []
+  const type = mediaTypeOf(path)
+  if (pages.test(type)) return bytes
+  const [tag] = scripts.test(type) ? ['script'] : styles.test(type) ? ['style'] : []
   if (tag === undefined) return undefined
   const text = new TextDecoder().decode(bytes).replaceAll(new RegExp(`</(?=${tag})`, 'gi'), '<\\/')
   return new TextEncoder().encode(`<!doctype html><title>file</title><${tag}>${text}</${tag}>`)
 }
 
 const verdicts = ['clean', 'warn', 'block'] as const
+
+const findingsMax = 200
+
+/** Returns at most 200 findings: those that block first, when there are more. */
+function mostSerious<Found extends { effect: Effect }>(findings: Found[]): Found[] {
+  if (findings.length <= findingsMax) return findings
+  const blocks = findings.filter(({ effect }) => effect === 'block')
+  return [...new Set([...blocks, ...findings])].slice(0, findingsMax)
+}
 
 /** Scans a page and the code of its folder as one page with all findings and references. */
 export async function inspectFiles(
@@ -30,7 +42,9 @@ export async function inspectFiles(
   for (const file of files) {
     const code = asPage(file)
     if (!code) continue
-    const { scan, references } = await inspector.inspect(code)
+    // Small files are scanned at once. Other requests run between them.
+    await Bun.sleep(0)
+    const { scan, references } = await inspector.inspect(code, file.path)
     const [verdict] = [scan.verdict, all.scan.verdict].toSorted(
       (a, b) => verdicts.indexOf(b) - verdicts.indexOf(a),
     )
@@ -39,10 +53,10 @@ export async function inspectFiles(
       scan: {
         verdict: verdict ?? scan.verdict,
         listable: all.scan.listable && scan.listable,
-        findings: [
+        findings: mostSerious([
           ...all.scan.findings,
           ...scan.findings.map((finding) => ({ ...finding, file: file.path })),
-        ],
+        ]),
       },
       references: {
         urls: [...all.references.urls, ...references.urls],

@@ -60,6 +60,12 @@ const types = new Map(
   }),
 )
 
-/** Returns the media type of a file by its name; bytes of no type where the name says nothing. */
+const typeOf = (name: string): string | undefined =>
+  types.get(/\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? '')
+
+/**
+ * Returns the media type of a file by its name; bytes of no type where the name says nothing. A
+ * mirror of wget has "style.css?ver=1.2" as a name.
+ */
 export const mediaTypeOf = (name: string): string =>
-  types.get(/\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? '') ?? 'application/octet-stream'
+  typeOf(name) ?? typeOf(name.replace(/\?.*$/s, '')) ?? 'application/octet-stream'

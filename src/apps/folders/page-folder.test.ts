@@ -114,3 +114,46 @@ test('says why a folder cannot be published', () => {
     expect(pack(files)).toEqual({ problem: expect.stringContaining(problem) })
   }
 })
+
+test('reads pages, scripts and styles in the encoding that they declare', () => {
+  const hex = (code: string): Uint8Array => Uint8Array.fromHex(code)
+  const latin1 = (text: string): Uint8Array => Uint8Array.from(text, (char) => char.charCodeAt(0))
+  const [sound, japanese] = ['音', hex('89b9')]
+  const titled = (charset: string, title: Uint8Array): Uint8Array =>
+    Buffer.concat([bytesOf(`<meta charset="${charset}"><title>`), title])
+  for (const [bytes, html] of [
+    [titled('Shift_JIS', japanese), '<meta charset="utf-8"><title>音'],
+    [hex('fffe3c0070003e00f397'), '<p>音'],
+    [hex('efbbbf3c703ee99fb3'), '<p>音'],
+    [latin1('<p>Köln'), '<p>Köln'],
+    [latin1('<meta content="text/html; charset=iso-8859-1"><p>ü'), 'charset=utf-8"><p>ü'],
+    [titled('utf-16', bytesOf(sound)), sound],
+    [titled('nonsense', bytesOf(sound)), sound],
+  ] as const) {
+    const read = readPageFolder([{ path: 'index.html', bytes }])
+    expect('html' in read && read.html).toEndWith(html)
+  }
+  const page = Buffer.concat([bytesOf('<meta charset=shift_jis>'), japanese])
+  const read = readPageFolder([
+    { path: 'index.html', bytes: page },
+    { path: 'two.html', bytes: page },
+    { path: 'a.js', bytes: japanese },
+    { path: 'b.js', bytes: bytesOf(sound) },
+    { path: 'a.css', bytes: japanese },
+  ])
+  const texts = 'files' in read && read.files.map(({ bytes }) => new TextDecoder().decode(bytes))
+  expect(texts).toEqual(['<meta charset=utf-8>音', sound, sound, sound])
+})
+
+test('keeps the hosts of a mirror, whose page names files above its folder', () => {
+  const css = 'p{color:red}'
+  const link = '<link rel=stylesheet href="../cdn.example/a.css%3Fver=1.2">'
+  const mirror = { 'reef.example/index.html': link, 'cdn.example/a.css?ver=1.2': css }
+  expect(pack(mirror)).toMatchObject({
+    page: 'reef.example/index.html',
+    files: { 'cdn.example/a.css?ver=1.2': css },
+    outside: [],
+  })
+  const other = { 'reef/index.html': 'See ../other.txt', 'notes.txt': '' }
+  expect(pack(other)).toMatchObject({ page: 'index.html', outside: ['notes.txt'] })
+})

@@ -1,7 +1,8 @@
 import { htmlBytesMax } from '../../kernel/limits.ts'
+import { decodePage, toUtf8 } from './charset.ts'
 import { findPage, isHtml, sourceProblem } from './find-page.ts'
 import { inOtherForms, pathKey, unsafePathProblem } from './paths.ts'
-import { openRootedNames } from './rooted-names.ts'
+import { openRootedNames, type RootedNames } from './rooted-names.ts'
 
 /** A file of a folder or zip. This module runs on the server and in the browser. */
 export interface PageFile {
@@ -46,6 +47,7 @@ function pathProblem(files: PageFile[]): string | undefined {
 const pathCharsMax = 240
 
 const isCss = (path: string): boolean => /\.css$/i.test(path)
+const isScript = (path: string): boolean => /\.[cm]?js$/i.test(path)
 
 /** Reads a folder with one page. Its other files stay files, as on a static host. */
 export function readPageFolder(all: PageFile[]): PageFolder {
@@ -59,26 +61,64 @@ export function readPageFolder(all: PageFile[]): PageFolder {
   const page = findPage(visible, found)
   if ('problem' in page) return page
   if (page.bytes.length > htmlBytesMax) return { problem: tooLarge }
-  const root = page.path.slice(0, page.path.lastIndexOf('/') + 1)
+  const own = page.path.slice(0, page.path.lastIndexOf('/') + 1)
+  const root = namesAbove(visible, own) ? '' : own
   const inside = visible
     .filter(({ path }) => path.startsWith(root))
     .map(({ path, bytes }) => ({ path: path.slice(root.length), bytes }))
   const outside = visible.map(({ path }) => path).filter((path) => !path.startsWith(root))
   const rooted = openRootedNames(new Set(inside.map(({ path }) => path)))
   const name = page.path.slice(root.length)
-  const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
-  const text = decode(page.bytes)
+  const { text, charset } = decodePage(page.bytes)
   const source = sourceProblem(text, (path) => inside.some((file) => file.path === path))
   if (source !== undefined) return { problem: source }
   const files = inside
     .filter(({ path }) => path !== name)
-    .map(({ path, bytes }) => {
-      const before = isHtml(path) || isCss(path) ? decode(bytes) : ''
-      const text = isHtml(path) ? rooted.inHtml(before, path) : rooted.inCss(before, path)
-      return { path, bytes: text === before ? bytes : new TextEncoder().encode(text) }
-    })
+    .map(({ path, bytes }) => ({ path, bytes: rewriteFile({ path, bytes }, rooted, charset) }))
   const html = rooted.inHtml(text, name)
   return { page: name, html, files, rooted: [...rooted.changed], outside }
+}
+
+/** Returns a file in UTF-8 with relative names; the same bytes where nothing changes. */
+function rewriteFile({ path, bytes }: PageFile, rooted: RootedNames, charset: string): Uint8Array {
+  if (isHtml(path)) {
+    const page = decodePage(bytes)
+    const text = rooted.inHtml(page.text, path)
+    const isSame = text === page.text && page.charset === 'utf-8'
+    return isSame ? bytes : new TextEncoder().encode(text)
+  }
+  if (!isCss(path)) return isScript(path) ? toUtf8(bytes, charset) : bytes
+  const same = toUtf8(bytes, charset)
+  const before = new TextDecoder().decode(same)
+  const text = rooted.inCss(before, path)
+  return text === before ? same : new TextEncoder().encode(text)
+}
+
+const upward = /(?:\.\.\/)+[^\s"'()<>\\#]+/g
+
+/**
+ * Returns whether code in the folder of the page names a file above it: a mirror of wget has a
+ * folder for each host, and its pages name those of others.
+ */
+function namesAbove(files: PageFile[], folder: string): boolean {
+  const above = new Set(files.map(({ path }) => path).filter((path) => !path.startsWith(folder)))
+  if (above.size === 0) return false
+  return files.some(({ path, bytes }) => {
+    if (!path.startsWith(folder) || !(isHtml(path) || isCss(path) || isScript(path))) return false
+    const names = new TextDecoder().decode(bytes).match(upward) ?? []
+    return names.some((name) => above.has(pathFrom(path, name)))
+  })
+}
+
+/** Resolves a reference of a file, without its query. */
+function pathFrom(path: string, name: string): string {
+  const at = path.split('/').map(encodeURIComponent).join('/')
+  const { pathname } = new URL(name, `file:///${at}`)
+  try {
+    return decodeURIComponent(pathname.slice(1))
+  } catch {
+    return ''
+  }
 }
 
 const tooLarge =

@@ -119,3 +119,42 @@ test('every zip that is cut is rejected, and every changed byte is found or harm
     expect(isRejected ? files : result).toEqual({ ...files })
   }
 })
+
+test.each([
+  [
+    'Shift_JIS',
+    [
+      ['テスト.png', '8365835883672e706e67'],
+      ['ボタン/音.mp3', '837b835e83932f89b92e6d7033'],
+      ['画像/背景.jpg', '89e6919c2f94778c692e6a7067'],
+      ['ソース.js', '835c815b83582e6a73'],
+      ['BGM曲.ogg', '42474d8bc82e6f6767'],
+      ['はじめに.html', '82cd82b682df82c92e68746d6c'],
+    ],
+  ],
+  [
+    'code page 437',
+    [
+      ['Grün.png', '4772816e2e706e67'],
+      ['schön/Köln.jpg', '736368946e2f4b946c6e2e6a7067'],
+      ['Élève.mp3', '906c8a76652e6d7033'],
+      ['château.json', '636883746561752e6a736f6e'],
+      ['ÜBER.txt', '9a4245522e747874'],
+      ['año.png', '61a46f2e706e67'],
+      ['straße.js', '73747261e1652e6a73'],
+      ['Ælg.svg', '926c672e737667'],
+    ],
+  ],
+])('reads names in %s, which a zip does not declare', async (_, names) => {
+  const part = { text: 'a', flags: 0 }
+  // One name alone, and all of them together.
+  for (const some of [...names.map((name) => [name]), names]) {
+    const zip = buildZip([
+      { ...part, name: 'index.html' },
+      ...some.map(([, hex]) => ({ ...part, name: Uint8Array.fromHex(hex ?? '') })),
+    ])
+    expect(Object.keys(await read(zip)).toSorted()).toEqual(
+      ['index.html', ...some.map(([name = '']) => name.normalize('NFC'))].toSorted(),
+    )
+  }
+})

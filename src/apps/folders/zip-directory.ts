@@ -1,5 +1,6 @@
 import { crc32 } from './crc32.ts'
 import { unsafePathProblem } from './paths.ts'
+import { cp437, inUtf8, type LegacyNames, legacyNames } from './zip-names.ts'
 
 /** A file or folder of a zip, as its directory describes it. */
 export interface ZipEntry {
@@ -110,28 +111,32 @@ export function readDirectory(zip: Uint8Array, filesMax: number): ZipDirectory {
   if (start + size > end) throw cutOff()
   // Folders have entries of their own.
   if (count > 2 * filesMax) throw tooManyFiles(count, filesMax)
-  const entries: ZipEntry[] = []
+  const headers: Uint8Array[] = []
   let at = start
-  while (entries.length < count) {
+  while (headers.length < count) {
     if (at + 46 > end || view.getUint32(at, true) !== 0x02014b50) throw damaged()
     const next = at + 46 + view.getUint16(at + 28, true) + view.getUint16(at + 30, true)
     const after = next + view.getUint16(at + 32, true)
     if (after > end) throw damaged()
-    entries.push(readEntry(zip.subarray(at, next)))
+    headers.push(zip.subarray(at, next))
     at = after
   }
   if (at !== end) throw damaged()
-  return { entries, start }
+  const legacy = legacyNames(headers.map(nameOf))
+  return { entries: headers.map((header) => readEntry(header, legacy)), start }
 }
 
-function readEntry(header: Uint8Array): ZipEntry {
+const nameOf = (header: Uint8Array): Uint8Array =>
+  header.subarray(46, 46 + viewOf(header).getUint16(28, true))
+
+function readEntry(header: Uint8Array, legacy: LegacyNames): ZipEntry {
   const view = viewOf(header)
   const flags = view.getUint16(8, true)
   const method = view.getUint16(10, true)
-  const nameBytes = header.subarray(46, 46 + view.getUint16(28, true))
+  const nameBytes = nameOf(header)
   const extra = header.subarray(46 + nameBytes.byteLength)
   // Windows Explorer and .NET have written "\" between folders.
-  const raw = decodeName(nameBytes, flags, extra).replaceAll('\\', '/')
+  const raw = decodeName(nameBytes, { flags, extra, legacy }).replaceAll('\\', '/')
   const path = raw.replace(/^(?:\.\/)+(?=.)/, '').normalize('NFC')
   const isFolder = path.endsWith('/')
   const sizes = [24, 20, 42].map((at) => view.getUint32(at, true))
@@ -164,23 +169,22 @@ function wideValues(values: number[], extra: Uint8Array, path: string): number[]
   })
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
 /**
- * Decodes a name: UTF-8 where the zip says so or it is valid, as macOS omits the mark. Other names
- * are of MS-DOS. Info-ZIP adds a field with the name in Unicode.
+ * Decodes a name: UTF-8 where the zip says so or it is valid, as macOS omits the mark. Info-ZIP
+ * adds a field with the name in Unicode.
  */
-function decodeName(bytes: Uint8Array, flags: number, extra: Uint8Array): string {
+function decodeName(
+  bytes: Uint8Array,
+  { flags, extra, legacy }: { flags: number; extra: Uint8Array; legacy: LegacyNames },
+): string {
   const field = extraField(extra, 0x7075)
   // The field has the checksum of the name that it replaces: a renamed entry may have an old one.
   const isCurrent =
     field !== undefined && field.byteLength > 5 && viewOf(field).getUint32(1, true) === crc32(bytes)
-  try {
-    return utf8.decode(isCurrent ? field.subarray(5) : bytes)
-  } catch {
-    if ((flags & 0x800) === 0) return cp437(bytes)
-    throw new ZipError(`the name ${shown(cp437(bytes))} is not UTF-8. Rename the file.`)
-  }
+  const name = inUtf8(isCurrent ? field.subarray(5) : bytes)
+  if (name !== undefined) return name
+  if ((flags & 0x800) === 0) return legacy(bytes)
+  throw new ZipError(`the name ${shown(cp437(bytes))} is not UTF-8. Rename the file.`)
 }
 
 /** Returns a name from a zip for a message. */
@@ -227,11 +231,3 @@ function problemOf(
   const name = methodNames.get(String(method)) ?? `the compression method ${method}`
   return `is compressed with ${name}. Create a zip with the method Deflate.`
 }
-
-/** The upper half of code page 437 of MS-DOS, the names of a zip without a mark for UTF-8. */
-const upper =
-  'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌' +
-  '█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\xa0'
-
-const cp437 = (bytes: Uint8Array): string =>
-  [...bytes].map((byte) => upper[byte - 0x80] ?? String.fromCharCode(byte)).join('')

@@ -52,10 +52,10 @@ export class Inspector {
   }
 
   /**
-   * Scans a page of at most 4 MB. Throws `blocked_by_scan` for a page that takes too much time or
-   * memory, and `try_again` when the queue is full or a worker fails.
+   * Scans a page, or a file of its folder, which `path` names. Throws `blocked_by_scan` for one
+   * that takes too much time or memory, and `try_again` when the queue is full or a worker fails.
    */
-  async inspect(page: string | Uint8Array): Promise<Inspection> {
+  async inspect(page: string | Uint8Array, path = 'The page'): Promise<Inspection> {
     const bytes = typeof page === 'string' ? new TextEncoder().encode(page) : page
     if (bytes.byteLength <= inlineBytesMax) {
       // Load the tokenizers with the first page, not at start.
@@ -67,7 +67,7 @@ export class Inspector {
     const create = () => new Uint8Array(bytes)
     return pool.run(bytes.byteLength, create).catch((error: unknown) => {
       if (error instanceof TaskLimitError) {
-        const reason = `The page cannot be checked: ${error.message}. Simplify its scripts.`
+        const reason = `${path} cannot be checked: ${error.message}. Simplify its scripts.`
         throw new ApiError('blocked_by_scan', { reasons: [reason] })
       }
       if (!(error instanceof PoolBusyError)) throw error

@@ -23,6 +23,7 @@ import { type FileTable, VersionFiles } from './version-files.ts'
 const cacheBytesMax = 64 * 1_048_576
 const cachePagesMax = 10_000
 const hostsPerPageMax = 4
+const previewsMax = 100
 /** A cached page is compared with its app after this long, even without a known change. */
 const trustMs = 500
 
@@ -80,6 +81,9 @@ export class Pages {
     sizeCalculation: (page) =>
       [...page.shells.values(), page.data, page.files].reduce((sum, part) => sum + weight(part), 0),
   })
+
+  /** Previews whose files somebody loads, by app, version and change. */
+  readonly #previews = new LRUCache<string, CachedPage>({ max: previewsMax })
 
   constructor(
     readonly source: AppSource,
@@ -169,7 +173,11 @@ export class Pages {
 
   async #previewed(id: string, version: number): Promise<CachedPage | undefined> {
     const app = await this.source.previewed?.(id, version)
-    return app && newPage(app, '')
+    if (!app) return undefined
+    const key = `${id} ${version} ${app.updated}`
+    const page = this.#previews.get(key) ?? newPage(app, '')
+    this.#previews.set(key, page)
+    return page
   }
 
   /** Returns the files of a version of a page, cached. */

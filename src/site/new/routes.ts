@@ -1,6 +1,7 @@
 import * as apps from '../../apps/apps.ts'
 import { findBuild } from '../../apps/builds/build-list.ts'
 import { whyDeclined } from '../../apps/builds/builder-kind.ts'
+import { decodePage } from '../../apps/folders/charset.ts'
 import { pageZipLimits } from '../../apps/folders/limits.ts'
 import { isZip } from '../../apps/folders/unzip.ts'
 import * as operations from '../../apps/operations.ts'
@@ -186,6 +187,7 @@ async function findZip(sent: Form): Promise<File | undefined> {
 
 /** Returns the HTML file or the pasted text of a form. Throws `bad_request`. */
 async function htmlOf(sent: Form): Promise<string> {
-  const html = (await sent.file('file')?.text()) ?? sent.text('html')
+  const bytes = await sent.file('file')?.bytes()
+  const html = bytes ? decodePage(bytes).text : sent.text('html')
   return html.trim() ? html : rejectForm('Choose an HTML file or a zip, or paste HTML.')
 }

@@ -77,7 +77,10 @@ async function readPage(source: string): Promise<Page> {
     throw new CommandFailure(`${source} is above 1,000 MB. Publish less.`)
   const file = Bun.file(source)
   if (/\.zip$/i.test(source)) return { content: new Blob([await file.bytes()]) }
-  if (/\.html?$/i.test(source)) return { html: await file.text() }
+  if (/\.html?$/i.test(source)) {
+    const { decodePage } = await import('../../../apps/folders/charset.ts')
+    return { html: decodePage(await file.bytes()).text }
+  }
   throw new CommandFailure(`${basename(source)} is no page. Give an HTML file, a folder or a zip.`)
 }
 
