@@ -116,6 +116,9 @@ export function findBrowser(name: Browser['name']): string | undefined {
   return undefined
 }
 
+/** A browser may never answer for a frame that it replaces meanwhile. */
+const pollMsMax = 5_000
+
 /** Polls until a result is there, for at most `ms` milliseconds. */
 export async function until<T>(
   poll: () => Promise<T | undefined>,
@@ -123,7 +126,7 @@ export async function until<T>(
 ): Promise<T | undefined> {
   const end = performance.now() + ms
   for (;;) {
-    const found = await poll()
+    const found = await Promise.race([poll(), Bun.sleep(pollMsMax).then(() => undefined)])
     if (found !== undefined || performance.now() > end) return found
     await Bun.sleep(100)
   }

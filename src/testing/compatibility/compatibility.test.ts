@@ -306,12 +306,14 @@ for (const [name, openBrowser] of allBrowsers) {
         const other = await openBrowser(path ?? '')
         const one = await other.open()
         await show(
-          `${doctype}<script>if(!localStorage.burnt){localStorage.burnt=1;top.postMessage({said:'burns'},'*');setTimeout(()=>{for(const end=${end};Date.now()<end;);},300)}else top.postMessage({said:'back'},'*')</script>`,
+          `${doctype}<script>top.postMessage({said:'ready'},'*');onclick=()=>{top.postMessage({said:'burns'},'*');setTimeout(()=>{for(const end=${end};Date.now()<end;);},300)}</script>`,
           one,
         )
-        expect(await waitForMessages(one)).toEqual(['burns'])
+        expect(await waitForMessages(one)).toEqual(['ready'])
+        await middle(one)
+        expect(await waitForMessages(one, 2)).toEqual(['ready', 'burns'])
         await pressShell(one, 'reload')
-        expect(await waitForMessages(one, 2)).toEqual(['burns', 'back'])
+        expect(await waitForMessages(one, 3)).toEqual(['ready', 'burns', 'ready'])
         await other.close()
         await other.lookups()
       },

@@ -21,7 +21,7 @@ const models = names.map((name) => ({
   kind: name in cohereScripts ? 'cohere' : 'anthropic',
   baseUrl: fake.baseUrl,
 }))
-const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' }
+const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '3', GATEWAY_TOTAL_SECONDS: '4' }
 const ctx = await startWithProviders(models, deadlines)
 const gus = await ctx.gus('5')
 afterAll(async () => {
