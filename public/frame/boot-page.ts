@@ -9,6 +9,7 @@ import { bases, fragments, type GoInFolder, histories, links } from './links.ts'
 import { listen, outliveOpening } from './listen.ts'
 import type { AppMessage, OwnFiles, Run } from './messages.ts'
 import { offline } from './offline.ts'
+import { pageErrors } from './page-errors.ts'
 import { quiet } from './quiet.ts'
 import { quirks } from './quirks.ts'
 import { sound } from './sound.ts'
@@ -46,6 +47,7 @@ function boot(run: Run, shell: Window, files: FilesBoot | undefined): void {
   const kept = { enumerable: true, configurable: true }
   Object.defineProperty(window, 'service', { value: service, ...kept })
   openStorage(run, (area, changes) => tell({ type: 'service:save', area, changes }))
+  pageErrors(run, tell)
   quiet()
   absent()
   offline()

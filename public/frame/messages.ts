@@ -113,6 +113,8 @@ export interface Run {
   session: Saved
   answers: DialogResult[]
   isMuted: boolean
+  /** Lines of the document before the page's own text. */
+  linesAbove: number
   files?: OwnFiles | undefined
 }
 
@@ -136,6 +138,8 @@ export interface Press {
   init: KeyboardEventInit
 }
 
+export type ErrorKind = 'thrown' | 'rejected' | 'logged'
+
 /** App to shell. */
 export type AppMessage =
   | { type: 'service:hello'; run: number }
@@ -149,6 +153,14 @@ export type AppMessage =
   | { type: 'service:database'; database: SavedDatabase }
   | { type: 'service:database'; deleted: string }
   | { type: 'service:answers'; answers: DialogResult[] }
+  | {
+      type: 'service:error'
+      kind: ErrorKind
+      text: string
+      file: string
+      line: number
+      column: number
+    }
   | { type: 'service:print'; height: number }
   | { type: 'service:share'; title: string; text: string; url: string }
 

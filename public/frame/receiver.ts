@@ -13,6 +13,8 @@ interface Receiver {
   /** The document of a run has started. */
   started(run: number): void
   answered(answers: DialogResult[]): void
+  /** The app threw or logged an error. */
+  failed(error: unknown): void
   notify(offer: Offer): void
 }
 
@@ -33,6 +35,8 @@ export function receiver(shell: Receiver) {
         return reply({ databases: (await databases()).all() })
       case 'service:database':
         return (await databases()).take(data)
+      case 'service:error':
+        return shell.failed(data)
       case 'service:answers':
         return shell.answered(answersIn(field(data, 'answers')))
     }

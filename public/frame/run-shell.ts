@@ -1,9 +1,11 @@
 import { openBar } from './bar.ts'
 import { fetchList, fetchPage, SandboxHost } from './host.ts'
 import { type DialogResult, field, type PageContent, type Sound } from './messages.ts'
+import { watchVersions } from './new-versions.ts'
 import { type Offer, openNotices } from './notices.ts'
 import { receiver } from './receiver.ts'
 import { openSaves } from './saves.ts'
+import { sentErrors } from './sent-errors.ts'
 
 /** The page around an app: fetches the app as data, passes it to the wrapper, runs the toolbar. */
 const restartsMax = 3
@@ -13,7 +15,11 @@ const goneMs = 500
 /** Time for an app to save before it is restarted. */
 const leaveMs = 150
 
-const { at = '', frame: frameUrl = '', maker = '' } = document.documentElement.dataset
+const data = document.documentElement.dataset
+const { at = '', frame: frameUrl = '', maker = '' } = data
+/** The version that this page shows; 0 in the preview browser. */
+const version = location.hash === '#bare' ? 0 : Number(data['version'])
+const failed = sentErrors(at.split('/')[2] ?? '', version)
 const stage = document.querySelector('main')
 const frame = document.querySelector('iframe')
 const status = document.getElementById('status')
@@ -67,6 +73,11 @@ async function letSave(): Promise<void> {
     app?.postMessage({ type: 'service:leave' }, '*')
   })
   waiting.abort()
+}
+
+/** Ends an app that is no longer open to this browser. A reload shows why. */
+function leave(): void {
+  fail('This app is closed. Reload the page to see why.')
 }
 
 /** The part of the shell that is for apps in a folder. */
@@ -138,6 +149,7 @@ async function open(openFolder: OpenFolder | undefined): Promise<void> {
       bar.started()
     },
     answered: (given) => void (answers = given),
+    failed,
     notify,
   })
   addEventListener('message', ({ source, data }) => {
@@ -175,7 +187,12 @@ export function runShell(openFolder?: OpenFolder): void {
     const title = document.querySelector('h1')?.textContent ?? ''
     notify({ text: `“${title}” by ${maker} is full screen. Press Esc to exit.`, ms: 4_000 })
   })
-  open(openFolder).catch((error: unknown) => {
+  // A preview stays at its version.
+  const isWatched = version > 0 && !at.includes('/versions/')
+  const watch = (): void => {
+    if (isWatched) watchVersions({ at, version, notify, save: letSave, close: leave })
+  }
+  open(openFolder).then(watch, (error: unknown) => {
     document.getElementById('poster')?.remove()
     const why = error instanceof Error ? error.message : ''
     fail(

@@ -91,6 +91,8 @@ function secure(html: string): string {
   )
 }
 
+const countLines = (text: string): number => text.split('\n').length - 1
+
 /** Returns the libraries of a start message. The shell has built them. */
 const librariesIn = (data: unknown): Libraries | undefined => {
   const libraries = field(data, 'libraries')
@@ -120,6 +122,7 @@ async function start(
   }
   const page = withFragments(given.replace(/^\uFEFF+/, ''))
   const quirks = isQuirky(page)
+  const libraries = librariesIn(data)
   const run: Run = {
     run: Number(field(data, 'run')),
     depth,
@@ -129,9 +132,10 @@ async function start(
     session: saved(data, 'session'),
     answers: saved(data, 'answers'),
     isMuted: field(data, 'isMuted') === true,
+    linesAbove: countLines(own('boot')) + countLines(libraries?.script ?? ''),
     files: withFiles?.read(data),
   }
-  const html = dress(quirks ? quirkless(page) : page, run, librariesIn(data), withFiles)
+  const html = dress(quirks ? quirkless(page) : page, run, libraries, withFiles)
   if (depth === 0) {
     nest(html)
     return

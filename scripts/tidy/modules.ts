@@ -53,7 +53,7 @@ const inner: Record<string, string[][]> = {
     ['browser', 'generators', 'libraries', 'scan', 'folders', 'models', 'uses'],
     ['jobs'],
     ['.', 'appeal', 'assets', 'builds', 'covers', 'icon', 'remix', 'scans', 'versions'],
-    ['explore', 'ai'],
+    ['explore', 'ai', 'errors'],
     ['moderation', 'reviews', 'packs', 'collections', 'app-data'],
     ['runs'],
     ['me', 'owners'],

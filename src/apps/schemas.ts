@@ -49,6 +49,7 @@ export const AppSchema = Type.Object(
     remix: oneOf(['off', 'free', 'price']),
     priceRemix: nullable(Type.Integer()),
     comments: Type.Boolean({ description: 'Others may comment on it.' }),
+    live: Type.Boolean({ description: 'Open pages take a new version at once.' }),
     remixOf: nullable(OriginSchema),
     remixes: Type.Integer(),
     opens: Type.Integer(),
@@ -156,6 +157,11 @@ export const ChangeAppSchema = Type.Object(
   {
     ...about,
     comments: Type.Optional(Type.Boolean({ description: 'false: turns comments off.' })),
+    live: Type.Optional(
+      Type.Boolean({
+        description: 'true: open pages take a new version at once; false: they offer it.',
+      }),
+    ),
   },
   {
     additionalProperties: false,

@@ -90,6 +90,8 @@ export const apps = table(
     remix: text('remix').$type<'off' | 'free' | 'price'>().notNull(),
     priceRemix: integer('price_remix'),
     comments: flag('comments').notNull().default(true),
+    /** Open pages take a new version at once. */
+    live: flag('live').notNull().default(false),
     /** Origin of a remix, with the title and maker handle at that time. */
     remixOf: text('remix_of'),
     remixOfTitle: text('remix_of_title'),

@@ -38,6 +38,14 @@ export const aiFileBytesMax = 20 * mb
 /** Changes of a patch, and characters of a text in it and of the diffs of two versions. */
 export const patchEditsMax = 100
 export const patchCharsMax = mb
+/** Errors of pages: the text of one, those of a report, and those that a version keeps. */
+export const errorTextCharsMax = 300
+export const errorsPerReportMax = 20
+export const errorsPerVersionMax = 100
+/** Networks that must send an error before its maker reads it, and errors of a network a day. */
+export const errorNetworksMin = 3
+export const errorsPerNetworkDay = 3
+export const appErrorDays = 30
 export const listPageMax = 100
 export const listPageDefault = 30
 export const claimCodeMs = 30 * day

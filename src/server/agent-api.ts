@@ -9,6 +9,7 @@ import { assetOperations } from '../apps/assets/operations.ts'
 import { collectionOperations } from '../apps/collections/operations.ts'
 import { coverOperations } from '../apps/covers/operations.ts'
 import { deviceOperations } from '../apps/devices/operations.ts'
+import { errorOperations } from '../apps/errors/operations.ts'
 import { exploreOperations } from '../apps/explore/operations.ts'
 import { iconOperations } from '../apps/icon/operations.ts'
 import { jobOperations } from '../apps/jobs/operations.ts'
@@ -136,6 +137,7 @@ export const agentOperations: readonly Operation[] = [
   ...accountKeyOperations,
   ...appOperations,
   ...versionOperations,
+  ...errorOperations,
   ...exploreOperations,
   ...collectionOperations,
   ...packOperations,

@@ -1,4 +1,5 @@
 import { closeAccount } from '../apps/owners/operations.ts'
+import { browserName } from '../kernel/browser-name.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
@@ -39,22 +40,9 @@ export interface AccountView {
   done?: string | null
 }
 
-/** Patterns of user agents. Browsers that also claim to be another one come first. */
-const browsers = [
-  ['Edge', /Edg(?:A|iOS)?\/(\d+)/],
-  ['Opera', /OPR\/(\d+)/],
-  ['Firefox', /(?:Firefox|FxiOS)\/(\d+)/],
-  ['Chrome', /(?:Chrome|CriOS)\/(\d+)/],
-  ['Safari', /Version\/(\d+).*Safari\//],
-] as const
-
-const browserName = (browser: string): string => {
-  const [name] = browsers.flatMap(([req, pattern]) => {
-    const version = pattern.exec(browser)?.[1]
-    return version === undefined ? [] : [`${req} ${version}`]
-  })
-  const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(browser)?.[0]
-  return [name, system].filter(Boolean).join(', ')
+const deviceName = (userAgent: string): string => {
+  const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(userAgent)?.[0]
+  return [browserName(userAgent), system].filter(Boolean).join(', ')
 }
 
 const sessionRow = (token: string, current: string | undefined, session: Session): Part[] => {
@@ -68,7 +56,7 @@ const sessionRow = (token: string, current: string | undefined, session: Session
           html`${hiddenField('id', id)}${button('Sign out', 'quiet slim')}`,
           'act',
         )
-  return [browserName(browser) || 'Unknown device', renderDate(created), renderDate(seen), act]
+  return [deviceName(browser) || 'Unknown device', renderDate(created), renderDate(seen), act]
 }
 
 export function keyTable(

@@ -38,6 +38,7 @@ const lists: Record<string, [list: string, fields: Fields]> = {
   explore: ['items', { ...filters, sort: orders }],
   get_maker: ['items', { kind: 'kind', sort: orders }],
   list_notes: ['notes', { kind: 'kind', unread: 'read' }],
+  list_errors: ['errors', { version: 'version' }],
   get_earnings: ['byItem', { item: 'item' }],
   list_models: ['data', { type: 'type' }],
   list_history: ['data', { model: 'model', ...range }],
@@ -69,7 +70,7 @@ const unseen = [
   'list_input_items order',
 ]
 /** Operations whose parameters choose one thing, and feeds, whose format has no such fields. */
-const others = /^(get|read|look_at|open)_(?!maker|earnings$)|^get_earnings_csv$/
+const others = /^(get|read|look_at|open|diff)_(?!maker|earnings$)|^get_earnings_csv$/
 
 /** Returns the schema of a field such as `rating.count`. */
 function fieldOf({ components }: Document, schema: unknown, path: string): unknown {

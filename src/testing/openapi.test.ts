@@ -61,6 +61,7 @@ const open = [
   'update_document',
   'delete_document',
   'acquire_document',
+  'report_errors',
 ]
 
 const t = await startTestServer({ BASE_URL: base })
@@ -185,7 +186,7 @@ describe('the document', () => {
     named.push('Item', 'Maker', 'Purchase', 'Review', 'Comment', 'Note')
     named.push('Cover', 'Screenshot', 'Skill', 'Framework', 'Step', 'Share')
     named.push('Run', 'RunStep', 'Evidence', 'Record')
-    named.push('Collection', 'Library', 'FileDiff')
+    named.push('Collection', 'Library', 'FileDiff', 'AppError')
     named.push('AgentKey', 'OwnedAgent', 'Person', 'Hook', 'Delivery')
     named.push('AccountKey', 'Invoice', 'Project')
     named.push('Player', 'Document', 'DataRecord')

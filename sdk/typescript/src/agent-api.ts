@@ -65,7 +65,7 @@ export interface components {
         Note: {
             id: string;
             /** @enum {string} */
-            kind: "build.done" | "build.failed" | "app.listed" | "app.delisted" | "app.opened_100" | "remix.made" | "remix.sold" | "review.new" | "review.answered" | "comment.new" | "comment.reply" | "run.started" | "run.reported" | "share.paid" | "credits.received" | "credits.low" | "topup.settled" | "claim.done" | "key.revoked" | "cap.changed" | "report.opened" | "item.taken_down" | "item.restored" | "appeal.decided" | "system";
+            kind: "build.done" | "build.failed" | "app.listed" | "app.delisted" | "app.opened_100" | "app.error" | "remix.made" | "remix.sold" | "review.new" | "review.answered" | "comment.new" | "comment.reply" | "run.started" | "run.reported" | "share.paid" | "credits.received" | "credits.low" | "topup.settled" | "claim.done" | "key.revoked" | "cap.changed" | "report.opened" | "item.taken_down" | "item.restored" | "appeal.decided" | "system";
             /** Format: date-time */
             at: string;
             read: boolean;
@@ -85,7 +85,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description null means all kinds. */
-            kinds: ("build.done" | "build.failed" | "app.listed" | "app.delisted" | "app.opened_100" | "remix.made" | "remix.sold" | "review.new" | "review.answered" | "comment.new" | "comment.reply" | "run.started" | "run.reported" | "share.paid" | "credits.received" | "credits.low" | "topup.settled" | "claim.done" | "key.revoked" | "cap.changed" | "report.opened" | "item.taken_down" | "item.restored" | "appeal.decided" | "system")[] | null;
+            kinds: ("build.done" | "build.failed" | "app.listed" | "app.delisted" | "app.opened_100" | "app.error" | "remix.made" | "remix.sold" | "review.new" | "review.answered" | "comment.new" | "comment.reply" | "run.started" | "run.reported" | "share.paid" | "credits.received" | "credits.low" | "topup.settled" | "claim.done" | "key.revoked" | "cap.changed" | "report.opened" | "item.taken_down" | "item.restored" | "appeal.decided" | "system")[] | null;
             /** @enum {string} */
             state: "on" | "gone";
             /** Format: date-time */
@@ -96,7 +96,7 @@ export interface components {
             /** @description The id of the note, sent as webhook-id. */
             note: string;
             /** @enum {string} */
-            kind: "build.done" | "build.failed" | "app.listed" | "app.delisted" | "app.opened_100" | "remix.made" | "remix.sold" | "review.new" | "review.answered" | "comment.new" | "comment.reply" | "run.started" | "run.reported" | "share.paid" | "credits.received" | "credits.low" | "topup.settled" | "claim.done" | "key.revoked" | "cap.changed" | "report.opened" | "item.taken_down" | "item.restored" | "appeal.decided" | "system";
+            kind: "build.done" | "build.failed" | "app.listed" | "app.delisted" | "app.opened_100" | "app.error" | "remix.made" | "remix.sold" | "review.new" | "review.answered" | "comment.new" | "comment.reply" | "run.started" | "run.reported" | "share.paid" | "credits.received" | "credits.low" | "topup.settled" | "claim.done" | "key.revoked" | "cap.changed" | "report.opened" | "item.taken_down" | "item.restored" | "appeal.decided" | "system";
             /** @enum {string} */
             state: "waiting" | "delivered" | "failed";
             tries: number;
@@ -163,6 +163,8 @@ export interface components {
             priceRemix: number | null;
             /** @description Others may comment on it. */
             comments: boolean;
+            /** @description Open pages take a new version at once. */
+            live: boolean;
             remixOf: {
                 id: string;
                 title: string;
@@ -353,6 +355,27 @@ export interface components {
             /** @description A unified diff. null: no text, too different, or beyond 1 MB in all. */
             diff: string | null;
         };
+        AppError: {
+            version: number;
+            /** @enum {string} */
+            kind: "thrown" | "rejected" | "logged";
+            text: string;
+            /** @description Path in the folder; empty for the page itself. */
+            file: string;
+            /** @description 0 where it is not known. */
+            line: number;
+            column: number;
+            /** @description Each network counts once a day. */
+            count: number;
+            browsers: {
+                name: string;
+                count: number;
+            }[];
+            /** Format: date-time */
+            first: string;
+            /** Format: date-time */
+            last: string;
+        };
         Item: {
             id: string;
             /** Format: uri */
@@ -478,6 +501,8 @@ export interface components {
             priceRemix: number | null;
             /** @description Others may comment on it. */
             comments: boolean;
+            /** @description Open pages take a new version at once. */
+            live: boolean;
             remixOf: {
                 id: string;
                 title: string;
@@ -549,6 +574,8 @@ export interface components {
             priceRemix: number | null;
             /** @description Others may comment on it. */
             comments: boolean;
+            /** @description Open pages take a new version at once. */
+            live: boolean;
             remixOf: {
                 id: string;
                 title: string;
@@ -876,7 +903,7 @@ export interface components {
             /** @enum {string} */
             unread?: ("" | "true" | "false" | "1" | "0") | undefined;
             /** @enum {string} */
-            kind?: ("build.done" | "build.failed" | "app.listed" | "app.delisted" | "app.opened_100" | "remix.made" | "remix.sold" | "review.new" | "review.answered" | "comment.new" | "comment.reply" | "run.started" | "run.reported" | "share.paid" | "credits.received" | "credits.low" | "topup.settled" | "claim.done" | "key.revoked" | "cap.changed" | "report.opened" | "item.taken_down" | "item.restored" | "appeal.decided" | "system") | undefined;
+            kind?: ("build.done" | "build.failed" | "app.listed" | "app.delisted" | "app.opened_100" | "app.error" | "remix.made" | "remix.sold" | "review.new" | "review.answered" | "comment.new" | "comment.reply" | "run.started" | "run.reported" | "share.paid" | "credits.received" | "credits.low" | "topup.settled" | "claim.done" | "key.revoked" | "cap.changed" | "report.opened" | "item.taken_down" | "item.restored" | "appeal.decided" | "system") | undefined;
         };
         ReadNotesInput: {
             ids?: string[] | undefined;
@@ -889,7 +916,7 @@ export interface components {
              */
             url: string;
             /** @description The kinds of notes to send. Default: all. */
-            kinds?: ("build.done" | "build.failed" | "app.listed" | "app.delisted" | "app.opened_100" | "remix.made" | "remix.sold" | "review.new" | "review.answered" | "comment.new" | "comment.reply" | "run.started" | "run.reported" | "share.paid" | "credits.received" | "credits.low" | "topup.settled" | "claim.done" | "key.revoked" | "cap.changed" | "report.opened" | "item.taken_down" | "item.restored" | "appeal.decided" | "system")[] | undefined;
+            kinds?: ("build.done" | "build.failed" | "app.listed" | "app.delisted" | "app.opened_100" | "app.error" | "remix.made" | "remix.sold" | "review.new" | "review.answered" | "comment.new" | "comment.reply" | "run.started" | "run.reported" | "share.paid" | "credits.received" | "credits.low" | "topup.settled" | "claim.done" | "key.revoked" | "cap.changed" | "report.opened" | "item.taken_down" | "item.restored" | "appeal.decided" | "system")[] | undefined;
         };
         ListHooksInput: {
             limit?: number | undefined;
@@ -1079,6 +1106,8 @@ export interface components {
             priceRemix?: number | undefined;
             /** @description false: turns comments off. */
             comments?: boolean | undefined;
+            /** @description true: open pages take a new version at once; false: they offer it. */
+            live?: boolean | undefined;
         };
         DeleteAppInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1155,6 +1184,24 @@ export interface components {
         ExportAppInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
+        };
+        ListErrorsInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            version?: number | undefined;
+        };
+        ReportErrorsInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            version: number;
+            errors: {
+                /** @enum {string} */
+                kind: "thrown" | "rejected" | "logged";
+                text: string;
+                file?: string;
+                line?: number;
+                column?: number;
+            }[];
         };
         ExploreInput: {
             limit?: number | undefined;
@@ -1339,6 +1386,8 @@ export interface components {
             priceRemix?: number | undefined;
             /** @description false: turns comments off. */
             comments?: boolean | undefined;
+            /** @description true: open pages take a new version at once; false: they offer it. */
+            live?: boolean | undefined;
         };
         DeleteSkillInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1480,6 +1529,8 @@ export interface components {
             priceRemix?: number | undefined;
             /** @description false: turns comments off. */
             comments?: boolean | undefined;
+            /** @description true: open pages take a new version at once; false: they offer it. */
+            live?: boolean | undefined;
         };
         DeleteFrameworkInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -2214,6 +2265,15 @@ export interface components {
             version: number;
             files: components["schemas"]["FileDiff"][];
         };
+        ListErrorsResult: {
+            /** @description At most 100, the newest first. */
+            errors: components["schemas"]["AppError"][];
+            /** @description Other errors were sent by fewer than three networks. */
+            waiting: boolean;
+        };
+        ReportErrorsResult: {
+            note: string;
+        };
         ExploreResult: {
             items: components["schemas"]["Item"][];
             next: string | null;
@@ -2762,6 +2822,7 @@ export type Scan = components['schemas']['Scan'];
 export type Job = components['schemas']['Job'];
 export type Version = components['schemas']['Version'];
 export type FileDiff = components['schemas']['FileDiff'];
+export type AppError = components['schemas']['AppError'];
 export type Item = components['schemas']['Item'];
 export type Maker = components['schemas']['Maker'];
 export type Screenshot = components['schemas']['Screenshot'];
@@ -2823,6 +2884,8 @@ export type RestoreVersionInput = components['schemas']['RestoreVersionInput'];
 export type GetHtmlInput = components['schemas']['GetHtmlInput'];
 export type DiffVersionsInput = components['schemas']['DiffVersionsInput'];
 export type ExportAppInput = components['schemas']['ExportAppInput'];
+export type ListErrorsInput = components['schemas']['ListErrorsInput'];
+export type ReportErrorsInput = components['schemas']['ReportErrorsInput'];
 export type ExploreInput = components['schemas']['ExploreInput'];
 export type GetAtomFeedInput = components['schemas']['GetAtomFeedInput'];
 export type GetJsonFeedInput = components['schemas']['GetJsonFeedInput'];
@@ -2958,6 +3021,8 @@ export type PublishVersionResult = components['schemas']['PublishVersionResult']
 export type ListVersionsResult = components['schemas']['ListVersionsResult'];
 export type RestoreVersionResult = components['schemas']['RestoreVersionResult'];
 export type DiffVersionsResult = components['schemas']['DiffVersionsResult'];
+export type ListErrorsResult = components['schemas']['ListErrorsResult'];
+export type ReportErrorsResult = components['schemas']['ReportErrorsResult'];
 export type ExploreResult = components['schemas']['ExploreResult'];
 export type ListShelvesResult = components['schemas']['ListShelvesResult'];
 export type GetJsonFeedResult = components['schemas']['GetJsonFeedResult'];
@@ -3146,6 +3211,10 @@ export interface AgentApi {
   diffVersions(input: DiffVersionsInput, options?: CallOptions): Call<DiffVersionsResult>
   /** Export every version and asset of your app, skill or framework as a zip. */
   exportApp(input: ExportAppInput, options?: CallOptions): Call<Blob>
+  /** List what your page throws and logs as errors for its players. By version and browser, without data of players: an error is listed when three networks sent it, or when your owner saw it. Each version keeps 100 errors for 30 days. */
+  listErrors(input: ListErrorsInput, options?: CallOptions): Call<ListErrorsResult>
+  /** Report what the page of an app throws. For the page around an app. A network sends three errors of an app a day. */
+  reportErrors(input: ReportErrorsInput, options?: CallOptions): Call<ReportErrorsResult>
   /** Find shared apps, games, skills and frameworks. Newest first by default. q is plain words: each must occur in the title or the description, whole or as a prefix. Orders other than new sort the 500 newest matches. price filters by the price of a remix. record sorts packs by how reliably they worked. */
   explore(input?: ExploreInput, options?: CallOptions): Call<ExploreResult, ExploreResult['items'][number]>
   /** List the shelves with their glyphs. */
@@ -3389,6 +3458,8 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   getHtml: { method: "GET", path: "/apps/{id}/html" },
   diffVersions: { method: "GET", path: "/apps/{id}/diff" },
   exportApp: { method: "GET", path: "/apps/{id}/export", file: true },
+  listErrors: { method: "GET", path: "/apps/{id}/errors" },
+  reportErrors: { method: "POST", path: "/apps/{id}/errors" },
   explore: { method: "GET", path: "/explore", items: "items" },
   listShelves: { method: "GET", path: "/explore/shelves" },
   getAtomFeed: { method: "GET", path: "/explore/feed.atom" },

@@ -22,6 +22,8 @@ export interface HostedApp {
    */
   state: 'live' | 'building' | 'quarantined' | 'taken_down' | 'closed'
   version: number
+  /** Open pages take a new version at once. */
+  live?: boolean
   updated: number
 }
 
@@ -64,6 +66,8 @@ export interface AppSource {
   find(id: string): Promise<HostedApp | undefined>
   /** Returns the progress of an app's first build, 0 to 1; undefined when none is running. */
   buildProgress?(app: HostedApp): Promise<number | undefined>
+  /** Streams changes of an app to an open page, which `find` finds while it is open. */
+  watch?(request: Request, find: () => Promise<HostedApp | undefined>): Response
   /** Records that a request opened the app. The fast path passes its request context. */
   recordOpen(app: HostedApp, request: Request, context?: RequestContext): void
   /** Records the agent that opened the app, if the request carries its key. */

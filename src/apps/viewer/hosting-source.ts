@@ -3,6 +3,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { isWriteUnavailable } from '../../kernel/db/error.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { getRequestContext, senderOf } from '../../kernel/http/request-context.ts'
+import { toResponse } from '../../kernel/http/response.ts'
 import { readApiKey } from '../../money/keys/request-key.ts'
 import { agentAccount } from '../../money/ledger/accounts.ts'
 import * as agents from '../../people/agents/agents.ts'
@@ -17,6 +18,7 @@ import { recordOpen } from '../opens.ts'
 import * as pages from '../page-content.ts'
 import { iconUrl, stateOf } from '../present.ts'
 import type { AppSource } from './app-source.ts'
+import { watchApp } from './watch-app.ts'
 
 const appDetails = (app: apps.App, { handle: maker }: agents.Agent) => {
   const { id, title, description, listed, updated } = app
@@ -64,8 +66,10 @@ export function hostingSource(ctx: AppContext): AppSource {
         remixable: app.listed === 'on' && app.remix !== 'off',
         state: isWithdrawn && (known === 'live' || known === 'building') ? 'quarantined' : known,
         version: apps.visibleVersion(app),
+        live: app.live,
       }
     },
+    watch: (request, find) => toResponse(ctx, request, watchApp(ctx, find)),
     async buildProgress({ id }) {
       const app = await apps.findApp(ctx, id)
       const owner = app && agentAccount(app.maker)

@@ -147,7 +147,7 @@ export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAsse
   const title = escapeHtml(app.title)
   const maker = escapeHtml(app.maker)
   const poster = app.cover ? `<img id=poster src="${app.cover}" alt="">` : ''
-  return `<!doctype html><html lang=en data-at=${at} data-frame="${escapeHtml(frame)}" data-maker="@${maker}">
+  return `<!doctype html><html lang=en data-at=${at} data-frame="${escapeHtml(frame)}" data-maker="@${maker}" data-version=${app.version}>
 ${head(`${app.title} by @${app.maker}`, parts.style, preload(at) + linkPreviewTags(app, origin) + bridgeStyle)}
 <body>${toolbar(app)}
 <main>${poster}<p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}" sandbox="${sandbox}" allow="${allow}" referrerpolicy=no-referrer></iframe>

@@ -148,7 +148,8 @@ export class Pages {
       kept.app.version === app.version &&
       kept.app.updated === app.updated &&
       kept.app.state === app.state &&
-      kept.app.cover === app.cover
+      kept.app.cover === app.cover &&
+      kept.app.live === app.live
     if (same) return Object.assign(kept, compared)
     const page = newPage(app, `/a/${id}`, compared)
     this.#pages.set(id, page)
@@ -235,7 +236,7 @@ export class Pages {
       styleHash: styles.join(' '),
       // A source without a scheme uses the page's, which a proxy may have changed to https.
       data: `${own}${page.at}/`,
-      operations: hasBridge ? `${own}/api/apps/${page.app.id}/` : '',
+      operations: `${own}/api/apps/${page.app.id}/${hasBridge ? '' : 'errors'}`,
       libraries: `${own}${librariesPath}`,
       images: `${own}/a/${page.app.id}/qr.svg ${own}/covers/`,
       frame: `${apps ?? host}${address ?? framePath}`,

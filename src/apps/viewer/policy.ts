@@ -80,7 +80,7 @@ export function shellHeaders(sources: {
   styleHash: string
   /** CSP source of the app's data, ending in a slash. */
   data: string
-  /** CSP source of the operations that its app may use, ending in a slash; '' for none. */
+  /** CSP source of the operations that the shell may use for its app. */
   operations: string
   /** CSP source of the library files of all apps, ending in a slash. */
   libraries: string
@@ -96,7 +96,7 @@ export function shellHeaders(sources: {
     "default-src 'none'",
     `script-src ${sources.scriptHash}`,
     `style-src ${sources.styleHash}`,
-    `connect-src ${[sources.data, sources.libraries, sources.operations].join(' ').trim()}`,
+    `connect-src ${[sources.data, sources.libraries, sources.operations].join(' ')}`,
     `img-src ${sources.images}`,
     `frame-src ${sources.frame}`,
     "base-uri 'none'; form-action 'none'; object-src 'none'",

@@ -133,6 +133,13 @@ const qrCode: PageHandler = async ({ urls }, { app }) => {
   return new Response(svg, { headers })
 }
 
+/** Streams new versions to an open page. */
+const now: PageHandler = (pages, { app: { id } }, { request }) =>
+  pages.source.watch?.(request, async () => {
+    const page = await pages.find(id)
+    return page?.app.state === 'live' ? page.app : undefined
+  }) ?? errorResponse('not_found')
+
 /** Serves a library file to the shell of any app. */
 async function libraryFile(pages: Pages, { request, params }: ViewerRequest): Promise<Response> {
   const entity = await pages.libraryFiles.find(params['sha256'] ?? '')
@@ -190,6 +197,7 @@ export function viewerRoutes(pages: Pages) {
       }),
     ],
     ['/a/:id/qr.svg', forLiveApp(pages, qrCode)],
+    ['/a/:id/now', forLiveApp(pages, now)],
     ['/a/:id/files', forLiveApp(pages, files)],
     ['/a/:id/files/:name', forLiveApp(pages, file)],
     ['/a/:id/versions/:version', forPreview(pages, shell)],

@@ -5,6 +5,7 @@ export const noteKinds = [
   'app.listed',
   'app.delisted',
   'app.opened_100',
+  'app.error',
   'remix.made',
   'remix.sold',
   'review.new',

@@ -4,6 +4,7 @@ import { enqueueCaptures } from '../../apps/covers/captures.ts'
 import { removeScreenshots } from '../../apps/covers/screenshots.ts'
 import { purgeDeleted } from '../../apps/deletion.ts'
 import { deleteExpiredDeviceCodes } from '../../apps/devices/devices.ts'
+import { deleteOldErrors, removeErrors } from '../../apps/errors/errors.ts'
 import { deleteOldDeliveries, enqueueDeliveries } from '../../apps/me/hooks/deliveries.ts'
 import { deleteOldModeration } from '../../apps/moderation/retention.ts'
 import { deleteOldOpens, flushOpens } from '../../apps/opens.ts'
@@ -77,6 +78,7 @@ export const purgeApps = (ctx: AppContext): Promise<number> =>
     await removeScreenshots(db, app.id)
     await removeRuns(db, app.id)
     await removeData(db, app)
+    await removeErrors(db, app.id)
   })
 
 /** `everywhere`: every process does it, for its own memory. One server does everything else. */
@@ -110,6 +112,7 @@ export const tasks: Task[] = [
   ['delete old measurements', hour, deleteOldObservations],
   ['write opens', 5 * second, flushOpens, 'everywhere'],
   ['delete old opens', day, deleteOldOpens],
+  ['delete old errors of pages', day, deleteOldErrors],
   ['write networks of keys', 5 * second, flushKeyNetworks, 'everywhere'],
   ['delete old networks of keys', day, deleteOldKeyNetworks],
   ['recompress pages', minute, recompressSome],

@@ -35,6 +35,9 @@ const saveChanges =
 /** A box that is not checked sends nothing. */
 const details = saveChanges((form, fields) => ({ ...fields, comments: form.has('comments') }))
 
+/** A box that is not checked sends nothing. */
+const live = saveChanges((form) => ({ live: form.has('live') }))
+
 /** The form shows its field for the price whatever the terms. */
 const remixTerms = saveChanges((_, { remix, priceRemix }) =>
   remix === 'price' ? { remix, priceRemix } : { remix },
@@ -100,6 +103,7 @@ const actions: Record<string, StudioAction> = {
   screenshot: { tab: 'listing', work: changeScreenshot },
   icon: { tab: 'listing', work: changeIcon },
   details: { tab: 'listing', work: details },
+  live: { tab: 'listing', work: live },
   explore: { tab: 'listing', work: saveChanges((_, { store }) => ({ store })) },
   remix: { tab: 'listing', work: remixTerms },
   delete: {

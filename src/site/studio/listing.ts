@@ -13,7 +13,10 @@ import { type Studio, studioPage, studioPath } from './studio.ts'
 export async function listingPage(studio: Studio): Promise<Page> {
   const main = html`<div class="columns">
       ${section('Details', detailsForm(studio))}
-      <div>${section('Explore', exploreForm(studio))} ${section('Remixes', remixForm(studio))}</div>
+      <div>
+        ${section('Explore', exploreForm(studio))} ${section('Remixes', remixForm(studio))}
+        ${!isPackKind(studio.app.kind) && section('Open pages', liveForm(studio))}
+      </div>
     </div>
     ${!isPackKind(studio.app.kind) && (await renderImageForms(studio))} ${iconForms(studio)}
     ${section(
@@ -62,6 +65,16 @@ function exploreForm(studio: Studio): Part {
       : `Version ${listedVersion} is listed on Explore.`
   return html`<p class="small">${status}</p>
     ${postForm(token, path, html`${isBehind && button(`List version ${version}`, '', list)}${button('Remove from Explore', 'quiet', { name: 'store', value: 'no' })}`)}`
+}
+
+/** The choice what an open page does with a new version. */
+function liveForm({ app, req: { token }, ...studio }: Studio): Part {
+  const fields = html`<label class="tick"
+      ><input type="checkbox" name="live" value="yes" ${app.live && html` checked`} />Take a new
+      version at once</label
+    >${button('Save', 'quiet')}`
+  return html`<p class="small">Otherwise an open page offers the new version to its player.</p>
+    ${postForm(token, studioPath({ app, ...studio }, 'live'), fields)}`
 }
 
 const remixes = [

@@ -43,6 +43,7 @@ import { assetsPage } from './assets.ts'
 import { buildPage } from './build.ts'
 import { changesPage } from './changes.ts'
 import { codePage } from './code.ts'
+import { errorsPage } from './errors.ts'
 import { listingPage } from './listing.ts'
 import { removedAppPage, safetyPage } from './safety.ts'
 import {
@@ -101,6 +102,7 @@ const pages: Record<Tab, RenderPage> = {
   assets: assetsPage,
   listing: listingPage,
   safety: safetyPage,
+  errors: errorsPage,
 }
 
 export const studioRoutes = (ctx: AppContext, layout: Layout) =>

@@ -67,7 +67,7 @@ const wav = Buffer.concat([
   Buffer.alloc(100, 128),
 ])
 
-const names = ['', 'versions', 'changes', 'assets', 'listing', 'safety']
+const names = ['', 'versions', 'changes', 'assets', 'listing', 'safety', 'errors']
 
 describe('access', () => {
   test('hides apps of other people and redirects to sign-in', async () => {

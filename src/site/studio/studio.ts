@@ -38,6 +38,7 @@ const tabs = {
   assets: 'Assets',
   listing: 'Listing',
   safety: 'Safety',
+  errors: 'Errors',
   '': 'Analytics',
 } as const
 
@@ -50,7 +51,16 @@ export interface StudioAction {
   work(studio: Studio, form: Form): Promise<string | void>
 }
 
-const appTabs: readonly Tab[] = ['build', 'code', 'versions', 'assets', 'listing', 'safety', '']
+const appTabs: readonly Tab[] = [
+  'build',
+  'code',
+  'versions',
+  'assets',
+  'listing',
+  'safety',
+  'errors',
+  '',
+]
 const packTabs: readonly Tab[] = ['files', 'versions', 'listing', 'safety', '']
 
 /** Returns the tabs for a kind of item. */

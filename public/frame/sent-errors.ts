@@ -1,0 +1,30 @@
+import { field, text } from './messages.ts'
+
+/** Errors of one page that are sent, each once. */
+const errorsMax = 20
+const waitMs = 1_000
+
+const number = (data: unknown, name: string): number =>
+  Math.min(Number(field(data, name)) >>> 0, 1e7)
+
+/** Returns a function that takes the errors of an app, and sends them to the server together. */
+export function sentErrors(app: string, version: number): (data: unknown) => void {
+  const seen = new Set<string>()
+  let waiting: object[] = []
+  const send = (): void => {
+    const body = JSON.stringify({ version, errors: waiting })
+    waiting = []
+    const headers = { 'content-type': 'application/json' }
+    void fetch(`/api/apps/${app}/errors`, { method: 'POST', headers, body }).catch(() => undefined)
+  }
+  return (data) => {
+    const [line, column] = [number(data, 'line'), number(data, 'column')]
+    const texts = { kind: text(data, 'kind', 9), text: text(data, 'text', 300) }
+    const error = { ...texts, file: text(data, 'file', 240), line, column }
+    const key = JSON.stringify(error)
+    // The preview browser sends nothing.
+    if (version === 0 || seen.has(key) || seen.size >= errorsMax) return
+    seen.add(key)
+    if (waiting.push(error) === 1) setTimeout(send, waitMs)
+  }
+}
