@@ -181,9 +181,9 @@ export const removeBackup = (dir: string): Promise<void> =>
   rm(dir, { recursive: true, force: true })
 
 /** Streams a backup as one tar archive. `berth restore` reads its unpacked folder. */
-export function backupArchive(dir: string, name: string): ReadableStream<Uint8Array> {
+export function backupArchive(dir: string, name: string): ReadableStream<Uint8Array<ArrayBuffer>> {
   const pieces = tar(filesOf(dir, `berth-${name}`))
-  return new ReadableStream<Uint8Array>({
+  return new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(to) {
       const { done, value } = await pieces.next()
       if (done) to.close()

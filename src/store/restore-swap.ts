@@ -30,6 +30,7 @@ const replacedPrefix = 'replaced-'
  */
 export function createStagingFolder(dataDir: string, stamp: string): string {
   const dir = join(dataDir, stagingPrefix + stamp)
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   mkdirSync(dir, { mode: 0o700 })
   return dir
 }

@@ -88,6 +88,53 @@ export const https = {
   }),
 }
 
+/** Encrypted backups of SQLite that the server writes by itself. */
+export const backups = {
+  BACKUP_TO: text(
+    'Folder, or s3://bucket/prefix, for encrypted backups of SQLite. Empty: the server writes none.',
+  ),
+  BACKUP_EVERY: text('Time between two backups in minutes, hours or days, such as 30m or 1h.', {
+    pattern: '^[1-9]\\d{0,3}[mhd]$',
+    expected: 'a time such as 30m, 1h or 1d',
+    default: '1d',
+  }),
+  BACKUP_KEEP: text('The newest backups to keep of so many hours, days and weeks.', {
+    pattern: '^[1-9]\\d{0,3}[hdw](,[1-9]\\d{0,3}[hdw]){0,5}$',
+    expected: 'counts of hours, days and weeks such as 24h,7d,4w',
+    default: '24h,7d,4w',
+  }),
+  BACKUP_PASSPHRASE: secret(
+    'Passphrase of the backups, at least 12 characters. Nobody can open them without it, so keep it elsewhere, too.',
+    { pattern: '^(.{12,1000})?$', expected: 'at least 12 characters' },
+  ),
+  BACKUP_S3_ENDPOINT: origin('URL of the S3-compatible store of s3:// in BACKUP_TO.'),
+  BACKUP_S3_REGION: text('Region of that bucket.', {
+    default: 'us-east-1',
+    pattern: '^[\\w-]{1,50}$',
+    expected: 'a region, such as us-east-1',
+  }),
+  BACKUP_S3_ACCESS_KEY_ID: text('Access key that may read, write, list and delete there.'),
+  BACKUP_S3_SECRET_ACCESS_KEY: secret('Secret of BACKUP_S3_ACCESS_KEY_ID.'),
+}
+
+/** Checks the settings of backups together. */
+export function checkBackups(values: Record<string, unknown>, problems: string[]): void {
+  const to = String(values.backupTo)
+  if (to === '') return
+  if (values.databaseUrl !== '') problems.push('BACKUP_TO supports only SQLite. Use pg_dump.')
+  if (values.backupPassphrase === '') problems.push('BACKUP_TO needs BACKUP_PASSPHRASE.')
+  if (!to.startsWith('s3://')) return
+  const parts = {
+    BACKUP_S3_ENDPOINT: values.backupS3Endpoint,
+    BACKUP_S3_ACCESS_KEY_ID: values.backupS3AccessKeyId,
+    BACKUP_S3_SECRET_ACCESS_KEY: values.backupS3SecretAccessKey,
+  }
+  const missing = Object.entries(parts).flatMap(([name, value]) => (value === '' ? [name] : []))
+  if (missing.length > 0) problems.push(`BACKUP_TO in S3 also needs ${missing.join(', ')}.`)
+  if (!/^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[A-Za-z0-9._-]+){0,5}\/?$/.test(to))
+    problems.push('BACKUP_TO must be a folder or s3://bucket/prefix.')
+}
+
 export const publicUrls = {
   BASE_URL: url('Public URL of the Agent API. Default: /api of APP_URL.'),
   GATEWAY_URL: url('Public URL of the model gateway. Default: APP_URL.'),

@@ -44,7 +44,8 @@ export const choice = <const T extends string>(words: T[], description: string) 
 
 export const text = (description: string, options: TextOptions = {}) =>
   Type.String({ maxLength: 1_000, default: '', description, ...options })
-export const secret = (description: string) => text(description, { secret: true })
+export const secret = (description: string, options: TextOptions = {}) =>
+  text(description, { ...options, secret: true })
 
 const parseUrl = (value: string): URL | undefined => {
   const url = URL.parse(value)

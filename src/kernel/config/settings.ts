@@ -5,6 +5,7 @@ import { builds, hosting, libraryStore, runs, s3 } from './hosting-settings.ts'
 import { coins, x402 } from './payment-settings.ts'
 import {
   alerting,
+  backups,
   https,
   operatorConsole,
   publicUrls,
@@ -23,6 +24,7 @@ export const sections = {
   Server: server,
   Upgrades: upgrades,
   HTTPS: https,
+  Backups: backups,
   'Files in S3': s3,
   'Public URLs and proxies': publicUrls,
   'Web site': site,
@@ -48,6 +50,7 @@ export const SettingsSchema = Type.Object({
   ...server,
   ...upgrades,
   ...https,
+  ...backups,
   ...s3,
   ...publicUrls,
   ...site,

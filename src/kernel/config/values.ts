@@ -2,6 +2,7 @@ import { Value } from '@sinclair/typebox/value'
 
 import { checkS3 } from './hosting-settings.ts'
 import { checkCoins } from './payment-settings.ts'
+import { checkBackups } from './server-settings.ts'
 import { camelCase, expectedOf, fromText, toText } from './setting-types.ts'
 import { type Config, type SettingName, SettingsSchema, type Source } from './settings.ts'
 
@@ -92,6 +93,7 @@ export function checkTogether(
   checkCoins(values, problems)
   checkX402(values, problems)
   checkS3(values, problems)
+  checkBackups(values, problems)
   if (values.libraries === 'fetch' && values.libraryRegistry === '') {
     problems.push('LIBRARIES=fetch needs LIBRARY_REGISTRY, the URL of an npm registry.')
   }

@@ -1,12 +1,20 @@
 /** Work on one backup of the data folder. `since` is milliseconds since 1970. */
 export interface RunningWork {
-  what: 'made' | 'checked'
+  what: 'made' | 'checked' | 'archived'
   name: string
   since: number
+}
+
+/** A result of work on a backup. */
+interface WorkResult {
+  ok: boolean
+  text: string
 }
 
 /** The work on a backup that runs now, and how the last work on each backup ended, by its name. */
 export class BackupWork {
   running: RunningWork | undefined
-  readonly results = new Map<string, { ok: boolean; text: string }>()
+  readonly results = new Map<string, WorkResult>()
+  /** The last attempt to write an encrypted backup to BACKUP_TO, and its result. */
+  lastArchive: (WorkResult & { at: number }) | undefined
 }

@@ -6,7 +6,6 @@ import { loadConfig } from '../../kernel/config/load.ts'
 import type { Config } from '../../kernel/config/settings.ts'
 import { originAt } from '../../kernel/config/urls.ts'
 import { hasDatabase } from '../../kernel/db/open.ts'
-import { systemClock } from '../../kernel/time.ts'
 import { target, version } from '../../kernel/version.ts'
 import { FolderInUse, lockFolder } from '../../store/folder-lock.ts'
 import { closeContext, createContext } from '../context.ts'
@@ -23,8 +22,14 @@ interface Flags {
 }
 
 /** Reads the settings with the flags of a command. */
-function configOf({ port, host, data }: Flags, needsKeys = false, hosts: string[] = []): Config {
+function configOf(
+  { port, host, data }: Flags,
+  needsKeys = false,
+  hosts: string[] = [],
+  more: Record<string, string> = {},
+): Config {
   const flags = {
+    ...more,
     ...(hosts.length > 0 && { HTTPS_HOSTS: hosts.join(',') }),
     ...(port !== undefined && { PORT: port }),
     ...(host !== undefined && { HOST: host }),
@@ -78,13 +83,7 @@ export const serverCommands = (): Command[] => [
     '[add <name>@<version> | remove <name>@<version>]',
     'manage the libraries that pages load',
   ),
-  operatorCommand('backup', '<folder>', 'write a consistent copy; the server may run'),
-  serverCommand('restore', 'verify a backup and replace the data folder with it')
-    .argument('[words...]')
-    .usage('<folder> [options]')
-    .action(async (words: string[], flags: Flags) =>
-      printResult(await restore(configOf(flags), words), flags.json),
-    ),
+  ...backupCommands(),
   operatorCommand(
     'storage',
     'check | copy',
@@ -96,6 +95,45 @@ export const serverCommands = (): Command[] => [
   operatorCommand('link', '', 'print the link of the sample app, or of the site'),
   ...binaryCommands(),
 ]
+
+interface BackupFlags extends Flags {
+  to?: string
+  keep?: string
+  every?: string
+}
+
+/** Declares the commands that write, verify and restore backups. */
+const backupCommands = (): Command[] => [
+  serverCommand('backup', 'write a consistent copy; the server may run')
+    .argument('[words...]')
+    .usage('[<folder> | verify [archive]] [options]')
+    .option('--to <place>', 'write an encrypted archive into a folder or s3://bucket/prefix')
+    .option('--keep <counts>', 'the archives to keep there, such as 24h,7d,4w')
+    .option('--every <time>', 'repeat, such as 1h, until Ctrl-C')
+    .action(async ([word, ...more]: string[], { to, keep, every, ...flags }: BackupFlags) => {
+      const { backUpEvery, verify } = await import('./backup.ts')
+      const config = configOf(flags, false, [], {
+        ...(to !== undefined && { BACKUP_TO: to }),
+        ...(keep !== undefined && { BACKUP_KEEP: keep }),
+        ...(every !== undefined && { BACKUP_EVERY: every }),
+      })
+      if (word === 'verify') return printResult(await verify(config, more), flags.json)
+      if (more.length > 0) throw new CommandFailure('usage: berth backup [<folder> | verify]')
+      const words = word ? [word] : ['', resolvePlace(config.backupTo), config.backupKeep]
+      const run = async () => printResult(await operate(config, 'backup', words), flags.json)
+      return every === undefined ? run() : backUpEvery(config.backupEvery, run)
+    }),
+  serverCommand('restore', 'verify a backup and replace the data folder with it')
+    .argument('[words...]')
+    .usage('<folder | archive | newest> [options]')
+    .action(async (words: string[], flags: Flags) => {
+      const { restore } = await import('./backup.ts')
+      await printResult(await restore(configOf(flags), words), flags.json)
+    }),
+]
+
+/** Returns the place of archives with an absolute path. */
+const resolvePlace = (to: string): string => (/^(s3:|$)/.test(to) ? to : resolve(to))
 
 /** Declares the commands about the binary itself. */
 const binaryCommands = (): Command[] => [
@@ -177,12 +215,6 @@ async function checkHealth(config: Config): Promise<CommandResult> {
   return response?.ok ? succeeded('ok') : failed(`No response from ${url}.`)
 }
 
-async function restore(config: Config, [dir, ...more]: string[]): Promise<CommandResult> {
-  if (!dir || more.length > 0) return failed('usage: berth restore <folder> [--data ./data]')
-  const { restoreBackup } = await import('../operator/backup.ts')
-  return restoreBackup(config, dir, systemClock)
-}
-
 /** Starts a server. Fails with the link of the server that already uses the data folder. */
 async function startServer(config: Config, json: boolean): Promise<void> {
   try {
@@ -199,8 +231,9 @@ async function startServer(config: Config, json: boolean): Promise<void> {
  * have another working folder, so it gets absolute paths.
  */
 async function operate(config: Config, command: string, words: string[]): Promise<CommandResult> {
-  const isPath = (word: string): boolean => command === 'backup' || word.endsWith('gz')
-  const paths = words.map((word) => (isPath(word) ? resolve(word) : word))
+  const isPath = (word: string, at: number): boolean =>
+    word !== '' && ((command === 'backup' && at === 0) || word.endsWith('gz'))
+  const paths = words.map((word, at) => (isPath(word, at) ? resolve(word) : word))
   const request = { command, words: paths }
   const result = await runOnServer(config.dataDir, request)
   if (result) return result

@@ -29,6 +29,7 @@ const conditions: Record<Condition['name'], [label: string, setting?: string]> =
   files: ['Stored files'],
   upstreams: ['Paused upstreams'],
   payments: ['Payments and their servers'],
+  backups: ['Encrypted backups', 'BACKUP_TO'],
 }
 
 function delivery(stored: StoredAlert | undefined, hasReceiver: boolean): Part {

@@ -1,11 +1,14 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html } from '../../kernel/html.ts'
 import { confirmDialog } from '../../site/confirm-dialog.ts'
 import { formatBytes, formatCount, renderDateTime } from '../../site/format.ts'
-import { button, notice, postForm } from '../../site/forms.ts'
+import { alert, button, notice, postForm } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { emptyState, itemList } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
+import { archiveTime } from '../../store/archive-places.ts'
 import type { BackupInfo } from '../../store/backups.ts'
+import { describeArchives } from '../operator/archives.ts'
 import type { CommandResult } from '../operator/command-result.ts'
 import { listBackups } from '../operator/console-backups.ts'
 import { badge, consolePage } from './components.ts'
@@ -46,27 +49,61 @@ function item(token: string, backup: BackupInfo, outcome: CommandResult | undefi
   </li>`
 }
 
+type Archives = Awaited<ReturnType<typeof describeArchives>>
+
+/** The newest of the backups that the server writes to BACKUP_TO. */
+function encryptedBackups({ config }: AppContext, archives: Archives): Html {
+  if (!archives) {
+    return html`<p class="small">
+      Set <code>BACKUP_TO</code> to a folder on another disk or to <code>s3://bucket/prefix</code>,
+      and <code>BACKUP_PASSPHRASE</code>. The server then writes encrypted backups by itself.
+    </p>`
+  }
+  const { newest, isOld, text } = archives
+  const latest =
+    newest &&
+    html`<p>
+      <strong>${renderDateTime(archiveTime(newest.name))}</strong>
+      ${badge(isOld ? 'too old' : 'up to date', isOld ? 'bad' : 'good')}
+      ${formatBytes(newest.bytes)} in <code>${config.backupTo}</code>
+    </p>`
+  return html`${isOld && alert(text)} ${latest}
+    <p class="small">
+      Written every ${config.backupEvery}, kept ${config.backupKeep}. To verify the newest, run
+      <code>berth backup verify</code>. To restore it, stop the server and run
+      <code>berth restore newest</code>.
+    </p>`
+}
+
+const workLabels = {
+  made: 'Creating a backup',
+  checked: 'Verifying a backup',
+  archived: 'Writing an encrypted backup',
+}
+
 export async function backupsPage({ ctx, token }: UserRequest, message?: string): Promise<Page> {
   const { backups, running, results } = await listBackups(ctx)
+  const archives = await describeArchives(ctx)
   const make = postForm(token, '/console/backups', html`${button('Create backup')}`)
   const shown = backups.filter(({ name }) => name !== running?.name || running.what === 'checked')
   const items = shown.map((backup) => item(token, backup, results.get(backup.name)))
   const none =
     !running && emptyState('No backups yet', 'Berth keeps running while a backup is created.')
   const works =
-    running &&
-    notice(
-      html`${running.what === 'checked' ? 'Verifying a backup' : 'Creating a backup'} since
-      ${renderDateTime(running.since)}.`,
-    )
+    running && notice(html`${workLabels[running.what]} since ${renderDateTime(running.since)}.`)
   const whole = html`${works} ${itemList(items, none)}`
-  const main = html`${ctx.db.file ? make : html`<p>Backups are not available on PostgreSQL. Use pg_dump and copy the data folder.</p>`}
-    ${running ? html`<auto-refresh data-seconds="1">${whole}</auto-refresh>` : whole}
-    <p class="small below">
-      Backups are stored in <code>backups</code> in the data folder, on the same disk. To restore
-      one, download and unpack it and run <code>berth restore</code> with its folder. Verifying a
-      backup changes nothing.
-    </p>`
+  const main = ctx.db.file
+    ? html`<h2>Encrypted backups</h2>
+        ${encryptedBackups(ctx, archives)}
+        <h2>Backups on this disk</h2>
+        ${make} ${running ? html`<auto-refresh data-seconds="1">${whole}</auto-refresh>` : whole}
+        <p class="small below">
+          They are stored in <code>backups</code> in the data folder. To restore one, download and
+          unpack it and run <code>berth restore</code> with its folder. Verifying a backup changes
+          nothing.
+        </p>`
+    : html`<p>Backups are not available on PostgreSQL. Use pg_dump and copy the data folder.</p>
+        ${whole}`
   const place = '/console/backups'
   return consolePage({ place, title: 'Backups', message, main, scripts: ['auto-refresh.js'] })
 }

@@ -15,6 +15,7 @@ import {
 import { readObservations } from '../../kernel/state/shared-observations.ts'
 import { iso, minute, second } from '../../kernel/time.ts'
 import { openMethods } from '../../money/payments/coins/method.ts'
+import { describeArchives } from './archives.ts'
 import { type Collected, findFailingServers, ServerReport } from './servers.ts'
 
 /** The name under which alerts are signed, in place of the id of an agent's webhook. */
@@ -110,7 +111,7 @@ async function post(
 
 /** A state of the server that is reported to the operator. */
 export interface Condition {
-  name: 'errors' | 'latency' | 'disk' | 'files' | 'upstreams' | 'payments'
+  name: 'errors' | 'latency' | 'disk' | 'files' | 'upstreams' | 'payments' | 'backups'
   isFiring: boolean
   /** The current value, as a sentence. */
   text: string
@@ -160,6 +161,7 @@ const readOwnConditions = async (ctx: AppContext): Promise<Condition[]> => [
   await filesCondition(ctx),
   upstreamCondition(ctx),
   await paymentCondition(ctx),
+  ...(await backupCondition(ctx)),
 ]
 
 export const ownConditions = new ServerReport('conditions', (ctx, _input: null) =>
@@ -213,6 +215,12 @@ async function filesCondition({ storage }: AppContext): Promise<Condition> {
   const problem = await storage.problem()
   const text = problem === undefined ? 'Files can be stored.' : `Files are unavailable: ${problem}.`
   return { name: 'files', isFiring: problem !== undefined, text }
+}
+
+/** The age of the encrypted backups, where the server writes them. */
+async function backupCondition(ctx: AppContext): Promise<Condition[]> {
+  const archives = await describeArchives(ctx)
+  return archives ? [{ name: 'backups', isFiring: archives.isOld, text: archives.text }] : []
 }
 
 function upstreamCondition({ upstreams }: AppContext): Condition {

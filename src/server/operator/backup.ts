@@ -96,20 +96,22 @@ async function copyTo({ config: { dataDir }, clock, db }: AppContext, dir: strin
 
 /**
  * Verifies a backup, migrates it to the current schema, and replaces the content of the data folder
- * with it. The old content stays in a folder beside it. Throws FolderInUse, and an Error that
+ * with it. The old content stays in a folder beside it. `from` is the folder of the backup, or
+ * unpacks one while this process owns the data folder. Throws FolderInUse, and an Error that
  * describes a damaged backup; then nothing is replaced.
  */
 export async function restoreBackup(
   config: Config,
-  dir: string,
+  from: string | (() => Promise<string>),
   clock: Clock,
 ): Promise<CommandResult> {
   if (config.databaseUrl) return failed(onPostgres)
-  const manifest = await files.readManifest(dir)
-  if (manifest.schema > schemaVersion())
-    throw new NewerSchemaError(manifest.schema, schemaVersion())
   const release = lockFolder(config.dataDir)
   try {
+    const dir = typeof from === 'string' ? from : await from()
+    const manifest = await files.readManifest(dir)
+    if (manifest.schema > schemaVersion())
+      throw new NewerSchemaError(manifest.schema, schemaVersion())
     const stamp = backupName(iso(clock.now()))
     const copied = await copyAndVerify(dir, manifest, createStagingFolder(config.dataDir, stamp))
     const aside = swapIn(config.dataDir, stamp)

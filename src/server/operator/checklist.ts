@@ -29,7 +29,7 @@ export async function readChecklist(ctx: AppContext): Promise<SetupStep[]> {
   })
   const backup = step(
     'backup',
-    backups.some(({ manifest }) => manifest !== undefined),
+    config.backupTo !== '' || backups.some(({ manifest }) => manifest !== undefined),
   )
   return [
     step(

@@ -7,6 +7,7 @@ import { findOtherNetworks } from '../../money/payments/networks.ts'
 import { createOperatorRecovery } from '../../people/people.ts'
 import { readFirstApp } from '../../store/sample-app-record.ts'
 import { admin } from './admin.ts'
+import { archiveBackup, describeArchives } from './archives.ts'
 import { createBackup } from './backup.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 import { creditsOf, findGrantee, grantCredits, parseGrantUsd } from './grants.ts'
@@ -32,9 +33,11 @@ const grant: Command = async (ctx, [name = '', usd = '', ...more]) => {
   return succeeded(`${name} has ${await creditsOf(ctx, grantee)} credits now.`)
 }
 
-/** `berth backup <folder>`: writes a consistent copy of the database and the files. */
-const backup: Command = async (ctx, [dir = '', ...more]) =>
-  dir && more.length === 0 ? createBackup(ctx, dir) : usage('backup <folder>')
+/** `berth backup <folder>`: writes a consistent copy. With `--to` or alone: an encrypted one. */
+const backup: Command = async (ctx, [dir = '', to, keep]) => {
+  if (dir && to !== undefined) return usage('backup [<folder> | verify [archive]]')
+  return dir ? createBackup(ctx, dir) : archiveBackup(ctx, { to, keep })
+}
 
 /** `berth link`: prints the link of the sample app, else of the site. */
 const link: Command = async (ctx) => {
@@ -69,17 +72,25 @@ export const commands: Record<string, Command> = {
 }
 
 /**
- * `berth doctor`: checks the ledger, that each server of a chain is of its network, and the
- * certificate of a server with HTTPS of its own.
+ * `berth doctor`: checks the ledger, that each server of a chain is of its network, the certificate
+ * of a server with HTTPS of its own, and the age of encrypted backups.
  */
 async function doctorCommand(ctx: AppContext): Promise<CommandResult> {
-  const [ledger, wrong] = await Promise.all([doctor(ctx), findOtherNetworks(ctx, networkWaitMs)])
+  const [ledger, wrong, archives] = await Promise.all([
+    doctor(ctx),
+    findOtherNetworks(ctx, networkWaitMs),
+    describeArchives(ctx),
+  ])
   const { current, problem } = ctx.certificates ?? {}
   const problems = [
     ...(wrong.length > 0 ? ['A server of a chain is of another network:', ...wrong] : []),
     ...(problem === undefined ? [] : [`The certificate cannot be renewed: ${problem}`]),
+    ...(archives?.isOld ? [`Backups: ${archives.text}`] : []),
   ]
-  const until = current ? [`The certificate is valid until ${iso(current.to)}.`] : []
-  const text = [ledger.text, ...until, ...problems].join('\n')
+  const facts = [
+    ...(current ? [`The certificate is valid until ${iso(current.to)}.`] : []),
+    ...(archives && !archives.isOld ? [archives.text] : []),
+  ]
+  const text = [ledger.text, ...facts, ...problems].join('\n')
   return ledger.ok && problems.length === 0 ? succeeded(text) : failed(text)
 }

@@ -25,15 +25,15 @@ function getBackupPath({ config }: AppContext, name: string): string {
 }
 
 /** Starts work on a backup, one at a time. `listBackups` returns its result. Throws `busy`. */
-function startWork(
+export function startWork(
   ctx: AppContext,
   { what, name }: Pick<RunningWork, 'what' | 'name'>,
   work: () => Promise<CommandResult>,
-): void {
+): Promise<CommandResult> {
   const state = ctx.state.backupWork
   if (state.running) throw new ApiError('busy', { what: 'Another backup' })
   state.running = { what, name, since: ctx.clock.now() }
-  void work()
+  return work()
     .catch((error: unknown) => {
       ctx.log.error('backup', error, { name })
       return failedWith(error)
@@ -41,6 +41,7 @@ function startWork(
     .then((result) => {
       state.results.set(name, result)
       state.running = undefined
+      return result
     })
 }
 
@@ -54,7 +55,7 @@ export async function startBackup(ctx: AppContext, by: string): Promise<void> {
     rejectRequest(`There are already ${backupsMax} backups, the maximum. Remove one first.`)
   const name = storage.backupName(iso(ctx.clock.now()))
   const dir = getBackupPath(ctx, name)
-  startWork(ctx, { what: 'made', name }, async () => {
+  void startWork(ctx, { what: 'made', name }, async () => {
     const result = await createBackup(ctx, dir)
     const entry = { by, did: 'backup', item: name, why: result.ok ? '' : result.text }
     await ctx.db.tx((db) => recordAudit(ctx, db, entry))
@@ -66,7 +67,7 @@ export async function startBackup(ctx: AppContext, by: string): Promise<void> {
 export function startBackupCheck(ctx: AppContext, name: string): void {
   const dir = getBackupPath(ctx, name)
   const stamp = storage.backupName(iso(ctx.clock.now()))
-  startWork(ctx, { what: 'checked', name }, async () => {
+  void startWork(ctx, { what: 'checked', name }, async () => {
     const worker = workerAt('server/operator/verify-backup.worker.ts')()
     const { promise, resolve, reject } = Promise.withResolvers<CommandResult>()
     worker.onmessage = (event: MessageEvent<CommandResult>) => resolve(event.data)

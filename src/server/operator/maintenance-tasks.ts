@@ -32,6 +32,7 @@ import { deleteOldNotes } from '../../people/notifications/notifications.ts'
 import { deleteExpiredSessions } from '../../people/sessions.ts'
 import { deleteExpiredTickets } from '../../people/tickets.ts'
 import { checkAlerts } from './alerts.ts'
+import { runBackupSchedule } from './archives.ts'
 import { recordMetrics } from './metrics-history.ts'
 import { findReferenced } from './referenced-files.ts'
 
@@ -139,4 +140,5 @@ export const tasks: Task[] = [
   ['watch x402 payments', minute, async ({ x402 }) => x402?.resume()],
   ['purge deleted apps', hour, purgeApps],
   ['delete unreferenced files', day, sweepFiles],
+  ['back up', minute, runBackupSchedule],
 ]

@@ -24,21 +24,62 @@ export async function putObject(
   body: Uint8Array,
   bodySha256: string,
 ): Promise<void> {
-  if (body.length > s3PartBytes) return putInParts(client, key, body)
+  if (body.length > s3PartBytes) return putInParts(client, key, partsOf([body]))
   await require(client.send({ method: 'PUT', key, body, bodySha256 }, done), key)
 }
 
+/** Puts an object of unknown size, which appears when all of it is stored. Returns its bytes. */
+export async function putStream(
+  client: S3Client,
+  key: string,
+  content: AsyncIterable<Uint8Array>,
+): Promise<number> {
+  let bytes = 0
+  const counted = async function* () {
+    for await (const piece of content) {
+      bytes += piece.byteLength
+      yield piece
+    }
+  }
+  await putInParts(client, key, partsOf(counted()))
+  return bytes
+}
+
+/** Cuts and joins pieces into parts of one size. */
+async function* partsOf(
+  content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let part = new Uint8Array(s3PartBytes)
+  let filled = 0
+  for await (const piece of content) {
+    for (let at = 0; at < piece.length;) {
+      const some = piece.subarray(at, at + s3PartBytes - filled)
+      part.set(some, filled)
+      filled += some.length
+      at += some.length
+      if (filled < s3PartBytes) continue
+      yield part
+      part = new Uint8Array(s3PartBytes)
+      filled = 0
+    }
+  }
+  if (filled > 0) yield part.subarray(0, filled)
+}
+
 /** Uploads in parts, so that an error repeats one part. The store checks the hash of each. */
-async function putInParts(client: S3Client, key: string, body: Uint8Array): Promise<void> {
+async function putInParts(
+  client: S3Client,
+  key: string,
+  content: AsyncIterable<Uint8Array>,
+): Promise<void> {
   const query = { uploads: '' }
   const begun = client.send({ method: 'POST', key, query }, (response) => response.text())
   const uploadId = /<UploadId>([^<]+)</.exec(await require(begun, key))?.[1]
   if (uploadId === undefined) throw new Error('The store began an upload without an UploadId.')
   try {
     const parts: string[] = []
-    for (let at = 0; at < body.length; at += s3PartBytes) {
+    for await (const part of content) {
       const partNumber = String(parts.length + 1)
-      const part = body.subarray(at, at + s3PartBytes)
       const request = { method: 'PUT', key, query: { partNumber, uploadId }, body: part } as const
       const etag = await require(client.send(
         request,

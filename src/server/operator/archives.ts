@@ -1,0 +1,210 @@
+import { join } from 'node:path'
+
+import type { Config } from '../../kernel/config/settings.ts'
+import type { AppContext } from '../../kernel/context.ts'
+import { lookUp } from '../../kernel/schema.ts'
+import type { RunningWork } from '../../kernel/state/backup-work.ts'
+import { type Clock, day, hour, iso, minute } from '../../kernel/time.ts'
+import { workerAt } from '../../kernel/worker-pool.ts'
+import {
+  type Archive,
+  archiveName,
+  archiveTime,
+  openPlace,
+  type PlaceSettings,
+} from '../../store/archive-places.ts'
+import { type ArchiveRequest, decryptBackup } from '../../store/archives.ts'
+import { backupName } from '../../store/backups.ts'
+import { createStagingFolder, removeStagingFolder } from '../../store/restore-swap.ts'
+import { createBackup, restoreBackup, verifyBackup } from './backup.ts'
+import { type CommandResult, failed, succeeded } from './command-result.ts'
+import { startWork } from './console-backups.ts'
+
+const unitMs: Record<string, number> = { m: minute, h: hour, d: day, w: 7 * day }
+
+/** Parses a time such as 30m, as BACKUP_EVERY has it, into milliseconds. */
+export const durationOf = (text: string): number =>
+  Number.parseInt(text, 10) * (lookUp(unitMs, text.slice(-1)) ?? 0)
+
+/**
+ * Returns the archives to keep of those that are listed newest first: the newest of each of the
+ * last hours, days and weeks of `keep`, such as 24h,7d,4w. Periods are those of UTC.
+ */
+export function selectKept(archives: Archive[], keep: string): Set<string> {
+  const kept = new Set(archives.slice(0, 1).map(({ name }) => name))
+  for (const rule of keep.split(',')) {
+    const periodMs = durationOf(`1${rule.slice(-1)}`)
+    const periods = new Set<number>()
+    for (const { name } of archives) {
+      const period = Math.floor(archiveTime(name) / periodMs)
+      if (periods.has(period)) continue
+      if (periods.size >= Number.parseInt(rule, 10)) break
+      periods.add(period)
+      kept.add(name)
+    }
+  }
+  return kept
+}
+
+const placeSettings = (config: Config): PlaceSettings => ({
+  backupS3Endpoint: config.backupS3Endpoint,
+  backupS3Region: config.backupS3Region,
+  backupS3AccessKeyId: config.backupS3AccessKeyId,
+  backupS3SecretAccessKey: config.backupS3SecretAccessKey,
+})
+
+/** Runs `writeArchive` in a worker, because it computes for seconds. Returns the bytes. */
+function writeInWorker(request: ArchiveRequest): Promise<number> {
+  const worker = workerAt('store/archive.worker.ts')()
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  worker.onmessage = ({ data }: MessageEvent<{ bytes: number } | { failure: string }>) =>
+    'failure' in data ? reject(new Error(data.failure)) : resolve(data.bytes)
+  worker.onerror = (event) => reject(new Error(event.message))
+  worker.postMessage(request)
+  return promise.finally(() => worker.terminate())
+}
+
+/** The place of archives, and which of them to keep. */
+interface Plan {
+  to: string
+  keep: string
+}
+/** The plan of a command. Default: that of the settings. */
+type PlanInput = { [name in keyof Plan]?: string | undefined }
+
+/**
+ * Writes an encrypted backup, and removes those that the plan does not keep. The data is copied to
+ * a folder first, which the next start removes after a crash. Throws `busy`.
+ */
+export async function archiveBackup(
+  ctx: AppContext,
+  { to = ctx.config.backupTo, keep = ctx.config.backupKeep }: PlanInput = {},
+): Promise<CommandResult> {
+  const { config, clock, state } = ctx
+  const name = backupName(iso(clock.now()))
+  const work: Pick<RunningWork, 'what' | 'name'> = { what: 'archived', name }
+  const result = await startWork(ctx, work, () => writeAndPrune(ctx, name, { to, keep }))
+  if (to === config.backupTo) state.backupWork.lastArchive = { ...result, at: clock.now() }
+  return result
+}
+
+async function writeAndPrune(
+  ctx: AppContext,
+  name: string,
+  { to, keep }: Plan,
+): Promise<CommandResult> {
+  const { config, clock } = ctx
+  const { backupPassphrase: passphrase } = config
+  if (to === '') return failed('Set BACKUP_TO, or name a place: berth backup --to <folder>')
+  if (passphrase === '') return failed('Set BACKUP_PASSPHRASE for the server and start it again.')
+  const settings = placeSettings(config)
+  const dir = createStagingFolder(config.dataDir, name)
+  try {
+    const copied = await createBackup(ctx, dir)
+    if (!copied.ok) return copied
+    const bytes = await writeInWorker({ dir, name, to, passphrase, settings })
+    const place = openPlace(to, settings, clock)
+    const archives = await place.list()
+    const kept = selectKept(archives, keep)
+    const old = archives.filter((archive) => !kept.has(archive.name))
+    for (const archive of old) await place.remove(archive.name)
+    const counts = `${kept.size} kept${old.length > 0 ? `, ${old.length} removed` : ''}`
+    return succeeded(
+      `${archiveName(name)} is in ${to}: ${bytes.toLocaleString('en')} bytes, ${counts}.`,
+    )
+  } finally {
+    await removeStagingFolder(dir)
+  }
+}
+
+/** The pause after a failed attempt. */
+const retryMs = 5 * minute
+
+/** Writes the next backup of BACKUP_TO when it is due. */
+export async function runBackupSchedule(ctx: AppContext): Promise<void> {
+  const { config, clock, state } = ctx
+  if (config.backupTo === '' || state.backupWork.running) return
+  const { lastArchive } = state.backupWork
+  if (lastArchive && !lastArchive.ok && clock.now() - lastArchive.at < retryMs) return
+  const newest = lastArchive?.ok ? undefined : await findNewest(ctx).catch(() => undefined)
+  const lastAt = newest ? archiveTime(newest.name) : lastArchive?.ok ? lastArchive.at : -Infinity
+  if (clock.now() - lastAt >= durationOf(config.backupEvery)) await archiveBackup(ctx)
+}
+
+/** Returns the newest archive in BACKUP_TO. Throws an Error where the place does not work. */
+const findNewest = async ({ config, clock }: Pick<AppContext, 'config' | 'clock'>) =>
+  (await openPlace(config.backupTo, placeSettings(config), clock).list())[0]
+
+/** The state of the encrypted backups, as a sentence; undefined where there are none. */
+export async function describeArchives(
+  ctx: AppContext,
+): Promise<{ isOld: boolean; text: string; newest?: Archive } | undefined> {
+  const { config, clock, state } = ctx
+  if (config.backupTo === '') return undefined
+  const { lastArchive } = state.backupWork
+  const failure =
+    lastArchive && !lastArchive.ok ? ` The last attempt failed: ${lastArchive.text}` : ''
+  try {
+    const newest = await findNewest(ctx)
+    if (!newest) return { isOld: true, text: `${config.backupTo} has no backup yet.${failure}` }
+    const at = archiveTime(newest.name)
+    const isOld = clock.now() - at > 2 * durationOf(config.backupEvery)
+    const text = `The newest backup in ${config.backupTo} is of ${iso(at)}.${failure}`
+    return { isOld, text, newest }
+  } catch (error) {
+    return { isOld: true, text: `${config.backupTo} cannot be read: ${String(error)}` }
+  }
+}
+
+/**
+ * Unpacks an archive, by default the newest one of BACKUP_TO, into a folder inside `scratch`.
+ * Returns the folder.
+ */
+async function unpack(
+  config: Config,
+  clock: Clock,
+  file: string | undefined,
+  scratch: string,
+): Promise<string> {
+  if (config.backupPassphrase === '')
+    throw new Error('Set BACKUP_PASSPHRASE to that of the server that made the backup.')
+  const dir = join(scratch, 'backup')
+  const source = file ?? (await fetchNewest(config, clock, scratch))
+  await decryptBackup(source, dir, config.backupPassphrase)
+  return dir
+}
+
+async function fetchNewest(config: Config, clock: Clock, scratch: string) {
+  if (config.backupTo === '') throw new Error('Name an archive, or set BACKUP_TO.')
+  const newest = await findNewest({ config, clock })
+  if (!newest) throw new Error(`${config.backupTo} has no backup.`)
+  const to = join(scratch, newest.name)
+  await openPlace(config.backupTo, placeSettings(config), clock).copy(newest.name, to)
+  return to
+}
+
+const createScratch = ({ dataDir }: Config, clock: Clock): string =>
+  createStagingFolder(dataDir, `${backupName(iso(clock.now()))}-archive`)
+
+/** Restores an archive into a scratch folder, and checks it as `berth doctor` does. */
+export async function verifyArchive(
+  config: Config,
+  clock: Clock,
+  file: string | undefined,
+): Promise<CommandResult> {
+  const scratch = createScratch(config, clock)
+  try {
+    const dir = await unpack(config, clock, file, scratch)
+    return await verifyBackup(config.dataDir, dir, backupName(iso(clock.now())))
+  } finally {
+    await removeStagingFolder(scratch)
+  }
+}
+
+/** Replaces the data folder with an archive, as `restoreBackup` does with a folder. */
+export const restoreArchive = (
+  config: Config,
+  clock: Clock,
+  file: string | undefined,
+): Promise<CommandResult> =>
+  restoreBackup(config, () => unpack(config, clock, file, createScratch(config, clock)), clock)
