@@ -1,4 +1,4 @@
-const hideMs = 2_500
+const hideMs = 3_000
 /** A timer this late ran in a page that an app blocked. */
 const lateMs = 500
 const mutedKey = 'berth:muted'
@@ -7,6 +7,8 @@ const root = document.documentElement
 
 interface Bar {
   started(): void
+  /** Leaves the app all pixels of the window at once. */
+  hide(): void
   isMuted(): boolean
 }
 
@@ -30,6 +32,7 @@ export function openBar(onSound: () => void): Bar {
   openSharing()
   return {
     isMuted: openSound(onSound),
+    hide,
     started: () => {
       root.dataset['started'] = ''
       // An app in a frame of another page starts without the bar.

@@ -171,16 +171,25 @@ async function open(openFolder: OpenFolder | undefined): Promise<void> {
   else start()
 }
 
+/** Turns full screen on or off. A browser without it, as on an iPhone, still loses our bar. */
+async function turnFullScreen(): Promise<void> {
+  if (document.fullscreenElement) return document.exitFullscreen().catch(() => undefined)
+  const isFull = await stage?.requestFullscreen?.().then(
+    () => true,
+    () => false,
+  )
+  if (isFull) return
+  bar.hide()
+  const text =
+    'This browser keeps its own bars. To play without them, choose “Add to Home Screen” in its menu.'
+  notify({ text, ms: 6_000 })
+}
+
 /** Runs the shell. `openFolder` is for apps with files. */
 export function runShell(openFolder?: OpenFolder): void {
   addEventListener('focus', focus)
   document.getElementById('full')?.addEventListener('click', () => {
-    const turned = document.fullscreenElement
-      ? document.exitFullscreen()
-      : stage?.requestFullscreen()
-    void Promise.resolve(turned)
-      .catch(() => undefined)
-      .then(focus)
+    void turnFullScreen().then(focus)
   })
   document.addEventListener('fullscreenchange', () => {
     if (!document.fullscreenElement) return

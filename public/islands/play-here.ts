@@ -1,13 +1,30 @@
-/** `<play-here>`: replaces a poster by the app in a frame, and returns with "Stop". */
+/** The width at which apps run in place. A narrower page shows them smaller, and never cut. */
+const appWidth = 960
+/** Below this width, an app in place would be too small to play. Its link has all pixels. */
+const small = matchMedia('(max-width: 639px)')
+
+/**
+ * `<play-here>`: replaces a poster by the app in a frame, with full screen and "Stop" below it. On
+ * a phone the link of the poster opens the app instead.
+ */
 class PlayHere extends HTMLElement {
+  readonly #sizes = new ResizeObserver(() => {
+    const scale = Math.min(1, this.clientWidth / appWidth)
+    this.style.setProperty('--scale', String(scale))
+  })
+
   connectedCallback(): void {
     const poster = this.querySelector('a')
     poster?.addEventListener('click', (event) => {
       const hasModifier = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey
-      if (hasModifier) return
+      if (hasModifier || small.matches) return
       event.preventDefault()
       this.#play(poster)
     })
+  }
+
+  disconnectedCallback(): void {
+    this.#sizes.disconnect()
   }
 
   #play(poster: HTMLAnchorElement): void {
@@ -15,17 +32,35 @@ class PlayHere extends HTMLElement {
     frame.src = poster.href
     frame.title = this.dataset['title'] ?? ''
     frame.allow = 'fullscreen; gamepad; autoplay'
-    const stop = document.createElement('button')
-    stop.type = 'button'
-    stop.className = 'button quiet slim'
-    stop.textContent = 'Stop'
-    stop.addEventListener('click', () => {
+    const screen = document.createElement('div')
+    screen.className = 'screen'
+    screen.append(frame)
+    const full = createButton('Full screen', () => {
+      const isOpen = frame.requestFullscreen?.()
+      // Without the API, the link has the whole window.
+      if (!isOpen) location.assign(poster.href)
+      void isOpen?.then(() => frame.focus()).catch(() => location.assign(poster.href))
+    })
+    const stop = createButton('Stop', () => {
+      this.#sizes.disconnect()
       this.replaceChildren(poster)
       poster.focus()
     })
-    this.replaceChildren(frame, stop)
+    const controls = document.createElement('p')
+    controls.append(full, stop)
+    this.replaceChildren(screen, controls)
+    this.#sizes.observe(this)
     frame.focus()
   }
+}
+
+function createButton(label: string, press: () => void): HTMLButtonElement {
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = 'button quiet slim'
+  button.textContent = label
+  button.addEventListener('click', press)
+  return button
 }
 
 customElements.define('play-here', PlayHere)

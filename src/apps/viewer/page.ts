@@ -54,7 +54,7 @@ const icon = (path: string): string =>
 const flag = icon('M5 17V3.5M5 4h9.5l-2 3.5 2 3.5H5')
 const turn = icon('M16 10a6 6 0 1 1-1.8-4.3L16 7.5M16 3.5v4h-4')
 const fork = icon(
-  'M6 3.5v8M14 3.5v2.5a4 4 0 0 1-4 4H6M6 16.5a1.8 1.8 0 1 0 .01 0M14 3.5h.01M6 3.5h.01',
+  'M6 2.7a1.8 1.8 0 1 0 .01 0M14 2.7a1.8 1.8 0 1 0 .01 0M10 13.7a1.8 1.8 0 1 0 .01 0M6 6.3v1.2A2.5 2.5 0 0 0 8.5 10h3A2.5 2.5 0 0 0 14 7.5V6.3M10 10v3.7',
 )
 const arrow = icon('M10 12.5v-9M6.5 6.5 10 3l3.5 3.5M4.5 10v6.5h11V10')
 const forward = icon('M5 4.5v11l7-5.5zM14.5 4.5v11')
@@ -66,6 +66,7 @@ const cross = icon('M5.5 5.5l9 9M14.5 5.5l-9 9')
 
 const head = (title: string, style: string, more: string): string =>
   `<meta charset=utf-8><meta name=viewport content="width=device-width,initial-scale=1,viewport-fit=cover">
+<meta name=mobile-web-app-capable content=yes><meta name=apple-mobile-web-app-capable content=yes>
 <meta name=theme-color content=#fdfdfc media="(prefers-color-scheme:light)"><meta name=theme-color content=#17191b media="(prefers-color-scheme:dark)">
 <title>${escapeHtml(title)}</title>${more}<style>${style}</style>`
 

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import type { Browser, Page } from 'playwright-core'
+
+import { findBrowser } from '../../testing/browsers/browser.ts'
+import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+
+const ms = 120_000
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+const title = 'One More Sunrise Over the Bay'
+/** A game of a fixed size, as many are. */
+const html = `<!doctype html><title>${title}</title><style>body{margin:0}
+  main{width:900px;height:560px;background:#357}</style><main>board</main>`
+
+/** The icons of a page whose drawing leaves its box. */
+const cutIcons = `[...document.querySelectorAll('header svg')].filter((icon) => {
+  const { x, y, width, height } = icon.firstElementChild.getBBox()
+  return x < 0 || y < 0 || x + width > 20 || y + height > 20
+}).map((icon) => icon.parentElement.title)`
+const frameSize =
+  "(({ clientWidth, clientHeight }) => [clientWidth, clientHeight])(document.querySelector('play-here iframe'))"
+/** The element that a press at a point of the window reaches. */
+const elementAt = (x: number, y: number): string => `document.elementFromPoint(${x}, ${y})?.tagName`
+
+describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', () => {
+  let t: TestServer
+  let browser: Browser
+  let origin = ''
+  let close: BrowserSession['close']
+  let id = ''
+
+  beforeAll(async () => {
+    ;({ browser, origin, close } = await openBrowserSession(() => t))
+    t = await startTestServer({ APP_URL: origin })
+    id = await (await t.agent('ann')).publish({ title, html, store: true })
+  }, ms)
+  afterAll(async () => {
+    await close()
+    await t.close()
+  })
+
+  const waitForBar = (page: Page, isHidden: boolean) =>
+    page
+      .locator(isHidden ? 'html[data-playing]' : 'html:not([data-playing])')
+      .waitFor({ state: 'attached' })
+
+  test(
+    'gives a game all pixels of a phone, and its bar the whole title',
+    async () => {
+      const context = await browser.newContext(phone)
+      const page = await context.newPage()
+      await page.goto(`${origin}/a/${id}`)
+      await page.locator('header h1').waitFor()
+      expect(await page.evaluate<string[]>(cutIcons)).toEqual([])
+      const cut =
+        "(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight)(document.querySelector('h1'))"
+      expect(await page.evaluate<boolean>(cut)).toBe(false)
+      await waitForBar(page, true)
+      const { x, y, width, height } = (await page.locator('iframe').boundingBox()) ?? {}
+      expect([x, y, width, height]).toEqual([0, 0, 390, 844])
+      expect(await page.evaluate<string>(elementAt(40, 20))).toBe('IFRAME')
+      await page.touchscreen.tap(195, 8)
+      await waitForBar(page, false)
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'hides its bar where a browser has no full screen, and says how to lose the browser’s',
+    async () => {
+      const context = await browser.newContext(phone)
+      const page = await context.newPage()
+      await page.addInitScript('delete Element.prototype.requestFullscreen')
+      await page.goto(`${origin}/a/${id}`)
+      await page.frameLocator('iframe').frameLocator('iframe').locator('main').waitFor()
+      // The bar may be hidden already.
+      await page.locator('#full').dispatchEvent('click')
+      await page.getByText('Add to Home Screen').waitFor()
+      expect(await page.evaluate<boolean>("'playing' in document.documentElement.dataset")).toBe(
+        true,
+      )
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'shows a whole game in place, also in full screen, and opens it on a phone',
+    async () => {
+      const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } })
+      await page.goto(`${origin}/explore/${id}`)
+      await page.locator('play-here a').click()
+      const frame = page.locator('play-here iframe')
+      const inner = page.frameLocator('play-here iframe').locator('main')
+      await inner.waitFor()
+      const size = await page.evaluate<[number, number]>(frameSize)
+      expect(size).toEqual([960, 600])
+      const stage = await page.locator('.screen').boundingBox()
+      const shown = await frame.boundingBox()
+      expect(Math.abs((shown?.width ?? 0) - (stage?.width ?? 0))).toBeLessThan(1)
+      await page.getByRole('button', { name: 'Full screen' }).first().click()
+      await page.waitForFunction("document.fullscreenElement?.tagName === 'IFRAME'")
+      expect((await page.evaluate<[number, number]>(frameSize))[0]).toBe(1_280)
+      await page.close()
+
+      const context = await browser.newContext(phone)
+      const small = await context.newPage()
+      await small.goto(`${origin}/explore/${id}`)
+      await small.locator('play-here a').click()
+      await small.waitForURL(`**/a/${id}`)
+      await context.close()
+    },
+    ms,
+  )
+})
