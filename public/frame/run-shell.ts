@@ -172,25 +172,19 @@ async function open(openFolder: OpenFolder | undefined): Promise<void> {
 }
 
 /** Turns full screen on or off. A browser without it, as on an iPhone, still loses our bar. */
-async function turnFullScreen(): Promise<void> {
-  if (document.fullscreenElement) return document.exitFullscreen().catch(() => undefined)
-  const isFull = await stage?.requestFullscreen?.().then(
-    () => true,
-    () => false,
-  )
-  if (isFull) return
+function turnFullScreen(): void {
+  const turned = document.fullscreenElement
+    ? document.exitFullscreen()
+    : stage?.requestFullscreen?.()
+  if (turned) return void turned.catch(() => undefined).then(focus)
   bar.hide()
-  const text =
-    'This browser keeps its own bars. To play without them, choose “Add to Home Screen” in its menu.'
-  notify({ text, ms: 6_000 })
+  notify({ text: 'Add this page to the home screen to hide the browser’s bars.', ms: 6_000 })
 }
 
 /** Runs the shell. `openFolder` is for apps with files. */
 export function runShell(openFolder?: OpenFolder): void {
   addEventListener('focus', focus)
-  document.getElementById('full')?.addEventListener('click', () => {
-    void turnFullScreen().then(focus)
-  })
+  document.getElementById('full')?.addEventListener('click', turnFullScreen)
   document.addEventListener('fullscreenchange', () => {
     if (!document.fullscreenElement) return
     const title = document.querySelector('h1')?.textContent ?? ''

@@ -39,6 +39,7 @@ const item = {
   remixOfTitle: apps.remixOfTitle,
   remixOfMaker: apps.remixOfMaker,
   remixers: apps.remixers,
+  embeds: apps.embeds,
   heat: apps.heat,
   ratingLowerBound: apps.ratingLowerBound,
   successLow: apps.successLow,

@@ -24,7 +24,7 @@ export function presentApp(ctx: AppContext, app: App): AppBody {
 
 /** Returns the fields that all kinds of items share. */
 export function presentItem(ctx: AppContext, app: App): Omit<AppBody, 'kind'> & Pick<App, 'kind'> {
-  const { id, kind, title, description, version, remix, priceRemix, comments, live } = app
+  const { id, kind, title, description, version, remix, priceRemix, comments, live, embeds } = app
   return {
     id,
     link: itemUrl(ctx, app),
@@ -41,6 +41,7 @@ export function presentItem(ctx: AppContext, app: App): Omit<AppBody, 'kind'> & 
     priceRemix,
     comments,
     live,
+    embeds,
     remixOf: presentOrigin(app),
     remixes: app.remixes,
     opens: app.opens,

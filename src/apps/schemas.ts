@@ -50,6 +50,7 @@ export const AppSchema = Type.Object(
     priceRemix: nullable(Type.Integer()),
     comments: Type.Boolean({ description: 'Others may comment on it.' }),
     live: Type.Boolean({ description: 'Open pages take a new version at once.' }),
+    embeds: Type.Boolean({ description: 'Other sites may show it in a frame.' }),
     remixOf: nullable(OriginSchema),
     remixes: Type.Integer(),
     opens: Type.Integer(),
@@ -162,6 +163,7 @@ export const ChangeAppSchema = Type.Object(
         description: 'true: open pages take a new version at once; false: they offer it.',
       }),
     ),
+    embeds: Type.Optional(Type.Boolean({ description: 'false: no other site may show it.' })),
   },
   {
     additionalProperties: false,

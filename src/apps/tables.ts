@@ -92,6 +92,8 @@ export const apps = table(
     comments: flag('comments').notNull().default(true),
     /** Open pages take a new version at once. */
     live: flag('live').notNull().default(false),
+    /** Other sites may show it in a frame, where the operator allows that. */
+    embeds: flag('embeds').notNull().default(true),
     /** Origin of a remix, with the title and maker handle at that time. */
     remixOf: text('remix_of'),
     remixOfTitle: text('remix_of_title'),

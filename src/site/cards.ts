@@ -7,11 +7,14 @@ import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { createEntity, type Entity } from '../kernel/http/entity.ts'
 import { idPattern, sha256 } from '../kernel/ids.ts'
+import { escapeHtml } from '../kernel/text.ts'
 import { readShelves } from './shelves.ts'
 
 const cardSize = { width: 1_200, height: 630 }
 
 const gap = 6
+/** The covers are above a band with the title. Without covers, the band is the card. */
+const band = 138
 
 /** Columns and rows for a number of covers. */
 const gridOf = (count: number): readonly [columns: number, rows: number] => {
@@ -21,18 +24,55 @@ const gridOf = (count: number): readonly [columns: number, rows: number] => {
 }
 
 const logo =
-  '<g transform="translate(1096 526)scale(2.25)"><rect width="32" height="32" rx="7" fill="#0b6e63"/>' +
+  '<rect width="32" height="32" rx="7" fill="#0b6e63"/>' +
   '<g fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round">' +
   '<path d="M16 7v14M11 11h10M6.5 18.5c1.2 4.3 4.7 7 9.5 7s8.3-2.7 9.5-7l-3.3 1.3M6.5 18.5l3.3 1.3"/>' +
-  '</g><circle cx="16" cy="7" r="2" fill="#fff"/></g>'
+  '</g><circle cx="16" cy="7" r="2" fill="#fff"/>'
 
-/** Draws PNG covers in a grid with the mark of the site, as SVG. Without covers: the mark alone. */
-function drawCard(covers: Uint8Array[]): string {
+/** The words of a card: what it shows, and by whom or what more. */
+interface Words {
+  title: string
+  line: string
+}
+
+/** Characters outside the font of the site. A title in another script leaves its line empty. */
+const unknownChars = /[^\u0020-\u007e\u00a0-\u00ff\u0152\u0153\u2010-\u2026\u20ac\u2122]/g
+/** Mean width of a character in font sizes. */
+const charWidth = 0.56
+
+/** Cuts a text to a width in pixels, at the end of a word where there is one. */
+function fitText(text: string, size: number, width: number): string {
+  const known = text.replace(unknownChars, '').replace(/\s+/g, ' ').trim()
+  const max = Math.floor(width / (size * charWidth))
+  if (known.length <= max) return known
+  const cut = known.slice(0, max - 1)
+  const end = cut.lastIndexOf(' ')
+  return `${cut.slice(0, end > max / 2 ? end : undefined).trimEnd()}…`
+}
+
+/** A line of text. The font has one weight, so that an outline makes the title bold. */
+function textLine(text: string, { size, y, fill, isBold = false }: TextStyle): string {
+  const outline = isBold ? ` stroke="${fill}" stroke-width="${size / 22}"` : ''
+  const shown = escapeHtml(fitText(text, size, cardSize.width - 240))
+  return `<text x="48" y="${y}" font-family="Geist" font-size="${size}" fill="${fill}"${outline}>${shown}</text>`
+}
+
+interface TextStyle {
+  size: number
+  /** Baseline from the top. */
+  y: number
+  fill: string
+  isBold?: boolean
+}
+
+/** Draws PNG covers in a grid above a band with the words and the mark of the site, as SVG. */
+function drawCard(covers: Uint8Array[], { title, line }: Words): string {
   const { width, height } = cardSize
+  const top = height - band
   const [columns, rows] = gridOf(covers.length)
   const cell = {
     width: (width - gap * (columns - 1)) / columns,
-    height: (height - gap * (rows - 1)) / rows,
+    height: (top - gap * (rows - 1)) / rows,
   }
   const images = covers.slice(0, columns * rows).map((png, at) => {
     const x = (at % columns) * (cell.width + gap)
@@ -44,10 +84,17 @@ function drawCard(covers: Uint8Array[]): string {
       'preserveAspectRatio="xMidYMid slice"/></svg>'
     )
   })
+  const words =
+    covers.length > 0
+      ? textLine(title, { size: 50, y: top + 66, fill: '#fdfdfc', isBold: true }) +
+        textLine(line, { size: 30, y: top + 110, fill: '#b9c0c6' })
+      : textLine(title, { size: 68, y: 300, fill: '#10312d', isBold: true }) +
+        textLine(line, { size: 36, y: 362, fill: '#3d5f5a' })
   const ground = covers.length > 0 ? '#17191b' : '#e6f2f0'
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">` +
-    `<rect width="100%" height="100%" fill="${ground}"/>${images.join('')}${logo}</svg>`
+    `<rect width="100%" height="100%" fill="${ground}"/>${images.join('')}${words}` +
+    `<g transform="translate(1076 ${top + 33})scale(2.25)">${logo}</g></svg>`
   )
 }
 
@@ -58,17 +105,29 @@ const quality = 82
 
 type Covered = Pick<Tile, 'cover'>
 
-/** Changes with the cover of an item, so that sites load the new card. */
-export const cardKey = (item: Covered): string => sha256(item.cover?.large ?? '').slice(0, 8)
+interface Card extends Words {
+  items: Covered[]
+}
 
-/** Returns the items of a card's file: "home.jpg", "@ann.jpg", "<id>.jpg". Throws `not_found`. */
-async function findItems(ctx: AppContext, file: string): Promise<Covered[]> {
+/** Changes with what the card of an item shows, so that sites load the new one. */
+export const cardKey = ({ cover, title, maker }: Pick<Tile, 'cover' | 'title' | 'maker'>): string =>
+  sha256(JSON.stringify([cover?.large, title, maker])).slice(0, 8)
+
+/** Returns what a file shows: "home.jpg", "@ann.jpg", "<id>.jpg". Throws `not_found`. */
+async function findCard(ctx: AppContext, file: string): Promise<Card> {
   const name = file.replace(/\.jpg$/, '')
-  if (name === 'home') return (await readShelves(ctx)).flatMap(({ items }) => items)
-  if (name.startsWith('@')) {
-    return (await explore.getMakerTiles(ctx, name, { limit: 2 * coversMax })).items
+  if (name === 'home') {
+    const items = (await readShelves(ctx)).flatMap((shelf) => shelf.items)
+    return { title: 'Berth', line: 'Apps and games to play, make and remix', items }
   }
-  if (idPattern.test(name)) return [(await explore.getItem(ctx, name)).item]
+  if (name.startsWith('@')) {
+    const { maker, items } = await explore.getMakerTiles(ctx, name, { limit: 2 * coversMax })
+    return { title: name, line: maker.about ?? 'Apps and games on Berth', items }
+  }
+  if (idPattern.test(name)) {
+    const { item } = await explore.getItem(ctx, name)
+    return { title: item.title, line: `by ${item.maker}`, items: [item] }
+  }
   throw new ApiError('not_found', { what: 'picture' })
 }
 
@@ -76,11 +135,11 @@ const cache = new LRUCache<string, Promise<Uint8Array>>({ max: cardsKept })
 
 /** Returns the card of a file as JPEG. Throws `not_found`, `taken_down`, `try_again`. */
 export async function readCard(ctx: AppContext, file: string): Promise<Entity> {
-  const items = await findItems(ctx, file)
+  const { items, ...words } = await findCard(ctx, file)
   const urls = new Set(items.flatMap(({ cover }) => cover?.large ?? []))
   const names = [...urls].slice(0, coversMax).map((url) => url.slice(url.lastIndexOf('/') + 1))
-  const key = sha256(names.join(' '))
-  const known = cache.get(key) ?? renderCard(ctx, names)
+  const key = sha256(JSON.stringify([names, words]))
+  const known = cache.get(key) ?? renderCard(ctx, names, words)
   cache.set(key, known)
   known.catch(() => cache.delete(key))
   const headers = {
@@ -92,13 +151,13 @@ export async function readCard(ctx: AppContext, file: string): Promise<Entity> {
   return createEntity({ etag: key.slice(0, 32), identity: await known }, headers)
 }
 
-async function renderCard(ctx: AppContext, names: string[]): Promise<Uint8Array> {
+async function renderCard(ctx: AppContext, names: string[], words: Words): Promise<Uint8Array> {
   const covers = await Promise.all(
     names.map(async (name) => {
       const { bytes } = await readCover(ctx, name)
       return new Bun.Image(new Uint8Array(bytes)).png().bytes()
     }),
   )
-  const { bytes } = await ctx.generators.generate({ kind: 'svg', svg: drawCard(covers) })
+  const { bytes } = await ctx.generators.generate({ kind: 'svg', svg: drawCard(covers, words) })
   return new Bun.Image(bytes).resize(cardSize.width, cardSize.height).jpeg({ quality }).bytes()
 }

@@ -4,20 +4,20 @@ import { presentCover } from '../apps/covers/present-cover.ts'
 import { largeSize } from '../apps/covers/sizes.ts'
 import { isPackKind } from '../apps/kinds.ts'
 import { iconUrl } from '../apps/present.ts'
+import { embedCode, embeddersOf, embedSize } from '../apps/viewer/embedding.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { idPattern } from '../kernel/ids.ts'
 import * as agents from '../people/agents/agents.ts'
 import { makerPageUrl } from '../people/agents/agents.ts'
-import { embedCode } from './explore/share.ts'
 
 const cacheSeconds = 3_600
 const iconSize = 512
 
 /**
  * Returns the oEmbed description of an app's link (https://oembed.com). Its type is "rich" with a
- * frame (section 2.3.4.4) where the operator allows embedding, and otherwise "link". Formats other
- * than JSON are 501. Throws `not_found`, `taken_down`.
+ * frame (section 2.3.4.4) where operator and maker allow embedding, and otherwise "link". Formats
+ * other than JSON are 501. Throws `not_found`, `taken_down`.
  */
 export async function oembedResponse(ctx: AppContext, query: URLSearchParams): Promise<Response> {
   if ((query.get('format') ?? 'json') !== 'json') {
@@ -25,10 +25,11 @@ export async function oembedResponse(ctx: AppContext, query: URLSearchParams): P
   }
   const app = apps.requireAvailable(await findLinkedApp(ctx, query.get('url') ?? ''))
   const maker = (await agents.findAgent(ctx, app.maker))?.handle ?? ''
+  const canEmbed = app.embeds && embeddersOf(ctx.config).length > 0
   const limits = { width: limitOf(query, 'maxwidth'), height: limitOf(query, 'maxheight') }
   return Response.json({
     version: '1.0',
-    ...(ctx.config.embedOrigins === '' ? { type: 'link' } : richPart(ctx, app, limits)),
+    ...(canEmbed ? richPart(ctx, app, limits) : { type: 'link' }),
     title: app.title,
     author_name: `@${maker}`,
     author_url: makerPageUrl(ctx, maker),
@@ -48,8 +49,8 @@ const limitOf = (query: URLSearchParams, name: string): number =>
   Number(query.get(name)) || Infinity
 
 function richPart(ctx: AppContext, { id, title }: apps.App, limits: Size) {
-  const width = Math.min(largeSize.width, limits.width)
-  const height = Math.min(largeSize.height, limits.height)
+  const width = Math.min(embedSize.width, limits.width)
+  const height = Math.min(embedSize.height, limits.height)
   return {
     type: 'rich',
     html: embedCode({ link: appUrl(ctx, id), title, width, height }),

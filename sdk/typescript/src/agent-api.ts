@@ -165,6 +165,8 @@ export interface components {
             comments: boolean;
             /** @description Open pages take a new version at once. */
             live: boolean;
+            /** @description Other sites may show it in a frame. */
+            embeds: boolean;
             remixOf: {
                 id: string;
                 title: string;
@@ -407,6 +409,8 @@ export interface components {
             remixers: number;
             /** @description The order `played`. */
             opens: number;
+            /** @description Other sites may show it in a frame. */
+            embeds: boolean;
             /** @description The order `trending`: the logarithm of its opens, where newer ones count more. It is a million higher for twice as many. */
             heat: number;
             rating: {
@@ -503,6 +507,8 @@ export interface components {
             comments: boolean;
             /** @description Open pages take a new version at once. */
             live: boolean;
+            /** @description Other sites may show it in a frame. */
+            embeds: boolean;
             remixOf: {
                 id: string;
                 title: string;
@@ -576,6 +582,8 @@ export interface components {
             comments: boolean;
             /** @description Open pages take a new version at once. */
             live: boolean;
+            /** @description Other sites may show it in a frame. */
+            embeds: boolean;
             remixOf: {
                 id: string;
                 title: string;
@@ -1108,6 +1116,8 @@ export interface components {
             comments?: boolean | undefined;
             /** @description true: open pages take a new version at once; false: they offer it. */
             live?: boolean | undefined;
+            /** @description false: no other site may show it. */
+            embeds?: boolean | undefined;
         };
         DeleteAppInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1388,6 +1398,8 @@ export interface components {
             comments?: boolean | undefined;
             /** @description true: open pages take a new version at once; false: they offer it. */
             live?: boolean | undefined;
+            /** @description false: no other site may show it. */
+            embeds?: boolean | undefined;
         };
         DeleteSkillInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1531,6 +1543,8 @@ export interface components {
             comments?: boolean | undefined;
             /** @description true: open pages take a new version at once; false: they offer it. */
             live?: boolean | undefined;
+            /** @description false: no other site may show it. */
+            embeds?: boolean | undefined;
         };
         DeleteFrameworkInput: {
             /** @description The id. The id of an app is the end of its public link. */

@@ -54,6 +54,7 @@ const itemView: View<listed.ListedApp, Item> = {
     version: row.listedVersion ?? 0,
     remixOf: presentOrigin(row),
     remixers: row.remixers,
+    embeds: row.embeds,
     heat: row.heat,
     ratingLow: shareOf(row.ratingLowerBound ?? 0),
     ...(isPackKind(row.kind) && { record: { successLow: shareOf(row.successLow) } }),

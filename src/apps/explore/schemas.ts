@@ -38,6 +38,7 @@ const ItemSchema = Type.Object(
     remixes: Type.Integer(),
     remixers: Type.Integer({ description: 'Agents that remixed it; the order `remixed`.' }),
     opens: Type.Integer({ description: 'The order `played`.' }),
+    embeds: Type.Boolean({ description: 'Other sites may show it in a frame.' }),
     heat: Type.Integer({
       description:
         'The order `trending`: the logarithm of its opens, where newer ones count more. It is a ' +

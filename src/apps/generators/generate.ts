@@ -1,6 +1,7 @@
 import { initWasm, Resvg } from '@resvg/resvg-wasm'
 
 import { readPackageFile } from '../../kernel/package-files.ts'
+import { getPublicFile, readPublic } from '../../kernel/public-files.ts'
 import { effect } from './audio/effect.ts'
 import { music } from './audio/music.ts'
 import { oggOf, type Samples, secondsOf } from './audio/ogg.ts'
@@ -10,11 +11,16 @@ import { fit, image, sprite } from './images/draw.ts'
 
 let ready: Promise<void> | undefined
 
+/** The font of the site, for a drawing with text. */
+const fontsFor = (svg: string): Uint8Array[] =>
+  svg.includes('<text') ? [getPublicFile(readPublic(), 'fonts/geist.woff2').identity] : []
+
 /** Renders SVG at its own size. */
 export async function pngOf(svg: string): Promise<Uint8Array<ArrayBuffer>> {
   ready ??= readPackageFile('@resvg/resvg-wasm/index_bg.wasm').then(initWasm)
   await ready
-  return new Uint8Array(new Resvg(svg, { font: { loadSystemFonts: false } }).render().asPng())
+  const font = { loadSystemFonts: false, fontBuffers: fontsFor(svg), defaultFontFamily: 'Geist' }
+  return new Uint8Array(new Resvg(svg, { font }).render().asPng())
 }
 
 /** A file to generate (document 1, section 2). Sizes in pixels, durations in seconds. */

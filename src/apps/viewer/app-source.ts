@@ -14,6 +14,8 @@ export interface HostedApp {
   remixable?: boolean
   /** The maker's handle, without the @. */
   maker: string
+  /** Other sites may show it in a frame. */
+  embeds?: boolean
   /** True when it is on Explore, where its maker then has a page. */
   listed: boolean
   /**

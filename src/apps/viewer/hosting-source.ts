@@ -64,6 +64,7 @@ export function hostingSource(ctx: AppContext): AppSource {
         icon: iconUrl(ctx, app),
         cover: presentCover(ctx, app)?.large.slice(ctx.urls.app.length) ?? null,
         remixable: app.listed === 'on' && app.remix !== 'off',
+        embeds: app.embeds,
         state: isWithdrawn && (known === 'live' || known === 'building') ? 'quarantined' : known,
         version: apps.visibleVersion(app),
         live: app.live,

@@ -1,6 +1,7 @@
 import { getPublicFile, type PublicFile } from '../../kernel/public-files.ts'
 import { escapeHtml } from '../../kernel/text.ts'
 import type { HostedApp } from './app-source.ts'
+import { embedCode } from './embedding.ts'
 import { allow, sandbox } from './policy.ts'
 
 /** Scripts and styles of the viewer's pages, with their CSP hashes. */
@@ -66,7 +67,7 @@ const cross = icon('M5.5 5.5l9 9M14.5 5.5l-9 9')
 
 const head = (title: string, style: string, more: string): string =>
   `<meta charset=utf-8><meta name=viewport content="width=device-width,initial-scale=1,viewport-fit=cover">
-<meta name=mobile-web-app-capable content=yes><meta name=apple-mobile-web-app-capable content=yes>
+<meta name=apple-mobile-web-app-capable content=yes>
 <meta name=theme-color content=#fdfdfc media="(prefers-color-scheme:light)"><meta name=theme-color content=#17191b media="(prefers-color-scheme:dark)">
 <title>${escapeHtml(title)}</title>${more}<style>${style}</style>`
 
@@ -96,14 +97,28 @@ interface ShellOptions {
   hasFiles: boolean
   /** The app uses `service`. */
   hasBridge: boolean
-  /** Other sites may embed apps. */
+  /** The operator lets other sites show apps. */
   canEmbed: boolean
+  /** For a frame of another site: its links open the app here, and nothing else. */
+  isEmbed: boolean
 }
 
 const button = (id: string, label: string, drawing: string, more = ''): string =>
   `<button id=${id} title="${label}" aria-label="${label}"${more}>${drawing}</button>`
 const link = (href: string, label: string, drawing: string, more = ''): string =>
   `<a${more} href="${href}" title="${label}" aria-label="${label}">${drawing}</a>`
+
+const controls =
+  button('sound', 'Mute', speaker, ' aria-pressed=false') +
+  button('reload', 'Restart', turn) +
+  button('full', 'Full screen', corners)
+
+/** The bar of a frame on another site. */
+function embedToolbar({ id, title, maker }: HostedApp): string {
+  const name = `<h1 dir=auto>${escapeHtml(title)}</h1>`
+  return `<header><div id=who><a href="/a/${id}" target=_blank rel=noopener title="Open on Berth">${name}</a><span>@${escapeHtml(maker)}</span></div>
+<nav>${controls}</nav></header><div id=edge></div>`
+}
 
 /** The bar above an app. It slides away while one plays. */
 function toolbar(app: HostedApp): string {
@@ -117,16 +132,17 @@ function toolbar(app: HostedApp): string {
   const report = `<a class=more href=/report/${id} title="Report this app" aria-label="Report this app">${flag}</a>`
   const share = button('share', 'Share', arrow, ' popovertarget=sharing')
   return `<header><div id=who>${name}${by}</div>
-<nav>${remix}${share}${report}${button('sound', 'Mute', speaker, ' aria-pressed=false')}${button('reload', 'Restart', turn)}${button('full', 'Full screen', corners)}${next}</nav></header><div id=edge></div>`
+<nav>${remix}${share}${report}${controls}${next}</nav></header><div id=edge></div>`
 }
 
 /** Link, embed code and QR code of an app. */
-function sharing({ id, title, remixable }: HostedApp, { origin, canEmbed }: ShellOptions): string {
+function sharing(app: HostedApp, { origin, canEmbed }: ShellOptions): string {
+  const { id, title, remixable, embeds } = app
   const url = `${origin}/a/${id}`
   const field = (label: string, text: string, copy: string): string =>
     `<p class=line><label>${label}<input readonly value="${escapeHtml(text)}"></label><button>${copy}</button>`
-  const code = `<iframe src="${url}" title="${escapeHtml(title)}" width="960" height="600" allow="fullscreen; gamepad; autoplay" style="border:0"></iframe>`
-  return `<div id=sharing popover role=dialog aria-label=Share><h2>Share</h2>${field('Link', url, 'Copy link')}${canEmbed ? field('Embed', code, 'Copy code') : ''}
+  const code = embedCode({ link: url, title })
+  return `<div id=sharing popover role=dialog aria-label=Share><h2>Share</h2>${field('Link', url, 'Copy link')}${canEmbed && embeds ? field('Embed', code, 'Copy code') : ''}
 <p><button id=send hidden>Share with …</button><p><img src="/a/${id}/qr.svg" alt="QR code of the link" width=148 height=148 loading=lazy><p>${remixable ? `<a href="/explore/${id}/remix">Remix this app</a> · ` : ''}<a href=/report/${id}>Report this app</a></p></div>`
 }
 
@@ -150,9 +166,9 @@ export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAsse
   const poster = app.cover ? `<img id=poster src="${app.cover}" alt="">` : ''
   return `<!doctype html><html lang=en data-at=${at} data-frame="${escapeHtml(frame)}" data-maker="@${maker}" data-version=${app.version}>
 ${head(`${app.title} by @${app.maker}`, parts.style, preload(at) + linkPreviewTags(app, origin) + bridgeStyle)}
-<body>${toolbar(app)}
+<body>${options.isEmbed ? embedToolbar(app) : toolbar(app)}
 <main>${poster}<p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}" sandbox="${sandbox}" allow="${allow}" referrerpolicy=no-referrer></iframe>
-<div id=notice popover=manual role=status><span id=message></span><button id=offer hidden></button><nav><button id=close title=Close aria-label=Close>${cross}</button></nav></div></main>${sharing(app, options)}
+<div id=notice popover=manual role=status><span id=message></span><button id=offer hidden></button><nav><button id=close title=Close aria-label=Close>${cross}</button></nav></div></main>${options.isEmbed ? '' : sharing(app, options)}
 ${bridge}<script>${options.hasFiles ? parts.filesScript : parts.script}</script>`
 }
 

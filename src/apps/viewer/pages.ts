@@ -22,7 +22,8 @@ import { type FileTable, VersionFiles } from './version-files.ts'
 
 const cacheBytesMax = 64 * 1_048_576
 const cachePagesMax = 10_000
-const hostsPerPageMax = 4
+/** Shells of a page: one for each host, and one for frames of other sites there. */
+const shellsPerPageMax = 8
 const previewsMax = 100
 /** A cached page is compared with its app after this long, even without a known change. */
 const trustMs = 500
@@ -214,9 +215,13 @@ export class Pages {
     return page.shells.get(this.#hostFor(request) ?? this.#appHost)
   }
 
-  /** Returns the shell for the host of a request. A server without APP_URL has several. */
-  async shell(page: CachedPage, request: Request): Promise<Entity> {
-    const known = this.knownShell(page, request)
+  /**
+   * Returns the shell for the host of a request. A server without APP_URL has several. `isEmbed` is
+   * the shell for frames of other sites.
+   */
+  async shell(page: CachedPage, request: Request, isEmbed = false): Promise<Entity> {
+    const key = `${this.#hostFor(request) ?? this.#appHost}${isEmbed ? ' embed' : ''}`
+    const known = page.shells.get(key)
     if (known) return known
     const { app, apps } = this.urls
     const host = this.#hostFor(request) ?? this.#appHost
@@ -240,28 +245,15 @@ export class Pages {
       libraries: `${own}${librariesPath}`,
       images: `${own}/a/${page.app.id}/qr.svg ${own}/covers/`,
       frame: `${apps ?? host}${address ?? framePath}`,
-      ancestors: ["'self'", ...this.embedders].join(' '),
+      ancestors: ["'self'", ...(isEmbed ? this.embedders : [])].join(' '),
+      isEmbed,
       apps,
     })
-    const made = createEntity(
-      compressText(
-        shellPage(
-          page.app,
-          {
-            at: page.at,
-            frame,
-            origin: app,
-            hasFiles,
-            hasBridge,
-            canEmbed: this.embedders.length > 0,
-          },
-          assets,
-        ),
-      ),
-      headers,
-    )
-    if (page.shells.size >= hostsPerPageMax) page.shells.clear()
-    page.shells.set(host, made)
+    const canEmbed = this.embedders.length > 0
+    const options = { at: page.at, frame, origin: app, hasFiles, hasBridge, canEmbed, isEmbed }
+    const made = createEntity(compressText(shellPage(page.app, options, assets)), headers)
+    if (page.shells.size >= shellsPerPageMax) page.shells.clear()
+    page.shells.set(key, made)
     this.#keep(page)
     return made
   }

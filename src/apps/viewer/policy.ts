@@ -73,6 +73,12 @@ export function frameHeaders(options: FrameOptions): Record<string, string> {
   }
 }
 
+/**
+ * Sandbox of the shell in a frame of another site. It keeps its origin, from which it loads the app;
+ * the app has a sandbox of its own inside. Links open new tabs.
+ */
+const embedSandbox = `${sandbox} allow-same-origin allow-popups allow-popups-to-escape-sandbox`
+
 /** Headers of the shell: it may load its scripts and styles, its app's data and the wrapper. */
 export function shellHeaders(sources: {
   /** Hashes, with spaces between them. */
@@ -89,6 +95,8 @@ export function shellHeaders(sources: {
   frame: string
   /** CSP sources of the pages that may frame the shell. */
   ancestors: string
+  /** It is for frames of other sites. */
+  isEmbed: boolean
   /** Origin of the wrapper, if it differs from the shell's. */
   apps: string | undefined
 }): Record<string, string> {
@@ -101,6 +109,7 @@ export function shellHeaders(sources: {
     `frame-src ${sources.frame}`,
     "base-uri 'none'; form-action 'none'; object-src 'none'",
     `frame-ancestors ${sources.ancestors}`,
+    ...(sources.isEmbed ? [`sandbox ${embedSandbox}`] : []),
     "require-trusted-types-for 'script'; trusted-types 'none'",
   ]
   const allowed = sources.apps === undefined ? '' : ` "${sources.apps}"`
@@ -111,18 +120,25 @@ export function shellHeaders(sources: {
   }
 }
 
-/** Headers of a message page, with no script or only the refresh script. */
-export function messageHeaders(styleHash: string, scriptHash?: string): Record<string, string> {
+/**
+ * Headers of a message page, with no script or only the refresh script. `ancestors` are CSP sources
+ * of the pages that may frame it.
+ */
+export function messageHeaders(
+  styleHash: string,
+  scriptHash?: string,
+  ancestors = "'none'",
+): Record<string, string> {
   const csp = [
     `default-src 'none'; style-src ${styleHash}`,
     ...(scriptHash === undefined ? [] : [`script-src ${scriptHash}; connect-src 'self'`]),
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    `base-uri 'none'; form-action 'none'; frame-ancestors ${ancestors}`,
   ]
   return {
     ...documentHeaders,
     'cache-control': 'no-store',
     'content-security-policy': csp.join('; '),
-    'x-frame-options': 'DENY',
+    ...(ancestors === "'none'" && { 'x-frame-options': 'DENY' }),
   }
 }
 

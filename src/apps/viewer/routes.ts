@@ -43,6 +43,11 @@ const messages = {
     title: 'App deleted',
     text: 'The maker deleted this app.',
   },
+  not_embedded: {
+    status: 403,
+    title: 'Not shown on other sites',
+    text: 'Its maker or this site turned that off. Open it by its own link.',
+  },
 } as const
 
 type MessageName = keyof typeof messages
@@ -52,9 +57,12 @@ export function messageResponse(pages: Pages, word: MessageName, done?: number):
   const { status, title, text } = messages[word]
   const body = messagePage(title, text, pages.assets, done)
   const { messageStyleHash: wordHash, liveHash } = pages.assets
-  const headers = messageHeaders(wordHash, done === undefined ? undefined : liveHash)
+  const ancestors = word === 'not_embedded' ? '*' : undefined
+  const headers = messageHeaders(wordHash, done === undefined ? undefined : liveHash, ancestors)
   return new Response(body, { status, headers })
 }
+
+type DataMessageName = Exclude<MessageName, 'not_embedded'>
 
 const codes = {
   not_found: [404, 'not_found'],
@@ -64,7 +72,7 @@ const codes = {
   closed: [410, 'taken_down'],
 } as const
 
-function errorResponse(word: MessageName): Response {
+function errorResponse(word: DataMessageName): Response {
   const { text } = messages[word]
   const [status, code] = codes[word]
   const headers = dataHeaders('application/json', 'no-store')
@@ -77,6 +85,25 @@ type PageHandler = (
   input: ViewerRequest,
 ) => Response | Promise<Response>
 type Route = [path: string, handler: (input: ViewerRequest) => Response | Promise<Response>]
+
+/** Opens the page of an app, or the message why it has none. */
+async function openPage(
+  pages: Pages,
+  { request, params }: ViewerRequest,
+  isEmbed = false,
+): Promise<Response> {
+  const page = await pages.find(params['id'] ?? '')
+  if (!page) return messageResponse(pages, 'not_found')
+  const { state } = page.app
+  if (state === 'building') {
+    return messageResponse(pages, state, (await pages.source.buildProgress?.(page.app)) ?? 0)
+  }
+  if (state !== 'live') return messageResponse(pages, state)
+  const canEmbed = page.app.embeds === true && pages.embedders.length > 0
+  if (isEmbed && !canEmbed) return messageResponse(pages, 'not_embedded')
+  await recordVisitor(pages, page, { request, params })
+  return entityResponse(request, await pages.shell(page, request, isEmbed))
+}
 
 /** Runs a handler for a live app; otherwise returns a JSON error. */
 const forLiveApp =
@@ -175,20 +202,8 @@ async function recordVisitor(
 /** Routes of public links: the shell, the sandbox wrapper, and an app's HTML and files as data. */
 export function viewerRoutes(pages: Pages) {
   const routes: Route[] = [
-    [
-      '/a/:id',
-      async (input) => {
-        const page = await pages.find(input.params['id'] ?? '')
-        if (!page) return messageResponse(pages, 'not_found')
-        const { state } = page.app
-        if (state === 'building') {
-          return messageResponse(pages, state, (await pages.source.buildProgress?.(page.app)) ?? 0)
-        }
-        if (state !== 'live') return messageResponse(pages, state)
-        await recordVisitor(pages, page, input)
-        return shell(pages, page, input)
-      },
-    ],
+    ['/a/:id', (input) => openPage(pages, input)],
+    ['/a/:id/embed', (input) => openPage(pages, input, true)],
     [
       '/a/:id/data',
       forLiveApp(pages, async (_, page, input) => {

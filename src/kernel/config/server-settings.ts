@@ -144,10 +144,11 @@ export const publicUrls = {
     'Separate host for the app sandbox, so that apps share no origin with the site.',
   ),
   EMBED_ORIGINS: text(
-    'Sites that may embed apps in a frame: * for every site, or origins separated by spaces.',
+    'Sites that may show apps in a frame: * for every site, origins separated by spaces, or none. Makers can turn it off for an app.',
     {
-      pattern: '^(?:\\*|https?://[\\w.:-]+(?: https?://[\\w.:-]+)*)?$',
-      expected: '*, or http:// or https:// origins separated by spaces',
+      pattern: '^(?:\\*|none|https?://[\\w.:-]+(?: https?://[\\w.:-]+)*)?$',
+      expected: '*, none, or http:// or https:// origins separated by spaces',
+      default: '*',
     },
   ),
   TRUSTED_PROXIES: addressList(

@@ -1,3 +1,4 @@
+import { embeddersOf } from '../../apps/viewer/embedding.ts'
 import { hostingSource } from '../../apps/viewer/hosting-source.ts'
 import { filesPath, filesRoute, Pages, serveFromMemory } from '../../apps/viewer/pages.ts'
 import { findClientAlias, type PathAlias } from '../../gateway/client-apis.ts'
@@ -156,7 +157,7 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
   registerBackgroundWork(ctx, files)
   const { app, apps } = ctx.urls
   const isConfigured = ctx.config.appUrl !== ''
-  const embedders = ctx.config.embedOrigins.split(' ').filter((one) => one !== '')
+  const embedders = embeddersOf(ctx.config)
   const pageUrls = { app, isConfigured, embedders, ...(apps !== app && { apps }) }
   const pages = new Pages(hostingSource(ctx), pageUrls, ctx.clock, ctx.secret, files)
   const hostFor = pageHosts(ctx.urls, isConfigured)

@@ -20,6 +20,7 @@ const cutIcons = `[...document.querySelectorAll('header svg')].filter((icon) => 
 }).map((icon) => icon.parentElement.title)`
 const frameSize =
   "(({ clientWidth, clientHeight }) => [clientWidth, clientHeight])(document.querySelector('play-here iframe'))"
+const frameWidth = "document.querySelector('iframe').clientWidth"
 /** The element that a press at a point of the window reaches. */
 const elementAt = (x: number, y: number): string => `document.elementFromPoint(${x}, ${y})?.tagName`
 
@@ -77,7 +78,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
       await page.frameLocator('iframe').frameLocator('iframe').locator('main').waitFor()
       // The bar may be hidden already.
       await page.locator('#full').dispatchEvent('click')
-      await page.getByText('Add to Home Screen').waitFor()
+      await page.getByText('Add this page to the home screen').waitFor()
       expect(await page.evaluate<boolean>("'playing' in document.documentElement.dataset")).toBe(
         true,
       )
@@ -111,6 +112,26 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
       await small.locator('play-here a').click()
       await small.waitForURL(`**/a/${id}`)
       await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'plays in a frame of another site, by the code that it offers there',
+    async () => {
+      const response = await fetch(
+        `${origin}/oembed?url=${encodeURIComponent(`${origin}/a/${id}`)}`,
+      )
+      const { html: code } = Object(await response.json())
+      const headers = { 'content-type': 'text/html' }
+      const blog = Bun.serve({ port: 0, fetch: () => new Response(String(code), { headers }) })
+      const page = await browser.newPage()
+      await page.goto(`http://127.0.0.1:${blog.port}/`)
+      const shell = page.frameLocator('iframe')
+      await shell.frameLocator('iframe').frameLocator('iframe').locator('main').waitFor()
+      expect(await page.evaluate<number>(frameWidth)).toBe(960)
+      await page.close()
+      await blog.stop(true)
     },
     ms,
   )

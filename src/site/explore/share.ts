@@ -1,4 +1,5 @@
 import type { Item } from '../../apps/explore/schemas.ts'
+import { embedCode, embeddersOf } from '../../apps/viewer/embedding.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { copyLine } from '../components.ts'
@@ -12,24 +13,12 @@ export const shareButton: Html = html`<button
   Share
 </button>`
 
-interface EmbeddedApp {
-  link: string
-  title: string
-  width?: number
-  height?: number
-}
-
-/** The code that shows an app in a frame of another site. */
-export function embedCode({ link, title, width = 960, height = 600 }: EmbeddedApp): string {
-  const name = title.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
-  return `<iframe src="${link}" title="${name}" width="${width}" height="${height}" allow="fullscreen; gamepad; autoplay" style="border:0"></iframe>`
-}
-
 /** Link, QR code, embed code and the share dialog of the system. */
 export function sharePanel(ctx: AppContext, item: Item): Html {
   const { id, link, title } = item
   const embed: Part =
-    ctx.config.embedOrigins !== '' &&
+    item.embeds &&
+    embeddersOf(ctx.config).length > 0 &&
     html`<h3>Embed</h3>
       ${copyLine(embedCode({ link, title }), 'Embed code')}`
   const code = html`<img

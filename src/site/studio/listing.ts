@@ -30,6 +30,11 @@ export async function listingPage(studio: Studio): Promise<Page> {
   return { ...studioPage(studio, 'listing', main), scripts: ['file-drop.js'] }
 }
 
+const embedding = [
+  ['true', 'Other sites may show it in a frame'],
+  ['false', 'Only this site shows it'],
+] as const
+
 function detailsForm(studio: Studio): Part {
   const { submitted, app } = studio
   const typed = submitted?.has('title') ? submitted : undefined
@@ -37,9 +42,10 @@ function detailsForm(studio: Studio): Part {
   const description = typed?.text('description') ?? app.description
   const shelf = typed?.text('shelf') ?? app.shelf
   const comments = typed?.has('comments') ?? app.comments
+  const embeds = typed?.text('embeds') ?? String(app.embeds)
   const fields = html`${inputField({ label: 'Title', name: 'title', value: title, max: titleCharsMax })}${textArea(
       { label: 'Description', name: 'description', value: description, max: descriptionCharsMax },
-    )}${selectField({ label: 'Shelf', name: 'shelf', value: shelf, options: shelfNames.map((name) => [name, name]) })}<label
+    )}${selectField({ label: 'Shelf', name: 'shelf', value: shelf, options: shelfNames.map((name) => [name, name]) })}${!isPackKind(app.kind) && selectField({ label: 'Embedding', name: 'embeds', value: embeds, options: embedding })}<label
       class="tick"
       ><input type="checkbox" name="comments" value="yes" ${comments && html` checked`} />Allow
       comments</label

@@ -1,0 +1,1 @@
+ALTER TABLE `apps` ADD `embeds` integer DEFAULT true NOT NULL;
