@@ -26,8 +26,8 @@ export function openBar(onSound: () => void): Bar {
     const rest = (): void => (performance.now() > due + lateMs ? show() : hide())
     timer = window.setTimeout(rest, hideMs)
   }
+  // A finger enters, too.
   document.getElementById('edge')?.addEventListener('pointerenter', show)
-  document.getElementById('edge')?.addEventListener('pointerdown', show)
   addEventListener('keydown', ({ key }) => void (key === 'Escape' && show()))
   openSharing()
   return {

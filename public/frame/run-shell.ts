@@ -178,7 +178,7 @@ function turnFullScreen(): void {
     : stage?.requestFullscreen?.()
   if (turned) return void turned.catch(() => undefined).then(focus)
   bar.hide()
-  notify({ text: 'Add this page to the home screen to hide the browser’s bars.', ms: 6_000 })
+  notify({ text: 'Add it to the home screen to play without bars.', ms: 6_000 })
 }
 
 /** Runs the shell. `openFolder` is for apps with files. */

@@ -54,9 +54,7 @@ const icon = (path: string): string =>
   `<svg viewBox="0 0 20 20" aria-hidden=true><path d="${path}"/></svg>`
 const flag = icon('M5 17V3.5M5 4h9.5l-2 3.5 2 3.5H5')
 const turn = icon('M16 10a6 6 0 1 1-1.8-4.3L16 7.5M16 3.5v4h-4')
-const fork = icon(
-  'M6 2.7a1.8 1.8 0 1 0 .01 0M14 2.7a1.8 1.8 0 1 0 .01 0M10 13.7a1.8 1.8 0 1 0 .01 0M6 6.3v1.2A2.5 2.5 0 0 0 8.5 10h3A2.5 2.5 0 0 0 14 7.5V6.3M10 10v3.7',
-)
+const fork = icon('M4.5 3h3v3h-3zM12.5 3h3v3h-3zM8.5 14h3v3h-3zM6 6v1.5l4 2.5 4-2.5V6M10 10v4')
 const arrow = icon('M10 12.5v-9M6.5 6.5 10 3l3.5 3.5M4.5 10v6.5h11V10')
 const forward = icon('M5 4.5v11l7-5.5zM14.5 4.5v11')
 const corners = icon('M7.5 3.5h-4v4M12.5 3.5h4v4M7.5 16.5h-4v-4M12.5 16.5h4v-4')
@@ -67,7 +65,6 @@ const cross = icon('M5.5 5.5l9 9M14.5 5.5l-9 9')
 
 const head = (title: string, style: string, more: string): string =>
   `<meta charset=utf-8><meta name=viewport content="width=device-width,initial-scale=1,viewport-fit=cover">
-<meta name=apple-mobile-web-app-capable content=yes>
 <meta name=theme-color content=#fdfdfc media="(prefers-color-scheme:light)"><meta name=theme-color content=#17191b media="(prefers-color-scheme:dark)">
 <title>${escapeHtml(title)}</title>${more}<style>${style}</style>`
 
@@ -103,10 +100,11 @@ interface ShellOptions {
   isEmbed: boolean
 }
 
+/** The title is also the accessible name, since a drawing has none. */
 const button = (id: string, label: string, drawing: string, more = ''): string =>
-  `<button id=${id} title="${label}" aria-label="${label}"${more}>${drawing}</button>`
+  `<button id=${id} title="${label}"${more}>${drawing}</button>`
 const link = (href: string, label: string, drawing: string, more = ''): string =>
-  `<a${more} href="${href}" title="${label}" aria-label="${label}">${drawing}</a>`
+  `<a${more} href="${href}" title="${label}">${drawing}</a>`
 
 const controls =
   button('sound', 'Mute', speaker, ' aria-pressed=false') +
@@ -129,7 +127,7 @@ function toolbar(app: HostedApp): string {
   const by = listed ? `<a href="/explore/@${maker}">@${maker}</a>` : `<span>@${maker}</span>`
   const remix = app.remixable ? link(`/explore/${id}/remix`, 'Remix', fork, ' class=more') : ''
   const next = listed ? link(`/explore/${id}/next`, 'Next', forward, ' class=next') : ''
-  const report = `<a class=more href=/report/${id} title="Report this app" aria-label="Report this app">${flag}</a>`
+  const report = link(`/report/${id}`, 'Report this app', flag, ' class=more')
   const share = button('share', 'Share', arrow, ' popovertarget=sharing')
   return `<header><div id=who>${name}${by}</div>
 <nav>${remix}${share}${report}${controls}${next}</nav></header><div id=edge></div>`
@@ -168,7 +166,7 @@ export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAsse
 ${head(`${app.title} by @${app.maker}`, parts.style, preload(at) + linkPreviewTags(app, origin) + bridgeStyle)}
 <body>${options.isEmbed ? embedToolbar(app) : toolbar(app)}
 <main>${poster}<p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}" sandbox="${sandbox}" allow="${allow}" referrerpolicy=no-referrer></iframe>
-<div id=notice popover=manual role=status><span id=message></span><button id=offer hidden></button><nav><button id=close title=Close aria-label=Close>${cross}</button></nav></div></main>${options.isEmbed ? '' : sharing(app, options)}
+<div id=notice popover=manual role=status><span id=message></span><button id=offer hidden></button><nav><button id=close title=Close>${cross}</button></nav></div></main>${options.isEmbed ? '' : sharing(app, options)}
 ${bridge}<script>${options.hasFiles ? parts.filesScript : parts.script}</script>`
 }
 

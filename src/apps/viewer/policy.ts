@@ -74,8 +74,8 @@ export function frameHeaders(options: FrameOptions): Record<string, string> {
 }
 
 /**
- * Sandbox of the shell in a frame of another site. It keeps its origin, from which it loads the app;
- * the app has a sandbox of its own inside. Links open new tabs.
+ * Sandbox of the shell in a frame of another site. It keeps its origin, from which it loads the
+ * app; the app has a sandbox of its own inside. Links open new tabs.
  */
 const embedSandbox = `${sandbox} allow-same-origin allow-popups allow-popups-to-escape-sandbox`
 

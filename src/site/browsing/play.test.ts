@@ -78,7 +78,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
       await page.frameLocator('iframe').frameLocator('iframe').locator('main').waitFor()
       // The bar may be hidden already.
       await page.locator('#full').dispatchEvent('click')
-      await page.getByText('Add this page to the home screen').waitFor()
+      await page.getByText('Add it to the home screen').waitFor()
       expect(await page.evaluate<boolean>("'playing' in document.documentElement.dataset")).toBe(
         true,
       )
