@@ -206,8 +206,8 @@ export const mutants: Mutant[] = [
   {
     name: 'sandbox/message-in-any-frame',
     file: 'src/apps/viewer/policy.ts',
-    from: "\"base-uri 'none'; form-action 'none'; frame-ancestors 'none'\"",
-    to: "\"base-uri 'none'; form-action 'none'\"",
+    from: "`base-uri 'none'; form-action 'none'; frame-ancestors ${ancestors}`",
+    to: "`base-uri 'none'; form-action 'none'`",
     tests: ['src/apps/viewer/routes.test.ts'],
   },
   {
