@@ -1,4 +1,5 @@
 import type { Bridge } from './bridge.ts'
+import { type Change, WatchedDocuments } from './watched.ts'
 
 type Data = Record<string, unknown>
 type Direction = 'asc' | 'desc'
@@ -36,7 +37,16 @@ export interface QuerySnapshot {
   size: number
   empty: boolean
   forEach(view: (document: DocumentSnapshot) => void): void
+  /** Returns the changes since the last snapshot of a listener. */
+  docChanges(): DocumentChange[]
 }
+
+interface DocumentChange {
+  type: Change['type']
+  doc: DocumentSnapshot
+}
+
+type OnError = (error: Error) => void
 
 interface WriteOptions {
   /** Only its author may change the document. */
@@ -58,14 +68,41 @@ export function snapshotOf(path: string, stored: StoredDocument | null): Documen
   return Object.freeze({ id: idOf(path), path, ...facts, exists: stored !== null, data: copy })
 }
 
-export function querySnapshotOf(rows: StoredDocument[]): QuerySnapshot {
+export function querySnapshotOf(rows: StoredDocument[], changes?: Change[]): QuerySnapshot {
   const docs = rows.map((row) => snapshotOf(row.path, row))
   return Object.freeze({
     docs,
     size: docs.length,
     empty: docs.length === 0,
     forEach: (view: (document: DocumentSnapshot) => void) => docs.forEach(view),
+    docChanges: () =>
+      (changes ?? rows.map((stored) => ({ type: 'added' as const, stored }))).map(
+        ({ type, stored }): DocumentChange => ({ type, doc: snapshotOf(stored.path, stored) }),
+      ),
   })
+}
+
+/** Watches documents. Returns the function that ends it. */
+function watch(
+  call: Bridge,
+  input: object,
+  next: (documents: WatchedDocuments, changes: Change[]) => void,
+  onError: OnError | undefined,
+): () => void {
+  const end = new AbortController()
+  const documents = new WatchedDocuments()
+  const onEvent = (event: unknown): void => {
+    const changes = documents.apply(event)
+    if (changes === 'lost') running.send('all')
+    else if (changes && !end.signal.aborted) next(documents, changes)
+  }
+  const running = call<undefined>('db.watch', input, { onEvent, signal: end.signal })
+  running.result.catch((error: Error) => {
+    if (end.signal.aborted) return
+    if (onError) onError(error)
+    else reportError(error)
+  })
+  return () => end.abort()
 }
 
 interface Written {
@@ -91,6 +128,9 @@ function openDocument(call: Bridge, path: string) {
       written('db.update', { data, ...options }),
     /** Returns whether there was a document. */
     delete: (): Promise<boolean> => call<boolean>('db.delete', { path }).result,
+    /** Calls `next` now and after each change. Returns the function that ends it. */
+    onSnapshot: (next: (document: DocumentSnapshot) => void, onError?: OnError) =>
+      watch(call, { path }, ({ rows: [row] }) => next(snapshotOf(path, row ?? null)), onError),
     /** Takes the document for a time. `acquired` is false while another holder has it. */
     async acquire(lease: Lease) {
       type Result = Written & { acquired: boolean; until: string | null }
@@ -107,6 +147,9 @@ function openQuery(call: Bridge, query: Query) {
     orderBy: (field: string, direction: Direction = 'asc') =>
       openQuery(call, { ...query, orderBy: [...query.orderBy, { field, direction }] }),
     limit: (limit: number) => openQuery(call, { ...query, limit }),
+    /** Calls `next` now and after each change. Returns the function that ends it. */
+    onSnapshot: (next: (found: QuerySnapshot) => void, onError?: OnError) =>
+      watch(call, { query }, ({ rows }, changes) => next(querySnapshotOf(rows, changes)), onError),
     async get(): Promise<QuerySnapshot> {
       type Result = { documents: StoredDocument[] }
       return querySnapshotOf((await call<Result>('db.query', query).result).documents)

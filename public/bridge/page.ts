@@ -3,6 +3,7 @@ import { put } from '../frame/quiet.ts'
 import { openAi } from './ai.ts'
 import { openBridge } from './bridge.ts'
 import { openDb } from './documents.ts'
+import { openRooms } from './room.ts'
 import { openStore } from './store.ts'
 
 const script = document.currentScript
@@ -15,6 +16,12 @@ if (script) {
   put(
     window,
     'service',
-    Object.freeze({ ...known, ai: openAi(call), store: openStore(call), db: openDb(call) }),
+    Object.freeze({
+      ...known,
+      ai: openAi(call),
+      store: openStore(call),
+      db: openDb(call),
+      room: openRooms(call),
+    }),
   )
 }

@@ -2,10 +2,11 @@
 import { SandboxHost } from '../frame/host.ts'
 import { aiCalls } from './ai-calls.ts'
 import { dbCalls } from './db-calls.ts'
+import { liveCalls } from './live-calls.ts'
 import { type Handler, serveCalls } from './receiver.ts'
 import { storeCalls } from './store-calls.ts'
 
-const handlers: Record<string, Handler> = { ...aiCalls, ...storeCalls, ...dbCalls }
+const handlers: Record<string, Handler> = { ...aiCalls, ...storeCalls, ...dbCalls, ...liveCalls }
 
 const { at = '', frame: url = '' } = document.documentElement.dataset
 const frame = document.querySelector('iframe')

@@ -39,8 +39,6 @@ const terms: Record<string, string> = {
   refuse: 'reject, or throw',
   refused: 'rejected, or failed',
   refuses: 'rejects',
-  room: 'module, quota or budget',
-  rooms: 'modules',
   said: 'message, or what it is',
   say: 'message, or send',
   saying: 'message',

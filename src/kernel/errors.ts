@@ -24,6 +24,7 @@ interface SharedDetails {
   busy: { what: string; max?: number }
   too_large: { bytes: number; max: number }
   try_again: { why?: string; needed?: number; free?: number }
+  needs_websocket: None
 }
 
 /** A payment to another payee than this server, such as the share of a run. */
@@ -134,6 +135,7 @@ interface HostingDetails {
   /** `what`: the limit that is reached. */
   data_full: { what: string }
   data_limit: { max: number; retryAfter: number }
+  room_limit: { max: number; retryAfter: number }
   /** Another player protects the document. */
   not_own: None
   run_not_found: None
@@ -199,7 +201,6 @@ interface GatewayDetails {
   cap_above_own: { cap: bigint }
   topups_limit: { max: number; retryAfter: number }
   no_rate: { coin: string }
-  needs_websocket: None
   /** Ends of a realtime session. */
   session_idle: { seconds: number }
   session_expired: { minutes: number }

@@ -90,6 +90,8 @@ export const decisionReasonCharsMax = 2_000
 export const versionsPerAppMax = 1_000
 /** Calls of a player for the data of one app. */
 export const dataCallsPerMinute = 600
+/** Open pages of a player with a live connection, in one app. */
+export const livePagesPerPlayerMax = 8
 
 /**
  * People. Wrong passwords of unknown devices count by address prefix, and by prefix and name. A

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 
 import { DocumentCache } from '../apps/app-data/document-cache.ts'
+import { LiveQueries } from '../apps/app-data/live-queries.ts'
+import { Rooms } from '../apps/app-data/rooms.ts'
 import { findChromium } from '../apps/browser/chromium.ts'
 import { PreviewBrowser } from '../apps/browser/preview-browser.ts'
 import { Generators } from '../apps/generators/generators.ts'
@@ -98,7 +100,7 @@ export async function createContext(
     libraries: new LibraryStore(db, storage),
     libraryFetcher: new LibraryFetcher(config.libraryRegistry),
     keys: new KeyRing(db, signals),
-    documentCache: new DocumentCache({ db, signals }),
+    ...openLiveData({ db, log, clock, signals }),
     signals,
     presence: new Presence({ db, log }, { folder: folderIdOf(config, folderSecret), version }),
     otherServers: new OtherServers({ db, log, signals }, serverNameOf(origin)),
@@ -122,6 +124,18 @@ export async function createContext(
     folderSecret,
     urls: urlsOf(config, origin),
   }
+}
+
+/** Opens what pages of apps share while they are open. */
+function openLiveData({
+  db,
+  log,
+  clock,
+  signals,
+}: Pick<AppContext, 'db' | 'log' | 'clock' | 'signals'>) {
+  const documentCache = new DocumentCache({ db, signals })
+  const liveQueries = new LiveQueries({ cache: documentCache, log })
+  return { documentCache, liveQueries, rooms: new Rooms({ signals, clock }) }
 }
 
 /** Opens the traces and metrics where the operator has a collector for them. */

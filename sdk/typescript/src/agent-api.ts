@@ -1881,6 +1881,10 @@ export interface components {
                 [key: string]: unknown;
             } | undefined;
         };
+        OpenLiveInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+        };
         ListRecordsInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
@@ -2981,6 +2985,7 @@ export type UpdateDocumentInput = components['schemas']['UpdateDocumentInput'];
 export type DeleteDocumentInput = components['schemas']['DeleteDocumentInput'];
 export type QueryDocumentsInput = components['schemas']['QueryDocumentsInput'];
 export type AcquireDocumentInput = components['schemas']['AcquireDocumentInput'];
+export type OpenLiveInput = components['schemas']['OpenLiveInput'];
 export type ListRecordsInput = components['schemas']['ListRecordsInput'];
 export type DeleteRecordsInput = components['schemas']['DeleteRecordsInput'];
 export type TopUpInput = components['schemas']['TopUpInput'];
@@ -3395,6 +3400,8 @@ export interface AgentApi {
   queryDocuments(input: QueryDocumentsInput, options?: CallOptions): Call<QueryDocumentsResult>
   /** Take a lease of a document, so that one page at a time does a thing. A lease ends with its time, or with ttlMs 0 by its holder. */
   acquireDocument(input: AcquireDocumentInput, options?: CallOptions): Call<AcquireDocumentResult>
+  /** Open the live connection of a page: watched documents, and rooms. One WebSocket for each open page. Messages and events are JSON with a type. */
+  openLive(input: OpenLiveInput, options?: CallOptions): Call<undefined>
   /** List what the players of your app share, with the authors. kind is document or value. Follow next to export everything. */
   listRecords(input: ListRecordsInput, options?: CallOptions): Call<ListRecordsResult, ListRecordsResult['records'][number]>
   /** Delete a document or a shared value of your app, or all of an author. */
@@ -3557,6 +3564,7 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   deleteDocument: { method: "DELETE", path: "/apps/{id}/documents" },
   queryDocuments: { method: "POST", path: "/apps/{id}/documents/query" },
   acquireDocument: { method: "POST", path: "/apps/{id}/documents/lease" },
+  openLive: { method: "GET", path: "/apps/{id}/live" },
   listRecords: { method: "GET", path: "/apps/{id}/records", items: "records" },
   deleteRecords: { method: "DELETE", path: "/apps/{id}/records" },
   topUp: { method: "POST", path: "/topup" },

@@ -6,11 +6,13 @@ import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { newOrderedId } from '../../kernel/ids.ts'
 import type { Json } from '../../kernel/schema.ts'
+import { iso } from '../../kernel/time.ts'
 import type { App } from '../apps.ts'
 import { documentBytesMax, leaseHolderCharsMax, leaseMsMax, removalsPerAppMax } from './limits.ts'
 import { merge } from './merge.ts'
 import { type DocumentPath, ownerOf, pathOf } from './paths.ts'
 import type { Player } from './players.ts'
+import type { DocumentBody } from './schemas.ts'
 import { growDocuments, lockSpace } from './spaces.ts'
 import { documents, spaces } from './tables.ts'
 
@@ -18,6 +20,17 @@ type Row = typeof documents.$inferSelect
 
 /** A document that was not removed. */
 export type Document = Row & { data: Json }
+
+/** Returns a document as pages see it. */
+export const presentDocument = (row: Document): DocumentBody => ({
+  id: row.id,
+  path: pathOf(row),
+  data: row.data,
+  author: row.author,
+  version: row.version,
+  created: iso(row.created),
+  updated: iso(row.updated),
+})
 
 const isDocument = (row: Row | undefined): row is Document => row !== undefined && row.data !== null
 

@@ -37,3 +37,19 @@ export const recordPageBytesMax = 8 * mb
 /** A call carries one value; JSON may escape its characters. */
 export const dataBodyBytesMax = 2 * valueBytesMax
 export const playerNameCharsMax = 40
+
+/** The live connection of an open page. */
+export const watchesPerPageMax = 64
+export const roomsPerPageMax = 8
+export const livePagesPerServerMax = 10_000
+/** A message of the page. Longer ones end the connection. */
+export const liveMessageBytesMax = 64 * kb
+export const liveMessagesPerSecond = 200
+
+/** Rooms of `service.room`. */
+export const roomNameCharsMax = 100
+export const roomMessageBytesMax = 4 * kb
+export const roomMessagesPerSecond = 40
+export const roomPlayersMax = 64
+/** Presence that changes more often reaches the others so often. */
+export const presenceMs = 30

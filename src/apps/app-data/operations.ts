@@ -1,3 +1,5 @@
+import { Type } from '@sinclair/typebox'
+
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { withCookies } from '../../kernel/http/outcome.ts'
@@ -6,7 +8,8 @@ import { appErrors as ownErrors, operation, writeErrors } from '../../people/ope
 import { visitor } from '../../people/session-user.ts'
 import * as documents from './documents.ts'
 import { dataBodyBytesMax } from './limits.ts'
-import { checkCollectionPath, parseDocumentPath, pathOf } from './paths.ts'
+import * as live from './live.ts'
+import { checkCollectionPath, parseDocumentPath } from './paths.ts'
 import {
   countCall,
   findPlayer,
@@ -64,16 +67,6 @@ async function getCounted(ctx: AppContext, call: PlayerCall, app: string): Promi
   countCall(ctx, joined)
   return joined
 }
-
-const presentDocument = (row: documents.Document): schemas.DocumentBody => ({
-  id: row.id,
-  path: pathOf(row),
-  data: row.data,
-  author: row.author,
-  version: row.version,
-  created: iso(row.created),
-  updated: iso(row.updated),
-})
 
 const getPlayer = operation({
   ...ofPages,
@@ -178,7 +171,7 @@ const getDocument = operation({
     const at = parseDocumentPath(call.query.path)
     const reader = await getCounted(ctx, call, call.params.id)
     const found = await documents.findDocument(ctx, reader, at)
-    return { document: found ? presentDocument(found) : null }
+    return { document: found ? documents.presentDocument(found) : null }
   },
 })
 
@@ -193,7 +186,7 @@ const listDocuments = operation({
   async run(ctx, call) {
     const reader = await getCounted(ctx, call, call.params.id)
     const { rows, version } = await queryDocuments(ctx, reader, call.body)
-    return { documents: rows.map(presentDocument), version }
+    return { documents: rows.map(documents.presentDocument), version }
   },
 })
 
@@ -209,7 +202,9 @@ const addDocument = operation({
     const { collection, ...given } = call.body
     const path = checkCollectionPath(collection)
     const writer = await getCounted(ctx, call, call.params.id)
-    return { document: presentDocument(await documents.addDocument(ctx, writer, path, given)) }
+    return {
+      document: documents.presentDocument(await documents.addDocument(ctx, writer, path, given)),
+    }
   },
 })
 
@@ -225,7 +220,9 @@ const setDocument = operation({
     const { path, ...given } = call.body
     const at = parseDocumentPath(path)
     const writer = await getCounted(ctx, call, call.params.id)
-    return { document: presentDocument(await documents.setDocument(ctx, writer, at, given)) }
+    return {
+      document: documents.presentDocument(await documents.setDocument(ctx, writer, at, given)),
+    }
   },
 })
 
@@ -243,7 +240,9 @@ const updateDocument = operation({
     const { path, ...given } = call.body
     const at = parseDocumentPath(path)
     const writer = await getCounted(ctx, call, call.params.id)
-    return { document: presentDocument(await documents.updateDocument(ctx, writer, at, given)) }
+    return {
+      document: documents.presentDocument(await documents.updateDocument(ctx, writer, at, given)),
+    }
   },
 })
 
@@ -277,8 +276,21 @@ const acquireDocument = operation({
     const writer = await getCounted(ctx, call, call.params.id)
     const { acquired, document } = await documents.acquireDocument(ctx, writer, at, given)
     const until = document.heldUntil === null ? null : iso(document.heldUntil)
-    return { acquired, until, document: presentDocument(document) }
+    return { acquired, until, document: documents.presentDocument(document) }
   },
+})
+
+const openLive = operation({
+  ...ofPages,
+  id: 'open_live',
+  route: 'GET /apps/:id/live',
+  summary: 'Open the live connection of a page: watched documents, and rooms.',
+  description: 'One WebSocket for each open page. Messages and events are JSON with a type.',
+  output: {
+    101: Type.Unsafe<Response>(Type.Null({ description: 'The connection is a WebSocket.' })),
+  },
+  errors: [...appErrors, 'not_joined', 'needs_websocket', 'busy', 'try_again'],
+  run: (ctx, call) => live.openLive(ctx, call, call.params.id),
 })
 
 /** Data that an app keeps for its players (docs/apps.md). */
@@ -296,4 +308,5 @@ export const dataOperations = [
   updateDocument,
   deleteDocument,
   acquireDocument,
+  openLive,
 ]

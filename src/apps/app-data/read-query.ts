@@ -11,7 +11,7 @@ import type { QueryRequest } from './schemas.ts'
 const withLists: readonly Operator[] = ['in', 'not-in', 'array-contains-any']
 
 /** Returns the query of a request. Throws `bad_request`. */
-function readQuery({ where = [], orderBy = [], limit }: QueryRequest): Query {
+export function readQuery({ where = [], orderBy = [], limit }: QueryRequest): Query {
   for (const { op, value } of where) {
     const isList = Array.isArray(value) && value.length <= conditionValuesMax
     if (!withLists.includes(op) || isList) continue
@@ -25,7 +25,7 @@ function readQuery({ where = [], orderBy = [], limit }: QueryRequest): Query {
 }
 
 /** Returns the documents of a collection that match a query. Throws `too_large`. */
-function selectDocuments({ rows }: Collection, query: Query): Document[] {
+export function selectDocuments({ rows }: Collection, query: Query): Document[] {
   const found = select(rows.values(), query)
   const bytes = found.reduce((sum, row) => sum + row.bytes, 0)
   if (bytes <= queryBytesMax) return found

@@ -241,7 +241,7 @@ export class Pages {
       styleHash: styles.join(' '),
       // A source without a scheme uses the page's, which a proxy may have changed to https.
       data: `${own}${page.at}/`,
-      operations: `${own}/api/apps/${page.app.id}/${hasBridge ? '' : 'errors'}`,
+      operations: operationSources(`${own}/api/apps/${page.app.id}/`, hasBridge),
       libraries: `${own}${librariesPath}`,
       images: `${own}/a/${page.app.id}/qr.svg ${own}/covers/`,
       frame: `${apps ?? host}${address ?? framePath}`,
@@ -315,6 +315,13 @@ export class Pages {
   #keep(page: CachedPage): void {
     if (this.#pages.peek(page.app.id) === page) this.#pages.set(page.app.id, page)
   }
+}
+
+/** Returns the CSP sources of the operations that a shell calls, which are below a path. */
+function operationSources(path: string, hasBridge: boolean): string {
+  if (!hasBridge) return `${path}errors`
+  const live = `${path.replace(/^https?:\/\//, '')}live`
+  return `${path} ws://${live} wss://${live}`
 }
 
 const framePath = '/frame'

@@ -17,6 +17,7 @@ type Topic =
   | 'prices'
   | 'queries'
   | 'restrictions'
+  | 'rooms'
   | 'results'
   | 'settings'
 

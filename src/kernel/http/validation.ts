@@ -1,16 +1,18 @@
-import type { TSchema } from '@sinclair/typebox'
+import type { Static, TSchema } from '@sinclair/typebox'
 import { TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
 
 import { ApiError } from '../errors.ts'
 import { describeSchema, mustBe } from '../schema.ts'
 
-/** Compiles a schema. The validator throws `bad_request` with the first invalid field. */
-export function createValidator(schema: TSchema): (value: unknown) => void {
+/**
+ * Compiles a schema. The validator returns a valid value, and throws `bad_request` with the first
+ * invalid field.
+ */
+export function createValidator<T extends TSchema>(schema: T): (value: unknown) => Static<T> {
   const compiled = TypeCompiler.Compile(schema)
   return (value) => {
-    if (!compiled.Check(value)) {
-      throw new ApiError('bad_request', validationProblem(compiled.Errors(value).First()))
-    }
+    if (compiled.Check(value)) return value
+    throw new ApiError('bad_request', validationProblem(compiled.Errors(value).First()))
   }
 }
 

@@ -4,6 +4,7 @@ import {
   claimTriesPerHour,
   dataCallsPerMinute,
   deviceCodesPerHour,
+  livePagesPerPlayerMax,
   nameAttack,
   noteStreamsMax,
   realtimeSessionsPerKeyMax,
@@ -68,6 +69,8 @@ const limitsOfProcess = (clock: Clock, config: LimitSettings) => ({
   paidCalls: new ConcurrencyLimit(config.runningRequestsPerKey),
   /** Calls for the data of apps, by player and app. */
   dataCalls: new RateLimit(clock, dataCallsPerMinute, minute),
+  /** Live connections of pages, by player and app. */
+  livePages: new ConcurrencyLimit(livePagesPerPlayerMax),
   /** Realtime sessions by gateway key. */
   realtimeSessions: new ConcurrencyLimit(realtimeSessionsPerKeyMax),
 })

@@ -142,6 +142,10 @@ export const apps = {
 
 /** Errors of the data that apps keep for their players. */
 export const data = {
+  needs_websocket: {
+    status: 426,
+    message: 'This address takes WebSockets only. Connect with a WebSocket client.',
+  },
   not_joined: {
     status: 403,
     message:
@@ -155,6 +159,11 @@ export const data = {
     status: 429,
     message: (facts) =>
       `This page read or wrote data more than ${facts.max} times a minute. ${retryHint(facts)}`,
+  },
+  room_limit: {
+    status: 429,
+    message: (facts) =>
+      `A player sends at most ${facts.max} events a second to rooms. Send fewer, or use presence.`,
   },
   not_own: {
     status: 403,

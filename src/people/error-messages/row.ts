@@ -5,7 +5,7 @@ import { lookUp } from '../../kernel/schema.ts'
 
 /** The response to one error. */
 export interface ErrorRow<N extends HostingErrorName> {
-  status: 202 | 400 | 401 | 402 | 403 | 404 | 409 | 410 | 413 | 422 | 429 | 502 | 503
+  status: 202 | 400 | 401 | 402 | 403 | 404 | 409 | 410 | 413 | 422 | 426 | 429 | 502 | 503
   /** The wire code, where it differs from the name of the error. */
   code?: string
   /** States what happened and what to do next. */

@@ -1,3 +1,4 @@
+import { keepLive } from '../../apps/app-data/live.ts'
 import { removeData } from '../../apps/app-data/records.ts'
 import * as assets from '../../apps/assets/assets.ts'
 import { enqueueCaptures } from '../../apps/covers/captures.ts'
@@ -111,6 +112,7 @@ export const tasks: Task[] = [
   ['delete old counts of limits', hour, deleteOldCounts],
   ['share measurements', 10 * second, shareObservations, 'everywhere'],
   ['delete old measurements', hour, deleteOldObservations],
+  ['keep live pages', 10 * second, keepLive, 'everywhere'],
   ['write opens', 5 * second, flushOpens, 'everywhere'],
   ['delete old opens', day, deleteOldOpens],
   ['delete old errors of pages', day, deleteOldErrors],

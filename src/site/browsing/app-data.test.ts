@@ -18,7 +18,7 @@ self.run = async (code) => {
   try { return { value: await eval('(async () => { ' + code + ' })()') } }
   catch ({ code, message }) { return { code, message } }
 }
-// service.store, service.db, shared
+// service.store, service.db, service.room, shared
 </script>`
 
 describe.skipIf(findBrowser('chromium') === undefined)('data of an app in chromium', () => {
@@ -165,6 +165,75 @@ describe.skipIf(findBrowser('chromium') === undefined)('data of an app in chromi
         code: 'not_granted',
       })
       expect(await context.cookies()).toEqual([])
+    },
+    ms,
+  )
+
+  /** Opens an app as a guest who agrees to share data. */
+  async function openJoined(app: string): Promise<Player> {
+    const player = await open(app, await browser.newContext())
+    const joined = player.run(`await service.db.doc('a/1').get()`)
+    await respond(player.page.getByRole('alertdialog'), 'Share and play')
+    expect(await joined).toEqual({})
+    return player
+  }
+
+  test(
+    'a window sees at once what another one changes, also after its connection broke',
+    async () => {
+      const app = await publish()
+      const [one, two] = [await openJoined(app), await openJoined(app)]
+      await one.run(`self.seen = []
+        service.db.collection('moves').orderBy('n').onSnapshot((found) => seen.push([
+          found.docs.map((d) => d.data().n).join(), found.docChanges().map(({ type }) => type).join(),
+        ]))
+        service.db.doc('moves/last').onSnapshot((doc) => { self.last = doc.exists && doc.data().n })`)
+      const seen = async (moves: string) =>
+        until(async () =>
+          JSON.stringify(await one.run('return [seen.at(-1), last]')).includes(moves),
+        )
+      await seen('[["",""],false]')
+      await two.run(`await service.db.collection('moves').add({ n: 2 })`)
+      await seen('["2","added"]')
+      await two.run(`await service.db.doc('moves/last').set({ n: 1 })`)
+      await seen('[["1,2","added"],1]')
+      for (const session of t.ctx.state.sessions) session.stop()
+      await two.run(`await service.db.doc('moves/last').update({ n: 3 })`)
+      await seen('[["2,3","modified"],3]')
+      await two.run(`await service.db.doc('moves/last').delete()`)
+      await seen('[["2","removed"],false]')
+      expect(
+        await one.run(`service.db.doc('moves').onSnapshot(() => {}, (e) => { self.bad = e.code })`),
+      ).toEqual({})
+      await until(async () =>
+        JSON.stringify(await one.run('return self.bad')).includes('bad_request'),
+      )
+    },
+    ms,
+  )
+
+  test(
+    'two windows in a room see each other, and hear what each sends',
+    async () => {
+      const app = await publish()
+      const [one, two] = [await openJoined(app), await openJoined(app)]
+      const join = `self.heard = []; self.room = await service.room.join('lobby')
+        room.on('move', (data, from) => heard.push([data, from.isMe]))`
+      await one.run(join)
+      await two.run(join)
+      const peers = `return room.peers.map(({ isMe, presence }) => [isMe, presence])`
+      const shows = (player: Player, code: string, text: string) =>
+        until(async () => JSON.stringify(await player.run(code)).includes(text))
+      await shows(one, peers, '[[true,null],[false,null]]')
+      await two.run(`for (let x = 0; x <= 100; x += 1) room.presence({ x })`)
+      await shows(one, peers, '[false,{"x":100}]')
+      await one.run(`room.emit('move', 'e4')`)
+      await shows(two, 'return heard', '["e4",false]')
+      await shows(one, 'return heard', '["e4",true]')
+      const flood = `for (let at = 0; at < 41; at += 1) room.emit('move', at)`
+      expect(await one.run(flood)).toMatchObject({ code: 'room_limit' })
+      await two.run(`room.leave()`)
+      await shows(one, 'return room.peers.length', '1')
     },
     ms,
   )

@@ -347,6 +347,8 @@ export const errorExamples: { [N in HostingErrorName]: DetailsOf<N> } = {
   data_full: [{ what: '5000 documents of an app' }],
   data_limit: [{ max: 600, retryAfter: 12 }],
   not_own: [],
+  room_limit: [{ max: 40, retryAfter: 1 }],
+  needs_websocket: [],
   assets_full: [{ used: 66 * mb, max: 64 * mb }],
   run_not_found: [],
   share_off: [],

@@ -1,5 +1,6 @@
 import { type Browser, chromium } from 'playwright-core'
 
+import { serve } from '../fixtures/serve.ts'
 import type { TestServer } from '../fixtures/test-server.ts'
 import { chromiumFlags, findBrowser } from './browser.ts'
 
@@ -12,8 +13,7 @@ export interface BrowserSession {
 
 /** Serves a test server until close(). The server may start after this call. */
 export async function openBrowserSession(ctx: () => TestServer): Promise<BrowserSession> {
-  const fetch = (request: Request) => ctx().handle(request, '127.0.0.1')
-  const server = Bun.serve({ port: 0, fetch })
+  const server = serve(ctx)
   const executablePath = findBrowser('chromium') ?? ''
   const browser = await chromium.launch({ executablePath, args: chromiumFlags })
   return {

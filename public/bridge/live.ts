@@ -1,0 +1,138 @@
+import { field } from '../frame/messages.ts'
+import { CallError } from './protocol.ts'
+
+/** Pauses between attempts to connect again. */
+const firstPauseMs = 300
+const pauseMsMax = 15_000
+/** The server ends a connection so when the app was withdrawn, or floods it. */
+const policyCode = 1008
+const presenceMs = 30
+
+/** The listener of what the server sends about a watch or a room. */
+export interface Listener {
+  event(event: unknown): void
+  fail(error: CallError): void
+}
+
+interface Watch extends Listener {
+  /** `query` or `path`. */
+  of: object
+  /** The version of the documents that the app has. */
+  since: number | undefined
+}
+
+interface Room extends Listener {
+  presence: unknown
+  /** Set while a newer presence waits to be sent. */
+  timer: number
+}
+
+/**
+ * The connection of this page to the server, for documents that it watches and rooms. It opens with
+ * the first use, and again after each end: what the app uses is then sent again.
+ */
+export class LiveConnection {
+  #socket: WebSocket | undefined
+  #pauseMs = firstPauseMs
+  #last = 0
+  readonly #watches = new Map<number, Watch>()
+  readonly #rooms = new Map<string, Room>()
+
+  constructor(private readonly app: string) {}
+
+  /** Watches a query or a document. Returns functions that end it, or ask for all documents. */
+  watch(of: object, listener: Listener): { end(): void; restart(): void } {
+    this.#last += 1
+    const number = this.#last
+    const watch: Watch = { ...listener, of, since: undefined }
+    this.#watches.set(number, watch)
+    const begin = (): void =>
+      this.#send({ type: 'watch', watch: number, ...of, since: watch.since })
+    this.#open(begin)
+    return {
+      end: () => {
+        if (this.#watches.delete(number)) this.#send({ type: 'unwatch', watch: number })
+      },
+      restart: () => {
+        watch.since = undefined
+        begin()
+      },
+    }
+  }
+
+  /** Joins a room, which this page may join once. */
+  join(room: string, presence: unknown, listener: Listener) {
+    const joined: Room = { ...listener, presence, timer: 0 }
+    this.#rooms.set(room, joined)
+    this.#open(() => this.#send({ type: 'join', room, presence }))
+    return {
+      emit: (topic: unknown, data: unknown) => this.#send({ type: 'emit', room, topic, data }),
+      /** The newest presence of a moment is sent. */
+      setPresence: (data: unknown) => {
+        joined.presence = data
+        joined.timer ||= window.setTimeout(() => {
+          joined.timer = 0
+          this.#send({ type: 'presence', room, data: joined.presence })
+        }, presenceMs)
+      },
+      leave: () => {
+        clearTimeout(joined.timer)
+        if (this.#rooms.get(room) !== joined) return
+        this.#rooms.delete(room)
+        this.#send({ type: 'leave', room })
+      },
+    }
+  }
+
+  #send(message: object): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message))
+  }
+
+  /** Runs `begin` on an open connection. Without one, the next connection begins everything. */
+  #open(begin: () => void): void {
+    if (this.#socket) return begin()
+    const url = new URL(`/api/apps/${this.app}/live`, location.href)
+    url.protocol = url.protocol.replace('http', 'ws')
+    const socket = new WebSocket(url)
+    this.#socket = socket
+    socket.onopen = () => {
+      this.#pauseMs = firstPauseMs
+      for (const [watch, { of, since }] of this.#watches) {
+        this.#send({ type: 'watch', watch, ...of, since })
+      }
+      for (const [room, { presence }] of this.#rooms) this.#send({ type: 'join', room, presence })
+    }
+    socket.onmessage = ({ data }) => this.#receive(JSON.parse(String(data)))
+    socket.onclose = ({ code }) => this.#closed(code)
+  }
+
+  #closed(code: number): void {
+    this.#socket = undefined
+    const users = [...this.#watches.values(), ...this.#rooms.values()]
+    if (users.length === 0) return
+    if (code === policyCode) {
+      const message = 'The server closed the live connection. Open the app again.'
+      for (const user of users) user.fail(new CallError('closed', message))
+      this.#watches.clear()
+      return this.#rooms.clear()
+    }
+    // Pages of a server that restarts connect at different times.
+    const pause = this.#pauseMs * (0.5 + Math.random())
+    this.#pauseMs = Math.min(2 * this.#pauseMs, pauseMsMax)
+    setTimeout(() => this.#open(() => undefined), pause)
+  }
+
+  #receive(event: unknown): void {
+    const [number, room] = [Number(field(event, 'watch')), String(field(event, 'room'))]
+    const watch = this.#watches.get(number)
+    const user = watch ?? this.#rooms.get(room)
+    const error = field(event, 'error')
+    if (error === undefined) {
+      if (watch) watch.since = Number(field(event, 'version'))
+      return user?.event(event)
+    }
+    const message = String(field(error, 'message'))
+    user?.fail(new CallError(String(field(error, 'code')), message))
+    if (watch) this.#watches.delete(number)
+  }
+}

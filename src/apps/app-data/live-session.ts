@@ -1,0 +1,237 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import type { AppContext } from '../../kernel/context.ts'
+import { ApiError, rejectRequest } from '../../kernel/errors.ts'
+import { createValidator } from '../../kernel/http/validation.ts'
+import type { ClientSocket, SocketHandler } from '../../kernel/http/web-socket.ts'
+import { RateLimit } from '../../kernel/rate-limit.ts'
+import { recordOf } from '../../kernel/schema.ts'
+import { second } from '../../kernel/time.ts'
+import { knownError } from '../../people/error-response.ts'
+import { getPlayable } from '../playable.ts'
+import { checkReadable } from './documents.ts'
+import {
+  liveMessageBytesMax,
+  liveMessagesPerSecond,
+  roomMessageBytesMax,
+  roomNameCharsMax,
+  roomsPerPageMax,
+  watchesPerPageMax,
+} from './limits.ts'
+import { errorFields } from './live-queries.ts'
+import { checkCollectionPath, parseDocumentPath } from './paths.ts'
+import type { Player } from './players.ts'
+import { readQuery } from './read-query.ts'
+import type { JoinedRoom } from './rooms.ts'
+import { QuerySchema } from './schemas.ts'
+
+const room = Type.String({ minLength: 1, maxLength: roomNameCharsMax })
+const watch = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+
+/** The messages of a page. */
+const WatchSchema = Type.Object({
+  type: Type.Literal('watch'),
+  watch,
+  /** A query, or the path of one document. */
+  query: Type.Optional(QuerySchema),
+  path: Type.Optional(Type.String()),
+  since: Type.Optional(Type.Integer({ minimum: -1 })),
+})
+const UnwatchSchema = Type.Object({ type: Type.Literal('unwatch'), watch })
+const JoinSchema = Type.Object({
+  type: Type.Literal('join'),
+  room,
+  presence: Type.Optional(Type.Unknown()),
+})
+const LeaveSchema = Type.Object({ type: Type.Literal('leave'), room })
+const EmitSchema = Type.Object({
+  type: Type.Literal('emit'),
+  room,
+  topic: Type.String({ minLength: 1, maxLength: roomNameCharsMax }),
+  data: Type.Optional(Type.Unknown()),
+})
+const PresenceSchema = Type.Object({
+  type: Type.Literal('presence'),
+  room,
+  data: Type.Optional(Type.Unknown()),
+})
+
+const read = {
+  watch: createValidator(WatchSchema),
+  unwatch: createValidator(UnwatchSchema),
+  join: createValidator(JoinSchema),
+  leave: createValidator(LeaveSchema),
+  emit: createValidator(EmitSchema),
+  presence: createValidator(PresenceSchema),
+}
+
+/** Codes of RFC 6455 for ends that a page meets by connecting again, or not. */
+const closeCodes = { restart: 1012, overload: 1013, policy: 1008 } as const
+
+/** Throws `too_large` for what a room would pass to all its players. */
+function checkRoomData(data: unknown): void {
+  const bytes = data === undefined ? 0 : Buffer.byteLength(JSON.stringify(data))
+  if (bytes <= roomMessageBytesMax) return
+  throw new ApiError('too_large', { bytes, max: roomMessageBytesMax })
+}
+
+/**
+ * The live connection of one open page: the queries that it watches and the rooms that it is in. A
+ * page that connects again sends them again, with the versions that it has.
+ */
+export class LiveSession implements SocketHandler {
+  #socket: ClientSocket | undefined
+  /** The functions that end the watches, by their numbers. */
+  readonly #watches = new Map<number, () => void>()
+  readonly #rooms = new Map<string, JoinedRoom>()
+  readonly #messages: RateLimit
+
+  constructor(
+    private readonly ctx: AppContext,
+    private readonly player: Player,
+    /** Gives the place of the connection back. */
+    private readonly release: () => void,
+  ) {
+    this.#messages = new RateLimit(ctx.clock, liveMessagesPerSecond, second)
+  }
+
+  get app(): string {
+    return this.player.app.id
+  }
+
+  open(socket: ClientSocket): void {
+    this.#socket = socket
+    this.ctx.state.sessions.add(this)
+    if (this.ctx.state.isStopping) this.stop()
+  }
+
+  message(data: string | Buffer): void {
+    const isFit = typeof data === 'string' && data.length <= liveMessageBytesMax
+    if (!isFit || this.#messages.take('') !== undefined) return this.#end(closeCodes.policy)
+    const message = parseMessage(data)
+    this.#handle(message).catch((error: unknown) => this.#fail(message, error))
+  }
+
+  drain(): void {}
+
+  close(): void {
+    this.#socket = undefined
+    if (!this.ctx.state.sessions.delete(this)) return
+    for (const end of this.#watches.values()) end()
+    for (const joined of this.#rooms.values()) joined.leave()
+    this.release()
+  }
+
+  stop(): void {
+    this.#end(closeCodes.restart)
+  }
+
+  /** Ends the connection of an app that was withdrawn. */
+  async check(): Promise<void> {
+    const error = await getPlayable(this.ctx, this.app).then(() => undefined, knownError)
+    if (error && error.errorName !== 'try_again') this.#end(closeCodes.policy)
+  }
+
+  #end(code: number): void {
+    this.#socket?.close(code, '')
+    this.close()
+  }
+
+  /** A reader that is too slow connects again, and continues by versions. */
+  #send(text: string): void {
+    if (this.#socket?.send(text) === 0) this.#end(closeCodes.overload)
+  }
+
+  #fail(message: Record<string, unknown>, cause: unknown): void {
+    const { watch, room } = message
+    const error = knownError(cause)
+    if (!error) {
+      this.ctx.log.error('live.failed', cause)
+      return this.#end(closeCodes.overload)
+    }
+    const about = typeof watch === 'number' ? { watch } : { room }
+    this.#send(`${JSON.stringify({ type: 'error', ...about }).slice(0, -1)},${errorFields(error)}`)
+  }
+
+  async #handle(message: Record<string, unknown>): Promise<void> {
+    switch (message['type']) {
+      case 'watch':
+        return this.#watch(read.watch(message))
+      case 'unwatch':
+        return this.#unwatch(read.unwatch(message).watch)
+      case 'join':
+        return this.#join(read.join(message))
+      case 'leave':
+        return this.#leave(read.leave(message).room)
+      case 'emit': {
+        const { room: name, topic, data } = read.emit(message)
+        checkRoomData(data)
+        return this.#joined(name).emit(topic, data ?? null)
+      }
+      case 'presence': {
+        const { room: name, data } = read.presence(message)
+        checkRoomData(data)
+        return this.#joined(name).setPresence(data ?? null)
+      }
+      default:
+        rejectRequest('"type" must be watch, unwatch, join, leave, emit or presence.', 'type')
+    }
+  }
+
+  async #watch({ watch: number, query, path, since }: Static<typeof WatchSchema>): Promise<void> {
+    this.#unwatch(number)
+    if (this.#watches.size >= watchesPerPageMax) {
+      throw new ApiError('data_full', { what: `${watchesPerPageMax} subscriptions of a page` })
+    }
+    const of = query
+      ? { collection: checkCollectionPath(query.collection), query: readQuery(query) }
+      : { ...parseDocumentPath(path ?? ''), query: readQuery({ collection: '' }) }
+    checkReadable(this.player, of.collection)
+    let isOpen = true
+    this.#watches.set(number, () => void (isOpen = false))
+    const start = `{"type":"documents","watch":${number},`
+    const end = await this.ctx.liveQueries.watch(
+      { app: this.app, ...of },
+      (fields) => this.#send(start + fields),
+      since,
+    )
+    // The page may have ended it, or the connection, while the documents were read.
+    if (isOpen && this.#socket) this.#watches.set(number, end)
+    else end()
+  }
+
+  #unwatch(number: number): void {
+    this.#watches.get(number)?.()
+    this.#watches.delete(number)
+  }
+
+  #join({ room: name, presence = null }: Static<typeof JoinSchema>): void {
+    checkRoomData(presence)
+    this.#leave(name)
+    if (this.#rooms.size >= roomsPerPageMax) {
+      throw new ApiError('data_full', { what: `${roomsPerPageMax} rooms of a page` })
+    }
+    const send = (text: string): void => this.#send(text)
+    const by = this.player.id
+    this.#rooms.set(name, this.ctx.rooms.join(this.app, name, { by, presence, send }))
+  }
+
+  #leave(name: string): void {
+    this.#rooms.get(name)?.leave()
+    this.#rooms.delete(name)
+  }
+
+  #joined(name: string): JoinedRoom {
+    const joined = this.#rooms.get(name)
+    if (joined) return joined
+    throw new ApiError('not_found', { what: `room ${name}` })
+  }
+}
+
+function parseMessage(text: string): Record<string, unknown> {
+  try {
+    return recordOf(JSON.parse(text))
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,281 @@
+import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
+
+import { Signals } from '../../kernel/db/signals.ts'
+import { openSession, type RealtimeClient } from '../../testing/fixtures/realtime-client.ts'
+import { serve } from '../../testing/fixtures/serve.ts'
+import {
+  startTestServer,
+  type TestResponse,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
+import { until } from '../../testing/until.ts'
+import { takeDown } from '../moderation/moderation.ts'
+import { DocumentCache } from './document-cache.ts'
+import { roomPlayersMax, watchesPerPageMax } from './limits.ts'
+import { LiveQueries } from './live-queries.ts'
+import { keepLive } from './live.ts'
+import { Rooms } from './rooms.ts'
+
+let t: TestServer
+let app: string
+let server: ReturnType<typeof serve>
+beforeEach(async () => {
+  t = await startTestServer()
+  app = await (await t.agent('ann')).publish()
+  server = serve(() => t)
+})
+afterEach(async () => {
+  await server.stop(true)
+  await t.close()
+})
+
+interface Guest {
+  id: string
+  call(method: string, path: string, body?: unknown): Promise<TestResponse>
+  connect(headers?: Record<string, string>): Promise<RealtimeClient>
+}
+
+/** Returns a guest who has joined. */
+async function guest(): Promise<Guest> {
+  const joined = await t.call('POST', `/apps/${app}/player`, { body: {} })
+  const cookie = /^[^;]+/.exec(joined.headers.get('set-cookie') ?? '')?.[0] ?? ''
+  return {
+    id: joined.text('player.id'),
+    call: (method, path, body) =>
+      t.call(method, `/apps/${app}${path}`, { body, headers: { cookie } }),
+    connect: (headers) =>
+      openSession(`http://localhost:${server.port}/api/apps/${app}/live`, {
+        headers: { cookie, ...headers },
+      }),
+  }
+}
+
+const set = (player: Guest, path: string, data: object) =>
+  player.call('PUT', '/documents', { path, data })
+
+/** The documents of an event as `at id`. */
+const placesOf = (event: Record<string, unknown>) =>
+  Object(event).docs.map(([at, { id }]: [number, { id: string }]) => `${at} ${id}`)
+
+test('a page is told of changes of the documents that it watches, with their places', async () => {
+  const [gus, eve] = [await guest(), await guest()]
+  await set(gus, 'scores/a', { n: 1 })
+  await set(gus, 'scores/b', { n: 3 })
+  const page = await gus.connect()
+  const query = { collection: 'scores', orderBy: [{ field: 'n', direction: 'desc' }], limit: 2 }
+  page.send('watch', { watch: 1, query })
+  const first = await page.next('documents')
+  expect(first).toMatchObject({ watch: 1, full: true })
+  expect(placesOf(first)).toEqual(['0 b', '1 a'])
+  await set(eve, 'scores/c', { n: 2 })
+  const second = await page.next('documents')
+  expect([placesOf(second), second['removed']]).toEqual([['1 c'], ['a']])
+  expect(Object(second).docs[0][1].author).toBe(eve.id)
+  await eve.call('DELETE', '/documents?path=scores/b')
+  const third = await page.next('documents')
+  expect([placesOf(third), third['removed']]).toEqual([['1 a'], ['b']])
+  page.send('unwatch', { watch: 1 })
+  page.send('watch', { watch: 2, path: 'scores/a' })
+  expect(placesOf(await page.next('documents'))).toEqual(['0 a'])
+  await set(eve, 'scores/c', { n: 9 })
+  await eve.call('DELETE', '/documents?path=scores/a')
+  expect(await page.next('documents')).toMatchObject({ watch: 2, docs: [], removed: ['a'] })
+  page.close()
+})
+
+test('a page that connects again gets what it missed, also removals', async () => {
+  const gus = await guest()
+  for (const id of ['a', 'b', 'c']) await set(gus, `games/${id}`, { id })
+  const page = await gus.connect()
+  const query = { collection: 'games' }
+  page.send('watch', { watch: 1, query })
+  const { version } = await page.next('documents')
+  page.close()
+  await page.closed
+  await set(gus, 'games/b', { changed: true })
+  await gus.call('DELETE', '/documents?path=games/a')
+  await set(gus, 'games/d', {})
+  const again = await gus.connect()
+  again.send('watch', { watch: 1, query, since: version })
+  const missed = await again.next('documents')
+  expect(placesOf(missed)).toEqual(['0 b', '2 d'])
+  expect(missed).toMatchObject({ ids: ['b', 'c', 'd'] })
+  again.close()
+})
+
+test('equal queries of many pages are read once, and each page is told', async () => {
+  const gus = await guest()
+  const pages = await Promise.all([gus.connect(), (await guest()).connect(), gus.connect()])
+  for (const page of pages) page.send('watch', { watch: 1, query: { collection: 'games' } })
+  await Promise.all(pages.map((page) => page.next('documents')))
+  await set(gus, 'games/a', {})
+  for (const page of pages) expect(placesOf(await page.next('documents'))).toEqual(['0 a'])
+  for (const page of pages) page.close()
+})
+
+test('players of a room see each other, hear events and the newest presence', async () => {
+  const [gus, eve] = [await guest(), await guest()]
+  const [one, two] = [await gus.connect(), await eve.connect()]
+  one.send('join', { room: 'lobby', presence: { x: 0 } })
+  const { you } = await one.next('room')
+  two.send('join', { room: 'lobby' })
+  const joined = await two.next('room')
+  expect(joined['peers']).toMatchObject([
+    { peer: you, by: gus.id, presence: { x: 0 } },
+    { peer: joined['you'], by: eve.id, presence: null },
+  ])
+  expect(await one.next('room')).toMatchObject({ joined: [{ peer: joined['you'], by: eve.id }] })
+  two.send('emit', { room: 'lobby', topic: 'hi', data: { n: 1 } })
+  const event = { room: 'lobby', topic: 'hi', data: { n: 1 }, from: joined['you'] }
+  for (const page of [one, two]) expect(await page.next('event')).toMatchObject(event)
+  for (let x = 1; x <= 100; x += 1) one.send('presence', { room: 'lobby', data: { x } })
+  await until(() => JSON.stringify(two.events.at(-1)).includes('"x":100'))
+  const moves = two.events.filter((one) => 'presence' in one)
+  expect(moves.length).toBeLessThan(50)
+  two.close()
+  await until(() =>
+    one.events.some((one) => JSON.stringify(one['left']) === JSON.stringify([joined['you']])),
+  )
+  one.close()
+})
+
+test('a connection needs the agreement of the player, a WebSocket and a page of this site', async () => {
+  const path = `/apps/${app}/live`
+  const gus = await guest()
+  expect((await gus.call('GET', '/live')).code).toBe('needs_websocket')
+  const url = `http://localhost:${server.port}/api${path}`
+  const upgrade = {
+    connection: 'upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  }
+  expect((await fetch(url, { headers: upgrade })).status).toBe(403)
+  expect(gus.connect({ origin: 'https://evil.example' })).rejects.toThrow('closed')
+})
+
+test('errors of a message reach the page, and the connection goes on', async () => {
+  const [gus, eve] = [await guest(), await guest()]
+  const page = await gus.connect()
+  const codeOf = async () => Object((await page.next('error'))['error']).code
+  const bad = [
+    ['watch', { watch: 1, path: 'games' }, 'bad_request'],
+    [
+      'watch',
+      { watch: 1, query: { collection: 'a', where: [{ field: 'a', op: '=', value: 1 }] } },
+      'bad_request',
+    ],
+    ['watch', { watch: 1, path: `data/users/${eve.id}/a` }, 'not_found'],
+    ['emit', { room: 'lobby', topic: 'a' }, 'not_found'],
+    ['join', { room: '' }, 'bad_request'],
+    ['nothing', {}, 'bad_request'],
+    ['join', { room: 'a', presence: 'a'.repeat(4_097) }, 'too_large'],
+  ] as const
+  for (const [type, fields, code] of bad) {
+    page.send(type, fields)
+    expect([type, await codeOf()]).toEqual([type, code])
+  }
+  for (let watch = 1; watch <= watchesPerPageMax; watch += 1) {
+    page.send('watch', { watch, path: `games/${watch}` })
+  }
+  page.send('watch', { watch: 100, path: 'games/100' })
+  expect(await codeOf()).toBe('data_full')
+  page.send('join', { room: 'lobby' })
+  t.clock.advance(2_000)
+  for (let at = 0; at <= 40; at += 1) page.send('emit', { room: 'lobby', topic: 'spam', data: at })
+  expect(await codeOf()).toBe('room_limit')
+  page.close()
+})
+
+test('a page that floods its connection is closed, and an app that is taken down', async () => {
+  const gus = await guest()
+  const flood = await gus.connect()
+  for (let at = 0; at <= 200; at += 1) flood.send('unwatch', { watch: 1 })
+  expect((await flood.closed).code).toBe(1_008)
+  const large = await gus.connect()
+  large.write('a'.repeat(70_000))
+  expect((await large.closed).code).toBe(1_008)
+  const page = await gus.connect()
+  await keepLive(t.ctx)
+  await takeDown(t.ctx, app, 'spam')
+  await keepLive(t.ctx)
+  expect((await page.closed).code).toBe(1_008)
+})
+
+test('a player has eight open pages of an app, and a room 64 players', async () => {
+  const gus = await guest()
+  const pages = []
+  for (let at = 0; at < 8; at += 1) pages.push(await gus.connect())
+  expect(gus.connect()).rejects.toThrow('closed')
+  for (const page of pages) page.close()
+  await until(() => t.ctx.state.sessions.size === 0)
+  for (let at = 0; at < roomPlayersMax; at += 1) {
+    t.ctx.rooms.join(app, 'full', { by: `${at}`, presence: null, send: () => undefined })
+  }
+  const page = await gus.connect()
+  page.send('join', { room: 'full' })
+  expect(Object((await page.next('error'))['error']).code).toBe('data_full')
+  page.close()
+})
+
+test('a page at another server of the database is told of a change', async () => {
+  const listeners: ((value: string | undefined) => void)[] = []
+  const signals = Object.assign(Object.create(Signals.prototype), {
+    on: (_: string, listener: (value: string | undefined) => void) => listeners.push(listener),
+  })
+  const cache = new DocumentCache({ db: t.ctx.db, signals })
+  const queries = new LiveQueries({ cache, log: t.ctx.log })
+  const send = spyOn(t.ctx.signals, 'send')
+  const received: string[] = []
+  const query = { conditions: [], orders: [], limit: 10 }
+  const end = await queries.watch(
+    { app, collection: 'a', query },
+    (text) => void received.push(text),
+  )
+  await set(await guest(), 'a/1', { n: 1 })
+  expect(send).toHaveBeenCalledWith('documents', `${app} a`)
+  for (const listener of listeners) listener(`${app} a`)
+  await until(() => received.length === 2)
+  expect(received[1]).toContain('"data":{"n":1}')
+  end()
+})
+
+test('rooms reach over the servers of a database, and forget a server that ended', () => {
+  const listeners: ((value: string | undefined) => void)[] = []
+  const openRooms = () => {
+    const own = listeners.length
+    const signals = Object.assign(Object.create(Signals.prototype), {
+      on: (_: string, listener: (value: string | undefined) => void) => listeners.push(listener),
+      send: (_: string, value: string) =>
+        listeners.forEach((listener, at) => at !== own && listener(value)),
+    })
+    return new Rooms({ signals, clock: t.clock })
+  }
+  const [here, there] = [openRooms(), openRooms()]
+  const received: Record<string, unknown[]> = { here: [], there: [] }
+  const member = (name: string) => ({
+    by: name,
+    presence: { name },
+    send: (text: string) => void received[name]?.push(JSON.parse(text)),
+  })
+  const first = here.join(app, 'lobby', member('here'))
+  const second = there.join(app, 'lobby', member('there'))
+  expect(received['here']?.at(-1)).toMatchObject({
+    joined: [{ by: 'there', presence: { name: 'there' } }],
+  })
+  expect(received['there']).toMatchObject([
+    { peers: [{ by: 'there' }] },
+    { joined: [{ by: 'here' }] },
+  ])
+  first.emit('hi', 1)
+  expect(received['there']?.at(-1)).toMatchObject({ topic: 'hi', data: 1 })
+  t.clock.advance(20_000)
+  there.keep()
+  t.clock.advance(20_000)
+  here.keep()
+  expect(received['here']?.at(-1)).not.toHaveProperty('left')
+  t.clock.advance(20_000)
+  here.keep()
+  expect(received['here']?.at(-1)).toMatchObject({ left: [expect.any(String)] })
+  second.leave()
+})

@@ -1,0 +1,41 @@
+import type { AppContext } from '../../kernel/context.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import type { RequestContext } from '../../kernel/http/request-context.ts'
+import { upgradedResponse } from '../../kernel/http/web-socket.ts'
+import { livePagesPerPlayerMax } from '../../kernel/limits.ts'
+import { checkSite } from '../../people/session-user.ts'
+import { livePagesPerServerMax } from './limits.ts'
+import { LiveSession } from './live-session.ts'
+import { getJoined, type PlayerCall } from './players.ts'
+
+/**
+ * Turns a request of a page into its live connection. Throws `needs_websocket`, `cross_site`,
+ * `busy`, `try_again`, and what `getJoined` throws.
+ */
+export async function openLive(
+  ctx: AppContext,
+  call: PlayerCall & { context: RequestContext },
+  app: string,
+): Promise<Response> {
+  const { headers, context } = call
+  const isWebSocket = headers.get('upgrade')?.toLowerCase() === 'websocket'
+  if (!isWebSocket || !context.upgrade) throw new ApiError('needs_websocket')
+  // Any page can open a WebSocket here, with the cookies of the player.
+  checkSite(ctx, call)
+  const player = await getJoined(ctx, call, app)
+  const { sessions, limits } = ctx.state
+  if (sessions.size >= livePagesPerServerMax) throw new ApiError('try_again', {})
+  const release = limits.livePages.begin(`${app} ${player.id}`)
+  if (!release) throw new ApiError('busy', { what: 'open pages', max: livePagesPerPlayerMax })
+  const session = new LiveSession(ctx, player, release)
+  if (context.upgrade(session, { 'x-request-id': context.id })) return upgradedResponse()
+  release()
+  throw new ApiError('needs_websocket')
+}
+
+/** Ends the live connections of apps that were withdrawn, and keeps the rooms of this server. */
+export async function keepLive(ctx: AppContext): Promise<void> {
+  ctx.rooms.keep()
+  const sessions = [...ctx.state.sessions].filter((one) => one instanceof LiveSession)
+  for (const session of sessions) await session.check()
+}
