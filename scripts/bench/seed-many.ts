@@ -99,7 +99,7 @@ function seedLedger(database: Database, size: Size, heavy: string, now: number):
   database.run(`insert into entries
     select l.account, a.entries + row_number() over mine, l.ref, l.line,
       iif(l.gift, 'gift', 'build'), null, l.amount, a.balance + sum(l.amount) over mine,
-      a.free + sum(l.amount) over mine, 0, l.at
+      a.free + sum(l.amount) over mine, 0, l.at, null
     from lines l join accounts a on a.id = l.account
     window mine as (partition by l.account order by l.i, l.line)`)
   database.run(`update accounts set (entries, balance, free) = (

@@ -89,6 +89,13 @@ export const serverCommands = (): Command[] => [
     'check | copy',
     'find missing files, or copy all into the bucket of S3_BUCKET',
   ),
+  serverCommand('copy', 'move the database from SQLite to PostgreSQL or back, with a proof')
+    .argument('[words...]')
+    .usage('<postgres | sqlite> [options]')
+    .action(async (words: string[], flags: Flags) => {
+      const { databaseCopy } = await import('./database-copy.ts')
+      await printResult(await databaseCopy(configOf(flags), words), flags.json)
+    }),
   operatorCommand('doctor', '', "check every balance, and the networks of the chains' servers"),
   operatorCommand('recover', '', 'print a recovery code of the operator, which works once'),
   operatorCommand('payments', 'check', 'ask every server of coins and rates whether it works'),

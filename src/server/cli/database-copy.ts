@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+import type { Config } from '../../kernel/config/settings.ts'
+import { copyRows } from '../../kernel/db/copy-rows.ts'
+import { migrateSqlite } from '../../kernel/db/migrate.ts'
+import { databaseFile, openEngine } from '../../kernel/db/open.ts'
+import { listOtherProcesses } from '../../kernel/db/replicas/process.ts'
+import { doctor } from '../../money/ledger/doctor.ts'
+import { lockFolder } from '../../store/folder-lock.ts'
+import { type CommandResult, failed, succeeded } from '../operator/command-result.ts'
+
+const usage =
+  'usage: DATABASE_URL=postgres://… berth copy postgres | sqlite. It copies the SQLite database of ' +
+  'the data folder into DATABASE_URL, or back.'
+
+/**
+ * `berth copy`: moves an instance between SQLite and PostgreSQL while no server runs. The files
+ * stay in the data folder. All rows are compared after the copy, and every balance is checked.
+ */
+export async function databaseCopy(config: Config, words: string[]): Promise<CommandResult> {
+  const [to, ...more] = words
+  if ((to !== 'postgres' && to !== 'sqlite') || more.length > 0) return failed(usage)
+  if (config.databaseUrl === '') return failed(usage)
+  const file = join(config.dataDir, databaseFile)
+  if (to === 'postgres' && !existsSync(file)) return failed(`There is no database ${file}.`)
+  const unlock = lockFolder(config.dataDir)
+  try {
+    const db = await openEngine(config)
+    try {
+      if ((await listOtherProcesses(db.read)).length > 0) {
+        return failed('A server uses DATABASE_URL. Stop all its servers first.')
+      }
+      migrateSqlite(file)
+      const url = config.databaseDirectUrl || config.databaseUrl
+      const tables = await copyRows(file, url, to)
+      // Both databases have the same rows now, and this process reads PostgreSQL.
+      const ledger = await doctor({ db })
+      const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+      const proof = tables
+        .filter((table) => table.rows > 0)
+        .map((table) => `${table.hash.slice(0, 16)}  ${table.table} (${table.rows})`)
+      const next =
+        to === 'postgres'
+          ? 'Start the server with DATABASE_URL and the same data folder.'
+          : 'Start the server without DATABASE_URL and with the same data folder.'
+      const text = [
+        ...proof,
+        `Copied ${rows.toLocaleString('en')} rows of ${tables.length} tables. Both databases have equal hashes.`,
+        ledger.text,
+        next,
+      ].join('\n')
+      return ledger.ok ? succeeded(text) : failed(text)
+    } finally {
+      await db.close()
+    }
+  } finally {
+    unlock()
+  }
+}
