@@ -86,8 +86,12 @@ const inBrowsers = async () =>
 const inSandbox = (browser: string): Step => [
   `pages in the sandbox of ${browser}`,
   () => {
-    const files = ['compatibility/compatibility', 'corpus/libraries', 'corpus/habits']
-    const paths = files.map((name) => `src/testing/${name}.test.ts`)
+    // The files of a library change only with its version.
+    const hasLibraries = scope === 'all' || browser === 'chromium'
+    const files = ['compatibility/compatibility', 'corpus/habits']
+    const paths = [...files, ...(hasLibraries ? ['corpus/libraries'] : [])].map(
+      (name) => `src/testing/${name}.test.ts`,
+    )
     return runTests(`sandbox-${browser}`, paths, ['env', `TEST_BROWSER=${browser}`])
   },
 ]
@@ -167,19 +171,13 @@ const ciChecks: Step[][][] = [
     ],
     [['browsers and services', install]],
   ],
-  [[['tests on SQLite', onSqlite]]],
+  // Kills, browsers and PostgreSQL wait a lot, so two or three steps use both cores.
+  [[['tests on SQLite', onSqlite]], [['soak', soak]]],
+  [[['tests on PostgreSQL', onPostgres]], [['tests in browsers', inBrowsers]]],
   [
-    // Browser tests and kills wait a lot.
-    [['tests on PostgreSQL', onPostgres]],
-    [
-      ['tests in browsers', inBrowsers],
-      ['soak', soak],
-    ],
-  ],
-  [
-    // They wait for their last browser at the end.
     [['attacks on the sandbox', () => runTests('attacks', attacks)]],
-    ['firefox', 'chromium', 'webkit'].map(inSandbox),
+    [inSandbox('firefox')],
+    ['chromium', 'webkit'].map(inSandbox),
   ],
 ]
 

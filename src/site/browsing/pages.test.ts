@@ -86,7 +86,11 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
       })
       for (const path of paths()) {
         const problems = [
-          ...(await findShifts(page, origin + path, Object.values(sizes))),
+          ...(await findShifts(
+            page,
+            origin + path,
+            isThorough ? Object.values(sizes) : [sizes.phone],
+          )),
           ...(await findViolations(page)),
           ...(path.startsWith('/a/') ? [] : await skipNavigation(page)),
         ]

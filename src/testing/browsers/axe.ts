@@ -1,10 +1,10 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 
-const sizes = [
-  { width: 1_280, height: 900 },
-  { width: 390, height: 844 },
-]
+import { isThorough } from '../thorough.ts'
+
+const desktop = { width: 1_280, height: 900 }
+const phone = { width: 390, height: 844 }
 /** Viewport that a page must fit without horizontal scrolling (WCAG 2.2, 1.4.10). */
 const narrow = { width: 320, height: 640 }
 
@@ -15,9 +15,16 @@ const painted = `${frame}.then(() => ${frame})`
 const allRules = "rules: { 'target-size': { enabled: true } }"
 /** A theme changes colors only. */
 const rulesOfColors = "runOnly: ['color-contrast', 'link-in-text-block']"
-const themes = [
-  ['light', allRules],
-  ['dark', rulesOfColors],
+/** CI checks each size and each theme once. */
+const looks = [
+  [desktop, 'light', allRules],
+  ...(isThorough
+    ? ([
+        [desktop, 'dark', rulesOfColors],
+        [phone, 'light', allRules],
+      ] as const)
+    : []),
+  [phone, 'dark', allRules],
 ] as const
 const violations = (rules: string, within: string): string =>
   `${painted}.then(() => axe.run('${within}', { resultTypes: ['violations'], preload: false, ${rules} }))
@@ -41,15 +48,13 @@ export async function runAxe(page: Page, rules = allRules, within = 'html'): Pro
  */
 export async function findViolations(page: Page, within?: string): Promise<string[]> {
   const violationsFound: string[] = []
-  for (const size of sizes) {
+  for (const [size, colorScheme, rules] of looks) {
     await page.setViewportSize(size)
-    for (const [colorScheme, rules] of themes) {
-      await page.emulateMedia({ colorScheme })
-      const texts = await runAxe(page, rules, within)
-      violationsFound.push(...texts.map((text) => `${size.width} ${colorScheme}: ${text}`))
-    }
+    await page.emulateMedia({ colorScheme })
+    const texts = await runAxe(page, rules, within)
+    violationsFound.push(...texts.map((text) => `${size.width} ${colorScheme}: ${text}`))
   }
-  for (const size of [...sizes, narrow]) {
+  for (const size of [desktop, phone, narrow]) {
     await page.setViewportSize(size)
     if (await scrollsSideways(page)) violationsFound.push(`${size.width}: scrolls sideways`)
   }

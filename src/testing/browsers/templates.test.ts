@@ -7,6 +7,7 @@ import { templateNames } from '../../gateway/providers/demo/builder/catalog.ts'
 import { drawnThings } from '../../gateway/providers/demo/builder/game-contents.ts'
 import { analyzePrompt } from '../../gateway/providers/demo/builder/prompt-analysis.ts'
 import { renderPage } from '../../gateway/providers/demo/builder/render-page.ts'
+import { isThorough } from '../thorough.ts'
 import { findBrowser } from './browser.ts'
 
 /** One prompt for each template of the demo builder. */
@@ -22,9 +23,10 @@ const templatePrompts = [
 ]
 
 const schemes = ['light', 'dark'] as const
-const views = schemes.flatMap((scheme) =>
-  templatePrompts.map((prompt, at) => [scheme, at, prompt] as const),
-)
+/** CI opens each page in one theme. */
+const views = schemes
+  .flatMap((scheme) => templatePrompts.map((prompt, at) => [scheme, at, prompt] as const))
+  .filter(([scheme, at]) => isThorough || scheme === schemes[at % 2])
 const viewport = { width: 360, height: 640 }
 /** Compares the lightness of the text and of the page: `oklch(0.27 ...)`. */
 const isTextDarker = `((text, page) => text < page)(

@@ -11,9 +11,8 @@ import { isThorough } from '../thorough.ts'
 const ms = 300_000
 /**
  * Firefox and WebKit run the pages that need the viewer, whose history and storage differ between
- * browsers, and every twelfth of the others. All run in the thorough run or with CORPUS=.
+ * browsers. All pages run in the thorough run or with CORPUS=.
  */
-const stepOfOthers = 12
 const runsAll = isThorough || Bun.env['CORPUS'] !== undefined
 
 const types: Record<string, string> = {
@@ -55,9 +54,9 @@ export function testCorpus(
       async () => {
         const hosted = new MemoryAppSource()
         const pages = new Map<string, string>()
-        const step = browserName === 'chromium' ? stepInCi : stepOfOthers
         for (const [at, name] of names.entries()) {
-          const isChosen = runsAll || name.startsWith('viewer-') || at % step === 0
+          const isPart = browserName === 'chromium' && at % stepInCi === 0
+          const isChosen = runsAll || name.startsWith('viewer-') || isPart
           if (!isChosen || excepted[browserName]?.includes(name)) continue
           hosted.put(idOf(at), readFileSync(join(folder, name), 'utf8'))
           await hosted.putLibraries(idOf(at))

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { killDuringBuilds, steps } from '../processes/build-kills.ts'
 import { isThorough, testSeed } from '../thorough.ts'
 
-/** In CI: before the build begins, while it stores files, and in its last transaction. */
-const killedSteps = isThorough ? steps : ['queued', 'assets', 'publishing']
+/** In CI: while it stores files, and in its last transaction. */
+const killedSteps = isThorough ? steps : ['assets', 'publishing']
 
 test(`kill -9 at ${killedSteps} of a build charges once or not at all (seed ${testSeed})`, async () => {
   const dir = mkdtempSync(join(tmpdir(), 'berth-builds-'))
