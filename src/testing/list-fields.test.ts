@@ -39,6 +39,8 @@ const lists: Record<string, [list: string, fields: Fields]> = {
   get_maker: ['items', { kind: 'kind', sort: orders }],
   list_notes: ['notes', { kind: 'kind', unread: 'read' }],
   list_errors: ['errors', { version: 'version' }],
+  list_records: ['records', { kind: 'kind' }],
+  operator_list_records: ['records', { kind: 'kind' }],
   get_earnings: ['byItem', { item: 'item' }],
   list_models: ['data', { type: 'type' }],
   list_history: ['data', { model: 'model', ...range }],
@@ -61,16 +63,18 @@ const lists: Record<string, [list: string, fields: Fields]> = {
 
 /** Parameters that page a list or choose its format. */
 const paging = ['limit', 'cursor', 'after', 'page', 'page_count', 'format']
-/** Parameters that select what a row sums up, or whose order is that of a conversation. */
+/** Parameters that select what a row sums up, start a key, or order a conversation. */
 const unseen = [
   'get_earnings from',
   'get_earnings to',
   'list_usage from',
   'list_usage to',
   'list_input_items order',
+  'list_values prefix',
 ]
 /** Operations whose parameters choose one thing, and feeds, whose format has no such fields. */
-const others = /^(get|read|look_at|open|diff)_(?!maker|earnings$)|^get_earnings_csv$/
+const others =
+  /^(get|read|look_at|open|diff|delete|operator_delete)_(?!maker|earnings$)|^get_earnings_csv$/
 
 /** Returns the schema of a field such as `rating.count`. */
 function fieldOf({ components }: Document, schema: unknown, path: string): unknown {

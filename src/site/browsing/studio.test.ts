@@ -72,8 +72,10 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
         await agent.call('POST', `/apps/${id}/versions`, { html: pageOf('second') })
         await tab(page, 'Version history').click()
         await page.getByRole('link', { name: 'Compare version 2' }).click()
-        expect(await page.textContent('.removed')).toMatch(/−\s*Removed\s*<h1>first<\/h1>/)
-        expect(await page.textContent('.added')).toMatch(/\+\s*Added\s*<h1>second<\/h1>/)
+        const changed = page.getByRole('row').filter({ hasText: 'Removed' })
+        expect(await changed.textContent()).toMatch(
+          /Removed\s*<h1>first<\/h1>.*Added\s*<h1>second<\/h1>/s,
+        )
         await tab(page, 'Version history').click()
         await button(page, 'Restore version 1').click()
         expect(await page.textContent('.versions-list li')).toContain('Version 1 again.')
