@@ -6,6 +6,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
 import { pngOf } from '../src/apps/generators/generate.ts'
+import { shims } from '../src/apps/uses/shims.ts'
 import { publicDist as dist, writePublicFile } from './write-public-file.ts'
 
 const root = join(import.meta.dir, '..')
@@ -54,6 +55,8 @@ async function buildFrame(out: string): Promise<void> {
     await writePublicFile(out, `frame/${name}.js`, await read(name))
   for (const name of ['page', 'shell'])
     await writePublicFile(out, `bridge/${name}.js`, inline(await bundle(`bridge/${name}.ts`)))
+  for (const { name } of shims)
+    await writePublicFile(out, `shims/${name}.js`, inline(await bundle(`shims/${name}.ts`)))
   await writePublicFile(out, 'bridge/shell.css', await bundle('css/bridge.css'))
   await writePublicFile(out, 'frame/shell.css', await bundle('css/shell.css'))
   await writePublicFile(out, 'frame/message.css', await bundle('css/message.css'))

@@ -21,6 +21,10 @@ const sendPath =
 
 /** The calls of `service.db`. The server checks their inputs. */
 export const dbCalls: Record<string, Handler> = {
+  async 'db.me'(_, call) {
+    const { id, name } = await agree(call)
+    return { id, name }
+  },
   'db.get': sendPath('GET', (body) => body),
   'db.delete': sendPath('DELETE', (body) => field(body, 'deleted')),
   'db.query': send('POST', '/documents/query'),

@@ -177,4 +177,7 @@ export const openDb = (call: Bridge) =>
   Object.freeze({
     collection: (path: string) => openCollection(call, path),
     doc: (path: string) => openDocument(call, path),
+    /** Returns the player: an id that only this app has, and the name that they gave it, or ''. */
+    me: (): Promise<{ id: string; name: string }> =>
+      call<{ id: string; name: string }>('db.me', {}).result,
   })

@@ -1,7 +1,7 @@
 /** The script of pages that use `service`: runs after the boot script, before the page. */
 import { put } from '../frame/quiet.ts'
 import { openAi } from './ai.ts'
-import { openBridge } from './bridge.ts'
+import { type Bridge, openBridge } from './bridge.ts'
 import { openDb } from './documents.ts'
 import { openRooms } from './room.ts'
 import { openStore } from './store.ts'
@@ -10,18 +10,16 @@ const script = document.currentScript
 script?.remove()
 let shell: Window = window
 for (let level = 0; level < Number(script?.dataset['depth']) + 2; level += 1) shell = shell.parent
+const openService = (call: Bridge) =>
+  Object.freeze({
+    ai: openAi(call),
+    store: openStore(call),
+    db: openDb(call),
+    room: openRooms(call),
+  })
+export type Service = ReturnType<typeof openService>
+
 if (script) {
-  const call = openBridge(shell)
   const known: object = Reflect.get(window, 'service')
-  put(
-    window,
-    'service',
-    Object.freeze({
-      ...known,
-      ai: openAi(call),
-      store: openStore(call),
-      db: openDb(call),
-      room: openRooms(call),
-    }),
-  )
+  put(window, 'service', Object.freeze({ ...known, ...openService(openBridge(shell)) }))
 }

@@ -17,15 +17,24 @@ export function watchVersions({ at, version, notify, save, close }: Opened): voi
     await save()
     location.reload()
   }
-  const events = new EventSource(`${at}/now`)
-  events.onmessage = ({ data }) => {
+  let events: EventSource | undefined
+  const take = ({ data }: MessageEvent): void => {
     const [newest, live] = String(data).split(' ')
     if (newest === 'closed') {
-      events.close()
+      events?.close()
       close()
     } else if (Number(newest) !== version) {
       if (live) void update()
       else notify({ text: 'A new version is ready.', label: 'Update', press: update })
     }
   }
+  // A browser has six HTTP/1.1 connections to a server, which hidden and left pages must not hold.
+  const follow = (): void => {
+    events?.close()
+    if (document.hidden) return
+    events = new EventSource(`${at}/now`)
+    events.onmessage = take
+  }
+  document.addEventListener('visibilitychange', follow)
+  follow()
 }

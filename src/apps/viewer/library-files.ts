@@ -4,6 +4,7 @@ import { createEntity, type Entity } from '../../kernel/http/entity.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import type { PublicFile } from '../../kernel/public-files.ts'
 import type { PageLibraries } from '../libraries/references.ts'
+import { shims } from '../uses/shims.ts'
 import type { AppSource } from './app-source.ts'
 import { dataHeaders } from './policy.ts'
 
@@ -11,7 +12,7 @@ import { dataHeaders } from './policy.ts'
 export const librariesPath = '/a/libraries/'
 
 /** The scripts that run before a page that needs them, in this order. */
-const scriptNames = ['databases', 'bridge'] as const
+const scriptNames = ['databases', 'bridge', ...shims.map(({ name }) => name)] as const
 export type ScriptName = (typeof scriptNames)[number]
 
 const cacheBytesMax = 48 * 1_048_576
@@ -41,7 +42,7 @@ export class LibraryFiles {
   constructor(
     private readonly source: AppSource,
     loader: PublicFile,
-    private readonly scripts: Record<ScriptName, PublicFile>,
+    private readonly script: (name: ScriptName) => PublicFile,
   ) {
     const entity = createEntity(loader, dataHeaders(loader.type, immutable))
     this.#loader = { name: sha256(loader.identity), entity }
@@ -82,7 +83,7 @@ export class LibraryFiles {
 
   /** Returns the name of several scripts as one file. It changes with their bytes. */
   #nameOf(names: readonly ScriptName[]): string {
-    const hash = sha256(names.map((name) => this.scripts[name].etag).join())
+    const hash = sha256(names.map((name) => this.script(name).etag).join())
     return [...names, hash].join('.')
   }
 
@@ -90,9 +91,9 @@ export class LibraryFiles {
   #scriptFile(name: string): LibraryContent | undefined {
     const names = scriptNames.filter((one) => name.split('.').includes(one))
     if (names.length === 0 || name !== this.#nameOf(names)) return undefined
-    const files = names.map((one) => this.scripts[one])
+    const files = names.map((one) => this.script(one))
     const content = Buffer.concat(files.map(({ identity }) => identity))
-    const [{ type, br } = this.scripts.bridge] = files
+    const [{ type, br } = this.script('bridge')] = files
     // One alone is compressed better, when it is built.
     return { type, content, br: files.length === 1 ? br : undefined }
   }

@@ -12,6 +12,7 @@ import { idChars, idPattern } from '../../kernel/ids.ts'
 import { getPublicFile, type PublicFile, readPublic } from '../../kernel/public-files.ts'
 import { type Clock, isWithin } from '../../kernel/time.ts'
 import { mayBeSignedIn } from '../../people/session-cookie.ts'
+import { findShims } from '../uses/shims.ts'
 import { findUses } from '../uses/uses.ts'
 import type { AppSource, HostedApp, ViewerUrls } from './app-source.ts'
 import { FileTokens, type OpenedToken } from './file-token.ts'
@@ -61,6 +62,11 @@ const tablesPerPageMax = 8
 /** Names of IndexedDB, and of libraries that use it. */
 const databaseNames = ['indexedDB', 'localforage', 'Dexie']
 const usesDatabases = (html: Buffer): boolean => databaseNames.some((name) => html.includes(name))
+/** The scripts before a page that are no shims. */
+const scriptPaths = new Map<ScriptName, string>([
+  ['databases', 'frame/databases.js'],
+  ['bridge', 'bridge/page.js'],
+])
 const noLibraries = { files: [], urls: [], imports: [] }
 
 /** The viewer's rendered pages, cached in memory and revalidated after each change. */
@@ -106,10 +112,11 @@ export class Pages {
     this.embedders = urls.embedders ?? []
     this.appsHost = urls.apps === undefined ? undefined : new URL(urls.apps).host
     this.assets = loadPageAssets(files)
-    this.libraryFiles = new LibraryFiles(source, getPublicFile(files, 'frame/libraries.js'), {
-      databases: getPublicFile(files, 'frame/databases.js'),
-      bridge: getPublicFile(files, 'bridge/page.js'),
-    })
+    this.libraryFiles = new LibraryFiles(
+      source,
+      getPublicFile(files, 'frame/libraries.js'),
+      (name) => getPublicFile(files, scriptPaths.get(name) ?? `shims/${name}.js`),
+    )
   }
 
   /** Returns whether a request is for the host of apps, which may be that of the site. */
@@ -307,7 +314,9 @@ export class Pages {
     // A folder has scripts beside its page.
     const scripts: ScriptName[] = []
     if (isFolder || usesDatabases(bytes)) scripts.push('databases')
-    if (findUses(bytes.toString()).length > 0) scripts.push('bridge')
+    const text = bytes.toString()
+    if (findUses(text).length > 0) scripts.push('bridge')
+    scripts.push(...findShims(text).map(({ name }) => name))
     return { hasFiles, scripts }
   }
 

@@ -1,0 +1,21 @@
+import type { Service } from '../bridge/page.ts'
+
+declare global {
+  interface Window {
+    service: Service
+  }
+}
+
+/** The calls of the bridge, as they were before a page could replace them. */
+export const { db, room, store } = window.service
+
+/** Adds members to a global object of another host, which several scripts provide in parts. */
+export function extend(name: string, members: object): void {
+  const known: unknown = Reflect.get(window, name)
+  const value = Object.assign(Object(known) === known ? Object(known) : {}, members)
+  Object.defineProperty(window, name, { value, writable: true, configurable: true })
+}
+
+/** Returns an error with a code, as these hosts have it. */
+export const failure = (code: string, message: string): Error =>
+  Object.assign(new Error(message), { code })
