@@ -12,7 +12,7 @@ import { Inspector } from '../apps/scan/inspect.ts'
 import { listPricedModels, openCatalog } from '../gateway/models/open-catalog.ts'
 import { parseSyncedModels } from '../gateway/models/public-lists.ts'
 import { Guardrail } from '../gateway/providers/guardrail.ts'
-import { openUpstreams } from '../gateway/providers/registry.ts'
+import { openUpstreams, Registry, upstreamSettings } from '../gateway/providers/registry.ts'
 import { openSearcher } from '../gateway/providers/search.ts'
 import { Runner } from '../jobs/runner.ts'
 import type { Config } from '../kernel/config/settings.ts'
@@ -28,6 +28,7 @@ import { type Log, openLog } from '../kernel/log.ts'
 import { applyLimits } from '../kernel/state/limits.ts'
 import { LiveSettings } from '../kernel/state/live-settings.ts'
 import { createProcessState } from '../kernel/state/process-state.ts'
+import { Sealing } from '../kernel/state/sealing.ts'
 import type { Telemetry } from '../kernel/telemetry/telemetry.ts'
 import { type Clock, systemClock } from '../kernel/time.ts'
 import { version } from '../kernel/version.ts'
@@ -74,7 +75,7 @@ export async function createContext(
   const clock = parts.clock ?? systemClock
   const db = parts.db ?? (await openEngine(config))
   const log = parts.log ?? openLog(clock)
-  const settings = new LiveSettings(db, config, log)
+  const settings = new LiveSettings(db, config, log, await openSealing(config))
   await settings.load()
   await followPriceList(db, config.dataDir)
   const models = await openModels(config, { clock, log })
@@ -138,6 +139,10 @@ function openLiveData({
   return { documentCache, liveQueries, rooms: new Rooms({ signals, clock }) }
 }
 
+/** Opens the encryption of secrets: by SETTINGS_KEY, else by a file of the data folder. */
+const openSealing = async ({ settingsKey, dataDir }: Config): Promise<Sealing> =>
+  new Sealing(settingsKey || (await openSecret(dataDir, 'settings-secret')))
+
 /** Opens the traces and metrics where the operator has a collector for them. */
 async function openTelemetry(
   config: Config,
@@ -167,11 +172,14 @@ async function openStorage(config: Config, clock: Clock, log: Log): Promise<Stor
 
 /** Opens the configured and detected upstreams, the models that they serve, and the web search. */
 export async function openModels(config: Config, ctx: Pick<AppContext, 'clock' | 'log'>) {
-  const { registry, published, local, replicas, demo } = await openUpstreams(config, ctx)
+  const registry = new Registry([], ctx)
+  let opened = await openUpstreams(config, ctx, registry)
+  let known = upstreamSettings(config)
   // Results of the demo search are made up, so no real model may use them.
-  const onlyDemo = demo && registry.names.length === 1
-  const searcher = openSearcher(config, { log: ctx.log, demo: onlyDemo })
+  const isDemo = () => opened.demo && registry.names.length === 1
+  const searcher = openSearcher(config, { log: ctx.log, isDemo })
   const sourcesOf = async ({ models, marginPercent, modelPrices, ...current }: Config) => {
+    const { published, local, replicas, demo } = opened
     const perSearch = searcher && current.searchPriceUsd
     const synced = parseSyncedModels(await readPriceList(current.dataDir))
     const { modelsOff } = current
@@ -179,9 +187,13 @@ export async function openModels(config: Config, ctx: Pick<AppContext, 'clock' |
     return { models, published, synced, local, replicas, demo, ...prices }
   }
   const catalog = await openCatalog(await sourcesOf(config))
-  /** Applies prices and models that the operator changed. */
-  const reprice = async (changed: Config): Promise<void> =>
+  /** Applies providers, prices and models that the operator changed. */
+  const reprice = async (changed: Config): Promise<void> => {
+    const current = upstreamSettings(changed)
+    if (current !== known) opened = await openUpstreams(changed, ctx, registry)
+    known = current
     catalog.replace(await listPricedModels(await sourcesOf(changed)), changed.modelsOff)
+  }
   return { catalog, reprice, upstreams: registry, searcher }
 }
 

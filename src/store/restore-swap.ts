@@ -15,7 +15,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Files of a data folder beside its database and its stored files. */
-export const smallFiles = ['link-secret', 'first-app', 'models.json']
+export const smallFiles = ['link-secret', 'settings-secret', 'first-app', 'models.json']
 
 /** Entries that a restore replaces in a data folder. Settings, lock and socket stay. */
 const replaced = ['berth.sqlite', 'berth.sqlite-wal', 'berth.sqlite-shm', 'files', ...smallFiles]

@@ -7,11 +7,12 @@ import { isMissing, writeDurably } from './durable.ts'
 const secretPattern = /^[A-Za-z0-9]{40}$/
 
 /**
- * Returns the secret that signs URLs, from `<dir>/link-secret` (mode 600). Creates it on the first
- * start. A new secret invalidates all signed URLs. Throws when the file is damaged.
+ * Returns the secret of a file of the data folder (mode 600): "link-secret" signs URLs,
+ * "settings-secret" encrypts secrets of the console. Creates it on the first start. A new secret
+ * invalidates all signed URLs, or all these settings. Throws when the file is damaged.
  */
-export async function openSecret(dir: string): Promise<string> {
-  const path = join(dir, 'link-secret')
+export async function openSecret(dir: string, name = 'link-secret'): Promise<string> {
+  const path = join(dir, name)
   try {
     const kept = readFileSync(path, 'utf8').trim()
     if (!secretPattern.test(kept)) {

@@ -31,7 +31,7 @@ test('an unknown model or one of another type gives a warning', async () => {
 test('a missing builder model and an unreachable Ollama give warnings', async () => {
   expect(await warningsFor({ DEMO_MODELS: 'off', OLLAMA_HOST: '127.0.0.1:1' })).toEqual([
     'BUILDER_MODEL is not set. Builds from prompts are off.',
-    'No Ollama server responds at http://127.0.0.1:1. Berth looks for it at startup only.',
+    'No Ollama server responds at http://127.0.0.1:1. Start it, then use it at /console/providers.',
   ])
 })
 

@@ -28,7 +28,7 @@ export function modelSettingWarnings(ctx: AppContext): string[] {
   const isConfigured = config.ollamaHost !== '' && ollama?.source !== 'default'
   if (isConfigured && !upstreams.names.includes('ollama')) {
     warnings.push(
-      `No Ollama server responds at ${config.ollamaHost}. Berth looks for it at startup only.`,
+      `No Ollama server responds at ${config.ollamaHost}. Start it, then use it at /console/providers.`,
     )
   }
   const { builderBrowser } = config

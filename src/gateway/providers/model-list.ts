@@ -46,16 +46,15 @@ const endpoints: Partial<Record<UpstreamRow['kind'], Endpoint>> = {
  * Lists the names of the models that an upstream serves; undefined for a kind without such a list.
  * Throws as `fetchJson` does.
  */
-export async function listServedModels({
-  kind,
-  baseUrl,
-  apiKey,
-}: Pick<UpstreamRow, 'kind' | 'baseUrl' | 'apiKey'>): Promise<string[] | undefined> {
+export async function listServedModels(
+  { kind, baseUrl, apiKey }: Pick<UpstreamRow, 'kind' | 'baseUrl' | 'apiKey'>,
+  waitMs = timeoutMs,
+): Promise<string[] | undefined> {
   const endpoint = endpoints[kind]
   if (!endpoint) return undefined
   const headers = apiKey ? endpoint.headers(apiKey) : {}
   const request = new Request(baseUrl + endpoint.path, { headers })
-  const bounds = { signal: AbortSignal.timeout(timeoutMs), bytesMax: modelListBytesMax }
+  const bounds = { signal: AbortSignal.timeout(waitMs), bytesMax: modelListBytesMax }
   const body = await fetchJson(request, bounds)
   const rows = itemsOf(isRecord(body) ? body[endpoint.list] : body).slice(0, servedModelsMax)
   return rows.flatMap((row) => {

@@ -1,5 +1,8 @@
+import { upstreamKeys } from '../../kernel/config/gateway-settings.ts'
 import { providers } from '../../kernel/config/providers.ts'
+import { camelCase } from '../../kernel/config/setting-types.ts'
 import type { Config } from '../../kernel/config/settings.ts'
+import type { UpstreamRow } from '../../kernel/config/tables.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Clock } from '../../kernel/time.ts'
 import type { Api } from '../conversation/chat-request.ts'
@@ -22,11 +25,20 @@ declare module '../../kernel/context.ts' {
 export class Registry {
   readonly measurements: Measurements
   readonly balancer: Balancer
-  private readonly byName: Map<string, MonitoredUpstream>
+  private byName = new Map<string, MonitoredUpstream>()
 
-  constructor(upstreams: Upstream[], { clock, log }: { clock: Clock; log: Log }) {
-    this.measurements = new Measurements(clock)
-    this.balancer = new Balancer(this.measurements, clock)
+  constructor(
+    upstreams: Upstream[],
+    private readonly parts: { clock: Clock; log: Log },
+  ) {
+    this.measurements = new Measurements(parts.clock)
+    this.balancer = new Balancer(this.measurements, parts.clock)
+    this.replace(upstreams)
+  }
+
+  /** Replaces all upstreams, after a change of the settings. Running calls end at the old ones. */
+  replace(upstreams: Upstream[]): void {
+    const { clock, log } = this.parts
     this.byName = new Map(
       upstreams.map((one) => [one.name, new MonitoredUpstream(one, clock, log)]),
     )
@@ -87,6 +99,16 @@ export const keyedUpstreams = (config: Config) =>
     return apiKey && baseUrl ? [{ ...provider, name, apiKey, baseUrl }] : []
   })
 
+/** Returns all settings of upstreams as a text, which differs after a change of one. */
+export const upstreamSettings = (config: Config): string =>
+  JSON.stringify(
+    config.rows.flatMap(({ name, source }) =>
+      Object.hasOwn(upstreamKeys, name)
+        ? [[name, source, Reflect.get(config, camelCase(name))]]
+        : [],
+    ),
+  )
+
 type KeyedProvider = (typeof providers)[keyof typeof providers]
 
 /** Returns the base URL of a provider; '' where a setting of it is missing. */
@@ -96,13 +118,23 @@ function baseUrlOf(config: Config, provider: KeyedProvider): string {
   return config[setting] === '' ? '' : template.replace('{}', config[setting])
 }
 
+/** Opens the adapter of one upstream. */
+export async function openAdapter({ kind, ...row }: UpstreamRow, clock: Clock): Promise<Upstream> {
+  if (kind === 'openai') return createOpenAiAdapter(row)
+  // Loaded on demand: the provider packages slow the start.
+  const { createAiSdkAdapter } = await import('./ai-sdk/adapter.ts')
+  return createAiSdkAdapter({ ...row, kind }, clock)
+}
+
 /**
  * Opens the upstreams of berth.toml and of the configured keys; Ollama, when it responds or a model
- * names it; and the demo upstream, when it is on or nothing else is configured.
+ * names it; and the demo upstream, when it is on or nothing else is configured. `registry` gets
+ * them.
  */
 export async function openUpstreams(
   config: Config,
   parts: { clock: Clock; log: Log },
+  registry = new Registry([], parts),
 ): Promise<OpenedUpstreams> {
   const keyed = keyedUpstreams(config)
   const configured = [...keyed, ...config.upstreams]
@@ -124,19 +156,10 @@ export async function openUpstreams(
     ...(localModels || (ollamaHost && isNamed) ? [ollama] : []),
     ...servers.rows,
   ]
-  const adapters = await Promise.all(
-    rows.map(async ({ kind, ...row }) => {
-      if (kind === 'openai') return createOpenAiAdapter(row)
-      // Loaded on demand: the provider packages slow the start.
-      const { createAiSdkAdapter } = await import('./ai-sdk/adapter.ts')
-      return createAiSdkAdapter({ ...row, kind }, parts.clock)
-    }),
-  )
+  const adapters = await Promise.all(rows.map((row) => openAdapter(row, parts.clock)))
+  registry.replace([...adapters, ...(demo ? [createDemoUpstream(parts.clock)] : [])])
   return {
-    registry: new Registry(
-      [...adapters, ...(demo ? [createDemoUpstream(parts.clock)] : [])],
-      parts,
-    ),
+    registry,
     published: keyed.map(({ name }) => name),
     replicas: new Map(
       groups.flatMap(([first, ...more]) =>

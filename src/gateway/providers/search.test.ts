@@ -108,7 +108,7 @@ test('creates the configured engines in order', () => {
   })
   expect(createEngines(all).map(({ name }) => name)).toEqual(['searxng', 'brave', 'tavily', 'exa'])
   const open = (settings: Record<string, string>, demo: boolean) =>
-    openSearcher(config(settings), { log, demo }) !== undefined
+    openSearcher(config(settings), { log, isDemo: () => demo }) !== undefined
   expect(open({}, false)).toBe(false)
   expect(open({}, true)).toBe(true)
   expect(open({ EXA_API_KEY: 'e' }, false)).toBe(true)

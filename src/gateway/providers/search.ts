@@ -21,15 +21,16 @@ declare module '../../kernel/context.ts' {
 /** Searches the web; undefined when no engine responds. */
 export type Searcher = (query: string, signal: AbortSignal) => Promise<SearchResult[] | undefined>
 
-/** Opens the configured engines, or with `demo` and no engine the demo search. */
+/** Opens the configured engines; without one, the demo search, which finds only while `isDemo`. */
 export function openSearcher(
   config: Config,
-  { log, demo }: { log: Log; demo: boolean },
+  { log, isDemo }: { log: Log; isDemo: () => boolean },
 ): Searcher | undefined {
   if (!config.searchOn) return undefined
   const engines = createEngines(config)
   if (engines.length > 0) return createSearcher(engines, log)
-  return demo ? demoSearch : undefined
+  if (!isDemo()) return undefined
+  return async (...query) => (isDemo() ? demoSearch(...query) : undefined)
 }
 
 /** Creates a searcher that tries the engines in turn. Failures are logged without the query. */

@@ -21,7 +21,7 @@ const providerKey = (provider: string) =>
 const syncedKey = (provider: string) =>
   secret(`API key of ${provider}. It serves models with a price: run berth models sync first.`)
 const localUrl = (server: string) =>
-  url(`Address of ${server}, without /v1. Its models are read once, at the start.`)
+  url(`Address of ${server}, without /v1. Its models are read at the start and after a change.`)
 const searchKey = (engine: string) =>
   secret(`API key of ${engine}. When it is set, ${engine} searches the web.`)
 
@@ -81,7 +81,7 @@ export const gateway = {
   USAGE_KEPT_DAYS: retentionDays('Days that usage records are kept.'),
 }
 
-export const upstreamKeys = {
+export const upstreamKeys = editable({
   OPENAI_API_KEY: providerKey('OpenAI'),
   OPENROUTER_API_KEY: providerKey('OpenRouter'),
   GROQ_API_KEY: providerKey('Groq'),
@@ -121,8 +121,10 @@ export const upstreamKeys = {
   LMSTUDIO_URL: localUrl('LM Studio'),
   LLAMACPP_URL: localUrl('llama.cpp'),
   SGLANG_URL: localUrl('SGLang'),
-  OLLAMA_HOST: ollamaHost('Ollama server. Its models are read once, at the start; off skips it.'),
-}
+  OLLAMA_HOST: ollamaHost(
+    'Ollama server. Its models are read at the start and after a change here; off skips it.',
+  ),
+})
 
 export const search = {
   SEARCH_ON: onOff(true, 'Allows chat models to search the web.'),

@@ -167,9 +167,19 @@ export const site = editable({
 })
 
 /** The operator's console. */
-export const operatorConsole = editable({
-  SETUP_CHECKLIST: onOff(true, 'Shows the steps of setting up a server in the console.'),
-})
+export const operatorConsole = {
+  ...editable({
+    SETUP_CHECKLIST: onOff(true, 'Shows the steps of setting up a server in the console.'),
+  }),
+  SETTINGS_KEY: text(
+    'Encrypts secrets that are set in the console, the same for all servers of a database. Default: the file settings-secret of the data folder.',
+    {
+      secret: true,
+      pattern: '^([A-Za-z0-9_-]{32,128})?$',
+      expected: '32 to 128 letters, digits, hyphens or underscores',
+    },
+  ),
+}
 
 export const signIn = {
   ...editable({

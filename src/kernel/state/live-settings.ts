@@ -1,10 +1,11 @@
 import { eq } from 'drizzle-orm'
 
 import type { Config, SettingName } from '../config/settings.ts'
-import { overlay } from '../config/values.ts'
+import { isSecret, overlay } from '../config/values.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import type { Log } from '../log.ts'
 import type { Clock } from '../time.ts'
+import type { Sealing } from './sealing.ts'
 import { changedSettings } from './tables.ts'
 
 type ChangedSetting = typeof changedSettings.$inferSelect
@@ -25,6 +26,7 @@ export class LiveSettings {
     private readonly db: Engine,
     private readonly config: Config,
     private readonly log: Log,
+    private readonly sealing: Sealing,
   ) {}
 
   /** Calls `listener` after each change. */
@@ -32,9 +34,21 @@ export class LiveSettings {
     this.listeners.push(listener)
   }
 
-  /** Returns the last change of a setting. */
+  /** Returns the last change of a setting. Secrets are sealed. */
   find(name: SettingName): ChangedSetting | undefined {
     return this.changed.get(name)
+  }
+
+  /** Returns a value as it is stored: a secret is encrypted, null is the default. */
+  async toStored(name: SettingName, value: string | null): Promise<string | null> {
+    return value === null || value === '' || !isSecret(name)
+      ? value
+      : this.sealing.seal(name, value)
+  }
+
+  /** Returns the value that is stored as a text; null where no server of this key wrote it. */
+  async fromStored(name: string, stored: string | null): Promise<string | null> {
+    return stored === null ? null : ((await this.sealing.open(name, stored)) ?? null)
   }
 
   /** Reads the database and applies what changed since the last call. */
@@ -43,15 +57,21 @@ export class LiveSettings {
     const now = JSON.stringify(rows)
     if (now === this.known) return
     this.changed = new Map(rows.map((row) => [row.name, row]))
-    const values = new Map(
-      rows.flatMap(({ name, value }) => (value === null ? [] : [[name, value] as const])),
-    )
+    const values = new Map<string, string>()
+    for (const { name, value: stored } of rows) {
+      const value = await this.fromStored(name, stored)
+      if (value !== null) values.set(name, value)
+      else if (stored !== null) this.log.warn('config.warning', { why: otherKey(name) })
+    }
     for (const why of overlay(this.config, values)) this.log.warn('config.warning', { why })
     for (const listener of this.listeners) await listener(this.config)
     // Only now: the next call repeats what a listener failed to apply.
     this.known = now
   }
 }
+
+const otherKey = (name: string): string =>
+  `${name} was set on a server with another SETTINGS_KEY, or before the file settings-secret was replaced. Set it again in the console.`
 
 /** Returns the stored value of a setting; null is the default. */
 export async function readStored(db: Db, name: SettingName): Promise<string | null> {
@@ -61,14 +81,15 @@ export async function readStored(db: Db, name: SettingName): Promise<string | nu
 
 /** Stores a change; null is the default. Call `load` afterwards. */
 export async function storeSetting(
-  { clock }: { clock: Clock },
+  { clock, settings }: { clock: Clock; settings: LiveSettings },
   db: Db,
-  change: Pick<ChangedSetting, 'name' | 'value' | 'by'>,
+  change: Pick<ChangedSetting, 'value' | 'by'> & { name: SettingName },
 ): Promise<void> {
   const [last] = await db
     .delete(changedSettings)
     .where(eq(changedSettings.name, change.name))
     .returning()
   const before = last?.value ?? null
-  await db.insert(changedSettings).values({ ...change, before, at: clock.now() })
+  const value = await settings.toStored(change.name, change.value)
+  await db.insert(changedSettings).values({ ...change, value, before, at: clock.now() })
 }

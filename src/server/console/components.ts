@@ -38,6 +38,7 @@ const consoleGroups = {
     '/console/payments': 'Payments',
   },
   Models: {
+    '/console/providers': 'Providers',
     '/console/upstreams': 'Upstreams',
     '/console/models': 'Models',
     '/console/libraries': 'Libraries',

@@ -44,9 +44,8 @@ interface StepText {
 const texts: Record<SetupStepName, StepText> = {
   provider: {
     title: 'Add a provider key',
-    text: html`Only demo models answer. Set a key such as <code>OPENAI_API_KEY</code>, or run
-      Ollama.`,
-    link: html`<a href="/console/settings/OPENAI_API_KEY">Provider settings</a>`,
+    text: 'Only demo models answer. Paste a key, or use Ollama or LM Studio on this machine.',
+    link: html`<a href="/console/providers">Providers</a>`,
   },
   url: {
     title: 'Set the public URL',

@@ -33,6 +33,7 @@ import { modelForm, modelPriceForm, modelPricePage, modelsPage } from './models.
 import { overviewPage } from './overview.ts'
 import { creditForm, paymentsPage } from './payments.ts'
 import { decidePerson, peoplePage, personPage } from './people.ts'
+import { builderForm, localForm, providerForm, providersPage, removeForm } from './providers.ts'
 import { decideCase, decideHash, queuePage, rescanForm } from './queue.ts'
 import { requestPage, requestsPage } from './requests.ts'
 import { settingForm, settingPage, settingsPage } from './settings.ts'
@@ -45,6 +46,7 @@ export const consoleRoutes = (ctx: AppContext, layout: Layout) =>
     .use(viewRoutes(ctx, layout))
     .use(decisionRoutes(ctx, layout))
     .use(backupRoutes(ctx, layout))
+    .use(providerRoutes(ctx, layout))
     .use(keyRoutes(ctx, layout))
 
 const pages: Record<string, (req: UserRequest) => Page | Promise<Page>> = {
@@ -60,6 +62,7 @@ const pages: Record<string, (req: UserRequest) => Page | Promise<Page>> = {
   '/keys': keysPage,
   '/clients': clientsPage,
   '/payments': paymentsPage,
+  '/providers': providersPage,
   '/upstreams': ({ ctx }) => upstreamsPage(ctx),
   '/models': modelsPage,
   '/models/price': modelPricePage,
@@ -154,6 +157,22 @@ const decisionRoutes = (ctx: AppContext, layout: Layout) =>
     .post('/console/libraries', ({ input }) => operatorForm(input, libraryForm, librariesPage))
     .post('/console/payments', ({ input }) => operatorForm(input, creditForm, paymentsPage))
     .post('/console/grants', ({ input }) => operatorForm(input, confirmedGrant, retryGrant))
+
+const providerRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .post('/console/providers', ({ input }) =>
+      operatorForm(input, (req, sent) => providerForm(sent)(req, sent), providersPage),
+    )
+    .post('/console/providers/remove', ({ input }) =>
+      operatorForm(input, (req, sent) => removeForm(sent)(req, sent), providersPage),
+    )
+    .post('/console/providers/local', ({ input }) =>
+      operatorForm(input, (req, sent) => localForm(sent)(req, sent), providersPage),
+    )
+    .post('/console/providers/builder', ({ input }) =>
+      operatorForm(input, builderForm, providersPage),
+    )
+    .get('/console/providers/:form', () => redirectTo('/console/providers'))
 
 const backupRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)

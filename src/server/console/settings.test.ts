@@ -81,7 +81,7 @@ test('rejects bad values with the message that a start prints, and changes nothi
       atStart.replace('(environment)', '(console)'),
     ])
   }
-  for (const name of ['PORT', 'OPENAI_API_KEY', 'NO_SUCH', '__proto__']) {
+  for (const name of ['PORT', 'OIDC_CLIENT_SECRET', 'NO_SUCH', '__proto__']) {
     const { status, body } = await olga.open(`/console/settings/${name}`)
     expect([name, status]).toEqual([name, name === 'NO_SUCH' || name === '__proto__' ? 404 : 200])
     expect(shownPage(body).names('button')).not.toContain('Save')

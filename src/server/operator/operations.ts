@@ -16,6 +16,7 @@ import { applyDecision, decisionNames } from './decisions.ts'
 import { creditsOf, grantCredits, readGrant } from './grants.ts'
 import { removeAudited } from './libraries.ts'
 import { readModelPrice } from './model-prices.ts'
+import * as providers from './providers.ts'
 import * as settings from './settings.ts'
 import { creditUnmatched } from './topups.ts'
 
@@ -42,6 +43,22 @@ const SettingRequestSchema = Type.Object(
   { value: Type.String({ maxLength: 10_000, description: 'As in the environment.' }) },
   closed,
 )
+
+const ProviderRequestSchema = Type.Object(
+  {
+    key: Type.String({
+      minLength: 8,
+      maxLength: 500,
+      pattern: '^[!-~]+$',
+      description: 'An API key of the provider.',
+    }),
+  },
+  closed,
+)
+const ProviderResponseSchema = Type.Object({
+  models: Type.Integer({ description: 'The models that it serves here.' }),
+  tested: nullable(Type.String({ description: 'The model that answered one short call.' })),
+})
 
 const ModelRequestSchema = Type.Object(
   { model: Type.String({ maxLength: 200 }), on: Type.Boolean() },
@@ -146,6 +163,19 @@ export const changeSetting = operation({
   },
 })
 
+export const connectProvider = operation({
+  id: 'connect_provider',
+  route: 'PUT /operator/providers/:name',
+  tag,
+  summary: 'Test the key of a provider with one cheap call, and serve its models.',
+  access: operator,
+  input: { body: ProviderRequestSchema },
+  output: { 200: ProviderResponseSchema },
+  errors: writeErrors,
+  run: (ctx, { caller, params: { name }, body: { key } }) =>
+    providers.connectProvider(ctx, { name, key, by: caller.name }),
+})
+
 export const resetSetting = operation({
   id: 'reset_setting',
   route: 'DELETE /operator/settings/:name',
@@ -173,7 +203,8 @@ export const undoSetting = operation({
   async run(ctx, { caller, params: { name } }) {
     const row = ctx.config.rows.find((one) => one.name === name)
     if (!row) throw new ApiError('not_found', { what: 'setting' })
-    const value = ctx.settings.find(row.name)?.before ?? null
+    const before = ctx.settings.find(row.name)?.before ?? null
+    const value = await ctx.settings.fromStored(row.name, before)
     await settings.changeSetting(ctx, { name, value, by: caller.name })
     return done
   },
@@ -342,6 +373,7 @@ export const operatorOperations = [
   featureItem,
   unfeatureItem,
   changeSetting,
+  connectProvider,
   resetSetting,
   undoSetting,
   switchModel,

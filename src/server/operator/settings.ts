@@ -59,7 +59,7 @@ async function update(
     describe?.(value) ?? shownValue(shownText(row.name, value ?? defaultOf(row.name)))
   await ctx.db.tx(async (db) => {
     await lock(db, 'settings')
-    const stored = await readStored(db, row.name)
+    const stored = await ctx.settings.fromStored(row.name, await readStored(db, row.name))
     const value = next(stored)
     const [problem] = problemsOf(ctx.config, row.name, value ?? defaultOf(row.name))
     if (problem !== undefined) rejectRequest(problem)

@@ -127,8 +127,8 @@ test('says without a model what cannot be built, and offers what works', async (
       expect(page.names('heading')).not.toContain('Make an app or a game by describing it')
     }
     const offers = async (browser: FormBrowser) => (await browser.show('/new')).hrefs
-    expect(await offers(olga)).toContain('/console/settings?q=API_KEY')
-    expect(await offers(await signUp(t, 'bea'))).not.toContain('/console/settings?q=API_KEY')
+    expect(await offers(olga)).toContain('/console/providers')
+    expect(await offers(await signUp(t, 'bea'))).not.toContain('/console/providers')
   }
   const t = await open({ BUILDER_MODEL: 'demo/chat' })
   const home = await new FormBrowser(t).show('/')

@@ -37,6 +37,7 @@ export function builderLimits(ctx: AppContext, isOperator = false): Part {
   if (kind === 'model') return false
   const add =
     isOperator &&
-    html` <a href="/console/settings?q=API_KEY">Add a model</a> by the key of a provider.`
+    html` <a href="/console/providers">Add a model</a>: paste the key of a provider, or use a server
+      of this machine.`
   return html`<p class="small limits">${limits[kind]}${add}</p>`
 }

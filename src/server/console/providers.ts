@@ -1,0 +1,195 @@
+import { builderKind } from '../../apps/builds/builder-kind.ts'
+import { findLocalServers, type FoundServer } from '../../gateway/providers/local-servers.ts'
+import type { ConfigRow } from '../../kernel/config/settings.ts'
+import { isFixed } from '../../kernel/config/values.ts'
+import type { AppContext } from '../../kernel/context.ts'
+import { html, type Part } from '../../kernel/html.ts'
+import { section, withQuery } from '../../site/components.ts'
+import { form } from '../../site/form.ts'
+import { formatCount } from '../../site/format.ts'
+import {
+  button,
+  type Form,
+  hiddenField,
+  inputField,
+  notice,
+  postForm,
+  rejectForm,
+  selectField,
+} from '../../site/forms.ts'
+import type { Page } from '../../site/layout.ts'
+import { dataTable } from '../../site/lists.ts'
+import type { UserRequest } from '../../site/session.ts'
+import { changeSetting, connectProvider, resetSetting } from '../operator/operations.ts'
+import { type ProviderKey, providerKeys } from '../operator/providers.ts'
+import { places } from '../operator/settings.ts'
+import { badge, consolePage } from './components.ts'
+
+const place = '/console/providers'
+/** The number of models in a choice. */
+const choicesMax = 400
+
+const rowOf = ({ config }: AppContext, name: string): ConfigRow | undefined =>
+  config.rows.find((row) => row.name === name)
+
+const countModels = ({ catalog }: AppContext, upstream: string): number =>
+  catalog.list().filter(({ offers }) => offers.some((one) => one.upstream === upstream)).length
+
+/** Renders the providers that have a key, and the local servers. */
+function connectedTable({ ctx, token }: UserRequest): Part {
+  const keyed = providerKeys.flatMap(({ name, label, setting }) => {
+    const row = rowOf(ctx, setting)
+    return row && row.value !== '' ? [{ name, label, row }] : []
+  })
+  const own = ctx.upstreams.names.filter(
+    (name) => name !== 'demo' && !name.includes('#') && !keyed.some((one) => one.name === name),
+  )
+  const remove = (setting: string, label: string): Part =>
+    postForm(
+      token,
+      `${place}/remove`,
+      html`${hiddenField('setting', setting)}${button('Remove key', 'quiet slim danger', { name: 'remove', value: 'yes', target: label })}`,
+      'inline',
+    )
+  const rows: Part[][] = [
+    ...keyed.map(({ name, label, row }) => [
+      label,
+      countModels(ctx, name),
+      places[row.source],
+      isFixed(row.source) ? badge('set elsewhere') : remove(row.name, label),
+    ]),
+    ...own.map((name): Part[] => [name, countModels(ctx, name), 'by its address', false]),
+  ]
+  const heads = ['Provider', { number: 'Models' }, 'Set', { unseen: 'Actions' }] as const
+  return rows.length > 0 && section('Connected', dataTable('Connected', [...heads], rows))
+}
+
+/** Providers that most people have an account with come first. */
+const usual = ['openai', 'anthropic', 'gemini', 'openrouter', 'groq', 'mistral', 'deepseek', 'xai']
+const rankOf = ({ name }: ProviderKey): number => (usual.indexOf(name) + 100) % 100
+
+function keyForm({ ctx, token }: UserRequest, submitted?: Form): Part {
+  const open = providerKeys
+    .filter(({ setting }) => !isFixed(rowOf(ctx, setting)?.source ?? 'default'))
+    .toSorted((a, b) => rankOf(a) - rankOf(b))
+  const fields = html`${selectField({
+    label: 'Provider',
+    name: 'provider',
+    value: submitted?.text('provider') ?? 'openai',
+    options: open.map(({ name, label }) => [name, label] as const),
+  })}${inputField({
+    label: 'API key',
+    name: 'key',
+    type: 'password',
+    value: '',
+    max: 500,
+    hint: 'It is tested with one call of the cheapest model, and stored encrypted.',
+  })}${button('Test and save')}`
+  return section('Add a provider', postForm(token, place, fields))
+}
+
+/** Renders the servers of models on this machine, each with a button that uses it. */
+function localSection({ token, ctx }: UserRequest, found: FoundServer[]): Part {
+  const isUsed = ({ setting }: FoundServer): boolean => {
+    const name =
+      setting === 'OLLAMA_HOST' ? 'ollama' : setting.slice(0, -'_URL'.length).toLowerCase()
+    return ctx.upstreams.names.includes(name)
+  }
+  const use = (server: FoundServer): Part =>
+    isUsed(server)
+      ? badge('in use', 'good')
+      : postForm(
+          token,
+          `${place}/local`,
+          html`${hiddenField('setting', server.setting)}${hiddenField('url', server.url)}${button('Use it', 'quiet slim', { name: 'use', value: 'yes', target: server.name })}`,
+          'inline',
+        )
+  const content =
+    found.length > 0
+      ? dataTable(
+          'On this machine',
+          ['Server', { long: 'Address' }, { number: 'Models' }, { unseen: 'Actions' }],
+          found.map((server) => [server.name, server.url, server.models.length, use(server)]),
+        )
+      : html`<p class="small">
+          Neither Ollama, LM Studio, llama.cpp nor vLLM responds at its usual port. Start one and
+          <a href="${place}">look again</a>, or set its address in
+          <a href="/console/settings?q=lmstudio">the settings</a>.
+        </p>`
+  return section('On this machine', content)
+}
+
+/** Renders the choice of the model that builds apps from descriptions. */
+function builderSection({ ctx, token }: UserRequest): Part {
+  const row = rowOf(ctx, 'BUILDER_MODEL')
+  if (!row || isFixed(row.source)) return false
+  const chats = ctx.catalog.list(['chat']).filter(({ price }) => price !== undefined)
+  const options = chats.slice(0, choicesMax).map(({ id }) => [id, id] as const)
+  const none = ['', 'No model of its own'] as const
+  const text = {
+    model: 'People describe an app on the home page, and this model builds it.',
+    templates:
+      'Only the demo builder fills ready-made pages. Choose a model that writes code well.',
+    none: 'Nothing builds apps from descriptions. Choose a model that writes code well.',
+  }
+  const fields = html`${selectField({ label: 'Model', name: 'value', value: row.value, options: [none, ...options] })}${button('Save', 'quiet')}`
+  return html`<section id="builder">
+    <h2>Model that builds apps</h2>
+    <p class="small">${text[builderKind(ctx)]}</p>
+    ${postForm(token, `${place}/builder`, fields)}
+  </section>`
+}
+
+/** Renders how models come to this server: keys, local servers, and the builder. */
+export async function providersPage(
+  req: UserRequest,
+  message?: string,
+  submitted?: Form,
+): Promise<Page> {
+  const added = req.query.get('added')
+  const count = Number(req.query.get('models'))
+  const label = providerKeys.find(({ name }) => name === added)?.label
+  const main = html`${label !== undefined && notice(`${label} answered. ${formatCount(count, 'model')} of it can be used now. Next, choose the model that builds apps.`)}
+  ${connectedTable(req)}${keyForm(req, submitted)}
+  ${localSection(req, await findLocalServers())}${builderSection(req)}`
+  const lead =
+    'Paste the key of a provider, or use a server of this machine. Its models appear at once.'
+  return consolePage({ place, title: 'Providers', lead, message, main })
+}
+
+/** Tests and stores the key of a provider. */
+export const providerForm = (sent: Form) => {
+  const name = sent.text('provider')
+  return form(connectProvider, {
+    params: { name },
+    fields: () => ({ key: sent.text('key').trim() }),
+    then: ({ models }) => withQuery(place, { added: name, models: String(models) }),
+  })
+}
+
+const ofProviders = (sent: Form): string => {
+  const name = sent.text('setting')
+  const isOwn = providerKeys.some(({ setting }) => setting === name)
+  return isOwn ? name : rejectForm('Choose a provider of the list.')
+}
+
+export const removeForm = (sent: Form) =>
+  form(resetSetting, { params: { name: ofProviders(sent) }, then: place })
+
+const localSettings = ['OLLAMA_HOST', 'LMSTUDIO_URL', 'LLAMACPP_URL', 'VLLM_URL']
+
+/** Uses a server that was found on this machine. */
+export const localForm = (sent: Form) => {
+  const name = sent.text('setting')
+  if (!localSettings.includes(name)) rejectForm('Choose a server of the list.')
+  return form(changeSetting, {
+    params: { name },
+    fields: () => ({ value: sent.text('url') }),
+    then: place,
+  })
+}
+
+export const builderForm = form(changeSetting, {
+  params: { name: 'BUILDER_MODEL' },
+  then: `${place}#builder`,
+})
