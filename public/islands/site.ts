@@ -3,7 +3,8 @@ import './theme-switch.ts'
 /** `/` moves the focus to the search field, as on GitHub, unless one is typing. */
 addEventListener('keydown', (event) => {
   const hasModifier = event.metaKey || event.ctrlKey || event.altKey
-  const { target } = event
+  // The editor of code is in a shadow root, behind which the target is its element.
+  const [target] = event.composedPath()
   const isTyping =
     target instanceof HTMLElement &&
     (target.isContentEditable || target.matches('input, textarea, select'))

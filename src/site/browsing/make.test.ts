@@ -16,6 +16,11 @@ import { startTestServer, type TestServer } from '../../testing/fixtures/test-se
 
 const ms = 180_000
 
+const isFocused = (element: unknown): boolean =>
+  Reflect.get(Object(Reflect.get(globalThis, 'document')), 'activeElement') === element
+const cornersOf = (element: unknown): string =>
+  String(Reflect.get(globalThis, 'getComputedStyle')(element).borderRadius)
+
 /** Waits for a text in one of the frames of the sandbox, and returns that frame's text. */
 async function appText(page: Page, expected: string): Promise<string> {
   const found = await until(async () => {
@@ -109,7 +114,15 @@ describe.skipIf(findBrowser('chromium') === undefined)('a person makes an app in
       // The editor replaces the text area, and has the same label.
       await page.locator('.cm-content').click()
       await page.keyboard.press('Control+End')
-      await page.keyboard.type('<p>Typed here')
+      await page.keyboard.type('<p>Typed here</p> 1/2')
+      expect(await page.locator('code-editor').evaluate(isFocused)).toBe(true)
+      // The panel of the editor that finds text looks like the rest of the site.
+      await page.keyboard.press('Control+f')
+      const find = page.getByPlaceholder('Find')
+      expect(await find.evaluate(cornersOf)).toBe('8px')
+      await find.fill('a/b')
+      expect(await find.inputValue()).toBe('a/b')
+      await page.keyboard.press('Escape')
       await appText(page, 'Typed here')
       await page.getByRole('button', { name: 'Publish version 3' }).click()
       expect(await page.textContent('[role=status]')).toContain('Published.')
