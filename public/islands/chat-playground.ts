@@ -137,6 +137,7 @@ class Playground {
     } else {
       const added = first && PaneView.beside(first, model)
       if (added) this.#panes.push(added)
+      else this.#showError('Comparing needs a second model of this kind. The operator can add one.')
       added?.show([], this.#starters())
     }
     const isComparing = this.#panes.length > 1

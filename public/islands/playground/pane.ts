@@ -27,7 +27,7 @@ export class PaneView {
       : undefined
   }
 
-  /** Adds a second pane with another model of the same mode. */
+  /** Adds a second pane with another model of the same mode; undefined where there is none. */
   static beside(first: PaneView, model: string | undefined): PaneView | undefined {
     const section = first.section.cloneNode(true)
     const pane = section instanceof HTMLElement ? PaneView.of(section) : undefined
@@ -40,7 +40,8 @@ export class PaneView {
       if (group.dataset['mode'] !== first.mode) group.remove()
     }
     const options = [...pane.select.options].map(({ value }) => value)
-    const other = options.find((value) => value !== first.model) ?? first.model
+    const other = options.find((value) => value !== first.model)
+    if (other === undefined) return undefined
     pane.select.value = model && options.includes(model) ? model : other
     first.section.after(pane.section)
     return pane
@@ -99,7 +100,7 @@ export class PaneView {
     if (isEmpty(reply, replyView.text)) {
       ownTurn.article.remove()
       replyView.article.remove()
-      return reply.error ?? 'The model returned nothing.'
+      return reply.error ?? `${this.model} returned no text. Try another message or model.`
     }
     if (reply.error !== undefined) replyView.showError(reply.error)
     const summary = await gateway.summarize(reply.id)

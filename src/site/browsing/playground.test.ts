@@ -143,7 +143,11 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
         await route.fulfill({ response: await route.fetch({ url }) })
       })
       await page.getByRole('button', { name: 'Compare', exact: true }).click()
-      await page.locator('.pane select').nth(1).selectOption('demo/omni')
+      // The second model is one that chats, not the builder of pages.
+      const models = page.locator('.pane select')
+      expect(await models.nth(1).inputValue()).not.toBe(await models.first().inputValue())
+      expect(await models.nth(1).locator('option[value="demo/builder"]').count()).toBe(0)
+      await models.nth(1).selectOption('demo/omni')
       const notes = {
         name: 'notes.txt',
         mimeType: 'text/plain',

@@ -1,3 +1,4 @@
+import { demoBuilder } from '../../apps/models/model-call.ts'
 import * as catalog from '../../gateway/catalog/catalog.ts'
 import type { ModelResponse } from '../../gateway/catalog/schemas.ts'
 import type { AppContext } from '../../kernel/context.ts'
@@ -14,7 +15,9 @@ import { renderFile } from '../packs/markdown.ts'
 import { playgroundPath } from '../paths.ts'
 import { type ChatDraft, parameterPanel, type Turn } from './draft.ts'
 
-const isPriced = ({ price }: ModelResponse): boolean => Object.keys(price).length > 0
+/** The demo builder replies with pages only, so that a chat with it returns nothing. */
+const isUsable = ({ id, price }: ModelResponse): boolean =>
+  id !== demoBuilder && Object.keys(price).length > 0
 
 /** Limits the list of models; it always includes the selected one. */
 function listedModels(models: ModelResponse[], selected: string): ModelResponse[] {
@@ -92,7 +95,7 @@ export interface PlaygroundView {
  */
 export async function playgroundPage(ctx: AppContext, view: PlaygroundView): Promise<Page> {
   const { token, owner, draft, left, message, other } = view
-  const available = catalog.listModels(ctx).filter(isPriced)
+  const available = catalog.listModels(ctx).filter(isUsable)
   const model = draft.model || cheapestModel(available)
   const models = listedModels(available, model)
   const turns = draft.turns ?? []
