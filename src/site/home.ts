@@ -1,6 +1,7 @@
 import { builderKind } from '../apps/builds/builder-kind.ts'
 import * as explore from '../apps/explore/explore.ts'
-import type { Item } from '../apps/explore/schemas.ts'
+import { listFeatured } from '../apps/explore/featured.ts'
+import type { Item, Tile } from '../apps/explore/schemas.ts'
 import { isPackKind } from '../apps/kinds.ts'
 import { defaultOf } from '../kernel/config/values.ts'
 import type { AppContext } from '../kernel/context.ts'
@@ -13,16 +14,15 @@ import type { Page } from './layout.ts'
 import { emptyState } from './lists.ts'
 import { waysToMake } from './new/new.ts'
 import { playHere } from './play-here.ts'
-import { readShelves, renderShelf, type Shelf } from './shelves.ts'
+import { readShelves, renderShelf } from './shelves.ts'
 
 /** A prompt that makes an agent publish its first app. */
 export const agentPrompt = ({ urls }: AppContext): string =>
   `Read ${urls.app}/skill.md, then make me a small game and give me its link.`
 
 export async function homePage(ctx: AppContext): Promise<Page> {
-  const shelves = await readShelves(ctx)
-  const item = await findHero(ctx, shelves)
-  const rows = shelves.slice(0, rowsMax)
+  const item = await findHero(ctx)
+  const rows = (await readShelves(ctx, item?.id)).slice(0, rowsMax)
   const main = html`<div class="hero">
       <h1><bdi>${headingOf(ctx)}</bdi></h1>
       ${ctx.config.homeText !== '' && html`<p class="lead"><bdi>${ctx.config.homeText}</bdi></p>`}
@@ -57,12 +57,19 @@ function headingOf(ctx: AppContext): string {
     : homeTitle
 }
 
+/** The popular items, of which one with a cover is large. */
+const popularMax = 10
+
 /** Chooses the large item: the operator's newest choice, or the most popular one with a cover. */
-async function findHero(ctx: AppContext, shelves: Shelf[]): Promise<Item | undefined> {
-  const all = shelves.flatMap(({ items }) => items).filter(({ kind }) => !isPackKind(kind))
-  const featured = shelves[0]?.title === 'Featured' ? all[0] : undefined
-  const id = (featured ?? all.find(({ cover }) => cover !== null) ?? all[0])?.id
-  return id === undefined ? undefined : (await explore.getItem(ctx, id)).item
+async function findHero(ctx: AppContext): Promise<Item | undefined> {
+  const [chosen, { items: popular }] = await Promise.all([
+    listFeatured(ctx),
+    explore.listTiles(ctx, { sort: 'trending', limit: popularMax }),
+  ])
+  const isPage = ({ kind }: Tile): boolean => !isPackKind(kind)
+  const all = popular.filter(isPage)
+  const best = chosen.find(isPage) ?? all.find(({ cover }) => cover !== null) ?? all[0]
+  return best && (await explore.getItem(ctx, best.id)).item
 }
 
 function hero(ctx: AppContext, item: Item): Html {

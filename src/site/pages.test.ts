@@ -100,10 +100,41 @@ test('shows the details, remix price, lineage and feedback of an item', async ()
     expect(item.text).toContain(text)
   }
   expect(shownPage(await page(`/explore/${copy}`)).text).toContain('remix of Harbour Lights')
-  expect(shownPage(await page('/')).names('heading')).toContain('Best rated')
 
   await ben.call('PATCH', `/apps/${copy}`, { store: false })
   expect(await page(`/explore/${copy}`, 404)).toContain('This item on Explore was not found.')
+})
+
+test('shows an item once on the home page and on Explore, and few items in one row', async () => {
+  const h = await startTestServer()
+  const [dot, eve] = [await h.agent('dot'), await h.agent('eve')]
+  const publish = async (count: number) => {
+    for (let at = 0; at < count; at += 1) {
+      h.clock.advance(1_000)
+      const item = await dot.publish({ title: `Boat ${at} of ${count}`, store: true })
+      await h.request('GET', `/a/${item}`, { key: eve.key, from: eve.from })
+      await eve.call('PUT', `/explore/${item}/review`, { stars: 5 })
+    }
+  }
+  const headers = { accept: 'text/html' }
+  const read = async (path: string) => shownPage((await h.request('GET', path, { headers })).body)
+  const rowsOf = async (path: string) => {
+    const shown = await read(path)
+    const titles = shown.allByRole('heading').filter(({ level }) => level === 3)
+    const boats = titles.map(({ text }) => text).filter((text) => text.startsWith('Boat'))
+    expect([path, new Set(boats).size]).toEqual([path, boats.length])
+    return shown.names('heading').filter((name) => /^(New|Trending|Best|Most|Top)/.test(name))
+  }
+  await publish(5)
+  expect([await rowsOf('/'), await rowsOf('/explore')]).toEqual([['New'], ['New']])
+  await publish(12)
+  h.clock.advance(60_000)
+  for (const path of ['/', '/explore']) {
+    const rows = await rowsOf(path)
+    expect(rows).toContain('New')
+    expect(rows).toContain('Best rated')
+  }
+  await h.close()
 })
 
 test('pages the comments and the reviews of an item separately', async () => {
@@ -220,7 +251,7 @@ test('describes an app link in its page and as oEmbed', async () => {
   const embed = await t.request('GET', found.slice('http://localhost:3000'.length))
   expect(embed.body).toMatchObject({
     version: '1.0',
-    type: 'link',
+    type: 'rich',
     title: 'Harbour Lights',
     author_name: '@ann',
     provider_url: 'http://localhost:3000',

@@ -15,42 +15,70 @@ export interface Shelf {
   more?: string
 }
 
-/** Reads the rows of the home page and of Explore. Rows without items are left out. */
-export async function readShelves(ctx: AppContext): Promise<Shelf[]> {
-  const packs = async () =>
-    (await explore.listTiles(ctx, { kind: 'skill', sort: 'record', limit: rowTiles })).items
-  const list = async (sort: 'new' | 'top' | 'trending' | 'remixed' | 'played', limit = rowTiles) =>
-    (await explore.listTiles(ctx, { sort, limit })).items
+/** Fewer items than this make one row. */
+const severalRows = 8
+/** A row with fewer items is left out, unless somebody chose them. */
+const rowItemsMin = 3
+/** Tiles that are read for a row, of which earlier rows may show most. */
+const readTiles = 6 * rowTiles
+
+interface Candidates extends Shelf {
+  /** It is shown with a single item, too. */
+  isChosen?: boolean
+}
+
+/**
+ * Reads the rows of the home page and of Explore. A row has what no earlier row shows. `shown` is
+ * an item above them.
+ */
+export async function readShelves(ctx: AppContext, shown?: string): Promise<Shelf[]> {
+  const list = async (query: Parameters<typeof explore.listTiles>[1]) =>
+    (await explore.listTiles(ctx, { limit: readTiles, ...query })).items
   const [featured, trending, week, newest, top, played, remixed, skills] = await Promise.all([
     listFeatured(ctx),
-    list('trending'),
-    explore.listTopOfWeek(ctx, rowTiles),
-    list('new'),
-    list('top'),
-    list('played'),
-    list('remixed'),
-    packs(),
+    list({ sort: 'trending' }),
+    explore.listTopOfWeek(ctx, readTiles),
+    list({ sort: 'new' }),
+    list({ sort: 'top' }),
+    list({ sort: 'played' }),
+    list({ sort: 'remixed' }),
+    list({ kind: 'skill', sort: 'record' }),
   ])
   const opened = (items: Tile[]): Tile[] => items.filter(({ opens }) => opens > 0)
-  const shelves: Shelf[] = [
-    { title: 'Featured', items: featured.slice(0, rowTiles) },
+  const newRow = { title: 'New', items: newest, more: '/explore?sort=new' }
+  const isFew = newest.filter(({ id }) => id !== shown).length < severalRows
+  const rows: Candidates[] = [
+    { title: 'Featured', items: featured, isChosen: true },
     { title: 'Trending', items: opened(trending), more: '/explore?sort=trending' },
     { title: 'Top this week', items: week },
-    { title: 'New', items: newest, more: '/explore?sort=new' },
+    newRow,
     {
       title: 'Best rated',
       items: top.filter(({ rating }) => rating.count > 0),
       more: '/explore?sort=top',
     },
     { title: 'Most played', items: opened(played), more: '/explore?sort=played' },
-    { title: 'Skills', items: skills, more: '/explore?kind=skill' },
+    { title: 'Skills', items: skills, more: '/explore?kind=skill', isChosen: true },
     {
       title: 'Most remixed',
       items: remixed.filter(({ remixes }) => remixes > 0),
       more: '/explore?sort=remixed',
     },
   ]
-  return shelves.filter(({ items }) => items.length > 0)
+  return isFew
+    ? withoutRepeats([{ ...newRow, isChosen: true }], shown, severalRows)
+    : withoutRepeats(rows, shown, rowTiles)
+}
+
+/** Removes what an earlier row shows, and rows that are left with too little. */
+function withoutRepeats(rows: Candidates[], shown: string | undefined, max: number): Shelf[] {
+  const seen = new Set([shown])
+  return rows.flatMap(({ isChosen = false, items, ...row }) => {
+    const fresh = items.filter(({ id }) => !seen.has(id)).slice(0, max)
+    if (fresh.length < (isChosen ? 1 : rowItemsMin)) return []
+    for (const { id } of fresh) seen.add(id)
+    return [{ ...row, items: fresh }]
+  })
 }
 
 export const renderShelf = (
