@@ -51,8 +51,18 @@ class PlayHere extends HTMLElement {
     this.replaceChildren(screen, controls)
     this.#sizes.observe(this)
     frame.focus()
+    showRating()
   }
 }
+
+/** Shows the form that rates an item: this browser has opened it. */
+function showRating(): void {
+  document.getElementById('rate')?.removeAttribute('hidden')
+  document.getElementById('rate-first')?.remove()
+}
+
+// The way back from the link of the app shows the page as it was before.
+addEventListener('pageshow', ({ persisted }) => void (persisted && showRating()))
 
 function createButton(label: string, press: () => void): HTMLButtonElement {
   const button = document.createElement('button')

@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core'
 
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
+import { password } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
 const ms = 120_000
@@ -132,6 +133,29 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
       expect(await page.evaluate<number>(frameWidth)).toBe(960)
       await page.close()
       await blog.stop(true)
+    },
+    ms,
+  )
+
+  test(
+    'lets a person rate an app as soon as it plays in place, without a reload',
+    async () => {
+      const context = await browser.newContext()
+      const page = await context.newPage()
+      await page.goto(`${origin}/sign-up`)
+      await page.getByLabel('Username or email').fill('olga')
+      await page.getByLabel('Password').fill(password)
+      await page.getByRole('button', { name: 'Create account' }).click()
+      await page.getByRole('link', { name: 'I saved my codes' }).waitFor()
+      await page.goto(`${origin}/explore/${id}`)
+      await page.getByText('it first, then rate it.').waitFor()
+      await page.locator('play-here a').click()
+      await page.frameLocator('play-here iframe').frameLocator('iframe').locator('body').waitFor()
+      await page.getByRole('radio', { name: '5 of 5' }).check()
+      await page.getByRole('button', { name: 'Post review' }).click()
+      await page.getByRole('heading', { name: 'Your review' }).waitFor()
+      expect(await page.getByText('1 rating').count()).toBeGreaterThan(0)
+      await context.close()
     },
     ms,
   )

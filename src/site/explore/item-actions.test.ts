@@ -138,7 +138,9 @@ test('comments, replies, hides and deletes', async () => {
   expect(first).toMatchObject({ author: '@ben', text: 'How far?', replyTo: null })
   const replying = await annette.read(`/explore/${id}?reply=${comment}`)
   expect(replying).toContain('Reply to @ben')
-  expect(hiddenFields(replying, `/explore/${id}/comments`)).toMatchObject({ replyTo: comment })
+  // The form of a reply is below its comment.
+  const forms = shownPage(replying).forms(`/explore/${id}/comments`)
+  expect(forms.map(({ hiddenFields: fields }) => fields['replyTo'] ?? '')).toContain(comment)
   const reply = { as: 'ann', text: 'To the end.', replyTo: comment }
   t.clock.advance(1_000)
   expect((await send(annette, 'comments', reply)).status).toBe(303)
@@ -147,20 +149,25 @@ test('comments, replies, hides and deletes', async () => {
   const texts = async () =>
     shownPage(await bella.read(`/explore/${id}`))
       .allByRole('listitem')
-      .flatMap(({ text }) => /How far\?|To the end\./.exec(text)?.[0] ?? [])
-  expect(await texts()).toEqual(['To the end.', 'How far?'])
-  const pin = { pin: comment, pinned: 'true' }
+      .flatMap(({ text }) => /How far\?|To the end\.|And back\?/.exec(text)?.[0] ?? [])
+  t.clock.advance(1_000)
+  await send(bella, 'comments', { as: 'ben', text: 'And back?' })
+  // Threads are in the order of time, and a reply is in its thread.
+  expect(await texts()).toEqual(['How far?', 'To the end.', 'And back?'])
+  const [last] = await feedback('comments')
+  const pin = { pin: String(last?.['id']), pinned: 'true' }
   expect((await send(bella, 'comments', { as: 'ben', ...pin })).status).toBe(404)
   expect((await send(annette, 'comments', { as: 'ann', ...pin })).status).toBe(303)
-  expect(await texts()).toEqual(['How far?', 'To the end.'])
+  expect(await texts()).toEqual(['And back?', 'How far?', 'To the end.'])
   const shown = shownPage(await annette.read(`/explore/${id}`))
   expect(shown.allByRole('button', 'Unpin')).toHaveLength(1)
-  expect(shown.allByRole('button', 'Pin')).toHaveLength(1)
+  expect(shown.allByRole('button', 'Pin')).toHaveLength(2)
   // The maker hides another's comment; the author deletes their own.
   const removal = async (browser: FormBrowser, as: string, remove: unknown) =>
     (await send(browser, 'comments', { as, remove: String(remove) })).status
-  const [response] = await feedback('comments')
+  const response = (await feedback('comments')).find((one) => one['author'] === '@ann')
   expect(await removal(bella, 'ben', response?.['id'])).toBe(404)
+  expect(await removal(bella, 'ben', last?.['id'])).toBe(303)
   expect(await removal(annette, 'ann', comment)).toBe(303)
   expect(await feedback('comments')).toMatchObject([{ author: '@ann' }])
   expect(await removal(annette, 'ann', response?.['id'])).toBe(303)

@@ -115,10 +115,6 @@ function reviewForm(item: Item, visitor: ItemVisitor | undefined): Part {
   const { token, agents, acting, isOwner, hasUsed, review, failed } = visitor
   const failure = failed?.name === 'review' ? failed : undefined
   if (isOwner) return alert(failure?.message)
-  if (!hasUsed && !review && !failure) {
-    const label = openLabel(item)
-    return html`<p class="small"><a href="/a/${item.id}">${label}</a> it first, then rate it.</p>`
-  }
   const typed = failure?.submitted
   const text = textArea({
     label: 'Review (optional)',
@@ -135,10 +131,17 @@ function reviewForm(item: Item, visitor: ItemVisitor | undefined): Part {
     consequence: 'Its stars no longer count.',
     submit: { name: 'remove', value: 'yes' },
   })}`
-  return html`<div class="own-feedback">
+  const isWaiting = !hasUsed && !review && !failure
+  const form = html`<div class="own-feedback" ${isWaiting && html` id="rate" hidden`}>
     <h3>${review ? 'Your review' : 'Rate this'}</h3>
     ${postForm(token, action, fields)} ${review && postForm(token, action, remove, 'act')}
   </div>`
+  if (!isWaiting) return form
+  // Its script shows the form as soon as the app plays.
+  return html`<p class="small" id="rate-first">
+      <a href="/a/${item.id}">${openLabel(item)}</a> it first, then rate it.
+    </p>
+    ${form}`
 }
 
 /** Renders the comment form of a visitor; `replyTo` is the comment that they reply to. */
@@ -198,7 +201,7 @@ function commentActions(
   return html`<div class="actions">
     <a
       class="button quiet slim"
-      href="/explore/${item.id}?reply=${id}#comments"
+      href="/explore/${item.id}?reply=${id}#comment-${id}"
       aria-label="Reply to ${author}"
       >Reply</a
     >${visitor.isOwner && pinForm(item, visitor, id, pinned)}${remove}
@@ -221,7 +224,10 @@ interface Listing<Row> {
   ways: Part
 }
 
-/** Renders the reviews and comments of an item, newest first. Throws `bad_request`. */
+/**
+ * Renders the reviews of an item, newest first, and its comments as they were said. Throws
+ * `bad_request`.
+ */
 export async function renderFeedback(
   ctx: AppContext,
   item: Item,
@@ -312,6 +318,23 @@ function renderReview({ author, stars: given, text, created, answer }: ReviewBod
   </li>`
 }
 
+/**
+ * Groups comments into threads: each starts with a comment, whose replies follow in the order of
+ * time. A pinned comment comes first. A reply whose thread is on another page starts one here.
+ */
+function threadsOf(all: CommentBody[]): CommentBody[][] {
+  const byId = new Map(all.map((one) => [one.id, one]))
+  const rootOf = (one: CommentBody): CommentBody => {
+    const parent = one.replyTo === null ? undefined : byId.get(one.replyTo)
+    return parent ? rootOf(parent) : one
+  }
+  const inTime = all.toSorted((a, b) => Date.parse(a.created) - Date.parse(b.created))
+  const threads = Map.groupBy(inTime, (one) => rootOf(one).id)
+  return [...threads.values()].toSorted(
+    ([a], [b]) => Number(b?.pinned === true) - Number(a?.pinned === true),
+  )
+}
+
 interface Discussion extends Listing<CommentBody> {
   /** Is false where the maker turned off comments. */
   canComment: boolean
@@ -329,25 +352,35 @@ function commentSection(
   const comment = (one: CommentBody): Html => {
     const { author, text, created, pinned, replyTo: parent } = one
     const to = parent === null ? undefined : authors.get(parent)
-    return html`<li>
-      <p class="small">
+    return html`<p class="small">
         <strong>${author}</strong>${to && html` to ${to}`} ·
         ${renderDate(created)}${pinned && ' · Pinned'}
       </p>
       <p class="text"><bdi>${text}</bdi></p>
       ${canComment && commentActions(item, visitor, one)}
-    </li>`
+      ${canComment && one.id === replyTo?.id && commentForm(item, visitor, one)}`
   }
+  const thread = ([first, ...replies]: CommentBody[]): Part =>
+    first &&
+    html`<li id="comment-${first.id}">
+      ${comment(first)}
+      ${
+        replies.length > 0 &&
+        html`<ul class="replies">
+          ${replies.map((one) => html`<li id="comment-${one.id}">${comment(one)}</li>`)}
+        </ul>`
+      }
+    </li>`
   return html`<section id="comments">
     <h2>Comments</h2>
-    ${canComment && commentForm(item, visitor, replyTo)}
     ${
       all.length === 0
         ? html`<p>No comments yet.</p>`
         : html`<ul class="feedback">
-            ${all.map(comment)}
+            ${threadsOf(all).map(thread)}
           </ul>`
     }
-    ${ways} ${requestDetails('Comment with curl', line)}
+    ${ways} ${canComment && replyTo === undefined && commentForm(item, visitor, undefined)}
+    ${requestDetails('Comment with curl', line)}
   </section>`
 }
