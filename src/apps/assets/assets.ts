@@ -40,9 +40,18 @@ function checkFileName(name: string): void {
   if (problem !== undefined) rejectRequest(`The name of the file is invalid: ${problem}.`)
 }
 
-/** Reads the stored bytes of a file; undefined where they are missing. */
-export async function readContent({ storage }: AppContext, { sha256, br, zstd }: StoredFile) {
-  const read = (name: string | null | undefined) => (name ? storage.read(name) : undefined)
+/** Larger files stay on disk until a response sends them. */
+const readBytesMax = 4 * 1_048_576
+
+/** Returns the stored bytes of a file, a Blob of a large one; undefined where they are missing. */
+export async function readContent(
+  { storage }: AppContext,
+  { sha256, br, zstd, bytes }: StoredFile,
+) {
+  const read = (
+    name: string | null | undefined,
+  ): Promise<Uint8Array | Blob | undefined> | undefined =>
+    name ? (bytes > readBytesMax ? storage.open(name) : storage.read(name)) : undefined
   const [identity, ...variants] = await Promise.all([read(sha256), read(br), read(zstd)])
   const [brotli, zstandard] = variants
   return (
@@ -50,7 +59,7 @@ export async function readContent({ storage }: AppContext, { sha256, br, zstd }:
   )
 }
 
-type StoredFile = Pick<Asset, 'sha256'> & Partial<Pick<Asset, 'br' | 'zstd'>>
+type StoredFile = Pick<Asset, 'sha256' | 'bytes'> & Partial<Pick<Asset, 'br' | 'zstd'>>
 
 /** Throws `bad_request` for a name that is invalid or could be read as a path. */
 export function checkAssetName(name: string): void {

@@ -53,11 +53,11 @@ export interface HostedFile {
   zstd?: string | null
 }
 
-/** The bytes of a file, with its compressed variants if they are stored. */
+/** The bytes of a file, with its compressed variants if they are stored. A Blob is on disk. */
 export interface FileContent {
-  identity: Uint8Array
-  br?: Uint8Array
-  zstd?: Uint8Array
+  identity: Uint8Array | Blob
+  br?: Uint8Array | Blob
+  zstd?: Uint8Array | Blob
 }
 
 /** The source of the viewer's apps. hosting-source.ts implements it over the hosting module. */

@@ -67,7 +67,8 @@ export class VersionFiles {
     const zstd = 'zstd' in content ? content.zstd : undefined
     const variants = { etag: file.sha256, identity, br, zstd }
     const entity = createEntity(variants, fileHeaders(file.type))
-    this.#entities.set(key, entity)
+    // A bucket's cache may drop a file from the disk.
+    if (!(identity instanceof Blob)) this.#entities.set(key, entity)
     return entity
   }
 }

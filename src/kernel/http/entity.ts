@@ -21,10 +21,16 @@ interface Variant {
   content: Blob
 }
 
-type Content = Omit<PublicFile, 'name' | 'type'> & { zstd?: Uint8Array | undefined }
+/** The bytes of an encoding. A Blob may be a file on disk, which is read only for a response. */
+type Content = Pick<PublicFile, 'etag'> & { identity: Uint8Array | Blob } & {
+  [E in Exclude<Encoding, 'identity'>]?: Uint8Array | Blob | undefined
+}
+
+export const toBlob = (bytes: Uint8Array | Blob): Blob =>
+  bytes instanceof Blob ? bytes : new Blob([new Uint8Array(bytes)])
 
 /** Compresses a small text, which takes one or two milliseconds. */
-export function compressText(text: string): Required<Omit<Content, 'zstd'>> {
+export function compressText(text: string) {
   // Loaded at first use: the import would take a tenth of the start.
   const { brotliCompressSync, constants } = process.getBuiltinModule('node:zlib')
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5 }
@@ -49,7 +55,8 @@ export function createEntity(content: Content, headers: Record<string, string>):
     if (!plain) own.set('content-encoding', encoding)
     const notModifiedHeaders = new Headers([...own].filter(([name]) => repeated.includes(name)))
     const all = { encoding, etag, headers: own, notModifiedHeaders }
-    variants.push({ ...all, bytes: bytes.byteLength, content: new Blob([new Uint8Array(bytes)]) })
+    const blob = toBlob(bytes)
+    variants.push({ ...all, bytes: blob.size, content: blob })
   }
   return { variants }
 }
