@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { type BrowserContext, chromium } from 'playwright-core'
 
-import { addressBar, type Browser, recorder, type Tab, viewport } from './browser.ts'
+import { addressBar, type Browser, localName, recorder, type Tab, viewport } from './browser.ts'
 import { openFirefox } from './firefox.ts'
 import { openWebkit } from './webkit.ts'
 
@@ -40,6 +40,9 @@ async function openChromium(path: string): Promise<Browser> {
       `--disable-features=${addressBar.join()}`,
       `--user-data-dir=${profile}`,
       `--log-net-log=${log}`,
+      // A host of the local network, and one with a certificate of the tests.
+      `--host-resolver-rules=MAP ${localName} 127.0.0.1`,
+      '--ignore-certificate-errors',
     ],
     viewport,
   })

@@ -26,6 +26,9 @@ export interface Tab {
   close(): Promise<void>
 }
 
+/** A host name that Chromium and Firefox resolve to this machine. */
+export const localName = 'berth-tests.test'
+
 export const viewport = { width: 1_280, height: 800 }
 
 /** Script that runs in the top document before the page's own code. */

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { type Browser, handsOf, receivedBy, recorder, type Tab } from './browser.ts'
+import { type Browser, handsOf, localName, receivedBy, recorder, type Tab } from './browser.ts'
 
 /** Settings against work of Firefox's own, which takes a third of the time of its start. */
 const preferences = {
@@ -27,6 +27,7 @@ const preferences = {
   'network.captive-portal-service.enabled': false,
   'network.connectivity-service.enabled': false,
   'network.dns.disablePrefetch': false,
+  'network.dns.localDomains': localName,
   'services.settings.server': 'http://127.0.0.1:9',
 }
 const startMs = 60_000
@@ -115,7 +116,9 @@ export async function openFirefox(path: string, more: object = {}): Promise<Brow
     seen.get(String(at(params, 'context')))?.push(method.replace(/^.*\./, '')),
   )
   await session.send('session.new', {
-    capabilities: { alwaysMatch: { unhandledPromptBehavior: { default: 'dismiss' } } },
+    capabilities: {
+      alwaysMatch: { acceptInsecureCerts: true, unhandledPromptBehavior: { default: 'dismiss' } },
+    },
   })
   const events = ['userPromptOpened', 'downloadWillBegin'].map((name) => `browsingContext.${name}`)
   await session.send('session.subscribe', { events })

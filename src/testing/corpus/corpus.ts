@@ -146,14 +146,16 @@ async function runPages(
   })
   const loader = (await built.outputs[0]?.text()) ?? ''
   let browser = await openBrowser()
-  const target = openTarget(hosted, browser.name, (request) => {
-    const { pathname } = new URL(request.url)
-    if (pathname === '/corpus/host.js') {
-      return new Response(loader, { headers: { 'content-type': 'text/javascript' } })
-    }
-    if (pathname !== '/corpus') return undefined
-    const page = `<!doctype html><body><script type=module>${script(ids)}</script>`
-    return new Response(page, { headers: { 'content-type': 'text/html' } })
+  const target = openTarget(hosted, browser.name, {
+    handle: (request) => {
+      const { pathname } = new URL(request.url)
+      if (pathname === '/corpus/host.js') {
+        return new Response(loader, { headers: { 'content-type': 'text/javascript' } })
+      }
+      if (pathname !== '/corpus') return undefined
+      const page = `<!doctype html><body><script type=module>${script(ids)}</script>`
+      return new Response(page, { headers: { 'content-type': 'text/html' } })
+    },
   })
   let tab = await browser.open()
   const runAlone = async (id: string): Promise<unknown> => {

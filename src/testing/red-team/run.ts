@@ -1,7 +1,8 @@
+import { mediaTypeOf } from '../../apps/assets/media-types.ts'
 import { librariesPath } from '../../apps/viewer/library-files.ts'
 import { type Browser, type Tab, until, viewport } from '../browsers/browser.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
-import { openTarget, type Target } from './target.ts'
+import { openTarget, type Target, type TargetOptions } from './target.ts'
 import type { Vector } from './vector.ts'
 
 const tabsAtOnce = { chromium: 10, firefox: 5, webkit: 3 }
@@ -35,12 +36,12 @@ const probePage = '<script>fetch(`http://127.0.0.1:${location.hash.slice(1)}`)</
 const cdnHost = 'cdn.jsdelivr.net'
 const nameOf = (mark: string): string => `rt-${mark}.localhost`
 
-/** Returns the vector's markup with its addresses, and a script that reports that it runs. */
-function pageOf(
-  { vector, mark, canary, guarded }: Attempt,
+/** Returns a function that puts the addresses of an attempt into a text of its vector. */
+function addressesOf(
+  { mark, canary, guarded }: Attempt,
   { origin, fileOf }: Target,
   library: string,
-): string {
+): (text: string) => string {
   const host = `127.0.0.1:${canary.port}`
   const words: Record<string, string> = {
     http: `http://${host}/`,
@@ -53,12 +54,35 @@ function pageOf(
     mark,
     at: new URL(origin).host,
     other: fileOf(idOf('other'), mark),
+    version: fileOf(idOf(mark), mark, 7),
+    own: guarded ? '' : `${origin}/own/${idOf(mark)}/`,
     guess: `${origin}/f/${'0'.repeat(32)}/reach-${mark}.js`,
     cdn: guarded ? `https://${cdnHost}/npm/` : `http://${host}/`,
     library,
   }
-  const page = vector.page.replace(/\{(\w+)\}/g, (whole, word: string) => words[word] ?? whole)
-  return `<!doctype html><body><script>top.postMessage({ran:1},'*')</script>${page}`
+  return (text) => text.replace(/\{(\w+)\}/g, (whole, word: string) => words[word] ?? whole)
+}
+
+/** Returns a page with a script that reports that it runs. */
+const pageOf = (body: string): string =>
+  `<!doctype html><body><script>top.postMessage({ran:1},'*')</script>${body}`
+
+/** Stores the page of an attempt with its own files and its libraries. */
+async function putPage(
+  hosted: MemoryAppSource,
+  { vector, mark, guarded }: Attempt,
+  addressed: (text: string) => string,
+): Promise<void> {
+  const id = idOf(mark)
+  hosted.put(id, pageOf(addressed(vector.page)))
+  const own = vector.own ?? (vector.hasFiles ? { 'own.js': ' ' } : {})
+  for (const [name, text] of Object.entries(own)) {
+    const bytes = new TextEncoder().encode(addressed(text))
+    hosted.putFile(id, name, mediaTypeOf(name), bytes)
+  }
+  if (!guarded || vector.libraries === undefined) return
+  await hosted.putLibraries(id)
+  if (vector.libraries === 'removed') hosted.removeLibraryFiles(id)
 }
 
 /** Returns whether the vector got through, as far as the running browser shows it. */
@@ -207,10 +231,15 @@ export async function runVectors(
   browser: Browser,
   vectors: Vector[],
   hasControl: (vector: Vector) => boolean,
+  where: Pick<TargetOptions, 'place' | 'tls'> = {},
 ): Promise<Outcome[]> {
   const hosted = new MemoryAppSource()
-  const target = openTarget(hosted, browser.name)
-  const live = vectors.filter(({ live }) => live === undefined || live.includes(browser.name))
+  const target = openTarget(hosted, browser.name, where)
+  const live = vectors.filter(
+    ({ live, isSecureOnly }) =>
+      (live === undefined || live.includes(browser.name)) &&
+      !(isSecureOnly && where.place === 'lan'),
+  )
   const attempts: Attempt[] = []
   for (const [index, vector] of live.entries()) {
     for (const guarded of hasControl(vector) ? [false, true] : [true]) {
@@ -222,12 +251,7 @@ export async function runVectors(
   hosted.put(probeId, probePage)
   const library = `${target.origin}${librariesPath}${await putOtherApp(hosted)}`
   for (const attempt of attempts) {
-    const id = idOf(attempt.mark)
-    hosted.put(id, pageOf(attempt, target, library))
-    if (attempt.vector.hasFiles) hosted.putFile(id, 'own.js', 'text/javascript', new Uint8Array(1))
-    if (!attempt.guarded || attempt.vector.libraries === undefined) continue
-    await hosted.putLibraries(id)
-    if (attempt.vector.libraries === 'removed') hosted.removeLibraryFiles(id)
+    await putPage(hosted, attempt, addressesOf(attempt, target, library))
   }
 
   const lookups = await runAll(browser, target, attempts).finally(() => {

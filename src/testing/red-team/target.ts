@@ -2,9 +2,10 @@ import { Elysia } from 'elysia'
 
 import { Pages } from '../../apps/viewer/pages.ts'
 import { viewerRoutes } from '../../apps/viewer/routes.ts'
+import { toBlob } from '../../kernel/http/entity.ts'
 import { newSecret } from '../../kernel/ids.ts'
 import { systemClock } from '../../kernel/time.ts'
-import { type Browser, recorder } from '../browsers/browser.ts'
+import { type Browser, localName, recorder } from '../browsers/browser.ts'
 import type { MemoryAppSource } from '../fakes/memory-app-source.ts'
 
 /** The host under attack: the viewer, and the same pages without protection. */
@@ -12,8 +13,8 @@ export interface Target {
   origin: string
   /** Marks of the vectors that sent a request to the host, other than for a file of their own. */
   reached: Set<string>
-  /** Returns the address of a file of an app, whose requests are recorded by its mark. */
-  fileOf(id: string, mark: string): string
+  /** Returns the address of a file of a version, whose requests are recorded by its mark. */
+  fileOf(id: string, mark: string, version?: number): string
   close(): void
 }
 
@@ -42,11 +43,25 @@ async function recorded(response: Response): Promise<Response> {
   return new Response(body, { status: response.status, headers })
 }
 
-/** Opens the host. `handle` answers requests of a test before the viewer. */
+/**
+ * The place of the host: a secure context without TLS, a plain host in a local network, whose
+ * browsers send no Sec-Fetch headers, or a host with TLS.
+ */
+export type Place = 'localhost' | 'lan' | 'https'
+
+/** Options of a host: answers before the viewer, and where it is. */
+export interface TargetOptions {
+  handle?: (request: Request) => Response | undefined
+  place?: Place
+  /** PEM, for https. */
+  tls?: { key: string; cert: string }
+}
+
+/** Opens the host. */
 export function openTarget(
   hosted: MemoryAppSource,
   browser: Browser['name'],
-  handle?: (request: Request) => Response | undefined,
+  { handle, place = 'localhost', tls }: TargetOptions = {},
 ): Target {
   const reached = new Set<string>()
   const text = (id: string): string => new TextDecoder().decode(hosted.apps.get(id)?.html.identity)
@@ -54,23 +69,10 @@ export function openTarget(
     reached.add(params['mark'] ?? '')
     return new Response('ann', { headers: { 'content-type': 'text/plain' } })
   }
-  // The port is known only after listening. The viewer uses the request's Host anyway.
-  const pages = new Pages(hosted, { app: 'http://localhost' }, systemClock, newSecret())
-  const app = new Elysia()
-    .use(viewerRoutes(pages))
-    .get('/watch', () => new Response(treasure, { headers: html }))
-    .get(
-      '/control/:id',
-      ({ params }) =>
-        new Response(`${treasure}${stage}<iframe src="/inner/${params.id}"></iframe>`, {
-          headers: html,
-        }),
-    )
-    .get('/inner/:id', ({ params }) => new Response(text(params.id), { headers: html }))
-    .all('/reach/:mark/*', note)
   const server = Bun.serve({
-    hostname: 'localhost',
+    hostname: place === 'localhost' ? 'localhost' : '127.0.0.1',
     port: 0,
+    ...(tls && { tls }),
     async fetch(request) {
       const own = handle?.(request)
       if (own) return own
@@ -82,12 +84,35 @@ export function openTarget(
       return recorded(await app.handle(request))
     },
   })
-  const origin = `http://localhost:${server.port}`
+  const host = place === 'localhost' ? 'localhost' : localName
+  const origin = `${tls ? 'https' : 'http'}://${host}:${server.port}`
+  // Without a configured address, the viewer names the local host of a request.
+  const urls =
+    place === 'localhost' ? { app: 'http://localhost' } : { app: origin, isConfigured: true }
+  const pages = new Pages(hosted, urls, systemClock, newSecret())
+  const app = new Elysia()
+    .use(viewerRoutes(pages))
+    .get('/watch', () => new Response(treasure, { headers: html }))
+    .get(
+      '/control/:id',
+      ({ params }) =>
+        new Response(`${treasure}${stage}<iframe src="/inner/${params.id}"></iframe>`, {
+          headers: html,
+        }),
+    )
+    .get('/inner/:id', ({ params }) => new Response(text(params.id), { headers: html }))
+    .get('/own/:id/:name', async ({ params }) => {
+      const file = hosted.apps.get(params.id)?.files.get(params.name)
+      const content = file && (await hosted.file(file))
+      const headers = { 'content-type': file?.type ?? 'text/plain' }
+      return new Response(content && toBlob(content.identity), { headers })
+    })
+    .all('/reach/:mark/*', note)
   return {
     origin,
     reached,
-    fileOf(id, mark) {
-      const token = pages.tokens.seal({ id, version: 1 }, 0, false)
+    fileOf(id, mark, version = 1) {
+      const token = pages.tokens.seal({ id, version }, 0, false)
       return `${origin}/f/${token}/reach-${mark}.js`
     },
     close: () => void server.stop(true),

@@ -6,10 +6,11 @@ export interface Vector {
   /**
    * Markup of the attempt. {http} {ws} {host} {stun} {turn} are addresses of its own canary,
    * {name} a unique host name, {self} a unique address of the host, {mark} the end of that
-   * address, {at} the host with its port. {other} is the address of a file of another app, and
-   * {guess} that of a token that nobody made. {cdn} is the start of library URLs: of a CDN in the
-   * sandbox, of the canary where the page is unprotected. {library} is the address of a library
-   * file that another app uses.
+   * address, {at} the host with its port. {other} is the address of a file of another app,
+   * {version} that of a file of another version of the same app, and {guess} that of a token that
+   * nobody made. {own} is the start of the addresses of the page's own files. {cdn} is the start of
+   * library URLs: of a CDN in the sandbox, of the canary where the page is unprotected. {library}
+   * is the address of a library file that another app uses.
    */
   page: string
   /** Evidence that it got through. Default: a connection to its canary. */
@@ -22,6 +23,12 @@ export interface Vector {
   libraries?: 'there' | 'removed'
   /** The page has a file, and so the address of its files. */
   hasFiles?: true
+  /** Its own files by name, with the words of `page`. */
+  own?: Record<string, string>
+  /** Browsers have this feature only in a secure context. */
+  isSecureOnly?: true
+  /** Runs in the thorough run only. */
+  isThorough?: true
   /** Works only if the unprotected page is the top document. */
   alone?: true
 }

@@ -1,5 +1,14 @@
 import { module, script, type Vector } from '../vector.ts'
 
+const speculation =
+  (action: 'prefetch' | 'prerender') =>
+  (url: string): string => {
+    const rules = JSON.stringify({ [action]: [{ urls: [url], eagerness: 'immediate' }] })
+    return script(
+      `const s=document.createElement('script');s.type='speculationrules';s.textContent='${rules}';document.head.append(s)`,
+    )
+  }
+
 /** Ways to load a URL from a page with files of its own. */
 const loads: [name: string, page: (url: string) => string, more?: Partial<Vector>][] = [
   ['fetch', (url) => script(`fetch('${url}')`)],
@@ -40,7 +49,22 @@ const loads: [name: string, page: (url: string) => string, more?: Partial<Vector
         `new Worker(URL.createObjectURL(new Blob(["import '${url}'"],{type:'text/javascript'})),{type:'module'})`,
       ),
   ],
-  ['audio worklet', (url) => script(`new AudioContext().audioWorklet.addModule('${url}')`)],
+  [
+    'audio worklet',
+    (url) => script(`new AudioContext().audioWorklet.addModule('${url}')`),
+    { isSecureOnly: true },
+  ],
+  [
+    'paint worklet',
+    (url) => script(`CSS.paintWorklet.addModule('${url}')`),
+    { live: ['chromium'], isSecureOnly: true },
+  ],
+  [
+    'service worker',
+    (url) => script(`navigator.serviceWorker.register('${url}')`),
+    { isSecureOnly: true },
+  ],
+  ['shared worker', (url) => script(`new SharedWorker('${url}')`)],
   ['symbol of SVG', (url) => `<svg><image href="${url}" width=9 height=9 /></svg>`],
   ['frame', (url) => `<iframe src="${url}"></iframe>`],
   ['object', (url) => `<object data="${url}"></object>`],
@@ -53,27 +77,107 @@ const loads: [name: string, page: (url: string) => string, more?: Partial<Vector
   ['base', (url) => `<base href="${url}"><img src="?x">`],
   ['prefetch', (url) => `<link rel=prefetch href="${url}">`, { live: ['chromium', 'firefox'] }],
   ['modulepreload', (url) => `<link rel=modulepreload href="${url}">`],
-  [
-    'speculation',
-    (url) => {
-      const rules = JSON.stringify({ prefetch: [{ urls: [url], eagerness: 'immediate' }] })
-      return script(
-        `const s=document.createElement('script');s.type='speculationrules';s.textContent='${rules}';document.head.append(s)`,
-      )
-    },
-    { live: ['chromium'], alone: true },
-  ],
+  ['speculation', speculation('prefetch'), { live: ['chromium'], alone: true, isSecureOnly: true }],
+  ['prerender', speculation('prerender'), { live: ['chromium'], alone: true, isSecureOnly: true }],
 ]
 
 const worker = (text: string): string =>
   script(`new Worker(URL.createObjectURL(new Blob([${JSON.stringify(text)}])))`)
 
-/** Addresses beside the files of a page: of another app, of a guessed token, of the host. */
+/**
+ * Addresses beside the files of a page: of another app, another version, a guessed token, the host.
+ */
 const targets = {
   'another app': '{other}',
+  'another version': '{version}',
   'a guessed token': '{guess}',
   'the host': '{self}/x',
 }
+
+/** Types of files of their own from which a URL is loaded, and pages that start them. */
+const carriers: [
+  name: string,
+  page: string,
+  own: (url: string) => Record<string, string>,
+  more?: Partial<Vector>,
+][] = [
+  [
+    'fetch in an own worker',
+    script("new Worker('{own}w.js')"),
+    (url) => ({ 'w.js': `fetch('${url}',{mode:'no-cors'})` }),
+  ],
+  [
+    'XHR in an own worker',
+    script("new Worker('{own}w.js')"),
+    (url) => ({ 'w.js': `const x=new XMLHttpRequest;x.open('GET','${url}');x.send()` }),
+  ],
+  [
+    'importScripts in an own worker',
+    script("new Worker('{own}w.js')"),
+    (url) => ({ 'w.js': `importScripts('${url}')` }),
+  ],
+  [
+    'import in an own module worker',
+    script("new Worker('{own}w.js',{type:'module'})"),
+    (url) => ({ 'w.js': `import '${url}'` }),
+  ],
+  [
+    'import() in an own worker',
+    script("new Worker('{own}w.js',{type:'module'})"),
+    (url) => ({ 'w.js': `import('${url}')` }),
+  ],
+  [
+    'a worker of an own worker',
+    script("new Worker('{own}w.js')"),
+    (url) => ({
+      'w.js': "new Worker('n.js')",
+      'n.js': `fetch('${url}',{mode:'no-cors'})`,
+    }),
+  ],
+  [
+    'import in an own worklet',
+    script("new AudioContext().audioWorklet.addModule('{own}a.js')"),
+    (url) => ({ 'a.js': `import '${url}'` }),
+    { isSecureOnly: true },
+  ],
+  [
+    'import in an own module',
+    '<script type=module src={own}m.js></script>',
+    (url) => ({ 'm.js': `import '${url}'` }),
+  ],
+  [
+    '@import in an own style sheet',
+    '<link rel=stylesheet href={own}s.css>',
+    (url) => ({ 's.css': `@import '${url}';` }),
+  ],
+  [
+    'url() in an own style sheet',
+    '<link rel=stylesheet href={own}s.css>',
+    (url) => ({ 's.css': `body{background:url('${url}')}` }),
+  ],
+  [
+    'a font in an own style sheet',
+    '<link rel=stylesheet href={own}s.css><p>x',
+    (url) => ({ 's.css': `@font-face{font-family:x;src:url('${url}')}p{font-family:x}` }),
+  ],
+  [
+    'a script of an own SVG in a frame',
+    '<iframe src={own}i.svg></iframe>',
+    (url) => ({
+      'i.svg': `<svg xmlns="http://www.w3.org/2000/svg"><script>fetch('${url}',{mode:'no-cors'})</script></svg>`,
+    }),
+  ],
+  [
+    'an own page in a frame',
+    '<iframe src={own}two.html></iframe>',
+    (url) => ({ 'two.html': `<script>fetch('${url}',{mode:'no-cors'})</script>` }),
+  ],
+  [
+    'an own page by location',
+    script("location='{own}two.html'"),
+    (url) => ({ 'two.html': `<img src="${url}">` }),
+  ],
+]
 
 /** Spellings of a path that leads out of the folder, by the URL of the page. */
 const ways: [name: string, path: string][] = [
@@ -93,13 +197,33 @@ const all = (name: string, page: string, more: Partial<Vector> = {}): Vector => 
   ...more,
 })
 
+const network = (name: string, page: string, more: Partial<Vector>): Vector => ({
+  name,
+  page,
+  hasFiles: true,
+  ...more,
+})
+
 /** Ways from a page with files to anything beside them. */
 export const files: Vector[] = [
   ...loads.flatMap(([name, page, more]) =>
-    Object.entries(targets).map(([target, url]) => all(`${target} by ${name}`, page(url), more)),
+    Object.entries(targets).map(([target, url]) =>
+      all(`${target} by ${name}`, page(url), {
+        ...more,
+        ...(target === 'another version' && { isThorough: true }),
+      }),
+    ),
   ),
+  ...carriers.flatMap(([name, page, own, more]): Vector[] => [
+    all(`another app by ${name}`, page, { own: own('{other}'), ...more }),
+    all(`the host by ${name}`, page, { own: own('{self}/x'), isThorough: true, ...more }),
+    network(`the network by ${name}`, page, { own: own('{http}'), ...more }),
+  ]),
   ...ways.flatMap(([name, path]) => [
     all(`${name} by fetch`, script(`fetch('${path}')`)),
     all(`${name} by img`, `<img src="${path.replaceAll('\\\\', '\\')}">`),
+    all(`${name} by import()`, script(`import(new URL('${path}',document.baseURI))`), {
+      isThorough: true,
+    }),
   ]),
 ]
