@@ -1,4 +1,18 @@
-import { and, asc, count, eq, gt, gte, inArray, isNotNull, isNull, lte, min, ne } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  gt,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lte,
+  min,
+  ne,
+} from 'drizzle-orm'
 
 import { currentClient } from '../kernel/client.ts'
 import type { PagePosition } from '../kernel/cursor.ts'
@@ -177,6 +191,33 @@ export const listJobs = (
     limit,
     after,
   )
+
+/** The jobs that ended last, among which those of one kind are looked for. */
+const endedMax = 500
+const chargesMin = 3
+const chargesMax = 20
+
+/**
+ * Returns the usual charge of a kind of jobs: the median of the last 20 that succeeded. Undefined
+ * where there are fewer than three among the jobs that ended last.
+ */
+export async function findUsualCharge(
+  { db }: { db: Engine },
+  kind: string,
+): Promise<NanoUsd | undefined> {
+  const ended = await db.read
+    .select({ kind: jobs.kind, state: jobs.state, charged: jobs.charged })
+    .from(jobs)
+    .where(isNotNull(jobs.ended))
+    .orderBy(desc(jobs.ended))
+    .limit(endedMax)
+  const charges = ended
+    .filter((job) => job.kind === kind && job.state === 'done')
+    .slice(0, chargesMax)
+    .map(({ charged }) => charged)
+    .toSorted((a, b) => Number(a - b))
+  return charges.length < chargesMin ? undefined : charges[Math.floor(charges.length / 2)]
+}
 
 /** Returns all events of a job after a number, oldest first. */
 export const listEventsAfter = (

@@ -26,7 +26,7 @@ export async function homePage(ctx: AppContext): Promise<Page> {
   const main = html`<div class="hero">
       <h1><bdi>${headingOf(ctx)}</bdi></h1>
       ${ctx.config.homeText !== '' && html`<p class="lead"><bdi>${ctx.config.homeText}</bdi></p>`}
-      ${waysToMake(ctx)}
+      ${await waysToMake(ctx)}
     </div>
     ${item ? hero(ctx, item) : nothingYet} ${rows.map((shelf) => renderShelf(ctx, shelf))}
     <div id="for-agents">${agentSection(ctx)}</div>

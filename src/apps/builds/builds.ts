@@ -83,6 +83,12 @@ export function quoteBuild(
   return by && Math.ceil(toCredits(budgetOf(ctx, by, { prompt, page }).price))
 }
 
+/** Returns what builds usually cost in credits, measured; undefined after too few of them. */
+export async function findUsualPrice(ctx: AppContext): Promise<number | undefined> {
+  const charge = await jobs.findUsualCharge(ctx, kind)
+  return charge && toCredits(charge)
+}
+
 function checkPrompt(prompt = ''): string {
   if (prompt.trim() !== '' && isPlainText(prompt, buildPromptCharsMax)) return prompt
   rejectRequest(`"prompt" must be plain text of 1 to ${buildPromptCharsMax} characters.`, 'prompt')

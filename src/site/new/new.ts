@@ -1,5 +1,5 @@
 import { builderKind } from '../../apps/builds/builder-kind.ts'
-import { quoteBuild } from '../../apps/builds/builds.ts'
+import { findUsualPrice, quoteBuild } from '../../apps/builds/builds.ts'
 import { pageZipLimits } from '../../apps/folders/limits.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
@@ -8,7 +8,7 @@ import { buildPromptCharsMax, htmlBytesMax, titleCharsMax } from '../../kernel/l
 import type { Agent } from '../../people/agents/agents.ts'
 import { payingField } from '../acting-agent.ts'
 import { section } from '../components.ts'
-import { formatAmount, formatBytes } from '../format.ts'
+import { formatAmount, formatBytes, shortCredits } from '../format.ts'
 import {
   button,
   type Form,
@@ -58,10 +58,15 @@ ${value}</textarea>
     ${error !== undefined && html`<p class="alert" id="error-prompt" role="alert">${error}</p>`}`
 }
 
-/** The maximum price of a build, and that a failed one is free. */
-export const priceNote = (credits: number): Html =>
+/** The usual and the maximum price of a build, and that a failed one is free. */
+export const priceNote = (max: number, usual: number | undefined): Html =>
   html`<p class="small">
-    At most ${formatAmount(credits, 'credit')}. You pay only if it succeeds.
+    ${
+      usual === undefined
+        ? `At most ${formatAmount(max, 'credit')}.`
+        : `About ${formatAmount(usual, 'credit')}, at most ${shortCredits(max)}.`
+    }
+    You pay only if it succeeds.
   </p>`
 
 /** Links that fill in the prompt of the page to make an app. */
@@ -78,13 +83,15 @@ const exampleChips: Html = html`<ul class="chips examples" aria-label="Examples"
  * The ways to make an app on public pages. The prompt box opens `/new` with the prompt: a page that
  * everyone shares has no form token and no agent. Without a model, what works comes first.
  */
-export function waysToMake(ctx: AppContext): Part {
+export async function waysToMake(ctx: AppContext): Promise<Part> {
   const price = quoteBuild(ctx, 'app')
   const box =
     price !== undefined &&
     html`<form class="prompt-box" action="/new" method="get">
         ${promptField()}
-        <div class="prompt-send">${priceNote(price)}<button class="button">Make it</button></div>
+        <div class="prompt-send">
+          ${priceNote(price, await findUsualPrice(ctx))}<button class="button">Make it</button>
+        </div>
       </form>
       ${exampleChips}`
   if (builderKind(ctx) !== 'model') {
@@ -183,13 +190,18 @@ async function promptForm(ctx: AppContext, view: NewAppView): Promise<Part> {
   if (price === undefined) return undefined
   const error = failed?.name === 'prompt' ? failed.message : undefined
   const agent = await agentField(ctx, agents, submitted?.text('as'))
-  const confirm = html`${hiddenField('max', price)}${hiddenField('ref', newId())}${button(agents ? `Build for at most ${formatAmount(price, 'credit')}` : 'Create an account and build')}`
+  const usual = await findUsualPrice(ctx)
+  const cost =
+    usual === undefined
+      ? `at most ${formatAmount(price, 'credit')}`
+      : `about ${formatAmount(usual, 'credit')}`
+  const confirm = html`${hiddenField('max', price)}${hiddenField('ref', newId())}${button(agents ? `Build for ${cost}` : 'Create an account and build')}`
   return postForm(
     token,
     '/new/prompt',
     html`${promptField({ value, error })}
       <div class="prompt-options">${kindField(ctx, kind)}${agent}</div>
-      <div class="prompt-send">${priceNote(price)}${confirm}</div>`,
+      <div class="prompt-send">${priceNote(price, usual)}${confirm}</div>`,
     'prompt-box wide',
   )
 }

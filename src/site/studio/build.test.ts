@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { listActingAgents } from '../../apps/owners/owned-agents.ts'
+import { toCredits } from '../../kernel/money.ts'
 import { agentOwner } from '../../money/ledger/accounts.ts'
 import { balanceOf as balanceOfOwner } from '../../money/ledger/ledger.ts'
 import { closeWithoutErrors, startForEachTest } from '../../testing/fixtures/closed-servers.ts'
@@ -40,6 +41,28 @@ async function balanceOf(t: TestServer, name: string) {
   const [agent] = await listActingAgents(t.ctx, await getPerson(t, name))
   return balanceOfOwner(t.ctx, agentOwner(agent?.id ?? ''))
 }
+
+test('shows first what builds usually cost, measured from the last ones', async () => {
+  const { t, bea } = await open()
+  await t.ctx.jobs.start()
+  expect((await bea.show('/new')).text).toMatch(/At most \d+ credits\. You pay only/)
+  const charges: number[] = []
+  for (const prompt of ['Snake in neon', 'A quiz about the planets', 'A packing list']) {
+    const before = (await balanceOf(t, 'bea')).available
+    const path = await startBuild(bea, prompt)
+    expect((await watch(t, bea, path)).at(-1)).toBe('done')
+    charges.push(toCredits(before - (await balanceOf(t, 'bea')).available))
+  }
+  const [, usual = 0] = charges.toSorted((a, b) => a - b)
+  for (const page of [await bea.show('/new'), await new FormBrowser(t).show('/')]) {
+    expect(page.text).toMatch(/About [\d.]+ credits?, at most \d+\. You pay only/)
+    const shown = Number(/About ([\d.]+) credit/.exec(page.text)?.[1])
+    expect(Math.abs(shown - usual)).toBeLessThan(0.1)
+  }
+  expect((await bea.show('/new')).names('button')).toContainEqual(
+    expect.stringMatching(/^Build for about [\d.]+ credits?$/),
+  )
+})
 
 test('shows the steps of a build, its result, and a change by another sentence', async () => {
   const { t, bea } = await open()

@@ -1,6 +1,6 @@
 import * as apps from '../../apps/apps.ts'
 import { type BuildRecord, listBuilds } from '../../apps/builds/build-list.ts'
-import { quoteBuild } from '../../apps/builds/builds.ts'
+import { findUsualPrice, quoteBuild } from '../../apps/builds/builds.ts'
 import { requireAppKind } from '../../apps/kinds.ts'
 import { readPage } from '../../apps/page-content.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
@@ -119,7 +119,7 @@ async function changeForm(studio: Studio): Promise<Part> {
   })
   const send = html`${hiddenField('max', price)}${hiddenField('ref', newId())}${button('Change it')}`
   const fields = html`${field}
-    <div class="prompt-send">${priceNote(price)}${send}</div>`
+    <div class="prompt-send">${priceNote(price, await findUsualPrice(req.ctx))}${send}</div>`
   return postForm(req.token, studioPath(studio, 'change'), fields, 'prompt-box')
 }
 
