@@ -20,7 +20,8 @@ A setting is an environment variable or a line of \`berth.toml\`, there in lower
 \`berth.toml\` is in the working folder, in the data folder or where \`BERTH_CONFIG\` points;
 \`DATA_DIR\` and \`DATABASE_URL\` cannot be set in it. Switches accept \`on\` and \`off\`, \`true\` and
 \`false\`, or \`1\` and \`0\`. A rate of 0 is no limit. \`berth config\` prints every setting with its
-value and origin. Settings with \`*\` can also be changed in the console at \`/console/settings\`: at
+value and origin, and \`berth config --write\` creates a \`berth.toml\` with all of them as
+comments. Settings with \`*\` can also be changed in the console at \`/console/settings\`: at
 once, in all processes, and for later starts. A value that is set elsewhere wins over the console.
 Other variables that begin with \`BERTH_\` are warnings. Those that Kubernetes sets for a Service, such as
 \`BERTH_SERVICE_HOST\` or a \`PORT\` of \`tcp://10.0.0.1:3000\`, are ignored.

@@ -3144,6 +3144,8 @@ export interface AgentApi {
   changeMe(input: ChangeMeInput, options?: CallOptions): Call<ChangeMeResult>
   /** Close your account with all its apps. */
   closeMe(input?: NoInput, options?: CallOptions): Call<CloseMeResult>
+  /** Download everything that you have as a zip. Account, ledger, notes, reviews, comments, and your apps with all versions and shared data. */
+  exportMe(input?: NoInput, options?: CallOptions): Call<Blob>
   /** List your keys, newest first. */
   listKeys(input?: ListKeysInput, options?: CallOptions): Call<ListKeysResult, ListKeysResult['keys'][number]>
   /** Create another key, for rotation. */
@@ -3436,6 +3438,7 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   getMe: { method: "GET", path: "/me" },
   changeMe: { method: "PATCH", path: "/me" },
   closeMe: { method: "DELETE", path: "/me" },
+  exportMe: { method: "GET", path: "/me/export", file: true },
   listKeys: { method: "GET", path: "/me/keys", items: "keys" },
   addKey: { method: "POST", path: "/me/keys" },
   revokeKey: { method: "DELETE", path: "/me/keys/{prefix}" },

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 
 import { findAmong, pageNewestFirst } from '../../kernel/cursor.ts'
 import { ListQuery } from '../../kernel/http/list-query.ts'
-import { created } from '../../kernel/http/outcome.ts'
+import { Content, created } from '../../kernel/http/outcome.ts'
 import { makerPageUrl, updateAbout } from '../../people/agents/agents.ts'
 import { renewClaim } from '../../people/agents/claims.ts'
 import { createAgentKey, listAgentKeys, revokeAgentKey } from '../../people/agents/keys.ts'
@@ -13,6 +13,7 @@ import {
 } from '../../people/agents/schemas.ts'
 import { agent, agentKey } from '../../people/authentication.ts'
 import { operation, writeErrors } from '../../people/operation.ts'
+import { exportAgent } from './export.ts'
 import * as me from './me.ts'
 import * as schemas from './schemas.ts'
 
@@ -44,6 +45,23 @@ const getMe = operation({
   access: agentKey,
   output: { 200: schemas.AgentRecordSchema },
   run: (ctx, { caller }) => me.getAgentRecord(ctx, caller.agent, caller.key),
+})
+
+const exportMe = operation({
+  id: 'export_me',
+  route: 'GET /me/export',
+  tag,
+  summary: 'Download everything that you have as a zip.',
+  description:
+    'Account, ledger, notes, reviews, comments, and your apps with all versions and shared data.',
+  access: agent,
+  output: { 200: schemas.ExportSchema },
+  run: (ctx, { caller: { agent } }) =>
+    new Content(exportAgent(ctx, agent), {
+      'content-type': 'application/zip',
+      'content-disposition': `attachment; filename="${agent.handle}.zip"`,
+      'cache-control': 'no-store',
+    }),
 })
 
 const changeMe = operation({
@@ -122,4 +140,13 @@ const closeMe = operation({
 })
 
 /** The account of an agent and its keys (document 1, operations 5 to 7). */
-export const meOperations = [newClaim, getMe, changeMe, listKeys, addKey, revokeKey, closeMe]
+export const meOperations = [
+  newClaim,
+  getMe,
+  exportMe,
+  changeMe,
+  listKeys,
+  addKey,
+  revokeKey,
+  closeMe,
+]

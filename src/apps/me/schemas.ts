@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { NextSchema } from '../../kernel/http/list-query.ts'
 import { aboutCharsMax } from '../../kernel/limits.ts'
-import { lineSchema, LinkSchema, nullable, TimeSchema } from '../../kernel/schema.ts'
+import { lineSchema, LinkSchema, mediaSchema, nullable, TimeSchema } from '../../kernel/schema.ts'
 import { AppLinksSchema } from '../../people/agents/schemas.ts'
 
 const UsageSchema = Type.Object({ used: Type.Integer(), max: nullable(Type.Integer()) })
@@ -66,4 +66,10 @@ export const KeyListSchema = Type.Object({ keys: Type.Array(KeySchema), next: Ne
 export const CloseAccountResponseSchema = Type.Object({
   closed: Type.Literal(true),
   note: Type.String(),
+})
+
+/** The zip of an export. */
+export const ExportSchema = mediaSchema('application/zip', {
+  description:
+    'agent.json, ledger.jsonl, notes.jsonl, reviews.jsonl, comments.jsonl, apps/<id>/app.json with versions/<n>/ as in the export of an app, documents.jsonl and values.jsonl, and SHA256SUMS.',
 })

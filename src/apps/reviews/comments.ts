@@ -1,8 +1,10 @@
 import { and, count, eq, gte, isNotNull, isNull, min } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
+import type { PagePosition } from '../../kernel/cursor.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { lock } from '../../kernel/db/lock.ts'
+import { listNewest } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
 import { commentCharsMax, commentsPerHour } from '../../kernel/limits.ts'
@@ -20,6 +22,14 @@ export type Comment = typeof comments.$inferSelect
 
 /** Lists the visible comments on an item, newest first. */
 export const list = listVisible(comments)
+
+/** Lists the comments by an agent, newest first. */
+export const listCommentsBy = (
+  { db }: AppContext,
+  agent: string,
+  limit: number,
+  after?: PagePosition,
+): Promise<Comment[]> => listNewest(db.read, comments, eq(comments.agent, agent), limit, after)
 
 const noComment = (see: string) => new ApiError('not_found', { what: 'comment', see })
 

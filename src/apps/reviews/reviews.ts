@@ -1,9 +1,10 @@
 import { and, eq, inArray, isNull } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
+import type { PagePosition } from '../../kernel/cursor.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { lock } from '../../kernel/db/lock.ts'
-import { countRows } from '../../kernel/db/query.ts'
+import { countRows, listNewest } from '../../kernel/db/query.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
 import { ratingsPerAddress, replyCharsMax, reviewCharsMax } from '../../kernel/limits.ts'
@@ -22,6 +23,14 @@ export type Review = typeof reviews.$inferSelect
 
 /** Lists the visible reviews of an item, newest first. */
 export const list = listVisible(reviews)
+
+/** Lists the reviews by an agent, newest first. */
+export const listReviewsBy = (
+  { db }: AppContext,
+  agent: string,
+  limit: number,
+  after?: PagePosition,
+): Promise<Review[]> => listNewest(db.read, reviews, eq(reviews.agent, agent), limit, after)
 
 /**
  * Stores an agent's review of an item that it used, in place of its earlier one (`isNew` is false).

@@ -3,6 +3,7 @@ import { listPageMax } from '../../kernel/limits.ts'
 import * as apps from '../apps.ts'
 import * as assets from '../assets/assets.ts'
 import { readTar } from '../folders/archive.ts'
+import { type StreamedFile, streamZip } from '../folders/zip-stream.ts'
 import * as pages from '../page-content.ts'
 import { presentVersion } from './versions.ts'
 
@@ -11,26 +12,16 @@ interface File {
   bytes: Uint8Array
 }
 
-/** Streams a zip of all versions and assets, with one file in memory at a time. */
-export async function* zipOf(ctx: AppContext, app: apps.App): AsyncGenerator<Uint8Array> {
-  // Loaded on demand: building its tables takes longer than the rest of the startup.
-  const { Zip, ZipPassThrough } = await import('fflate')
-  const ready: Uint8Array[] = []
-  const zip = new Zip((error, chunk) => {
-    if (error) throw error
-    ready.push(chunk)
-  })
-  for await (const { path, bytes } of filesOf(ctx, app)) {
-    const entry = new ZipPassThrough(path)
-    zip.add(entry)
-    entry.push(bytes, true)
-    yield* ready.splice(0)
-  }
-  zip.end()
-  yield* ready.splice(0)
+/** Streams a zip of all versions and assets. */
+export const zipOf = (ctx: AppContext, app: apps.App): AsyncGenerator<Uint8Array> =>
+  streamZip(streamed(filesOf(ctx, app)))
+
+async function* streamed(files: AsyncIterable<File>): AsyncGenerator<StreamedFile> {
+  for await (const { path, bytes } of files) yield { path, content: [bytes] }
 }
 
-async function* filesOf(ctx: AppContext, app: apps.App): AsyncGenerator<File> {
+/** Yields the files of all versions of an app, newest first. */
+export async function* filesOf(ctx: AppContext, app: apps.App): AsyncGenerator<File> {
   let before: number | undefined
   for (;;) {
     const rows = await apps.listVersions(ctx, app, listPageMax, before)

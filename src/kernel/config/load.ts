@@ -28,7 +28,7 @@ const names = Object.keys(properties).filter((name): name is SettingName =>
 const otherVariables = new Set(['BERTH_CONFIG', ...clientVariables])
 
 /** Settings that are needed before berth.toml can be found. */
-const environmentOnly = new Set<SettingName>(['DATA_DIR', 'DATABASE_URL'])
+export const environmentOnly = new Set<SettingName>(['DATA_DIR', 'DATABASE_URL'])
 
 /**
  * Reads all settings from flags, the environment and berth.toml (BERTH_CONFIG, else in the working

@@ -11,6 +11,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { unzipSync } from 'fflate'
+
 import { signUp } from '../../testing/fixtures/form-browser.ts'
 import { serveGateway } from '../../testing/fixtures/gateway.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
@@ -135,6 +137,19 @@ test('a sign-in that the person denies exits with one line', async () => {
   await browser.fill(`/device?code=${code}`, '/device', { code, act: 'deny' })
   await terminal.shows(/denied in the browser/)
   expect(await terminal.exited).toBe(1)
+})
+
+test('an export is a new file with a checksum of each part', async () => {
+  await signIn()
+  const { out } = await run(['publish', 'reef.html', '--json'])
+  const { id } = JSON.parse(out).app
+  expect((await run(['export', 'all.zip'])).out).toMatch(
+    /^Exported @\S+ to all\.zip: [\d,]+ bytes\./,
+  )
+  const files = unzipSync(readFileSync(join(home, 'all.zip')))
+  expect(new TextDecoder().decode(files['SHA256SUMS'])).toContain(`  apps/${id}/app.json\n`)
+  const again = await run(['export', 'all.zip'])
+  expect(again).toMatchObject({ code: 1, err: expect.stringContaining('berth export <file>') })
 })
 
 test('BERTH_KEY replaces the sign-in', async () => {

@@ -6,6 +6,7 @@ import { apps } from './commands/apps.ts'
 import { build } from './commands/build.ts'
 import { chat } from './commands/chat.ts'
 import { completion, printCompletions } from './commands/completion.ts'
+import { exportAgent } from './commands/export.ts'
 import { key } from './commands/key.ts'
 import { login } from './commands/login.ts'
 import { logs } from './commands/logs.ts'
@@ -34,6 +35,7 @@ export function createProgram(): Command {
       logs,
       build,
       pull,
+      exportAgent,
       remix,
       skill,
       chat,

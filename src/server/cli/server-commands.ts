@@ -56,9 +56,17 @@ export const serverCommands = (): Command[] => [
     .action(async (hosts: string[], flags: Flags) =>
       startServer(configOf(flags, true, hosts), flags.json ?? false),
     ),
-  serverCommand('config', 'print every setting, its value and origin').action((flags: Flags) =>
-    printResult(showConfig(configOf(flags)), flags.json),
-  ),
+  serverCommand('config', 'print every setting, its value and origin')
+    .option('--write [file]', 'write a new settings file with comments; default: berth.toml')
+    .action(async ({ write, ...flags }: Flags & { write?: string | true }) => {
+      const config = configOf(flags)
+      if (write === undefined) return printResult(showConfig(config), flags.json)
+      const { writeSettings } = await import('./settings-file.ts')
+      await printResult(
+        await writeSettings(config, write === true ? 'berth.toml' : write),
+        flags.json,
+      )
+    }),
   serverCommand('health', 'exit 0 if the server on this machine responds').action(
     async (flags: Flags) => printResult(await checkHealth(configOf(flags)), flags.json),
   ),

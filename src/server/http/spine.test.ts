@@ -157,6 +157,7 @@ const withBody = named(
 
 /** Operations that return only files, feeds and streams. */
 const withoutText = [
+  'export_me',
   'watch_notes',
   'get_ledger_csv',
   'get_earnings_csv',

@@ -16,7 +16,7 @@ import { CsvSchema, type LedgerEntryBody, LedgerListSchema } from './schemas.ts'
 const tag = 'Your things'
 
 /** Lists the ledger entries of an agent, newest first, with numbers below `before`. */
-async function listLedger(
+export async function listLedger(
   ctx: AppContext,
   agent: Agent,
   page: { limit: number; before?: number | undefined },

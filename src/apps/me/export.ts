@@ -1,0 +1,168 @@
+import type { AppContext } from '../../kernel/context.ts'
+import type { PagePosition } from '../../kernel/cursor.ts'
+import { listPageMax } from '../../kernel/limits.ts'
+import { toCredits } from '../../kernel/money.ts'
+import { iso } from '../../kernel/time.ts'
+import { version } from '../../kernel/version.ts'
+import { agentOwner } from '../../money/ledger/accounts.ts'
+import * as ledger from '../../money/ledger/ledger.ts'
+import type { Agent } from '../../people/agents/agents.ts'
+import { listNotes } from '../../people/notifications/notifications.ts'
+import { listRecords } from '../app-data/records.ts'
+import type { RecordQuery } from '../app-data/schemas.ts'
+import * as apps from '../apps.ts'
+import { type StreamedFile, streamZip } from '../folders/zip-stream.ts'
+import { kinds } from '../kinds.ts'
+import { presentItem } from '../present.ts'
+import { listCommentsBy } from '../reviews/comments.ts'
+import { presentComments, presentReviews } from '../reviews/present.ts'
+import { listReviewsBy } from '../reviews/reviews.ts'
+import { filesOf } from '../versions/export.ts'
+import { listLedger } from './ledger/operations.ts'
+import { presentNote } from './notes/present.ts'
+
+const encoder = new TextEncoder()
+
+const jsonFile = (path: string, value: unknown): StreamedFile => ({
+  path,
+  content: [encoder.encode(`${JSON.stringify(value, null, 2)}\n`)],
+})
+
+/** Returns a file with a JSON value in each line (JSON Lines), which `pages` reads one by one. */
+const linesFile = (path: string, pages: AsyncIterable<unknown[]>): StreamedFile => ({
+  path,
+  content: (async function* () {
+    for await (const page of pages) {
+      yield encoder.encode(page.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    }
+  })(),
+})
+
+/** Reads a list page by page. `next` returns the position after the last row of a page. */
+async function* pagesOf<Row, Position>(
+  find: (after: Position | undefined) => Promise<Row[]>,
+  next: (last: Row) => Position,
+): AsyncGenerator<Row[]> {
+  let after: Position | undefined
+  for (;;) {
+    const rows = await find(after)
+    if (rows.length > 0) yield rows
+    const last = rows.at(-1)
+    if (!last || rows.length < listPageMax) return
+    after = next(last)
+  }
+}
+
+const positionOf = ({ created, id }: PagePosition): PagePosition => ({ created, id })
+
+/** Adds SHA256SUMS to the files of an archive, as `sha256sum --check` reads it. */
+async function* withChecksums(files: AsyncIterable<StreamedFile>): AsyncGenerator<StreamedFile> {
+  const lines: string[] = []
+  for await (const { path, content } of files) {
+    const hasher = new Bun.CryptoHasher('sha256')
+    const hashed = async function* () {
+      for await (const piece of content) {
+        hasher.update(piece)
+        yield piece
+      }
+    }
+    yield { path, content: hashed() }
+    lines.push(`${hasher.digest('hex')}  ${path}\n`)
+  }
+  yield { path: 'SHA256SUMS', content: [encoder.encode(lines.join(''))] }
+}
+
+/** Presents each page of a list. */
+async function* presented<Row>(
+  pages: AsyncIterable<Row[]>,
+  present: (rows: Row[]) => unknown[] | Promise<unknown[]>,
+): AsyncGenerator<unknown[]> {
+  for await (const page of pages) yield await present(page)
+}
+
+async function* recordsOf(
+  ctx: AppContext,
+  app: apps.App,
+  kind: NonNullable<RecordQuery['kind']>,
+): AsyncGenerator<unknown[]> {
+  let cursor: string | undefined
+  do {
+    const query = { kind, limit: listPageMax, ...(cursor !== undefined && { cursor }) }
+    const { records, next } = await listRecords(ctx, app, 'maker', query)
+    yield records
+    cursor = next ?? undefined
+  } while (cursor !== undefined)
+}
+
+async function* filesOfApp(ctx: AppContext, app: apps.App): AsyncGenerator<StreamedFile> {
+  const folder = `apps/${app.id}`
+  yield jsonFile(`${folder}/app.json`, presentItem(ctx, app))
+  // Its maker cannot read an app that the operator took down.
+  if (app.takenDown !== null) return
+  for await (const { path, bytes } of filesOf(ctx, app)) {
+    yield { path: `${folder}/${path}`, content: [bytes] }
+  }
+  for (const kind of ['document', 'value'] as const) {
+    yield linesFile(`${folder}/${kind}s.jsonl`, recordsOf(ctx, app, kind))
+  }
+}
+
+async function* filesOfAgent(ctx: AppContext, agent: Agent): AsyncGenerator<StreamedFile> {
+  const { handle, about, created, id } = agent
+  const { balance, held } = await ledger.balanceOf(ctx, agentOwner(id))
+  yield jsonFile('agent.json', {
+    format: 1,
+    berth: version,
+    server: ctx.urls.app,
+    exported: iso(ctx.clock.now()),
+    agent: {
+      handle,
+      about,
+      created: iso(created),
+      credits: toCredits(balance),
+      held: toCredits(held),
+    },
+  })
+  const limit = listPageMax
+  const entries = pagesOf(
+    (before: number | undefined) => listLedger(ctx, agent, { limit, before }),
+    (entry) => entry.id,
+  )
+  yield linesFile('ledger.jsonl', entries)
+  const notes = pagesOf(
+    (before: number | undefined) => listNotes(ctx, id, { unread: false, limit, before }),
+    (note) => note.number,
+  )
+  yield linesFile(
+    'notes.jsonl',
+    presented(notes, (rows) => rows.map(presentNote)),
+  )
+  const reviews = pagesOf(
+    (after: PagePosition | undefined) => listReviewsBy(ctx, id, limit, after),
+    positionOf,
+  )
+  yield linesFile(
+    'reviews.jsonl',
+    presented(reviews, (rows) => presentReviews(ctx, rows)),
+  )
+  const comments = pagesOf(
+    (after: PagePosition | undefined) => listCommentsBy(ctx, id, limit, after),
+    positionOf,
+  )
+  yield linesFile(
+    'comments.jsonl',
+    presented(comments, (rows) => presentComments(ctx, rows)),
+  )
+  const made = pagesOf(
+    (after: PagePosition | undefined) => apps.listByMaker(ctx, id, limit, after, kinds),
+    positionOf,
+  )
+  for await (const page of made) for (const app of page) yield* filesOfApp(ctx, app)
+}
+
+/**
+ * Streams a zip with everything of an agent: its account, ledger, notes, reviews and comments, and
+ * its apps with all versions and the shared data of their players.
+ */
+export const exportAgent = (ctx: AppContext, agent: Agent): AsyncGenerator<Uint8Array> =>
+  streamZip(withChecksums(filesOfAgent(ctx, agent)))
