@@ -1,10 +1,72 @@
-import { field } from '../frame/messages.ts'
-import { callServer, type Handler } from './receiver.ts'
+import { field, text } from '../frame/messages.ts'
+import { allowModels } from './consent.ts'
+import { CallError } from './protocol.ts'
+import { type Call, callServer, type Handler } from './receiver.ts'
+
+/** The paths of models, as the server has them (src/apps/ai/request.ts). No other path is sent. */
+const paths =
+  /^(?:v1\/(?:chat\/completions|messages|images\/generations|audio\/(?:speech|transcriptions))|v1beta\/models\/[\w.-]{1,100}:(?:generateContent|streamGenerateContent(?:\?alt=sse)?))$/
+
+/** A field of a form: its name, and a text or a file. */
+type FormField = [name: string, value: string | Blob]
+
+const isFormField = (row: unknown): row is FormField =>
+  Array.isArray(row) && typeof row[0] === 'string'
+
+/** Returns the body of a call: JSON as a text, or the fields of a form. */
+function bodyOf(input: unknown): BodyInit {
+  const fields = field(input, 'form')
+  if (!Array.isArray(fields)) return text(input, 'body', Infinity)
+  const form = new FormData()
+  for (const [name, value] of fields.filter(isFormField)) {
+    if (value instanceof Blob) form.append(name, value, 'recording')
+    else form.append(name, value)
+  }
+  return form
+}
+
+async function send(input: unknown, { app, signal }: Call): Promise<Response> {
+  const path = text(input, 'path', 200)
+  if (!paths.test(path)) throw new CallError('not_found', `service.ai has no ${path}.`)
+  const body = bodyOf(input)
+  const response = await fetch(`/a/${app}/ai/${path}`, {
+    method: 'POST',
+    credentials: 'same-origin',
+    ...(typeof body === 'string' && { headers: { 'content-type': 'application/json' } }),
+    body,
+    signal,
+  }).catch(() => undefined)
+  if (!response) throw new CallError('offline', 'The server did not answer. Try again.')
+  return response
+}
+
+const codeOf = ({ headers }: Response): string => headers.get('x-service-code') ?? ''
+
+/** Sends a call after the player has agreed. A consent that ended since then is asked again. */
+async function sendAllowed(input: unknown, call: Call): Promise<Response> {
+  await allowModels(call)
+  const response = await send(input, call)
+  if (!/^not_(?:granted|signed_in)$/.test(codeOf(response))) return response
+  await allowModels(call, true)
+  return send(input, call)
+}
 
 /** The calls of `service.ai`. */
 export const aiCalls: Record<string, Handler> = {
   async 'ai.limits'(_, call) {
     const response = await callServer(call, 'GET', '/ai')
     return field(await response.json(), 'limits')
+  },
+  /** Passes a response on: first its head, then its chunks. The page gets no other header. */
+  async 'ai.request'(input, call) {
+    const response = await sendAllowed(input, call)
+    const { status, headers, body } = response
+    const [type, cost] = ['content-type', 'x-service-cost'].map((name) => headers.get(name) ?? '')
+    call.send({ status, type, cost, code: codeOf(response) })
+    const reader = body?.getReader()
+    for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+      call.send(next.value)
+    }
+    return null
   },
 }

@@ -1,4 +1,8 @@
+import type { AiFetch, ModelBody } from './ai-fetch.ts'
+import { costOf } from './ai-fetch.ts'
 import type { Bridge } from './bridge.ts'
+import { type ChatInput, type ChatOptions, type ChatReply, startChat } from './chat.ts'
+import { errorOf } from './model-error.ts'
 
 /** The bounds of a call of a model. */
 export interface AiLimits {
@@ -8,9 +12,83 @@ export interface AiLimits {
   fileBytesMax: number
 }
 
-/** `service.ai`: models for an app, which the player, the maker or the operator pays for. */
-export const openAi = (call: Bridge) =>
-  Object.freeze({
+interface CallOptions {
+  /** The id of a model of this server, or the name of one elsewhere. */
+  model?: string
+  signal?: AbortSignal
+}
+
+/** A file that a model made, with a blob: URL of this page. */
+export interface MadeFile {
+  url: string
+  blob: Blob
+  credits: number
+}
+
+const json = (body: object): ModelBody => ({ body: JSON.stringify(body) })
+
+/** `service.ai`: models for an app. Before the first call, the player agrees to it in the shell. */
+export function openAi(call: Bridge, fetchModel: AiFetch) {
+  const createUrl = URL.createObjectURL.bind(URL)
+  const send = async (path: string, body: ModelBody, signal?: AbortSignal): Promise<Response> => {
+    const response = await fetchModel(path, body, signal)
+    if (!response.ok) throw await errorOf(response)
+    return response
+  }
+  const made = (blob: Blob, credits: number): MadeFile => ({ url: createUrl(blob), blob, credits })
+  return Object.freeze({
     /** Returns the bounds of a call. */
     limits: (): Promise<AiLimits> => call<AiLimits>('ai.limits', {}).result,
+
+    /** Chats. Await the reply, or iterate over its text as it arrives. */
+    chat: (input: ChatInput, options: ChatOptions = {}): ChatReply =>
+      startChat(send, input, options),
+
+    /** Creates an image. */
+    async image(
+      prompt: string,
+      { model, size, signal }: CallOptions & { size?: string } = {},
+    ): Promise<MadeFile> {
+      const body = { prompt: String(prompt), model, size, n: 1, response_format: 'b64_json' }
+      const response = await send('v1/images/generations', json(body), signal)
+      const { data } = await response.json()
+      const bytes = Uint8Array.from(atob(data[0].b64_json), (char) => char.charCodeAt(0))
+      return made(new Blob([bytes], { type: typeOf(bytes) }), costOf(response))
+    },
+
+    /** Speaks a text. */
+    async speech(
+      input: string,
+      { model, voice = 'alloy', signal }: CallOptions & { voice?: string } = {},
+    ): Promise<MadeFile> {
+      const body = { input: String(input), model, voice }
+      const response = await send('v1/audio/speech', json(body), signal)
+      const type = response.headers.get('content-type') ?? ''
+      return made(new Blob([await response.blob()], { type }), costOf(response))
+    },
+
+    /** Returns what is said in a recording. */
+    async transcribe(
+      recording: Blob,
+      { model = '', language = '', signal }: CallOptions & { language?: string } = {},
+    ): Promise<{ text: string; credits: number }> {
+      const fields: [string, string | Blob][] = [['file', recording]]
+      if (model !== '') fields.push(['model', model])
+      if (language !== '') fields.push(['language', language])
+      const response = await send('v1/audio/transcriptions', { form: fields }, signal)
+      const { text } = await response.json()
+      return { text: String(text), credits: costOf(response) }
+    },
   })
+}
+
+const types: [start: number[], type: string][] = [
+  [[0x89, 0x50, 0x4e, 0x47], 'image/png'],
+  [[0xff, 0xd8], 'image/jpeg'],
+  [[0x52, 0x49, 0x46, 0x46], 'image/webp'],
+  [[0x3c], 'image/svg+xml'],
+]
+
+/** Returns the type of an image by its first bytes. */
+const typeOf = (bytes: Uint8Array): string =>
+  types.find(([start]) => start.every((byte, at) => bytes[at] === byte))?.[1] ?? 'image/png'

@@ -1,12 +1,17 @@
 /** A question of the shell to the player, in a bar above the app. */
 export interface Question {
+  title?: string
   text: string
+  /** Labeled fields beside the buttons. */
+  fields?: HTMLElement[]
   yes: string
   no: string
+  /** A link instead of `yes`, where the player must go elsewhere first. */
+  link?: HTMLAnchorElement | undefined
 }
 
 /** A press this soon after the bar appeared was meant for what was there before. */
-const settleMs = 600
+const settleMs = 800
 
 let last: Promise<unknown> = Promise.resolve()
 
@@ -17,33 +22,77 @@ export function ask(question: Question): Promise<boolean> {
   return answered
 }
 
-function show({ text, yes, no }: Question): Promise<boolean> {
+export const create = <Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  parts: (Node | string)[],
+  properties: Partial<HTMLElementTagNameMap[Name]> = {},
+): HTMLElementTagNameMap[Name] => {
+  const element = Object.assign(document.createElement(name), properties)
+  element.append(...parts)
+  return element
+}
+
+async function show({ title, text, fields = [], yes, no, link }: Question): Promise<boolean> {
   // The bar is no part of a full screen, which only has the app.
-  if (document.fullscreenElement) void document.exitFullscreen()
-  const bar = document.createElement('section')
-  bar.id = 'question'
-  bar.setAttribute('role', 'alertdialog')
-  bar.setAttribute('aria-label', 'Question of this site')
-  const words = document.createElement('p')
-  words.textContent = text
-  bar.append(words)
-  const shown = performance.now()
+  if (document.fullscreenElement) await document.exitFullscreen().catch(() => undefined)
+  const closing = new AbortController()
+  const isSettled = settling(closing.signal)
+  const buttons = [
+    [no, false],
+    [yes, true],
+  ] as const
+  const elsewhere = isFramedByOthers() ? ownPage() : link
   return new Promise((resolve) => {
-    for (const [label, isAgreed] of [
-      [no, false],
-      [yes, true],
-    ] as const) {
-      const button = document.createElement('button')
-      button.textContent = label
-      button.className = isAgreed ? 'yes' : ''
+    const words = create('p', [
+      ...(title === undefined ? [] : [create('strong', [title]), ' ']),
+      text,
+    ])
+    const choice = create('div', [], { className: 'choice' })
+    const bar = create('section', [words, ...(elsewhere ? [] : fields), choice], { id: 'question' })
+    bar.setAttribute('role', 'alertdialog')
+    bar.setAttribute('aria-label', 'Question of this site')
+    for (const [label, isAgreed] of buttons) {
+      if (isAgreed && elsewhere) {
+        elsewhere.className = 'yes'
+        choice.append(elsewhere)
+        continue
+      }
+      const button = create('button', [label], { className: isAgreed ? 'yes' : '' })
       button.addEventListener('click', ({ isTrusted }) => {
-        if (!isTrusted || performance.now() - shown < settleMs) return
+        if (!isTrusted || !isSettled()) return
+        closing.abort()
         bar.remove()
         resolve(isAgreed)
         document.querySelector('iframe')?.focus()
       })
-      bar.append(button)
+      choice.append(button)
     }
     document.querySelector('main')?.before(bar)
   })
+}
+
+/** Returns a function that says whether the bar has been in its place for a while. */
+function settling(signal: AbortSignal): () => boolean {
+  let since = performance.now()
+  const restart = (): void => void (since = performance.now())
+  addEventListener('resize', restart, { signal })
+  document.addEventListener('visibilitychange', restart, { signal })
+  return () => performance.now() - since >= settleMs && document.visibilityState === 'visible'
+}
+
+/** Another site that frames this page could cover the bar, and borrow a press. */
+function isFramedByOthers(): boolean {
+  try {
+    for (let at: Window = window; at !== at.parent; at = at.parent) {
+      if (at.parent.location.origin !== location.origin) return true
+    }
+    return false
+  } catch {
+    return true
+  }
+}
+
+function ownPage(): HTMLAnchorElement {
+  const { at: href = '' } = document.documentElement.dataset
+  return create('a', ['Open on its own page'], { href, target: '_blank', rel: 'noopener' })
 }

@@ -19,7 +19,7 @@
  *    no byte of this folder.
  */
 import { field } from '../frame/messages.ts'
-import { CallError, type CallRequest, type FromApp } from './protocol.ts'
+import { CallError, type CallRequest, deferred, type FromApp } from './protocol.ts'
 
 /** Time in which a shell takes a call. Without one, such as in a preview, the call fails. */
 const takenMs = 10_000
@@ -88,17 +88,4 @@ export function openBridge(shell: Window): Bridge {
     }
     return running
   }
-}
-
-/** As Promise.withResolvers, which older browsers lack. */
-function deferred<Value>() {
-  let resolve: (value: Value) => void = () => undefined
-  let reject: (error: Error) => void = () => undefined
-  const promise = new Promise<Value>((done, fail) => {
-    resolve = done
-    reject = fail
-  })
-  // A page that ignores the error of an aborted call logs nothing.
-  promise.catch(() => undefined)
-  return { promise, resolve, reject }
 }

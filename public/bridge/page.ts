@@ -1,5 +1,6 @@
 /** The script of pages that use `service`: runs after the boot script, before the page. */
 import { put } from '../frame/quiet.ts'
+import { createAiFetch } from './ai-fetch.ts'
 import { openAi } from './ai.ts'
 import { type Bridge, openBridge } from './bridge.ts'
 import { openDb } from './documents.ts'
@@ -12,7 +13,7 @@ let shell: Window = window
 for (let level = 0; level < Number(script?.dataset['depth']) + 2; level += 1) shell = shell.parent
 const openService = (call: Bridge) =>
   Object.freeze({
-    ai: openAi(call),
+    ai: openAi(call, createAiFetch(call)),
     store: openStore(call),
     db: openDb(call),
     room: openRooms(call),

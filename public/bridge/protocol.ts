@@ -28,3 +28,14 @@ export class CallError extends Error {
     this.name = 'ServiceError'
   }
 }
+
+/** As Promise.withResolvers, which older browsers lack. */
+export function deferred<Value>() {
+  let resolve: (value: Value) => void = () => undefined
+  let reject: (error: Error) => void = () => undefined
+  const promise = new Promise<Value>((done, fail) => {
+    resolve = done
+    reject = fail
+  })
+  return { promise, resolve, reject }
+}

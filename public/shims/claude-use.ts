@@ -1,10 +1,11 @@
 /**
- * `claude.use(name)` of pages in Claude Code: the namespaces db, room and user, over `service.db`
- * and `service.room`. Source: the tool descriptions of Claude Code for such pages, as of November
+ * `claude.use(name)` of pages in Claude Code: the namespaces db, room, sample and user, over
+ * `service`. Source: the tool descriptions of Claude Code for such pages, as of November
  * 2026.
  */
 import type { PeersChange, Room } from '../bridge/room.ts'
 import { db, extend, room } from './bridge-calls.ts'
+import { sample } from './claude-prompts.ts'
 
 type Listen<Value extends unknown[]> = (...value: Value) => void
 
@@ -71,6 +72,7 @@ const main = openRoom(lobby)
 
 const namespaces: Record<string, object> = {
   db,
+  sample,
   room: {
     ...main,
     async join(name: string) {

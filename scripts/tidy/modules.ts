@@ -47,6 +47,7 @@ const inner: Record<string, string[][]> = {
       ['embeddings', 'rerank', 'anthropic', 'mistral', 'client-apis'],
     ),
     ['completions', 'images', 'videos', 'moderations', 'batches', 'realtime', 'envelopes'],
+    ['session-calls'],
   ],
   apps: [
     ['kinds', 'app-url'],

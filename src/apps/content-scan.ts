@@ -1,6 +1,7 @@
 import type { Resolution } from './libraries/resolution.ts'
 import type { Finding } from './scan/findings.ts'
 import type { Inspection } from './scan/inspection.ts'
+import type { PageUses } from './uses/uses.ts'
 
 /** A finding in a page, in a file of its folder, or in a file of a pack. */
 export interface ContentFinding extends Omit<Finding, 'code'> {
@@ -15,8 +16,10 @@ export interface ContentScan {
 }
 
 /** Everything that is derived from the content of a version. */
-export interface ContentInspection extends Omit<Inspection, 'scan' | 'references'> {
+export interface ContentInspection extends Omit<Inspection, 'scan' | 'references' | 'uses'> {
   scan: ContentScan
+  /** The uses of `service`. */
+  uses?: PageUses | undefined
   /** The libraries that a page gets. */
   libraries?: Resolution | undefined
 }

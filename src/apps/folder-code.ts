@@ -3,6 +3,7 @@ import { mediaTypeOf } from './assets/media-types.ts'
 import type { InputFile } from './folders/unzip.ts'
 import type { Inspection } from './scan/inspection.ts'
 import type { Effect } from './scan/rules.ts'
+import { joinUses } from './uses/uses.ts'
 
 const pages = /^text\/html|^image\/svg|^application\/xhtml/
 const scripts = /^text\/javascript/
@@ -44,7 +45,7 @@ export async function inspectFiles(
     if (!code) continue
     // Small files are scanned at once. Other requests run between them.
     await Bun.sleep(0)
-    const { scan, references } = await inspector.inspect(code, file.path)
+    const { scan, references, uses } = await inspector.inspect(code, file.path)
     const [verdict] = [scan.verdict, all.scan.verdict].toSorted(
       (a, b) => verdicts.indexOf(b) - verdicts.indexOf(a),
     )
@@ -58,6 +59,7 @@ export async function inspectFiles(
           ...scan.findings.map((finding) => ({ ...finding, file: file.path })),
         ]),
       },
+      uses: joinUses([all.uses, uses]),
       references: {
         urls: [...all.references.urls, ...references.urls],
         imports: [...all.references.imports, ...references.imports],

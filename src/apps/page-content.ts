@@ -20,7 +20,7 @@ type Pack = Pick<Version, 'pack' | 'htmlBytes' | 'gzipBytes' | 'brBytes'>
 /** A stored page that passed the safety check, with its scan record. */
 export type StoredPage = Pack &
   ScanRecord &
-  Pick<Version, 'sha256' | 'asks' | 'folder' | 'libraries' | 'page'> &
+  Pick<Version, 'sha256' | 'asks' | 'folder' | 'libraries' | 'uses' | 'page'> &
   /** The cover of a restored page. */
   Partial<Pick<Version, 'cover' | 'coverSmall' | 'coverColor'>>
 
@@ -185,6 +185,7 @@ export async function storePage(
     folder,
     page,
     libraries: await storeLibraries(ctx, inspection.libraries),
+    uses: inspection.uses ?? null,
     ...toScanRecord(ctx, inspection),
   }
 }

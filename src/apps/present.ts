@@ -73,8 +73,9 @@ export const presentRating = ({ stars, reviews }: Rated): AppBody['rating'] => (
   count: reviews,
 })
 
-export const presentScan = ({ scan }: ContentInspection): ScanResult => ({
+export const presentScan = ({ scan, uses }: ContentInspection): ScanResult => ({
   verdict: scan.verdict,
+  ...(uses && { uses: uses.service }),
   warnings: scan.findings.map(presentFinding),
 })
 

@@ -21,6 +21,7 @@ import {
 import { CoverSchema } from './covers/schemas.ts'
 import { FileFieldSchema } from './folders/schemas.ts'
 import { shelfNames } from './shelves.ts'
+import { UseSchema } from './uses/uses.ts'
 
 /** Origin of a remix, with the names at that time. */
 export const OriginSchema = Type.Object({
@@ -193,6 +194,11 @@ export const ScanResultSchema = Type.Object(
   {
     verdict: oneOf(['clean', 'warn', 'block']),
     warnings: Type.Array(FindingSchema),
+    uses: Type.Optional(
+      Type.Array(UseSchema, {
+        description: 'What the page uses of `service`. Players agree to it first.',
+      }),
+    ),
   },
   { title: 'Scan' },
 )

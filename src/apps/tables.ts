@@ -17,6 +17,7 @@ import type { Folder } from './folders/folder.ts'
 import type { Kind } from './kinds.ts'
 import type { PageLibraries } from './libraries/references.ts'
 import type { Shelf } from './shelves.ts'
+import type { PageUses } from './uses/uses.ts'
 
 /** A literal lets both engines use the partial indexes over listed apps. */
 export const isListed = (t: { listed: AnyColumn }): SQL => sql`${t.listed} = 'on'`
@@ -188,6 +189,8 @@ export const versions = table(
     page: text('page'),
     /** Library files of the page; null when it names none, or was published before they existed. */
     libraries: json<PageLibraries>('libraries'),
+    /** The uses of `service`; null for one that was published before it existed. */
+    uses: json<PageUses>('uses'),
     verdict: text('verdict').$type<'clean' | 'warn' | 'block'>().notNull().default('clean'),
     findings: json<ContentFinding[]>('findings')
       .notNull()

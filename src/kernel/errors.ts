@@ -116,6 +116,8 @@ interface HostingDetails {
   no_studio: None
   builds_limit: { max: number; retryAfter: number }
   not_ready: None
+  /** The player has not agreed to what an app uses. */
+  not_granted: None
   assets_off: None
   /** `path` names a file of a folder. */
   asset_too_large: { bytes: number; max: number; path?: string }

@@ -46,6 +46,14 @@ export const errorsPerVersionMax = 100
 export const errorNetworksMin = 3
 export const errorsPerNetworkDay = 3
 export const appErrorDays = 30
+/** The body of such a call, whose files are base64. */
+export const aiBodyBytesMax = 28 * mb
+/** Output tokens of a call that names no limit. */
+export const aiOutputTokens = 4_096
+/** Running calls of one player in one app. */
+export const aiCallsPerPlayer = 8
+/** The highest cap of one app and day that a player can set, in credits. */
+export const consentCreditsMax = 100_000
 export const listPageMax = 100
 export const listPageDefault = 30
 export const claimCodeMs = 30 * day

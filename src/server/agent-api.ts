@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 
 import { aiOperations } from '../apps/ai/operations.ts'
+import { sponsorOperations } from '../apps/ai/sponsor-operations.ts'
 import { dataOperations } from '../apps/app-data/operations.ts'
 import { recordOperations } from '../apps/app-data/record-operations.ts'
 import { agentApiUrl } from '../apps/app-url.ts'
@@ -152,6 +153,7 @@ export const agentOperations: readonly Operation[] = [
   ...jobOperations,
   ...assetOperations,
   ...aiOperations,
+  ...sponsorOperations,
   ...dataOperations,
   ...recordOperations,
   ...topUpOperations,

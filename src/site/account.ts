@@ -12,6 +12,7 @@ import * as account from '../people/operations.ts'
 import { type Person, walletOf } from '../people/people.ts'
 import * as sessions from '../people/sessions.ts'
 import type { Session } from '../people/sessions.ts'
+import { appConsents, revokeAppConsent } from './app-consents.ts'
 import { section } from './components.ts'
 import { confirmDialog, revokeDialog } from './confirm-dialog.ts'
 import { form } from './form.ts'
@@ -33,6 +34,8 @@ export interface AccountView {
   current: string | undefined
   keys: Key[]
   signInMethods: Part
+  /** Consents to the uses of apps. */
+  apps: Part
   /** Balance in credits. */
   wallet: number
   message?: string | undefined
@@ -149,7 +152,7 @@ const doneMessages = new Map([
 ])
 
 function accountPage(account: AccountView): Page {
-  const { token, person, keys, message, done, current } = account
+  const { token, person, keys, apps, message, done, current } = account
   const out = postForm(token, '/sign-out', html`${button('Sign out', 'quiet')}`, 'act')
   const main = html`<div class="head title">
       <h1>${person.name}</h1>
@@ -168,7 +171,7 @@ function accountPage(account: AccountView): Page {
         </p>
         ${keyTable(token, '/account/keys', keys)}${keyForm(token, '/account/keys')}`,
     )}
-    ${current !== undefined && securitySections(account)}`
+    ${apps} ${current !== undefined && securitySections(account)}`
   return { title: 'Account', main, scripts: ['passkeys.js'] }
 }
 
@@ -191,10 +194,11 @@ export const accountRoutes = (ctx: AppContext, layout: Layout) =>
 export async function getAccountPage(req: UserRequest, message?: string): Promise<Page> {
   const { ctx, token, visitor } = req
   const { person, session } = visitor
-  const [active, keys, signInMethods, { balance }] = await Promise.all([
+  const [active, keys, signInMethods, apps, { balance }] = await Promise.all([
     session ? sessions.list(ctx, person) : [],
     ownKeys.list(ctx, person, 'person'),
     accountSignInMethods(req),
+    appConsents(ctx, token, person),
     ledger.balanceOf(ctx, walletOf(person)),
   ])
   const wallet = toCredits(balance)
@@ -205,6 +209,7 @@ export async function getAccountPage(req: UserRequest, message?: string): Promis
     current: session?.id,
     keys,
     signInMethods,
+    apps,
     wallet,
   }
   const done = req.query.get('done')
@@ -217,6 +222,7 @@ const toAccount = { then: '/account' }
 const forms: Record<string, (req: UserRequest, sent: Form) => Promise<Response>> = {
   keys: (req, sent) => (sent.text('revoke') ? revokeKey : createKey)(req, sent),
   passkeys: (req, sent) => (sent.text('remove') ? removePasskeyForm : addPasskeyForm)(req, sent),
+  apps: revokeAppConsent,
   sessions: form(account.endSession, { params: idIn('id'), ...toAccount }),
   identities: form(account.unlinkIdentity, { params: idIn('remove'), ...toAccount }),
   password: form(account.changePassword, {

@@ -75,6 +75,7 @@ const waysOf: Record<string, Record<string, unknown>[]> = {
   People: [{ key: [] }, { session: [] }],
   'Sign-in': [{ session: [] }],
   Operator: [{ session: [] }],
+  Playing: [{ session: [] }],
 }
 
 /** Returns every object anywhere in a value. */
@@ -191,6 +192,7 @@ describe('the document', () => {
     named.push('AgentKey', 'OwnedAgent', 'Person', 'Hook', 'Delivery')
     named.push('AccountKey', 'Invoice', 'Project')
     named.push('Player', 'Document', 'DataRecord')
+    named.push('AppAi', 'Consent', 'Sponsor')
     expect(Object.keys(document.components.schemas).sort()).toEqual(named.sort())
   })
 

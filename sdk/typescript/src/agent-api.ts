@@ -288,6 +288,8 @@ export interface components {
             /** @enum {string} */
             verdict: "clean" | "warn" | "block";
             warnings: components["schemas"]["Finding"][];
+            /** @description What the page uses of `service`. Players agree to it first. */
+            uses?: ("ai" | "store" | "shared" | "db" | "room" | "scores")[];
         };
         Job: {
             id: string;
@@ -682,6 +684,35 @@ export interface components {
             pinned: boolean;
             /** Format: date-time */
             created: string;
+        };
+        AppAi: {
+            /** @description The bounds of one call. The app sees them. */
+            limits: {
+                textBytesMax: number;
+                fileBytesMax: number;
+            };
+            /** @enum {string} */
+            state: "ready" | "ask" | "sign_in" | "no_model";
+            /** @description What the player agrees to. */
+            uses: ("ai" | "store" | "shared" | "db" | "room" | "scores")[];
+            turn: number | null;
+            /** @description A demo model answers. */
+            isDemo: boolean;
+            dailyCap: number | null;
+            spent: number;
+            available: number | null;
+            signIn: string;
+        };
+        Consent: {
+            app: string;
+            uses: ("ai" | "store" | "shared" | "db" | "room" | "scores")[];
+            dailyCap: number;
+            remember: boolean;
+        };
+        Sponsor: {
+            dailyCap: number;
+            playerDailyCap: number;
+            spent: number;
         };
         Player: {
             /** @description An id that only this app has for the player. Null for a guest before the first join. */
@@ -1771,6 +1802,35 @@ export interface components {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
         };
+        GiveConsentInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            uses: ("ai" | "store" | "shared" | "db" | "room" | "scores")[];
+            /** @description Credits that the app may spend of yours on a UTC day. */
+            dailyCap: number;
+            /** @description false: until the end of the UTC day. */
+            remember: boolean;
+        };
+        RevokeConsentInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+        };
+        GetSponsorInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+        };
+        SetSponsorInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            /** @description Credits that all players may spend of yours on a UTC day. */
+            dailyCap: number;
+            /** @description Credits that one player may spend of them. */
+            playerDailyCap: number;
+        };
+        EndSponsorInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+        };
         GetPlayerInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
@@ -2333,6 +2393,8 @@ export interface components {
                 stars: number | null;
                 count: number;
             };
+            /** @description What the version on Explore uses of `service`, such as AI models. */
+            uses: ("ai" | "store" | "shared" | "db" | "room" | "scores")[];
         };
         GetSourceResult: {
             id: string;
@@ -2675,12 +2737,18 @@ export interface components {
             asset: components["schemas"]["Asset"];
             note: string;
         };
-        GetAppAiResult: {
-            /** @description The bounds of one call, which the app sees. */
-            limits: {
-                textBytesMax: number;
-                fileBytesMax: number;
-            };
+        RevokeConsentResult: {
+            app: string;
+            revoked: boolean;
+        };
+        GetSponsorResult: {
+            sponsor: components["schemas"]["Sponsor"] | null;
+        };
+        SetSponsorResult: {
+            sponsor: components["schemas"]["Sponsor"] | null;
+        };
+        EndSponsorResult: {
+            sponsor: components["schemas"]["Sponsor"] | null;
         };
         GetPlayerResult: {
             player: components["schemas"]["Player"];
@@ -2854,6 +2922,9 @@ export type Library = components['schemas']['Library'];
 export type Purchase = components['schemas']['Purchase'];
 export type Review = components['schemas']['Review'];
 export type Comment = components['schemas']['Comment'];
+export type AppAi = components['schemas']['AppAi'];
+export type Consent = components['schemas']['Consent'];
+export type Sponsor = components['schemas']['Sponsor'];
 export type Player = components['schemas']['Player'];
 export type Document = components['schemas']['Document'];
 export type DataRecord = components['schemas']['DataRecord'];
@@ -2972,6 +3043,11 @@ export type DeleteAssetInput = components['schemas']['DeleteAssetInput'];
 export type PutAssetInput = components['schemas']['PutAssetInput'];
 export type LookAtAssetInput = components['schemas']['LookAtAssetInput'];
 export type GetAppAiInput = components['schemas']['GetAppAiInput'];
+export type GiveConsentInput = components['schemas']['GiveConsentInput'];
+export type RevokeConsentInput = components['schemas']['RevokeConsentInput'];
+export type GetSponsorInput = components['schemas']['GetSponsorInput'];
+export type SetSponsorInput = components['schemas']['SetSponsorInput'];
+export type EndSponsorInput = components['schemas']['EndSponsorInput'];
 export type GetPlayerInput = components['schemas']['GetPlayerInput'];
 export type JoinAppInput = components['schemas']['JoinAppInput'];
 export type ListValuesInput = components['schemas']['ListValuesInput'];
@@ -3102,7 +3178,10 @@ export type ListAssetsResult = components['schemas']['ListAssetsResult'];
 export type MakeAssetsResult = components['schemas']['MakeAssetsResult'];
 export type DeleteAssetResult = components['schemas']['DeleteAssetResult'];
 export type PutAssetResult = components['schemas']['PutAssetResult'];
-export type GetAppAiResult = components['schemas']['GetAppAiResult'];
+export type RevokeConsentResult = components['schemas']['RevokeConsentResult'];
+export type GetSponsorResult = components['schemas']['GetSponsorResult'];
+export type SetSponsorResult = components['schemas']['SetSponsorResult'];
+export type EndSponsorResult = components['schemas']['EndSponsorResult'];
 export type GetPlayerResult = components['schemas']['GetPlayerResult'];
 export type JoinAppResult = components['schemas']['JoinAppResult'];
 export type ListValuesResult = components['schemas']['ListValuesResult'];
@@ -3374,8 +3453,18 @@ export interface AgentApi {
   putAsset(input: PutAssetInput, options?: CallOptions): Call<PutAssetResult>
   /** Preview an asset by its signed URL. */
   lookAtAsset(input: LookAtAssetInput, options?: CallOptions): Call<Blob>
-  /** Read the limits of the models of an app. For the page around an app, which answers `service.ai.limits()`. */
-  getAppAi(input: GetAppAiInput, options?: CallOptions): Call<GetAppAiResult>
+  /** Read what the models of an app may cost you, and what you agreed to. For the page around an app. The app itself sees only `limits`. Amounts are credits. */
+  getAppAi(input: GetAppAiInput, options?: CallOptions): Call<AppAi>
+  /** Agree to what an app uses, with a cap for each day. Only a press on the bar around an app sends it. It replaces an earlier consent. */
+  giveConsent(input: GiveConsentInput, options?: CallOptions): Call<Consent>
+  /** Withdraw what you agreed to for an app. Its next call asks again. Calls that run now end and are charged. */
+  revokeConsent(input: RevokeConsentInput, options?: CallOptions): Call<RevokeConsentResult>
+  /** Read what you pay for the AI models of an app, and its caps. */
+  getSponsor(input: GetSponsorInput, options?: CallOptions): Call<GetSponsorResult>
+  /** Pay for the AI models of an app, up to a cap of each day and player. Players then need neither an account nor credits. Your credits pay, exactly, and never more than both caps. Beyond a cap, players pay as without a sponsor. */
+  setSponsor(input: SetSponsorInput, options?: CallOptions): Call<SetSponsorResult>
+  /** Stop paying for the AI models of an app. */
+  endSponsor(input: EndSponsorInput, options?: CallOptions): Call<EndSponsorResult>
   /** Read who plays an app in this browser, as the app sees it. */
   getPlayer(input: GetPlayerInput, options?: CallOptions): Call<GetPlayerResult>
   /** Agree to share data with the other players and the maker of an app. The viewer sends it after a press of the player. A guest gets a cookie, by which this browser stays the same player. name is shown to the other players. */
@@ -3554,6 +3643,11 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   putAsset: { method: "PUT", path: "/apps/{id}/assets/{name}", content: "application/octet-stream" },
   lookAtAsset: { method: "GET", path: "/looks/{id}/{version}/{name}", file: true },
   getAppAi: { method: "GET", path: "/apps/{id}/ai" },
+  giveConsent: { method: "PUT", path: "/apps/{id}/consent" },
+  revokeConsent: { method: "DELETE", path: "/apps/{id}/consent" },
+  getSponsor: { method: "GET", path: "/apps/{id}/sponsor" },
+  setSponsor: { method: "PUT", path: "/apps/{id}/sponsor" },
+  endSponsor: { method: "DELETE", path: "/apps/{id}/sponsor" },
   getPlayer: { method: "GET", path: "/apps/{id}/player" },
   joinApp: { method: "POST", path: "/apps/{id}/player" },
   listValues: { method: "GET", path: "/apps/{id}/values/{scope}" },

@@ -1,26 +1,114 @@
+import { chargeOf } from '../../gateway/models/charge.ts'
+import { createUsage } from '../../gateway/models/usage.ts'
+import type { AppContext } from '../../kernel/context.ts'
+import { isApiError } from '../../kernel/errors.ts'
 import { aiFileBytesMax, aiTextBytesMax } from '../../kernel/limits.ts'
-import { appErrors, operation } from '../../people/operation.ts'
-import { visitor } from '../../people/session-user.ts'
+import { fromCredits, toCredits } from '../../kernel/money.ts'
+import { utcDay } from '../../kernel/time.ts'
+import { sumSpendingSince } from '../../money/ledger/caps.ts'
+import * as ledger from '../../money/ledger/ledger.ts'
+import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { walletOf } from '../../people/people.ts'
+import { signedIn, type Visitor, visitor } from '../../people/session-user.ts'
+import type { App } from '../apps.ts'
 import { getPlayable } from '../playable.ts'
-import { AppAiSchema } from './schemas.ts'
+import * as consents from './consents.ts'
+import { appModel } from './models.ts'
+import { findConsentFor, usesOf } from './payer.ts'
+import * as schemas from './schemas.ts'
+import { findSponsorSpender } from './sponsors.ts'
 
 const tag = 'Playing'
+const limits = { textBytesMax: aiTextBytesMax, fileBytesMax: aiFileBytesMax }
+/** The turn whose price the bar shows: a page of rules and history, and a paragraph of reply. */
+const usualTurn = createUsage({ prompt: 1_500, completion: 400 })
+
+/** Returns the chat model of apps; undefined where there is none. */
+function findChatModel(ctx: AppContext) {
+  try {
+    return appModel(ctx, 'chat')
+  } catch (error) {
+    if (isApiError(error, 'no_model')) return undefined
+    throw error
+  }
+}
+
+/** Describes the models of an app to its shell, for the person who plays. */
+async function presentAi(ctx: AppContext, app: App, visitor: Visitor): Promise<schemas.AppAiBody> {
+  const person = visitor.user?.person
+  const model = findChatModel(ctx)
+  const isSponsored = (await findSponsorSpender(ctx, app, visitor)) !== undefined
+  const consent = person && (await findConsentFor(ctx, app, person))
+  const spent =
+    person &&
+    (await sumSpendingSince(
+      ctx.db.read,
+      consents.playerCounter(app.id, person.id),
+      utcDay(ctx.clock.now()),
+    ))
+  const balance = person && (await ledger.balanceOf(ctx, walletOf(person)))
+  const isReady = isSponsored || consent !== undefined
+  const state = !model ? 'no_model' : isReady ? 'ready' : person ? 'ask' : 'sign_in'
+  return {
+    limits,
+    state,
+    uses: await usesOf(ctx, app, 'ai'),
+    turn: model?.price ? toCredits(chargeOf(model.price, usualTurn)) : null,
+    isDemo: model?.id.startsWith('demo/') === true,
+    dailyCap: consent ? toCredits(consent.dailyCap) : null,
+    spent: spent ? toCredits(spent) : 0,
+    available: balance ? toCredits(balance.available) : null,
+    signIn: `/sign-in?next=${encodeURIComponent(`/a/${app.id}`)}`,
+  }
+}
 
 const getAppAi = operation({
   id: 'get_app_ai',
   route: 'GET /apps/:id/ai',
   tag,
   mcp: 'hidden',
-  summary: 'Read the limits of the models of an app.',
-  description: 'For the page around an app, which answers `service.ai.limits()`.',
+  summary: 'Read what the models of an app may cost you, and what you agreed to.',
+  description:
+    'For the page around an app. The app itself sees only `limits`. Amounts are credits.',
   access: visitor,
-  output: { 200: AppAiSchema },
-  errors: [...appErrors, 'busy'],
-  async run(ctx, { params }) {
-    await getPlayable(ctx, params.id)
-    return { limits: { textBytesMax: aiTextBytesMax, fileBytesMax: aiFileBytesMax } }
+  output: { 200: schemas.AppAiSchema },
+  errors: [...appErrors, 'busy', 'account_suspended'],
+  run: async (ctx, { caller, params }) => presentAi(ctx, await getPlayable(ctx, params.id), caller),
+})
+
+const giveConsent = operation({
+  id: 'give_consent',
+  route: 'PUT /apps/:id/consent',
+  tag,
+  mcp: 'hidden',
+  summary: 'Agree to what an app uses, with a cap for each day.',
+  description: 'Only a press on the bar around an app sends it. It replaces an earlier consent.',
+  access: signedIn,
+  input: { body: schemas.ConsentRequestSchema },
+  output: { 200: schemas.ConsentSchema },
+  errors: [...writeErrors, ...appErrors, 'busy'],
+  async run(ctx, { caller: { person }, params, body: { uses, dailyCap, remember } }) {
+    const app = await getPlayable(ctx, params.id)
+    const terms = { uses, dailyCap: fromCredits(dailyCap), isRemembered: remember }
+    await consents.giveConsent(ctx, app.id, person, terms)
+    return { app: app.id, uses, dailyCap, remember }
   },
 })
 
-/** Models for the players of an app (`service.ai`). */
-export const aiOperations = [getAppAi]
+export const revokeConsent = operation({
+  id: 'revoke_consent',
+  route: 'DELETE /apps/:id/consent',
+  tag,
+  mcp: 'hidden',
+  summary: 'Withdraw what you agreed to for an app.',
+  description: 'Its next call asks again. Calls that run now end and are charged.',
+  access: signedIn,
+  output: { 200: schemas.RevokedConsentSchema },
+  errors: [...writeErrors],
+  async run(ctx, { caller: { person }, params }) {
+    return { app: params.id, revoked: await consents.revokeConsent(ctx, params.id, person) }
+  },
+})
+
+/** Models for the players of an app (`service.ai`), and what the players agree to. */
+export const aiOperations = [getAppAi, giveConsent, revokeConsent]

@@ -10,6 +10,7 @@ The page runs in a sandbox that reaches no network. So:
   kinds: sprite (one thing on transparent ground), picture (a background), sound (an effect), voice ("what" is the words), music. Names are a-z, 0-9, dot, - and _. At most 8 of them, fewer is better.
   They are used after \`await service.assets.ready\`: \`await service.assets.image("hero.png")\` and \`.audio("name")\` give an element or null; \`.url(name)\` gives an address or "". Always draw a stand-in where the answer is null.
 - localStorage (1 MB) and IndexedDB (5 MB) work and are kept for each visitor. alert, confirm, cookies and popups do not: draw your own dialogs.
+- Only where the request needs it, a page can use \`service\`. \`const { text, json } = await service.ai.chat(messages, { tier, json: schema, onText: (delta, text) => {} })\` calls a model: the player agrees and pays, so call it after a press, show that it thinks, and show \`error.message\` where it throws. \`await service.store.get(key)\` and \`.set(key, value)\` keep values of a player on the server. \`service.db.collection(name)\` and \`service.room.join(name)\` are shared by all players, live.
 - The page works with keyboard, mouse and touch, from 360 pixels wide to a large screen, fits the window and follows its resizing, in light and dark.
 - It stops its timers, frames and sounds while document.hidden. Sound begins with the first press.
 - No error may reach the console. Text is readable, contrast is good, buttons are at least 44 pixels.`

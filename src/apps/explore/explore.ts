@@ -160,6 +160,7 @@ export async function getItem(ctx: AppContext, id: string): Promise<ItemPage> {
     remixes: others,
     lineage: lineage.map(({ maker, ...names }) => ({ ...names, maker: `@${maker}` })),
     rating: item.rating,
+    uses: versions[0]?.uses?.service ?? [],
   }
 }
 

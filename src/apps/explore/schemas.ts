@@ -14,6 +14,7 @@ import { CoverSchema, ScreenshotSchema } from '../covers/schemas.ts'
 import { kinds } from '../kinds.ts'
 import { OriginSchema, RatingSchema } from '../schemas.ts'
 import { shelfNames } from '../shelves.ts'
+import { UseSchema } from '../uses/uses.ts'
 import { VersionSchema } from '../versions/schemas.ts'
 
 const sorts = ['new', 'top', 'trending', 'remixed', 'record', 'played'] as const
@@ -110,6 +111,9 @@ export const ItemPageSchema = Type.Object({
   remixes: Type.Array(ItemSchema, { description: 'Remixes that are on Explore, newest first.' }),
   lineage: Type.Array(OriginSchema, { description: 'Ancestors of the remix, the root last.' }),
   rating: RatingSchema,
+  uses: Type.Array(UseSchema, {
+    description: 'What the version on Explore uses of `service`, such as AI models.',
+  }),
 })
 export type ItemPage = Static<typeof ItemPageSchema>
 

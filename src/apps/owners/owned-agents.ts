@@ -27,6 +27,7 @@ import {
   walletOf,
 } from '../../people/people.ts'
 import { reauthenticate, type SignInClient } from '../../people/sign-in.ts'
+import { deleteConsents } from '../ai/consents.ts'
 import { appUrl } from '../app-url.ts'
 import * as apps from '../apps.ts'
 import { deleteFollowsBy } from '../explore/follows.ts'
@@ -249,6 +250,7 @@ export async function closeAccount(
     for (const owner of [person.id, person.wallet]) await keys.revokeAll(db, ctx.clock, owner)
     await deleteUsesBy(db, person.id)
     await deleteFollowsBy(db, person.id)
+    await deleteConsents(db, person.id)
     await deletePerson(db, person.id)
     await recordAudit(ctx, db, { by: person.name, did: 'leave', item: person.name, why: '' })
   })

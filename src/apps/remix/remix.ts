@@ -180,8 +180,13 @@ async function prepareCopy(
   }
   if (newName !== undefined)
     rejectRequest('"name" is for skills and frameworks. An app has a title instead.', 'name')
-  await pages.inspectContent(ctx, kind, identity, await readCode(ctx, version))
-  return { name: null, page: version }
+  const { uses = null } = await pages.inspectContent(
+    ctx,
+    kind,
+    identity,
+    await readCode(ctx, version),
+  )
+  return { name: null, page: { ...version, uses } }
 }
 
 interface CopyInput {

@@ -4,6 +4,7 @@ import { sha256 } from '../../kernel/ids.ts'
 import { titleCharsMax } from '../../kernel/limits.ts'
 import { isLibraryHost } from '../libraries/address.ts'
 import type { LibraryReference, PageReferences } from '../libraries/references.ts'
+import { findUses, type PageUses } from '../uses/uses.ts'
 import { type AssetRequest, readAssetRequests } from './asset-requests.ts'
 import type { Scan } from './findings.ts'
 import { isRemote, type Page } from './page.ts'
@@ -29,29 +30,35 @@ export interface Inspection {
   assetRequests: AssetRequest[]
   /** URLs and names of libraries, for the library store. */
   references: PageReferences
+  /** The uses of `service`. */
+  uses: PageUses
   identity: OwnBytes
   br?: OwnBytes
   gzip?: OwnBytes
 }
 
 /** Inspects a page on the calling thread: about 3 ms for 20 KB, 500 ms for 4 MB. */
-export const inspectNow = (identity: OwnBytes): Inspection =>
-  createInspection(identity, readPage(new TextDecoder().decode(identity)))
+export function inspectNow(identity: OwnBytes): Inspection {
+  const text = new TextDecoder().decode(identity)
+  return createInspection(identity, text, readPage(text))
+}
 
 /** Inspects a small page; undefined when its scripts expand past `charsMax`. */
 export function inspectSmall(identity: OwnBytes, charsMax: number): Inspection | undefined {
   const budget = { built: charsMax, nested: charsMax }
-  const page = readPage(new TextDecoder().decode(identity), budget)
-  return budget.built <= 0 || budget.nested < 0 ? undefined : createInspection(identity, page)
+  const text = new TextDecoder().decode(identity)
+  const page = readPage(text, budget)
+  return budget.built <= 0 || budget.nested < 0 ? undefined : createInspection(identity, text, page)
 }
 
-function createInspection(identity: OwnBytes, page: Page): Inspection {
+function createInspection(identity: OwnBytes, text: string, page: Page): Inspection {
   return {
     scan: scanPage(page),
     title: titleOf(page.title),
     sha256: sha256(identity),
     assetRequests: readAssetRequests(page).requests,
     references: readReferences(page),
+    uses: findUses(text),
     identity,
     ...compressed(identity),
   }

@@ -18,7 +18,7 @@ function hashOf(files: string[]): string {
 
 test('the rules have one version: raise it after a change, then put the new pair here', () => {
   const hash = hashOf([...words, ...sources.filter((file) => !file.startsWith('packs/'))])
-  expect({ rulesVersion, hash }).toEqual({ rulesVersion: 14, hash: 'd1fd81ec600a9cc7' })
+  expect({ rulesVersion, hash }).toEqual({ rulesVersion: 15, hash: 'd66c94249d541a21' })
 })
 
 test('the rules of packs have a version of their own', () => {

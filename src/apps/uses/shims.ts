@@ -9,12 +9,43 @@ interface Shim {
 
 /** The interfaces of other hosts. Each script goes to the pages that name it, and to no other. */
 export const shims = [
+  {
+    name: 'model-apis',
+    pattern:
+      /api\.anthropic\.com|api\.openai\.com|generativelanguage\.googleapis\.com|@anthropic-ai\/sdk|@google\/genai|[/"']openai(?:@|["'/])/,
+    uses: ['ai'],
+  },
+  {
+    name: 'claude-complete',
+    pattern: /\bclaude\s*\??\.\s*(?:complete\b|use\s*\(\s*["'`]sample)/,
+    uses: ['ai'],
+  },
+  {
+    name: 'websim-ai',
+    pattern: /\bwebsim\s*\??\.\s*(?:chat|imageGen|textToSpeech|upload)\b|\/api\/ai_completion\b/,
+    uses: ['ai'],
+  },
+  {
+    name: 'poe',
+    pattern: /\bPoe\s*\??\.\s*(?:sendUserMessage|registerHandler)\b/,
+    uses: ['ai'],
+  },
+  { name: 'puter-ai', pattern: /\bputer\s*\??\.\s*ai\b/, uses: ['ai'] },
+  { name: 'spark-llm', pattern: /\bspark\s*\??\.\s*llm(?:Prompt)?\b/, uses: ['ai'] },
+  {
+    name: 'language-model',
+    pattern: /\bLanguageModel\s*\.|\bai\s*\.\s*languageModel\b/,
+    uses: ['ai'],
+  },
   { name: 'claude-storage', pattern: /\bwindow\s*\.\s*storage\b/, uses: ['store'] },
   { name: 'claude-use', pattern: /\bclaude\s*\.\s*use\s*\(/, uses: ['db', 'room'] },
   { name: 'websim', pattern: /\bWebsimSocket\b/, uses: ['db', 'room'] },
   { name: 'puter-kv', pattern: /\bputer\s*\.\s*kv\b/, uses: ['store'] },
   { name: 'spark-kv', pattern: /\bspark\s*\.\s*kv\b/, uses: ['store', 'shared'] },
 ] as const satisfies readonly Shim[]
+
+export type ShimName = (typeof shims)[number]['name']
+export const shimNames: ShimName[] = shims.map(({ name }) => name)
 
 /** Finds the shims that a page or script names. */
 export const findShims = (text: string): (typeof shims)[number][] =>

@@ -1,8 +1,16 @@
-import { findShims } from './shims.ts'
+import { oneOf } from '../../kernel/schema.ts'
+import { findShims, type ShimName, shimNames } from './shims.ts'
 
 /** The parts of `service` that an app may use. `shared` is data that all its players see. */
-const useNames = ['ai', 'store', 'shared', 'db', 'room', 'scores'] as const
+export const useNames = ['ai', 'store', 'shared', 'db', 'room', 'scores'] as const
 export type Use = (typeof useNames)[number]
+export const UseSchema = oneOf(useNames)
+
+/** The uses of `service`, and the interfaces of other hosts that a page names. */
+export interface PageUses {
+  service: Use[]
+  shims: ShimName[]
+}
 
 /** `service.ai`, `service?.ai`, `service["ai"]`. */
 const members = /\bservice\s*(?:\?\.|\.|(?:\?\.)?\[\s*["'`])\s*(ai|store|db|room|scores)\b/g
@@ -12,15 +20,23 @@ const partNames = /\b(ai|store|db|room|scores)\b/g
 /** `{ shared: true }`, or the last argument of `storage.set(key, value, true)`. */
 const shared = /\bshared\b|\bstorage\s*\.\s*\w+\s*\([^;]{0,500}?,\s*true\s*\)/i
 
-const isUse = (name: string | undefined): name is Use => useNames.some((known) => known === name)
-
 /** Finds what a script or a page uses of `service`, by the names in its text. */
-export function findUses(text: string): Use[] {
-  const found = new Set<string | undefined>(findShims(text).flatMap(({ uses }) => [...uses]))
+export function findUses(text: string): PageUses {
+  const shims = findShims(text)
+  const found = new Set<string | undefined>(shims.flatMap(({ uses }) => [...uses]))
   for (const [, name] of text.matchAll(members)) found.add(name)
   for (const [, names = ''] of text.matchAll(parts)) {
     for (const [name] of names.matchAll(partNames)) found.add(name)
   }
   if (found.has('store') && shared.test(text)) found.add('shared')
-  return [...found].filter(isUse)
+  return {
+    service: useNames.filter((name) => found.has(name)),
+    shims: shims.map(({ name }) => name),
+  }
 }
+
+/** Joins what the files of a folder use. */
+export const joinUses = (all: PageUses[]): PageUses => ({
+  service: useNames.filter((name) => all.some(({ service }) => service.includes(name))),
+  shims: shimNames.filter((name) => all.some(({ shims }) => shims.includes(name))),
+})

@@ -177,6 +177,7 @@ export async function restoreVersion(
     folder,
     page: name,
     libraries,
+    uses: inspection.uses ?? null,
   }
   const { cover, coverSmall, coverColor } = old
   const images = { cover, coverSmall, coverColor }

@@ -1,5 +1,6 @@
 import type { RequestContext } from '../../kernel/http/request-context.ts'
 import type { PageLibraries } from '../libraries/references.ts'
+import type { PageUses } from '../uses/uses.ts'
 
 /** An app as the viewer shows it. `updated` is in milliseconds and changes with every edit. */
 export interface HostedApp {
@@ -39,6 +40,8 @@ export interface HostedHtml {
   hasLibraries?: boolean
   /** Its name in the folder that it came with; undefined for a page that came alone. */
   name?: string
+  /** The uses of `service`; null where that was not recorded. */
+  uses?: PageUses | null
 }
 
 /** A file of a version. */

@@ -17,7 +17,7 @@ import { findUsedType } from '../libraries/uses.ts'
 import { recordOpen } from '../opens.ts'
 import * as pages from '../page-content.ts'
 import { iconUrl, stateOf } from '../present.ts'
-import type { AppSource } from './app-source.ts'
+import type { AppSource, HostedHtml } from './app-source.ts'
 import { watchApp } from './watch-app.ts'
 
 const appDetails = (app: apps.App, { handle: maker }: agents.Agent) => {
@@ -47,6 +47,13 @@ async function findPreviewed(ctx: AppContext, id: string, version: number) {
   const isOpen = maker?.closed === null && app?.closed === null && app.takenDown === null
   if (!isOpen) return undefined
   return { ...appDetails(app, maker), icon: null, state: 'live' as const, version }
+}
+
+async function readHtml(ctx: AppContext, id: string, version: number): Promise<HostedHtml> {
+  const row = await apps.getVersion(ctx, id, version)
+  const { sha256, libraries, uses, page } = row
+  const facts = { hasLibraries: libraries !== null, uses, ...(page && { name: page }) }
+  return { sha256, ...(await pages.readPage(ctx, row)), ...facts }
 }
 
 /** Returns the AppSource over the hosting module. */
@@ -86,11 +93,7 @@ export function hostingSource(ctx: AppContext): AppSource {
       return { ...appDetails(app, maker), title, icon: null, state: 'live', version }
     },
     previewed: (id, version) => findPreviewed(ctx, id, version),
-    async html({ id, version }) {
-      const row = await apps.getVersion(ctx, id, version)
-      const facts = { hasLibraries: row.libraries !== null, ...(row.page && { name: row.page }) }
-      return { sha256: row.sha256, ...(await pages.readPage(ctx, row)), ...facts }
-    },
+    html: ({ id, version }) => readHtml(ctx, id, version),
     libraries: async ({ id, version }) => (await apps.getVersion(ctx, id, version)).libraries,
     async libraryFile(sha256) {
       const type = await findUsedType(ctx.db.read, sha256)

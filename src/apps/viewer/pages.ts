@@ -12,7 +12,6 @@ import { idChars, idPattern } from '../../kernel/ids.ts'
 import { getPublicFile, type PublicFile, readPublic } from '../../kernel/public-files.ts'
 import { type Clock, isWithin } from '../../kernel/time.ts'
 import { mayBeSignedIn } from '../../people/session-cookie.ts'
-import { findShims } from '../uses/shims.ts'
 import { findUses } from '../uses/uses.ts'
 import type { AppSource, HostedApp, ViewerUrls } from './app-source.ts'
 import { FileTokens, type OpenedToken } from './file-token.ts'
@@ -248,7 +247,7 @@ export class Pages {
       styleHash: styles.join(' '),
       // A source without a scheme uses the page's, which a proxy may have changed to https.
       data: `${own}${page.at}/`,
-      operations: operationSources(`${own}/api/apps/${page.app.id}/`, hasBridge),
+      operations: operationSources(own, page.app.id, hasBridge),
       libraries: `${own}${librariesPath}`,
       images: `${own}/a/${page.app.id}/qr.svg ${own}/covers/`,
       frame: `${apps ?? host}${address ?? framePath}`,
@@ -267,7 +266,13 @@ export class Pages {
 
   async data(page: CachedPage): Promise<Entity> {
     if (page.data) return page.data
-    const { sha256: etag, hasLibraries, name: _, ...content } = await this.source.html(page.app)
+    const {
+      sha256: etag,
+      hasLibraries,
+      name: _,
+      uses: __,
+      ...content
+    } = await this.source.html(page.app)
     const headers = dataHeaders('text/plain; charset=utf-8', 'no-cache')
     const { hasFiles, scripts } = await this.#needs(page)
     const needsList = hasLibraries || scripts.length > 0 || hasFiles
@@ -308,15 +313,16 @@ export class Pages {
 
   /** Returns whether a page has files, and the scripts that it needs. */
   async #needs(page: CachedPage): Promise<{ hasFiles: boolean; scripts: ScriptName[] }> {
-    const { identity } = await this.source.html(page.app)
+    const { identity, uses: known } = await this.source.html(page.app)
     const { hasFiles, isFolder } = await this.#table(page, page.app)
     const bytes = Buffer.from(identity.buffer, identity.byteOffset, identity.byteLength)
     // A folder has scripts beside its page.
+    const uses = known ?? findUses(bytes.toString())
     const scripts: ScriptName[] = []
     if (isFolder || usesDatabases(bytes)) scripts.push('databases')
-    const text = bytes.toString()
-    if (findUses(text).length > 0) scripts.push('bridge')
-    scripts.push(...findShims(text).map(({ name }) => name))
+    const { service, shims } = uses
+    if (service.length > 0) scripts.push('bridge')
+    scripts.push(...shims)
     return { hasFiles, scripts }
   }
 
@@ -326,11 +332,12 @@ export class Pages {
   }
 }
 
-/** Returns the CSP sources of the operations that a shell calls, which are below a path. */
-function operationSources(path: string, hasBridge: boolean): string {
+/** Returns the CSP sources of the operations that a shell calls for its app. */
+function operationSources(own: string, id: string, hasBridge: boolean): string {
+  const path = `${own}/api/apps/${id}/`
   if (!hasBridge) return `${path}errors`
   const live = `${path.replace(/^https?:\/\//, '')}live`
-  return `${path} ws://${live} wss://${live}`
+  return `${path} ws://${live} wss://${live} ${own}/a/${id}/ai/`
 }
 
 const framePath = '/frame'

@@ -86,7 +86,7 @@ export function shellHeaders(sources: {
   styleHash: string
   /** CSP source of the app's data, ending in a slash. */
   data: string
-  /** CSP source of the operations that the shell may use for its app. */
+  /** CSP sources of the operations that the shell may use for its app. */
   operations: string
   /** CSP source of the library files of all apps, ending in a slash. */
   libraries: string

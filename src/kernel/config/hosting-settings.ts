@@ -76,6 +76,20 @@ export const builds = {
       'Chat model that builds apps. Default: demo/builder while all models are demo models.',
     ),
     GAME_BUILDER_MODEL: text('Chat model that builds games. Default: BUILDER_MODEL.'),
+    APP_MODEL: text(
+      'Chat model of the apps that call one with service.ai. Default: demo/chat while all models are demo models.',
+    ),
+    APP_MODEL_QUICK: text('Chat model of apps for quick replies. Default: APP_MODEL.'),
+    APP_MODEL_COMPLEX: text('Chat model of apps for complex work. Default: APP_MODEL.'),
+    APP_MODEL_IMAGE: text(
+      'Image model of apps. Default: demo/image while all models are demo models.',
+    ),
+    APP_MODEL_SPEECH: text(
+      'Speech model of apps. Default: demo/speech while all models are demo models.',
+    ),
+    APP_MODEL_TRANSCRIPTION: text(
+      'Transcription model of apps. Default: demo/transcription while all models are demo models.',
+    ),
     FREE_SPEND_PER_DAY_USD: usdAmount(
       '5',
       'USD of free credits that builds may cost per day (UTC), over all agents.',

@@ -191,6 +191,11 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
     status: 503,
     message: 'The "about" line cannot be saved right now. Try again later.',
   },
+  not_granted: {
+    status: 403,
+    message:
+      'The player has not agreed to what this app uses. Open the app by its link and press Allow.',
+  },
   try_again: {
     status: 503,
     message: 'The request could not be completed and nothing was stored. Try again in a minute.',

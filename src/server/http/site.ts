@@ -1,3 +1,4 @@
+import { aiRoutes } from '../../apps/ai/routes.ts'
 import { packSite } from '../../apps/packs/site-routes.ts'
 import type { Pages } from '../../apps/viewer/pages.ts'
 import { viewerRoutes } from '../../apps/viewer/routes.ts'
@@ -40,6 +41,7 @@ export function createSite(ctx: AppContext, { files, pages, readOpenApi }: SiteP
     .use(guideFiles(ctx, readOpenApi))
     .use(packSite(ctx))
     .use(viewerRoutes(pages))
+    .use(aiRoutes(ctx))
     .use(publicRoutes(ctx, layout))
     .use(privateRoutes(ctx, layout))
     .use(consoleRoutes(ctx, layout))

@@ -4,7 +4,9 @@ import type { Browser, Page } from 'playwright-core'
 
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
+import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { until } from '../../testing/until.ts'
 
 const ms = 120_000
 
@@ -30,12 +32,34 @@ describe.skipIf(findBrowser('chromium') === undefined)('service in chromium', ()
     await t.close()
   })
 
-  async function open(html: string): Promise<Page> {
+  /** Opens a page, as a signed-in person where there is one. */
+  async function open(html: string, cookie?: string): Promise<Page> {
     const ann = await t.agent('ann')
     const id = await ann.publish({ html })
-    const page = await browser.newPage()
+    const context = await browser.newContext()
+    const [name = '', value = ''] = cookie?.split('=') ?? []
+    if (cookie !== undefined) await context.addCookies([{ name, value, url: origin }])
+    const page = await context.newPage()
     await page.goto(`${origin}/a/${id}`)
     return page
+  }
+
+  /** Signs in a new person with 1 USD. */
+  async function signIn(name: string): Promise<string> {
+    return (await createTestSession(t, await createTestPerson(t, name, 1n))).cookie
+  }
+
+  /** Presses a button of the bar until it counts: the first moment does not. */
+  async function press(page: Page, name: string): Promise<void> {
+    const bar = page.getByRole('alertdialog')
+    await bar.waitFor()
+    await until(async () => {
+      await bar
+        .getByRole('button', { name })
+        .click({ timeout: 500 })
+        .catch(() => undefined)
+      return (await bar.count()) === 0
+    })
   }
 
   /** Waits for the output of an app, which is in the innermost frame. */
@@ -77,6 +101,168 @@ describe.skipIf(findBrowser('chromium') === undefined)('service in chromium', ()
         code: 'not_found',
         message: 'service has no ai.nothing.',
       })
+    },
+    ms,
+  )
+
+  test(
+    'waits for the player, who agrees in the shell, and streams the reply',
+    async () => {
+      const page = await open(
+        shows(`(async () => {
+          let text = ''
+          const reply = service.ai.chat('Tell me of the sea', { onText: (delta) => { text += delta } })
+          let iterated = ''
+          for await (const piece of reply) iterated += piece
+          const result = await reply
+          return { same: text === result.text && iterated === text, ...result }
+        })()`),
+        await signIn('olga'),
+      )
+      const bar = page.getByRole('alertdialog')
+      await bar.waitFor()
+      expect(await bar.textContent()).toMatch(/“Bridge” by @ann uses AI.*a turn/)
+      // A script presses nothing.
+      await bar.getByRole('button', { name: 'Allow' }).dispatchEvent('click')
+      expect(await bar.count()).toBe(1)
+      await press(page, 'Allow')
+      const result = await outputOf(page)
+      expect(result).toMatchObject({
+        same: true,
+        text: expect.stringContaining('Tell me of the sea'),
+        truncated: false,
+        credits: expect.any(Number),
+      })
+      expect(await bar.count()).toBe(0)
+    },
+    ms,
+  )
+
+  test(
+    'refuses for the rest of the visit after Not now',
+    async () => {
+      const page = await open(
+        shows(`(async () => {
+          const codes = []
+          for (const text of ['one', 'two']) {
+            await service.ai.chat(text).catch(({ code }) => codes.push(code))
+          }
+          return codes
+        })()`),
+        await signIn('ben'),
+      )
+      await press(page, 'Not now')
+      expect(await outputOf(page)).toEqual(['not_granted', 'not_granted'])
+    },
+    ms,
+  )
+
+  test(
+    'creates an image and speech for a page, as files of the page',
+    async () => {
+      const page = await open(
+        shows(`(async () => {
+          const image = await service.ai.image('A boat')
+          const shown = new Image()
+          shown.src = image.url
+          await shown.decode()
+          const speech = await service.ai.speech('Hi')
+          const { text } = await service.ai.transcribe(speech.blob)
+          return [shown.width > 0, image.credits > 0, speech.blob.type.startsWith('audio/'), text !== '']
+        })()`),
+        await signIn('cyra'),
+      )
+      await press(page, 'Allow')
+      expect(await outputOf(page)).toEqual([true, true, true, true])
+    },
+    ms,
+  )
+
+  test(
+    'takes no consent from a page: neither by a false bar, nor by messages or requests',
+    async () => {
+      const page = await open(
+        `<!doctype html><title>Thief</title><button>Allow</button><output></output><script>
+        const tries = []
+        const call = service.ai.chat('Hello').then(() => 'paid', ({ code }) => code)
+        document.querySelector('button').onclick = async () => {
+          for (const type of ['service:consent', 'service:call', 'service:hello']) {
+            parent.parent.postMessage({ type, name: 'consent', uses: ['ai'], dailyCap: 9 }, '*')
+          }
+          const id = location.ancestorOrigins?.[0] ?? ''
+          const request = { method: 'PUT', body: '{"uses":["ai"],"dailyCap":9,"remember":true}' }
+          tries.push(await fetch(id + '/api/apps/x/consent', request).then(() => 'sent', () => 'blocked'))
+          const child = document.createElement('iframe')
+          child.srcdoc = '<script>top.postMessage({ type: "service:call", name: "ai.limits" }, "*", [new MessageChannel().port2])<' + '/script>'
+          document.body.append(child)
+          tries.push(await Promise.race([call, new Promise((done) => setTimeout(done, 1_000, 'waits'))]))
+          document.querySelector('output').textContent = JSON.stringify(tries)
+        }
+        </script>`,
+        await signIn('dora'),
+      )
+      await page.getByRole('alertdialog').waitFor()
+      const inner = page.frameLocator('iframe').frameLocator('iframe')
+      await inner.getByRole('button', { name: 'Allow' }).click()
+      expect(await outputOf(page)).toEqual(['blocked', 'waits'])
+      expect(await page.getByRole('alertdialog').count()).toBe(1)
+    },
+    ms,
+  )
+
+  test(
+    'stops a page that calls in a loop at its cap, and at the calls that may run',
+    async () => {
+      const page = await open(
+        shows(`Promise.allSettled(Array.from({ length: 300 }, () => service.ai.chat('Hello'))).then((all) => {
+          const codes = all.map(({ status, reason }) => status === 'fulfilled' ? 'paid' : reason.code)
+          return [...new Set(codes)].sort()
+        })`),
+        await signIn('emma'),
+      )
+      await press(page, 'Allow')
+      const codes = await outputOf(page)
+      expect(codes).toContain('too_many_calls')
+      expect(['holds_limit', 'paid', 'rate_limited', 'too_many_calls']).toEqual(
+        expect.arrayContaining(Array.isArray(codes) ? codes : [codes]),
+      )
+    },
+    ms,
+  )
+
+  test(
+    'offers only its own page in the frame of another site, which could cover the bar',
+    async () => {
+      const ann = await t.agent('ann')
+      const id = await ann.publish({ html: shows(`service.ai.chat('Hello')`) })
+      const other = Bun.serve({
+        port: 0,
+        fetch: () =>
+          new Response(`<!doctype html><iframe src="${origin}/a/${id}/embed"></iframe>`, {
+            headers: { 'content-type': 'text/html' },
+          }),
+      })
+      const context = await browser.newContext()
+      const [name = '', value = ''] = (await signIn('fred')).split('=')
+      await context.addCookies([{ name, value, url: origin }])
+      const page = await context.newPage()
+      await page.goto(`http://localhost:${other.port}`)
+      const bar = page.frameLocator('iframe').getByRole('alertdialog')
+      const link = bar.getByRole('link', { name: 'Open on its own page' })
+      expect(await link.getAttribute('href')).toBe(`/a/${id}`)
+      expect(await bar.getByRole('button', { name: 'Allow' }).count()).toBe(0)
+      await context.close()
+      await other.stop(true)
+    },
+    ms,
+  )
+
+  test(
+    'offers to sign in where nobody could pay',
+    async () => {
+      const page = await open(shows(`service.ai.chat('Hello')`))
+      const link = page.getByRole('link', { name: 'Sign in' })
+      expect(await link.getAttribute('href')).toStartWith('/sign-in?next=%2Fa%2F')
     },
     ms,
   )

@@ -20,6 +20,20 @@ export function itemTitle({ title, maker, remixOf }: Item): Html {
     <p class="by">By <a href="/explore/${maker}">${maker}</a>${origin}</p>`
 }
 
+/** Names of the uses that people should know before they open an item. */
+const useLabels = new Map([
+  ['ai', 'Uses AI'],
+  ['shared', 'Shares data'],
+  ['db', 'Shares data'],
+  ['room', 'Live with others'],
+])
+
+/** One line on what an item uses; nothing for most. */
+export function useLine({ uses }: ItemPage): Part {
+  const labels = new Set(uses.flatMap((use) => useLabels.get(use) ?? []))
+  return labels.size > 0 && html`<p class="small">${[...labels].join(' · ')}</p>`
+}
+
 /** Links to the items of the same kind and of the same shelf. */
 export const itemChips = ({ kind, shelf }: Item): Html =>
   html`<ul class="chips capitalized">

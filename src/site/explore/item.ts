@@ -28,6 +28,7 @@ import {
   itemTitle,
   remixLink,
   reportLink,
+  useLine,
   versionList,
 } from './item-sections.ts'
 import { remixPrice } from './remix.ts'
@@ -100,7 +101,7 @@ async function itemHeader(
       ${itemTitle(item)} ${await followControl(ctx, maker, visitor, item.id)} ${facts(item)}
       <p class="actions">${itemActions(item, visitor)}</p>
       ${description !== '' && html`<p class="text"><bdi>${description}</bdi></p>`}
-      ${itemChips(item)}
+      ${itemChips(item)} ${useLine(found)}
       ${visitor && (await saveToCollection(ctx, visitor, item.id))}${stats(item)}${sharePanel(ctx, item)}
     </div>
   </article>`

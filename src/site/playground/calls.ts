@@ -1,13 +1,10 @@
 import { spenderOf } from '../../gateway/authentication.ts'
 import { errorEnvelope, errorResponse, isGatewayError } from '../../gateway/error-response.ts'
-import { ApiError, type GatewayErrorName, isApiError } from '../../kernel/errors.ts'
+import { getOperation, performPaid } from '../../gateway/session-calls.ts'
+import { type ApiError, type GatewayErrorName, isApiError } from '../../kernel/errors.ts'
 import type { IncomingCall, Operation } from '../../kernel/http/operation.ts'
-import { clientAddressGroup, senderOf } from '../../kernel/http/request-context.ts'
-import { toResponse } from '../../kernel/http/response.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { formatCredits } from '../../kernel/money.ts'
-import { lookUp } from '../../kernel/schema.ts'
-import { perform } from '../../money/perform.ts'
 import { walletOf } from '../../people/people.ts'
 import { checkSite } from '../../people/session-user.ts'
 import type { UserRequest } from '../session.ts'
@@ -34,49 +31,17 @@ function callErrorResponse(error: ApiError<GatewayErrorName>): Response {
 }
 
 /**
- * The operations of the gateway (document 2, section 4) by the starts of their paths below `/v1/`.
- * They are imported with the first request, to keep the start fast.
+ * Performs an operation that the person's wallet pays for. Returns errors as gateway responses with
+ * messages for people.
  */
-const lists: Record<string, () => Promise<readonly Operation[]>> = {
-  chat: async () => (await import('../../gateway/openai-chat/operations.ts')).chatOperations,
-  images: async () => (await import('../../gateway/images/operations.ts')).imageOperations,
-  audio: async () => (await import('../../gateway/audio/operations.ts')).audioOperations,
-  embeddings: async () =>
-    (await import('../../gateway/embeddings/operations.ts')).embeddingOperations,
-  videos: async () => (await import('../../gateway/videos/operations.ts')).videoOperations,
-  files: async () => (await import('../../gateway/files/operations.ts')).fileOperations,
-}
-
-/** Returns an operation of the gateway by its route. Throws `not_found`. */
-async function getOperation(method: string, path: string): Promise<Operation> {
-  const list = lookUp(lists, path.split('/')[1] ?? '')
-  const found = (await list?.())?.find((one) => one.method === method && one.path === path)
-  if (found) return found
-  throw new ApiError('not_found', { what: 'page' })
-}
-
-/**
- * Performs an operation that the person's wallet pays for, within the rate limit of the client's
- * address. Returns errors as gateway responses with messages for people.
- */
-async function performPaid(
+async function performForPerson(
   { ctx, request, visitor }: UserRequest,
   operation: Operation,
   call: Pick<IncomingCall, 'params' | 'source'>,
 ): Promise<Response> {
   try {
-    const { gatewayRequests: rate } = ctx.state.limits
-    const retryAfter = rate.take(clientAddressGroup(request))
-    if (retryAfter !== undefined) throw new ApiError('rate_limited', { max: rate.max, retryAfter })
-    const outcome = await perform(ctx, operation, {
-      ...senderOf(request),
-      signal: request.signal,
-      resource: '',
-      caller: spenderOf(walletOf(visitor.person)),
-      query: {},
-      ...call,
-    })
-    return toResponse(ctx, request, outcome)
+    const spender = spenderOf(walletOf(visitor.person))
+    return await performPaid(ctx, request, spender, operation, call)
   } catch (error) {
     if (isGatewayError(error)) return callErrorResponse(error)
     return errorResponse(error, () => {
@@ -88,7 +53,7 @@ async function performPaid(
 /** Runs a chat completion (document 2) of the form without scripts. */
 export async function runChat(req: UserRequest, body: object): Promise<Response> {
   const operation = await getOperation('POST', '/chat/completions')
-  return performPaid(req, operation, { params: {}, source: { value: body } })
+  return performForPerson(req, operation, { params: {}, source: { value: body } })
 }
 
 /** The header with the token of the page's form. Other sites cannot set it. */
@@ -105,13 +70,13 @@ export async function callGateway(req: UserRequest, path: string): Promise<Respo
     return Response.json({ error: { message: 'This page expired. Reload it.' } }, { status: 403 })
   }
   const operation = await getOperation('POST', `/${path}`)
-  return performPaid(req, operation, { params: {}, source: { request: req.request } })
+  return performForPerson(req, operation, { params: {}, source: { request: req.request } })
 }
 
 /** Returns the video of a wallet (document 2, GET /v1/videos/{id}). */
 export async function readVideo(req: UserRequest, id: string): Promise<Response> {
   const operation = await getOperation('GET', '/videos/:id')
-  const response = await performPaid(req, operation, {
+  const response = await performForPerson(req, operation, {
     params: { id },
     source: { value: undefined },
   })

@@ -46,7 +46,8 @@ export function* phishing(page: Page): Generator<Hit> {
 const sharing = new Set<Use>(['shared', 'db', 'room', 'scores'])
 
 /** Returns whether other players could receive what a player types. */
-const sharesData = ({ html }: Page): boolean => findUses(html).some((use) => sharing.has(use))
+const sharesData = ({ html }: Page): boolean =>
+  findUses(html).service.some((use) => sharing.has(use))
 
 /** Returns whether a form action leaves the page: another host, email, or a server script. */
 function leaves(action: string): boolean {

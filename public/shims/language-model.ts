@@ -1,0 +1,129 @@
+import type { Message, Tool } from '../bridge/chat.ts'
+/**
+ * The Prompt API of Chrome: `LanguageModel`, and the older `ai.languageModel`. The one of the
+ * browser is unavailable in the frame. Source: https://github.com/webmachinelearning/prompt-api
+ * (November 2026).
+ */
+import { put } from '../frame/quiet.ts'
+import { ai, textOf } from './bridge-calls.ts'
+
+const quota = 65_536
+
+interface SessionOptions {
+  initialPrompts?: Message[]
+  systemPrompt?: string
+  tools?: (Tool & { inputSchema?: object })[]
+  signal?: AbortSignal
+}
+
+interface PromptOptions {
+  responseConstraint?: object
+  signal?: AbortSignal
+}
+
+const messagesOf = (input: unknown): Message[] =>
+  Array.isArray(input) ? input : [{ role: 'user', content: textOf(input) }]
+
+const abortError = (): DOMException => new DOMException('The prompt was aborted.', 'AbortError')
+
+/** A conversation. Each prompt and its reply become part of it. */
+class LanguageModel extends EventTarget {
+  static availability = async (): Promise<string> => 'available'
+  static capabilities = async () => ({ available: 'readily' })
+  static params = async () => ({
+    defaultTopK: 3,
+    maxTopK: 8,
+    defaultTemperature: 1,
+    maxTemperature: 2,
+  })
+
+  static async create(options: SessionOptions = {}): Promise<LanguageModel> {
+    options.signal?.throwIfAborted()
+    const { systemPrompt, initialPrompts = [] } = options
+    const system: Message[] = systemPrompt ? [{ role: 'system', content: systemPrompt }] : []
+    return new LanguageModel([...system, ...initialPrompts], options)
+  }
+
+  readonly topK = 3
+  readonly temperature = 1
+  readonly inputQuota = quota
+  readonly contextWindow = quota
+  #isDestroyed = false
+
+  constructor(
+    private messages: Message[],
+    private readonly options: SessionOptions,
+  ) {
+    super()
+  }
+
+  get inputUsage(): number {
+    return Math.ceil(JSON.stringify(this.messages).length / 4)
+  }
+
+  get contextUsage(): number {
+    return this.inputUsage
+  }
+
+  async prompt(input: unknown, options: PromptOptions = {}): Promise<string> {
+    let all = ''
+    for await (const piece of this.#reply(input, options)) all += piece
+    return all
+  }
+
+  promptStreaming(input: unknown, options: PromptOptions = {}): ReadableStream<string> {
+    const reply = this.#reply(input, options)
+    return new ReadableStream({
+      async pull(stream) {
+        try {
+          const { done, value } = await reply.next()
+          if (done) stream.close()
+          else stream.enqueue(value)
+        } catch (error) {
+          stream.error(error)
+        }
+      },
+    })
+  }
+
+  async append(input: unknown): Promise<void> {
+    this.messages.push(...messagesOf(input))
+  }
+
+  async measureInputUsage(input: unknown): Promise<number> {
+    return Math.ceil(JSON.stringify(messagesOf(input)).length / 4)
+  }
+
+  async clone(): Promise<LanguageModel> {
+    return new LanguageModel([...this.messages], this.options)
+  }
+
+  destroy(): void {
+    this.#isDestroyed = true
+  }
+
+  async *#reply(input: unknown, options: PromptOptions): AsyncGenerator<string> {
+    if (this.#isDestroyed) throw new DOMException('The session is destroyed.', 'InvalidStateError')
+    const { responseConstraint: json, signal = this.options.signal } = options
+    const tools = this.options.tools?.map(({ inputSchema, ...tool }) => ({
+      parameters: inputSchema,
+      ...tool,
+    }))
+    const prompts = messagesOf(input)
+    const chat = ai.chat([...this.messages, ...prompts], { json, signal, tools })
+    try {
+      yield* chat
+      const { text } = await chat
+      this.messages.push(...prompts, { role: 'assistant', content: text })
+    } catch (error) {
+      const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
+      if (code === 'cancelled') throw abortError()
+      if (code !== 'not_granted') throw error
+      throw new DOMException('The player has not agreed to this.', 'NotAllowedError')
+    }
+  }
+}
+
+put(window, 'LanguageModel', LanguageModel)
+const older: object = Reflect.get(window, 'ai') ?? {}
+put(window, 'ai', { ...older, languageModel: LanguageModel, assistant: LanguageModel })

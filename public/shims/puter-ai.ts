@@ -1,0 +1,84 @@
+import type { Message, Tool } from '../bridge/chat.ts'
+/**
+ * Puter: `puter.ai`, by the script https://js.puter.com/v2/.
+ * Source: https://docs.puter.com (November 2026).
+ */
+import { field } from '../frame/messages.ts'
+import { ai, dataUrl, extend, textOf } from './bridge-calls.ts'
+
+interface ChatOptions {
+  model?: string
+  stream?: boolean
+  max_tokens?: number
+  tools?: { function?: Tool }[]
+}
+
+const isOptions = (value: unknown): value is ChatOptions =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Blob)
+
+/** Returns the image of a URL or a file, for models that see. */
+const imagePart = async (given: unknown): Promise<object> => {
+  const url = given instanceof Blob ? await dataUrl(given) : textOf(given)
+  return { type: 'image_url', image_url: { url } }
+}
+
+/** Chats: a prompt or messages, perhaps an image, perhaps a test mode, and options. */
+async function chat(prompt: unknown, ...rest: unknown[]): Promise<unknown> {
+  const options = rest.find(isOptions) ?? {}
+  const image = rest.find((one) => typeof one === 'string' || one instanceof Blob)
+  const content =
+    image === undefined
+      ? textOf(prompt)
+      : [{ type: 'text', text: textOf(prompt) }, await imagePart(image)]
+  const messages: Message[] = Array.isArray(prompt) ? prompt : [{ role: 'user', content }]
+  const { model, stream, max_tokens: maxTokens } = options
+  const tools = options.tools?.flatMap(({ function: tool }) => (tool ? [tool] : []))
+  const reply = ai.chat(messages, { model, maxTokens, tools })
+  if (stream === true) return parts(reply)
+  const { text, toolCalls } = await reply
+  const calls = toolCalls?.map(({ id, name, input }) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(input) },
+  }))
+  const message = { role: 'assistant', content: text, ...(calls && { tool_calls: calls }) }
+  // Pages print a reply as its text.
+  return { index: 0, message, text, toString: () => text, valueOf: () => text }
+}
+
+async function* parts(reply: AsyncIterable<string>): AsyncGenerator<{ text: string }> {
+  for await (const text of reply) yield { text }
+}
+
+async function txt2img(prompt: unknown): Promise<HTMLImageElement> {
+  const { url } = await ai.image(textOf(field(prompt, 'prompt') ?? prompt))
+  return Object.assign(new Image(), { src: url })
+}
+
+const txt2speech = async (text: unknown): Promise<HTMLAudioElement> =>
+  new Audio((await ai.speech(textOf(text))).url)
+
+const user = { uuid: 'player', username: 'player', email_confirmed: false }
+
+extend('puter', {
+  ai: { chat, txt2img, txt2speech, img2txt: (image: unknown) => chat('Read the text.', image) },
+  auth: {
+    isSignedIn: () => true,
+    signIn: async () => ({ success: true }),
+    getUser: async () => user,
+  },
+  print: (...values: unknown[]): void => document.body.append(...values.map(textOf)),
+})
+
+// The script itself is not loaded; pages wait for it all the same.
+const isPuter = (target: EventTarget | null): target is HTMLScriptElement =>
+  target instanceof HTMLScriptElement && /\/\/js\.puter\.com\//.test(target.src)
+addEventListener(
+  'error',
+  (event) => {
+    if (!isPuter(event.target)) return
+    event.stopImmediatePropagation()
+    event.target.dispatchEvent(new Event('load'))
+  },
+  { capture: true },
+)

@@ -1,0 +1,17 @@
+/**
+ * GitHub Spark: `spark.llm`, `spark.llmPrompt`, `spark.user`.
+ * Source: https://docs.github.com/copilot/tutorials/spark (November 2026).
+ */
+import { ai, extend, textOf } from './bridge-calls.ts'
+
+async function llm(prompt: unknown, model?: string, json = false): Promise<string> {
+  const { text, json: value } = await ai.chat(textOf(prompt), { model, json })
+  return json ? JSON.stringify(value) : text
+}
+
+const llmPrompt = (texts: TemplateStringsArray | string[], ...values: unknown[]): string =>
+  String.raw({ raw: [...texts] }, ...values.map(textOf))
+
+const user = async () => ({ id: 0, login: 'player', avatarUrl: '', email: '', isOwner: false })
+
+extend('spark', { llm, llmPrompt, user })

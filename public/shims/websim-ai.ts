@@ -1,0 +1,75 @@
+import type { Message } from '../bridge/chat.ts'
+/**
+ * websim: `websim.chat.completions.create`, `imageGen`, `textToSpeech`, `upload`, and the older
+ * `fetch('/api/ai_completion')`. Source: the documentation and public pages of websim (November
+ * 2026).
+ */
+import { field } from '../frame/messages.ts'
+import { put } from '../frame/quiet.ts'
+import { ai, dataUrl, extend, textOf } from './bridge-calls.ts'
+
+interface ChatRequest {
+  messages?: Message[]
+  json?: boolean
+}
+
+const create = async ({ messages = [], json = false }: ChatRequest = {}) => {
+  const { text, json: value } = await ai.chat(messages, { json })
+  return { role: 'assistant', content: json ? JSON.stringify(value) : text }
+}
+
+/** Sizes of images by the aspect ratio that a page asks for. */
+const sizes = new Map([
+  ['16:9', '1536x1024'],
+  ['3:2', '1536x1024'],
+  ['9:16', '1024x1536'],
+  ['2:3', '1024x1536'],
+])
+
+/** The address stays valid in records that other players load. */
+async function imageGen(request: unknown = {}) {
+  const ratio = textOf(field(request, 'aspect_ratio'))
+  const size = sizes.get(ratio)
+  const { blob } = await ai.image(
+    textOf(field(request, 'prompt')),
+    size === undefined ? {} : { size },
+  )
+  return { url: await dataUrl(blob) }
+}
+
+async function textToSpeech(request: unknown = {}) {
+  const { blob } = await ai.speech(textOf(field(request, 'text')))
+  return { url: await dataUrl(blob) }
+}
+
+const pseudonym = `guest-${Math.random().toString(36).slice(2, 7)}`
+const user = { id: pseudonym, username: pseudonym, avatar_url: '' }
+
+extend('websim', {
+  chat: { completions: { create } },
+  imageGen,
+  textToSpeech,
+  upload: (file: Blob): Promise<string> => dataUrl(file),
+})
+// The script of WebsimSocket knows the players.
+if (!Reflect.get(Reflect.get(window, 'websim'), 'getUser')) {
+  extend('websim', {
+    getUser: async () => user,
+    getCurrentUser: async () => user,
+    getCreator: async () => ({ id: '', username: 'maker', avatar_url: '' }),
+  })
+}
+
+/** The older call: its answer is the JSON itself. */
+const oldPath = /(?:^|\/)api\/ai_completion$/
+const { fetch: realFetch } = window
+put(window, 'fetch', async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+  const url = input instanceof Request ? input.url : String(input)
+  if (!oldPath.test(url)) return realFetch(input, init)
+  const sent: unknown = JSON.parse(textOf(init?.body ?? '{}'))
+  const prompt = textOf(field(sent, 'prompt'))
+  const data = JSON.stringify(field(sent, 'data') ?? null)
+  const content = `${prompt}\n\nReply with JSON only.\n\n<data>${data}</data>`
+  const { json } = await ai.chat([{ role: 'user', content }], { json: true })
+  return Response.json(json)
+})

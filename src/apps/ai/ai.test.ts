@@ -1,0 +1,221 @@
+import { afterEach, expect, test } from 'bun:test'
+
+import {
+  createTestPerson,
+  createTestSession,
+  type TestPerson,
+} from '../../testing/fixtures/people.ts'
+import {
+  startTestServer,
+  type TestResponse,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
+
+const html = `<!doctype html><title>Oracle</title><script>service.ai.chat('Hello')</script>`
+const turn = { messages: [{ role: 'user', content: 'Tell me of the sea' }] }
+
+let t: TestServer
+afterEach(() => t.close())
+
+interface Player {
+  person: TestPerson['person']
+  send(method: string, path: string, body?: unknown): Promise<TestResponse>
+}
+
+/** A person with 1 USD and a session, whose browser is on a page of the site. */
+async function player(name: string, usd = 1n): Promise<Player> {
+  const { person } = await createTestPerson(t, name, usd)
+  const { cookie } = await createTestSession(t, { person })
+  const headers = { cookie, 'sec-fetch-site': 'same-origin' }
+  return {
+    person,
+    send: (method, path, body) => t.request(method, path, { headers, body }),
+  }
+}
+
+async function openOracle(): Promise<{ id: string; olga: Player }> {
+  t = await startTestServer()
+  const ann = await t.agent('ann')
+  return { id: await ann.publish({ html }), olga: await player('olga') }
+}
+
+const agree = (who: Player, id: string, more: object = {}) =>
+  who.send('PUT', `/api/apps/${id}/consent`, {
+    uses: ['ai'],
+    dailyCap: 100,
+    remember: false,
+    ...more,
+  })
+const chat = (who: Player, id: string, body: object = turn) =>
+  who.send('POST', `/a/${id}/ai/v1/chat/completions`, body)
+const stateOf = async (who: Player, id: string) =>
+  (await who.send('GET', `/api/apps/${id}/ai`)).body
+const spentOf = async (who: Player) => (await who.send('GET', '/api/people/me')).body
+
+test('a player pays for a call after they agreed, and not before', async () => {
+  const { id, olga } = await openOracle()
+  expect(await stateOf(olga, id)).toMatchObject({
+    state: 'ask',
+    uses: ['ai'],
+    isDemo: true,
+    spent: 0,
+  })
+  const before = await t.snapshot()
+  const early = await chat(olga, id)
+  expect([early.status, early.code]).toEqual([403, 'not_granted'])
+  expect(early.headers.get('x-service-code')).toBe('not_granted')
+  expect(await t.snapshot()).toEqual(before)
+
+  expect((await agree(olga, id)).status).toBe(200)
+  const reply = await chat(olga, id)
+  expect(reply.status).toBe(200)
+  expect(reply.text('choices.0.message.content')).toContain('Tell me of the sea')
+  const cost = Number(reply.headers.get('x-service-cost'))
+  expect(cost).toBeGreaterThan(0)
+  expect(await stateOf(olga, id)).toMatchObject({
+    state: 'ready',
+    dailyCap: 100,
+    spent: cost * 1_000,
+  })
+  expect(await spentOf(olga)).toMatchObject({ credits: 1_000 - cost * 1_000, held: 0 })
+})
+
+test('a call beyond the cap of the day is refused with a status that no client repeats', async () => {
+  const { id, olga } = await openOracle()
+  await agree(olga, id, { dailyCap: 0 })
+  const before = await t.snapshot()
+  const over = await chat(olga, id)
+  expect([over.status, over.code]).toEqual([403, 'daily_cap'])
+  // The page does not learn what the player has.
+  expect(JSON.stringify(over.body)).not.toMatch(/\d/)
+  expect(await t.snapshot()).toEqual(before)
+})
+
+test('a poor player is refused without a word about the balance', async () => {
+  const { id } = await openOracle()
+  const ben = await player('ben', 0n)
+  await agree(ben, id)
+  const denied = await chat(ben, id)
+  expect([denied.status, denied.code]).toEqual([402, 'not_enough_credits'])
+  expect(JSON.stringify(denied.body)).not.toMatch(/\d/)
+})
+
+test('a consent ends with the day unless it is remembered, and when it is revoked', async () => {
+  const { id, olga } = await openOracle()
+  await agree(olga, id)
+  t.clock.advance(24 * 3_600_000)
+  expect((await chat(olga, id)).code).toBe('not_granted')
+  await agree(olga, id, { remember: true })
+  t.clock.advance(24 * 3_600_000)
+  expect((await chat(olga, id)).status).toBe(200)
+  const revoked = await olga.send('DELETE', `/api/apps/${id}/consent`)
+  expect(revoked.body).toEqual({ app: id, revoked: true })
+  expect((await chat(olga, id)).code).toBe('not_granted')
+})
+
+test('a version that uses more asks again, and a remix has a consent of its own', async () => {
+  const { id, olga } = await openOracle()
+  await agree(olga, id, { remember: true })
+  const ann = await t.agent('ann')
+  const more = html.replace('</script>', ';service.room.join("hall")</script>')
+  await ann.call('POST', `/apps/${id}/versions`, { html: more })
+  expect(await stateOf(olga, id)).toMatchObject({ state: 'ask', uses: ['ai', 'room'] })
+  expect((await chat(olga, id)).code).toBe('not_granted')
+  const other = await ann.publish({ html })
+  expect((await chat(olga, other)).code).toBe('not_granted')
+})
+
+test('nobody calls a model from another site, without a session, or by a key', async () => {
+  const { id, olga } = await openOracle()
+  await agree(olga, id)
+  const { cookie } = await createTestSession(t, olga)
+  const path = `/a/${id}/ai/v1/chat/completions`
+  const send = async (headers: Record<string, string>, key?: string) =>
+    (await t.request('POST', path, { headers, key, body: turn })).code
+  expect(await send({ cookie, 'sec-fetch-site': 'cross-site' })).toBe('cross_site')
+  expect(await send({ cookie, origin: 'null' })).toBe('cross_site')
+  expect(await send({})).toBe('not_signed_in')
+  const ann = await t.agent('ann')
+  expect(await send({}, ann.key)).toBe('not_signed_in')
+  const consent = await t.call('PUT', `/apps/${id}/consent`, {
+    headers: { cookie, origin: 'https://evil.test' },
+    body: { uses: ['ai'], dailyCap: 100, remember: true },
+  })
+  expect(consent.code).toBe('cross_site')
+})
+
+test.each([
+  ['v1/messages', { model: 'claude-sonnet-4', max_tokens: 99, ...turn }, 'content.0.text'],
+  [
+    'v1beta/models/gemini-2.0-flash:generateContent',
+    { contents: [{ role: 'user', parts: [{ text: 'Tell me of the sea' }] }] },
+    'candidates.0.content.parts.0.text',
+  ],
+  ['v1/chat/completions', { model: 'gpt-5', ...turn }, 'choices.0.message.content'],
+])('answers %s in its own form, with the model of this server', async (path, body, at) => {
+  const { id, olga } = await openOracle()
+  const denied = await olga.send('POST', `/a/${id}/ai/${path}`, body)
+  expect(denied.status).toBe(403)
+  await agree(olga, id)
+  const reply = await olga.send('POST', `/a/${id}/ai/${path}`, body)
+  expect(reply.text(at)).toContain('Tell me of the sea')
+})
+
+test('creates images and speech, and transcribes', async () => {
+  const { id, olga } = await openOracle()
+  await agree(olga, id)
+  const image = await olga.send('POST', `/a/${id}/ai/v1/images/generations`, { prompt: 'A boat' })
+  expect(image.status).toBe(200)
+  const speech = await olga.send('POST', `/a/${id}/ai/v1/audio/speech`, { input: 'Hi', voice: 'a' })
+  expect(speech.headers.get('content-type')).toStartWith('audio/')
+})
+
+test('other operations of the gateway are closed, and long texts are refused', async () => {
+  const { id, olga } = await openOracle()
+  await agree(olga, id)
+  for (const path of ['v1/files', 'v1/videos', 'v1/responses', 'v1/embeddings', '../v1/models']) {
+    expect((await olga.send('POST', `/a/${id}/ai/${path}`, {})).status).toBe(404)
+  }
+  const long = { messages: [{ role: 'user', content: 'x'.repeat(65_537) }] }
+  expect((await chat(olga, id, long)).status).toBe(413)
+  expect((await chat(olga, id, [])).status).toBe(400)
+  expect(await stateOf(olga, id)).toMatchObject({ spent: 0 })
+})
+
+test('many calls at once stay below the cap to the nano', async () => {
+  const { id, olga } = await openOracle()
+  await agree(olga, id, { dailyCap: 3 })
+  const replies = await Promise.all(Array.from({ length: 40 }, () => chat(olga, id)))
+  const statuses = new Set(replies.map(({ status }) => status))
+  expect([...statuses].every((status) => [200, 403, 429].includes(status))).toBe(true)
+  const cost = replies
+    .filter(({ status }) => status === 200)
+    .reduce((sum, { headers }) => sum + Math.round(Number(headers.get('x-service-cost')) * 1e9), 0)
+  expect(cost).toBeLessThanOrEqual(3_000_000)
+  expect(await spentOf(olga)).toMatchObject({ credits: (1e9 - cost) / 1e6, held: 0 })
+})
+
+test('an app that was taken down or never published calls no model', async () => {
+  const { id, olga } = await openOracle()
+  await agree(olga, id)
+  const ann = await t.agent('ann')
+  await ann.call('DELETE', `/apps/${id}`)
+  expect((await chat(olga, id)).status).toBe(404)
+  expect((await chat(olga, 'nothing00000')).status).toBe(404)
+  expect((await olga.send('GET', `/api/apps/${id}/ai`)).status).toBe(404)
+  expect((await agree(olga, id)).status).toBe(404)
+})
+
+test('the item page and the API say what an app on Explore uses', async () => {
+  t = await startTestServer()
+  const ann = await t.agent('ann')
+  const id = await ann.publish({ html, title: 'Oracle', store: true })
+  expect((await t.call('GET', `/explore/${id}`)).body).toMatchObject({ uses: ['ai'] })
+  expect(String((await t.request('GET', `/explore/${id}`)).body)).toContain('Uses AI')
+  const plain = await ann.publish({ store: true })
+  expect((await t.call('GET', `/explore/${plain}`)).body).toMatchObject({ uses: [] })
+  const remix = (await (await t.agent('ben')).call('POST', `/apps/${id}/remix`)).text('app.id')
+  const { cookie } = await createTestSession(t, await player('olga'))
+  const state = await t.call('GET', `/apps/${remix}/ai`, { headers: { cookie } })
+  expect(state.body).toMatchObject({ uses: ['ai'], state: 'ask' })
+})

@@ -1,0 +1,76 @@
+import { and, desc, eq } from 'drizzle-orm'
+
+import type { AppContext } from '../../kernel/context.ts'
+import type { Db } from '../../kernel/db/engine.ts'
+import { listPageMax } from '../../kernel/limits.ts'
+import { utcDay } from '../../kernel/time.ts'
+import type { Person } from '../../people/people.ts'
+import type { Use } from '../uses/uses.ts'
+import { consents } from './tables.ts'
+
+export type Consent = typeof consents.$inferSelect
+type ConsentTerms = Pick<Consent, 'uses' | 'dailyCap' | 'isRemembered'>
+
+/** The name of what one player has spent in one app, for the cap of a day. */
+export const playerCounter = (app: string, person: string): string => `app:${app}:${person}`
+
+const of = (app: string, person: string) => and(eq(consents.app, app), eq(consents.person, person))
+
+/** Keeps what a player has agreed to, instead of what they agreed to before. */
+export async function giveConsent(
+  { db, clock }: AppContext,
+  app: string,
+  { id: person }: Pick<Person, 'id'>,
+  terms: ConsentTerms,
+): Promise<Consent> {
+  const row = { app, person, ...terms, at: clock.now() }
+  const { uses, dailyCap, isRemembered, at } = row
+  await db.tx((tx) =>
+    tx
+      .insert(consents)
+      .values(row)
+      .onConflictDoUpdate({
+        target: [consents.app, consents.person],
+        set: { uses, dailyCap, isRemembered, at },
+      }),
+  )
+  return row
+}
+
+/** Finds a consent that still holds for these uses. */
+export async function findConsent(
+  { db, clock }: AppContext,
+  app: string,
+  { id: person }: Pick<Person, 'id'>,
+  uses: readonly Use[],
+): Promise<Consent | undefined> {
+  const [row] = await db.read.select().from(consents).where(of(app, person))
+  if (!row) return undefined
+  const isCurrent = row.isRemembered || utcDay(row.at) === utcDay(clock.now())
+  return isCurrent && uses.every((use) => row.uses.includes(use)) ? row : undefined
+}
+
+/** Ends a consent. Calls that run are not stopped. Returns whether there was one. */
+export async function revokeConsent(
+  { db }: AppContext,
+  app: string,
+  { id: person }: Pick<Person, 'id'>,
+): Promise<boolean> {
+  const gone = await db.tx((tx) =>
+    tx.delete(consents).where(of(app, person)).returning({ app: consents.app }),
+  )
+  return gone.length > 0
+}
+
+/** Lists the newest consents of a person. */
+export const listConsents = ({ db }: AppContext, { id }: Pick<Person, 'id'>): Promise<Consent[]> =>
+  db.read
+    .select()
+    .from(consents)
+    .where(eq(consents.person, id))
+    .orderBy(desc(consents.at))
+    .limit(listPageMax)
+
+/** Deletes the consents of a person whose account is deleted. */
+export const deleteConsents = async (db: Db, person: string): Promise<unknown> =>
+  db.delete(consents).where(eq(consents.person, person))

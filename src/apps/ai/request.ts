@@ -1,0 +1,115 @@
+import type { AppContext } from '../../kernel/context.ts'
+import { ApiError, rejectRequest } from '../../kernel/errors.ts'
+import { readBodyBytes, readJsonBody } from '../../kernel/http/body.ts'
+import {
+  aiBodyBytesMax,
+  aiFileBytesMax,
+  aiOutputTokens,
+  aiTextBytesMax,
+} from '../../kernel/limits.ts'
+import { isRecord, type Json, lookUp } from '../../kernel/schema.ts'
+import { appModel, type Work } from './models.ts'
+
+const routes: Record<string, Work> = {
+  'v1/chat/completions': 'chat',
+  'v1/messages': 'chat',
+  'v1/images/generations': 'image',
+  'v1/audio/speech': 'speech',
+  'v1/audio/transcriptions': 'transcription',
+}
+const geminiMethod = /^v1beta\/models\/([^:]+):(generateContent|streamGenerateContent)$/
+
+/** A request as the gateway gets it: with a model of this server, and within the bounds. */
+export interface ModelRequest {
+  route: string
+  params: Record<string, string>
+  source: { value: Json } | { request: Request }
+}
+
+/**
+ * Reads a request of a page for a path such as "v1/messages". Its model becomes one of this server.
+ * Throws `not_found` for other paths, `bad_request`, `too_large` and `no_model`.
+ */
+export async function readModelRequest(
+  ctx: AppContext,
+  request: Request,
+  path: string,
+): Promise<ModelRequest> {
+  const gemini = geminiMethod.exec(path)
+  if (gemini) {
+    const [, name, method] = gemini
+    const body = await readJson(request)
+    const model = appModel(ctx, 'chat', name).id
+    limitOutput(body, 'generationConfig', 'maxOutputTokens')
+    const params = { '*': `${model}:${method}` }
+    return { route: '/models/*', params, source: { value: body } }
+  }
+  const work = lookUp(routes, path)
+  if (!work) throw new ApiError('not_found', { what: 'model call' })
+  const route = path.slice('v1'.length)
+  if (work === 'transcription') {
+    return { route, params: {}, source: { request: await readForm(ctx, request) } }
+  }
+  const body = await readJson(request)
+  body['model'] = appModel(ctx, work, String(body['model'] ?? '')).id
+  // Responses that another app of this player caused are not this one's.
+  delete body['cache']
+  if (path === 'v1/messages') body['max_tokens'] ??= aiOutputTokens
+  else if (work === 'chat') body['max_completion_tokens'] ??= body['max_tokens'] ?? aiOutputTokens
+  if (work === 'chat' && path === 'v1/chat/completions') delete body['max_tokens']
+  return { route, params: {}, source: { value: body } }
+}
+
+/** Bounds the output of a call that does not, so that its hold fits a small cap. */
+function limitOutput(body: Json, group: string, field: string): void {
+  const given = body[group]
+  body[group] = { [field]: aiOutputTokens, ...(isRecord(given) && given) }
+}
+
+async function readJson(request: Request): Promise<Json> {
+  const body = await readJsonBody(request, { max: aiBodyBytesMax })
+  if (!isRecord(body)) rejectRequest('The body is a JSON object.')
+  const sizes = { text: 0, files: 0 }
+  measure(body, '', sizes)
+  if (sizes.text > aiTextBytesMax) {
+    throw new ApiError('too_large', { bytes: sizes.text, max: aiTextBytesMax })
+  }
+  if (sizes.files > aiFileBytesMax) {
+    throw new ApiError('too_large', { bytes: sizes.files, max: aiFileBytesMax })
+  }
+  return body
+}
+
+/** Fields with base64 of pictures and files, in all three APIs. */
+const fileFields = new Set(['data', 'file_data', 'b64_json'])
+const base64Bytes = (text: string): number => Math.floor((text.length * 3) / 4)
+
+/** Adds up the bytes of the texts of a body, and those of its files, which are base64. */
+function measure(value: unknown, field: string, sizes: { text: number; files: number }): void {
+  if (typeof value === 'string') {
+    const isFile = fileFields.has(field) || value.startsWith('data:')
+    if (isFile) sizes.files += base64Bytes(value)
+    else sizes.text += Buffer.byteLength(value)
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, part] of Object.entries(value)) measure(part, name, sizes)
+  }
+}
+
+/** Reads a recording with its fields, and sets its model. */
+async function readForm(ctx: AppContext, request: Request): Promise<Request> {
+  const bytes = await readBodyBytes(request, aiFileBytesMax + aiTextBytesMax)
+  const headers = { 'content-type': request.headers.get('content-type') ?? '' }
+  const sent = await new Response(bytes, { headers }).formData().catch(() => undefined)
+  const file = sent?.get('file')
+  if (!sent || !(file instanceof Blob)) {
+    rejectRequest('The body is multipart form data with a file.')
+  }
+  const body = new FormData()
+  for (const name of ['language', 'prompt', 'response_format', 'temperature']) {
+    const value = sent.get(name)
+    if (typeof value === 'string') body.append(name, value)
+  }
+  body.append('file', file, 'name' in file ? String(file.name) : 'recording')
+  body.append('model', appModel(ctx, 'transcription', String(sent.get('model') ?? '')).id)
+  return new Request(request.url, { method: 'POST', body, signal: request.signal })
+}

@@ -1,0 +1,88 @@
+import { afterEach, expect, test } from 'bun:test'
+
+import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+
+const html = `<!doctype html><title>Oracle</title><script>service.ai.chat('Hello')</script>`
+const body = { messages: [{ role: 'user', content: 'Tell me of the sea' }] }
+const here = { 'sec-fetch-site': 'same-origin' }
+
+let t: TestServer
+afterEach(() => t.close())
+
+async function openOracle() {
+  t = await startTestServer()
+  const ann = await t.agent('ann')
+  return { ann, id: await ann.publish({ html }) }
+}
+
+const chat = (id: string, from: string, headers: Record<string, string> = here) =>
+  t.request('POST', `/a/${id}/ai/v1/chat/completions`, { body, headers, from })
+const stateOf = async (id: string) =>
+  (await t.call('GET', `/apps/${id}/ai`, { headers: here })).body
+const nanoOf = (headers: Headers): number => Math.round(Number(headers.get('x-service-cost')) * 1e9)
+
+test('a maker pays for visitors without an account, up to both caps', async () => {
+  const { ann, id } = await openOracle()
+  expect((await chat(id, '192.0.2.50')).code).toBe('not_signed_in')
+  const caps = { dailyCap: 5, playerDailyCap: 3 }
+  const set = await ann.call('PUT', `/apps/${id}/sponsor`, caps)
+  expect(set.body).toEqual({ sponsor: { ...caps, spent: 0 } })
+  expect(await stateOf(id)).toMatchObject({ state: 'ready', available: null })
+
+  const spent = new Map<string, number>()
+  for (const from of ['192.0.2.50', '198.51.100.7', '203.0.113.99']) {
+    for (let at = 0; at < 12; at += 1) {
+      const { status, headers, code } = await chat(id, from)
+      if (status === 200) spent.set(from, (spent.get(from) ?? 0) + nanoOf(headers))
+      else
+        expect([status, code]).toBeOneOf([
+          [403, 'daily_cap'],
+          [403, 'budget_exceeded'],
+          [403, 'not_signed_in'],
+        ])
+    }
+  }
+  const all = [...spent.values()]
+  const sum = all.reduce((total, one) => total + one, 0)
+  expect(Math.max(...all)).toBeLessThanOrEqual(3_000_000)
+  expect(sum).toBeLessThanOrEqual(5_000_000)
+  const { body: after } = await ann.call('GET', `/apps/${id}/sponsor`)
+  expect(after).toEqual({ sponsor: { ...caps, spent: sum / 1e6 } })
+  expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 400 - sum / 1e6 })
+})
+
+test('many calls at once of many players stay below the cap of the sponsor', async () => {
+  const { ann, id } = await openOracle()
+  await ann.call('PUT', `/apps/${id}/sponsor`, { dailyCap: 4, playerDailyCap: 4 })
+  const calls = Array.from({ length: 40 }, (_, at) => chat(id, `10.${at}.0.1`))
+  const paid = (await Promise.all(calls)).filter(({ status }) => status === 200)
+  const sum = paid.reduce((total, { headers }) => total + nanoOf(headers), 0)
+  expect(sum).toBeLessThanOrEqual(4_000_000)
+  expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 400 - sum / 1e6, held: 0 })
+})
+
+test('beyond the caps the player is asked, and after the end, too', async () => {
+  const { ann, id } = await openOracle()
+  const { person } = await createTestPerson(t, 'olga', 1n)
+  const { cookie } = await createTestSession(t, { person })
+  await ann.call('PUT', `/apps/${id}/sponsor`, { dailyCap: 100, playerDailyCap: 100 })
+  const asOlga = { ...here, cookie }
+  expect((await chat(id, '192.0.2.50', asOlga)).status).toBe(200)
+  expect((await ann.call('DELETE', `/apps/${id}/sponsor`)).body).toEqual({ sponsor: null })
+  expect((await chat(id, '192.0.2.50', asOlga)).code).toBe('not_granted')
+  expect((await ann.call('GET', `/apps/${id}/sponsor`)).body).toEqual({ sponsor: null })
+})
+
+test('only the maker sets a sponsor, with whole caps', async () => {
+  const { ann, id } = await openOracle()
+  const ben = await t.agent('ben')
+  const caps = { dailyCap: 5, playerDailyCap: 3 }
+  const before = await t.snapshot()
+  expect((await ben.call('PUT', `/apps/${id}/sponsor`, caps)).status).toBe(404)
+  expect((await t.call('PUT', `/apps/${id}/sponsor`, { body: caps })).code).toBe('no_key')
+  for (const wrong of [{}, { dailyCap: 0, playerDailyCap: 1 }, { ...caps, dailyCap: 1.5 }]) {
+    expect((await ann.call('PUT', `/apps/${id}/sponsor`, wrong)).code).toBe('bad_request')
+  }
+  expect(await t.snapshot()).toEqual(before)
+})
