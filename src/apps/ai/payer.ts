@@ -23,8 +23,9 @@ export const findConsentFor = async (
 ): Promise<Consent | undefined> => findConsent(ctx, app.id, person, await usesOf(ctx, app, 'ai'))
 
 /**
- * Returns who pays for a call of a model by an app: its maker as a sponsor, or the player, within
- * the cap of their consent. Throws `not_granted` without a consent, and `not_signed_in`.
+ * Returns the payer of a call of a model by an app: its maker or the operator as a sponsor, or the
+ * player, within the cap of their consent. Throws `not_granted` without a consent, and
+ * `not_signed_in`.
  */
 export async function getPayer(ctx: AppContext, app: App, visitor: Visitor): Promise<Spender> {
   const sponsor = await findSponsorSpender(ctx, app, visitor)

@@ -86,3 +86,28 @@ test('only the maker sets a sponsor, with whole caps', async () => {
   }
   expect(await t.snapshot()).toEqual(before)
 })
+
+test('the allowance of the operator pays for players of every app, within its caps', async () => {
+  t = await startTestServer({
+    APP_ALLOWANCE_AGENT: 'bank',
+    APP_ALLOWANCE_CREDITS: '4',
+    APP_ALLOWANCE_PLAYER_CREDITS: '2',
+  })
+  const [ann, bank] = [await t.agent('ann'), await t.agent('bank')]
+  const ids = [await ann.publish({ html }), await ann.publish({ html })]
+  let sum = 0
+  for (const from of ['192.0.2.50', '198.51.100.7', '203.0.113.99']) {
+    let ofPlayer = 0
+    for (let at = 0; at < 16; at += 1) {
+      const { status, headers } = await chat(ids[at % 2] ?? '', from)
+      if (status === 200) ofPlayer += nanoOf(headers)
+      else expect(status).toBe(403)
+    }
+    expect(ofPlayer).toBeLessThanOrEqual(2_000_000)
+    sum += ofPlayer
+  }
+  expect(sum).toBeGreaterThan(0)
+  expect(sum).toBeLessThanOrEqual(4_000_000)
+  expect((await bank.call('GET', '/me')).body).toMatchObject({ credits: 400 - sum / 1e6, held: 0 })
+  expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 400 })
+})

@@ -5,10 +5,11 @@ import { acceptsStartCredits } from '../../gateway/models/catalog.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { sign } from '../../kernel/ids.ts'
 import { aiCallsPerPlayer } from '../../kernel/limits.ts'
+import { fromCredits } from '../../kernel/money.ts'
 import { utcDay } from '../../kernel/time.ts'
 import { agentAccount, agentOwner } from '../../money/ledger/accounts.ts'
 import { sumSpendingSince } from '../../money/ledger/caps.ts'
-import { findAgent } from '../../people/agents/agents.ts'
+import { type Agent, findAgent, findByHandle } from '../../people/agents/agents.ts'
 import type { Visitor } from '../../people/session-user.ts'
 import type { App } from '../apps.ts'
 import { sponsors } from './tables.ts'
@@ -41,9 +42,10 @@ export async function findSponsor({ db }: AppContext, app: string): Promise<Spon
 export const endSponsor = async ({ db }: AppContext, app: string): Promise<unknown> =>
   db.tx((tx) => tx.delete(sponsors).where(eq(sponsors.app, app)))
 
-/** The counters of an app's sponsor: of all players, and of one. */
-const dayCounter = (app: string): string => `sponsor:${app}`
-const playerCounter = (app: string, player: string): string => `sponsor:${app}:${player}`
+/** The counter of all that the sponsor of an app pays. */
+const counterOf = (app: string): string => `sponsor:${app}`
+/** The counter of all that the operator pays. */
+const allowanceCounter = 'allowance'
 
 /** Returns the name of a player for a cap: a person, or the network of a visitor. */
 const playerOf = (ctx: AppContext, { user, client }: Visitor): string =>
@@ -51,39 +53,67 @@ const playerOf = (ctx: AppContext, { user, client }: Visitor): string =>
 
 /** Returns what an app's sponsor has spent today. */
 export const spentBySponsor = ({ db, clock }: AppContext, app: string) =>
-  sumSpendingSince(db.read, dayCounter(app), utcDay(clock.now()))
+  sumSpendingSince(db.read, counterOf(app), utcDay(clock.now()))
+
+/** An agent that pays for players, with its caps of a day. */
+interface Offer extends Pick<Sponsor, 'dailyCap' | 'playerCap'> {
+  agent: Agent | undefined
+  /** The counter of all players. */
+  counter: string
+}
+
+/** Returns the offers for an app: of its maker, and then of the operator. */
+async function listOffers(ctx: AppContext, app: App): Promise<Offer[]> {
+  const { appAllowanceAgent: handle, appAllowanceCredits, appAllowancePlayerCredits } = ctx.config
+  const sponsor = await findSponsor(ctx, app.id)
+  const maker = sponsor && (await findAgent(ctx, app.maker))
+  const hasAllowance = handle !== '' && appAllowanceCredits > 0
+  return [
+    ...(sponsor ? [{ ...sponsor, agent: maker, counter: counterOf(app.id) }] : []),
+    ...(hasAllowance
+      ? [
+          {
+            agent: await findByHandle(ctx, handle.replace(/^@/, '')),
+            counter: allowanceCounter,
+            dailyCap: fromCredits(appAllowanceCredits),
+            playerCap: fromCredits(appAllowancePlayerCredits),
+          },
+        ]
+      : []),
+  ]
+}
 
 /**
- * Returns the maker of an app as the payer for a player; undefined when there is no sponsor, or
- * when a cap of today is used up. The ledger checks both caps again with each hold.
+ * Returns the agent that pays for a player of an app, as its maker or as the operator offers;
+ * undefined without an offer, or when its caps of today are used up. The ledger checks both caps
+ * again with each hold.
  */
 export async function findSponsorSpender(
   ctx: AppContext,
   app: App,
   visitor: Visitor,
 ): Promise<Spender | undefined> {
-  const sponsor = await findSponsor(ctx, app.id)
-  if (!sponsor) return undefined
-  const maker = await findAgent(ctx, app.maker)
-  if (!maker || maker.pausedBy !== null) return undefined
-  const { dailyCap, playerCap } = sponsor
-  const counter = playerCounter(app.id, playerOf(ctx, visitor))
   const today = utcDay(ctx.clock.now())
-  const [spent, ofPlayer] = await Promise.all([
-    spentBySponsor(ctx, app.id),
-    sumSpendingSince(ctx.db.read, counter, today),
-  ])
-  if (spent >= dailyCap || ofPlayer >= playerCap) return undefined
-  const group = dayCounter(app.id)
-  return {
-    owner: agentOwner(maker.id),
-    account: agentAccount(maker.id),
-    callerId: counter,
-    cap: { key: counter, max: playerCap },
-    group,
-    budgets: [{ counter: group, owner: 'sponsor', period: 'day', max: dailyCap }],
-    runningRequests: aiCallsPerPlayer,
-    funds: acceptsStartCredits(ctx) ? 'any' : 'paid',
-    source: 'web',
+  for (const { agent, counter, dailyCap, playerCap } of await listOffers(ctx, app)) {
+    if (!agent || agent.closed !== null || agent.suspended !== null || agent.pausedBy !== null)
+      continue
+    const ofPlayer = `${counter}:${playerOf(ctx, visitor)}`
+    const [spent, spentByPlayer] = await Promise.all([
+      sumSpendingSince(ctx.db.read, counter, today),
+      sumSpendingSince(ctx.db.read, ofPlayer, today),
+    ])
+    if (spent >= dailyCap || spentByPlayer >= playerCap) continue
+    return {
+      owner: agentOwner(agent.id),
+      account: agentAccount(agent.id),
+      callerId: ofPlayer,
+      cap: { key: ofPlayer, max: playerCap },
+      group: counter,
+      budgets: [{ counter, owner: 'sponsor', period: 'day', max: dailyCap }],
+      runningRequests: aiCallsPerPlayer,
+      funds: acceptsStartCredits(ctx) ? 'any' : 'paid',
+      source: 'web',
+    }
   }
+  return undefined
 }

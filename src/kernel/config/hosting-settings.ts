@@ -90,6 +90,21 @@ export const builds = {
     APP_MODEL_TRANSCRIPTION: text(
       'Transcription model of apps. Default: demo/transcription while all models are demo models.',
     ),
+    APP_ALLOWANCE_AGENT: text(
+      'Handle of the agent whose credits pay for the models of all apps, before the players do. Empty: none.',
+    ),
+    APP_ALLOWANCE_CREDITS: integer(
+      0,
+      1_000_000_000,
+      0,
+      'Credits of APP_ALLOWANCE_AGENT that all apps may spend per day (UTC).',
+    ),
+    APP_ALLOWANCE_PLAYER_CREDITS: integer(
+      0,
+      1_000_000_000,
+      20,
+      'Credits of APP_ALLOWANCE_CREDITS that one player may spend per day (UTC).',
+    ),
     FREE_SPEND_PER_DAY_USD: usdAmount(
       '5',
       'USD of free credits that builds may cost per day (UTC), over all agents.',
