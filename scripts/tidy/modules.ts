@@ -53,7 +53,7 @@ const inner: Record<string, string[][]> = {
     ['kinds', 'app-url'],
     ['browser', 'generators', 'libraries', 'scan', 'folders', 'models', 'uses'],
     ['jobs'],
-    ['.', 'appeal', 'assets', 'builds', 'covers', 'icon', 'remix', 'scans', 'versions'],
+    ['.', 'appeal', 'audience', 'assets', 'builds', 'covers', 'icon', 'remix', 'scans', 'versions'],
     ['explore', 'ai', 'errors'],
     ['moderation', 'reviews', 'packs', 'collections', 'app-data'],
     ['runs'],

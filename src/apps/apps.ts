@@ -24,7 +24,7 @@ export type NewApp = Pick<
   App,
   'kind' | 'title' | 'description' | 'shelf' | 'listed' | 'remix' | 'priceRemix'
 > &
-  Partial<Pick<App, 'name' | 'comments' | 'live' | 'embeds'>>
+  Partial<Pick<App, 'name' | 'comments' | 'live' | 'embeds' | 'audience'>>
 
 /**
  * Adds the next version and returns the app. Throws `publishes_limit`, `storage_full`,
@@ -155,7 +155,9 @@ type ImageFields = Pick<
   'icon' | 'iconGiven' | 'cover' | 'coverSmall' | 'coverColor' | 'coverGiven' | 'coverVersion'
 >
 
-/** Updates a locked app. With `listed` on, Explore shows its newest version. */
+/**
+ * Updates a locked app. With `listed` on, Explore shows the newest version of one that is public.
+ */
 export async function updateApp(
   ctx: AppContext,
   db: Db,
@@ -163,16 +165,40 @@ export async function updateApp(
   { listed, ...changes }: Partial<NewApp & ImageFields>,
 ): Promise<App> {
   const at = ctx.clock.now()
-  const isListed = listed === 'on'
+  const isListed = listed === 'on' && app.audience === 'public'
   const isRenamed = changes.title !== undefined || changes.description !== undefined
   const [changed] = await db
     .update(apps)
     .set({
       ...changes,
-      ...(listed && { listed: isListed ? listedOnRelease : listed }),
+      ...(listed && { listed: isListed ? listedOnRelease : 'off' }),
       ...(isListed && { listedVersion: app.version, listedAt: app.listedAt ?? at }),
       ...(isRenamed && { words: searchText({ ...app, ...changes }) }),
       updated: at,
+    })
+    .where(eq(apps.id, app.id))
+    .returning()
+  return changed ?? app
+}
+
+/**
+ * Changes who may open a locked item. One that is not public leaves Explore. `access` counts the
+ * changes: the addresses of files contain it, so that old ones end.
+ */
+export async function setAccess(
+  ctx: AppContext,
+  db: Db,
+  app: App,
+  changes: Partial<Pick<App, 'audience' | 'expires' | 'password'>>,
+): Promise<App> {
+  const isPublic = (changes.audience ?? app.audience) === 'public'
+  const [changed] = await db
+    .update(apps)
+    .set({
+      ...changes,
+      ...(!isPublic && { listed: 'off' }),
+      access: sql`${apps.access} + 1`,
+      updated: ctx.clock.now(),
     })
     .where(eq(apps.id, app.id))
     .returning()

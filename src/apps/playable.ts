@@ -1,15 +1,22 @@
 import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { findAgent } from '../people/agents/agents.ts'
+import type { SessionSender } from '../people/session-user.ts'
 import { type App, checkBuilt, findApp, requireAvailable } from './apps.ts'
+import { mayOpen } from './audience/access.ts'
 import { isPackKind } from './kinds.ts'
 
 /**
- * Returns an app that people can open: its calls of `service` work. Throws `not_found`, also for a
- * pack and an app in quarantine, `taken_down`, and `busy` before its first version.
+ * Returns an app that the sender may open: its calls of `service` work. Throws `not_found`, also
+ * for a pack and an app in quarantine, `taken_down`, and `busy` before its first version.
  */
-export async function getPlayable(ctx: AppContext, id: string): Promise<App> {
-  const app = requireAvailable(await findApp(ctx, id))
+export async function getPlayable(
+  ctx: AppContext,
+  id: string,
+  sender: SessionSender,
+): Promise<App> {
+  const found = await findApp(ctx, id)
+  const app = requireAvailable(found && (await mayOpen(ctx, found, sender)) ? found : undefined)
   const maker = await findAgent(ctx, app.maker)
   const isWithdrawn = app.quarantinedAt !== null || !maker || maker.suspended !== null
   if (isWithdrawn || isPackKind(app.kind)) throw new ApiError('not_found', { what: 'app' })

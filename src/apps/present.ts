@@ -40,6 +40,8 @@ export function presentItem(ctx: AppContext, app: App): Omit<AppBody, 'kind'> & 
     remix,
     priceRemix,
     comments,
+    audience: app.audience,
+    expires: app.expires === null ? null : iso(app.expires),
     live,
     embeds,
     remixOf: presentOrigin(app),

@@ -19,6 +19,7 @@ import {
   storeFiles,
 } from './assets/folder-assets.ts'
 import type { CheckedFile } from './assets/uploaded-file.ts'
+import type { Audience } from './audiences.ts'
 import type { ContentInspection } from './content-scan.ts'
 import { showVersionCover } from './covers/version-covers.ts'
 import { type AppKind, appKinds, type Kind } from './kinds.ts'
@@ -126,11 +127,13 @@ export function toAppFields(
   request: Omit<PublishAppRequest, 'html' | 'prompt'>,
 ): apps.NewApp & { kind: AppKind } {
   if (request.kind === 'game' && !ctx.config.gamesOn) throw new ApiError('games_off')
+  if (request.store) checkPublic(request.audience)
   checkTexts(request)
   return {
     kind: request.kind ?? 'app',
     title: request.title ?? defaultText.title,
     description: request.description ?? defaultText.description,
+    ...(request.audience && { audience: request.audience }),
     ...toListing(ctx, request),
   }
 }
@@ -184,6 +187,7 @@ export async function changeItem(
   const found = store ? await findListingIssues(ctx, app) : []
   const { before, after, reasons } = await ctx.db.tx(async (db) => {
     const before = await apps.lockApp(ctx, db, app)
+    if (store) checkPublic(before.audience)
     const { title, description } = before
     const staysListed = before.listed !== 'off' && store !== false
     const textIssues = staysListed ? textPolicyIssues(others) : []
@@ -218,6 +222,15 @@ async function findListingIssues(ctx: AppContext, app: apps.App): Promise<string
   const files = await readCode(ctx, version)
   const inspection = await scanContent(ctx, app.kind, identity, { files })
   return listingIssues(withRunFindings(inspection, version))
+}
+
+/** Throws `bad_request` for an item that Explore cannot list. */
+function checkPublic(audience: Audience = 'public'): void {
+  if (audience === 'public') return
+  rejectRequest(
+    'Explore lists public items only. PATCH /apps/{id}/audience {"audience": "public"} first.',
+    'store',
+  )
 }
 
 function checkTexts(request: ChangeAppRequest): void {

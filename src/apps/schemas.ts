@@ -18,6 +18,7 @@ import {
   textSchema,
   TimeSchema,
 } from '../kernel/schema.ts'
+import { type Audience, audiences } from './audiences.ts'
 import { CoverSchema } from './covers/schemas.ts'
 import { FileFieldSchema } from './folders/schemas.ts'
 import { shelfNames } from './shelves.ts'
@@ -50,6 +51,8 @@ export const AppSchema = Type.Object(
     remix: oneOf(['off', 'free', 'price']),
     priceRemix: nullable(Type.Integer()),
     comments: Type.Boolean({ description: 'Others may comment on it.' }),
+    audience: oneOf(audiences),
+    expires: nullable(TimeSchema),
     live: Type.Boolean({ description: 'Open pages take a new version at once.' }),
     embeds: Type.Boolean({ description: 'Other sites may show it in a frame.' }),
     remixOf: nullable(OriginSchema),
@@ -145,7 +148,14 @@ export const newTerms = {
 
 /** POST /apps (document 1, operation 9). */
 export const PublishAppSchema = Type.Object(
-  { ...sourceProperties, kind: Type.Optional(oneOf(['app', 'game'])), ...about },
+  {
+    ...sourceProperties,
+    kind: Type.Optional(oneOf(['app', 'game'])),
+    ...about,
+    audience: Type.Optional(
+      Type.Unsafe<Exclude<Audience, 'password'>>(oneOf(['public', 'link', 'people', 'instance'])),
+    ),
+  },
   {
     additionalProperties: false,
     described: { ...oneSource.described, ...newTerms },

@@ -12,6 +12,7 @@ import {
   time,
   uniqueIndex,
 } from '../kernel/db/columns.ts'
+import type { Audience } from './audiences.ts'
 import type { ContentFinding } from './content-scan.ts'
 import type { Folder } from './folders/folder.ts'
 import type { Kind } from './kinds.ts'
@@ -115,6 +116,13 @@ export const apps = table(
     /** Lower bound of the success rate of a pack's runs, in millionths. */
     successLow: integer('success_low').notNull().default(0),
     bytes: integer('bytes').notNull(),
+    /** Says who may open it (audience/access.ts), until `expires`. */
+    audience: text('audience').$type<Audience>().notNull().default('public'),
+    expires: time('expires'),
+    /** An argon2id hash, for the audience `password`. */
+    password: text('password'),
+    /** Number of changes of who may open it. */
+    access: integer('access').notNull().default(0),
     takenDown: time('taken_down'),
     takedownReason: text('taken_down_for'),
     /** Quarantine: since when, why, and its source. */

@@ -63,6 +63,8 @@ interface HostingDetails {
   cross_site: None
   /** `own`: a signed-in person confirmed with a wrong password, so no name was sent. */
   bad_sign_in: { own?: boolean }
+  /** The password of an app. */
+  bad_password: None
   sign_in_locked: { retryAfter: number }
   name_taken: None
   sign_in_stale: None

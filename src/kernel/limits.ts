@@ -38,6 +38,17 @@ export const aiFileBytesMax = 20 * mb
 /** Changes of a patch, and characters of a text in it and of the diffs of two versions. */
 export const patchEditsMax = 100
 export const patchCharsMax = mb
+/** People and groups of an audience, and share links of an app. */
+export const audienceMembersMax = 200
+export const shareLinksPerAppMax = 20
+export const shareLinkNameCharsMax = 80
+/** Wrong passwords of an app by a network, per quarter of an hour. */
+export const appPasswordTries = 10
+/** Groups of people, and the members that the operator adds to one. */
+export const groupsMax = 200
+export const groupMembersMax = 500
+/** Groups of a person that the sign-in provider names. */
+export const providedGroupsMax = 100
 /** Errors of pages: the text of one, those of a report, and those that a version keeps. */
 export const errorTextCharsMax = 300
 export const errorsPerReportMax = 20

@@ -3,6 +3,7 @@ import { and, asc, eq } from 'drizzle-orm'
 import type { AppContext } from '../kernel/context.ts'
 import { ApiError, isApiError } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
+import { setProvidedGroups } from './groups.ts'
 import { getIdentity, type Identity } from './identity-provider.ts'
 import {
   type CreatedPerson,
@@ -53,10 +54,12 @@ export async function signInWithProvider(
   const signedIn = await attemptSignIn(ctx, byProvider(ctx, from), from, false, async () => {
     const identity = await getIdentity(ctx, holder, query)
     const known = await findPersonByIdentity(ctx, identity)
-    if (known) return known
-    const created = await signUpWithProvider(ctx, identity)
-    codes = created.codes
-    return created.person
+    const created = known ? undefined : await signUpWithProvider(ctx, identity)
+    codes = created?.codes ?? []
+    const person = known ?? created?.person
+    // Groups are those of the last sign-in.
+    if (person) await setProvidedGroups(ctx, person.id, identity.groups ?? [])
+    return person
   })
   return { ...signedIn, codes }
 }

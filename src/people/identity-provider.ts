@@ -8,9 +8,11 @@ import {
   identityResponseBytesMax,
   identityTimeoutMs,
   personNameCharsMax,
+  providedGroupsMax,
 } from '../kernel/limits.ts'
 import type { IdentityProvider } from '../kernel/state/process-state.ts'
 import { isPlainLine, messageOf } from '../kernel/text.ts'
+import { isGroupName } from './group-names.ts'
 import { consumeTicket, createTicket } from './tickets.ts'
 
 /** An account at the provider, identified by issuer and subject together. */
@@ -19,6 +21,8 @@ export interface Identity {
   subject: string
   /** Names from the provider, the preferred first. */
   names: string[]
+  /** Groups from the claim `groups`; undefined where the provider sends none. */
+  groups?: string[] | undefined
 }
 
 /** The path of the redirect URI, which must be registered at the provider. */
@@ -157,9 +161,17 @@ const namesIn = ({ preferred_username, email }: IDToken | UserInfoResponse): str
 
 const subjectCharsMax = 255
 
-function identityOf({ iss: issuer, sub: subject }: IDToken, names: string[]): Identity {
+/** Reads the claim `groups`, an array of names. Names that no group can have are left out. */
+function groupsIn({ groups }: IDToken): string[] | undefined {
+  if (!Array.isArray(groups)) return undefined
+  const names = groups.filter((name) => typeof name === 'string' && isGroupName(name))
+  return [...new Set(names.map(String))].slice(0, providedGroupsMax)
+}
+
+function identityOf(claims: IDToken, names: string[]): Identity {
+  const { iss: issuer, sub: subject } = claims
   if (!isPlainLine(subject, subjectCharsMax)) throw new Error('the subject is malformed')
-  return { issuer, subject, names }
+  return { issuer, subject, names, groups: groupsIn(claims) }
 }
 
 /** Returns `no_provider` with the error code of the provider. Other details go to the log. */

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull } from 'drizzle-orm'
 
 import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
@@ -14,7 +14,7 @@ import { recordAudit } from './audit/audit.ts'
 import type { Identity } from './identity-provider.ts'
 import { hashPassword, validatePassword } from './passwords.ts'
 import { addRecoveryCode, createRecoveryCodes } from './recovery-codes.ts'
-import { identities, passkeys, people, recoveryCodes, sessions } from './tables.ts'
+import { groupMembers, identities, passkeys, people, recoveryCodes, sessions } from './tables.ts'
 
 export type Person = typeof people.$inferSelect
 
@@ -104,6 +104,17 @@ export const identityRow = (ctx: AppContext, person: string, identity: Identity)
 export async function findPerson(ctx: AppContext, id: string): Promise<Person | undefined> {
   const [person] = await ctx.db.read.select().from(people).where(eq(people.id, id))
   return person
+}
+
+/** Returns the names of people by their ids, sorted. */
+export async function listNames(db: Db, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const rows = await db
+    .select({ name: people.name })
+    .from(people)
+    .where(inArray(people.id, [...ids]))
+    .orderBy(asc(people.name))
+  return rows.map(({ name }) => name)
 }
 
 /** Throws `account_suspended`. */
@@ -208,7 +219,7 @@ export async function setPassword(db: Db, person: string, hash: string): Promise
 
 /** Deletes a person with their sign-in methods and sessions. */
 export async function deletePerson(db: Db, id: string): Promise<void> {
-  for (const rows of [sessions, recoveryCodes, passkeys, identities]) {
+  for (const rows of [sessions, recoveryCodes, passkeys, identities, groupMembers]) {
     await db.delete(rows).where(eq(rows.person, id))
   }
   await db.delete(people).where(eq(people.id, id))

@@ -17,6 +17,9 @@ export interface SessionUser {
   session: sessions.Session | undefined
 }
 
+/** The sender of a request that may have a session. */
+export type SessionSender = Pick<Sender, 'headers' | 'context'>
+
 declare module '../kernel/http/request-context.ts' {
   interface RequestContext {
     /** The user of a web request: undefined in the promise for a visitor without a session. */
@@ -25,18 +28,21 @@ declare module '../kernel/http/request-context.ts' {
 }
 
 /** Returns the signed-in user, or the one that a trusted proxy names. Reads it once per request. */
-export function findSessionUser(ctx: AppContext, sender: Sender): Promise<SessionUser | undefined> {
+export function findSessionUser(
+  ctx: AppContext,
+  sender: SessionSender,
+): Promise<SessionUser | undefined> {
   return (sender.context.sessionUser ??= identify(ctx, sender))
 }
 
-async function identify(ctx: AppContext, sender: Sender): Promise<SessionUser | undefined> {
+async function identify(ctx: AppContext, sender: SessionSender): Promise<SessionUser | undefined> {
   const user = await lookUp(ctx, sender)
   const { client } = sender.context
   if (user) client.account = accountOf({ kind: 'person', owner: user.person.id })
   return user
 }
 
-async function lookUp(ctx: AppContext, sender: Sender): Promise<SessionUser | undefined> {
+async function lookUp(ctx: AppContext, sender: SessionSender): Promise<SessionUser | undefined> {
   if (ctx.config.personHeader) {
     const { vouchedPerson: name } = sender.context
     const user = name === undefined ? undefined : await findOrCreateProxyUser(ctx, name)

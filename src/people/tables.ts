@@ -1,4 +1,13 @@
-import { flag, index, integer, table, text, time, uniqueIndex } from '../kernel/db/columns.ts'
+import {
+  flag,
+  index,
+  integer,
+  primaryKey,
+  table,
+  text,
+  time,
+  uniqueIndex,
+} from '../kernel/db/columns.ts'
 
 /** People that sign in on the web. */
 export const people = table('people', {
@@ -84,4 +93,19 @@ export const usedTickets = table(
   'used_tickets',
   { hash: text('hash').primaryKey(), expires: time('expires').notNull() },
   (t) => [index('used_tickets_expires').on(t.expires)],
+)
+
+/** Members of groups. A group exists while it has one. */
+export const groupMembers = table(
+  'group_members',
+  {
+    group: text('group').notNull(),
+    person: text('person').notNull(),
+    /** The operator added the member, or the sign-in provider names the group. */
+    source: text('source').$type<'operator' | 'provider'>().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.group, t.person, t.source] }),
+    index('group_members_person').on(t.person, t.group),
+  ],
 )

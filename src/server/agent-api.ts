@@ -7,6 +7,7 @@ import { recordOperations } from '../apps/app-data/record-operations.ts'
 import { agentApiUrl } from '../apps/app-url.ts'
 import { appealOperations } from '../apps/appeal/operations.ts'
 import { assetOperations } from '../apps/assets/operations.ts'
+import { audienceOperations } from '../apps/audience/operations.ts'
 import { collectionOperations } from '../apps/collections/operations.ts'
 import { coverOperations } from '../apps/covers/operations.ts'
 import { deviceOperations } from '../apps/devices/operations.ts'
@@ -42,6 +43,7 @@ import {
   internalErrorResponse,
   unknownOperationResponse,
 } from '../people/error-response.ts'
+import { groupOperations } from '../people/group-operations.ts'
 import type { Tag } from '../people/operation.ts'
 import { accountOperations } from '../people/operations.ts'
 import { cookieName } from '../people/session-user.ts'
@@ -135,10 +137,12 @@ export const agentOperations: readonly Operation[] = [
   ...accountOperations,
   ...deviceOperations,
   ...operatorOperations,
+  ...groupOperations,
   ...accountKeyOperations,
   ...appOperations,
   ...versionOperations,
   ...errorOperations,
+  ...audienceOperations,
   ...exploreOperations,
   ...collectionOperations,
   ...packOperations,

@@ -95,7 +95,7 @@ export const postForm = (
 interface FieldOptions {
   label: string
   name: string
-  type?: 'text' | 'password' | 'number'
+  type?: 'date' | 'text' | 'password' | 'number'
   value?: string | number | undefined
   hint?: string | undefined
   autocomplete?: string

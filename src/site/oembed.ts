@@ -1,5 +1,6 @@
 import { appUrl } from '../apps/app-url.ts'
 import * as apps from '../apps/apps.ts'
+import { isOpenToAll } from '../apps/audience/access.ts'
 import { presentCover } from '../apps/covers/present-cover.ts'
 import { largeSize } from '../apps/covers/sizes.ts'
 import { isPackKind } from '../apps/kinds.ts'
@@ -74,8 +75,9 @@ async function findLinkedApp(ctx: AppContext, url: string): Promise<apps.App> {
   const id = url.slice(appUrl(ctx, '').length)
   const isOurs = url.startsWith(appUrl(ctx, '')) && idPattern.test(id)
   const app = isOurs ? await apps.findApp(ctx, id) : undefined
-  // Quarantined apps are not described.
-  const isShown = app && app.version > 0 && app.quarantinedAt === null && !isPackKind(app.kind)
+  // Quarantined apps, and those that not everyone may open, are not described.
+  const isOpen = app && isOpenToAll(ctx, app) && app.quarantinedAt === null
+  const isShown = isOpen && app.version > 0 && !isPackKind(app.kind)
   if (isShown) return app
   throw new ApiError('not_found', { what: 'app', see: 'Set url to the link of an app.' })
 }

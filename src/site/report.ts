@@ -4,6 +4,7 @@ import { reportReasons } from '../apps/moderation/reasons.ts'
 import { getReportedApp } from '../apps/moderation/reports.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { html } from '../kernel/html.ts'
+import { senderOf } from '../kernel/http/request-context.ts'
 import { formBytesMax, reportCharsMax, reportContactCharsMax } from '../kernel/limits.ts'
 import { checkSite } from '../people/session-user.ts'
 import { messagePage } from './components.ts'
@@ -18,12 +19,12 @@ export const reportRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
     .get('/report/:id', ({ params, input: { request, query } }) =>
       publicPages(ctx, layout).sendUncached(request, async () => {
-        const app = await getReportedApp(ctx, params.id)
+        const app = await getReportedApp(ctx, params.id, senderOf(request))
         return query.has('sent') ? reportSentPage : reportPage(app)
       }),
     )
     .post('/report/:id', async ({ params, input }) => {
-      const app = await getReportedApp(ctx, params.id)
+      const app = await getReportedApp(ctx, params.id, senderOf(input.request))
       const req = await getPageRequest(input)
       let sent: Form | undefined
       const work = async (): Promise<Response> => {

@@ -8,6 +8,7 @@ import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { prefers } from '../kernel/http/accept.ts'
 import { createEntity, entityResponse } from '../kernel/http/entity.ts'
+import { senderOf } from '../kernel/http/request-context.ts'
 import { idChars } from '../kernel/ids.ts'
 import { accountRoutes } from './account.ts'
 import { agentRoutes } from './agents/agents.ts'
@@ -34,6 +35,7 @@ import { findModelPage } from './models/model-page.ts'
 import { newAppRoutes } from './new/routes.ts'
 import { notificationRoutes } from './notifications.ts'
 import { oembedResponse } from './oembed.ts'
+import { openRoutes } from './open.ts'
 import { newPackRoutes } from './packs/new-pack.ts'
 import { runPage } from './packs/run-page.ts'
 import { modelsPath } from './paths.ts'
@@ -52,6 +54,7 @@ export const publicRoutes = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .use(browseRoutes(ctx, layout))
     .use(reportRoutes(ctx, layout))
+    .use(openRoutes(ctx, layout))
     .use(fileRoutes(ctx, layout))
 
 /** Sign-in, and pages for people who are signed in. */
@@ -163,12 +166,16 @@ const fileRoutes = (ctx: AppContext, layout: Layout) =>
     })
     .get('/icons/:file', async ({ params, request }) => {
       // A file name starts with the ID of its app.
-      const { bytes, etag } = await icons.readIcon(ctx, params.file.slice(0, idChars))
+      const { bytes, etag } = await icons.readIcon(
+        ctx,
+        params.file.slice(0, idChars),
+        senderOf(request),
+      )
       const headers = { 'content-type': 'image/png', 'cache-control': 'no-cache' }
       return entityResponse(request, createEntity({ etag, identity: bytes }, headers))
     })
     .get('/covers/:file', async ({ params, request }) =>
-      coverResponse(request, await covers.readCover(ctx, params.file)),
+      coverResponse(request, await covers.readCover(ctx, params.file, senderOf(request))),
     )
     .get('/covers/:file/:image', async ({ params: { file: app, image }, request }) => {
       const { readVersionCover } = await import('../apps/owners/previews.ts')

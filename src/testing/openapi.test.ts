@@ -63,6 +63,7 @@ const open = [
   'acquire_document',
   'report_errors',
   'open_live',
+  'open_app',
 ]
 
 const t = await startTestServer({ BASE_URL: base })
@@ -188,7 +189,8 @@ describe('the document', () => {
     named.push('Item', 'Maker', 'Purchase', 'Review', 'Comment', 'Note')
     named.push('Cover', 'Screenshot', 'Skill', 'Framework', 'Step', 'Share')
     named.push('Run', 'RunStep', 'Evidence', 'Record')
-    named.push('Collection', 'Library', 'FileDiff', 'AppError')
+    named.push('Collection', 'Library', 'FileDiff', 'AppError', 'Audience')
+    named.push('ShareLink')
     named.push('AgentKey', 'OwnedAgent', 'Person', 'Hook', 'Delivery')
     named.push('AccountKey', 'Invoice', 'Project')
     named.push('Player', 'Document', 'DataRecord')

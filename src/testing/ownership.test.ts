@@ -90,7 +90,9 @@ const resourceOf = ({ path }: DescribedOperation): string => path.slice(0, path.
 /** Returns an unused id of the same form. */
 const nobodys = (one: string): string => one.replace(/[A-Za-z0-9]{8}$/, 'Zz0Zz0Zz')
 
+const link = (await ann.call('POST', `/apps/${id}/links`, { name: 'Board' })).text('link.id')
 const theirs = {
+  link,
   id,
   gone,
   taken,

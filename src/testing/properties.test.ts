@@ -88,11 +88,11 @@ async function pay(operation: DescribedOperation, terms: { payTo: string; units:
   return response.status
 }
 
-/** Operations that succeed only for a person with a session, or with what such a person has. */
+/** Operations that succeed only for a person with a session, or with what a person knows. */
 const isOfPeople = ({ tags, operationId }: DescribedOperation): boolean =>
   tags.some((tag) => ['Sign-in', 'Operator'].includes(tag)) ||
   ['add_money', 'change_wallet_key', 'revoke_wallet_key'].includes(operationId) ||
-  ['give_consent', 'revoke_consent'].includes(operationId)
+  ['give_consent', 'revoke_consent', 'open_app'].includes(operationId)
 
 /** A stream never ends by itself, so watch.test.ts reads it. */
 const named = operations

@@ -163,6 +163,10 @@ export interface components {
             priceRemix: number | null;
             /** @description Others may comment on it. */
             comments: boolean;
+            /** @enum {string} */
+            audience: "public" | "link" | "password" | "people" | "instance";
+            /** Format: date-time */
+            expires: string | null;
             /** @description Open pages take a new version at once. */
             live: boolean;
             /** @description Other sites may show it in a frame. */
@@ -380,6 +384,26 @@ export interface components {
             /** Format: date-time */
             last: string;
         };
+        ShareLink: {
+            id: string;
+            name: string;
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            expires: string | null;
+            /** Format: date-time */
+            used: string | null;
+        };
+        Audience: {
+            /** @enum {string} */
+            audience: "public" | "link" | "password" | "people" | "instance";
+            /** Format: date-time */
+            expires: string | null;
+            hasPassword: boolean;
+            people: string[];
+            groups: string[];
+            links: components["schemas"]["ShareLink"][];
+        };
         Item: {
             id: string;
             /** Format: uri */
@@ -507,6 +531,10 @@ export interface components {
             priceRemix: number | null;
             /** @description Others may comment on it. */
             comments: boolean;
+            /** @enum {string} */
+            audience: "public" | "link" | "password" | "people" | "instance";
+            /** Format: date-time */
+            expires: string | null;
             /** @description Open pages take a new version at once. */
             live: boolean;
             /** @description Other sites may show it in a frame. */
@@ -582,6 +610,10 @@ export interface components {
             priceRemix: number | null;
             /** @description Others may comment on it. */
             comments: boolean;
+            /** @enum {string} */
+            audience: "public" | "link" | "password" | "people" | "instance";
+            /** Format: date-time */
+            expires: string | null;
             /** @description Open pages take a new version at once. */
             live: boolean;
             /** @description Other sites may show it in a frame. */
@@ -1116,6 +1148,8 @@ export interface components {
             remix?: ("off" | "free" | "price") | undefined;
             /** @description Price of a remix in credits, with remix "price". */
             priceRemix?: number | undefined;
+            /** @enum {string} */
+            audience?: ("public" | "link" | "people" | "instance") | undefined;
             /**
              * Format: binary
              * @description The bytes, instead of fields.
@@ -1243,6 +1277,42 @@ export interface components {
                 line?: number;
                 column?: number;
             }[];
+        };
+        GetAudienceInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+        };
+        ChangeAudienceInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            /** @enum {string} */
+            audience?: ("public" | "link" | "password" | "people" | "instance") | undefined;
+            /** @description The password of the app, with audience "password". */
+            password?: string | undefined;
+            /** @description Names of accounts here, with audience "people". Replaces the list. */
+            people?: string[] | undefined;
+            /** @description Names of groups, with audience "people". Replaces the list. */
+            groups?: string[] | undefined;
+            /** Format: date-time */
+            expires?: (string | null) | undefined;
+        };
+        CreateShareLinkInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            /** @description Whom the link is for. Visitors do not see it. */
+            name: string;
+            /** Format: date-time */
+            expires?: string | undefined;
+        };
+        RevokeShareLinkInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            link: string;
+        };
+        OpenAppInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            password: string;
         };
         ExploreInput: {
             limit?: number | undefined;
@@ -2352,6 +2422,29 @@ export interface components {
         ReportErrorsResult: {
             note: string;
         };
+        GetAudienceResult: {
+            audience: components["schemas"]["Audience"];
+        };
+        ChangeAudienceResult: {
+            audience: components["schemas"]["Audience"];
+            note: string;
+        };
+        CreateShareLinkResult: {
+            link: components["schemas"]["ShareLink"];
+            /**
+             * Format: uri
+             * @description Shown once.
+             */
+            url: string;
+        };
+        RevokeShareLinkResult: {
+            id: string;
+            note: string;
+        };
+        OpenAppResult: {
+            /** Format: uri */
+            link: string;
+        };
         ExploreResult: {
             items: components["schemas"]["Item"][];
             next: string | null;
@@ -2909,6 +3002,8 @@ export type Job = components['schemas']['Job'];
 export type Version = components['schemas']['Version'];
 export type FileDiff = components['schemas']['FileDiff'];
 export type AppError = components['schemas']['AppError'];
+export type ShareLink = components['schemas']['ShareLink'];
+export type Audience = components['schemas']['Audience'];
 export type Item = components['schemas']['Item'];
 export type Maker = components['schemas']['Maker'];
 export type Screenshot = components['schemas']['Screenshot'];
@@ -2975,6 +3070,11 @@ export type DiffVersionsInput = components['schemas']['DiffVersionsInput'];
 export type ExportAppInput = components['schemas']['ExportAppInput'];
 export type ListErrorsInput = components['schemas']['ListErrorsInput'];
 export type ReportErrorsInput = components['schemas']['ReportErrorsInput'];
+export type GetAudienceInput = components['schemas']['GetAudienceInput'];
+export type ChangeAudienceInput = components['schemas']['ChangeAudienceInput'];
+export type CreateShareLinkInput = components['schemas']['CreateShareLinkInput'];
+export type RevokeShareLinkInput = components['schemas']['RevokeShareLinkInput'];
+export type OpenAppInput = components['schemas']['OpenAppInput'];
 export type ExploreInput = components['schemas']['ExploreInput'];
 export type GetAtomFeedInput = components['schemas']['GetAtomFeedInput'];
 export type GetJsonFeedInput = components['schemas']['GetJsonFeedInput'];
@@ -3118,6 +3218,11 @@ export type RestoreVersionResult = components['schemas']['RestoreVersionResult']
 export type DiffVersionsResult = components['schemas']['DiffVersionsResult'];
 export type ListErrorsResult = components['schemas']['ListErrorsResult'];
 export type ReportErrorsResult = components['schemas']['ReportErrorsResult'];
+export type GetAudienceResult = components['schemas']['GetAudienceResult'];
+export type ChangeAudienceResult = components['schemas']['ChangeAudienceResult'];
+export type CreateShareLinkResult = components['schemas']['CreateShareLinkResult'];
+export type RevokeShareLinkResult = components['schemas']['RevokeShareLinkResult'];
+export type OpenAppResult = components['schemas']['OpenAppResult'];
 export type ExploreResult = components['schemas']['ExploreResult'];
 export type ListShelvesResult = components['schemas']['ListShelvesResult'];
 export type GetJsonFeedResult = components['schemas']['GetJsonFeedResult'];
@@ -3315,6 +3420,16 @@ export interface AgentApi {
   listErrors(input: ListErrorsInput, options?: CallOptions): Call<ListErrorsResult>
   /** Report what the page of an app throws. For the page around an app. A network sends three errors of an app a day. */
   reportErrors(input: ReportErrorsInput, options?: CallOptions): Call<ReportErrorsResult>
+  /** Read who may open your app, skill or framework, and its share links. */
+  getAudience(input: GetAudienceInput, options?: CallOptions): Call<GetAudienceResult>
+  /** Change who may open your app, skill or framework. public: anyone, and it may be on Explore. link: anyone with the link. password, people (named people and groups of this server), instance (every signed-in person). It applies at once, also to open pages. You, your owner and the operator always may. */
+  changeAudience(input: ChangeAudienceInput, options?: CallOptions): Call<ChangeAudienceResult>
+  /** Create a share link, which opens your app to whoever has it. At most 20 an app, each revocable. The address is shown once. */
+  createShareLink(input: CreateShareLinkInput, options?: CallOptions): Call<CreateShareLinkResult>
+  /** Revoke a share link. */
+  revokeShareLink(input: RevokeShareLinkInput, options?: CallOptions): Call<RevokeShareLinkResult>
+  /** Open an app with its password. Sets a cookie for this app alone. Ten wrong passwords lock a network for a while. */
+  openApp(input: OpenAppInput, options?: CallOptions): Call<OpenAppResult>
   /** Find shared apps, games, skills and frameworks. Newest first by default. q is plain words: each must occur in the title or the description, whole or as a prefix. Orders other than new sort the 500 newest matches. price filters by the price of a remix. record sorts packs by how reliably they worked. */
   explore(input?: ExploreInput, options?: CallOptions): Call<ExploreResult, ExploreResult['items'][number]>
   /** List the shelves with their glyphs. */
@@ -3573,6 +3688,11 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   exportApp: { method: "GET", path: "/apps/{id}/export", file: true },
   listErrors: { method: "GET", path: "/apps/{id}/errors" },
   reportErrors: { method: "POST", path: "/apps/{id}/errors" },
+  getAudience: { method: "GET", path: "/apps/{id}/audience" },
+  changeAudience: { method: "PATCH", path: "/apps/{id}/audience" },
+  createShareLink: { method: "POST", path: "/apps/{id}/links" },
+  revokeShareLink: { method: "DELETE", path: "/apps/{id}/links/{link}" },
+  openApp: { method: "POST", path: "/apps/{id}/open" },
   explore: { method: "GET", path: "/explore", items: "items" },
   listShelves: { method: "GET", path: "/explore/shelves" },
   getAtomFeed: { method: "GET", path: "/explore/feed.atom" },

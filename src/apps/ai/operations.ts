@@ -73,7 +73,8 @@ const getAppAi = operation({
   access: visitor,
   output: { 200: schemas.AppAiSchema },
   errors: [...appErrors, 'busy', 'account_suspended'],
-  run: async (ctx, { caller, params }) => presentAi(ctx, await getPlayable(ctx, params.id), caller),
+  run: async (ctx, { caller, params, ...sender }) =>
+    presentAi(ctx, await getPlayable(ctx, params.id, sender), caller),
 })
 
 const giveConsent = operation({
@@ -87,8 +88,9 @@ const giveConsent = operation({
   input: { body: schemas.ConsentRequestSchema },
   output: { 200: schemas.ConsentSchema },
   errors: [...writeErrors, ...appErrors, 'busy'],
-  async run(ctx, { caller: { person }, params, body: { uses, dailyCap, remember } }) {
-    const app = await getPlayable(ctx, params.id)
+  async run(ctx, { caller: { person }, params, body, ...sender }) {
+    const { uses, dailyCap, remember } = body
+    const app = await getPlayable(ctx, params.id, sender)
     const terms = { uses, dailyCap: fromCredits(dailyCap), isRemembered: remember }
     await consents.giveConsent(ctx, app.id, person, terms)
     return { app: app.id, uses, dailyCap, remember }

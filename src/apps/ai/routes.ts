@@ -50,7 +50,7 @@ async function callModel(ctx: AppContext, request: Request, id: string, path: st
   const { id: requestId } = getRequestContext(request)
   const respond = async (): Promise<Response> => {
     const visitor = await getVisitor(ctx, senderOf(request))
-    const app = await getPlayable(ctx, id)
+    const app = await getPlayable(ctx, id, senderOf(request))
     const payer = await getPayer(ctx, app, visitor)
     const { route, ...sent } = await readModelRequest(ctx, request, path)
     const { searchParams } = new URL(request.url)

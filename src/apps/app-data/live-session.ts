@@ -8,6 +8,8 @@ import { RateLimit } from '../../kernel/rate-limit.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import { second } from '../../kernel/time.ts'
 import { knownError } from '../../people/error-response.ts'
+import type { SessionSender } from '../../people/session-user.ts'
+import { freshSender } from '../audience/access.ts'
 import { getPlayable } from '../playable.ts'
 import { checkReadable } from './documents.ts'
 import {
@@ -89,6 +91,7 @@ export class LiveSession implements SocketHandler {
   constructor(
     private readonly ctx: AppContext,
     private readonly player: Player,
+    private readonly sender: SessionSender,
     /** Gives the place of the connection back. */
     private readonly release: () => void,
   ) {
@@ -126,9 +129,10 @@ export class LiveSession implements SocketHandler {
     this.#end(closeCodes.restart)
   }
 
-  /** Ends the connection of an app that was withdrawn. */
+  /** Ends the connection of an app that the page may no longer open. */
   async check(): Promise<void> {
-    const error = await getPlayable(this.ctx, this.app).then(() => undefined, knownError)
+    const sender = freshSender(this.sender)
+    const error = await getPlayable(this.ctx, this.app, sender).then(() => undefined, knownError)
     if (error && error.errorName !== 'try_again') this.#end(closeCodes.policy)
   }
 

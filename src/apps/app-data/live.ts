@@ -27,7 +27,7 @@ export async function openLive(
   if (sessions.size >= livePagesPerServerMax) throw new ApiError('try_again', {})
   const release = limits.livePages.begin(`${app} ${player.id}`)
   if (!release) throw new ApiError('busy', { what: 'open pages', max: livePagesPerPlayerMax })
-  const session = new LiveSession(ctx, player, release)
+  const session = new LiveSession(ctx, player, call, release)
   if (context.upgrade(session, { 'x-request-id': context.id })) return upgradedResponse()
   release()
   throw new ApiError('needs_websocket')

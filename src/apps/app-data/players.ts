@@ -4,6 +4,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { isForbidden } from '../../kernel/forbidden-text.ts'
+import type { RequestContext } from '../../kernel/http/request-context.ts'
 import { newSecret, sign } from '../../kernel/ids.ts'
 import { hasVisibleText, isPlainLine } from '../../kernel/text.ts'
 import { guestCookie, readGuestCookie, type Visitor } from '../../people/session-user.ts'
@@ -29,6 +30,7 @@ export interface Player {
 export interface PlayerCall {
   caller: Visitor
   headers: Headers
+  context: RequestContext
 }
 
 /** Returns the id of a player: the same on all servers, and another one in each app. */
@@ -38,10 +40,10 @@ const playerId = (ctx: AppContext, app: string, who: string): string =>
 /** Returns the player of a request. Throws `not_found` and `taken_down`. */
 export async function findPlayer(
   ctx: AppContext,
-  { caller, headers }: PlayerCall,
+  { caller, headers, context }: PlayerCall,
   appId: string,
 ): Promise<Player> {
-  const app = await getPlayable(ctx, appId)
+  const app = await getPlayable(ctx, appId, { headers, context })
   const person = caller.user?.person.id ?? null
   const guest = person === null ? readGuestCookie(ctx, { headers }) : undefined
   if (person === null && guest === undefined) {

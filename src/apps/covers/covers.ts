@@ -2,7 +2,9 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { idChars } from '../../kernel/ids.ts'
 import type { Agent } from '../../people/agents/agents.ts'
+import type { SessionSender } from '../../people/session-user.ts'
 import * as apps from '../apps.ts'
+import { isOpenToAll, mayOpen } from '../audience/access.ts'
 import { toImage } from '../icon/icon-image.ts'
 import { coverColumns, encodeCover, storeCover } from './cover-image.ts'
 import { imageUrl, nameChars } from './present-cover.ts'
@@ -54,10 +56,13 @@ export async function deleteCover(ctx: AppContext, maker: Agent, id: string): Pr
 export async function readCover(
   ctx: AppContext,
   file: string,
+  sender?: SessionSender,
 ): Promise<{ bytes: Uint8Array; etag: string }> {
   const [id, hash] = [file.slice(0, idChars), file.slice(idChars + 1, idChars + 1 + nameChars)]
   const app = await apps.findApp(ctx, id)
-  const found = app && app.closed === null ? apps.requireAvailable(app) : undefined
+  const isOpen =
+    app?.closed === null && (sender ? await mayOpen(ctx, app, sender) : isOpenToAll(ctx, app))
+  const found = isOpen ? apps.requireAvailable(app) : undefined
   if (!found || found.quarantinedAt !== null || hash.length < nameChars) throw noImage()
   const own = [found.cover, found.coverSmall].find((name) => name?.startsWith(hash))
   const all = own ? [] : await listScreenshotFiles(ctx, id)

@@ -16,9 +16,10 @@ import {
 import { day, iso, utcDay } from '../../kernel/time.ts'
 import { findAgent } from '../../people/agents/agents.ts'
 import { notify } from '../../people/notifications/notifications.ts'
-import type { Visitor } from '../../people/session-user.ts'
+import type { SessionSender, Visitor } from '../../people/session-user.ts'
 import type { App } from '../apps.ts'
 import { lockApp } from '../apps.ts'
+import { isOpenToAll } from '../audience/access.ts'
 import { getPlayable } from '../playable.ts'
 import type { AppErrorBody, ReportErrorsRequest, SentError } from './schemas.ts'
 import { appErrorNetworks as networks, appErrors as errors } from './tables.ts'
@@ -29,6 +30,11 @@ interface Seen extends Required<SentError> {
   version: number
   hash: string
   browser: string
+}
+
+/** A request of the page around an app. */
+interface ErrorReport extends SessionSender {
+  caller: Visitor
 }
 
 const ofError = ({ app, version, hash }: Pick<Seen, 'app' | 'version' | 'hash'>) =>
@@ -43,12 +49,14 @@ export async function reportErrors(
   ctx: AppContext,
   id: string,
   { version, errors: sent }: ReportErrorsRequest,
-  { user, client }: Visitor,
+  { caller: { user, client }, headers, context }: ErrorReport,
 ): Promise<void> {
-  const app = await getPlayable(ctx, id)
+  const app = await getPlayable(ctx, id, { headers, context })
   if (version > app.version) throw new ApiError('not_found', { what: 'version' })
   const maker = await findAgent(ctx, app.maker)
   const isOwner = user !== undefined && maker?.owner === user.person.id
+  // Few people open it, so that errors could be theirs.
+  if (!isOwner && !isOpenToAll(ctx, app)) return
   const browser = browserName(client.browser) ?? 'Other'
   const network = sign(ctx.secret, `error ${client.address}`).slice(0, 16)
   await ctx.db.tx(async (db) => {

@@ -38,8 +38,8 @@ const report = operation({
   input: { params: Type.Object({ id: Type.String() }), body: schemas.ReportErrorsSchema },
   output: { 200: schemas.ReportedErrorsSchema },
   errors: [...writeErrors, ...appErrors, 'busy'],
-  async run(ctx, { caller, params, body }) {
-    await reportErrors(ctx, params.id, body, caller)
+  async run(ctx, { params, body, ...sender }) {
+    await reportErrors(ctx, params.id, body, sender)
     return { note: 'Counted.' }
   },
 })

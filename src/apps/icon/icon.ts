@@ -11,8 +11,10 @@ import { agentAccount } from '../../money/ledger/accounts.ts'
 import { clampCharge } from '../../money/ledger/holds.ts'
 import { type PaidWork, pay } from '../../money/pay.ts'
 import { type Actor, capFor } from '../../people/agents/caller.ts'
+import type { SessionSender } from '../../people/session-user.ts'
 import * as apps from '../apps.ts'
 import { findQuote } from '../assets/generator.ts'
+import { mayOpen } from '../audience/access.ts'
 import { kinds } from '../kinds.ts'
 import { generateImage } from '../models/media.ts'
 import { NoModelResult, type ServiceModel } from '../models/model-call.ts'
@@ -157,14 +159,16 @@ export async function deleteIcon(ctx: AppContext, { agent }: Actor, id: string):
   await updateIcon(ctx, app, { icon: null })
 }
 
-/** Throws `taken_down`, and `not_found`, also for a quarantined app. */
+/** Throws `taken_down`, and `not_found`, also for an app that the sender may not open. */
 export async function readIcon(
   ctx: AppContext,
   id: string,
+  sender: SessionSender,
 ): Promise<{ bytes: Uint8Array; etag: string }> {
   const app = await apps.findApp(ctx, id)
   // An unknown id gets the same response as an app without an icon, which reveals no unlisted app.
-  const found = app && app.closed === null ? apps.requireAvailable(app) : undefined
+  const isOpen = app?.closed === null && (await mayOpen(ctx, app, sender))
+  const found = isOpen ? apps.requireAvailable(app) : undefined
   const icon = found && found.quarantinedAt === null ? found.icon : null
   const bytes = icon === null ? undefined : await ctx.storage.read(icon)
   if (icon === null || !bytes) throw new ApiError('not_found', { what: 'picture' })

@@ -7,7 +7,7 @@ import { iso } from '../../kernel/time.ts'
 import { anyone } from '../../people/authentication.ts'
 import { appErrors, operation, writeErrors } from '../../people/operation.ts'
 import { reasonNames } from './reasons.ts'
-import { createReport } from './reports.ts'
+import { createReport, getReportedApp } from './reports.ts'
 
 /** POST /report. */
 const ReportSchema = Type.Object(
@@ -40,8 +40,10 @@ export const reportItem = operation({
   input: { body: ReportSchema },
   output: { 201: ReportResponseSchema },
   errors: ['agents_off', ...writeErrors, ...appErrors],
-  async run(ctx, { body, client }) {
-    const { id, app, reason, at } = await createReport(ctx, body.item, body, client.group)
+  async run(ctx, { body, ...sender }) {
+    const { id: item } = await getReportedApp(ctx, body.item, sender)
+    const { group } = sender.context.client
+    const { id, app, reason, at } = await createReport(ctx, item, body, group)
     const note = 'Thank you. The operator reviews every report.'
     return created({ report: { id, item: app, reason, at: iso(at) }, note })
   },

@@ -14,7 +14,9 @@ import {
 } from '../../kernel/limits.ts'
 import { isPlainLine, isPlainText } from '../../kernel/text.ts'
 import { nextUtcDay, secondsUntil, utcDay } from '../../kernel/time.ts'
+import type { SessionSender } from '../../people/session-user.ts'
 import { type App, findApp, requireAvailable } from '../apps.ts'
+import { mayOpen } from '../audience/access.ts'
 import { quarantineAndNotify } from '../quarantine.ts'
 import { isReason, type ReportReason } from './reasons.ts'
 import { reports } from './tables.ts'
@@ -30,11 +32,15 @@ export interface ReportInput {
   contact?: string | undefined
 }
 
-/** Returns the reported app. Throws `not_found` and `taken_down`. */
-export const getReportedApp = async (ctx: AppContext, id: string): Promise<App> => {
+/** Returns an app that its reporter may open. Throws `not_found` and `taken_down`. */
+export const getReportedApp = async (
+  ctx: AppContext,
+  id: string,
+  sender: SessionSender,
+): Promise<App> => {
   const app = await findApp(ctx, id)
-  if (!app) throw new ApiError('not_found', { what: 'app', see: 'An id is the end of a link.' })
-  return requireAvailable(app)
+  if (app && (await mayOpen(ctx, app, sender))) return requireAvailable(app)
+  throw new ApiError('not_found', { what: 'app', see: 'An id is the end of a link.' })
 }
 
 /**
@@ -48,7 +54,7 @@ export async function createReport(
   address: string,
 ): Promise<Report> {
   ctx.storage.requireFreeSpace(0)
-  const app = await getReportedApp(ctx, id)
+  const app = requireAvailable(await findApp(ctx, id))
   const isFine = isReason(reason) && isPlainText(text, reportCharsMax)
   if (!isFine || !isPlainLine(contact ?? '', reportContactCharsMax)) {
     rejectRequest(

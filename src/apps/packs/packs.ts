@@ -2,6 +2,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import * as apps from '../apps.ts'
+import { asAgent, mayOpenAs } from '../audience/access.ts'
 import { recordUse } from '../explore/uses.ts'
 import { readTar } from '../folders/archive.ts'
 import type { Folder } from '../folders/folder.ts'
@@ -26,7 +27,8 @@ export interface PackId {
 }
 
 /**
- * Returns a pack: an own one, or one on Explore up to its listed version. A reader with a key may
+ * Returns a pack: an own one, one on Explore up to its listed version, or one that its maker opened
+ * to the reader. A reader with a key may
  * review it afterwards. Throws `not_found` and `taken_down`.
  */
 export async function getPack(
@@ -50,9 +52,18 @@ async function findReadable(
 ): Promise<apps.App> {
   const found = await apps.findApp(ctx, id)
   const item = found?.kind === kind ? found : undefined
-  return item && item.maker === reader?.id
-    ? apps.requireAvailable(item, [kind])
-    : requireListed(item)
+  const isShared = item && (item.maker === reader?.id || (await isSharedWith(ctx, reader, item)))
+  return isShared ? apps.requireAvailable(item, [kind]) : requireListed(item)
+}
+
+/** A public pack is read on Explore, and every other one by those who may open it. */
+async function isSharedWith(
+  ctx: AppContext,
+  reader: Agent | undefined,
+  item: apps.App,
+): Promise<boolean> {
+  if (item.audience === 'public' || item.quarantinedAt !== null) return false
+  return mayOpenAs(ctx, item, reader ? await asAgent(ctx, reader) : {})
 }
 
 /** Returns a pack of any kind that is on Explore. Throws `not_found` and `taken_down`. */

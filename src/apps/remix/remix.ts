@@ -209,7 +209,10 @@ async function copyItem(
   const terms = { listed: 'off', remix: 'free', priceRemix: null } as const
   const origin = { remixOf: of, remixOfTitle: title, remixOfMaker: maker }
   const named = title === before.name && content.name !== null ? content.name : title
-  const fields = { kind, name: content.name, title: named, description, shelf, ...terms, ...origin }
+  // A copy of an own private item is private, too.
+  const audience = before.audience === 'password' ? 'people' : before.audience
+  const texts = { kind, name: content.name, title: named, description, shelf, audience }
+  const fields = { ...texts, ...terms, ...origin }
   await reserveName(ctx, db, agent.id, content.name)
   const copy = await insertApp(ctx, db, agent, fields, content.page)
   const files = await assets.copyAssets(db, page, { app: copy.id, version: 1 })

@@ -27,6 +27,14 @@ export interface HostedApp {
   version: number
   /** Open pages take a new version at once. */
   live?: boolean
+  /** Not everyone may open it: see `mayOpen`. */
+  restricted?: boolean
+  /** Path of the page that asks for its password. */
+  lockedAt?: string
+  /** Changes with who may open it. */
+  access?: number
+  /** Only its maker, owner and the operator open it still. */
+  expired?: boolean
   updated: number
 }
 
@@ -71,6 +79,8 @@ export interface AppSource {
   find(id: string): Promise<HostedApp | undefined>
   /** Returns the progress of an app's first build, 0 to 1; undefined when none is running. */
   buildProgress?(app: HostedApp): Promise<number | undefined>
+  /** Returns whether a request may open an app that is restricted. */
+  mayOpen?(id: string, request: Request): Promise<boolean>
   /** Streams changes of an app to an open page, which `find` finds while it is open. */
   watch?(request: Request, find: () => Promise<HostedApp | undefined>): Response
   /** Records that a request opened the app. The fast path passes its request context. */

@@ -11,6 +11,7 @@ export interface VersionKey {
 export interface OpenedToken extends VersionKey {
   /** The token is for people who may preview the version, in any state of its app. */
   isPreview: boolean
+  revision: number
 }
 
 const pattern = /^[0-9a-f]{32}$/
@@ -20,7 +21,8 @@ const live = 'files'
 /**
  * Makes and opens the tokens in the addresses of files. A token is one AES block of the app's id,
  * its version and a revision of its files: all servers open it without a lookup, and it shows
- * nothing and cannot be guessed. The revision only gives changed files a new address. The token of
+ * nothing and cannot be guessed. The revision gives changed files a new address, and those of a
+ * restricted app after each change of who may open it. The token of
  * a preview ends within two hours.
  */
 export class FileTokens {
@@ -44,7 +46,9 @@ export class FileTokens {
       const block = openBlock(this.secret, purpose, token)
       const id = block.toString('latin1', 0, idChars)
       const version = block.readUInt16BE(idChars)
-      if (idPattern.test(id) && version > 0) return { id, version, isPreview: purpose !== live }
+      const revision = block.readUInt16BE(idChars + 2)
+      if (idPattern.test(id) && version > 0)
+        return { id, version, revision, isPreview: purpose !== live }
     }
     return undefined
   }

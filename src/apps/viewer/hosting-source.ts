@@ -10,6 +10,7 @@ import * as agents from '../../people/agents/agents.ts'
 import { mayBeSignedIn } from '../../people/session-cookie.ts'
 import * as apps from '../apps.ts'
 import * as assets from '../assets/assets.ts'
+import { freshSender, isExpired, isLocked, isOpenToAll, mayOpen } from '../audience/access.ts'
 import { presentCover } from '../covers/present-cover.ts'
 import { recordUse } from '../explore/uses.ts'
 import { isPackKind } from '../kinds.ts'
@@ -17,7 +18,7 @@ import { findUsedType } from '../libraries/uses.ts'
 import { recordOpen } from '../opens.ts'
 import * as pages from '../page-content.ts'
 import { iconUrl, stateOf } from '../present.ts'
-import type { AppSource, HostedHtml } from './app-source.ts'
+import type { AppSource, HostedApp, HostedHtml } from './app-source.ts'
 import { watchApp } from './watch-app.ts'
 
 const appDetails = (app: apps.App, { handle: maker }: agents.Agent) => {
@@ -56,26 +57,40 @@ async function readHtml(ctx: AppContext, id: string, version: number): Promise<H
   return { sha256, ...(await pages.readPage(ctx, row)), ...facts }
 }
 
+/** Finds the app of a public link, with what its page shows. */
+async function findHosted(ctx: AppContext, id: string): Promise<HostedApp | undefined> {
+  const app = await apps.findApp(ctx, id)
+  const maker = app && (await agents.findAgent(ctx, app.maker))
+  if (!app || !maker || isPackKind(app.kind)) return undefined
+  const isWithdrawn = app.quarantinedAt !== null || maker.suspended !== null
+  const known = stateOf(app)
+  return {
+    ...appDetails(app, maker),
+    icon: iconUrl(ctx, app),
+    // Its address is outside the paths of the cookie that may open the app.
+    cover: !isOpenToAll(ctx, app)
+      ? null
+      : (presentCover(ctx, app)?.large.slice(ctx.urls.app.length) ?? null),
+    remixable: app.listed === 'on' && app.remix !== 'off',
+    embeds: app.embeds,
+    state: isWithdrawn && (known === 'live' || known === 'building') ? 'quarantined' : known,
+    version: apps.visibleVersion(app),
+    live: app.live,
+    restricted: !isOpenToAll(ctx, app),
+    ...(isLocked(ctx, app) && { lockedAt: `/open/${id}` }),
+    access: 2 * app.access + Number(isExpired(ctx, app)),
+    expired: isExpired(ctx, app),
+  }
+}
+
 /** Returns the AppSource over the hosting module. */
 export function hostingSource(ctx: AppContext): AppSource {
   return {
     commits: () => ctx.db.commits() ?? ctx.state.appChanges.count,
-    async find(id) {
+    find: (id) => findHosted(ctx, id),
+    async mayOpen(id, request) {
       const app = await apps.findApp(ctx, id)
-      const maker = app && (await agents.findAgent(ctx, app.maker))
-      if (!app || !maker || isPackKind(app.kind)) return undefined
-      const isWithdrawn = app.quarantinedAt !== null || maker.suspended !== null
-      const known = stateOf(app)
-      return {
-        ...appDetails(app, maker),
-        icon: iconUrl(ctx, app),
-        cover: presentCover(ctx, app)?.large.slice(ctx.urls.app.length) ?? null,
-        remixable: app.listed === 'on' && app.remix !== 'off',
-        embeds: app.embeds,
-        state: isWithdrawn && (known === 'live' || known === 'building') ? 'quarantined' : known,
-        version: apps.visibleVersion(app),
-        live: app.live,
-      }
+      return app !== undefined && mayOpen(ctx, app, freshSender(senderOf(request)))
     },
     watch: (request, find) => toResponse(ctx, request, watchApp(ctx, find)),
     async buildProgress({ id }) {

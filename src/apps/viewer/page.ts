@@ -179,7 +179,7 @@ export function messagePage(
   title: string,
   text: string,
   parts: PageAssets,
-  progress?: number,
+  { progress, links = '' }: { progress?: number | undefined; links?: string } = {},
 ): string {
   const waiting = {
     again: '<noscript><meta http-equiv=refresh content=3></noscript>',
@@ -189,5 +189,5 @@ export function messagePage(
   const { again = '', bar = '', script = '' } = progress === undefined ? {} : waiting
   return `<!doctype html><html lang=en>
 ${head(title, parts.messageStyle, again)}
-<body><main class=message><h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>${bar}<p><a href="/explore">Explore</a></p></main>${script}`
+<body><main class=message><h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>${bar}<p>${links}<a href="/explore">Explore</a></p></main>${script}`
 }

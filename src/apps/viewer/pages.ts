@@ -18,7 +18,7 @@ import { FileTokens, type OpenedToken } from './file-token.ts'
 import { librariesPath, LibraryFiles, type ScriptName } from './library-files.ts'
 import { loadPageAssets, type PageAssets, shellPage } from './page.ts'
 import { dataHeaders, shellHeaders } from './policy.ts'
-import { type FileTable, VersionFiles } from './version-files.ts'
+import { type FileTable, revisionOf, VersionFiles } from './version-files.ts'
 
 const cacheBytesMax = 64 * 1_048_576
 const cachePagesMax = 10_000
@@ -57,6 +57,8 @@ const withList = { 'page-list': '1' }
 /** Path of the addresses of files, and what the log has of each. */
 export const filesPath = '/f/'
 export const filesRoute = `${filesPath}:token/*`
+/** Fields of an app whose change makes a new page. */
+const shownFields = ['version', 'updated', 'state', 'cover', 'live', 'access'] as const
 const tablesPerPageMax = 8
 /** Names of IndexedDB, and of libraries that use it. */
 const databaseNames = ['indexedDB', 'localforage', 'Dexie']
@@ -150,13 +152,7 @@ export class Pages {
       this.#pages.delete(id)
       return undefined
     }
-    const same =
-      kept &&
-      kept.app.version === app.version &&
-      kept.app.updated === app.updated &&
-      kept.app.state === app.state &&
-      kept.app.cover === app.cover &&
-      kept.app.live === app.live
+    const same = kept && shownFields.every((name) => kept.app[name] === app[name])
     if (same) return Object.assign(kept, compared)
     const page = newPage(app, `/a/${id}`, compared)
     this.#pages.set(id, page)
@@ -172,11 +168,13 @@ export class Pages {
   }
 
   /** Finds the version that a token opens, with its files, while its app is live. */
-  async opened({ id, version, isPreview }: OpenedToken) {
+  async opened({ id, version, revision, isPreview }: OpenedToken) {
     const page = isPreview ? await this.#previewed(id, version) : await this.find(id)
-    if (page?.app.state !== 'live') return undefined
+    if (page?.app.state !== 'live' || page.app.expired) return undefined
     const app = { ...page.app, version }
-    return { app, table: await this.#table(page, app) }
+    const table = await this.#table(page, app)
+    const isStale = page.app.restricted && revision !== revisionOf(app, table)
+    return isStale ? undefined : { app, table }
   }
 
   async #previewed(id: string, version: number): Promise<CachedPage | undefined> {
@@ -201,9 +199,9 @@ export class Pages {
 
   /** Returns the path of the files of a page; undefined for a page without files. */
   async #address(page: CachedPage): Promise<string | undefined> {
-    const { hasFiles, revision } = await this.#table(page, page.app)
-    if (!hasFiles) return undefined
-    return `${filesPath}${this.tokens.seal(page.app, revision, page.isPreview)}/`
+    const table = await this.#table(page, page.app)
+    if (!table.hasFiles) return undefined
+    return `${filesPath}${this.tokens.seal(page.app, revisionOf(page.app, table), page.isPreview)}/`
   }
 
   /** Returns the URLs that the wrapper at a path of files reaches, for the host of a request. */
@@ -374,7 +372,7 @@ export function serveFromMemory(
 ): Response | undefined {
   if (!path.startsWith('/a/') || request.method !== 'GET') return undefined
   const page = pages.fresh(path.slice('/a/'.length, shellChars))
-  if (page?.app.state !== 'live') return undefined
+  if (page?.app.state !== 'live' || page.app.restricted) return undefined
   const { headers } = request
   // The routes record the agent of a request with a key, and the person of a session.
   if (headers.has('authorization') || headers.has('x-api-key')) return undefined

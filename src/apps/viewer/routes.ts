@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 
 import { createEntity, type Entity, entityResponse } from '../../kernel/http/entity.ts'
 import { pathOf } from '../../kernel/http/request-context.ts'
+import { idPattern } from '../../kernel/ids.ts'
 import { getPublicFile } from '../../kernel/public-files.ts'
 import { fileAddresses } from './file-addresses.ts'
 import { librariesPath } from './library-files.ts'
@@ -21,7 +22,7 @@ const messages = {
   not_found: {
     status: 404,
     title: 'App not found',
-    text: 'There is no app at this link. Check the address for a missing letter.',
+    text: 'There is no app at this link, or it is not shared with you. Check the address, or sign in.',
   },
   building: {
     status: 200,
@@ -53,9 +54,16 @@ const messages = {
 type MessageName = keyof typeof messages
 
 /** Returns a message page in the viewer's style. `progress` is from 0 to 1. */
-export function messageResponse(pages: Pages, word: MessageName, done?: number): Response {
+export function messageResponse(
+  pages: Pages,
+  word: MessageName,
+  done?: number,
+  next = '',
+): Response {
   const { status, title, text } = messages[word]
-  const body = messagePage(title, text, pages.assets, done)
+  const signIn = `/sign-in${next && `?next=${encodeURIComponent(next)}`}`
+  const links = word === 'not_found' ? `<a href="${signIn}">Sign in</a> ` : ''
+  const body = messagePage(title, text, pages.assets, { progress: done, links })
   const { messageStyleHash: wordHash, liveHash } = pages.assets
   const ancestors = word === 'not_embedded' ? '*' : undefined
   const headers = messageHeaders(wordHash, done === undefined ? undefined : liveHash, ancestors)
@@ -86,34 +94,53 @@ type PageHandler = (
 ) => Response | Promise<Response>
 type Route = [path: string, handler: (input: ViewerRequest) => Response | Promise<Response>]
 
+/** Returns whether a request may open a page. */
+const isOpen = async (pages: Pages, { app }: ViewedPage, request: Request): Promise<boolean> =>
+  !app.restricted || (await pages.source.mayOpen?.(app.id, request)) === true
+
+/** Finds the page of a public link that a request may open; undefined for all others. */
+async function findOpen(pages: Pages, id: string, request: Request) {
+  const page = await pages.find(id)
+  return page && (await isOpen(pages, page, request)) ? page : undefined
+}
+
 /** Opens the page of an app, or the message why it has none. */
 async function openPage(
   pages: Pages,
   { request, params }: ViewerRequest,
   isEmbed = false,
 ): Promise<Response> {
-  const page = await pages.find(params['id'] ?? '')
-  if (!page) return messageResponse(pages, 'not_found')
+  const id = params['id'] ?? ''
+  const page = await pages.find(id)
+  if (!page || !(await isOpen(pages, page, request)))
+    return closedResponse(pages, id, isEmbed ? undefined : page?.app.lockedAt)
   const { state } = page.app
   if (state === 'building') {
     return messageResponse(pages, state, (await pages.source.buildProgress?.(page.app)) ?? 0)
   }
   if (state !== 'live') return messageResponse(pages, state)
-  const canEmbed = page.app.embeds === true && pages.embedders.length > 0
+  // Browsers send frames of other sites no cookie that opens a restricted app.
+  const canEmbed = page.app.embeds === true && !page.app.restricted && pages.embedders.length > 0
   if (isEmbed && !canEmbed) return messageResponse(pages, 'not_embedded')
   await recordVisitor(pages, page, { request, params })
-  return entityResponse(request, await pages.shell(page, request, isEmbed))
+  return unstored(page, entityResponse(request, await pages.shell(page, request, isEmbed)))
 }
 
 /** Runs a handler for a live app; otherwise returns a JSON error. */
 const forLiveApp =
   (pages: Pages, make: PageHandler) =>
   async (input: ViewerRequest): Promise<Response> => {
-    const page = await pages.find(input.params['id'] ?? '')
+    const page = await findOpen(pages, input.params['id'] ?? '', input.request)
     if (!page) return errorResponse('not_found')
     const { state } = page.app
-    return state === 'live' ? make(pages, page, input) : errorResponse(state)
+    return state === 'live' ? unstored(page, await make(pages, page, input)) : errorResponse(state)
   }
+
+/** Keeps caches from storing what not everyone may open. */
+function unstored({ app }: ViewedPage, response: Response): Response {
+  if (app.restricted) response.headers.set('cache-control', 'private, no-store')
+  return response
+}
 
 /** Runs a handler for one version of an app that the requester may preview, uncached. */
 const forPreview =
@@ -163,7 +190,7 @@ const qrCode: PageHandler = async ({ urls }, { app }) => {
 /** Streams new versions to an open page. */
 const now: PageHandler = (pages, { app: { id } }, { request }) =>
   pages.source.watch?.(request, async () => {
-    const page = await pages.find(id)
+    const page = await findOpen(pages, id, request)
     return page?.app.state === 'live' ? page.app : undefined
   }) ?? errorResponse('not_found')
 
@@ -197,6 +224,13 @@ async function recordVisitor(
 ): Promise<void> {
   if (request.method === 'GET') hosted.recordOpen(app, request)
   await hosted.recordUse?.(app, request)
+}
+
+/** Leads to the page that asks for a password, or says that there is no app. */
+function closedResponse(pages: Pages, id: string, location: string | undefined): Response {
+  const next = idPattern.test(id) ? `/a/${id}` : ''
+  if (location === undefined) return messageResponse(pages, 'not_found', undefined, next)
+  return new Response(null, { status: 303, headers: { location, 'cache-control': 'no-store' } })
 }
 
 /** Routes of public links: the shell, the sandbox wrapper, and an app's HTML and files as data. */

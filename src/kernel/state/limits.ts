@@ -1,6 +1,7 @@
 import type { Config } from '../config/settings.ts'
 import type { Engine } from '../db/engine.ts'
 import {
+  appPasswordTries,
   claimTriesPerHour,
   dataCallsPerMinute,
   deviceCodesPerHour,
@@ -88,6 +89,8 @@ const strictLimits = (strict: (name: string, max: number, windowMs: number) => S
   attackedNames: strict('attackedNames', nameAttack.tenTimes, hour),
   /** Wrong passwords by person and device. */
   deviceSignIns: strict('deviceSignIns', signInsPerDevice, 15 * minute),
+  /** Wrong passwords of apps by app and network. */
+  appPasswords: strict('appPasswords', appPasswordTries, 15 * minute),
   /** New people by address. */
   signUps: strict('signUps', signUpsPerHour, hour),
   /** Started sign-ins of devices by address. */

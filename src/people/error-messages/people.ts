@@ -83,6 +83,10 @@ export const people = {
         ? 'This password is wrong. Enter it again.'
         : 'The name or the credentials are wrong. Check both.',
   },
+  bad_password: {
+    status: 401,
+    message: 'This password is wrong. Ask the maker for the right one.',
+  },
   sign_in_locked: {
     status: 429,
     message: (facts) => `There were too many attempts. ${retryHint(facts)}`,

@@ -125,7 +125,8 @@ function appSummary({ app, maker }: AppCase, link: string): Html {
   const since = sanctionedAt(app)
   return html`<p class="lead">
       by <a href="/console/agents/${maker}">@${maker}</a> · ${stateBadge(app)} · Explore:
-      ${app.listed}
+      ${app.listed} · Audience:
+      ${app.audience}${app.expires !== null && html`, until ${renderDateTime(app.expires)}`}
     </p>
     ${
       since !== null &&

@@ -29,6 +29,7 @@ const consoleGroups = {
     '/console/queue': 'Moderation',
     '/console/agents': 'Agents',
     '/console/people': 'People',
+    '/console/groups': 'Groups',
     '/console/clients': 'Clients',
   },
   Money: {

@@ -25,6 +25,7 @@ import { backupsPage } from './backups.ts'
 import { clientForm, clientsPage } from './clients.ts'
 import { errorsPage } from './errors.ts'
 import { confirmedGrant, grantsPage, retryGrant } from './grants.ts'
+import { groupForm, groupsPage } from './groups.ts'
 import { keyRoutes } from './key-routes.ts'
 import { keysPage } from './keys.ts'
 import { latencyPage } from './latency.ts'
@@ -59,6 +60,7 @@ const pages: Record<string, (req: UserRequest) => Page | Promise<Page>> = {
   '/queue': queuePage,
   '/agents': agentsPage,
   '/people': peoplePage,
+  '/groups': groupsPage,
   '/keys': keysPage,
   '/clients': clientsPage,
   '/payments': paymentsPage,
@@ -134,6 +136,7 @@ const decisionRoutes = (ctx: AppContext, layout: Layout) =>
         personPage(req, name, message, sent),
       ),
     )
+    .post('/console/groups', ({ input }) => operatorForm(input, groupForm, groupsPage))
     .get('/console/blocklist', () => redirectTo('/console/queue#blocklist'))
     .get('/console/rescan', () => redirectTo('/console/queue'))
     .post('/console/queue', ({ input }) => operatorForm(input, decideCase, queuePage))

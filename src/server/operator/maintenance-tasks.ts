@@ -1,6 +1,7 @@
 import { keepLive } from '../../apps/app-data/live.ts'
 import { removeData } from '../../apps/app-data/records.ts'
 import * as assets from '../../apps/assets/assets.ts'
+import { removeAudience } from '../../apps/audience/audience.ts'
 import { enqueueCaptures } from '../../apps/covers/captures.ts'
 import { removeScreenshots } from '../../apps/covers/screenshots.ts'
 import { purgeDeleted } from '../../apps/deletion.ts'
@@ -81,6 +82,7 @@ export const purgeApps = (ctx: AppContext): Promise<number> =>
     await removeRuns(db, app.id)
     await removeData(db, app)
     await removeErrors(db, app.id)
+    await removeAudience(db, app.id)
   })
 
 /** `everywhere`: every process does it, for its own memory. One server does everything else. */
@@ -112,7 +114,7 @@ export const tasks: Task[] = [
   ['delete old counts of limits', hour, deleteOldCounts],
   ['share measurements', 10 * second, shareObservations, 'everywhere'],
   ['delete old measurements', hour, deleteOldObservations],
-  ['keep live pages', 10 * second, keepLive, 'everywhere'],
+  ['keep live pages', 2 * second, keepLive, 'everywhere'],
   ['write opens', 5 * second, flushOpens, 'everywhere'],
   ['delete old opens', day, deleteOldOpens],
   ['delete old errors of pages', day, deleteOldErrors],

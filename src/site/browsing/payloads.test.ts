@@ -83,7 +83,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('user-provided text', () 
 /** Maps every text field of the APIs to its pages. Add new fields here. */
 const fields = {
   'is in what the pages above show': `change_me.about new_agent.about add_key.name change_key.name
-    add_agent_key.name publish_app.html publish_version.html publish_app.title change_app.title
+    add_agent_key.name publish_app.html publish_version.html publish_version.patch.diff
+    publish_version.patch.edits.search publish_version.patch.edits.replace publish_app.title change_app.title
     publish_app.files.text publish_version.files.text
     publish_app.description change_app.description publish_version.note make_assets.assets.what
     review_item.text answer_review.text add_comment.text report_item.text report_item.contact
@@ -97,8 +98,11 @@ const fields = {
     report_step.note report_step.evidence.value report_step.evidence.note report_run.summary
     report_run.evidence.value report_run.evidence.note answer_run.text add_account_key.name
     change_account_key.name add_personal_key.name add_wallet_key.name change_wallet_key.name
-    add_passkey.name change_setting.value decide.why`,
-  'is of a form that holds none': `claim_agent.code publish_app.files.path publish_version.files.path get_balance.credit_id
+    add_passkey.name change_setting.value decide.why create_share_link.name report_errors.errors.text
+    report_errors.errors.file`,
+  'is of a form that holds none': `claim_agent.code publish_app.files.path publish_version.files.path
+    publish_version.patch.edits.file open_app.password change_audience.password
+    change_audience.people change_audience.groups set_group.people get_balance.credit_id
     add_key.models change_key.models create_batch.input_file_id publish_skill.files.path
     publish_framework.files.path publish_skill_version.files.path
     publish_framework_version.files.path publish_framework.share.asset

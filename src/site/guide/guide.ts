@@ -276,6 +276,7 @@ export const errorExamples: { [N in HostingErrorName]: DetailsOf<N> } = {
   bad_personal_key: [{ account: 'http://localhost:3000/account' }],
   cross_site: [],
   bad_sign_in: [{}],
+  bad_password: [],
   sign_in_locked: [{ retryAfter }],
   name_taken: [],
   sign_in_stale: [],

@@ -1,6 +1,7 @@
 /** Signing in with an identity provider, from the link to the errors of each step. */
 import { afterEach, describe, expect, test } from 'bun:test'
 
+import { listGroups } from '../../people/groups.ts'
 import { operatorLink } from '../../people/people.ts'
 import { type Claims, IdentityProvider } from '../../testing/fakes/identity-provider.ts'
 import {
@@ -80,6 +81,20 @@ describe('signing in at a provider', () => {
     expect((await new FormBrowser(t).fill('/recover', '/recover', set)).status).toBe(303)
     const by = await new FormBrowser(t).fill('/sign-in', '/sign-in', { name, password })
     expect(by.status).toBe(303)
+  })
+
+  test('takes the groups of each sign-in', async () => {
+    const { t, id } = await open()
+    const groupsAfter = async (groups?: unknown[]) => {
+      await enter(new FormBrowser(t), id, { ...ann, ...(groups && { groups: groups.map(String) }) })
+      return (await listGroups(t.ctx)).map(({ name, provided }) => [name, provided])
+    }
+    expect(await groupsAfter(['design', '/staff', '<b>'])).toEqual([
+      ['/staff', 1],
+      ['design', 1],
+    ])
+    expect(await groupsAfter(['design', 'design'])).toEqual([['design', 1]])
+    expect(await groupsAfter()).toEqual([])
   })
 
   test('does not sign in to existing accounts by name or email', async () => {

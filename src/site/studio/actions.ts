@@ -16,6 +16,7 @@ import { type Json, lookUp } from '../../kernel/schema.ts'
 import { fieldsOf } from '../form.ts'
 import { dataUrlOf, type Form, readRef, rejectForm } from '../forms.ts'
 import { packActions } from '../packs/studio-files.ts'
+import { addLink, endLink, saveAudience } from './access.ts'
 import { changeCover, changeIcon, changeScreenshot } from './images.ts'
 import { act, type Studio, type StudioAction } from './studio.ts'
 
@@ -104,6 +105,9 @@ const actions: Record<string, StudioAction> = {
   icon: { tab: 'listing', work: changeIcon },
   details: { tab: 'listing', work: details },
   live: { tab: 'listing', work: live },
+  audience: { tab: 'access', work: saveAudience },
+  link: { tab: 'access', work: addLink },
+  revoke: { tab: 'access', work: endLink },
   explore: { tab: 'listing', work: saveChanges((_, { store }) => ({ store })) },
   remix: { tab: 'listing', work: remixTerms },
   delete: {

@@ -75,6 +75,12 @@ const renderHunk = (lines: DiffLine[]): Html => {
   const first = lines[0]?.after ?? lines[0]?.before ?? 1
   return html`<div class="source" role="region" aria-label="Changes at line ${first}" tabindex="0">
     <table>
+      <colgroup>
+        <col />
+        <col />
+        <col />
+        <col />
+      </colgroup>
       <thead class="visually-hidden">
         <tr>
           <th scope="col">Line before</th>

@@ -38,6 +38,7 @@ import {
   type UserRequest,
 } from '../session.ts'
 import { tilesPerPage } from '../tiles.ts'
+import { accessPage } from './access.ts'
 import { findAction, getAction } from './actions.ts'
 import { assetsPage } from './assets.ts'
 import { buildPage } from './build.ts'
@@ -102,6 +103,7 @@ const pages: Record<Tab, RenderPage> = {
   assets: assetsPage,
   listing: listingPage,
   safety: safetyPage,
+  access: accessPage,
   errors: errorsPage,
 }
 

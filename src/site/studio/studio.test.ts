@@ -67,7 +67,7 @@ const wav = Buffer.concat([
   Buffer.alloc(100, 128),
 ])
 
-const names = ['', 'versions', 'changes', 'assets', 'listing', 'safety', 'errors']
+const names = ['', 'versions', 'changes', 'assets', 'listing', 'safety', 'errors', 'access']
 
 describe('access', () => {
   test('hides apps of other people and redirects to sign-in', async () => {

@@ -37,6 +37,7 @@ const tabs = {
   versions: 'Version history',
   assets: 'Assets',
   listing: 'Listing',
+  access: 'Access',
   safety: 'Safety',
   errors: 'Errors',
   '': 'Analytics',
@@ -57,11 +58,12 @@ const appTabs: readonly Tab[] = [
   'versions',
   'assets',
   'listing',
+  'access',
   'safety',
   'errors',
   '',
 ]
-const packTabs: readonly Tab[] = ['files', 'versions', 'listing', 'safety', '']
+const packTabs: readonly Tab[] = ['files', 'versions', 'listing', 'access', 'safety', '']
 
 /** Returns the tabs for a kind of item. */
 export const tabsOf = (kind: Kind): readonly Tab[] => (isPackKind(kind) ? packTabs : appTabs)
@@ -86,11 +88,19 @@ export const noteField = (value: string | undefined): Html =>
     isOptional: true,
   })
 
+const audienceNames = {
+  link: 'for anyone with the link',
+  password: 'with a password',
+  people: 'for named people',
+  instance: 'for everyone who is signed in',
+}
+
 function statusText({ app }: OwnedApp): string {
   const { version, listed } = app
   if (version === 0) return 'The first build is running.'
   const shown = apps.visibleVersion(app)
   if (app.quarantinedAt !== null) return 'Quarantined: the link shows a warning.'
+  if (app.audience !== 'public') return `Version ${version}, ${audienceNames[app.audience]}.`
   if (listed === 'off') return `Version ${version}, not listed.`
   return shown === version
     ? `Version ${version}, listed on Explore.`

@@ -15,6 +15,7 @@ export interface OddToken {
 export interface Claims {
   sub: string
   preferred_username?: string
+  groups?: string[]
   email?: string
 }
 

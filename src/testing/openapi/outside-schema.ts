@@ -19,6 +19,11 @@ const outside: [operation: RegExp, message: RegExp][] = [
   [/./, /^demo\/\w+ does not accept|exclude every upstream/],
   [/^PATCH /, /^"priceRemix" requires|^"remix": "price" requires/],
   [/^POST \/apps\/\{id\}\/remix/, /^"name" is for skills and frameworks/],
+  [/audience$/, /have no account here|no such groups here|^Send "password" with/],
+  [/\/(audience|links)$/, /^"expires" must be in the future/],
+  [/^POST \/apps\/\{id\}\/links/, /at most 20 share links/],
+  [/^POST \/apps/, /^Explore lists public items only/],
+  [/^POST \/apps\/\{id\}\/versions/, /^The newest version has no file|^The diff cannot be read/],
   [/^POST \/apps\/\{id\}\/assets/, /requests no missing assets|have the same name/],
   [
     /^POST \/runs/,

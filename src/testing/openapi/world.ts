@@ -40,6 +40,7 @@ const unknown = {
   owned: 'nobody-here',
   ownedKey: 'ak_xxxxxxxx',
   code: 'BBBB-BBBB-BBBB',
+  link: nobody,
 }
 
 /** A part of the caller's data. `claims` belongs to other agents. */
@@ -49,7 +50,7 @@ type Part = 'claims' | 'account' | 'screenshots' | 'packs' | 'runs' | 'collectio
 const usedUp: Record<string, Part[]> = {
   ...Object.fromEntries(
     `close_me revoke_key delete_app restore_app delete_asset add_key cancel_job appeal add_hook
-    delete_hook redeliver report_item`
+    delete_hook redeliver report_item change_audience revoke_share_link`
       .split(/\s+/)
       .map((id): [string, Part[]] => [id, ['account']]),
   ),
@@ -184,7 +185,9 @@ class World {
     const taken = await ann.publish({ html: `<title>${this.agents}</title>` })
     await takeDown(server.ctx, taken, 'spam')
     const [library] = await server.ctx.libraries.list()
+    const link = (await ann.call('POST', `/apps/${id}/links`, { name: 'Board' })).text('link.id')
     return {
+      link,
       id,
       gone,
       taken,

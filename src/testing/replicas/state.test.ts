@@ -54,6 +54,23 @@ if (dialect === 'postgres')
       expect(stopwatch() - revokedAt).toBeLessThan(visibleMs)
     })
 
+    test('a change of who may open an app ends open pages at the other server', async () => {
+      const key = await a.newKey()
+      const page = { html: '<!doctype html><title>Plan</title><p>Plan' }
+      const published = await (await a.call('POST', '/api/apps', key, page)).json()
+      const id = textAt(published, 'app.id')
+      const open = async () => (await fetch(`${b.origin}/a/${id}/data`)).status
+      await until(async () => (await open()) === 200)
+      const reader = (await fetch(`${b.origin}/a/${id}/now`)).body?.getReader()
+      const read = async () => new TextDecoder().decode((await reader?.read())?.value)
+      expect(await read()).toBe('data: 1\n\n')
+      await a.call('PATCH', `/api/apps/${id}/audience`, key, { audience: 'people' })
+      const changedAt = stopwatch()
+      expect(await read()).toBe('data: closed\n\n')
+      await until(async () => (await open()) === 404)
+      expect(stopwatch() - changedAt).toBeLessThan(visibleMs)
+    })
+
     test('a charged failure is not charged again by another server', async () => {
       const key = await r.newGatewayKey()
       const before = r.fake.received.length

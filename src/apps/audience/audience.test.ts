@@ -1,0 +1,419 @@
+/** One topic, a table of audiences and strangers: each test is a row of it. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { shareLinksPerAppMax } from '../../kernel/limits.ts'
+import { day, minute } from '../../kernel/time.ts'
+import { setGroup } from '../../people/groups.ts'
+import { agentOperations } from '../../server/agent-api.ts'
+import { expectError } from '../../testing/expect-error.ts'
+import {
+  createTestPerson,
+  createTestSession,
+  type TestPerson,
+} from '../../testing/fixtures/people.ts'
+import {
+  type RequestOptions,
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
+import type { Audience } from '../audiences.ts'
+
+const page = '<!doctype html><title>Secret plan</title><link rel=stylesheet href=a.css><p>Plan'
+const files = [
+  { path: 'index.html', text: page },
+  { path: 'a.css', text: 'p { color: red }' },
+]
+const password = 'open sesame'
+const unknown = 'AAAAAAAAAAAA'
+
+let t: TestServer
+let ann: TestAgent
+let olga: TestPerson
+let id: string
+/** Paths of the cover and the icon. */
+let images: string[] = []
+/** Headers of each kind of stranger and of those who may open the app. */
+let openers: Record<string, RequestOptions>
+
+const cookieOf = async (person: TestPerson): Promise<RequestOptions> => {
+  const { cookie } = await createTestSession(t, person)
+  return { headers: { cookie } }
+}
+
+/** Returns the cookies that a response sets, as a browser sends them. */
+const cookiesIn = (headers: Headers): string =>
+  headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';')[0] ?? '')
+    .join('; ')
+
+async function linkCookies(name: string): Promise<{ link: string; sent: RequestOptions }> {
+  const made = await ann.call('POST', `/apps/${id}/links`, { name })
+  const opened = await t.request('GET', new URL(made.text('url')).pathname)
+  expect([opened.status, opened.headers.get('location')]).toEqual([303, `/a/${id}`])
+  return { link: made.text('link.id'), sent: { headers: { cookie: cookiesIn(opened.headers) } } }
+}
+
+async function passwordCookies(): Promise<RequestOptions> {
+  const opened = await t.call('POST', `/apps/${id}/open`, { body: { password } })
+  expect(opened.status).toBe(200)
+  return { headers: { cookie: cookiesIn(opened.headers) } }
+}
+
+const setAudience = (audience: Audience, more = {}) =>
+  ann.call('PATCH', `/apps/${id}/audience`, { audience, ...more })
+
+beforeAll(async () => {
+  t = await startTestServer()
+  ann = await t.agent('ann')
+  const ben = await t.agent('ben')
+  id = await ann.publish({ html: undefined, files })
+  await ann.call('PATCH', `/apps/${id}`, { store: true })
+  const request = {
+    kind: 'picture',
+    what: 'mountains',
+    seed: '1',
+    width: 800,
+    height: 600,
+  } as const
+  const { bytes } = await t.ctx.generators.generate(request)
+  const image = `data:image/png;base64,${Buffer.from(bytes).toString('base64')}`
+  const [shown, icon] = await Promise.all([
+    ann.call('PUT', `/apps/${id}/cover`, { image }),
+    ann.call('PUT', `/apps/${id}/icon`, { image }),
+  ])
+  images = [new URL(shown.text('cover.large')).pathname, new URL(icon.text('icon')).pathname]
+  olga = await createTestPerson(t, 'olga')
+  const claim = async (agent: TestAgent, person: TestPerson) => {
+    const code = (await agent.call('POST', '/me/claim')).text('claim.code')
+    expect((await person.call('POST', '/claim', { code })).status).toBe(200)
+  }
+  await claim(ann, olga)
+  const [named, grouped, other] = await Promise.all([
+    createTestPerson(t, 'nina'),
+    createTestPerson(t, 'gina'),
+    createTestPerson(t, 'otto'),
+  ])
+  await claim(ben, named)
+  const { people } = await import('../../people/tables.ts')
+  const { eq } = await import('drizzle-orm')
+  const boss = await createTestPerson(t, 'boss')
+  await t.ctx.db.tx((db) =>
+    db.update(people).set({ operator: true }).where(eq(people.id, boss.person.id)),
+  )
+  await setGroup(t.ctx, 'design', ['gina'])
+  await setGroup(t.ctx, 'sales', ['otto'])
+  await setAudience('password', { password, people: ['nina'], groups: ['design'] })
+  const revoked = await linkCookies('revoked')
+  await ann.call('DELETE', `/apps/${id}/links/${revoked.link}`)
+  const cy = await t.agent('cy')
+  openers = {
+    nobody: {},
+    'wrong password': { headers: { cookie: `berth_open_${id}=${'x'.repeat(40)}` } },
+    'revoked link': revoked.sent,
+    'other person': await cookieOf(other),
+    'other agent': { key: cy.key },
+    'right password': await passwordCookies(),
+    'share link': (await linkCookies('board')).sent,
+    'named person': await cookieOf(named),
+    'agent of a named person': { key: ben.key },
+    'person of a named group': await cookieOf(grouped),
+    owner: await cookieOf(olga),
+    maker: { key: ann.key },
+    operator: await cookieOf(boss),
+  }
+})
+afterAll(() => t.close())
+
+const always = ['owner', 'maker', 'operator']
+const signedIn = [
+  'other person',
+  'named person',
+  'agent of a named person',
+  'person of a named group',
+]
+const everyone = () => Object.keys(openers)
+
+/** Those who may open an app, by its audience. */
+const mayOpen: Record<Audience, () => string[]> = {
+  public: everyone,
+  link: everyone,
+  password: () => [...always, 'share link', 'right password'],
+  people: () => [
+    ...always,
+    'share link',
+    'named person',
+    'agent of a named person',
+    'person of a named group',
+  ],
+  instance: () => [...always, 'share link', ...signedIn],
+}
+
+/** Requests of everything that shows something of an app, by its id. */
+const readers: Record<string, (app: string) => [method: string, path: string, body?: unknown]> = {
+  page: (app) => ['GET', `/a/${app}`],
+  'page as data': (app) => ['GET', `/a/${app}/data`],
+  'list of files': (app) => ['GET', `/a/${app}/files`],
+  'a file': (app) => ['GET', `/a/${app}/files/a.css`],
+  'QR code': (app) => ['GET', `/a/${app}/qr.svg`],
+  cover: (app) => ['GET', (images[0] ?? '').replace(id, app)],
+  icon: (app) => ['GET', (images[1] ?? '').replace(id, app)],
+  'report page': (app) => ['GET', `/report/${app}`],
+  models: (app) => ['GET', `/api/apps/${app}/ai`],
+  player: (app) => ['GET', `/api/apps/${app}/player`],
+  errors: (app) => [
+    'POST',
+    `/api/apps/${app}/errors`,
+    { version: 1, errors: [{ kind: 'logged', text: 'x' }] },
+  ],
+}
+
+/** Reads of what only public apps have, which is on Explore. */
+const listedReaders = [
+  '/explore/ID',
+  '/api/explore/ID',
+  '/api/explore/ID/source',
+  '/api/explore/ID/reviews',
+  '/api/explore/ID/comments',
+  '/cards/ID.jpg',
+  '/explore/ID/next',
+  '/oembed?url=http://localhost:3000/a/ID',
+]
+
+const ask = async (sent: RequestOptions | undefined, reader: string, app: string) => {
+  const [method, path, body] = readers[reader]?.(app) ?? ['GET', '/']
+  t.clock.advance(1)
+  return t.request(method, path, { ...sent, ...(body !== undefined && { body }) })
+}
+
+/** Returns a response without the id that was asked for. */
+const bare = ({ status, body, headers }: Awaited<ReturnType<typeof ask>>, app: string) => ({
+  status,
+  body: JSON.stringify(body).replaceAll(app, '[id]'),
+  type: headers.get('content-type'),
+  location: headers.get('location'),
+})
+
+describe.each(['public', 'link', 'password', 'people', 'instance'] as const)(
+  'the audience %s',
+  (audience) => {
+    beforeAll(async () => {
+      expect((await setAudience(audience)).status).toBe(200)
+      t.clock.advance(minute)
+    })
+
+    test.each(Object.keys(readers))('decides who reads: %s', async (reader) => {
+      for (const [opener, sent] of Object.entries(openers)) {
+        const response = await ask(sent, reader, id)
+        const where = `${reader} of ${audience} for ${opener}`
+        if (mayOpen[audience]().includes(opener)) {
+          expect([where, response.status]).toEqual([where, 200])
+          continue
+        }
+        if (reader === 'page' && audience === 'password') {
+          const { status, headers } = response
+          expect([status, headers.get('location')]).toEqual([303, `/open/${id}`])
+          continue
+        }
+        const nothing = bare(await ask(sent, reader, unknown), unknown)
+        expect([where, bare(response, id)]).toEqual([where, nothing])
+        expect(JSON.stringify(response.body)).not.toContain('Secret plan')
+      }
+    })
+
+    test('keeps it off Explore unless it is public', async () => {
+      if (audience === 'public') return
+      const embed = listedReaders.filter((path) => audience !== 'link' || !path.includes('oembed'))
+      for (const path of embed) {
+        const [found, missing] = await Promise.all(
+          [id, unknown].map((app) => t.request('GET', path.replace('ID', app))),
+        )
+        expect([path, found?.status, found?.code]).toEqual([path, missing?.status, missing?.code])
+        expect(JSON.stringify(found?.body)).not.toContain('Secret plan')
+      }
+      for (const path of [
+        '/explore',
+        '/sitemap.xml',
+        '/api/explore?q=secret',
+        '/explore/feed.atom',
+      ]) {
+        expect(JSON.stringify((await t.request('GET', path)).body)).not.toContain(id)
+      }
+      const listing = await ann.call('PATCH', `/apps/${id}`, { store: true })
+      expect([listing.status, listing.code]).toEqual([400, 'bad_request'])
+      const cy = await t.agent('cy')
+      expect((await cy.call('POST', `/apps/${id}/remix`)).code).toBe('not_found')
+    })
+  },
+)
+
+test('every operation answers strangers as for an unknown id', async () => {
+  await setAudience('people')
+  t.clock.advance(minute)
+  const strangers = ['nobody', 'wrong password', 'revoked link', 'other person', 'other agent']
+  const operations = agentOperations.filter(({ path }) => path.includes(':id'))
+  expect(operations.length).toBeGreaterThan(80)
+  for (const { id: name, method, path } of operations) {
+    for (const stranger of strangers) {
+      const respond = async (app: string) => {
+        const own = path.replace(':id', app).replaceAll(/:\w+|\*/g, '1')
+        const response = await t.call(method, own, { ...openers[stranger], body: undefined })
+        return [response.status, JSON.stringify(response.body).replaceAll(app, '[id]')]
+      }
+      expect([name, stranger, ...(await respond(id))]).toEqual([
+        name,
+        stranger,
+        ...(await respond(unknown)),
+      ])
+    }
+  }
+})
+
+/** Returns the address of the files of the app, as its page has it. */
+async function fileAddress(sent: RequestOptions | undefined): Promise<string> {
+  const list = await t.request('GET', `/a/${id}/files`, sent)
+  return list.text('frame').replace('?wrapper', '')
+}
+
+describe('a change of the audience', () => {
+  test('ends the address of files, and a new one works', async () => {
+    await setAudience('people')
+    t.clock.advance(minute)
+    const first = await fileAddress(openers['named person'])
+    expect((await t.request('GET', `${first}a.css`)).status).toBe(200)
+    await setAudience('people', { people: [] })
+    t.clock.advance(minute)
+    expect((await t.request('GET', `${first}a.css`)).status).toBe(404)
+    expect((await t.request('GET', `/a/${id}`, openers['named person'])).status).toBe(404)
+    const second = await fileAddress(openers['person of a named group'])
+    expect((await t.request('GET', `${second}a.css`)).status).toBe(200)
+    await setAudience('people', { people: ['nina'] })
+  })
+
+  test('ends open pages', async () => {
+    await setAudience('instance')
+    t.clock.advance(minute)
+    const { headers = {} } = openers['other person'] ?? {}
+    const request = new Request(`http://localhost:3000/a/${id}/now`, { headers })
+    const reader = (await t.handle(request, '192.0.2.9')).body?.getReader()
+    const read = async () => new TextDecoder().decode((await reader?.read())?.value)
+    expect(await read()).toBe('data: 1\n\n')
+    await setAudience('people')
+    t.clock.advance(minute)
+    expect(await read()).toBe('data: closed\n\n')
+  })
+
+  test('ends the cookies of an old password, and of a revoked link', async () => {
+    await setAudience('password')
+    const [cookies, { link, sent }] = [await passwordCookies(), await linkCookies('short')]
+    const open = async (given: RequestOptions) => {
+      t.clock.advance(minute)
+      return (await t.request('GET', `/a/${id}/data`, given)).status
+    }
+    expect([await open(cookies), await open(sent)]).toEqual([200, 200])
+    await setAudience('password', { password: 'another one' })
+    await ann.call('DELETE', `/apps/${id}/links/${link}`)
+    expect([await open(cookies), await open(sent)]).toEqual([404, 404])
+    await setAudience('password', { password })
+  })
+})
+
+test('an app that expires is closed to all but its maker, owner and the operator', async () => {
+  const expires = new Date(t.clock.now() + day).toISOString()
+  const set = await setAudience('link', { expires })
+  expect(set.body).toMatchObject({ audience: { audience: 'link', expires } })
+  t.clock.advance(day)
+  for (const [opener, sent] of Object.entries(openers)) {
+    const { status } = await ask(sent, 'page as data', id)
+    expect([opener, status]).toEqual([opener, always.includes(opener) ? 200 : 404])
+  }
+  await setAudience('link', { expires: null })
+  t.clock.advance(minute)
+  expect((await ask({}, 'page as data', id)).status).toBe(200)
+})
+
+test('a network has ten wrong passwords, and a right one never counts', async () => {
+  await setAudience('password')
+  const from = '203.0.113.5'
+  const send = (word: string) =>
+    t.call('POST', `/apps/${id}/open`, { body: { password: word }, from })
+  expect((await send(password)).status).toBe(200)
+  for (let tries = 0; tries < 10; tries += 1)
+    expect((await send('wrong')).code).toBe('bad_password')
+  expect((await send(password)).code).toBe('sign_in_locked')
+  const page = await t.request('GET', `/open/${id}`)
+  expect(page.status).toBe(200)
+  expect(String(page.body)).not.toContain('Secret plan')
+  expect((await t.request('GET', `/open/${unknown}`)).status).toBe(404)
+  await setAudience('people')
+  expect((await t.request('GET', `/open/${id}`)).status).toBe(404)
+  expect((await send(password)).code).toBe('not_found')
+})
+
+test('an app has at most 20 share links, each with its last use', async () => {
+  const { body } = await ann.call('GET', `/apps/${id}/audience`)
+  const { links } = Object(body).audience
+  expect(links.find(({ name }: { name: string }) => name === 'board').used).not.toBeNull()
+  for (let at = links.length; at < shareLinksPerAppMax; at += 1)
+    expect((await ann.call('POST', `/apps/${id}/links`, { name: `${at}` })).status).toBe(201)
+  await expectError(t, 400, 'bad_request', () =>
+    ann.call('POST', `/apps/${id}/links`, { name: 'more' }),
+  )
+})
+
+test('rejects invalid audiences and foreign apps, and stores nothing', async () => {
+  const path = `/apps/${id}/audience`
+  const bad = [
+    {},
+    { audience: 'all' },
+    { password: 'short' },
+    { people: ['nobody-at-all'] },
+    { groups: ['none'] },
+    { expires: 'tomorrow' },
+    { expires: '2020-01-01T00:00:00Z' },
+    { more: 1 },
+  ]
+  for (const body of bad)
+    await expectError(t, 400, 'bad_request', () => ann.call('PATCH', path, body))
+  const fresh = await ann.publish()
+  await expectError(t, 400, 'bad_request', () =>
+    ann.call('PATCH', `/apps/${fresh}/audience`, { audience: 'password' }),
+  )
+  const ben = await t.agent('ben')
+  for (const [method, at, body] of [
+    ['GET', path, undefined],
+    ['PATCH', path, { audience: 'public' }],
+    ['POST', `/apps/${id}/links`, { name: 'x' }],
+    ['DELETE', `/apps/${id}/links/${unknown}`, undefined],
+  ] as const) {
+    await expectError(t, 404, 'not_found', () => ben.call(method, at, body))
+    await expectError(t, 401, 'no_key', () => t.call(method, at, { body }))
+  }
+  await expectError(t, 404, 'not_found', () => ann.call('DELETE', `/apps/${id}/links/${unknown}`))
+})
+
+test('a new app may begin with an audience, and its copy keeps it', async () => {
+  const hidden = await ann.publish({ audience: 'people' })
+  expect((await t.request('GET', `/a/${hidden}`)).status).toBe(404)
+  const copy = await ann.call('POST', `/apps/${hidden}/remix`)
+  expect(copy.body).toMatchObject({ app: { audience: 'people' } })
+  const listed = await ann.call('POST', '/apps', { html: page, audience: 'link', store: true })
+  expect(listed.code).toBe('bad_request')
+})
+
+test('a pack is read by those whom its maker opened it to', async () => {
+  const skill = '---\nname: secret-notes\ndescription: Writes secret notes.\n---\n# Notes\n'
+  const made = await ann.call('POST', '/skills', { skill, store: true })
+  const pack = made.text('skill.id')
+  const read = (sent: RequestOptions = {}) => t.request('GET', `/skills/${pack}/SKILL.md`, sent)
+  expect((await read()).status).toBe(200)
+  const set = (body: object) => ann.call('PATCH', `/apps/${pack}/audience`, body)
+  expect((await set({ audience: 'people', people: ['nina'] })).status).toBe(200)
+  expect([(await read()).status, (await read(openers['other agent'])).status]).toEqual([404, 404])
+  expect((await read(openers['agent of a named person'])).status).toBe(200)
+  expect(JSON.stringify((await t.call('GET', '/explore?kind=skill')).body)).not.toContain(pack)
+  await set({ audience: 'link' })
+  expect((await read()).status).toBe(200)
+  expect((await set({ audience: 'password', password })).code).toBe('bad_request')
+})

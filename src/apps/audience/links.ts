@@ -1,0 +1,82 @@
+import { and, desc, eq } from 'drizzle-orm'
+
+import type { AppContext } from '../../kernel/context.ts'
+import { countRows } from '../../kernel/db/query.ts'
+import { ApiError, rejectRequest } from '../../kernel/errors.ts'
+import { newId, newSecret, sha256 } from '../../kernel/ids.ts'
+import { shareLinkNameCharsMax, shareLinksPerAppMax } from '../../kernel/limits.ts'
+import { hasVisibleText, isPlainLine } from '../../kernel/text.ts'
+import { iso } from '../../kernel/time.ts'
+import { type App, lockApp, setAccess } from '../apps.ts'
+import { isPackKind } from '../kinds.ts'
+import type { ShareLinkBody } from './schemas.ts'
+import { shareLinks } from './tables.ts'
+
+type ShareLink = typeof shareLinks.$inferSelect
+
+export const presentLink = ({ id, name, created, expires, used }: ShareLink): ShareLinkBody => ({
+  id,
+  name,
+  created: iso(created),
+  expires: expires === null ? null : iso(expires),
+  used: used === null ? null : iso(used),
+})
+
+/** Lists the share links of an app, newest first. */
+export const listLinks = (ctx: AppContext, { id }: Pick<App, 'id'>): Promise<ShareLink[]> =>
+  ctx.db.read
+    .select()
+    .from(shareLinks)
+    .where(eq(shareLinks.app, id))
+    .orderBy(desc(shareLinks.created), desc(shareLinks.id))
+    .limit(shareLinksPerAppMax)
+
+/** Creates a share link. Its address is returned once. Throws `bad_request`. */
+export async function createLink(
+  ctx: AppContext,
+  app: App,
+  { name, expires }: { name: string; expires: number | null },
+): Promise<{ link: ShareLinkBody; url: string }> {
+  if (isPackKind(app.kind)) rejectRequest('Share links are for apps and games.')
+  if (!isPlainLine(name, shareLinkNameCharsMax) || !hasVisibleText(name))
+    rejectRequest(
+      `"name" must be one plain line of 1 to ${shareLinkNameCharsMax} characters.`,
+      'name',
+    )
+  const secret = newSecret()
+  const link = await ctx.db.tx(async (db) => {
+    await lockApp(ctx, db, app)
+    if ((await countRows(db, shareLinks, eq(shareLinks.app, app.id))) >= shareLinksPerAppMax)
+      rejectRequest(`An app has at most ${shareLinksPerAppMax} share links. Revoke one first.`)
+    const [row] = await db
+      .insert(shareLinks)
+      .values({
+        id: newId(),
+        app: app.id,
+        name,
+        hash: sha256(secret),
+        created: ctx.clock.now(),
+        expires,
+        used: null,
+      })
+      .returning()
+    if (!row) throw new Error('the insert returned no link')
+    return row
+  })
+  return { link: presentLink(link), url: `${ctx.urls.app}/open/${app.id}/${secret}` }
+}
+
+/** Revokes a share link. Pages that it opened end. Throws `not_found`. */
+export async function revokeLink(ctx: AppContext, app: App, id: string): Promise<void> {
+  await ctx.db.tx(async (db) => {
+    // Files that the link opened get another address.
+    await setAccess(ctx, db, await lockApp(ctx, db, app), {})
+    const found = await db
+      .delete(shareLinks)
+      .where(and(eq(shareLinks.app, app.id), eq(shareLinks.id, id)))
+      .returning({ id: shareLinks.id })
+    if (found.length > 0) return
+    const see = `GET /apps/${app.id}/audience lists them.`
+    throw new ApiError('not_found', { what: 'share link', see })
+  })
+}

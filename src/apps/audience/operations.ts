@@ -1,0 +1,104 @@
+import { Type } from '@sinclair/typebox'
+
+import { created, withCookies } from '../../kernel/http/outcome.ts'
+import { agent } from '../../people/authentication.ts'
+import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { visitor } from '../../people/session-user.ts'
+import { appUrl } from '../app-url.ts'
+import { getOwnApp } from '../apps.ts'
+import { kinds } from '../kinds.ts'
+import { changeAudience as change, getAudience, readExpiry } from './audience.ts'
+import * as links from './links.ts'
+import { openWithPassword } from './open.ts'
+import * as schemas from './schemas.ts'
+
+const tag = 'Apps'
+
+const readAudience = operation({
+  id: 'get_audience',
+  route: 'GET /apps/:id/audience',
+  tag,
+  mcp: 'shown',
+  summary: 'Read who may open your app, skill or framework, and its share links.',
+  access: agent,
+  output: { 200: schemas.AudienceResponseSchema },
+  errors: appErrors,
+  run: async (ctx, { caller, params }) => ({
+    audience: await getAudience(ctx, await getOwnApp(ctx, caller.agent, params.id, kinds)),
+  }),
+})
+
+export const changeAudience = operation({
+  id: 'change_audience',
+  route: 'PATCH /apps/:id/audience',
+  tag,
+  mcp: 'shown',
+  summary: 'Change who may open your app, skill or framework.',
+  description:
+    'public: anyone, and it may be on Explore. link: anyone with the link. password, people ' +
+    '(named people and groups of this server), instance (every signed-in person). It applies at ' +
+    'once, also to open pages. You, your owner and the operator always may.',
+  access: agent,
+  input: { body: schemas.ChangeAudienceSchema },
+  output: { 200: schemas.ChangedAudienceSchema },
+  errors: [...writeErrors, ...appErrors],
+  async run(ctx, { caller, params, body }) {
+    const item = await getOwnApp(ctx, caller.agent, params.id, kinds)
+    const { app, note } = await change(ctx, item, body)
+    return { audience: await getAudience(ctx, app), note }
+  },
+})
+
+export const createLink = operation({
+  id: 'create_share_link',
+  route: 'POST /apps/:id/links',
+  tag,
+  summary: 'Create a share link, which opens your app to whoever has it.',
+  description: 'At most 20 an app, each revocable. The address is shown once.',
+  access: agent,
+  input: { params: Type.Object({ id: Type.String() }), body: schemas.CreateLinkSchema },
+  output: { 201: schemas.CreatedLinkSchema },
+  errors: [...writeErrors, ...appErrors],
+  async run(ctx, { caller, params, body: { name, expires } }) {
+    const app = await getOwnApp(ctx, caller.agent, params.id)
+    return created(
+      await links.createLink(ctx, app, { name, expires: readExpiry(ctx, expires) ?? null }),
+    )
+  },
+})
+
+export const revokeLink = operation({
+  id: 'revoke_share_link',
+  route: 'DELETE /apps/:id/links/:link',
+  tag,
+  summary: 'Revoke a share link.',
+  access: agent,
+  output: { 200: schemas.RevokedLinkSchema },
+  errors: [...writeErrors, ...appErrors],
+  async run(ctx, { caller, params }) {
+    const app = await getOwnApp(ctx, caller.agent, params.id)
+    await links.revokeLink(ctx, app, params.link)
+    return { id: params.link, note: 'The link is revoked. Pages that it opened end.' }
+  },
+})
+
+export const openApp = operation({
+  id: 'open_app',
+  route: 'POST /apps/:id/open',
+  tag: 'Playing',
+  mcp: 'hidden',
+  onFullDisk: 'allow',
+  summary: 'Open an app with its password.',
+  description: 'Sets a cookie for this app alone. Ten wrong passwords lock a network for a while.',
+  access: visitor,
+  input: { params: Type.Object({ id: Type.String() }), body: schemas.OpenAppSchema },
+  output: { 200: schemas.OpenedAppSchema },
+  errors: [...writeErrors, 'not_found', 'bad_password', 'sign_in_locked'],
+  async run(ctx, { caller, params, body }) {
+    const cookies = await openWithPassword(ctx, params.id, body.password, caller.client)
+    return withCookies({ link: appUrl(ctx, params.id) }, cookies)
+  },
+})
+
+/** Operations on who may open an item: audiences, share links and passwords. */
+export const audienceOperations = [readAudience, changeAudience, createLink, revokeLink, openApp]

@@ -1,0 +1,140 @@
+import { getAudience } from '../../apps/audience/audience.ts'
+import { changeAudience, createLink, revokeLink } from '../../apps/audience/operations.ts'
+import type { AudienceBody, ShareLinkBody } from '../../apps/audience/schemas.ts'
+import { isPackKind } from '../../apps/kinds.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { shareLinkNameCharsMax, shareLinksPerAppMax } from '../../kernel/limits.ts'
+import type { Json } from '../../kernel/schema.ts'
+import { section } from '../components.ts'
+import { renderAge, renderDate } from '../format.ts'
+import { button, type Form, hiddenField, inputField, postForm, selectField } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { act, type Studio, type StudioAction, studioPage, studioPath } from './studio.ts'
+
+const audiences = [
+  ['public', 'Anyone; can be listed on Explore'],
+  ['link', 'Anyone with the link; not listed'],
+  ['password', 'Anyone with a password'],
+  ['people', 'Named people and groups'],
+  ['instance', 'Everyone who is signed in here'],
+] as const
+
+/** Renders who may open an item, with its share links. */
+export async function accessPage(studio: Studio): Promise<Page> {
+  const audience = await getAudience(studio.req.ctx, studio.app)
+  const main = html`${section('Who can open it', audienceForm(studio, audience))}
+  ${!isPackKind(studio.app.kind) && section('Share links', shareLinks(studio, audience))}`
+  return studioPage(studio, 'access', main)
+}
+
+function audienceForm(studio: Studio, audience: AudienceBody): Part {
+  const { submitted, app, req } = studio
+  const text = (name: string, value: string): string => submitted?.text(name) ?? value
+  const options = audiences.filter(([name]) => name !== 'password' || !isPackKind(app.kind))
+  const fields = html`${selectField({
+    label: 'Audience',
+    name: 'audience',
+    value: text('audience', audience.audience),
+    options,
+  })}${
+    !isPackKind(app.kind) &&
+    inputField({
+      label: audience.hasPassword ? 'New password' : 'Password',
+      name: 'password',
+      type: 'password',
+      autocomplete: 'new-password',
+      isOptional: true,
+      hint: 'For the audience with a password. At least 8 characters.',
+    })
+  }${inputField({
+    label: 'People',
+    name: 'people',
+    value: text('people', audience.people.join(', ')),
+    isOptional: true,
+    hint: 'Usernames or emails of accounts here, with commas between them.',
+  })}${inputField({
+    label: 'Groups',
+    name: 'groups',
+    value: text('groups', audience.groups.join(', ')),
+    isOptional: true,
+    hint: 'Groups of this server, with commas between them.',
+  })}${inputField({
+    label: 'Closes on',
+    name: 'expires',
+    type: 'date',
+    value: text('expires', audience.expires?.slice(0, 10) ?? ''),
+    isOptional: true,
+    hint: 'From this day on (UTC), only you can open it.',
+  })}${button('Save')}`
+  return html`<p class="small">
+      A change applies at once, also to open pages. You and the operator can always open it.
+    </p>
+    ${postForm(req.token, studioPath(studio, 'audience'), fields)}`
+}
+
+function shareLinks(studio: Studio, { links }: AudienceBody): Part {
+  const { req } = studio
+  const name = inputField({
+    label: 'Name',
+    name: 'name',
+    max: shareLinkNameCharsMax,
+    hint: 'Whom the link is for. Visitors do not see it.',
+  })
+  const add = html`${name}${button('Create share link', 'quiet')}`
+  return html`<p class="small">
+      A share link opens the app to whoever has it, whatever the audience, until you revoke it.
+    </p>
+    ${
+      links.length > 0 &&
+      html`<ul class="changed-files">
+        ${links.map((link) => linkItem(studio, link))}
+      </ul>`
+    }
+    ${links.length < shareLinksPerAppMax && postForm(req.token, studioPath(studio, 'link'), add)}`
+}
+
+function linkItem(studio: Studio, { id, name, created, expires, used }: ShareLinkBody): Html {
+  const { req } = studio
+  const revoke = html`${hiddenField('link', id)}${button('Revoke', 'quiet slim', { target: name })}`
+  return html`<li>
+    <b><bdi>${name}</bdi></b>
+    <p class="small">
+      Created ${renderDate(created)} ·
+      ${used === null ? 'not used yet' : html`last used ${renderAge(used, req.ctx.clock.now())}`}${
+        expires !== null && html` · until ${renderDate(expires)}`
+      }
+    </p>
+    ${postForm(req.token, studioPath(studio, 'revoke'), revoke, 'act')}
+  </li>`
+}
+
+const listOf = (form: Form, name: string): string[] =>
+  form
+    .text(name)
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
+
+/** Saves the audience. Empty fields clear lists and the last day, and keep the password. */
+export const saveAudience: StudioAction['work'] = async (studio, form) => {
+  const [password, expires] = [form.text('password'), form.text('expires').trim()]
+  const changes: Json = {
+    audience: form.text('audience'),
+    people: listOf(form, 'people'),
+    groups: listOf(form, 'groups'),
+    expires: expires === '' ? null : `${expires}T00:00:00Z`,
+    ...(password !== '' && { password }),
+  }
+  const saved = await act(studio, changeAudience, {}, changes)
+  return `Saved. ${String(saved['note'])}`
+}
+
+export const addLink: StudioAction['work'] = async (studio, form) => {
+  const made = await act(studio, createLink, {}, { name: form.text('name').trim() })
+  return `Copy the link now, it is shown once: ${String(made['url'])}`
+}
+
+export const endLink: StudioAction['work'] = async (studio, form) => {
+  const done = await act(studio, revokeLink, { link: form.text('link') })
+  return String(done['note'])
+}
