@@ -70,6 +70,8 @@ interface TileList {
   next: string | null
   /** All are of one maker, whose name stands above. */
   isOfMaker?: boolean
+  /** Renders what stands below a tile. */
+  control?: (item: Tile) => Part
 }
 
 /**
@@ -78,7 +80,7 @@ interface TileList {
  */
 export function tileList(
   ctx: AppContext,
-  { query, path, params, items, next, isOfMaker = false }: TileList,
+  { query, path, params, items, next, isOfMaker = false, control }: TileList,
 ): Html {
   const cursor = query.get('cursor') ?? undefined
   const count = items.length
@@ -87,7 +89,7 @@ export function tileList(
       ? `${withQuery(path, { ...params, cursor, shown: `${count + tilesPerPage}` })}#tile-${count + 1}`
       : withQuery(path, { ...params, cursor: next ?? undefined })
   return html`<show-more
-    >${tileGrid(ctx, items, { isOfMaker })}
+    >${tileGrid(ctx, items, { isOfMaker, ...(control && { control }) })}
     ${pager(withQuery(path, params ?? {}), next === null ? undefined : more, !cursor)}</show-more
   >`
 }

@@ -13,6 +13,8 @@ export interface Shelf {
   title: string
   items: Tile[]
   more?: string
+  /** It is all that there is, so that it takes as many lines as it needs. */
+  isWhole?: boolean
 }
 
 /** Fewer items than this make one row. */
@@ -66,7 +68,7 @@ export async function readShelves(ctx: AppContext, shown?: string): Promise<Shel
     },
   ]
   return isFew
-    ? withoutRepeats([{ ...newRow, isChosen: true }], shown, severalRows)
+    ? withoutRepeats([{ ...newRow, isChosen: true, isWhole: true }], shown, severalRows)
     : withoutRepeats(rows, shown, rowTiles)
 }
 
@@ -83,7 +85,7 @@ function withoutRepeats(rows: Candidates[], shown: string | undefined, max: numb
 
 export const renderShelf = (
   ctx: AppContext,
-  { title, items, more }: Shelf,
+  { title, items, more, isWhole = false }: Shelf,
   isFirst = false,
 ): Html =>
   html`<section class="shelf">
@@ -91,7 +93,7 @@ export const renderShelf = (
       <h2>${title}</h2>
       ${seeAll(title, more)}
     </div>
-    ${tileGrid(ctx, items, { style: 'row', isFirst })}
+    ${tileGrid(ctx, items, { style: isWhole ? '' : 'row', isFirst })}
   </section>`
 
 const seeAll = (title: string, more: string | undefined): Part =>

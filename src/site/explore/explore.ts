@@ -1,5 +1,6 @@
 import * as explore from '../../apps/explore/explore.ts'
 import type { ExploreQuery } from '../../apps/explore/schemas.ts'
+import { isPackKind } from '../../apps/kinds.ts'
 import { shelfNames } from '../../apps/shelves.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html } from '../../kernel/html.ts'
@@ -10,6 +11,7 @@ import { hiddenField } from '../forms.ts'
 import { agentPrompt } from '../home.ts'
 import type { Page } from '../layout.ts'
 import { chip, emptyState, searchField, tileList, tilesShown } from '../lists.ts'
+import { readPackFacts } from '../packs/pack-facts.ts'
 import { readShelves, renderShelf, type Shelf } from '../shelves.ts'
 
 const searchCharsMax = 200
@@ -122,13 +124,23 @@ const shelfList = (ctx: AppContext, shelves: Shelf[]): Html =>
       ${kindTabs({})}${shelfChips}${shelves.map((shelf, at) => renderShelf(ctx, shelf, at === 0))}
     </div>`
 
+/** Reads the results of a search. Skills and frameworks have the facts that one chooses by. */
+async function readResults(ctx: AppContext, filters: Filters, limit: number) {
+  const { kind } = filters
+  if (kind === undefined || !isPackKind(kind)) {
+    return { ...(await explore.listTiles(ctx, { ...filters, limit })), facts: undefined }
+  }
+  const { items, next } = await explore.listItems(ctx, { ...filters, limit })
+  return { items, next, facts: await readPackFacts(ctx, items) }
+}
+
 async function resultList(
   ctx: AppContext,
   query: URLSearchParams,
   filters: Filters,
 ): Promise<Html> {
   const { cursor, ...rest } = filters
-  const { items, next } = await explore.listTiles(ctx, { ...filters, limit: tilesShown(query) })
+  const { items, next, facts } = await readResults(ctx, filters, tilesShown(query))
   const isOne = next === null && cursor === undefined
   const isCut = filters.q !== undefined && (filters.sort ?? 'new') !== 'new' && !isOne
   const count =
@@ -140,7 +152,7 @@ async function resultList(
       ${kindTabs(filters)}
       <section class="results">
         <h2 class="visually-hidden">Results</h2>
-        ${items.length === 0 ? noResults(ctx, filters) : tileList(ctx, { query, path: '/explore', params: rest, items, next })}
+        ${items.length === 0 ? noResults(ctx, filters) : tileList(ctx, { query, path: '/explore', params: rest, items, next, control: ({ id }) => facts?.get(id) })}
         ${isCut && html`<p class="small below">This order covers the ${matchesMax} newest matches.</p>`}
       </section>
     </div>`

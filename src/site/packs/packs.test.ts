@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
-import { folder, publishPack, skillText, steps } from '../../testing/fixtures/folders.ts'
+import {
+  folder,
+  publishPack,
+  reference,
+  script,
+  skillText,
+  steps,
+} from '../../testing/fixtures/folders.ts'
 import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import {
   startTestServer,
@@ -54,6 +61,25 @@ describe('the page of a pack', () => {
     const id = await publishPack(ann, { ...folder(), store: true })
     const { status, headers } = await t.request('GET', `/skills/${id}`)
     expect([status, headers.get('location')]).toEqual([302, `/explore/${id}`])
+  })
+
+  test('has on its tile what it does, for which agents, its size, license, runs and age', async () => {
+    const text = skillText(undefined, 'license: MIT\ncompatibility: Agents with git\n')
+    const files = [reference, { path: 'SKILL.md', text }, script]
+    await publishPack(ann, { files, store: true })
+    await publishPack(ann, { ...folder('plain'), steps, store: true }, 'framework')
+    const shown = async (kind: string) => shownPage(await pageOf(`/explore?kind=${kind}`)).text
+    const tile = await shown('skill')
+    for (const fact of [
+      'Writes release notes from commits.',
+      'Compatibility: Agents with git',
+      'MIT',
+      'KB',
+    ]) {
+      expect(tile).toContain(fact)
+    }
+    expect(tile).toMatch(/No counted run yet.*Updated \d+ May 2026/)
+    expect(await shown('framework')).toContain('No license')
   })
 
   test('is listed on Explore and on the page of its maker', async () => {

@@ -43,7 +43,7 @@ function sumWeeks(days: readonly string[], byDay: readonly DayRecord[]): Week[] 
 const counted = ({ worked, partly, others }: Week): number => worked + partly + others
 
 /** Shows tenths only where there are some. */
-const formatRuns = (runs: number): string => String(Math.round(runs * 10) / 10)
+export const formatRuns = (runs: number): string => String(Math.round(runs * 10) / 10)
 
 /** Draws how runs ended by week: those that worked below, all others above. */
 function recordChart(all: Week[]): Html {
@@ -99,7 +99,7 @@ const runsShown = 5
 const versionsShown = 10
 const summaryCharsShown = 280
 
-const formatPercent = (share: number): string => `${Math.round(share * 100)}%`
+export const formatPercent = (share: number): string => `${Math.round(share * 100)}%`
 
 /** The track record of a pack: over time, by version, with its denominator and the last reports. */
 export async function recordSection(ctx: AppContext, { id }: Item): Promise<Html> {
