@@ -176,8 +176,8 @@ const ciChecks: Step[][][] = [
   [[['tests on PostgreSQL', onPostgres]], [['tests in browsers', inBrowsers]]],
   [
     [['attacks on the sandbox', () => runTests('attacks', attacks)]],
-    [inSandbox('firefox')],
-    ['chromium', 'webkit'].map(inSandbox),
+    [inSandbox('chromium')],
+    ['firefox', 'webkit'].map(inSandbox),
   ],
 ]
 

@@ -118,7 +118,7 @@ describe.skipIf(installed === '')('the warm browser', () => {
   })
 
   test('a page that hangs ends, and the browser serves the next one', async () => {
-    open()
+    open({ hungMs: 2_000 })
     const seen = await preview('<h1>x</h1><script>for (;;);</script>')
     expect(seen?.problems.join()).toMatch(/does not respond/)
     await until(() => listProcesses('--type=renderer').length === 0)
@@ -211,7 +211,7 @@ describe.skipIf(installed === '')('a busy machine', () => {
   })
 
   test('checks a page again, in a new browser where the old one does not answer', async () => {
-    open({ totalMs: 15_000 })
+    open({ totalMs: 10_000 })
     await preview('<h1>x</h1>')
     process.kill(-(starts()[0] ?? 0), 'SIGSTOP')
     expect(await preview('<h1>x</h1>')).toEqual(fine)

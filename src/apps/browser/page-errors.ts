@@ -8,6 +8,10 @@ export const unresponsive =
 export const tooLarge =
   'The page uses more than 1 GB of memory. Create fewer objects, and draw on smaller canvases.'
 
+export const crashing =
+  'The page crashes, most likely because it uses too much memory. ' +
+  'Create fewer objects, and draw on smaller canvases.'
+
 /** Something else prevents the check, such as a busy machine. Nothing is known about the page. */
 export class Unchecked extends Error {}
 

@@ -3,7 +3,14 @@ import { type Json, recordOf } from '../../kernel/schema.ts'
 import { stopwatch } from '../../kernel/time.ts'
 import type { Chromium } from './chromium.ts'
 import { DevtoolsError } from './devtools.ts'
-import { exceptionMessage, PageError, tooLarge, Unchecked, unresponsive } from './page-errors.ts'
+import {
+  crashing,
+  exceptionMessage,
+  PageError,
+  tooLarge,
+  Unchecked,
+  unresponsive,
+} from './page-errors.ts'
 import { PageProcesses } from './renderers.ts'
 
 export interface PixelSize {
@@ -40,6 +47,7 @@ export class PageSession {
     private readonly page: PreviewPage,
     private readonly size: PixelSize,
     private readonly limits: PageLimits,
+    private readonly isRepeated: boolean,
   ) {
     this.departures = new Departures(page.url)
     this.frame = new AppFrame(this.departures)
@@ -167,6 +175,12 @@ export class PageSession {
     return isBusy ? new PageError(unresponsive) : new Unchecked('the machine is too busy')
   }
 
+  /** Memory can grow faster than it is measured, but nothing else crashes a page twice. */
+  private crash(): Error {
+    if (this.processes.bytes > largeBytes) return new PageError(tooLarge)
+    return this.isRepeated ? new PageError(crashing) : new Unchecked('the page crashed')
+  }
+
   private async measure(): Promise<void> {
     while (this.isOpen) {
       await this.browser.renderers.measure()
@@ -219,8 +233,7 @@ export class PageSession {
       if (isWrapper) this.frame.enter(inner, String(info.targetId))
       void this.enter(inner)
     } else if (method === 'Inspector.targetCrashed') {
-      const isLarge = this.processes.bytes > largeBytes
-      this.stopped.reject(isLarge ? new PageError(tooLarge) : new Unchecked('the page crashed'))
+      this.stopped.reject(this.crash())
     } else if (method === 'Runtime.exceptionThrown') {
       this.exceptions.add(exceptionMessage(recordOf(params.exceptionDetails)))
     } else if (method === 'Runtime.bindingCalled') {

@@ -88,10 +88,10 @@ export class PreviewBrowser {
   ): Promise<Result | undefined> {
     const { browser, render } = this
     if (!browser || !render) return undefined
-    const attempt = () =>
+    const attempt = (attempts: number) =>
       browser.use((running) => {
         signal.throwIfAborted()
-        return work(new PageSession(running, render(input), size, this.limits))
+        return work(new PageSession(running, render(input), size, this.limits, attempts > 1))
       })
     try {
       return await this.pages.run(0, () => repeat(attempt))
@@ -105,10 +105,10 @@ export class PreviewBrowser {
 }
 
 /** Repeats work that failed for a reason outside of its page. */
-async function repeat<Result>(attempt: () => Promise<Result>): Promise<Result> {
+async function repeat<Result>(attempt: (attempts: number) => Promise<Result>): Promise<Result> {
   for (let attempts = 1; ; attempts += 1) {
     try {
-      return await attempt()
+      return await attempt(attempts)
     } catch (error) {
       if (!(error instanceof Unchecked) || attempts === attemptsMax) throw error
     }
