@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { generate } from 'json-schema-faker'
 
-import { isRecord } from '../../kernel/schema.ts'
+import { isRecord, toText } from '../../kernel/schema.ts'
 import type { DescribedOperation } from '../../site/guide/read-description.ts'
 import { skillText } from '../fixtures/folders.ts'
 
@@ -199,11 +199,13 @@ export async function generateRequest(
             ? undefined
             : 'bogus',
     headers: {
-      ...(requestBody && { 'content-type': 'application/json' }),
+      ...(requestBody && { 'content-type': bodyTypeOf(requestBody.content) }),
       ...(draw.ref === undefined ? {} : { 'idempotency-key': draw.ref }),
       ...(cookie !== undefined && { cookie }),
     },
-    body: requestBody && (await bodyOf(operation, requestBody.content, draw, known)),
+    body:
+      requestBody &&
+      encoded(await bodyOf(operation, requestBody.content, draw, known), requestBody.content),
   }
 }
 
@@ -219,6 +221,17 @@ const wellFormed = (text: string): string => text.toWellFormed()
 
 type Content = NonNullable<DescribedOperation['requestBody']>['content']
 
+const formType = 'application/x-www-form-urlencoded'
+
+const bodyTypeOf = (content: Content): string =>
+  formType in content ? formType : 'application/json'
+
+/** Returns the fields of a form in its encoding, and every other body as it is. */
+const encoded = (body: unknown, content: Content): unknown =>
+  formType in content && isRecord(body)
+    ? `${new URLSearchParams(Object.entries(body).map(([name, value]) => [name, toText(value)]))}`
+    : body
+
 async function bodyOf(
   operation: DescribedOperation,
   content: Content,
@@ -229,7 +242,7 @@ async function bodyOf(
   if ('application/octet-stream' in content) return draw.file
   if (draw.body === 'odd') return draw.seed % 2 ? JSON.stringify(draw.odd) : draw.text
   // json-schema-faker adds no optional property for minProperties.
-  const { minProperties: _, ...schema } = content['application/json']?.schema ?? {}
+  const { minProperties: _, ...schema } = content[bodyTypeOf(content)]?.schema ?? {}
   const { examples } = schema
   if (draw.body === 'example' && Array.isArray(examples)) {
     return { ...examples[0], ...named(operation, examples[0], draw, known) }
