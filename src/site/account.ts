@@ -1,3 +1,4 @@
+import { exportPerson } from '../apps/owners/export.ts'
 import { closeAccount } from '../apps/owners/operations.ts'
 import { browserName } from '../kernel/browser-name.ts'
 import type { AppContext } from '../kernel/context.ts'
@@ -21,7 +22,14 @@ import { alert, button, type Form, hiddenField, inputField, notice, postForm } f
 import type { Layout, Page } from './layout.ts'
 import { dataTable, tableSection } from './lists.ts'
 import { keyPage, keyRefField, refOf } from './new-key.ts'
-import { pageRoutes, redirectTo, userForm, userPage, type UserRequest } from './session.ts'
+import {
+  pageRoutes,
+  redirectTo,
+  requireUser,
+  userForm,
+  userPage,
+  type UserRequest,
+} from './session.ts'
 import { accountSignInMethods } from './sign-in/methods.ts'
 import { accountDeletedPage, codesShownPath, recoveryCodesPage } from './sign-in/sign-in.ts'
 
@@ -125,6 +133,16 @@ function securitySections(account: AccountView): Part {
           ${postForm(token, '/account/codes', codes)}`,
       )}
     </div>
+    ${section(
+      'Your data',
+      html`<p>
+          A zip with your account, sessions, wallet, and what you keep in apps as a player. Each of
+          your agents exports its own apps with <code>berth export</code>.
+        </p>
+        <p class="actions">
+          <a class="button quiet" href="/account/export" download>Download your data</a>
+        </p>`,
+    )}
     ${!person.operator && deleteSection(account)}`
 }
 
@@ -139,7 +157,7 @@ function deleteSection({ token, person, wallet }: AccountView): Html {
     'Delete account',
     html`<p>
         Your sessions, API keys and recovery codes stop working immediately. Your agents are
-        released and keep their credits and apps.
+        released and keep their credits and apps. What you keep in apps as a player is deleted.
         ${wallet > 0 && html`Your wallet has <strong>${shortCredits(wallet)} credits</strong>. Send them to an agent first, or they are lost.`}
       </p>
       ${postForm(token, '/account/leave', fields)}`,
@@ -178,6 +196,16 @@ function accountPage(account: AccountView): Page {
 export const accountRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
     .get('/account', ({ input }) => userPage(input, getAccountPage))
+    .get('/account/export', ({ input }) =>
+      requireUser(input, async ({ visitor }) => {
+        const headers = {
+          'content-type': 'application/zip',
+          'content-disposition': 'attachment; filename="berth-account.zip"',
+          'cache-control': 'no-store',
+        }
+        return new Response(exportPerson(ctx, visitor.person), { headers })
+      }),
+    )
     .get('/account/:act', ({ params: { act } }) => {
       requireForm(act)
       return redirectTo('/account')

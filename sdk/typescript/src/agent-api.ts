@@ -3366,6 +3366,8 @@ export interface AgentApi {
   claimAgent(input: ClaimAgentInput, options?: CallOptions): Call<ClaimAgentResult>
   /** Show the person and the balance of the wallet. */
   getPerson(input?: NoInput, options?: CallOptions): Call<Person>
+  /** Download what the server keeps about you as a zip. Account, sessions, wallet, follows, and what you keep in apps as a player. */
+  exportPerson(input?: NoInput, options?: CallOptions): Call<Blob>
   /** List the agents that you own, newest first. */
   listAgents(input?: ListAgentsInput, options?: CallOptions): Call<ListAgentsResult, ListAgentsResult['agents'][number]>
   /** Create an agent that you own. It has no key yet. */
@@ -3661,6 +3663,7 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   getClaim: { method: "GET", path: "/claim/{code}" },
   claimAgent: { method: "POST", path: "/claim" },
   getPerson: { method: "GET", path: "/people/me" },
+  exportPerson: { method: "GET", path: "/people/me/export", file: true },
   listAgents: { method: "GET", path: "/people/me/agents", items: "agents" },
   createOwnedAgent: { method: "POST", path: "/people/me/agents" },
   changeAgent: { method: "PATCH", path: "/people/me/agents/{handle}" },

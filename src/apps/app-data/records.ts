@@ -104,7 +104,7 @@ async function findValues(db: Db, { app, after, limit }: Page): Promise<Position
 }
 
 /** Returns the conditions of the records to delete. Throws `bad_request`. */
-function matching({ document, value, author }: DeleteRecordsQuery): { docs?: SQL; keys?: SQL } {
+function matching({ document, value, author }: DeleteRecordsQuery): Matching {
   const given = [document, value, author].filter((field) => field !== undefined)
   if (given.length !== 1) rejectRequest('Send exactly one of "document", "value" and "author".')
   if (value !== undefined) return { keys: eq(values.key, value) }
@@ -126,25 +126,40 @@ export async function deleteRecords(
   query: DeleteRecordsQuery,
 ): Promise<number> {
   const { docs, keys } = matching(query)
-  return ctx.db.tx(async (db) => {
-    const { version } = await lockSpace(db, app.id)
-    const removed = docs
-      ? await removeDocuments(db, and(eq(documents.app, app.id), docs, isFor(reader)), version)
-      : []
-    const deleted = keys
-      ? await db
-          .delete(values)
-          .where(and(eq(values.app, app.id), eq(values.owner, ''), keys))
-          .returning({ bytes: values.bytes })
-      : []
-    await growDocuments(ctx, db, app, lossOf(removed))
-    await growShared(ctx, db, app, lossOf(deleted))
-    const changed = new Set(removed.map(({ collection }) => collection))
-    afterCommit(db, () => {
-      for (const collection of changed) ctx.documentCache.announce(app.id, collection)
-    })
-    return removed.length + deleted.length
+  const shown = docs && and(docs, isFor(reader))
+  return ctx.db.tx((db) => removeRecords(ctx, db, app, { docs: shown, keys }))
+}
+
+/** Conditions of documents and of shared values. */
+interface Matching {
+  docs?: SQL | undefined
+  keys?: SQL | undefined
+}
+
+/** Deletes documents and shared values of an app in a transaction. Returns their number. */
+export async function removeRecords(
+  ctx: AppContext,
+  db: Db,
+  app: App,
+  { docs, keys }: Matching,
+): Promise<number> {
+  const { version } = await lockSpace(db, app.id)
+  const removed = docs
+    ? await removeDocuments(db, and(eq(documents.app, app.id), docs), version)
+    : []
+  const deleted = keys
+    ? await db
+        .delete(values)
+        .where(and(eq(values.app, app.id), eq(values.owner, ''), keys))
+        .returning({ bytes: values.bytes })
+    : []
+  await growDocuments(ctx, db, app, lossOf(removed))
+  await growShared(ctx, db, app, lossOf(deleted))
+  const changed = new Set(removed.map(({ collection }) => collection))
+  afterCommit(db, () => {
+    for (const collection of changed) ctx.documentCache.announce(app.id, collection)
   })
+  return removed.length + deleted.length
 }
 
 const lossOf = (rows: { bytes: number }[]) => ({

@@ -11,7 +11,8 @@ import { listNotes } from '../../people/notifications/notifications.ts'
 import { listRecords } from '../app-data/records.ts'
 import type { RecordQuery } from '../app-data/schemas.ts'
 import * as apps from '../apps.ts'
-import { type StreamedFile, streamZip } from '../folders/zip-stream.ts'
+import { exportZip, jsonFile, linesFile, pagesOf, positionOf } from '../folders/export-zip.ts'
+import type { StreamedFile } from '../folders/zip-stream.ts'
 import { kinds } from '../kinds.ts'
 import { presentItem } from '../present.ts'
 import { listCommentsBy } from '../reviews/comments.ts'
@@ -20,57 +21,6 @@ import { listReviewsBy } from '../reviews/reviews.ts'
 import { filesOf } from '../versions/export.ts'
 import { listLedger } from './ledger/operations.ts'
 import { presentNote } from './notes/present.ts'
-
-const encoder = new TextEncoder()
-
-const jsonFile = (path: string, value: unknown): StreamedFile => ({
-  path,
-  content: [encoder.encode(`${JSON.stringify(value, null, 2)}\n`)],
-})
-
-/** Returns a file with a JSON value in each line (JSON Lines), which `pages` reads one by one. */
-const linesFile = (path: string, pages: AsyncIterable<unknown[]>): StreamedFile => ({
-  path,
-  content: (async function* () {
-    for await (const page of pages) {
-      yield encoder.encode(page.map((row) => `${JSON.stringify(row)}\n`).join(''))
-    }
-  })(),
-})
-
-/** Reads a list page by page. `next` returns the position after the last row of a page. */
-async function* pagesOf<Row, Position>(
-  find: (after: Position | undefined) => Promise<Row[]>,
-  next: (last: Row) => Position,
-): AsyncGenerator<Row[]> {
-  let after: Position | undefined
-  for (;;) {
-    const rows = await find(after)
-    if (rows.length > 0) yield rows
-    const last = rows.at(-1)
-    if (!last || rows.length < listPageMax) return
-    after = next(last)
-  }
-}
-
-const positionOf = ({ created, id }: PagePosition): PagePosition => ({ created, id })
-
-/** Adds SHA256SUMS to the files of an archive, as `sha256sum --check` reads it. */
-async function* withChecksums(files: AsyncIterable<StreamedFile>): AsyncGenerator<StreamedFile> {
-  const lines: string[] = []
-  for await (const { path, content } of files) {
-    const hasher = new Bun.CryptoHasher('sha256')
-    const hashed = async function* () {
-      for await (const piece of content) {
-        hasher.update(piece)
-        yield piece
-      }
-    }
-    yield { path, content: hashed() }
-    lines.push(`${hasher.digest('hex')}  ${path}\n`)
-  }
-  yield { path: 'SHA256SUMS', content: [encoder.encode(lines.join(''))] }
-}
 
 /** Presents each page of a list. */
 async function* presented<Row>(
@@ -165,4 +115,4 @@ async function* filesOfAgent(ctx: AppContext, agent: Agent): AsyncGenerator<Stre
  * its apps with all versions and the shared data of their players.
  */
 export const exportAgent = (ctx: AppContext, agent: Agent): AsyncGenerator<Uint8Array> =>
-  streamZip(withChecksums(filesOfAgent(ctx, agent)))
+  exportZip(filesOfAgent(ctx, agent))

@@ -1,16 +1,13 @@
 import { Type } from '@sinclair/typebox'
 
-import type { AppContext } from '../../kernel/context.ts'
 import { findAmong, pageNewestFirst } from '../../kernel/cursor.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { ListQuery } from '../../kernel/http/list-query.ts'
-import { created, withCookies } from '../../kernel/http/outcome.ts'
+import { Content, created, withCookies } from '../../kernel/http/outcome.ts'
 import { listPageDefault } from '../../kernel/limits.ts'
-import { toCredits } from '../../kernel/money.ts'
 import { iso } from '../../kernel/time.ts'
-import * as ledger from '../../money/ledger/ledger.ts'
 import * as keys from '../../people/agents/keys.ts'
-import { countOwnedAgents, listOwnedAgents } from '../../people/agents/listing.ts'
+import { listOwnedAgents } from '../../people/agents/listing.ts'
 import {
   CreateKeyRequestSchema,
   CreateKeyResponseSchema,
@@ -22,12 +19,12 @@ import { createOwnedAgent } from '../../people/create-agent.ts'
 import { createOnce } from '../../people/keys.ts'
 import { markRead } from '../../people/notifications/notifications.ts'
 import { operation, writeErrors } from '../../people/operation.ts'
-import { type Person, walletOf } from '../../people/people.ts'
 import { ConfirmRequestSchema, done, DoneSchema } from '../../people/schemas.ts'
 import { clearedSessionCookie, person, signedIn } from '../../people/session-user.ts'
 import * as apps from '../apps.ts'
 import { markNewsRead } from '../explore/follows.ts'
 import { presentApp } from '../present.ts'
+import { exportPerson as exportZip } from './export.ts'
 import { closeAccount as close } from './owned-agents.ts'
 import * as owned from './owned-agents.ts'
 import * as schemas from './schemas.ts'
@@ -41,16 +38,6 @@ const claimErrors = [
   'already_claimed',
   'claim_locked',
 ] as const
-
-async function recordOf(ctx: AppContext, person: Person): Promise<schemas.PersonBody> {
-  const [{ balance, held }, agents] = await Promise.all([
-    ledger.balanceOf(ctx, walletOf(person)),
-    countOwnedAgents(ctx, person.id),
-  ])
-  const { id, name, operator, wallet } = person
-  const [credits, created] = [toCredits(balance), iso(person.created)]
-  return { id, name, operator, credits, held: toCredits(held), wallet, agents, created }
-}
 
 export const getClaim = operation({
   id: 'get_claim',
@@ -100,7 +87,24 @@ const getPerson = operation({
   summary: 'Show the person and the balance of the wallet.',
   access: person,
   output: { 200: schemas.PersonSchema },
-  run: (ctx, { caller }) => recordOf(ctx, caller),
+  run: (ctx, { caller }) => owned.presentPerson(ctx, caller),
+})
+
+const exportPerson = operation({
+  id: 'export_person',
+  route: 'GET /people/me/export',
+  tag,
+  summary: 'Download what the server keeps about you as a zip.',
+  description: 'Account, sessions, wallet, follows, and what you keep in apps as a player.',
+  access: person,
+  output: { 200: schemas.PersonExportSchema },
+  run(ctx, { caller }) {
+    return new Content(exportZip(ctx, caller), {
+      'content-type': 'application/zip',
+      'content-disposition': 'attachment; filename="berth-account.zip"',
+      'cache-control': 'no-store',
+    })
+  },
 })
 
 const listAgents = operation({
@@ -285,6 +289,7 @@ export const peopleOperations = [
   getClaim,
   claimAgent,
   getPerson,
+  exportPerson,
   listAgents,
   createAgent,
   changeAgent,

@@ -14,7 +14,7 @@ import { accountOf, agentAccount, agentOwner, findBalance } from '../../money/le
 import * as ledger from '../../money/ledger/ledger.ts'
 import * as agents from '../../people/agents/agents.ts'
 import { makerPageUrl } from '../../people/agents/agents.ts'
-import { isOwned, listAllOwnedAgents } from '../../people/agents/listing.ts'
+import { countOwnedAgents, isOwned, listAllOwnedAgents } from '../../people/agents/listing.ts'
 import { updateLimits } from '../../people/agents/spending.ts'
 import { suspensionError } from '../../people/agents/suspension.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
@@ -28,6 +28,7 @@ import {
 } from '../../people/people.ts'
 import { reauthenticate, type SignInClient } from '../../people/sign-in.ts'
 import { deleteConsents } from '../ai/consents.ts'
+import { deletePersonData } from '../app-data/person-data.ts'
 import { appUrl } from '../app-url.ts'
 import * as apps from '../apps.ts'
 import { deleteFollowsBy } from '../explore/follows.ts'
@@ -35,6 +36,7 @@ import { deleteUsesBy } from '../explore/uses.ts'
 import {
   type AgentKey,
   type OwnedAgent,
+  type PersonBody,
   type SendCreditsResponse,
   SendCreditsResponseSchema,
 } from './schemas.ts'
@@ -84,6 +86,17 @@ const notOwned = () =>
 async function lockOwned(db: Db, agent: Agent): Promise<void> {
   await keys.lockOwner(db, agent.id)
   if (!(await isOwned(db, agent))) throw notOwned()
+}
+
+/** Returns a person with the balance of the wallet. */
+export async function presentPerson(ctx: AppContext, person: Person): Promise<PersonBody> {
+  const [{ balance, held }, agents] = await Promise.all([
+    ledger.balanceOf(ctx, walletOf(person)),
+    countOwnedAgents(ctx, person.id),
+  ])
+  const { id, name, operator, wallet } = person
+  const [credits, created] = [toCredits(balance), iso(person.created)]
+  return { id, name, operator, credits, held: toCredits(held), wallet, agents, created }
 }
 
 /** Returns an agent as its owner sees it. */
@@ -230,7 +243,8 @@ export async function releaseWithin(
 }
 
 /**
- * Deletes a person's account with its sign-in methods, revokes its keys and releases its agents.
+ * Deletes a person's account with its sign-in methods and with what the person keeps in apps as a
+ * player, revokes its keys and releases its agents.
  * The wallet's balance stays in the ledger and cannot be spent. Throws `bad_request` for the
  * operator, and as `reauthenticate` does.
  */
@@ -242,6 +256,7 @@ export async function closeAccount(
 ): Promise<void> {
   if (person.operator) rejectRequest('The account of the operator cannot be deleted.')
   const { same } = await reauthenticate(ctx, person, password, from)
+  await deletePersonData(ctx, person.id)
   await ctx.db.tx(async (db) => {
     await lockUnchangedPerson(ctx, db, same)
     for (const agent of await listAllOwnedAgents(db, person.id))

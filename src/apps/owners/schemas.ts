@@ -5,6 +5,7 @@ import { giftCreditsMax } from '../../kernel/limits.ts'
 import {
   IdSchema,
   LinkSchema,
+  mediaSchema,
   notEmpty,
   nullable,
   sixDecimals,
@@ -72,6 +73,12 @@ export const PersonSchema = Type.Object(
   { title: 'Person' },
 )
 export type PersonBody = Static<typeof PersonSchema>
+
+/** The zip of an export. */
+export const PersonExportSchema = mediaSchema('application/zip', {
+  description:
+    'person.json, wallet.jsonl, players.jsonl with what the person keeps in apps, and SHA256SUMS.',
+})
 
 export const CreateOwnedAgentRequestSchema = Type.Object(
   { handle: Type.Optional(Type.String({ description: 'Default: a generated one.' })) },

@@ -229,7 +229,7 @@ const bodyTypeOf = (content: Content): string =>
 /** Returns the fields of a form in its encoding, and every other body as it is. */
 const encoded = (body: unknown, content: Content): unknown =>
   formType in content && isRecord(body)
-    ? `${new URLSearchParams(Object.entries(body).map(([name, value]) => [name, toText(value)]))}`
+    ? `${new URLSearchParams(Object.entries(body).map(([name, value]): [string, string] => [name, toText(value)]))}`
     : body
 
 async function bodyOf(

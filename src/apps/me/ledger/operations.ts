@@ -7,7 +7,7 @@ import { csvRowsMax } from '../../../kernel/limits.ts'
 import { toCredits } from '../../../kernel/money.ts'
 import { iso } from '../../../kernel/time.ts'
 import { agentOwner } from '../../../money/ledger/accounts.ts'
-import { listEntries } from '../../../money/ledger/entries.ts'
+import { type Entry, listEntries } from '../../../money/ledger/entries.ts'
 import type { Agent } from '../../../people/agents/agents.ts'
 import { agent } from '../../../people/authentication.ts'
 import { operation } from '../../../people/operation.ts'
@@ -21,17 +21,18 @@ export async function listLedger(
   agent: Agent,
   page: { limit: number; before?: number | undefined },
 ): Promise<LedgerEntryBody[]> {
-  const rows = await listEntries(ctx, agentOwner(agent.id), page)
-  return rows.map(({ number, at, kind, amount, balance, ref, item }) => ({
-    id: number,
-    at: iso(at),
-    kind,
-    credits: toCredits(amount),
-    balance: toCredits(balance),
-    ref,
-    item,
-  }))
+  return (await listEntries(ctx, agentOwner(agent.id), page)).map(presentEntry)
 }
+
+export const presentEntry = (entry: Entry): LedgerEntryBody => ({
+  id: entry.number,
+  at: iso(entry.at),
+  kind: entry.kind,
+  credits: toCredits(entry.amount),
+  balance: toCredits(entry.balance),
+  ref: entry.ref,
+  item: entry.item,
+})
 
 const getLedger = operation({
   id: 'get_ledger',

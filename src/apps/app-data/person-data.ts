@@ -1,0 +1,126 @@
+import { and, asc, eq, gt, isNotNull, or } from 'drizzle-orm'
+
+import type { AppContext } from '../../kernel/context.ts'
+import { listPageMax } from '../../kernel/limits.ts'
+import { iso } from '../../kernel/time.ts'
+import { releaseBytes } from '../../people/agents/storage-quota.ts'
+import { findApp } from '../apps.ts'
+import { pagesOf } from '../folders/export-zip.ts'
+import { pathOf } from './paths.ts'
+import { removeRecords } from './records.ts'
+import { documents, players, values } from './tables.ts'
+
+type PlayerRow = typeof players.$inferSelect
+
+const listPlayers = ({ db }: AppContext, person: string, after = ''): Promise<PlayerRow[]> =>
+  db.read
+    .select()
+    .from(players)
+    .where(and(eq(players.person, person), gt(players.app, after)))
+    .orderBy(asc(players.app))
+    .limit(listPageMax)
+
+/** The values that belong to a player, and the shared ones that the player wrote last. */
+const valuesOf = ({ app, id }: PlayerRow) =>
+  and(
+    eq(values.app, app),
+    or(eq(values.owner, id), and(eq(values.owner, ''), eq(values.author, id))),
+  )
+
+async function* listValues({ db }: AppContext, player: PlayerRow): AsyncGenerator<object[]> {
+  // A key may occur twice: as that of the player, and as a shared one.
+  for (const owner of [player.id, '']) {
+    const pages = pagesOf(
+      (after: string | undefined) =>
+        db.read
+          .select()
+          .from(values)
+          .where(and(valuesOf(player), eq(values.owner, owner), gt(values.key, after ?? '')))
+          .orderBy(asc(values.key))
+          .limit(listPageMax),
+      (row) => row.key,
+    )
+    for await (const page of pages) {
+      yield page.map(({ app, key, value, updated }) => ({
+        kind: owner === '' ? 'shared value' : 'value',
+        app,
+        name: key,
+        value,
+        updated: iso(updated),
+      }))
+    }
+  }
+}
+
+async function* listDocuments({ db }: AppContext, player: PlayerRow): AsyncGenerator<object[]> {
+  const isOwn = and(
+    eq(documents.app, player.app),
+    eq(documents.author, player.id),
+    isNotNull(documents.data),
+  )
+  const pages = pagesOf(
+    (after: number | undefined) =>
+      db.read
+        .select()
+        .from(documents)
+        .where(and(isOwn, gt(documents.version, after ?? 0)))
+        .orderBy(asc(documents.version))
+        .limit(listPageMax),
+    (row) => row.version,
+  )
+  for await (const page of pages) {
+    yield page.map((row) => ({
+      kind: 'document',
+      app: row.app,
+      name: pathOf(row),
+      value: row.data,
+      updated: iso(row.updated),
+    }))
+  }
+}
+
+/** Lists what a person keeps in apps as a player, app by app. */
+export async function* listPersonData(ctx: AppContext, person: string): AsyncGenerator<object[]> {
+  const pages = pagesOf(
+    (after: string | undefined) => listPlayers(ctx, person, after),
+    (row) => row.app,
+  )
+  for await (const page of pages) {
+    for (const player of page) {
+      const { app, name, joined } = player
+      yield [{ kind: 'player', app, name, joined: joined === null ? null : iso(joined) }]
+      yield* listValues(ctx, player)
+      yield* listDocuments(ctx, player)
+    }
+  }
+}
+
+/**
+ * Deletes what a person keeps in apps as a player: values, and documents and shared values of which
+ * the person is the author. Each app is one transaction, so the call can be repeated.
+ */
+export async function deletePersonData(ctx: AppContext, person: string): Promise<void> {
+  for (;;) {
+    const rows = await listPlayers(ctx, person)
+    for (const player of rows) await deletePlayer(ctx, player)
+    if (rows.length < listPageMax) return
+  }
+}
+
+async function deletePlayer(ctx: AppContext, { app: appId, id }: PlayerRow): Promise<void> {
+  const app = await findApp(ctx, appId)
+  await ctx.db.tx(async (db) => {
+    if (app) {
+      await removeRecords(ctx, db, app, {
+        docs: eq(documents.author, id),
+        keys: eq(values.author, id),
+      })
+    }
+    await db.delete(values).where(and(eq(values.app, appId), eq(values.owner, id)))
+    const [player] = await db
+      .delete(players)
+      .where(and(eq(players.app, appId), eq(players.id, id)))
+      .returning({ bytes: players.valueBytes })
+    if (app && player && player.bytes > 0) await releaseBytes(db, app.maker, player.bytes)
+  })
+}

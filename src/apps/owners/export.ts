@@ -1,0 +1,60 @@
+import type { AppContext } from '../../kernel/context.ts'
+import { listPageMax } from '../../kernel/limits.ts'
+import { iso } from '../../kernel/time.ts'
+import { version } from '../../kernel/version.ts'
+import { listEntries } from '../../money/ledger/entries.ts'
+import { findHandles } from '../../people/agents/agents.ts'
+import { listAllOwnedAgents } from '../../people/agents/listing.ts'
+import { list as listPasskeys } from '../../people/passkeys.ts'
+import { type Person, walletOf } from '../../people/people.ts'
+import { list as listSessions } from '../../people/sessions.ts'
+import { listPersonData } from '../app-data/person-data.ts'
+import { listFollows } from '../explore/follows.ts'
+import { exportZip, jsonFile, linesFile, pagesOf } from '../folders/export-zip.ts'
+import type { StreamedFile } from '../folders/zip-stream.ts'
+import { presentEntry } from '../me/ledger/operations.ts'
+import { presentPerson } from './owned-agents.ts'
+
+async function* walletEntries(ctx: AppContext, person: Person): AsyncGenerator<object[]> {
+  const pages = pagesOf(
+    (before: number | undefined) =>
+      listEntries(ctx, walletOf(person), { limit: listPageMax, before }),
+    (entry) => entry.number,
+  )
+  for await (const page of pages) yield page.map(presentEntry)
+}
+
+async function* filesOfPerson(ctx: AppContext, person: Person): AsyncGenerator<StreamedFile> {
+  const [record, sessions, passkeys, agents, follows] = await Promise.all([
+    presentPerson(ctx, person),
+    listSessions(ctx, person),
+    listPasskeys(ctx, person),
+    listAllOwnedAgents(ctx.db.read, person.id),
+    listFollows(ctx, person.id),
+  ])
+  const handles = await findHandles(
+    ctx,
+    follows.map(({ maker }) => maker),
+  )
+  yield jsonFile('person.json', {
+    format: 1,
+    berth: version,
+    server: ctx.urls.app,
+    exported: iso(ctx.clock.now()),
+    person: record,
+    sessions: sessions.map(({ browser, created, seen }) => ({
+      browser,
+      created: iso(created),
+      seen: iso(seen),
+    })),
+    passkeys: passkeys.map(({ name, created }) => ({ name, created: iso(created) })),
+    agents: agents.map(({ handle }) => handle),
+    follows: follows.map(({ maker }) => handles.get(maker) ?? null),
+  })
+  yield linesFile('wallet.jsonl', walletEntries(ctx, person))
+  yield linesFile('players.jsonl', listPersonData(ctx, person.id))
+}
+
+/** Streams a zip with what the server keeps about a person, without the data of their agents. */
+export const exportPerson = (ctx: AppContext, person: Person): AsyncGenerator<Uint8Array> =>
+  exportZip(filesOfPerson(ctx, person))
