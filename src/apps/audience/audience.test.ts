@@ -156,6 +156,7 @@ const readers: Record<string, (app: string) => [method: string, path: string, bo
   'page as data': (app) => ['GET', `/a/${app}/data`],
   'list of files': (app) => ['GET', `/a/${app}/files`],
   'a file': (app) => ['GET', `/a/${app}/files/a.css`],
+  manifest: (app) => ['GET', `/a/${app}/manifest.webmanifest`],
   'QR code': (app) => ['GET', `/a/${app}/qr.svg`],
   cover: (app) => ['GET', (images[0] ?? '').replace(id, app)],
   icon: (app) => ['GET', (images[1] ?? '').replace(id, app)],

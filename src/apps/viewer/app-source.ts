@@ -11,6 +11,8 @@ export interface HostedApp {
   icon: string | null
   /** Path of its cover. */
   cover?: string | null
+  /** Mean color of its cover, as #rrggbb. */
+  color?: string | null
   /** Others may remix it. */
   remixable?: boolean
   /** The maker's handle, without the @. */

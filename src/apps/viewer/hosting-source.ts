@@ -71,6 +71,7 @@ async function findHosted(ctx: AppContext, id: string): Promise<HostedApp | unde
     cover: !isOpenToAll(ctx, app)
       ? null
       : (presentCover(ctx, app)?.large.slice(ctx.urls.app.length) ?? null),
+    color: presentCover(ctx, app)?.color ?? null,
     remixable: app.listed === 'on' && app.remix !== 'off',
     embeds: app.embeds,
     state: isWithdrawn && (known === 'live' || known === 'building') ? 'quarantined' : known,

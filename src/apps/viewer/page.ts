@@ -2,6 +2,7 @@ import { getPublicFile, type PublicFile } from '../../kernel/public-files.ts'
 import { escapeHtml } from '../../kernel/text.ts'
 import type { HostedApp } from './app-source.ts'
 import { embedCode } from './embedding.ts'
+import { manifestPath } from './manifest.ts'
 import { allow, sandbox } from './policy.ts'
 
 /** Scripts and styles of the viewer's pages, with their CSP hashes. */
@@ -159,11 +160,16 @@ export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAsse
   // The style in the head, and the script before the main one, which starts the app.
   const bridgeStyle = hasBridge ? `<style>${parts.bridgeStyle}</style>` : ''
   const bridge = hasBridge ? `<script>${parts.bridge}</script>` : ''
+  // A preview and a frame of another site are not installed.
+  const isOwnPage = at === `/a/${app.id}` && !options.isEmbed
+  const manifest = isOwnPage
+    ? `<link rel=manifest href=${manifestPath(at)} crossorigin=use-credentials>`
+    : ''
   const title = escapeHtml(app.title)
   const maker = escapeHtml(app.maker)
   const poster = app.cover ? `<img id=poster src="${app.cover}" alt="">` : ''
   return `<!doctype html><html lang=en data-at=${at} data-frame="${escapeHtml(frame)}" data-maker="@${maker}" data-version=${app.version}>
-${head(`${app.title} by @${app.maker}`, parts.style, preload(at) + linkPreviewTags(app, origin) + bridgeStyle)}
+${head(`${app.title} by @${app.maker}`, parts.style, preload(at) + manifest + linkPreviewTags(app, origin) + bridgeStyle)}
 <body>${options.isEmbed ? embedToolbar(app) : toolbar(app)}
 <main>${poster}<p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}" sandbox="${sandbox}" allow="${allow}" referrerpolicy=no-referrer></iframe>
 <div id=notice popover=manual role=status><span id=message></span><button id=offer hidden></button><nav><button id=close title=Close>${cross}</button></nav></div></main>${options.isEmbed ? '' : sharing(app, options)}

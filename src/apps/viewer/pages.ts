@@ -247,7 +247,7 @@ export class Pages {
       data: `${own}${page.at}/`,
       operations: operationSources(own, page.app.id, hasBridge),
       libraries: `${own}${librariesPath}`,
-      images: `${own}/a/${page.app.id}/qr.svg ${own}/covers/`,
+      images: imageSources(own, page.app.id),
       frame: `${apps ?? host}${address ?? framePath}`,
       ancestors: ["'self'", ...(isEmbed ? this.embedders : [])].join(' '),
       isEmbed,
@@ -337,6 +337,10 @@ function operationSources(own: string, id: string, hasBridge: boolean): string {
   const live = `${path.replace(/^https?:\/\//, '')}live`
   return `${path} ws://${live} wss://${live} ${own}/a/${id}/ai/`
 }
+
+/** Returns the CSP sources of the QR code, the cover, and the icons of the manifest. */
+const imageSources = (own: string, id: string): string =>
+  [`/a/${id}/qr.svg`, '/covers/', '/icons/', '/static/'].map((path) => own + path).join(' ')
 
 const framePath = '/frame'
 

@@ -84,13 +84,13 @@ export function shellHeaders(sources: {
   /** Hashes, with spaces between them. */
   scriptHash: string
   styleHash: string
-  /** CSP source of the app's data, ending in a slash. */
+  /** CSP source of the app's data and manifest, ending in a slash. */
   data: string
   /** CSP sources of the operations that the shell may use for its app. */
   operations: string
   /** CSP source of the library files of all apps, ending in a slash. */
   libraries: string
-  /** CSP sources of the cover and the QR code. */
+  /** CSP sources of the cover, the QR code and the icons. */
   images: string
   frame: string
   /** CSP sources of the pages that may frame the shell. */
@@ -107,6 +107,7 @@ export function shellHeaders(sources: {
     `connect-src ${[sources.data, sources.libraries, sources.operations].join(' ')}`,
     `img-src ${sources.images}`,
     `frame-src ${sources.frame}`,
+    `manifest-src ${sources.data}`,
     "base-uri 'none'; form-action 'none'; object-src 'none'",
     `frame-ancestors ${sources.ancestors}`,
     ...(sources.isEmbed ? [`sandbox ${embedSandbox}`] : []),

@@ -38,7 +38,7 @@ test('the owner can preview each version in the sandbox, uncached', async () => 
   expect(String(shell.body)).not.toContain('The first boat')
   const csp = shell.headers.get('content-security-policy') ?? ''
   const sources = `localhost:3000/a/${id}/versions/1/ localhost:3000/a/libraries/ localhost:3000/api/apps/${id}/errors`
-  const images = `localhost:3000/a/${id}/qr.svg localhost:3000/covers/`
+  const images = `localhost:3000/a/${id}/qr.svg localhost:3000/covers/ localhost:3000/icons/ localhost:3000/static/`
   expect(csp).toContain(`connect-src ${sources}; img-src ${images}; frame-src localhost:3000/f/`)
   expect(csp).toContain("default-src 'none'; script-src 'sha256-")
   for (const [version, word] of [

@@ -6,6 +6,7 @@ import { idPattern } from '../../kernel/ids.ts'
 import { getPublicFile } from '../../kernel/public-files.ts'
 import { fileAddresses } from './file-addresses.ts'
 import { librariesPath } from './library-files.ts'
+import { appManifest, manifestPath } from './manifest.ts'
 import { messagePage } from './page.ts'
 import { filesPath, type Pages } from './pages.ts'
 import { dataHeaders, frameHeaders, messageHeaders, supportsWebrtcDirective } from './policy.ts'
@@ -187,6 +188,10 @@ const qrCode: PageHandler = async ({ urls }, { app }) => {
   return new Response(svg, { headers })
 }
 
+/** Serves the manifest with which a browser installs the app. */
+const manifest: PageHandler = (_, { app }) =>
+  new Response(appManifest(app), { headers: dataHeaders('application/manifest+json', 'no-cache') })
+
 /** Streams new versions to an open page. */
 const now: PageHandler = (pages, { app: { id } }, { request }) =>
   pages.source.watch?.(request, async () => {
@@ -247,6 +252,7 @@ export function viewerRoutes(pages: Pages) {
     ],
     ['/a/:id/qr.svg', forLiveApp(pages, qrCode)],
     ['/a/:id/now', forLiveApp(pages, now)],
+    [manifestPath('/a/:id'), forLiveApp(pages, manifest)],
     ['/a/:id/files', forLiveApp(pages, files)],
     ['/a/:id/files/:name', forLiveApp(pages, file)],
     ['/a/:id/versions/:version', forPreview(pages, shell)],

@@ -1,0 +1,38 @@
+import type { HostedApp } from './app-source.ts'
+
+const siteIcons = [
+  { src: '/static/icon-192.png', sizes: '192x192', type: 'image/png' },
+  { src: '/static/icon-512.png', sizes: '512x512', type: 'image/png' },
+]
+
+const shortNameChars = 24
+/** Behind an app while it starts, where it has no cover. */
+const color = '#17191b'
+
+/** Returns the path of the manifest of the app at a path. */
+export const manifestPath = (at: string): string => `${at}/manifest.webmanifest`
+
+/**
+ * Returns the manifest with which browsers install one app, as an app of its own
+ * (https://www.w3.org/TR/appmanifest/).
+ */
+export function appManifest(app: HostedApp): string {
+  const { id, title, description, icon, restricted } = app
+  const at = `/a/${id}`
+  // Browsers fetch icons without the cookie that opens a restricted app.
+  const own =
+    icon === null || restricted ? [] : [{ src: icon, sizes: '512x512', type: 'image/png' }]
+  return JSON.stringify({
+    id: at,
+    name: title,
+    short_name: title.slice(0, shortNameChars).toWellFormed(),
+    ...(description !== '' && { description }),
+    start_url: at,
+    scope: at,
+    display: 'fullscreen',
+    orientation: 'any',
+    background_color: app.color ?? color,
+    theme_color: app.color ?? color,
+    icons: own.length > 0 ? own : siteIcons,
+  })
+}
