@@ -249,6 +249,23 @@ describe.each(['public', 'link', 'password', 'people', 'instance'] as const)(
   },
 )
 
+test('a frame of another site shows an app that not everyone may open to none', async () => {
+  const embed = async (sent: RequestOptions | undefined, app = id) => {
+    t.clock.advance(minute)
+    const response = await t.request('GET', `/a/${app}/embed`, sent)
+    return [response.status, JSON.stringify(response.body).replaceAll(app, '[id]')]
+  }
+  await setAudience('link')
+  expect((await embed({}))[0]).toBe(200)
+  for (const audience of ['password', 'people', 'instance'] as const) {
+    await setAudience(audience)
+    for (const stranger of ['nobody', 'wrong password', 'revoked link', 'other agent'])
+      expect(await embed(openers[stranger])).toEqual(await embed(openers[stranger], unknown))
+    const [status, body] = await embed(openers['owner'])
+    expect([status, String(body).includes('Secret plan')]).toEqual([403, false])
+  }
+})
+
 test('every operation answers strangers as for an unknown id', async () => {
   await setAudience('people')
   t.clock.advance(minute)
