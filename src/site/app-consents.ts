@@ -1,6 +1,7 @@
 import * as consents from '../apps/ai/consents.ts'
 import { revokeConsent } from '../apps/ai/operations.ts'
 import { findApp } from '../apps/apps.ts'
+import { mayOpenAs } from '../apps/audience/access.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { html, type Part } from '../kernel/html.ts'
 import { sumSpendingByPeriod } from '../money/ledger/spending.ts'
@@ -15,15 +16,21 @@ import { dataTable } from './lists.ts'
 /** The path of the form that revokes a consent. */
 const path = '/account/apps'
 
+/** Returns the title of an app that a person may open still. */
+async function titleFor(ctx: AppContext, id: string, person: Person): Promise<string | undefined> {
+  const app = await findApp(ctx, id)
+  return app && (await mayOpenAs(ctx, app, { person })) ? app.title : undefined
+}
+
 /** Lists what a person has agreed to for apps, and what each app spent. */
 export async function appConsents(ctx: AppContext, token: string, person: Person): Promise<Part> {
   const all = await consents.listConsents(ctx, person)
   if (all.length === 0) return ''
   const counters = all.map(({ app }) => consents.playerCounter(app, person.id))
   const spentBy = await sumSpendingByPeriod(ctx, counters)
-  const items = await Promise.all(all.map(({ app }) => findApp(ctx, app)))
+  const titles = await Promise.all(all.map(({ app }) => titleFor(ctx, app, person)))
   const rows = all.map(({ app, dailyCap, isRemembered, at }, index): Part[] => {
-    const title = items[index]?.title ?? 'Deleted app'
+    const title = titles[index] ?? 'Closed app'
     const { day, month } = spentBy(consents.playerCounter(app, person.id))
     const revoke = confirmDialog({
       label: 'Revoke',

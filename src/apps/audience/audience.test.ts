@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { shareLinksPerAppMax } from '../../kernel/limits.ts'
+import { nano } from '../../kernel/money.ts'
 import { day, minute } from '../../kernel/time.ts'
 import { setGroup } from '../../people/groups.ts'
 import { agentOperations } from '../../server/agent-api.ts'
@@ -9,6 +10,7 @@ import { expectError } from '../../testing/expect-error.ts'
 import {
   createTestPerson,
   createTestSession,
+  getPerson,
   type TestPerson,
 } from '../../testing/fixtures/people.ts'
 import {
@@ -17,6 +19,7 @@ import {
   type TestAgent,
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
+import { giveConsent } from '../ai/consents.ts'
 import type { Audience } from '../audiences.ts'
 
 const page = '<!doctype html><title>Secret plan</title><link rel=stylesheet href=a.css><p>Plan'
@@ -264,6 +267,19 @@ test('a frame of another site shows an app that not everyone may open to none', 
     const [status, body] = await embed(openers['owner'])
     expect([status, String(body).includes('Secret plan')]).toEqual([403, false])
   }
+})
+
+test('the account of a player names no app that is closed to the player', async () => {
+  const otto = await getPerson(t, 'otto')
+  await giveConsent(t.ctx, id, otto, { uses: ['ai'], dailyCap: nano(1n), isRemembered: true })
+  const account = async () => {
+    t.clock.advance(minute)
+    return JSON.stringify((await t.request('GET', '/account', openers['other person'])).body)
+  }
+  await setAudience('link')
+  expect(await account()).toContain('Secret plan')
+  await setAudience('people')
+  expect(await account()).not.toContain('Secret plan')
 })
 
 test('every operation answers strangers as for an unknown id', async () => {
