@@ -166,6 +166,8 @@ describe('moderation', () => {
       `${path}?done=hold&item=${id}`,
     )
     expect((await t.request('GET', `/a/${id}`)).status).toBe(403)
+    const held = await olga.show('/console/queue')
+    expect(held.hrefs).toContain(`/a/${id}/versions/1`)
     const preview = await olga.open(`/a/${id}/versions/1`)
     expect(preview.status).toBe(200)
     expect((await t.request('GET', `/a/${id}/versions/1`)).status).toBe(404)

@@ -24,6 +24,7 @@ import type { UserRequest } from '../../site/session.ts'
 import { listOpenCases } from '../operator/cases.ts'
 import { decide } from '../operator/operations.ts'
 import { decideAbout, decidedNotice } from './access.ts'
+import { caseFindings, caseImage } from './case-page.ts'
 import { badge, consolePage, stateBadge } from './components.ts'
 
 const blockedShown = 20
@@ -58,7 +59,12 @@ async function getCases({ ctx }: UserRequest) {
   for (const appeal of appeals) add(appeal.app, appeal.at).appeals.push(appeal)
   for (const report of reports) add(report.app, report.at).reports.push(report)
   const found = await Promise.all(
-    [...all].map(async ([id, pending]) => ({ ...pending, app: await apps.findApp(ctx, id) })),
+    [...all].map(async ([id, pending]) => {
+      const app = await apps.findApp(ctx, id)
+      const isBuilt = app && app.version > 0
+      const version = isBuilt ? await apps.getVersion(ctx, id, app.version) : undefined
+      return { ...pending, app, version }
+    }),
   )
   const cases = found.flatMap(({ app, ...pending }) => (app ? [{ ...pending, app }] : []))
   const makers = cases.map(({ app }) => app.maker)
@@ -101,22 +107,27 @@ function caseForm(token: string, { app, reports }: Case, failed: FailedDecision)
 const appealLink = (app: App): Html =>
   html`<p><a class="button slim" href="/console/apps/${app.id}">Decide appeal</a></p>`
 
-function caseItem(token: string, one: Case, failed: FailedDecision): Html {
-  const { app, since, reports, appeals, maker } = one
+function caseItem({ ctx, token }: UserRequest, one: Case, failed: FailedDecision): Html {
+  const { app, since, reports, appeals, maker, version } = one
   const [newest] = reports.toReversed()
-  return html`<li class="case" tabindex="-1">
-    <p>
-      <a class="case-title" href="/console/apps/${app.id}"><bdi>${app.title}</bdi></a>
-      <span class="small">by <a href="/console/agents/${maker}">@${maker}</a></span>
-      ${stateBadge(app)}
-      ${reports.length > 0 && badge(formatCount(reports.length, 'report'), 'bad')}
-      ${appeals.length > 0 && badge('appeal', 'bad')}
-      <span class="small">since ${renderDateTime(since)}</span>
-    </p>
-    ${app.quarantineReason !== null && html`<p class="small">Quarantined by ${app.quarantinedBy}: <bdi>${app.quarantineReason}</bdi></p>`}
-    ${newest && html`<p><strong>${reportReasons[newest.reason]}.</strong> <bdi>${newest.text}</bdi></p>`}
-    ${appeals.map(({ text }) => html`<blockquote><bdi>${text}</bdi></blockquote>`)}
-    ${app.takenDown === null ? caseForm(token, one, failed) : appealLink(app)}
+  const image = caseImage(ctx, app, version)
+  return html`<li class="case${image !== false && ' with-picture'}" tabindex="-1">
+    ${image}
+    <div>
+      <p>
+        <a class="case-title" href="/console/apps/${app.id}"><bdi>${app.title}</bdi></a>
+        <span class="small">by <a href="/console/agents/${maker}">@${maker}</a></span>
+        ${stateBadge(app)}
+        ${reports.length > 0 && badge(formatCount(reports.length, 'report'), 'bad')}
+        ${appeals.length > 0 && badge('appeal', 'bad')}
+        <span class="small">since ${renderDateTime(since)}</span>
+      </p>
+      ${app.quarantineReason !== null && html`<p class="small">Quarantined by ${app.quarantinedBy}: <bdi>${app.quarantineReason}</bdi></p>`}
+      ${newest && html`<p><strong>${reportReasons[newest.reason]}.</strong> <bdi>${newest.text}</bdi></p>`}
+      ${appeals.map(({ text }) => html`<blockquote><bdi>${text}</bdi></blockquote>`)}
+      ${caseFindings(version)}
+      ${app.takenDown === null ? caseForm(token, one, failed) : appealLink(app)}
+    </div>
   </li>`
 }
 
@@ -169,7 +180,7 @@ export async function queuePage(
     cases.length > 0
       ? html`<review-keys>
           <ul class="cases" aria-label="Needs review">
-            ${cases.map((one) => caseItem(token, one, failedCase))}
+            ${cases.map((one) => caseItem(req, one, failedCase))}
           </ul>
           <p class="small">
             Keys: <kbd>j</kbd> <kbd>k</kbd> next and previous, <kbd>a</kbd> approve,
@@ -186,8 +197,11 @@ export async function queuePage(
   ${blocklist(token, blocked, { sha256, why: failed?.text('why') })}`
   // The case shows its error; one that was decided elsewhere is gone.
   const shown = isListed ? undefined : message
-  const scripts: Page['scripts'] = ['review-keys.js']
-  return consolePage({ place, title: 'Moderation', message: shown, main, scripts })
+  const scripts: Page['scripts'] = ['review-keys.js', 'play-here.js']
+  return {
+    ...consolePage({ place, title: 'Moderation', message: shown, main, scripts }),
+    plays: true,
+  }
 }
 
 const blockedRow = (token: string, { sha256, app, reason, at }: BlockedPage): Part[] => {
