@@ -88,6 +88,7 @@ test('a backup has the database, the referenced files, the secret and the prices
     'berth.sqlite',
     'link-secret',
     'models.json',
+    'settings-secret',
   ])
   const bytes = stored.reduce((sum, name) => sum + statSync(at('copy', name)).size, 0)
   expect(outcome).toMatchObject({
@@ -177,7 +178,12 @@ test('a restore into a used folder replaces its content and keeps the old one be
   expect(ctx.secret).toBe(secret.trim())
 
   const aside = /in (\S+before-restore-\S+)\./.exec(text)?.[1] ?? ''
-  expect(readdirSync(aside).sort()).toEqual(['berth.sqlite', 'files', 'link-secret'])
+  expect(readdirSync(aside).sort()).toEqual([
+    'berth.sqlite',
+    'files',
+    'link-secret',
+    'settings-secret',
+  ])
   const before = await createContext({ ...configOf('data'), dataDir: aside }, 'http://x', {
     log: quiet,
   })

@@ -185,7 +185,7 @@ async function checkUnknown(ctx: ServerProcess, world: World, key: string): Prom
 }
 
 const known =
-  /^(berth\.sqlite(-wal|-shm)?|files|first-app|link-secret|owner\.lock|control\.sock|settlements\.journal)$/
+  /^(berth\.sqlite(-wal|-shm)?|files|first-app|(link|settings)-secret|owner\.lock|control\.sock|settlements\.journal)$/
 
 /** Checks that the folder has no unknown files and, while a server runs, no unfinished uploads. */
 function checkFolder(dataDir: string, runs: boolean): void {
