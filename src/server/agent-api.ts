@@ -75,7 +75,7 @@ const tags: Record<Tag, string> = {
   Playing:
     'For the page around an app, in the browser of a player: what `service` does for the app.',
   Moderation: 'Report an app, read the result of the safety check, appeal.',
-  Data: 'What an app keeps for its players, and what they share. Pages call it through the viewer.',
+  Data: 'What the players of your apps share, with its authors.',
   Assets: 'Named files that an app loads: images, audio, JSON.',
 }
 

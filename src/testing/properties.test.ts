@@ -88,9 +88,9 @@ async function pay(operation: DescribedOperation, terms: { payTo: string; units:
   return response.status
 }
 
-/** Operations that succeed only for a person with a session, or with what a person knows. */
+/** Operations that succeed only with a session, as a joined player, or by what a person knows. */
 const isOfPeople = ({ tags, operationId }: DescribedOperation): boolean =>
-  tags.some((tag) => ['Sign-in', 'Operator'].includes(tag)) ||
+  tags.some((tag) => ['Sign-in', 'Operator', 'Playing'].includes(tag)) ||
   ['add_money', 'change_wallet_key', 'revoke_wallet_key'].includes(operationId) ||
   ['give_consent', 'revoke_consent', 'open_app'].includes(operationId)
 

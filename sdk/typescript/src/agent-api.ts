@@ -2026,10 +2026,10 @@ export interface components {
         DeleteRecordsInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
-            document?: string | undefined;
-            value?: string | undefined;
-            /** @description Deletes all of a player. */
-            author?: string | undefined;
+            /** @enum {string} */
+            kind: "author" | "document" | "value";
+            /** @description The id of a player, the path of a document, or the key of a value. */
+            name: string;
         };
         TopUpInput: {
             /** @description Credits to add. */
@@ -3786,7 +3786,7 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   acquireDocument: { method: "POST", path: "/apps/{id}/documents/lease" },
   openLive: { method: "GET", path: "/apps/{id}/live" },
   listRecords: { method: "GET", path: "/apps/{id}/records", items: "records" },
-  deleteRecords: { method: "DELETE", path: "/apps/{id}/records" },
+  deleteRecords: { method: "POST", path: "/apps/{id}/records/delete" },
   topUp: { method: "POST", path: "/topup" },
   startRun: { method: "POST", path: "/runs", idempotent: true },
   listRuns: { method: "GET", path: "/runs", items: "runs" },

@@ -315,13 +315,20 @@ test('the maker and the operator list and delete records, with their authors', a
   expect(await list('?kind=value')).toMatchObject({ records: [{ name: 'best', author }] })
   const records = `/apps/${app}/records`
   const ben = await t.agent('ben')
+  const byAuthor = { kind: 'author', name: author }
   await expectError(t, 404, 'not_found', () => ben.call('GET', records))
-  await expectError(t, 404, 'not_found', () => ben.call('DELETE', `${records}?author=${author}`))
+  await expectError(t, 404, 'not_found', () => ben.call('POST', `${records}/delete`, byAuthor))
   await expectError(t, 401, 'no_key', () => t.call('GET', records))
-  await expectError(t, 400, 'bad_request', () => ann.call('DELETE', records))
-  expect((await ann.call('DELETE', `${records}?author=${author}`)).body).toEqual({ deleted: 2 })
+  await expectError(t, 400, 'bad_request', () => ann.call('POST', `${records}/delete`, {}))
+  expect((await ann.call('POST', `${records}/delete`, byAuthor)).body).toEqual({
+    deleted: 2,
+  })
   expect(await find(olga, { collection: 'a' })).toEqual(['1'])
-  expect((await ann.call('DELETE', `${records}?document=a/1`)).body).toEqual({ deleted: 1 })
+  expect(
+    (await ann.call('POST', `${records}/delete`, { kind: 'document', name: 'a/1' })).body,
+  ).toEqual({
+    deleted: 1,
+  })
   expect(await find(olga, { collection: 'a' })).toEqual([])
 })
 

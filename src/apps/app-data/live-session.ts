@@ -4,7 +4,6 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { createValidator } from '../../kernel/http/validation.ts'
 import type { ClientSocket, SocketHandler } from '../../kernel/http/web-socket.ts'
-import { RateLimit } from '../../kernel/rate-limit.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import { second } from '../../kernel/time.ts'
 import { knownError } from '../../people/error-response.ts'
@@ -86,7 +85,8 @@ export class LiveSession implements SocketHandler {
   /** The functions that end the watches, by their numbers. */
   readonly #watches = new Map<number, () => void>()
   readonly #rooms = new Map<string, JoinedRoom>()
-  readonly #messages: RateLimit
+  /** The second of the last message, and the messages in it: a limiter would take a megabyte. */
+  #messages = { second: 0, count: 0 }
 
   constructor(
     private readonly ctx: AppContext,
@@ -94,9 +94,7 @@ export class LiveSession implements SocketHandler {
     private readonly sender: SessionSender,
     /** Gives the place of the connection back. */
     private readonly release: () => void,
-  ) {
-    this.#messages = new RateLimit(ctx.clock, liveMessagesPerSecond, second)
-  }
+  ) {}
 
   get app(): string {
     return this.player.app.id
@@ -110,12 +108,20 @@ export class LiveSession implements SocketHandler {
 
   message(data: string | Buffer): void {
     const isFit = typeof data === 'string' && data.length <= liveMessageBytesMax
-    if (!isFit || this.#messages.take('') !== undefined) return this.#end(closeCodes.policy)
+    if (!isFit || this.#isFlood()) return this.#end(closeCodes.policy)
     const message = parseMessage(data)
     this.#handle(message).catch((error: unknown) => this.#fail(message, error))
   }
 
   drain(): void {}
+
+  /** Counts a message. Returns whether there are too many in a second. */
+  #isFlood(): boolean {
+    const now = Math.floor(this.ctx.clock.now() / second)
+    if (now !== this.#messages.second) this.#messages = { second: now, count: 0 }
+    this.#messages.count += 1
+    return this.#messages.count > liveMessagesPerSecond
+  }
 
   close(): void {
     this.#socket = undefined

@@ -22,7 +22,7 @@ import { queryDocuments } from './read-query.ts'
 import * as schemas from './schemas.ts'
 import * as values from './values.ts'
 
-const tag = 'Data'
+const tag = 'Playing'
 
 /** The access of the player whose browser shows an app, signed in or not. */
 const player = { ...visitor, bodyBytesMax: dataBodyBytesMax }

@@ -25,16 +25,17 @@ const listOwn = operation({
 
 const deleteOwn = operation({
   id: 'delete_records',
-  route: 'DELETE /apps/:id/records',
+  route: 'POST /apps/:id/records/delete',
   tag,
   summary: 'Delete a document or a shared value of your app, or all of an author.',
+  onFullDisk: 'allow',
   access: agent,
-  input: { query: schemas.DeleteRecordsQuerySchema },
+  input: { body: schemas.DeleteRecordsSchema },
   output: { 200: schemas.DeletedRecordsSchema },
   errors: [...writeErrors, ...appErrors],
-  async run(ctx, { caller, params, query }) {
+  async run(ctx, { caller, params, body }) {
     const app = await getOwnApp(ctx, caller.agent, params.id)
-    return { deleted: await deleteRecords(ctx, app, 'maker', query) }
+    return { deleted: await deleteRecords(ctx, app, 'maker', body) }
   },
 })
 
@@ -61,17 +62,18 @@ const listAny = operation({
 
 const deleteAny = operation({
   id: 'operator_delete_records',
-  route: 'DELETE /operator/apps/:id/records',
+  route: 'POST /operator/apps/:id/records/delete',
   tag: 'Operator',
   mcp: 'hidden',
   summary: 'Delete a document or a shared value of an app, or all of an author.',
+  onFullDisk: 'allow',
   access: operator,
-  input: { query: schemas.DeleteRecordsQuerySchema },
+  input: { body: schemas.DeleteRecordsSchema },
   output: { 200: schemas.DeletedRecordsSchema },
   errors: writeErrors,
-  async run(ctx, { params, query }) {
+  async run(ctx, { params, body }) {
     const app = await getAnyApp(ctx, params.id)
-    return { deleted: await deleteRecords(ctx, app, 'operator', query) }
+    return { deleted: await deleteRecords(ctx, app, 'operator', body) }
   },
 })
 

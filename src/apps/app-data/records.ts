@@ -4,13 +4,12 @@ import type { AppContext } from '../../kernel/context.ts'
 import { makeCursor, pageSize, parseCursor, takePage } from '../../kernel/cursor.ts'
 import { afterCommit } from '../../kernel/db/after-commit.ts'
 import type { Db } from '../../kernel/db/engine.ts'
-import { rejectRequest } from '../../kernel/errors.ts'
 import { iso } from '../../kernel/time.ts'
 import { releaseBytes } from '../../people/agents/storage-quota.ts'
 import type { App } from '../apps.ts'
 import { recordPageBytesMax } from './limits.ts'
-import { parseDocumentPath, pathOf } from './paths.ts'
-import type { DeleteRecordsQuery, RecordBody, RecordQuery } from './schemas.ts'
+import { pathOf } from './paths.ts'
+import type { DeleteRecordsRequest, RecordBody, RecordQuery } from './schemas.ts'
 import { growDocuments, growShared, lockSpace } from './spaces.ts'
 import { documents, players, spaces, values } from './tables.ts'
 
@@ -103,29 +102,25 @@ async function findValues(db: Db, { app, after, limit }: Page): Promise<Position
   }))
 }
 
-/** Returns the conditions of the records to delete. Throws `bad_request`. */
-function matching({ document, value, author }: DeleteRecordsQuery): Matching {
-  const given = [document, value, author].filter((field) => field !== undefined)
-  if (given.length !== 1) rejectRequest('Send exactly one of "document", "value" and "author".')
-  if (value !== undefined) return { keys: eq(values.key, value) }
-  if (author !== undefined) {
-    return { docs: eq(documents.author, author), keys: eq(values.author, author) }
-  }
-  const { collection, id } = parseDocumentPath(document ?? '')
+/** Returns the conditions of the records to delete. */
+function matching({ kind, name }: DeleteRecordsRequest): Matching {
+  if (kind === 'value') return { keys: eq(values.key, name) }
+  if (kind === 'author') return { docs: eq(documents.author, name), keys: eq(values.author, name) }
+  const [collection, id] = [name.replace(/\/[^/]*$/, ''), name.replace(/^.*\//, '')]
   return { docs: sql`${eq(documents.collection, collection)} and ${eq(documents.id, id)}` }
 }
 
 /**
  * Deletes a document, a shared value, or all records of an author. Returns the number of deleted
- * records. Throws `bad_request`.
+ * records.
  */
 export async function deleteRecords(
   ctx: AppContext,
   app: App,
   reader: RecordReader,
-  query: DeleteRecordsQuery,
+  request: DeleteRecordsRequest,
 ): Promise<number> {
-  const { docs, keys } = matching(query)
+  const { docs, keys } = matching(request)
   const shown = docs && and(docs, isFor(reader))
   return ctx.db.tx((db) => removeRecords(ctx, db, app, { docs: shown, keys }))
 }

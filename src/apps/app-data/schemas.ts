@@ -60,8 +60,16 @@ export const DeletedSchema = Type.Object({
   deleted: Type.Boolean({ description: 'There was one.' }),
 })
 
-const path = Type.String({ maxLength: pathCharsMax })
-const collection = Type.String({ maxLength: pathCharsMax })
+/** Simple names, in place of all that a path may have: clients can make paths of them. */
+const name = '[A-Za-z0-9_-]{1,30}'
+const path = Type.String({
+  maxLength: pathCharsMax,
+  described: { pattern: `^${name}/${name}(/${name}/${name}){0,3}$` },
+})
+const collection = Type.String({
+  maxLength: pathCharsMax,
+  described: { pattern: `^${name}(/${name}/${name}){0,3}$` },
+})
 const data = Type.Record(Type.String(), Type.Unknown(), { description: 'A JSON object.' })
 const own = Type.Optional(Type.Boolean({ description: 'Only its author may change it.' }))
 const strict = { additionalProperties: false }
@@ -166,10 +174,16 @@ export const RecordQuerySchema = Type.Object({
   kind: Type.Optional(oneOf(['document', 'value'])),
 })
 export type RecordQuery = Static<typeof RecordQuerySchema>
-export const DeleteRecordsQuerySchema = Type.Object({
-  document: Type.Optional(path),
-  value: Type.Optional(key),
-  author: Type.Optional(Type.String({ maxLength: 40, description: 'Deletes all of a player.' })),
-})
-export type DeleteRecordsQuery = Static<typeof DeleteRecordsQuerySchema>
+export const DeleteRecordsSchema = Type.Object(
+  {
+    kind: oneOf(['author', 'document', 'value']),
+    name: Type.String({
+      minLength: 1,
+      maxLength: valueKeyCharsMax,
+      description: 'The id of a player, the path of a document, or the key of a value.',
+    }),
+  },
+  { ...strict, examples: [{ kind: 'author', name: 'pBp2GhVnRr0cXk1sQm7e' }] },
+)
+export type DeleteRecordsRequest = Static<typeof DeleteRecordsSchema>
 export const DeletedRecordsSchema = Type.Object({ deleted: Type.Integer() })

@@ -121,6 +121,9 @@ const fields = {
     change_account_key.note change_account_key.project change_account_key.tags
     add_account_project.name change_account_project.name change_wallet_key.note
     change_wallet_key.project change_wallet_key.tags`,
+  'is of players, who see it in the app only': `acquire_document.holder delete_records.name
+    join_app.name operator_delete_records.name query_documents.orderBy.field
+    query_documents.where.field set_value.key`,
   'is read by a model and stands on no page': `publish_app.prompt publish_version.prompt
     put_icon.prompt make_assets.assets.voice`,
 }
