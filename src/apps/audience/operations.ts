@@ -18,7 +18,6 @@ const readAudience = operation({
   id: 'get_audience',
   route: 'GET /apps/:id/audience',
   tag,
-  mcp: 'shown',
   summary: 'Read who may open your app, skill or framework, and its share links.',
   access: agent,
   output: { 200: schemas.AudienceResponseSchema },

@@ -12,7 +12,6 @@ const getErrors = operation({
   id: 'list_errors',
   route: 'GET /apps/:id/errors',
   tag: 'Apps',
-  mcp: 'shown',
   summary: 'List what your page throws and logs as errors for its players.',
   description:
     'By version and browser, without data of players: an error is listed when three networks ' +

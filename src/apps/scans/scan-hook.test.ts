@@ -45,7 +45,10 @@ const publish = (more: object = {}) => ann.call('POST', '/apps', { html, ...more
 
 test('posts the page with its hash; a clean verdict changes nothing', async () => {
   const made = await publish({ store: true })
-  expect([made.status, Object(made.body).scan]).toEqual([201, { verdict: 'clean', warnings: [] }])
+  expect([made.status, Object(made.body).scan]).toEqual([
+    201,
+    { verdict: 'clean', warnings: [], uses: [] },
+  ])
   const type = 'text/html; charset=utf-8'
   expect(received).toEqual([{ method: 'POST', type, hash: sha256(html), page: html }])
   expect(made.text('app.listed')).toBe('on')

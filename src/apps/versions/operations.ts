@@ -117,7 +117,6 @@ const diffVersions = operation({
   id: 'diff_versions',
   route: 'GET /apps/:id/diff',
   tag: 'Apps',
-  mcp: 'shown',
   summary: 'Compare two versions of your app; by default the newest with the one before it.',
   access: agent,
   input: {

@@ -228,10 +228,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
       await follow(tab, 'form[action$="/feature"] button')
       await becomes(tab, "document.body.textContent.includes('It is featured on the home page.')")
       await tab.goto(origin)
-      await becomes(
-        tab,
-        "[...document.querySelectorAll('h2')].some((one) => one.textContent === 'Featured')",
-      )
+      await becomes(tab, "document.querySelector('.shelf .tile')?.textContent.includes('Harbour')")
 
       await tab.goto(`${origin}/console/settings/MARGIN_PERCENT`)
       await fill(tab, 'input[name=value]', '7')

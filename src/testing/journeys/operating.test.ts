@@ -132,7 +132,7 @@ test('a folder and a port have one owner each', async () => {
   const other = join(dir, 'other')
   const port = portOf(ctx)
   await expectRejected(['serve', '--port', port, '--data', other], new RegExp(`Port ${port} on`))
-  await expectRejected(['restore', join(dir, 'none'), '--data', data], /is not a complete backup/)
+  await expectRejected(['restore', join(dir, 'none'), '--data', other], /is not a complete backup/)
   expect(await runBerth(['backup', join(dir, 'copy'), '--data', data])).toMatchObject({ code: 0 })
   const twoFolders = ['restore', join(dir, 'copy'), join(dir, 'other'), '--data', data]
   await expectRejected(twoFolders, /usage: berth restore/)
