@@ -106,6 +106,8 @@ export const createProcessState = (
   reservations: new Reservations(),
   /** Work on stored files: a sweep never removes a file that a backup is about to copy. */
   fileWork: new SerialQueue(),
+  /** Local addresses of proxies that TRUSTED_PROXIES does not name, for `berth doctor`. */
+  unknownProxies: new Set<string>(),
   /** Backups that the console makes or checks. */
   backupWork: new BackupWork(),
 })

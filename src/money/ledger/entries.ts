@@ -1,8 +1,9 @@
-import { and, desc, eq, gt, lt } from 'drizzle-orm'
+import { and, desc, eq, gt, lt, max } from 'drizzle-orm'
 
 import type { Db, Engine } from '../../kernel/db/engine.ts'
 import { hasRows } from '../../kernel/db/query.ts'
 import { csvRowsMax } from '../../kernel/limits.ts'
+import { type Clock, minute } from '../../kernel/time.ts'
 import { accountOf, type Owner } from './accounts.ts'
 import { type AccountId, entries } from './tables.ts'
 
@@ -29,4 +30,14 @@ export function listEntries(
 /** Returns whether an account has ever held credits that are not free ones. */
 export async function hasBeenFunded(db: Db, account: AccountId): Promise<boolean> {
   return hasRows(db, entries, and(eq(entries.account, account), gt(entries.balance, entries.free)))
+}
+
+/** Returns the time of the newest entry if it is more than a minute ahead of the clock. */
+export async function findFutureEntry(ctx: {
+  db: Engine
+  clock: Clock
+}): Promise<number | undefined> {
+  const [newest] = await ctx.db.read.select({ at: max(entries.at) }).from(entries)
+  const at = newest?.at ?? 0
+  return at > ctx.clock.now() + minute ? at : undefined
 }

@@ -104,7 +104,7 @@ export const serverCommands = (): Command[] => [
       const { databaseCopy } = await import('./database-copy.ts')
       await printResult(await databaseCopy(configOf(flags), words), flags.json)
     }),
-  operatorCommand('doctor', '', "check every balance, and the networks of the chains' servers"),
+  operatorCommand('doctor', '', 'check balances, disk, upstreams, backups, proxy and clock'),
   operatorCommand('recover', '', 'print a recovery code of the operator, which works once'),
   operatorCommand('payments', 'check', 'ask every server of coins and rates whether it works'),
   operatorCommand('link', '', 'print the link of the sample app, or of the site'),

@@ -1,6 +1,6 @@
 import { toOwnEnvelope } from '../../gateway/envelopes.ts'
 import * as gateway from '../../gateway/error-response.ts'
-import { clientAddress, isTrustedProxy } from '../../kernel/address.ts'
+import { clientAddress, isLocalAddress, isTrustedProxy } from '../../kernel/address.ts'
 import { AddressClient } from '../../kernel/client.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
@@ -163,6 +163,14 @@ export function withRequestLog(
 const beginSpan = ({ telemetry }: AppContext, { headers }: Request) =>
   telemetry?.beginRequest(headers.get('traceparent'))
 
+/** Proxies that are remembered. */
+const unknownProxiesMax = 10
+
+/** Remembers a peer on a local network that sends X-Forwarded-For and is not trusted. */
+function noteProxy({ state: { unknownProxies } }: AppContext, peer: string): void {
+  if (unknownProxies.size < unknownProxiesMax && isLocalAddress(peer)) unknownProxies.add(peer)
+}
+
 function createRequestContext(
   ctx: AppContext,
   request: Request,
@@ -171,8 +179,10 @@ function createRequestContext(
   span: RequestContext['span'],
 ): RequestContext {
   const { trustedProxies, personHeader } = ctx.config
-  const forwarded = trustedProxies.length > 0 ? request.headers.get('x-forwarded-for') : null
-  const isVouched = personHeader && isTrustedProxy(socketAddress, trustedProxies)
+  const forwarded = request.headers.get('x-forwarded-for')
+  const isTrusted = isTrustedProxy(socketAddress, trustedProxies)
+  if (forwarded !== null && !isTrusted) noteProxy(ctx, socketAddress)
+  const isVouched = personHeader && isTrusted
   return {
     id: newOrderedId(ctx.clock.now()),
     client: new AddressClient(

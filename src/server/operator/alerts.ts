@@ -156,7 +156,8 @@ export async function readConditions(
   return { conditions: [...ofTraffic, ...mergeConditions(own)], ...own }
 }
 
-const readOwnConditions = async (ctx: AppContext): Promise<Condition[]> => [
+/** Returns what this server checks of itself. */
+export const readOwnConditions = async (ctx: AppContext): Promise<Condition[]> => [
   diskCondition(ctx),
   await filesCondition(ctx),
   upstreamCondition(ctx),

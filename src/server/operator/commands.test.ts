@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 
-import { startTestServer } from '../../testing/fixtures/test-server.ts'
+import { hour } from '../../kernel/time.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { runCommand } from './control.ts'
 
 test('decisions print what they changed and fail where nothing changes', async () => {
@@ -63,4 +64,30 @@ test('grant and backup reject extra words and change nothing', async () => {
   }
   expect(await snapshot()).toEqual(before)
   await close()
+})
+
+const runDoctor = async ({ ctx }: Pick<TestServer, 'ctx'>) =>
+  runCommand(ctx, { command: 'doctor', words: [] })
+
+test('doctor names an unknown proxy, a full disk and a wrong clock', async () => {
+  const t = await startTestServer({ TRUSTED_PROXIES: '10.0.0.5' })
+  await t.agent('ann')
+  const send = (from: string) =>
+    t.request('GET', '/', { from, headers: { 'x-forwarded-for': '203.0.113.7' } })
+  await send('10.0.0.5')
+  await send('203.0.113.80')
+  const fine = await runDoctor(t)
+  expect(fine.text).toContain('GB of disk space are free')
+  expect(fine.ok).toBe(true)
+  await send('10.0.0.9')
+  expect(await runDoctor(t)).toEqual({
+    ok: false,
+    text: expect.stringContaining('A proxy at 10.0.0.9 sends X-Forwarded-For'),
+  })
+  t.clock.advance(-2 * hour)
+  expect((await runDoctor(t)).text).toContain('The clock of this machine is wrong')
+  t.ctx.storage.free = () => 1_000
+  const full = await runDoctor(t)
+  expect(full.text.split('\n')).toContain('0.0 GB of disk space are free.')
+  await t.close()
 })

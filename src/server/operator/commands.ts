@@ -2,12 +2,14 @@ import { appUrl } from '../../apps/app-url.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { iso } from '../../kernel/time.ts'
 import { doctor } from '../../money/ledger/doctor.ts'
+import { findFutureEntry } from '../../money/ledger/entries.ts'
 import { networkWaitMs } from '../../money/payments/limits.ts'
 import { findOtherNetworks } from '../../money/payments/networks.ts'
 import { createOperatorRecovery } from '../../people/people.ts'
 import { readFirstApp } from '../../store/sample-app-record.ts'
 import { admin } from './admin.ts'
-import { archiveBackup, describeArchives } from './archives.ts'
+import { readOwnConditions } from './alerts.ts'
+import { archiveBackup } from './archives.ts'
 import { createBackup } from './backup.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 import { creditsOf, findGrantee, grantCredits, parseGrantUsd } from './grants.ts'
@@ -73,23 +75,39 @@ export const commands: Record<string, Command> = {
 
 /**
  * `berth doctor`: checks the ledger, that each server of a chain is of its network, the certificate
- * of a server with HTTPS of its own, and the age of encrypted backups.
+ * of a server with HTTPS of its own, and disk, files, upstreams, payments, backups, the proxy and
+ * the clock. Each problem says what to do.
  */
 async function doctorCommand(ctx: AppContext): Promise<CommandResult> {
-  const [ledger, wrong, archives] = await Promise.all([
+  const [ledger, wrong, conditions, ahead] = await Promise.all([
     doctor(ctx),
     findOtherNetworks(ctx, networkWaitMs),
-    describeArchives(ctx),
+    readOwnConditions(ctx),
+    findFutureEntry(ctx),
   ])
   const { current, problem } = ctx.certificates ?? {}
+  const proxies = [...ctx.state.unknownProxies].join(', ')
+  const [firing, calm] = [true, false].map((isFiring) =>
+    conditions.filter((one) => one.isFiring === isFiring).map(({ text }) => text),
+  )
   const problems = [
     ...(wrong.length > 0 ? ['A server of a chain is of another network:', ...wrong] : []),
     ...(problem === undefined ? [] : [`The certificate cannot be renewed: ${problem}`]),
-    ...(archives?.isOld ? [`Backups: ${archives.text}`] : []),
+    ...(firing ?? []),
+    ...(proxies === ''
+      ? []
+      : [
+          `A proxy at ${proxies} sends X-Forwarded-For, and TRUSTED_PROXIES does not name it. Limits count all its clients as one. Add it, or remove the header there.`,
+        ]),
+    ...(ahead === undefined
+      ? []
+      : [
+          `The clock of this machine is wrong: it is ${iso(ctx.clock.now())}, and the newest ledger entry is of ${iso(ahead)}. Set the clock, for example with NTP.`,
+        ]),
   ]
   const facts = [
     ...(current ? [`The certificate is valid until ${iso(current.to)}.`] : []),
-    ...(archives && !archives.isOld ? [archives.text] : []),
+    ...(calm ?? []),
   ]
   const text = [ledger.text, ...facts, ...problems].join('\n')
   return ledger.ok && problems.length === 0 ? succeeded(text) : failed(text)
