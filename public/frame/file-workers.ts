@@ -36,6 +36,21 @@ return Reflect.construct(real, [blob, { ...options, type: 'classic' }], made);
 } });
 })`.replaceAll('\n', ' ')
 
+const importerBytesMax = 2_000
+
+/**
+ * Returns code of a classic worker that starts a short script. One that only imports a file becomes
+ * a module: so Parcel starts a worker where the origin of the page is not that of its files.
+ */
+const beginShort = (url: string): string => `(function (url) {
+const request = new XMLHttpRequest();
+request.open('GET', url, false);
+request.send();
+const file = /^\\s*import\\s*["']([^"'\\n]+)["'];?\\s*$/.exec(request.responseText);
+if (!file) return importScripts(url);
+${begin(placeholder).replaceAll(`'${placeholder}'`, 'file[1]')}
+})(${JSON.stringify(url)})`
+
 /**
  * Starts workers of files, and lets those of blobs load files by the names that the page uses. Runs
  * after `workers`, which then sees blobs only.
@@ -56,9 +71,11 @@ export function fileWorkers(
     const blob = blobs.get(String(given))
     if (file === undefined && !blob) return Reflect.construct(real, [given, options], made)
     const isModule = options?.type === 'module'
-    const run = isModule
-      ? begin(file ?? (blob ? createObjectURL(blob) : ''))
-      : (blob ?? `importScripts(${JSON.stringify(file)})`)
+    const urlOfStart = (): string => file ?? (blob ? createObjectURL(blob) : '')
+    const isShort = blob !== undefined && blob.size <= importerBytesMax
+    const classic = (): BlobPart =>
+      isShort ? beginShort(urlOfStart()) : (blob ?? `importScripts(${JSON.stringify(file)})`)
+    const run = isModule ? begin(urlOfStart()) : classic()
     const code = new Blob([setUp(file ?? base), run], { type: 'text/javascript' })
     return Reflect.construct(real, [createObjectURL(code), { ...options, type: 'classic' }], made)
   }

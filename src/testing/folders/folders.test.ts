@@ -5,6 +5,7 @@ import { type Browser, findBrowser, type Tab, until } from '../browsers/browser.
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { openTarget, type Target } from '../red-team/target.ts'
 import { isThorough } from '../thorough.ts'
+import { builtFolders } from './builds.ts'
 import type { Folder } from './folder.ts'
 import { folderPages } from './pages.ts'
 import { plainFolders } from './plain.ts'
@@ -58,7 +59,7 @@ for (const [name, openBrowser] of allBrowsers) {
       expect(await waitForMessages(tab, says.length)).toEqual(says)
     }
 
-    for (const [at, folder] of [...plainFolders, ...folderPages].entries()) {
+    for (const [at, folder] of [...plainFolders, ...folderPages, ...builtFolders].entries()) {
       const isChosen = isThorough || name === 'chromium' || at % stepOfOthers === 0
       const isTried = isChosen && folder.except?.[name] === undefined
       test.if(isTried)(folder.name, () => run(folder, at), ms)

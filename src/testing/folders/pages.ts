@@ -1,7 +1,9 @@
 import { type Tab, viewport } from '../browsers/browser.ts'
 import { type Folder, page, post } from './folder.ts'
 
-const middle = (tab: Tab): Promise<void> => tab.click(viewport.width / 2, viewport.height / 2)
+/** Clicks at the center of the page. */
+export const middle = (tab: Tab): Promise<void> =>
+  tab.click(viewport.width / 2, viewport.height / 2)
 const fill = 'style="position:fixed;inset:0;display:block"'
 const back = async (tab: Tab): Promise<void> => {
   await tab.evaluate('history.back()')

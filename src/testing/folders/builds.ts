@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { unzipSync } from 'fflate'
+
+import type { Folder } from './folder.ts'
+import { middle } from './pages.ts'
+
+/** Reads a folder that `scripts/folder-builds.ts` built with a real tool. */
+const build = (file: string, says: unknown[], more: Partial<Folder> = {}): Folder => ({
+  name: `a build of ${file}`,
+  files: unzipSync(readFileSync(join(import.meta.dir, `builds/${file}.zip`))),
+  says,
+  ...more,
+})
+
+const vite = ['styled', 2, 7, 5, 3, 2, 2, true, 9]
+const green = 'rgb(0, 128, 0)'
+const click = { act: [{ after: 1, run: middle }] }
+
+/** Folders as tools build them. */
+export const builtFolders: Folder[] = [
+  build('vite-root', [vite]),
+  build('vite-relative', [vite]),
+  build('vite-svelte', [['styled', '2', '2', green]]),
+  build('vite-vue', [['styled', '2', 'rgb(0, 0, 255)', green]]),
+  build('webpack', [['styled', 2, 7, 3, 2]]),
+  build('esbuild', [['styled', 2, 7, 2]]),
+  build('rollup', [[2, true]]),
+  build('parcel', [['styled', 2, 7, 3, 2]], {
+    except: { firefox: 'it takes one import map, and the sandbox has one before that of the page' },
+  }),
+  build(
+    'astro',
+    [
+      ['styled', 2, 2],
+      ['about', 2, 'About'],
+    ],
+    click,
+  ),
+  build(
+    'eleventy',
+    [
+      ['styled', 'Home'],
+      ['styled', 'About'],
+    ],
+    click,
+  ),
+]
