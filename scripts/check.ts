@@ -20,7 +20,9 @@ const withBrowsers = ['src/apps/browser', 'src/site/browsing']
 /** Attacks on the sandbox in all browsers at once. */
 const attacks = ['src/testing/red-team']
 /** Pages in the sandbox. */
-const sandboxed = ['src/testing/compatibility', 'src/testing/corpus']
+const sandboxed = ['compatibility', 'corpus', 'folders', 'hosts'].map(
+  (name) => `src/testing/${name}`,
+)
 const withoutBrowsers = [...withBrowsers, ...attacks, ...sandboxed].map(
   (folder) => `--path-ignore-patterns=${folder}/**`,
 )
@@ -88,7 +90,7 @@ const inSandbox = (browser: string): Step => [
   () => {
     // The files of a library change only with its version.
     const hasLibraries = scope === 'all' || browser === 'chromium'
-    const files = ['compatibility/compatibility', 'corpus/habits']
+    const files = ['compatibility/compatibility', 'corpus/habits', 'folders/folders', 'hosts/hosts']
     const paths = [...files, ...(hasLibraries ? ['corpus/libraries'] : [])].map(
       (name) => `src/testing/${name}.test.ts`,
     )

@@ -67,10 +67,9 @@ export async function readShelves(ctx: AppContext, shown?: string): Promise<Shel
       more: '/explore?sort=remixed',
     },
   ]
-  if (!isFew) return withoutRepeats(rows, shown, rowTiles)
-  const isFeatured = ({ id }: Tile) => featured.some((one) => one.id === id)
-  const items = [...featured, ...newest.filter((tile) => !isFeatured(tile))]
-  return withoutRepeats([{ ...newRow, items, isChosen: true, isWhole: true }], shown, severalRows)
+  return isFew
+    ? withoutRepeats([{ ...newRow, isChosen: true, isWhole: true }], shown, severalRows)
+    : withoutRepeats(rows, shown, rowTiles)
 }
 
 /** Removes what an earlier row shows, and rows that are left with too little. */

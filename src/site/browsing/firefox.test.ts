@@ -21,6 +21,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
   let server: ReturnType<typeof Bun.serve>
   let origin = ''
   let harbour = ''
+  let rows = ''
 
   beforeAll(async () => {
     t = await startTestServer({ BUILDER_BROWSER: 'off' })
@@ -34,7 +35,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
       store: true,
       html: humming,
     })
-    await ann.publish({ title: 'Row by Row', store: true })
+    rows = await ann.publish({ title: 'Row by Row', store: true })
     await ben.call('POST', `/apps/${harbour}/remix`, {})
     await ben.call('PUT', `/explore/${harbour}/review`, { stars: 5, text: 'Calm and quick.' })
     browser = await openFirefox(path ?? '')
@@ -224,11 +225,14 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
       await tab.goto(`${origin}/console`)
       await becomes(tab, "document.querySelector('li.done')?.textContent.includes('first app')")
 
-      await tab.goto(`${origin}/console/apps/${harbour}`)
+      await tab.goto(`${origin}/console/apps/${rows}`)
       await follow(tab, 'form[action$="/feature"] button')
       await becomes(tab, "document.body.textContent.includes('It is featured on the home page.')")
       await tab.goto(origin)
-      await becomes(tab, "document.querySelector('.shelf .tile')?.textContent.includes('Harbour')")
+      await becomes(
+        tab,
+        "document.querySelector('.feature h2')?.textContent.includes('Row by Row')",
+      )
 
       await tab.goto(`${origin}/console/settings/MARGIN_PERCENT`)
       await fill(tab, 'input[name=value]', '7')

@@ -87,7 +87,7 @@ test('an agent that knows only the text of GET / publishes an app', async () => 
   await Bun.write(join(folder, 'ship.png'), Uint8Array.fromBase64(pixel))
   const text = await (await fetch(`${ctx.origin}/`)).text()
   const lines = [...text.matchAll(/^ *```sh\n *(.+)\n *```$/gm)].map(([, line = '']) => line)
-  expect(lines).toHaveLength(6)
+  expect(lines).toHaveLength(7)
   const shell = { properties: { command: { type: 'string' } } }
   const env = { PATH: Bun.env.PATH ?? '', KEY: '', ID: '' }
   const replies: unknown[] = []
@@ -104,6 +104,7 @@ test('an agent that knows only the text of GET / publishes an app', async () => 
     { app: { version: 1 } },
     { app: { id: env.ID } },
     { app: { version: 2 } },
+    { app: { version: 3 } },
     { asset: { name: 'ship.png' } },
     { app: { listed: 'on' } },
   ])
