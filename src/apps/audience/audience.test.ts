@@ -19,7 +19,7 @@ import {
   type TestAgent,
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
-import { giveConsent } from '../ai/consents.ts'
+import { giveConsent, revokeConsent } from '../ai/consents.ts'
 import type { Audience } from '../audiences.ts'
 
 const page = '<!doctype html><title>Secret plan</title><link rel=stylesheet href=a.css><p>Plan'
@@ -280,6 +280,7 @@ test('the account of a player names no app that is closed to the player', async 
   expect(await account()).toContain('Secret plan')
   await setAudience('people')
   expect(await account()).not.toContain('Secret plan')
+  await revokeConsent(t.ctx, id, otto)
 })
 
 test('every operation answers strangers as for an unknown id', async () => {

@@ -163,7 +163,7 @@ describe.skipIf(!hasS3Server)('in a bucket', () => {
   })
 
   test('try_again: the store hangs', async () => {
-    const client = new S3Client({ ...bucket, attemptMs: 200 }, { clock })
+    const client = new S3Client({ ...bucket, attemptMs: 1_000 }, { clock })
     const get = () => client.send({ method: 'GET', key: 'check' }, (response) => response.text())
     proxy.inject = hang
     proxy.requests = []
