@@ -165,7 +165,7 @@ export async function updateApp(
   { listed, ...changes }: Partial<NewApp & ImageFields>,
 ): Promise<App> {
   const at = ctx.clock.now()
-  const isListed = listed === 'on' && app.audience === 'public'
+  const isListed = listed === 'on' && canBeListed(app)
   const isRenamed = changes.title !== undefined || changes.description !== undefined
   const [changed] = await db
     .update(apps)
@@ -181,9 +181,13 @@ export async function updateApp(
   return changed ?? app
 }
 
+/** Explore lists what is public and does not end. */
+export const canBeListed = ({ audience, expires }: Pick<App, 'audience' | 'expires'>): boolean =>
+  audience === 'public' && expires === null
+
 /**
- * Changes who may open a locked item. One that is not public leaves Explore. `access` counts the
- * changes: the addresses of files contain it, so that old ones end.
+ * Changes who may open a locked item. One that is not public, or ends, leaves Explore. `access`
+ * counts the changes: the addresses of files contain it, so that old ones end.
  */
 export async function setAccess(
   ctx: AppContext,
@@ -191,12 +195,11 @@ export async function setAccess(
   app: App,
   changes: Partial<Pick<App, 'audience' | 'expires' | 'password'>>,
 ): Promise<App> {
-  const isPublic = (changes.audience ?? app.audience) === 'public'
   const [changed] = await db
     .update(apps)
     .set({
       ...changes,
-      ...(!isPublic && { listed: 'off' }),
+      ...(!canBeListed({ ...app, ...changes }) && { listed: 'off' }),
       access: sql`${apps.access} + 1`,
       updated: ctx.clock.now(),
     })

@@ -127,7 +127,7 @@ export function toAppFields(
   request: Omit<PublishAppRequest, 'html' | 'prompt'>,
 ): apps.NewApp & { kind: AppKind } {
   if (request.kind === 'game' && !ctx.config.gamesOn) throw new ApiError('games_off')
-  if (request.store) checkPublic(request.audience)
+  if (request.store) checkListable(request.audience ?? 'public', false)
   checkTexts(request)
   return {
     kind: request.kind ?? 'app',
@@ -187,7 +187,7 @@ export async function changeItem(
   const found = store ? await findListingIssues(ctx, app) : []
   const { before, after, reasons } = await ctx.db.tx(async (db) => {
     const before = await apps.lockApp(ctx, db, app)
-    if (store) checkPublic(before.audience)
+    if (store) checkListable(before.audience, before.expires !== null)
     const { title, description } = before
     const staysListed = before.listed !== 'off' && store !== false
     const textIssues = staysListed ? textPolicyIssues(others) : []
@@ -225,10 +225,11 @@ async function findListingIssues(ctx: AppContext, app: apps.App): Promise<string
 }
 
 /** Throws `bad_request` for an item that Explore cannot list. */
-function checkPublic(audience: Audience = 'public'): void {
-  if (audience === 'public') return
+function checkListable(audience: Audience, ends: boolean): void {
+  if (audience === 'public' && !ends) return
   rejectRequest(
-    'Explore lists public items only. PATCH /apps/{id}/audience {"audience": "public"} first.',
+    'Explore lists public items without an end only. ' +
+      'PATCH /apps/{id}/audience {"audience": "public", "expires": null} first.',
     'store',
   )
 }

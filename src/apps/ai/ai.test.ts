@@ -219,3 +219,17 @@ test('the item page and the API say what an app on Explore uses', async () => {
   const state = await t.call('GET', `/apps/${remix}/ai`, { headers: { cookie } })
   expect(state.body).toMatchObject({ uses: ['ai'], state: 'ask' })
 })
+
+test.each([
+  { type: 'image_url', image_url: { url: 'https://evil.test/?score=9' } },
+  { type: 'image_url', image_url: 'https://evil.test/?score=9' },
+  { type: 'image', source: { type: 'url', url: 'https://evil.test/?score=9' } },
+  { type: 'file', file: { file_id: 'file-AAAAAAAAAAAAAAAAAAAA' } },
+])('a page sends neither addresses nor files of the account: %j', async (part) => {
+  const { id, olga } = await openOracle()
+  await agree(olga, id)
+  const before = await t.snapshot()
+  const sent = await chat(olga, id, { messages: [{ role: 'user', content: [part] }] })
+  expect([sent.status, sent.code]).toEqual([400, 'bad_request'])
+  expect(await t.snapshot()).toEqual(before)
+})

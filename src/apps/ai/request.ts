@@ -84,9 +84,20 @@ async function readJson(request: Request): Promise<Json> {
 const fileFields = new Set(['data', 'file_data', 'b64_json'])
 const base64Bytes = (text: string): number => Math.floor((text.length * 3) / 4)
 
-/** Adds up the bytes of the texts of a body, and those of its files, which are base64. */
+/** Fields that name what is elsewhere. An address would carry data out of the page. */
+const remoteFields = new Set(['url', 'image_url', 'file_url', 'fileUri', 'file_uri'])
+const storedFields = new Set(['file_id', 'fileId'])
+
+/**
+ * Adds up the bytes of the texts of a body, and those of its files, which are base64. Throws
+ * `bad_request` for addresses of files, and for files of the account that pays.
+ */
 function measure(value: unknown, field: string, sizes: { text: number; files: number }): void {
   if (typeof value === 'string') {
+    const isRemote = remoteFields.has(field) && !value.startsWith('data:')
+    if (isRemote || storedFields.has(field)) {
+      rejectRequest(`An app sends files themselves, as base64 or a "data:" address.`, field)
+    }
     const isFile = fileFields.has(field) || value.startsWith('data:')
     if (isFile) sizes.files += base64Bytes(value)
     else sizes.text += Buffer.byteLength(value)

@@ -1,5 +1,7 @@
 import type { AppContext } from '../../kernel/context.ts'
+import { rejectRequest } from '../../kernel/errors.ts'
 import { fromCredits, toCredits } from '../../kernel/money.ts'
+import { capFor } from '../../people/agents/caller.ts'
 import { agent } from '../../people/authentication.ts'
 import { appErrors, operation, writeErrors } from '../../people/operation.ts'
 import { getOwnApp } from '../apps.ts'
@@ -45,6 +47,12 @@ const setSponsor = operation({
   async run(ctx, { caller, params, body }) {
     const app = await getOwnApp(ctx, caller.agent, params.id)
     const [dailyCap, playerCap] = [fromCredits(body.dailyCap), fromCredits(body.playerDailyCap)]
+    const { max } = capFor(caller, dailyCap)
+    if (max !== null && dailyCap > max)
+      rejectRequest(
+        `Your key may spend ${toCredits(max)} credits a day. Choose at most these.`,
+        'dailyCap',
+      )
     await sponsors.setSponsor(ctx, app.id, { dailyCap, playerCap })
     return present(ctx, app.id)
   },

@@ -1,5 +1,8 @@
 import { afterEach, expect, test } from 'bun:test'
 
+import { fromCredits } from '../../kernel/money.ts'
+import { findByHandle } from '../../people/agents/agents.ts'
+import { updateLimits } from '../../people/agents/spending.ts'
 import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
@@ -110,4 +113,23 @@ test('the allowance of the operator pays for players of every app, within its ca
   expect(sum).toBeLessThanOrEqual(4_000_000)
   expect((await bank.call('GET', '/me')).body).toMatchObject({ credits: 400 - sum / 1e6, held: 0 })
   expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 400 })
+})
+
+test('the cap of the agent limits what it sponsors, before and after', async () => {
+  const { ann, id } = await openOracle()
+  const limit = async (credits: number) => {
+    const found = await findByHandle(t.ctx, ann.handle)
+    const dailyCap = fromCredits(credits)
+    await t.ctx.db.tx((db) => updateLimits(db, found?.id ?? '', { dailyCap }))
+    t.ctx.keys.forget()
+  }
+  await limit(5)
+  const before = await t.snapshot()
+  const over = await ann.call('PUT', `/apps/${id}/sponsor`, { dailyCap: 6, playerDailyCap: 6 })
+  expect([over.status, over.code]).toEqual([400, 'bad_request'])
+  expect(await t.snapshot()).toEqual(before)
+  await ann.call('PUT', `/apps/${id}/sponsor`, { dailyCap: 5, playerDailyCap: 5 })
+  expect((await chat(id, '192.0.2.50')).status).toBe(200)
+  await limit(0)
+  expect((await chat(id, '192.0.2.50')).code).toBe('not_signed_in')
 })

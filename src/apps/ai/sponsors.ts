@@ -5,7 +5,7 @@ import { acceptsStartCredits } from '../../gateway/models/catalog.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { sign } from '../../kernel/ids.ts'
 import { aiCallsPerPlayer } from '../../kernel/limits.ts'
-import { fromCredits } from '../../kernel/money.ts'
+import { fromCredits, type NanoUsd } from '../../kernel/money.ts'
 import { utcDay } from '../../kernel/time.ts'
 import { agentAccount, agentOwner } from '../../money/ledger/accounts.ts'
 import { sumSpendingSince } from '../../money/ledger/caps.ts'
@@ -83,6 +83,10 @@ async function listOffers(ctx: AppContext, app: App): Promise<Offer[]> {
   ]
 }
 
+/** The owner of an agent may have lowered its cap since it became a sponsor. */
+const lowerOf = (cap: NanoUsd, other: NanoUsd | null): NanoUsd =>
+  other !== null && other < cap ? other : cap
+
 /**
  * Returns the agent that pays for a player of an app, as its maker or as the operator offers;
  * undefined without an offer, or when its caps of today are used up. The ledger checks both caps
@@ -97,19 +101,20 @@ export async function findSponsorSpender(
   for (const { agent, counter, dailyCap, playerCap } of await listOffers(ctx, app)) {
     if (!agent || agent.closed !== null || agent.suspended !== null || agent.pausedBy !== null)
       continue
+    const max = lowerOf(dailyCap, agent.dailyCap)
     const ofPlayer = `${counter}:${playerOf(ctx, visitor)}`
     const [spent, spentByPlayer] = await Promise.all([
       sumSpendingSince(ctx.db.read, counter, today),
       sumSpendingSince(ctx.db.read, ofPlayer, today),
     ])
-    if (spent >= dailyCap || spentByPlayer >= playerCap) continue
+    if (spent >= max || spentByPlayer >= playerCap) continue
     return {
       owner: agentOwner(agent.id),
       account: agentAccount(agent.id),
       callerId: ofPlayer,
       cap: { key: ofPlayer, max: playerCap },
       group: counter,
-      budgets: [{ counter, owner: 'sponsor', period: 'day', max: dailyCap }],
+      budgets: [{ counter, owner: 'sponsor', period: 'day', max }],
       runningRequests: aiCallsPerPlayer,
       funds: acceptsStartCredits(ctx) ? 'any' : 'paid',
       source: 'web',

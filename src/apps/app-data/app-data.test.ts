@@ -346,3 +346,30 @@ test('another site cannot call for a player', async () => {
     t.call('POST', `/apps/${app}/player`, { body: {}, headers }),
   )
 })
+
+test('who replaces or changes a document is its author, and cannot protect that of another', async () => {
+  const [olga, gus] = [await person('olga'), await guest('Gus')]
+  const author = (await gus('GET', '/player')).text('player.id')
+  await set(olga, 'chat/1', { text: 'Hello' })
+  await set(gus, 'chat/1', { text: 'Rude' }, { own: true })
+  expect((await get(olga, 'chat/1')).body).toMatchObject({ document: { author } })
+  expect((await set(olga, 'chat/1', { text: 'Hello again' })).status).toBe(200)
+  await set(olga, 'chat/2', { text: 'Hello' })
+  await gus('PATCH', docs, { path: 'chat/2', data: { text: 'Rude' } })
+  expect((await get(olga, 'chat/2')).body).toMatchObject({ document: { author } })
+})
+
+test('conditions of a query are short, however many documents there are', async () => {
+  const olga = await person('olga')
+  const value = Array.from({ length: 3_000 }, () => 1)
+  const query = { collection: 'a', where: [{ field: 'n', op: '!=', value }] }
+  const sent = await olga('POST', `${docs}/query`, query)
+  expect([sent.status, sent.code]).toEqual([400, 'bad_request'])
+})
+
+test('only lower case makes a collection private, for the maker too', async () => {
+  const olga = await person('olga')
+  await set(olga, 'Data/users/x/1', { text: 'Rude' })
+  const { body } = await ann.call('GET', `/apps/${app}/records`)
+  expect(body).toMatchObject({ records: [{ name: 'Data/users/x/1' }] })
+})

@@ -90,7 +90,7 @@ async function change(
     const next = write(before)
     const bytes = bytesOf(at, next.data)
     const row: Row = {
-      author: before?.author ?? editor,
+      author: editor,
       own: before?.own ?? false,
       created: before?.created ?? now,
       holder: before?.holder ?? null,
@@ -145,7 +145,9 @@ export const setDocument = (
 ): Promise<Document> =>
   change(ctx, player, at, (before) => {
     checkOwn(player, before)
-    return { data: merge({}, data, ctx.clock.now()), own: own ?? before?.own ?? false }
+    const isNew = before === undefined || before.author === player.id
+    const isOwn = isNew ? (own ?? before?.own ?? false) : before.own
+    return { data: merge({}, data, ctx.clock.now()), own: isOwn }
   })
 
 /** Creates a document with an id that sorts by time. */

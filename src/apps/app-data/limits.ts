@@ -19,6 +19,8 @@ export const pathSegmentsMax = 8
 /** Removals that are remembered, so that a page that reconnects learns of them. */
 export const removalsPerAppMax = 10_000
 export const conditionsMax = 10
+/** All conditions of a query as JSON: each document is compared with them. */
+export const conditionBytesMax = 4 * kb
 /** Values of `in` and `not-in`. */
 export const conditionValuesMax = 30
 export const ordersMax = 3

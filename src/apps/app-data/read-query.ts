@@ -2,7 +2,12 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import type { Collection } from './document-cache.ts'
 import { checkReadable, type Document } from './documents.ts'
-import { conditionValuesMax, documentsPerAppMax, queryBytesMax } from './limits.ts'
+import {
+  conditionBytesMax,
+  conditionValuesMax,
+  documentsPerAppMax,
+  queryBytesMax,
+} from './limits.ts'
 import { checkCollectionPath } from './paths.ts'
 import type { Player } from './players.ts'
 import { type Operator, type Query, select } from './query.ts'
@@ -12,6 +17,8 @@ const withLists: readonly Operator[] = ['in', 'not-in', 'array-contains-any']
 
 /** Returns the query of a request. Throws `bad_request`. */
 export function readQuery({ where = [], orderBy = [], limit }: QueryRequest): Query {
+  if (Buffer.byteLength(JSON.stringify(where)) > conditionBytesMax)
+    rejectRequest(`The conditions are longer than ${conditionBytesMax} bytes of JSON.`, 'where')
   for (const { op, value } of where) {
     const isList = Array.isArray(value) && value.length <= conditionValuesMax
     if (!withLists.includes(op) || isList) continue

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, notLike, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, type SQL, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import { makeCursor, pageSize, parseCursor, takePage } from '../../kernel/cursor.ts'
@@ -17,7 +17,7 @@ import { documents, players, spaces, values } from './tables.ts'
 export type RecordReader = 'maker' | 'operator'
 
 const isFor = (reader: RecordReader): SQL | undefined =>
-  reader === 'maker' ? notLike(documents.collection, 'data/users/%') : undefined
+  reader === 'maker' ? sql`substr(${documents.collection}, 1, 11) <> 'data/users/'` : undefined
 
 /** A record with the position at which the next page begins. */
 type PositionedRecord = RecordBody & { position: number }

@@ -368,6 +368,15 @@ test('an app that expires is closed to all but its maker, owner and the operator
   expect((await ask({}, 'page as data', id)).status).toBe(200)
 })
 
+test('Explore lists no item that ends', async () => {
+  const ann = await t.agent('ann')
+  const ending = await ann.publish({ title: 'Regatta', store: true })
+  const expires = new Date(t.clock.now() + day).toISOString()
+  await ann.call('PATCH', `/apps/${ending}/audience`, { expires })
+  expect((await ann.call('GET', `/apps/${ending}`)).body).toMatchObject({ app: { listed: 'off' } })
+  expect((await ann.call('PATCH', `/apps/${ending}`, { store: true })).code).toBe('bad_request')
+})
+
 test('a network has ten wrong passwords, and a right one never counts', async () => {
   await setAudience('password')
   const from = '203.0.113.5'

@@ -37,8 +37,8 @@ export async function getAudience(ctx: AppContext, app: App): Promise<AudienceBo
 }
 
 /**
- * Changes who may open an item, at once: open pages of others end. An item that is not public
- * leaves Explore. Throws `bad_request`, `not_found` and `taken_down`.
+ * Changes who may open an item, at once: open pages of others end. An item that is not public, or
+ * ends, leaves Explore. Throws `bad_request`, `not_found` and `taken_down`.
  */
 export async function changeAudience(
   ctx: AppContext,
@@ -58,12 +58,12 @@ export async function changeAudience(
     const audience = request.audience ?? before.audience
     if (audience === 'password' && (password ?? before.password) === null)
       rejectRequest('Send "password" with audience "password".', 'password')
-    const leaves = audience !== 'public' && before.listed !== 'off'
     const after = await setAccess(ctx, db, before, {
       audience,
       ...(expires !== undefined && { expires }),
       ...(password !== undefined && { password }),
     })
+    const leaves = before.listed !== 'off' && after.listed === 'off'
     if (ids) await replaceMembers(db, app.id, 'person', ids)
     if (request.groups) await replaceMembers(db, app.id, 'group', [...new Set(request.groups)])
     if (leaves && before.listed === 'on') await notifyListed(ctx, db, after)
@@ -109,7 +109,9 @@ const opens: Record<Audience, string> = {
 }
 
 const noteOf = (audience: Audience, leaves: boolean): string =>
-  leaves ? `${opens[audience]} It left Explore, which lists public items only.` : opens[audience]
+  leaves
+    ? `${opens[audience]} It left Explore, which lists public items without an end only.`
+    : opens[audience]
 
 /** Deletes who may open an app that is deleted. */
 export async function removeAudience(db: Db, app: string): Promise<void> {

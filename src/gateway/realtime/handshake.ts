@@ -101,7 +101,8 @@ function takePlaces(
   { state }: AppContext,
   { callerId, runningRequests: max }: Spender,
 ): () => void {
-  if (state.sessions.size >= sessionsMax) throw new ApiError('try_again', {})
+  const running = [...state.sessions].filter((one) => one instanceof RealtimeSession)
+  if (running.length >= sessionsMax) throw new ApiError('try_again', {})
   const endSession = state.limits.realtimeSessions.begin(callerId)
   if (!endSession) {
     throw new ApiError('holds_limit', { max: realtimeSessionsPerKeyMax, retryAfter: 1 })

@@ -114,7 +114,8 @@ const fields = {
     add_passkey.answer sign_in_with_passkey.answer become_operator.code recover_account.code
     sign_up.code sign_in.password sign_up.password recover_account.password
     change_password.password change_password.newPassword close_account.password
-    renew_recovery_codes.password`,
+    renew_recovery_codes.password approve_device.code approve_device.handle deny_device.code
+    authorize_device.client_id get_device_token.client_id get_device_token.device_code`,
   'is read by programs of its account and stands on no page': `add_key.note add_key.project
     add_key.tags change_key.note change_key.project change_key.tags add_project.name
     change_project.name add_account_key.note add_account_key.project add_account_key.tags
