@@ -28,11 +28,20 @@ const complex = /^complex$|opus|\bpro\b|thinking|\bo[13]\b/i
 
 /**
  * Returns the model that an app gets for a name: the one of the catalog, or else the one that the
- * operator chose for apps. A name of another host counts as a tier. Throws `no_model` where there
- * is none.
+ * operator chose for apps. A name of another host counts as a tier. Throws `no_model`.
  */
 export function appModel(ctx: AppContext, work: Work, requested = ''): Model {
-  const { catalog, config } = ctx
+  const model = findAppModel(ctx, work, requested)
+  if (!model) throw new ApiError('no_model', { model: requested })
+  return model
+}
+
+/** Returns the model that `appModel` does; undefined where there is none. */
+export function findAppModel(
+  { catalog, config }: AppContext,
+  work: Work,
+  requested = '',
+): Model | undefined {
   const named = catalog.find(requested)?.model
   if (named && serves(named, work)) return named
   const own =
@@ -48,7 +57,7 @@ export function appModel(ctx: AppContext, work: Work, requested = ''): Model {
     const model = id === '' ? undefined : catalog.find(id)?.model
     if (model && serves(model, work)) return model
   }
-  throw new ApiError('no_model', { model: requested })
+  return undefined
 }
 
 /** Speech and transcription models have one type. */

@@ -1,11 +1,8 @@
 import { chargeOf } from '../../gateway/models/charge.ts'
 import { createUsage } from '../../gateway/models/usage.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { isApiError } from '../../kernel/errors.ts'
 import { aiFileBytesMax, aiTextBytesMax } from '../../kernel/limits.ts'
 import { fromCredits, toCredits } from '../../kernel/money.ts'
-import { utcDay } from '../../kernel/time.ts'
-import { sumSpendingSince } from '../../money/ledger/caps.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
 import { appErrors, operation, writeErrors } from '../../people/operation.ts'
 import { walletOf } from '../../people/people.ts'
@@ -13,8 +10,8 @@ import { signedIn, type Visitor, visitor } from '../../people/session-user.ts'
 import type { App } from '../apps.ts'
 import { getPlayable } from '../playable.ts'
 import * as consents from './consents.ts'
-import { appModel } from './models.ts'
-import { findConsentFor, usesOf } from './payer.ts'
+import { findAppModel } from './models.ts'
+import { usesOf } from './payer.ts'
 import * as schemas from './schemas.ts'
 import { findSponsorSpender } from './sponsors.ts'
 
@@ -23,36 +20,22 @@ const limits = { textBytesMax: aiTextBytesMax, fileBytesMax: aiFileBytesMax }
 /** The turn whose price the bar shows: a page of rules and history, and a paragraph of reply. */
 const usualTurn = createUsage({ prompt: 1_500, completion: 400 })
 
-/** Returns the chat model of apps; undefined where there is none. */
-function findChatModel(ctx: AppContext) {
-  try {
-    return appModel(ctx, 'chat')
-  } catch (error) {
-    if (isApiError(error, 'no_model')) return undefined
-    throw error
-  }
-}
-
 /** Describes the models of an app to its shell, for the person who plays. */
 async function presentAi(ctx: AppContext, app: App, visitor: Visitor): Promise<schemas.AppAiBody> {
   const person = visitor.user?.person
-  const model = findChatModel(ctx)
+  const model = findAppModel(ctx, 'chat')
+  const uses = await usesOf(ctx, app, 'ai')
   const isSponsored = (await findSponsorSpender(ctx, app, visitor)) !== undefined
-  const consent = person && (await findConsentFor(ctx, app, person))
-  const spent =
-    person &&
-    (await sumSpendingSince(
-      ctx.db.read,
-      consents.playerCounter(app.id, person.id),
-      utcDay(ctx.clock.now()),
-    ))
+  const consent = person && (await consents.findConsent(ctx, app.id, person, uses))
+  const counter = person && consents.playerCounter(app.id, person.id)
+  const spent = counter && (await ledger.spentToday(ctx, counter))
   const balance = person && (await ledger.balanceOf(ctx, walletOf(person)))
   const isReady = isSponsored || consent !== undefined
   const state = !model ? 'no_model' : isReady ? 'ready' : person ? 'ask' : 'sign_in'
   return {
     limits,
     state,
-    uses: await usesOf(ctx, app, 'ai'),
+    uses,
     turn: model?.price ? toCredits(chargeOf(model.price, usualTurn)) : null,
     isDemo: model?.id.startsWith('demo/') === true,
     dailyCap: consent ? toCredits(consent.dailyCap) : null,

@@ -2,11 +2,11 @@ import { type Spender, spenderOf } from '../../gateway/authentication.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { aiCallsPerPlayer } from '../../kernel/limits.ts'
-import { type Person, walletOf } from '../../people/people.ts'
+import { walletOf } from '../../people/people.ts'
 import type { Visitor } from '../../people/session-user.ts'
 import { type App, getVersion, visibleVersion } from '../apps.ts'
 import { type Use, useNames } from '../uses/uses.ts'
-import { type Consent, findConsent, playerCounter } from './consents.ts'
+import { findConsent, playerCounter } from './consents.ts'
 import { findSponsorSpender } from './sponsors.ts'
 
 /** Returns what the version that players see uses, and the part that it calls now. */
@@ -14,13 +14,6 @@ export async function usesOf(ctx: AppContext, app: App, called: Use): Promise<Us
   const { uses } = await getVersion(ctx, app.id, visibleVersion(app))
   return useNames.filter((name) => name === called || uses?.service.includes(name))
 }
-
-/** Finds the consent of a player for all that an app uses. */
-export const findConsentFor = async (
-  ctx: AppContext,
-  app: App,
-  person: Person,
-): Promise<Consent | undefined> => findConsent(ctx, app.id, person, await usesOf(ctx, app, 'ai'))
 
 /**
  * Returns the payer of a call of a model by an app: its maker or the operator as a sponsor, or the
@@ -32,7 +25,7 @@ export async function getPayer(ctx: AppContext, app: App, visitor: Visitor): Pro
   if (sponsor) return sponsor
   const person = visitor.user?.person
   if (!person) throw new ApiError('not_signed_in', { signIn: `${ctx.urls.app}/sign-in` })
-  const consent = await findConsentFor(ctx, app, person)
+  const consent = await findConsent(ctx, app.id, person, await usesOf(ctx, app, 'ai'))
   if (!consent) throw new ApiError('not_granted')
   const counter = playerCounter(app.id, person.id)
   return {

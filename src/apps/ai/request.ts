@@ -28,6 +28,7 @@ export interface ModelRequest {
 
 /**
  * Reads a request of a page for a path such as "v1/messages". Its model becomes one of this server.
+ * The output is bounded where the page does not do so, so that the hold fits a small cap.
  * Throws `not_found` for other paths, `bad_request`, `too_large` and `no_model`.
  */
 export async function readModelRequest(
@@ -40,7 +41,8 @@ export async function readModelRequest(
     const [, name, method] = gemini
     const body = await readJson(request)
     const model = appModel(ctx, 'chat', name).id
-    limitOutput(body, 'generationConfig', 'maxOutputTokens')
+    const given = body['generationConfig']
+    body['generationConfig'] = { maxOutputTokens: aiOutputTokens, ...(isRecord(given) && given) }
     const params = { '*': `${model}:${method}` }
     return { route: '/models/*', params, source: { value: body } }
   }
@@ -58,12 +60,6 @@ export async function readModelRequest(
   else if (work === 'chat') body['max_completion_tokens'] ??= body['max_tokens'] ?? aiOutputTokens
   if (work === 'chat' && path === 'v1/chat/completions') delete body['max_tokens']
   return { route, params: {}, source: { value: body } }
-}
-
-/** Bounds the output of a call that does not, so that its hold fits a small cap. */
-function limitOutput(body: Json, group: string, field: string): void {
-  const given = body[group]
-  body[group] = { [field]: aiOutputTokens, ...(isRecord(given) && given) }
 }
 
 async function readJson(request: Request): Promise<Json> {

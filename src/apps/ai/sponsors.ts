@@ -6,9 +6,8 @@ import type { AppContext } from '../../kernel/context.ts'
 import { sign } from '../../kernel/ids.ts'
 import { aiCallsPerPlayer } from '../../kernel/limits.ts'
 import { fromCredits, type NanoUsd } from '../../kernel/money.ts'
-import { utcDay } from '../../kernel/time.ts'
 import { agentAccount, agentOwner } from '../../money/ledger/accounts.ts'
-import { sumSpendingSince } from '../../money/ledger/caps.ts'
+import { spentToday } from '../../money/ledger/ledger.ts'
 import { type Agent, findAgent, findByHandle } from '../../people/agents/agents.ts'
 import type { Visitor } from '../../people/session-user.ts'
 import type { App } from '../apps.ts'
@@ -52,8 +51,8 @@ const playerOf = (ctx: AppContext, { user, client }: Visitor): string =>
   user?.person.id ?? sign(ctx.secret, `sponsored ${client.address}`).slice(0, 20)
 
 /** Returns what an app's sponsor has spent today. */
-export const spentBySponsor = ({ db, clock }: AppContext, app: string) =>
-  sumSpendingSince(db.read, counterOf(app), utcDay(clock.now()))
+export const spentBySponsor = (ctx: AppContext, app: string): Promise<NanoUsd> =>
+  spentToday(ctx, counterOf(app))
 
 /** An agent that pays for players, with its caps of a day. */
 interface Offer extends Pick<Sponsor, 'dailyCap' | 'playerCap'> {
@@ -97,15 +96,14 @@ export async function findSponsorSpender(
   app: App,
   visitor: Visitor,
 ): Promise<Spender | undefined> {
-  const today = utcDay(ctx.clock.now())
   for (const { agent, counter, dailyCap, playerCap } of await listOffers(ctx, app)) {
     if (!agent || agent.closed !== null || agent.suspended !== null || agent.pausedBy !== null)
       continue
     const max = lowerOf(dailyCap, agent.dailyCap)
     const ofPlayer = `${counter}:${playerOf(ctx, visitor)}`
     const [spent, spentByPlayer] = await Promise.all([
-      sumSpendingSince(ctx.db.read, counter, today),
-      sumSpendingSince(ctx.db.read, ofPlayer, today),
+      spentToday(ctx, counter),
+      spentToday(ctx, ofPlayer),
     ])
     if (spent >= max || spentByPlayer >= playerCap) continue
     return {

@@ -45,6 +45,10 @@ const presentPlayer = ({ id, person, hasJoined, name }: Player) => ({
   player: { id: id === '' ? null : id, signedIn: person !== null, joined: hasJoined, name },
 })
 
+const presentDocument = (document: documents.Document) => ({
+  document: documents.presentDocument(document),
+})
+
 /** Returns the player of a call in a scope: personal values follow a person. */
 async function getOwner(
   ctx: AppContext,
@@ -202,9 +206,7 @@ const addDocument = operation({
     const { collection, ...given } = call.body
     const path = checkCollectionPath(collection)
     const writer = await getCounted(ctx, call, call.params.id)
-    return {
-      document: documents.presentDocument(await documents.addDocument(ctx, writer, path, given)),
-    }
+    return presentDocument(await documents.addDocument(ctx, writer, path, given))
   },
 })
 
@@ -220,9 +222,7 @@ const setDocument = operation({
     const { path, ...given } = call.body
     const at = parseDocumentPath(path)
     const writer = await getCounted(ctx, call, call.params.id)
-    return {
-      document: documents.presentDocument(await documents.setDocument(ctx, writer, at, given)),
-    }
+    return presentDocument(await documents.setDocument(ctx, writer, at, given))
   },
 })
 
@@ -240,9 +240,7 @@ const updateDocument = operation({
     const { path, ...given } = call.body
     const at = parseDocumentPath(path)
     const writer = await getCounted(ctx, call, call.params.id)
-    return {
-      document: documents.presentDocument(await documents.updateDocument(ctx, writer, at, given)),
-    }
+    return presentDocument(await documents.updateDocument(ctx, writer, at, given))
   },
 })
 
@@ -276,7 +274,7 @@ const acquireDocument = operation({
     const writer = await getCounted(ctx, call, call.params.id)
     const { acquired, document } = await documents.acquireDocument(ctx, writer, at, given)
     const until = document.heldUntil === null ? null : iso(document.heldUntil)
-    return { acquired, until, document: documents.presentDocument(document) }
+    return { acquired, until, ...presentDocument(document) }
   },
 })
 
