@@ -25,6 +25,8 @@ export interface Spender {
   cap: Cap
   /** The counter that its key shares with the other keys of a project. */
   group?: string | undefined
+  /** The counter of the agent that pays for a caller who is not itself. */
+  payer?: string | undefined
   /** Limits over several days, and limits of the project. */
   budgets?: Budget[]
   /** Ids and patterns of the models that it may use; null for all. */

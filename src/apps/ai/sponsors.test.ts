@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 
 import { fromCredits } from '../../kernel/money.ts'
+import { doctor } from '../../money/ledger/doctor.ts'
 import { findByHandle } from '../../people/agents/agents.ts'
 import { updateLimits } from '../../people/agents/spending.ts'
 import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
@@ -113,6 +114,39 @@ test('the allowance of the operator pays for players of every app, within its ca
   expect(sum).toBeLessThanOrEqual(4_000_000)
   expect((await bank.call('GET', '/me')).body).toMatchObject({ credits: 400 - sum / 1e6, held: 0 })
   expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 400 })
+})
+
+test('several sponsored apps and its own calls stay below the cap of the agent together', async () => {
+  const { ann, id } = await openOracle()
+  const ids = [id, await ann.publish({ html }), await ann.publish({ html })]
+  for (const one of ids) {
+    await ann.call('PUT', `/apps/${one}/sponsor`, { dailyCap: 5, playerDailyCap: 5 })
+  }
+  const found = await findByHandle(t.ctx, ann.handle)
+  const dailyCap = fromCredits(5)
+  await t.ctx.db.tx((db) => updateLimits(db, found?.id ?? '', { dailyCap }))
+  t.ctx.keys.forget()
+  const messages = [{ role: 'user', content: 'sea '.repeat(5_000) }]
+  const long = { model: 'demo/chat', messages }
+  let sum = 0
+  for (const one of ids) {
+    const path = `/a/${one}/ai/v1/chat/completions`
+    for (let at = 0; at < 3; at += 1) {
+      const from = `10.${at}.0.1`
+      const { status, headers } = await t.request('POST', path, {
+        body: long,
+        headers: here,
+        from,
+      })
+      if (status === 200) sum += nanoOf(headers)
+    }
+  }
+  expect(sum).toBeGreaterThan(0)
+  expect(sum).toBeLessThanOrEqual(5_000_000)
+  expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 400 - sum / 1e6, held: 0 })
+  const own = await t.request('POST', '/v1/chat/completions', { key: ann.key, body: long })
+  expect([own.status, own.code]).toEqual([429, 'daily_cap'])
+  expect((await doctor(t.ctx)).problems).toEqual([])
 })
 
 test('the cap of the agent limits what it sponsors, before and after', async () => {

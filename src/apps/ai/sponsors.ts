@@ -5,7 +5,7 @@ import { acceptsStartCredits } from '../../gateway/models/catalog.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { sign } from '../../kernel/ids.ts'
 import { aiCallsPerPlayer } from '../../kernel/limits.ts'
-import { fromCredits, type NanoUsd } from '../../kernel/money.ts'
+import { fromCredits, type NanoUsd, zero } from '../../kernel/money.ts'
 import { agentAccount, agentOwner } from '../../money/ledger/accounts.ts'
 import { spentToday } from '../../money/ledger/ledger.ts'
 import { type Agent, findAgent, findByHandle } from '../../people/agents/agents.ts'
@@ -82,9 +82,14 @@ async function listOffers(ctx: AppContext, app: App): Promise<Offer[]> {
   ]
 }
 
-/** The owner of an agent may have lowered its cap since it became a sponsor. */
-const lowerOf = (cap: NanoUsd, other: NanoUsd | null): NanoUsd =>
-  other !== null && other < cap ? other : cap
+/** Returns whether one of some caps of today is used up. */
+async function isUsedUp(
+  ctx: AppContext,
+  limits: { counter: string; max: NanoUsd }[],
+): Promise<boolean> {
+  const spent = await Promise.all(limits.map(({ counter }) => spentToday(ctx, counter)))
+  return limits.some(({ max }, at) => (spent[at] ?? zero) >= max)
+}
 
 /**
  * Returns the agent that pays for a player of an app, as its maker or as the operator offers;
@@ -99,20 +104,23 @@ export async function findSponsorSpender(
   for (const { agent, counter, dailyCap, playerCap } of await listOffers(ctx, app)) {
     if (!agent || agent.closed !== null || agent.suspended !== null || agent.pausedBy !== null)
       continue
-    const max = lowerOf(dailyCap, agent.dailyCap)
     const ofPlayer = `${counter}:${playerOf(ctx, visitor)}`
-    const [spent, spentByPlayer] = await Promise.all([
-      spentToday(ctx, counter),
-      spentToday(ctx, ofPlayer),
-    ])
-    if (spent >= max || spentByPlayer >= playerCap) continue
+    const limits = [
+      { counter, owner: 'sponsor', max: dailyCap },
+      // All that an agent sponsors and spends itself stays below its own cap.
+      ...(agent.dailyCap === null
+        ? []
+        : [{ counter: agent.id, owner: 'agent', max: agent.dailyCap }]),
+    ]
+    if (await isUsedUp(ctx, [...limits, { counter: ofPlayer, max: playerCap }])) continue
     return {
       owner: agentOwner(agent.id),
       account: agentAccount(agent.id),
       callerId: ofPlayer,
       cap: { key: ofPlayer, max: playerCap },
       group: counter,
-      budgets: [{ counter, owner: 'sponsor', period: 'day', max }],
+      payer: agent.id,
+      budgets: limits.map((limit) => ({ ...limit, period: 'day' })),
       runningRequests: aiCallsPerPlayer,
       funds: acceptsStartCredits(ctx) ? 'any' : 'paid',
       source: 'web',

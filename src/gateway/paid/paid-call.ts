@@ -74,6 +74,7 @@ export function holdRequestOf(
     price: storedPrice(price),
     cap: spender.cap,
     group: spender.group,
+    payer: spender.payer,
     budgets: spender.budgets,
     onExpiry: 'settle',
     ms: holdDurationMs(ctx),

@@ -187,13 +187,18 @@ async function* unbalanced(
 /** Returns the keys whose counted day differs from the sum of their holds. */
 async function checkCaps(db: Db): Promise<string[]> {
   const spent = sql`case ${holds.state} when 'held' then ${holds.amount} else ${holds.charged} end`
-  const countsOf = (counter: typeof holds.capKey | typeof holds.capGroup) =>
+  const counters = [holds.capKey, holds.capGroup, holds.capPayer] as const
+  const countsOf = (counter: (typeof counters)[number]) =>
     db
       .select({ key: sql`${counter}`.as('counter'), day: holds.capDay, spent: spent.as('spent') })
       .from(holds)
       .where(isNotNull(counter))
-  // A hold counts for its key, and for the group of its key.
-  const all = countsOf(holds.capKey).unionAll(countsOf(holds.capGroup)).as('all_counts')
+  // A hold counts for its key, for the group of its key, and for an agent that pays for others.
+  const [ofKey, ofGroup, ofPayer] = counters
+  const all = countsOf(ofKey)
+    .unionAll(countsOf(ofGroup))
+    .unionAll(countsOf(ofPayer))
+    .as('all_counts')
   const counted = db
     .select({ key: all.key, day: all.day, total: sumOf(sql`${all.spent}`).as('spent_sum') })
     .from(all)

@@ -41,6 +41,8 @@ export interface HoldRequest {
   cap?: Cap | undefined
   /** A counter that the key shares with others. It needs a `cap`. */
   group?: string | undefined
+  /** The counter of an agent that pays for others. It needs a `cap`. */
+  payer?: string | undefined
   /** Limits over several days, and limits of the group. */
   budgets?: Budget[] | undefined
   /** The deadline releases an open hold (the default), or settles all of it. */
@@ -74,6 +76,7 @@ export function createHold(at: number, request: HoldRequest): Hold {
     capKey: cap ? cap.key : null,
     capDay: cap ? utcDay(at) : null,
     capGroup: (cap && request.group) ?? null,
+    capPayer: (cap && request.payer) ?? null,
     onExpiry: request.onExpiry ?? 'release',
     deadline: at + request.ms,
     process: thisProcess,

@@ -126,6 +126,8 @@ export const holds = table(
     capDay: text('cap_day'),
     /** A counter that several keys share, such as that of a project. */
     capGroup: text('cap_group'),
+    /** The counter of an agent that pays for others. */
+    capPayer: text('cap_payer'),
     onExpiry: text('on_expiry').$type<'release' | 'settle'>().notNull(),
     deadline: time('deadline').notNull(),
     process: text('process').notNull(),

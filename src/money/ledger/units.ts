@@ -27,9 +27,9 @@ export interface Unit {
   isSoft?: boolean
 }
 
-/** Returns the counters of a hold: its key and the group of its key. */
-const countersOf = ({ capKey, capGroup }: Hold): string[] =>
-  [capKey, capGroup].filter((key) => key !== null)
+/** Returns the counters of a hold: its key, the group of its key, and the agent that pays. */
+const countersOf = ({ capKey, capGroup, capPayer }: Hold): string[] =>
+  [capKey, capGroup, capPayer].filter((key) => key !== null)
 
 function needsOf(hold: Hold): Needs {
   const since = hold.capDay ?? ''
