@@ -140,7 +140,7 @@ export async function buildPublic(): Promise<void> {
 export async function isPublicFresh(): Promise<boolean> {
   const built = await stat(join(dist, 'built')).catch(() => undefined)
   if (!built) return false
-  for (const folder of ['frame', 'bridge', 'islands', 'css', 'css/web', 'icons']) {
+  for (const folder of ['frame', 'bridge', 'shims', 'islands', 'css', 'css/web', 'icons']) {
     for (const name of await filesIn(folder, '')) {
       if ((await stat(join(source, folder, name))).mtimeMs > built.mtimeMs) return false
     }

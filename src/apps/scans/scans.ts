@@ -95,7 +95,11 @@ async function applyScans(
   if (!app) return false
   for (const { row, inspection } of scans) {
     const isRow = and(eq(versions.app, row.app), eq(versions.version, row.version))
-    await db.update(versions).set(pages.toScanRecord(ctx, inspection)).where(isRow)
+    const { uses = null } = inspection
+    await db
+      .update(versions)
+      .set({ ...pages.toScanRecord(ctx, inspection), uses })
+      .where(isRow)
   }
   const codes = scans.flatMap(({ inspection }) =>
     inspection.scan.findings.flatMap(({ effect, code }) => (effect === 'block' ? [code] : [])),

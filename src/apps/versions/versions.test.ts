@@ -14,6 +14,30 @@ const image = Buffer.from(
   'base64',
 )
 
+test('a new page without its folder keeps what the scripts of the folder use', async () => {
+  const t = await startTestServer()
+  const ann = await t.agent('ann')
+  const files = [
+    { path: 'index.html', text: '<!doctype html><title>Oracle</title><script src=a.js></script>' },
+    {
+      path: 'a.js',
+      text: "service.ai.chat('Hello'); fetch('https://api.anthropic.com/v1/messages')",
+    },
+  ]
+  const first = await ann.call('POST', '/apps', { files, store: true })
+  expect(first.body).toMatchObject({ scan: { uses: ['ai'] } })
+  const id = first.text('app.id')
+  const html = '<!doctype html><title>Oracle</title><p>New<script src=a.js></script>'
+  const dry = await ann.call('POST', `/apps/${id}/versions`, { html, dryRun: true })
+  expect(dry.body).toMatchObject({ scan: { uses: ['ai'] } })
+  const second = await ann.call('POST', `/apps/${id}/versions`, { html })
+  expect(second.body).toMatchObject({ scan: { uses: ['ai'] } })
+  expect((await t.call('GET', `/explore/${id}`)).body).toMatchObject({ uses: ['ai'] })
+  const list = JSON.stringify((await t.request('GET', `/a/${id}/files`)).body)
+  expect(list).toContain('bridge.model-apis')
+  await t.close()
+})
+
 test('a new version keeps the link and copies the files', async () => {
   const { request, agent, close } = await startTestServer()
   const ann = await agent('ann')

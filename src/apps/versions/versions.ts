@@ -70,7 +70,9 @@ export async function publishVersion(
       ? await patchVersion(ctx, app, request.patch)
       : { html: request.html, folder: sent }
     const checked = await checkFiles(ctx, folder?.files)
-    const inspection = await pages.inspectPage(ctx, html, folder?.files)
+    // A page without a folder keeps the files of the version before it.
+    const code = folder?.files ?? (await readCode(ctx, { app: app.id, version: app.version }))
+    const inspection = await pages.inspectPage(ctx, html, code)
     return { app, folder, note, checked, inspection, scan: presentScan(inspection) }
   }
   if (request.dryRun) return { status: 200, body: { scan: (await prepare()).scan, price: 0 } }
