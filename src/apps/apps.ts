@@ -2,6 +2,7 @@ import { and, desc, eq, inArray, isNull, lt, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../kernel/context.ts'
 import type { PagePosition } from '../kernel/cursor.ts'
+import { afterCommit } from '../kernel/db/after-commit.ts'
 import type { Db } from '../kernel/db/engine.ts'
 import { countRows, forUpdate, listNewest, lookup, prepared } from '../kernel/db/query.ts'
 import { ApiError } from '../kernel/errors.ts'
@@ -195,6 +196,7 @@ export async function setAccess(
   app: App,
   changes: Partial<Pick<App, 'audience' | 'expires' | 'password'>>,
 ): Promise<App> {
+  afterCommit(db, () => ctx.state.accessChanges.announce(app.id))
   const [changed] = await db
     .update(apps)
     .set({

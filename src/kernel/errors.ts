@@ -139,6 +139,7 @@ interface HostingDetails {
   /** `what`: the limit that is reached. */
   data_full: { what: string }
   data_limit: { max: number; retryAfter: number }
+  guests_limit: { max: number; retryAfter: number }
   room_limit: { max: number; retryAfter: number }
   /** Another player protects the document. */
   not_own: None

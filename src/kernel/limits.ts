@@ -111,6 +111,10 @@ export const versionsPerAppMax = 1_000
 export const dataCallsPerMinute = 600
 /** Open pages of a player with a live connection, in one app. */
 export const livePagesPerPlayerMax = 8
+/** Open pages of a network (/24 of IPv4, /56 of IPv6): a tenth of those of a server. */
+export const livePagesPerNetworkMax = 1_000
+/** Guests of a network who begin to share data with an app. */
+export const newGuestsPerHour = 500
 
 /**
  * People. Wrong passwords of unknown devices count by address prefix, and by prefix and name. A

@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, gt, isNull, lte, ne, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../kernel/context.ts'
+import { afterCommit } from '../kernel/db/after-commit.ts'
 import type { Db } from '../kernel/db/engine.ts'
 import { isWriteUnavailable } from '../kernel/db/error.ts'
 import { prepared } from '../kernel/db/query.ts'
@@ -28,7 +29,10 @@ export async function createSession(
   await lockUnchangedPerson(ctx, db, person)
   const secret = newSecret()
   const at = ctx.clock.now()
-  if (before) await db.delete(sessions).where(eq(sessions.id, before.id))
+  if (before) {
+    await db.delete(sessions).where(eq(sessions.id, before.id))
+    announceEnd(ctx, db, before.person)
+  }
   const existing = await db
     .select({ id: sessions.id })
     .from(sessions)
@@ -94,15 +98,20 @@ export const list = (ctx: AppContext, person: Person): Promise<Session[]> =>
     .orderBy(desc(sessions.created))
     .limit(sessionsPerPersonMax)
 
+/** Tells open connections, once the transaction is durable, that sessions of a person ended. */
+const announceEnd = ({ state }: AppContext, db: Db, person: string): void =>
+  afterCommit(db, () => state.accessChanges.announce(person))
+
 /** Ends a session of a person. Throws `not_found`. */
 export async function end(ctx: AppContext, person: Person, id: string): Promise<void> {
   if (!idPattern.test(id)) throw new ApiError('not_found', { what: 'session' })
-  const ended = await ctx.db.tx((db) =>
-    db
+  const ended = await ctx.db.tx((db) => {
+    announceEnd(ctx, db, person.id)
+    return db
       .delete(sessions)
       .where(and(eq(sessions.id, id), eq(sessions.person, person.id)))
-      .returning({ id: sessions.id }),
-  )
+      .returning({ id: sessions.id })
+  })
   if (ended.length === 0) throw new ApiError('not_found', { what: 'session' })
 }
 
@@ -116,7 +125,13 @@ export function checkFresh(ctx: AppContext, session: Session | undefined): void 
 }
 
 /** Ends all sessions of a person except the one with this hash. */
-export async function endOtherSessions(db: Db, person: string, hash = ''): Promise<void> {
+export async function endOtherSessions(
+  ctx: AppContext,
+  db: Db,
+  person: string,
+  hash = '',
+): Promise<void> {
+  announceEnd(ctx, db, person)
   await db.delete(sessions).where(and(eq(sessions.person, person), ne(sessions.hash, hash)))
 }
 

@@ -181,7 +181,7 @@ export async function recoverAccount(
       await people.lockPerson(db, person.id)
       if (!(await consumeRecoveryCode(db, person.id, code))) return false
       await people.setPassword(db, person.id, hash)
-      await endOtherSessions(db, person.id)
+      await endOtherSessions(ctx, db, person.id)
       return true
     })
     return isRight ? { ...person, password: hash } : undefined
@@ -223,7 +223,7 @@ export async function changePassword(
   await ctx.db.tx(async (db) => {
     await people.lockUnchangedPerson(ctx, db, same)
     await people.setPassword(db, person.id, hash)
-    await endOtherSessions(db, person.id, session)
+    await endOtherSessions(ctx, db, person.id, session)
   })
   return secret
 }

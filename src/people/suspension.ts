@@ -32,7 +32,7 @@ export async function suspendPerson(
     if (!person) return false
     await keys.lockOwner(db, person.wallet)
     for (const owner of [person.id, person.wallet]) await keys.setSuspended(db, owner, at)
-    await endOtherSessions(db, person.id)
+    await endOtherSessions(ctx, db, person.id)
     const did = reason === null ? 'unsuspend' : 'suspend'
     await recordAudit(ctx, db, { by, did, item: person.name, why: reason ?? '' })
     return true

@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { expectError } from '../../testing/expect-error.ts'
-import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
+import { createPlayers, type PlayerCalls } from '../../testing/fixtures/players.ts'
 import {
   startTestServer,
   type TestAgent,
-  type TestResponse,
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
 import { takeDown } from '../moderation/moderation.ts'
@@ -22,33 +21,14 @@ beforeEach(async () => {
 })
 afterEach(() => t.close())
 
-type Call = (method: string, path: string, body?: unknown) => Promise<TestResponse>
-
-const callWith =
-  (cookie?: string): Call =>
-  (method, path, body) =>
-    t.call(method, `/apps/${app}${path}`, { body, ...(cookie && { headers: { cookie } }) })
-
-const stranger: Call = (...given) => callWith()(...given)
-
-/** Returns the calls of a guest who has joined, from the cookie of the response. */
-async function guest(name?: string): Promise<Call> {
-  const joined = await stranger('POST', '/player', name === undefined ? {} : { name })
-  return callWith(/^[^;]+/.exec(joined.headers.get('set-cookie') ?? '')?.[0])
-}
-
-async function person(name: string, hasJoined = true): Promise<Call> {
-  const { cookie } = await createTestSession(t, await createTestPerson(t, name))
-  const call = callWith(cookie)
-  if (hasJoined) await call('POST', '/player', { name })
-  return call
-}
+const { callWith, guest, person } = createPlayers(() => ({ t, app }))
+const stranger: PlayerCalls = (...given) => callWith()(...given)
 
 const docs = '/documents'
-const set = (call: Call, path: string, data: object, more = {}) =>
+const set = (call: PlayerCalls, path: string, data: object, more = {}) =>
   call('PUT', docs, { path, data, ...more })
-const get = async (call: Call, path: string) => call('GET', `${docs}?path=${path}`)
-const find = async (call: Call, query: object) => {
+const get = async (call: PlayerCalls, path: string) => call('GET', `${docs}?path=${path}`)
+const find = async (call: PlayerCalls, query: object) => {
   const { body } = await call('POST', `${docs}/query`, query)
   return Object(body).documents.map(({ id }: { id: string }) => id)
 }
@@ -210,7 +190,7 @@ test('only its author changes a protected document, and private ones are read by
 
 test('a lease has one holder until it ends or is given back', async () => {
   const [olga, gus] = [await person('olga'), await guest()]
-  const acquire = async (call: Call, ttlMs = 5_000) =>
+  const acquire = async (call: PlayerCalls, ttlMs = 5_000) =>
     (
       await call('POST', `${docs}/lease`, {
         path: 'turns/1',

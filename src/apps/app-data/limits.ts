@@ -39,6 +39,9 @@ export const recordPageBytesMax = 8 * mb
 /** A call carries one value; JSON may escape its characters. */
 export const dataBodyBytesMax = 2 * valueBytesMax
 export const playerNameCharsMax = 40
+export const playerIdChars = 20
+/** Days after which a guest who left nothing is forgotten. */
+export const guestDays = 30
 
 /** The live connection of an open page. */
 export const watchesPerPageMax = 64

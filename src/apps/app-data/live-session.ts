@@ -7,7 +7,7 @@ import type { ClientSocket, SocketHandler } from '../../kernel/http/web-socket.t
 import { recordOf } from '../../kernel/schema.ts'
 import { second } from '../../kernel/time.ts'
 import { knownError } from '../../people/error-response.ts'
-import type { SessionSender } from '../../people/session-user.ts'
+import { findSessionUser, type SessionSender } from '../../people/session-user.ts'
 import { freshSender } from '../audience/access.ts'
 import { getPlayable } from '../playable.ts'
 import { checkReadable } from './documents.ts'
@@ -21,7 +21,7 @@ import {
 } from './limits.ts'
 import { errorFields } from './live-queries.ts'
 import { checkCollectionPath, parseDocumentPath } from './paths.ts'
-import type { Player } from './players.ts'
+import { identifyPlayer, type Player } from './players.ts'
 import { readQuery } from './read-query.ts'
 import type { JoinedRoom } from './rooms.ts'
 import { QuerySchema } from './schemas.ts'
@@ -87,6 +87,7 @@ export class LiveSession implements SocketHandler {
   readonly #rooms = new Map<string, JoinedRoom>()
   /** The second of the last message, and the messages in it: a limiter would take a megabyte. */
   #messages = { second: 0, count: 0 }
+  #stopListening: (() => void) | undefined
 
   constructor(
     private readonly ctx: AppContext,
@@ -103,6 +104,9 @@ export class LiveSession implements SocketHandler {
   open(socket: ClientSocket): void {
     this.#socket = socket
     this.ctx.state.sessions.add(this)
+    this.#stopListening = this.ctx.state.accessChanges.on((of) => {
+      if (of === undefined || of === this.app || of === this.player.person) void this.check()
+    })
     if (this.ctx.state.isStopping) this.stop()
   }
 
@@ -126,6 +130,7 @@ export class LiveSession implements SocketHandler {
   close(): void {
     this.#socket = undefined
     if (!this.ctx.state.sessions.delete(this)) return
+    this.#stopListening?.()
     for (const end of this.#watches.values()) end()
     for (const joined of this.#rooms.values()) joined.leave()
     this.release()
@@ -135,11 +140,22 @@ export class LiveSession implements SocketHandler {
     this.#end(closeCodes.restart)
   }
 
-  /** Ends the connection of an app that the page may no longer open. */
+  /**
+   * Ends the connection of an app that the page may no longer open, and of a person whose session
+   * has ended.
+   */
   async check(): Promise<void> {
-    const sender = freshSender(this.sender)
-    const error = await getPlayable(this.ctx, this.app, sender).then(() => undefined, knownError)
+    const error = await this.#checkPlayer().then(() => undefined, knownError)
     if (error && error.errorName !== 'try_again') this.#end(closeCodes.policy)
+  }
+
+  /** Throws what `getPlayable` throws, and `not_joined` for another player than at the start. */
+  async #checkPlayer(): Promise<void> {
+    const sender = freshSender(this.sender)
+    const app = await getPlayable(this.ctx, this.app, sender)
+    const user = await findSessionUser(this.ctx, sender)
+    if (identifyPlayer(this.ctx, app, sender, user?.person).id === this.player.id) return
+    throw new ApiError('not_joined', { app: app.id })
   }
 
   #end(code: number): void {

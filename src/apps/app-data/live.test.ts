@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 
 import { Signals } from '../../kernel/db/signals.ts'
+import { suspendPerson } from '../../people/suspension.ts'
+import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
 import { openSession, type RealtimeClient } from '../../testing/fixtures/realtime-client.ts'
 import { serve } from '../../testing/fixtures/serve.ts'
 import {
@@ -200,6 +202,67 @@ test('a page that floods its connection is closed, and an app that is taken down
   await takeDown(t.ctx, app, 'spam')
   await keepLive(t.ctx)
   expect((await page.closed).code).toBe(1_008)
+})
+
+test('a connection ends at once with the session, the suspension or the audience', async () => {
+  const open = async (name: string) => {
+    const who = await createTestPerson(t, name)
+    const { cookie } = await createTestSession(t, who)
+    const headers = { cookie }
+    await t.call('POST', `/apps/${app}/player`, { body: {}, headers })
+    const page = await openSession(`http://localhost:${server.port}/api/apps/${app}/live`, {
+      headers,
+    })
+    page.send('join', { room: 'lobby' })
+    await page.next('room')
+    return { page, headers }
+  }
+  const [olga, pat, sam] = [await open('olga'), await open('pat'), await open('sam')]
+  const signOut = { headers: { ...olga.headers, 'sec-fetch-site': 'same-origin' } }
+  expect((await t.call('DELETE', '/session', signOut)).status).toBe(200)
+  expect((await olga.page.closed).code).toBe(1_008)
+  await suspendPerson(t.ctx, 'pat', 'spam')
+  expect((await pat.page.closed).code).toBe(1_008)
+  const guestPage = await (await guest()).connect()
+  guestPage.send('join', { room: 'lobby' })
+  await guestPage.next('room')
+  const ann = await t.agent('ann')
+  await ann.call('PATCH', `/apps/${app}/audience`, { audience: 'instance' })
+  expect((await guestPage.closed).code).toBe(1_008)
+  sam.page.send('join', { room: 'still' })
+  await until(() => sam.page.events.some((event) => event['room'] === 'still'))
+  sam.page.close()
+})
+
+test('a change at another server of the database ends a connection, too', async () => {
+  const who = await createTestPerson(t, 'olga')
+  const { cookie } = await createTestSession(t, who)
+  await t.call('POST', `/apps/${app}/player`, { body: {}, headers: { cookie } })
+  const page = await openSession(`http://localhost:${server.port}/api/apps/${app}/live`, {
+    headers: { cookie },
+  })
+  page.send('join', { room: 'lobby' })
+  await page.next('room')
+  const send = spyOn(t.ctx.signals, 'send')
+  // The other server changes the database, and its signal follows.
+  const announce = spyOn(t.ctx.state.accessChanges, 'announce').mockImplementation(() => undefined)
+  await suspendPerson(t.ctx, 'olga', 'spam')
+  expect(announce).toHaveBeenCalledWith(who.person.id)
+  announce.mockRestore()
+  t.ctx.state.accessChanges.announce(who.person.id)
+  expect(send).toHaveBeenCalledWith('access', who.person.id)
+  expect((await page.closed).code).toBe(1_008)
+})
+
+test('one network does not take the places of all others', async () => {
+  t.ctx.state.limits.networkPages.max = 2
+  const pages = [await (await guest()).connect(), await (await guest()).connect()]
+  const gus = await guest()
+  expect(gus.connect()).rejects.toThrow('closed')
+  for (const page of pages) page.close()
+  await until(() => t.ctx.state.sessions.size === 0)
+  const page = await gus.connect()
+  page.close()
 })
 
 test('a player has eight open pages of an app, and a room 64 players', async () => {

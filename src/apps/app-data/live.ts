@@ -2,7 +2,6 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import type { RequestContext } from '../../kernel/http/request-context.ts'
 import { upgradedResponse } from '../../kernel/http/web-socket.ts'
-import { livePagesPerPlayerMax } from '../../kernel/limits.ts'
 import { checkSite } from '../../people/session-user.ts'
 import { livePagesPerServerMax } from './limits.ts'
 import { LiveSession } from './live-session.ts'
@@ -25,15 +24,35 @@ export async function openLive(
   const player = await getJoined(ctx, call, app)
   const { sessions, limits } = ctx.state
   if (sessions.size >= livePagesPerServerMax) throw new ApiError('try_again', {})
-  const release = limits.livePages.begin(`${app} ${player.id}`)
-  if (!release) throw new ApiError('busy', { what: 'open pages', max: livePagesPerPlayerMax })
+  const release = takePlace(limits, context.client.prefix, `${app} ${player.id}`)
   const session = new LiveSession(ctx, player, call, release)
   if (context.upgrade(session, { 'x-request-id': context.id })) return upgradedResponse()
   release()
   throw new ApiError('needs_websocket')
 }
 
-/** Ends the live connections of apps that were withdrawn, and keeps the rooms of this server. */
+/** Takes a place of a network and a player. Returns the function that ends it. Throws `busy`. */
+function takePlace(
+  { networkPages, livePages }: AppContext['state']['limits'],
+  network: string,
+  player: string,
+): () => void {
+  const leaveNetwork = networkPages.begin(network)
+  if (!leaveNetwork) {
+    throw new ApiError('busy', { what: 'open pages of your network', max: networkPages.max })
+  }
+  const leave = livePages.begin(player)
+  if (leave) {
+    return () => {
+      leave()
+      leaveNetwork()
+    }
+  }
+  leaveNetwork()
+  throw new ApiError('busy', { what: 'open pages', max: livePages.max })
+}
+
+/** Ends live connections that may no longer be open, and keeps the rooms of this server. */
 export async function keepLive(ctx: AppContext): Promise<void> {
   ctx.rooms.keep()
   const sessions = [...ctx.state.sessions].filter((one) => one instanceof LiveSession)

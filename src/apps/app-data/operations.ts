@@ -91,7 +91,7 @@ const joinAsPlayer = operation({
     'The viewer sends it after a press of the player. A guest gets a cookie, by which this browser stays the same player. name is shown to the other players.',
   input: { body: schemas.JoinSchema },
   output: { 200: schemas.PlayerResponseSchema },
-  errors: [...writeErrors, ...appErrors],
+  errors: [...writeErrors, ...appErrors, 'guests_limit'],
   async run(ctx, call) {
     const { player, cookies } = await joinApp(ctx, call, call.params.id, call.body.name)
     return withCookies(presentPlayer(player), cookies)

@@ -3,11 +3,10 @@ import { and, asc, eq, gt, isNotNull, or } from 'drizzle-orm'
 import type { AppContext } from '../../kernel/context.ts'
 import { listPageMax } from '../../kernel/limits.ts'
 import { iso } from '../../kernel/time.ts'
-import { releaseBytes } from '../../people/agents/storage-quota.ts'
 import { findApp } from '../apps.ts'
 import { pagesOf } from '../folders/export-zip.ts'
 import { pathOf } from './paths.ts'
-import { removeRecords } from './records.ts'
+import { deleteValuesOf, removeRecords } from './records.ts'
 import { documents, players, values } from './tables.ts'
 
 type PlayerRow = typeof players.$inferSelect
@@ -116,11 +115,7 @@ async function deletePlayer(ctx: AppContext, { app: appId, id }: PlayerRow): Pro
         keys: eq(values.author, id),
       })
     }
-    await db.delete(values).where(and(eq(values.app, appId), eq(values.owner, id)))
-    const [player] = await db
-      .delete(players)
-      .where(and(eq(players.app, appId), eq(players.id, id)))
-      .returning({ bytes: players.valueBytes })
-    if (app && player && player.bytes > 0) await releaseBytes(db, app.maker, player.bytes)
+    if (app) await deleteValuesOf(db, app, id)
+    await db.delete(players).where(and(eq(players.app, appId), eq(players.id, id)))
   })
 }

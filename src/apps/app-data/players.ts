@@ -7,10 +7,11 @@ import { isForbidden } from '../../kernel/forbidden-text.ts'
 import type { RequestContext } from '../../kernel/http/request-context.ts'
 import { newSecret, sign } from '../../kernel/ids.ts'
 import { hasVisibleText, isPlainLine } from '../../kernel/text.ts'
+import type { Person } from '../../people/people.ts'
 import { guestCookie, readGuestCookie, type Visitor } from '../../people/session-user.ts'
 import type { App } from '../apps.ts'
 import { getPlayable } from '../playable.ts'
-import { playerNameCharsMax } from './limits.ts'
+import { playerIdChars, playerNameCharsMax } from './limits.ts'
 import { players } from './tables.ts'
 
 type PlayerRow = typeof players.$inferSelect
@@ -35,7 +36,7 @@ export interface PlayerCall {
 
 /** Returns the id of a player: the same on all servers, and another one in each app. */
 const playerId = (ctx: AppContext, app: string, who: string): string =>
-  sign(ctx.secret, `player ${app} ${who}`).slice(0, 20)
+  sign(ctx.secret, `player ${app} ${who}`).slice(0, playerIdChars)
 
 /** Returns the player of a request. Throws `not_found` and `taken_down`. */
 export async function findPlayer(
@@ -44,14 +45,22 @@ export async function findPlayer(
   appId: string,
 ): Promise<Player> {
   const app = await getPlayable(ctx, appId, { headers, context })
-  const person = caller.user?.person.id ?? null
-  const guest = person === null ? readGuestCookie(ctx, { headers }) : undefined
-  if (person === null && guest === undefined) {
-    return { app, id: '', person, name: null, hasJoined: false }
-  }
-  const id = playerId(ctx, app.id, person === null ? `guest ${guest}` : `person ${person}`)
-  const row = await findRow(ctx.db.read, app.id, id)
-  return { app, id, person, name: row?.name ?? null, hasJoined: row?.joined != null }
+  const known = identifyPlayer(ctx, app, { headers }, caller.user?.person)
+  const row = known.id === '' ? undefined : await findRow(ctx.db.read, app.id, known.id)
+  return { app, ...known, name: row?.name ?? null, hasJoined: row?.joined != null }
+}
+
+/** Returns the id of a person, or of the guest that a browser has a cookie of. */
+export function identifyPlayer(
+  ctx: AppContext,
+  { id: app }: Pick<App, 'id'>,
+  browser: Pick<PlayerCall, 'headers'>,
+  signedIn: Pick<Person, 'id'> | undefined,
+): Pick<Player, 'id' | 'person'> {
+  const person = signedIn?.id ?? null
+  if (person !== null) return { id: playerId(ctx, app, `person ${person}`), person }
+  const guest = readGuestCookie(ctx, browser)
+  return { id: guest === undefined ? '' : playerId(ctx, app, `guest ${guest}`), person }
 }
 
 async function findRow(db: Db, app: string, id: string): Promise<PlayerRow | undefined> {
@@ -94,7 +103,7 @@ const newPlayer = (
 /**
  * Records that a player agrees to share data with the other players and the maker of an app, and
  * the name that it shows. Returns the player, and the new cookie of a guest. Throws `bad_request`,
- * `not_found` and `taken_down`.
+ * `not_found`, `taken_down`, and `guests_limit` for too many new guests of a network.
  */
 export async function joinApp(
   ctx: AppContext,
@@ -104,6 +113,8 @@ export async function joinApp(
 ): Promise<{ player: Player; cookies: string[] }> {
   if (name !== undefined) checkName(name)
   const known = await findPlayer(ctx, call, appId)
+  // A cookie may be made up, so each new row of a guest counts.
+  if (known.person === null && !known.hasJoined) countGuest(ctx, call)
   const secret = known.id === '' ? newSecret() : undefined
   const id = secret === undefined ? known.id : playerId(ctx, appId, `guest ${secret}`)
   const row: PlayerRow = {
@@ -122,6 +133,12 @@ export async function joinApp(
     player: { ...known, id, name: row.name, hasJoined: true },
     cookies: secret === undefined ? [] : [guestCookie(ctx, secret)],
   }
+}
+
+/** Counts a new guest of a network. Throws `guests_limit`. */
+function countGuest({ state }: AppContext, { context: { client } }: PlayerCall): void {
+  const limit = state.limits.newGuests.takeOne(client.prefix)
+  if (limit) throw new ApiError('guests_limit', limit)
 }
 
 function checkName(name: string): void {

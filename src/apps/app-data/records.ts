@@ -1,23 +1,22 @@
-import { and, asc, eq, gt, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, not, type SQL, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import { makeCursor, pageSize, parseCursor, takePage } from '../../kernel/cursor.ts'
 import { afterCommit } from '../../kernel/db/after-commit.ts'
 import type { Db } from '../../kernel/db/engine.ts'
+import { sumOf } from '../../kernel/db/query.ts'
 import { iso } from '../../kernel/time.ts'
 import { releaseBytes } from '../../people/agents/storage-quota.ts'
 import type { App } from '../apps.ts'
-import { recordPageBytesMax } from './limits.ts'
+import { playerIdChars, recordPageBytesMax } from './limits.ts'
 import { pathOf } from './paths.ts'
 import type { DeleteRecordsRequest, RecordBody, RecordQuery } from './schemas.ts'
 import { growDocuments, growShared, lockSpace } from './spaces.ts'
 import { documents, players, spaces, values } from './tables.ts'
+import { lockValues } from './values.ts'
 
 /** Collections that are private to a player are not for makers. */
 export type RecordReader = 'maker' | 'operator'
-
-const isFor = (reader: RecordReader): SQL | undefined =>
-  reader === 'maker' ? sql`substr(${documents.collection}, 1, 11) <> 'data/users/'` : undefined
 
 /** A record with the position at which the next page begins. */
 type PositionedRecord = RecordBody & { position: number }
@@ -29,9 +28,12 @@ interface Page {
   limit: number
 }
 
+const finders = { document: findDocuments, value: findValues, personal: findPersonal }
+
 /**
  * Lists what the players of an app share, with its authors: documents in the order of their last
- * changes, or values by key. A page ends early where its records are large. Throws `bad_request`.
+ * changes, or values by key. Of personal data it lists the bytes of each player, the largest first.
+ * A page ends early where its records are large. Throws `bad_request`.
  */
 export async function listRecords(
   ctx: AppContext,
@@ -42,10 +44,16 @@ export async function listRecords(
   const kind = query.kind ?? 'document'
   const [after = '0'] = parseCursor(query.cursor, new RegExp(`^${kind} (\\d{1,15})$`)) ?? []
   const limit = pageSize(query.limit)
-  const find = kind === 'document' ? findDocuments : findValues
-  const rows = await find(ctx.db.read, { app, reader, after: Number(after), limit: limit + 1 })
+  const rows = await finders[kind](ctx.db.read, {
+    app,
+    reader,
+    after: Number(after),
+    limit: limit + 1,
+  })
   let bytes = 0
-  const large = rows.findIndex((row) => (bytes += row.bytes) > recordPageBytesMax)
+  const large = rows.findIndex(
+    (row) => row.value !== null && (bytes += row.bytes) > recordPageBytesMax,
+  )
   const size = large < 0 ? limit : Math.min(Math.max(large, 1), limit)
   const { page, next } = takePage(rows, size, ({ position }) => makeCursor(kind, position))
   return { records: page.map(({ position: _, ...record }) => record), next }
@@ -102,6 +110,77 @@ async function findValues(db: Db, { app, after, limit }: Page): Promise<Position
   }))
 }
 
+const privateRoot = 'data/users/'
+const idAt = privateRoot.length + 1
+/** The player of a private collection. Numbers are no parameters, so that it can be grouped by. */
+const privateOwner = sql<string>`substr(${documents.collection}, ${sql.raw(`${idAt}, ${playerIdChars}`)})`
+const isPrivate = sql`substr(${documents.collection}, 1, 11) = 'data/users/'`
+
+const isFor = (reader: RecordReader): SQL | undefined =>
+  reader === 'maker' ? not(isPrivate) : undefined
+
+/** Lists the players with personal data. Its content is theirs alone. */
+async function findPersonal(db: Db, { app, after, limit }: Page): Promise<PositionedRecord[]> {
+  const owned = db
+    .select({ owner: privateOwner.as('owner'), bytes: sumOf(documents.bytes).as('private_bytes') })
+    .from(documents)
+    .where(and(eq(documents.app, app), isNotNull(documents.data), isPrivate))
+    .groupBy(privateOwner)
+    .as('owned')
+  const bytes = sql`${players.valueBytes} + coalesce(${owned.bytes}, 0)`.mapWith(Number)
+  const rows = await db
+    .select({ row: players, bytes: bytes.as('bytes') })
+    .from(players)
+    .leftJoin(owned, eq(owned.owner, players.id))
+    .where(and(eq(players.app, app), sql`${bytes} > 0`))
+    .orderBy(sql`${bytes} desc`, asc(players.id))
+    .limit(limit)
+    .offset(after)
+  return rows.map(({ row, bytes: size }, at) => ({
+    kind: 'personal',
+    name: row.id,
+    author: row.id,
+    authorName: row.name,
+    value: null,
+    bytes: size,
+    updated: iso(row.created),
+    position: after + at + 1,
+  }))
+}
+
+/** Deletes the personal data of a player: values, and private documents. Returns their number. */
+async function clearPersonal(ctx: AppContext, app: App, player: string): Promise<number> {
+  return ctx.db.tx(async (db) => {
+    const documentCount = await removeRecords(ctx, db, app, {
+      docs: and(isPrivate, eq(privateOwner, player)),
+    })
+    return documentCount + (await deleteValuesOf(db, app, player))
+  })
+}
+
+/** Deletes the personal values of a player of an app. Returns their number. */
+export async function deleteValuesOf(
+  db: Db,
+  { id: app, maker }: Pick<App, 'id' | 'maker'>,
+  player: string,
+): Promise<number> {
+  await lockValues(db, app, player)
+  const deleted = await db
+    .delete(values)
+    .where(and(eq(values.app, app), eq(values.owner, player)))
+    .returning({ bytes: values.bytes })
+  const { rows, bytes } = lossOf(deleted)
+  await db
+    .update(players)
+    .set({
+      values: sql`${players.values} + ${rows}`,
+      valueBytes: sql`${players.valueBytes} + ${bytes}`,
+    })
+    .where(and(eq(players.app, app), eq(players.id, player)))
+  if (bytes < 0) await releaseBytes(db, maker, -bytes)
+  return deleted.length
+}
+
 /** Returns the conditions of the records to delete. */
 function matching({ kind, name }: DeleteRecordsRequest): Matching {
   if (kind === 'value') return { keys: eq(values.key, name) }
@@ -111,8 +190,8 @@ function matching({ kind, name }: DeleteRecordsRequest): Matching {
 }
 
 /**
- * Deletes a document, a shared value, or all records of an author. Returns the number of deleted
- * records.
+ * Deletes a document, a shared value, all records of an author, or the personal data of a player.
+ * Returns the number of deleted records.
  */
 export async function deleteRecords(
   ctx: AppContext,
@@ -120,6 +199,7 @@ export async function deleteRecords(
   reader: RecordReader,
   request: DeleteRecordsRequest,
 ): Promise<number> {
+  if (request.kind === 'personal') return clearPersonal(ctx, app, request.name)
   const { docs, keys } = matching(request)
   const shown = docs && and(docs, isFor(reader))
   return ctx.db.tx((db) => removeRecords(ctx, db, app, { docs: shown, keys }))

@@ -151,14 +151,19 @@ export const LeaseResponseSchema = Type.Object({
   document: DocumentSchema,
 })
 
-/** A document or a shared value, for the maker of the app. */
+/** Documents, shared values, and for each player what is private to them. */
+const recordKinds = ['document', 'value', 'personal'] as const
+
+/** A record that players keep in an app, for its maker. */
 const RecordSchema = Type.Object(
   {
-    kind: oneOf(['document', 'value']),
-    name: Type.String({ description: 'The path of a document, or the key of a value.' }),
+    kind: oneOf(recordKinds),
+    name: Type.String({
+      description: 'The path of a document, the key of a value, or the id of a player.',
+    }),
     author: Type.String(),
     authorName: nullable(Type.String({ description: 'The name that the author gave the app.' })),
-    value: Type.Unknown(),
+    value: Type.Unknown({ description: 'Null for personal data, which only its player reads.' }),
     bytes: Type.Integer(),
     updated: TimeSchema,
   },
@@ -171,12 +176,12 @@ export const RecordListSchema = Type.Object({
 })
 export const RecordQuerySchema = Type.Object({
   ...ListQuery.properties,
-  kind: Type.Optional(oneOf(['document', 'value'])),
+  kind: Type.Optional(oneOf(recordKinds)),
 })
 export type RecordQuery = Static<typeof RecordQuerySchema>
 export const DeleteRecordsSchema = Type.Object(
   {
-    kind: oneOf(['author', 'document', 'value']),
+    kind: oneOf(['author', ...recordKinds]),
     name: Type.String({
       minLength: 1,
       maxLength: valueKeyCharsMax,

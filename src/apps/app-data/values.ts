@@ -58,9 +58,12 @@ export async function listKeys(
   return rows.flatMap(({ key }) => (key.startsWith(prefix) ? [key] : [])).toSorted()
 }
 
-/** Locks the values of an owner, whose counts change. */
+/** Locks the personal values of a player, whose counts change. */
+export const lockValues = (db: Db, app: string, player: string): Promise<unknown> =>
+  lock(db, `values ${app} ${player}`)
+
 const lockOwner = (db: Db, { app, id }: Player, scope: Scope): Promise<unknown> =>
-  scope === 'shared' ? lockSpace(db, app.id) : lock(db, `values ${app.id} ${id}`)
+  scope === 'shared' ? lockSpace(db, app.id) : lockValues(db, app.id, id)
 
 const grow = (ctx: AppContext, db: Db, player: Player, scope: Scope, growth: Growth) =>
   scope === 'shared'

@@ -7,6 +7,7 @@ import { LongValues, partTopic, payloadCharsMax, toEntries, valueCharsMax } from
 
 /** Kinds of changes that other processes of the database must learn of. */
 type Topic =
+  | 'access'
   | 'apps'
   | 'documents'
   | 'failures'

@@ -5,8 +5,10 @@ import {
   claimTriesPerHour,
   dataCallsPerMinute,
   deviceCodesPerHour,
+  livePagesPerNetworkMax,
   livePagesPerPlayerMax,
   nameAttack,
+  newGuestsPerHour,
   noteStreamsMax,
   realtimeSessionsPerKeyMax,
   searchesPerMinuteMax,
@@ -68,10 +70,14 @@ const limitsOfProcess = (clock: Clock, config: LimitSettings) => ({
   keyTokens: new RateLimit(clock, unlimited, minute),
   /** Running paid calls by gateway key. A key may have a limit of its own. */
   paidCalls: new ConcurrencyLimit(config.runningRequestsPerKey),
+  /** New guests of apps, by network. */
+  newGuests: new RateLimit(clock, newGuestsPerHour, hour),
   /** Calls for the data of apps, by player and app. */
   dataCalls: new RateLimit(clock, dataCallsPerMinute, minute),
   /** Live connections of pages, by player and app. */
   livePages: new ConcurrencyLimit(livePagesPerPlayerMax),
+  /** Live connections of pages, by network. */
+  networkPages: new ConcurrencyLimit(livePagesPerNetworkMax),
   /** Realtime sessions by gateway key. */
   realtimeSessions: new ConcurrencyLimit(realtimeSessionsPerKeyMax),
 })

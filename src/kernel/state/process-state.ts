@@ -74,6 +74,7 @@ export const createProcessState = (
   /** Handles of agents by id. A handle never changes. */
   agentHandles: new Cache<string>(handlesMax),
   appChanges: new AppChanges(signals),
+  accessChanges: new AccessChanges(signals),
   noteSignals: new NoteSignals(signals),
   /** Openings of apps that are written to the database in batches; a crash loses them. */
   pendingOpens: new PendingOpens(),
@@ -133,6 +134,37 @@ class AppChanges {
 
   private add(): void {
     this.count += 1
+  }
+}
+
+/** Receives the id of a person or an app; undefined means that any may have changed. */
+type AccessListener = (of: string | undefined) => void
+
+/**
+ * Tells of ends of sessions, by the person, and of changes of who may open an app, by any process.
+ * Open connections are then compared with them at once.
+ */
+class AccessChanges {
+  readonly #listeners = new Set<AccessListener>()
+
+  constructor(private readonly signals: Signals) {
+    signals.on('access', (of) => this.#tell(of))
+  }
+
+  /** Returns the function that ends it. */
+  on(listener: AccessListener): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** Tells of a committed change, here and in other processes. */
+  announce(of: string): void {
+    this.#tell(of)
+    void this.signals.send('access', of)
+  }
+
+  #tell(of: string | undefined): void {
+    for (const listener of this.#listeners) listener(of)
   }
 }
 

@@ -160,6 +160,11 @@ export const data = {
     message: (facts) =>
       `This page read or wrote data more than ${facts.max} times a minute. ${retryHint(facts)}`,
   },
+  guests_limit: {
+    status: 429,
+    message: (facts) =>
+      `More than ${facts.max} new guests of this network joined apps in an hour. ${retryHint(facts)}`,
+  },
   room_limit: {
     status: 429,
     message: (facts) =>

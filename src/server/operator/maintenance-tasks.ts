@@ -1,3 +1,4 @@
+import { forgetGuests } from '../../apps/app-data/guests.ts'
 import { keepLive } from '../../apps/app-data/live.ts'
 import { removeData } from '../../apps/app-data/records.ts'
 import * as assets from '../../apps/assets/assets.ts'
@@ -117,6 +118,7 @@ export const tasks: Task[] = [
   ['keep live pages', 2 * second, keepLive, 'everywhere'],
   ['write opens', 5 * second, flushOpens, 'everywhere'],
   ['delete old opens', day, deleteOldOpens],
+  ['forget guests of apps', day, forgetGuests],
   ['delete old errors of pages', day, deleteOldErrors],
   ['write networks of keys', 5 * second, flushKeyNetworks, 'everywhere'],
   ['delete old networks of keys', day, deleteOldKeyNetworks],

@@ -349,6 +349,7 @@ export const errorExamples: { [N in HostingErrorName]: DetailsOf<N> } = {
   not_joined: [{ app: 'Qm3xT7aZ0bLk' }],
   data_full: [{ what: '5000 documents of an app' }],
   data_limit: [{ max: 600, retryAfter: 12 }],
+  guests_limit: [{ max: 500, retryAfter }],
   not_own: [],
   room_limit: [{ max: 40, retryAfter: 1 }],
   needs_websocket: [],
