@@ -1,5 +1,5 @@
 import { field } from '../frame/messages.ts'
-import { ask } from './ask.ts'
+import { ask, create } from './ask.ts'
 import { CallError } from './protocol.ts'
 import { type Call, callServer } from './receiver.ts'
 
@@ -16,6 +16,10 @@ const { maker = '' } = document.documentElement.dataset
 
 let known: Promise<Player> | undefined
 let agreed: Promise<Player> | undefined
+let named: Promise<Player> | undefined
+
+/** As the server has it. */
+const nameCharsMax = 40
 
 const playerIn = (body: unknown): Player => {
   const player = field(body, 'player')
@@ -53,6 +57,42 @@ export function agree({ app }: Pick<Call, 'app'>): Promise<Player> {
   return agreement
 }
 
+/**
+ * Returns the player once they agreed that the app shares data, and gave it a name for its boards.
+ * Throws `not_granted` when they do not agree.
+ */
+export function agreeByName({ app }: Pick<Call, 'app'>): Promise<Player> {
+  const agreement = (named ??= askName(app))
+  agreement.catch((error: unknown) => {
+    if (!(error instanceof CallError) || error.code !== 'not_granted') named = undefined
+  })
+  return agreement
+}
+
+async function askName(app: string): Promise<Player> {
+  const player = await findPlayer({ app })
+  if (player.hasJoined && player.name !== '') return player
+  const name = create('input', [], { maxLength: nameCharsMax })
+  const label = create('label', ['Name', name])
+  let text = `Show your scores on the board of this app? Its other players and its maker, ${maker}, see them with this name.`
+  for (;;) {
+    const isAgreed = await ask({ text, fields: [label], yes: 'Show my scores', no: 'Not now' })
+    if (!isAgreed) throw notGranted()
+    try {
+      agreed = join(app, name.value.trim())
+      return await agreed
+    } catch (error) {
+      // The player may choose another name.
+      if (!(error instanceof CallError) || error.code !== 'bad_request') throw error
+      agreed = undefined
+      text = error.message
+    }
+  }
+}
+
+const notGranted = (): CallError =>
+  new CallError('not_granted', 'The player does not share data with this app.')
+
 async function askPlayer(app: string): Promise<Player> {
   const player = await findPlayer({ app })
   if (player.hasJoined) return player
@@ -61,8 +101,13 @@ async function askPlayer(app: string): Promise<Player> {
     yes: 'Share and play',
     no: 'Not now',
   })
-  if (!isAgreed) throw new CallError('not_granted', 'The player does not share data with this app.')
-  const response = await callServer({ app, signal: forever }, 'POST', '/player', {})
+  if (!isAgreed) throw notGranted()
+  return join(app)
+}
+
+async function join(app: string, name?: string): Promise<Player> {
+  const body = name === undefined ? {} : { name }
+  const response = await callServer({ app, signal: forever }, 'POST', '/player', body)
   const joined = playerIn(await response.json())
   // A browser that stores no cookie in a frame of another site would be a new guest each time.
   if (!joined.isSignedIn && !(await read({ app })).hasJoined) {

@@ -5,6 +5,7 @@ import { openAi } from './ai.ts'
 import { type Bridge, openBridge } from './bridge.ts'
 import { openDb } from './documents.ts'
 import { openRooms } from './room.ts'
+import { openScores } from './scores.ts'
 import { openStore } from './store.ts'
 
 const script = document.currentScript
@@ -17,6 +18,7 @@ const openService = (call: Bridge) =>
     store: openStore(call),
     db: openDb(call),
     room: openRooms(call),
+    scores: openScores(call),
   })
 export type Service = ReturnType<typeof openService>
 

@@ -4,9 +4,16 @@ import { aiCalls } from './ai-calls.ts'
 import { dbCalls } from './db-calls.ts'
 import { liveCalls } from './live-calls.ts'
 import { type Handler, serveCalls } from './receiver.ts'
+import { scoreCalls } from './score-calls.ts'
 import { storeCalls } from './store-calls.ts'
 
-const handlers: Record<string, Handler> = { ...aiCalls, ...storeCalls, ...dbCalls, ...liveCalls }
+const handlers: Record<string, Handler> = {
+  ...aiCalls,
+  ...storeCalls,
+  ...dbCalls,
+  ...liveCalls,
+  ...scoreCalls,
+}
 
 const { at = '', frame: url = '' } = document.documentElement.dataset
 const frame = document.querySelector('iframe')

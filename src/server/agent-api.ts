@@ -4,6 +4,7 @@ import { aiOperations } from '../apps/ai/operations.ts'
 import { sponsorOperations } from '../apps/ai/sponsor-operations.ts'
 import { dataOperations } from '../apps/app-data/operations.ts'
 import { recordOperations } from '../apps/app-data/record-operations.ts'
+import { scoreOperations } from '../apps/app-data/score-operations.ts'
 import { agentApiUrl } from '../apps/app-url.ts'
 import { appealOperations } from '../apps/appeal/operations.ts'
 import { assetOperations } from '../apps/assets/operations.ts'
@@ -160,6 +161,7 @@ export const agentOperations: readonly Operation[] = [
   ...sponsorOperations,
   ...dataOperations,
   ...recordOperations,
+  ...scoreOperations,
   ...topUpOperations,
   ...runOperations,
   descriptionOperation((ctx) => describedAgentApi(ctx)),

@@ -63,6 +63,8 @@ const open = [
   'acquire_document',
   'report_errors',
   'open_live',
+  'get_scores',
+  'submit_score',
   'open_app',
 ]
 
@@ -193,7 +195,7 @@ describe('the document', () => {
     named.push('ShareLink')
     named.push('AgentKey', 'OwnedAgent', 'Person', 'Hook', 'Delivery')
     named.push('AccountKey', 'Invoice', 'Project')
-    named.push('Player', 'Document', 'DataRecord')
+    named.push('Player', 'Document', 'DataRecord', 'Score')
     named.push('AppAi', 'Consent', 'Sponsor')
     expect(Object.keys(document.components.schemas).sort()).toEqual(named.sort())
   })

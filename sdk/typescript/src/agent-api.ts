@@ -773,16 +773,27 @@ export interface components {
         };
         DataRecord: {
             /** @enum {string} */
-            kind: "document" | "value";
-            /** @description The path of a document, or the key of a value. */
+            kind: "document" | "value" | "score" | "personal";
+            /** @description The path of a document, the key of a value, the board of a score, or the id of a player. */
             name: string;
             author: string;
             /** @description The name that the author gave the app. */
             authorName: string | null;
+            /** @description Null for personal data, which only its player reads. */
             value: unknown;
             bytes: number;
             /** Format: date-time */
             updated: string;
+        };
+        Score: {
+            /** @description 1 is the first. */
+            rank: number;
+            player: string;
+            /** @description The name that the player gave this app. */
+            name: string | null;
+            score: number;
+            /** Format: date-time */
+            at: string;
         };
         Evidence: {
             /** @enum {string} */
@@ -2021,15 +2032,33 @@ export interface components {
             limit?: number | undefined;
             cursor?: string | undefined;
             /** @enum {string} */
-            kind?: ("document" | "value") | undefined;
+            kind?: ("document" | "value" | "score" | "personal") | undefined;
         };
         DeleteRecordsInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
             /** @enum {string} */
-            kind: "author" | "document" | "value";
-            /** @description The id of a player, the path of a document, or the key of a value. */
+            kind: "author" | "board" | "document" | "value" | "score" | "personal";
+            /** @description The id of a player, the path of a document, the key of a value, a board, or "board/player" of a score. */
             name: string;
+        };
+        GetScoresInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            /** @description Name of a board of the app; "main" by default. */
+            board?: string | undefined;
+            /** @enum {string} */
+            order?: ("highest" | "lowest") | undefined;
+            limit?: number | undefined;
+        };
+        SubmitScoreInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            score: number;
+            /** @description Name of a board of the app; "main" by default. */
+            board?: string | undefined;
+            /** @enum {string} */
+            order?: ("highest" | "lowest") | undefined;
         };
         TopUpInput: {
             /** @description Credits to add. */
@@ -2901,6 +2930,24 @@ export interface components {
         DeleteRecordsResult: {
             deleted: number;
         };
+        GetScoresResult: {
+            scores: components["schemas"]["Score"][];
+            mine: components["schemas"]["Score"] | null;
+            /** @description Players on this board. */
+            count: number;
+        };
+        SubmitScoreResult: {
+            /** @description 1 is the first. */
+            rank: number;
+            player: string;
+            /** @description The name that the player gave this app. */
+            name: string | null;
+            score: number;
+            /** Format: date-time */
+            at: string;
+            /** @description The score is the first or a better one of the player. */
+            isBest: boolean;
+        };
         TopUpResult: {
             /** @description Credits that the payment added. */
             added: number;
@@ -3023,6 +3070,7 @@ export type Sponsor = components['schemas']['Sponsor'];
 export type Player = components['schemas']['Player'];
 export type Document = components['schemas']['Document'];
 export type DataRecord = components['schemas']['DataRecord'];
+export type Score = components['schemas']['Score'];
 export type Evidence = components['schemas']['Evidence'];
 export type RunStep = components['schemas']['RunStep'];
 export type Run = components['schemas']['Run'];
@@ -3164,6 +3212,8 @@ export type AcquireDocumentInput = components['schemas']['AcquireDocumentInput']
 export type OpenLiveInput = components['schemas']['OpenLiveInput'];
 export type ListRecordsInput = components['schemas']['ListRecordsInput'];
 export type DeleteRecordsInput = components['schemas']['DeleteRecordsInput'];
+export type GetScoresInput = components['schemas']['GetScoresInput'];
+export type SubmitScoreInput = components['schemas']['SubmitScoreInput'];
 export type TopUpInput = components['schemas']['TopUpInput'];
 export type StartRunInput = components['schemas']['StartRunInput'];
 export type ListRunsInput = components['schemas']['ListRunsInput'];
@@ -3302,6 +3352,8 @@ export type QueryDocumentsResult = components['schemas']['QueryDocumentsResult']
 export type AcquireDocumentResult = components['schemas']['AcquireDocumentResult'];
 export type ListRecordsResult = components['schemas']['ListRecordsResult'];
 export type DeleteRecordsResult = components['schemas']['DeleteRecordsResult'];
+export type GetScoresResult = components['schemas']['GetScoresResult'];
+export type SubmitScoreResult = components['schemas']['SubmitScoreResult'];
 export type TopUpResult = components['schemas']['TopUpResult'];
 export type StartRunResult = components['schemas']['StartRunResult'];
 export type ListRunsResult = components['schemas']['ListRunsResult'];
@@ -3610,10 +3662,14 @@ export interface AgentApi {
   acquireDocument(input: AcquireDocumentInput, options?: CallOptions): Call<AcquireDocumentResult>
   /** Open the live connection of a page: watched documents, and rooms. One WebSocket for each open page. Messages and events are JSON with a type. */
   openLive(input: OpenLiveInput, options?: CallOptions): Call<undefined>
-  /** List what the players of your app share, with the authors. kind is document or value. Follow next to export everything. */
+  /** List what the players of your app share, with the authors. kind is document, value, score, or personal: the bytes of each player, without their content. Follow next to export everything. */
   listRecords(input: ListRecordsInput, options?: CallOptions): Call<ListRecordsResult, ListRecordsResult['records'][number]>
-  /** Delete a document or a shared value of your app, or all of an author. */
+  /** Delete a record of your app, all of an author, or personal data of a player. */
   deleteRecords(input: DeleteRecordsInput, options?: CallOptions): Call<DeleteRecordsResult>
+  /** Read the board of an app: its first scores, and that of the player. Of equal scores, the earlier one is before. */
+  getScores(input: GetScoresInput, options?: CallOptions): Call<GetScoresResult>
+  /** Submit a score of the player. The best one stays. */
+  submitScore(input: SubmitScoreInput, options?: CallOptions): Call<SubmitScoreResult>
   /** Add credits that you pay for with USDC (x402). Without a payment it answers 402 with an offer. Sign the offer and send the same request again with the payment. The credits are those of the payment: 1 USD is 1,000 credits. */
   topUp(input?: TopUpInput, options?: CallOptions): Call<TopUpResult>
   /** Start to follow a skill or framework, and get its instructions. Start a run each time you follow a pack and report how it went. A run that is not reported expires after 7 days. Your first run of a pack on a day counts in its record. */
@@ -3787,6 +3843,8 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   openLive: { method: "GET", path: "/apps/{id}/live" },
   listRecords: { method: "GET", path: "/apps/{id}/records", items: "records" },
   deleteRecords: { method: "POST", path: "/apps/{id}/records/delete" },
+  getScores: { method: "GET", path: "/apps/{id}/scores" },
+  submitScore: { method: "POST", path: "/apps/{id}/scores" },
   topUp: { method: "POST", path: "/topup" },
   startRun: { method: "POST", path: "/runs", idempotent: true },
   listRuns: { method: "GET", path: "/runs", items: "runs" },

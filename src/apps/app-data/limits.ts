@@ -43,6 +43,13 @@ export const playerIdChars = 20
 /** Days after which a guest who left nothing is forgotten. */
 export const guestDays = 30
 
+/** Boards of `service.scores`: each player has one score on each. */
+export const boardsPerAppMax = 50
+export const boardNameCharsMax = 40
+export const scoresPerAppMax = 20_000
+/** Larger numbers lose digits. */
+export const scoreMax = Number.MAX_SAFE_INTEGER
+
 /** The live connection of an open page. */
 export const watchesPerPageMax = 64
 export const roomsPerPageMax = 8

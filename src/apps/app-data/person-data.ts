@@ -5,9 +5,11 @@ import { listPageMax } from '../../kernel/limits.ts'
 import { iso } from '../../kernel/time.ts'
 import { findApp } from '../apps.ts'
 import { pagesOf } from '../folders/export-zip.ts'
+import { boardsPerAppMax } from './limits.ts'
 import { pathOf } from './paths.ts'
 import { deleteValuesOf, removeRecords } from './records.ts'
-import { documents, players, values } from './tables.ts'
+import { deleteScores } from './scores.ts'
+import { documents, players, scores, values } from './tables.ts'
 
 type PlayerRow = typeof players.$inferSelect
 
@@ -78,6 +80,22 @@ async function* listDocuments({ db }: AppContext, player: PlayerRow): AsyncGener
   }
 }
 
+async function* listScores({ db }: AppContext, { app, id }: PlayerRow): AsyncGenerator<object[]> {
+  // A board is one name and one order.
+  const rows = await db.read
+    .select()
+    .from(scores)
+    .where(and(eq(scores.app, app), eq(scores.player, id)))
+    .limit(boardsPerAppMax)
+  yield rows.map(({ board, score, at }) => ({
+    kind: 'score',
+    app,
+    name: board,
+    value: score,
+    updated: iso(at),
+  }))
+}
+
 /** Lists what a person keeps in apps as a player, app by app. */
 export async function* listPersonData(ctx: AppContext, person: string): AsyncGenerator<object[]> {
   const pages = pagesOf(
@@ -90,13 +108,14 @@ export async function* listPersonData(ctx: AppContext, person: string): AsyncGen
       yield [{ kind: 'player', app, name, joined: joined === null ? null : iso(joined) }]
       yield* listValues(ctx, player)
       yield* listDocuments(ctx, player)
+      yield* listScores(ctx, player)
     }
   }
 }
 
 /**
- * Deletes what a person keeps in apps as a player: values, and documents and shared values of which
- * the person is the author. Each app is one transaction, so the call can be repeated.
+ * Deletes what a person keeps in apps as a player: values, scores, and documents and shared values
+ * of which the person is the author. Each app is one transaction, so the call can be repeated.
  */
 export async function deletePersonData(ctx: AppContext, person: string): Promise<void> {
   for (;;) {
@@ -116,6 +135,7 @@ async function deletePlayer(ctx: AppContext, { app: appId, id }: PlayerRow): Pro
       })
     }
     if (app) await deleteValuesOf(db, app, id)
+    await deleteScores(db, { id: appId }, { player: id })
     await db.delete(players).where(and(eq(players.app, appId), eq(players.id, id)))
   })
 }

@@ -11,8 +11,9 @@ import type { App } from '../apps.ts'
 import { playerIdChars, recordPageBytesMax } from './limits.ts'
 import { pathOf } from './paths.ts'
 import type { DeleteRecordsRequest, RecordBody, RecordQuery } from './schemas.ts'
+import { deleteScores } from './scores.ts'
 import { growDocuments, growShared, lockSpace } from './spaces.ts'
-import { documents, players, spaces, values } from './tables.ts'
+import { documents, players, scores, spaces, values } from './tables.ts'
 import { lockValues } from './values.ts'
 
 /** Collections that are private to a player are not for makers. */
@@ -28,7 +29,12 @@ interface Page {
   limit: number
 }
 
-const finders = { document: findDocuments, value: findValues, personal: findPersonal }
+const finders = {
+  document: findDocuments,
+  value: findValues,
+  score: findScores,
+  personal: findPersonal,
+}
 
 /**
  * Lists what the players of an app share, with its authors: documents in the order of their last
@@ -110,6 +116,27 @@ async function findValues(db: Db, { app, after, limit }: Page): Promise<Position
   }))
 }
 
+async function findScores(db: Db, { app, after, limit }: Page): Promise<PositionedRecord[]> {
+  const rows = await db
+    .select({ row: scores, authorName: players.name })
+    .from(scores)
+    .leftJoin(players, and(eq(players.app, scores.app), eq(players.id, scores.player)))
+    .where(eq(scores.app, app))
+    .orderBy(asc(scores.board), asc(scores.lowest), asc(scores.player))
+    .limit(limit)
+    .offset(after)
+  return rows.map(({ row: { board, lowest, player, score, at: time }, authorName }, at) => ({
+    kind: 'score',
+    name: board,
+    author: player,
+    authorName,
+    value: lowest ? { score, lowest } : { score },
+    bytes: 0,
+    updated: iso(time),
+    position: after + at + 1,
+  }))
+}
+
 const privateRoot = 'data/users/'
 const idAt = privateRoot.length + 1
 /** The player of a private collection. Numbers are no parameters, so that it can be grouped by. */
@@ -182,7 +209,7 @@ export async function deleteValuesOf(
 }
 
 /** Returns the conditions of the records to delete. */
-function matching({ kind, name }: DeleteRecordsRequest): Matching {
+function matching(kind: 'author' | 'document' | 'value', name: string): Matching {
   if (kind === 'value') return { keys: eq(values.key, name) }
   if (kind === 'author') return { docs: eq(documents.author, name), keys: eq(values.author, name) }
   const [collection, id] = [name.replace(/\/[^/]*$/, ''), name.replace(/^.*\//, '')]
@@ -190,8 +217,8 @@ function matching({ kind, name }: DeleteRecordsRequest): Matching {
 }
 
 /**
- * Deletes a document, a shared value, all records of an author, or the personal data of a player.
- * Returns the number of deleted records.
+ * Deletes a document, a shared value, a score, all scores of a board, all records of an author, or
+ * the personal data of a player. Returns the number of deleted records.
  */
 export async function deleteRecords(
   ctx: AppContext,
@@ -199,10 +226,20 @@ export async function deleteRecords(
   reader: RecordReader,
   request: DeleteRecordsRequest,
 ): Promise<number> {
-  if (request.kind === 'personal') return clearPersonal(ctx, app, request.name)
-  const { docs, keys } = matching(request)
+  const { kind, name } = request
+  if (kind === 'personal') return clearPersonal(ctx, app, name)
+  if (kind === 'board') return ctx.db.tx((db) => deleteScores(db, app, { board: name }))
+  if (kind === 'score') {
+    const [board = '', player = ''] = name.split('/')
+    return ctx.db.tx((db) => deleteScores(db, app, { board, player }))
+  }
+  const { docs, keys } = matching(kind, name)
   const shown = docs && and(docs, isFor(reader))
-  return ctx.db.tx((db) => removeRecords(ctx, db, app, { docs: shown, keys }))
+  return ctx.db.tx(async (db) => {
+    const removed = await removeRecords(ctx, db, app, { docs: shown, keys })
+    if (kind !== 'author') return removed
+    return removed + (await deleteScores(db, app, { player: name }))
+  })
 }
 
 /** Conditions of documents and of shared values. */
@@ -260,6 +297,7 @@ async function removeDocuments(db: Db, where: SQL | undefined, version: number) 
 export async function removeData(db: Db, { id, maker }: Pick<App, 'id' | 'maker'>): Promise<void> {
   await db.delete(documents).where(eq(documents.app, id))
   await db.delete(values).where(eq(values.app, id))
+  await deleteScores(db, { id })
   const owners = await db
     .delete(players)
     .where(eq(players.app, id))

@@ -151,15 +151,16 @@ export const LeaseResponseSchema = Type.Object({
   document: DocumentSchema,
 })
 
-/** Documents, shared values, and for each player what is private to them. */
-const recordKinds = ['document', 'value', 'personal'] as const
+/** Documents, shared values, scores, and for each player what is private to them. */
+const recordKinds = ['document', 'value', 'score', 'personal'] as const
 
 /** A record that players keep in an app, for its maker. */
 const RecordSchema = Type.Object(
   {
     kind: oneOf(recordKinds),
     name: Type.String({
-      description: 'The path of a document, the key of a value, or the id of a player.',
+      description:
+        'The path of a document, the key of a value, the board of a score, or the id of a player.',
     }),
     author: Type.String(),
     authorName: nullable(Type.String({ description: 'The name that the author gave the app.' })),
@@ -181,11 +182,12 @@ export const RecordQuerySchema = Type.Object({
 export type RecordQuery = Static<typeof RecordQuerySchema>
 export const DeleteRecordsSchema = Type.Object(
   {
-    kind: oneOf(['author', ...recordKinds]),
+    kind: oneOf(['author', 'board', ...recordKinds]),
     name: Type.String({
       minLength: 1,
       maxLength: valueKeyCharsMax,
-      description: 'The id of a player, the path of a document, or the key of a value.',
+      description:
+        'The id of a player, the path of a document, the key of a value, a board, or "board/player" of a score.',
     }),
   },
   { ...strict, examples: [{ kind: 'author', name: 'pBp2GhVnRr0cXk1sQm7e' }] },

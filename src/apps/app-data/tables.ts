@@ -4,6 +4,7 @@ import {
   integer,
   json,
   primaryKey,
+  real,
   table,
   text,
   time,
@@ -58,6 +59,25 @@ export const values = table(
     updated: time('updated').notNull(),
   },
   (t) => [primaryKey({ columns: [t.app, t.owner, t.key] })],
+)
+
+/** The best score of each player on the boards of an app. */
+export const scores = table(
+  'app_scores',
+  {
+    app: text('app').notNull(),
+    board: text('board').notNull(),
+    /** The lowest score is the first: another board of the same name. */
+    lowest: flag('lowest').notNull(),
+    player: text('player').notNull(),
+    score: real('score').notNull(),
+    /** When the player got it. */
+    at: time('at').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.app, t.board, t.lowest, t.player] }),
+    index('app_scores_order').on(t.app, t.board, t.lowest, t.score),
+  ],
 )
 
 /** Documents of an app. A removed one stays for a while without data (`removalsPerAppMax`). */

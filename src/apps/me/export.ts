@@ -52,7 +52,7 @@ async function* filesOfApp(ctx: AppContext, app: apps.App): AsyncGenerator<Strea
   for await (const { path, bytes } of filesOf(ctx, app)) {
     yield { path: `${folder}/${path}`, content: [bytes] }
   }
-  for (const kind of ['document', 'value'] as const) {
+  for (const kind of ['document', 'value', 'score'] as const) {
     yield linesFile(`${folder}/${kind}s.jsonl`, recordsOf(ctx, app, kind))
   }
 }

@@ -35,6 +35,11 @@ export const integer = kit.customType<{ data: number; driverData: number | bigin
   fromDriver: Number,
 })
 
+/** A finite number of 64 bits, as JavaScript has it. */
+export const real = kit.customType<{ data: number }>({
+  dataType: () => (onPostgres ? 'double precision' : 'real'),
+})
+
 /** Milliseconds since 1970, UTC. */
 export const time = integer
 

@@ -11,6 +11,7 @@ import {
   newGuestsPerHour,
   noteStreamsMax,
   realtimeSessionsPerKeyMax,
+  scoresPerMinute,
   searchesPerMinuteMax,
   signInsPerAddress,
   signInsPerAddressAndName,
@@ -74,6 +75,8 @@ const limitsOfProcess = (clock: Clock, config: LimitSettings) => ({
   newGuests: new RateLimit(clock, newGuestsPerHour, hour),
   /** Calls for the data of apps, by player and app. */
   dataCalls: new RateLimit(clock, dataCallsPerMinute, minute),
+  /** Scores for the boards of apps, by player and app. */
+  scores: new RateLimit(clock, scoresPerMinute, minute),
   /** Live connections of pages, by player and app. */
   livePages: new ConcurrencyLimit(livePagesPerPlayerMax),
   /** Live connections of pages, by network. */

@@ -139,6 +139,36 @@ describe.skipIf(findBrowser('chromium') === undefined)('service in chromium', ()
   )
 
   test(
+    'asks once for a name, and shows the board of an app above it',
+    async () => {
+      const page = await open(
+        shows(`(async () => {
+          const empty = await service.scores.top()
+          const first = await service.scores.submit(1250)
+          const second = await service.scores.submit(900)
+          void service.scores.show()
+          return { empty, first, second, mine: await service.scores.mine() }
+        })()`),
+      )
+      const bar = page.getByRole('alertdialog')
+      await bar.getByLabel('Name').fill('Olga')
+      await press(page, 'Show my scores')
+      const best = { rank: 1, score: 1_250, name: 'Olga', isMe: true }
+      expect(await outputOf(page)).toEqual({
+        empty: [],
+        first: { ...best, isBest: true },
+        second: { ...best, isBest: false },
+        mine: best,
+      })
+      const board = page.getByRole('dialog', { name: 'Scores of Bridge' })
+      expect(await board.getByRole('row').allTextContents()).toEqual(['1Olga (you)1,250'])
+      await board.getByRole('button', { name: 'Close' }).click()
+      await board.waitFor({ state: 'hidden' })
+    },
+    ms,
+  )
+
+  test(
     'refuses for the rest of the visit after Not now',
     async () => {
       const page = await open(

@@ -26,6 +26,7 @@ const useLabels = new Map([
   ['shared', 'Shares data'],
   ['db', 'Shares data'],
   ['room', 'Live with others'],
+  ['scores', 'Scores'],
 ])
 
 /** One line on what an item uses; nothing for most. */
