@@ -16,7 +16,10 @@ export interface ContentScan {
 }
 
 /** Everything that is derived from the content of a version. */
-export interface ContentInspection extends Omit<Inspection, 'scan' | 'references' | 'uses'> {
+export interface ContentInspection extends Omit<
+  Inspection,
+  'scan' | 'references' | 'uses' | 'credentials'
+> {
   scan: ContentScan
   /** The uses of `service`. */
   uses?: PageUses | undefined

@@ -1,9 +1,10 @@
 import type { AppContext } from '../kernel/context.ts'
 import { mediaTypeOf } from './assets/media-types.ts'
 import type { InputFile } from './folders/unzip.ts'
+import type { Scan } from './scan/findings.ts'
 import type { Inspection } from './scan/inspection.ts'
 import type { Effect } from './scan/rules.ts'
-import { joinUses } from './uses/uses.ts'
+import { joinUses, type PageUses, sharesData, type Use, withDeclared } from './uses/uses.ts'
 
 const pages = /^text\/html|^image\/svg|^application\/xhtml/
 const scripts = /^text\/javascript/
@@ -33,11 +34,14 @@ function mostSerious<Found extends { effect: Effect }>(findings: Found[]): Found
   return [...new Set([...blocks, ...findings])].slice(0, findingsMax)
 }
 
-/** Scans a page and the code of its folder as one page with all findings and references. */
+/**
+ * Scans a page and the code of its folder as one page with all findings and references. `declared`
+ * are uses of `service` that the maker declared.
+ */
 export async function inspectFiles(
   { inspector }: AppContext,
   page: Uint8Array,
-  files: InputFile[] = [],
+  { files = [], declared }: { files?: InputFile[] | undefined; declared?: Use[] | undefined } = {},
 ): Promise<Inspection> {
   let all = await inspector.inspect(page)
   for (const file of files) {
@@ -45,7 +49,7 @@ export async function inspectFiles(
     if (!code) continue
     // Small files are scanned at once. Other requests run between them.
     await Bun.sleep(0)
-    const { scan, references, uses } = await inspector.inspect(code, file.path)
+    const { scan, references, uses, credentials } = await inspector.inspect(code, file.path)
     const [verdict] = [scan.verdict, all.scan.verdict].toSorted(
       (a, b) => verdicts.indexOf(b) - verdicts.indexOf(a),
     )
@@ -60,6 +64,7 @@ export async function inspectFiles(
         ]),
       },
       uses: joinUses([all.uses, uses]),
+      credentials: all.credentials ?? (credentials && { ...credentials, file: file.path }),
       references: {
         urls: [...all.references.urls, ...references.urls],
         imports: [...all.references.imports, ...references.imports],
@@ -67,5 +72,12 @@ export async function inspectFiles(
       },
     }
   }
-  return all
+  const uses = withDeclared(all.uses, declared)
+  return { ...all, uses, scan: withCredentials(all, uses) }
+}
+
+/** Blocks a page that asks for credentials, and could send them to other players. */
+function withCredentials({ scan, credentials }: Inspection, uses: PageUses): Scan {
+  if (!credentials || !sharesData(uses)) return scan
+  return { verdict: 'block', listable: false, findings: [credentials, ...scan.findings] }
 }

@@ -6,7 +6,8 @@ import { prepared } from '../kernel/db/query.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { type App, findApp, requireAvailable } from './apps.ts'
 import { type Filters, foundBy, matchOf } from './search.ts'
-import { apps, isListed, type Order, orders } from './tables.ts'
+import { apps, isListed, type Order, orders, versions } from './tables.ts'
+import { readStoredUses, type Use } from './uses/uses.ts'
 
 /** Columns of a tile, and those that a cursor needs. */
 const tile = {
@@ -29,6 +30,8 @@ const tile = {
 }
 export type TileApp = Pick<App, keyof typeof tile>
 
+const isShownVersion = sql`${versions.app} = ${apps.id} and ${versions.version} = ${apps.listedVersion}`
+
 /** Columns of an item on Explore. */
 const item = {
   ...tile,
@@ -45,8 +48,11 @@ const item = {
   successLow: apps.successLow,
   created: apps.created,
   updated: apps.updated,
+  uses: sql`coalesce((select ${versions.uses} from ${versions} where ${isShownVersion}), 'null')`.mapWith(
+    readStoredUses,
+  ),
 }
-export type ListedApp = Pick<App, keyof typeof item>
+export type ListedApp = Pick<App, Exclude<keyof typeof item, 'uses'>> & { uses: Use[] }
 
 /** A row with the value it is sorted by. */
 type Ranked<Row extends TileApp> = Row & { score: number | null }
@@ -98,6 +104,10 @@ export const tiles = createList(tile)
 
 const value = sql.placeholder
 
+/** Returns the pattern of the stored uses of a version with this one. */
+export const usesPattern = (use: Use): string => `%"${use}"%`
+const usesMatch = sql`exists (select 1 from ${versions} where ${isShownVersion} and ${versions.uses} like ${value('uses')})`
+
 function build(
   db: Db,
   selection: typeof tile,
@@ -111,6 +121,7 @@ function build(
     'shelf' in values ? eq(apps.shelf, value('shelf')) : undefined,
     'remix' in values ? eq(apps.remix, value('remix')) : undefined,
     'maker' in values ? eq(apps.maker, value('maker')) : undefined,
+    'uses' in values ? usesMatch : undefined,
   )
   const places =
     'after0' in values ? columns.map((_, at) => sql`${value(`after${at}`)}`) : undefined
@@ -124,7 +135,8 @@ function build(
       .limit(value('limit'))
       .prepare()
   }
-  const isNew = order === 'new'
+  // The search index does not have the uses, so all matches are read before they are compared.
+  const isNew = order === 'new' && !('uses' in values)
   const found = foundBy({ filters, isNew, before: isNew ? places : undefined })
   // A cross join makes SQLite start with the matches.
   const rows = db.select(ranked).from(found).crossJoin(apps)

@@ -13,6 +13,7 @@ import { storeLibraries, withLibraries } from './page-libraries.ts'
 import { type Effect, getRule } from './scan/rules.ts'
 import { findHookFindings } from './scans/scan-hook.ts'
 import type { versions } from './tables.ts'
+import type { Use } from './uses/uses.ts'
 
 type Version = typeof versions.$inferSelect
 type Pack = Pick<Version, 'pack' | 'htmlBytes' | 'gzipBytes' | 'brBytes'>
@@ -33,6 +34,14 @@ export interface PageBytes {
   br?: Uint8Array
 }
 
+interface ScanOptions {
+  /** The folder of the page. */
+  files?: InputFile[] | undefined
+  /** Uses of `service` that the maker declared. */
+  declared?: Use[] | undefined
+  pinned?: PageLibraries | null
+}
+
 /**
  * Scans a page with the files of its folder. Throws what `inspectContent` throws, and `too_large`
  * over 4 MB.
@@ -40,13 +49,13 @@ export interface PageBytes {
 export async function inspectPage(
   ctx: AppContext,
   html: string,
-  files?: InputFile[],
+  code: Pick<ScanOptions, 'files' | 'declared'> = {},
 ): Promise<ContentInspection> {
   const bytes = new TextEncoder().encode(html)
   if (bytes.byteLength > htmlBytesMax) {
     throw new ApiError('too_large', { bytes: bytes.byteLength, max: htmlBytesMax })
   }
-  return inspectContent(ctx, 'app', bytes, files)
+  return inspectContent(ctx, 'app', bytes, code)
 }
 
 /**
@@ -56,9 +65,9 @@ export async function inspectContent(
   ctx: AppContext,
   kind: Kind,
   content: Uint8Array,
-  files?: InputFile[],
+  code: Pick<ScanOptions, 'files' | 'declared'> = {},
 ): Promise<ContentInspection> {
-  const inspection = await scanContent(ctx, kind, content, { files })
+  const inspection = await scanContent(ctx, kind, content, code)
   const reasons = blocking(inspection)
   if (reasons.length > 0) throw new ApiError('blocked_by_scan', { reasons })
   return inspection
@@ -73,11 +82,11 @@ export async function scanContent(
   ctx: AppContext,
   kind: Kind,
   content: Uint8Array,
-  { files, pinned }: { files?: InputFile[] | undefined; pinned?: PageLibraries | null } = {},
+  { pinned, ...code }: ScanOptions = {},
 ): Promise<ContentInspection> {
   const inspection = isPackKind(kind)
     ? await (await import('./folder-inspection.ts')).inspectFolder(content)
-    : await withLibraries(ctx, await inspectFiles(ctx, content, files), pinned)
+    : await withLibraries(ctx, await inspectFiles(ctx, content, code), pinned)
   // The hook is not called for content that the built-in rules block.
   const isBlockedByRules = inspection.scan.verdict === 'block'
   const isOnBlockList = () => isBlockedPage(ctx.db.read, inspection.sha256)

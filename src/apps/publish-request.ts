@@ -42,7 +42,7 @@ export interface UploadedFolder {
 }
 
 /** Fields that are not texts, in the query of a zip. */
-const jsonFields = new Set(['store', 'dryRun', 'priceRemix', 'maxCredits'])
+const jsonFields = new Set(['store', 'dryRun', 'priceRemix', 'maxCredits', 'uses'])
 
 const rejectFolder = (reasons: string[]): never => {
   rejectRequest(`Not published: ${reasons.join(' ')}`)
@@ -56,7 +56,7 @@ function packFolder(files: InputFile[]): PageUpload {
   return { html, folder }
 }
 
-type SourceFields = Pick<PublishAppRequest, 'html' | 'files' | 'prompt' | 'ref'> &
+type SourceFields = Pick<PublishAppRequest, 'html' | 'files' | 'prompt' | 'uses' | 'ref'> &
   Pick<PublishVersionRequest, 'patch'>
 
 /**
@@ -78,6 +78,8 @@ function requestReader<Body extends SourceFields>(
     const sources = [html, files, prompt, patch, zip].filter((one) => one !== undefined)
     if (sources.length !== 1)
       rejectRequest(`Send exactly one of "html", ${others}, or a zip as the body.`)
+    if (prompt !== undefined && fields.uses)
+      rejectRequest('The builder finds what a page uses. Send "uses" without "prompt".', 'uses')
     const ref = idempotencyKeyOf(call, fields.ref)
     const input = { ...fields, ...(ref && { ref }) }
     if (html !== undefined) return { page: { ...input, html } }

@@ -57,13 +57,14 @@ export async function publishApp(
 ): Promise<StoredResponse> {
   const named = toAppFields(ctx, request)
   const checked = await checkFiles(ctx, folder?.files)
+  const code = { files: folder?.files, declared: request.uses }
   if (request.dryRun) {
-    const inspection = await inspectPage(ctx, request.html, folder?.files)
+    const inspection = await inspectPage(ctx, request.html, code)
     return { status: 200, body: { scan: presentScan(inspection), price: 0 } }
   }
   const fingerprint = { ...request, ...fingerprintOf(folder) }
   return ctx.idempotency.run(maker.id, request.ref, fingerprint, async (storeResponse) => {
-    const inspection = await inspectPage(ctx, request.html, folder?.files)
+    const inspection = await inspectPage(ctx, request.html, code)
     const title = request.title ?? inspection.title ?? named.title
     const fields = { ...named, title }
     const isForExplore = request.store === true
@@ -220,7 +221,10 @@ async function findListingIssues(ctx: AppContext, app: apps.App): Promise<string
   const version = await apps.getVersion(ctx, app.id, app.version)
   const { identity } = await readPage(ctx, version)
   const files = await readCode(ctx, version)
-  const inspection = await scanContent(ctx, app.kind, identity, { files })
+  const inspection = await scanContent(ctx, app.kind, identity, {
+    files,
+    declared: version.uses?.declared,
+  })
   return listingIssues(withRunFindings(inspection, version))
 }
 

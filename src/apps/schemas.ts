@@ -22,7 +22,7 @@ import { type Audience, audiences } from './audiences.ts'
 import { CoverSchema } from './covers/schemas.ts'
 import { FileFieldSchema } from './folders/schemas.ts'
 import { shelfNames } from './shelves.ts'
-import { UseSchema } from './uses/uses.ts'
+import { useNames, UseSchema } from './uses/uses.ts'
 
 /** Origin of a remix, with the names at that time. */
 export const OriginSchema = Type.Object({
@@ -124,6 +124,14 @@ export const sourceProperties = {
     textSchema(buildPromptCharsMax, {
       minLength: 1,
       description: 'Description of the app to build, or of the change.',
+    }),
+  ),
+  uses: Type.Optional(
+    Type.Array(UseSchema, {
+      uniqueItems: true,
+      maxItems: useNames.length,
+      description:
+        'What the page uses of `service` that its text does not name. Later versions keep it, until one sends others. Not with prompt.',
     }),
   ),
   dryRun: Type.Optional(

@@ -7,7 +7,11 @@ import type { App } from './apps.ts'
 import { searchTerms } from './search-terms.ts'
 
 /** Filters of a list of Explore. `maker` is an agent id. */
-export type Filters = Partial<Pick<App, 'shelf' | 'remix' | 'maker'>> & { kind?: string }
+export type Filters = Partial<Pick<App, 'shelf' | 'remix' | 'maker'>> & {
+  kind?: string
+  /** A pattern of the stored uses (`usesPattern`). */
+  uses?: string
+}
 
 const termsMax = 12
 

@@ -30,7 +30,14 @@ const orders = {
   record: 'record.successLow',
   played: 'opens',
 }
-const filters = { kind: 'kind', shelf: 'shelf', q: 'title', maker: 'maker', price: 'remix' }
+const filters = {
+  kind: 'kind',
+  shelf: 'shelf',
+  q: 'title',
+  maker: 'maker',
+  price: 'remix',
+  uses: 'uses',
+}
 const range = { from: 'timestamp', to: 'timestamp' }
 
 /** Parameters of each list that sort or filter it, with the fields of items that they read. */

@@ -437,6 +437,8 @@ export interface components {
             opens: number;
             /** @description Other sites may show it in a frame. */
             embeds: boolean;
+            /** @description What the version on Explore uses of `service`, such as AI models. */
+            uses: ("ai" | "store" | "shared" | "db" | "room" | "scores")[];
             /** @description The order `trending`: the logarithm of its opens, where newer ones count more. It is a million higher for twice as many. */
             heat: number;
             rating: {
@@ -1141,6 +1143,8 @@ export interface components {
             }[] | undefined;
             /** @description Description of the app to build, or of the change. */
             prompt?: string | undefined;
+            /** @description What the page uses of `service` that its text does not name. Later versions keep it, until one sends others. Not with prompt. */
+            uses?: ("ai" | "store" | "shared" | "db" | "room" | "scores")[] | undefined;
             /** @description true: only scan and price; nothing is stored. */
             dryRun?: boolean | undefined;
             /** @description Highest price you accept. */
@@ -1216,6 +1220,8 @@ export interface components {
             }[] | undefined;
             /** @description Description of the app to build, or of the change. */
             prompt?: string | undefined;
+            /** @description What the page uses of `service` that its text does not name. Later versions keep it, until one sends others. Not with prompt. */
+            uses?: ("ai" | "store" | "shared" | "db" | "room" | "scores")[] | undefined;
             /** @description true: only scan and price; nothing is stored. */
             dryRun?: boolean | undefined;
             /** @description Highest price you accept. */
@@ -1339,6 +1345,8 @@ export interface components {
             /** @enum {string} */
             price?: ("free" | "paid") | undefined;
             /** @enum {string} */
+            uses?: ("ai" | "store" | "shared" | "db" | "room" | "scores") | undefined;
+            /** @enum {string} */
             sort?: ("new" | "top" | "trending" | "remixed" | "record" | "played") | undefined;
         };
         GetAtomFeedInput: {
@@ -1353,6 +1361,8 @@ export interface components {
             /** @enum {string} */
             price?: ("free" | "paid") | undefined;
             /** @enum {string} */
+            uses?: ("ai" | "store" | "shared" | "db" | "room" | "scores") | undefined;
+            /** @enum {string} */
             sort?: ("new" | "top" | "trending" | "remixed" | "record" | "played") | undefined;
         };
         GetJsonFeedInput: {
@@ -1366,6 +1376,8 @@ export interface components {
             maker?: string | undefined;
             /** @enum {string} */
             price?: ("free" | "paid") | undefined;
+            /** @enum {string} */
+            uses?: ("ai" | "store" | "shared" | "db" | "room" | "scores") | undefined;
             /** @enum {string} */
             sort?: ("new" | "top" | "trending" | "remixed" | "record" | "played") | undefined;
         };

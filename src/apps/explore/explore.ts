@@ -10,7 +10,7 @@ import { presentCover } from '../covers/present-cover.ts'
 import { listScreenshots } from '../covers/screenshots.ts'
 import { isPackKind } from '../kinds.ts'
 import * as listed from '../listings.ts'
-import { getListed, notOnExplore, sumListed } from '../listings.ts'
+import { getListed, notOnExplore, sumListed, usesPattern } from '../listings.ts'
 import { iconUrl, presentOrigin, presentRating } from '../present.ts'
 import { ancestorsOf } from '../remix/lineage.ts'
 import { presentPublicVersion } from '../versions/versions.ts'
@@ -55,6 +55,7 @@ const itemView: View<listed.ListedApp, Item> = {
     remixOf: presentOrigin(row),
     remixers: row.remixers,
     embeds: row.embeds,
+    uses: row.uses,
     heat: row.heat,
     ratingLow: shareOf(row.ratingLowerBound ?? 0),
     ...(isPackKind(row.kind) && { record: { successLow: shareOf(row.successLow) } }),
@@ -103,7 +104,7 @@ async function findPage<Row extends listed.TileApp, Shown>(
   view: View<Row, Shown>,
   known?: Agent,
 ): Promise<Page<Shown>> {
-  const { kind, shelf, q, maker: handle, price, sort = 'new', cursor } = query
+  const { kind, shelf, q, maker: handle, price, uses, sort = 'new', cursor } = query
   const limit = pageSize(query.limit)
   const after = parsePosition(sort, cursor)
   const agent = handle === undefined ? known : await findByMention(ctx, handle)
@@ -114,6 +115,7 @@ async function findPage<Row extends listed.TileApp, Shown>(
     ...(shelf && { shelf }),
     ...(agent && { maker: agent.id }),
     ...(price && { remix: price === 'free' ? ('free' as const) : ('price' as const) }),
+    ...(uses && { uses: usesPattern(uses) }),
     ...(q?.trim() && { q }),
   }
   const rows = await view.find(ctx, listing, limit + 1, after)
@@ -151,7 +153,8 @@ export async function getItem(ctx: AppContext, id: string): Promise<ItemPage> {
     app.remixOf === null ? [] : ancestorsOf(ctx, id),
     listScreenshots(ctx, id),
   ])
-  const [item, ...others] = await present(ctx, [app, ...remixes], itemView)
+  const uses = versions[0]?.uses?.service ?? []
+  const [item, ...others] = await present(ctx, [{ ...app, uses }, ...remixes], itemView)
   if (!item) throw notOnExplore()
   return {
     item,
@@ -160,7 +163,7 @@ export async function getItem(ctx: AppContext, id: string): Promise<ItemPage> {
     remixes: others,
     lineage: lineage.map(({ maker, ...names }) => ({ ...names, maker: `@${maker}` })),
     rating: item.rating,
-    uses: versions[0]?.uses?.service ?? [],
+    uses,
   }
 }
 

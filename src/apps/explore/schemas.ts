@@ -40,6 +40,9 @@ const ItemSchema = Type.Object(
     remixers: Type.Integer({ description: 'Agents that remixed it; the order `remixed`.' }),
     opens: Type.Integer({ description: 'The order `played`.' }),
     embeds: Type.Boolean({ description: 'Other sites may show it in a frame.' }),
+    uses: Type.Array(UseSchema, {
+      description: 'What the version on Explore uses of `service`, such as AI models.',
+    }),
     heat: Type.Integer({
       description:
         'The order `trending`: the logarithm of its opens, where newer ones count more. It is a ' +
@@ -81,6 +84,7 @@ const filters = {
   q: Type.Optional(Type.String({ maxLength: 200, description: 'Search words.' })),
   maker: Type.Optional(Type.String({ maxLength: 31, description: 'A handle, with or without @.' })),
   price: Type.Optional(oneOf(['free', 'paid'])),
+  uses: Type.Optional(UseSchema),
   sort: Type.Optional(oneOf(sorts)),
 }
 

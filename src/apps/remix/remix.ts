@@ -180,12 +180,10 @@ async function prepareCopy(
   }
   if (newName !== undefined)
     rejectRequest('"name" is for skills and frameworks. An app has a title instead.', 'name')
-  const { uses = null } = await pages.inspectContent(
-    ctx,
-    kind,
-    identity,
-    await readCode(ctx, version),
-  )
+  const { uses = null } = await pages.inspectContent(ctx, kind, identity, {
+    files: await readCode(ctx, version),
+    declared: version.uses?.declared,
+  })
   return { name: null, page: { ...version, uses } }
 }
 

@@ -6,9 +6,10 @@ import { isLibraryHost } from '../libraries/address.ts'
 import type { LibraryReference, PageReferences } from '../libraries/references.ts'
 import { findUses, type PageUses } from '../uses/uses.ts'
 import { type AssetRequest, readAssetRequests } from './asset-requests.ts'
-import type { Scan } from './findings.ts'
+import { type Finding, type Scan, toScan } from './findings.ts'
 import { isRemote, type Page } from './page.ts'
 import { entriesOf } from './rules/external.ts'
+import { findCredentialField } from './rules/phish.ts'
 import { readPage, scanPage } from './scan.ts'
 
 const compressBytesMin = 1_024
@@ -32,6 +33,8 @@ export interface Inspection {
   references: PageReferences
   /** The uses of `service`. */
   uses: PageUses
+  /** The finding that holds where the page or a script of its folder shares data. */
+  credentials?: Finding | undefined
   identity: OwnBytes
   br?: OwnBytes
   gzip?: OwnBytes
@@ -59,9 +62,15 @@ function createInspection(identity: OwnBytes, text: string, page: Page): Inspect
     assetRequests: readAssetRequests(page).requests,
     references: readReferences(page),
     uses: findUses(text),
+    credentials: credentialFinding(page),
     identity,
     ...compressed(identity),
   }
+}
+
+function credentialFinding(page: Page): Finding | undefined {
+  const hit = findCredentialField(page)
+  return hit && toScan(page.html, [hit]).findings[0]
 }
 
 function compressed(identity: OwnBytes): { br?: OwnBytes; gzip?: OwnBytes } {

@@ -78,7 +78,9 @@ async function scanVersions(ctx: AppContext, app: App): Promise<VersionScan[]> {
     const { identity } = await pages.readPage(ctx, row)
     const files = await readCode(ctx, row)
     const pinned = row.libraries
-    const inspection = await pages.scanContent(ctx, app.kind, identity, { files, pinned })
+    const declared = row.uses?.declared
+    const code = { files, declared, pinned }
+    const inspection = await pages.scanContent(ctx, app.kind, identity, code)
     scans.push({ row, inspection: pages.withRunFindings(inspection, row) })
   }
   return scans

@@ -10,7 +10,31 @@ export const UseSchema = oneOf(useNames)
 export interface PageUses {
   service: Use[]
   shims: ShimName[]
+  /** Those of `service` that the maker declared, because the text does not name them. */
+  declared?: Use[]
 }
+
+/** Reads the uses of `service` in a stored column. */
+export function readStoredUses(text: string): Use[] {
+  const stored: PageUses | null = JSON.parse(text)
+  return stored?.service ?? []
+}
+
+const sharing = new Set<Use>(['shared', 'db', 'room', 'scores'])
+
+/** Returns whether other players could receive what a player types. */
+export const sharesData = ({ service }: Pick<PageUses, 'service'>): boolean =>
+  service.some((use) => sharing.has(use))
+
+/** Adds what a maker declared to what was found. */
+export const withDeclared = (found: PageUses, declared: readonly Use[] = []): PageUses =>
+  declared.length === 0
+    ? found
+    : {
+        ...found,
+        service: useNames.filter((use) => found.service.includes(use) || declared.includes(use)),
+        declared: [...declared],
+      }
 
 /** `service.ai`, `service?.ai`, `service["ai"]`. */
 const members = /\bservice\s*(?:\?\.|\.|(?:\?\.)?\[\s*["'`])\s*(ai|store|db|room|scores)\b/g

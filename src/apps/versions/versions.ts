@@ -70,18 +70,27 @@ export async function publishVersion(
       ? await patchVersion(ctx, app, request.patch)
       : { html: request.html, folder: sent }
     const checked = await checkFiles(ctx, folder?.files)
-    // A page without a folder keeps the files of the version before it.
-    const code = folder?.files ?? (await readCode(ctx, { app: app.id, version: app.version }))
-    const inspection = await pages.inspectPage(ctx, html, code)
-    return { app, folder, note, checked, inspection, scan: presentScan(inspection) }
+    // A page without a folder stays in that of the version before it, whose files it keeps.
+    const [before] = await apps.listVersions(ctx, app, 1)
+    const code = folder?.files ?? (before ? await readCode(ctx, before) : [])
+    const declared = request.uses ?? before?.uses?.declared
+    const inspection = await pages.inspectPage(ctx, html, { files: code, declared })
+    return {
+      app,
+      folder,
+      note,
+      name: folder?.page ?? before?.page ?? null,
+      checked,
+      inspection,
+      scan: presentScan(inspection),
+    }
   }
   if (request.dryRun) return { status: 200, body: { scan: (await prepare()).scan, price: 0 } }
   const fingerprint = { id, ...request, ...fingerprintOf(sent) }
   return ctx.idempotency.run(maker.id, request.ref, fingerprint, async (storeResponse) => {
-    const { app, folder, note, checked, inspection, scan } = await prepare()
+    const { app, folder, note, name, checked, inspection, scan } = await prepare()
     const bytes = inspection.identity.byteLength + (await assets.measureFiles(ctx, app, checked))
     return withPublishQuota(ctx, maker, bytes, async () => {
-      const name = folder?.page ?? (await findPageName(ctx, app))
       const page = await pages.storePage(ctx, inspection, { page: name })
       const stored = await storeFiles(ctx, checked)
       return ctx.db.tx(async (db) => {
@@ -105,10 +114,6 @@ export async function publishVersion(
 function checkBase({ version }: apps.App, base: number): void {
   if (version !== base + 1) throw new ApiError('patch_conflict', { version: version - 1, base })
 }
-
-/** A page without a folder stays in that of the version before it, whose files it keeps. */
-const findPageName = async (ctx: AppContext, app: apps.App): Promise<string | null> =>
-  (await apps.listVersions(ctx, app, 1))[0]?.page ?? null
 
 interface NextVersion {
   page: pages.StoredPage
@@ -165,7 +170,10 @@ export async function restoreVersion(
   const old = await apps.getVersion(ctx, id, number)
   const { identity } = await pages.readPage(ctx, old)
   const files = await readCode(ctx, old)
-  const scanned = await pages.inspectContent(ctx, app.kind, identity, files)
+  const scanned = await pages.inspectContent(ctx, app.kind, identity, {
+    files,
+    declared: old.uses?.declared,
+  })
   const inspection = pages.withRunFindings(scanned, old)
   const { sha256, pack, htmlBytes, gzipBytes, brBytes, asks, folder, page: name } = old
   const libraries = old.libraries ?? (await storeLibraries(ctx, inspection.libraries))

@@ -25,9 +25,15 @@ const sorts = {
   remixed: 'Most remixed',
   record: 'Best record',
 } as const
+const useLabels = {
+  ai: 'Uses AI',
+  db: 'Shared data',
+  room: 'Live rooms',
+  scores: 'Scores',
+} as const
 const prices = { free: 'Free to remix', paid: 'Paid remix' } as const
 
-type Filters = Pick<ExploreQuery, 'q' | 'kind' | 'shelf' | 'sort' | 'price' | 'cursor'>
+type Filters = Pick<ExploreQuery, 'q' | 'kind' | 'shelf' | 'sort' | 'price' | 'uses' | 'cursor'>
 
 const hasFilter = (filters: Filters): boolean => Object.values(filters).some((one) => one)
 
@@ -42,6 +48,7 @@ function readFilters(query: URLSearchParams): Filters {
     shelf: oneOf(shelfNames, query.get('shelf')),
     sort: oneOf(keysOf(sorts), query.get('sort')),
     price: oneOf(keysOf(prices), query.get('price')),
+    uses: oneOf(keysOf(useLabels), query.get('uses')),
     cursor: query.get('cursor') || undefined,
   }
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
@@ -63,7 +70,7 @@ const select = (label: string, name: string, first: string, rest: Html[]): Html 
   >`
 
 /** One line of filters, which stays on top while one scrolls. */
-function filterForm({ q, kind, shelf, sort, price }: Filters): Html {
+function filterForm({ q, kind, shelf, sort, price, uses }: Filters): Html {
   const shelves = Object.fromEntries(shelfNames.map((name) => [name, capitalize(name)]))
   return html`<live-search
     ><form class="search explore-bar" role="search" action="/explore">
@@ -71,6 +78,7 @@ function filterForm({ q, kind, shelf, sort, price }: Filters): Html {
       ${select('Shelf', 'shelf', 'All shelves', options(shelves, shelf))}
       ${select('Sort by', 'sort', q === undefined ? 'Sort' : 'Newest first', options(sorts, sort))}
       ${select('Remix price', 'price', 'Any price', options(prices, price))}
+      ${select('Uses', 'uses', 'Any use', options(useLabels, uses))}
     </form></live-search
   >`
 }

@@ -1,6 +1,5 @@
 import { plain } from '../../../kernel/forbidden-text.ts'
 import { pattern } from '../../../kernel/text.ts'
-import { findUses, type Use } from '../../uses/uses.ts'
 import type { Hit } from '../findings.ts'
 import { type Field, isRemote, type Page } from '../page.ts'
 import { type Credential, credentialOf } from './credentials.ts'
@@ -34,8 +33,6 @@ export function* phishing(page: Page): Generator<Hit> {
   const signsIn = signIn.test(page.words)
   yield* sentForms(page, credentials)
   yield* sentByScript(page, requested, credentials, signsIn)
-  const [first] = credentials
-  if (first && sharesData(page)) yield { code: 'share.credentials', at: first.field.at }
   const login = credentials.find(({ kind }) => kind !== 'seed')
   if (login && signsIn && showsBrand(page)) yield { code: 'phish.brand_login', at: login.field.at }
   const seed = credentials.find(({ kind }) => kind === 'seed')
@@ -43,11 +40,14 @@ export function* phishing(page: Page): Generator<Hit> {
     yield { code: 'phish.wallet_seed', at: seed.field.at }
 }
 
-const sharing = new Set<Use>(['shared', 'db', 'room', 'scores'])
-
-/** Returns whether other players could receive what a player types. */
-const sharesData = ({ html }: Page): boolean =>
-  findUses(html).service.some((use) => sharing.has(use))
+/** Finds the first field for a password, a card, a one-time code or a recovery phrase. */
+export function findCredentialField(page: Page): Hit | undefined {
+  const field = page.fields.slice(0, fieldsMax).find((one) => {
+    const kind = credentialOf(one)
+    return kind !== undefined && kind !== 'token'
+  })
+  return field && { code: 'share.credentials', at: field.at }
+}
 
 /** Returns whether a form action leaves the page: another host, email, or a server script. */
 function leaves(action: string): boolean {

@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { expectError } from '../../testing/expect-error.ts'
+import { callTool } from '../../testing/fixtures/mcp-server.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
+
+let t: TestServer
+let ann: TestAgent
+beforeEach(async () => {
+  t = await startTestServer()
+  ann = await t.agent('ann')
+})
+afterEach(() => t.close())
+
+const page = (text: string): string => `<!doctype html><title>Oracle</title>${text}`
+const hidden = page(
+  "<script>const name = 'a' + 'i'; self['ser' + 'vice'][name].chat('Hi')</script>",
+)
+const usesOf = async (id: string) => Object((await t.call('GET', `/explore/${id}`)).body).uses
+
+test('a maker declares what the text does not name, until a version sends other uses', async () => {
+  const sent = { html: hidden, uses: ['ai', 'room'], store: true }
+  const dry = await ann.call('POST', '/apps', { ...sent, dryRun: true })
+  expect(dry.body).toMatchObject({ scan: { uses: ['ai', 'room'] } })
+  const published = await ann.call('POST', '/apps', sent)
+  expect(published.body).toMatchObject({ scan: { uses: ['ai', 'room'] } })
+  const id = published.text('app.id')
+  expect(JSON.stringify((await t.request('GET', `/a/${id}/files`)).body)).toContain('bridge.')
+  const publish = (body: object) => ann.call('POST', `/apps/${id}/versions`, body)
+  const found = page('<script>service.store.get("a")</script>')
+  expect((await publish({ html: found })).body).toMatchObject({
+    scan: { uses: ['ai', 'store', 'room'] },
+  })
+  const edits = [{ search: '"a"', replace: '"b"' }]
+  expect((await publish({ patch: { edits } })).body).toMatchObject({
+    scan: { uses: ['ai', 'store', 'room'] },
+  })
+  expect((await publish({ html: found, uses: [] })).body).toMatchObject({
+    scan: { uses: ['store'] },
+  })
+  await ann.call('POST', `/apps/${id}/versions/1/restore`)
+  expect(await usesOf(id)).toEqual(['ai', 'room'])
+  const ben = await t.agent('ben')
+  const remix = (await ben.call('POST', `/apps/${id}/remix`)).text('app.id')
+  await ben.call('PATCH', `/apps/${remix}`, { store: true })
+  expect(await usesOf(remix)).toEqual(['ai', 'room'])
+})
+
+test('uses are known names, and nothing is stored for others', async () => {
+  for (const uses of [['network'], ['ai', 'ai'], 'ai', [1]]) {
+    await expectError(t, 400, 'bad_request', () =>
+      ann.call('POST', '/apps', { html: hidden, uses }),
+    )
+  }
+  const built = { prompt: 'A calm checklist', uses: ['ai'] }
+  await expectError(t, 400, 'bad_request', () => ann.call('POST', '/apps', built))
+})
+
+test('Explore and MCP list the items with a use, also in a search', async () => {
+  const publish = (title: string, html: string) => ann.publish({ html, title, store: true })
+  const oracle = await publish('Oracle of the sea', page("<script>service.ai.chat('a')</script>"))
+  const board = await publish('Sea board', page('<script>service.db.collection("a")</script>'))
+  const plain = await publish('Sea clock', page('<p>12:00'))
+  const find = async (query: string) =>
+    Object((await t.call('GET', `/explore?${query}`)).body).items.map(
+      (one: { id: string }) => one.id,
+    )
+  expect(await find('uses=ai')).toEqual([oracle])
+  expect(await find('uses=db&q=sea')).toEqual([board])
+  expect(await find('uses=ai&q=sea&sort=top&limit=1')).toEqual([oracle])
+  expect(await find('q=sea')).toEqual([plain, board, oracle])
+  await expectError(t, 400, 'bad_request', () => t.call('GET', '/explore?uses=network'))
+  const tool = await callTool(t, 'explore', { uses: 'ai' }, { key: ann.key })
+  expect(tool.structuredContent).toMatchObject({ items: [{ id: oracle, uses: ['ai'] }] })
+  const shown = String((await t.request('GET', '/explore?uses=ai')).body)
+  expect(shown).toContain('Oracle of the sea')
+  expect(shown).not.toContain('Sea board')
+})
+
+test('a folder or a declaration that shares data may not ask for a password', async () => {
+  const html = page('<form><input type=password name=code></form><script src=a.js></script>')
+  const text = 'service.db.collection("a").add({ code: document.forms[0].code.value })'
+  const files = [
+    { path: 'index.html', text: html },
+    { path: 'a.js', text },
+  ]
+  const blocked = await ann.call('POST', '/apps', { files })
+  expect([blocked.status, blocked.code]).toEqual([422, 'blocked_by_scan'])
+  expect(JSON.stringify(blocked.body)).toContain('share.credentials')
+  await expectError(t, 422, 'blocked_by_scan', () =>
+    ann.call('POST', '/apps', { html, uses: ['room'] }),
+  )
+  expect((await ann.call('POST', '/apps', { html })).status).toBe(201)
+})
