@@ -102,11 +102,17 @@ async function copyIcons(out: string): Promise<void> {
   }
 }
 
-const fontFile = 'geist-latin-wght-normal.woff2'
+/** The typefaces of text and of titles. */
+const fonts = {
+  geist: '@fontsource-variable/geist/files/geist-latin-wght-normal.woff2',
+  bricolage: '@fontsource/bricolage-grotesque/files/bricolage-grotesque-latin-700-normal.woff2',
+}
 
-async function copyFont(out: string): Promise<void> {
-  const from = join(root, 'node_modules/@fontsource-variable/geist/files', fontFile)
-  await writePublicFile(out, 'fonts/geist.woff2', await Bun.file(from).bytes())
+async function copyFonts(out: string): Promise<void> {
+  for (const [name, file] of Object.entries(fonts)) {
+    const from = join(root, 'node_modules', file)
+    await writePublicFile(out, `fonts/${name}.woff2`, await Bun.file(from).bytes())
+  }
 }
 
 async function copyDocs(out: string): Promise<void> {
@@ -126,7 +132,7 @@ export async function buildPublic(): Promise<void> {
     buildFrame(out),
     buildPages(out),
     copyIcons(out),
-    copyFont(out),
+    copyFonts(out),
     copyDocs(out),
   ])
   await Bun.write(join(out, 'built'), '')

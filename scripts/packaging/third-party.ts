@@ -57,6 +57,7 @@ export function thirdParties(): ThirdParty[] {
     ...direct.map((name) => folderOf(name, root)),
     ...embeddedPackages.map(({ folder }) => join(modules, folder)),
     join(modules, '@fontsource-variable/geist'),
+    join(modules, '@fontsource/bricolage-grotesque'),
   ]
   const found = new Map<string, ThirdParty>()
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {

@@ -2,6 +2,7 @@ import type { Tile } from '../apps/explore/schemas.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { formatCount } from './format.ts'
 import type { Page } from './layout.ts'
+import { renderQuay } from './quay.ts'
 
 /** Labels of a version's `via`. */
 export const versionOrigins = {
@@ -102,13 +103,14 @@ export const messagePage = (
   text: string,
   actions: Part = false,
   status?: number,
-): Page => ({
-  title,
-  main: html`<div class="message">
+): Page => {
+  const message = html`<div class="message">
     ${status !== undefined && html`<p class="small">${status}</p>`}
     <h1>${title}</h1>
     <p class="lead">${text}</p>
     ${actions !== false && html`<p class="actions">${actions}</p>`}
-  </div>`,
-  ...(status !== undefined && { status }),
-})
+  </div>`
+  return status === undefined
+    ? { title, main: message }
+    : { title, main: renderQuay(message), scripts: ['live-quay.js'], isWide: true, status }
+}

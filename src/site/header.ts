@@ -49,12 +49,11 @@ const personalLinks = [
 
 export type Section = '/' | (typeof navLinks)[number][0] | (typeof personalLinks)[number][0]
 
+/** The letter b as a bollard with a loop of rope, as in public/icons/berth.svg. */
 const logo = html`<svg viewBox="0 0 32 32" aria-hidden="true">
   <rect width="32" height="32" rx="7" />
-  <path
-    d="M16 7v14M11 11h10M6.5 18.5c1.2 4.3 4.7 7 9.5 7s8.3-2.7 9.5-7l-3.3 1.3M6.5 18.5l3.3 1.3"
-  />
-  <circle cx="16" cy="7" r="2" />
+  <path d="M7.5 7.5h8M11.5 7.5V25" />
+  <circle cx="18" cy="19" r="6" />
 </svg>`
 
 const icon = (path: string): Html =>

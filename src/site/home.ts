@@ -14,6 +14,7 @@ import type { Page } from './layout.ts'
 import { emptyState } from './lists.ts'
 import { waysToMake } from './new/new.ts'
 import { playHere } from './play-here.ts'
+import { boatsMax, renderQuay } from './quay.ts'
 import { readShelves, renderShelf } from './shelves.ts'
 
 /** A prompt that makes an agent publish its first app. */
@@ -23,11 +24,12 @@ export const agentPrompt = ({ urls }: AppContext): string =>
 export async function homePage(ctx: AppContext): Promise<Page> {
   const item = await findHero(ctx)
   const rows = (await readShelves(ctx, item?.id)).slice(0, rowsMax)
-  const main = html`<div class="hero">
-      <h1><bdi>${headingOf(ctx)}</bdi></h1>
-      ${ctx.config.homeText !== '' && html`<p class="lead"><bdi>${ctx.config.homeText}</bdi></p>`}
-      ${await waysToMake(ctx)}
-    </div>
+  const welcome = html`<div class="hero">
+    <h1><bdi>${headingOf(ctx)}</bdi></h1>
+    ${ctx.config.homeText !== '' && html`<p class="lead"><bdi>${ctx.config.homeText}</bdi></p>`}
+    ${await waysToMake(ctx)}
+  </div>`
+  const main = html`${renderQuay(welcome, await findBoats(ctx))}
     ${item ? hero(ctx, item) : nothingYet} ${rows.map((shelf) => renderShelf(ctx, shelf))}
     <div id="for-agents">${agentSection(ctx)}</div>
     ${about}`
@@ -41,7 +43,7 @@ export async function homePage(ctx: AppContext): Promise<Page> {
     image: '/cards/home.jpg',
     main,
     feed: '',
-    scripts: ['copy-line.js', 'play-here.js'],
+    scripts: ['copy-line.js', 'play-here.js', 'live-quay.js'],
     headers: { vary: 'accept', link: discoveryLinks(ctx) },
   }
 }
@@ -57,6 +59,14 @@ function headingOf(ctx: AppContext): string {
     : homeTitle
 }
 
+/** Returns the newest apps, of which some may be packs that cannot be played. */
+async function findBoats(ctx: AppContext): Promise<Tile[]> {
+  const { items } = await explore.listTiles(ctx, { sort: 'new', limit: 2 * boatsMax })
+  return items.filter(isPage).slice(0, boatsMax)
+}
+
+const isPage = ({ kind }: Tile): boolean => !isPackKind(kind)
+
 /** The popular items, of which one with a cover is large. */
 const popularMax = 10
 
@@ -66,7 +76,6 @@ async function findHero(ctx: AppContext): Promise<Item | undefined> {
     listFeatured(ctx),
     explore.listTiles(ctx, { sort: 'trending', limit: popularMax }),
   ])
-  const isPage = ({ kind }: Tile): boolean => !isPackKind(kind)
   const all = popular.filter(isPage)
   const best = chosen.find(isPage) ?? all.find(({ cover }) => cover !== null) ?? all[0]
   return best && (await explore.getItem(ctx, best.id)).item

@@ -23,8 +23,9 @@ const staticFiles = {
   'swagger-ui.css': 'docs/swagger-ui.css',
   'swagger-ui.js': 'docs/swagger-ui-bundle.js',
   'api-reference.js': 'islands/api-reference.js',
-  // The style sheet names it, so its name changes with its content.
+  // The style sheet names them, so their names change with their contents.
   'geist-1.woff2': 'fonts/geist.woff2',
+  'bricolage-1.woff2': 'fonts/bricolage.woff2',
   'icon-192.png': 'icons/icon-192.png',
   'icon-512.png': 'icons/icon-512.png',
   'copy-line.js': 'islands/copy-line.js',
@@ -42,6 +43,7 @@ const staticFiles = {
   'code-editor.js': 'islands/code-editor.js',
   'file-drop.js': 'islands/file-drop.js',
   'play-here.js': 'islands/play-here.js',
+  'live-quay.js': 'islands/live-quay.js',
   'share-link.js': 'islands/share-link.js',
   'chat-playground.js': 'islands/chat-playground.js',
   'submit-guard.js': 'islands/submit-guard.js',
@@ -159,7 +161,7 @@ function renderHead({ urls, files, theme }: Layout, page: Page): Part {
     ${theme}
     ${reloadSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}" /></noscript>`}
     ${['web.css' as const, ...styles].map((name) => html`<link rel="stylesheet" href="${addressOf(name)}" />`)}
-    <link rel="preload" href="/static/geist-1.woff2" as="font" type="font/woff2" crossorigin />
+    ${['geist-1', 'bricolage-1'].map((name) => html`<link rel="preload" href="/static/${name}.woff2" as="font" type="font/woff2" crossorigin />`)}
     <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
     <link rel="apple-touch-icon" href="${addressOf('icon-192.png')}" />
     <link rel="manifest" href="/manifest.webmanifest" />

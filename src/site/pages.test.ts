@@ -287,7 +287,7 @@ test('keeps the home page and Explore below 40 KB without images and the typefac
 test('serves immutable static files and loads nothing else', async () => {
   const home = await page('/explore')
   const loaded = [...home.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map(([, path]) => path)
-  expect(loaded).toHaveLength(6)
+  expect(loaded).toHaveLength(7)
   for (const path of loaded) {
     const file = await t.request('GET', path ?? '')
     expect(file.status).toBe(200)

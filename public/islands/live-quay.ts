@@ -1,0 +1,45 @@
+const minute = 60_000
+const [sunrise, sunset] = [7, 19]
+
+/**
+ * `<live-quay>`: lights the lamps by the local clock, and lets boats of new apps arrive while the
+ * page is visible.
+ */
+class LiveQuay extends HTMLElement {
+  #timer = 0
+
+  connectedCallback(): void {
+    this.#setTime()
+    this.#timer = setInterval(() => void this.#update(), minute)
+  }
+
+  disconnectedCallback(): void {
+    clearInterval(this.#timer)
+  }
+
+  #setTime(): void {
+    const hour = new Date().getHours()
+    this.dataset['time'] = hour >= sunrise && hour < sunset ? 'day' : 'night'
+  }
+
+  async #update(): Promise<void> {
+    this.#setTime()
+    const list = this.querySelector('.pier ul')
+    // A boat with the focus stays where it is.
+    if (!list || document.hidden || list.contains(document.activeElement)) return
+    try {
+      const response = await fetch('/', { headers: { accept: 'text/html' } })
+      const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+      const known = new Set([...list.children].map((one) => one.getAttribute('data-id')))
+      const boats = [...page.querySelectorAll('.pier li')]
+      if (boats.length === 0) return
+      for (const one of boats)
+        one.classList.toggle('arriving', !known.has(one.getAttribute('data-id')))
+      list.replaceChildren(...boats)
+    } catch {
+      // The network failed: the boats stay.
+    }
+  }
+}
+
+customElements.define('live-quay', LiveQuay)
