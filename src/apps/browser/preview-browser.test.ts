@@ -10,7 +10,7 @@ import { findBrowser } from '../../testing/browsers/browser.ts'
 import { previewPages } from '../viewer/preview-page.ts'
 import { PreviewBrowser } from './preview-browser.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 const path = findBrowser('chromium')
 const warnings: unknown[] = []
 const note = (name: string, facts?: object): void => void warnings.push({ name, ...facts })
@@ -27,7 +27,7 @@ const canary = Bun.serve({
 })
 afterAll(() => canary.stop(true))
 
-const signal = AbortSignal.timeout(120_000)
+const signal = AbortSignal.timeout(600_000)
 const look = (body: string, files: Parameters<PreviewBrowser['preview']>[0]['files'] = []) => {
   const html = new TextEncoder().encode(`<!doctype html><title>Trial</title><body>${body}`)
   return browser.preview({ html, files }, signal)

@@ -63,7 +63,8 @@ if (dialect === 'postgres')
           }
         })
       await Promise.all([both('a', 'b'), both('b', 'a')])
-      expect(runs).toBe(3)
+      // Both can meet again before the first one has committed.
+      expect(runs).toBeGreaterThanOrEqual(3)
       expect(await counts()).toEqual([2, 2])
     })
 

@@ -18,7 +18,7 @@ const samples = readdirSync(samplesDir, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map((entry) => entry.name)
 const ms = 40_000
-const waitMs = 15_000
+const waitMs = 60_000
 /** CI runs every third feature in Firefox, which starts a page slowest. */
 const stepInFirefox = 3
 const doctype = '<!doctype html><body>'

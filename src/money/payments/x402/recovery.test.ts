@@ -322,7 +322,7 @@ test('confirmations are counted before the credit', async () => {
   expect([(await topUp(payment)).code, await credits()]).toEqual(['payment_pending', 400])
   expect(await chain.balanceOf(t.payee.address)).toBe(units)
   await chain.client.mine({ blocks: 2 })
-  expect([(await topUp(payment)).status, await credits()]).toEqual([200, 450])
+  expect([(await ended(payment)).status, await credits()]).toEqual([200, 450])
 })
 
 test('the payments of a day are limited', async () => {
