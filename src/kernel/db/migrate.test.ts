@@ -5,6 +5,7 @@ import { join } from 'node:path'
 
 import { SQL } from 'bun'
 
+import { buildEmptyDatabase } from '../../../scripts/build-empty-database.ts'
 import { catchError } from '../../testing/catch-error.ts'
 import { createDatabase, dropDatabase } from '../../testing/fixtures/databases.ts'
 import { freshEngine } from '../../testing/fixtures/engine.ts'
@@ -14,7 +15,13 @@ import {
   sampleMigrations,
 } from '../../testing/fixtures/sample-tables.ts'
 import { dialect } from './dialect.ts'
-import { migratePostgres, migrateSqlite, NewerSchemaError, schemaVersion } from './migrate.ts'
+import {
+  createSqlite,
+  migratePostgres,
+  migrateSqlite,
+  NewerSchemaError,
+  schemaVersion,
+} from './migrate.ts'
 
 const failing = [
   ...sampleMigrations,
@@ -59,6 +66,25 @@ if (dialect === 'sqlite')
     }
     const insert = "insert into things (id, handle, held) values ('a', 'a', 1)"
     const tags = 'select tag from schema_migrations order by number'
+
+    test('a binary creates its database from an empty one, which equals that of the migrations', async () => {
+      const empty = `${file}.zst`
+      await buildEmptyDatabase(empty)
+      createSqlite(file, empty)
+      const other = freshFile()
+      migrateSqlite(other)
+      const schema = 'select type, name, tbl_name, sql from sqlite_schema order by name'
+      expect(query(file, schema)).toEqual(query(other, schema))
+      expect(query(file, 'pragma journal_mode')).toEqual([['wal']])
+      const record = 'select number, tag, hash from schema_migrations order by number'
+      expect(query(file, record)).toEqual(query(other, record))
+      migrateSqlite(file)
+      query(file, 'create table mine (id text)')
+      createSqlite(file, empty)
+      expect(query(file, "select name from sqlite_schema where name = 'mine'")).toEqual([['mine']])
+      for (const path of [empty, other, `${other}-wal`, `${other}-shm`])
+        rmSync(path, { force: true })
+    })
 
     test('creates an empty database once, without a copy', async () => {
       migrateSqlite(file, laterMigrations)

@@ -1,6 +1,16 @@
 import { Database } from 'bun:sqlite'
-import { readdirSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 
 import { sha256 } from '../ids.ts'
 import { copyDatabase } from './copy-database.ts'
@@ -68,6 +78,34 @@ function pendingMigrations(all: Migration[], applied: Applied[]): Migration[] {
     )
   }
   return all.slice(applied.length)
+}
+
+/** An empty database with all migrations, which scripts/build adds to the binary. */
+const emptyDatabase = join(top, 'sqlite/empty.zst')
+
+/**
+ * Creates a SQLite file from the empty database of the binary, where neither is missing. Running
+ * all migrations instead takes a third of the CPU time of a first start.
+ */
+export function createSqlite(path: string, empty = emptyDatabase): void {
+  if (existsSync(path) || !existsSync(empty)) return
+  const part = `${path}.${process.pid}.part`
+  writeFileSync(part, Bun.zstdDecompressSync(readFileSync(empty)), { mode: 0o600 })
+  try {
+    sync(part)
+    // Another process may have created the file meanwhile: a rename would replace it.
+    linkSync(part, path)
+    sync(dirname(path))
+  } catch {
+    // The file exists now, or the file system has no links: the migrations do the rest.
+  }
+  rmSync(part)
+}
+
+function sync(path: string): void {
+  const file = openSync(path, 'r')
+  fsyncSync(file)
+  closeSync(file)
 }
 
 /**

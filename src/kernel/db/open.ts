@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { isPostgresUrl } from '../config/setting-types.ts'
 import type { Engine } from './engine.ts'
-import { migratePostgres, migrateSqlite } from './migrate.ts'
+import { createSqlite, migratePostgres, migrateSqlite } from './migrate.ts'
 import { openSqlite } from './sqlite.ts'
 
 interface DatabaseLocation {
@@ -50,6 +50,7 @@ async function open({
   if (databaseUrl) throw new Error('DATABASE_URL must start with postgres://.')
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const file = join(dataDir, databaseFile)
+  createSqlite(file)
   migrateSqlite(file)
   return openSqlite(file)
 }
