@@ -337,7 +337,7 @@ test('a whole response is read with its plan, thoughts, calls, probabilities and
     },
     { type: 'call', choice: 0, call: 0, id: 'c1', name: 'look' },
     { type: 'arguments', choice: 0, call: 0, text: '{"at":1}' },
-    { type: 'call', choice: 0, call: 1, id: 'call_1', name: 'none' },
+    { type: 'call', choice: 0, call: 1, id: expect.stringMatching(/^call_\w{12}$/), name: 'none' },
     { type: 'arguments', choice: 0, call: 1, text: '{}' },
     { type: 'end', choice: 0, reason: 'calls' },
     { type: 'usage', usage: { prompt: 11, completion: 7, cached: 4, isCorrected: false } },

@@ -1,6 +1,7 @@
 import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import { type ChatEvent, type EndReason, usageEvents } from '../conversation/chat-event.ts'
 import { JsonReader } from '../conversation/json-reader.ts'
+import { callIdOf } from '../conversation/tool-ids.ts'
 import { CountReader, type ReportedUsage } from '../models/usage.ts'
 import { textOf } from '../openai-chat/thinking.ts'
 import { asString, recordsIn } from '../providers/response.ts'
@@ -172,7 +173,7 @@ const startCall = (id: unknown, name: unknown, call: number): ChatEvent => ({
   type: 'call',
   choice,
   call,
-  id: asString(id) || `call_${call}`,
+  id: callIdOf(id),
   name: asString(name),
 })
 

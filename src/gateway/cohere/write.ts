@@ -9,7 +9,7 @@ import type {
   SignatureEvent,
 } from '../conversation/chat-event.ts'
 import type { ChatClient, ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
-import { sealText } from '../conversation/sealed-thought.ts'
+import { endsThought, sealText } from '../conversation/sealed-thought.ts'
 import { portableId } from '../conversation/tool-ids.ts'
 import { doneMark, encodeNamedEvents, keepAlive, noBytes, type StreamEvent } from '../events.ts'
 import { chargedUsage } from '../models/usage.ts'
@@ -57,10 +57,11 @@ function encodeResponse({ choices: [choice] }: ChatResponse, final: FinalUsage, 
 function encodePart(part: OutputPart): Json[] {
   if (part.type === 'call') return []
   if (part.type !== 'thinking') return part.text ? [{ type: 'text', text: part.text }] : []
-  const { text, signature, origin = 'cohere' } = part
+  const { text, signature, origin = 'cohere', isEncrypted } = part
   if (text === '' && signature === undefined) return []
-  const seal = signature !== undefined && { signature: sealText({ signature, origin }, 'cohere') }
-  return [{ type: 'thinking', thinking: text, ...seal }]
+  const seal =
+    signature === undefined ? undefined : sealText({ signature, origin, isEncrypted }, 'cohere')
+  return [{ type: 'thinking', thinking: text, ...(seal !== undefined && { signature: seal }) }]
 }
 
 /** Encodes a call. The signature of Google has the place that its own OpenAI API gives it. */
@@ -220,11 +221,10 @@ class CohereWriter implements StreamWriter {
   }
 
   /** Adds the signature of the open thought, or an encrypted one, and ends it. */
-  private addSignature({ signature, origin, isEncrypted }: SignatureEvent): void {
-    if (isEncrypted) this.close()
+  private addSignature(signed: SignatureEvent): void {
+    if (!endsThought(signed)) this.close()
     this.openBlock('thinking')
-    const seal = sealText({ signature, origin }, 'cohere')
-    const content = { thinking: '', signature: seal }
+    const content = { thinking: '', signature: sealText(signed, 'cohere') }
     this.pushMessage('content-delta', this.blocks - 1, { content })
     this.close()
   }

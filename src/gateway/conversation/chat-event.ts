@@ -1,6 +1,7 @@
 import type { Json } from '../../kernel/schema.ts'
 import type { ReportedUsage } from '../models/usage.ts'
 import type { Api, CallPart, ThinkingPart } from './chat-request.ts'
+import { endsThought } from './sealed-thought.ts'
 
 /**
  * A step of a response. A stream is a sequence of these, and so is a whole response: codecs read
@@ -35,7 +36,7 @@ export interface StartEvent {
   extra?: Json
 }
 
-/** Ends a thought with its signature, or is a thought that the upstream encrypted. */
+/** Ends a thought with its signature, or is a thought that the upstream encrypted (`endsThought`). */
 export interface SignatureEvent {
   type: 'signature'
   choice: number
@@ -128,7 +129,7 @@ function addEvent(response: ChatResponse, event: ChatEvent): void {
     case 'signature': {
       const { type: _, choice: __, ...seal } = event
       const isOpen = last?.type === 'thinking' && last.signature === undefined
-      if (isOpen && !seal.isEncrypted) Object.assign(last, seal)
+      if (isOpen && endsThought(seal)) Object.assign(last, seal)
       else choice.content.push({ type: 'thinking', text: '', ...seal })
       return
     }

@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
 
+import type { Json } from '../../kernel/schema.ts'
+import { type ApiName, apiNames, apis } from '../../testing/conversations/apis.ts'
 import { type ChatEvent, eventsOf, gather } from './chat-event.ts'
 import type { Message } from './chat-request.ts'
 import { countChars, fileIdOf, hasContent, mediaIn, replaceMedia } from './contents.ts'
@@ -27,6 +29,26 @@ test('every id of a call comes back, in letters that every client takes', () => 
   expect(portableId('functions.find:0')).not.toBe(portableId('functions.find:1'))
   // An id that another server made has no prefix of ours to decode.
   expect(originalId('call64_')).toBe('call64_')
+})
+
+/** A response with a call whose upstream sends ids neither for it nor for itself. */
+const withoutIds: Record<ApiName, Json> = {
+  chat: { choices: [{ message: { tool_calls: [{ function: { name: 'f', arguments: '{}' } }] } }] },
+  openrouter: { choices: [{ message: { function_call: { name: 'f', arguments: '{}' } } }] },
+  responses: { output: [{ type: 'function_call', name: 'f', arguments: '{}' }] },
+  messages: { content: [{ type: 'tool_use', name: 'f', input: {} }] },
+  gemini: { candidates: [{ content: { parts: [{ functionCall: { name: 'f' } }] } }] },
+  cohere: { message: { tool_calls: [{ function: { name: 'f', arguments: '{}' } }] } },
+}
+
+test.each(apiNames)('a call without an id gets one that no other turn has (%s)', (name) => {
+  const idsOf = () =>
+    apis[name].upstream
+      .readWhole(withoutIds[name])
+      .flatMap((event) => (event.type === 'call' ? [event.id] : []))
+  const ids = [...idsOf(), ...idsOf()]
+  for (const id of ids) expect(id).toMatch(/^call_\w{12}$/)
+  expect(new Set(ids).size).toBe(2)
 })
 
 test('a signature comes back with its origin, and one of the own API stays as it is', () => {

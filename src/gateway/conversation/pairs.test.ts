@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import fc from 'fast-check'
 
+import type { Json } from '../../kernel/schema.ts'
 import { type ApiName, apiNames, apis, through } from '../../testing/conversations/apis.ts'
 import { comparable, wordsIn } from '../../testing/conversations/comparable.ts'
 import { type Can, type Feature, features } from '../../testing/conversations/features.ts'
@@ -27,7 +28,7 @@ import {
   gather,
   type OutputPart,
 } from './chat-event.ts'
-import type { ChatRequest, MediaPart, Tool } from './chat-request.ts'
+import type { ChatRequest, MediaPart, Part, Tool } from './chat-request.ts'
 import { mediaIn } from './contents.ts'
 
 /**
@@ -141,28 +142,25 @@ const citation = (can: Can): fc.Arbitrary<Citation> =>
       : fc.constant({}),
   ).map((one) => ({ url: '', title: '', ...one }))
 
-/** The origin of thoughts that the upstreams of an API sign. */
-const signerOf: Partial<Record<ApiName, 'messages' | 'gemini' | 'responses'>> = {
-  chat: 'messages',
-  openrouter: 'messages',
-  messages: 'messages',
-  gemini: 'gemini',
-  responses: 'responses',
+/** The origins of thoughts that the upstreams of an API sign. */
+const signersOf: Partial<Record<ApiName, string[]>> = {
+  chat: ['messages', 'responses'],
+  openrouter: ['messages', 'gemini', 'responses'],
+  messages: ['messages'],
+  gemini: ['gemini'],
+  responses: ['responses'],
 }
 
 const logprob = { token: 'w', logprob: -0.5, bytes: [119], top_logprobs: [] }
 
 const endReasons = ['stop', 'length', 'filtered'] as const
 
-/** The seal of a thought that no model signed: clients of OpenAI send only sealed ones back. */
-const emptySeal = 'berth.chat.'
-
 function choice(name: ApiName, can: Can): fc.Arbitrary<Choice> {
-  const origin = signerOf[name]
+  const origins = signersOf[name] ?? []
   const thought = thoughts(
     (feature) =>
       feature === 'unsigned' ||
-      signers.some(([one, signer]) => one === feature && signer === origin),
+      signers.some(([one, signer]) => one === feature && origins.includes(signer)),
   )
   const text = fc.array(word, { maxLength: 1 })
   const inCall: Can = (feature) => ['callSignature', 'custom'].includes(feature) && can(feature)
@@ -219,13 +217,11 @@ const shown = (choices: Choice[]) =>
   choices.map(({ content, citations, ...others }) => ({
     ...others,
     citations: citations.map((one) => withoutWholeRange(one, content)),
-    content: content
-      .filter((one) => one.type !== 'thinking' || one.signature !== emptySeal)
-      .map((one) => {
-        if (one.type !== 'thinking') return one
-        const { id: _, ...thought } = one
-        return thought
-      }),
+    content: content.map((one) => {
+      if (one.type !== 'thinking') return one
+      const { id: _, ...thought } = one
+      return thought
+    }),
   }))
 
 describe('every API', () => {
@@ -259,6 +255,52 @@ describe('every API', () => {
         expect(streamed.findLast((event) => event.type === 'usage')).toMatchObject({
           usage: { prompt: 9, completion: 7 },
         })
+      }),
+      settings,
+    )
+  })
+})
+
+const said = { role: 'user', content: 'w' }
+const chatTurn = ({ choices }: Json): Json => ({ messages: [said, Object(choices)[0].message] })
+
+/** How a client of an API sends a response back. */
+const nextRequest: Record<ApiName, (response: Json) => Json> = {
+  chat: chatTurn,
+  openrouter: chatTurn,
+  responses: ({ output }) => ({ input: [said, ...Object(output)] }),
+  messages: ({ content }) => ({ messages: [said, { role: 'assistant', content }] }),
+  gemini: ({ candidates }) => ({
+    contents: [{ role: 'user', parts: [{ text: 'w' }] }, Object(candidates)[0].content],
+  }),
+  cohere: ({ message }) => ({ messages: [said, message] }),
+}
+
+describe('a client', () => {
+  test.each(apiNames)('of %s sends the thoughts of every model back to it', async (name) => {
+    const { client, decode } = apis[name]
+    const thought = thoughts(() => true)
+    const call = callPart((feature) => feature === 'callSignature')
+    const response = fc.tuple(thought, word, fc.array(call, { maxLength: 2 }))
+    await fc.assert(
+      fc.asyncProperty(response, async ([thinking, text, called]) => {
+        const calls = called.map((one, at) => ({ ...one, id: `call_${at}` }))
+        const content = [...thinking, { type: 'text' as const, text }, ...calls]
+        const choices = [{ content, citations: [], logprobs: [], reason: 'stop' as const }]
+        const whole = await client().encode({ id: 'r', choices }, { usage })
+        const body = nextRequest[name](JSON.parse(JSON.stringify(whole)))
+        const turn = decode(body).messages.at(-1)
+        const parts: readonly Part[] = turn?.content ?? []
+        expect(
+          parts.flatMap((one) => {
+            if (one.type !== 'thinking') return []
+            const { id: _, ...own } = one
+            return [own]
+          }),
+        ).toEqual(thinking)
+        expect(
+          parts.flatMap((one) => (one.type === 'call' ? [[one.name, one.signature]] : [])),
+        ).toEqual(calls.map((one) => [one.name, one.signature]))
       }),
       settings,
     )

@@ -8,13 +8,25 @@ export interface Seal {
   isEncrypted?: boolean
 }
 
+/** A seal whose mark may be undefined. */
+export interface Signed extends Pick<Seal, 'signature' | 'origin'> {
+  isEncrypted?: boolean | undefined
+}
+
+/**
+ * Returns whether a signature ends the thought before it. OpenAI encrypts the thought of a summary,
+ * and others encrypt whole thoughts.
+ */
+export const endsThought = ({ isEncrypted, origin }: Partial<Signed>): boolean =>
+  isEncrypted !== true || origin === 'responses'
+
 const foreign = /^berth\.(\w+)\.(encrypted\.)?(.*)$/s
 
 /**
  * Returns a signature for a client whose API has no field for its origin. One of the client's own
  * API stays as it is.
  */
-export const sealText = ({ signature, origin, isEncrypted }: Seal, clientApi: Api): string =>
+export const sealText = ({ signature, origin, isEncrypted }: Signed, clientApi: Api): string =>
   origin === clientApi
     ? signature
     : `berth.${origin}.${isEncrypted === true ? 'encrypted.' : ''}${signature}`

@@ -1,3 +1,6 @@
+import { newId } from '../../kernel/ids.ts'
+import { asString } from '../providers/response.ts'
+
 /**
  * Ids of tool calls. Anthropic takes letters, digits, "-" and "_", OpenAI 40 characters, Mistral 9
  * letters and digits. An id of another form is sent in the form that the API takes.
@@ -15,3 +18,7 @@ export function originalId(id: string): string {
   const [, text = ''] = encoded.exec(id) ?? []
   return text === '' ? id : Buffer.from(text, 'base64url').toString()
 }
+
+/** Returns the id that an upstream sent, or a new one: calls of several turns need different ids. */
+export const callIdOf = (...sent: unknown[]): string =>
+  sent.map(asString).find((id) => id !== '') ?? `call_${newId()}`

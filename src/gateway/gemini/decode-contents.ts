@@ -8,6 +8,7 @@ import type {
   ToolMessage,
 } from '../conversation/chat-request.ts'
 import { mediaTypeOf } from '../conversation/media.ts'
+import { endsThought } from '../conversation/sealed-thought.ts'
 import { originalId } from '../conversation/tool-ids.ts'
 import { invalidField } from '../fields.ts'
 import { contentsOf, partsOf, textsOf } from './contents.ts'
@@ -113,7 +114,7 @@ function addSignature(turn: Turn, signature: string, isThought: boolean): void {
 
 /** Adds a thought of another API. Its text may be in the parts before. */
 function addForeignThought(turn: Turn, thought: ThinkingPart): void {
-  const last = thought.text === '' && !thought.isEncrypted ? openThought(turn) : undefined
+  const last = thought.text === '' && endsThought(thought) ? openThought(turn) : undefined
   if (last) Object.assign(last, { ...thought, text: last.text })
   else turn.push(thought)
 }

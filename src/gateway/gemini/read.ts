@@ -1,6 +1,7 @@
 import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
 import { type ChatEvent, type EndReason, usageEvents } from '../conversation/chat-event.ts'
 import { JsonReader } from '../conversation/json-reader.ts'
+import { callIdOf } from '../conversation/tool-ids.ts'
 import { CountReader, type ReportedUsage } from '../models/usage.ts'
 import { toStreamError } from '../providers/error-body.ts'
 import { asString, recordsIn } from '../providers/response.ts'
@@ -29,7 +30,6 @@ interface ChoiceState {
 export class GenerateReader extends JsonReader {
   private readonly choices = new Map<number, ChoiceState>()
   private readonly urls = new Set<unknown>()
-  private id: string | undefined
   private isStarted = false
   private hasFailed = false
 
@@ -60,11 +60,10 @@ export class GenerateReader extends JsonReader {
     if (this.isStarted) return []
     this.isStarted = true
     const created = Math.floor(Date.parse(asString(createTime)) / 1_000)
-    if (typeof responseId === 'string') this.id = responseId
     return [
       {
         type: 'start',
-        ...(this.id !== undefined && { id: this.id }),
+        ...(typeof responseId === 'string' && { id: responseId }),
         ...(created > 0 && { created }),
       },
     ]
@@ -128,18 +127,11 @@ export class GenerateReader extends JsonReader {
       type: 'call' as const,
       choice,
       call,
-      id: asString(id) || this.newId(called, choice, call),
+      id: callIdOf(id),
       name: asString(name),
       ...(signature && { signature }),
     }
     return [start, { type: 'arguments', choice, call, text: text || '{}' }]
-  }
-
-  /** Returns an id that other responses of the conversation do not have. */
-  private newId(called: Json, choice: number, call: number): string {
-    const response = this.id ?? Bun.hash(JSON.stringify(called)).toString(36)
-    const prefix = choice === 0 ? 'call' : `call${choice}`
-    return `${prefix}_${response}_${call}`
   }
 
   /** Returns the pages of a search. A stream repeats them. */

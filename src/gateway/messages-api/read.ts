@@ -8,6 +8,7 @@ import {
 import type { StreamReader } from '../conversation/codec.ts'
 import { JsonReader } from '../conversation/json-reader.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
+import { callIdOf } from '../conversation/tool-ids.ts'
 import { CountReader, type ReportedUsage, reportOf } from '../models/usage.ts'
 import { toStreamError } from '../providers/error-body.ts'
 import { asString, recordsIn } from '../providers/response.ts'
@@ -129,8 +130,7 @@ class MessageSteps {
     const call = this.calls
     this.calls += 1
     open.call = call
-    const own = asString(id) || `toolu_${call}`
-    return [{ type: 'call', choice, call, id: own, name: asString(name) }]
+    return [{ type: 'call', choice, call, id: callIdOf(id), name: asString(name) }]
   }
 
   /** Reads a delta of a block, or the fields of a whole one. */

@@ -2,7 +2,7 @@ import { isRecord, type Json } from '../../kernel/schema.ts'
 import type { ChatEvent, ChatResponse, Citation, OutputPart } from '../conversation/chat-event.ts'
 import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
 import { jsonOf } from '../conversation/json-reader.ts'
-import { type Seal, sealText } from '../conversation/sealed-thought.ts'
+import { endsThought, sealText, type Signed } from '../conversation/sealed-thought.ts'
 import { portableId } from '../conversation/tool-ids.ts'
 import { parseArguments } from '../conversation/tools.ts'
 import { encodeNamedEvents, eventOf, noBytes, type StreamEvent } from '../events.ts'
@@ -83,7 +83,7 @@ function toBlocks(part: OutputPart, { showsThinking }: MessageOptions): Json[] {
     case 'thinking': {
       const { text, signature, isEncrypted, origin = 'messages' } = part
       const seal = signature === undefined ? unsigned : sealOf({ signature, origin, isEncrypted })
-      if (isEncrypted) return [{ type: 'redacted_thinking', data: seal }]
+      if (isEncrypted && text === '') return [{ type: 'redacted_thinking', data: seal }]
       return [{ type: 'thinking', thinking: showsThinking ? text : '', signature: seal }]
     }
     default:
@@ -91,13 +91,7 @@ function toBlocks(part: OutputPart, { showsThinking }: MessageOptions): Json[] {
   }
 }
 
-/** The fields of a signed thought that its seal has. */
-interface Signed extends Omit<Seal, 'isEncrypted'> {
-  isEncrypted?: boolean | undefined
-}
-
-const sealOf = ({ signature, origin, isEncrypted = false }: Signed): string =>
-  sealText({ signature, origin, isEncrypted }, 'messages')
+const sealOf = (seal: Signed): string => sealText(seal, 'messages')
 
 /** The seal of an unsigned thought. LiteLLM and the AI SDK drop a thought without a signature. */
 const unsigned = sealOf({ signature: '', origin: 'chat' })
@@ -260,7 +254,7 @@ class MessageWriter implements StreamWriter {
       case 'thinking':
         return this.addThinking(event.text)
       case 'signature':
-        return this.addSignature(sealOf(event), event.isEncrypted === true)
+        return this.addSignature(event)
       case 'call':
         return this.startCall(event)
       case 'arguments': {
@@ -288,17 +282,19 @@ class MessageWriter implements StreamWriter {
   }
 
   /** Ends a thought with its signature, or adds one that is encrypted. */
-  private addSignature(seal: string, isEncrypted: boolean): void {
-    if (isEncrypted) return this.addBlock({ type: 'redacted_thinking', data: seal })
+  private addSignature(signed: Signed): void {
+    const seal = sealOf(signed)
+    const isOfOpen = this.open?.type === 'thinking' && endsThought(signed)
+    if (signed.isEncrypted && !isOfOpen) {
+      return this.addBlock({ type: 'redacted_thinking', data: seal })
+    }
     this.openBlock('thinking')
     this.closeOpen(seal)
   }
 
   private startCall({ call, id, name, signature }: ChatEvent & { type: 'call' }): void {
     this.closeOpen()
-    if (signature !== undefined) {
-      this.addSignature(sealOf({ signature, origin: 'gemini' }), false)
-    }
+    if (signature !== undefined) this.addSignature({ signature, origin: 'gemini' })
     const block = { type: 'tool_use', id: portableId(id), name, input: {} }
     this.calls.set(call, this.start(block))
   }

@@ -270,6 +270,18 @@ describe('a request that upstreams refuse is repaired', () => {
     })
   })
 
+  test('LiteLLM’s signature of a call in the place where Google reads it', () => {
+    const call = { ...fn('c1', 'f'), provider_specific_fields: { thought_signature: 'S' } }
+    const result = { role: 'tool', tool_call_id: 'c1', content: 'y' }
+    const messages = [user('x'), { role: 'assistant', content: null, tool_calls: [call] }, result]
+    const [, called] = [sentMessages(messages, at('generativelanguage.googleapis.com'))].flat()
+    expect(called).toEqual({
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ ...fn('c1', 'f'), extra_content: { google: { thought_signature: 'S' } } }],
+    })
+  })
+
   test('ids of tool calls in the form of the upstream', () => {
     const messages = [
       user('x'),

@@ -174,8 +174,8 @@ class ContentReader {
     ids: string[],
     extra: { extra?: Json },
   ): AssistantMessage {
-    // The default of Mistral's clients, which others refuse.
-    if (sent.prefix === false) this.needsRepair = true
+    // The default of Mistral's clients, and a field of LiteLLM's, which others refuse.
+    if (sent.prefix === false || hasLiteLlmFields(sent)) this.needsRepair = true
     const details = joinDetails(readDetails(sent))
     const sentCalls = recordsIn(sent.tool_calls)
     const calls = sentCalls.map((call, at) => this.readCall(call, ids[at] ?? ''))
@@ -212,7 +212,7 @@ class ContentReader {
     const isCustom = type === 'custom' || isRecord(custom)
     const { name, arguments: args, input } = recordOf(isCustom ? custom : call.function)
     const signature = callSignatureOf(call)
-    if (isRecord(args)) this.needsRepair = true
+    if (isRecord(args) || hasLiteLlmFields(call)) this.needsRepair = true
     return {
       type: 'call',
       id,
@@ -285,6 +285,8 @@ function joinThoughts(parts: AssistantMessage['content']): AssistantMessage['con
   }
   return joined
 }
+
+const hasLiteLlmFields = ({ provider_specific_fields: fields }: Json): boolean => isRecord(fields)
 
 /** Returns arguments as JSON text; some clients send an object, or nothing for none. */
 function argumentsOf(args: unknown): string {

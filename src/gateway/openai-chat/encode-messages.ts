@@ -14,16 +14,17 @@ import { recordsIn } from '../providers/response.ts'
 import type { Family } from './families.ts'
 import { writeMedia } from './media.ts'
 import {
+  blocksField,
   callDetail,
   type Detail,
   extraContentOf,
+  numbered,
   readDetails,
   textOf,
   textParts,
   thinkingPart,
   thinkingTextOf,
-  writeBlock,
-  writeDetail,
+  writeDetails,
 } from './thinking.ts'
 
 /** Writes a conversation for the upstreams of a family. Throws `bad_request`. */
@@ -175,15 +176,14 @@ class MessageWriter {
         return {
           ...(text !== '' && { reasoning: text }),
           ...(details.length > 0 && {
-            reasoning_details: details.map((detail, index) => writeDetail({ ...detail, index })),
+            reasoning_details: writeDetails(numbered(details)),
           }),
         }
       }
       case 'reasoning_content': {
-        const blocks = thoughts.flatMap(writeBlock)
         return {
           ...(text !== '' && { reasoning_content: text }),
-          ...(this.hasMarks && blocks.length > 0 && { thinking_blocks: blocks }),
+          ...(this.hasMarks && blocksField(thoughts)),
         }
       }
     }

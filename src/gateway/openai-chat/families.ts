@@ -64,7 +64,7 @@ const ofServers = words(`
 const fields = (more: string): ReadonlySet<string> => new Set([...shared, ...words(more)])
 
 /** Returns letters and digits that stand for an id, always the same. */
-export const shortId = (id: string): string =>
+const shortId = (id: string): string =>
   BigInt(`0x${sha256(id).slice(0, 16)}`)
     .toString(36)
     .padStart(9, '0')

@@ -12,14 +12,17 @@ import { portableId } from '../conversation/tool-ids.ts'
 import { chargedUsage, type Usage } from '../models/usage.ts'
 import { recordsIn } from '../providers/response.ts'
 import {
+  blocksField,
   callDetail,
+  callSignatureOf,
   type Detail,
   extraContentOf,
+  numbered,
+  readDetails,
   textParts,
   thinkingPart,
   thinkingTextOf,
-  writeBlock,
-  writeDetail,
+  writeDetails,
 } from './thinking.ts'
 
 /**
@@ -71,13 +74,14 @@ export const writeCitation = ({ url, title, content, start, end }: Citation): Js
 
 type Call = Pick<CallEvent, 'id' | 'name' | 'isCustom' | 'signature'> & { arguments: string }
 
-/** Writes a tool call, or the first piece of one. */
+/** Writes a tool call, or the first piece of one. LiteLLM's clients keep its place of signatures. */
 export const writeCall = ({ id, name, isCustom, signature, arguments: text }: Call): Json => ({
   id: portableId(id),
   ...(isCustom
     ? { type: 'custom', custom: { name, input: text } }
     : { type: 'function', function: { name, arguments: text } }),
   ...extraContentOf(signature),
+  ...(signature !== undefined && { provider_specific_fields: { thought_signature: signature } }),
 })
 
 /** Writes the pieces of tool calls among the events of a choice, each call once. */
@@ -146,21 +150,29 @@ function writeThinking(choice: Choice, flavor: Flavor): Json {
     ...written,
     ...signed.flatMap(({ id, signature }) => callDetail(portableId(id), signature)),
   ]
-  // LiteLLM's clients send only these back.
-  const thinking_blocks = isOpenRouter ? [] : thoughts.flatMap(writeBlock)
   return {
     ...(text !== '' && { reasoning_content: text }),
     ...(text !== '' && isOpenRouter && { reasoning: text }),
-    ...(thinking_blocks.length > 0 && { thinking_blocks }),
+    // LiteLLM's clients send only these back.
+    ...blocksField(thoughts),
     ...(details.length > 0 && {
-      reasoning_details: details.map((detail, index) => writeDetail({ ...detail, index })),
+      reasoning_details: writeDetails(numbered(details)),
     }),
   }
 }
 
 /** Returns whether clients could not read a message, or would miss a field of their API. */
 export const needsRepair = (message: Json, flavor: Flavor): boolean =>
-  flavor === 'openrouter' || hasForeignContent(message, flavor) || hasBrokenCall(message)
+  flavor === 'openrouter' ||
+  hasForeignContent(message, flavor) ||
+  hasBrokenCall(message) ||
+  lacksBlocks(message, flavor)
+
+/** Returns whether a message has signed thoughts in another form than that of LiteLLM only. */
+const lacksBlocks = (message: Json, flavor: Flavor): boolean =>
+  flavor !== 'mistral' &&
+  message.thinking_blocks === undefined &&
+  readDetails(message).some(({ origin, signature }) => origin === 'messages' && signature)
 
 /** Returns whether a client looks elsewhere for the thinking of a message, or of a delta. */
 const hasForeignContent = (message: Json, flavor: Flavor): boolean =>
@@ -175,7 +187,8 @@ export function repairMessage(message: Json, read: Choice, flavor: Flavor): Json
   const { function_call: _, ...own } = message
   const isForeign = hasForeignContent(message, flavor)
   const { content, ...rest } = isForeign && flavor === 'mistral' ? withoutThinking(own) : own
-  const hasThinking = flavor === 'openrouter' || (isForeign && flavor === 'openai')
+  const hasThinking =
+    flavor !== 'mistral' && (flavor === 'openrouter' || isForeign || lacksBlocks(message, flavor))
   return {
     ...rest,
     ...(content !== undefined && { content: isForeign ? writeContent(read, flavor) : content }),
@@ -194,8 +207,10 @@ const ownDetails = ({ reasoning_details: details }: Json): Json =>
 const hasBrokenCall = ({ tool_calls, function_call }: Json): boolean =>
   isRecord(function_call) || recordsIn(tool_calls).some(isBrokenCall)
 
-function isBrokenCall({ id, function: called, custom }: Json): boolean {
+function isBrokenCall(call: Json): boolean {
+  const { id, function: called, custom } = call
   if (typeof id !== 'string' || id === '') return true
+  if (callSignatureOf(call) !== undefined && !isRecord(call.provider_specific_fields)) return true
   const { arguments: args } = recordOf(called)
   return !isRecord(custom) && isRecord(called) && (typeof args !== 'string' || args === '')
 }

@@ -1,7 +1,7 @@
 import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import type { ChatEvent } from '../conversation/chat-event.ts'
+import { callIdOf } from '../conversation/tool-ids.ts'
 import { asString } from '../providers/response.ts'
-import { shortId } from './families.ts'
 import { callSignatureOf } from './thinking.ts'
 
 /** A part of a tool call: all of it, or the next piece of a stream. */
@@ -37,11 +37,7 @@ export class CallReader {
   private readonly ids = new Set<string>()
   private started = 0
 
-  /** `seed`: a text that no other response has, for the ids of calls without one. */
-  constructor(
-    private readonly choice: number,
-    private readonly seed: () => string,
-  ) {}
+  constructor(private readonly choice: number) {}
 
   /** Reads an item of `tool_calls`, or a `function_call`. `signatures`: those of known ids. */
   read(call: Json, signatures?: Map<string, string>): ChatEvent[] {
@@ -115,9 +111,8 @@ export class CallReader {
   }
 
   /** Returns the upstream's id, or one of our own where it has none or has used it before. */
-  private idOf({ sentId, number }: KnownCall): string {
-    const isNew = sentId !== '' && !this.ids.has(sentId)
-    const id = isNew ? sentId : `call_${shortId(`${this.seed()}/${this.choice}/${number}`)}`
+  private idOf({ sentId }: KnownCall): string {
+    const id = callIdOf(this.ids.has(sentId) ? '' : sentId)
     this.ids.add(id)
     return id
   }

@@ -27,7 +27,6 @@ class ChatReader extends JsonReader {
   private isStarted = false
   private isOver = false
   private hasPages = false
-  private id = ''
   private readonly choices = new Map<number, ChoiceReader>()
 
   readJson(chunk: Json): ChatEvent[] {
@@ -63,14 +62,13 @@ class ChatReader extends JsonReader {
     if (this.isStarted || !Array.isArray(chunk.choices)) return []
     this.isStarted = true
     const { id, created } = chunk
-    this.id = asString(id)
     const extra: Json = {}
     for (const name of headFields) if (chunk[name] != null) extra[name] = chunk[name]
     const hasExtra = Object.keys(extra).length > 0
     return [
       {
         type: 'start',
-        ...(this.id !== '' && { id: this.id }),
+        ...(typeof id === 'string' && id !== '' && { id }),
         ...(typeof created === 'number' && { created }),
         ...(hasExtra && { extra }),
       },
@@ -80,7 +78,7 @@ class ChatReader extends JsonReader {
   private readChoice(choice: Json, at: number): ChatEvent[] {
     // Two choices without an index are those of a whole completion.
     const index = Number.isInteger(choice.index) ? Number(choice.index) : at
-    const known = this.choices.get(index) ?? new ChoiceReader(index, () => this.id)
+    const known = this.choices.get(index) ?? new ChoiceReader(index)
     this.choices.set(index, known)
     return known.read(choice)
   }
@@ -125,11 +123,8 @@ class ChoiceReader {
   /** Google's signatures by the ids of calls that follow. */
   private readonly signatures = new Map<string, string>()
 
-  constructor(
-    private readonly choice: number,
-    seed: () => string,
-  ) {
-    this.calls = new CallReader(choice, seed)
+  constructor(private readonly choice: number) {
+    this.calls = new CallReader(choice)
   }
 
   read(choice: Json): ChatEvent[] {

@@ -107,7 +107,7 @@ describe('tool calls of a stream are told apart', () => {
       ['g', '{}'],
     ])
     expect(new Set(calls.map(([id]) => id)).size).toBe(2)
-    for (const [id] of calls) expect(id).toMatch(/^call_\w{9}$/)
+    for (const [id] of calls) expect(id).toMatch(/^call_\w{12}$/)
   })
 
   test('with a function_call, or as custom calls', () => {
@@ -432,6 +432,55 @@ describe('a stream that is passed on', () => {
             reasoning_details: [{ type: 'reasoning.text', text: 'hm' }],
           },
         },
+      ],
+    })
+  })
+})
+
+describe('LiteLLM’s clients, which drop other fields of a stream, get', () => {
+  const signed = { extra_content: { google: { thought_signature: 'S' } } }
+  const kept = { provider_specific_fields: { thought_signature: 'S' } }
+  const block = { type: 'thinking', thinking: 'Hm.', signature: 'S' }
+  const detail = { type: 'reasoning.text', signature: 'S', format: 'anthropic-claude-v1' }
+  const deltaIn = (text: string, field: string) =>
+    dataOf(text)
+      .map((one) => Object(one).choices[0]?.delta ?? {})
+      .find((delta) => delta[field] !== undefined)
+
+  test.each(['openai', 'openrouter'] as const)('signatures, at %s’s paths', async (flavor) => {
+    const events: ChatEvent[] = [
+      { type: 'thinking', choice: 0, text: 'Hm' },
+      { type: 'thinking', choice: 0, text: '.' },
+      { type: 'signature', choice: 0, signature: 'S', origin: 'messages' },
+      { type: 'call', choice: 0, call: 0, id: 'c', name: 'f', signature: 'S' },
+    ]
+    const text = await wrote(events, { flavor })
+    expect(deltaIn(text, 'thinking_blocks')).toMatchObject({ thinking_blocks: [block] })
+    expect(deltaIn(text, 'tool_calls')).toMatchObject({ tool_calls: [{ ...signed, ...kept }] })
+    const whole = createChatClient({ ...options, flavor }).encode(gather(events), final)
+    expect(whole).toMatchObject({
+      choices: [{ message: { thinking_blocks: [block], tool_calls: [{ ...signed, ...kept }] } }],
+    })
+  })
+
+  test('those of Google and OpenRouter, whose own events and responses are passed', async () => {
+    const call = { ...fn('c', 'f'), ...signed }
+    const text = await passed([
+      chunk({ reasoning: 'Hm', reasoning_details: [{ type: 'reasoning.text', text: 'Hm' }] }),
+      chunk({ reasoning: '.', reasoning_details: [{ type: 'reasoning.text', text: '.' }] }),
+      chunk({ reasoning_details: [detail] }),
+      chunk({ tool_calls: [{ index: 0, ...call }] }),
+    ])
+    expect(deltaIn(text, 'thinking_blocks')).toEqual({
+      reasoning_details: [detail],
+      thinking_blocks: [block],
+    })
+    expect(deltaIn(text, 'tool_calls')).toMatchObject({ tool_calls: [{ ...call, ...kept }] })
+    const message = { content: 'Hi', reasoning_details: [{ ...detail, text: 'Hm.' }] }
+    const choices = [{ index: 0, message: { ...message, tool_calls: [call] } }]
+    expect(createChatClient(options).pass({ choices }, final)).toMatchObject({
+      choices: [
+        { message: { ...message, thinking_blocks: [block], tool_calls: [{ ...call, ...kept }] } },
       ],
     })
   })

@@ -1,6 +1,6 @@
 import { type Json, recordOf } from '../../kernel/schema.ts'
 import type { Api, ThinkingPart } from '../conversation/chat-request.ts'
-import { parseSeal, sealText } from '../conversation/sealed-thought.ts'
+import { endsThought, parseSeal, sealText } from '../conversation/sealed-thought.ts'
 import { asString, recordsIn } from '../providers/response.ts'
 
 /** OpenRouter's formats of signatures, by the API of the model that signs. */
@@ -96,25 +96,32 @@ function readBlock({ type, thinking, signature, data }: Json): Detail {
   return { text: asString(thinking), ...(isSigned && { signature, origin: 'messages' as const }) }
 }
 
-/** Writes a detail of `reasoning_details`. */
-export function writeDetail(detail: Detail): Json {
+/** Writes `reasoning_details`. The summary of an encrypted thought is a detail of its own. */
+export const writeDetails = (details: readonly Detail[]): Json[] => details.flatMap(writeDetail)
+
+function writeDetail(detail: Detail): Json[] {
   const { text, signature, isEncrypted, origin = 'chat', id, index } = detail
   const position = { ...(id !== undefined && { id }), ...(index !== undefined && { index }) }
-  if (signature === undefined) return { type: 'reasoning.text', text, ...position }
+  if (signature === undefined) return [{ type: 'reasoning.text', text, ...position }]
   const format = formats[origin] ?? 'unknown'
   const sealed = formats[origin] ? signature : sealText({ signature, origin }, 'chat')
-  return isEncrypted
-    ? { type: 'reasoning.encrypted', data: sealed, format, ...position }
-    : { type: 'reasoning.text', text, signature: sealed, format, ...position }
+  const signed = { format, ...position }
+  if (!isEncrypted) return [{ type: 'reasoning.text', text, signature: sealed, ...signed }]
+  const summary = text === '' ? [] : [{ type: 'reasoning.summary', summary: text, ...signed }]
+  return [...summary, { type: 'reasoning.encrypted', data: sealed, ...signed }]
 }
 
-/** Writes LiteLLM's form of a thought that Anthropic signed; nothing for another. */
-export function writeBlock({
-  text,
-  signature,
-  isEncrypted,
-  origin,
-}: Omit<Detail, 'index'>): Json[] {
+/** Returns the details of a whole message with their numbers. */
+export const numbered = (details: readonly Detail[]): Detail[] =>
+  details.map((detail, index) => ({ ...detail, index }))
+
+/** Returns LiteLLM's field of the thoughts that Anthropic signed. */
+export function blocksField(thoughts: readonly Detail[]): Json {
+  const thinking_blocks = thoughts.flatMap(writeBlock)
+  return thinking_blocks.length > 0 ? { thinking_blocks } : {}
+}
+
+function writeBlock({ text, signature, isEncrypted, origin }: Detail): Json[] {
   if (origin !== 'messages' || signature === undefined) return []
   return isEncrypted
     ? [{ type: 'redacted_thinking', data: signature }]
@@ -130,7 +137,7 @@ export function joinDetails(details: readonly Detail[]): Detail[] {
   for (const detail of details) {
     const last = joined.at(-1)
     const isOpen = last && last.signature === undefined && last.index === detail.index
-    if (isOpen && !detail.isEncrypted) {
+    if (isOpen && endsThought(detail)) {
       Object.assign(last, detail, { text: last.text + detail.text })
     } else joined.push({ ...detail })
   }

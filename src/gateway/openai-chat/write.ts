@@ -10,6 +10,7 @@ import {
 } from '../conversation/chat-event.ts'
 import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
 import { jsonOf } from '../conversation/json-reader.ts'
+import { endsThought } from '../conversation/sealed-thought.ts'
 import { portableId } from '../conversation/tool-ids.ts'
 import {
   doneMark,
@@ -38,14 +39,14 @@ import {
 } from './message.ts'
 import { readUsageOf, readWholeChat } from './read.ts'
 import {
+  blocksField,
   callDetail,
   textOf,
   textOfThinkingPart,
   textParts,
   thinkingPart,
   thinkingTextOf,
-  writeBlock,
-  writeDetail,
+  writeDetails,
 } from './thinking.ts'
 import { WholeCalls } from './whole-calls.ts'
 
@@ -236,6 +237,7 @@ class ChatWriter implements StreamWriter {
   private note(event: ChatEvent | JoinedEvent): void {
     if (event.type === 'usage') this.ownUsage = event.usage.own
     if (event.type === 'end') this.hasEnded = true
+    if (event.type === 'thinking') this.thoughtOf(event.choice).text += event.text
   }
 
   private begin({ id, created, extra }: Extract<ChatEvent, { type: 'start' }>): void {
@@ -266,7 +268,7 @@ class ChatWriter implements StreamWriter {
             : []
         if (call.isCustom) this.custom.add(`${event.choice}/${index}`)
         return {
-          ...(details.length > 0 && { reasoning_details: details.map(writeDetail) }),
+          ...(details.length > 0 && { reasoning_details: writeDetails(details) }),
           tool_calls: [{ index, ...writeCall({ arguments: '', ...call }) }],
         }
       }
@@ -286,24 +288,26 @@ class ChatWriter implements StreamWriter {
   }
 
   private think(choice: number, text: string): Json {
-    const thought = this.thoughtOf(choice)
-    thought.text += text
     if (this.options.flavor === 'mistral') return { content: [thinkingPart({ text })] }
     if (this.options.flavor === 'openai') return { reasoning_content: text }
-    const detail = writeDetail({ text, index: thought.index })
-    return { reasoning_content: text, reasoning: text, reasoning_details: [detail] }
+    const reasoning_details = writeDetails([{ text, index: this.thoughtOf(choice).index }])
+    return { reasoning_content: text, reasoning: text, reasoning_details }
   }
 
   /** Sends OpenAI's clients the whole signed thought: they have its text in another field only. */
   private sign({ choice, type: _, ...seal }: SignatureEvent): Json {
     if (this.options.flavor === 'mistral') return { content: [thinkingPart({ ...seal, text: '' })] }
-    const { text, index } = this.thoughtOf(choice)
-    const isSent = seal.isEncrypted || this.options.flavor === 'openrouter'
-    this.thoughts.set(choice, { text: '', index: index + 1 })
-    const thought = { ...seal, text: isSent ? '' : text }
-    const reasoning_details = [writeDetail({ ...thought, index })]
-    const thinking_blocks = this.options.flavor === 'openai' ? writeBlock(thought) : []
-    return { reasoning_details, ...(thinking_blocks.length > 0 && { thinking_blocks }) }
+    const { text, index } = this.endThought(choice)
+    const isSent = !endsThought(seal) || this.options.flavor === 'openrouter'
+    const reasoning_details = writeDetails([{ ...seal, text: isSent ? '' : text, index }])
+    return { reasoning_details, ...blocksField([{ ...seal, text }]) }
+  }
+
+  /** Returns the open thought, and opens the next one. */
+  private endThought(choice: number): { text: string; index: number } {
+    const thought = this.thoughtOf(choice)
+    this.thoughts.set(choice, { text: '', index: thought.index + 1 })
+    return thought
   }
 
   private thoughtOf(choice: number): { text: string; index: number } {
@@ -338,7 +342,8 @@ class ChatWriter implements StreamWriter {
     const isWhole = !isRecord(choice.delta) && isRecord(message)
     const index = Number.isInteger(choice.index) ? Number(choice.index) : at
     const delta = isWhole ? message : recordOf(choice.delta)
-    const repaired = this.withThinking(this.repairDelta(delta, index, events), index)
+    const read = this.withThinking(this.repairDelta(delta, index, events), index)
+    const repaired = this.withBlocks(read, index, events)
     const isOld = choice.finish_reason === 'function_call'
     if (repaired === delta && !isWhole && !isOld) return choice
     return { ...others, delta: repaired, ...(isOld && { finish_reason: 'tool_calls' }) }
@@ -357,8 +362,20 @@ class ChatWriter implements StreamWriter {
     }
     const { index } = this.thoughtOf(choice)
     const details = recordsIn(delta.reasoning_details)
-    const own = details.length > 0 ? details : [writeDetail({ text, index })]
+    const own = details.length > 0 ? details : writeDetails([{ text, index }])
     return { ...delta, reasoning_content: text, reasoning: text, reasoning_details: own }
+  }
+
+  /** Adds LiteLLM's form of the thoughts that end here, the only one that its clients keep. */
+  private withBlocks(delta: Json, choice: number, events: readonly ChatEvent[]): Json {
+    const thoughts = events.flatMap((event) =>
+      event.type === 'signature' && event.choice === choice
+        ? [{ ...event, text: this.endThought(choice).text }]
+        : [],
+    )
+    const isComplete = this.options.flavor === 'mistral' || Array.isArray(delta.thinking_blocks)
+    const added = isComplete ? {} : blocksField(thoughts)
+    return Object.keys(added).length > 0 ? { ...delta, ...added } : delta
   }
 
   /** Returns a delta in the client's form, where a server has another one. */
@@ -409,11 +426,12 @@ const isOf = (start: CallEvent, piece: { choice: number; call: number }): boolea
 const areEqual = (sent: Json[], read: Json[]): boolean =>
   sent.length === read.length &&
   sent.every((piece, at) => {
-    const { index, id, function: called } = read[at] ?? {}
+    const { index, id, function: called, provider_specific_fields: signed } = read[at] ?? {}
     const args = recordOf(piece.function).arguments
     const isText = args === undefined || args === null || typeof args === 'string'
     const isSameId = id === undefined || id === piece.id
-    return isText && piece.index === index && isSameId && isSameName(piece, called)
+    const isSigned = signed === undefined || isRecord(piece.provider_specific_fields)
+    return isText && piece.index === index && isSameId && isSigned && isSameName(piece, called)
   })
 
 const isSameName = (piece: Json, called: unknown): boolean => {

@@ -1,6 +1,8 @@
 import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import { type ChatEvent, type Citation, usageEvents } from '../conversation/chat-event.ts'
 import { JsonReader } from '../conversation/json-reader.ts'
+import { parseSeal } from '../conversation/sealed-thought.ts'
+import { callIdOf } from '../conversation/tool-ids.ts'
 import { type ReportedUsage, reportOf } from '../models/usage.ts'
 import { asString, recordsIn } from '../providers/response.ts'
 
@@ -111,7 +113,7 @@ export class ResponsesReader extends JsonReader {
         type: 'call',
         choice,
         call,
-        id: asString(call_id) || asString(id) || `call_${call}`,
+        id: callIdOf(call_id, id),
         name: asString(name) || String(type).replace(/_call$/, ''),
         ...(type === 'custom_tool_call' && { isCustom: true }),
       },
@@ -215,7 +217,8 @@ function readThought(item: Json): ChatEvent[] {
 
 function signatureOf({ id, encrypted_content }: Json): ChatEvent[] {
   const signature = asString(encrypted_content)
-  if (signature === '') return []
+  // Another server of this kind seals a thought without a signature.
+  if (parseSeal(signature, 'responses').signature === '') return []
   const named = typeof id === 'string' ? { id } : {}
   return [
     { type: 'signature', choice, signature, isEncrypted: true, origin: 'responses', ...named },

@@ -8,7 +8,7 @@ import {
   type SignatureEvent,
 } from '../conversation/chat-event.ts'
 import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
-import { type Seal, sealText } from '../conversation/sealed-thought.ts'
+import { endsThought, sealText, type Signed } from '../conversation/sealed-thought.ts'
 import { portableId } from '../conversation/tool-ids.ts'
 import { encodeNamedEvents, keepAlive, type StreamEvent } from '../events.ts'
 import type { Usage } from '../models/usage.ts'
@@ -207,15 +207,13 @@ class ResponsesWriter implements StreamWriter {
   }
 
   /** Ends the open thought with its signature. A thought that is only a signature is an item. */
-  private addSignature({ signature, origin, isEncrypted = false }: SignatureEvent): void {
+  private addSignature(signed: SignatureEvent): void {
     const last = this.items.at(-1)
     const isOpen = isTextItem(last) && last.type === 'reasoning' && last.status === 'in_progress'
-    // OpenAI encrypts the thought of the summary before it; others encrypt whole thoughts.
-    const isOfLast = isOpen && (!isEncrypted || origin === 'responses')
-    this.seal(isOfLast ? last : this.open('reasoning'), { signature, origin, isEncrypted })
+    this.seal(isOpen && endsThought(signed) ? last : this.open('reasoning'), signed)
   }
 
-  private seal(item: TextItem, seal: Seal): void {
+  private seal(item: TextItem, seal: Signed): void {
     item.sealed = sealText(seal, 'responses')
     this.chars += item.sealed.length
     this.finishItem(item, false)
