@@ -99,11 +99,19 @@ function readBlock({ type, thinking, signature, data }: Json): Detail {
 /** Writes `reasoning_details`. The summary of an encrypted thought is a detail of its own. */
 export const writeDetails = (details: readonly Detail[]): Json[] => details.flatMap(writeDetail)
 
+/** Returns the next part of a thought that has not ended. */
+export const textDetail = (text: string, index: number): Json => ({
+  type: 'reasoning.text',
+  text,
+  index,
+})
+
 function writeDetail(detail: Detail): Json[] {
   const { text, signature, isEncrypted, origin = 'chat', id, index } = detail
   const position = { ...(id !== undefined && { id }), ...(index !== undefined && { index }) }
-  if (signature === undefined) return [{ type: 'reasoning.text', text, ...position }]
   const format = formats[origin] ?? 'unknown'
+  // OpenRouter's AI SDK provider drops a text that could be Anthropic's and has no signature.
+  if (signature === undefined) return [{ type: 'reasoning.text', text, format, ...position }]
   const sealed = formats[origin] ? signature : sealText({ signature, origin }, 'chat')
   const signed = { format, ...position }
   if (!isEncrypted) return [{ type: 'reasoning.text', text, signature: sealed, ...signed }]

@@ -41,6 +41,8 @@ import { readUsageOf, readWholeChat } from './read.ts'
 import {
   blocksField,
   callDetail,
+  readDetails,
+  textDetail,
   textOf,
   textOfThinkingPart,
   textParts,
@@ -220,7 +222,8 @@ class ChatWriter implements StreamWriter {
     this.note(event)
     if (!('choice' in event)) return noBytes
     const { choice } = event
-    const delta = this.deltaOf(event)
+    const unsigned = this.endUnsigned(choice, [event])
+    const delta = withDetails(this.deltaOf(event), unsigned)
     if (!delta) return noBytes
     const role = this.begun.has(choice) ? {} : { role: 'assistant' }
     this.begun.add(choice)
@@ -290,7 +293,7 @@ class ChatWriter implements StreamWriter {
   private think(choice: number, text: string): Json {
     if (this.options.flavor === 'mistral') return { content: [thinkingPart({ text })] }
     if (this.options.flavor === 'openai') return { reasoning_content: text }
-    const reasoning_details = writeDetails([{ text, index: this.thoughtOf(choice).index }])
+    const reasoning_details = [textDetail(text, this.thoughtOf(choice).index)]
     return { reasoning_content: text, reasoning: text, reasoning_details }
   }
 
@@ -342,28 +345,60 @@ class ChatWriter implements StreamWriter {
     const isWhole = !isRecord(choice.delta) && isRecord(message)
     const index = Number.isInteger(choice.index) ? Number(choice.index) : at
     const delta = isWhole ? message : recordOf(choice.delta)
-    const read = this.withThinking(this.repairDelta(delta, index, events), index)
-    const repaired = this.withBlocks(read, index, events)
+    const read = this.withThinking(this.repairDelta(delta, index, events), index, events)
+    const unsigned = this.endUnsigned(index, events)
+    const repaired = withDetails(this.withBlocks(read, index, events), unsigned) ?? read
     const isOld = choice.finish_reason === 'function_call'
     if (repaired === delta && !isWhole && !isOld) return choice
     return { ...others, delta: repaired, ...(isOld && { finish_reason: 'tool_calls' }) }
   }
 
   /** Writes thinking where clients of OpenRouter and Mistral read it. */
-  private withThinking(delta: Json, choice: number): Json {
+  private withThinking(delta: Json, choice: number, events: readonly ChatEvent[]): Json {
     const { flavor } = this.options
-    const text = flavor === 'openai' ? '' : thinkingTextOf(delta)
-    if (text === '') return delta
-    if (flavor === 'mistral') {
-      return {
-        ...withoutThinking(delta),
-        content: [thinkingPart({ text }), ...textParts(asString(delta.content))],
-      }
+    if (flavor === 'openai') return delta
+    const text = events
+      .map((event) => (event.type === 'thinking' && event.choice === choice ? event.text : ''))
+      .join('')
+    if (flavor === 'openrouter') return this.withOwnDetails(delta, choice, events, text)
+    const isOther = thinkingTextOf(delta) !== ''
+    if (!isOther) return delta
+    return {
+      ...withoutThinking(delta),
+      content: [thinkingPart({ text }), ...textParts(asString(delta.content))],
     }
+  }
+
+  /** Adds details where the upstream has none, or repeats in them what the client has. */
+  private withOwnDetails(
+    delta: Json,
+    choice: number,
+    events: readonly ChatEvent[],
+    text: string,
+  ): Json {
     const { index } = this.thoughtOf(choice)
-    const details = recordsIn(delta.reasoning_details)
-    const own = details.length > 0 ? details : writeDetails([{ text, index }])
-    return { ...delta, reasoning_content: text, reasoning: text, reasoning_details: own }
+    const sent = readDetails({ reasoning_details: delta.reasoning_details })
+    const isSame = sent.length > 0 && sent.map((detail) => detail.text).join('') === text
+    const signed = events.flatMap((event) =>
+      event.type === 'signature' && event.choice === choice ? [{ ...event, text: '', index }] : [],
+    )
+    const written = [...(text === '' ? [] : [textDetail(text, index)]), ...writeDetails(signed)]
+    return {
+      ...delta,
+      ...(text !== '' && { reasoning_content: text, reasoning: text }),
+      ...(!isSame && written.length > 0 && { reasoning_details: written }),
+    }
+  }
+
+  /** Ends the open thought before other output: without a signature it is of no known format. */
+  private endUnsigned(choice: number, events: readonly (ChatEvent | JoinedEvent)[]): Json[] {
+    const { text, index } = this.thoughtOf(choice)
+    const own = events.filter((event) => 'choice' in event && event.choice === choice)
+    const isOver = own.some(({ type }) => type !== 'thinking' && type !== 'signature')
+    const isSigned = own.some(({ type }) => type === 'signature')
+    if (this.options.flavor !== 'openrouter' || text === '' || !isOver || isSigned) return []
+    this.endThought(choice)
+    return writeDetails([{ text: '', index }])
   }
 
   /** Adds LiteLLM's form of the thoughts that end here, the only one that its clients keep. */
@@ -396,6 +431,12 @@ class ChatWriter implements StreamWriter {
         : pieces.length > 0 && { tool_calls: pieces }),
     }
   }
+}
+
+/** Returns a delta with details before its own. */
+function withDetails(delta: Json | undefined, details: Json[]): Json | undefined {
+  if (!delta || details.length === 0) return delta
+  return { ...delta, reasoning_details: [...details, ...recordsIn(delta.reasoning_details)] }
 }
 
 /** Events that a client gets in one chunk: a call with its arguments, and several citations. */

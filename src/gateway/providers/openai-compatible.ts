@@ -1,7 +1,9 @@
 import { classifyNetworkError, readStart } from '../../kernel/fetch-json.ts'
 import { type Json, recordOf } from '../../kernel/schema.ts'
 import { second } from '../../kernel/time.ts'
+import type { ChatRequest, Message } from '../conversation/chat-request.ts'
 import type { UpstreamCodec } from '../conversation/codec.ts'
+import { mediaIn } from '../conversation/contents.ts'
 import { type ChatDialect, createChatCodec } from '../openai-chat/encode.ts'
 import { familyOf } from '../openai-chat/families.ts'
 import { responsesCodec } from '../responses/encode.ts'
@@ -53,7 +55,7 @@ export function createOpenAiAdapter(row: OpenAiUpstream): Upstream {
     apis: hasResponses ? ['chat', 'responses'] : ['chat'],
     send: (call) => request(upstream, call, buildRequestBody(call, row.freeFields)),
     async chat(call) {
-      const isResponses = hasResponses && call.request.raw?.api === 'responses'
+      const isResponses = hasResponses && needsResponses(call.request)
       return (isResponses && (await sendResponses(call))) || sendAs(codec, call, send)
     },
     ignoredFields: ({ path, body }) => {
@@ -78,6 +80,25 @@ async function sendAs(
   const response = await send(path, signal, JSON.stringify(body))
   if (!response.ok) return { rejected: await asRejection(response) }
   return { response, codec, ignored: codec.ignoredFields(request) }
+}
+
+/**
+ * Returns whether a chat is sent to the Responses API of an upstream that has both: a request of
+ * that API, and one of another that asks for reasoning or returns it. OpenAI's chat shows none.
+ */
+function needsResponses(request: ChatRequest): boolean {
+  const { raw, messages, reasoning, choices } = request
+  if (raw?.api === 'responses') return true
+  const isReturned = ({ content }: Message): boolean =>
+    content.some((part) => part.type === 'thinking' && part.origin === 'responses')
+  const isThinking = reasoning !== undefined || messages.some(isReturned)
+  const isPossible = choices === 1 && mediaIn(messages).every(({ type }) => type !== 'video')
+  return (
+    raw?.api !== 'chat' &&
+    isThinking &&
+    isPossible &&
+    responsesCodec.ignoredFields(request).length === 0
+  )
 }
 
 const isOpenAi = (baseUrl: string): boolean =>

@@ -46,7 +46,8 @@ export const openAiResponses: RoundTrip = async (target, form, { prompt, write }
     call_id: call.call_id,
     output: write(call.arguments),
   }
-  return (await ask([question, call, result])).output_text
+  const items = output.filter((item) => item.type === 'reasoning' || item.type === 'function_call')
+  return (await ask([question, ...items, result])).output_text
 }
 
 export const groq: RoundTrip = async ({ origin, key, model }, form, { prompt, write }) => {
