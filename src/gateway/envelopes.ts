@@ -1,11 +1,10 @@
-import type { Json } from '../kernel/schema.ts'
+import { type Json, parseRecord } from '../kernel/schema.ts'
 import { offerIn } from '../money/payments/x402/offer.ts'
 import { anthropicPrefix, isBelow } from './client-apis.ts'
 import { coherePrefix, cohereV1Prefix, toCohereError } from './cohere/error-response.ts'
 import { geminiPrefix, toGeminiError } from './gemini/error-response.ts'
 import { isMessagesPath, statusOf, toAnthropicError } from './messages-api/error-response.ts'
 import { openRouterPrefix, toOpenRouterError } from './openrouter/error-response.ts'
-import { parseRecord } from './providers/response.ts'
 
 /** Converts the body of an error to the envelope of another API. */
 type ToEnvelope = (body: Json, status: number, requestId: string) => Json

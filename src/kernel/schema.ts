@@ -2,6 +2,7 @@ import { FormatRegistry, type TProperties, type TSchema, Type } from '@sinclair/
 import { ValueErrorType } from '@sinclair/typebox/errors'
 
 import { idPattern } from './ids.ts'
+import { jsonDepthMax } from './limits.ts'
 import { unplainMarks } from './text.ts'
 
 /** Creates an enumeration. */
@@ -84,6 +85,37 @@ const none: readonly unknown[] = []
 
 /** Returns the items of a JSON value; none where it is not a list. */
 export const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : none)
+
+/** Returns the objects in a JSON list; an empty list for any other value. */
+export const recordsIn = (value: unknown): Json[] => itemsOf(value).filter(isRecord)
+
+/** Returns a JSON string; '' for any other value. */
+export const asString = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** A shorter text cannot be nested too deep to serialize. */
+const deepCharsMin = 8_192
+
+/**
+ * Parses a JSON object. Returns undefined for any other text, and for one nested more than 64 deep:
+ * it could be parsed but not serialized again.
+ */
+export function parseRecord(text: string): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    const isShallow = text.length < deepCharsMin || isNestedWithin(value, jsonDepthMax)
+    return isShallow && isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isNestedWithin = (value: unknown, depth: number): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (depth > 0 &&
+    (Array.isArray(value) ? value : Object.values(value)).every((part) =>
+      isNestedWithin(part, depth - 1),
+    ))
 
 /** An object with any fields, for the OpenAPI description: generated clients send only those. */
 export const anyObject = { type: 'object', additionalProperties: {} } as const

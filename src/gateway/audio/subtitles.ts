@@ -1,5 +1,4 @@
-import { type Json, recordOf } from '../../kernel/schema.ts'
-import { asString, recordsIn } from '../providers/response.ts'
+import { asString, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
 
 /** Formats of subtitles, with their media types. */
 export const subtitleTypes = { srt: 'application/x-subrip', vtt: 'text/vtt' } as const

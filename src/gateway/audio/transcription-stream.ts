@@ -1,11 +1,10 @@
 import { eventBytesMax } from '../../kernel/limits.ts'
-import { isRecord, type Json } from '../../kernel/schema.ts'
+import { asString, isRecord, type Json, parseRecord } from '../../kernel/schema.ts'
 import { bytesOf, encodeEvent, EventReader, type StreamEvent, streamResponse } from '../events.ts'
 import type { Usage } from '../models/usage.ts'
 import type { MediaCall } from '../paid/media.ts'
 import type { StreamOutput } from '../paid/serve-call.ts'
 import { failureOfErrorBody, type UpstreamFailure } from '../paid/upstream-failure.ts'
-import { asString, parseRecord } from '../providers/response.ts'
 import { ByteRelay, type ByteSource, openSource } from './byte-relay.ts'
 
 /** The end of a stream whose upstream failed (document 2, section 6). */

@@ -1,5 +1,4 @@
-import { isRecord, type Json } from '../../kernel/schema.ts'
-import { parseRecord } from '../providers/response.ts'
+import { isRecord, type Json, parseRecord } from '../../kernel/schema.ts'
 import { batchErrorsMax, batchLinesMax } from './limits.ts'
 import type { BatchError } from './tables.ts'
 

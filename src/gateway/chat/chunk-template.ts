@@ -1,7 +1,6 @@
-import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
+import { isRecord, itemsOf, type Json, parseRecord, recordOf } from '../../kernel/schema.ts'
 import type { ChatEvent } from '../conversation/chat-event.ts'
 import type { StreamEvent } from '../events.ts'
-import { parseRecord } from '../providers/response.ts'
 import type { ResponseMeter } from './response-meter.ts'
 
 /** Fields of a delta that a template may have as its only text. */

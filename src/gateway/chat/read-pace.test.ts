@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { ReadPace } from './read-pace.ts'
+import { ReadPace } from './source.ts'
 
 const start = 1_000
 

@@ -1,5 +1,5 @@
 import { eventBytesMax } from '../../kernel/limits.ts'
-import type { Json } from '../../kernel/schema.ts'
+import { type Json, parseRecord } from '../../kernel/schema.ts'
 import type { ChatEvent } from '../conversation/chat-event.ts'
 import type { UpstreamCodec } from '../conversation/codec.ts'
 import { EventReader } from '../events.ts'
@@ -14,7 +14,6 @@ import {
   unreadable,
   type UpstreamFailure,
 } from '../paid/upstream-failure.ts'
-import { parseRecord } from '../providers/response.ts'
 import type { SentChat } from '../providers/upstream.ts'
 
 /** A whole response: its steps, and the response itself where it came as one JSON object. */

@@ -1,10 +1,9 @@
 import type { AppContext } from '../../kernel/context.ts'
 import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import { sha256 } from '../../kernel/ids.ts'
-import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import { isRecord, type Json, parseRecord, recordOf } from '../../kernel/schema.ts'
 import { day, second } from '../../kernel/time.ts'
 import { invalidField } from '../fields.ts'
-import { parseRecord } from '../providers/response.ts'
 
 /** The place of a chat's response in the cache, for chats with the field `cache`. */
 export interface CacheSlot {

@@ -8,9 +8,8 @@ import { createReader, readWhole as readWholeMessage } from '../messages-api/rea
 import { createChatCodec } from '../openai-chat/encode.ts'
 import { CallDeadlines } from '../paid/deadlines.ts'
 import { noContent, unreadable } from '../paid/upstream-failure.ts'
-import { ReadPace } from './read-pace.ts'
 import { readWhole } from './read-whole.ts'
-import { OpenedSource, StepSource, StreamSource } from './source.ts'
+import { OpenedSource, ReadPace, StepSource, StreamSource } from './source.ts'
 
 const codec = createChatCodec({})
 let deadlines: CallDeadlines

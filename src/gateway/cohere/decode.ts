@@ -1,5 +1,14 @@
 import { ApiError, type FieldNames } from '../../kernel/errors.ts'
-import { isRecord, itemsOf, type Json, lookUp, recordOf, toText } from '../../kernel/schema.ts'
+import {
+  asString,
+  isRecord,
+  itemsOf,
+  type Json,
+  lookUp,
+  recordOf,
+  recordsIn,
+  toText,
+} from '../../kernel/schema.ts'
 import type {
   AssistantMessage,
   ChatRequest,
@@ -18,10 +27,8 @@ import { effortOfBudget } from '../conversation/effort.ts'
 import { mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
 import { readSampling, type SamplingNames } from '../conversation/sampling.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
-import { originalId } from '../conversation/tool-ids.ts'
-import { readFunction } from '../conversation/tools.ts'
+import { originalId, readFunction } from '../conversation/tools.ts'
 import { findCount, invalidField, readFlag, rejectOthers } from '../fields.ts'
-import { asString, recordsIn } from '../providers/response.ts'
 
 /** Cohere's names of the sampling parameters. */
 export const samplingNames = {

@@ -1,4 +1,4 @@
-import { type Json, pickFields, recordOf } from '../../kernel/schema.ts'
+import { asString, type Json, pickFields, recordOf, recordsIn } from '../../kernel/schema.ts'
 import type {
   AssistantMessage,
   CallPart,
@@ -17,7 +17,6 @@ import { dataUrlOf, parseDataUrl } from '../conversation/media.ts'
 import { unknownFields, writeSampling } from '../conversation/sampling.ts'
 import { allowedTools, modeOf, schemaOf } from '../conversation/tools.ts'
 import { rejectChoices, rejectCustomTools, unsupportedMedia } from '../conversation/unsupported.ts'
-import { asString, recordsIn } from '../providers/response.ts'
 import { passedFields, samplingNames } from './decode.ts'
 import { CohereReader, readWhole } from './read.ts'
 

@@ -1,10 +1,9 @@
-import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import { asString, isRecord, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
 import { type ChatEvent, type EndReason, usageEvents } from '../conversation/chat-event.ts'
 import { JsonReader } from '../conversation/json-reader.ts'
-import { callIdOf } from '../conversation/tool-ids.ts'
+import { callIdOf } from '../conversation/tools.ts'
 import { CountReader, type ReportedUsage } from '../models/usage.ts'
 import { textOf } from '../openai-chat/thinking.ts'
-import { asString, recordsIn } from '../providers/response.ts'
 import { argumentsText } from './decode.ts'
 
 /** Cohere gives one choice. */

@@ -10,7 +10,7 @@ import type {
 } from '../conversation/chat-event.ts'
 import type { ChatClient, ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
 import { endsThought, sealText } from '../conversation/sealed-thought.ts'
-import { portableId } from '../conversation/tool-ids.ts'
+import { portableId } from '../conversation/tools.ts'
 import { doneMark, encodeNamedEvents, keepAlive, noBytes, type StreamEvent } from '../events.ts'
 import { chargedUsage } from '../models/usage.ts'
 import { decodeCohere, fieldNames } from './decode.ts'

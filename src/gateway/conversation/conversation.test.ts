@@ -7,7 +7,7 @@ import type { Message } from './chat-request.ts'
 import { countChars, fileIdOf, hasContent, mediaIn, replaceMedia } from './contents.ts'
 import { mediaTypeOf, parseDataUrl } from './media.ts'
 import { parseSeal, sealText } from './sealed-thought.ts'
-import { originalId, portableId } from './tool-ids.ts'
+import { originalId, portableId } from './tools.ts'
 
 test('every id of a call comes back, in letters that every client takes', () => {
   const ids = [

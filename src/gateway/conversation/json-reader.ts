@@ -1,6 +1,5 @@
-import type { Json } from '../../kernel/schema.ts'
+import { type Json, parseRecord } from '../../kernel/schema.ts'
 import type { StreamEvent } from '../events.ts'
-import { parseRecord } from '../providers/response.ts'
 import type { ChatEvent } from './chat-event.ts'
 import type { StreamReader } from './codec.ts'
 

@@ -1,5 +1,5 @@
-import { isRecord, type Json } from '../../kernel/schema.ts'
-import { parseRecord } from '../providers/response.ts'
+import { newId } from '../../kernel/ids.ts'
+import { asString, isRecord, type Json, parseRecord } from '../../kernel/schema.ts'
 import type { CallPart, ChatRequest, Tool, ToolChoice } from './chat-request.ts'
 
 /** The schema of a tool without arguments: upstreams reject an empty one. */
@@ -40,3 +40,25 @@ export const parseArguments = (text: string): Json =>
 /** Returns the arguments of a call as an object: the text of a custom tool is its `input`. */
 export const argumentsOf = ({ arguments: text, isCustom }: CallPart): Json =>
   isCustom ? { input: text } : parseArguments(text)
+
+/**
+ * Ids of tool calls. Anthropic takes letters, digits, "-" and "_", OpenAI 40 characters, Mistral 9
+ * letters and digits. An id of another form is sent in the form that the API takes.
+ */
+const prefix = 'call64_'
+const portable = /^[\w-]{1,40}$/
+const encoded = new RegExp(`^${prefix}([\\w-]+)$`)
+
+/** Returns an id that every client takes and sends back. `originalId` reverses it. */
+export const portableId = (id: string): string =>
+  portable.test(id) ? id : prefix + Buffer.from(id).toString('base64url')
+
+/** Returns the id of the upstream that `portableId` was given. */
+export function originalId(id: string): string {
+  const [, text = ''] = encoded.exec(id) ?? []
+  return text === '' ? id : Buffer.from(text, 'base64url').toString()
+}
+
+/** Returns the id that an upstream sent, or a new one: calls of several turns need different ids. */
+export const callIdOf = (...sent: unknown[]): string =>
+  sent.map(asString).find((id) => id !== '') ?? `call_${newId()}`

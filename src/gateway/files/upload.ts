@@ -1,9 +1,9 @@
 import { ApiError, isApiError } from '../../kernel/errors.ts'
 import { readBodyBytes } from '../../kernel/http/body.ts'
 import { fileBytesMax, fileKeptSecondsMax, fileKeptSecondsMin } from '../../kernel/limits.ts'
+import { parseRecord } from '../../kernel/schema.ts'
 import { isPlainLine } from '../../kernel/text.ts'
 import { invalidField } from '../fields.ts'
-import { parseRecord } from '../providers/response.ts'
 
 /** A file of 32 MB, with form fields and boundaries. */
 const uploadBytesMax = fileBytesMax + 65_536

@@ -9,10 +9,9 @@ import type {
 } from '../conversation/chat-request.ts'
 import { mediaTypeOf } from '../conversation/media.ts'
 import { endsThought } from '../conversation/sealed-thought.ts'
-import { originalId } from '../conversation/tool-ids.ts'
+import { originalId } from '../conversation/tools.ts'
 import { invalidField } from '../fields.ts'
-import { contentsOf, partsOf, textsOf } from './contents.ts'
-import { fieldsOf, listOf } from './fields.ts'
+import { contentsOf, fieldsOf, listOf, partsOf, textsOf } from './contents.ts'
 import { parseSignature } from './thought-signature.ts'
 
 const invalidContents = (problem: string) => invalidField('contents', problem)

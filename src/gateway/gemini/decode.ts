@@ -5,10 +5,8 @@ import type { DecodedChat } from '../conversation/codec.ts'
 import { effortOfBudget } from '../conversation/effort.ts'
 import { openAiNames, readSampling } from '../conversation/sampling.ts'
 import { findCount, invalidField, rejectOthers, searchIn } from '../fields.ts'
-import { ignoredPartFields } from './contents.ts'
+import { fieldsOf, ignoredPartFields, listOf } from './contents.ts'
 import { decodeContents } from './decode-contents.ts'
-import { fieldsOf, listOf } from './fields.ts'
-import { toJsonSchema } from './tools.ts'
 
 /** Fields that this module reads. */
 const readFields = ['contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig']
@@ -202,3 +200,41 @@ function readFunction({ name, description, parameters, parametersJsonSchema }: J
     ...(isRecord(schema) && { parameters: schema }),
   }
 }
+
+/** Numbers that Google's clients send as strings, because they are 64 bits long there. */
+const numbers = new Set([
+  'minItems',
+  'maxItems',
+  'minLength',
+  'maxLength',
+  'minProperties',
+  'maxProperties',
+])
+
+/** Converts a schema of Google (a subset of OpenAPI 3.0, types in capitals) to JSON Schema. */
+export function toJsonSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(toJsonSchema)
+  if (!isRecord(schema)) return schema
+  const { nullable, type, properties, ...others } = fieldsOf(schema)
+  const own = typeof type === 'string' ? type.toLowerCase() : type
+  const nested = Object.entries(others).map(([name, value]) => [
+    name,
+    numbers.has(name) && typeof value === 'string'
+      ? Number(value)
+      : isSchema(name)
+        ? toJsonSchema(value)
+        : value,
+  ])
+  return {
+    ...(own !== undefined && { type: nullable === true ? [own, 'null'] : own }),
+    ...Object.fromEntries(nested.filter(([name]) => name !== 'propertyOrdering')),
+    ...(isRecord(properties) && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, value]) => [name, toJsonSchema(value)]),
+      ),
+    }),
+  }
+}
+
+const isSchema = (name: string): boolean =>
+  ['items', 'anyOf', 'oneOf', 'allOf', 'prefixItems'].includes(name)

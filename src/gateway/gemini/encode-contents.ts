@@ -1,4 +1,4 @@
-import type { Json } from '../../kernel/schema.ts'
+import { type Json, parseRecord } from '../../kernel/schema.ts'
 import type {
   AssistantMessage,
   CallPart,
@@ -11,7 +11,6 @@ import type {
 import { isSystem } from '../conversation/contents.ts'
 import { addressTypes, mediaTypeOf, typeOfAddress } from '../conversation/media.ts'
 import { argumentsOf } from '../conversation/tools.ts'
-import { parseRecord } from '../providers/response.ts'
 import { isGemini3, isGemma } from './models.ts'
 
 /**

@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { type Json, recordOf } from '../../kernel/schema.ts'
-import { asString } from '../providers/response.ts'
+import { asString, type Json, recordOf } from '../../kernel/schema.ts'
 
 /** The prefix of the paths of Google's Gemini API. */
 export const geminiPrefix = '/v1beta'

@@ -7,9 +7,8 @@ import { createChat } from '../chat/chat.ts'
 import { countPromptTokens } from '../chat/max-cost.ts'
 import { createEmbeddings } from '../embeddings/embeddings.ts'
 import { invalidField } from '../fields.ts'
-import { innerRequest, textOfContent } from './contents.ts'
+import { fieldsOf, innerRequest, listOf, textOfContent } from './contents.ts'
 import { decodeGeneration, fieldNames } from './decode.ts'
-import { fieldsOf, listOf } from './fields.ts'
 import { createGeminiClient } from './write.ts'
 
 /** A call of a method of a model. */

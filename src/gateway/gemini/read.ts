@@ -1,10 +1,9 @@
-import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
+import { asString, isRecord, itemsOf, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
 import { type ChatEvent, type EndReason, usageEvents } from '../conversation/chat-event.ts'
 import { JsonReader } from '../conversation/json-reader.ts'
-import { callIdOf } from '../conversation/tool-ids.ts'
+import { callIdOf } from '../conversation/tools.ts'
 import { CountReader, type ReportedUsage } from '../models/usage.ts'
 import { toStreamError } from '../providers/error-body.ts'
-import { asString, recordsIn } from '../providers/response.ts'
 
 /**
  * The function that models call with their JSON output, where Google does not take an output format

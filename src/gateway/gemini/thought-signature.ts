@@ -1,7 +1,6 @@
-import { isRecord } from '../../kernel/schema.ts'
+import { asString, isRecord } from '../../kernel/schema.ts'
 import type { ThinkingPart } from '../conversation/chat-request.ts'
 import { parseSeal, sealText } from '../conversation/sealed-thought.ts'
-import { asString } from '../providers/response.ts'
 
 /** Base64 of `berth.`, with which the signatures of this server start. */
 const ownStart = 'YmVydGgu'

@@ -13,7 +13,7 @@ import type {
 } from '../conversation/chat-request.ts'
 import { mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
 import { parseSeal, takeCallSignature } from '../conversation/sealed-thought.ts'
-import { originalId } from '../conversation/tool-ids.ts'
+import { originalId } from '../conversation/tools.ts'
 import { invalidField } from '../fields.ts'
 
 const invalidMessage = (problem: string) => invalidField('messages', problem)

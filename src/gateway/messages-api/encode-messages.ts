@@ -1,4 +1,4 @@
-import type { Json } from '../../kernel/schema.ts'
+import { asString, type Json, recordsIn } from '../../kernel/schema.ts'
 import { markOf } from '../conversation/cache-mark.ts'
 import type {
   AssistantMessage,
@@ -10,10 +10,8 @@ import type {
 } from '../conversation/chat-request.ts'
 import { isSystem } from '../conversation/contents.ts'
 import { mediaTypeOf } from '../conversation/media.ts'
-import { portableId } from '../conversation/tool-ids.ts'
-import { argumentsOf } from '../conversation/tools.ts'
+import { argumentsOf, portableId } from '../conversation/tools.ts'
 import { unsupportedMedia } from '../conversation/unsupported.ts'
-import { asString, recordsIn } from '../providers/response.ts'
 
 /** A message of the Messages API. Roles alternate. */
 export interface Turn {

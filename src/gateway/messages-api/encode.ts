@@ -1,4 +1,11 @@
-import { isRecord, type Json, pickFields, recordOf } from '../../kernel/schema.ts'
+import {
+  asString,
+  isRecord,
+  type Json,
+  pickFields,
+  recordOf,
+  recordsIn,
+} from '../../kernel/schema.ts'
 import { markOf, withoutTtl } from '../conversation/cache-mark.ts'
 import type { ChatRequest, OutputFormat, Sampling, Tool } from '../conversation/chat-request.ts'
 import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/codec.ts'
@@ -7,7 +14,6 @@ import { unknownFields } from '../conversation/sampling.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
 import { allowedTools, emptySchema } from '../conversation/tools.ts'
 import { rejectChoices, rejectCustomTools } from '../conversation/unsupported.ts'
-import { asString, recordsIn } from '../providers/response.ts'
 import { samplingNames } from './decode.ts'
 import { encodeConversation, hasUnsignedCall, type Turn } from './encode-messages.ts'
 import { budgetWithin, featuresOf, type ModelFeatures, toThinking } from './model-features.ts'

@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { type Json, nullable, recordOf } from '../../kernel/schema.ts'
-import { asString } from '../providers/response.ts'
+import { asString, type Json, nullable, recordOf } from '../../kernel/schema.ts'
 
 /** Returns whether the errors of a path have Anthropic's envelope. */
 export const isMessagesPath = (path: string): boolean => /^(\/v1)?\/messages(\/|$)/.test(path)

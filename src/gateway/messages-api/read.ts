@@ -1,4 +1,4 @@
-import { isRecord, type Json, lookUp, recordOf } from '../../kernel/schema.ts'
+import { asString, isRecord, type Json, lookUp, recordOf, recordsIn } from '../../kernel/schema.ts'
 import {
   type ChatEvent,
   type Citation,
@@ -8,10 +8,9 @@ import {
 import type { StreamReader } from '../conversation/codec.ts'
 import { JsonReader } from '../conversation/json-reader.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
-import { callIdOf } from '../conversation/tool-ids.ts'
+import { callIdOf } from '../conversation/tools.ts'
 import { CountReader, type ReportedUsage, reportOf } from '../models/usage.ts'
 import { toStreamError } from '../providers/error-body.ts'
-import { asString, recordsIn } from '../providers/response.ts'
 import { responseTool } from './output-format.ts'
 
 const choice = 0

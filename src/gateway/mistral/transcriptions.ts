@@ -1,6 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { eventBytesMax } from '../../kernel/limits.ts'
-import { itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
+import { asString, itemsOf, type Json, parseRecord, recordOf } from '../../kernel/schema.ts'
 import { parseTranscription, readTranscriptionForm } from '../audio/transcription-request.ts'
 import { mustBeWhole, transcribe, undetermined } from '../audio/transcriptions.ts'
 import type { AccountId, Spender } from '../authentication.ts'
@@ -10,7 +10,6 @@ import { invalidField } from '../fields.ts'
 import { readBytes, use } from '../files/files.ts'
 import type { Form } from '../files/upload.ts'
 import { costHeader } from '../paid/paid-call.ts'
-import { asString, parseRecord } from '../providers/response.ts'
 
 /** Mistral's clients send a form without a file in the second type. */
 const forms = /^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i

@@ -1,5 +1,5 @@
 import { ApiError } from '../../kernel/errors.ts'
-import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import { asString, isRecord, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
 import { isMarked } from '../conversation/cache-mark.ts'
 import type {
   AssistantMessage,
@@ -10,9 +10,8 @@ import type {
   ThinkingPart,
 } from '../conversation/chat-request.ts'
 import { isMedia } from '../conversation/contents.ts'
-import { originalId } from '../conversation/tool-ids.ts'
+import { originalId } from '../conversation/tools.ts'
 import { invalidField } from '../fields.ts'
-import { asString, recordsIn } from '../providers/response.ts'
 import { type MediaKind, mediaKinds, readMedia } from './media.ts'
 import {
   callSignatureOf,

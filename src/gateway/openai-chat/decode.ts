@@ -1,6 +1,15 @@
 import type { FieldNames } from '../../kernel/errors.ts'
 import { choicesMax } from '../../kernel/limits.ts'
-import { isRecord, itemsOf, type Json, lookUp, recordOf, toText } from '../../kernel/schema.ts'
+import {
+  asString,
+  isRecord,
+  itemsOf,
+  type Json,
+  lookUp,
+  recordOf,
+  recordsIn,
+  toText,
+} from '../../kernel/schema.ts'
 import { isMarked } from '../conversation/cache-mark.ts'
 import type {
   ChatRequest,
@@ -14,7 +23,6 @@ import { openAiNames, readSampling } from '../conversation/sampling.ts'
 import { emptySchema, readAbout, readFunction } from '../conversation/tools.ts'
 import { findCount, invalidField, readFlag, searchIn } from '../fields.ts'
 import { rejectUnpricedFields } from '../paid/unpriced-fields.ts'
-import { asString, recordsIn } from '../providers/response.ts'
 import { decodeMessages } from './decode-messages.ts'
 import { convertFunctionMessages, convertFunctions } from './functions.ts'
 

@@ -1,4 +1,4 @@
-import { isRecord, type Json } from '../../kernel/schema.ts'
+import { isRecord, type Json, recordsIn } from '../../kernel/schema.ts'
 import { isMarked, markOf } from '../conversation/cache-mark.ts'
 import type {
   AssistantMessage,
@@ -10,7 +10,6 @@ import type {
   UserMessage,
 } from '../conversation/chat-request.ts'
 import { isMedia } from '../conversation/contents.ts'
-import { recordsIn } from '../providers/response.ts'
 import type { Family } from './families.ts'
 import { writeMedia } from './media.ts'
 import {

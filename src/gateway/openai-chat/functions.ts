@@ -1,6 +1,5 @@
-import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
+import { isRecord, itemsOf, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
 import { invalidField } from '../fields.ts'
-import { recordsIn } from '../providers/response.ts'
 
 /** OpenAI's names of tools and tool calls before November 2023, which few upstreams still know. */
 

@@ -1,9 +1,8 @@
-import { isRecord, type Json } from '../../kernel/schema.ts'
+import { asString, isRecord, type Json } from '../../kernel/schema.ts'
 import { isMarked, markOf } from '../conversation/cache-mark.ts'
 import type { MediaPart, MediaSource } from '../conversation/chat-request.ts'
 import { dataUrlOf, mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
 import { invalidField } from '../fields.ts'
-import { asString } from '../providers/response.ts'
 
 /** The parts of a chat that are not text (document 2, section 4). */
 export const mediaKinds = ['image_url', 'file', 'input_audio', 'video_url'] as const

@@ -1,4 +1,4 @@
-import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import { isRecord, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
 import type {
   CallEvent,
   ChatEvent,
@@ -8,9 +8,8 @@ import type {
   OutputPart,
 } from '../conversation/chat-event.ts'
 import type { FinalUsage } from '../conversation/codec.ts'
-import { portableId } from '../conversation/tool-ids.ts'
+import { portableId } from '../conversation/tools.ts'
 import { chargedUsage, type Usage } from '../models/usage.ts'
-import { recordsIn } from '../providers/response.ts'
 import {
   blocksField,
   callDetail,

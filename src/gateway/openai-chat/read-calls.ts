@@ -1,7 +1,6 @@
-import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import { asString, isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import type { ChatEvent } from '../conversation/chat-event.ts'
-import { callIdOf } from '../conversation/tool-ids.ts'
-import { asString } from '../providers/response.ts'
+import { callIdOf } from '../conversation/tools.ts'
 import { callSignatureOf } from './thinking.ts'
 
 /** A part of a tool call: all of it, or the next piece of a stream. */

@@ -1,4 +1,12 @@
-import { isRecord, itemsOf, type Json, lookUp, recordOf } from '../../kernel/schema.ts'
+import {
+  asString,
+  isRecord,
+  itemsOf,
+  type Json,
+  lookUp,
+  recordOf,
+  recordsIn,
+} from '../../kernel/schema.ts'
 import {
   type ChatEvent,
   type Citation,
@@ -8,7 +16,6 @@ import {
 import type { StreamReader } from '../conversation/codec.ts'
 import { JsonReader } from '../conversation/json-reader.ts'
 import { CountReader, type ReportedUsage, reportOf } from '../models/usage.ts'
-import { asString, recordsIn } from '../providers/response.ts'
 import { CallReader } from './read-calls.ts'
 import { type Detail, readDetails, readThinkingPart, thinkingTextOf } from './thinking.ts'
 

@@ -1,7 +1,6 @@
-import { type Json, recordOf } from '../../kernel/schema.ts'
+import { asString, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
 import type { Api, ThinkingPart } from '../conversation/chat-request.ts'
 import { endsThought, parseSeal, sealText } from '../conversation/sealed-thought.ts'
-import { asString, recordsIn } from '../providers/response.ts'
 
 /** OpenRouter's formats of signatures, by the API of the model that signs. */
 const formats: Partial<Record<Api, string>> = {

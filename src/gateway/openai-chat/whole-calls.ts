@@ -1,5 +1,4 @@
-import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
-import { asString, recordsIn } from '../providers/response.ts'
+import { asString, isRecord, itemsOf, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
 
 /**
  * Gathers the pieces of tool calls, for clients that read each call from one chunk. It holds back

@@ -1,5 +1,5 @@
 /** One file, because whole responses, streams and passed events have the same form. */
-import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
+import { asString, isRecord, itemsOf, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
 import {
   type CallEvent,
   type ChatEvent,
@@ -11,7 +11,7 @@ import {
 import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
 import { jsonOf } from '../conversation/json-reader.ts'
 import { endsThought } from '../conversation/sealed-thought.ts'
-import { portableId } from '../conversation/tool-ids.ts'
+import { portableId } from '../conversation/tools.ts'
 import {
   doneMark,
   encodeEvent,
@@ -23,7 +23,6 @@ import {
 } from '../events.ts'
 import type { Usage } from '../models/usage.ts'
 import { toOpenRouterError } from '../openrouter/error-response.ts'
-import { asString, recordsIn } from '../providers/response.ts'
 import { toFunctionCalls } from './functions.ts'
 import {
   finishReasons,

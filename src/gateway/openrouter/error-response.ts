@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { type Json, lookUp, nullable, recordOf } from '../../kernel/schema.ts'
-import { asString } from '../providers/response.ts'
+import { asString, type Json, lookUp, nullable, recordOf } from '../../kernel/schema.ts'
 
 /** The prefix of OpenRouter's paths inside. Clients use `/api/v1` (server/http/router.ts). */
 export const openRouterPrefix = '/openrouter'

@@ -1,6 +1,5 @@
 import { upstreamResponseBytesMax } from '../../kernel/limits.ts'
-import { isRecord, type Json } from '../../kernel/schema.ts'
-import { parseRecord } from '../providers/response.ts'
+import { isRecord, type Json, parseRecord } from '../../kernel/schema.ts'
 import type { CallDeadlines } from './deadlines.ts'
 import {
   failureOfErrorBody,

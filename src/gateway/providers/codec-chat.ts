@@ -1,9 +1,8 @@
 import { readStart } from '../../kernel/fetch-json.ts'
-import { lookUp, recordOf } from '../../kernel/schema.ts'
+import { asString, lookUp, parseRecord, recordOf } from '../../kernel/schema.ts'
 import type { UpstreamCodec } from '../conversation/codec.ts'
 import { toOpenAiError } from './ai-sdk/errors.ts'
 import type { TypedUpstream } from './ai-sdk/provider-fetch.ts'
-import { asString, parseRecord } from './response.ts'
 import {
   receiveResponse,
   type SentChat,

@@ -1,5 +1,4 @@
-import { recordOf } from '../../kernel/schema.ts'
-import { parseRecord } from './response.ts'
+import { parseRecord, recordOf } from '../../kernel/schema.ts'
 
 /** An upstream's reason for rejecting a request, safe to pass to the client. */
 export interface ErrorReason {

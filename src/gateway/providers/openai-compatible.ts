@@ -1,5 +1,5 @@
 import { classifyNetworkError, readStart } from '../../kernel/fetch-json.ts'
-import { type Json, recordOf } from '../../kernel/schema.ts'
+import { asString, type Json, parseRecord, recordOf, recordsIn } from '../../kernel/schema.ts'
 import { second } from '../../kernel/time.ts'
 import type { ChatRequest, Message } from '../conversation/chat-request.ts'
 import type { UpstreamCodec } from '../conversation/codec.ts'
@@ -10,7 +10,6 @@ import { responsesCodec } from '../responses/encode.ts'
 import { asRejection } from './codec-chat.ts'
 import { download, HttpClient } from './http-client.ts'
 import { buildRequestBody, ignoredFields, requestFieldsOf } from './request-body.ts'
-import { asString, parseRecord, recordsIn } from './response.ts'
 import {
   type ConnectRequest,
   receiveResponse,

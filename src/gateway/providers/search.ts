@@ -8,8 +8,7 @@ import {
   searchResultsMax,
 } from '../../kernel/limits.ts'
 import type { Log } from '../../kernel/log.ts'
-import { isRecord, recordOf } from '../../kernel/schema.ts'
-import { asString } from './response.ts'
+import { asString, isRecord, recordOf } from '../../kernel/schema.ts'
 
 declare module '../../kernel/context.ts' {
   interface AppContext {

@@ -1,7 +1,6 @@
-import { isRecord, itemsOf, type Json, recordOf, toText } from '../../kernel/schema.ts'
+import { isRecord, itemsOf, type Json, parseRecord, recordOf, toText } from '../../kernel/schema.ts'
 import { invalidField } from '../fields.ts'
 import type { Model } from '../models/catalog.ts'
-import { parseRecord } from '../providers/response.ts'
 
 /** An event of a client, checked, with its changes for the upstream. */
 export type ClientEvent = Json & { type: string }

@@ -1,5 +1,13 @@
 import { ApiError } from '../../kernel/errors.ts'
-import { isRecord, itemsOf, type Json, recordOf, toText } from '../../kernel/schema.ts'
+import {
+  asString,
+  isRecord,
+  itemsOf,
+  type Json,
+  recordOf,
+  recordsIn,
+  toText,
+} from '../../kernel/schema.ts'
 import type { FindItem } from '../../kernel/state/response-items.ts'
 import type {
   AssistantMessage,
@@ -13,9 +21,8 @@ import type {
 import { hasContent } from '../conversation/contents.ts'
 import { mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
 import { parseSeal, takeCallSignature } from '../conversation/sealed-thought.ts'
-import { originalId } from '../conversation/tool-ids.ts'
+import { originalId } from '../conversation/tools.ts'
 import { invalidField } from '../fields.ts'
-import { asString, recordsIn } from '../providers/response.ts'
 import { thoughtText } from './read.ts'
 import { customArguments, functionName } from './tools.ts'
 

@@ -1,5 +1,5 @@
 import type { FieldNames } from '../../kernel/errors.ts'
-import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
+import { isRecord, itemsOf, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
 import type { FindItem } from '../../kernel/state/response-items.ts'
 import type {
   ChatRequest,
@@ -12,7 +12,6 @@ import { readSampling } from '../conversation/sampling.ts'
 import { readAbout } from '../conversation/tools.ts'
 import { invalidField, readFlag, searchIn } from '../fields.ts'
 import { rejectUnpricedFields } from '../paid/unpriced-fields.ts'
-import { recordsIn } from '../providers/response.ts'
 import { decodeInput } from './decode-input.ts'
 import { storingIsOff } from './stored-responses.ts'
 import { type ClientTool, functionName, isSearch, readTools, withoutNull } from './tools.ts'

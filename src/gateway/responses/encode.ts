@@ -1,4 +1,11 @@
-import { isRecord, type Json, pickFields, recordOf } from '../../kernel/schema.ts'
+import {
+  asString,
+  isRecord,
+  type Json,
+  pickFields,
+  recordOf,
+  recordsIn,
+} from '../../kernel/schema.ts'
 import type {
   AssistantMessage,
   CallPart,
@@ -18,9 +25,8 @@ import { effortOf } from '../conversation/effort.ts'
 import { dataUrlOf } from '../conversation/media.ts'
 import { unknownFields } from '../conversation/sampling.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
-import { portableId } from '../conversation/tool-ids.ts'
+import { portableId } from '../conversation/tools.ts'
 import { rejectChoices, unsupportedMedia } from '../conversation/unsupported.ts'
-import { asString, recordsIn } from '../providers/response.ts'
 import { isOwnId } from './decode-input.ts'
 import { samplingNames, unreadFields } from './decode.ts'
 import { readWhole, ResponsesReader } from './read.ts'

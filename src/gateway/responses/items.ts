@@ -1,5 +1,4 @@
-import type { Json } from '../../kernel/schema.ts'
-import { parseRecord } from '../providers/response.ts'
+import { type Json, parseRecord } from '../../kernel/schema.ts'
 import { type ClientTool, customInput } from './tools.ts'
 
 /** The kinds of output parts, with OpenAI's names of their fields and events. */

@@ -1,8 +1,7 @@
-import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import { isRecord, type Json, parseRecord, recordOf, recordsIn } from '../../kernel/schema.ts'
 import type { FinalUsage } from '../conversation/codec.ts'
 import { bytesOf, encodeNamedEvents, eventOf, noBytes, type StreamEvent } from '../events.ts'
 import { chargedUsage } from '../models/usage.ts'
-import { parseRecord, recordsIn } from '../providers/response.ts'
 
 export interface ResponseError {
   code: string

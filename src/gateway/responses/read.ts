@@ -1,10 +1,9 @@
-import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import { asString, isRecord, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
 import { type ChatEvent, type Citation, usageEvents } from '../conversation/chat-event.ts'
 import { JsonReader } from '../conversation/json-reader.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
-import { callIdOf } from '../conversation/tool-ids.ts'
+import { callIdOf } from '../conversation/tools.ts'
 import { type ReportedUsage, reportOf } from '../models/usage.ts'
-import { asString, recordsIn } from '../providers/response.ts'
 
 /** Upstreams have one completion in this API. */
 const choice = 0

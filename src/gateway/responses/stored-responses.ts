@@ -5,12 +5,11 @@ import { requireWhole } from '../../kernel/cursor.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { lock } from '../../kernel/db/lock.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import type { Json } from '../../kernel/schema.ts'
+import { type Json, recordsIn } from '../../kernel/schema.ts'
 import { day } from '../../kernel/time.ts'
 import type { AccountId } from '../authentication.ts'
 import { invalidField } from '../fields.ts'
 import { pageAfter, toList } from '../list.ts'
-import { recordsIn } from '../providers/response.ts'
 import {
   conversationBytesMax,
   conversationResponsesMax,

@@ -1,8 +1,7 @@
-import { isRecord, type Json, recordOf, toText } from '../../kernel/schema.ts'
+import { isRecord, type Json, parseRecord, recordOf, toText } from '../../kernel/schema.ts'
 import type { Tool } from '../conversation/chat-request.ts'
 import { readFunction } from '../conversation/tools.ts'
 import { invalidField } from '../fields.ts'
-import { parseRecord } from '../providers/response.ts'
 
 /** A tool of the Responses API that the client runs. The chat has a function for it. */
 export type ClientTool =

@@ -1,5 +1,5 @@
 import { upstreamResponseBytesMax } from '../../kernel/limits.ts'
-import type { Json } from '../../kernel/schema.ts'
+import { type Json, recordsIn } from '../../kernel/schema.ts'
 import {
   type CallEvent,
   type ChatEvent,
@@ -9,10 +9,9 @@ import {
 } from '../conversation/chat-event.ts'
 import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
 import { endsThought, sealText, type Signed } from '../conversation/sealed-thought.ts'
-import { portableId } from '../conversation/tool-ids.ts'
+import { portableId } from '../conversation/tools.ts'
 import { encodeNamedEvents, keepAlive, type StreamEvent } from '../events.ts'
 import type { Usage } from '../models/usage.ts'
-import { recordsIn } from '../providers/response.ts'
 import {
   type CallItem,
   isTextItem,

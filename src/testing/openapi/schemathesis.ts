@@ -2,8 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { parseRecord } from '../../gateway/providers/response.ts'
-import { isRecord, itemsOf, recordOf } from '../../kernel/schema.ts'
+import { isRecord, itemsOf, parseRecord, recordOf } from '../../kernel/schema.ts'
 import { isOutsideSchema, mayViolate } from './outside-schema.ts'
 
 /** Values of a request to one operation: its key, and what exists for the names of its path. */

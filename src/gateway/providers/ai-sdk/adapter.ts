@@ -2,7 +2,7 @@ import type { EmbeddingModelV4, JSONValue, RerankingModelV4 } from '@ai-sdk/prov
 
 import type { AiSdkKind } from '../../../kernel/config/providers.ts'
 import { ApiError } from '../../../kernel/errors.ts'
-import { itemsOf, type Json, recordOf } from '../../../kernel/schema.ts'
+import { asString, itemsOf, type Json, recordOf } from '../../../kernel/schema.ts'
 import { type Clock, unixSeconds } from '../../../kernel/time.ts'
 import { cohereCodec } from '../../cohere/encode.ts'
 import type { ChatEvent } from '../../conversation/chat-event.ts'
@@ -15,7 +15,7 @@ import { bedrockChat, bedrockWholeChat } from '../bedrock/chat.ts'
 import { asRejection, sendEncoded } from '../codec-chat.ts'
 import { HttpClient } from '../http-client.ts'
 import { ignoredFields } from '../request-body.ts'
-import { asString, errorResponse } from '../response.ts'
+import { errorResponse } from '../response.ts'
 import type { SentChat, Upstream, UpstreamCall, UpstreamChat, UpstreamPath } from '../upstream.ts'
 import { toErrorResponse } from './errors.ts'
 import {

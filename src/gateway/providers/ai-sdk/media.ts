@@ -10,9 +10,9 @@ import {
 
 import { GuardedFetchError } from '../../../kernel/fetch.ts'
 import { videoBytesMax } from '../../../kernel/limits.ts'
-import { type Json, lookUp } from '../../../kernel/schema.ts'
+import { asString, type Json, lookUp } from '../../../kernel/schema.ts'
 import { isTransientStatus } from '../error-body.ts'
-import { asString, errorResponse } from '../response.ts'
+import { errorResponse } from '../response.ts'
 import { UpstreamError } from '../upstream.ts'
 import { encodeVideoId, parseVideoPath } from '../video-id.ts'
 import { encodeWav } from '../wav.ts'

@@ -1,9 +1,8 @@
 import type { AiSdkKind } from '../../../kernel/config/providers.ts'
 import { fetchGuarded } from '../../../kernel/fetch.ts'
 import { upstreamResponseBytesMax } from '../../../kernel/limits.ts'
-import { isRecord, type Json } from '../../../kernel/schema.ts'
+import { isRecord, type Json, parseRecord } from '../../../kernel/schema.ts'
 import { downloadMs, type HttpClient } from '../http-client.ts'
-import { parseRecord } from '../response.ts'
 import { receiveResponse, type UpstreamAddress, UpstreamError } from '../upstream.ts'
 import type { ProviderKind } from './provider-kinds.ts'
 

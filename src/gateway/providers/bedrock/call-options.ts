@@ -8,7 +8,7 @@ import type {
   LanguageModelV4ToolResultOutput,
 } from '@ai-sdk/provider'
 
-import { isRecord, type Json, recordOf } from '../../../kernel/schema.ts'
+import { isRecord, type Json, parseRecord, recordOf } from '../../../kernel/schema.ts'
 import type {
   Api,
   AssistantMessage,
@@ -26,14 +26,12 @@ import type { Target } from '../../conversation/codec.ts'
 import { isSystem } from '../../conversation/contents.ts'
 import { effortOf } from '../../conversation/effort.ts'
 import { mediaTypeOf, typeOfAddress } from '../../conversation/media.ts'
-import { portableId } from '../../conversation/tool-ids.ts'
-import { allowedTools, modeOf, schemaOf } from '../../conversation/tools.ts'
+import { allowedTools, modeOf, portableId, schemaOf } from '../../conversation/tools.ts'
 import {
   rejectChoices,
   rejectCustomTools,
   unsupportedMedia,
 } from '../../conversation/unsupported.ts'
-import { parseRecord } from '../response.ts'
 
 type Role<R extends LanguageModelV4Message['role']> = Extract<LanguageModelV4Message, { role: R }>
 type AssistantPart = Role<'assistant'>['content'][number]

@@ -1,4 +1,5 @@
-import { asString, errorResponse } from '../response.ts'
+import { asString } from '../../../kernel/schema.ts'
+import { errorResponse } from '../response.ts'
 import { encodeWav } from '../wav.ts'
 import type { DemoRequest } from './request.ts'
 

@@ -1,5 +1,5 @@
-import { itemsOf } from '../../../kernel/schema.ts'
-import { asString, errorResponse } from '../response.ts'
+import { asString, itemsOf } from '../../../kernel/schema.ts'
+import { errorResponse } from '../response.ts'
 import type { DemoRequest } from './request.ts'
 import { countTokens } from './tokens.ts'
 

@@ -1,7 +1,8 @@
 import { deflateSync } from 'node:zlib'
 
 import { sha256 } from '../../../kernel/ids.ts'
-import { asString, errorResponse } from '../response.ts'
+import { asString } from '../../../kernel/schema.ts'
+import { errorResponse } from '../response.ts'
 import type { DemoRequest } from './request.ts'
 
 const sideMax = 2_048

@@ -1,5 +1,5 @@
-import { isRecord, itemsOf } from '../../../kernel/schema.ts'
-import { asString, errorResponse } from '../response.ts'
+import { asString, isRecord, itemsOf } from '../../../kernel/schema.ts'
+import { errorResponse } from '../response.ts'
 import type { DemoRequest } from './request.ts'
 
 /** Words that flag a text, by category of OpenAI. */

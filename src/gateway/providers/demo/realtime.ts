@@ -1,6 +1,5 @@
 import { newId } from '../../../kernel/ids.ts'
-import { type Json, recordOf } from '../../../kernel/schema.ts'
-import { asString, parseRecord, recordsIn } from '../response.ts'
+import { asString, type Json, parseRecord, recordOf, recordsIn } from '../../../kernel/schema.ts'
 import type { ConnectRequest, SocketListener, UpstreamSocket } from '../upstream.ts'
 import { countTokens, splitTokens } from './tokens.ts'
 

@@ -1,6 +1,6 @@
 import { sha256 } from '../../../kernel/ids.ts'
-import { isRecord } from '../../../kernel/schema.ts'
-import { asString, errorResponse } from '../response.ts'
+import { asString, isRecord } from '../../../kernel/schema.ts'
+import { errorResponse } from '../response.ts'
 import { encodeVideoId, parseVideoPath } from '../video-id.ts'
 import { encodePng } from './image.ts'
 import type { DemoRequest } from './request.ts'

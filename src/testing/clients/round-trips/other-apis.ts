@@ -2,8 +2,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { type Content, type GenerateContentResponse, GoogleGenAI } from '@google/genai'
 
-import { asString } from '../../../gateway/providers/response.ts'
-import { isRecord, itemsOf, type Json, recordOf } from '../../../kernel/schema.ts'
+import { asString, isRecord, itemsOf, type Json, recordOf } from '../../../kernel/schema.ts'
 import { type RoundTrip, writeFile } from './task.ts'
 
 const { name, description, parameters } = writeFile
