@@ -159,6 +159,7 @@ test('an upstream of Cohere gets the request of its client as it is, within the 
     documents: [{ id: 'd1', data: { tide: 'high' } }],
     safety_mode: 'CONTEXTUAL',
     max_tokens: 5_000,
+    thinking: { type: 'enabled', token_budget: 4_000 },
     stream: true,
     priority: 1,
     provider: {},
@@ -175,8 +176,11 @@ test('an upstream of Cohere gets the request of its client as it is, within the 
       ],
       model: 'command-a',
       max_tokens: 1_000,
+      thinking: { type: 'enabled', token_budget: 800 },
     },
   })
+  const wide = cohereCodec.encode(request, { ...target, outputMax: 9_000 }).body
+  expect(wide).toMatchObject({ max_tokens: 5_000, thinking: body.thinking })
   expect(cohereCodec.ignoredFields(request)).toEqual([])
 })
 

@@ -33,7 +33,9 @@ function encodeCohere(request: ChatRequest, target: Target): EncodedRequest {
   const { raw, outputMax = Infinity } = request
   const limit = Math.min(outputMax, target.outputMax)
   const { stream, ...body } =
-    raw?.api === 'cohere' ? encodeOwn(raw.body) : buildBody(request, limit)
+    raw?.api === 'cohere'
+      ? encodeOwn(raw.body, limit < outputMax ? limit : Infinity)
+      : buildBody(request, limit)
   const hasStream = target.isStream || stream !== undefined
   return {
     path: '/chat',
@@ -46,10 +48,19 @@ function encodeCohere(request: ChatRequest, target: Target): EncodedRequest {
   }
 }
 
-/** Returns a client's own request, with the types that its images have by their content. */
-function encodeOwn(body: Json): Json {
-  const { messages, ...others } = pickFields(body, passedFields)
-  return { ...others, messages: recordsIn(messages).map(labelImages) }
+/**
+ * Returns a client's own request, with the types that its images have by their content, and with a
+ * budget of thoughts within a limit that the hold lowers.
+ */
+function encodeOwn(body: Json, limit: number): Json {
+  const { messages, thinking, ...others } = pickFields(body, passedFields)
+  const { token_budget: budget } = recordOf(thinking)
+  const within = typeof budget === 'number' && { token_budget: budgetWithin(budget, limit) }
+  return {
+    ...others,
+    messages: recordsIn(messages).map(labelImages),
+    ...(thinking != null && { thinking: { ...recordOf(thinking), ...within } }),
+  }
 }
 
 function labelImages(message: Json): Json {
@@ -130,12 +141,14 @@ const thoughtTokens = { min: 1_024, max: 32_768, shareOfOutput: 0.8 }
 function encodeThinking({ effort, budget }: Reasoning, limit: number): Json {
   if (effort === 'none') return { thinking: { type: 'disabled' } }
   const share = shareOfEffort(effort)
-  const { min, max, shareOfOutput } = thoughtTokens
+  const { min, max } = thoughtTokens
   const tokens = budget ?? (share && Math.max(Math.round(max * share), min))
   if (tokens === undefined) return {}
-  const token_budget = Math.max(Math.min(tokens, Math.floor(limit * shareOfOutput)), 1)
-  return { thinking: { type: 'enabled', token_budget } }
+  return { thinking: { type: 'enabled', token_budget: budgetWithin(tokens, limit) } }
 }
+
+const budgetWithin = (tokens: number, limit: number): number =>
+  Math.max(Math.min(tokens, Math.floor(limit * thoughtTokens.shareOfOutput)), 1)
 
 const textOf = (content: Message['content']): string =>
   content.flatMap((part) => (part.type === 'text' && part.text ? [part.text] : [])).join('\n')

@@ -391,17 +391,20 @@ class ChatWriter implements StreamWriter {
 
   /** Ends the open thought before other output: without a signature it is of no known format. */
   private endUnsigned(choice: number, events: readonly (ChatEvent | JoinedEvent)[]): Json[] {
+    if (this.options.flavor !== 'openrouter') return []
     const { text, index } = this.thoughtOf(choice)
-    const own = events.filter((event) => 'choice' in event && event.choice === choice)
-    const isOver = own.some(({ type }) => type !== 'thinking' && type !== 'signature')
-    const isSigned = own.some(({ type }) => type === 'signature')
-    if (this.options.flavor !== 'openrouter' || text === '' || !isOver || isSigned) return []
+    const types = events.flatMap((event) =>
+      'choice' in event && event.choice === choice ? [event.type] : [],
+    )
+    const isOver = types.some((type) => type !== 'thinking' && type !== 'signature')
+    if (text === '' || !isOver || types.includes('signature')) return []
     this.endThought(choice)
     return writeDetails([{ text: '', index }])
   }
 
   /** Adds LiteLLM's form of the thoughts that end here, the only one that its clients keep. */
   private withBlocks(delta: Json, choice: number, events: readonly ChatEvent[]): Json {
+    if (!events.some(({ type }) => type === 'signature')) return delta
     const thoughts = events.flatMap((event) =>
       event.type === 'signature' && event.choice === choice
         ? [{ ...event, text: this.endThought(choice).text }]
