@@ -1,16 +1,12 @@
-import type { AppContext } from '../../kernel/context.ts'
-import { recordOf } from '../../kernel/schema.ts'
-import type { Spender } from '../authentication.ts'
-import type { Call } from '../call.ts'
 import { modelOperation } from '../catalog/operations.ts'
 import { createChat } from '../chat/chat.ts'
 import { chatErrors, ChunksSchema } from '../openai-chat/schemas.ts'
 import { mediaErrors, operationWith, paidOperation } from '../operation.ts'
-import { rerank } from '../rerank/rerank.ts'
 import { rerankRequestSchema } from '../rerank/schemas.ts'
 import { cohereEmbed } from './embed.ts'
 import { CohereErrorSchema } from './error-response.ts'
 import * as models from './models.ts'
+import { cohereRerank as rerank } from './rerank.ts'
 import * as schemas from './schemas.ts'
 import { cohereChat } from './write.ts'
 
@@ -40,7 +36,7 @@ const cohereRerank = paidOperation({
   output: [schemas.CohereRerankSchema],
   envelope: CohereErrorSchema,
   errors: mediaErrors,
-  run: createRerank,
+  run: rerank,
 })
 
 const listCohereModels = operation({
@@ -84,28 +80,3 @@ export const cohereOperations = [
 
 /** Routes of the first version of Cohere's API that no other API has. */
 export const cohereV1Operations = [embedOperation('cohere_embed_v1', '1')]
-
-/**
- * Sorts documents in the format of Cohere's second version: the same call as POST /v1/rerank.
- * Throws its errors.
- */
-async function createRerank(
-  ctx: AppContext,
-  spender: Spender,
-  raw: unknown,
-  call: Call,
-): Promise<Response> {
-  const response = await rerank(ctx, spender, raw, call)
-  if (!response.ok) return response
-  const { id, results, usage } = recordOf(await response.json())
-  const { prompt_tokens: tokens, search_units, cost } = recordOf(usage)
-  const meta = {
-    api_version: { version: '2' },
-    billed_units: { search_units },
-    tokens: { input_tokens: tokens },
-    cost,
-  }
-  const charged = response.headers.get('x-service-cost')
-  const headers: Record<string, string> = charged === null ? {} : { 'x-service-cost': charged }
-  return Response.json({ id, results, meta }, { headers })
-}

@@ -36,7 +36,7 @@ export interface StartEvent {
   extra?: Json
 }
 
-/** Ends a thought with its signature, or is a thought that the upstream encrypted (`endsThought`). */
+/** Ends a thought with its signature, or is one that the upstream encrypted (`endsThought`). */
 export interface SignatureEvent {
   type: 'signature'
   choice: number

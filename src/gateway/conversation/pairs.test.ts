@@ -261,19 +261,19 @@ describe('every API', () => {
   })
 })
 
-const said = { role: 'user', content: 'w' }
-const chatTurn = ({ choices }: Json): Json => ({ messages: [said, Object(choices)[0].message] })
+const question = { role: 'user', content: 'w' }
+const chatTurn = ({ choices }: Json): Json => ({ messages: [question, Object(choices)[0].message] })
 
-/** How a client of an API sends a response back. */
+/** The next requests of clients, with the response that they got. */
 const nextRequest: Record<ApiName, (response: Json) => Json> = {
   chat: chatTurn,
   openrouter: chatTurn,
-  responses: ({ output }) => ({ input: [said, ...Object(output)] }),
-  messages: ({ content }) => ({ messages: [said, { role: 'assistant', content }] }),
+  responses: ({ output }) => ({ input: [question, ...Object(output)] }),
+  messages: ({ content }) => ({ messages: [question, { role: 'assistant', content }] }),
   gemini: ({ candidates }) => ({
     contents: [{ role: 'user', parts: [{ text: 'w' }] }, Object(candidates)[0].content],
   }),
-  cohere: ({ message }) => ({ messages: [said, message] }),
+  cohere: ({ message }) => ({ messages: [question, message] }),
 }
 
 describe('a client', () => {

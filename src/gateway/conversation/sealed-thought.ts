@@ -41,12 +41,12 @@ export function parseSeal(text: string, clientApi: Api): Seal {
 
 /**
  * Removes the signature that belongs to the next call, and returns it. Google signs calls, and
- * clients of other APIs have it in a thought before the call.
+ * clients of other APIs have it in a thought before the call. Some move all thoughts to the start.
  */
 export function takeCallSignature(parts: Part[]): string | undefined {
-  const last = parts.at(-1)
-  const isOfCall = last?.type === 'thinking' && last.origin === 'gemini' && last.text === ''
-  if (!isOfCall) return undefined
-  parts.pop()
-  return last.signature
+  const at = parts.findIndex(
+    (part) => part.type === 'thinking' && part.origin === 'gemini' && part.text === '',
+  )
+  const [seal] = at < 0 ? [] : parts.splice(at, 1)
+  return seal?.type === 'thinking' ? seal.signature : undefined
 }

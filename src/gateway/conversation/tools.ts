@@ -59,6 +59,6 @@ export function originalId(id: string): string {
   return text === '' ? id : Buffer.from(text, 'base64url').toString()
 }
 
-/** Returns the id that an upstream sent, or a new one: calls of several turns need different ids. */
+/** Returns the id that an upstream sent, or a new one: no two turns may have the same. */
 export const callIdOf = (...sent: unknown[]): string =>
   sent.map(asString).find((id) => id !== '') ?? `call_${newId()}`

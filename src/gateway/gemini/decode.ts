@@ -212,7 +212,7 @@ const numbers = new Set([
 ])
 
 /** Converts a schema of Google (a subset of OpenAPI 3.0, types in capitals) to JSON Schema. */
-export function toJsonSchema(schema: unknown): unknown {
+function toJsonSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(toJsonSchema)
   if (!isRecord(schema)) return schema
   const { nullable, type, properties, ...others } = fieldsOf(schema)

@@ -72,7 +72,7 @@ type FetchUrl = (url: string, bytesMax: number) => Promise<Uint8Array | undefine
  * Reads the images of a response, and fetches those that are URLs. It skips invalid ones;
  * `unfetched` counts the URLs without an image.
  */
-export async function readImageResults(data: unknown[], fetchUrl: FetchUrl) {
+async function readImageResults(data: unknown[], fetchUrl: FetchUrl) {
   const images: ImageResult[] = []
   let unfetched = 0
   let bytesLeft = fetchedImageBytesMax

@@ -249,6 +249,26 @@ describe('a request of a client', () => {
   })
 })
 
+test('signatures of calls return to them where a client moves all thoughts to the start', () => {
+  const seal = (text: string) => ({
+    type: 'thinking',
+    thinking: '',
+    signature: `berth.gemini.${text}`,
+  })
+  const use = (id: string) => ({ type: 'tool_use', id, name: 'look', input: {} })
+  const text = { type: 'text', text: 'I look.' }
+  const contents = [
+    [seal('a'), text, use('c1'), seal('b'), use('c2')],
+    [seal('a'), seal('b'), text, use('c1'), use('c2')],
+  ]
+  for (const content of contents) {
+    const { messages } = decodeMessages({ messages: [{ role: 'assistant', content }] }).request
+    expect(messages).toMatchObject([
+      { content: [{ type: 'text' }, { id: 'c1', signature: 'a' }, { id: 'c2', signature: 'b' }] },
+    ])
+  }
+})
+
 describe('an upstream with the API of the client', () => {
   test('gets the request itself, without what would cost more', () => {
     const headers = new Headers({

@@ -73,7 +73,7 @@ export const writeCitation = ({ url, title, content, start, end }: Citation): Js
 
 type Call = Pick<CallEvent, 'id' | 'name' | 'isCustom' | 'signature'> & { arguments: string }
 
-/** Writes a tool call, or the first piece of one. LiteLLM's clients keep its place of signatures. */
+/** Writes a tool call, or the first piece of one. LiteLLM has a place of its own for signatures. */
 export const writeCall = ({ id, name, isCustom, signature, arguments: text }: Call): Json => ({
   id: portableId(id),
   ...(isCustom

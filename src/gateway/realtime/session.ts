@@ -230,24 +230,24 @@ export class RealtimeSession implements SocketHandler {
 }
 
 /** Close codes of RFC 6455, section 7.4.1. */
-export const closeCodes = { done: 1_000, stops: 1_001, rejected: 1_008, failed: 1_011 } as const
+const closeCodes = { done: 1_000, stops: 1_001, rejected: 1_008, failed: 1_011 } as const
 
 const ofUpstream = new Set<GatewayErrorName>(['session_broken', 'try_again'])
 
 /** Returns the error that a client receives; undefined for an internal error. */
-export function toGatewayError(error: unknown): ApiError<GatewayErrorName> | undefined {
+function toGatewayError(error: unknown): ApiError<GatewayErrorName> | undefined {
   if (isGatewayError(error)) return error
   return isWriteUnavailable(error) ? new ApiError('try_again', {}) : undefined
 }
 
 /** Returns the close code of a session that ends with an error. */
-export function closeCodeOf(error: ApiError<GatewayErrorName> | undefined): number {
+function closeCodeOf(error: ApiError<GatewayErrorName> | undefined): number {
   if (!error || ofUpstream.has(error.errorName)) return closeCodes.failed
   return error.errorName === 'server_stops' ? closeCodes.stops : closeCodes.rejected
 }
 
 /** Returns an error as an event in OpenAI's format. `cause`: the `event_id` of its event. */
-export function errorEvent(
+function errorEvent(
   error: ApiError<GatewayErrorName> | undefined,
   requestId: string,
   cause?: unknown,
