@@ -4,11 +4,13 @@
  */
 import { join } from 'node:path'
 
+import { version } from '../package.json'
 // A clean checkout has no public/dist, which the server of the documents reads.
 import '../src/testing/preload.ts'
 import { startTestServer } from '../src/testing/fixtures/test-server.ts'
 import { getDocument, getGatewayDocument } from '../src/testing/openapi/document.ts'
 import { readOperations } from './sdk/document.ts'
+import { writePython } from './sdk/python.ts'
 import { writeTypescript } from './sdk/typescript.ts'
 
 const root = join(import.meta.dir, '..')
@@ -27,7 +29,15 @@ export async function sdkFiles(): Promise<Record<string, string>> {
     const operations = readOperations(document)
     const text = await writeTypescript(api, operations, document.components.schemas)
     files[`sdk/typescript/src/${file}.ts`] = text
+    const types = `${file.replace('-api', '')}_types`
+    const python = writePython({ type: api.type, types }, operations, document.components.schemas)
+    files[`sdk/python/src/berth_sdk/${types}.py`] = python.types
+    files[`sdk/python/src/berth_sdk/${file.replace('-', '_')}.py`] = python.api
   }
+  files['sdk/python/src/berth_sdk/version.py'] = `VERSION = "${version}"\n`
+  const manifest = await Bun.file(join(root, 'sdk/typescript/package.json')).json()
+  files['sdk/typescript/package.json'] =
+    `${JSON.stringify({ ...manifest, version }, undefined, 2)}\n`
   return files
 }
 

@@ -2,6 +2,12 @@
 import { isRecord, type Json, recordOf } from '../../src/kernel/schema.ts'
 import { type Document } from '../../src/testing/openapi/document.ts'
 
+/** The type of each event of a stream that has only events. Others are events of other APIs. */
+export const eventTypes: Record<string, string> = { watch_job: 'Job', watch_notes: 'Note' }
+
+export const pascalCase = (name: string): string =>
+  name.replace(/(^|_)(\w)/g, (_, _1, letter: string) => letter.toUpperCase())
+
 export interface SdkOperation {
   /** The operationId: snake_case. */
   name: string

@@ -6,13 +6,8 @@ import openapiTS, {
 import ts from 'typescript'
 
 import { isRecord, type Json } from '../../src/kernel/schema.ts'
-import { type SdkOperation, simplify } from './document.ts'
+import { eventTypes, pascalCase, type SdkOperation, simplify } from './document.ts'
 
-/** The type of each event of a stream that has only events. Others are events of other APIs. */
-const eventTypes: Record<string, string> = { watch_job: 'Job', watch_notes: 'Note' }
-
-const pascalCase = (name: string): string =>
-  name.replace(/(^|_)(\w)/g, (_, _1, letter: string) => letter.toUpperCase())
 const camelCase = (name: string): string =>
   name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
