@@ -31,7 +31,7 @@ export interface Agent {
 
 const prompt = 'Ahoy from a coding agent'
 const runMs = 120_000
-const installMs = 600_000
+export const installMs = 600_000
 
 /**
  * Installs an agent with npm in a temporary folder. Lets it answer a prompt with the demo model,

@@ -9,7 +9,7 @@ import { programOf, type Target } from './targets.ts'
 const root = join(import.meta.dir, '../..')
 
 /** Packs a folder as npm does, with one time and one owner for all files. */
-async function pack(folder: string, file: string): Promise<void> {
+export async function pack(folder: string, file: string): Promise<void> {
   const tar = ['tar', '--create', '--sort=name', '--owner=0', '--group=0', '--numeric-owner']
   const { stdout, exitCode } = Bun.spawnSync(
     [...tar, '--mtime=@0', '--format=ustar', '--directory', folder, 'package'],

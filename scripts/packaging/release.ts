@@ -13,6 +13,7 @@ import { version } from '../../package.json'
 import { debianPackage } from './debian.ts'
 import { manPage } from './man.ts'
 import { npmPackages } from './npm.ts'
+import { packPython, packTypescript } from './sdks.ts'
 import { programOf, type Target, targets } from './targets.ts'
 import { filled } from './template.ts'
 import { bomOf, licensesOf, thirdParties } from './third-party.ts'
@@ -117,6 +118,8 @@ await npmPackages(
   pathOf,
   out,
 )
+await packTypescript(out)
+await packPython(out)
 await writeFormula()
 await writeSums(values.key)
 await Bun.write(join(release, 'install.sh'), filled('install.sh'))

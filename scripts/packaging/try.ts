@@ -9,6 +9,7 @@ import { join } from 'node:path'
 
 import { version } from '../../package.json'
 import { programOf, targets } from './targets.ts'
+import { usePython, useTypescript } from './use-sdks.ts'
 
 const release = join(import.meta.dir, '../../dist/release')
 const files = join(release, version)
@@ -37,9 +38,12 @@ function check(isTrue: boolean, what: string): void {
   if (!isTrue) throw new Error(what)
 }
 
-/** Serves with a command, publishes a page, opens it, and chats with the demo model. */
-async function walk(command: string[], options: Options = {}): Promise<void> {
-  const { cwd = '/', env = {} } = options
+/** Serves with a command, and uses the server: by default publishes a page, opens it and chats. */
+async function walk(
+  command: string[],
+  { cwd = '/', env = {} }: Options = {},
+  use: (origin: string) => Promise<void> = useServer,
+): Promise<void> {
   const child = Bun.spawn([...command, 'serve', '--json', '--port', '0'], {
     cwd,
     env: { PATH: Bun.env['PATH'], HOME: cwd, DATA_DIR: join(cwd, 'data'), ...env },
@@ -56,7 +60,7 @@ async function walk(command: string[], options: Options = {}): Promise<void> {
     }
     const origin = /"origin":"([^"]+)"/.exec(line)?.[1]
     if (origin === undefined) throw new Error(`No server: ${await child.stderr.text()}`)
-    await useServer(origin)
+    await use(origin)
     // npx does not pass a signal on.
     process.kill(Number(/"pid":(\d+)/.exec(line)?.[1]), 'SIGTERM')
     await child.exited
@@ -210,6 +214,14 @@ async function tryArm(folder: string): Promise<void> {
   await walk(['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu', program], { cwd: folder })
 }
 
+/** An SDK in an empty project, with the binary. */
+const trySdk =
+  (use: (at: { files: string; folder: string; origin: string }) => Promise<void>) =>
+  async (folder: string): Promise<void> => {
+    const program = await unpacked(`linux-${process.arch}`, folder)
+    await walk([program], { cwd: folder }, (origin) => use({ files, folder, origin }))
+  }
+
 /** The first bytes of each format, and where the machine is in the header. */
 const headers: Record<string, (bytes: DataView) => boolean> = {
   linux: (bytes) => bytes.getUint32(0) === 0x7f454c46,
@@ -248,6 +260,10 @@ const kinds: Record<string, { needs: string[]; run: (folder: string) => unknown 
   npm: { needs: ['npm'], run: tryNpm },
   debian: { needs: ['debootstrap'], run: tryDebian },
   arm64: { needs: ['qemu-aarch64'], run: tryArm },
+  'sdk-node': { needs: ['npm'], run: trySdk((at) => useTypescript('node', at)) },
+  'sdk-bun': { needs: ['npm'], run: trySdk((at) => useTypescript('bun', at)) },
+  'sdk-deno': { needs: ['npm'], run: trySdk((at) => useTypescript('deno', at)) },
+  'sdk-python': { needs: ['python3'], run: trySdk(usePython) },
 }
 
 const chosen = Bun.argv.slice(2)
