@@ -471,6 +471,8 @@ class AgentApi(Api):
                 file has text or base64. All files stay files and load by their paths, as on a
                 static host.
             prompt: Description of the app to build, or of the change.
+            uses: What the page uses of `service` that its text does not name. Later versions
+                keep it, until one sends others. Not with prompt.
             dryRun: true: only scan and price; nothing is stored.
             maxCredits: Highest price you accept.
             ref: Idempotency key: the same ref never runs a request twice.
@@ -538,6 +540,8 @@ class AgentApi(Api):
                 file has text or base64. All files stay files and load by their paths, as on a
                 static host.
             prompt: Description of the app to build, or of the change.
+            uses: What the page uses of `service` that its text does not name. Later versions
+                keep it, until one sends others. Not with prompt.
             dryRun: true: only scan and price; nothing is stored.
             maxCredits: Highest price you accept.
             ref: Idempotency key: the same ref never runs a request twice.

@@ -418,6 +418,8 @@ class Item(TypedDict):
     """The order `played`."""
     embeds: bool
     """Other sites may show it in a frame."""
+    uses: list[Literal["ai", "store", "shared", "db", "room", "scores"]]
+    """What the version on Explore uses of `service`, such as AI models."""
     heat: int
     """The order `trending`: the logarithm of its opens, where newer ones count more. It is a
     million higher for twice as many.
@@ -1334,6 +1336,10 @@ class PublishAppInput(TypedDict, total=False):
     """
     prompt: str
     """Description of the app to build, or of the change."""
+    uses: list[Literal["ai", "store", "shared", "db", "room", "scores"]]
+    """What the page uses of `service` that its text does not name. Later versions keep it, until
+    one sends others. Not with prompt.
+    """
     dryRun: bool
     """true: only scan and price; nothing is stored."""
     maxCredits: int
@@ -1447,6 +1453,10 @@ class PublishVersionInput(TypedDict):
     """
     prompt: NotRequired[str]
     """Description of the app to build, or of the change."""
+    uses: NotRequired[list[Literal["ai", "store", "shared", "db", "room", "scores"]]]
+    """What the page uses of `service` that its text does not name. Later versions keep it, until
+    one sends others. Not with prompt.
+    """
     dryRun: NotRequired[bool]
     """true: only scan and price; nothing is stored."""
     maxCredits: NotRequired[int]
@@ -1639,6 +1649,7 @@ class ExploreInput(TypedDict, total=False):
     maker: str
     """A handle, with or without @."""
     price: Literal["free", "paid"]
+    uses: Literal["ai", "store", "shared", "db", "room", "scores"]
     sort: Literal["new", "top", "trending", "remixed", "record", "played"]
 
 
@@ -1664,6 +1675,7 @@ class GetAtomFeedInput(TypedDict, total=False):
     maker: str
     """A handle, with or without @."""
     price: Literal["free", "paid"]
+    uses: Literal["ai", "store", "shared", "db", "room", "scores"]
     sort: Literal["new", "top", "trending", "remixed", "record", "played"]
 
 
@@ -1675,6 +1687,7 @@ class GetJsonFeedInput(TypedDict, total=False):
     maker: str
     """A handle, with or without @."""
     price: Literal["free", "paid"]
+    uses: Literal["ai", "store", "shared", "db", "room", "scores"]
     sort: Literal["new", "top", "trending", "remixed", "record", "played"]
 
 
