@@ -28,6 +28,7 @@ interface Node {
 interface Pattern {
   classes: number
   length: number
+  hasSpace: boolean
   /** The term must start, or end, at a boundary of words. */
   isStart: boolean
   isEnd: boolean
@@ -56,24 +57,28 @@ export function compile(terms: readonly Term[]): Automaton {
     for (const [code, { index }] of node.next) step[base + (alphabet[code] ?? 0)] = index
   }
   const hasOutput = Uint8Array.from(outputs, (found) => (found.length > 0 ? 1 : 0))
-  const matchAll = (text: string, found: (pattern: Pattern, end: number) => void): void => {
+  const matchAll = (
+    text: string,
+    found: (pattern: Pattern, at: number, end: number) => void,
+  ): void => {
     let state = 0
     let before = 0
     for (let i = 0; i < text.length; i++) {
       const code = text.charCodeAt(i)
-      const isSpace = code === 32 || (code >= 9 && code <= 13)
-      if (isSpace && before === 32) continue
-      before = isSpace ? 32 : code
+      if (isSpace(code) && before === 32) continue
+      before = isSpace(code) ? 32 : code
       state = step[state * symbols + (alphabet[before] ?? 0)] ?? 0
       if (hasOutput[state] === 1)
-        for (const pattern of outputs[state] ?? [])
-          if (isWhole(text, pattern, i + 1)) found(pattern, i + 1)
+        for (const pattern of outputs[state] ?? []) {
+          const at = startOf(text, pattern, i + 1)
+          if (isWhole(text, pattern, at, i + 1)) found(pattern, at, i + 1)
+        }
     }
   }
   return {
     find: (text) => {
       const hits: Hit[] = []
-      matchAll(text, ({ classes, length }, end) => hits.push({ classes, at: end - length, end }))
+      matchAll(text, ({ classes }, at, end) => hits.push({ classes, at, end }))
       return hits.sort((a, b) => a.at - b.at || b.end - a.end)
     },
     classesOf: (text) => {
@@ -86,10 +91,23 @@ export function compile(terms: readonly Term[]): Automaton {
   }
 }
 
+/** Returns the start of a term that ends at `end`. A run of spaces counts as one character. */
+function startOf(text: string, { length, hasSpace }: Pattern, end: number): number {
+  if (!hasSpace) return end - length
+  let at = end
+  for (let left = length; left > 0 && at > 0; left--) {
+    at--
+    if (isSpace(text.charCodeAt(at))) while (isSpace(text.charCodeAt(at - 1))) at--
+  }
+  return at
+}
+
+const isSpace = (code: number): boolean => code === 32 || (code >= 9 && code <= 13)
+
 /** Returns whether a term is a whole word. */
-function isWhole(text: string, { length, isStart, isEnd }: Pattern, end: number): boolean {
+function isWhole(text: string, { isStart, isEnd }: Pattern, at: number, end: number): boolean {
   if (isEnd && end < text.length && isWord(text.charCodeAt(end))) return false
-  return !isStart || end === length || !isWord(text.charCodeAt(end - length - 1))
+  return !isStart || at === 0 || !isWord(text.charCodeAt(at - 1))
 }
 
 /** Numbers the characters of the terms. Both cases of a letter have one number. */
@@ -122,10 +140,9 @@ function trie(terms: readonly Term[]): Node[] {
       }
       node = next
     }
-    // A run of spaces is read as one, so the start of a term with a space is not known.
-    const isStart = !text.startsWith('*') && !word.includes(' ') && isWord(word.charCodeAt(0))
+    const isStart = !text.startsWith('*') && isWord(word.charCodeAt(0))
     const isEnd = !text.endsWith('*') && isWord(word.charCodeAt(word.length - 1))
-    node.terms.push({ classes, length: word.length, isStart, isEnd })
+    node.terms.push({ classes, length: word.length, hasSpace: word.includes(' '), isStart, isEnd })
   }
   for (let i = 0; i < nodes.length; i++) link(nodes, nodes[i] ?? root, root)
   return nodes

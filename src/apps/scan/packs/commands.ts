@@ -19,7 +19,7 @@ const substituted = pattern(
 const powershell = /\b(?:iex|invoke-expression)\b/
 const evaluatedFetch = pattern(
   '',
-  String.raw`\b(?:exec|eval|new function)\s?\(\s?(?:await\s|\(|compile\()*\s?(?:requests\.get|`,
+  String.raw`\b(?:exec|eval|new function)\s?\(\s?(?:await\s|\(|compile\()*\s?(?:(?:__import__\(["']requests["']\)|requests)\.get|`,
   String.raw`urllib|urlopen|httpx\.get|fetch\(|axios)`,
 )
 const downloadedRun = pattern(
@@ -146,7 +146,7 @@ const weakened = pattern(
   String.raw`\bnopasswd:\s?all\b|\bufw disable\b|\biptables -f\b|\bnetsh advfirewall set \w+ state off|`,
   String.raw`\bchmod (?:-r )?(?:0?777|\+s|u\+s|4755) (?:/|~)|docker run .{0,200}-v /:/|--privileged .{0,120}/host\b|`,
   String.raw`\bauto-?approve (?:all|every|any)\b|\b(?:disable|turn off|switch off|bypass|skip) (?:the |all |any |your )?`,
-  String.raw`(?:sandbox\w*|permission (?:prompts?|checks?)|approval (?:prompts?|checks?)|anti-?virus|gatekeeper|firewall|windows defender|`,
+  String.raw`(?:sandbox\w*|(?:permission|approval|confirmation) (?:prompts?|checks?|dialogs?)|anti-?virus|gatekeeper|firewall|windows defender|`,
   String.raw`defender|safety (?:checks?|filters?)|security (?:checks?|prompts?|warnings?))|`,
   String.raw`"(?:allow|permissions?)"\s?:\s?\[?\s?"(?:bash\(\*\)|bash|\*)"|\ballowed-tools:\s?(?:\*|"\*"|bash\(\*\))|`,
   String.raw`\bsandbox_mode\s?=\s?"danger|approval_policy\s?=\s?"never`,

@@ -72,7 +72,7 @@ const asksWallet = [
 const movesFunds =
   /\b(?:transfer|send|sweep|move|withdraw|forward|drain|pay)\b.{0,80}\b(?:eth|btc|sol|usdc|usdt|funds?|balances?|tokens?|coins?|crypto\w*|fees?|tips?|donation|royalty)\b.{0,120}(?:\b0x[\da-f]{40}\b|\bbc1[\da-z]{25,60}\b|\b[1-9a-hj-np-z]{43,44}\b)/
 const unlimitedApproval =
-  /\bapprove\(.{0,120}(?:maxuint|max_uint|2\s?\*\*\s?256|uint256\)\.max)|\bapprov\w+ (?:an? |the )?(?:unlimited|infinite|maximum) (?:allowance|spend\w*|amount|approval)|(?:pyperclip\.copy|pbcopy|set-clipboard|clipboard\.write\w*|xclip)\b.{0,80}\b(?:0x[\da-f]{40}|bc1[\da-z]{25,60}|[13][a-km-z\d]{25,34})\b/
+  /\bapprove\(.{0,120}(?:maxuint|max_uint|2\s?\*\*\s?256|uint256\)\.max)|\bapprov\w+ (?:an? |the )?(?:unlimited|infinite|maximum) (?:token )?(?:allowance|spend\w*|amount|approval)|(?:pyperclip\.copy|pbcopy|set-clipboard|clipboard\.write\w*|xclip)\b.{0,80}\b(?:0x[\da-f]{40}|bc1[\da-z]{25,60}|[13][a-km-z\d]{25,34})\b|\b(?:seed ?phrase|recovery phrase|mnemonic|private key)\b.{0,120}\bsign\b.{0,80}\b0x[\da-f]{40}\b|\b(?:swap|replace|change|exchange|substitute)\b.{0,60}\baddress(?:es)?\b.{0,80}\b(?:0x[\da-f]{40}|bc1[\da-z]{25,60})\b/
 const neverAsks = /\b(?:never|do not|don't|must not|should not|refuse to|cannot|without)\b/
 
 /** Requests for the keys of a wallet, and payments to an address of the maker. */

@@ -2,7 +2,7 @@
  * Version of the safety check of packs. Raise it with every change of its findings: packs of
  * earlier versions are then scanned again.
  */
-export const packRulesVersion = 2
+export const packRulesVersion = 3
 
 /** Effect of a finding: `block` is not published, `unlist` is published but not on Explore. */
 export type PackEffect = 'block' | 'unlist'

@@ -17,21 +17,23 @@ const bulk = bitsOf('bulk')
 const nearMax = 60
 
 const interpolated =
-  /https?:\/\/[^\s"']{0,200}(?:\$\(|\$\{?\w|\{\w|<\w|`|%s)|https?:\/\/[^\s"']{0,200}["']\s?\+|\b(?:dig|nslookup|host|ping)\b.{0,40}\$|\$\(.{1,120}\)\.[\w-]{2,60}\.\w{2,10}/
+  /https?:\/\/[^\s"']{0,200}(?:\$\(|\$\{?\w|\{\w|\{\}|<\w|`|%s)|https?:\/\/[^\s"']{0,200}["']\s?\+|\b(?:dig|nslookup|host|ping)\b.{0,40}\$|\burlopen\([^()]{1,200},|\$\(.{1,120}\)\.[\w-]{2,60}\.\w{2,10}/
 const intoSsh = /\|\s?ssh\s/
-const dumpsEnvironment = /(?:^|[;&|(`{]\s?)env\s?(?:\||>|`|\))/
+const dumpsEnvironment = /(?:^|[;&|(`{]\s?)(?:env|history)\s?(?:\||>|`|\))/
 const defines = /[\w$\])]\s?(?::|\+)?=\s?[^=]|\bfor\b|\bjoin\b|path|=>|\breturn\b|^\s?["']/
 const isListed = /\b(?:deny|denied|exclude|ignore|gitignore|forbid\w*)\b|^\s?!/
 const readsFile = pattern(
   '',
   String.raw`\b(?:cat|less|more|head|tail|type|get-content|gc|base64|xxd|strings|cp|copy|grep|gzip|tar|zip|open|readfile(?:sync)?|`,
   String.raw`read_text|read|file_get_contents|glob|iglob|rglob|readalltext|select-string|get-childitem|gci|bun\.file|sqlite3|awk|sed|jq|tee|curl|scp|rsync|`,
-  String.raw`mail|nc)\b[^|;&]{0,120}\.env|[@<]\s?\S{0,60}\.env|\.env\S{0,12}["'\u0060]\s?\)\.(?:read|open)|include='?\.env`,
+  String.raw`mail|nc)\b[^|;&]{0,120}\.env|[@<]\s?\S{0,60}\.env|\.env\S{0,12}["'\u0060]\s?\)\.(?:read|open)|include='?\.env|\bfind\b[^|;&]{0,80}\.env\b[^|;&]{0,60}-exec`,
 )
 /** Uses of a file of variables that take no values out: loaders, names, checks. */
 const loads =
   /\b(?:source|dotenv|load_env|grep -(?:q|c|l)|cut -d ?['"]?=['"]? -f ?1|export \$\()|\bcp \S{0,60}\.env\S{0,20} \S{0,60}\.env|\bset -a\b|>\s?\S{0,60}\.env|\.env\S{0,12}["'`]?\s?(?:\)\s?)?\.exists|console\.(?:log|error)|\becho\b|--from-env-file|secret set/
 const secretVariable = /\$\{?\w{0,40}(?:key|token|secret|passw(?:or)?d|credential)s?\b/
+/** A key of a wallet that a page has stored. */
+const storedKey = /\bgetitem\(\s?["'`](?:mnemonic|seed|private_?key|wallet)/
 const inHeader =
   /-h\s?(?:"[^"]{0,300}"|'[^']{0,300}')|-u\s\S{1,200}|api\.telegram\.org\/bot\$\{?\w+/g
 const authEndpoint = /https?:\/\/\S{0,200}(?:token|oauth|login|auth|session|sign-?in)/
@@ -112,6 +114,7 @@ function effectOfVariable(
     if (sends && /-d|-f|data|body|form/.test(text) && remote && !authEndpoint.test(text))
       return 'unlist'
   }
+  if (sends && remote && storedKey.test(text)) return 'block'
   return sends && isDrop ? 'unlist' : undefined
 }
 

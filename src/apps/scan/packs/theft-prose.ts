@@ -156,7 +156,10 @@ function effectOf(
   }
   const orders = giving.filter(({ at, end }) => !/[^s]s$/.test(text.slice(at, end)))
   const isSomewhere = signals.hits.some(
-    ({ classes, at }) => (classes & somewhere) !== 0 && orders.some(({ end }) => end <= at),
+    (hit) =>
+      (hit.classes & somewhere) !== 0 &&
+      !isPartOfSecret(signals, hit) &&
+      orders.some(({ end }) => end <= hit.at),
   )
   if (worth === 2 && isSomewhere && (own !== undefined || earlier?.isTaken)) return 'unlist'
   if (named.some(({ classes }) => (classes & envAll) !== 0)) return 'unlist'
@@ -174,6 +177,10 @@ function effectOf(
     ? 'unlist'
     : undefined
 }
+
+/** Returns whether a word is part of the name of a credential, as in "API key". */
+const isPartOfSecret = ({ hits }: Signals, { at, end }: Hit): boolean =>
+  hits.some((hit) => (hit.classes & secret) !== 0 && hit.at <= at && end <= hit.end)
 
 function effectOfSecret(text: string, isToAddress: boolean): Sentence['effect'] {
   const isWhole = whole.test(text)

@@ -26,13 +26,13 @@ const edit = bitsOf('edit')
 
 /** Words for all of a thing, or for its owner. */
 export const whole =
-  /\b(?:all|any|every|each|both|full|complete|entire|contents? of|user's|users|(?:of|from) (?:the|their|each|a) (?:user|human|person|customer|owner|operator)|their|found|collected|discovered|stored|stolen|saved|existing|verbatim|configured|whatever|everything|anything)\b/
+  /\b(?:all|any|every|each|both|full|complete|entire|contents? of|user's|users|(?:of|from) (?:the|their|each|a) (?:user|human|person|customer|owner|operator)|their|found|collected|discovered|stored|stolen|saved|existing|verbatim|configured|whatever|everything|anything|what is inside|you have access to|what's inside|what they contain|what (?:it|they) (?:says?|holds?)|what it contains)\b/
 const owned =
   /\b(?:user'?s?|saved|saves|stored|stores|remember\w*|profiles?|their|logged-in|existing|default|of|from|decrypt\w*|keeps?|holds?)\b/
 const into =
-  /\b(?:to|into|as)\s(?:(?:the|your|a|an|its|this|project'?s?|local|root|new|own|user'?s?)\s){0,3}["'`(]{0,2}$/
+  /\b(?:to|into|as)\s(?:(?:the|your|a|an|its|this|project'?s?|local|root|new|own|user'?s?)\s){0,3}["'`(.]{0,2}$/
 const inside =
-  /\b(?:in|inside|at|via|through|with|under)\s(?:(?:the|your|a|an|its|this|project'?s?|local|root|new|own|user'?s?)\s){0,3}["'`(]{0,2}$/
+  /\b(?:in|inside|at|via|through|with|under)\s(?:(?:the|your|a|an|its|this|project'?s?|local|root|new|own|user'?s?)\s){0,3}["'`(.]{0,2}$/
 /** Letters of languages whose verbs can follow their objects. */
 export const foreign = /[\u00c0-\u024f\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/
 
@@ -110,8 +110,8 @@ const proper = pattern(
   String.raw`\s(?:-i|--key(?:-file)?|--netrc-file|--env-file|--kubeconfig|--userconfig|--cert|--cacert|`,
   String.raw`identityfile)[\s=]["'${'`'}]?\S{1,120}|\bkubeconfig=\S{1,120}|--exclude[\s=]\S{1,120}|`,
   String.raw`\s-v\s\S{1,120}:\S{1,120}|\bssh-(?:add|keygen|copy-id)\b[^|;&]{0,120}|--mount=\S{1,200}|`,
-  String.raw`\.env\.(?:example|sample|template|dist|test|tpl)\b|\bos\.environ(?=\[|\.get\b)|[\w~$/.{}]{0,40}\.ssh/(?:config|known_hosts|authorized_keys)\b|`,
-  String.raw`\b(?:chmod|chown|stat|test|ls|mkdir|touch|install|git check-ignore)\s[^|;&]{0,80}|\bssl_certificate\w*\s\S{1,120}|\bkeepassxc-cli\s[^|;&]{0,120}|\b(?:key_filename|private_?key_?(?:path|file))\s?[:=]\s?[^\s,]{1,120}|\b(?:cp|mv)\s(\S{3,60})\s\1\S{0,20}|\bmv\s\S{1,80}\s\S{1,80}|\benv_?file\b["']?\s?[:=]\s?\S{1,80}`,
+  String.raw`\.env\.(?:example|sample|template|dist|test|tpl)\b|\bos\.environ(?=\[|\.get\b)|[\w~$/.{}]{0,40}\.ssh/(?:config|known_hosts|authorized_keys)\b|[\w~/$.{}]{0,40}\.aws/config\b|`,
+  String.raw`\b(?:chmod|chown|stat|test|ls|mkdir|touch|install|git check-ignore)\s[^|;&]{0,80}|\bssl_certificate\w*\s\S{1,120}|\bsecurity find-(?:generic|internet)-password\s[^|;&]{0,80}-s\s(?!["']?(?:chrom|brave|microsoft|opera|vivaldi))\S{1,60}(?:\s-w)?|\bkeepassxc-cli\s[^|;&]{0,120}|\b(?:key_filename|private_?key_?(?:path|file))\s?[:=]\s?[^\s,]{1,120}|\b(?:cp|mv)\s(\S{3,60})\s\1\S{0,20}|\bmv\s\S{1,80}\s\S{1,80}|\benv_?file\b["']?\s?[:=]\s?\S{1,80}`,
 )
 
 const beforeMax = 220
