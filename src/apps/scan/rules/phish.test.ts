@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 
-import { scan } from '../scan.ts'
+import { readPage, scan } from '../scan.ts'
+import { findCredentialField } from './phish.ts'
 
 const codesOf = (html: string): string[] => [
   ...new Set(scan(html).findings.map(({ code }) => code)),
@@ -232,13 +233,9 @@ test('an attack that a page shows as text is allowed, unless it is inserted', ()
   expect(codesOf(script(`code.innerHTML = ${attack}`))).toContain('phish.credential_form')
 })
 
-test('a page that shares data with other players has no field for credentials', () => {
-  const share = script(`service.db.doc('a/1').set({ text: 1 })`)
-  const fields = ['<input type=password>', '<input autocomplete=cc-number>', '<input name=otp>']
-  for (const field of fields) {
-    expect(codesOf(`<form>${field}</form>${share}`)).toContain('share.credentials')
-    expect(codesOf(`<form>${field}</form>`)).not.toContain('share.credentials')
-  }
-  expect(codesOf(`<input name=message>${share}`)).toEqual([])
-  expect(codesOf(`<input type=password>${script('service.store.set("a", 1)')}`)).toEqual([])
+test('fields for passwords, cards and one-time codes are found, others are not', () => {
+  const found = (html: string) => findCredentialField(readPage(html))?.code
+  for (const field of ['type=password', 'autocomplete=cc-number', 'name=otp'])
+    expect(found(`<form><input ${field}></form>`)).toBe('share.credentials')
+  expect(found('<input name=message>')).toBeUndefined()
 })
