@@ -78,17 +78,43 @@ function replaceLoaders(find: Find, original: Find, inHtml: (html: string) => st
   }
 }
 
-/** Text that makes importScripts load libraries, before a worker's own code. */
-const prelude = (urls: [url: string, target: string][]): string => `{
+/**
+ * Returns a function that finds files by what the page or a library writes: a URL of the page, one
+ * below a folder of it, or the name of a file beside a script. It is text in workers, too.
+ */
+function openFinder(urls: [url: string, target: string][], own: string[]): Find {
+  const targets = new Map(urls)
+  const names = new Set(own)
+  return (given) => {
+    const url = String(given)
+    const whole = url.replace(/^\/\//, 'https://')
+    const known = targets.get(url) ?? targets.get(whole)
+    if (known !== undefined) return known
+    const isRemote = /^https?:/.test(whole)
+    for (let at = isRemote ? whole.lastIndexOf('/') : 0; at > 8;) {
+      const folder = targets.get(whole.slice(0, at + 1))
+      if (folder !== undefined) return folder + whole.slice(at + 1)
+      at = whole.lastIndexOf('/', at - 1)
+    }
+    // A library computes the URL of a file beside it, so only its name is known.
+    const path = whole.replace(/[?#].*/, '')
+    const isOther = !isRemote && (/^[a-z]+:/i.test(path) || names.has(path.replace(/^\.?\//, '')))
+    return isOther ? undefined : targets.get(path.replace(/^.*\//, ''))
+  }
+}
+
+/** Text that makes workers load libraries, before their own code. */
+const prelude = (urls: [url: string, target: string][], own: string[]): string => `{
 if (self.trustedTypes) try { trustedTypes.createPolicy('default', { createScriptURL: (u) => u }) } catch {}
-const known = new Map(${JSON.stringify(urls)}), real = self.importScripts, load = self.fetch
-const find = (url) => known.get(String(url).replace(/^\\.?\\//, '')) ?? url
-self.importScripts = (...given) => real.apply(self, given.map(find))
-self.fetch = (url, options) => load.call(self, find(url), options)
+const { importScripts: real, fetch: load } = self, { open } = XMLHttpRequest.prototype
+const find = (${openFinder})(${JSON.stringify(urls)}, ${JSON.stringify(own)})
+self.importScripts = (...given) => real.apply(self, given.map((url) => find(url) ?? url))
+self.fetch = (url, options) => load.call(self, find(url?.url ?? url) ?? url, options)
+XMLHttpRequest.prototype.open = function (method, url, ...rest) { return open.call(this, method, find(url) ?? url, ...(rest.length > 0 ? rest : [true])) }
 };`
 
-/** Starts classic workers from blobs with that text. */
-function replaceWorkers(urls: [url: string, target: string][]): void {
+/** Starts classic workers from blobs with that text, and those of libraries by their files. */
+function replaceWorkers(urls: [url: string, target: string][], own: string[], find: Find): void {
   const blobs = new Map<string, Blob>()
   const { createObjectURL } = URL
   URL.createObjectURL = (thing) => {
@@ -103,8 +129,8 @@ function replaceWorkers(urls: [url: string, target: string][]): void {
   ): object => {
     const blob = options?.type === 'module' ? undefined : blobs.get(String(address))
     const url = blob
-      ? createObjectURL(new Blob([prelude(urls), blob], { type: 'text/javascript' }))
-      : address
+      ? createObjectURL(new Blob([prelude(urls, own), blob], { type: 'text/javascript' }))
+      : (find(address) ?? address)
     return Reflect.construct(real, [url, options], made)
   }
   window.Worker = new Proxy(Worker, { construct })
@@ -117,24 +143,28 @@ function replaceWorkers(urls: [url: string, target: string][]): void {
 function openLibraries(page: LibraryPage): string {
   const { urls: byName, sheets } = createUrls(page.files)
   const sheetOf = (url: string): string => (sheets.get(url) ?? '').replace(/<\/(?=style)/gi, '<\\/')
-  const urls = page.urls.map(([url, name]): [string, string] => [url, byName.get(name) ?? url])
-  const targets = new Map(urls)
-  const originals = new Map(urls.map(([url, target]) => [target, url]))
-  const find: Find = (given) => {
-    const url = String(given)
-    // A library computes the URL of a file beside it, so only its name is known.
-    return (
-      targets.get(url) ?? (/^https?:/.test(url) ? targets.get(url.replace(/^.*\//, '')) : undefined)
-    )
-  }
+  const packages = `${page.address}npm/`
+  const targetOf = (name: string): string => name.replace('berth:', packages)
+  const urls = page.urls
+    // Without an address only what came with the page is there.
+    .filter(([, name]) => page.address !== '' || byName.has(name))
+    .map(([url, name]): [string, string] => [url, byName.get(name) ?? targetOf(name)])
+  const find = openFinder(urls, page.own)
+  const originals = new Map(
+    page.urls.flatMap(([url, name]) => {
+      const target = byName.get(name)
+      return target === undefined ? [] : [[target, url]]
+    }),
+  )
   const inHtml = (text: string): string => {
     let html = text
-    if (html.includes('//')) for (const [url, target] of urls) html = html.replaceAll(url, target)
+    const exact = urls.filter(([url]) => url.includes('//') && !url.endsWith('/'))
+    if (html.includes('//')) for (const [url, target] of exact) html = html.replaceAll(url, target)
     return html
   }
   addImportMap(page, byName)
   replaceLoaders(find, (url) => originals.get(String(url)), inHtml)
-  replaceWorkers(urls)
+  replaceWorkers(urls, page.own, find)
   if (page.needsFallback) {
     replaceLinks((given) => {
       const url = find(given)

@@ -86,10 +86,14 @@ export interface LibraryPage {
   html: string
   needsFallback: boolean
   files: LibraryFile[]
-  /** URLs as the page writes them, and names of files. */
+  /** URLs as the page writes them, or folders of them, and names of files. */
   urls: [url: string, name: string][]
   /** Import map: names of files, or URLs that are no library. */
   imports: [name: string, target: string][]
+  /** Address of the files of the page, or ''. */
+  address: string
+  /** Names of the page's own files. */
+  own: string[]
 }
 
 /**

@@ -77,7 +77,8 @@ function dress(
   const { loader, script, ...rest } = libraries
   const more = script === '' ? '' : `<script data-depth=${depth}>${script}</script>`
   if (loader === '') return start + boot + more + secure(html)
-  const page = { ...rest, html: secure(html), needsFallback }
+  const where = { address: files?.address ?? '', own: files?.names ?? [] }
+  const page = { ...rest, html: secure(html), needsFallback, ...where }
   const data = JSON.stringify(page).replaceAll('<', '\\u003c')
   return `${start}${boot}${more}<script type=text>${data}</script><script>${loader}</script>`
 }

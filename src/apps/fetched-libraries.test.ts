@@ -72,18 +72,145 @@ test('a fetched version does not replace another one, and a missing version is a
   await close()
 })
 
-test('other hosts, other names of cdnjs and texts in scripts are not fetched', async () => {
+test('other hosts, paths that leave a package and texts in scripts are not fetched', async () => {
   const { registry, publish, close } = await open({
     'tiny-lib': library('tiny-lib', 'window.tiny = 1'),
   })
   await publish(
     page(
       'https://elsewhere.example/npm/tiny-lib@1.2.3',
-      'https://cdnjs.cloudflare.com/ajax/libs/tiny-lib/1.2.3/a.js',
       'https://unpkg.com/tiny-lib@1.2.3%2f..%2fa.js',
     ) + `<script>const later = '${tiny}'</script>`,
   )
   expect(registry.requests).toEqual([])
+  await close()
+})
+
+/** Packs a package of these files. */
+const packed = (name: string, files: Record<string, string>, more = {}) =>
+  tarball({
+    'package/package.json': JSON.stringify({ name, version: '1.2.3', license: 'MIT', ...more }),
+    ...Object.fromEntries(Object.entries(files).map(([path, text]) => [`package/${path}`, text])),
+  })
+const cdnjs = 'https://cdnjs.cloudflare.com/ajax/libs/'
+
+test('a name and a path of cdnjs are those of the npm package with that file', async () => {
+  const purify = 'self.DOMPurify = 1'
+  const { publish, request, close } = await open({
+    dompurify: packed('dompurify', { 'dist/purify.min.js': purify }),
+    'pdfjs-dist': packed('pdfjs-dist', {
+      'build/pdf.mjs': 'export let a',
+      'build/pdf.min.js': '1',
+    }),
+    tiny: packed('tiny', { 'out/browser/tiny.js': 'self.tiny = 1' }),
+    other: packed('other', { 'dist/a.js': 'self.other = 1' }),
+  })
+  const integrity = `sha256-${new Bun.CryptoHasher('sha256').update(purify).digest('base64')}`
+  const safe = `<script src="${cdnjs}dompurify/1.2.3/purify.min.js" integrity="${integrity}"></script>`
+  const urls = [`${cdnjs}pdf.js/1.2.3/pdf.min.js`, `${cdnjs}tiny.js/1.2.3/tiny.min.js`]
+  const found = await publish(page(...urls) + safe)
+  expect(found).toMatchObject({ scan: { verdict: 'clean' } })
+  const { body } = await request('GET', `/a/${recordOf(found['app'])['id']}/files`)
+  const names = ['pdfjs-dist@1.2.3/build/pdf.min.js', 'tiny@1.2.3/out/browser/tiny.js']
+  for (const name of [...names, 'dompurify@1.2.3/dist/purify.min.js'])
+    expect(JSON.stringify(body)).toContain(`"name":"berth:${name}"`)
+
+  const wrong = `<script src="${cdnjs}dompurify/1.2.3/purify.min.js" integrity="sha256-AAAA"></script>`
+  for (const tag of [wrong, page(`${cdnjs}other/1.2.3/other.js`)])
+    expect(await publish(page() + tag)).toMatchObject({ scan: { verdict: 'warn' } })
+  await close()
+})
+
+/** Reads a file of a package at the address of an app. */
+async function readAt(t: Awaited<ReturnType<typeof open>>, published: unknown, path: string) {
+  const id = String(recordOf(recordOf(published)['app'])['id'])
+  const { frame } = recordOf((await t.request('GET', `/a/${id}/files`)).body)
+  const address = String(frame).replace('?wrapper', '')
+  const headers = { 'sec-fetch-dest': 'empty' }
+  const { status, headers: sent } = await t.request('GET', `${address}npm/${path}`, { headers })
+  return [path, status, sent.get('content-type')]
+}
+
+test('data, workers and WebAssembly of packages are files at the address of the page', async () => {
+  const t = await open({
+    emoji: packed('emoji', { 'data/all.json': '{"wave":1}', 'data/more.json': '{}' }),
+    map: packed('map', {
+      'dist/map.js': "icon = 'pin.png'; new Worker('map.worker.js')",
+      'dist/map.worker.js': "importScripts('part.js')",
+      'dist/images/pin.png': 'PNG',
+      'dist/images/unused.png': 'PNG',
+    }),
+    draw: packed('draw', { 'libs/draco/a.wasm': 'A', 'libs/draco/b.js': 'B', 'libs/c.js': 'C' }),
+  })
+  const code = `fetch('https://unpkg.com/emoji@1.2.3/data/all.json')
+setPath('https://cdn.jsdelivr.net/npm/draw@1.2.3/libs/draco/')`
+  const published = await t.publish(
+    `${page('https://unpkg.com/map@1.2.3/dist/map.js')}<script>${code}</script>`,
+  )
+  expect(published).toMatchObject({ scan: { verdict: 'clean' } })
+  for (const [path, type] of [
+    ['emoji@1.2.3/data/all.json', 'application/json'],
+    ['map@1.2.3/dist/map.worker.js', 'text/javascript'],
+    ['map@1.2.3/dist/images/pin.png', 'image/png'],
+    ['draw@1.2.3/libs/draco/a.wasm', 'application/wasm'],
+    ['draw@1.2.3/libs/draco/b.js', 'text/javascript'],
+  ] as const) {
+    expect(await readAt(t, published, path)).toEqual([path, 200, type])
+  }
+  for (const path of [
+    'emoji@1.2.3/data/more.json',
+    'map@1.2.3/dist/images/unused.png',
+    'draw@1.2.3/libs/c.js',
+    'map@1.2.3/package.json',
+    'lodash@4.17.21/lodash.min.js',
+  ]) {
+    expect((await readAt(t, published, path)).slice(0, 2)).toEqual([path, 404])
+  }
+  await t.close()
+})
+
+test('CommonJS packages get the packages that they require', async () => {
+  const t = await open({
+    gif: packed(
+      'gif',
+      { 'index.js': "exports.read = require('schema/lib/b').default" },
+      {
+        dependencies: { schema: '^1.0.0' },
+      },
+    ),
+    schema: packed('schema', {
+      'lib/b.js': 'exports.__esModule = true; exports.default = 1; exports.c = 2',
+    }),
+  })
+  const html = `<!doctype html><title>t</title><script type=module>import { read } from 'https://esm.sh/gif@1.2.3'</script>`
+  const published = await t.publish(html)
+  expect(published).toMatchObject({ scan: { verdict: 'clean' } })
+  const id = String(recordOf(recordOf(published)['app'])['id'])
+  const list = JSON.stringify((await t.request('GET', `/a/${id}/files`)).body)
+  expect(list).toContain('berth:schema@1.2.3/lib/b.js?module')
+  await t.close()
+})
+
+test('a busy registry is asked again, and the note says where it stays busy', async () => {
+  const packages = { 'tiny-lib': library('tiny-lib', 'window.tiny = 1') }
+  const late = await open(packages, { busy: 2 })
+  expect(await late.publish(page(tiny))).toMatchObject({ scan: { verdict: 'clean' } })
+  await late.close()
+
+  const busy = await open(packages, { busy: 3 })
+  expect(await busy.publish(page(tiny))).toMatchObject({
+    scan: { verdict: 'warn' },
+    note: expect.stringContaining('tiny-lib@1.2.3: status 503. Publish again later.'),
+  })
+  expect(await busy.publish(page(tiny))).toMatchObject({ scan: { verdict: 'clean' } })
+  await busy.close()
+})
+
+test('the note says why a package was not fetched', async () => {
+  const { publish, close } = await open({})
+  expect(await publish(page(tiny))).toMatchObject({
+    note: expect.stringContaining('The registry did not send tiny-lib@1.2.3: status 404.'),
+  })
   await close()
 })
 

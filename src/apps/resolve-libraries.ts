@@ -2,6 +2,7 @@ import type { AppContext } from '../kernel/context.ts'
 import { htmlBytesMax } from '../kernel/limits.ts'
 import { labelOf, type Library } from './libraries/library.ts'
 import type { PageReferences } from './libraries/references.ts'
+import { requestOf } from './libraries/registry.ts'
 import type { Resolution } from './libraries/resolution.ts'
 import { resolvePage } from './libraries/resolve-page.ts'
 
@@ -16,11 +17,17 @@ export async function resolveStored(
   let all = await ctx.libraries.list()
   let resolution = await resolvePage(all, references)
   if (ctx.config.libraries !== 'fetch') return resolution
+  const failed = new Map<string, string>()
   for (let round = 0; round < roundsMax && resolution.missing.length > 0; round += 1) {
-    if (!(await ctx.libraryFetcher.fetchAll(ctx, resolution.missing))) break
+    const results = await ctx.libraryFetcher.fetchAll(ctx, resolution.missing)
+    for (const [request, { isAdded, why }] of results) if (!isAdded) failed.set(request, why)
+    if (!results.values().some(({ isAdded }) => isAdded)) break
     all = await ctx.libraries.list()
     resolution = await resolvePage(all, references)
   }
+  // A library of cdnjs may be one of two packages, and a page names one of them.
+  const why = resolution.missing.flatMap((one) => failed.get(requestOf(one)) ?? [])
+  resolution = { ...resolution, notes: [...new Set(why), ...resolution.notes] }
   const blocked = await findBlocked(ctx, all, resolution)
   if (blocked.size === 0) return resolution
   const rest = await resolvePage(

@@ -1,4 +1,4 @@
-import { lookUp } from '../../kernel/schema.ts'
+import { packagesOfCdnjs } from './cdnjs-names.ts'
 
 /** A URL of a content delivery network, read as an npm package. */
 export interface LibraryAddress {
@@ -10,7 +10,11 @@ export interface LibraryAddress {
   path: string
   /** `module`: an ES module that the host makes of any package; `folder`: a prefix of paths. */
   kind: 'file' | 'module' | 'folder' | 'tailwind'
-  /** The URL does not name an npm package: it may be another one of the same name. */
+  /** Another package that a library of cdnjs may be. */
+  otherName?: string | undefined
+  /** The URL leaves out the folders of the package, as cdnjs does. */
+  isFlat?: true
+  /** The URL names a repository: the package of its name may be another one. */
   isGuess?: true
 }
 
@@ -122,22 +126,16 @@ function fromModuleHost(path: string): LibraryAddress | undefined {
 /** /ajax/libs/name/version/path, and the same without /ajax/libs on the mirrors. */
 function fromCdnjs(path: string): LibraryAddress | undefined {
   const [known = '', version = '', ...rest] = path.replace(/^(?:ajax\/libs|cdnjs)\//, '').split('/')
-  const lower = known.toLowerCase()
-  const name = lookUp(cdnjsNames, lower) ?? lower
+  if (version === '') return undefined
+  const [name = '', otherName] = packagesOfCdnjs(
+    known.toLowerCase(),
+    Number(/^\d+/.exec(version)?.[0]),
+  )
   // three.js r128 is 0.128.0 on npm, and stats.js r17 is 0.17.0.
   const range = /^(?:three|stats\.js)$/.test(name) ? version.replace(/^r(\d+)$/, '0.$1.0') : version
   const inside = rest.join('/')
-  if (range === '') return undefined
-  const major = Number(/^\d+/.exec(range)?.[0])
-  const older = lookUp(renamedPackages, name)
-  const renamed = older?.find(([, last]) => major <= last)?.[0] ?? name
-  return {
-    name: renamed,
-    range,
-    path: inside,
-    kind: inside === '' || inside.endsWith('/') ? 'folder' : 'file',
-    ...(!Object.hasOwn(cdnjsNames, lower) && { isGuess: true }),
-  }
+  const kind = inside === '' || inside.endsWith('/') ? 'folder' : 'file'
+  return { name, range, path: inside, kind, isFlat: true, ...(otherName && { otherName }) }
 }
 
 function fromOwnSite(text: string): LibraryAddress | undefined {
@@ -156,40 +154,6 @@ function tailwindAddress(url: URL, path: string): LibraryAddress {
   return range === ''
     ? { name: 'tailwindcss-cdn', range: '', path: file, kind: 'tailwind' }
     : { name: '@tailwindcss/browser', range, path: '', kind: 'file' }
-}
-
-/** Names of cdnjs and its mirrors that differ from npm. */
-const cdnjsNames: Readonly<Record<string, string>> = {
-  'three.js': 'three',
-  'chart.js': 'chart.js',
-  'p5.js': 'p5',
-  'lodash.js': 'lodash',
-  'moment.js': 'moment',
-  'babel-standalone': '@babel/standalone',
-  'font-awesome': '@fortawesome/fontawesome-free',
-  'twitter-bootstrap': 'bootstrap',
-  'bootstrap-icons': 'bootstrap-icons',
-  'highlight.js': '@highlightjs/cdn-assets',
-  prism: 'prismjs',
-  'cannon.js': 'cannon',
-  'tween.js': '@tweenjs/tween.js',
-  'dat-gui': 'dat.gui',
-  sortable: 'sortablejs',
-  alpinejs: 'alpinejs',
-  jsdiff: 'diff',
-  'qrcode-generator': 'qrcode-generator',
-  jquery: 'jquery',
-  'popper.js': '@popperjs/core',
-  bodymovin: 'lottie-web',
-  'filesaver.js': 'file-saver',
-  forge: 'node-forge',
-  'interact.js': 'interactjs',
-  'stats.js': 'stats.js',
-}
-
-/** Packages whose old versions have another npm name, with the last major number of that name. */
-const renamedPackages: Readonly<Record<string, readonly [name: string, major: number][]>> = {
-  '@fortawesome/fontawesome-free': [['font-awesome', 4]],
 }
 
 /** A library with a site of its own: a pattern of URLs without scheme, and what they name. */

@@ -64,4 +64,8 @@ export const restrictedLibraries: ReadonlyMap<string, string> = new Map([
     'html2canvas',
     'loads but cannot capture elements: it needs a frame of the same origin, which the sandbox refuses. Draw on a canvas instead.',
   ],
+  [
+    'tesseract.js',
+    'loads its engine and language data from other packages by addresses that it computes, and these are not here.',
+  ],
 ])

@@ -37,6 +37,18 @@ const types: Record<string, string> = {
   png: 'image/png',
   svg: 'image/svg+xml',
   gif: 'image/gif',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  geojson: 'application/json',
+  csv: 'text/csv',
+  txt: 'text/plain',
+  xml: 'text/xml',
+  glb: 'model/gltf-binary',
+  gltf: 'model/gltf+json',
+  mp3: 'audio/mpeg',
+  ogg: 'audio/ogg',
+  wav: 'audio/wav',
 }
 
 /** Returns the media type of a file by its name. */

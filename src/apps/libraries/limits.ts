@@ -2,6 +2,13 @@
 export const filesPerPageMax = 400
 export const bytesPerPageMax = 24 * 1_048_576
 
+/** Files that scripts of a page load from its address when they need them, and their bytes. */
+export const onDemandFilesMax = 500
+export const onDemandBytesMax = 48 * 1_048_576
+
+/** Files beside a script that are looked up by the names in it. */
+export const namedFilesMax = 30
+
 /** URLs, import map entries and imported names of one page that are looked up. */
 export const referencesPerPageMax = 300
 

@@ -20,6 +20,9 @@ export interface ModuleText {
 export const fileName = (library: Library, path: string): string =>
   `${scheme}${labelOf(library)}/${path}`
 
+/** Address of all packages for the loader, as pages name them. Nothing is loaded from there. */
+export const packagesUrl = 'https://cdn.jsdelivr.net/npm/'
+
 const transpiler = new Bun.Transpiler({ loader: 'js' })
 const relative = /^\.{0,2}\//
 
@@ -61,7 +64,13 @@ export function rewriteModule(
   text: string,
   imports: Imports,
 ): ModuleText {
-  const module: ModuleText = { text, paths: [], names: [] }
+  // A blob: URL is no base of others. The loader finds the files of the package at this one.
+  const here = JSON.stringify(`${packagesUrl}${labelOf(library)}/${path}`)
+  const module: ModuleText = {
+    text: text.replaceAll(/\bimport\.meta\.url\b/g, here),
+    paths: [],
+    names: [],
+  }
   for (const name of imports.paths) {
     if (!relative.test(name)) {
       if (!/^[a-z]+:/i.test(name)) module.names.push(name)
@@ -136,7 +145,9 @@ function joinCommonJs(entry: string, texts: Map<string, string>, names: string[]
   const list = exported.map((name, at) => `const e${at} = main?.[${JSON.stringify(name)}];`)
   const start = texts.get(entry) ?? ''
   const created = /\bexports\b/.test(start) ? undefined : createdGlobal.exec(start)?.[1]
-  const aliases = exported.map((name, at) => `e${at} as ${name}`)
+  // The name by which Node.js gives a whole CommonJS module to others.
+  const whole = 'main as "module.exports"'
+  const aliases = [whole, ...exported.map((name, at) => `e${at} as ${name}`)]
   return [
     ...imports,
     'const process = { env: { NODE_ENV: "production" } }, global = globalThis, define = undefined;',
@@ -144,7 +155,8 @@ function joinCommonJs(entry: string, texts: Map<string, string>, names: string[]
     `const files = { ${files.join(',\n')} };`,
     'const loaded = new Map();',
     'function load(path) {',
-    '  if (outside.has(path)) { const o = outside.get(path); return o.default ?? o }',
+    '  const other = outside.get(path);',
+    '  if (other) return other["module.exports"] ?? other.default ?? other;',
     '  if (loaded.has(path)) return loaded.get(path).exports;',
     '  if (!Object.hasOwn(files, path)) throw new Error("Cannot find module " + path);',
     '  const module = { exports: {} };',

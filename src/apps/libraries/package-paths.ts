@@ -41,6 +41,14 @@ function findPath(library: Library, path: string): string | undefined {
   )
 }
 
+/** Finds a file by its last names in any folder of a package, the one nearest to the root first. */
+function findAnywhere(library: Library, path: string): string | undefined {
+  const forms = formsOf(path).map((form) => `/${form}`)
+  return [...library.files.keys()]
+    .filter((file) => forms.some((form) => file.endsWith(form)))
+    .toSorted((a, b) => a.length - b.length)[0]
+}
+
 /** Parsed package.json. An empty record where it is missing or malformed. */
 async function readManifest(library: Library): Promise<Record<string, unknown>> {
   if (!library.files.has('package.json')) return {}
@@ -147,10 +155,11 @@ export const packageOf = (name: string): string =>
 /** Returns the file of a package that a URL names. */
 export async function pathOf(
   library: Library,
-  { path, kind }: LibraryAddress,
+  { path, kind, isFlat }: LibraryAddress,
   use: LibraryReference['use'],
 ): Promise<string | undefined> {
   if (kind === 'module') return moduleEntry(library, path)
   if (path === '') return use === 'module' ? moduleEntry(library, '') : defaultFile(library, use)
-  return findPath(library, path) ?? findFile(library, path)
+  const found = findPath(library, path) ?? findFile(library, path)
+  return found ?? (isFlat ? findAnywhere(library, path) : undefined)
 }

@@ -23,12 +23,14 @@ export interface PageFile {
   sha256: string
   type: string
   bytes: number
+  /** A script loads it by its address in the files of the version, and no tag names it. */
+  isOnDemand?: true
 }
 
 /** The libraries of one version of an app, stored with it. */
 export interface PageLibraries {
   files: PageFile[]
-  /** URLs as the page writes them, and the names of their files. */
+  /** URLs as the page writes them, or folders of them, and the names of their files. */
   urls: [url: string, name: string][]
   /** Entries of the page's import map: names of files, or URLs that are no library. */
   imports: [name: string, target: string][]

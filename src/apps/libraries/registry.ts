@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache'
 
-import { anyNetwork, fetchGuarded } from '../../kernel/fetch.ts'
+import { anyNetwork, fetchGuarded, GuardedFetchError } from '../../kernel/fetch.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import { addLibrary } from './added.ts'
 import { labelOf } from './library.ts'
 import { fetchedBytesMax, fetchedPerPageMax, libraryBytesMax } from './limits.ts'
 import type { MissingLibrary } from './resolution.ts'
 import { tarballReader } from './tarball-reader.ts'
-import { TarballError } from './tarball.ts'
+import { BusyError, TarballError } from './tarball.ts'
 import { pickVersion } from './versions.ts'
 
 const documentBytesMax = 16 * 1_048_576
@@ -79,10 +79,19 @@ async function read(
   { bytesMax, isSameOrigin = false }: DownloadBounds,
 ): Promise<Uint8Array> {
   const limits = { bytesMax, ms, redirectsMax: isSameOrigin ? 0 : 3 }
-  const response = await fetchGuarded(url, {}, limits, undefined, anyNetwork).catch(() => undefined)
+  const response = await fetchGuarded(url, {}, limits, undefined, anyNetwork).catch(
+    (error: unknown) => {
+      if (!(error instanceof GuardedFetchError)) return undefined
+      const why =
+        error.reason === 'too_long' ? `it has more than ${bytesMax / 1_048_576} MB` : error.reason
+      throw new TarballError(`The registry did not send ${what}: ${why}.`)
+    },
+  )
   if (response?.ok) return response.bytes()
   const why = response ? `status ${response.status}` : 'no response'
-  throw new TarballError(`The registry did not send ${what}: ${why}.`)
+  const isFinal = response && response.status < 500 && ![408, 429].includes(response.status)
+  const Kind = isFinal ? TarballError : BusyError
+  throw new Kind(`The registry did not send ${what}: ${why}.`)
 }
 
 /** Strength of the hash functions of Subresource Integrity, section 3.2. */
@@ -103,10 +112,26 @@ export function matchesIntegrity(bytes: Uint8Array, attribute: string): boolean 
   return true
 }
 
-/** Time after which a package that could not be fetched is tried again, and their number. */
+/** Tries of one package while the registry is busy, and the time between them. */
+const triesMax = 3
+const betweenMs = 300
+/** Time after which a package that the registry does not have is tried again, and their number. */
 const retryMs = 600_000
 const triedMax = 1_000
 const checksMax = 10_000
+
+/** The result of fetching one package. */
+interface Fetched {
+  isAdded: boolean
+  /** A new try would end the same. */
+  isFinal: boolean
+  /** Why it was not added, for people. */
+  why: string
+}
+
+/** Returns a missing package as a page names it: "three@0.180.0", or "three". */
+export const requestOf = ({ name, range }: MissingLibrary): string =>
+  range === '' ? name : `${name}@${range}`
 
 type Stores = Parameters<typeof addLibrary>[0]
 
@@ -122,19 +147,22 @@ declare module '../../kernel/context.ts' {
  * come only from the operator's registry, whose metadata has their integrity.
  */
 export class LibraryFetcher {
-  readonly #tried = new LRUCache<string, Promise<boolean>>({ max: triedMax, ttl: retryMs })
+  readonly #tried = new LRUCache<string, Promise<Fetched>>({ max: triedMax, ttl: retryMs })
 
   /** Results of the safety check of files, by SHA-256. */
   readonly #checks = new LRUCache<string, Promise<boolean>>({ max: checksMax })
 
   constructor(private readonly registry: string) {}
 
-  /** Fetches what a page lacks. Returns whether anything was added. */
-  async fetchAll(stores: Stores, missing: MissingLibrary[]): Promise<boolean> {
-    const added = await Promise.all(
-      missing.slice(0, fetchedPerPageMax).map((one) => this.#fetchOnce(stores, one)),
-    )
-    return added.includes(true)
+  /** Fetches what a page lacks. Returns a result for each package, by its name and range. */
+  async fetchAll(stores: Stores, missing: MissingLibrary[]): Promise<Map<string, Fetched>> {
+    const results = missing
+      .slice(0, fetchedPerPageMax)
+      .map(async (one): Promise<[string, Fetched]> => [
+        requestOf(one),
+        await this.#fetchOnce(stores, one),
+      ])
+    return new Map(await Promise.all(results))
   }
 
   /** Runs the safety check of a fetched file once. */
@@ -147,21 +175,21 @@ export class LibraryFetcher {
     return checking
   }
 
-  #fetchOnce(stores: Stores, { name, range }: MissingLibrary): Promise<boolean> {
-    const label = `${name}@${range}`
+  #fetchOnce(stores: Stores, missing: MissingLibrary): Promise<Fetched> {
+    const label = requestOf(missing)
     const known = this.#tried.get(label)
     if (known) return known
-    const fetching = this.#fetch(stores, name, range)
+    const fetching = this.#fetch(stores, missing)
     this.#tried.set(label, fetching)
     // What was added may be removed for newer packages, and is fetched again then.
     fetching.then(
-      (isAdded) => isAdded && this.#tried.delete(label),
+      ({ isFinal }) => isFinal || this.#tried.delete(label),
       () => this.#tried.delete(label),
     )
     return fetching
   }
 
-  async #fetch(stores: Stores, name: string, range: string): Promise<boolean> {
+  async #fetch(stores: Stores, { name, range }: MissingLibrary, tries = 1): Promise<Fetched> {
     try {
       const version = await findVersion(this.registry, name, range)
       const bounds = { bytesMax: fetchedBytesMax, isSameOrigin: true }
@@ -169,12 +197,21 @@ export class LibraryFetcher {
         await downloadTarball(this.registry, name, version, bounds),
       )
       // The package.json of a tarball can name another package.
-      if (labelOf(library) !== `${name}@${version}`) return false
+      if (labelOf(library) !== `${name}@${version}`) {
+        throw new TarballError(`The tarball of ${name}@${version} is of another package.`)
+      }
       await addLibrary(stores, library, 'fetched')
-      return true
+      return { isAdded: true, isFinal: false, why: '' }
     } catch (error) {
-      if (error instanceof TarballError) return false
-      throw error
+      if (!(error instanceof TarballError)) throw error
+      if (!(error instanceof BusyError)) {
+        return { isAdded: false, isFinal: true, why: error.message }
+      }
+      if (tries >= triesMax) {
+        return { isAdded: false, isFinal: false, why: `${error.message} Publish again later.` }
+      }
+      await Bun.sleep(betweenMs * tries)
+      return this.#fetch(stores, { name, range }, tries + 1)
     }
   }
 }

@@ -1,7 +1,8 @@
 import { sha256 } from '../../kernel/ids.ts'
 import { isModulePath, labelOf, type Library, readText, typeOf } from './library.ts'
-import { bytesPerPageMax, filesPerPageMax } from './limits.ts'
+import { bytesPerPageMax, filesPerPageMax, onDemandBytesMax, onDemandFilesMax } from './limits.ts'
 import { fileName, type ModuleText, readImports, rewriteModule, wrapCommonJs } from './modules.ts'
+import { findNamed } from './on-demand.ts'
 import type { PageFile, PageLibraries } from './references.ts'
 import { rewriteStyle } from './styles.ts'
 
@@ -39,14 +40,19 @@ export class TooManyFilesError extends Error {
 /** Finds the files that names in a module load. */
 export interface NameResolver {
   resolve(name: string, from: Library): Promise<void>
-  /** Returns whether a package, or a part of it, is there for a library. */
-  has(name: string, from: Library): boolean
+  /** Returns a function that tells whether a package, or a part of it, is there for a library. */
+  finder(from: Library): Promise<(name: string) => boolean>
 }
 
 /** Collects the files of a page: those that it names, and those that these load. */
 export class FileCollector {
   readonly files = new Map<string, ResolvedFile>()
+  /** Files that scripts load when they need them, from the address of the version. */
+  readonly onDemand = new Map<string, ResolvedFile>()
+  /** Names of the files that scripts load, and their libraries. */
+  readonly named = new Map<string, string>()
   private bytes = 0
+  private onDemandBytes = 0
 
   constructor(private readonly names: NameResolver) {}
 
@@ -61,8 +67,34 @@ export class FileCollector {
     }
     const text = await readText(library, path)
     const imports = readImports(library, path, text)
-    if (!imports) return this.put(library, { name, type, content: await library.read(path) })
-    return this.addModule(library, name, rewriteModule(library, path, text, imports))
+    if (imports) await this.addModule(library, name, rewriteModule(library, path, text, imports))
+    else this.put(library, { name, type, content: await library.read(path) })
+    for (const one of findNamed(library, path, text)) await this.addOnDemand(library, one)
+    return name
+  }
+
+  /**
+   * Adds a file that a script loads by its address, and what it imports. Returns its name. Files
+   * over the bounds are left out.
+   */
+  async addOnDemand(library: Library, path: string): Promise<string> {
+    const name = fileName(library, path)
+    const bytes = library.files.get(path) ?? 0
+    const isFull =
+      this.onDemand.size >= onDemandFilesMax || this.onDemandBytes + bytes > onDemandBytesMax
+    const isThere = this.files.has(name) || this.onDemand.has(name)
+    if (isThere || !isFull) this.named.set(name, labelOf(library))
+    if (isThere || isFull) return name
+    this.onDemandBytes += bytes
+    const content = await library.read(path)
+    const file = { name, sha256: sha256(content), type: typeOf(path), bytes, content }
+    this.onDemand.set(name, { ...file, isOnDemand: true, library: labelOf(library) })
+    if (file.type !== 'text/javascript') return name
+    const text = new TextDecoder().decode(content)
+    const imports = readImports(library, path, text)
+    const paths = imports ? rewriteModule(library, path, text, imports).paths : []
+    for (const one of paths) await this.addOnDemand(library, one)
+    return name
   }
 
   /** Adds a package file as an ES module, whatever its format. Returns its name. */
@@ -72,11 +104,8 @@ export class FileCollector {
     if (isModule) return this.add(library, path)
     const name = `${fileName(library, path)}?module`
     if (this.files.has(name)) return name
-    return this.addModule(
-      library,
-      name,
-      await wrapCommonJs(library, path, (one) => this.names.has(one, library)),
-    )
+    const isKnown = await this.names.finder(library)
+    return this.addModule(library, name, await wrapCommonJs(library, path, isKnown))
   }
 
   /** Adds a text that the host makes for the page. */
@@ -112,6 +141,7 @@ export class FileCollector {
     }
     const file = { name, type, content, sha256: sha256(content), bytes: content.byteLength }
     this.files.set(name, { ...file, library: labelOf(library) })
+    this.onDemand.delete(name)
     return name
   }
 }

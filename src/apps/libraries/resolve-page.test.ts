@@ -47,7 +47,7 @@ test('each spelling of an address names the same package', () => {
     ['https://cdn.jsdelivr.net/npm/three@0.160.0/+esm', '', 'module'],
     ['https://unpkg.com/three@0.160.0/examples/jsm/', 'examples/jsm/', 'folder'],
   ] as const) {
-    expect(parseAddress(url)).toEqual({ ...three, path, kind })
+    expect(parseAddress(url)).toMatchObject({ ...three, path, kind })
   }
 })
 
@@ -166,7 +166,7 @@ test('a URL without a file gives a module or a script, not a style sheet', async
       'stats.js@0.17.0/build/stats.min.js',
     ],
   ] as const) {
-    expect((await resolve([{ url, use }])).urls).toEqual([[url, `berth:${path}`]])
+    expect((await resolve([{ url, use }])).urls[0]).toEqual([url, `berth:${path}`])
   }
   // The address that its manual gives for a classic script.
   const shims = 'https://ga.jspm.io/npm:es-module-shims@2.8.4/dist/es-module-shims.js'
@@ -175,6 +175,30 @@ test('a URL without a file gives a module or a script, not a style sheet', async
   ])
   const icons = 'https://esm.sh/bootstrap-icons@1.11.3'
   expect((await resolve([{ url: icons, use: 'module' }])).problems.get(icons)).toContain('no file')
+})
+
+test('the pictures that a library names are there by its folder, its package and their names', async () => {
+  const { urls, files } = await resolve([script('https://unpkg.com/leaflet@1.9.4/dist/leaflet.js')])
+  expect(urls).toContainEqual([
+    'https://unpkg.com/leaflet@1.9.4/dist/',
+    'berth:leaflet@1.9.4/dist/',
+  ])
+  expect(urls).toContainEqual([
+    'https://cdn.jsdelivr.net/npm/leaflet@1.9.4/',
+    'berth:leaflet@1.9.4/',
+  ])
+  const image = 'berth:leaflet@1.9.4/dist/images/marker-icon.png'
+  expect(urls).toContainEqual(['marker-icon.png', image])
+  expect(files.find(({ name }) => name === image)).toMatchObject({ isOnDemand: true })
+})
+
+test('an address of cdnjs may be a package with or without .js', () => {
+  const at = (path: string) => parseAddress(`https://cdnjs.cloudflare.com/ajax/libs/${path}`)
+  expect(at('DOMPurify/3.0.6/purify.min.js')).toMatchObject({ name: 'dompurify' })
+  expect(at('jsmediatags/3.9.5/jsmediatags.min.js')).not.toHaveProperty('otherName')
+  expect(at('planck.js/1.0.0/planck.js')).toMatchObject({ name: 'planck.js', otherName: 'planck' })
+  expect(at('popper.js/1.16.1/umd/popper.min.js')).toMatchObject({ name: 'popper.js' })
+  expect(at('popper.js/2.11.8/umd/popper.min.js')).toMatchObject({ name: '@popperjs/core' })
 })
 
 test('the imports of a library are bundled with it', async () => {

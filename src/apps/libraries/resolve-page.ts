@@ -8,7 +8,8 @@ import {
 import { findDependency, findFileOf, findFont, restrictedLibraries } from './find.ts'
 import { labelOf, type Library } from './library.ts'
 import { referencesPerPageMax } from './limits.ts'
-import { scheme } from './modules.ts'
+import { fileName, packagesUrl, scheme } from './modules.ts'
+import { baseOf, folderOf, isData, isNamed } from './on-demand.ts'
 import { dependenciesOf, moduleEntry, packageOf } from './package-paths.ts'
 import type { LibraryReference, PageReferences } from './references.ts'
 import { matchesIntegrity } from './registry.ts'
@@ -36,11 +37,13 @@ class PageResolver {
   private readonly imports = new Map<string, string>()
   private readonly notes = new Set<string>()
   private readonly problems = new Map<string, string>()
-  private readonly lacking = new Set<MissingLibrary>()
+  /** Folders of the URLs of scripts, and those of their files. */
+  private readonly folders = new Map<string, string>()
+  private readonly lacking = new Map<string, MissingLibrary>()
   private readonly importMap: Map<string, string>
   private readonly collector = new FileCollector({
     resolve: (name, from) => this.resolveName(name, from),
-    has: (name, from) => this.isThere(name, from),
+    finder: (from) => this.finder(from),
   })
 
   constructor(
@@ -64,21 +67,25 @@ class PageResolver {
       this.urls.clear()
       this.imports.clear()
       this.collector.files.clear()
+      this.collector.onDemand.clear()
+      this.collector.named.clear()
     }
+    this.nameOnDemand()
     const limit = `is over the limit of ${referencesPerPageMax} addresses of one page.`
     for (const { url } of urls.slice(referencesPerPageMax)) this.problems.set(url, limit)
   }
 
   result(): Resolution {
-    const contents = [...this.collector.files.values()]
+    const { files, onDemand } = this.collector
+    const contents = [...files.values(), ...onDemand.values()]
     return {
-      files: contents.map(({ name, sha256, type, bytes }) => ({ name, sha256, type, bytes })),
+      files: contents.map(({ content: _, library: __, ...file }) => file),
       urls: [...this.urls],
       imports: contents.length > 0 ? [...this.imports] : [],
       contents,
       notes: [...this.notes],
       problems: this.problems,
-      missing: [...this.lacking].map(({ name, range }) => ({ name, range })),
+      missing: [...this.lacking.values()],
     }
   }
 
@@ -88,6 +95,7 @@ class PageResolver {
     const name = isFontSheet(url) ? await this.addFonts(url) : await this.addFile(reference)
     if (name === undefined) return undefined
     this.urls.set(url, name)
+    if (name.endsWith('/') || (use === 'code' && isData(name))) return name
     // A module imports it by its URL. Names of the page's own import map keep their meaning.
     if (use === 'module' || use === 'code') this.imports.set(parseUrl(url)?.href ?? url, name)
     return name
@@ -105,12 +113,15 @@ class PageResolver {
       }
       return undefined
     }
-    if (address.kind === 'folder') return undefined
-    const found = findLibrary(this.all, address.name, address.range)
-    if (!found?.isExact && !address.isGuess && use !== 'code') this.lacking.add(address)
+    if (address.kind === 'folder' && use !== 'code') return undefined
+    const found = this.find(reference, address)
     if (!found) return this.missing(reference, address)
-    const file = await findFileOf(this.all, found, address, use)
-    if (!file) return this.missing(reference, address, found.library)
+    const file =
+      address.kind === 'folder' ? undefined : await findFileOf(this.all, found, address, use)
+    if (!file) {
+      const folder = use === 'code' && (await this.addFolder(found, address))
+      return folder || this.missing(reference, address, found.library)
+    }
     const { library, path } = file
     if (integrity !== undefined) {
       const bytes = await library.read(path)
@@ -124,21 +135,63 @@ class PageResolver {
       }
     }
     this.noteVersion(address, { library, isExact: found.isExact })
+    if (use === 'code' && isData(path)) return this.collector.addOnDemand(library, path)
+    if (address.path !== '') {
+      const folder = url.replace(/[?#].*/, '').replace(/[^/]*$/, '')
+      this.folders.set(folder, fileName(library, folderOf(path)))
+    }
     // A classic script stays one, also on a host of modules.
     return address.kind === 'module' && use !== 'script'
       ? this.collector.addAsModule(library, path)
-      : this.addWithCompanions(library, path)
+      : this.collector.add(library, path)
   }
 
-  /** Adds a file, and the files that it loads by names which it computes. */
-  private async addWithCompanions(library: Library, path: string): Promise<string> {
-    const name = await this.collector.add(library, path)
-    if (path.endsWith('sql-wasm.js')) {
-      const wasm = path.replace(/\.js$/, '.wasm')
-      if (library.files.has(wasm))
-        this.urls.set('sql-wasm.wasm', await this.collector.add(library, wasm))
+  private lack(name: string, range: string): void {
+    this.lacking.set(`${name}@${range}`, { name, range })
+  }
+
+  /** Finds the package of an address, or notes that it lacks. */
+  private find({ use }: LibraryReference, address: LibraryAddress): FoundLibrary | undefined {
+    const { name, otherName, range, path, isGuess } = address
+    const all = [name, ...(otherName === undefined ? [] : [otherName])]
+    const found = all.flatMap((one) => findLibrary(this.all, one, range) ?? [])
+    // The text of a script names many addresses. Those of a file or a folder are loaded.
+    const isLoaded = use !== 'code' || /\/$|\.\w+$/.test(path)
+    const exact = found.find(({ isExact }) => isExact)
+    if (!exact && isLoaded && !isGuess) for (const one of all) this.lack(one, range)
+    return exact ?? found[0]
+  }
+
+  /**
+   * Adds the files below an address that code completes, such as the path of a decoder. Returns the
+   * name of the folder; undefined where there is none.
+   */
+  private async addFolder(
+    { library }: FoundLibrary,
+    { path, isFlat }: LibraryAddress,
+  ): Promise<string | undefined> {
+    const inside = fileName(library, '')
+    // cdnjs shows the folder of the script as the package.
+    const script = isFlat && [...this.collector.files.keys()].find((one) => one.startsWith(inside))
+    const own = path === '' ? '' : `${path.replace(/\/$/, '')}/`
+    const folder = own === '' && script ? folderOf(script.slice(inside.length)) : own
+    const paths = [...library.files.keys()].filter((one) => one.startsWith(folder))
+    for (const one of paths) await this.collector.addOnDemand(library, one)
+    return paths.length > 0 ? fileName(library, folder) : undefined
+  }
+
+  /** Names the files that scripts load: by package, by the folder of a script, by name alone. */
+  private nameOnDemand(): void {
+    const all = [...this.collector.named]
+    const add = (url: string, name: string): void => {
+      if (!this.urls.has(url)) this.urls.set(url, name)
     }
-    return name
+    for (const [url, folder] of this.folders)
+      if (all.some(([name]) => name.startsWith(folder))) add(url, folder)
+    for (const [name, label] of all) {
+      add(`${packagesUrl}${label}/`, `${scheme}${label}/`)
+      if (isNamed(name)) add(baseOf(name), name)
+    }
   }
 
   private noteVersion({ name, range, kind }: LibraryAddress, found: FoundLibrary): void {
@@ -157,7 +210,7 @@ class PageResolver {
     { name, range, path }: LibraryAddress,
     library?: Library,
   ): undefined {
-    if (use === 'code') return undefined
+    if (use === 'code' && !/\.\w+$/.test(path)) return undefined
     const near = findLibrary(this.all, name, range) ?? findLibrary(this.all, name, '')
     const requested = `${name}${range && `@${range}`}`
     const help = library
@@ -222,9 +275,19 @@ class PageResolver {
     return this.mapName(name, `${this.importMap.get(folder)}${name.slice(folder.length)}`)
   }
 
-  private isThere(name: string, from: Library): boolean {
-    const packageName = packageOf(name)
-    return packageName === from.name || findLibrary(this.all, packageName, '') !== undefined
+  /** Returns a function that finds packages for a library, and notes those that lack. */
+  private async finder(from: Library): Promise<(name: string) => boolean> {
+    const ranges = await dependenciesOf(from)
+    return (name) => {
+      const packageName = packageOf(name)
+      const isThere =
+        packageName === from.name || findLibrary(this.all, packageName, '') !== undefined
+      // Bundles keep names of the modules inside them, which are no dependencies.
+      if (!isThere && Object.hasOwn(ranges, packageName)) {
+        this.lack(packageName, String(ranges[packageName]))
+      }
+      return isThere
+    }
   }
 
   /** Resolves a name that a library imports: by the import map, else by its own dependencies. */
@@ -238,7 +301,7 @@ class PageResolver {
       packageName === from.name ? from : findDependency(this.all, this.page, packageName, range)
     const path = library && (await moduleEntry(library, subpath))
     if (!library || path === undefined) {
-      if (!library) this.lacking.add({ name: packageName, range })
+      if (!library) this.lack(packageName, range)
       this.notes.add(`${labelOf(from)} imports ${name}, which is not in the library store.`)
       return
     }

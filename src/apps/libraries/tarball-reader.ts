@@ -1,7 +1,7 @@
 import { PoolBusyError } from '../../kernel/fair-queue.ts'
 import { WorkerPool } from '../../kernel/worker-pool.ts'
 import { inProcess, type TaskLimits } from '../../kernel/worker-process.ts'
-import { TarballError, type UnpackedLibrary } from './tarball.ts'
+import { BusyError, TarballError, type UnpackedLibrary } from './tarball.ts'
 import type { TarballResult } from './tarball.worker.ts'
 
 const mb = 1_048_576
@@ -35,7 +35,7 @@ export class TarballReader {
     const create = () => new Uint8Array(packed)
     const result = await this.pool.run(packed.byteLength, create).catch((error: unknown) => {
       if (!(error instanceof PoolBusyError)) throw error
-      throw new TarballError(`The tarball was not read: ${error.message}.`)
+      throw new BusyError(`The tarball was not read: ${error.message}.`)
     })
     if ('invalid' in result) throw new TarballError(result.invalid)
     return result

@@ -12,12 +12,19 @@ export interface UnpackedLibrary {
 /** Thrown for a tarball that is no npm package, or exceeds a bound. The message is for people. */
 export class TarballError extends Error {}
 
+/** Thrown where the same package may be read later. */
+export class BusyError extends TarballError {}
+
 const block = 512
 const namePattern = /^(?:@[a-z0-9~-][\w.~-]{0,100}\/)?[a-z0-9~-][\w.~-]{0,100}$/
 const versionPattern = /^\d{1,9}\.\d{1,9}\.\d{1,9}(?:[-+][\w.+-]{1,60})?$/
 /** Files that pages load, and license texts. Types, maps and tests are left out. */
 const kept =
   /(?:\.(?:m?js|cjs|css|wasm|woff2?|ttf|png|svg|gif)|^package\.json|^licen[cs]e[^/]*|^copying[^/]*)$/i
+/** Files that scripts load as data. They are kept where the bounds leave a place for them. */
+const data =
+  /\.(?:json|geojson|csv|tsv|txt|xml|bin|data|mem|bcmap|pfb|traineddata|task|tflite|onnx|glb|gltf|hdr|ktx2|jpe?g|webp|mp3|ogg|wav)$/i
+const skippedData = /(?:^|\/)(?:tsconfig|package|package-lock|composer|bower|\.\w+)[^/]*\.json$/i
 const skipped = /(?:^|\/)(?:test|tests|__tests__|node_modules)\/|\.(?:map|test\.m?js|spec\.m?js)$/
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes).replace(/\0[^]*$/, '')
@@ -91,11 +98,16 @@ export function readTarball(packed: Uint8Array): UnpackedLibrary {
     throw new TarballError('The file is no gzip archive, or unpacks to too many bytes.')
   }
   const files = new Map<string, Uint8Array>()
+  const later = new Map<string, Uint8Array>()
   let bytes = 0
   for (const entry of entries(tar)) {
     const path = pathInside(entry.path)
-    if (path === undefined || !kept.test(path) || skipped.test(path)) continue
+    if (path === undefined || skipped.test(path)) continue
     if (entry.bytes.byteLength > libraryFileBytesMax) continue
+    if (!kept.test(path)) {
+      if (data.test(path) && !skippedData.test(path)) later.set(path, entry.bytes)
+      continue
+    }
     if (files.has(path)) throw damaged(`The tarball has ${shown(entry.path)} twice`)
     files.set(path, entry.bytes)
     bytes += entry.bytes.byteLength
@@ -104,6 +116,11 @@ export function readTarball(packed: Uint8Array): UnpackedLibrary {
         `The package has more than ${libraryFilesMax} files or ${libraryBytesMax / 1_048_576} MB.`,
       )
     }
+  }
+  for (const [path, content] of later) {
+    bytes += content.byteLength
+    if (files.size >= libraryFilesMax || bytes > libraryBytesMax) break
+    files.set(path, content)
   }
   return { ...describe(files.get('package.json')), files }
 }

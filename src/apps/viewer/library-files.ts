@@ -56,11 +56,9 @@ export class LibraryFiles {
     return {
       ...(needs.loader && { loader: librariesPath + this.#loader.name }),
       ...(needs.scripts.length > 0 && { script: librariesPath + this.#nameOf(needs.scripts) }),
-      files: files.map((file) => ({
-        name: file.name,
-        type: file.type,
-        url: librariesPath + file.sha256,
-      })),
+      files: files
+        .filter(({ isOnDemand }) => isOnDemand !== true)
+        .map(({ name, type, sha256: hash }) => ({ name, type, url: librariesPath + hash })),
       urls,
       imports,
     }

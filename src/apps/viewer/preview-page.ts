@@ -58,8 +58,10 @@ function singleApp({ html, files }: PreviewInput, resolve: ResolveLibraries): Ap
     libraryFile: async (requested) =>
       (await libraries())?.contents.find((file) => file.sha256 === requested),
     files: async () => rows,
-    async file({ name }) {
-      const kept = files.find((file) => file.name === name)
+    async file({ name, sha256: hash }) {
+      const kept =
+        files.find((file) => file.name === name) ??
+        (await libraries())?.contents.find((file) => file.sha256 === hash)
       return kept && { identity: kept.content }
     },
   }

@@ -7,6 +7,8 @@ import { fileHeaders } from './policy.ts'
 
 const cacheBytesMax = 64 * 1_048_576
 const defaultName = 'index.html'
+/** Folder of the packages whose files scripts load by their address. */
+const packagesFolder = 'npm/'
 
 /** The files of a version, as its address serves them. */
 export interface FileTable {
@@ -39,7 +41,11 @@ export class VersionFiles {
   constructor(private readonly source: AppSource) {}
 
   async table(app: HostedApp): Promise<FileTable> {
-    const [rows, html] = await Promise.all([this.source.files(app), this.source.html(app)])
+    const [rows, html, libraries] = await Promise.all([
+      this.source.files(app),
+      this.source.html(app),
+      this.source.libraries?.(app),
+    ])
     const page = html.name ?? defaultName
     const type = 'text/html; charset=utf-8'
     const bytes = html.identity.byteLength
@@ -47,8 +53,13 @@ export class VersionFiles {
     const marks = JSON.stringify(rows.map((row) => [row.name, row.sha256]))
     const revision = Number.parseInt(sha256(marks).slice(0, 4), 16)
     files.set(page, { name: page, type, bytes, sha256: html.sha256 })
+    for (const file of libraries?.files ?? []) {
+      const name = file.name.replace(/^berth:/, packagesFolder)
+      if (file.isOnDemand) files.set(name, { ...file, name })
+    }
     const isFolder = html.name !== undefined
-    return { page, files, hasFiles: rows.length > 0, isFolder, revision }
+    // More than the page itself.
+    return { page, files, hasFiles: files.size > 1, isFolder, revision }
   }
 
   /**

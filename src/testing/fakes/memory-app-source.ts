@@ -140,7 +140,7 @@ export class MemoryAppSource implements AppSource {
   }
 
   async file({ sha256 }: HostedFile): Promise<FileContent | undefined> {
-    const identity = this.#contents.get(sha256)
+    const identity = this.#contents.get(sha256) ?? this.#libraryFiles.get(sha256)?.content
     return identity && { identity }
   }
 }
