@@ -113,8 +113,32 @@ self.fetch = (url, options) => load.call(self, find(url?.url ?? url) ?? url, opt
 XMLHttpRequest.prototype.open = function (method, url, ...rest) { return open.call(this, method, find(url) ?? url, ...(rest.length > 0 ? rest : [true])) }
 };`
 
-/** Starts classic workers from blobs with that text, and those of libraries by their files. */
-function replaceWorkers(urls: [url: string, target: string][], own: string[], find: Find): void {
+const importerBytesMax = 2_000
+
+/**
+ * Returns the text of a blob that only imports a library, with the URL of its file: so pdf.js
+ * starts a module worker of another origin. Undefined for any other one.
+ */
+function importerOf(blob: Blob, url: string, inText: (text: string) => string): string | undefined {
+  if (blob.size > importerBytesMax) return undefined
+  try {
+    const request = new XMLHttpRequest()
+    request.open('GET', url, false)
+    request.send()
+    const text = inText(request.responseText)
+    return text === request.responseText ? undefined : text
+  } catch {
+    return undefined
+  }
+}
+
+/** Starts workers from blobs with that text, and those of libraries by their files. */
+function replaceWorkers(
+  urls: [url: string, target: string][],
+  own: string[],
+  find: Find,
+  inText: (text: string) => string,
+): void {
   const blobs = new Map<string, Blob>()
   const { createObjectURL } = URL
   URL.createObjectURL = (thing) => {
@@ -127,10 +151,15 @@ function replaceWorkers(urls: [url: string, target: string][], own: string[], fi
     [address, options]: [string | URL, WorkerOptions?],
     made: NewableFunction,
   ): object => {
-    const blob = options?.type === 'module' ? undefined : blobs.get(String(address))
-    const url = blob
-      ? createObjectURL(new Blob([prelude(urls, own), blob], { type: 'text/javascript' }))
-      : (find(address) ?? address)
+    const blob = blobs.get(String(address))
+    const isModule = options?.type === 'module'
+    const parts =
+      blob && (isModule ? importerOf(blob, String(address), inText) : prelude(urls, own))
+    const rest = isModule ? [] : [blob ?? '']
+    const url =
+      parts === undefined
+        ? (find(address) ?? address)
+        : createObjectURL(new Blob([parts, ...rest], { type: 'text/javascript' }))
     return Reflect.construct(real, [url, options], made)
   }
   window.Worker = new Proxy(Worker, { construct })
@@ -164,7 +193,7 @@ function openLibraries(page: LibraryPage): string {
   }
   addImportMap(page, byName)
   replaceLoaders(find, (url) => originals.get(String(url)), inHtml)
-  replaceWorkers(urls, page.own, find)
+  replaceWorkers(urls, page.own, find, inHtml)
   if (page.needsFallback) {
     replaceLinks((given) => {
       const url = find(given)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { recordOf } from '../kernel/schema.ts'
-import { openRegistry, tarball } from '../testing/fixtures/registry.ts'
+import { openRegistry, packed, tarball } from '../testing/fixtures/registry.ts'
 import { startTestServer } from '../testing/fixtures/test-server.ts'
 
 const library = (name: string, code: string, more = {}) =>
@@ -86,12 +86,6 @@ test('other hosts, paths that leave a package and texts in scripts are not fetch
   await close()
 })
 
-/** Packs a package of these files. */
-const packed = (name: string, files: Record<string, string>, more = {}) =>
-  tarball({
-    'package/package.json': JSON.stringify({ name, version: '1.2.3', license: 'MIT', ...more }),
-    ...Object.fromEntries(Object.entries(files).map(([path, text]) => [`package/${path}`, text])),
-  })
 const cdnjs = 'https://cdnjs.cloudflare.com/ajax/libs/'
 
 test('a name and a path of cdnjs are those of the npm package with that file', async () => {
@@ -206,10 +200,35 @@ test('a busy registry is asked again, and the note says where it stays busy', as
   await busy.close()
 })
 
+test('a version that the registry lacks is the nearest one, and an empty file is missing', async () => {
+  const { publish, registry, request, close } = await open({
+    'tiny-lib': packed('tiny-lib', { 'dist/a.min.js': '', 'dist/b.js': 'self.tiny = 1' }),
+    math: packed('math', { 'dist/math.js': 'throw 1', 'lib/browser/math.js': 'x'.repeat(2_000) }),
+  })
+  const near = 'https://unpkg.com/tiny-lib@1.1.0/dist/b.js'
+  for (const count of [1, 2]) {
+    expect(await publish(page(near))).toMatchObject({
+      scan: { verdict: 'clean' },
+      note: expect.stringContaining('tiny-lib@1.1.0 is not here: tiny-lib@1.2.3 is used instead.'),
+    })
+    expect([count, registry.requests.filter((path) => path.endsWith('.tgz')).length]).toEqual([
+      count,
+      1,
+    ])
+  }
+  expect(await publish(page('https://unpkg.com/tiny-lib@1.2.3/dist/a.min.js'))).toMatchObject({
+    scan: { verdict: 'warn' },
+  })
+  const published = await publish(page(`${cdnjs}math/1.2.3/math.js`))
+  const { body } = await request('GET', `/a/${recordOf(published['app'])['id']}/files`)
+  expect(JSON.stringify(body)).toContain('berth:math@1.2.3/lib/browser/math.js')
+  await close()
+})
+
 test('the note says why a package was not fetched', async () => {
   const { publish, close } = await open({})
   expect(await publish(page(tiny))).toMatchObject({
-    note: expect.stringContaining('The registry did not send tiny-lib@1.2.3: status 404.'),
+    note: expect.stringContaining('The registry has no tiny-lib@1.2.3.'),
   })
   await close()
 })

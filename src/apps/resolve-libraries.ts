@@ -20,7 +20,7 @@ export async function resolveStored(
   const failed = new Map<string, string>()
   for (let round = 0; round < roundsMax && resolution.missing.length > 0; round += 1) {
     const results = await ctx.libraryFetcher.fetchAll(ctx, resolution.missing)
-    for (const [request, { isAdded, why }] of results) if (!isAdded) failed.set(request, why)
+    for (const [request, { why }] of results) if (why !== '') failed.set(request, why)
     if (!results.values().some(({ isAdded }) => isAdded)) break
     all = await ctx.libraries.list()
     resolution = await resolvePage(all, references)

@@ -14,6 +14,9 @@ export class TaskLimitError extends PoolBusyError {
   }
 }
 
+/** A task took longer than its pool allows, perhaps because the machine is busy. */
+export class TaskTimeError extends PoolBusyError {}
+
 /** The messages of a worker. After `onEnd` there are none. */
 interface WorkerEvents<Result> {
   onReply(reply: WorkerReply<Result>): void
@@ -110,7 +113,10 @@ export class WorkerPool<Task, Result> {
     const current = Promise.withResolvers<Result>()
     clearTimeout(worker.timer)
     worker.current = current
-    worker.timer = setTimeout(() => this.drop(worker, 'it took too long'), this.bounds.taskMs)
+    worker.timer = setTimeout(() => {
+      current.reject(new TaskTimeError('it took too long'))
+      this.drop(worker, 'it took too long')
+    }, this.bounds.taskMs)
     worker.worker.post(task, transfer)
     return current.promise
   }

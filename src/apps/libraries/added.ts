@@ -81,6 +81,12 @@ async function deleteRows(db: Db, { name, version }: Label): Promise<Label[]> {
   return db.delete(libraries).where(isRow).returning()
 }
 
+/** Returns whether a package version is in the store, but not in this program. */
+export async function isStored({ db }: Pick<Stores, 'db'>, one: Label): Promise<boolean> {
+  const isRow = and(eq(libraries.name, one.name), eq(libraries.version, one.version))
+  return (await countRows(db.read, libraries, isRow)) > 0
+}
+
 /** Counts the apps that use a library, such as "three@0.180.0". */
 async function countApps({ db }: Pick<Stores, 'db'>, label: string): Promise<number> {
   const [row] = await db.read

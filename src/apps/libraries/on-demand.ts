@@ -1,4 +1,4 @@
-import { dirname } from 'node:path/posix'
+import { dirname, join } from 'node:path/posix'
 
 import { type Library, typeOf } from './library.ts'
 import { namedFilesMax } from './limits.ts'
@@ -18,6 +18,17 @@ export function findNamed(library: Library, path: string, text: string): string[
   if (beside.length === 0) return []
   const named = new Set([...text.matchAll(names)].map(([, name]) => name))
   return beside.filter((file) => named.has(baseOf(file))).slice(0, namedFilesMax)
+}
+
+const imported = /\bimportScripts\(([^)]{1,2000})\)/g
+const quoted = /["'`](?:\.\/)?([\w@./-]{1,200})["'`]/g
+
+/** Finds the scripts that a classic worker of a package imports by their names. */
+export function findImported(library: Library, path: string, text: string): string[] {
+  const lists = [...text.matchAll(imported)].map(([, list = '']) => list)
+  const given = lists.flatMap((list) => [...list.matchAll(quoted)].map(([, name = '']) => name))
+  const paths = given.map((name) => join(folderOf(path), name))
+  return paths.filter((one) => library.files.has(one)).slice(0, namedFilesMax)
 }
 
 /** Returns whether scripts load a file by its name alone: data, or a worker. */

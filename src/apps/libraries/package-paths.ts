@@ -25,28 +25,45 @@ function formsOf(path: string): string[] {
   ]
 }
 
+/** Returns whether a package has a file. A build that failed left an empty one in some packages. */
+const hasFile = ({ files }: Library, path: string): boolean => (files.get(path) ?? 0) > 0
+
 /** Finds a file by the path that a URL names; cdnjs leaves out the folders. */
 function findPath(library: Library, path: string): string | undefined {
   for (const form of formsOf(path))
     for (const folder of folders) {
       const whole = folder + form
-      if (library.files.has(whole)) return whole
+      if (hasFile(library, whole)) return whole
     }
   // cdnjs has capitals of its own: Stats.min.js is build/stats.min.js.
   const forms = new Set(formsOf(path).map((form) => form.toLowerCase()))
-  return [...library.files.keys()].find((file) =>
-    folders.some(
-      (folder) => file.startsWith(folder) && forms.has(file.slice(folder.length).toLowerCase()),
-    ),
+  return [...library.files.keys()].find(
+    (file) =>
+      hasFile(library, file) &&
+      folders.some(
+        (folder) => file.startsWith(folder) && forms.has(file.slice(folder.length).toLowerCase()),
+      ),
   )
 }
 
-/** Finds a file by its last names in any folder of a package, the one nearest to the root first. */
+/** A file of fewer bytes may only say where the library is now. */
+const stubBytesMax = 1_000
+
+const isStub = ({ files }: Library, path: string): boolean => (files.get(path) ?? 0) < stubBytesMax
+
+/**
+ * Finds a file by its last names in any folder of a package: the one nearest to the root, and a
+ * stub only where there is no other.
+ */
 function findAnywhere(library: Library, path: string): string | undefined {
   const forms = formsOf(path).map((form) => `/${form}`)
+  // The build of a package that left this file empty failed: its other files are sources.
+  if ([...library.files].some(([file, bytes]) => bytes === 0 && file.endsWith(`/${path}`)))
+    return undefined
+  const rank = (file: string): number => file.length + (isStub(library, file) ? 1_000 : 0)
   return [...library.files.keys()]
-    .filter((file) => forms.some((form) => file.endsWith(form)))
-    .toSorted((a, b) => a.length - b.length)[0]
+    .filter((file) => hasFile(library, file) && forms.some((form) => file.endsWith(form)))
+    .toSorted((a, b) => rank(a) - rank(b))[0]
 }
 
 /** Parsed package.json. An empty record where it is missing or malformed. */
@@ -117,7 +134,7 @@ function fromExports(exports: unknown, subpath: string): string | undefined {
 export function findFile(library: Library, path: string): string | undefined {
   const bare = path.replace(/\/$/, '')
   for (const one of [bare, `${bare}.js`, `${bare}.mjs`, `${bare}/index.js`, `${bare}/index.mjs`]) {
-    const found = formsOf(one).find((form) => library.files.has(form))
+    const found = formsOf(one).find((form) => hasFile(library, form))
     if (found !== undefined) return found
   }
   return undefined
@@ -161,5 +178,7 @@ export async function pathOf(
   if (kind === 'module') return moduleEntry(library, path)
   if (path === '') return use === 'module' ? moduleEntry(library, '') : defaultFile(library, use)
   const found = findPath(library, path) ?? findFile(library, path)
-  return found ?? (isFlat ? findAnywhere(library, path) : undefined)
+  if (!isFlat || (found !== undefined && !isStub(library, found))) return found
+  const other = findAnywhere(library, path)
+  return other !== undefined && isStub(library, other) ? (found ?? other) : (other ?? found)
 }

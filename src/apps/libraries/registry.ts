@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 import { anyNetwork, fetchGuarded, GuardedFetchError } from '../../kernel/fetch.ts'
 import { recordOf } from '../../kernel/schema.ts'
-import { addLibrary } from './added.ts'
+import { addLibrary, isStored } from './added.ts'
 import { labelOf } from './library.ts'
 import { fetchedBytesMax, fetchedPerPageMax, libraryBytesMax } from './limits.ts'
 import type { MissingLibrary } from './resolution.ts'
@@ -32,9 +32,13 @@ async function readDocument(url: string, what: string, bounds: DownloadBounds) {
   }
 }
 
-/** Returns the newest version of a package that a range allows. Throws TarballError. */
+const isWhole = (range: string): boolean => /^\d+\.\d+\.\d+(?:-[\w.-]+)?$/.test(range)
+
+/**
+ * Returns the newest version of a package that a range allows, or the nearest with its major
+ * number: cdnjs has versions that npm lacks. Throws TarballError.
+ */
 async function findVersion(registry: string, name: string, range: string): Promise<string> {
-  if (/^\d+\.\d+\.\d+(?:-[\w.-]+)?$/.test(range)) return range
   const { versions, ...about } = await readDocument(urlOf(registry, name), name, {
     bytesMax: documentBytesMax,
     isSameOrigin: true,
@@ -42,7 +46,7 @@ async function findVersion(registry: string, name: string, range: string): Promi
   const latest = recordOf(about['dist-tags'])['latest']
   if (range === '' && typeof latest === 'string') return latest
   const picked = pickVersion(Object.keys(recordOf(versions)), range)
-  if (picked?.isExact === true) return picked.version
+  if (picked) return picked.version
   throw new TarballError(`The registry has no ${name}@${range}.`)
 }
 
@@ -89,10 +93,14 @@ async function read(
   )
   if (response?.ok) return response.bytes()
   const why = response ? `status ${response.status}` : 'no response'
+  const text = `The registry did not send ${what}: ${why}.`
+  if (response?.status === 404) throw new MissingError(text)
   const isFinal = response && response.status < 500 && ![408, 429].includes(response.status)
-  const Kind = isFinal ? TarballError : BusyError
-  throw new Kind(`The registry did not send ${what}: ${why}.`)
+  throw isFinal ? new TarballError(text) : new BusyError(text)
 }
+
+/** The registry does not have what was asked for. */
+class MissingError extends TarballError {}
 
 /** Strength of the hash functions of Subresource Integrity, section 3.2. */
 const strengths = ['sha256', 'sha384', 'sha512'] as const
@@ -191,18 +199,13 @@ export class LibraryFetcher {
 
   async #fetch(stores: Stores, { name, range }: MissingLibrary, tries = 1): Promise<Fetched> {
     try {
-      const version = await findVersion(this.registry, name, range)
-      const bounds = { bytesMax: fetchedBytesMax, isSameOrigin: true }
-      const library = await tarballReader.read(
-        await downloadTarball(this.registry, name, version, bounds),
-      )
-      // The package.json of a tarball can name another package.
-      if (labelOf(library) !== `${name}@${version}`) {
-        throw new TarballError(`The tarball of ${name}@${version} is of another package.`)
-      }
-      await addLibrary(stores, library, 'fetched')
+      const version = isWhole(range) ? range : await findVersion(this.registry, name, range)
+      await this.#add(stores, name, version)
       return { isAdded: true, isFinal: false, why: '' }
     } catch (error) {
+      if (error instanceof MissingError && isWhole(range) && tries < triesMax) {
+        return this.#fetchNear(stores, { name, range })
+      }
       if (!(error instanceof TarballError)) throw error
       if (!(error instanceof BusyError)) {
         return { isAdded: false, isFinal: true, why: error.message }
@@ -213,5 +216,31 @@ export class LibraryFetcher {
       await Bun.sleep(betweenMs * tries)
       return this.#fetch(stores, { name, range }, tries + 1)
     }
+  }
+
+  /** Fetches the nearest version where the registry lacks one. */
+  async #fetchNear(stores: Stores, { name, range }: MissingLibrary): Promise<Fetched> {
+    const near = await findVersion(this.registry, name, range).catch((error: unknown) => {
+      if (error instanceof TarballError) return undefined
+      throw error
+    })
+    const why = `The registry has no ${name}@${range}.`
+    if (near === undefined) return { isAdded: false, isFinal: true, why }
+    const known = await isStored(stores, { name, version: near })
+    if (known) return { isAdded: false, isFinal: true, why: '' }
+    const fetched = await this.#fetch(stores, { name, range: near }, triesMax)
+    return { ...fetched, isFinal: true }
+  }
+
+  async #add(stores: Stores, name: string, version: string): Promise<void> {
+    const bounds = { bytesMax: fetchedBytesMax, isSameOrigin: true }
+    const library = await tarballReader.read(
+      await downloadTarball(this.registry, name, version, bounds),
+    )
+    // The package.json of a tarball can name another package.
+    if (labelOf(library) !== `${name}@${version}`) {
+      throw new TarballError(`The tarball of ${name}@${version} is of another package.`)
+    }
+    await addLibrary(stores, library, 'fetched')
   }
 }

@@ -2,7 +2,7 @@ import { sha256 } from '../../kernel/ids.ts'
 import { isModulePath, labelOf, type Library, readText, typeOf } from './library.ts'
 import { bytesPerPageMax, filesPerPageMax, onDemandBytesMax, onDemandFilesMax } from './limits.ts'
 import { fileName, type ModuleText, readImports, rewriteModule, wrapCommonJs } from './modules.ts'
-import { findNamed } from './on-demand.ts'
+import { findImported, findNamed } from './on-demand.ts'
 import type { PageFile, PageLibraries } from './references.ts'
 import { rewriteStyle } from './styles.ts'
 
@@ -92,7 +92,9 @@ export class FileCollector {
     if (file.type !== 'text/javascript') return name
     const text = new TextDecoder().decode(content)
     const imports = readImports(library, path, text)
-    const paths = imports ? rewriteModule(library, path, text, imports).paths : []
+    const paths = imports
+      ? rewriteModule(library, path, text, imports).paths
+      : findImported(library, path, text)
     for (const one of paths) await this.addOnDemand(library, one)
     return name
   }

@@ -1,3 +1,5 @@
+import { isBuiltin } from 'node:module'
+
 import {
   isFontSheet,
   isLibraryHost,
@@ -292,7 +294,8 @@ class PageResolver {
 
   /** Resolves a name that a library imports: by the import map, else by its own dependencies. */
   private async resolveName(name: string, from: Library): Promise<void> {
-    if (this.imports.has(name) || (await this.resolveMapped(name))) return
+    // A bundle imports modules of Node.js where it finds itself there.
+    if (isBuiltin(name) || this.imports.has(name) || (await this.resolveMapped(name))) return
     const packageName = packageOf(name)
     const subpath = name.slice(packageName.length + 1)
     const ranges = await dependenciesOf(from)

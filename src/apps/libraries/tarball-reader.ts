@@ -15,7 +15,7 @@ const bounds = {
   largeBytes: Infinity,
   heavyMs: Infinity,
   // The limit of CPU time ends a task that hangs. This one is for a machine that hangs.
-  taskMs: 30_000,
+  taskMs: 300_000,
   idleMs: 20_000,
 }
 

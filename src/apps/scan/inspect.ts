@@ -1,6 +1,12 @@
 import { ApiError } from '../../kernel/errors.ts'
 import { PoolBusyError } from '../../kernel/fair-queue.ts'
-import { inThread, TaskLimitError, workerAt, WorkerPool } from '../../kernel/worker-pool.ts'
+import {
+  inThread,
+  TaskLimitError,
+  TaskTimeError,
+  workerAt,
+  WorkerPool,
+} from '../../kernel/worker-pool.ts'
 import { inProcess, type TaskLimits } from '../../kernel/worker-process.ts'
 import type { Inspection, OwnBytes } from './inspection.ts'
 
@@ -20,11 +26,14 @@ const bounds = {
   idleMs: 10_000,
 }
 const taskLimits: TaskLimits = { cpuMs: 8_000, memoryBytes: 768 * 1_048_576 }
-/** Pages over 1 MB, and those of clients that worked much, leave a process to the others. */
+/**
+ * Pages over 1 MB, and those of clients that worked much, leave a process to the others. CPU time
+ * ends a task that hangs, and `taskMs` one on a machine that hangs.
+ */
 const processBounds = {
   ...bounds,
   largeBytes: 1_048_576,
-  taskMs: 60_000,
+  taskMs: 300_000,
   idleMs: 20_000,
 }
 
@@ -63,9 +72,17 @@ export class Inspector {
       const inspection = inspectSmall(new Uint8Array(bytes), inlineBytesMax)
       if (inspection) return inspection
     }
-    const pool = bytes.byteLength <= threadBytesMax ? this.threads : this.processes
     const create = () => new Uint8Array(bytes)
-    return pool.run(bytes.byteLength, create).catch((error: unknown) => {
+    const scanInProcess = () => this.processes.run(bytes.byteLength, create)
+    const isSmall = bytes.byteLength <= threadBytesMax
+    const inspecting = isSmall
+      ? this.threads.run(bytes.byteLength, create).catch((error: unknown) => {
+          // A thread has a limit of time alone, which a busy machine exceeds without a reason.
+          if (error instanceof TaskTimeError) return scanInProcess()
+          throw error
+        })
+      : scanInProcess()
+    return inspecting.catch((error: unknown) => {
       if (error instanceof TaskLimitError) {
         const reason = `${path} cannot be checked: ${error.message}. Simplify its scripts.`
         throw new ApiError('blocked_by_scan', { reasons: [reason] })

@@ -11,10 +11,15 @@ const largeBytesMin = 524_288
 /** Bodies of at most this size are read at once. */
 const smallBytesMax = 65_536
 /**
- * Bodies of running requests. One address has at most half, or one larger body. Each byte takes
- * several in memory: as a text, in the queue of a worker, and as garbage.
+ * Bodies of running requests. One address has at most half. Each byte takes several in memory: as a
+ * text, in the queue of a worker, and as garbage.
  */
 const runningBytesMax = 48 * 1_048_576
+/**
+ * A zip may have more. It counts as a third, or it would wait until no other body is there. An
+ * address has one of them, since two exceed its half.
+ */
+const countedBytesMax = runningBytesMax / 3
 
 /**
  * Admits larger bodies before they are read, until the response begins. The system holds the bytes
@@ -81,7 +86,7 @@ async function readWhole(request: Request, max: number): Promise<Uint8Array<Arra
 async function admit(request: Request, bytes: number): Promise<void> {
   const context = outerContext(request)
   if (!context || context.releaseBody) return
-  context.releaseBody = await bodies.begin(bytes).catch((error: unknown) => {
+  context.releaseBody = await bodies.begin(Math.min(bytes, countedBytesMax)).catch((error) => {
     if (!(error instanceof PoolBusyError)) throw error
     throw new ApiError('try_again', { why: `The body was not read: ${error.message}.` })
   })
@@ -91,7 +96,7 @@ async function admit(request: Request, bytes: number): Promise<void> {
 function recount(request: Request, bytes: number): void {
   const context = outerContext(request)
   if (!context?.releaseBody) return
-  const counted = bodies.count(bytes)
+  const counted = bodies.count(Math.min(bytes, countedBytesMax))
   context.releaseBody()
   context.releaseBody = counted
 }

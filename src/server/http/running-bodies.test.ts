@@ -14,7 +14,12 @@ const attacker = '203.0.113.1'
 const accounts = 9
 
 /** A request whose body arrives with `deliver`. `wasRead`: the server has asked for it. */
-async function send(from: string, key: string, bytes: number, isAnnounced = true) {
+async function send(
+  from: string,
+  key: string,
+  bytes: number,
+  { isAnnounced = true, type = 'application/json' } = {},
+) {
   const start = Promise.withResolvers<void>()
   const read = Promise.withResolvers<void>()
   const text = JSON.stringify({ html: '<title>Tide</title>', dryRun: true })
@@ -33,7 +38,7 @@ async function send(from: string, key: string, bytes: number, isAnnounced = true
     method: 'POST',
     headers: {
       authorization: `Bearer ${key}`,
-      'content-type': 'application/json',
+      'content-type': type,
       ...(isAnnounced && { 'content-length': String(bytes) }),
     },
     body,
@@ -65,6 +70,19 @@ const keysOf = async (from: string, count: number): Promise<string[]> => {
   return (await Promise.all(made)).map((one) => one.text('key'))
 }
 
+test('a zip larger than all bodies may be is read while those of another address run', async () => {
+  const keys = await keysOf(attacker, 3)
+  const [key = ''] = await keysOf('198.51.100.7', 1)
+  const running = await Promise.all(keys.map((one) => send(attacker, one, 8 * mb)))
+  for (const { wasRead } of running) await wasRead
+  const zip = await send('198.51.100.7', key, 96 * mb, { type: 'application/zip' })
+  await zip.wasRead
+  zip.deliver()
+  expect((await zip.response).status).toBe(400)
+  for (const { deliver } of running) deliver()
+  for (const { response } of running) expect((await response).status).toBe(200)
+})
+
 test('nine accounts of an address have half of the bytes of bodies, and the next is unread', async () => {
   const keys = await keysOf(attacker, accounts)
   const [victimKey = ''] = await keysOf('198.51.100.7', 1)
@@ -86,7 +104,7 @@ test('nine accounts of an address have half of the bytes of bodies, and the next
 test('a body without a length, and the largest one, free their bytes with the response', async () => {
   const [key = ''] = await keysOf(attacker, 1)
   for (const isAnnounced of [false, true, false]) {
-    const sent = await send(attacker, key, isAnnounced ? 26 * mb : mb, isAnnounced)
+    const sent = await send(attacker, key, isAnnounced ? 26 * mb : mb, { isAnnounced })
     await sent.wasRead
     sent.deliver()
     expect((await sent.response).status).toBe(200)

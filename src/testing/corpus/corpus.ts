@@ -133,7 +133,7 @@ addEventListener('load', () => setTimeout(async () => {
  * Runs the pages of `hosted` in a browser and returns what each of them posted. Those of `alone`
  * need the viewer, one after another: they use the history, or what the viewer does for an app.
  */
-async function runPages(
+export async function runPages(
   hosted: MemoryAppSource,
   openBrowser: () => Promise<Browser>,
   ids: string[],

@@ -87,13 +87,18 @@ export class MemoryAppSource implements AppSource {
 
   /** Gives an app the libraries that its page names, from those of the program. */
   async putLibraries(id: string): Promise<Resolution> {
-    const stored = this.#stored(id)
-    const { references } = inspectNow(new Uint8Array(stored.html.identity))
+    const { references } = inspectNow(new Uint8Array(this.#stored(id).html.identity))
     const libraries = await resolvePage(await embeddedLibraries(), references)
+    this.putResolution(id, libraries)
+    return libraries
+  }
+
+  /** Gives an app these libraries. */
+  putResolution(id: string, libraries: Resolution): void {
+    const stored = this.#stored(id)
     const hasLibraries = libraries.files.length > 0
     this.apps.set(id, { ...stored, html: { ...stored.html, hasLibraries }, libraries })
     for (const file of libraries.contents) this.#libraryFiles.set(file.sha256, file)
-    return libraries
   }
 
   /** Removes the library files of an app, but not their list. */
