@@ -57,6 +57,7 @@ const inner: Record<string, string[][]> = {
     ['explore', 'ai', 'errors'],
     ['moderation', 'reviews', 'packs', 'collections', 'app-data'],
     ['runs'],
+    ['imports'],
     ['me', 'owners'],
     ['devices'],
     ['viewer'],

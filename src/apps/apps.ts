@@ -78,6 +78,16 @@ export async function findApp(ctx: AppContext, id: string): Promise<App | undefi
   return byId(ctx.db, id)
 }
 
+/** Returns those of the ids that an item has, also a deleted one. */
+export async function findTakenIds(db: Db, ids: string[]): Promise<Set<string>> {
+  const taken = new Set<string>()
+  for (let from = 0; from < ids.length; from += listPageMax) {
+    const some = inArray(apps.id, ids.slice(from, from + listPageMax))
+    for (const { id } of await db.select({ id: apps.id }).from(apps).where(some)) taken.add(id)
+  }
+  return taken
+}
+
 /**
  * Returns an own item of these kinds; by default an app or game. Throws `not_found`, also for
  * another agent's item, and `taken_down`.

@@ -2,14 +2,16 @@ import { and, eq } from 'drizzle-orm'
 
 import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
+import { ApiError } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Agent } from '../people/agents/agents.ts'
-import { addVersion, type App, type NewApp } from './apps.ts'
-import type { StoredPage } from './page-content.ts'
+import { addVersion, type App, type NewApp, type Version } from './apps.ts'
+import { recordUses } from './libraries/uses.ts'
+import { checkNotBlocked, type StoredPage } from './page-content.ts'
 import type { Origin } from './present.ts'
 import { rulesVersion } from './scan/rules.ts'
 import { searchText } from './search-terms.ts'
-import { apps } from './tables.ts'
+import { apps, versions } from './tables.ts'
 
 /** Inserts an item with version 1, inside a transaction. Throws what `addVersion` throws. */
 export async function insertApp(
@@ -22,6 +24,54 @@ export async function insertApp(
   const app = await insert(ctx, db, maker, fields)
   const via = fields.remixOf ? 'remix' : page.folder === null ? 'html' : 'files'
   return addVersion(ctx, db, app, page, { via, note: '' })
+}
+
+/** The fields of an item of another server. */
+export type ImportedItem = NewApp &
+  Partial<Origin & CoverColumns> &
+  Pick<App, 'id' | 'expires' | 'listedVersion' | 'listedAt' | 'icon' | 'iconGiven'> &
+  Pick<App, 'coverGiven' | 'coverVersion' | 'created' | 'updated'> &
+  Pick<App, 'quarantinedAt' | 'quarantineReason' | 'quarantinedBy'>
+
+type CoverColumns = Pick<App, 'cover' | 'coverSmall' | 'coverColor'>
+
+/** A version of an item of another server. They are numbered from 1. */
+export type ImportedVersion = StoredPage &
+  Pick<Version, 'via' | 'note' | 'created' | 'coverBytes'> &
+  Partial<CoverColumns>
+
+/**
+ * Inserts an item of another server with all its versions. Throws `blocked_by_scan`, and
+ * `try_again` where its id was taken meanwhile.
+ */
+export async function insertImported(
+  db: Db,
+  maker: string,
+  fields: ImportedItem,
+  pages: ImportedVersion[],
+): Promise<App> {
+  // Pages are locked in one order, so that two transactions never wait for each other.
+  const sorted = pages.toSorted((a, b) => (a.sha256 < b.sha256 ? -1 : 1))
+  for (const page of sorted) await checkNotBlocked(db, page)
+  const [app] = await db
+    .insert(apps)
+    .values({
+      ...fields,
+      maker,
+      version: pages.length,
+      bytes: pages.at(-1)?.htmlBytes ?? 0,
+      words: searchText(fields),
+      rules: rulesVersion,
+    })
+    .onConflictDoNothing()
+    .returning()
+  if (!app) throw new ApiError('try_again', { why: `the id ${fields.id} was taken` })
+  for (const [index, page] of pages.entries()) {
+    const version = index + 1
+    await db.insert(versions).values({ ...page, app: app.id, version, maker })
+    await recordUses(db, app.id, version, page.libraries)
+  }
+  return app
 }
 
 /** Inserts an app that is being built: version 0, visible to its maker only. */

@@ -1,11 +1,11 @@
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import type { Config } from '../kernel/config/settings.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { type Clock, day } from '../kernel/time.ts'
 import { copyDurably } from './backups.ts'
-import { isMissing, syncFolder } from './durable.ts'
+import { isMissing, writeDurably } from './durable.ts'
 import { type Bucket, S3Client } from './s3/client.ts'
 import { abortOldUploads, deleteObject, listObjects, putStream } from './s3/objects.ts'
 
@@ -84,24 +84,8 @@ const folderPlace = (dir: string): ArchivePlace => ({
       // A process that was killed left it.
       if (namePattern.test(other.slice(0, -partSuffix.length))) await rm(join(dir, other))
     }
-    const part = join(dir, name + partSuffix)
-    const file = await open(part, 'wx', 0o600)
-    let bytes = 0
-    try {
-      for await (const piece of content) {
-        await file.writeFile(piece)
-        bytes += piece.byteLength
-      }
-      await file.datasync()
-    } catch (error) {
-      await rm(part, { force: true })
-      throw error
-    } finally {
-      await file.close()
-    }
-    await rename(part, join(dir, name))
-    await syncFolder(dir)
-    return bytes
+    const temp = join(dir, name + partSuffix)
+    return writeDurably(join(dir, name), content, { temp, mode: 0o600 })
   },
   copy: (name, to) => copyDurably(join(dir, name), to),
   remove: (name) => rm(join(dir, name), { force: true }),

@@ -47,7 +47,7 @@ export async function emptyFolder(dir: string): Promise<void> {
 }
 
 /** Writes backup.json, which makes the folder a backup. */
-export const writeManifest = (dir: string, manifest: Manifest): Promise<void> =>
+export const writeManifest = (dir: string, manifest: Manifest): Promise<unknown> =>
   writeDurably(manifestPath(dir), Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`))
 
 /** Reads backup.json. Throws an Error when the folder holds no complete backup. */

@@ -35,18 +35,23 @@ export async function syncFile(path: string): Promise<void> {
 }
 
 /**
- * Writes `bytes` to `path` atomically: a reader sees all of them or none. They survive a power
- * failure once the promise resolves. `temp` must be on the same file system and is always removed.
+ * Writes a file at `path` atomically: a reader sees all of it or nothing. It survives a power
+ * failure once the promise resolves to its bytes. `temp` must be on the same file system and is
+ * always removed.
  */
 export async function writeDurably(
   path: string,
-  bytes: Uint8Array,
+  content: Uint8Array | AsyncIterable<Uint8Array>,
   { temp = `${path}.${newId()}`, mode = 0o644, changedMs }: WriteOptions = {},
-): Promise<void> {
+): Promise<number> {
+  let bytes = 0
   try {
     const file = await open(temp, 'wx', mode)
     try {
-      await file.writeFile(bytes)
+      for await (const piece of content instanceof Uint8Array ? [content] : content) {
+        await file.writeFile(piece)
+        bytes += piece.byteLength
+      }
       if (changedMs !== undefined) await file.utimes(changedMs / 1_000, changedMs / 1_000)
       await file.datasync()
     } finally {
@@ -58,6 +63,7 @@ export async function writeDurably(
     throw error
   }
   await syncFolder(dirname(path))
+  return bytes
 }
 
 const notWritable = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EACCES', 'EPERM'])

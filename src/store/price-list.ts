@@ -22,13 +22,13 @@ export async function readPriceList(dataDir: string): Promise<unknown> {
 }
 
 /** Stores the synced price lists atomically. */
-export const writePriceList = (dataDir: string, list: unknown): Promise<void> =>
+export const writePriceList = (dataDir: string, list: unknown): Promise<unknown> =>
   writeDurably(pathOf(dataDir), Buffer.from(`${JSON.stringify(list, null, 1)}\n`))
 
 const valueName = 'prices'
 
 /** Gives the synced price lists to the servers of a PostgreSQL database. */
-export const sharePriceList = (db: Engine, list: unknown): Promise<void> =>
+export const sharePriceList = (db: Engine, list: unknown): Promise<unknown> =>
   setSharedValue(db, valueName, JSON.stringify(list))
 
 /** Stores the price lists that another server shared here. Returns whether they are new. */

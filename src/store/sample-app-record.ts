@@ -15,7 +15,7 @@ export async function readFirstApp(dataDir: string): Promise<string | undefined>
 }
 
 /** Records the sample app's id, or '' when publishing starts. The next start prints its link. */
-export const writeFirstApp = (dataDir: string, id: string): Promise<void> =>
+export const writeFirstApp = (dataDir: string, id: string): Promise<unknown> =>
   writeDurably(pathOf(dataDir), Buffer.from(id))
 
 /** Removes the record of a sample app that could not be published. */

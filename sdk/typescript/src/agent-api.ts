@@ -781,6 +781,8 @@ export interface components {
             author: string;
             /** @description The name that the author gave the app. */
             authorName: string | null;
+            /** @description Only its author may change it. */
+            own?: boolean;
             /** @description Null for personal data, which only its player reads. */
             value: unknown;
             bytes: number;

@@ -120,7 +120,7 @@ async function change(
 }
 
 /** Returns the bytes that count for a document; 0 for a removed one. Throws `too_large`. */
-function bytesOf(at: DocumentPath, data: Json | null): number {
+export function bytesOf(at: DocumentPath, data: Json | null): number {
   if (data === null) return 0
   const bytes = Buffer.byteLength(JSON.stringify(data))
   if (bytes > documentBytesMax) throw new ApiError('too_large', { bytes, max: documentBytesMax })

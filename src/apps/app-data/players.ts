@@ -141,9 +141,12 @@ function countGuest({ state }: AppContext, { context: { client } }: PlayerCall):
   if (limit) throw new ApiError('guests_limit', limit)
 }
 
+/** Returns whether a player may have a name. */
+export const isPlayerName = (name: string): boolean =>
+  isPlainLine(name, playerNameCharsMax) && hasVisibleText(name) && !isForbidden(name)
+
 function checkName(name: string): void {
-  const isName = isPlainLine(name, playerNameCharsMax) && hasVisibleText(name)
-  if (isName && !isForbidden(name)) return
+  if (isPlayerName(name)) return
   rejectRequest(
     `"name" is one plain line of 1 to ${playerNameCharsMax} characters, without slurs.`,
     'name',

@@ -88,6 +88,7 @@ async function findDocuments(
     name: pathOf(row),
     author: row.author,
     authorName,
+    ...(row.own && { own: true }),
     value: row.data,
     bytes: row.bytes,
     updated: iso(row.updated),

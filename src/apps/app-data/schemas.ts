@@ -164,6 +164,7 @@ const RecordSchema = Type.Object(
     }),
     author: Type.String(),
     authorName: nullable(Type.String({ description: 'The name that the author gave the app.' })),
+    own: Type.Optional(Type.Boolean({ description: 'Only its author may change it.' })),
     value: Type.Unknown({ description: 'Null for personal data, which only its player reads.' }),
     bytes: Type.Integer(),
     updated: TimeSchema,

@@ -70,6 +70,14 @@ const grow = (ctx: AppContext, db: Db, player: Player, scope: Scope, growth: Gro
     ? growShared(ctx, db, player.app, growth)
     : growPersonal(ctx, db, player, growth)
 
+/** Returns the bytes that count for a value. Throws `bad_request` and `too_large`. */
+export function bytesOf(key: string, value: unknown): number {
+  checkKey(key)
+  const bytes = Buffer.byteLength(JSON.stringify(value))
+  if (bytes > valueBytesMax) throw new ApiError('too_large', { bytes, max: valueBytesMax })
+  return bytes + key.length
+}
+
 /** Stores a value. Throws `bad_request`, `too_large`, `data_full` and `storage_full`. */
 export async function setValue(
   ctx: AppContext,
@@ -77,11 +85,8 @@ export async function setValue(
   scope: Scope,
   { key, value }: { key: string; value: unknown },
 ): Promise<void> {
-  checkKey(key)
-  const bytes = Buffer.byteLength(JSON.stringify(value))
-  if (bytes > valueBytesMax) throw new ApiError('too_large', { bytes, max: valueBytesMax })
   const { app, id } = player
-  const written = { author: id, value, bytes: bytes + key.length, updated: ctx.clock.now() }
+  const written = { author: id, value, bytes: bytesOf(key, value), updated: ctx.clock.now() }
   await ctx.db.tx(async (db) => {
     await lockOwner(db, player, scope)
     const [before] = await db

@@ -228,7 +228,8 @@ function* inBatches<Item>(items: readonly Item[]): Generator<Item[]> {
   }
 }
 
-async function insertRows(db: Db, rows: Asset[]): Promise<void> {
+/** Inserts files of versions without the checks of `storeRows`. */
+export async function insertRows(db: Db, rows: Asset[]): Promise<void> {
   for (const some of inBatches(rows)) await db.insert(assets).values(some)
 }
 

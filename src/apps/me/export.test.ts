@@ -34,7 +34,7 @@ test('an agent exports its account, apps, reviews, notes and ledger with checksu
   expect(headers.get('content-disposition')).toContain(`${ann.handle}.zip`)
   const files = unzipSync(bytes)
   expect(JSON.parse(textOf(files['agent.json']))).toMatchObject({
-    format: 1,
+    format: 2,
     server: 'http://localhost:3000',
     agent: { handle: ann.handle, credits: 400 },
   })

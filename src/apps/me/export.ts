@@ -13,6 +13,8 @@ import type { RecordQuery } from '../app-data/schemas.ts'
 import * as apps from '../apps.ts'
 import { exportZip, jsonFile, linesFile, pagesOf, positionOf } from '../folders/export-zip.ts'
 import type { StreamedFile } from '../folders/zip-stream.ts'
+import { findEarlierLedger } from '../imports/rows.ts'
+import { archiveFormat, earlierLedgerFile } from '../imports/schemas.ts'
 import { kinds } from '../kinds.ts'
 import { presentItem } from '../present.ts'
 import { listCommentsBy } from '../reviews/comments.ts'
@@ -44,11 +46,35 @@ async function* recordsOf(
   } while (cursor !== undefined)
 }
 
-async function* filesOfApp(ctx: AppContext, app: apps.App): AsyncGenerator<StreamedFile> {
+/** Yields a stored file; nothing where there is none. */
+async function* storedFile(
+  { storage }: AppContext,
+  path: string,
+  sha256: string | null,
+): AsyncGenerator<StreamedFile> {
+  const bytes = sha256 === null ? undefined : await storage.read(sha256)
+  if (bytes) yield { path, content: [bytes] }
+}
+
+async function* filesOfApp(
+  ctx: AppContext,
+  { handle }: Agent,
+  app: apps.App,
+): AsyncGenerator<StreamedFile> {
   const folder = `apps/${app.id}`
-  yield jsonFile(`${folder}/app.json`, presentItem(ctx, app))
+  const { name, listedVersion, listedAt, iconGiven } = app
+  yield jsonFile(`${folder}/app.json`, {
+    ...presentItem(ctx, app),
+    maker: `@${handle}`,
+    name,
+    listedVersion,
+    listedAt: listedAt === null ? null : iso(listedAt),
+    iconGiven,
+  })
   // Its maker cannot read an app that the operator took down.
   if (app.takenDown !== null) return
+  yield* storedFile(ctx, `${folder}/icon.png`, app.icon)
+  yield* storedFile(ctx, `${folder}/cover.webp`, app.coverGiven ? app.cover : null)
   for await (const { path, bytes } of filesOf(ctx, app)) {
     yield { path: `${folder}/${path}`, content: [bytes] }
   }
@@ -61,11 +87,12 @@ async function* filesOfAgent(ctx: AppContext, agent: Agent): AsyncGenerator<Stre
   const { handle, about, created, id } = agent
   const { balance, held } = await ledger.balanceOf(ctx, agentOwner(id))
   yield jsonFile('agent.json', {
-    format: 1,
+    format: archiveFormat,
     berth: version,
     server: ctx.urls.app,
     exported: iso(ctx.clock.now()),
     agent: {
+      id,
       handle,
       about,
       created: iso(created),
@@ -79,6 +106,7 @@ async function* filesOfAgent(ctx: AppContext, agent: Agent): AsyncGenerator<Stre
     (entry) => entry.id,
   )
   yield linesFile('ledger.jsonl', entries)
+  yield* storedFile(ctx, earlierLedgerFile, await findEarlierLedger(ctx, id))
   const notes = pagesOf(
     (before: number | undefined) => listNotes(ctx, id, { unread: false, limit, before }),
     (note) => note.number,
@@ -107,7 +135,10 @@ async function* filesOfAgent(ctx: AppContext, agent: Agent): AsyncGenerator<Stre
     (after: PagePosition | undefined) => apps.listByMaker(ctx, id, limit, after, kinds),
     positionOf,
   )
-  for await (const page of made) for (const app of page) yield* filesOfApp(ctx, app)
+  for await (const page of made)
+    for (const app of page) {
+      yield* filesOfApp(ctx, agent, app)
+    }
 }
 
 /**

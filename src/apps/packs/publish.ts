@@ -114,10 +114,10 @@ function shortDescription({ description }: Folder): string {
  * Adds the steps and the share of a framework. A version keeps those of the last one; a null share
  * ends it. Throws `bad_request`, `blocked_by_scan` and `payments_off`.
  */
-async function withSteps(
+export async function withSteps(
   ctx: AppContext,
   folder: Folder,
-  { steps = [], share }: Fields,
+  { steps = [], share }: Pick<Fields, 'steps' | 'share'>,
   before?: Folder | null,
 ): Promise<Folder> {
   checkSteps(steps)

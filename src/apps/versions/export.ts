@@ -1,11 +1,23 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { listPageMax } from '../../kernel/limits.ts'
+import { iso } from '../../kernel/time.ts'
 import * as apps from '../apps.ts'
 import * as assets from '../assets/assets.ts'
 import { readTar } from '../folders/archive.ts'
 import { type StreamedFile, streamZip } from '../folders/zip-stream.ts'
 import * as pages from '../page-content.ts'
 import { presentVersion } from './versions.ts'
+
+/** Returns the facts about a file that its bytes do not say. */
+const describeAsset = ({ name, kind, type, what, seed, maker, created }: assets.Asset) => ({
+  name,
+  kind,
+  type,
+  what,
+  seed,
+  maker,
+  created: iso(created),
+})
 
 interface File {
   path: string
@@ -37,17 +49,31 @@ async function* filesOfVersion(
   row: apps.Version,
 ): AsyncGenerator<File> {
   const folder = `versions/${row.version}`
-  const facts = JSON.stringify(presentVersion(row), null, 2)
-  yield { path: `${folder}/version.json`, bytes: new TextEncoder().encode(facts) }
+  const files = await assets.listAssets(ctx, app.id, row.version)
+  const { steps, share } = row.folder ?? {}
+  const facts = {
+    ...presentVersion(row),
+    page: row.page,
+    ...(row.uses?.declared && { declared: row.uses.declared }),
+    ...(steps && { steps }),
+    ...(share && { share }),
+    assets: files.map(describeAsset),
+  }
+  yield {
+    path: `${folder}/version.json`,
+    bytes: new TextEncoder().encode(JSON.stringify(facts, null, 2)),
+  }
   const { identity } = await pages.readPage(ctx, row)
   if (row.folder) {
-    for (const file of readTar(identity)) yield { ...file, path: `${folder}/${file.path}` }
+    for (const { path, bytes } of readTar(identity)) {
+      yield { path: `${folder}/files/${path}`, bytes }
+    }
     return
   }
   yield { path: `${folder}/index.html`, bytes: identity }
   const cover = row.cover !== null && (await ctx.storage.read(row.cover))
   if (cover) yield { path: `${folder}/cover.webp`, bytes: cover }
-  for (const asset of await assets.listAssets(ctx, app.id, row.version)) {
+  for (const asset of files) {
     const bytes = await ctx.storage.read(asset.sha256)
     if (!bytes) throw new Error(`the stored asset ${asset.sha256} is missing`)
     yield { path: `${folder}/assets/${asset.name}`, bytes }

@@ -66,25 +66,57 @@ export async function insertAgent(
   await lock(db, 'new agents')
   await checkDailyLimits(ctx, db, madeFrom)
   const handle = requested ?? (await findFreeHandle(db))
-  await checkFree(db, handle)
+  const created = ctx.clock.now()
+  const row = { ...origin, handle, about: validateAbout(about ?? null), madeFrom, created }
+  const { agent, account } = await insertRow(ctx, db, row)
+  const ref = `start:${agent.id}`
+  await ledger.grant(ctx, db, { account, amount: startCredits, kind: 'start', ref })
+  return agent
+}
+
+type NewRow = Pick<Agent, 'handle' | 'about' | 'madeFrom' | 'created'> &
+  Partial<Pick<Agent, 'owner' | 'claimHash' | 'claimExpires'>>
+
+/** Inserts an agent and its account. Throws `bad_handle` and `handle_taken`. */
+async function insertRow(ctx: AppContext, db: Db, row: NewRow) {
+  await checkFree(db, row.handle)
   const [agent] = await db
     .insert(agents)
     .values({
-      ...origin,
+      ...row,
       id: newId(),
-      handle,
       dailyCap: initialCap(ctx),
-      skeleton: skeletonOf(handle),
-      about: validateAbout(about ?? null),
-      madeFrom,
-      created: ctx.clock.now(),
+      skeleton: skeletonOf(row.handle),
     })
     .returning()
   if (!agent) throw new Error('inserting the agent returned no row')
   const account = await ledger.openOwnerAccount(ctx, db, agentOwner(agent.id))
-  const ref = `start:${agent.id}`
-  await ledger.grant(ctx, db, { account, amount: startCredits, kind: 'start', ref })
-  return agent
+  return { agent, account }
+}
+
+/** Throws `bad_handle` and `handle_taken` for a handle that no new agent can have. */
+export async function checkHandle(db: Db, handle: string): Promise<void> {
+  validateHandle(handle)
+  await checkFree(db, handle)
+}
+
+/**
+ * Inserts an agent of another server, without credits and without the limits of new keys. `from`
+ * names where it came from. Returns it with the text of its first key. Call `checkHandle` first.
+ * Throws `bad_handle`, `handle_taken` and `bad_request`.
+ */
+export async function insertImportedAgent(
+  ctx: AppContext,
+  db: Db,
+  { handle, about, created, from }: Pick<Agent, 'handle' | 'about' | 'created'> & { from: string },
+): Promise<{ agent: Agent; keyText: string }> {
+  await lock(db, 'new agents')
+  const madeFrom = sign(ctx.secret, from)
+  const row = { handle, about: validateAbout(about), madeFrom, created }
+  const { agent } = await insertRow(ctx, db, row)
+  const { dailyCap } = agent
+  const { text } = await keys.create(db, ctx.clock, { kind: 'agent', owner: agent.id, dailyCap })
+  return { agent, keyText: text }
 }
 
 async function checkDailyLimits(ctx: AppContext, db: Db, madeFrom: string): Promise<void> {

@@ -54,9 +54,14 @@ export async function reserveFreeBytes(
 export const lockAgent = (ctx: AppContext, db: Db, agent: string): Promise<void> =>
   reserveBytes(ctx, db, agent, 0)
 
+/** Adds to the bytes that an agent stores, whatever its quota is. Locks its row. */
+export async function countBytes(db: Db, agent: string, bytes: number): Promise<void> {
+  await addBytes(db, agent, bytes)
+}
+
 /** Subtracts from the bytes that an agent stores, closed or not. */
 export async function releaseBytes(db: Db, agent: string, bytes: number): Promise<void> {
-  await addBytes(db, agent, -bytes)
+  await countBytes(db, agent, -bytes)
 }
 
 async function addBytes(db: Db, agent: string, bytes: number, isAllowed?: SQL) {

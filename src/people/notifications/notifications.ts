@@ -52,6 +52,23 @@ export async function notify(
   afterCommit(db, () => state.noteSignals.send(agent))
 }
 
+/** Inserts the first notes of a new agent, oldest first, without telling anybody. */
+export async function insertFirstNotes(
+  db: Db,
+  agent: string,
+  rows: Pick<Note, 'kind' | 'item' | 'text' | 'data' | 'at' | 'read'>[],
+): Promise<void> {
+  const kept = rows.slice(-notesPerAgentMax)
+  if (kept.length === 0) return
+  await db.insert(noteCounts).values({ agent, last: kept.length })
+  const numbered = kept.map((row, at) => {
+    return { ...row, agent, number: at + 1, id: newId(), actor: null }
+  })
+  for (let from = 0; from < numbered.length; from += rowsPerStatement) {
+    await db.insert(notes).values(numbered.slice(from, from + rowsPerStatement))
+  }
+}
+
 export interface NoteFilter {
   unread: boolean
   kind?: NoteKind | undefined
@@ -142,18 +159,18 @@ export async function findNoteNumber(
   return row?.number
 }
 
-const deleteBatch = 500
+const rowsPerStatement = 500
 
 /** Deletes notes older than 90 days, 500 in one transaction. */
 export async function deleteOldNotes({ db, clock }: { db: Engine; clock: Clock }): Promise<void> {
   const before = clock.now() - noteDaysMax * day
-  for (let count = deleteBatch; count === deleteBatch;) {
+  for (let count = rowsPerStatement; count === rowsPerStatement;) {
     const old = await db.read
       .select({ id: notes.id })
       .from(notes)
       .where(lt(notes.at, before))
       .orderBy(asc(notes.at))
-      .limit(deleteBatch)
+      .limit(rowsPerStatement)
     const ids = old.map(({ id }) => id)
     count = ids.length
     if (count > 0) await db.tx((tx) => tx.delete(notes).where(inArray(notes.id, ids)))

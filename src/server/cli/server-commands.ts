@@ -22,7 +22,7 @@ interface Flags {
 }
 
 /** Reads the settings with the flags of a command. */
-function configOf(
+export function configOf(
   { port, host, data }: Flags,
   needsKeys = false,
   hosts: string[] = [],
@@ -97,6 +97,16 @@ export const serverCommands = (): Command[] => [
     'check | copy',
     'find missing files, or copy all into the bucket of S3_BUCKET',
   ),
+  ...movingCommands(),
+  operatorCommand('doctor', '', 'check balances, disk, upstreams, backups, proxy and clock'),
+  operatorCommand('recover', '', 'print a recovery code of the operator, which works once'),
+  operatorCommand('payments', 'check', 'ask every server of coins and rates whether it works'),
+  operatorCommand('link', '', 'print the link of the sample app, or of the site'),
+  ...binaryCommands(),
+]
+
+/** Declares the commands that move an instance to another database, and an agent to here. */
+const movingCommands = (): Command[] => [
   serverCommand('copy', 'move the database from SQLite to PostgreSQL or back, with a proof')
     .argument('[words...]')
     .usage('<postgres | sqlite> [options]')
@@ -104,12 +114,20 @@ export const serverCommands = (): Command[] => [
       const { databaseCopy } = await import('./database-copy.ts')
       await printResult(await databaseCopy(configOf(flags), words), flags.json)
     }),
-  operatorCommand('doctor', '', 'check balances, disk, upstreams, backups, proxy and clock'),
-  operatorCommand('recover', '', 'print a recovery code of the operator, which works once'),
-  operatorCommand('payments', 'check', 'ask every server of coins and rates whether it works'),
-  operatorCommand('link', '', 'print the link of the sample app, or of the site'),
-  ...binaryCommands(),
+  serverCommand('import', 'import an agent from the zip that another server exported')
+    .argument('<file>', 'the zip of berth export')
+    .option('--as <handle>', 'the handle here; default: the one that it has')
+    .option('--credits <most>', 'give it its credits, at most so many', '0')
+    .action(async (file: string, { as = '', credits, ...flags }: ImportFlags) => {
+      const words = [resolve(file), as, credits]
+      await printResult(await operate(configOf(flags), 'import', words), flags.json)
+    }),
 ]
+
+interface ImportFlags extends Flags {
+  as?: string
+  credits: string
+}
 
 interface BackupFlags extends Flags {
   to?: string
@@ -245,7 +263,11 @@ async function startServer(config: Config, json: boolean): Promise<void> {
  * Runs a command in the running server, or on the data folder where no server runs. The server may
  * have another working folder, so it gets absolute paths.
  */
-async function operate(config: Config, command: string, words: string[]): Promise<CommandResult> {
+export async function operate(
+  config: Config,
+  command: string,
+  words: string[],
+): Promise<CommandResult> {
   const isPath = (word: string, at: number): boolean =>
     word !== '' && ((command === 'backup' && at === 0) || word.endsWith('gz'))
   const paths = words.map((word, at) => (isPath(word, at) ? resolve(word) : word))

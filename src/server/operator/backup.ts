@@ -26,7 +26,7 @@ import { listReferenced } from './referenced-files.ts'
 
 const onPostgres =
   'berth backup and berth restore support only SQLite. For PostgreSQL, keep a pg_dump of the ' +
-  'database and a copy of the data folder, or a bucket with versions: see docs/operating.md.'
+  'database and a copy of the data folder, or a bucket with versions: see docs/backup.md.'
 
 /**
  * Verifies a backup as `restoreBackup` does, in a folder that is removed afterwards. Throws an

@@ -13,6 +13,7 @@ import { archiveBackup } from './archives.ts'
 import { createBackup } from './backup.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 import { creditsOf, findGrantee, grantCredits, parseGrantUsd } from './grants.ts'
+import { exportCommand, importCommand } from './imports.ts'
 import { keysCommand, projectsCommand } from './keys.ts'
 import { libraries } from './libraries.ts'
 
@@ -64,6 +65,8 @@ export const commands: Record<string, Command> = {
   admin,
   backup,
   doctor: doctorCommand,
+  export: exportCommand,
+  import: importCommand,
   keys: keysCommand,
   projects: projectsCommand,
   libraries,

@@ -1,6 +1,7 @@
 import * as assets from '../../apps/assets/contents.ts'
 import { screenshots } from '../../apps/covers/file-references.ts'
 import * as apps from '../../apps/file-references.ts'
+import * as imports from '../../apps/imports/rows.ts'
 import * as libraries from '../../apps/libraries/uses.ts'
 import * as files from '../../gateway/files/files.ts'
 import * as mediaFiles from '../../gateway/media-files/media-files.ts'
@@ -17,6 +18,7 @@ const references = [
   ...screenshots,
   libraries.files,
   libraries.uses,
+  imports.ledgers,
   files.contents,
   files.words,
   mediaFiles.contents,

@@ -711,6 +711,8 @@ class DataRecord(TypedDict):
     author: str
     authorName: Optional[str]
     """The name that the author gave the app."""
+    own: NotRequired[bool]
+    """Only its author may change it."""
     value: Any
     """Null for personal data, which only its player reads."""
     bytes: int

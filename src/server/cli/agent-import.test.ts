@@ -1,0 +1,52 @@
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { migrateSqlite } from '../../kernel/db/migrate.ts'
+import { contentOf, fillAgent } from '../../testing/fixtures/agent-archives.ts'
+import { temporaryFolder } from '../../testing/fixtures/temporary-folder.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
+import { runCommand } from '../operator/control.ts'
+
+setDefaultTimeout(180_000)
+const folder = temporaryFolder('berth-agent-')
+afterAll(() => folder.remove())
+const at = (name: string): string => join(folder.path, name)
+
+/** Runs the command line on a data folder with SQLite. */
+async function berth(...words: string[]): Promise<string> {
+  const main = join(import.meta.dir, '../../main.ts')
+  const child = Bun.spawn([process.execPath, main, ...words, '--data', at('data')], {
+    env: { PATH: Bun.env.PATH, OLLAMA_HOST: 'off', BUILDER_BROWSER: 'off' },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, error] = await Promise.all([child.stdout.text(), child.stderr.text()])
+  expect([await child.exited, error]).toEqual([0, expect.not.stringContaining('Error')])
+  return out
+}
+
+test('an agent moves to a data folder with SQLite, and on to the database of this test', async () => {
+  const first = await startTestServer()
+  const ann = await first.agent('ann')
+  await fillAgent(first, ann)
+  const zip = (await ann.call('GET', '/me/export')).bytes
+  writeFileSync(at('first.zip'), zip)
+  await first.close()
+
+  mkdirSync(at('data'))
+  migrateSqlite(join(at('data'), 'berth.sqlite'))
+  expect(await berth('import', at('first.zip'), '--as', 'ann-sails')).toContain('as @ann-sails')
+  expect(await berth('export', '@ann-sails', at('second.zip'))).toContain('Exported @ann-sails')
+  expect(await berth('doctor')).toContain('The ledger is sound')
+
+  const last = await startTestServer()
+  const words = [at('second.zip'), '', '0']
+  const { ok, text } = await runCommand(last.ctx, { command: 'import', words })
+  expect([ok, text]).toEqual([true, expect.stringContaining('as @ann-sails: 4 items')])
+  const key = /ak_\w+/.exec(text)?.[0] ?? ''
+  const there = contentOf((await last.call('GET', '/me/export', { key })).bytes)
+  const renamed = JSON.stringify(contentOf(zip)).replaceAll('"@ann"', '"@ann-sails"')
+  expect(there).toEqual(JSON.parse(renamed))
+  await last.close()
+})
