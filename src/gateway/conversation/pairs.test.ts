@@ -20,6 +20,7 @@ import {
 import { isThorough, testSeed } from '../../testing/thorough.ts'
 import { EventReader } from '../events.ts'
 import { createUsage } from '../models/usage.ts'
+import { createChatClient } from '../openai-chat/write.ts'
 import {
   type ChatEvent,
   type Choice,
@@ -264,8 +265,17 @@ describe('every API', () => {
 const question = { role: 'user', content: 'w' }
 const chatTurn = ({ choices }: Json): Json => ({ messages: [question, Object(choices)[0].message] })
 
+const mistral = {
+  decode: apis.chat.decode,
+  client: () =>
+    createChatClient({ model: 'm', id: 'own', created: 1, wantsUsage: true, flavor: 'mistral' }),
+}
+const clients = { ...apis, mistral }
+const clientNames = [...apiNames, 'mistral'] as const
+
 /** The next requests of clients, with the response that they got. */
-const nextRequest: Record<ApiName, (response: Json) => Json> = {
+const nextRequest: Record<keyof typeof clients, (response: Json) => Json> = {
+  mistral: chatTurn,
   chat: chatTurn,
   openrouter: chatTurn,
   responses: ({ output }) => ({ input: [question, ...Object(output)] }),
@@ -277,8 +287,8 @@ const nextRequest: Record<ApiName, (response: Json) => Json> = {
 }
 
 describe('a client', () => {
-  test.each(apiNames)('of %s sends the thoughts of every model back to it', async (name) => {
-    const { client, decode } = apis[name]
+  test.each(clientNames)('of %s sends the thoughts of every model back to it', async (name) => {
+    const { client, decode } = clients[name]
     const thought = thoughts(() => true)
     const call = callPart((feature) => feature === 'callSignature')
     const response = fc.tuple(thought, word, fc.array(call, { maxLength: 2 }))

@@ -42,10 +42,15 @@ export function parseSeal(text: string, clientApi: Api): Seal {
 /**
  * Removes the signature that belongs to the next call, and returns it. Google signs calls, and
  * clients of other APIs have it in a thought before the call. Some move all thoughts to the start.
+ * `own`: the only one to take.
  */
-export function takeCallSignature(parts: Part[]): string | undefined {
+export function takeCallSignature(parts: Part[], own?: string): string | undefined {
   const at = parts.findIndex(
-    (part) => part.type === 'thinking' && part.origin === 'gemini' && part.text === '',
+    (part) =>
+      part.type === 'thinking' &&
+      part.origin === 'gemini' &&
+      part.text === '' &&
+      (own === undefined || part.signature === own),
   )
   const [seal] = at < 0 ? [] : parts.splice(at, 1)
   return seal?.type === 'thinking' ? seal.signature : undefined

@@ -10,6 +10,7 @@ import type {
   ThinkingPart,
 } from '../conversation/chat-request.ts'
 import { isMedia } from '../conversation/contents.ts'
+import { takeCallSignature } from '../conversation/sealed-thought.ts'
 import { originalId } from '../conversation/tools.ts'
 import { invalidField } from '../fields.ts'
 import { type MediaKind, mediaKinds, readMedia } from './media.ts'
@@ -183,6 +184,12 @@ class ContentReader {
       const call = detail.isEncrypted && calls.find(({ id }) => id === originalId(detail.id ?? ''))
       if (call && detail.origin === 'gemini') call.signature ??= detail.signature ?? ''
       else thoughts.push({ type: 'thinking', ...detail })
+    }
+    // Mistral's clients have the signature of a call in the content.
+    for (const { signature } of calls) if (signature) takeCallSignature(parts, signature)
+    for (const call of calls) {
+      const signature = call.signature ?? takeCallSignature(parts)
+      if (signature !== undefined) call.signature = signature
     }
     const text = thinkingTextOf(sent)
     // The text of OpenAI's encrypted thoughts is their summary.

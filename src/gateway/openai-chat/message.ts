@@ -131,7 +131,9 @@ export function writeChoice(choice: Choice, index: number, flavor: Flavor): Json
 
 function writeContent(choice: Choice, flavor: Flavor): string | Json[] | null {
   const text = textIn(partsOf(choice, 'text'))
-  const thoughts = flavor === 'mistral' ? partsOf(choice, 'thinking') : []
+  if (flavor !== 'mistral') return text
+  const signed = partsOf(choice, 'call').flatMap(({ id, signature }) => callDetail(id, signature))
+  const thoughts: Detail[] = [...partsOf(choice, 'thinking'), ...signed]
   return thoughts.length > 0 ? [...thoughts.map(thinkingPart), ...textParts(text ?? '')] : text
 }
 
@@ -173,9 +175,15 @@ const lacksBlocks = (message: Json, flavor: Flavor): boolean =>
   message.thinking_blocks === undefined &&
   readDetails(message).some(({ origin, signature }) => origin === 'messages' && signature)
 
-/** Returns whether a client looks elsewhere for the thinking of a message, or of a delta. */
+/** Returns whether a client looks elsewhere for the thinking of a message. */
 const hasForeignContent = (message: Json, flavor: Flavor): boolean =>
-  flavor === 'mistral' ? thinkingTextOf(message) !== '' : Array.isArray(message.content)
+  flavor === 'mistral' ? hasOtherThinking(message) : Array.isArray(message.content)
+
+/** Returns whether a message, or a delta, has thinking where Mistral's clients do not look. */
+export const hasOtherThinking = (message: Json): boolean =>
+  thinkingTextOf(message) !== '' ||
+  readDetails(message).length > 0 ||
+  recordsIn(message.tool_calls).some((call) => callSignatureOf(call) !== undefined)
 
 /**
  * Returns the message of an upstream with this API as clients read it: `content` is a list for
@@ -196,8 +204,9 @@ export function repairMessage(message: Json, read: Choice, flavor: Flavor): Json
   }
 }
 
-export const withoutThinking = ({ reasoning: _, reasoning_content: __, ...message }: Json): Json =>
-  message
+const ofThinking = ['reasoning', 'reasoning_content', 'reasoning_details', 'thinking_blocks']
+export const withoutThinking = (message: Json): Json =>
+  Object.fromEntries(Object.entries(message).filter(([name]) => !ofThinking.includes(name)))
 
 /** The upstream's own details have more fields than ours. */
 const ownDetails = ({ reasoning_details: details }: Json): Json =>

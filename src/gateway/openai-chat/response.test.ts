@@ -381,6 +381,38 @@ describe('a stream that is passed on', () => {
     })
   })
 
+  test('has signatures of other upstreams as thinking for Mistral’s client', async () => {
+    const own = { flavor: 'mistral' } as const
+    const signature = (text: string) => ({ type: 'thinking', thinking: [], signature: text })
+    const google = { extra_content: { google: { thought_signature: 'S' } } }
+    const sent = [
+      chunk({
+        reasoning_details: [
+          { type: 'reasoning.text', signature: 'S', format: 'anthropic-claude-v1' },
+        ],
+      }),
+      chunk({ tool_calls: [{ ...piece(0, 'c', 'f', '{}'), ...google }] }),
+      chunk({}, 'tool_calls'),
+    ]
+    const contentsIn = (text: string) =>
+      dataOf(text).flatMap((one) => Object(one).choices[0]?.delta.content ?? [])
+    const expected = [signature('berth.messages.S'), signature('berth.gemini.encrypted.S')]
+    expect(contentsIn(await passed(sent, own))).toEqual(expected)
+    const events: ChatEvent[] = [
+      { type: 'signature', choice: 0, signature: 'S', origin: 'messages' },
+      { type: 'call', choice: 0, call: 0, id: 'c', name: 'f', signature: 'S' },
+    ]
+    expect(contentsIn(await wrote(events, own))).toEqual(expected)
+    const content = [...expected, { type: 'text', text: 'Hi' }]
+    const called = { role: 'assistant', content, tool_calls: [fn('c', 'f')] }
+    const { request } = decodeChat({ messages: [user('x'), called] }, {})
+    expect(request.messages[1]?.content).toMatchObject([
+      { type: 'thinking', signature: 'S', origin: 'messages' },
+      { type: 'text', text: 'Hi' },
+      { type: 'call', signature: 'S' },
+    ])
+  })
+
   test('has whole calls and the usage in its last chunk for Mistral’s client', async () => {
     const text = await passed(
       [

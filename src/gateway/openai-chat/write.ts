@@ -27,6 +27,7 @@ import { toFunctionCalls } from './functions.ts'
 import {
   finishReasons,
   type Flavor,
+  hasOtherThinking,
   needsRepair,
   repairMessage,
   withoutThinking,
@@ -40,13 +41,13 @@ import { readUsageOf, readWholeChat } from './read.ts'
 import {
   blocksField,
   callDetail,
+  type Detail,
   readDetails,
   textDetail,
   textOf,
   textOfThinkingPart,
   textParts,
   thinkingPart,
-  thinkingTextOf,
   writeDetails,
 } from './thinking.ts'
 import { WholeCalls } from './whole-calls.ts'
@@ -264,13 +265,13 @@ class ChatWriter implements StreamWriter {
         return this.sign(event)
       case 'call': {
         const { call: index, choice: _, ...call } = event
-        const details =
-          this.options.flavor === 'openrouter'
-            ? callDetail(portableId(call.id), call.signature)
-            : []
+        const { flavor } = this.options
+        const details = callDetail(portableId(call.id), call.signature)
         if (call.isCustom) this.custom.add(`${event.choice}/${index}`)
         return {
-          ...(details.length > 0 && { reasoning_details: writeDetails(details) }),
+          ...(details.length > 0 &&
+            flavor === 'openrouter' && { reasoning_details: writeDetails(details) }),
+          ...(details.length > 0 && flavor === 'mistral' && { content: details.map(thinkingPart) }),
           tool_calls: [{ index, ...writeCall({ arguments: '', ...call }) }],
         }
       }
@@ -360,12 +361,15 @@ class ChatWriter implements StreamWriter {
       .map((event) => (event.type === 'thinking' && event.choice === choice ? event.text : ''))
       .join('')
     if (flavor === 'openrouter') return this.withOwnDetails(delta, choice, events, text)
-    const isOther = thinkingTextOf(delta) !== ''
-    if (!isOther) return delta
-    return {
-      ...withoutThinking(delta),
-      content: [thinkingPart({ text }), ...textParts(asString(delta.content))],
-    }
+    if (!hasOtherThinking(delta)) return delta
+    const signed = events.flatMap((event): Detail[] => {
+      if (!('choice' in event) || event.choice !== choice) return []
+      if (event.type === 'call') return callDetail(event.id, event.signature)
+      return event.type === 'signature' ? [{ ...event, text: '' }] : []
+    })
+    const thoughts = [...(text === '' ? [] : [{ text }]), ...signed].map(thinkingPart)
+    const content = [...thoughts, ...textParts(asString(delta.content))]
+    return { ...withoutThinking(delta), ...(content.length > 0 && { content }) }
   }
 
   /** Adds details where the upstream has none, or repeats in them what the client has. */
