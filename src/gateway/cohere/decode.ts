@@ -27,7 +27,7 @@ import { effortOfBudget } from '../conversation/effort.ts'
 import { mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
 import { readSampling, type SamplingNames } from '../conversation/sampling.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
-import { originalId, readFunction } from '../conversation/tools.ts'
+import { argumentsText, originalId, readFunction } from '../conversation/tools.ts'
 import { findCount, invalidField, readFlag, rejectOthers } from '../fields.ts'
 
 /** Cohere's names of the sampling parameters. */
@@ -296,14 +296,6 @@ function readAssistant(message: Json, calls: OpenCalls, index: number): Assistan
     content: [...parts.flatMap(readThought), ...textParts(text), ...called],
   }
 }
-
-/** Returns arguments as JSON. Some clients send an object, or nothing for a tool without any. */
-export const argumentsText = (args: unknown): string =>
-  isRecord(args)
-    ? JSON.stringify(args)
-    : asString(args)
-        .trim()
-        .replace(/^null$/, '') || '{}'
 
 /** Reads a thought. Its signature is a field that only this gateway writes. */
 function readThought({ type, thinking, signature }: Json): ThinkingPart[] {

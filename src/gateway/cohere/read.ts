@@ -4,35 +4,29 @@ import { JsonReader } from '../conversation/json-reader.ts'
 import { callIdOf } from '../conversation/tools.ts'
 import { CountReader, type ReportedUsage } from '../models/usage.ts'
 import { textOf } from '../openai-chat/thinking.ts'
-import { argumentsText } from './decode.ts'
 
 /** Cohere gives one choice. */
 const choice = 0
 const done: ChatEvent = { type: 'done' }
 
-/** Reads a whole response of Cohere's chat API. */
-export function readWhole(response: Json): ChatEvent[] {
-  const { id, finish_reason: reason, usage, logprobs, error } = response
-  const message = recordOf(response.message)
-  const content =
-    typeof message.content === 'string' ? [{ text: message.content }] : recordsIn(message.content)
-  const thoughts = content.map(({ thinking }) => asString(thinking)).join('')
-  const text = asString(message.tool_plan) + textOf(content)
-  const calls = recordsIn(message.tool_calls)
-  const isFailed = failures.has(reason)
-  return [
-    { type: 'start', ...(typeof id === 'string' && { id }) },
-    ...thinkingEvents(thoughts),
-    ...textEvents(text, logprobs),
-    ...citationEvents(message.citations),
-    ...calls.flatMap((call, index) => {
-      const { name, arguments: args } = recordOf(call.function)
-      return [startCall(call.id, name, index), argumentsEvent(index, argumentsText(args))]
-    }),
-    ...(isFailed ? [] : [endEvent(reason, calls.length > 0)]),
-    ...usageEvents(readUsage(usage)),
-    isFailed ? failure(reason, error) : done,
+/** Reads a whole response of Cohere's chat API, as the events that a stream has of it. */
+export function readWhole({ id, message, logprobs, ...ending }: Json): ChatEvent[] {
+  const { content, tool_plan, tool_calls, citations } = recordOf(message)
+  const parts = typeof content === 'string' ? [{ text: content }] : recordsIn(content)
+  const thinking = parts.map((part) => asString(part.thinking)).join('')
+  const spoken = { thinking, text: asString(tool_plan) + textOf(parts) }
+  const calls = recordsIn(tool_calls).flatMap((call, index) => [
+    { type: 'tool-call-start', index, delta: { message: { tool_calls: call } } },
+    { type: 'tool-call-end', index },
+  ])
+  const reader = new CohereReader()
+  const events: Json[] = [
+    { type: 'message-start', id },
+    { type: 'content-delta', delta: { message: { content: spoken, citations } }, logprobs },
+    ...calls,
+    { type: 'message-end', delta: ending },
   ]
+  return [...events.flatMap((event) => reader.readJson(event)), ...reader.end()]
 }
 
 /** Reads the events of one stream. It ends after `message-end`, with or without `[DONE]`. */

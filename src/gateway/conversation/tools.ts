@@ -62,3 +62,9 @@ export function originalId(id: string): string {
 /** Returns the id that an upstream sent, or a new one: no two turns may have the same. */
 export const callIdOf = (...sent: unknown[]): string =>
   sent.map(asString).find((id) => id !== '') ?? `call_${newId()}`
+
+/** Returns arguments as JSON. Some clients send an object, or nothing for a tool without any. */
+export function argumentsText(args: unknown): string {
+  const text = isRecord(args) ? JSON.stringify(args) : asString(args)
+  return /^\s*(null\s*)?$/.test(text) ? '{}' : text
+}

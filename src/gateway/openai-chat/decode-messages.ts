@@ -11,7 +11,7 @@ import type {
 } from '../conversation/chat-request.ts'
 import { isMedia } from '../conversation/contents.ts'
 import { takeCallSignature } from '../conversation/sealed-thought.ts'
-import { originalId } from '../conversation/tools.ts'
+import { argumentsText, originalId } from '../conversation/tools.ts'
 import { invalidField } from '../fields.ts'
 import { type MediaKind, mediaKinds, readMedia } from './media.ts'
 import {
@@ -223,7 +223,7 @@ class ContentReader {
       type: 'call',
       id,
       name: asString(name),
-      arguments: isCustom ? asString(input) : argumentsOf(args),
+      arguments: isCustom ? asString(input) : argumentsText(args),
       ...(isCustom && { isCustom }),
       ...(signature !== undefined && { signature }),
       ...(isMarked(call) && { isCached: true }),
@@ -293,12 +293,6 @@ function joinThoughts(parts: AssistantMessage['content']): AssistantMessage['con
 }
 
 const hasLiteLlmFields = ({ provider_specific_fields: fields }: Json): boolean => isRecord(fields)
-
-/** Returns arguments as JSON text; some clients send an object, or nothing for none. */
-function argumentsOf(args: unknown): string {
-  if (isRecord(args)) return JSON.stringify(args)
-  return asString(args) || '{}'
-}
 
 function extraOf(message: Json): { extra?: Json } {
   let extra: Json | undefined

@@ -21,7 +21,7 @@ import type {
 import { hasContent } from '../conversation/contents.ts'
 import { mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
 import { parseSeal, takeCallSignature } from '../conversation/sealed-thought.ts'
-import { originalId } from '../conversation/tools.ts'
+import { argumentsText, originalId } from '../conversation/tools.ts'
 import { invalidField } from '../fields.ts'
 import { thoughtText } from './read.ts'
 import { customArguments, functionName } from './tools.ts'
@@ -236,7 +236,7 @@ const toCall = (callId: string, name: string, args: string): CallPart => ({
   type: 'call',
   id: originalId(callId),
   name,
-  arguments: args.trim() === '' ? '{}' : args,
+  arguments: argumentsText(args),
 })
 
 /** Reads a content without its empty texts. Adjacent texts without media are one. */

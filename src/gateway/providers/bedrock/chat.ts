@@ -38,7 +38,7 @@ export async function bedrockChat(
   access: Access,
 ): Promise<AsyncIterable<ChatEvent[]>> {
   const { stream } = await model.doStream(toCallOptions(request, target, access.signal))
-  return readStream(stream, new PartReader(originOf(target.model), access.upstream), access)
+  return readStream(stream, new PartReader(originOf(target.model)), access)
 }
 
 /** Completes a chat through the Bedrock package. Throws its errors. */
@@ -50,11 +50,11 @@ export async function bedrockWholeChat(
 ): Promise<ChatEvent[]> {
   const result = await model.doGenerate(toCallOptions(request, target, signal))
   const { content, finishReason, usage, response, providerMetadata } = result
-  const reader = new ContentReader(originOf(target.model))
+  const parts = new PartReader(originOf(target.model))
   return [
     startEvent(response),
-    ...content.flatMap((part) => reader.read(part)),
-    endEvent(finishReason, reader.calls > 0, providerMetadata),
+    ...content.flatMap((part) => parts.readWhole(part)),
+    parts.end(finishReason, providerMetadata),
     ...usageEvents(readUsage(usage)),
     done,
   ]
@@ -72,7 +72,7 @@ async function* readStream(
         .read()
         .catch(throwUpstreamError(upstream.name, signal))
       if (isOver || parts.isBroken) break
-      const events = parts.read(value)
+      const events = parts.read(value, upstream)
       if (events.length > 0) yield events
     }
   } finally {
@@ -81,7 +81,7 @@ async function* readStream(
   if (parts.isBroken) throw new UpstreamError('reset', upstream.name)
 }
 
-/** Reads the parts of one stream. */
+/** Reads the parts of one response. */
 class PartReader {
   /** A part could not be read, or the stream was cut. */
   isBroken = false
@@ -90,19 +90,26 @@ class PartReader {
   /** By call id: its number, and whether arguments were sent. */
   private readonly calls = new Map<string, { call: number; hasArguments: boolean }>()
 
-  constructor(
-    private readonly origin: Api,
-    private readonly upstream: AiSdkUpstream,
-  ) {}
+  constructor(private readonly origin: Api) {}
 
-  read(part: LanguageModelV4StreamPart): ChatEvent[] {
+  read(part: LanguageModelV4StreamPart, upstream: AiSdkUpstream): ChatEvent[] {
     if (part.type === 'response-metadata') return [startEvent(part)]
     if (part.type === 'finish') return this.finish(part)
-    if (part.type === 'error') return this.fail(part.error)
+    if (part.type === 'error') return this.fail(part.error, upstream)
     if (this.hasFailed) return []
     const events = this.readContent(part)
     if (events.length > 0) this.isStarted = true
     return events
+  }
+
+  /** Reads a part of a whole response: its texts are single deltas. */
+  readWhole(part: LanguageModelV4Content): ChatEvent[] {
+    if (part.type !== 'text' && part.type !== 'reasoning') return this.readContent(part)
+    return this.readContent({ ...part, type: `${part.type}-delta`, id: '', delta: part.text })
+  }
+
+  end(reason: LanguageModelV4FinishReason, metadata: unknown): ChatEvent {
+    return endEvent(reason, this.calls.size > 0, metadata)
   }
 
   private readContent(part: LanguageModelV4StreamPart): ChatEvent[] {
@@ -160,53 +167,21 @@ class PartReader {
       this.isBroken = true
       return this.isStarted ? usage : []
     }
-    return [endEvent(finishReason, this.calls.size > 0, providerMetadata), ...usage, done]
+    return [this.end(finishReason, providerMetadata), ...usage, done]
   }
 
   /**
    * Returns the provider's error. Text that is no event breaks the stream off; an event of an
    * unknown type is skipped.
    */
-  private fail(error: unknown): ChatEvent[] {
+  private fail(error: unknown, upstream: AiSdkUpstream): ChatEvent[] {
     if (this.hasFailed || TypeValidationError.isInstance(error)) return []
     if (!isRecord(error) || error instanceof Error) {
       this.isBroken = true
       return []
     }
     this.hasFailed = true
-    return [{ type: 'error', error: toErrorEvent(error, this.upstream) }]
-  }
-}
-
-/** Reads the parts of a whole response. */
-class ContentReader {
-  calls = 0
-
-  constructor(private readonly origin: Api) {}
-
-  read(part: LanguageModelV4Content): ChatEvent[] {
-    switch (part.type) {
-      case 'text':
-        return part.text ? [{ type: 'text', choice, text: part.text }] : []
-      case 'reasoning':
-        return [
-          ...(part.text ? [{ type: 'thinking' as const, choice, text: part.text }] : []),
-          ...signatureEvents(part.providerMetadata, this.origin),
-        ]
-      case 'source':
-        return citationEvents(part)
-      case 'tool-call': {
-        if (part.providerExecuted) return []
-        const call = this.calls++
-        const { toolCallId: id, toolName: name, input } = part
-        return [
-          { type: 'call', choice, call, id, name },
-          { type: 'arguments', choice, call, text: input || '{}' },
-        ]
-      }
-      default:
-        return []
-    }
+    return [{ type: 'error', error: toErrorEvent(error, upstream) }]
   }
 }
 
