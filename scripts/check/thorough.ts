@@ -39,4 +39,5 @@ export const thoroughSteps: Step[][][] = [
   ['attacks between clients', () => bun('scripts/attack/all.ts')] satisfies Step,
   ['clients', () => bun('scripts/clients/all.ts')] satisfies Step,
   ['clients in Python', () => bun('scripts/clients/python.ts')] satisfies Step,
+  ['generated clients', () => bun('scripts/clients/generators.ts')] satisfies Step,
 ].map((step): Step[][] => [[step]])

@@ -44,9 +44,12 @@ const constraints = new Set(
 )
 
 /** Returns true for a schema that says only which fields of its parent belong together. */
-const isCondition = (schema: unknown): boolean =>
-  isRecord(schema) &&
-  !['type', '$ref', 'enum', 'const', 'anyOf', 'oneOf'].some((key) => key in schema)
+const isCondition = (schema: unknown): boolean => {
+  if (!isRecord(schema)) return false
+  const parts = schema['anyOf'] ?? schema['oneOf']
+  if (Array.isArray(parts)) return parts.every(isCondition)
+  return !['type', '$ref', 'enum', 'const'].some((key) => key in schema)
+}
 
 /** Removes what no type can say, and values that never occur. */
 export function simplify(given: unknown): unknown {

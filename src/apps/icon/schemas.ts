@@ -28,7 +28,7 @@ export const PutIconSchema = Type.Object(
           required: ['image'],
           properties: { make: { enum: [false] }, prompt: { maxLength: 0 } },
         },
-        { required: ['make'], properties: { image: false, make: { enum: [true] } } },
+        { required: ['make'], properties: { image: { not: {} }, make: { enum: [true] } } },
       ],
     },
     examples: [{ make: true, prompt: 'a lighthouse at night' }],

@@ -228,7 +228,10 @@ class Schemas {
       throw new Error(`two schemas have the title ${title}`)
     }
     this.named.set(title, plain)
-    return { $ref: `#/components/schemas/${title}`, ...recordOf(described) }
+    const ref = { $ref: `#/components/schemas/${title}` }
+    // Generators of clients ignore keywords beside $ref.
+    const parts = itemsOf(recordOf(described)['allOf']).map((part) => this.plain(part))
+    return parts.length > 0 ? { allOf: [ref, ...parts] } : ref
   }
 
   /** Returns the converted schema. */
@@ -246,8 +249,15 @@ class Schemas {
     }
     if (typeof more === 'object' || (more === false && this.isInput))
       schema['additionalProperties'] = this.of(more)
-    return simplify(schema)
+    return withConditionsApart(simplify(schema))
   }
+}
+
+/** Moves conditions on fields into `allOf`: beside the fields, generators read them as a union. */
+function withConditionsApart(schema: Node): Node {
+  const { anyOf, oneOf, ...fields } = schema
+  if (!schema['properties'] || !(anyOf || oneOf)) return schema
+  return { ...fields, allOf: [...itemsOf(schema['allOf']), { anyOf, oneOf }] }
 }
 
 const inputs = new Schemas(true)

@@ -51,7 +51,7 @@ export const ReadNotesRequestSchema = Type.Object(
     described: {
       anyOf: [
         { required: ['ids'], properties: { all: { enum: [false] } } },
-        { required: ['all'], properties: { ids: false, all: { enum: [true] } } },
+        { required: ['all'], properties: { ids: { not: {} }, all: { enum: [true] } } },
       ],
     },
     examples: [{ all: true }],
