@@ -34,13 +34,15 @@ export function leaving(shell: Window): void {
   const hide = (): void => {
     leave(new PageTransitionEvent('pagehide', { persisted: false }))
   }
+  const soon = queueMicrotask.bind(window)
   unloads()
   listen('beforeunload', hide)
   const take = (event: MessageEvent): void => {
     if (event.source !== shell || field(event.data, 'type') !== 'service:leave') return
     event.stopImmediatePropagation()
     leave(new Event('beforeunload', { cancelable: true }))
-    shell.postMessage({ type: 'service:left' }, '*')
+    // The storage sends its changes in a microtask, which is before this one.
+    soon(() => shell.postMessage({ type: 'service:left' }, '*'))
   }
   listen('message', take, { capture: true })
 }
