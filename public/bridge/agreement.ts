@@ -1,7 +1,8 @@
 import { field } from '../frame/messages.ts'
 import { ask, create } from './ask.ts'
 import { CallError } from './protocol.ts'
-import { type Call, callServer } from './receiver.ts'
+import type { Call } from './receiver.ts'
+import { callServer } from './server.ts'
 
 /** The player of this browser, as an app may know it. */
 export interface Player {
@@ -12,11 +13,12 @@ export interface Player {
   name: string
 }
 
-const { maker = '' } = document.documentElement.dataset
-
 let known: Promise<Player> | undefined
 let agreed: Promise<Player> | undefined
 let named: Promise<Player> | undefined
+
+/** Returns the maker of the app. A view of a chat learns of its app after it has begun. */
+const makerOf = (): string => document.documentElement.dataset['maker'] ?? ''
 
 /** As the server has it. */
 const nameCharsMax = 40
@@ -74,7 +76,7 @@ async function askName(app: string): Promise<Player> {
   if (player.hasJoined && player.name !== '') return player
   const name = create('input', [], { maxLength: nameCharsMax })
   const label = create('label', ['Name', name])
-  let text = `Show your scores on the board of this app? Its other players and its maker, ${maker}, see them with this name.`
+  let text = `Show your scores on the board of this app? Its other players and its maker, ${makerOf()}, see them with this name.`
   for (;;) {
     const isAgreed = await ask({ text, fields: [label], yes: 'Show my scores', no: 'Not now' })
     if (!isAgreed) throw notGranted()
@@ -97,7 +99,7 @@ async function askPlayer(app: string): Promise<Player> {
   const player = await findPlayer({ app })
   if (player.hasJoined) return player
   const isAgreed = await ask({
-    text: `This app shares what you do in it with its other players and its maker, ${maker}. Do not enter anything private.`,
+    text: `This app shares what you do in it with its other players and its maker, ${makerOf()}. Do not enter anything private.`,
     yes: 'Share and play',
     no: 'Not now',
   })

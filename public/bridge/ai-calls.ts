@@ -1,7 +1,8 @@
 import { field, text } from '../frame/messages.ts'
 import { allowModels } from './consent.ts'
 import { CallError } from './protocol.ts'
-import { type Call, callServer, type Handler } from './receiver.ts'
+import type { Call, Handler } from './receiver.ts'
+import { callServer, sendToServer } from './server.ts'
 
 /** The paths of models, as the server has them (src/apps/ai/request.ts). No other path is sent. */
 const paths =
@@ -28,16 +29,7 @@ function bodyOf(input: unknown): BodyInit {
 async function send(input: unknown, { app, signal }: Call): Promise<Response> {
   const path = text(input, 'path', 200)
   if (!paths.test(path)) throw new CallError('not_found', `service.ai has no ${path}.`)
-  const body = bodyOf(input)
-  const response = await fetch(`/a/${app}/ai/${path}`, {
-    method: 'POST',
-    credentials: 'same-origin',
-    ...(typeof body === 'string' && { headers: { 'content-type': 'application/json' } }),
-    body,
-    signal,
-  }).catch(() => undefined)
-  if (!response) throw new CallError('offline', 'The server did not answer. Try again.')
-  return response
+  return sendToServer({ app, method: 'POST', path: `/ai/${path}`, body: bodyOf(input), signal })
 }
 
 const codeOf = ({ headers }: Response): string => headers.get('x-service-code') ?? ''

@@ -80,8 +80,12 @@ function settling(signal: AbortSignal): () => boolean {
   return () => performance.now() - since >= settleMs && document.visibilityState === 'visible'
 }
 
-/** Another site that frames this page could cover the bar, and borrow a press. */
+/**
+ * Another site that frames this page could cover the bar, and borrow a press. The host of a chat
+ * frames its page too, and could send the same calls itself.
+ */
 function isFramedByOthers(): boolean {
+  if (document.documentElement.dataset['at'] === undefined) return false
   try {
     for (let at: Window = window; at !== at.parent; at = at.parent) {
       if (at.parent.location.origin !== location.origin) return true

@@ -12,7 +12,7 @@
  * 1. App: a function that returns `call('room.join', input, { onEvent, signal })`, in a file beside
  *    this one, and a member of `service` in page.ts.
  * 2. Shell: a `Handler` of the same name, in a `...-calls.ts` file beside this one, listed in
- *    shell.ts. It checks nothing that the server checks. Use `callServer` of receiver.ts.
+ *    shell.ts. It checks nothing that the server checks. Use `callServer` of server.ts.
  * 3. Server: an operation below `/api/apps/{id}/` with the access `visitor` or `signedIn`. The
  *    policy of the shell reaches no other path.
  * 4. Detection: a pattern of the name in src/apps/uses/uses.ts. Pages that match none of them get

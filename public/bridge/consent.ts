@@ -1,7 +1,8 @@
 import { field, text } from '../frame/messages.ts'
 import { ask, create } from './ask.ts'
 import { CallError } from './protocol.ts'
-import { type Call, callServer } from './receiver.ts'
+import type { Call } from './receiver.ts'
+import { callServer } from './server.ts'
 
 const caps = [20, 100, 500, 2_000]
 const capDefault = 100
@@ -41,6 +42,10 @@ async function askPlayer(app: string): Promise<void> {
   const known = text(about, 'state', 20)
   if (known === 'no_model') {
     throw new CallError('unavailable', 'This server has no model for apps.')
+  }
+  const isElsewhere = known === 'sign_in' && document.documentElement.dataset['at'] === undefined
+  if (isElsewhere) {
+    throw new CallError('not_signed_in', 'Nobody could pay for this. Connect with an agent key.')
   }
   if (known !== 'ready') {
     const cap = capField()

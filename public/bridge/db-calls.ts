@@ -1,6 +1,7 @@
 import { field } from '../frame/messages.ts'
 import { agree } from './agreement.ts'
-import { callServer, type Handler } from './receiver.ts'
+import type { Handler } from './receiver.ts'
+import { callServer } from './server.ts'
 
 /** Returns a handler that sends the input of a call to an operation, once the player agreed. */
 const send =

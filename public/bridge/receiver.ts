@@ -92,28 +92,3 @@ async function serve(
 }
 
 const unknownError = { code: 'failed', message: 'The call failed. Try again.' }
-
-/**
- * Calls an operation of this server below the app: `callServer(call, 'GET', '/ai')`. Returns the
- * response of a success. Throws the error of the operation as a CallError.
- */
-export async function callServer(
-  { app, signal }: Pick<Call, 'app' | 'signal'>,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<Response> {
-  const response = await fetch(`/api/apps/${app}${path}`, {
-    method,
-    credentials: 'same-origin',
-    ...(body !== undefined && {
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    }),
-    signal,
-  }).catch(() => undefined)
-  if (!response) throw new CallError('offline', 'The server did not answer. Try again.')
-  if (response.ok) return response
-  const error: unknown = await response.json().catch(() => undefined)
-  throw new CallError(text(error, 'code', 64) || 'failed', text(error, 'error', 1_000))
-}

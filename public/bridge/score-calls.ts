@@ -2,8 +2,9 @@ import { field } from '../frame/messages.ts'
 import { agreeByName, findPlayer } from './agreement.ts'
 import { showBoard } from './board.ts'
 import { CallError } from './protocol.ts'
-import { type Call, callServer, type Handler } from './receiver.ts'
+import type { Call, Handler } from './receiver.ts'
 import type { Score } from './scores.ts'
+import { callServer } from './server.ts'
 
 const limitDefault = 10
 

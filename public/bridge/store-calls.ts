@@ -2,11 +2,15 @@ import { field, text } from '../frame/messages.ts'
 import { openSaves, type Saves } from '../frame/saves.ts'
 import { agree, findPlayer } from './agreement.ts'
 import { CallError } from './protocol.ts'
-import { type Call, callServer, type Handler } from './receiver.ts'
+import type { Call, Handler } from './receiver.ts'
+import { callServer } from './server.ts'
 
 /** As the server has it for values of a player. */
 const keyCharsMax = 500
 const localCharsMax = 5_242_880
+
+/** Keys of the page around the app, such as that of the saves of a chat. */
+const hiddenPrefix = 'berth:'
 
 let opened: Promise<Saves> | undefined
 
@@ -81,6 +85,7 @@ export const storeCalls: Record<string, Handler> = {
       return [...(await entriesOf(call)).keys()].filter((key) => key.startsWith(prefix)).sort()
     }
     const response = await callServer(call, 'GET', `/values/${place}${query('prefix', prefix)}`)
-    return field(await response.json(), 'keys')
+    const keys = field(await response.json(), 'keys')
+    return [keys].flat().filter((one) => !String(one).startsWith(hiddenPrefix))
   },
 }
