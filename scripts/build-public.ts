@@ -1,5 +1,5 @@
 /**
- * Builds public/dist from public/frame, public/bridge, public/islands and public/css. Copies the
+ * Builds public/dist from the folders of public. Copies the
  * files of the docs page from swagger-ui-dist.
  */
 import { readdir, rename, rm, stat } from 'node:fs/promises'
@@ -57,6 +57,8 @@ async function buildFrame(out: string): Promise<void> {
     await writePublicFile(out, `bridge/${name}.js`, inline(await bundle(`bridge/${name}.ts`)))
   for (const { name } of shims)
     await writePublicFile(out, `shims/${name}.js`, inline(await bundle(`shims/${name}.ts`)))
+  await writePublicFile(out, 'mcp/view.js', inline(await bundle('mcp/view.ts')))
+  await writePublicFile(out, 'mcp/view.css', await bundle('css/mcp.css'))
   await writePublicFile(out, 'bridge/shell.css', await bundle('css/bridge.css'))
   await writePublicFile(out, 'frame/shell.css', await bundle('css/shell.css'))
   await writePublicFile(out, 'frame/message.css', await bundle('css/message.css'))
@@ -70,7 +72,7 @@ async function filesIn(folder: string, ending: string): Promise<string[]> {
 
 async function buildPages(out: string): Promise<void> {
   const scripts = await filesIn('islands', '.ts')
-  const inlined = ['shell.css', 'bridge.css', 'message.css', 'tokens.css']
+  const inlined = ['shell.css', 'bridge.css', 'mcp.css', 'message.css', 'tokens.css']
   const styles = (await filesIn('css', '.css')).filter((name) => !inlined.includes(name))
   await Promise.all([
     ...scripts.map(async (name) =>
@@ -146,7 +148,7 @@ export async function buildPublic(): Promise<void> {
 export async function isPublicFresh(): Promise<boolean> {
   const built = await stat(join(dist, 'built')).catch(() => undefined)
   if (!built) return false
-  for (const folder of ['frame', 'bridge', 'shims', 'islands', 'css', 'css/web', 'icons']) {
+  for (const folder of ['frame', 'bridge', 'mcp', 'shims', 'islands', 'css', 'css/web', 'icons']) {
     for (const name of await filesIn(folder, '')) {
       if ((await stat(join(source, folder, name))).mtimeMs > built.mtimeMs) return false
     }

@@ -16,7 +16,7 @@ if (scope !== undefined && scope !== 'quick' && scope !== 'all') {
 if (scope === 'all') process.env['TESTS'] = 'all'
 
 /** Tests that drive real browsers. */
-const withBrowsers = ['src/apps/browser', 'src/site/browsing']
+const withBrowsers = ['src/apps/browser', 'src/site/browsing', 'src/testing/chats']
 /** Attacks on the sandbox in all browsers at once. */
 const attacks = ['src/testing/red-team']
 /** Pages in the sandbox. */

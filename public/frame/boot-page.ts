@@ -3,6 +3,7 @@ import { openAssets } from './assets.ts'
 import { clipboard } from './clipboard.ts'
 import { dialogs } from './dialogs.ts'
 import { guard, lock } from './guard.ts'
+import { inChat } from './in-chat.ts'
 import { takeKeys } from './keys.ts'
 import { leaving } from './leaving.ts'
 import { bases, fragments, type GoInFolder, histories, links } from './links.ts'
@@ -54,6 +55,7 @@ function boot(run: Run, shell: Window, files: FilesBoot | undefined): void {
   clipboard()
   viewerFeatures(tell)
   sound(shell, run.isMuted)
+  if (run.surroundings) inChat(run.surroundings, tell)
   dialogs(run.answers, (answers) => {
     tell({ type: 'service:answers', answers })
     location.reload()

@@ -59,14 +59,15 @@ function asStyle(tag: Tag, address: string): string | undefined {
 
 const nameCharsMax = 4_000
 
-/** Prepares pages whose files have an address: that of this wrapper. */
+/** Prepares pages whose files have an address: that of this wrapper, unless the shell names it. */
 export const filesDress: FilesDress = {
   read(message) {
     const files = field(message, 'files')
     const names = field(files, 'names')
     if (!Array.isArray(names)) return undefined
     const [page, hash] = [text(files, 'page', nameCharsMax), text(files, 'hash', nameCharsMax)]
-    return { address: location.href.replace(/\?.*/, ''), page, hash, names }
+    const address = text(files, 'address', nameCharsMax) || location.href.replace(/\?.*/, '')
+    return { address, page, hash, names }
   },
   dress(html, files, needsFallback) {
     const { address } = files

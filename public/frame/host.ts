@@ -1,5 +1,12 @@
 import { fetchLibraries } from './fetch-libraries.ts'
-import { type DialogResult, field, type PageContent, type Saved, type Start } from './messages.ts'
+import {
+  type DialogResult,
+  field,
+  type PageContent,
+  type Saved,
+  type Start,
+  type Surroundings,
+} from './messages.ts'
 
 const waitMs = 15_000
 
@@ -27,7 +34,8 @@ export class SandboxHost {
         resolve()
       })
       setTimeout(() => reject(new Error('frame')), waitMs)
-      if (!this.frame.hasAttribute('src')) this.frame.src = this.url
+      const isLoading = this.frame.hasAttribute('src') || this.frame.hasAttribute('srcdoc')
+      if (!isLoading) this.frame.src = this.url
       // A frame of the page's HTML may have sent its message before this script ran.
       else this.frame.contentWindow?.postMessage({ type: 'ask' }, '*')
     })
@@ -40,9 +48,10 @@ export class SandboxHost {
     session: Saved = [],
     answers: DialogResult[] = [],
     isMuted = false,
+    surroundings?: Surroundings,
   ): void {
     this.run += 1
-    const given = { local, session, answers, isMuted }
+    const given = { local, session, answers, isMuted, surroundings }
     const message: Start = { type: 'start', run: this.run, ...content, ...given }
     this.frame.contentWindow?.postMessage(message, '*')
   }

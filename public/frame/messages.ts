@@ -17,6 +17,13 @@ export interface Start extends PageContent {
   session: Saved
   answers: DialogResult[]
   isMuted: boolean
+  surroundings?: Surroundings | undefined
+}
+
+/** The chat of a host, for a page that it shows. */
+export interface Surroundings {
+  /** The language of the person (BCP 47), or ''. */
+  locale: string
 }
 
 /** An app's HTML, with its libraries and its files where it has some. */
@@ -34,11 +41,13 @@ export interface PageFiles {
   hash: string
   /** Names of all files, without that of the first page. */
   names: string[]
+  /** Their address, where the wrapper has another one. */
+  address?: string
 }
 
 /** The files of an app as its document uses them. */
 export interface OwnFiles extends PageFiles {
-  /** Their address, in a slash. */
+  /** Their address, ending in a slash. */
   address: string
 }
 
@@ -117,6 +126,7 @@ export interface Run {
   session: Saved
   answers: DialogResult[]
   isMuted: boolean
+  surroundings: Surroundings | undefined
   /** Lines of the document before the page's own text. */
   linesAbove: number
   files?: OwnFiles | undefined
@@ -165,6 +175,8 @@ export type AppMessage =
       line: number
       column: number
     }
+  | { type: 'service:size'; height: number }
+  | { type: 'service:full'; isFull: boolean }
   | { type: 'service:print'; height: number }
   | { type: 'service:share'; title: string; text: string; url: string }
 

@@ -18,8 +18,14 @@ const part = (id: string): HTMLElement => {
 
 const settleMs = 400
 
-/** Shows only the newest offer, so that a thousand offers still cover one line. */
-export function openNotices(done: () => void): (offer: Offer) => void {
+/**
+ * Shows only the newest offer, so that a thousand offers still cover one line. `openLink` is for a
+ * page that may not open tabs itself.
+ */
+export function openNotices(
+  done: () => void,
+  openLink?: (url: string) => void,
+): (offer: Offer) => void {
   const box = part('notice')
   const message = part('message')
   let timer = 0
@@ -47,6 +53,9 @@ export function openNotices(done: () => void): (offer: Offer) => void {
       if (performance.now() - shown < settleMs) return event.preventDefault()
       close()
       press?.()
+      if (href === undefined || !openLink) return
+      event.preventDefault()
+      openLink(href)
     })
     part('offer').replaceWith(button)
     box.hidePopover()

@@ -1,13 +1,13 @@
 import { type DialogResult, field } from './messages.ts'
 import type { Offer } from './notices.ts'
 import { offerOf } from './offers.ts'
-import { openDatabases, type SavedDatabases } from './saved-databases.ts'
+import type { SavedDatabases } from './saved-databases.ts'
 import { answersIn, apply, changesIn, type Saves } from './saves.ts'
 
 /** The part of the shell that answers an app. */
 interface Receiver {
-  id: string
   saves: Saves
+  openDatabases(): Promise<SavedDatabases>
   /** Values of sessionStorage, which live as long as the page. */
   session: Map<string, string>
   /** The document of a run has started. */
@@ -21,7 +21,7 @@ interface Receiver {
 /** Returns a function that handles the messages of an app. */
 export function receiver(shell: Receiver) {
   let opened: Promise<SavedDatabases> | undefined
-  const databases = (): Promise<SavedDatabases> => (opened ??= openDatabases(shell.id))
+  const databases = (): Promise<SavedDatabases> => (opened ??= shell.openDatabases())
   return async (source: MessageEventSource, data: unknown): Promise<void> => {
     const reply = (message: object): void => source.postMessage(message, { targetOrigin: '*' })
     switch (field(data, 'type')) {

@@ -4,6 +4,7 @@ import { type DialogResult, field, type PageContent, type Sound } from './messag
 import { watchVersions } from './new-versions.ts'
 import { type Offer, openNotices } from './notices.ts'
 import { receiver } from './receiver.ts'
+import { openDatabases } from './saved-databases.ts'
 import { openSaves } from './saves.ts'
 import { sentErrors } from './sent-errors.ts'
 
@@ -139,8 +140,8 @@ async function open(openFolder: OpenFolder | undefined): Promise<void> {
   }
   const folder = openFolder?.({ first, list: await list, show, again, notify })
   const take = receiver({
-    id,
     saves,
+    openDatabases: () => openDatabases(id),
     session,
     started(run) {
       greeted = run

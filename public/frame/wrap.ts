@@ -7,6 +7,8 @@ import {
   type OwnFiles,
   type Run,
   type Saved,
+  type Surroundings,
+  text,
 } from './messages.ts'
 import { handDownFocus, nest } from './nest.ts'
 import { isQuirky, quirkless } from './quirks-text.ts'
@@ -25,8 +27,10 @@ const webkit = CSS.supports('-webkit-nbsp-mode', 'space')
 const engine = /Chrom(?:e|ium)\/(\d+)/.exec(navigator.userAgent)
 const isOne = !gecko && !webkit && ('chrome' in window || 'navigation' in window)
 const chromium = isOne ? Number(engine?.[1] ?? 0) : 0
+// A host of chats gets the wrapper as text, without the headers of its policy.
+const hasHeaders = location.protocol !== 'about:'
 // Chromium enforces Connection-Allowlist since 152. All other browsers need the fallback.
-const needsFallback = chromium < 152
+const needsFallback = chromium < 152 || !hasHeaders
 // Firefox loads no frame deeper than 9, WebKit no srcdoc inside two srcdocs. At that depth the app
 // cannot create a frame, and so no new realm with its own RTCPeerConnection. Pages around the shell
 // count in Firefox.
@@ -107,6 +111,10 @@ const saved = (data: unknown, name: string): Saved => {
   return Array.isArray(entries) ? entries : []
 }
 
+function surroundingsIn(data: unknown): Surroundings | undefined {
+  return data === undefined ? undefined : { locale: text(data, 'locale', 100) }
+}
+
 function sendMode(): void {
   const mode: Mode = { type: 'mode', needsFallback, depth }
   shell.postMessage(mode, '*')
@@ -133,6 +141,7 @@ async function start(
     session: saved(data, 'session'),
     answers: saved(data, 'answers'),
     isMuted: field(data, 'isMuted') === true,
+    surroundings: surroundingsIn(field(data, 'surroundings')),
     linesAbove: countLines(own('boot')) + countLines(libraries?.script ?? ''),
     files: withFiles?.read(data),
   }

@@ -1,13 +1,15 @@
 import { pageNewestFirst } from '../kernel/cursor.ts'
 import { ListQuery } from '../kernel/http/list-query.ts'
 import { Replay } from '../kernel/http/outcome.ts'
-import { agent } from '../people/authentication.ts'
+import { agent, agentKeyErrors, reader } from '../people/authentication.ts'
 import { appErrors, operation, writeErrors } from '../people/operation.ts'
+import { appUrl } from './app-url.ts'
 import * as apps from './apps.ts'
 import { startBuild } from './builds/builds.ts'
 import { BuildStartedSchema, DryRunSchema } from './builds/schemas.ts'
 import * as deletion from './deletion.ts'
 import { folderBodies } from './folders/schemas.ts'
+import { getPlayable } from './playable.ts'
 import { presentApp } from './present.ts'
 import { publishRequestErrors, readPublishRequest } from './publish-request.ts'
 import * as publish from './publish.ts'
@@ -20,6 +22,7 @@ export const publishApp = operation({
   idempotent: true,
   limits: ['publishes_limit', 'builds_limit'],
   mcp: 4,
+  showsApp: true,
   summary: 'Publish a page (html) or a folder (files), or have one built (prompt).',
   description:
     'Send exactly one of html, files and prompt, or a zip as the body with the other ' +
@@ -74,11 +77,32 @@ const getApp = operation({
   }),
 })
 
+const playApp = operation({
+  id: 'play_app',
+  route: 'GET /apps/:id/play',
+  tag: 'Playing',
+  mcp: 'shown',
+  showsApp: true,
+  summary: 'Open an app that you may open: any with a link, or one that is shared with you.',
+  description: 'Chats that show apps show it. All others get its link.',
+  access: reader,
+  output: { 200: schemas.PlayedAppSchema },
+  errors: [...agentKeyErrors, ...appErrors, 'busy'],
+  async run(ctx, { params, headers, context }) {
+    const app = await getPlayable(ctx, params.id, { headers, context })
+    const { id, title, description } = app
+    return {
+      app: { id, title, description, version: apps.visibleVersion(app), link: appUrl(ctx, id) },
+    }
+  },
+})
+
 export const changeApp = operation({
   id: 'change_app',
   route: 'PATCH /apps/:id',
   tag: 'Apps',
   mcp: 8,
+  showsApp: true,
   summary: 'Change the title, description, shelf, price or Explore listing of an app.',
   description:
     'Send at least one field. With store true the page is scanned again. If it cannot go ' +
@@ -126,4 +150,12 @@ export const restoreApp = operation({
 })
 
 /** Apps of an agent (document 1, operations 8 to 11). */
-export const appOperations = [publishApp, listApps, getApp, changeApp, deleteApp, restoreApp]
+export const appOperations = [
+  publishApp,
+  listApps,
+  getApp,
+  playApp,
+  changeApp,
+  deleteApp,
+  restoreApp,
+]

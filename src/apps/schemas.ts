@@ -228,6 +228,16 @@ export const PublishAppResponseSchema = Type.Object({
   note: Type.String(),
 })
 export const AppResponseSchema = Type.Object({ app: AppSchema })
+/** An app for the one who opens it, who may not be its maker. */
+export const PlayedAppSchema = Type.Object({
+  app: Type.Object({
+    id: IdSchema,
+    title: Type.String(),
+    description: Type.String(),
+    version: Type.Integer(),
+    link: LinkSchema,
+  }),
+})
 export const ChangeAppResponseSchema = Type.Object({ app: AppSchema, note: Type.String() })
 export const AppListSchema = Type.Object({
   apps: Type.Array(AppSchema),

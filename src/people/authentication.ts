@@ -15,7 +15,7 @@ import { suspensionError } from './agents/suspension.ts'
  * Returns the agent whose key a request has (document 1, section 5). Throws agents_off, no_key,
  * bad_key, wrong_key_kind, account_closed, account_suspended.
  */
-async function getCaller(ctx: AppContext, sender: Sender, isClaim = false): Promise<Caller> {
+export async function getCaller(ctx: AppContext, sender: Sender, isClaim = false): Promise<Caller> {
   checkAgentsOn(ctx)
   const key = await getKey(ctx, sender)
   if (key.kind === 'person' && isClaim) throw new ApiError('not_an_agent')

@@ -5,7 +5,8 @@ import { newSecret, sign } from '../kernel/ids.ts'
 import { deviceMs, keylessBodyBytesMax, sessionMs } from '../kernel/limits.ts'
 import { readApiKey } from '../money/keys/request-key.ts'
 import { accountOf } from '../money/ledger/accounts.ts'
-import { checkAgentsOn, getKey } from './authentication.ts'
+import type { Caller } from './agents/caller.ts'
+import { checkAgentsOn, getCaller, getKey } from './authentication.ts'
 import { devicesPattern } from './devices.ts'
 import { checkActive, findOrCreateProxyUser, findPerson, type Person } from './people.ts'
 import * as sessions from './sessions.ts'
@@ -201,6 +202,8 @@ export interface Visitor {
   client: SignInClient
   /** The form token, which challenges of passkeys are bound to. */
   holder: string
+  /** The agent that plays in a chat, with the key that its host sends. */
+  caller?: Caller | undefined
 }
 
 /** A browser where a person is signed in. */
@@ -220,6 +223,20 @@ export async function getVisitor(ctx: AppContext, sender: Sender): Promise<Visit
   }
   return { user, client, holder: readFormToken(ctx, sender, user).token }
 }
+
+/**
+ * Returns the player of a chat: the agent of the key that the host sends, if it sends one. Throws
+ * what `agent` throws for a bad key.
+ */
+export async function getChatPlayer(ctx: AppContext, sender: Sender): Promise<Visitor> {
+  const visitor = await getVisitor(ctx, sender)
+  if (readApiKey(sender.headers) === undefined) return visitor
+  return { ...visitor, caller: await getCaller(ctx, sender) }
+}
+
+/** Returns the party of a call that owns what it keeps: a person, or an agent in a chat. */
+export const playerOf = ({ user, caller }: Visitor): { id: string } | undefined =>
+  user?.person ?? caller?.agent
 
 async function getSignedIn(ctx: AppContext, sender: Sender): Promise<SignedIn> {
   const visitor = await getVisitor(ctx, sender)

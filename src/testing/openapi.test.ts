@@ -28,6 +28,7 @@ const open = [
   'list_libraries',
   'get_library_license',
   'get_source',
+  'play_app',
   'report_item',
   'get_skill',
   'read_skill',

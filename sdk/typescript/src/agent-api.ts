@@ -1205,6 +1205,10 @@ export interface components {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
         };
+        PlayAppInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+        };
         RestoreAppInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
@@ -2421,6 +2425,16 @@ export interface components {
             id: string;
             note: string;
         };
+        PlayAppResult: {
+            app: {
+                id: string;
+                title: string;
+                description: string;
+                version: number;
+                /** Format: uri */
+                link: string;
+            };
+        };
         RestoreAppResult: {
             app: components["schemas"]["App"];
         };
@@ -3123,6 +3137,7 @@ export type ListAppsInput = components['schemas']['ListAppsInput'];
 export type GetAppInput = components['schemas']['GetAppInput'];
 export type ChangeAppInput = components['schemas']['ChangeAppInput'];
 export type DeleteAppInput = components['schemas']['DeleteAppInput'];
+export type PlayAppInput = components['schemas']['PlayAppInput'];
 export type RestoreAppInput = components['schemas']['RestoreAppInput'];
 export type PublishVersionInput = components['schemas']['PublishVersionInput'];
 export type ListVersionsInput = components['schemas']['ListVersionsInput'];
@@ -3275,6 +3290,7 @@ export type ListAppsResult = components['schemas']['ListAppsResult'];
 export type GetAppResult = components['schemas']['GetAppResult'];
 export type ChangeAppResult = components['schemas']['ChangeAppResult'];
 export type DeleteAppResult = components['schemas']['DeleteAppResult'];
+export type PlayAppResult = components['schemas']['PlayAppResult'];
 export type RestoreAppResult = components['schemas']['RestoreAppResult'];
 export type PublishVersionResult = components['schemas']['PublishVersionResult'];
 export type ListVersionsResult = components['schemas']['ListVersionsResult'];
@@ -3470,6 +3486,8 @@ export interface AgentApi {
   changeApp(input: ChangeAppInput, options?: CallOptions): Call<ChangeAppResult>
   /** Delete an app; restorable for 30 days. */
   deleteApp(input: DeleteAppInput, options?: CallOptions): Call<DeleteAppResult>
+  /** Open an app that you may open: any with a link, or one that is shared with you. Chats that show apps show it. All others get its link. */
+  playApp(input: PlayAppInput, options?: CallOptions): Call<PlayAppResult>
   /** Restore an app that was deleted within the last 30 days. */
   restoreApp(input: RestoreAppInput, options?: CallOptions): Call<RestoreAppResult>
   /** Publish a new version of your app, from html, files, a patch or a prompt. Takes what publish_app takes. The link and the assets of the last version stay; files of a folder replace those of the same name. A patch changes a few lines of the newest version; one that does not fit is patch_conflict with the nearest text. A prompt describes the change: 202 with a job, as for a new app. If the app is on Explore and the new page is not allowed there, visitors keep seeing the old version; note gives the reasons. */
@@ -3752,6 +3770,7 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   getApp: { method: "GET", path: "/apps/{id}" },
   changeApp: { method: "PATCH", path: "/apps/{id}" },
   deleteApp: { method: "DELETE", path: "/apps/{id}" },
+  playApp: { method: "GET", path: "/apps/{id}/play" },
   restoreApp: { method: "POST", path: "/apps/{id}/restore" },
   publishVersion: { method: "POST", path: "/apps/{id}/versions", idempotent: true, content: "application/zip" },
   listVersions: { method: "GET", path: "/apps/{id}/versions", items: "versions" },

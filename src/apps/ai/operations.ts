@@ -3,10 +3,11 @@ import { createUsage } from '../../gateway/models/usage.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { aiFileBytesMax, aiTextBytesMax } from '../../kernel/limits.ts'
 import { fromCredits, toCredits } from '../../kernel/money.ts'
+import { agentOwner, type Owner } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
 import { appErrors, operation, writeErrors } from '../../people/operation.ts'
 import { walletOf } from '../../people/people.ts'
-import { signedIn, type Visitor, visitor } from '../../people/session-user.ts'
+import { playerOf, signedIn, type Visitor, visitor } from '../../people/session-user.ts'
 import type { App } from '../apps.ts'
 import { getPlayable } from '../playable.ts'
 import * as consents from './consents.ts'
@@ -20,18 +21,23 @@ const limits = { textBytesMax: aiTextBytesMax, fileBytesMax: aiFileBytesMax }
 /** The turn whose price the bar shows: a page of rules and history, and a paragraph of reply. */
 const usualTurn = createUsage({ prompt: 1_500, completion: 400 })
 
+/** Returns the owner of the account that would pay for a player. */
+const ownerOf = ({ user, caller }: Visitor): Owner | undefined =>
+  caller ? agentOwner(caller.agent.id) : user && walletOf(user.person)
+
 /** Describes the models of an app to its shell, for the person who plays. */
 async function presentAi(ctx: AppContext, app: App, visitor: Visitor): Promise<schemas.AppAiBody> {
-  const person = visitor.user?.person
+  const player = playerOf(visitor)
   const model = findAppModel(ctx, 'chat')
   const uses = await usesOf(ctx, app, 'ai')
   const isSponsored = (await findSponsorSpender(ctx, app, visitor)) !== undefined
-  const consent = person && (await consents.findConsent(ctx, app.id, person, uses))
-  const counter = person && consents.playerCounter(app.id, person.id)
+  const consent = player && (await consents.findConsent(ctx, app.id, player, uses))
+  const counter = player && consents.playerCounter(app.id, player.id)
   const spent = counter && (await ledger.spentToday(ctx, counter))
-  const balance = person && (await ledger.balanceOf(ctx, walletOf(person)))
+  const owner = ownerOf(visitor)
+  const balance = owner && (await ledger.balanceOf(ctx, owner))
   const isReady = isSponsored || consent !== undefined
-  const state = !model ? 'no_model' : isReady ? 'ready' : person ? 'ask' : 'sign_in'
+  const state = !model ? 'no_model' : isReady ? 'ready' : player ? 'ask' : 'sign_in'
   return {
     limits,
     state,
@@ -49,7 +55,7 @@ const getAppAi = operation({
   id: 'get_app_ai',
   route: 'GET /apps/:id/ai',
   tag,
-  mcp: 'hidden',
+  mcp: 'app',
   summary: 'Read what the models of an app may cost you, and what you agreed to.',
   description:
     'For the page around an app. The app itself sees only `limits`. Amounts are credits.',
@@ -64,18 +70,19 @@ const giveConsent = operation({
   id: 'give_consent',
   route: 'PUT /apps/:id/consent',
   tag,
-  mcp: 'hidden',
+  mcp: 'app',
   summary: 'Agree to what an app uses, with a cap for each day.',
   description: 'Only a press on the bar around an app sends it. It replaces an earlier consent.',
   access: signedIn,
   input: { body: schemas.ConsentRequestSchema },
   output: { 200: schemas.ConsentSchema },
   errors: [...writeErrors, ...appErrors, 'busy'],
-  async run(ctx, { caller: { person }, params, body, ...sender }) {
+  async run(ctx, { caller, params, body, ...sender }) {
     const { uses, dailyCap, remember } = body
     const app = await getPlayable(ctx, params.id, sender)
     const terms = { uses, dailyCap: fromCredits(dailyCap), isRemembered: remember }
-    await consents.giveConsent(ctx, app.id, person, terms)
+    // In a chat an agent has no person.
+    await consents.giveConsent(ctx, app.id, playerOf(caller) ?? caller.person, terms)
     return { app: app.id, uses, dailyCap, remember }
   },
 })

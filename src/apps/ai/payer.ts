@@ -1,7 +1,9 @@
-import { type Spender, spenderOf } from '../../gateway/authentication.ts'
+import { admitKey, type Spender, spenderOf } from '../../gateway/authentication.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { aiCallsPerPlayer } from '../../kernel/limits.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Caller } from '../../people/agents/caller.ts'
 import { walletOf } from '../../people/people.ts'
 import type { Visitor } from '../../people/session-user.ts'
 import { type App, getVersion, visibleVersion } from '../apps.ts'
@@ -23,15 +25,45 @@ export async function usesOf(ctx: AppContext, app: App, called: Use): Promise<Us
 export async function getPayer(ctx: AppContext, app: App, visitor: Visitor): Promise<Spender> {
   const sponsor = await findSponsorSpender(ctx, app, visitor)
   if (sponsor) return sponsor
-  const person = visitor.user?.person
-  if (!person) throw new ApiError('not_signed_in', { signIn: `${ctx.urls.app}/sign-in` })
-  const consent = await findConsent(ctx, app.id, person, await usesOf(ctx, app, 'ai'))
-  if (!consent) throw new ApiError('not_granted')
-  const counter = playerCounter(app.id, person.id)
+  const { user, caller } = visitor
+  if (caller) return payerInChat(ctx, caller, await getTerms(ctx, app, caller.agent))
+  if (!user) throw new ApiError('not_signed_in', { signIn: `${ctx.urls.app}/sign-in` })
+  const { counter, max } = await getTerms(ctx, app, user.person)
   return {
-    ...spenderOf(walletOf(person)),
+    ...spenderOf(walletOf(user.person)),
     callerId: counter,
-    cap: { key: counter, max: consent.dailyCap },
+    cap: { key: counter, max },
     runningRequests: aiCallsPerPlayer,
+  }
+}
+
+/** The most that a player has agreed to spend in an app on a day, and its counter. */
+interface Terms {
+  counter: string
+  max: NanoUsd
+}
+
+/** Throws `not_granted`. */
+async function getTerms(ctx: AppContext, app: App, player: { id: string }): Promise<Terms> {
+  const consent = await findConsent(ctx, app.id, player, await usesOf(ctx, app, 'ai'))
+  if (!consent) throw new ApiError('not_granted')
+  return { counter: playerCounter(app.id, player.id), max: consent.dailyCap }
+}
+
+/**
+ * Returns an agent in a chat as a payer: within all limits of its key, and within the cap of its
+ * consent for the app. Throws `key_expired` and `key_rate`, and `not_granted` for the key of a
+ * project, whose budget an app cannot share.
+ */
+function payerInChat(ctx: AppContext, { key }: Caller, { counter, max }: Terms): Spender {
+  const { key: _, ...spender } = admitKey(ctx, { ...key, budget: null })
+  if (spender.group !== undefined) throw new ApiError('not_granted')
+  const ofApp = { counter, owner: 'app', period: 'day' as const, max }
+  return {
+    ...spender,
+    group: counter,
+    budgets: [...(spender.budgets ?? []), ofApp],
+    runningRequests: aiCallsPerPlayer,
+    source: 'web',
   }
 }

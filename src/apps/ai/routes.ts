@@ -46,10 +46,15 @@ function errorResponse(error: unknown): Response {
  * Calls a model for an app: an operation of the gateway in the API of the page, paid by the one who
  * agreed to it. Returns errors in the form of that API.
  */
-async function callModel(ctx: AppContext, request: Request, id: string, path: string) {
+export async function callModel(
+  ctx: AppContext,
+  request: Request,
+  { id, path }: { id: string; path: string },
+  identify = getVisitor,
+): Promise<Response> {
   const { id: requestId } = getRequestContext(request)
   const respond = async (): Promise<Response> => {
-    const visitor = await getVisitor(ctx, senderOf(request))
+    const visitor = await identify(ctx, senderOf(request))
     const app = await getPlayable(ctx, id, senderOf(request))
     const payer = await getPayer(ctx, app, visitor)
     const { route, ...sent } = await readModelRequest(ctx, request, path)
@@ -71,7 +76,7 @@ const modelPath = '/a/:id/ai/*'
 export const aiRoutes = (ctx: AppContext) =>
   new Elysia({ name: 'ai' }).post(
     modelPath,
-    ({ request, params }) => callModel(ctx, request, params.id, params['*']),
+    ({ request, params }) => callModel(ctx, request, { id: params.id, path: params['*'] }),
     {
       // The model has its own deadline.
       transform: ({ request }) => {

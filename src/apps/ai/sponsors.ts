@@ -9,7 +9,7 @@ import { fromCredits, type NanoUsd, zero } from '../../kernel/money.ts'
 import { agentAccount, agentOwner } from '../../money/ledger/accounts.ts'
 import { spentToday } from '../../money/ledger/ledger.ts'
 import { type Agent, findAgent, findByHandle } from '../../people/agents/agents.ts'
-import type { Visitor } from '../../people/session-user.ts'
+import { playerOf, type Visitor } from '../../people/session-user.ts'
 import type { App } from '../apps.ts'
 import { sponsors } from './tables.ts'
 
@@ -46,9 +46,9 @@ const counterOf = (app: string): string => `sponsor:${app}`
 /** The counter of all that the operator pays. */
 const allowanceCounter = 'allowance'
 
-/** Returns the name of a player for a cap: a person, or the network of a visitor. */
-const playerOf = (ctx: AppContext, { user, client }: Visitor): string =>
-  user?.person.id ?? sign(ctx.secret, `sponsored ${client.address}`).slice(0, 20)
+/** Returns the name of a player for a cap: a person, an agent, or the network of a visitor. */
+const counterNameOf = (ctx: AppContext, visitor: Visitor): string =>
+  playerOf(visitor)?.id ?? sign(ctx.secret, `sponsored ${visitor.client.address}`).slice(0, 20)
 
 /** Returns what an app's sponsor has spent today. */
 export const spentBySponsor = (ctx: AppContext, app: string): Promise<NanoUsd> =>
@@ -104,7 +104,7 @@ export async function findSponsorSpender(
   for (const { agent, counter, dailyCap, playerCap } of await listOffers(ctx, app)) {
     if (!agent || agent.closed !== null || agent.suspended !== null || agent.pausedBy !== null)
       continue
-    const ofPlayer = `${counter}:${playerOf(ctx, visitor)}`
+    const ofPlayer = `${counter}:${counterNameOf(ctx, visitor)}`
     const limits = [
       { counter, owner: 'sponsor', max: dailyCap },
       // All that an agent sponsors and spends itself stays below its own cap.

@@ -27,8 +27,8 @@ const tag = 'Playing'
 /** The access of the player whose browser shows an app, signed in or not. */
 const player = { ...visitor, bodyBytesMax: dataBodyBytesMax }
 
-/** The calls of a page, which its shell passes on. They are no tools of agents. */
-const ofPages = { tag, access: player, mcp: 'hidden' } as const
+/** The calls of a page, which its shell passes on. A view in a chat passes them on, too. */
+const ofPages = { tag, access: player, mcp: 'app' } as const
 /** A page can be opened once it has a version. */
 const appErrors = [...ownErrors, 'busy'] as const
 const readErrors = ['bad_request', ...appErrors, 'not_joined', 'data_limit'] as const
@@ -41,8 +41,8 @@ const growErrors = [
   'account_suspended',
 ] as const
 
-const presentPlayer = ({ id, person, hasJoined, name }: Player) => ({
-  player: { id: id === '' ? null : id, signedIn: person !== null, joined: hasJoined, name },
+const presentPlayer = ({ id, isSignedIn, hasJoined, name }: Player) => ({
+  player: { id: id === '' ? null : id, signedIn: isSignedIn, joined: hasJoined, name },
 })
 
 const presentDocument = (document: documents.Document) => ({
@@ -58,7 +58,7 @@ async function getOwner(
 ): Promise<Player> {
   if (scope === 'shared') return getCounted(ctx, call, app)
   const found = await findPlayer(ctx, call, app)
-  if (found.person === null) {
+  if (!found.isSignedIn) {
     throw new ApiError('not_signed_in', { signIn: `${ctx.urls.app}/sign-in`, isSession: true })
   }
   countCall(ctx, found)
@@ -280,6 +280,7 @@ const acquireDocument = operation({
 
 const openLive = operation({
   ...ofPages,
+  mcp: 'hidden',
   id: 'open_live',
   route: 'GET /apps/:id/live',
   summary: 'Open the live connection of a page: watched documents, and rooms.',

@@ -8,7 +8,7 @@ import type { RequestContext } from '../../kernel/http/request-context.ts'
 import { newSecret, sign } from '../../kernel/ids.ts'
 import { hasVisibleText, isPlainLine } from '../../kernel/text.ts'
 import type { Person } from '../../people/people.ts'
-import { guestCookie, readGuestCookie, type Visitor } from '../../people/session-user.ts'
+import { guestCookie, playerOf, readGuestCookie, type Visitor } from '../../people/session-user.ts'
 import type { App } from '../apps.ts'
 import { getPlayable } from '../playable.ts'
 import { playerIdChars, playerNameCharsMax } from './limits.ts'
@@ -21,8 +21,10 @@ export interface Player {
   app: App
   /** An id that no other app has for this player; '' for a browser that has no cookie yet. */
   id: string
-  /** The signed-in person; null for a guest. */
+  /** The signed-in person; null for an agent and a guest. */
   person: string | null
+  /** A person or an agent, and no guest: it has values of its own. */
+  isSignedIn: boolean
   name: string | null
   hasJoined: boolean
 }
@@ -45,9 +47,13 @@ export async function findPlayer(
   appId: string,
 ): Promise<Player> {
   const app = await getPlayable(ctx, appId, { headers, context })
-  const known = identifyPlayer(ctx, app, { headers }, caller.user?.person)
+  const { user, caller: agent } = caller
+  const known = agent
+    ? { id: playerId(ctx, app.id, `agent ${agent.agent.id}`), person: null }
+    : identifyPlayer(ctx, app, { headers }, user?.person)
   const row = known.id === '' ? undefined : await findRow(ctx.db.read, app.id, known.id)
-  return { app, ...known, name: row?.name ?? null, hasJoined: row?.joined != null }
+  const isSignedIn = playerOf(caller) !== undefined
+  return { app, ...known, isSignedIn, name: row?.name ?? null, hasJoined: row?.joined != null }
 }
 
 /** Returns the id of a person, or of the guest that a browser has a cookie of. */

@@ -9,7 +9,7 @@ import * as schemas from './score-schemas.ts'
 import * as scores from './scores.ts'
 
 /** The calls of a page, which its shell passes on. They are no tools of agents. */
-const ofPages = { tag: 'Playing', access: visitor, mcp: 'hidden' } as const
+const ofPages = { tag: 'Playing', access: visitor, mcp: 'app' } as const
 const appErrors = [...ownErrors, 'busy', 'data_limit'] as const
 
 const boardOf = ({ app }: Player, { board = 'main', order }: schemas.BoardQuery): scores.Board => ({

@@ -1,4 +1,4 @@
-import { isAlias, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from 'yaml'
+import { isAlias, isMap, isNode, isScalar, LineCounter, parse, parseDocument, visit } from 'yaml'
 
 /** The fields of a YAML mapping with their lines, or what is wrong with it. */
 interface ParsedFields {
@@ -43,6 +43,9 @@ export function parseFields(source: string): ParsedFields {
   }
   return { fields, problems: [] }
 }
+
+/** Returns the frontmatter of a stored pack as JSON, with the types that YAML readers give it. */
+export const parseJson = (source: string): unknown => parse(source)
 
 const depthMax = 8
 

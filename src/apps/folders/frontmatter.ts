@@ -1,3 +1,4 @@
+import { type Json, recordOf } from '../../kernel/schema.ts'
 import { hasVisibleText, isPlainLine, isPlainText } from '../../kernel/text.ts'
 import type { Frontmatter } from './folder.ts'
 import {
@@ -42,6 +43,12 @@ export async function readHeader(text: string): Promise<HeaderResult> {
   const reasons = parsed.problems.map(({ line, problem }) => at(line + 1, problem))
   if (reasons.length > 0) return { reasons }
   return toHeader(parsed.fields)
+}
+
+/** Returns all fields of the frontmatter of a stored SKILL.md, unchanged. */
+export async function readFrontmatter(text: string): Promise<Json> {
+  const { parseJson } = await import('./frontmatter-yaml.ts')
+  return recordOf(parseJson(fences.exec(text)?.[1] ?? ''))
 }
 
 type Fields = Map<string, { line: number; value: unknown }>

@@ -19,6 +19,7 @@ export const remixApp = operation({
   idempotent: true,
   limits: ['publishes_limit'],
   mcp: 'shown',
+  showsApp: true,
   summary: 'Copy an app or game from Explore into your studio.',
   description:
     'You can change the copy, its html and its files; its maker is credited. A remix is ' +

@@ -33,6 +33,7 @@ export const publishVersion = operation({
   idempotent: true,
   limits: ['publishes_limit', 'builds_limit'],
   mcp: 6,
+  showsApp: true,
   summary: 'Publish a new version of your app, from html, files, a patch or a prompt.',
   description:
     'Takes what publish_app takes. The link and the assets of the last version stay; files ' +
@@ -82,6 +83,7 @@ export const restoreVersion = operation({
   id: 'restore_version',
   route: 'POST /apps/:id/versions/:version/restore',
   tag: 'Apps',
+  showsApp: true,
   limits: ['publishes_limit'],
   summary: 'Publish an older version again.',
   access: agent,

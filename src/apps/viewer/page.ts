@@ -112,6 +112,15 @@ const controls =
   button('reload', 'Restart', turn) +
   button('full', 'Full screen', corners)
 
+/** The notice bar, in which the page around an app answers what the app asks for. */
+const notice = `<div id=notice popover=manual role=status><span id=message></span><button id=offer hidden></button><nav><button id=close title=Close>${cross}</button></nav></div>`
+
+/** Returns the body of a view in a chat. Its script fills in the app. */
+export const chatBody = (): string =>
+  `<header><div id=who><h1 dir=auto></h1><span></span></div>
+<nav>${controls}${button('page', 'Open on its own page', arrow)}</nav></header>
+<main><p id=status role=status></p>${notice}</main>`
+
 /** The bar of a frame on another site. */
 function embedToolbar({ id, title, maker }: HostedApp): string {
   const name = `<h1 dir=auto>${escapeHtml(title)}</h1>`
@@ -172,7 +181,7 @@ export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAsse
 ${head(`${app.title} by @${app.maker}`, parts.style, preload(at) + manifest + linkPreviewTags(app, origin) + bridgeStyle)}
 <body>${options.isEmbed ? embedToolbar(app) : toolbar(app)}
 <main>${poster}<p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}" sandbox="${sandbox}" allow="${allow}" referrerpolicy=no-referrer></iframe>
-<div id=notice popover=manual role=status><span id=message></span><button id=offer hidden></button><nav><button id=close title=Close>${cross}</button></nav></div></main>${options.isEmbed ? '' : sharing(app, options)}
+${notice}</main>${options.isEmbed ? '' : sharing(app, options)}
 ${bridge}<script>${options.hasFiles ? parts.filesScript : parts.script}</script>`
 }
 

@@ -47,18 +47,25 @@ interface FrameOptions {
 /** Chromium 152 and later block every connection but these, including WebRTC and navigation. */
 const allowlist = (urls: string[] = []): string => `(${urls.map((url) => `"${url}*"`).join(' ')})`
 
-/** Headers of the wrapper; srcdoc frames inherit its policy. */
-export function frameHeaders(options: FrameOptions): Record<string, string> {
-  const { ancestor, hasWebrtc, isSeparate, files } = options
+/** Returns what a page may load: what it holds, and the URLs below the address of its files. */
+export function framePolicy(files: string[] | undefined): string {
   const loads = ['blob: data:', ...(files ?? [])].join(' ')
   const own = files?.join(' ') ?? "'none'"
-  const csp = [
-    `sandbox ${sandbox}`,
+  return [
     "default-src 'none'",
     `script-src 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' ${loads}`,
     `style-src 'unsafe-inline' ${loads}`,
     ...['img', 'media', 'font', 'connect', 'worker'].map((kind) => `${kind}-src ${loads}`),
     `frame-src ${own}; object-src 'none'; manifest-src 'none'; base-uri ${own}; form-action ${own}`,
+  ].join('; ')
+}
+
+/** Headers of the wrapper; srcdoc frames inherit its policy. */
+export function frameHeaders(options: FrameOptions): Record<string, string> {
+  const { ancestor, hasWebrtc, isSeparate, files } = options
+  const csp = [
+    `sandbox ${sandbox}`,
+    framePolicy(files),
     ...(hasWebrtc ? ["webrtc 'block'"] : []),
     `frame-ancestors ${ancestor}`,
   ]

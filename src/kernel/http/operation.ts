@@ -117,9 +117,12 @@ interface Declaration<Tag extends string, ErrorName extends string> {
   limits?: readonly (ErrorName & RateLimitName)[]
   /**
    * MCP tool. A number: its position in the core, which is always listed. `shown`: listed unless a
-   * client asks for the core alone. Default: listed while there is space. `hidden`: no tool.
+   * client asks for the core alone. Default: listed while there is space. `hidden`: no tool. `app`:
+   * no tool, but a view of a chat calls it for its app (use_app_data).
    */
-  mcp?: number | 'shown' | 'hidden'
+  mcp?: number | 'shown' | 'hidden' | 'app'
+  /** Its result has an `app`, which hosts of chats show (MCP Apps). */
+  showsApp?: true
 }
 
 /** The schemas of a call. */

@@ -174,7 +174,7 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
   const handlers: Record<TrafficPart | 'health', Handler> = {
     api: agentApiPolicy(ctx, agentApi.fetch),
     gateway: gatewayPolicy(ctx, gatewayApi.fetch),
-    mcp: createMcpEndpoint(ctx, options),
+    mcp: createMcpEndpoint(ctx, pages, options),
     health: (request) => healthResponse(ctx, request, pathOf(request.url)) ?? site.fetch(request),
     apps: site.fetch,
     pages: site.fetch,

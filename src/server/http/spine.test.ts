@@ -174,7 +174,8 @@ const withoutText = [
 test('MCP has each visible operation except those of people, and each returns a text', () => {
   const names = new Set(tools.map(({ operation }) => operation.id))
   const others = agentOperations.filter(({ id }) => !names.has(id))
-  const left = others.filter(({ mcp, access }) => mcp !== 'hidden' && access.auth !== 'person')
+  const isShown = (mcp: unknown): boolean => mcp !== 'hidden' && mcp !== 'app'
+  const left = others.filter(({ mcp, access }) => isShown(mcp) && access.auth !== 'person')
   expect(left.map(({ id }) => id)).toEqual(withoutText)
   expect(tools.filter(({ operation: { access } }) => access.auth === 'person')).toEqual([])
 })

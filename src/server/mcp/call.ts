@@ -6,7 +6,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { contentOf } from '../../kernel/http/entity.ts'
 import { noteError } from '../../kernel/http/note-error.ts'
-import type { IncomingCall } from '../../kernel/http/operation.ts'
+import type { IncomingCall, Operation } from '../../kernel/http/operation.ts'
 import { Content, Replay, Revalidated, Success } from '../../kernel/http/outcome.ts'
 import { getRequestContext, type RequestContext } from '../../kernel/http/request-context.ts'
 import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
@@ -20,7 +20,7 @@ import { admit, innerContext, mayChange, record } from '../http/record.ts'
 import { fieldOf, type Tool } from './tools.ts'
 
 /** The parts of an MCP message that a call needs beside its arguments. */
-interface CallContext {
+export interface CallContext {
   mcpRequest: Request
   signal: AbortSignal
   /** The `_meta` of the message. */
@@ -34,22 +34,35 @@ const paymentName = 'x402/payment'
 const receiptName = 'x402/payment-response'
 
 /** Calls the operation of a tool. Errors are results. Throws InvalidParams for a bad argument. */
-export async function callTool(
+export const callTool = (
   ctx: AppContext,
   tool: Tool,
   args: Json,
   context: CallContext,
+): Promise<CallToolResult> =>
+  runTool(ctx, tool.operation, context, (inner) =>
+    perform(ctx, tool.operation, callOf(ctx, tool, args, context, inner)),
+  )
+
+/**
+ * Runs the work of a tool within the limits of its client, and returns what it returns as a result.
+ * The method and the path are for the log. Errors are results, except a ProtocolError.
+ */
+export async function runTool(
+  ctx: AppContext,
+  { method, path }: Pick<Operation, 'method' | 'path'>,
+  context: CallContext,
+  work: (inner: RequestContext) => Promise<unknown>,
 ): Promise<CallToolResult> {
   const startedAt = stopwatch()
   const inner = innerContext(ctx, getRequestContext(context.mcpRequest))
-  inner.route = `/api${tool.operation.path}`
-  const incoming = callOf(ctx, tool, args, context, inner)
-  const response = await runFor(inner.client, () => performTool(ctx, tool, incoming, context))
+  inner.route = `/api${path}`
+  const response = await runFor(inner.client, () => respond(ctx, inner, context, work))
   const { status, value } = response
   // The stream of the MCP response has begun, so the router cannot tell of the change after it.
-  if (mayChange(ctx, tool.operation.method) && status < 400) await ctx.state.appChanges.announce()
+  if (mayChange(ctx, method) && status < 400) await ctx.state.appChanges.announce()
   const ms = stopwatch() - startedAt
-  record(ctx, 'api', { context: inner, method: tool.operation.method, status, ms })
+  record(ctx, 'api', { context: inner, method, status, ms })
   const [, receipt] = receiptOf(ctx, inner) ?? []
   return {
     content: [{ type: 'text', text: response.text }],
@@ -78,7 +91,6 @@ function callOf(
     if (place)
       at[place][name] = place === 'query' && typeof value === 'boolean' ? String(value) : value
   }
-  const key = typeof args['key'] === 'string' ? args['key'] : readApiKey(mcpRequest.headers)
   const hasBody = [...places.values()].includes('body')
   try {
     const path = operation.path.replace(/:(\w+)|\*/g, (_, name: string = 'path') =>
@@ -87,7 +99,7 @@ function callOf(
     return {
       method: operation.method,
       headers: new Headers({
-        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...keyHeaders(mcpRequest, args),
         ...(payment !== undefined && { 'payment-signature': toHeader(payment) }),
       }),
       context,
@@ -106,6 +118,12 @@ function callOf(
   }
 }
 
+/** Returns the headers with the key of a call: the argument `key`, or that of the MCP request. */
+export function keyHeaders(mcpRequest: Request, args: Json): { authorization?: string } {
+  const key = typeof args['key'] === 'string' ? args['key'] : readApiKey(mcpRequest.headers)
+  return key === undefined ? {} : { authorization: `Bearer ${key}` }
+}
+
 /** The response of a tool: a value and its text. Statuses of 400 and more are errors. */
 interface ToolResponse {
   status: number
@@ -118,18 +136,18 @@ const jsonResponse = (status: number, value: unknown): ToolResponse => {
   return { status, value: JSON.parse(text), text }
 }
 
-async function performTool(
+async function respond(
   ctx: AppContext,
-  { operation }: Tool,
-  incoming: IncomingCall,
+  context: RequestContext,
   { isCounted }: CallContext,
+  work: (inner: RequestContext) => Promise<unknown>,
 ): Promise<ToolResponse> {
-  const { context } = incoming
   try {
     const rejection = admit(ctx, context, ctx.state.limits.apiRequests, isCounted)
     if (rejection) throw new ApiError('rate_limited', rejection)
-    return await responseOf(await perform(ctx, operation, incoming))
+    return await responseOf(await work(context))
   } catch (thrown) {
+    if (thrown instanceof ProtocolError) throw thrown
     const error = thrown instanceof OfferedError ? thrown.error : thrown
     noteError(ctx, context, error)
     const known = knownError(error)

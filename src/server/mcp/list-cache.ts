@@ -5,6 +5,7 @@ import { mcpListsMax } from '../../kernel/limits.ts'
 import { isRecord } from '../../kernel/schema.ts'
 import { type Batch, spentMessage } from './batch.ts'
 import { isInvalidInitialize } from './server.ts'
+import { isViewSession } from './view-session.ts'
 
 type Serve = (request: Request, options: { parsedBody?: unknown }) => Promise<Response>
 
@@ -44,7 +45,8 @@ export function createListCache(serve: Serve, areaOf: (request: Request) => stri
     if (!isLegacy || !/application\/json/.test(accept) || !/text\/event-stream/.test(accept)) {
       return undefined
     }
-    const key = `${headers.get('mcp-protocol-version')} ${areaOf(request)}`
+    const version = headers.get('mcp-protocol-version')
+    const key = `${version} ${areaOf(request)} ${isViewSession(request)}`
     const known = lists.get(key)
     if (known !== undefined) return known
     const response = await serve(request, {

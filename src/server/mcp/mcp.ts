@@ -1,3 +1,4 @@
+import type { Pages } from '../../apps/viewer/pages.ts'
 import type { Urls } from '../../kernel/config/urls.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, isApiError } from '../../kernel/errors.ts'
@@ -11,6 +12,7 @@ import { networkRejection } from '../../money/keys/restrict.ts'
 import { apiErrorResponse } from '../../people/error-response.ts'
 import { beginBatch, findBatch } from './batch.ts'
 import type { Extension } from './server.ts'
+import { withViewSession } from './view-session.ts'
 
 export interface McpOptions {
   /** Tools and capabilities of tests. */
@@ -25,7 +27,7 @@ type Serve = (request: Request, body: unknown) => Promise<Response>
  * Creates the MCP endpoint (document 1, section 1: streamable HTTP, no authentication). Its tools
  * are the operations of the Agent API. They and the MCP library are loaded with the first request.
  */
-export function createMcpEndpoint(ctx: AppContext, options: McpOptions = {}) {
+export function createMcpEndpoint(ctx: AppContext, pages: Pages, options: McpOptions = {}) {
   const isAllowedHost = hostCheck(ctx.urls)
   let serve: Serve | undefined
   const respond = async (request: Request): Promise<Response> => {
@@ -37,10 +39,10 @@ export function createMcpEndpoint(ctx: AppContext, options: McpOptions = {}) {
     if (body instanceof Response) return body
     const busy = charge(ctx, request, body.parsedBody, body.charged)
     if (busy) return busy
-    const loaded = serve ?? (await load(ctx, options))
+    const loaded = serve ?? (await load(ctx, pages, options))
     if (loaded instanceof Response) return loaded
     serve = loaded
-    return loaded(request, body.parsedBody)
+    return withViewSession(body.parsedBody, await loaded(request, body.parsedBody))
   }
   return async (request: Request): Promise<Response> => {
     getRequestContext(request).route = '/mcp'
@@ -58,13 +60,14 @@ const corsHeaders = {
   'access-control-allow-methods': 'POST',
   'access-control-allow-headers':
     'authorization, content-type, x-api-key, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id',
-  'access-control-expose-headers': 'x-request-id, retry-after',
+  'access-control-expose-headers': 'x-request-id, retry-after, mcp-session-id',
   'access-control-max-age': '86400',
 }
 
 /** Returns the handler of the MCP library, or the error of an Agent API that is off. */
 async function load(
   ctx: AppContext,
+  pages: Pages,
   { extension, stopping }: McpOptions,
 ): Promise<Serve | Response> {
   if (!ctx.config.agentsOn) return apiErrorResponse(new ApiError('agents_off'))
@@ -76,7 +79,7 @@ async function load(
       import('../agent-api.ts'),
     ])
   const { content } = contentOf(await hosting.describedAgentApi(ctx))
-  const api = { description: await content.json(), operations: hosting.agentOperations }
+  const api = { description: await content.json(), operations: hosting.agentOperations, pages }
   const toolset = createToolset(ctx, api, extension)
   const handler = createServerHandler(toolset)
   stopping?.addEventListener('abort', () => void handler.close())

@@ -16,6 +16,8 @@ import { mcpSubscriptionsMax } from '../../kernel/limits.ts'
 import { isRecord, type Json } from '../../kernel/schema.ts'
 import { version } from '../../kernel/version.ts'
 import { findBatch, spentMessage } from './batch.ts'
+import { isViewSession } from './view-session.ts'
+import { showsViews, viewExtension } from './views.ts'
 
 type ToolResult = CallToolResult | InputRequiredResult
 
@@ -27,8 +29,8 @@ export interface ServedTool {
 /** The tools and the instructions of the server. */
 export interface Toolset {
   instructions: string
-  /** Returns the tools of `tools/list`. */
-  list(request: Request): ServedTool[]
+  /** Returns the tools of `tools/list`. `hasViews`: the host shows apps in its chats. */
+  list(request: Request, hasViews: boolean): Definition[]
   /** Returns the area of `tools/list`; '' where the list is the default one. */
   areaOf(request: Request): string
   find(name: string): ServedTool | undefined
@@ -55,14 +57,14 @@ class ToolServer extends McpServer {
     super(
       { name: 'berth', title: 'Berth', version },
       {
-        capabilities: { tools: { listChanged: false } },
+        capabilities: { tools: { listChanged: false }, extensions: { [viewExtension]: {} } },
         instructions: toolset.instructions,
         cacheHints: { 'tools/list': listCaching, 'server/discover': listCaching },
       },
     )
     toolset.extend(this, request)
     this.server.setRequestHandler('tools/list', listParams, () => {
-      const tools = request ? toolset.list(request).map(({ definition }) => definition) : []
+      const tools = request ? toolset.list(request, this.#hasViews(request)) : []
       const batch = request && findBatch(request)
       if (batch && !batch.spend(JSON.stringify(tools).length)) {
         throw new ProtocolError(-32_000, spentMessage)
@@ -82,6 +84,11 @@ class ToolServer extends McpServer {
         ? result
         : this.server.projectCallToolResult(result, tool.definition.outputSchema)
     })
+  }
+
+  /** A client of the newer revision declares its capabilities with each request. */
+  #hasViews(request: Request): boolean {
+    return isViewSession(request) || showsViews(this.server.getClientCapabilities())
   }
 
   /** The library validates `Mcp-Param-*` headers by this schema. */

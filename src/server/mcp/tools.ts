@@ -48,7 +48,8 @@ export function toolsOf(
   return operations.flatMap((operation) => {
     const own = declared.get(operation.operationId)
     const successes = successesOf(operation)
-    if (!own || !successes || own.access.auth === 'person' || own.mcp === 'hidden') return []
+    if (!own || !successes || own.access.auth === 'person') return []
+    if (own.mcp === 'hidden' || own.mcp === 'app') return []
     return [{ operation: own, ...toolOf(operation, successes, records) }]
   })
 }

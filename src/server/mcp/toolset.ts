@@ -1,16 +1,19 @@
 import { ProtocolError } from '@modelcontextprotocol/server'
 import { Ajv } from '@modelcontextprotocol/server/validators/ajv'
 
+import type { Pages } from '../../apps/viewer/pages.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Operation } from '../../kernel/http/operation.ts'
 import { clientAddressGroup } from '../../kernel/http/request-context.ts'
 import type { Json } from '../../kernel/schema.ts'
 import { readDescription } from '../../site/guide/read-description.ts'
+import { type AppTool, createAppTools } from './app-tools.ts'
 import { findBatch, spentMessage } from './batch.ts'
 import { callTool, inputError } from './call.ts'
-import { servePacks } from './packs.ts'
+import { serveResources } from './resources.ts'
 import type { Extension, ServedTool, Toolset } from './server.ts'
 import { type Tool, toolsOf } from './tools.ts'
+import { toolView } from './views.ts'
 import { waitForJob } from './wait.ts'
 
 /** Long lists confuse models, and some clients accept no more. */
@@ -20,34 +23,45 @@ interface Api {
   /** The OpenAPI description. */
   description: unknown
   operations: readonly Operation[]
+  /** The pages of apps, for the views of chats. */
+  pages: Pages
 }
 
 /** Creates the tools of an API. Those of an extension are listed first. */
 export function createToolset(
   ctx: AppContext,
-  { description, operations }: Api,
+  { description, operations, pages }: Api,
   extension: Extension | undefined,
 ): Toolset {
   const extensionTools = extension?.tools ?? []
   const tools = toolsOf(readDescription(description), operations)
   const served = new Map(tools.map((tool) => [tool, serveTool(ctx, tool)]))
+  const appTools = createAppTools(ctx, { pages, operations }).map(serveAppTool)
   const areas = new Set(['core', ...tools.map(areaOf)])
   const listedArea = (request: Request): string => {
     const area = new URL(request.url).searchParams.get('tools') ?? ''
     return areas.has(area) ? area : ''
   }
+  const shows = new Set(operations.flatMap(({ id, showsApp }) => (showsApp ? [id] : [])))
+  const withView = (definition: ServedTool['definition']) =>
+    shows.has(definition.name) ? { ...definition, _meta: toolView } : definition
   const byName = new Map(
-    [...served.values(), ...extensionTools].map((tool) => [tool.definition.name, tool]),
+    [...served.values(), ...extensionTools, ...appTools].map((tool) => [
+      tool.definition.name,
+      tool,
+    ]),
   )
   return {
     instructions: instructionsOf(ctx, tools),
-    extend: extension?.extend ?? ((server, request) => servePacks(ctx, server, request)),
+    extend: extension?.extend ?? ((server, request) => serveResources(ctx, pages, server, request)),
     find: (name) => byName.get(name),
     areaOf: listedArea,
-    list: (request) => {
+    list: (request, hasViews) => {
       const area = listedArea(request)
       const listed = listTools(tools, area).flatMap((tool) => served.get(tool) ?? [])
-      return [...extensionTools, ...listed]
+      const all = [...extensionTools, ...listed].map(({ definition }) => definition)
+      if (!hasViews) return all
+      return [...all.map(withView), ...appTools.map(({ definition }) => definition)]
     },
   }
 }
@@ -105,6 +119,21 @@ const serveTool = (ctx: AppContext, tool: Tool): ServedTool => ({
     // A wait would hold up the calls behind it, and its result is small.
     if (!batch || tool.places.has('wait')) return run()
     const result = await batch.run(run)
+    if (!result) throw new ProtocolError(-32_000, spentMessage)
+    return result
+  },
+})
+
+/** Serves a tool of views. The calls of a batch run one by one, as those of other tools. */
+const serveAppTool = ({ definition, call }: AppTool): ServedTool => ({
+  definition,
+  async call(args, context) {
+    const mcpRequest = context.http?.req
+    if (!mcpRequest) throw new Error('a call without an HTTP request')
+    const { signal, _meta: meta } = context.mcpReq
+    const batch = findBatch(mcpRequest)
+    const run = () => call(args, { mcpRequest, signal, meta, isCounted: batch !== undefined })
+    const result = await (batch ? batch.run(run) : run())
     if (!result) throw new ProtocolError(-32_000, spentMessage)
     return result
   },

@@ -59,6 +59,7 @@ OPERATIONS = {
     "get_app": Operation("GET", "/apps/{id}"),
     "change_app": Operation("PATCH", "/apps/{id}"),
     "delete_app": Operation("DELETE", "/apps/{id}"),
+    "play_app": Operation("GET", "/apps/{id}/play"),
     "restore_app": Operation("POST", "/apps/{id}/restore"),
     "publish_version": Operation("POST", "/apps/{id}/versions", idempotent=True, content="application/zip"),
     "list_versions": Operation("GET", "/apps/{id}/versions", items="versions"),
@@ -516,6 +517,15 @@ class AgentApi(Api):
             id: The id. The id of an app is the end of its public link.
         """
         return self._call("delete_app", fields)  # type: ignore[no-any-return]
+
+    def play_app(self, **fields: Unpack[PlayAppInput]) -> PlayAppResult:
+        """Open an app that you may open: any with a link, or one that is shared with you. Chats
+        that show apps show it. All others get its link.
+
+        Args:
+            id: The id. The id of an app is the end of its public link.
+        """
+        return self._call("play_app", fields)  # type: ignore[no-any-return]
 
     def restore_app(self, **fields: Unpack[RestoreAppInput]) -> RestoreAppResult:
         """Restore an app that was deleted within the last 30 days.
@@ -1818,6 +1828,12 @@ class AsyncAgentApi(AsyncApi):
     def delete_app(self, **fields: Unpack[DeleteAppInput]) -> AsyncCall[DeleteAppResult, None]:
         """Delete an app; restorable for 30 days."""
         return self._call("delete_app", fields)
+
+    def play_app(self, **fields: Unpack[PlayAppInput]) -> AsyncCall[PlayAppResult, None]:
+        """Open an app that you may open: any with a link, or one that is shared with you. Chats
+        that show apps show it. All others get its link.
+        """
+        return self._call("play_app", fields)
 
     def restore_app(self, **fields: Unpack[RestoreAppInput]) -> AsyncCall[RestoreAppResult, None]:
         """Restore an app that was deleted within the last 30 days."""

@@ -1435,6 +1435,23 @@ class DeleteAppResult(TypedDict):
     note: str
 
 
+class PlayAppInput(TypedDict):
+    id: str
+    """The id. The id of an app is the end of its public link."""
+
+
+class PlayAppResult(TypedDict):
+    app: PlayAppResultApp
+
+
+class PlayAppResultApp(TypedDict):
+    id: str
+    title: str
+    description: str
+    version: int
+    link: str
+
+
 class RestoreAppInput(TypedDict):
     id: str
     """The id. The id of an app is the end of its public link."""

@@ -1,0 +1,174 @@
+import { FolderPages } from '../frame/folder-pages.ts'
+import { SandboxHost } from '../frame/host.ts'
+import { type DialogResult, field, type PageContent, type Sound, text } from '../frame/messages.ts'
+import type { Offer } from '../frame/notices.ts'
+import { receiver } from '../frame/receiver.ts'
+import type { AppContent } from './app-content.ts'
+import type { HostContext } from './host-context.ts'
+import { openKeptSaves, openPageDatabases } from './view-saves.ts'
+import type { ViewSize } from './view-size.ts'
+
+interface View {
+  context: HostContext
+  size: ViewSize
+  notify(offer: Offer): void
+  openLink(url: string): Promise<unknown>
+}
+
+const restartsMax = 3
+const restartWindowMs = 10_000
+/** Time for an app to save before it ends. */
+const leaveMs = 150
+
+/** Returns the text of a wrapper, which the build embeds in this page. */
+const wrapperOf = ({ files }: AppContent): string =>
+  JSON.parse(document.getElementById(files ? 'files-wrapper' : 'wrapper')?.textContent ?? '""')
+
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+
+/** An app in the sandbox of this page. */
+export class RunningApp {
+  #content: PageContent
+  #answers: DialogResult[] = []
+  #restarts: number[] = []
+  #isMuted = false
+  #saves: Awaited<ReturnType<typeof openKeptSaves>> | undefined
+  readonly #frame = document.createElement('iframe')
+  readonly #host = new SandboxHost(this.#frame, '')
+  readonly #session = new Map<string, string>()
+
+  constructor(
+    private readonly app: AppContent,
+    private readonly view: View,
+  ) {
+    this.#content = app
+    const policy = `<meta http-equiv=Content-Security-Policy content="${escaped(app.policy)}">`
+    this.#frame.title = app.title
+    this.#frame.setAttribute('sandbox', 'allow-scripts allow-forms allow-pointer-lock')
+    this.#frame.setAttribute('allow', 'gamepad *; autoplay *')
+    this.#frame.referrerPolicy = 'no-referrer'
+    // The policy comes before the first script, and all frames below inherit it. Without a scheme
+    // of its own, the wrapper would keep the theme of the chat from the app.
+    const start = `$&<html style="color-scheme:light dark">${policy}`
+    this.#frame.srcdoc = wrapperOf(app).replace(/^<!doctype html>/, start)
+  }
+
+  get link(): string {
+    return this.app.link
+  }
+
+  /** The window of the app; null before it exists. */
+  get window(): Window | null {
+    return this.#host.app
+  }
+
+  /** Starts the app. Rejects with "sandbox" where the browser did not apply it. */
+  async open(isSignedIn: boolean): Promise<void> {
+    const loaded = this.#host.load()
+    document.querySelector('main')?.append(this.#frame)
+    const [saves] = await Promise.all([openKeptSaves(this.app.id, isSignedIn), loaded])
+    this.#saves = saves
+    const { size, context, notify } = this.view
+    const take = receiver({
+      saves,
+      openDatabases: openPageDatabases,
+      session: this.#session,
+      started: () => void (document.documentElement.dataset['started'] = ''),
+      answered: (answers) => void (this.#answers = answers),
+      failed: () => undefined,
+      notify: (offer) => notify(this.#allowed(offer)),
+    })
+    document.getElementById('sound')?.addEventListener('click', () => this.#turnSound())
+    addEventListener('message', ({ source, data }) => {
+      // The last message of an unloaded document has no source window.
+      const isGone = field(data, 'type') === 'service:gone'
+      if (isGone && (source === null || source === this.window)) return this.#again(data)
+      if (source === null || source !== this.window) return
+      const type = text(data, 'type', 40)
+      if (type === 'service:size') size.take(Number(field(data, 'height')))
+      else if (type === 'service:full') void context.setFull(field(data, 'isFull') === true)
+      else if (type === 'service:page') void this.#goTo(text(data, 'url', 4_000))
+      else void take(source, data)
+    })
+    this.#start()
+  }
+
+  /** Lets the app save, and keeps what it saved. */
+  async leave(): Promise<void> {
+    const app = this.window
+    const waiting = new AbortController()
+    await new Promise<void>((resolve) => {
+      const take = ({ source, data }: MessageEvent): void => {
+        if (source === app && field(data, 'type') === 'service:left') resolve()
+      }
+      addEventListener('message', take, { signal: waiting.signal })
+      setTimeout(resolve, leaveMs)
+      app?.postMessage({ type: 'service:leave' }, '*')
+    })
+    waiting.abort()
+    await this.#saves?.flush()
+  }
+
+  async restart(): Promise<void> {
+    this.#restarts = []
+    this.#answers = []
+    await this.leave()
+    this.#start()
+  }
+
+  #start(): void {
+    this.view.size.restart()
+    const { locale } = this.view.context
+    const saved = this.#saves?.all() ?? []
+    const session = [...this.#session]
+    this.#host.start(this.#content, saved, session, this.#answers, this.#isMuted, { locale })
+    this.#frame.focus()
+  }
+
+  /** Restarts an app that reloaded or navigated away, three times at most. */
+  #again(data: unknown): void {
+    if (field(data, 'run') !== this.#host.run) return
+    const now = performance.now()
+    this.#restarts = [...this.#restarts.filter((at) => now - at < restartWindowMs), now]
+    if (this.#restarts.length <= restartsMax) this.#start()
+    else
+      this.view.notify({
+        text: 'This app keeps leaving.',
+        label: 'Restart',
+        press: () => this.#start(),
+      })
+  }
+
+  /** Shows another page of the folder. */
+  async #goTo(url: string): Promise<void> {
+    const { files } = this.app
+    if (!files?.address) return
+    const { address, names } = files
+    const rows = names.map((name) => ({
+      name,
+      url: address + name.split('/').map(encodeURIComponent).join('/'),
+    }))
+    const pages = new FolderPages(this.app, { files: rows }, address)
+    const found = pages.find(url)
+    if (!found) return
+    this.#content = await pages.content(found)
+    this.#start()
+  }
+
+  #turnSound(): void {
+    this.#isMuted = !this.#isMuted
+    document.getElementById('sound')?.setAttribute('aria-pressed', String(this.#isMuted))
+    const message: Sound = { type: 'service:sound', isMuted: this.#isMuted }
+    this.window?.postMessage(message, '*')
+  }
+
+  /** A frame of a chat saves no file and prints nothing, so its own page offers that. */
+  #allowed(offer: Offer): Offer {
+    if (offer.press === undefined) return offer
+    return {
+      text: 'Saving, printing and sharing work on the page of the app.',
+      label: 'Open',
+      href: this.app.link,
+    }
+  }
+}

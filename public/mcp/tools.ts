@@ -1,0 +1,56 @@
+import { CallError } from '../bridge/protocol.ts'
+import type { ServerRequest } from '../bridge/server.ts'
+import { field, text } from '../frame/messages.ts'
+import type { ChatHost } from './chat-host.ts'
+
+/** Calls the tools of the server for this page alone, as the caller of the chat. */
+export class AppTools {
+  /** The key that the tool call of the chat named. */
+  key: string | undefined
+
+  constructor(private readonly host: ChatHost) {}
+
+  /** Calls a tool. Throws its error as a CallError. */
+  async call(name: string, args: object, signal?: AbortSignal): Promise<unknown> {
+    const result = await this.#send(name, args, signal)
+    const value = field(result, 'structuredContent')
+    if (field(result, 'isError') !== true) return value
+    throw new CallError(text(value, 'code', 64) || 'failed', text(value, 'error', 1_000))
+  }
+
+  /** Sends a request of the bridge, and returns its response, which may be an error. */
+  async send({ app, method, path, body, signal }: ServerRequest): Promise<Response> {
+    const id = app
+    if (!path.startsWith('/ai/')) {
+      const input = typeof body === 'string' ? { body: JSON.parse(body) } : {}
+      const result = await this.#send('use_app_data', { id, method, path, ...input }, signal)
+      return Response.json(field(result, 'structuredContent') ?? {}, {
+        status: field(result, 'isError') === true ? 400 : 200,
+      })
+    }
+    if (typeof body !== 'string') {
+      throw new CallError('unavailable', 'Recordings are heard on the page of the app only.')
+    }
+    const route = path.slice('/ai/'.length)
+    const result = await this.#send('use_app_model', { id, path: route, body }, signal)
+    const value = field(result, 'structuredContent')
+    if (typeof field(value, 'status') !== 'number') throw new Error('the host refused the call')
+    const headers = {
+      'content-type': text(value, 'type', 200),
+      'x-service-cost': text(value, 'cost', 40),
+      'x-service-code': text(value, 'code', 64),
+    }
+    const blob = field(value, 'blob')
+    const content =
+      typeof blob === 'string'
+        ? Uint8Array.from(atob(blob), (letter) => letter.charCodeAt(0))
+        : text(value, 'text', Infinity)
+    return new Response(content, { status: Number(field(value, 'status')), headers })
+  }
+
+  #send(name: string, args: object, signal?: AbortSignal): Promise<unknown> {
+    const { key } = this
+    const params = { name, arguments: { ...args, ...(key !== undefined && { key }) } }
+    return this.host.request('tools/call', params, signal)
+  }
+}

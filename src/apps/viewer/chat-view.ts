@@ -1,0 +1,120 @@
+import { contentOf } from '../../kernel/http/entity.ts'
+import { lazyFor } from '../../kernel/lazy.ts'
+import { getPublicFile, type PublicFile } from '../../kernel/public-files.ts'
+import { isRecord, recordOf } from '../../kernel/schema.ts'
+import { librariesPath } from './library-files.ts'
+import { chatBody } from './page.ts'
+import { filesPath, type Pages } from './pages.ts'
+import { framePolicy } from './policy.ts'
+
+type OpenPage = NonNullable<Awaited<ReturnType<Pages['find']>>>
+
+/** An app with all that its page needs, for a view of a chat (public/mcp/app-content.ts). */
+export interface AppContent {
+  id: string
+  title: string
+  /** The maker's handle, with the @. */
+  maker: string
+  link: string
+  html: string
+  libraries?: unknown
+  files?: { page: string; hash: ''; names: string[]; address: string }
+  /** The content security policy of its sandbox. */
+  policy: string
+}
+
+/** The origins and paths that a view loads from (MCP Apps, `_meta.ui.csp`). */
+export interface ViewPolicy {
+  connectDomains?: string[]
+  resourceDomains?: string[]
+  baseUriDomains?: string[]
+}
+
+/** Returns what a host allows a view: the address of its files, and nothing without files. */
+export const viewPolicy = (address: string | undefined): ViewPolicy =>
+  address === undefined
+    ? {}
+    : { connectDomains: [address], resourceDomains: [address], baseUriDomains: [address] }
+
+/** Returns the address below which the files of all apps are, each behind a token of its own. */
+export const filesAddress = ({ urls }: Pages): string => (urls.apps ?? urls.app) + filesPath
+
+/** Reads a live app with its page, its libraries, and the address of its files. */
+export async function readAppContent(pages: Pages, page: OpenPage): Promise<AppContent> {
+  const { id, title, maker } = page.app
+  const { urls } = pages
+  const read = async (entity: ReturnType<Pages['data']>): Promise<string> =>
+    contentOf(await entity).content.text()
+  const [html, listText] = await Promise.all([read(pages.data(page)), read(pages.files(page))])
+  const list = recordOf(JSON.parse(listText))
+  const address =
+    typeof list['frame'] === 'string'
+      ? new URL(list['frame'].replace(/\?.*/, ''), urls.apps ?? urls.app).href
+      : undefined
+  const libraries = isRecord(list['libraries'])
+    ? await readLibraries(pages, list['libraries'])
+    : undefined
+  const names = [list['files']].flat().map((row) => String(recordOf(row)['name']))
+  return {
+    id,
+    title,
+    maker: `@${maker}`,
+    link: `${urls.app}/a/${id}`,
+    html,
+    policy: framePolicy(address === undefined ? undefined : [address]),
+    ...(libraries && { libraries }),
+    ...(address !== undefined && {
+      files: { page: String(list['page']), hash: '' as const, names, address },
+    }),
+  }
+}
+
+const isText = (type: string): boolean => /script|css|json/.test(type)
+
+/** Reads the library files of a list, as the shell of the viewer fetches them. */
+async function readLibraries(pages: Pages, list: Record<string, unknown>) {
+  const find = async (url: unknown): Promise<Blob | undefined> => {
+    const name = typeof url === 'string' ? url.slice(librariesPath.length) : ''
+    const entity = name === '' ? undefined : await pages.libraryFiles.find(name)
+    return entity && contentOf(entity).content
+  }
+  const textOf = async (url: unknown): Promise<string> => (await find(url))?.text() ?? ''
+  const files = [list['files']].flat().map(async (row) => {
+    const { name, type, url } = recordOf(row)
+    const content = await find(url)
+    // One that is missing is left out, as if it were blocked.
+    if (!content) return []
+    const text = isText(String(type))
+      ? await content.text()
+      : Buffer.from(await content.arrayBuffer()).toString('base64')
+    return [{ name, type, text }]
+  })
+  return {
+    loader: await textOf(list['loader']),
+    script: await textOf(list['script']),
+    files: (await Promise.all(files)).flat(),
+    urls: list['urls'],
+    imports: list['imports'],
+  }
+}
+
+/** Escapes JSON for a script tag. */
+const inTag = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c')
+
+const partsOf = lazyFor((files: ReadonlyMap<string, PublicFile>) => {
+  const read = (name: string): string =>
+    new TextDecoder().decode(getPublicFile(files, name).identity)
+  const style = ['frame/shell.css', 'bridge/shell.css', 'mcp/view.css'].map(read).join('')
+  const wrapper = (id: string, name: string): string =>
+    `<script type=application/json id=${id}>${inTag(read(`frame/${name}.html`))}</script>`
+  const head = `<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content="width=device-width,initial-scale=1"><title>App</title><style>${style}</style>`
+  const wrappers = wrapper('wrapper', 'frame') + wrapper('files-wrapper', 'files')
+  return { start: `${head}<body>${chatBody()}${wrappers}`, script: read('mcp/view.js') }
+})
+
+/** Renders the view of a chat: of one app, or of the one that a tool call names. */
+export function renderView(pages: Pages, app?: AppContent): string {
+  const { start, script } = partsOf(pages.public)
+  const embedded = app ? `<script type=application/json id=app>${inTag(app)}</script>` : ''
+  return `${start}${embedded}<script>${script}</script>`
+}

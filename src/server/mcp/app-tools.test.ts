@@ -1,0 +1,147 @@
+import { afterEach, expect, test } from 'bun:test'
+
+import { fromCredits } from '../../kernel/money.ts'
+import { findByHandle } from '../../people/agents/agents.ts'
+import { updateLimits } from '../../people/agents/spending.ts'
+import { callTool } from '../../testing/fixtures/mcp-server.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
+
+const html = `<!doctype html><title>Oracle</title><script>service.ai.chat('Hello')</script>`
+const turn = JSON.stringify({ messages: [{ role: 'user', content: 'Tell me of the sea' }] })
+
+let t: TestServer
+let ann: TestAgent
+let ben: TestAgent
+let id = ''
+afterEach(() => t.close())
+
+async function openOracle(): Promise<void> {
+  t = await startTestServer()
+  ;[ann, ben] = [await t.agent('ann'), await t.agent('ben')]
+  id = await ann.publish({ html })
+}
+
+const useData = async (by: TestAgent | undefined, method: string, path: string, body?: unknown) => {
+  const args = { id, method, path, ...(body !== undefined && { body }) }
+  const result = await callTool(t, 'use_app_data', args, by ? { key: by.key } : {})
+  return result.structuredContent
+}
+const chat = async (by?: TestAgent, path = 'v1/chat/completions', body = turn) =>
+  (await callTool(t, 'use_app_model', { id, path, body }, by ? { key: by.key } : {}))
+    .structuredContent
+
+test('the values of an app are those of the agent that plays in the chat', async () => {
+  await openOracle()
+  expect(await useData(ben, 'GET', '/player')).toMatchObject({ player: { signedIn: true } })
+  await useData(ben, 'PUT', '/value/own', { key: 'level', value: { at: 3 } })
+  const path = '/value/own?key=level'
+  expect(await useData(ben, 'GET', path)).toMatchObject({ key: 'level', value: { at: 3 } })
+  expect(await useData(ann, 'GET', path)).toMatchObject({ code: 'not_found' })
+  expect(await useData(ben, 'GET', '/values/own')).toEqual({ keys: ['level'] })
+  expect(await useData(ben, 'DELETE', path)).toEqual({ deleted: true })
+  // The key may be an argument, as it may of every tool.
+  const args = { id, key: ben.key, method: 'GET', path: '/player' }
+  const named = await callTool(t, 'use_app_data', args)
+  expect(named.structuredContent).toMatchObject({ player: { signedIn: true } })
+})
+
+test('an agent shares data with other players after it has agreed, like any player', async () => {
+  await openOracle()
+  const body = { collection: 'scores', data: { points: 7 } }
+  expect(await useData(ben, 'POST', '/documents', body)).toMatchObject({ code: 'not_joined' })
+  expect(await useData(ben, 'POST', '/player', {})).toMatchObject({ player: { joined: true } })
+  expect(await useData(ben, 'POST', '/documents', body)).toMatchObject({
+    document: { data: { points: 7 } },
+  })
+  await useData(ann, 'POST', '/player', {})
+  const found = await useData(ann, 'POST', '/documents/query', { collection: 'scores' })
+  expect(found).toMatchObject({ documents: [{ data: { points: 7 } }] })
+})
+
+test('a chat without a key reads who plays, and stores nothing', async () => {
+  await openOracle()
+  expect(await useData(undefined, 'GET', '/player')).toMatchObject({
+    player: { id: null, signedIn: false },
+  })
+  const before = await t.snapshot()
+  for (const [method, path, body] of [
+    ['PUT', '/value/own', { key: 'a', value: 1 }],
+    ['POST', '/player', {}],
+    ['PUT', '/consent', { uses: ['ai'], dailyCap: 100, remember: true }],
+  ] as const) {
+    expect(await useData(undefined, method, path, body)).toMatchObject({ code: 'no_key' })
+  }
+  expect(await useData(undefined, 'GET', '/value/own?key=a')).toMatchObject({ code: 'no_key' })
+  expect(await chat()).toMatchObject({ status: 403, code: 'not_signed_in' })
+  expect(await t.snapshot()).toEqual(before)
+})
+
+test('a view reaches the calls of apps and nothing else', async () => {
+  await openOracle()
+  const before = await t.snapshot()
+  for (const [method, path] of [
+    ['DELETE', '/'],
+    ['GET', '/live'],
+    ['GET', '/html'],
+    ['PATCH', '/audience'],
+    ['GET', '/value/own/../../html'],
+    ['GET', '//other.example/value/own'],
+    ['DELETE', '/consent'],
+  ] as const) {
+    expect(await useData(ann, method, path)).toMatchObject({ code: 'not_found' })
+  }
+  expect(await useData(ann, 'PUT', '/value/own', { key: '', value: 1 })).toMatchObject({
+    code: 'bad_request',
+  })
+  const wrong = await callTool(t, 'use_app_data', { id, method: 'TRACE', path: '/player' })
+  expect(wrong).toMatchObject({ isError: true, structuredContent: { code: 'bad_request' } })
+  const bad = await callTool(t, 'use_app_data', {
+    id,
+    key: 'nothing',
+    method: 'GET',
+    path: '/player',
+  })
+  expect(bad.structuredContent['code']).toBe('bad_key')
+  expect(await t.snapshot()).toEqual(before)
+  await useData(ann, 'PUT', '/consent', { uses: ['ai'], dailyCap: 100, remember: true })
+  expect(await chat(ann, '../../api/me')).toMatchObject({ status: 404 })
+})
+
+test('an app in a chat calls a model after the consent, and the agent pays within its cap', async () => {
+  await openOracle()
+  expect(await useData(ben, 'GET', '/ai')).toMatchObject({ state: 'ask', available: 400 })
+  const before = await t.snapshot()
+  expect(await chat(ben)).toMatchObject({ status: 403, code: 'not_granted' })
+  expect(await t.snapshot()).toEqual(before)
+  const agree = (dailyCap: number) =>
+    useData(ben, 'PUT', '/consent', { uses: ['ai'], dailyCap, remember: false })
+  await agree(3)
+  const reply = await chat(ben)
+  expect(reply).toMatchObject({ status: 200, type: expect.stringContaining('json') })
+  expect(String(reply['text'])).toContain('Tell me of the sea')
+  const cost = Math.round(Number(reply['cost']) * 1e9)
+  expect(cost).toBeGreaterThan(0)
+  expect(cost).toBeLessThanOrEqual(3_000_000)
+  expect((await ben.call('GET', '/me')).body).toMatchObject({ credits: 400 - cost / 1e6, held: 0 })
+  expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 400 })
+  expect(await useData(ben, 'GET', '/ai')).toMatchObject({ state: 'ready', spent: cost / 1e6 })
+  await agree(0)
+  expect(await chat(ben)).toMatchObject({ status: 403, code: 'budget_exceeded' })
+  // The cap of the agent holds as well.
+  await agree(100)
+  const found = await findByHandle(t.ctx, ben.handle)
+  await t.ctx.db.tx((db) => updateLimits(db, found?.id ?? '', { dailyCap: fromCredits(0) }))
+  t.ctx.keys.forget()
+  expect(await chat(ben)).toMatchObject({ status: 403, code: 'daily_cap' })
+})
+
+test('a model that speaks answers in base64', async () => {
+  await openOracle()
+  await useData(ben, 'PUT', '/consent', { uses: ['ai'], dailyCap: 100, remember: false })
+  const speech = await chat(ben, 'v1/audio/speech', JSON.stringify({ input: 'Hi', voice: 'a' }))
+  expect(speech).toMatchObject({ status: 200, blob: expect.stringMatching(/^[\w+/]+=*$/) })
+})

@@ -1,0 +1,192 @@
+import { afterEach, expect, test } from 'bun:test'
+
+import { callTool, post, send, viewCapabilities } from '../../testing/fixtures/mcp-server.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
+
+const html = '<!doctype html><title>Tide</title><h1>Tide</h1>'
+const appTools = ['open_app_page', 'use_app_data', 'use_app_model']
+
+let t: TestServer
+afterEach(() => t.close())
+
+async function open(): Promise<{ ann: TestAgent; id: string }> {
+  t = await startTestServer({ APP_URL: 'https://berth.example' })
+  const ann = await t.agent('ann')
+  return { ann, id: await ann.publish({ html, title: 'Tide' }) }
+}
+
+const headers = { host: 'berth.example' }
+
+const resultOf = async (method: string, params: object, message: object = {}) => {
+  const { body } = await send(t, method, { ...params }, { headers, ...message })
+  return Reflect.get(Object(body), 'result') ?? Reflect.get(Object(body), 'error')
+}
+const toolsFor = async (capabilities: object) =>
+  (await resultOf('tools/list', {}, { capabilities })).tools
+const readView = async (uri: string, key?: string) =>
+  resultOf('resources/read', { uri }, key === undefined ? {} : { key })
+
+test('tools show apps in the chats of hosts that can, and stay as they are for all others', async () => {
+  await open()
+  const plain = await toolsFor({})
+  const shown = await toolsFor(viewCapabilities)
+  const names = plain.map(({ name }: { name: string }) => name)
+  expect(names).toContain('play_app')
+  for (const name of appTools) expect(names).not.toContain(name)
+  expect(JSON.stringify(plain)).not.toContain('ui://')
+  expect(
+    shown.slice(0, plain.length).map(({ _meta, ...tool }: { _meta?: object }) => tool),
+  ).toEqual(plain)
+  const metas = Object.fromEntries(
+    shown.flatMap((tool: { name: string; _meta?: object }) =>
+      tool._meta ? [[tool.name, tool._meta]] : [],
+    ),
+  )
+  const view = { ui: { resourceUri: 'ui://berth/app' } }
+  expect(metas).toMatchObject({
+    publish_app: view,
+    publish_version: view,
+    change_app: view,
+    play_app: view,
+    ...Object.fromEntries(appTools.map((name) => [name, { ui: { visibility: ['app'] } }])),
+  })
+  const other = { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/plain'] } } }
+  expect(await toolsFor(other)).toEqual(plain)
+})
+
+test('a client that declares views in initialize gets them with the name of its session', async () => {
+  await open()
+  const initialize = (capabilities: object) => ({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: {
+      protocolVersion: '2025-11-25',
+      capabilities,
+      clientInfo: { name: 'a', version: '1' },
+    },
+  })
+  const begin = async (capabilities: object) => {
+    const body = JSON.stringify(initialize(capabilities))
+    const response = await t.request('POST', '/mcp', {
+      body,
+      headers: {
+        ...headers,
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+      },
+    })
+    expect(response.status).toBe(200)
+    expect(String(response.body)).toContain('io.modelcontextprotocol/ui')
+    return response.headers.get('mcp-session-id')
+  }
+  expect(await begin({})).toBeNull()
+  const session = (await begin(viewCapabilities)) ?? ''
+  expect(session).toMatch(/^views-\w{40}$/)
+  const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' }
+  const listed = async (more: object) => {
+    const { message } = await post(t, list, {
+      ...headers,
+      'mcp-protocol-version': '2025-11-25',
+      ...more,
+    })
+    return JSON.stringify(message)
+  }
+  // In this order: a remembered list of one kind is not that of the other.
+  expect(await listed({})).not.toContain('use_app_data')
+  expect(await listed({ 'mcp-session-id': session })).toContain('use_app_data')
+  expect(await listed({})).not.toContain('use_app_data')
+})
+
+test('every app is a view, with its page and without a key', async () => {
+  const { ann, id } = await open()
+  const { contents } = await readView(`ui://berth/${id}`, ann.key)
+  expect(contents).toMatchObject([
+    {
+      uri: `ui://berth/${id}`,
+      mimeType: 'text/html;profile=mcp-app',
+      // Nothing of the network.
+      _meta: { ui: { csp: {}, prefersBorder: true } },
+    },
+  ])
+  expect(contents[0].text).toStartWith('<!doctype html>')
+  expect(contents[0].text).toContain('\\u003ch1>Tide')
+  expect(contents[0].text).not.toContain(ann.key)
+  const { resourceTemplates } = await resultOf('resources/templates/list', {})
+  expect(resourceTemplates).toContainEqual(
+    expect.objectContaining({ uriTemplate: 'ui://berth/{id}' }),
+  )
+  for (const uri of [
+    'ui://berth/nothing00000',
+    'ui://berth/',
+    'ui://other/app',
+    'ui://berth/../app',
+  ]) {
+    expect(await readView(uri)).toMatchObject({ code: expect.any(Number) })
+  }
+})
+
+test('the policy of a view reaches the files of its app alone', async () => {
+  const { ann } = await open()
+  const files = [
+    { path: 'index.html', text: '<!doctype html><title>Map</title><img src="map.svg">' },
+    { path: 'map.svg', text: '<svg xmlns="http://www.w3.org/2000/svg"/>' },
+  ]
+  const made = await ann.call('POST', '/apps', { files, title: 'Map' })
+  const id = made.text('app.id')
+  const { contents } = await readView(`ui://berth/${id}`)
+  const { csp } = contents[0]._meta.ui
+  const address = csp.resourceDomains[0]
+  expect(address).toMatch(/^https:\/\/berth\.example\/f\/[0-9a-f]{32}\/$/)
+  expect(csp).toEqual({
+    connectDomains: [address],
+    resourceDomains: [address],
+    baseUriDomains: [address],
+  })
+  const page = await callTool(t, 'open_app_page', { id }, { headers })
+  const { policy } = Object(page.structuredContent)
+  expect(policy).toStartWith("default-src 'none'; script-src 'unsafe-inline'")
+  expect(policy.match(/https?:[^ ;]+/g)).toEqual(Array(10).fill(address))
+  const shared = await readView('ui://berth/app')
+  expect(shared.contents[0]._meta.ui.csp.resourceDomains).toEqual(['https://berth.example/f/'])
+})
+
+test('a view shows an app to those who may open it, as the viewer does', async () => {
+  const { ann, id } = await open()
+  const ben = await t.agent('ben')
+  await ann.call('PATCH', `/apps/${id}/audience`, { audience: 'people' })
+  const before = await t.snapshot()
+  for (const key of [undefined, ben.key, 'sk-nothing']) {
+    expect(await readView(`ui://berth/${id}`, key)).toHaveProperty('code')
+    const message = { headers, ...(key !== undefined && { key }) }
+    const opened = await callTool(t, 'open_app_page', { id }, message)
+    expect([opened.isError, opened.structuredContent['code']]).toEqual([true, 'not_found'])
+    const played = await callTool(
+      t,
+      'play_app',
+      { id },
+      { headers, ...(key === ben.key && { key }) },
+    )
+    expect(played.structuredContent['code']).toBe('not_found')
+  }
+  expect(await t.snapshot()).toEqual(before)
+  expect(await readView(`ui://berth/${id}`, ann.key)).toHaveProperty('contents')
+  const played = await callTool(t, 'play_app', { id }, { headers, key: ann.key })
+  expect(played.structuredContent).toMatchObject({
+    app: { id, title: 'Tide', version: 1, link: `https://berth.example/a/${id}` },
+  })
+  await ann.call('DELETE', `/apps/${id}`)
+  expect(await readView(`ui://berth/${id}`, ann.key)).toHaveProperty('code')
+})
+
+test('an app that is being built tells its progress', async () => {
+  const { ann } = await open()
+  const { body } = await ann.call('POST', '/apps', { prompt: 'A calm clock' })
+  const { id } = Object(body).app
+  const opened = await callTool(t, 'open_app_page', { id }, { headers, key: ann.key })
+  expect(opened.structuredContent).toMatchObject({ id, progress: expect.any(Number) })
+})

@@ -1,0 +1,99 @@
+import { ResourceNotFoundError } from '@modelcontextprotocol/server'
+
+import { recordOpen } from '../../apps/opens.ts'
+import { getPlayable } from '../../apps/playable.ts'
+import {
+  type AppContent,
+  filesAddress,
+  readAppContent,
+  renderView,
+  viewPolicy,
+} from '../../apps/viewer/chat-view.ts'
+import type { Pages } from '../../apps/viewer/pages.ts'
+import type { AppContext } from '../../kernel/context.ts'
+import { ApiError, isApiError } from '../../kernel/errors.ts'
+import type { RequestContext } from '../../kernel/http/request-context.ts'
+import { isRecord, recordOf } from '../../kernel/schema.ts'
+
+/** The extension with which hosts show apps in their chats (MCP Apps, 2026-01-26). */
+export const viewExtension = 'io.modelcontextprotocol/ui'
+const viewType = 'text/html;profile=mcp-app'
+
+const base = 'ui://berth/'
+/** The view of the tools, which shows the app of a result. No app has this id. */
+const anyApp = `${base}app`
+
+/** Metadata of tools whose result has an app. */
+export const toolView = { ui: { resourceUri: anyApp } }
+/** Metadata of tools that only views call. */
+export const viewTool = { ui: { visibility: ['app'] } }
+
+export const viewTemplate = {
+  name: 'app',
+  title: 'App',
+  uriTemplate: `${base}{id}`,
+  description: 'An app with its files and libraries, for a frame of the host.',
+  mimeType: viewType,
+}
+
+/** Returns whether the capabilities of a client say that it shows views. */
+export function showsViews(capabilities: unknown): boolean {
+  const extension = recordOf(recordOf(capabilities)['extensions'])[viewExtension]
+  if (!isRecord(extension)) return false
+  const { mimeTypes } = extension
+  return mimeTypes === undefined || (Array.isArray(mimeTypes) && mimeTypes.includes(viewType))
+}
+
+/** The party that reads an app: the headers with its key, and the context of its request. */
+export interface Reader {
+  headers: Headers
+  context: RequestContext
+}
+
+/** The progress of the first build of an app, 0 to 1. */
+interface Building {
+  id: string
+  progress: number
+}
+
+/**
+ * Reads an app as the viewer shows it to the same party, and counts that it was opened. Throws
+ * `not_found` and `taken_down`.
+ */
+export async function openApp(
+  ctx: AppContext,
+  pages: Pages,
+  id: string,
+  { headers, context }: Reader,
+): Promise<AppContent | Building> {
+  const isBuilt = await getPlayable(ctx, id, { headers, context }).then(
+    () => true,
+    (error: unknown) => {
+      if (isApiError(error, 'busy')) return false
+      throw error
+    },
+  )
+  const page = await pages.find(id)
+  if (page && !isBuilt) return { id, progress: (await pages.source.buildProgress?.(page.app)) ?? 0 }
+  if (page?.app.state !== 'live') throw new ApiError('not_found', { what: 'app' })
+  recordOpen(ctx, id, context.client.group)
+  return readAppContent(pages, page)
+}
+
+/** Reads the resource of a view. Throws ResourceNotFoundError. */
+export async function readView(ctx: AppContext, pages: Pages, uri: string, reader: Reader) {
+  const content = (text: string, address: string | undefined) => ({
+    uri,
+    mimeType: viewType,
+    text,
+    _meta: { ui: { csp: viewPolicy(address), prefersBorder: true } },
+  })
+  if (uri === anyApp) return content(renderView(pages), filesAddress(pages))
+  const id = /^ui:\/\/berth\/(\w+)$/.exec(uri)?.[1] ?? ''
+  const app = await openApp(ctx, pages, id, reader).catch((error: unknown) => {
+    if (isApiError(error, 'not_found') || isApiError(error, 'taken_down')) return undefined
+    throw error
+  })
+  if (!app || 'progress' in app) throw new ResourceNotFoundError(uri)
+  return content(renderView(pages, app), app.files?.address)
+}

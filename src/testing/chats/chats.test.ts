@@ -1,0 +1,200 @@
+/** Apps in the chats of two hosts, in a real Chromium. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+
+import { findBrowser } from '../browsers/browser.ts'
+import { type BrowserSession, openBrowserSession } from '../browsers/session.ts'
+import { callTool } from '../fixtures/mcp-server.ts'
+import { startTestServer, type TestAgent, type TestServer } from '../fixtures/test-server.ts'
+import { isThorough } from '../thorough.ts'
+import { until } from '../until.ts'
+import { allApps, idOf, type ShownApp, usualApps } from './apps.ts'
+import { type HostName, hostNames, serveHosts } from './host-pages.ts'
+
+const ms = 180_000
+
+describe.skipIf(findBrowser('chromium') === undefined)('in the chats of hosts', () => {
+  let t: TestServer
+  let browser: Browser
+  let origin = ''
+  let close: BrowserSession['close']
+  let ann: TestAgent
+  const hosts = serveHosts()
+
+  beforeAll(async () => {
+    ;({ browser, origin, close } = await openBrowserSession(() => t))
+    t = await startTestServer({ APP_URL: origin })
+    ann = await t.agent('ann')
+  }, ms)
+  afterAll(async () => {
+    await close()
+    await hosts.stop()
+    await t.close()
+  })
+
+  /** Opens a page of a host. The theme of its chat is not that of the system. */
+  async function openHost(name: HostName, options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await browser.newContext({ colorScheme: null, ...options })
+    const page = await context.newPage()
+    await page.goto(hosts.urlOf(name))
+    return page
+  }
+
+  const call = (page: Page, name: string, args: object, key: string | undefined = ann.key) => {
+    const given = { url: `${origin}/mcp`, sandbox: hosts.sandbox, key, name, args }
+    return page.evaluate(`self.host.call(${JSON.stringify(given)})`)
+  }
+  const shownIn = (page: Page): ShownApp => {
+    const view = page.frameLocator('iframe').last().frameLocator('iframe')
+    return { view, app: view.frameLocator('main iframe').frameLocator('iframe') }
+  }
+  const recorded = async (page: Page, field: string): Promise<unknown> =>
+    page.evaluate(`self.host.${field}`)
+
+  /** Returns what an app has saved for the agent. */
+  const saved = async (id: string): Promise<string> => {
+    const args = { id, method: 'GET', path: '/value/own?key=berth:localStorage' }
+    return JSON.stringify(
+      (await callTool(t, 'use_app_data', args, { key: ann.key })).structuredContent,
+    )
+  }
+
+  for (const host of hostNames) {
+    test.each((isThorough ? allApps : usualApps).map((app) => [app.name, app] as const))(
+      `of ${host}, an app works: %s`,
+      async (_, { body, play, kept }) => {
+        const id = idOf((await ann.call('POST', '/apps', body)).body)
+        const page = await openHost(host)
+        await call(page, 'play_app', { id })
+        await play(shownIn(page))
+        const heights = await recorded(page, 'heights')
+        expect(Array.isArray(heights) && heights.length > 0).toBe(true)
+        if (kept !== undefined) {
+          await until(async () => (await saved(id)).includes('"2"'))
+          await page.goto(hosts.urlOf(host))
+          await call(page, 'play_app', { id })
+          await shownIn(page).app.getByText(kept, { exact: true }).waitFor()
+        }
+        await page.context().close()
+      },
+      ms,
+    )
+  }
+
+  test(
+    'a view follows the theme, the language, the size and the display mode of its host',
+    async () => {
+      const html = `<!doctype html><title>Facts</title><style>html{color-scheme:light dark}</style><p id=out></p><div style="height:700px"></div>
+        <button id=full>Play large</button><a href="https://example.com/tides">Tides</a><script>
+        const dark = matchMedia('(prefers-color-scheme: dark)')
+        const show = () => { out.textContent = navigator.language + ' ' + (dark.matches ? 'dark' : 'light') }
+        dark.onchange = show; show(); full.onclick = () => document.documentElement.requestFullscreen()</script>`
+      const page = await openHost('reference')
+      // What an agent publishes shows at once.
+      await call(page, 'publish_app', { html, title: 'Facts' })
+      const { view, app } = shownIn(page)
+      await app.getByText('de-CH dark').waitFor()
+      await until(async () => (await recorded(page, 'heights.at(-1)')) !== 524)
+      const height = Number(await recorded(page, 'heights.at(-1)'))
+      expect(height).toBeGreaterThan(700)
+      expect(height).toBeLessThan(1_000)
+      expect((await page.locator('iframe').boundingBox())?.height).toBe(height + 2)
+      await page.evaluate("self.host.setContext({ theme: 'light' })")
+      await app.getByText('de-CH light').waitFor()
+      await app.getByRole('button', { name: 'Play large' }).click()
+      await view.getByTitle('Full screen').click()
+      await until(async () => (await recorded(page, 'modes.join()')) === 'fullscreen,inline')
+      await app.getByRole('link', { name: 'Tides' }).click()
+      await view.getByText('https://example.com/tides').waitFor()
+      await until(async () => {
+        await view
+          .getByRole('link', { name: 'Open', exact: true })
+          .click({ timeout: 1_000 })
+          .catch(() => undefined)
+        return (await recorded(page, 'links.join()')) === 'https://example.com/tides'
+      })
+      await view.getByTitle('Open on its own page').click()
+      await until(async () => String(await recorded(page, 'links.join()')).includes(`${origin}/a/`))
+      await page.context().close()
+    },
+    ms,
+  )
+
+  test(
+    'an app saves before its host tears it down, and the resource of an app opens by itself',
+    async () => {
+      const html = `<!doctype html><title>Left</title><p id=out></p><script>
+        out.textContent = 'left ' + (localStorage.left ?? 0) + ' times'
+        addEventListener('pagehide', () => { localStorage.left = Number(localStorage.left ?? 0) + 1 })</script>`
+      const id = await ann.publish({ html, title: 'Left' })
+      const page = await openHost('reference')
+      const given = {
+        url: `${origin}/mcp`,
+        sandbox: hosts.sandbox,
+        key: ann.key,
+        uri: `ui://berth/${id}`,
+      }
+      await page.evaluate(`self.host.open(${JSON.stringify(given)})`)
+      await shownIn(page).app.getByText('left 0 times').waitFor()
+      await page.evaluate('self.host.bridge.teardownResource({})')
+      expect(await saved(id)).toContain('["left","1"]')
+      await page.goto(hosts.urlOf('reference'))
+      await page.evaluate(`self.host.open(${JSON.stringify(given)})`)
+      await shownIn(page).app.getByText('left 1 times').waitFor()
+      await page.context().close()
+    },
+    ms,
+  )
+
+  test(
+    'an app in a chat reaches no network and no tool, even where a host applies no policy',
+    async () => {
+      const seen: string[] = []
+      const outside = Bun.serve({
+        port: 0,
+        fetch({ url }) {
+          seen.push(url)
+          return new Response('', { headers: { 'access-control-allow-origin': '*' } })
+        },
+      })
+      const bad = `http://localhost:${outside.port}/`
+      const html = `<!doctype html><title>Spy</title><p id=out></p><script>
+        const bad = ${JSON.stringify(bad)}, failed = []
+        const tries = [
+          () => fetch(bad + 'fetch'),
+          () => new Promise((yes, no) => { const image = new Image(); image.onload = yes; image.onerror = no; image.src = bad + 'image' }),
+          () => new Promise((yes, no) => { const script = document.createElement('script'); script.onload = yes; script.onerror = no; script.src = bad + 'script'; document.body.append(script) }),
+          () => new Promise((yes, no) => { const socket = new WebSocket(bad.replace('http', 'ws')); socket.onopen = yes; socket.onerror = no }),
+          () => { new RTCPeerConnection() },
+          () => top.document.title,
+          () => parent.document.title,
+        ]
+        for (let at = parent, level = 0; level < 5; level += 1, at = at.parent)
+          for (const message of [
+            { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'delete_app', arguments: { id: 'ID' } } },
+            { jsonrpc: '2.0', method: 'ui/notifications/tool-result', params: { structuredContent: { app: { id: 'ID' } } } },
+            { jsonrpc: '2.0', id: 2, result: { structuredContent: { player: { signedIn: true } } } },
+          ]) at.postMessage(message, '*')
+        Promise.all(tries.map(async (attempt, at) => { try { await attempt() } catch { failed.push(at) } }))
+          .then(() => { out.textContent = 'failed ' + failed.sort().join() })</script>`
+      const id = await ann.publish({ html, title: 'Spy' })
+      const page = await openHost('reference')
+      const given = { url: `${origin}/mcp`, key: ann.key, name: 'play_app', args: { id } }
+      const lax = { ...given, sandbox: `${hosts.sandbox}lax` }
+      await page.evaluate(`self.host.call(${JSON.stringify(lax)})`)
+      const { app } = shownIn(page)
+      await app.getByText('failed 0,1,2,3,4,5,6').waitFor()
+      expect(seen).toEqual([])
+      expect(await recorded(page, 'calls.sort().join()')).toBe(
+        'open_app_page,use_app_data,use_app_data',
+      )
+      expect((await ann.call('GET', `/apps/${id}`)).status).toBe(200)
+      // The key of the chat is nowhere in the frames of the app.
+      expect(await app.locator('html').innerHTML()).not.toContain(ann.key)
+      await page.context().close()
+      await outside.stop(true)
+    },
+    ms,
+  )
+})
