@@ -106,7 +106,8 @@ const soak = async () =>
   (await bun('scripts/soak/payments.ts', '3', seed)) &&
   (await bun('scripts/soak/topups.ts', '3', seed)) &&
   (await bun('scripts/soak/streams.ts')) &&
-  bun('scripts/soak/replicas.ts', '20', seed)
+  (await bun('scripts/soak/replicas.ts', '20', seed)) &&
+  bun('src/testing/postgres.ts', process.execPath, 'scripts/soak/move.ts', '300')
 
 /** Installs what tests start beside the server: a node of a chain, an S3 server, and so on. */
 const installServices = async () =>

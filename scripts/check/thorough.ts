@@ -31,11 +31,15 @@ const soakSteps = soaks.map(([script, ...args]): Step => [
 /** PostgreSQL stops under load, on a server that the wrapper starts. */
 const outage = () => bun('src/testing/postgres.ts', process.execPath, 'scripts/soak/outage.ts')
 
+/** An instance of 10,000 apps moves to PostgreSQL and back. */
+const move = () => bun('src/testing/postgres.ts', process.execPath, 'scripts/soak/move.ts')
+
 /** Each step runs alone, because the attacks and soaks compare what one client gets. */
 export const thoroughSteps: Step[][][] = [
   ...releaseSteps,
   ...soakSteps,
   ['soak outage', outage] satisfies Step,
+  ['soak move', move] satisfies Step,
   ['attacks between clients', () => bun('scripts/attack/all.ts')] satisfies Step,
   ['clients', () => bun('scripts/clients/all.ts')] satisfies Step,
   ['clients in Python', () => bun('scripts/clients/python.ts')] satisfies Step,

@@ -17,8 +17,19 @@ import { join } from 'node:path'
 /** Files of a data folder beside its database and its stored files. */
 export const smallFiles = ['link-secret', 'settings-secret', 'first-app', 'models.json']
 
+/** Settlements that wait for the database. */
+export const settlementsJournal = 'settlements.journal'
+
 /** Entries that a restore replaces in a data folder. Settings, lock and socket stay. */
-const replaced = ['berth.sqlite', 'berth.sqlite-wal', 'berth.sqlite-shm', 'files', ...smallFiles]
+const replaced = [
+  'berth.sqlite',
+  'berth.sqlite-wal',
+  'berth.sqlite-shm',
+  'files',
+  // It has outcomes of holds that the database before the restore has.
+  settlementsJournal,
+  ...smallFiles,
+]
 
 const stagingPrefix = 'restoring-'
 const readyPrefix = 'restored-'
@@ -40,11 +51,11 @@ export const removeStagingFolder = (dir: string): Promise<void> =>
   rm(dir, { recursive: true, force: true })
 
 /**
- * Replaces the content of the data folder with the staged files. Returns the folder of the previous
- * content, if there was any. One rename commits: before it nothing changes; after it, the next
- * owner of the folder finishes the swap, even after a crash (`finishRestores`).
+ * Decides that the staged files replace the content of the data folder, by one rename. Before it
+ * nothing changes. After it, the next owner of the folder swaps them in, even after a crash
+ * (`finishRestores`). A server may own the folder and serve its content until then.
  */
-export function swapIn(dataDir: string, stamp: string): string | undefined {
+export function commitRestore(dataDir: string, stamp: string): void {
   const staging = join(dataDir, stagingPrefix + stamp)
   for (const name of readdirSync(staging, { recursive: true, encoding: 'utf8' })) {
     chownToFolderOwner(dataDir, join(staging, name))
@@ -52,6 +63,14 @@ export function swapIn(dataDir: string, stamp: string): string | undefined {
   sync(staging)
   renameSync(staging, join(dataDir, readyPrefix + stamp))
   sync(dataDir)
+}
+
+/**
+ * Replaces the content of the data folder with the staged files. Returns the folder of the previous
+ * content, if there was any.
+ */
+export function swapIn(dataDir: string, stamp: string): string | undefined {
+  commitRestore(dataDir, stamp)
   finishRestores(dataDir)
   const previous = previousDataPath(dataDir, stamp)
   if (readdirSync(previous).length > 0) return previous
@@ -74,8 +93,16 @@ export function chownToFolderOwner(dataDir: string, path: string): void {
   lchownSync(path, uid, gid)
 }
 
+const previousPrefix = 'before-restore-'
 const previousDataPath = (dataDir: string, stamp: string): string =>
-  join(dataDir, `before-restore-${stamp}`)
+  join(dataDir, previousPrefix + stamp)
+
+/** Lists the folders with the data before each restore, newest first. */
+export const listPreviousData = (dataDir: string): string[] =>
+  readdirSync(dataDir)
+    .filter((name) => name.startsWith(previousPrefix))
+    .toSorted()
+    .toReversed()
 
 /** Moves the old content aside, then the new content in. Each step can be repeated. */
 function finish(dataDir: string, stamp: string): void {

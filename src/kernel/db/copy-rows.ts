@@ -8,13 +8,15 @@ import { SQL, type TransactionSQL } from 'bun'
 
 import { sha256 } from '../ids.ts'
 
-/** A value as text: integers in decimal, booleans as 0 and 1. */
+/** A value as text: numbers in decimal, as JavaScript writes them, and booleans as 0 and 1. */
 type Row = (string | null)[]
+
+type ColumnType = 'text' | 'bigint' | 'boolean' | 'double precision'
 
 interface Column {
   name: string
   /** The type on PostgreSQL. */
-  type: 'text' | 'bigint' | 'boolean'
+  type: ColumnType
 }
 
 type Tables = Map<string, Column[]>
@@ -50,6 +52,14 @@ interface Side {
   write(table: string, columns: Column[], rows: Row[]): Promise<void> | void
 }
 
+/** The value of a text in SQLite. */
+const fromTexts: Record<ColumnType, (text: string) => string | bigint | number> = {
+  text: (text) => text,
+  bigint: BigInt,
+  boolean: BigInt,
+  'double precision': Number,
+}
+
 const sqliteSide = (database: Database): Side => ({
   *read(table, columns) {
     const all = database.query<Record<string, string | bigint | null>, []>(
@@ -70,7 +80,7 @@ const sqliteSide = (database: Database): Side => ({
     for (const row of rows) {
       insert.run(
         ...row.map((value, at) =>
-          value === null || columns[at]?.type === 'text' ? value : BigInt(value),
+          value === null ? value : fromTexts[columns[at]?.type ?? 'text'](value),
         ),
       )
     }
@@ -78,16 +88,30 @@ const sqliteSide = (database: Database): Side => ({
 })
 
 /** The expression of a text as the value of a column. */
-const fromText = { text: '', bigint: '::bigint', boolean: '::int::boolean' }
-const toText = { text: '', bigint: '::text', boolean: '::int::text' }
+const fromText: Record<ColumnType, string> = {
+  text: '',
+  bigint: '::bigint',
+  boolean: '::int::boolean',
+  'double precision': '::double precision',
+}
+const toText: Record<ColumnType, string> = {
+  text: '',
+  bigint: '::text',
+  boolean: '::int::text',
+  // Read as a number: PostgreSQL writes 1e+15 where JavaScript writes all digits.
+  'double precision': '',
+}
+const isKnown = (type: string): type is ColumnType => Object.hasOwn(toText, type)
 
 const postgresSide = (tx: TransactionSQL): Side => ({
   async *read(table, columns) {
     const list = columns.map(({ name, type }) => quoted(name) + toText[type]).join(', ')
     await tx.unsafe(`declare copied no scroll cursor for select ${list} from ${quoted(table)}`)
     for (;;) {
-      const rows: Row[] = await tx.unsafe(`fetch ${batchRows} from copied`).values()
-      yield* rows
+      const rows: (string | number | null)[][] = await tx
+        .unsafe(`fetch ${batchRows} from copied`)
+        .values()
+      for (const row of rows) yield row.map((value) => (value === null ? null : String(value)))
       if (rows.length < batchRows) break
     }
     await tx.unsafe('close copied')
@@ -104,7 +128,7 @@ const postgresSide = (tx: TransactionSQL): Side => ({
 
 /** Returns the tables of a PostgreSQL database with the columns that are not computed. */
 async function readTables(tx: TransactionSQL): Promise<Tables> {
-  const found: { table: string; name: string; type: Column['type'] }[] = await tx.unsafe(
+  const found: { table: string; name: string; type: string }[] = await tx.unsafe(
     `select table_name as table, column_name as name, data_type as type
       from information_schema.columns join information_schema.tables using (table_schema, table_name)
       where table_schema = 'public' and table_type = 'BASE TABLE' and is_generated = 'NEVER'
@@ -113,6 +137,8 @@ async function readTables(tx: TransactionSQL): Promise<Tables> {
   const tables: Tables = new Map()
   for (const { table, name, type } of found) {
     if (skipped.has(table)) continue
+    if (!isKnown(type))
+      throw new Error(`"${table}"."${name}" has the type ${type}, which cannot be copied.`)
     tables.set(table, [...(tables.get(table) ?? []), { name, type }])
   }
   return tables

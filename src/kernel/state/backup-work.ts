@@ -1,6 +1,6 @@
 /** Work on one backup of the data folder. `since` is milliseconds since 1970. */
 export interface RunningWork {
-  what: 'made' | 'checked' | 'archived'
+  what: 'made' | 'checked' | 'archived' | 'restored'
   name: string
   since: number
 }
@@ -15,6 +15,8 @@ interface WorkResult {
 export class BackupWork {
   running: RunningWork | undefined
   readonly results = new Map<string, WorkResult>()
+  /** Stops the server and starts it again with restored data; undefined where nothing can. */
+  restart: (() => void) | undefined
   /** The last attempt to write an encrypted backup to BACKUP_TO, and its result. */
   lastArchive: (WorkResult & { at: number }) | undefined
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { loadConfig } from '../../kernel/config/load.ts'
 import { dialect } from '../../kernel/db/dialect.ts'
 import { openEngine } from '../../kernel/db/open.ts'
+import { fillAgent } from '../../testing/fixtures/agent-archives.ts'
 import { createDatabase, dropDatabase } from '../../testing/fixtures/databases.ts'
 import { temporaryFolder } from '../../testing/fixtures/temporary-folder.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
@@ -36,7 +37,7 @@ test.skipIf(dialect === 'sqlite')(
     const first = await newDatabase()
     const t = await startTestServer({}, { db: await openEngine({ ...configOf(first) }) })
     const ann = await t.agent('ann')
-    const id = await ann.publish({ title: 'Blue “Boats” 🚤', store: true })
+    const { game: id } = await fillAgent(t, ann)
     await ann.call('POST', `/apps/${id}/remix`, {})
     const { dataDir } = t.ctx.config
     const me = (await ann.call('GET', '/me')).body

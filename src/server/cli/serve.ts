@@ -17,6 +17,7 @@ export async function serveUntilSignal(config: Config, json: boolean): Promise<v
     tellStopping?.()
     void server.stop().then(() => process.exit(0))
   }
+  server.ctx.state.backupWork.restart = () => void server.stop().then(() => startAgain())
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
   // A rejection without a handler ends one piece of work. All others go on.
@@ -39,11 +40,17 @@ export async function serveUntilSignal(config: Config, json: boolean): Promise<v
   Bun.unsafe.setJITPolicy(1)
 }
 
-/** Starts this process again, with the same id, where Bun would allow too few upstream requests. */
+/** Starts this process again where Bun would allow too few upstream requests. */
 function restartForUpstreams(config: Config): void {
   const env = environmentForUpstreams(config)
+  // On Windows, Bun's default limit stays in force.
+  if (env && process.platform !== 'win32') startAgain(env)
+}
+
+/** Starts this program again in this process, with its id. Windows has no execve: it ends there. */
+function startAgain(env?: typeof process.env): void {
   const script = Bun.isStandaloneExecutable ? [] : [...process.execArgv, Bun.main]
   const args = [process.execPath, ...script, ...Bun.argv.slice(2)]
-  // Windows has no execve: Bun's default limit stays in force there.
-  if (env) process.execve?.(process.execPath, args, env)
+  if (process.platform === 'win32') process.exit(0)
+  process.execve?.(process.execPath, args, ...(env ? [env] : []))
 }

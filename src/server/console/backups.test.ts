@@ -3,12 +3,14 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { apps } from '../../apps/tables.ts'
 import { loadConfig } from '../../kernel/config/load.ts'
 import { dialect } from '../../kernel/db/dialect.ts'
 import { openEngine } from '../../kernel/db/open.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { backupsMax } from '../../kernel/limits.ts'
 import { systemClock } from '../../kernel/time.ts'
+import { lockFolder } from '../../store/folder-lock.ts'
 import {
   alertText,
   type FormBrowser,
@@ -102,13 +104,42 @@ describe.skipIf(dialect === 'postgres')('console backups', () => {
     await act(name, 'check')
     expect(await ended()).toContain('is damaged.')
     expect((await t.request('GET', `/a/${id}`)).status).toBe(200)
-    expect((await act(name, 'restore')).status).toBe(404)
+    t.ctx.state.backupWork.restart = () => expect.unreachable()
+    expect((await act(name, 'restore')).status).toBe(303)
+    expect(await ended()).toContain('is damaged.')
+    expect(readdirSync(t.ctx.config.dataDir).filter((one) => one.startsWith('restor'))).toEqual([])
     expect((await act(name, 'remove')).status).toBe(303)
     expect(readdirSync(folder())).toEqual([])
     expect((await olga.open(`${place}/${name}`)).status).toBe(404)
     const log = await olga.read('/console/audit')
     expect(log).toContain('remove backup')
     expect(shownPage(log).allByRole('cell', 'olga')).toHaveLength(2)
+  })
+
+  test('stages a verified backup, with which the next start of the folder begins', async () => {
+    const name = await make()
+    expect((await act(name, 'restore')).status).toBe(400)
+    const { promise: restarted, resolve } = Promise.withResolvers<void>()
+    t.ctx.state.backupWork.restart = resolve
+    const later = await (await t.agent('ann')).publish({ title: 'Later' })
+    expect((await act(name, 'restore')).status).toBe(303)
+    await restarted
+    expect(await olga.read('/console/audit')).toContain('restore backup')
+    const { dataDir } = t.ctx.config
+    const staged = () => readdirSync(dataDir).filter((one) => one.startsWith('restor'))
+    expect(staged()).toEqual([expect.stringContaining('restored-')])
+    // This server goes on with its data until it restarts.
+    expect((await t.request('GET', `/a/${later}`)).status).toBe(200)
+    lockFolder(dataDir)()
+    expect(staged()).toEqual([])
+    const db = await openEngine({ dataDir })
+    const found = await db.read.select({ id: apps.id }).from(apps)
+    expect(found).toEqual([{ id }])
+    await db.close()
+    expect(await page()).toContain(`<code>before-restore-`)
+    for (const wrong of ['2026-01-01T00-00-00-000', 'old']) {
+      expect((await act(wrong, 'restore')).status).toBe(404)
+    }
   })
 
   test('reports busy, too many and incomplete backups and rejects other paths', async () => {

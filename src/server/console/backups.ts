@@ -10,8 +10,21 @@ import { archiveTime } from '../../store/archive-places.ts'
 import type { BackupInfo } from '../../store/backups.ts'
 import { describeArchives } from '../operator/archives.ts'
 import type { CommandResult } from '../operator/command-result.ts'
-import { listBackups } from '../operator/console-backups.ts'
+import { listBackups, newest as newestArchive } from '../operator/console-backups.ts'
 import { badge, consolePage } from './components.ts'
+
+/** A restore with a question before it. */
+const restoreDialog = (target: string, time: Html): Html =>
+  confirmDialog({
+    label: 'Restore',
+    target,
+    question: html`Restore the backup of ${time}?`,
+    consequence:
+      'The server verifies the backup, restarts with it, and is away for a few seconds. ' +
+      'What changed since then is gone from the site, balances included. ' +
+      'The present data stays whole in a folder beside it.',
+    submit: { name: 'act', value: 'restore' },
+  })
 
 function backupActions(token: string, { name, manifest }: BackupInfo): Html {
   const path = `/console/backups/${name}`
@@ -29,7 +42,7 @@ function backupActions(token: string, { name, manifest }: BackupInfo): Html {
     download
     >Download</a
   >`
-  const acts = html`${manifest && download}${manifest && button('Verify', 'quiet slim', { name: 'act', value: 'check', target: name })}${remove}`
+  const acts = html`${manifest && download}${manifest && button('Verify', 'quiet slim', { name: 'act', value: 'check', target: name })}${manifest && restoreDialog(name, renderDateTime(manifest.created))}${remove}`
   return postForm(token, path, html`<div class="actions">${acts}</div>`, 'act')
 }
 
@@ -52,7 +65,7 @@ function item(token: string, backup: BackupInfo, outcome: CommandResult | undefi
 type Archives = Awaited<ReturnType<typeof describeArchives>>
 
 /** The newest of the backups that the server writes to BACKUP_TO. */
-function encryptedBackups({ config }: AppContext, archives: Archives): Html {
+function encryptedBackups({ config }: AppContext, token: string, archives: Archives): Html {
   if (!archives) {
     return html`<p class="small">
       Set <code>BACKUP_TO</code> to a folder on another disk or to <code>s3://bucket/prefix</code>,
@@ -67,25 +80,48 @@ function encryptedBackups({ config }: AppContext, archives: Archives): Html {
       ${badge(isOld ? 'too old' : 'up to date', isOld ? 'bad' : 'good')}
       ${formatBytes(newest.bytes)} in <code>${config.backupTo}</code>
     </p>`
+  const restore =
+    newest &&
+    postForm(
+      token,
+      `/console/backups/${newestArchive}`,
+      html`<div class="actions">
+        ${restoreDialog('the newest backup', renderDateTime(archiveTime(newest.name)))}
+      </div>`,
+      'act',
+    )
   return html`${isOld && alert(text)} ${latest}
     <p class="small">
       Written every ${config.backupEvery}, kept ${config.backupKeep}. To verify the newest, run
-      <code>berth backup verify</code>. To restore it, stop the server and run
-      <code>berth restore newest</code>.
-    </p>`
+      <code>berth backup verify</code>.
+    </p>
+    ${restore}`
 }
+
+/** Folders that restores left. The operator removes them on the disk. */
+const previousData = ([newest, ...others]: string[]): Html | undefined =>
+  newest === undefined
+    ? undefined
+    : html`<h2>Data before a restore</h2>
+        <p class="small">
+          The data before the last restore is in <code>${newest}</code> in the data
+          folder${others.length > 0 && html`, beside ${formatCount(others.length, 'older folder')}`}.
+          Delete it on the disk once everything works. To go back, stop the server and move its
+          content into the data folder.
+        </p>`
 
 const workLabels = {
   made: 'Creating a backup',
   checked: 'Verifying a backup',
   archived: 'Writing an encrypted backup',
+  restored: 'Verifying a backup to restore it',
 }
 
 export async function backupsPage({ ctx, token }: UserRequest, message?: string): Promise<Page> {
-  const { backups, running, results } = await listBackups(ctx)
+  const { backups, previous, running, results } = await listBackups(ctx)
   const archives = await describeArchives(ctx)
   const make = postForm(token, '/console/backups', html`${button('Create backup')}`)
-  const shown = backups.filter(({ name }) => name !== running?.name || running.what === 'checked')
+  const shown = backups.filter(({ name }) => name !== running?.name || running.what !== 'made')
   const items = shown.map((backup) => item(token, backup, results.get(backup.name)))
   const none =
     !running && emptyState('No backups yet', 'Berth keeps running while a backup is created.')
@@ -94,14 +130,15 @@ export async function backupsPage({ ctx, token }: UserRequest, message?: string)
   const whole = html`${works} ${itemList(items, none)}`
   const main = ctx.db.file
     ? html`<h2>Encrypted backups</h2>
-        ${encryptedBackups(ctx, archives)}
+        ${encryptedBackups(ctx, token, archives)}
         <h2>Backups on this disk</h2>
         ${make} ${running ? html`<auto-refresh data-seconds="1">${whole}</auto-refresh>` : whole}
         <p class="small below">
-          They are stored in <code>backups</code> in the data folder. To restore one, download and
-          unpack it and run <code>berth restore</code> with its folder. Verifying a backup changes
-          nothing.
-        </p>`
+          They are stored in <code>backups</code> in the data folder. Verifying a backup changes
+          nothing. On another machine, unpack a download and run <code>berth restore</code> with its
+          folder.
+        </p>
+        ${previousData(previous)}`
     : html`<p>Backups are not available on PostgreSQL. Use pg_dump and copy the data folder.</p>
         ${whole}`
   const place = '/console/backups'

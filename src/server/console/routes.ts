@@ -7,14 +7,14 @@ import { toResponse } from '../../kernel/http/response.ts'
 import { form } from '../../site/form.ts'
 import type { Layout, Page } from '../../site/layout.ts'
 import { pageRoutes, redirectTo, type UserRequest } from '../../site/session.ts'
-import { downloadBackup } from '../operator/console-backups.ts'
 import {
   checkBackup,
-  featureItem,
   removeBackup,
+  restoreBackup,
   startBackup,
-  unfeatureItem,
-} from '../operator/operations.ts'
+} from '../operator/backup-operations.ts'
+import { downloadBackup } from '../operator/console-backups.ts'
+import { featureItem, unfeatureItem } from '../operator/operations.ts'
 import { incomeCsv } from '../operator/topups.ts'
 import { operatorForm, operatorPage, requireOperator } from './access.ts'
 import { agentPage, agentsPage, decideAgent } from './agents.ts'
@@ -198,6 +198,7 @@ const backupRoutes = (ctx: AppContext, layout: Layout) =>
         (req, sent) => {
           const to = { params: { name }, then: '/console/backups' }
           if (sent.text('act') === 'check') return form(checkBackup, to)(req, sent)
+          if (sent.text('act') === 'restore') return form(restoreBackup, to)(req, sent)
           if (sent.text('act') === 'remove') return form(removeBackup, to)(req, sent)
           throw new ApiError('not_found', { what: 'page' })
         },

@@ -19,6 +19,7 @@ import { flushKeyNetworks } from '../../people/agents/key-networks.ts'
 import { lockFolder } from '../../store/folder-lock.ts'
 import { Journal } from '../../store/journal.ts'
 import { claimPlace } from '../../store/place.ts'
+import { settlementsJournal } from '../../store/restore-swap.ts'
 import { closeContext, createContext } from '../context.ts'
 import type { Certificate } from '../https/certificates.ts'
 import type { Listener } from '../https/https.ts'
@@ -109,7 +110,7 @@ export async function serve(config: Config, waits = serverWaits): Promise<Runnin
 /** Settles what an earlier process left in the journal. A server without a journal still serves. */
 async function replayJournal(ctx: AppContext): Promise<void> {
   try {
-    const path = join(ctx.config.dataDir, 'settlements.journal')
+    const path = join(ctx.config.dataDir, settlementsJournal)
     ctx.pendingSettlements.replay(ctx, await Journal.open(path, ctx.folderSecret))
   } catch (error) {
     ctx.log.error('ledger.journal_unavailable', error)

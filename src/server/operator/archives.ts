@@ -16,9 +16,9 @@ import {
 import { type ArchiveRequest, decryptBackup } from '../../store/archives.ts'
 import { backupName } from '../../store/backups.ts'
 import { createStagingFolder, removeStagingFolder } from '../../store/restore-swap.ts'
-import { createBackup, restoreBackup, verifyBackup } from './backup.ts'
+import { startWork } from './backup-work.ts'
+import { type AfterCheck, createBackup, restoreBackup, verifyBackup } from './backup.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
-import { startWork } from './console-backups.ts'
 
 const unitMs: Record<string, number> = { m: minute, h: hour, d: day, w: 7 * day }
 
@@ -46,7 +46,18 @@ export function selectKept(archives: Archive[], keep: string): Set<string> {
   return kept
 }
 
-const placeSettings = (config: Config): PlaceSettings => ({
+/** The settings of encrypted backups, which a worker receives. */
+export type ArchiveConfig = PlaceSettings &
+  Pick<Config, 'dataDir' | 'backupTo' | 'backupPassphrase'>
+
+export const archiveConfig = (config: Config): ArchiveConfig => ({
+  ...placeSettings(config),
+  dataDir: config.dataDir,
+  backupTo: config.backupTo,
+  backupPassphrase: config.backupPassphrase,
+})
+
+const placeSettings = (config: PlaceSettings): PlaceSettings => ({
   backupS3Endpoint: config.backupS3Endpoint,
   backupS3Region: config.backupS3Region,
   backupS3AccessKeyId: config.backupS3AccessKeyId,
@@ -132,7 +143,7 @@ export async function runBackupSchedule(ctx: AppContext): Promise<void> {
 }
 
 /** Returns the newest archive in BACKUP_TO. Throws an Error where the place does not work. */
-const findNewest = async ({ config, clock }: Pick<AppContext, 'config' | 'clock'>) =>
+const findNewest = async ({ config, clock }: { config: ArchiveConfig; clock: Clock }) =>
   (await openPlace(config.backupTo, placeSettings(config), clock).list())[0]
 
 /** The state of the encrypted backups, as a sentence; undefined where there are none. */
@@ -161,7 +172,7 @@ export async function describeArchives(
  * Returns the folder.
  */
 async function unpack(
-  config: Config,
+  config: ArchiveConfig,
   clock: Clock,
   file: string | undefined,
   scratch: string,
@@ -174,7 +185,7 @@ async function unpack(
   return dir
 }
 
-async function fetchNewest(config: Config, clock: Clock, scratch: string) {
+async function fetchNewest(config: ArchiveConfig, clock: Clock, scratch: string) {
   if (config.backupTo === '') throw new Error('Name an archive, or set BACKUP_TO.')
   const newest = await findNewest({ config, clock })
   if (!newest) throw new Error(`${config.backupTo} has no backup.`)
@@ -183,19 +194,20 @@ async function fetchNewest(config: Config, clock: Clock, scratch: string) {
   return to
 }
 
-const createScratch = ({ dataDir }: Config, clock: Clock): string =>
+const createScratch = ({ dataDir }: ArchiveConfig, clock: Clock): string =>
   createStagingFolder(dataDir, `${backupName(iso(clock.now()))}-archive`)
 
 /** Restores an archive into a scratch folder, and checks it as `berth doctor` does. */
 export async function verifyArchive(
-  config: Config,
+  config: ArchiveConfig,
   clock: Clock,
   file: string | undefined,
+  { stamp = backupName(iso(clock.now())), after }: { stamp?: string; after?: AfterCheck } = {},
 ): Promise<CommandResult> {
   const scratch = createScratch(config, clock)
   try {
     const dir = await unpack(config, clock, file, scratch)
-    return await verifyBackup(config.dataDir, dir, backupName(iso(clock.now())))
+    return await verifyBackup(config.dataDir, dir, stamp, after)
   } finally {
     await removeStagingFolder(scratch)
   }

@@ -28,24 +28,30 @@ const onPostgres =
   'berth backup and berth restore support only SQLite. For PostgreSQL, keep a pg_dump of the ' +
   'database and a copy of the data folder, or a bucket with versions: see docs/backup.md.'
 
+/** The end of a verified copy: it is removed, or stays for `commitRestore`. */
+export type AfterCheck = 'remove' | 'stage'
+
 /**
- * Verifies a backup as `restoreBackup` does, in a folder that is removed afterwards. Throws an
- * Error that describes the damage.
+ * Verifies a backup as `restoreBackup` does, in the staging folder `stamp`. Throws an Error that
+ * describes the damage.
  */
 export async function verifyBackup(
   dataDir: string,
   dir: string,
   stamp: string,
+  after: AfterCheck = 'remove',
 ): Promise<CommandResult> {
   const manifest = await files.readManifest(dir)
   if (manifest.schema > schemaVersion())
     throw new NewerSchemaError(manifest.schema, schemaVersion())
   const to = createStagingFolder(dataDir, stamp)
+  let isKept = false
   try {
     const copied = await copyAndVerify(dir, manifest, to)
+    isKept = after === 'stage'
     return succeeded(`The backup is valid: all balances match the ledger, ${sizeOf(copied)}.`)
   } finally {
-    await removeStagingFolder(to)
+    if (!isKept) await removeStagingFolder(to)
   }
 }
 

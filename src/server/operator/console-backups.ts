@@ -1,20 +1,30 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { backupsMax } from '../../kernel/limits.ts'
-import type { BackupWork, RunningWork } from '../../kernel/state/backup-work.ts'
+import type { BackupWork } from '../../kernel/state/backup-work.ts'
 import { iso } from '../../kernel/time.ts'
 import { workerAt } from '../../kernel/worker-pool.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
 import * as storage from '../../store/backups.ts'
-import { createBackup, type verifyBackup } from './backup.ts'
-import { type CommandResult, failedWith } from './command-result.ts'
+import { commitRestore, listPreviousData } from '../../store/restore-swap.ts'
+import { archiveConfig } from './archives.ts'
+import { startWork } from './backup-work.ts'
+import { createBackup } from './backup.ts'
+import type { CommandResult } from './command-result.ts'
+import type { BackupCheck } from './verify-backup.worker.ts'
 
 /** Lists the backups in the data folder, newest first, with the work on them. */
-export async function listBackups(
-  ctx: AppContext,
-): Promise<Pick<BackupWork, 'running' | 'results'> & { backups: storage.BackupInfo[] }> {
+export async function listBackups(ctx: AppContext): Promise<
+  Pick<BackupWork, 'running' | 'results'> & {
+    backups: storage.BackupInfo[]
+    /** Folders with the data before each restore, newest first. */
+    previous: string[]
+  }
+> {
   const { running, results } = ctx.state.backupWork
-  return { backups: await storage.listBackups(ctx.config.dataDir), running, results }
+  const { dataDir } = ctx.config
+  const backups = await storage.listBackups(dataDir)
+  return { backups, previous: listPreviousData(dataDir), running, results }
 }
 
 /** Throws `not_found`. */
@@ -22,27 +32,6 @@ function getBackupPath({ config }: AppContext, name: string): string {
   const dir = storage.backupPath(config.dataDir, name)
   if (dir === undefined) throw new ApiError('not_found', { what: 'backup' })
   return dir
-}
-
-/** Starts work on a backup, one at a time. `listBackups` returns its result. Throws `busy`. */
-export function startWork(
-  ctx: AppContext,
-  { what, name }: Pick<RunningWork, 'what' | 'name'>,
-  work: () => Promise<CommandResult>,
-): Promise<CommandResult> {
-  const state = ctx.state.backupWork
-  if (state.running) throw new ApiError('busy', { what: 'Another backup' })
-  state.running = { what, name, since: ctx.clock.now() }
-  return work()
-    .catch((error: unknown) => {
-      ctx.log.error('backup', error, { name })
-      return failedWith(error)
-    })
-    .then((result) => {
-      state.results.set(name, result)
-      state.running = undefined
-      return result
-    })
 }
 
 /**
@@ -63,18 +52,51 @@ export async function startBackup(ctx: AppContext, by: string): Promise<void> {
   })
 }
 
+function checkInWorker(check: BackupCheck): Promise<CommandResult> {
+  const worker = workerAt('server/operator/verify-backup.worker.ts')()
+  const { promise, resolve, reject } = Promise.withResolvers<CommandResult>()
+  worker.onmessage = (event: MessageEvent<CommandResult>) => resolve(event.data)
+  worker.onerror = (event) => reject(new Error(event.message))
+  worker.postMessage(check)
+  return promise.finally(() => worker.terminate())
+}
+
 /** Starts to verify a backup in a worker. Throws `busy` and `not_found`. */
 export function startBackupCheck(ctx: AppContext, name: string): void {
   const dir = getBackupPath(ctx, name)
   const stamp = storage.backupName(iso(ctx.clock.now()))
-  void startWork(ctx, { what: 'checked', name }, async () => {
-    const worker = workerAt('server/operator/verify-backup.worker.ts')()
-    const { promise, resolve, reject } = Promise.withResolvers<CommandResult>()
-    worker.onmessage = (event: MessageEvent<CommandResult>) => resolve(event.data)
-    worker.onerror = (event) => reject(new Error(event.message))
-    const args: Parameters<typeof verifyBackup> = [ctx.config.dataDir, dir, stamp]
-    worker.postMessage(args)
-    return promise.finally(() => worker.terminate())
+  const config = archiveConfig(ctx.config)
+  void startWork(ctx, { what: 'checked', name }, () =>
+    checkInWorker({ config, dir, stamp, after: 'remove' }),
+  )
+}
+
+/** The name of the newest encrypted backup, as `berth restore` has it. */
+export const newest = 'newest'
+
+/**
+ * Starts to restore a backup: verifies a copy of it in a worker while the server runs, decides by
+ * one rename, and starts the server again, which swaps the copy in. The data before it stays in a
+ * folder beside it. Throws `busy`, `not_found`, and `bad_request` where the server cannot restart.
+ */
+export function startRestore(ctx: AppContext, name: string, by: string): void {
+  const { config, clock, state, db } = ctx
+  const { restart } = state.backupWork
+  if (!db.file) rejectRequest('Backups of PostgreSQL are restored with pg_restore.')
+  if (!restart) {
+    rejectRequest('This server cannot restart itself. Stop it and run: berth restore <folder>')
+  }
+  const dir = name === newest ? undefined : getBackupPath(ctx, name)
+  const stamp = storage.backupName(iso(clock.now()))
+  const check = { config: archiveConfig(config), dir, stamp, after: 'stage' } as const
+  void startWork(ctx, { what: 'restored', name }, async () => {
+    const result = await checkInWorker(check)
+    if (!result.ok) return result
+    await db.tx((tx) => recordAudit(ctx, tx, { by, did: 'restore backup', item: name, why: '' }))
+    commitRestore(config.dataDir, stamp)
+    ctx.log.info('restore', { name, by })
+    restart()
+    return result
   })
 }
 

@@ -4,14 +4,14 @@ import { feature, unfeature } from '../../apps/explore/featured.ts'
 import { TarballError } from '../../apps/libraries/tarball.ts'
 import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
-import { accepted, created } from '../../kernel/http/outcome.ts'
+import { created } from '../../kernel/http/outcome.ts'
 import { decisionReasonCharsMax } from '../../kernel/limits.ts'
 import { lookUp, nullable, oneOf } from '../../kernel/schema.ts'
 import { appErrors, operation, writeErrors } from '../../people/operation.ts'
 import { done, DoneSchema } from '../../people/schemas.ts'
 import { operator } from '../../people/session-user.ts'
 import { sendTestAlert } from './alerts.ts'
-import * as backups from './console-backups.ts'
+import { backupOperations } from './backup-operations.ts'
 import { applyDecision, decisionNames } from './decisions.ts'
 import { creditsOf, grantCredits, readGrant } from './grants.ts'
 import { removeAudited } from './libraries.ts'
@@ -322,51 +322,6 @@ const undelivered: Record<string, string> = {
   redirects: 'the receiver redirects',
 }
 
-export const startBackup = operation({
-  id: 'start_backup',
-  route: 'POST /operator/backups',
-  tag,
-  summary: 'Start a backup into the data folder.',
-  access: operator,
-  input: { body: 'none' },
-  output: { 202: DoneSchema },
-  errors: [...writeErrors, 'busy'],
-  async run(ctx, { caller }) {
-    await backups.startBackup(ctx, caller.name)
-    return accepted(done)
-  },
-})
-
-export const checkBackup = operation({
-  id: 'check_backup',
-  route: 'POST /operator/backups/:name/check',
-  tag,
-  onFullDisk: 'allow',
-  summary: 'Start to verify a backup.',
-  access: operator,
-  input: { body: 'none' },
-  output: { 202: DoneSchema },
-  errors: [...writeErrors, 'busy'],
-  run(ctx, { params }) {
-    backups.startBackupCheck(ctx, params.name)
-    return accepted(done)
-  },
-})
-
-export const removeBackup = operation({
-  id: 'remove_backup',
-  route: 'DELETE /operator/backups/:name',
-  tag,
-  summary: 'Remove a backup.',
-  access: operator,
-  output: { 200: DoneSchema },
-  errors: [...writeErrors, 'busy'],
-  async run(ctx, { caller, params }) {
-    await backups.removeBackup(ctx, params.name, caller.name)
-    return done
-  },
-})
-
 /** The actions of the operator in the console. */
 export const operatorOperations = [
   decide,
@@ -382,7 +337,5 @@ export const operatorOperations = [
   creditPayment,
   giveCredits,
   testAlert,
-  startBackup,
-  checkBackup,
-  removeBackup,
+  ...backupOperations,
 ]
