@@ -67,8 +67,8 @@ async function askPlayer(app: string): Promise<void> {
       state = 'denied'
       return
     }
-    const uses = field(about, 'uses')
-    const terms = { uses, dailyCap: Number(cap.value), remember: remember.checked }
+    const [uses, margin] = [field(about, 'uses'), field(about, 'margin')]
+    const terms = { uses, margin, dailyCap: Number(cap.value), remember: remember.checked }
     await callServer(server, 'PUT', '/consent', terms)
   }
   state = 'granted'
@@ -92,8 +92,12 @@ function credits(value: unknown): string {
 
 function priceOf(about: unknown): string {
   const [turn, available] = [field(about, 'turn'), field(about, 'available')]
+  const how = field(about, 'isMeasured') === true ? ', measured' : ''
+  const margin = Number(field(about, 'margin'))
+  const { maker = '' } = document.documentElement.dataset
   const parts = [
-    turn === null ? 'Your wallet pays.' : `About ${credits(turn)} a turn, from your wallet.`,
+    turn === null ? 'Your wallet pays.' : `About ${credits(turn)} a turn${how}, from your wallet.`,
+    ...(margin > 0 ? [`That includes a margin of ${margin} % for ${maker}.`] : []),
     ...(available === null ? [] : [`You have ${credits(available)}.`]),
     ...(field(about, 'isDemo') === true ? ['This server has demo models only.'] : []),
   ]

@@ -25,7 +25,7 @@ export type NewApp = Pick<
   App,
   'kind' | 'title' | 'description' | 'shelf' | 'listed' | 'remix' | 'priceRemix'
 > &
-  Partial<Pick<App, 'name' | 'comments' | 'live' | 'embeds' | 'audience'>>
+  Partial<Pick<App, 'name' | 'comments' | 'live' | 'embeds' | 'audience' | 'aiMargin'>>
 
 /**
  * Adds the next version and returns the app. Throws `publishes_limit`, `storage_full`,

@@ -24,7 +24,19 @@ export function presentApp(ctx: AppContext, app: App): AppBody {
 
 /** Returns the fields that all kinds of items share. */
 export function presentItem(ctx: AppContext, app: App): Omit<AppBody, 'kind'> & Pick<App, 'kind'> {
-  const { id, kind, title, description, version, remix, priceRemix, comments, live, embeds } = app
+  const {
+    id,
+    kind,
+    title,
+    description,
+    version,
+    remix,
+    priceRemix,
+    comments,
+    live,
+    embeds,
+    aiMargin,
+  } = app
   return {
     id,
     link: itemUrl(ctx, app),
@@ -44,6 +56,7 @@ export function presentItem(ctx: AppContext, app: App): Omit<AppBody, 'kind'> & 
     expires: app.expires === null ? null : iso(app.expires),
     live,
     embeds,
+    aiMargin,
     remixOf: presentOrigin(app),
     remixes: app.remixes,
     opens: app.opens,

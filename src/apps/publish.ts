@@ -185,6 +185,8 @@ export async function changeItem(
   // The running build may list the app when it completes.
   if (store === false) apps.checkBuilt(app)
   checkTexts(request)
+  if (others.aiMargin && !ctx.config.pricesOn)
+    rejectRequest('Prices are not available on this server. Send "aiMargin": 0.', 'aiMargin')
   const found = store ? await findListingIssues(ctx, app) : []
   const { before, after, reasons } = await ctx.db.tx(async (db) => {
     const before = await apps.lockApp(ctx, db, app)

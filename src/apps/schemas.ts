@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import {
+  aiMarginPercentMax,
   buildPromptCharsMax,
   descriptionCharsMax,
   folderFilesMax,
@@ -55,6 +56,7 @@ export const AppSchema = Type.Object(
     expires: nullable(TimeSchema),
     live: Type.Boolean({ description: 'Open pages take a new version at once.' }),
     embeds: Type.Boolean({ description: 'Other sites may show it in a frame.' }),
+    aiMargin: Type.Integer({ description: 'Percent that you add to what players pay for AI.' }),
     remixOf: nullable(OriginSchema),
     remixes: Type.Integer(),
     opens: Type.Integer(),
@@ -183,6 +185,14 @@ export const ChangeAppSchema = Type.Object(
       }),
     ),
     embeds: Type.Optional(Type.Boolean({ description: 'false: no other site may show it.' })),
+    aiMargin: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: aiMarginPercentMax,
+        description:
+          'Percent that you add to what players pay for AI models in it. You earn it. They see it before they agree, and agree again to a higher one.',
+      }),
+    ),
   },
   {
     additionalProperties: false,

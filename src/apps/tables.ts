@@ -96,6 +96,8 @@ export const apps = table(
     live: flag('live').notNull().default(false),
     /** Other sites may show it in a frame, where the operator allows that. */
     embeds: flag('embeds').notNull().default(true),
+    /** Percent that the maker adds to what players pay for models. */
+    aiMargin: integer('ai_margin').notNull().default(0),
     /** Origin of a remix, with the title and maker handle at that time. */
     remixOf: text('remix_of'),
     remixOfTitle: text('remix_of_title'),

@@ -35,10 +35,21 @@ export interface Spender {
   tokensPerMinute?: number | null
   /** Limit of its key, instead of RUNNING_REQUESTS_PER_KEY. */
   runningRequests?: number | null
+  /** A margin on top of the prices, for somebody else. */
+  margin?: Margin | undefined
+  /** Called with the charge of a call that an upstream served. */
+  onServed?: ((charge: NanoUsd) => void) | undefined
   /** `paid`: start credits do not pay here (START_CREDITS_ON_GATEWAY). */
   funds: 'any' | 'paid'
   /** Origin of the call, for the history. */
   source: 'api' | 'web'
+}
+
+/** A percentage that a caller pays above the prices, to an account that earns it with an item. */
+export interface Margin {
+  percent: number
+  account: AccountId
+  item: string
 }
 
 /** The payer of a call with a key. */

@@ -171,6 +171,8 @@ export interface components {
             live: boolean;
             /** @description Other sites may show it in a frame. */
             embeds: boolean;
+            /** @description Percent that you add to what players pay for AI. */
+            aiMargin: number;
             remixOf: {
                 id: string;
                 title: string;
@@ -541,6 +543,8 @@ export interface components {
             live: boolean;
             /** @description Other sites may show it in a frame. */
             embeds: boolean;
+            /** @description Percent that you add to what players pay for AI. */
+            aiMargin: number;
             remixOf: {
                 id: string;
                 title: string;
@@ -620,6 +624,8 @@ export interface components {
             live: boolean;
             /** @description Other sites may show it in a frame. */
             embeds: boolean;
+            /** @description Percent that you add to what players pay for AI. */
+            aiMargin: number;
             remixOf: {
                 id: string;
                 title: string;
@@ -730,6 +736,10 @@ export interface components {
             /** @description What the player agrees to. */
             uses: ("ai" | "store" | "shared" | "db" | "room" | "scores")[];
             turn: number | null;
+            /** @description The price of a turn is that of calls of this app. */
+            isMeasured: boolean;
+            /** @description Percent of it that the maker adds. */
+            margin: number;
             /** @description A demo model answers. */
             isDemo: boolean;
             dailyCap: number | null;
@@ -741,6 +751,7 @@ export interface components {
             app: string;
             uses: ("ai" | "store" | "shared" | "db" | "room" | "scores")[];
             dailyCap: number;
+            margin: number;
             remember: boolean;
         };
         Sponsor: {
@@ -1200,6 +1211,8 @@ export interface components {
             live?: boolean | undefined;
             /** @description false: no other site may show it. */
             embeds?: boolean | undefined;
+            /** @description Percent that you add to what players pay for AI models in it. You earn it. They see it before they agree, and agree again to a higher one. */
+            aiMargin?: number | undefined;
         };
         DeleteAppInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1530,6 +1543,8 @@ export interface components {
             live?: boolean | undefined;
             /** @description false: no other site may show it. */
             embeds?: boolean | undefined;
+            /** @description Percent that you add to what players pay for AI models in it. You earn it. They see it before they agree, and agree again to a higher one. */
+            aiMargin?: number | undefined;
         };
         DeleteSkillInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1675,6 +1690,8 @@ export interface components {
             live?: boolean | undefined;
             /** @description false: no other site may show it. */
             embeds?: boolean | undefined;
+            /** @description Percent that you add to what players pay for AI models in it. You earn it. They see it before they agree, and agree again to a higher one. */
+            aiMargin?: number | undefined;
         };
         DeleteFrameworkInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1907,6 +1924,8 @@ export interface components {
             uses: ("ai" | "store" | "shared" | "db" | "room" | "scores")[];
             /** @description Credits that the app may spend of yours on a UTC day. */
             dailyCap: number;
+            /** @description The margin of the maker, in percent, as the bar showed it. */
+            margin?: number | undefined;
             /** @description false: until the end of the UTC day. */
             remember: boolean;
         };

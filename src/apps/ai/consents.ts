@@ -9,7 +9,7 @@ import type { Use } from '../uses/uses.ts'
 import { consents } from './tables.ts'
 
 export type Consent = typeof consents.$inferSelect
-type ConsentTerms = Pick<Consent, 'uses' | 'dailyCap' | 'isRemembered'>
+type ConsentTerms = Pick<Consent, 'uses' | 'dailyCap' | 'margin' | 'isRemembered'>
 
 /** The name of what one player has spent in one app, for the cap of a day. */
 export const playerCounter = (app: string, person: string): string => `app:${app}:${person}`
@@ -24,30 +24,31 @@ export async function giveConsent(
   terms: ConsentTerms,
 ): Promise<Consent> {
   const row = { app, person, ...terms, at: clock.now() }
-  const { uses, dailyCap, isRemembered, at } = row
+  const { app: _, person: __, ...changed } = row
   await db.tx((tx) =>
     tx
       .insert(consents)
       .values(row)
       .onConflictDoUpdate({
         target: [consents.app, consents.person],
-        set: { uses, dailyCap, isRemembered, at },
+        set: changed,
       }),
   )
   return row
 }
 
-/** Finds a consent that still holds for these uses. */
+/** Finds a consent that still holds for these uses and this margin. */
 export async function findConsent(
   { db, clock }: AppContext,
   app: string,
   { id: person }: Pick<Person, 'id'>,
-  uses: readonly Use[],
+  { uses, margin }: { uses: readonly Use[]; margin: number },
 ): Promise<Consent | undefined> {
   const [row] = await db.read.select().from(consents).where(of(app, person))
   if (!row) return undefined
   const isCurrent = row.isRemembered || utcDay(row.at) === utcDay(clock.now())
-  return isCurrent && uses.every((use) => row.uses.includes(use)) ? row : undefined
+  const isEnough = margin <= row.margin && uses.every((use) => row.uses.includes(use))
+  return isCurrent && isEnough ? row : undefined
 }
 
 /** Ends a consent. Calls that run are not stopped. Returns whether there was one. */

@@ -1,4 +1,6 @@
+import type { Model } from '../../gateway/models/catalog.ts'
 import { chargeOf } from '../../gateway/models/charge.ts'
+import { addMargin } from '../../gateway/models/price.ts'
 import { createUsage } from '../../gateway/models/usage.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { aiFileBytesMax, aiTextBytesMax } from '../../kernel/limits.ts'
@@ -12,9 +14,10 @@ import type { App } from '../apps.ts'
 import { getPlayable } from '../playable.ts'
 import * as consents from './consents.ts'
 import { findAppModel } from './models.ts'
-import { usesOf } from './payer.ts'
+import { marginOf, usesOf } from './payer.ts'
 import * as schemas from './schemas.ts'
 import { findSponsorSpender } from './sponsors.ts'
+import { findTurnCost } from './turns.ts'
 
 const tag = 'Playing'
 const limits = { textBytesMax: aiTextBytesMax, fileBytesMax: aiFileBytesMax }
@@ -25,13 +28,24 @@ const usualTurn = createUsage({ prompt: 1_500, completion: 400 })
 const ownerOf = ({ user, caller }: Visitor): Owner | undefined =>
   caller ? agentOwner(caller.agent.id) : user && walletOf(user.person)
 
+/** Returns what a turn costs: as calls of the app were charged, or else as the model is priced. */
+async function presentTurn(ctx: AppContext, app: App, model: Model | undefined, margin: number) {
+  const measured = await findTurnCost(ctx, app.id)
+  if (measured !== undefined) {
+    return { turn: toCredits((measured * BigInt(100 + margin)) / 100n), isMeasured: true }
+  }
+  const price = model?.price && addMargin(model.price, margin)
+  return { turn: price ? toCredits(chargeOf(price, usualTurn)) : null, isMeasured: false }
+}
+
 /** Describes the models of an app to its shell, for the person who plays. */
 async function presentAi(ctx: AppContext, app: App, visitor: Visitor): Promise<schemas.AppAiBody> {
   const player = playerOf(visitor)
   const model = findAppModel(ctx, 'chat')
   const uses = await usesOf(ctx, app, 'ai')
+  const margin = marginOf(ctx, app)
   const isSponsored = (await findSponsorSpender(ctx, app, visitor)) !== undefined
-  const consent = player && (await consents.findConsent(ctx, app.id, player, uses))
+  const consent = player && (await consents.findConsent(ctx, app.id, player, { uses, margin }))
   const counter = player && consents.playerCounter(app.id, player.id)
   const spent = counter && (await ledger.spentToday(ctx, counter))
   const owner = ownerOf(visitor)
@@ -42,7 +56,8 @@ async function presentAi(ctx: AppContext, app: App, visitor: Visitor): Promise<s
     limits,
     state,
     uses,
-    turn: model?.price ? toCredits(chargeOf(model.price, usualTurn)) : null,
+    ...(await presentTurn(ctx, app, model, margin)),
+    margin,
     isDemo: model?.id.startsWith('demo/') === true,
     dailyCap: consent ? toCredits(consent.dailyCap) : null,
     spent: spent ? toCredits(spent) : 0,
@@ -78,12 +93,12 @@ const giveConsent = operation({
   output: { 200: schemas.ConsentSchema },
   errors: [...writeErrors, ...appErrors, 'busy'],
   async run(ctx, { caller, params, body, ...sender }) {
-    const { uses, dailyCap, remember } = body
+    const { uses, dailyCap, margin = 0, remember } = body
     const app = await getPlayable(ctx, params.id, sender)
-    const terms = { uses, dailyCap: fromCredits(dailyCap), isRemembered: remember }
+    const terms = { uses, dailyCap: fromCredits(dailyCap), margin, isRemembered: remember }
     // In a chat an agent has no person.
     await consents.giveConsent(ctx, app.id, playerOf(caller) ?? caller.person, terms)
-    return { app: app.id, uses, dailyCap, remember }
+    return { app: app.id, uses, dailyCap, margin, remember }
   },
 })
 

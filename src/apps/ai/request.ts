@@ -21,6 +21,7 @@ const geminiMethod = /^v1beta\/models\/([^:]+):(generateContent|streamGenerateCo
 
 /** A request as the gateway gets it: with a model of this server, and within the bounds. */
 export interface ModelRequest {
+  work: Work
   route: string
   params: Record<string, string>
   source: { value: Json } | { request: Request }
@@ -44,13 +45,13 @@ export async function readModelRequest(
     const given = body['generationConfig']
     body['generationConfig'] = { maxOutputTokens: aiOutputTokens, ...(isRecord(given) && given) }
     const params = { '*': `${model}:${method}` }
-    return { route: '/models/*', params, source: { value: body } }
+    return { work: 'chat', route: '/models/*', params, source: { value: body } }
   }
   const work = lookUp(routes, path)
   if (!work) throw new ApiError('not_found', { what: 'model call' })
   const route = path.slice('v1'.length)
   if (work === 'transcription') {
-    return { route, params: {}, source: { request: await readForm(ctx, request) } }
+    return { work, route, params: {}, source: { request: await readForm(ctx, request) } }
   }
   const body = await readJson(request)
   body['model'] = appModel(ctx, work, String(body['model'] ?? '')).id
@@ -59,7 +60,7 @@ export async function readModelRequest(
   if (path === 'v1/messages') body['max_tokens'] ??= aiOutputTokens
   else if (work === 'chat') body['max_completion_tokens'] ??= body['max_tokens'] ?? aiOutputTokens
   if (work === 'chat' && path === 'v1/chat/completions') delete body['max_tokens']
-  return { route, params: {}, source: { value: body } }
+  return { work, route, params: {}, source: { value: body } }
 }
 
 async function readJson(request: Request): Promise<Json> {

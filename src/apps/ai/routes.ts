@@ -11,6 +11,7 @@ import { getVisitor } from '../../people/session-user.ts'
 import { getPlayable } from '../playable.ts'
 import { getPayer } from './payer.ts'
 import { readModelRequest } from './request.ts'
+import { measureTurn } from './turns.ts'
 
 /** The header with the name of an error, which the shell reads in every format of errors. */
 const codeHeader = 'x-service-code'
@@ -57,10 +58,12 @@ export async function callModel(
     const visitor = await identify(ctx, senderOf(request))
     const app = await getPlayable(ctx, id, senderOf(request))
     const payer = await getPayer(ctx, app, visitor)
-    const { route, ...sent } = await readModelRequest(ctx, request, path)
+    const { work, route, ...sent } = await readModelRequest(ctx, request, path)
     const { searchParams } = new URL(request.url)
     const alt = searchParams.get('alt')
-    return performPaid(ctx, request, payer, await getOperation('POST', route), {
+    const measured =
+      work === 'chat' ? { ...payer, onServed: measureTurn(ctx, app.id, payer) } : payer
+    return performPaid(ctx, request, measured, await getOperation('POST', route), {
       ...sent,
       query: alt === null ? {} : { alt },
     })

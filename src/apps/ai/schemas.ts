@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { consentCreditsMax } from '../../kernel/limits.ts'
+import { aiMarginPercentMax, consentCreditsMax } from '../../kernel/limits.ts'
 import { nullable, oneOf } from '../../kernel/schema.ts'
 import { UseSchema } from '../uses/uses.ts'
 
@@ -19,6 +19,8 @@ export const AppAiSchema = Type.Object(
     state: oneOf(['ready', 'ask', 'sign_in', 'no_model']),
     uses: Type.Array(UseSchema, { description: 'What the player agrees to.' }),
     turn: nullable(Credits),
+    isMeasured: Type.Boolean({ description: 'The price of a turn is that of calls of this app.' }),
+    margin: Type.Integer({ description: 'Percent of it that the maker adds.' }),
     isDemo: Type.Boolean({ description: 'A demo model answers.' }),
     dailyCap: nullable(Credits),
     spent: Credits,
@@ -38,6 +40,13 @@ export const ConsentRequestSchema = Type.Object(
       maximum: consentCreditsMax,
       description: 'Credits that the app may spend of yours on a UTC day.',
     }),
+    margin: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: aiMarginPercentMax,
+        description: 'The margin of the maker, in percent, as the bar showed it.',
+      }),
+    ),
     remember: Type.Boolean({ description: 'false: until the end of the UTC day.' }),
   },
   { additionalProperties: false, examples: [{ uses: ['ai'], dailyCap: 100, remember: false }] },
@@ -48,6 +57,7 @@ export const ConsentSchema = Type.Object(
     app: Type.String(),
     uses: Type.Array(UseSchema),
     dailyCap: Credits,
+    margin: Type.Integer(),
     remember: Type.Boolean(),
   },
   { title: 'Consent' },

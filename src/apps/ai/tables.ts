@@ -1,4 +1,14 @@
-import { flag, index, json, nano, primaryKey, table, text, time } from '../../kernel/db/columns.ts'
+import {
+  flag,
+  index,
+  integer,
+  json,
+  nano,
+  primaryKey,
+  table,
+  text,
+  time,
+} from '../../kernel/db/columns.ts'
 import type { Use } from '../uses/uses.ts'
 
 /** Consents of players to the uses of an app, by a press on the bar of its page. */
@@ -11,6 +21,8 @@ export const consents = table(
     uses: json<Use[]>('uses').notNull(),
     /** The most that the app may spend of the player's credits on a UTC day. */
     dailyCap: nano('daily_cap').notNull(),
+    /** The margin of the maker, in percent, that the bar named. */
+    margin: integer('margin').notNull().default(0),
     /** Holds until revoked. Otherwise it ends with the UTC day. */
     isRemembered: flag('remembered').notNull(),
     at: time('at').notNull(),
@@ -25,4 +37,11 @@ export const sponsors = table('sponsors', {
   /** The cap of each player. */
   playerCap: nano('player_cap').notNull(),
   at: time('at').notNull(),
+})
+
+/** The average cost of the newest calls of chat models by an app, without a margin. */
+export const appTurns = table('app_turns', {
+  app: text('app').primaryKey(),
+  cost: nano('cost').notNull(),
+  turns: integer('turns').notNull(),
 })

@@ -271,7 +271,12 @@ test('a frame of another site shows an app that not everyone may open to none', 
 
 test('the account of a player names no app that is closed to the player', async () => {
   const otto = await getPerson(t, 'otto')
-  await giveConsent(t.ctx, id, otto, { uses: ['ai'], dailyCap: nano(1n), isRemembered: true })
+  await giveConsent(t.ctx, id, otto, {
+    uses: ['ai'],
+    dailyCap: nano(1n),
+    margin: 0,
+    isRemembered: true,
+  })
   const account = async () => {
     t.clock.advance(minute)
     return JSON.stringify((await t.request('GET', '/account', openers['other person'])).body)

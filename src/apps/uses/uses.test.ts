@@ -72,7 +72,7 @@ test('Explore and MCP list the items with a use, also in a search', async () => 
   expect(await find('uses=ai')).toEqual([oracle])
   expect(await find('uses=db&q=sea')).toEqual([board])
   expect(await find('uses=ai&q=sea&sort=top&limit=1')).toEqual([oracle])
-  expect(await find('q=sea')).toEqual([plain, board, oracle])
+  expect((await find('q=sea')).toSorted()).toEqual([plain, board, oracle].toSorted())
   await expectError(t, 400, 'bad_request', () => t.call('GET', '/explore?uses=network'))
   const tool = await callTool(t, 'explore', { uses: 'ai' }, { key: ann.key })
   expect(tool.structuredContent).toMatchObject({ items: [{ id: oracle, uses: ['ai'] }] })

@@ -109,7 +109,7 @@ async function prepareChat(
   const idsByModel = new Map(found.map(({ model }, at) => [model, modelIds[at]]))
   const resolved = filterFallbacks(parsed, found)
   const models = resolved.map(({ model }) => model)
-  const candidates = listCandidates(resolved, preferences, ctx.upstreams)
+  const candidates = listCandidates(resolved, preferences, ctx.upstreams, spender)
   const search = decoded.search || resolved.some(({ suffixes }) => suffixes.includes('online'))
   if (search) await validateSearch(ctx, parsed, models, spender.account)
   const [first] = models

@@ -150,6 +150,19 @@ function readRates(texts: RateTexts, marginPercent: number): Rates | PriceError 
   return rates
 }
 
+/** Returns a price with a margin of its own, rounded up per million units as the operator's. */
+export function addMargin({ id: _, tiers, ...rates }: Price, percent: number): Price {
+  const raise = <Of extends Rates>(all: Of): Of => {
+    const raised = { ...all }
+    for (const part of partNames) {
+      const rate = all[part]
+      if (rate !== undefined) raised[part] = withMargin(rate, percent)
+    }
+    return raised
+  }
+  return withId({ ...raise(rates), ...(tiers && { tiers: tiers.map(raise) }) })
+}
+
 const withMargin = (rate: bigint, percent: number): bigint =>
   (rate * BigInt(100 + percent) + 99n) / 100n
 

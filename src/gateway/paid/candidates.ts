@@ -6,7 +6,7 @@ import type { Spender } from '../authentication.ts'
 import { invalidField } from '../fields.ts'
 import type { Catalog, Model, Offer, ResolvedModel } from '../models/catalog.ts'
 import { maxCost, type UsageBounds } from '../models/charge.ts'
-import type { Price } from '../models/price.ts'
+import { addMargin, type Price } from '../models/price.ts'
 import { upstreamNameOf } from '../providers/balancer.ts'
 import type { Measurements } from '../providers/measurements.ts'
 import type { Registry } from '../providers/registry.ts'
@@ -63,12 +63,14 @@ export function findModels(
 
 /**
  * Returns the candidates of a request: its models in their order, and the offers of each sorted by
- * the preferences. Throws `no_price`, and `bad_request` when the preferences exclude all of them.
+ * the preferences, with the margin of the spender on their prices. Throws `no_price`, and
+ * `bad_request` when the preferences exclude all of them.
  */
 export function listCandidates(
   models: ResolvedModel[],
   preferences: Preferences,
   { measurements, balancer }: Registry,
+  { margin }: Pick<Spender, 'margin'> = {},
 ): Candidates {
   const all = models.flatMap(({ model, suffixes }) => {
     const priced = model.offers.flatMap((offer) =>
@@ -88,7 +90,11 @@ export function listCandidates(
     return sortByOrder(sorted, preferences)
   })
   const isSingle = !preferences.allowFallbacks && preferences.order.length === 0
-  const [first, ...rest] = all.slice(0, isSingle ? 1 : candidatesMax)
+  const [first, ...rest] = all
+    .slice(0, isSingle ? 1 : candidatesMax)
+    .map((candidate) =>
+      margin ? { ...candidate, price: addMargin(candidate.price, margin.percent) } : candidate,
+    )
   if (first) return [first, ...rest]
   throw invalidField('provider', 'Your provider preferences exclude every upstream of this model.')
 }

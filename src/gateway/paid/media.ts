@@ -109,7 +109,7 @@ export function listMediaCandidates(
     if (suffixes.includes('online')) throw new ApiError('model_cannot_search', { model: model.id })
     request.validate?.(model)
   }
-  return listCandidates(models, preferences, upstreams)
+  return listCandidates(models, preferences, upstreams, spender)
 }
 
 /** Returns the attempts of a request that is no chat. */

@@ -4,7 +4,7 @@ import { formatDecimal } from '../../kernel/money.ts'
 import { type Json, recordOf } from '../../kernel/schema.ts'
 import type { HoldRequest } from '../../money/ledger/holds.ts'
 import { pay, type Payment } from '../../money/pay.ts'
-import type { Spender } from '../authentication.ts'
+import type { Margin, Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { final } from '../error-response.ts'
 import { storedPrice } from '../models/price.ts'
@@ -75,11 +75,21 @@ export function holdRequestOf(
     cap: spender.cap,
     group: spender.group,
     payer: spender.payer,
+    ...(spender.margin && { shares: [marginShare(spender.margin)] }),
     budgets: spender.budgets,
     onExpiry: 'settle',
     ms: holdDurationMs(ctx),
   }
 }
+
+/** Of 120 that a caller pays with a margin of 20 %, 20 are for its account. */
+const marginShare = ({ percent, account, item }: Margin) => ({
+  account,
+  percent,
+  of: 100 + percent,
+  kind: 'margin',
+  item,
+})
 
 /**
  * Returns a JSON response: a result with its cost as a header, or the replay of a charged error.

@@ -254,6 +254,7 @@ export class OutcomeBuilder {
     const charge = this.chargeOf(candidate, usage)
     const error = end === 'completed' ? undefined : end
     reportAttempt(this.call, { candidate, attempt, usage, charge, error, output })
+    this.call.spender.onServed?.(charge)
     const broken = end === 'failed' ? unreadable.error.errorName : null
     const ended = { usage, end, charge, error: broken, rows }
     const outcome = {

@@ -78,6 +78,7 @@ export const createProcessState = (
   noteSignals: new NoteSignals(signals),
   /** Openings of apps that are written to the database in batches; a crash loses them. */
   pendingOpens: new PendingOpens(),
+  pendingTurns: new PendingTurns(),
   /** Networks of agents' keys that are written in batches; a crash loses seconds. */
   keyNetworks: new KeyNetworks(),
   /** The OpenID Connect provider, discovered with the first sign-in. */
@@ -191,6 +192,27 @@ class PendingOpens {
   takeAll(): PendingOpen[] {
     const all = [...this.opens.values()]
     this.opens = new Map()
+    return all
+  }
+}
+
+/** Apps whose turns wait to be written. The turns of further ones are not measured. */
+const measuredAppsMax = 10_000
+
+/** Costs of calls of models by apps since the last write: their number and sum. */
+class PendingTurns {
+  #turns = new Map<string, { turns: number; sum: bigint }>()
+
+  add(app: string, cost: bigint): void {
+    const { turns, sum } = this.#turns.get(app) ?? { turns: 0, sum: 0n }
+    if (turns === 0 && this.#turns.size >= measuredAppsMax) return
+    this.#turns.set(app, { turns: turns + 1, sum: sum + cost })
+  }
+
+  /** Returns all and forgets them. */
+  takeAll() {
+    const all = this.#turns
+    this.#turns = new Map()
     return all
   }
 }

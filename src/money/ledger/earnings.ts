@@ -14,7 +14,10 @@ export interface SalesFilter {
   item?: string | undefined
 }
 
-/** Sales, with what buyers paid (`gross`) and the seller's share of it (`net`). */
+/**
+ * Sales, with what buyers paid (`gross`) and the seller's share of it (`net`). A call of a model
+ * with a margin is a sale of its app.
+ */
 export interface Earnings {
   sales: number
   gross: NanoUsd
@@ -34,8 +37,8 @@ const sums = {
 const soldBy = (owner: Owner, { from, to, item }: SalesFilter) =>
   and(
     eq(entries.account, accountOf(owner)),
-    // Literals, because the partial index over sales has the same condition.
-    sql`${entries.kind} = 'remix' and ${entries.amount} > 0`,
+    // Literals, because the partial indexes over sales and margins have the same conditions.
+    sql`((${entries.kind} = 'remix' and ${entries.amount} > 0) or ${entries.kind} = 'margin')`,
     from === undefined ? undefined : gte(entries.at, from),
     to === undefined ? undefined : lt(entries.at, to),
     item === undefined ? undefined : eq(entries.item, item),

@@ -7,7 +7,7 @@ import { type NanoUsd, zero } from '../../kernel/money.ts'
 import { utcDay } from '../../kernel/time.ts'
 import type { Budget, Cap } from './caps.ts'
 import { invariant } from './invariant.ts'
-import { type AccountId, holds, type Price } from './tables.ts'
+import { type AccountId, holds, type PercentShare, type Price } from './tables.ts'
 
 export type Hold = typeof holds.$inferSelect
 
@@ -35,7 +35,7 @@ export interface HoldRequest {
   /** `paid`: free credits cannot pay for it. The default, `any`, spends free credits first. */
   funds?: 'any' | 'paid' | undefined
   /** Receivers of a share, in percent of the charge. The operator's income gets the remainder. */
-  shares?: { account: AccountId; percent: number }[] | undefined
+  shares?: PercentShare[] | undefined
   /** The price row that the maximum cost was computed with. */
   price?: Price | undefined
   cap?: Cap | undefined

@@ -22,11 +22,18 @@ export const isService = (kind: AnyColumn) => sql`${kind} = ${sql.raw(`'${servic
 
 export type OwnerKind = 'agent' | 'person' | 'gateway' | typeof serviceKind
 
-/**
- * A receiver of a transfer or settlement. `percent` is of the charge and rounded down; `amount` is
- * nano-USD as decimal text.
- */
-export type Share = { account: AccountId; percent: number } | { account: AccountId; amount: string }
+/** A receiver of `percent` of a charge, or `percent` of each `of`, rounded down. */
+export interface PercentShare {
+  account: AccountId
+  percent: number
+  of?: number
+  /** Kind and item of its entry, where they are not those of the hold. */
+  kind?: string
+  item?: string
+}
+
+/** A receiver of a transfer or settlement. `amount` is nano-USD as decimal text. */
+export type Share = PercentShare | { account: AccountId; amount: string }
 
 export type AccountId = `${OwnerKind}:${string}`
 
@@ -93,6 +100,9 @@ export const entries = table(
     index('entries_earned')
       .on(t.account, t.at)
       .where(sql`${t.kind} = 'remix' and ${t.amount} > 0`),
+    index('entries_margin')
+      .on(t.account, t.at)
+      .where(sql`${t.kind} = 'margin'`),
   ],
 )
 

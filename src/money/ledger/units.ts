@@ -1,12 +1,13 @@
 /** The units of work of the ledger: what each needs, and what it does to the rows in memory. */
 import { ApiError } from '../../kernel/errors.ts'
-import { nano, type NanoUsd, percentOf, zero } from '../../kernel/money.ts'
+import { nano, type NanoUsd, zero } from '../../kernel/money.ts'
 import { utcDay } from '../../kernel/time.ts'
 import { availableOf, isServiceAccount, serviceAccounts } from './accounts.ts'
 import { checkBudgets, dailyCapError, periodAt } from './caps.ts'
 import { clampCharge, type Hold, type HoldRequest, termsOf } from './holds.ts'
 import { invariant } from './invariant.ts'
 import type { SettlementRow } from './settlement-rows.ts'
+import type { PercentShare } from './tables.ts'
 import type { Account, LedgerView, Needs } from './view.ts'
 
 /** A hold after a unit. `isChanged`: this unit did it, and no earlier one. */
@@ -199,7 +200,8 @@ function creditReceivers(view: LedgerView, hold: Hold, lastFree: NanoUsd, isEarn
   let freeReceived = 0n
   for (const [at, part] of hold.parts.entries()) {
     const { account: id } = part
-    const amount = 'percent' in part ? percentOf(charged, part.percent) : nano(BigInt(part.amount))
+    const amount = 'percent' in part ? shareOf(charged, part) : nano(BigInt(part.amount))
+    const { kind = hold.kind, item = hold.item } = 'percent' in part ? part : hold
     if (amount === 0n) continue
     received += amount
     const free = nano((lastFree * received) / charged - freeReceived)
@@ -209,11 +211,14 @@ function creditReceivers(view: LedgerView, hold: Hold, lastFree: NanoUsd, isEarn
     const account = view.getAccount(id)
     const earns = isEarned && !isServiceAccount(id) ? amount - free : 0n
     const parts = { free: nano(account.free + free), earned: nano(account.earned + earns) }
-    view.post({ ...account, ...parts }, { ...nameOf(hold), line: at + 1, amount })
+    view.post({ ...account, ...parts }, { ref: hold.ref, kind, item, line: at + 1, amount })
   }
   invariant(received <= charged, 'shares are at most the charge')
   view.earn(nano(charged - received), nano(lastFree - freeReceived))
 }
+
+const shareOf = (charged: NanoUsd, { percent, of = 100 }: PercentShare): NanoUsd =>
+  nano((charged * BigInt(percent)) / BigInt(of))
 
 function notEnough(account: Account | undefined, { amount, funds }: Hold): ApiError {
   const available = availableOf(account, funds)

@@ -1,3 +1,4 @@
+import { flushTurns, removeTurns } from '../../apps/ai/turns.ts'
 import { forgetGuests } from '../../apps/app-data/guests.ts'
 import { keepLive } from '../../apps/app-data/live.ts'
 import { removeData } from '../../apps/app-data/records.ts'
@@ -82,6 +83,7 @@ export const purgeApps = (ctx: AppContext): Promise<number> =>
     await removeScreenshots(db, app.id)
     await removeRuns(db, app.id)
     await removeData(db, app)
+    await removeTurns(db, app.id)
     await removeErrors(db, app.id)
     await removeAudience(db, app.id)
   })
@@ -117,6 +119,7 @@ export const tasks: Task[] = [
   ['delete old measurements', hour, deleteOldObservations],
   ['keep live pages', 2 * second, keepLive, 'everywhere'],
   ['write opens', 5 * second, flushOpens, 'everywhere'],
+  ['write the costs of turns', 5 * second, flushTurns, 'everywhere'],
   ['delete old opens', day, deleteOldOpens],
   ['forget guests of apps', day, forgetGuests],
   ['delete old errors of pages', day, deleteOldErrors],
