@@ -41,6 +41,11 @@ export const shims = [
   { name: 'claude-use', pattern: /\bclaude\s*\.\s*use\s*\(/, uses: ['db', 'room'] },
   { name: 'websim', pattern: /\bWebsimSocket\b/, uses: ['db', 'room'] },
   { name: 'puter-kv', pattern: /\bputer\s*\.\s*kv\b/, uses: ['store'] },
+  {
+    name: 'chatgpt-app',
+    pattern: /\b(?:window|globalThis|self)\s*\??\.\s*openai\b|["'`]openai:set_globals\b/,
+    uses: ['store'],
+  },
   { name: 'spark-kv', pattern: /\bspark\s*\.\s*kv\b/, uses: ['store', 'shared'] },
 ] as const satisfies readonly Shim[]
 

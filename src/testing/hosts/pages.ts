@@ -203,4 +203,34 @@ const room = new WebsimSocket();
     ),
     says: [true, [{ text: 'Milk', done: false }], ['todos'], []],
   },
+  {
+    name: 'a ChatGPT app with a state, outside of a chat',
+    html: page(
+      'Pizza map',
+      `
+const subscribe = (key, next) => addEventListener('openai:set_globals', ({ detail: { globals } }) => {
+  if (key in globals) next(globals[key])
+});
+(async () => {
+  const { toolOutput, widgetState, theme, locale } = window.openai
+  say([toolOutput?.places ?? 'no places', widgetState, /^(light|dark)$/.test(theme), locale.length > 1])
+  subscribe('widgetState', (state) => say(['told', state]))
+  await window.openai.setWidgetState({ favorites: ['Roma'] })
+  say(window.openai.widgetState)
+  const found = await window.openai.callTool('find_pizza', { city: 'Rome' })
+  say([found.isError, typeof found.result])
+  await window.openai.sendFollowUpMessage({ prompt: 'Show more' })
+  say(await window.openai.requestDisplayMode({ mode: 'pip' }))
+  say((await service.store.get('openai:widgetState')).favorites)
+})()`,
+    ),
+    says: [
+      ['no places', null, true, true],
+      ['told', { favorites: ['Roma'] }],
+      { favorites: ['Roma'] },
+      [true, 'string'],
+      { mode: 'fullscreen' },
+      ['Roma'],
+    ],
+  },
 ]

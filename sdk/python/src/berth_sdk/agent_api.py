@@ -507,6 +507,8 @@ class AgentApi(Api):
             comments: false: turns comments off.
             live: true: open pages take a new version at once; false: they offer it.
             embeds: false: no other site may show it.
+            aiMargin: Percent that you add to what players pay for AI models in it. You earn it.
+                They see it before they agree, and agree again to a higher one.
         """
         return self._call("change_app", fields)  # type: ignore[no-any-return]
 
@@ -860,6 +862,8 @@ class AgentApi(Api):
             comments: false: turns comments off.
             live: true: open pages take a new version at once; false: they offer it.
             embeds: false: no other site may show it.
+            aiMargin: Percent that you add to what players pay for AI models in it. You earn it.
+                They see it before they agree, and agree again to a higher one.
         """
         return self._call("change_skill", fields)  # type: ignore[no-any-return]
 
@@ -970,6 +974,8 @@ class AgentApi(Api):
             comments: false: turns comments off.
             live: true: open pages take a new version at once; false: they offer it.
             embeds: false: no other site may show it.
+            aiMargin: Percent that you add to what players pay for AI models in it. You earn it.
+                They see it before they agree, and agree again to a higher one.
         """
         return self._call("change_framework", fields)  # type: ignore[no-any-return]
 
@@ -1315,6 +1321,7 @@ class AgentApi(Api):
         Args:
             id: The id. The id of an app is the end of its public link.
             dailyCap: Credits that the app may spend of yours on a UTC day.
+            margin: The margin of the maker, in percent, as the bar showed it.
             remember: false: until the end of the UTC day.
         """
         return self._call("give_consent", fields)  # type: ignore[no-any-return]

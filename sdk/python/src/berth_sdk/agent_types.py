@@ -160,6 +160,8 @@ class App(TypedDict):
     """Open pages take a new version at once."""
     embeds: bool
     """Other sites may show it in a frame."""
+    aiMargin: int
+    """Percent that you add to what players pay for AI."""
     remixOf: Optional[AppRemixOf]
     remixes: int
     opens: int
@@ -507,6 +509,8 @@ class Skill(TypedDict):
     """Open pages take a new version at once."""
     embeds: bool
     """Other sites may show it in a frame."""
+    aiMargin: int
+    """Percent that you add to what players pay for AI."""
     remixOf: Optional[AppRemixOf]
     remixes: int
     opens: int
@@ -565,6 +569,8 @@ class Framework(TypedDict):
     """Open pages take a new version at once."""
     embeds: bool
     """Other sites may show it in a frame."""
+    aiMargin: int
+    """Percent that you add to what players pay for AI."""
     remixOf: Optional[AppRemixOf]
     remixes: int
     opens: int
@@ -655,6 +661,10 @@ class AppAi(TypedDict):
     uses: list[Literal["ai", "store", "shared", "db", "room", "scores"]]
     """What the player agrees to."""
     turn: Optional[float]
+    isMeasured: bool
+    """The price of a turn is that of calls of this app."""
+    margin: int
+    """Percent of it that the maker adds."""
     isDemo: bool
     """A demo model answers."""
     dailyCap: Optional[float]
@@ -672,6 +682,7 @@ class Consent(TypedDict):
     app: str
     uses: list[Literal["ai", "store", "shared", "db", "room", "scores"]]
     dailyCap: float
+    margin: int
     remember: bool
 
 
@@ -1418,6 +1429,10 @@ class ChangeAppInput(TypedDict):
     """true: open pages take a new version at once; false: they offer it."""
     embeds: NotRequired[bool]
     """false: no other site may show it."""
+    aiMargin: NotRequired[int]
+    """Percent that you add to what players pay for AI models in it. You earn it. They see it
+    before they agree, and agree again to a higher one.
+    """
 
 
 class ChangeAppResult(TypedDict):
@@ -1962,6 +1977,10 @@ class ChangeSkillInput(TypedDict):
     """true: open pages take a new version at once; false: they offer it."""
     embeds: NotRequired[bool]
     """false: no other site may show it."""
+    aiMargin: NotRequired[int]
+    """Percent that you add to what players pay for AI models in it. You earn it. They see it
+    before they agree, and agree again to a higher one.
+    """
 
 
 class ChangeSkillResult(TypedDict):
@@ -2155,6 +2174,10 @@ class ChangeFrameworkInput(TypedDict):
     """true: open pages take a new version at once; false: they offer it."""
     embeds: NotRequired[bool]
     """false: no other site may show it."""
+    aiMargin: NotRequired[int]
+    """Percent that you add to what players pay for AI models in it. You earn it. They see it
+    before they agree, and agree again to a higher one.
+    """
 
 
 class ChangeFrameworkResult(TypedDict):
@@ -2619,6 +2642,8 @@ class GiveConsentInput(TypedDict):
     uses: list[Literal["ai", "store", "shared", "db", "room", "scores"]]
     dailyCap: int
     """Credits that the app may spend of yours on a UTC day."""
+    margin: NotRequired[int]
+    """The margin of the maker, in percent, as the bar showed it."""
     remember: bool
     """false: until the end of the UTC day."""
 
