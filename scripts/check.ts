@@ -105,6 +105,7 @@ const seed = '20261128'
 const soak = async () =>
   (await bun('scripts/soak/payments.ts', '3', seed)) &&
   (await bun('scripts/soak/topups.ts', '3', seed)) &&
+  (await bun('scripts/soak/players.ts', '6', seed)) &&
   (await bun('scripts/soak/streams.ts')) &&
   (await bun('scripts/soak/replicas.ts', '20', seed)) &&
   bun('src/testing/postgres.ts', process.execPath, 'scripts/soak/move.ts', '300')

@@ -26,9 +26,14 @@ function bodyOf(input: unknown): BodyInit {
   return form
 }
 
-async function send(input: unknown, { app, signal }: Call): Promise<Response> {
+/** Returns the path of a call. Throws `not_found` before the player is asked. */
+function pathIn(input: unknown): string {
   const path = text(input, 'path', 200)
-  if (!paths.test(path)) throw new CallError('not_found', `service.ai has no ${path}.`)
+  if (paths.test(path)) return path
+  throw new CallError('not_found', `service.ai has no ${path}.`)
+}
+
+function send(path: string, input: unknown, { app, signal }: Call): Promise<Response> {
   return sendToServer({ app, method: 'POST', path: `/ai/${path}`, body: bodyOf(input), signal })
 }
 
@@ -36,11 +41,12 @@ const codeOf = ({ headers }: Response): string => headers.get('x-service-code') 
 
 /** Sends a call after the player has agreed. A consent that ended since then is asked again. */
 async function sendAllowed(input: unknown, call: Call): Promise<Response> {
+  const path = pathIn(input)
   await allowModels(call)
-  const response = await send(input, call)
+  const response = await send(path, input, call)
   if (!/^not_(?:granted|signed_in)$/.test(codeOf(response))) return response
   await allowModels(call, true)
-  return send(input, call)
+  return send(path, input, call)
 }
 
 /** The calls of `service.ai`. */
