@@ -225,6 +225,51 @@ import('../part.js').then(async ({ part }) => { const i = document.querySelector
     command: 'eleventy',
     out: '_site',
   },
+  sveltekit: {
+    packages: [
+      'vite@7',
+      'svelte@5',
+      '@sveltejs/kit@2',
+      '@sveltejs/adapter-static@3',
+      '@sveltejs/vite-plugin-svelte@6',
+    ],
+    files: {
+      'src/app.html':
+        '<!doctype html><html><head>%sveltekit.head%</head><body><div>%sveltekit.body%</div></body></html>',
+      'src/routes/+layout.js': 'export const prerender = true',
+      'src/routes/+page.svelte': `<script>import { onMount } from 'svelte'; import dot from '$lib/dot.png'; let count = $state(0); let image
+onMount(async () => { ${styled}; count += 1; const { part } = await import('$lib/part.js'); await image.decode(); ${send('await styled, count, part, image.naturalWidth')} })</script>
+<svelte:head><title>Kit</title></svelte:head><a href="/about" style="position:fixed;inset:0;display:block">about</a><img bind:this={image} src={dot} alt=""><p>{count}</p><style>:global(body){color:red}</style>`,
+      'src/routes/about/+page.svelte': `<script>import { onMount } from 'svelte'; let { data } = $props(); onMount(() => { ${send("'about', document.title")} })</script><svelte:head><title>About</title></svelte:head>`,
+      'src/lib/dot.png': png,
+      'src/lib/part.js': 'export const part = 2',
+      'svelte.config.js':
+        "import adapter from '@sveltejs/adapter-static'\nexport default { kit: { adapter: adapter() } }",
+      'vite.config.js':
+        "import { sveltekit } from '@sveltejs/kit/vite'\nexport default { plugins: [sveltekit()], build: { assetsInlineLimit: 0 } }",
+    },
+    command: 'vite build',
+    out: 'build',
+  },
+  reveal: {
+    packages: ['reveal.js@5', 'esbuild@0.25'],
+    files: {
+      'deck.js': `import Reveal from 'reveal.js'\nimport Notes from 'reveal.js/plugin/notes/notes.esm.js'
+import 'reveal.js/dist/reveal.css'\n${styled}
+const deck = new Reveal({ plugins: [Notes], hash: true })
+await deck.initialize()
+deck.next()
+await new Promise((done) => setTimeout(done, 50))
+${send('await styled, deck.getTotalSlides(), deck.getIndices().h')}`,
+      'index.html':
+        '<!doctype html><html><head><meta charset="utf-8"><title>Deck</title><link rel="stylesheet" href="out/deck.css"><style>body{color:red}</style></head><body><div class="reveal"><div class="slides"><section>1</section><section>2</section></div></div><script type="module" src="out/deck.js"></script></body></html>',
+      'build.mjs': `import { build } from 'esbuild'\nimport { cpSync } from 'node:fs'
+await build({ entryPoints: ['deck.js'], bundle: true, minify: true, format: 'esm', outdir: 'dist/out' })
+cpSync('index.html', 'dist/index.html')`,
+    },
+    command: 'node build.mjs',
+    out: 'dist',
+  },
 }
 
 async function run(command: string[], cwd: string): Promise<void> {

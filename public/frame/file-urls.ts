@@ -1,5 +1,11 @@
 import type { OwnFiles } from './messages.ts'
 
+/** Import map of a build for the root of a host: its absolute names are those of the folder. */
+export const rootImports = (address: string): Record<string, string> => ({
+  '/': address,
+  [new URL(address).pathname]: address,
+})
+
 /** Finds the files that the URLs of a page name. */
 export function openAddresses({ address, names }: Pick<OwnFiles, 'address' | 'names'>) {
   const known = new Set(names)

@@ -1,4 +1,5 @@
 import { attributeOf, rewriteTags, type Tag } from '../../src/apps/folders/page-tags.ts'
+import { rootImports } from './file-urls.ts'
 import { field, type OwnFiles, text } from './messages.ts'
 import type { FilesDress } from './wrap.ts'
 
@@ -57,6 +58,25 @@ function asStyle(tag: Tag, address: string): string | undefined {
   return `<style${attributes.join('')}>@import url("${url}");</style>`
 }
 
+/** Adds the names from the root of the host to an import map; undefined for a malformed one. */
+function withRoot(map: string, address: string): string | undefined {
+  try {
+    const parsed: unknown = JSON.parse(map)
+    const own = Object(field(parsed, 'imports'))
+    const merged = { ...Object(parsed), imports: { ...rootImports(address), ...own } }
+    return JSON.stringify(merged).replaceAll('<', '\\u003c')
+  } catch {
+    return undefined
+  }
+}
+
+/** Resolves the names that the inline script of SvelteKit imports. */
+const withImports = (script: string, base: string): string =>
+  script.replace(
+    /\bimport\("(\.{1,2}\/[^"]+)"\)/g,
+    (_, name: string) => `import(${JSON.stringify(new URL(name, base).href)})`,
+  )
+
 const nameCharsMax = 4_000
 
 /** Prepares pages whose files have an address: that of this wrapper, unless the shell names it. */
@@ -67,16 +87,28 @@ export const filesDress: FilesDress = {
     if (!Array.isArray(names)) return undefined
     const [page, hash] = [text(files, 'page', nameCharsMax), text(files, 'hash', nameCharsMax)]
     const address = text(files, 'address', nameCharsMax) || location.href.replace(/\?.*/, '')
-    return { address, page, hash, names }
+    return { address, page, hash, names, isMapped: false, isSvelteKit: false }
   },
-  dress(html, files, needsFallback) {
+  dress(html, files, { needsFallback, hasLoader }) {
     const { address } = files
-    const base = `<base href="${escaped(baseOf(html, files))}">`
+    // The loader has a map of its own.
+    let isMapped = hasLoader
+    const from = baseOf(html, files)
+    const base = `<base href="${escaped(from)}">`
+    const isSvelteKit = html.includes('__sveltekit_')
     const dressed = rewriteTags(html, (tag) => {
       if (tag.name === 'base') return ''
+      const isMap = tag.name === 'script' && attributeOf(tag.text, 'type') === 'importmap'
+      const map = isMap && !isMapped ? withRoot(tag.body, address) : undefined
+      if (map !== undefined) {
+        isMapped = true
+        return tag.text + map
+      }
+      // WebKit resolves these names of inline scripts from about:srcdoc.
+      if (isSvelteKit && tag.name === 'script') return tag.text + withImports(tag.body, from)
       const style = needsFallback && tag.name === 'link' ? asStyle(tag, address) : undefined
       return style ?? withCors(tag, address) + tag.body
     })
-    return { html: dressed, base }
+    return { html: dressed, base, isMapped, isSvelteKit }
   },
 }

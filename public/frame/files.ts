@@ -1,5 +1,5 @@
 /** Lets the document of a page load its files at their address as on a static host. */
-import { openAddresses } from './file-urls.ts'
+import { openAddresses, rootImports } from './file-urls.ts'
 import { fileWorkers } from './file-workers.ts'
 import { follow, type GoInFolder } from './links.ts'
 import { replaceLinks, replaceProperty, replaceRequests } from './loaders.ts'
@@ -12,12 +12,11 @@ const reference = /(\s(?:src|href|poster)\s*=\s*["']?)(\/[^\s"'>]+)/gi
 
 type Addresses = ReturnType<typeof openAddresses>
 
-/** Adds the import map of a build for the root of a host, before the page's own. */
+/** Adds the import map of a build for the root of a host. */
 function addImportMap(address: string): void {
-  const { pathname } = new URL(address)
   const map = document.createElement('script')
   map.type = 'importmap'
-  map.textContent = JSON.stringify({ imports: { '/': address, [pathname]: address } })
+  map.textContent = JSON.stringify({ imports: rootImports(address) })
   document.head.append(map)
   map.remove()
 }
@@ -140,14 +139,15 @@ export const goInFolder =
 export function start(files: OwnFiles, needsFallback: boolean): void {
   const addresses = openAddresses(files)
   const { hash } = files
-  addImportMap(files.address)
+  if (!files.isMapped) addImportMap(files.address)
   replaceRequests(addresses.find)
   replaceElements(addresses)
   replaceSinks(addresses)
   fileWorkers(files, addresses)
   inlineSymbols(addresses)
   const here = (): string => addresses.base + location.hash
-  for (const name of ['URL', 'documentURI']) {
+  // SvelteKit loads a page again whose document.URL is not the href of its location.
+  for (const name of files.isSvelteKit ? [] : ['URL', 'documentURI']) {
     Object.defineProperty(Document.prototype, name, { get: here, configurable: true })
   }
   if (hash !== '') addEventListener('DOMContentLoaded', () => follow(hash), { once: true })

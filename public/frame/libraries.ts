@@ -1,5 +1,6 @@
 /** Loader: runs after the boot script in the document of an app with libraries. */
 import { isText } from './fetch-libraries.ts'
+import { rootImports } from './file-urls.ts'
 import { markLibraries, placeholder, sheetPlaceholder } from './library-markup.ts'
 import { type Find, replaceLinks, replaceProperty, replaceRequests } from './loaders.ts'
 import type { LibraryFile, LibraryPage } from './messages.ts'
@@ -43,14 +44,16 @@ function createUrls(files: LibraryFile[]): {
 }
 
 /** Adds the import map, by which modules find each other, before the page's own. */
-function addImportMap({ files, imports }: LibraryPage, urls: Map<string, string>): void {
+function addImportMap({ files, imports, address }: LibraryPage, urls: Map<string, string>): void {
   const modules = files.filter(({ type }) => type === 'text/javascript').map(({ name }) => name)
   const entries = [...modules.map((name) => [name, name]), ...imports].map(
     ([name = '', target = '']) => [name, urls.get(target) ?? target],
   )
   const map = document.createElement('script')
   map.type = 'importmap'
-  map.textContent = JSON.stringify({ imports: Object.fromEntries(entries) })
+  map.textContent = JSON.stringify({
+    imports: { ...(address !== '' && rootImports(address)), ...Object.fromEntries(entries) },
+  })
   document.head.append(map)
   map.remove()
 }

@@ -49,6 +49,10 @@ export interface PageFiles {
 export interface OwnFiles extends PageFiles {
   /** Their address, ending in a slash. */
   address: string
+  /** Another import map has the names from the root of the host: Firefox takes one alone. */
+  isMapped: boolean
+  /** The page was built by SvelteKit. */
+  isSvelteKit: boolean
 }
 
 /** Library files of a page, from the shell to the app, with the script that loads them. */

@@ -58,7 +58,11 @@ export interface FilesDress {
   /** Reads the files of a start message; undefined where it has none. */
   read(message: unknown): OwnFiles | undefined
   /** Prepares the HTML of the page, and returns the element that its document starts with. */
-  dress(html: string, files: OwnFiles, needsFallback: boolean): { html: string; base: string }
+  dress(
+    html: string,
+    files: OwnFiles,
+    options: { needsFallback: boolean; hasLoader: boolean },
+  ): { html: string; base: string; isMapped: boolean; isSvelteKit: boolean }
 }
 
 /**
@@ -71,16 +75,21 @@ function dress(
   withFiles: FilesDress | undefined,
 ): string {
   const { files } = run
-  const { html, base } = (files && withFiles?.dress(given, files, needsFallback)) ?? {
+  const hasLoader = libraries !== undefined && libraries.loader !== ''
+  const { html, base, ...facts } = (files &&
+    withFiles?.dress(given, files, { needsFallback, hasLoader })) ?? {
     html: given,
     base: '',
+    isMapped: false,
+    isSvelteKit: false,
   }
-  const boot = `<script data-run='${quoted(run)}'>${own('boot')}</script>`
+  const started = { ...run, files: files && { ...files, ...facts } }
+  const boot = `<script data-run='${quoted(started)}'>${own('boot')}</script>`
   const start = (needsFallback ? trusted : '') + base
   if (!libraries) return start + boot + secure(html)
   const { loader, script, ...rest } = libraries
   const more = script === '' ? '' : `<script data-depth=${depth}>${script}</script>`
-  if (loader === '') return start + boot + more + secure(html)
+  if (!hasLoader) return start + boot + more + secure(html)
   const where = { address: files?.address ?? '', own: files?.names ?? [] }
   const page = { ...rest, html: secure(html), needsFallback, ...where }
   const data = JSON.stringify(page).replaceAll('<', '\\u003c')

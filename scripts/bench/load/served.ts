@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { zipSync } from 'fflate'
+
 import { unlimited } from '../../../src/testing/fixtures/unlimited.ts'
 
 /** A running server process. */
@@ -110,6 +112,22 @@ export async function publishOn(
   const { key } = await call('POST', '/keys', {})
   const { app } = await call('POST', '/apps', { html }, String(key))
   return { id: String(asRecord(app).id), key: String(key) }
+}
+
+/** Publishes a folder as a zip and returns the path of its page. */
+export async function publishFolder(
+  { port }: BerthServer,
+  key: string,
+  files: Record<string, string | Uint8Array>,
+): Promise<string> {
+  const entries = Object.entries(files).map(([name, content]) => [name, Buffer.from(content)])
+  const response = await fetch(`http://127.0.0.1:${port}/api/apps`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/zip' },
+    body: zipSync(Object.fromEntries(entries)),
+  })
+  const { app } = asRecord(await response.json())
+  return `/a/${String(asRecord(app)['id'])}`
 }
 
 /** Returns the ETag of a resource without a content encoding; '' without one. */

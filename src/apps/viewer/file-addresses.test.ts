@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { brotliDecompressSync } from 'node:zlib'
+import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 
 import { Elysia } from 'elysia'
 
@@ -65,6 +65,24 @@ describe('a file of a folder', () => {
         "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; sandbox",
     })
     expect(response.headers.has('set-cookie')).toBe(false)
+  })
+
+  test('has the type and the encoding that the loader of Unity needs', async () => {
+    const part = new Uint8Array(brotliCompressSync('scene'))
+    const names = ['Build/a.wasm.br', 'Build/a.framework.js.gz', 'a.wasm.br', 'Build/a.txt.br']
+    hosted.putFolder(id, { ...folder, ...Object.fromEntries(names.map((name) => [name, part])) })
+    pages = newPages()
+    const address = await addressOf()
+    const shown = names.map(async (name) => {
+      const { headers } = await ask(address + name)
+      return [headers.get('content-type'), headers.get('content-encoding')]
+    })
+    expect(await Promise.all(shown)).toEqual([
+      ['application/wasm', 'br'],
+      ['text/javascript; charset=utf-8', 'gzip'],
+      ['application/octet-stream', null],
+      ['application/octet-stream', null],
+    ])
   })
 
   test('comes in ranges, and without its bytes for HEAD', async () => {

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 import { createEntity, type Entity } from '../../kernel/http/entity.ts'
 import { sha256 } from '../../kernel/ids.ts'
+import { mediaTypeOf } from '../assets/media-types.ts'
 import type { AppSource, HostedApp, HostedFile } from './app-source.ts'
 import { fileHeaders } from './policy.ts'
 
@@ -9,6 +10,20 @@ const cacheBytesMax = 64 * 1_048_576
 const defaultName = 'index.html'
 /** Folder of the packages whose files scripts load by their address. */
 const packagesFolder = 'npm/'
+
+/** A compressed part of a build of Unity, which its loader names with this ending. */
+const unityPart = /(?:^|\/)Build\/[^/]+\.(?:data|wasm|js|json|mem)\.(br|gz)$/
+
+/**
+ * Returns the headers of a file. Parts of Unity have the encoding and the type that its manual asks
+ * a server for ("Web: Server configuration").
+ */
+function headersOf({ name, type }: HostedFile): Record<string, string> {
+  const ending = unityPart.exec(name)?.[1]
+  if (ending === undefined) return fileHeaders(type)
+  const encoding = ending === 'gz' ? 'gzip' : ending
+  return { ...fileHeaders(mediaTypeOf(name.slice(0, -3))), 'content-encoding': encoding }
+}
 
 /** The files of a version, as its address serves them. */
 export interface FileTable {
@@ -72,7 +87,7 @@ export class VersionFiles {
 
   /** Returns a file with its headers; undefined when its bytes are missing. */
   async entity(app: HostedApp, { page }: FileTable, file: HostedFile): Promise<Entity | undefined> {
-    const key = `${file.sha256} ${file.type}`
+    const key = `${file.sha256} ${file.type} ${unityPart.test(file.name)}`
     const known = this.#entities.get(key)
     if (known) return known
     const isPage = file.name === page
@@ -81,7 +96,7 @@ export class VersionFiles {
     const { identity, br } = content
     const zstd = 'zstd' in content ? content.zstd : undefined
     const variants = { etag: file.sha256, identity, br, zstd }
-    const entity = createEntity(variants, fileHeaders(file.type))
+    const entity = createEntity(variants, headersOf(file))
     // A bucket's cache may drop a file from the disk.
     if (!(identity instanceof Blob)) this.#entities.set(key, entity)
     return entity

@@ -27,9 +27,16 @@ export const builtFolders: Folder[] = [
   build('webpack', [['styled', 2, 7, 3, 2]]),
   build('esbuild', [['styled', 2, 7, 2]]),
   build('rollup', [[2, true]]),
-  build('parcel', [['styled', 2, 7, 3, 2]], {
-    except: { firefox: 'it takes one import map, and the sandbox has one before that of the page' },
-  }),
+  build(
+    'sveltekit',
+    [
+      ['styled', 1, 2, 2],
+      ['about', 'About'],
+    ],
+    click,
+  ),
+  build('reveal', [['styled', 2, 1]]),
+  build('parcel', [['styled', 2, 7, 3, 2]]),
   build(
     'astro',
     [

@@ -1,3 +1,5 @@
+import { brotliCompressSync } from 'node:zlib'
+
 import { fakeImage } from '../fakes/media-scripts.ts'
 import { makeWav } from '../fixtures/wav.ts'
 import { type Folder, loads, page, post } from './folder.ts'
@@ -7,6 +9,8 @@ const png = Uint8Array.from(Buffer.from(fakeImage, 'base64'))
 const wasm = Uint8Array.from(
   Buffer.from('AGFzbQEAAAABBwFgAn9/AX8DAgEABwcBA2FkZAAACgkBBwAgACABagsAPg==', 'base64'),
 ).subarray(0, 41)
+const brotli = (content: string | Uint8Array): Uint8Array =>
+  new Uint8Array(brotliCompressSync(content))
 const red = 'rgb(255, 0, 0)'
 const colorOf = (selector: string): string =>
   `getComputedStyle(document.querySelector('${selector}')).color`
@@ -161,5 +165,32 @@ ${post(`(async()=>{const j=new Image;j.src='/assets/dot.png';await j.decode();aw
       'a.json': '1',
     },
     says: [200],
+  },
+  {
+    name: 'an import map of the page, with names of files and of the root',
+    files: {
+      'index.html': `<!doctype html><html><head><script type="importmap">{"imports":{"part":"./js/part.js","lib/":"./lib/"}}</script><script type="module">import { part } from 'part';import { deep } from 'lib/deep.js';import { root } from '/js/root.js'
+${post('[part,deep,root]')}</script></head><body></body></html>`,
+      'js/part.js': 'export const part=1',
+      'lib/deep.js': 'export const deep=2',
+      'js/root.js': 'export const root=3',
+    },
+    says: [[1, 2, 3]],
+  },
+  {
+    name: 'a build of Unity with parts that brotli compressed',
+    files: {
+      'index.html': page(
+        '<script src=Build/game.loader.js></script>',
+        `(async()=>{const s=document.createElement('script');s.src='Build/game.framework.js.br';const late=${loads('s')};document.body.append(s);await late;
+const data=await (await fetch('Build/game.data.br')).text();const r=await fetch('Build/game.wasm.br');
+return [loader,framework,data,(await WebAssembly.instantiateStreaming(r)).instance.exports.add(2,3)]})()`,
+      ),
+      'Build/game.loader.js': 'self.loader=1',
+      'Build/game.framework.js.br': brotli('self.framework=2'),
+      'Build/game.data.br': brotli('scene'),
+      'Build/game.wasm.br': brotli(wasm),
+    },
+    says: [[1, 2, 'scene', 5]],
   },
 ]
