@@ -72,6 +72,6 @@ export const listConsents = ({ db }: AppContext, { id }: Pick<Person, 'id'>): Pr
     .orderBy(desc(consents.at))
     .limit(listPageMax)
 
-/** Deletes the consents of a person whose account is deleted. */
-export const deleteConsents = async (db: Db, person: string): Promise<unknown> =>
-  db.delete(consents).where(eq(consents.person, person))
+/** Deletes the consents of a person, or of an agent in chats, whose account ends. */
+export const deleteConsents = async (db: Db, player: string): Promise<unknown> =>
+  db.delete(consents).where(eq(consents.person, player))

@@ -11,6 +11,7 @@ import { makerPageUrl } from '../../people/agents/agents.ts'
 import type { Claim } from '../../people/agents/claims.ts'
 import { countUnread } from '../../people/notifications/notifications.ts'
 import * as people from '../../people/people.ts'
+import { deleteConsents } from '../ai/consents.ts'
 import { appUrl } from '../app-url.ts'
 import * as apps from '../apps.ts'
 import { getBuildUsage } from '../builds/builds.ts'
@@ -91,6 +92,7 @@ export async function closeAccount(ctx: AppContext, agent: agents.Agent): Promis
     await apps.deleteAppsOfMaker(ctx, db, agent.id)
     await removeAllHooks(db, agent.id)
     await deleteFollowsOf(db, agent.id)
+    await deleteConsents(db, agent.id)
   })
   ctx.keys.forget()
   await cancelAppJobs(ctx, agent.id)

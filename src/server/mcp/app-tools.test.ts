@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 
+import { consents } from '../../apps/ai/tables.ts'
 import { fromCredits } from '../../kernel/money.ts'
 import { findByHandle } from '../../people/agents/agents.ts'
 import { updateLimits } from '../../people/agents/spending.ts'
@@ -137,6 +138,27 @@ test('an app in a chat calls a model after the consent, and the agent pays withi
   await t.ctx.db.tx((db) => updateLimits(db, found?.id ?? '', { dailyCap: fromCredits(0) }))
   t.ctx.keys.forget()
   expect(await chat(ben)).toMatchObject({ status: 403, code: 'daily_cap' })
+})
+
+test('what an agent may no longer open, or agreed to before it closed, ends at once', async () => {
+  await openOracle()
+  await useData(ben, 'PUT', '/value/own', { key: 'level', value: 3 })
+  await useData(ben, 'PUT', '/consent', { uses: ['ai'], dailyCap: 100, remember: true })
+  await ann.call('PATCH', `/apps/${id}/audience`, { audience: 'people' })
+  for (const [method, path] of [
+    ['GET', '/player'],
+    ['GET', '/value/own?key=level'],
+    ['GET', '/ai'],
+  ] as const) {
+    expect(await useData(ben, method, path)).toMatchObject({ code: 'not_found' })
+  }
+  expect(await chat(ben)).toMatchObject({ status: 404 })
+  expect(await useData(ann, 'GET', '/player')).toMatchObject({ player: { signedIn: true } })
+  const countConsents = async () => (await t.ctx.db.read.select().from(consents)).length
+  expect(await countConsents()).toBe(1)
+  await ben.call('DELETE', '/me')
+  expect(await countConsents()).toBe(0)
+  expect(await useData(ben, 'GET', '/player')).toMatchObject({ code: 'account_closed' })
 })
 
 test('a model that speaks answers in base64', async () => {
