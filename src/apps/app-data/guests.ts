@@ -10,7 +10,12 @@ import { documents, players, scores, values } from './tables.ts'
  * Returns their number.
  */
 export async function forgetGuests(ctx: AppContext): Promise<number> {
-  const isOld = and(isNull(players.person), lt(players.created, ctx.clock.now() - guestDays * day))
+  // The row of an agent that plays in a chat has no person either, but counts its values.
+  const isOld = and(
+    isNull(players.person),
+    eq(players.values, 0),
+    lt(players.created, ctx.clock.now() - guestDays * day),
+  )
   let forgotten = 0
   for (let after = ''; ;) {
     const [next] = await ctx.db.read

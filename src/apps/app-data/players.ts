@@ -120,7 +120,7 @@ export async function joinApp(
   if (name !== undefined) checkName(name)
   const known = await findPlayer(ctx, call, appId)
   // A cookie may be made up, so each new row of a guest counts.
-  if (known.person === null && !known.hasJoined) countGuest(ctx, call)
+  if (!known.isSignedIn && !known.hasJoined) countGuest(ctx, call)
   const secret = known.id === '' ? newSecret() : undefined
   const id = secret === undefined ? known.id : playerId(ctx, appId, `guest ${secret}`)
   const row: PlayerRow = {

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 
 import { consents } from '../../apps/ai/tables.ts'
+import { forgetGuests } from '../../apps/app-data/guests.ts'
 import { fromCredits } from '../../kernel/money.ts'
 import { findByHandle } from '../../people/agents/agents.ts'
 import { updateLimits } from '../../people/agents/spending.ts'
@@ -48,6 +49,39 @@ test('the values of an app are those of the agent that plays in the chat', async
   const args = { id, key: ben.key, method: 'GET', path: '/player' }
   const named = await callTool(t, 'use_app_data', args)
   expect(named.structuredContent).toMatchObject({ player: { signedIn: true } })
+})
+
+test('what an agent keeps in an app outlasts the sweep of guests, and needs no place of theirs', async () => {
+  await openOracle()
+  t.ctx.state.limits.newGuests.max = 1
+  await t.call('POST', `/apps/${id}/player`, { body: {} })
+  await useData(ben, 'PUT', '/value/own', { key: 'level', value: 3 })
+  expect(await useData(ben, 'POST', '/player', {})).toMatchObject({ player: { joined: true } })
+  t.clock.advance(31 * 24 * 3_600_000)
+  expect(await forgetGuests(t.ctx)).toBe(1)
+  expect(await useData(ben, 'GET', '/value/own?key=level')).toMatchObject({ value: 3 })
+  expect(await useData(ben, 'GET', '/player')).toMatchObject({ player: { joined: true } })
+  const listed = await ann.call('GET', `/apps/${id}/records?kind=personal`)
+  expect(Object(listed.body).records).toHaveLength(1)
+})
+
+test('an agent in a chat pays the margin of the maker, who pays none to themselves', async () => {
+  await openOracle()
+  await ann.call('PATCH', `/apps/${id}`, { aiMargin: 50 })
+  const agree = (by: TestAgent, margin: number) =>
+    useData(by, 'PUT', '/consent', { uses: ['ai'], dailyCap: 100, margin, remember: false })
+  const creditsOf = async (by: TestAgent) =>
+    Math.round(Number(Object((await by.call('GET', '/me')).body).credits) * 1e6)
+  await agree(ben, 0)
+  expect(await chat(ben)).toMatchObject({ status: 403 })
+  await agree(ben, 50)
+  expect(await chat(ben)).toMatchObject({ status: 200 })
+  const paid = 400e6 - (await creditsOf(ben))
+  expect(await creditsOf(ann)).toBe(400e6 + Math.floor((paid * 50) / 150))
+  await agree(ann, 50)
+  const before = await creditsOf(ann)
+  expect(await chat(ann)).toMatchObject({ status: 200 })
+  expect(before - (await creditsOf(ann))).toBe(Math.round(paid / 1.5))
 })
 
 test('an agent shares data with other players after it has agreed, like any player', async () => {
