@@ -100,7 +100,7 @@ async function run(folder: string, origin: string): Promise<void> {
   await spawn([join(bin, 'pip'), 'install', '-q', pythonPackage], folder, {}, installMs)
   await install(typescriptPackages, folder)
   for (const [name, path] of Object.entries(apis)) {
-    const document = join(folder, `${name}.json`)
+    const document = join(folder, 'documents', `${name}.json`)
     await Bun.write(document, await fetch(origin + path))
     const output = ['--config', 'config.yaml', '--meta', 'none', '--output-path', `python/${name}`]
     await generate([forPython, 'generate', '--path', document, ...output], folder)
