@@ -12,10 +12,10 @@ export class ArchiveError extends Error {
   }
 }
 
-/** A zip without zip64, as the export writes it, has no more. */
+/** Bytes of all files: a zip that is mapped into memory has no more. */
 const bounds = {
   bytesMax: 2 ** 32 - 1,
-  filesMax: 65_535,
+  filesMax: 500_000,
   fileBytesMax: 512 * 1_048_576,
 }
 const jsonBytesMax = 4 * 1_048_576
