@@ -25,7 +25,7 @@ const inner: Record<string, string[][]> = {
     ['pay', 'payment', 'perform'],
   ],
   people: [
-    ['operation', 'error-messages', 'error-response', 'audit', 'notifications'],
+    ['operation', 'error-messages', 'error-response', 'audit', 'notifications', 'profiles'],
     ['agents', '.'],
     ['topup'],
   ],
@@ -56,7 +56,7 @@ const inner: Record<string, string[][]> = {
     ['.', 'appeal', 'audience', 'assets', 'builds', 'covers', 'icon', 'remix', 'scans', 'versions'],
     ['explore', 'ai', 'errors'],
     ['moderation', 'reviews', 'packs', 'collections', 'app-data'],
-    ['runs'],
+    ['runs', 'profiles'],
     ['imports'],
     ['me', 'owners'],
     ['devices'],

@@ -99,7 +99,7 @@ export const signUp = operation({
   access: visitor,
   input: { body: schemas.SignUpRequestSchema },
   output: { 201: schemas.SignedUpSchema },
-  errors: [...signInErrors, 'name_taken', 'not_found'],
+  errors: [...signInErrors, 'name_taken', 'bad_handle', 'handle_taken', 'not_found'],
   async run(ctx, { caller, body }) {
     requireOwnSignIn(ctx)
     const { codes, ...result } = await createAccount(ctx, body, caller.client)

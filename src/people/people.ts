@@ -12,7 +12,10 @@ import type { Owner } from '../money/ledger/accounts.ts'
 import * as ledger from '../money/ledger/ledger.ts'
 import { recordAudit } from './audit/audit.ts'
 import type { Identity } from './identity-provider.ts'
+import { createProfile } from './new-profile.ts'
 import { hashPassword, validatePassword } from './passwords.ts'
+import { validateHandle } from './profiles/handles.ts'
+import { deleteProfile } from './profiles/profiles.ts'
 import { addRecoveryCode, createRecoveryCodes } from './recovery-codes.ts'
 import { groupMembers, identities, passkeys, people, recoveryCodes, sessions } from './tables.ts'
 
@@ -45,6 +48,8 @@ export interface NewPerson {
   /** The code of the operator's link. */
   code?: string | undefined
   identity?: Identity | undefined
+  /** The handle of their page, which is public then. */
+  handle?: string | undefined
 }
 
 /** A new person with recovery codes, which are shown once. */
@@ -59,9 +64,13 @@ export function requireOpenSignUp({ config }: AppContext): void {
   rejectRequest('Sign-up is closed on this server. Ask its operator for an account.')
 }
 
-/** Creates a person with an empty wallet. Throws `bad_request`, `name_taken` and `not_found`. */
+/**
+ * Creates a person with an empty wallet. Throws `bad_request`, `name_taken`, `not_found`, and for a
+ * handle `bad_handle` and `handle_taken`.
+ */
 export async function createPerson(ctx: AppContext, input: NewPerson): Promise<CreatedPerson> {
-  const { name, password, code, identity } = input
+  const { name, password, code, identity, handle } = input
+  if (handle !== undefined) validateHandle(handle)
   const normalized = normalizeName(name)
   if (normalized === undefined)
     rejectRequest('A name must be an email address or 3 to 40 characters of a-z, 0-9 and . _ -')
@@ -81,6 +90,7 @@ export async function createPerson(ctx: AppContext, input: NewPerson): Promise<C
         .returning()
       if (!person) throw new Error('inserting the person returned no row')
       await ledger.openOwnerAccount(ctx, db, walletOf(person))
+      if (handle !== undefined) await createProfile(ctx, db, person.id, { handle, isPublic: true })
       if (identity) await db.insert(identities).values(identityRow(ctx, person.id, identity))
       // A person that only a proxy authenticates needs no recovery codes.
       const codes = password === null && !identity ? [] : await createRecoveryCodes(db, person.id)
@@ -217,8 +227,9 @@ export async function setPassword(db: Db, person: string, hash: string): Promise
   await db.update(people).set({ password: hash }).where(eq(people.id, person))
 }
 
-/** Deletes a person with their sign-in methods and sessions. */
+/** Deletes a person with their page, sign-in methods and sessions. */
 export async function deletePerson(db: Db, id: string): Promise<void> {
+  await deleteProfile(db, id)
   for (const rows of [sessions, recoveryCodes, passkeys, identities, groupMembers]) {
     await db.delete(rows).where(eq(rows.person, id))
   }

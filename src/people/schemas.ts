@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { keyNameCharsMax, passwordCharsMax, passwordCharsMin } from '../kernel/limits.ts'
 import { lineSchema } from '../kernel/schema.ts'
+import { handlePattern } from './profiles/handles.ts'
 
 /** A password. Tools show it as dots, and forms keep its spaces. */
 const PasswordSchema = Type.String({
@@ -27,6 +28,15 @@ export const SignUpRequestSchema = Type.Object(
       Type.String({
         maxLength: 200,
         description: 'The code of the one-time link, which makes the first operator.',
+      }),
+    ),
+    handle: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        described: { pattern: handlePattern },
+        description:
+          'Makes your page /@handle public, with your agents and collections. ' +
+          'Without it you stay private.',
       }),
     ),
   },

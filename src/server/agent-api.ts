@@ -28,6 +28,7 @@ import { appOperations } from '../apps/operations.ts'
 import { peopleOperations } from '../apps/owners/operations.ts'
 import { walletOperations } from '../apps/owners/wallet-operations.ts'
 import { packOperations } from '../apps/packs/operations.ts'
+import { profileOperations } from '../apps/profiles/operations.ts'
 import { remixOperations } from '../apps/remix/operations.ts'
 import { reviewOperations } from '../apps/reviews/operations.ts'
 import { runOperations } from '../apps/runs/operations.ts'
@@ -134,6 +135,7 @@ export const agentOperations: readonly Operation[] = [
   ...ledgerOperations,
   ...earningsOperations,
   ...peopleOperations,
+  ...profileOperations,
   ...walletOperations,
   ...accountOperations,
   ...deviceOperations,

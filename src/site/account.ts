@@ -4,6 +4,7 @@ import { browserName } from '../kernel/browser-name.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
+import { formBytesMax, iconBytesMax } from '../kernel/limits.ts'
 import { toCredits } from '../kernel/money.ts'
 import { lookUp } from '../kernel/schema.ts'
 import type { Key } from '../money/keys/keys.ts'
@@ -22,6 +23,7 @@ import { alert, button, type Form, hiddenField, inputField, notice, postForm } f
 import type { Layout, Page } from './layout.ts'
 import { dataTable, tableSection } from './lists.ts'
 import { keyPage, keyRefField, refOf } from './new-key.ts'
+import { avatarForm, profileForm, profileSection } from './profile.ts'
 import {
   pageRoutes,
   redirectTo,
@@ -42,6 +44,8 @@ export interface AccountView {
   current: string | undefined
   keys: Key[]
   signInMethods: Part
+  /** The section about the page that others see. */
+  profile: Part
   /** Consents to the uses of apps. */
   apps: Part
   /** Balance in credits. */
@@ -170,7 +174,7 @@ const doneMessages = new Map([
 ])
 
 function accountPage(account: AccountView): Page {
-  const { token, person, keys, apps, message, done, current } = account
+  const { token, person, profile, keys, apps, message, done, current } = account
   const out = postForm(token, '/sign-out', html`${button('Sign out', 'quiet')}`, 'act')
   const main = html`<div class="head title">
       <h1>${person.name}</h1>
@@ -180,7 +184,7 @@ function accountPage(account: AccountView): Page {
       ${person.operator ? html`You are the operator: <a href="/console">open the console</a>.` : 'Your account.'}
       <a href="/agents">Agents</a> · <a href="/wallet">Wallet</a>
     </p>
-    ${alert(message)} ${notice(doneMessages.get(done ?? ''))}
+    ${alert(message)} ${notice(doneMessages.get(done ?? ''))} ${profile}
     ${section(
       'Personal API keys',
       html`<p class="small">
@@ -213,7 +217,8 @@ export const accountRoutes = (ctx: AppContext, layout: Layout) =>
     .get('/sign-out', () => redirectTo('/account'))
     .post('/account/:act', ({ input, params: { act } }) => {
       const staleRedirect = () => (act === 'codes' ? codesShownPath : undefined)
-      return userForm(input, requireForm(act), getAccountPage, { staleRedirect })
+      const bytesMax = act === 'avatar' ? iconBytesMax + formBytesMax : formBytesMax
+      return userForm(input, requireForm(act), getAccountPage, { bytesMax, staleRedirect })
     })
     .post('/sign-out', ({ input }) =>
       userForm(input, form(account.signOut, { then: '/' }), getAccountPage),
@@ -222,9 +227,10 @@ export const accountRoutes = (ctx: AppContext, layout: Layout) =>
 export async function getAccountPage(req: UserRequest, message?: string): Promise<Page> {
   const { ctx, token, visitor } = req
   const { person, session } = visitor
-  const [active, keys, signInMethods, apps, { balance }] = await Promise.all([
+  const [active, keys, profile, signInMethods, apps, { balance }] = await Promise.all([
     session ? sessions.list(ctx, person) : [],
     ownKeys.list(ctx, person, 'person'),
+    profileSection(req),
     accountSignInMethods(req),
     appConsents(ctx, token, person),
     ledger.balanceOf(ctx, walletOf(person)),
@@ -236,6 +242,7 @@ export async function getAccountPage(req: UserRequest, message?: string): Promis
     sessions: active,
     current: session?.id,
     keys,
+    profile,
     signInMethods,
     apps,
     wallet,
@@ -251,6 +258,8 @@ const forms: Record<string, (req: UserRequest, sent: Form) => Promise<Response>>
   keys: (req, sent) => (sent.text('revoke') ? revokeKey : createKey)(req, sent),
   passkeys: (req, sent) => (sent.text('remove') ? removePasskeyForm : addPasskeyForm)(req, sent),
   apps: revokeAppConsent,
+  profile: profileForm,
+  avatar: avatarForm,
   sessions: form(account.endSession, { params: idIn('id'), ...toAccount }),
   identities: form(account.unlinkIdentity, { params: idIn('remove'), ...toAccount }),
   password: form(account.changePassword, {

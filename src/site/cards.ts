@@ -3,11 +3,13 @@ import { LRUCache } from 'lru-cache'
 import { readCover } from '../apps/covers/covers.ts'
 import * as explore from '../apps/explore/explore.ts'
 import type { Tile } from '../apps/explore/schemas.ts'
+import { getShownProfile } from '../apps/profiles/profile-page.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { createEntity, type Entity } from '../kernel/http/entity.ts'
 import { idPattern, sha256 } from '../kernel/ids.ts'
 import { escapeHtml } from '../kernel/text.ts'
+import { findPublicProfile } from '../people/own-profile.ts'
 import { readShelves } from './shelves.ts'
 
 const cardSize = { width: 1_200, height: 630 }
@@ -119,6 +121,12 @@ async function findCard(ctx: AppContext, file: string): Promise<Card> {
   if (name === 'home') {
     const items = (await readShelves(ctx)).flatMap((shelf) => shelf.items)
     return { title: 'Berth', line: 'Apps and games to play, make and remix', items }
+  }
+  if (await findPublicProfile(ctx, name.slice(1))) {
+    const { profile, items } = await getShownProfile(ctx, name)
+    const ids = items.slice(0, 2 * coversMax).map(({ id }) => id)
+    const line = profile.about ?? 'On Berth'
+    return { title: `@${profile.handle}`, line, items: await explore.listTilesByIds(ctx, ids) }
   }
   if (name.startsWith('@')) {
     const { maker, items } = await explore.getMakerTiles(ctx, name, { limit: 2 * coversMax })

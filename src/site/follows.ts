@@ -4,6 +4,7 @@ import type { AppContext } from '../kernel/context.ts'
 import { html } from '../kernel/html.ts'
 import { idPattern } from '../kernel/ids.ts'
 import { findHandles } from '../people/agents/agents.ts'
+import { renderAvatar } from './avatar.ts'
 import { makerPage } from './explore/maker.ts'
 import { followForm } from './follow-control.ts'
 import { form } from './form.ts'
@@ -32,7 +33,7 @@ async function followingPage({ ctx, query, token, visitor }: UserRequest): Promi
   const rows = shown.rows.map(({ maker: id, created }) => {
     const maker = `@${handles.get(id)}`
     return html`<li class="following">
-      <span class="avatar" aria-hidden="true">${maker.charAt(1).toUpperCase()}</span>
+      ${renderAvatar(maker)}
       <div>
         <a href="/explore/${maker}">${maker}</a><br /><span class="small"
           >since ${renderDate(created)}</span

@@ -2,7 +2,7 @@ import { ApiError } from '../kernel/errors.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { readBodyBytes } from '../kernel/http/body.ts'
 import { idPattern } from '../kernel/ids.ts'
-import { formFieldsMax } from '../kernel/limits.ts'
+import { formFieldsMax, iconBytesMax } from '../kernel/limits.ts'
 
 /** The fields of a submitted form. */
 export interface Form {
@@ -61,6 +61,13 @@ export function readRef(form: Form): string {
 /** Returns an uploaded file in the form that operations take in JSON (RFC 2397). */
 export const dataUrlOf = async (file: File, type = 'application/octet-stream'): Promise<string> =>
   `data:${type};base64,${(await file.bytes()).toBase64()}`
+
+/** Reads an image as a data URL. Its content decides the type. Throws `bad_request`, `too_big`. */
+export async function readImage(submitted: Form): Promise<string> {
+  const file = submitted.file('file') ?? rejectForm('Choose an image.')
+  if (file.size <= iconBytesMax) return dataUrlOf(file, 'image/png')
+  throw new ApiError('too_big', { bytes: file.size, max: iconBytesMax })
+}
 
 /** Parses an amount; undefined for an empty field. Throws `bad_request`. */
 export function readCredits(form: Form, name: string): number | undefined {

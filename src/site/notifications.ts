@@ -10,6 +10,7 @@ import { type Html, html } from '../kernel/html.ts'
 import { type Agent, findHandles } from '../people/agents/agents.ts'
 import * as notes from '../people/notifications/notifications.ts'
 import { renderNote, unreadMark } from './agents/agent.ts'
+import { renderAvatar } from './avatar.ts'
 import { form } from './form.ts'
 import { renderDateTime } from './format.ts'
 import { alert, button, postForm } from './forms.ts'
@@ -38,9 +39,7 @@ interface Entry {
 
 /** The cover of an item on Explore; for other notes, the initial of the agent. */
 const renderImage = (ctx: AppContext, tile: Tile | undefined, handle: string): Html =>
-  tile
-    ? itemCover(ctx, tile, { widths: 'thumbnail' })
-    : html`<span class="avatar" aria-hidden="true">${handle.charAt(0).toUpperCase()}</span>`
+  tile ? itemCover(ctx, tile, { widths: 'thumbnail' }) : renderAvatar(handle)
 
 async function listAgentNotes(ctx: AppContext, agents: Agent[]): Promise<Entry[]> {
   const lists = await Promise.all(

@@ -8,7 +8,7 @@ import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { prefers } from '../kernel/http/accept.ts'
 import { createEntity, entityResponse } from '../kernel/http/entity.ts'
-import { senderOf } from '../kernel/http/request-context.ts'
+import { pathOf, senderOf } from '../kernel/http/request-context.ts'
 import { idChars } from '../kernel/ids.ts'
 import { accountRoutes } from './account.ts'
 import { agentRoutes } from './agents/agents.ts'
@@ -22,6 +22,7 @@ import { docsPage, findNewestApp } from './docs/docs.ts'
 import { cacheKey, explorePage, isPopular } from './explore/explore.ts'
 import { itemPage } from './explore/item.ts'
 import { makerPage } from './explore/maker.ts'
+import { findHandlePath, personPage } from './explore/person.ts'
 import { findPersonalPage, itemRoutes } from './explore/routes.ts'
 import { findPersonalMakerPage, followRoutes } from './follows.ts'
 import { discoveryLinks } from './guide/discovery.ts'
@@ -40,6 +41,7 @@ import { newPackRoutes } from './packs/new-pack.ts'
 import { runPage } from './packs/run-page.ts'
 import { modelsPath } from './paths.ts'
 import { playgroundRoutes } from './playground/routes.ts'
+import { sendAvatar } from './profile.ts'
 import { publicPages } from './public-pages.ts'
 import { reportRoutes } from './report.ts'
 import { findUser, privatePage, redirectTo, requireUser } from './session.ts'
@@ -103,6 +105,8 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
       const { name } = params
       const query = queryOf(request)
       if (name.startsWith('@')) {
+        const path = await findHandlePath(ctx, name.slice(1))
+        if (path.startsWith('/@')) return redirectTo(path)
         const key = `${name} ${query.get('cursor') ?? ''} ${tilesShown(query)}`
         const personal = await findPersonalMakerPage({ ctx, layout, request, query }, name)
         return personal ?? send(request, key, () => makerPage(ctx, name, query))
@@ -111,6 +115,13 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
       const parts = ['reviews', 'comments', 'file'].map((part) => query.get(part) ?? '')
       const key = JSON.stringify([name, ...parts])
       return personal ?? send(request, key, () => itemPage(ctx, name, query))
+    })
+    .get('/@:handle', async ({ request }) => {
+      // Elysia types no parameter with a prefix.
+      const handle = pathOf(request.url).slice(2)
+      const path = await findHandlePath(ctx, handle)
+      if (path !== `/@${handle}`) return redirectTo(path)
+      return send(request, `/@${handle}`, () => personPage(ctx, handle))
     })
     .get('/runs/:id', async ({ params, request }) => {
       const req = await findUser({ ctx, layout, request, query: queryOf(request) })
@@ -183,6 +194,9 @@ const fileRoutes = (ctx: AppContext, layout: Layout) =>
       if (found) return coverResponse(request, found)
       throw new ApiError('not_found', { what: 'picture' })
     })
+    .get('/avatars/:file', ({ params, request }) =>
+      sendAvatar({ ctx, layout, request, query: queryOf(request) }, params.file),
+    )
     .get('/cards/:file', async ({ params, request }) =>
       entityResponse(request, await readCard(ctx, params.file)),
     )

@@ -24,6 +24,7 @@ const open = [
   'get_json_feed',
   'get_item',
   'get_maker',
+  'get_profile',
   'get_collection',
   'list_libraries',
   'get_library_license',

@@ -4,6 +4,7 @@ import { cacheUntilCommit } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { day, iso } from '../../kernel/time.ts'
 import { type Agent, findByMention, findHandles, makerPageUrl } from '../../people/agents/agents.ts'
+import { findShownOwner } from '../../people/own-profile.ts'
 import { itemUrl } from '../app-url.ts'
 import * as apps from '../apps.ts'
 import { presentCover } from '../covers/present-cover.ts'
@@ -216,9 +217,17 @@ async function findMakerPage<Row extends listed.TileApp, Shown>(
   const found = agent && (await findPage(ctx, query, view, agent))
   const isKnown = found && (found.items.length > 0 || (await isOnExplore(ctx, agent)))
   if (!isKnown) throw new ApiError('not_found', { what: 'maker on Explore', see: 'GET /explore.' })
-  const { handle, about, created } = agent
+  return { maker: presentMaker(ctx, agent, await findShownOwner(ctx, agent)), ...found }
+}
+
+/** Returns a maker in wire format. `owner` is the handle of a person. */
+export function presentMaker(
+  ctx: AppContext,
+  { handle, about, created }: Agent,
+  owner: string | undefined,
+): MakerPage['maker'] {
   const page = makerPageUrl(ctx, handle)
-  return { maker: { handle, about, page, created: iso(created) }, ...found }
+  return { handle, about, page, owner: owner ? `@${owner}` : null, created: iso(created) }
 }
 
 /** Returns whether a maker has an item on Explore. */

@@ -122,7 +122,15 @@ export const ItemPageSchema = Type.Object({
 export type ItemPage = Static<typeof ItemPageSchema>
 
 const MakerSchema = Type.Object(
-  { handle: Type.String(), about: nullable(Type.String()), page: LinkSchema, created: TimeSchema },
+  {
+    handle: Type.String(),
+    about: nullable(Type.String()),
+    page: LinkSchema,
+    owner: nullable(
+      Type.String({ description: '@ and the handle of the person who shows that they own it.' }),
+    ),
+    created: TimeSchema,
+  },
   { title: 'Maker' },
 )
 export const MakerPageSchema = Type.Object({

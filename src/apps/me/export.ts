@@ -116,7 +116,7 @@ async function* filesOfAgent(ctx: AppContext, agent: Agent): AsyncGenerator<Stre
     presented(notes, (rows) => rows.map(presentNote)),
   )
   const reviews = pagesOf(
-    (after: PagePosition | undefined) => listReviewsBy(ctx, id, limit, after),
+    (after: PagePosition | undefined) => listReviewsBy(ctx, [id], limit, after),
     positionOf,
   )
   yield linesFile(

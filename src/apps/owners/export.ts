@@ -7,12 +7,14 @@ import { findHandles } from '../../people/agents/agents.ts'
 import { listAllOwnedAgents } from '../../people/agents/listing.ts'
 import { list as listPasskeys } from '../../people/passkeys.ts'
 import { type Person, walletOf } from '../../people/people.ts'
+import { readAvatar } from '../../people/profiles/profiles.ts'
 import { list as listSessions } from '../../people/sessions.ts'
 import { listPersonData } from '../app-data/person-data.ts'
 import { listFollows } from '../explore/follows.ts'
 import { exportZip, jsonFile, linesFile, pagesOf } from '../folders/export-zip.ts'
 import type { StreamedFile } from '../folders/zip-stream.ts'
 import { presentEntry } from '../me/ledger/operations.ts'
+import { readOwnProfile } from '../profiles/own-profile.ts'
 import { presentPerson } from './owned-agents.ts'
 
 async function* walletEntries(ctx: AppContext, person: Person): AsyncGenerator<object[]> {
@@ -25,8 +27,10 @@ async function* walletEntries(ctx: AppContext, person: Person): AsyncGenerator<o
 }
 
 async function* filesOfPerson(ctx: AppContext, person: Person): AsyncGenerator<StreamedFile> {
-  const [record, sessions, passkeys, agents, follows] = await Promise.all([
+  const [record, profile, avatar, sessions, passkeys, agents, follows] = await Promise.all([
     presentPerson(ctx, person),
+    readOwnProfile(ctx, person),
+    readAvatar(ctx, person.id),
     listSessions(ctx, person),
     listPasskeys(ctx, person),
     listAllOwnedAgents(ctx.db.read, person.id),
@@ -42,6 +46,7 @@ async function* filesOfPerson(ctx: AppContext, person: Person): AsyncGenerator<S
     server: ctx.urls.app,
     exported: iso(ctx.clock.now()),
     person: record,
+    profile,
     sessions: sessions.map(({ browser, created, seen }) => ({
       browser,
       created: iso(created),
@@ -51,6 +56,7 @@ async function* filesOfPerson(ctx: AppContext, person: Person): AsyncGenerator<S
     agents: agents.map(({ handle }) => handle),
     follows: follows.map(({ maker }) => handles.get(maker) ?? null),
   })
+  if (avatar) yield { path: 'avatar.webp', content: [avatar] }
   yield linesFile('wallet.jsonl', walletEntries(ctx, person))
   yield linesFile('players.jsonl', listPersonData(ctx, person.id))
 }

@@ -77,7 +77,7 @@ export type PersonBody = Static<typeof PersonSchema>
 /** The zip of an export. */
 export const PersonExportSchema = mediaSchema('application/zip', {
   description:
-    'person.json, wallet.jsonl, players.jsonl with what the person keeps in apps, and SHA256SUMS.',
+    'person.json, avatar.webp, wallet.jsonl, players.jsonl with what the person keeps in apps, and SHA256SUMS.',
 })
 
 export const CreateOwnedAgentRequestSchema = Type.Object(

@@ -24,13 +24,13 @@ export type Review = typeof reviews.$inferSelect
 /** Lists the visible reviews of an item, newest first. */
 export const list = listVisible(reviews)
 
-/** Lists the reviews by an agent, newest first. */
+/** Lists the reviews by agents, newest first. */
 export const listReviewsBy = (
   { db }: AppContext,
-  agent: string,
+  agents: string[],
   limit: number,
   after?: PagePosition,
-): Promise<Review[]> => listNewest(db.read, reviews, eq(reviews.agent, agent), limit, after)
+): Promise<Review[]> => listNewest(db.read, reviews, inArray(reviews.agent, agents), limit, after)
 
 /**
  * Stores an agent's review of an item that it used, in place of its earlier one (`isNew` is false).

@@ -12,9 +12,10 @@ import * as keys from '../../money/keys/keys.ts'
 import { agentOwner } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
 import { startCredits } from '../../money/prices.ts'
+import { generateHandle, skeletonOf, validateHandle } from '../profiles/handles.ts'
+import { findSimilarProfile } from '../profiles/profiles.ts'
 import { type Agent, validateAbout } from './agents.ts'
 import { newClaim } from './claims.ts'
-import { generateHandle, skeletonOf, validateHandle } from './handles.ts'
 import { agents } from './tables.ts'
 
 export interface NewAgentInput {
@@ -63,7 +64,7 @@ export async function insertAgent(
   { address, ...origin }: Origin,
 ): Promise<Agent> {
   const madeFrom = sign(ctx.secret, `address ${address}`)
-  await lock(db, 'new agents')
+  await lockHandles(db)
   await checkDailyLimits(ctx, db, madeFrom)
   const handle = requested ?? (await findFreeHandle(db))
   const created = ctx.clock.now()
@@ -133,18 +134,37 @@ async function checkDailyLimits(ctx: AppContext, db: Db, madeFrom: string): Prom
   }
 }
 
-/** Returns the existing handle that equals or resembles this one. */
-async function findSimilarHandle(db: Db, handle: string): Promise<string | undefined> {
+/** Serializes new handles of agents and people until the transaction ends. */
+const lockHandles = (db: Db): Promise<void> => lock(db, 'new agents')
+
+/**
+ * Returns the existing handle of an agent, or of a person other than `except`, that equals or
+ * resembles this one.
+ */
+async function findSimilarHandle(
+  db: Db,
+  handle: string,
+  except?: string,
+): Promise<string | undefined> {
   const [agent] = await db
     .select({ handle: agents.handle })
     .from(agents)
     .where(or(eq(agents.handle, handle), eq(agents.skeleton, skeletonOf(handle))))
     .limit(1)
-  return agent?.handle
+  return agent?.handle ?? findSimilarProfile(db, handle, except)
 }
 
-async function checkFree(db: Db, handle: string): Promise<void> {
-  const similar = await findSimilarHandle(db, handle)
+/**
+ * Reserves a valid handle for a person until the transaction ends. Throws `handle_taken`, and
+ * `bad_handle` for a look-alike of a handle in use.
+ */
+export async function reserveHandle(db: Db, handle: string, person: string): Promise<void> {
+  await lockHandles(db)
+  await checkFree(db, handle, person)
+}
+
+async function checkFree(db: Db, handle: string, except?: string): Promise<void> {
+  const similar = await findSimilarHandle(db, handle, except)
   if (similar === handle) throw new ApiError('handle_taken', { handle })
   if (similar) throw new ApiError('bad_handle', { why: `"${handle}" looks like a handle in use` })
 }

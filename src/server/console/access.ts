@@ -22,6 +22,7 @@ const undoable: Partial<Record<string, readonly [done: string, undo: Decision]>>
   takedown: ['was taken down', 'restore'],
   hold: ['is quarantined', 'release'],
   suspend: ['is suspended', 'unsuspend'],
+  'hide-page': ['has no public page now', 'show-page'],
   pause: ['cannot spend credits now', 'resume'],
   block: ['is blocked', 'unblock'],
 }
@@ -32,6 +33,7 @@ const final: Partial<Record<string, string>> = {
   release: 'is released from quarantine',
   dismiss: 'has no open reports now',
   unsuspend: 'is no longer suspended',
+  'show-page': 'can show a page again',
   resume: 'can spend credits again',
   rescan: 'is scanned again',
   unblock: 'can be published again',

@@ -143,7 +143,13 @@ interface DecisionForm {
 }
 
 /** Decisions that take something away. Their buttons are red. */
-const destructive: ReadonlySet<string> = new Set(['takedown', 'suspend', 'hold', 'pause'])
+const destructive: ReadonlySet<string> = new Set([
+  'takedown',
+  'suspend',
+  'hold',
+  'pause',
+  'hide-page',
+])
 
 /** A reason field with a button for each decision. */
 export function decisionForm(

@@ -4,8 +4,9 @@ import { html, type Part } from '../../kernel/html.ts'
 import { countOwnedAgents } from '../../people/agents/listing.ts'
 import { listPeople } from '../../people/listing.ts'
 import { type Person, walletOf } from '../../people/people.ts'
+import { findProfile, type Profile } from '../../people/profiles/profiles.ts'
 import { searchTerm, section, withQuery } from '../../site/components.ts'
-import { renderDate } from '../../site/format.ts'
+import { renderDate, renderDateTime } from '../../site/format.ts'
 import type { Form } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { cursorPager, dataTable, emptyState } from '../../site/lists.ts'
@@ -87,11 +88,16 @@ export async function personPage(
     getCredits(ctx, walletOf(person)),
     countOwnedAgents(ctx, person.id),
   ])
-  const option: DecisionOption =
-    person.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Unsuspend']
+  const profile = await findProfile(ctx.db.read, person.id)
+  const options: DecisionOption[] = [
+    person.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Unsuspend'],
+  ]
+  if (profile) {
+    options.push(profile.hidden === null ? ['hide-page', 'Hide page'] : ['show-page', 'Show page'])
+  }
   const decision = {
     action: personPath(person),
-    hint: 'Required for a suspension. The person receives it. Their agents keep running.',
+    hint: 'Required to suspend a person or to hide their page. The person receives it. Their agents keep running.',
     why: submitted?.text('why'),
     error: message,
   }
@@ -101,8 +107,8 @@ export async function personPage(
   ]
   const main = html`${decidedNotice(req, decision.action)}
     <p class="lead">${stateBadges(person)} Joined ${renderDate(person.created)}</p>
-    ${accountSummary(person, stats, person.name)}
-    ${!person.operator && section('Actions', decisionForm(req.token, decision, [option]))}
+    ${profile && pageLine(profile)} ${accountSummary(person, stats, person.name)}
+    ${!person.operator && section('Actions', decisionForm(req.token, decision, options))}
     ${decisionHistory(decisions)}`
   // The form shows the error; the operator has none.
   const pageMessage = person.operator ? message : undefined
@@ -114,6 +120,17 @@ export async function personPage(
   })
 }
 
+function pageLine({ handle, isPublic, hidden, hiddenFor }: Profile): Part {
+  if (hidden !== null) {
+    return html`<p>
+      Page @${handle}, hidden since ${renderDateTime(hidden)}: <bdi>${hiddenFor}</bdi>
+    </p>`
+  }
+  return isPublic
+    ? html`<p>Page <a href="/@${handle}">@${handle}</a></p>`
+    : html`<p>Handle @${handle}, private</p>`
+}
+
 async function getPersonCase({ ctx }: UserRequest, name: string) {
   const known = await findPersonCase(ctx, name)
   if (!known) throw new ApiError('not_found', { what: 'person' })
@@ -122,4 +139,4 @@ async function getPersonCase({ ctx }: UserRequest, name: string) {
 
 /** Decides about a person. */
 export const decidePerson = (name: string) =>
-  decideAbout(['suspend', 'unsuspend'], () => name, personPath({ name }))
+  decideAbout(['suspend', 'unsuspend', 'hide-page', 'show-page'], () => name, personPath({ name }))

@@ -13,6 +13,7 @@ import {
 } from '../../money/keys/restrictions.ts'
 import { pauseAgent } from '../../people/agents/spending.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
+import { hidePage } from '../../people/own-profile.ts'
 import * as people from '../../people/suspension.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 
@@ -90,6 +91,7 @@ const page = /^[0-9a-f]{64}$/
 const ofApp = { item: idPattern, usage: '<app id> [reason]' }
 const ofAgent = { item: /^@[a-z0-9-]+$/, usage: '<@handle>' }
 const ofAnyone = { item: /^@?[^\s@]\S{2,119}$/, usage: '<@handle|person>' }
+const personName = /^[^\s@]\S{2,119}$/
 const ofClient = { item: subjectPattern, usage: '<address:network|key:prefix|account:id> [reason]' }
 const withReason = { usage: '<app id> <reason>' }
 
@@ -155,6 +157,18 @@ const kinds = {
     usage: '<review or comment id> <reason>',
     done: 'is hidden',
     apply: hideFeedback,
+  },
+  'hide-page': {
+    item: personName,
+    usage: '<person> <reason>',
+    done: 'has no public page now',
+    apply: hidePage,
+  },
+  'show-page': {
+    item: personName,
+    usage: '<person>',
+    done: 'can show a page again',
+    apply: (ctx, name, _, by) => hidePage(ctx, name, null, by),
   },
   block: {
     item: page,

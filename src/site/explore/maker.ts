@@ -14,6 +14,7 @@ import { alert } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { tileList, tilesShown } from '../lists.ts'
 import { recordRows } from '../packs/record.ts'
+import { makerHeader } from './person.ts'
 
 const collectionsShown = 12
 /** Packs of each kind whose record is shown. */
@@ -29,27 +30,19 @@ export async function makerPage(
   const cursor = query.get('cursor') ?? undefined
   const params = { limit: tilesShown(query), ...(cursor && { cursor }) }
   const { maker, items, next } = await explore.getMakerTiles(ctx, name, params)
-  const { handle, about, created } = maker
+  const { handle, about, owner, created } = maker
   const path = `/explore/@${handle}`
   const feed = `?maker=${handle}`
   const [agent, totals] = await Promise.all([findByMention(ctx, handle), sumOfMaker(ctx, handle)])
   const lists = agent ? await listCollections(ctx, [agent.id], collectionsShown) : []
   const records = await findRecords(ctx, handle)
-  const main = html`${alert(follower?.message)}
-    <header class="maker">
-      <span class="avatar" aria-hidden="true">${handle.charAt(0).toUpperCase()}</span>
-      <div>
-        <h1>@${handle}</h1>
-        ${about && html`<p class="lead"><bdi>${about}</bdi></p>`}
-        <p class="facts">
-          <span>${formatCount(totals.apps, 'item')}</span
-          ><span>${formatCount(totals.opens, 'play')}</span
-          ><span>${formatCount(totals.remixes, 'remix', 'remixes')}</span
-          >${starRating(totals.rating)}<span>Joined ${renderDate(created)}</span>
-        </p>
-        ${await followControl(ctx, `@${handle}`, follower)}
-      </div>
-    </header>
+  const facts = html`${owner !== null && html`<span>Agent of <a href="/${owner}">${owner}</a></span>`}<span
+      >${formatCount(totals.apps, 'item')}</span
+    ><span>${formatCount(totals.opens, 'play')}</span
+    ><span>${formatCount(totals.remixes, 'remix', 'remixes')}</span
+    >${starRating(totals.rating)}<span>Joined ${renderDate(created)}</span>`
+  const follow = await followControl(ctx, `@${handle}`, follower)
+  const main = html`${alert(follower?.message)} ${makerHeader({ handle, about }, facts, follow)}
     ${section('Shared', tileList(ctx, { query, path, items, next, isOfMaker: true }))}
     ${records.length > 0 && section('Track records', recordRows(records))}
     ${lists.length > 0 && section('Collections', await collectionCards(ctx, lists))}

@@ -28,6 +28,7 @@ export interface SignInForm {
   next: string
   name?: string
   code?: string
+  handle?: string
   /** Signed work that was started without an account (src/site/new/routes.ts). */
   draft?: string | undefined
   /** Ways to sign in without a password. */
@@ -65,6 +66,16 @@ const nameField = ({ name: value }: SignInForm, hint?: string): Part =>
 const newNameField = (values: SignInForm): Part =>
   nameField(values, 'An email address, or 3 to 40 characters: a-z, 0-9, . _ -')
 
+const handleField = ({ handle }: SignInForm): Part =>
+  inputField({
+    label: 'Handle (optional)',
+    name: 'handle',
+    value: handle,
+    max: 30,
+    isOptional: true,
+    hint: 'Your page /@handle shows your agents and collections. Leave it empty to stay private.',
+  })
+
 const passwordField = (label: string, autocomplete: string, hint?: string): Part =>
   inputField({ label, name: 'password', type: 'password', autocomplete, hint })
 
@@ -98,7 +109,7 @@ export const accountDeletedPage = messagePage(
 
 function signUpPage(values: SignInForm): Page {
   const { token, next, message } = values
-  const fields = html`${hiddenField('next', next)}${draftField(values)}${newNameField(values)}${newPasswordField()}${button('Create account')}`
+  const fields = html`${hiddenField('next', next)}${draftField(values)}${newNameField(values)}${newPasswordField()}${handleField(values)}${button('Create account')}`
   return narrowPage(
     'Create an account',
     html`<p class="lead">Make apps and games, remix and review, and run your own agents.</p>
@@ -223,6 +234,9 @@ const signUpForm = (next: (sent: Form) => string, code?: string) =>
     fields: (sent) => ({
       name: sent.text('name'),
       password: sent.text('password'),
+      ...(sent.text('handle').trim() !== '' && {
+        handle: sent.text('handle').trim().toLowerCase(),
+      }),
       ...(code !== undefined && { code }),
     }),
     then: ({ recoveryCodes }, sent) => recoveryCodesPage(recoveryCodes, next(sent), draftIn(sent)),
@@ -291,9 +305,10 @@ async function submitForm(
   const req = await getPageRequest(input)
   if (req.ctx.config.personHeader) return privatePage(req, { ...proxyPage, status: 403 })
   const page = (_: PageRequest, message: string, form: Form): Page => {
-    const [name, code] = [form.text('name'), form.text('code')]
+    const [name, code, handle] = [form.text('name'), form.text('code'), form.text('handle')]
     const next = safeNextPath(form.text('next'))
-    return render({ token: req.token, next, name, code, message, draft: draftIn(form) }, req)
+    const values = { name, code, handle, message, draft: draftIn(form) }
+    return render({ token: req.token, next, ...values }, req)
   }
   return handleForm(req, work, page, {
     bytesMax,

@@ -10,18 +10,16 @@ import { listScreenshots } from '../../apps/covers/screenshots.ts'
 import { quoteIcon } from '../../apps/icon/icon.ts'
 import { deleteIcon, putIcon } from '../../apps/icon/operations.ts'
 import { iconUrl } from '../../apps/present.ts'
-import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
-import { iconBytesMax } from '../../kernel/limits.ts'
 import { section } from '../components.ts'
 import { formatAmount } from '../format.ts'
 import {
   button,
-  dataUrlOf,
   type Form,
   hiddenField,
   postForm,
+  readImage,
   readRef,
   rejectForm,
 } from '../forms.ts'
@@ -89,13 +87,6 @@ export async function renderImageForms(studio: Studio): Promise<Part> {
       )
     }
   </section>`
-}
-
-/** Reads an image as a data URL. Its content decides the type. Throws `bad_request`, `too_big`. */
-async function readImage(submitted: Form): Promise<string> {
-  const file = submitted.file('file') ?? rejectForm('Choose an image.')
-  if (file.size <= iconBytesMax) return dataUrlOf(file, 'image/png')
-  throw new ApiError('too_big', { bytes: file.size, max: iconBytesMax })
 }
 
 /** Uploads a cover, or returns to captured ones. */

@@ -50,6 +50,11 @@ OPERATIONS = {
     "add_agent_key": Operation("POST", "/people/me/agents/{handle}/keys", idempotent=True),
     "revoke_agent_key": Operation("DELETE", "/people/me/agents/{handle}/keys/{prefix}"),
     "read_all_notes": Operation("POST", "/people/me/notes/read"),
+    "get_profile": Operation("GET", "/people/@{handle}"),
+    "get_own_profile": Operation("GET", "/people/me/profile"),
+    "change_profile": Operation("PATCH", "/people/me/profile"),
+    "put_avatar": Operation("PUT", "/people/me/profile/avatar"),
+    "remove_avatar": Operation("DELETE", "/people/me/profile/avatar"),
     "add_wallet_key": Operation("POST", "/people/me/wallet/keys", idempotent=True),
     "change_wallet_key": Operation("PATCH", "/people/me/wallet/keys/{prefix}"),
     "revoke_wallet_key": Operation("DELETE", "/people/me/wallet/keys/{prefix}"),
@@ -417,6 +422,43 @@ class AgentApi(Api):
     def read_all_notes(self) -> ReadAllNotesResult:
         """Mark the notes of your agents, and the news of makers, as read."""
         return self._call("read_all_notes", {})  # type: ignore[no-any-return]
+
+    def get_profile(self, **fields: Unpack[GetProfileInput]) -> GetProfileResult:
+        """Read what a person shows: agents with their items, collections, reviews, follows. The
+        newest of each. A handle that the person had before leads to the same page.
+
+        Args:
+            handle: The handle of a maker.
+        """
+        return self._call("get_profile", fields)  # type: ignore[no-any-return]
+
+    def get_own_profile(self) -> GetOwnProfileResult:
+        """Show your public self, and what you show on your page."""
+        return self._call("get_own_profile", {})  # type: ignore[no-any-return]
+
+    def change_profile(self, **fields: Unpack[ChangeProfileInput]) -> ChangeProfileResult:
+        """Choose your handle, and what your page shows. The page is at /@handle. It is private
+        until you make it public.
+
+        Args:
+            handle: Unique among agents and people. Your handle before leads to the new one.
+            shows: The parts of the page. `agents` are those with items on Explore, with the
+                items. Collections and reviews name the agent that wrote them.
+        """
+        return self._call("change_profile", fields)  # type: ignore[no-any-return]
+
+    def put_avatar(self, **fields: Unpack[PutAvatarInput]) -> PutAvatarResult:
+        """Set the picture of your page. It is cropped to its middle square, scaled to 256 pixels,
+        and checked.
+
+        Args:
+            image: A data URL of a JPEG, PNG or WebP, up to 6 MB.
+        """
+        return self._call("put_avatar", fields)  # type: ignore[no-any-return]
+
+    def remove_avatar(self) -> RemoveAvatarResult:
+        """Remove the picture of your page, which then has a drawn flag."""
+        return self._call("remove_avatar", {})  # type: ignore[no-any-return]
 
     def add_wallet_key(self, **fields: Unpack[AddWalletKeyInput]) -> AddWalletKeyResult:
         """Create a gateway key that spends from your wallet.
@@ -1791,6 +1833,32 @@ class AsyncAgentApi(AsyncApi):
     def read_all_notes(self) -> AsyncCall[ReadAllNotesResult, None]:
         """Mark the notes of your agents, and the news of makers, as read."""
         return self._call("read_all_notes", {})
+
+    def get_profile(self, **fields: Unpack[GetProfileInput]) -> AsyncCall[GetProfileResult, None]:
+        """Read what a person shows: agents with their items, collections, reviews, follows. The
+        newest of each. A handle that the person had before leads to the same page.
+        """
+        return self._call("get_profile", fields)
+
+    def get_own_profile(self) -> AsyncCall[GetOwnProfileResult, None]:
+        """Show your public self, and what you show on your page."""
+        return self._call("get_own_profile", {})
+
+    def change_profile(self, **fields: Unpack[ChangeProfileInput]) -> AsyncCall[ChangeProfileResult, None]:
+        """Choose your handle, and what your page shows. The page is at /@handle. It is private
+        until you make it public.
+        """
+        return self._call("change_profile", fields)
+
+    def put_avatar(self, **fields: Unpack[PutAvatarInput]) -> AsyncCall[PutAvatarResult, None]:
+        """Set the picture of your page. It is cropped to its middle square, scaled to 256 pixels,
+        and checked.
+        """
+        return self._call("put_avatar", fields)
+
+    def remove_avatar(self) -> AsyncCall[RemoveAvatarResult, None]:
+        """Remove the picture of your page, which then has a drawn flag."""
+        return self._call("remove_avatar", {})
 
     def add_wallet_key(self, **fields: Unpack[AddWalletKeyInput]) -> AsyncCall[AddWalletKeyResult, None]:
         """Create a gateway key that spends from your wallet."""

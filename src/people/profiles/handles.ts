@@ -35,9 +35,12 @@ export const skeletonOf = (handle: string): string =>
 
 const reservedSkeletons = new Set([...reserved].map(skeletonOf))
 
+/** Returns whether a text has the format of a handle. */
+export const isHandle = (text: string): boolean => pattern.test(text)
+
 /** Throws `bad_handle` for a malformed handle, a slur, or a look-alike of a reserved word. */
 export function validateHandle(handle: string): void {
-  if (!pattern.test(handle)) {
+  if (!isHandle(handle)) {
     const why = 'a handle has 3 to 30 of a-z, 0-9 and -, and starts and ends with a letter or digit'
     throw new ApiError('bad_handle', { why })
   }

@@ -1,0 +1,81 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { aboutCharsMax } from '../../kernel/limits.ts'
+import {
+  lineSchema,
+  LinkSchema,
+  notEmpty,
+  nullable,
+  oneOf,
+  TimeSchema,
+} from '../../kernel/schema.ts'
+import { handlePattern } from '../../people/profiles/handles.ts'
+import { profileParts } from '../../people/profiles/parts.ts'
+import { CollectionListSchema } from '../collections/schemas.ts'
+import { ItemListSchema, MakerPageSchema } from '../explore/schemas.ts'
+import { ImageUrlSchema } from '../icon/schemas.ts'
+import { ReviewListSchema } from '../reviews/schemas.ts'
+
+/** At most this many of each part of a page, newest first. */
+export const partMax = { items: 100, agents: 100, collections: 24, reviews: 24, follows: 100 }
+
+const shows = Type.Array(oneOf(profileParts), {
+  uniqueItems: true,
+  maxItems: profileParts.length,
+  description:
+    'The parts of the page. `agents` are those with items on Explore, with the items. Collections ' +
+    'and reviews name the agent that wrote them.',
+})
+
+export const OwnProfileSchema = Type.Object({
+  handle: nullable(Type.String({ description: 'null until you choose one.' })),
+  suggestion: Type.Optional(Type.String({ description: 'A handle like your name.' })),
+  page: nullable(LinkSchema),
+  about: nullable(Type.String()),
+  avatar: nullable(LinkSchema),
+  public: Type.Boolean({ description: 'Anyone can open the page.' }),
+  shows,
+  hidden: nullable(Type.String({ description: 'The reason for which the operator hid it.' })),
+})
+export type OwnProfile = Static<typeof OwnProfileSchema>
+
+export const ChangeProfileSchema = Type.Object(
+  {
+    handle: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        described: { pattern: handlePattern },
+        description: 'Unique among agents and people. Your handle before leads to the new one.',
+      }),
+    ),
+    about: Type.Optional(nullable(lineSchema(aboutCharsMax))),
+    public: Type.Optional(Type.Boolean()),
+    shows: Type.Optional(shows),
+  },
+  { additionalProperties: false, ...notEmpty, examples: [{ handle: 'olga', public: true }] },
+)
+
+export const PutAvatarSchema = Type.Object(
+  { image: ImageUrlSchema },
+  { additionalProperties: false },
+)
+
+const ProfileSchema = Type.Object(
+  {
+    handle: Type.String(),
+    page: LinkSchema,
+    about: nullable(Type.String()),
+    avatar: nullable(LinkSchema),
+    created: TimeSchema,
+  },
+  { title: 'Profile' },
+)
+export const ProfilePageSchema = Type.Object({
+  person: ProfileSchema,
+  agents: Type.Array(MakerPageSchema.properties.maker),
+  items: ItemListSchema.properties.items,
+  collections: CollectionListSchema.properties.collections,
+  reviews: ReviewListSchema.properties.reviews,
+  follows: Type.Array(Type.String({ description: '@ and the handle of a maker.' })),
+})
+export type ProfilePage = Static<typeof ProfilePageSchema>

@@ -1,0 +1,143 @@
+import { changeProfile, putAvatar, removeAvatar } from '../apps/profiles/operations.ts'
+import { readOwnProfile } from '../apps/profiles/own-profile.ts'
+import type { OwnProfile } from '../apps/profiles/schemas.ts'
+import type { AppContext } from '../kernel/context.ts'
+import { ApiError } from '../kernel/errors.ts'
+import { type Html, html, type Part } from '../kernel/html.ts'
+import { createEntity, entityResponse } from '../kernel/http/entity.ts'
+import { aboutCharsMax } from '../kernel/limits.ts'
+import { findPublicProfile } from '../people/own-profile.ts'
+import { type ProfilePart, profileParts } from '../people/profiles/parts.ts'
+import { findProfileByHandle, readAvatar } from '../people/profiles/profiles.ts'
+import { renderAvatar } from './avatar.ts'
+import { form } from './form.ts'
+import { button, type Form, hiddenField, inputField, postForm, readImage } from './forms.ts'
+import { findUser, type PageInput, type UserRequest } from './session.ts'
+import { imagePath } from './tiles.ts'
+
+const partLabels: Record<ProfilePart, string> = {
+  agents: 'Your agents, and their items on Explore',
+  collections: 'Collections',
+  reviews: 'Reviews',
+  follows: 'The makers that you follow',
+}
+
+const checkBox = (name: string, label: Part, isChecked: boolean): Html =>
+  html`<label class="tick"
+    ><input type="checkbox" name="${name}" value="yes" ${isChecked && html` checked`} /><span
+      >${label}</span
+    ></label
+  >`
+
+/** The section of the account page with what others see of a person. */
+export async function profileSection({ ctx, token, visitor }: UserRequest): Promise<Html> {
+  const profile = await readOwnProfile(ctx, visitor.person)
+  const { handle, suggestion = '', page, about, avatar } = profile
+  const shown = avatar && imagePath(ctx, avatar)
+  return html`<section id="profile">
+    <h2>Public page</h2>
+    ${profile.hidden !== null && html`<p class="alert">The operator hid your page: <bdi>${profile.hidden}</bdi></p>`}
+    <div class="maker own">
+      ${renderAvatar(handle ?? suggestion, shown)}
+      <div>${stateLine(profile)}</div>
+    </div>
+    ${postForm(token, '/account/profile', profileFields(profile, handle ?? suggestion, about ?? ''))}
+    ${page !== null && avatarForms(token, avatar !== null)}
+  </section>`
+}
+
+function stateLine({ handle, public: isPublic, hidden }: OwnProfile): Html {
+  if (handle === null) {
+    return html`<p>Nobody sees you here yet. Choose a handle, and what your page shows.</p>`
+  }
+  return isPublic && hidden === null
+    ? html`<p>Anyone can open <a href="/@${handle}">@${handle}</a>.</p>`
+    : html`<p>@${handle} is yours. The page is private.</p>`
+}
+
+const profileFields = (profile: OwnProfile, handle: string, about: string): Html =>
+  html`${inputField({
+      label: 'Handle',
+      name: 'handle',
+      value: handle,
+      max: 30,
+      hint: '3 to 30 characters: a-z, 0-9 and -. Your handle before stays yours and leads to the new one.',
+    })}${inputField({
+      label: 'About (optional)',
+      name: 'about',
+      value: about,
+      max: aboutCharsMax,
+      isOptional: true,
+    })}
+    ${checkBox('public', 'Anyone can open my page', profile.public)}
+    <fieldset class="field-group">
+      <legend>What it shows</legend>
+      ${profileParts.map((part) => checkBox(`show-${part}`, partLabels[part], profile.handle === null || profile.shows.includes(part)))}
+    </fieldset>
+    ${button('Save page', 'quiet')}`
+
+const avatarForms = (token: string, hasAvatar: boolean): Html =>
+  html`${postForm(
+    token,
+    '/account/avatar',
+    html`<label class="field"
+        ><span>Picture</span
+        ><input type="file" name="file" accept="image/png,image/jpeg,image/webp" required /></label
+      >${button('Upload picture', 'quiet')}`,
+    'form line',
+    'multipart/form-data',
+  )}${
+    hasAvatar &&
+    postForm(
+      token,
+      '/account/avatar',
+      html`${hiddenField('remove', 'yes')}${button('Remove picture', 'quiet slim')}`,
+      'act',
+    )
+  }`
+
+const toProfile = { then: '/account#profile' }
+
+export const profileForm = form(changeProfile, {
+  fields: (sent) => ({
+    handle: sent.text('handle').trim().toLowerCase(),
+    about: sent.text('about').trim() || null,
+    public: sent.has('public'),
+    shows: profileParts.filter((part) => sent.has(`show-${part}`)),
+  }),
+  ...toProfile,
+})
+
+export const avatarForm = (req: UserRequest, sent: Form): Promise<Response> =>
+  (sent.has('remove') ? form(removeAvatar, toProfile) : uploadForm)(req, sent)
+
+const uploadForm = form(putAvatar, {
+  fields: async (sent) => ({ image: await readImage(sent) }),
+  ...toProfile,
+})
+
+const avatarFile = /^([a-z0-9-]{3,30})-([0-9a-f]{32})\.webp$/
+
+/** Sends the picture of a person to everyone who may open the page. Throws `not_found`. */
+export async function sendAvatar(input: PageInput, file: string): Promise<Response> {
+  const { ctx, request } = input
+  const [, handle = '', name = ''] = avatarFile.exec(file) ?? []
+  const person = await findAvatarOwner(ctx, input, handle, name)
+  const bytes = person === undefined ? undefined : await readAvatar(ctx, person)
+  if (!bytes) throw new ApiError('not_found', { what: 'picture' })
+  const headers = { 'content-type': 'image/webp', 'cache-control': 'private, max-age=86400' }
+  return entityResponse(request, createEntity({ etag: name, identity: bytes }, headers))
+}
+
+async function findAvatarOwner(
+  ctx: AppContext,
+  input: PageInput,
+  handle: string,
+  avatar: string,
+): Promise<string | undefined> {
+  const profile = handle === '' ? undefined : await findProfileByHandle(ctx, handle)
+  if (profile?.avatar !== avatar) return undefined
+  if (await findPublicProfile(ctx, handle)) return profile.person
+  const req = await findUser(input)
+  return req?.visitor.person.id === profile.person ? profile.person : undefined
+}
