@@ -1,11 +1,14 @@
-import { and, eq, gt, lt, sql } from 'drizzle-orm'
+import { and, eq, gt, lt, ne, sql } from 'drizzle-orm'
 
 import type { Engine } from '../db/engine.ts'
 import { thisProcess } from '../db/replicas/process.ts'
-import type { Latencies } from '../latencies.ts'
-import { type Clock, minute } from '../time.ts'
+import type { Latencies, LatencyWindow } from '../latencies.ts'
+import { type Clock, day, minute } from '../time.ts'
 import { type Observations, observedMs } from './observations.ts'
-import { observedWindows } from './tables.ts'
+import { observedHours, observedWindows } from './tables.ts'
+
+/** The time that hours of measurements are kept. */
+export const observedHoursMs = 90 * day
 
 /** Measurements that the console adds up over all servers. */
 const sharedNames = ['parts', 'routes', 'models', 'upstreams', 'firstBytes', 'errors'] as const
@@ -22,9 +25,8 @@ interface Observing {
   state: { observations: Observations }
 }
 
-/** Writes the newest measurements of this process for the consoles of all servers. */
+/** Writes the newest measurements of this process, for all servers and after a restart. */
 export async function shareObservations({ db, clock, state }: Observing): Promise<void> {
-  if (db.kind === 'sqlite') return
   const rows = sharedNames.flatMap((name) =>
     state.observations[name]
       .windowsSince(clock.now() - windowMsMax)
@@ -41,29 +43,37 @@ export async function shareObservations({ db, clock, state }: Observing): Promis
   )
 }
 
-/** Returns measurements of the last `ms` milliseconds, summed over all servers. */
-export async function readObservations(
+/**
+ * Returns the windows of the last `ms` milliseconds of all processes, also of those that have
+ * ended. Those of this process come from its memory.
+ */
+export async function readWindows(
+  { db, clock, state }: Observing,
+  name: SharedName,
+  ms: number,
+): Promise<LatencyWindow[]> {
+  const since = clock.now() - ms - windowMsMax
+  const { at, counts, process } = observedWindows
+  const isOther = and(eq(observedWindows.name, name), ne(process, thisProcess))
+  const others = await db.read
+    .select({ at, counts })
+    .from(observedWindows)
+    .where(and(isOther, gt(at, since)))
+    .limit(windowsMax)
+  return [...others, ...state.observations[name].windowsSince(since)]
+}
+
+/** Returns measurements of the last `ms` milliseconds, summed over all processes. */
+export const readObservations = async (
   ctx: Observing,
   name: SharedName,
   ms: number,
-): Promise<Latencies> {
-  const own = ctx.state.observations[name]
-  if (ctx.db.kind === 'sqlite') return own
-  await shareObservations(ctx)
-  const { at, counts } = observedWindows
-  const windows = await ctx.db.read
-    .select({ at, counts })
-    .from(observedWindows)
-    .where(and(eq(observedWindows.name, name), gt(at, ctx.clock.now() - ms - windowMsMax)))
-    .limit(windowsMax)
-  return own.sumOf(windows)
-}
+): Promise<Latencies> => ctx.state.observations[name].sumOf(await readWindows(ctx, name, ms))
 
-/** Deletes measurements of more than a day ago. */
+/** Deletes windows of more than a day ago, and hours of more than 90 days ago. */
 export const deleteOldObservations = async ({ db, clock }: Observing): Promise<unknown> =>
-  db.kind === 'postgres' &&
-  db.tx((tx) =>
-    tx
-      .delete(observedWindows)
-      .where(lt(observedWindows.at, clock.now() - observedMs - windowMsMax)),
-  )
+  db.tx(async (tx) => {
+    const now = clock.now()
+    await tx.delete(observedWindows).where(lt(observedWindows.at, now - observedMs - windowMsMax))
+    await tx.delete(observedHours).where(lt(observedHours.at, now - observedHoursMs))
+  })

@@ -2,16 +2,16 @@ import { and, asc, eq, gt, ne } from 'drizzle-orm'
 
 import type { Engine } from '../db/engine.ts'
 import { thisProcess } from '../db/replicas/process.ts'
-import { nano } from '../money.ts'
 import { type Clock, minute } from '../time.ts'
 import type { MetricsHistory, Sample } from './metrics-history.ts'
+import { observedMs } from './observations.ts'
+import { incomeOf, incomeToNumbers } from './observed-hours.ts'
 import { observedWindows } from './tables.ts'
 
 /** The name of samples among the measurements of servers. */
 const name = 'samples'
 /** Samples of a day of about 30 servers. */
 const samplesMax = 50_000
-const nanoPerUsd = 1_000_000_000n
 
 interface Sampling {
   db: Engine
@@ -23,8 +23,7 @@ type Counts = typeof observedWindows.$inferInsert.counts
 
 const toCounts = ({ upstreamErrors, income, jobs, free, lateMs }: Sample): Counts => ({
   upstreamErrors: [upstreamErrors],
-  // Whole USD and the rest: a JSON number is exact up to 9 million USD in NanoUsd.
-  income: [Number(income / nanoPerUsd), Number(income % nanoPerUsd)],
+  income: incomeToNumbers(income),
   jobs: [jobs],
   free: [free],
   lateMs: [lateMs],
@@ -32,20 +31,18 @@ const toCounts = ({ upstreamErrors, income, jobs, free, lateMs }: Sample): Count
 
 function toSample(at: number, counts: Counts): Sample {
   const { upstreamErrors = [], income = [], jobs = [], free = [], lateMs = [] } = counts
-  const [usd = 0, rest = 0] = income
   return {
     at,
     upstreamErrors: upstreamErrors[0] ?? 0,
-    income: nano(BigInt(usd) * nanoPerUsd + BigInt(rest)),
+    income: incomeOf(income),
     jobs: jobs[0] ?? 0,
     free: free[0] ?? 0,
     lateMs: lateMs[0] ?? 0,
   }
 }
 
-/** Writes a sample of this process for the consoles of all servers. */
+/** Writes a sample of this process, for all servers and after a restart. */
 export async function shareSample({ db }: { db: Engine }, sample: Sample): Promise<void> {
-  if (db.kind === 'sqlite') return
   const row = { process: thisProcess, name, at: sample.at, counts: toCounts(sample) }
   await db.tx((tx) => tx.insert(observedWindows).values(row).onConflictDoNothing())
 }
@@ -59,7 +56,6 @@ export async function readSamples(
   ms: number,
 ): Promise<[own: Sample[], ...others: Sample[][]]> {
   const own = [...state.metricsHistory.samples]
-  if (db.kind === 'sqlite') return [own]
   const { process, at, counts } = observedWindows
   const isOther = and(eq(observedWindows.name, name), ne(process, thisProcess))
   const rows = await db.read
@@ -73,4 +69,16 @@ export async function readSamples(
     all.map((row) => toSample(row.at, row.counts)),
   )
   return [own, ...others]
+}
+
+/** Returns the time of the oldest sample of the last day; undefined before the first. */
+export async function findOldestSample({ db, clock }: Pick<Sampling, 'db' | 'clock'>) {
+  const { at } = observedWindows
+  const [row] = await db.read
+    .select({ at })
+    .from(observedWindows)
+    .where(and(eq(observedWindows.name, name), gt(at, clock.now() - observedMs)))
+    .orderBy(asc(at))
+    .limit(1)
+  return row?.at
 }

@@ -31,8 +31,8 @@ export const alerts = table('alerts', {
 })
 
 /**
- * Measurements of the servers of a PostgreSQL database, which the console adds up, by server and
- * window of time. SQLite has one server, whose memory has them.
+ * Measurements of the processes of the last day, which the console adds up, by process and window
+ * of time.
  */
 export const observedWindows = table(
   'observed_windows',
@@ -49,3 +49,13 @@ export const observedWindows = table(
     index('observed_windows_at').on(t.name, t.at),
   ],
 )
+
+/** Measurements of all servers together, by hour, for 90 days. */
+export const observedHours = table('observed_hours', {
+  /** The beginning of the hour. */
+  at: time('at').primaryKey(),
+  /** Requests by part of the server, as in a window. */
+  traffic: json<LatencyWindow['counts']>('traffic').notNull(),
+  /** The other measurements: see shared-samples.ts. */
+  totals: json<LatencyWindow['counts']>('totals').notNull(),
+})

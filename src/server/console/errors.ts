@@ -1,11 +1,11 @@
 import { html, type Part } from '../../kernel/html.ts'
 import { readObservations } from '../../kernel/state/shared-observations.ts'
-import { second } from '../../kernel/time.ts'
 import { section, withQuery } from '../../site/components.ts'
 import { formatCompact, renderDateTime } from '../../site/format.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable, emptyState, tableSection } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
+import { historyStart } from '../operator/metrics-history.ts'
 import { mergeErrors, newestErrors, type ServedRequest } from '../operator/servers.ts'
 import { consolePage } from './components.ts'
 import { busiest } from './latency.ts'
@@ -18,7 +18,8 @@ const rowsShown = 40
 
 /** Renders errors by their causes: those of the server, then those of clients. */
 export async function errorsPage({ ctx, query }: UserRequest): Promise<Page> {
-  const range = readRange(query, trafficRanges, process.uptime() * second)
+  const age = ctx.clock.now() - (await historyStart(ctx))
+  const range = readRange(query, trafficRanges, age)
   const [errors, collected] = await Promise.all([
     readObservations(ctx, 'errors', range.ms),
     newestErrors.collect(ctx, null),

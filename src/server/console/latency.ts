@@ -1,12 +1,12 @@
 import { html, type Part } from '../../kernel/html.ts'
 import type { Latencies, LatencyStats } from '../../kernel/latencies.ts'
 import { readObservations } from '../../kernel/state/shared-observations.ts'
-import { second } from '../../kernel/time.ts'
 import { withQuery } from '../../site/components.ts'
 import { formatCompact } from '../../site/format.ts'
 import type { Page } from '../../site/layout.ts'
 import { type Column, tableSection } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
+import { historyStart } from '../operator/metrics-history.ts'
 import { consolePage } from './components.ts'
 import { formatUnit, rangePicker, readRange, trafficRanges } from './time-chart.ts'
 
@@ -42,7 +42,8 @@ const routeLink = (label: string): Part => {
 
 /** Renders percentiles by route, model and upstream. */
 export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
-  const range = readRange(query, trafficRanges, process.uptime() * second)
+  const age = ctx.clock.now() - (await historyStart(ctx))
+  const range = readRange(query, trafficRanges, age)
   const read = (name: 'routes' | 'models' | 'upstreams' | 'firstBytes') =>
     readObservations(ctx, name, range.ms)
   const [routes, models] = [await read('routes'), await read('models')]
@@ -80,8 +81,8 @@ export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
     <p class="small below">
       Times of routes are until the response began, those of models and upstreams until the end of
       each attempt at an upstream, without those that the client canceled. They are measured in
-      windows of ten minutes, on all servers together where several share a database. One server
-      forgets them when it restarts. Percentiles are exact to 13 %.
+      windows of ten minutes, on all servers together where several share a database. Percentiles
+      are exact to 13 %.
     </p>`
   return consolePage({ place, title: 'Latency', main, scripts: ['auto-refresh.js'] })
 }

@@ -22,7 +22,7 @@ import type { Page } from '../../site/layout.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { listOpenCases } from '../operator/cases.ts'
 import { readChecklist, type SetupStep, type SetupStepName } from '../operator/checklist.ts'
-import { listMetrics, type MetricsPoint } from '../operator/metrics-history.ts'
+import { historyStart, listMetrics, type MetricsPoint } from '../operator/metrics-history.ts'
 import {
   type Collected,
   type ServerState,
@@ -33,7 +33,7 @@ import {
 import { readMoneyToday } from '../operator/topups.ts'
 import { consolePage } from './components.ts'
 import { hasSeveral, serverSection, silentNote } from './servers.ts'
-import { formatUnit, rangePicker, readRange, timeChart, trafficRanges } from './time-chart.ts'
+import { formatUnit, historyRanges, rangePicker, readRange, timeChart } from './time-chart.ts'
 
 interface StepText {
   title: string
@@ -144,8 +144,7 @@ const place = '/console'
 /** Renders the current state, and the traffic of a span of time. */
 export async function overviewPage({ ctx, query, token }: UserRequest): Promise<Page> {
   const states = await serverStates.collect(ctx, null)
-  const startedAt = Math.min(...states.reports.map(({ value }) => value.startedAt))
-  const range = readRange(query, trafficRanges, ctx.clock.now() - startedAt)
+  const range = readRange(query, historyRanges, ctx.clock.now() - (await historyStart(ctx)))
   const upstreams = sumHealth(states)
   const [setup, health, points, stats, days] = await Promise.all([
     checklist(ctx, token),
@@ -155,7 +154,7 @@ export async function overviewPage({ ctx, query, token }: UserRequest): Promise<
     listDailyIncome(ctx, daysShown),
   ])
   const main = html`${setup}<auto-refresh data-seconds="10"
-      >${silentNote(states)} ${health} ${rangePicker(place, trafficRanges, range)}
+      >${silentNote(states)} ${health} ${rangePicker(place, historyRanges, range)}
       <div class="charts">${charts(points)}</div>
       ${
         hasSeveral(states) &&

@@ -43,14 +43,15 @@ export function timeChart({ title, unit, times, lines }: TimeChart): Html {
     value === undefined
       ? html`<td class="number">–</td>`
       : html`<td class="number" data-value="${value}">${formatUnit(value, unit)}</td>`
+  const isLong = (times.at(-1) ?? 0) - (times[0] ?? 0) > day
+  const label = (time: number): string => {
+    if (time % day === 0) return iso(time).slice(0, 10)
+    return isLong ? iso(time).slice(0, 16).replace('T', ' ') : iso(time).slice(11, 16)
+  }
   const rows = times.map(
     (time, at) =>
       html`<tr>
-        <th scope="row">
-          <time datetime="${iso(time)}"
-            >${time % day === 0 ? iso(time).slice(0, 10) : iso(time).slice(11, 16)}</time
-          >
-        </th>
+        <th scope="row"><time datetime="${iso(time)}">${label(time)}</time></th>
         ${lines.map(({ values }) => cell(values[at]))}
       </tr>`,
   )
@@ -91,12 +92,20 @@ export interface Range {
   points: number
 }
 
-/** Spans of the traffic that the process remembers. */
+/** Spans of the traffic of a day, which is kept by minutes. */
 export const trafficRanges: Range[] = [
   { name: '15m', label: '15 minutes', ms: 15 * minute, points: 15 },
   { name: '1h', label: 'Hour', ms: hour, points: 60 },
   { name: '6h', label: '6 hours', ms: 6 * hour, points: 72 },
   { name: '24h', label: 'Day', ms: day, points: 72 },
+]
+
+/** Spans of the metrics, which are kept by hours for 90 days. */
+export const historyRanges: Range[] = [
+  ...trafficRanges,
+  { name: '7d', label: '7 days', ms: 7 * day, points: 84 },
+  { name: '30d', label: '30 days', ms: 30 * day, points: 90 },
+  { name: '90d', label: '90 days', ms: 90 * day, points: 90 },
 ]
 
 /** Spans of the money that the database has, in UTC days. */

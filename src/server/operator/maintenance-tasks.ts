@@ -37,7 +37,7 @@ import { deleteExpiredSessions } from '../../people/sessions.ts'
 import { deleteExpiredTickets } from '../../people/tickets.ts'
 import { checkAlerts } from './alerts.ts'
 import { runBackupSchedule } from './archives.ts'
-import { recordMetrics } from './metrics-history.ts'
+import { recordHours, recordMetrics } from './metrics-history.ts'
 import { findReferenced } from './referenced-files.ts'
 
 /** Files without a row stay this long, because their row may still be written. */
@@ -70,6 +70,10 @@ async function deleteOldUsage({ db, clock, config }: AppContext): Promise<void> 
 /** Ends the holds of servers that died. On SQLite a start does it. */
 const releaseOfDead = async (ctx: AppContext): Promise<unknown> =>
   ctx.db.kind === 'postgres' && expireHolds(ctx)
+
+/** Writes measurements more often where others read them. SQLite has one server. */
+const shareWithOthers = async (ctx: AppContext): Promise<unknown> =>
+  ctx.db.kind === 'postgres' && shareObservations(ctx)
 
 /** Deletes the windows of limits that passed. SQLite has none. */
 const deleteOldCounts = async ({ db, clock }: AppContext): Promise<unknown> =>
@@ -115,7 +119,8 @@ export const tasks: Task[] = [
   ['measure timer delay', second, async ({ state }) => state.metricsHistory.tick(), 'everywhere'],
   ['share the counts of limits', second / 2, shareLimits, 'everywhere'],
   ['delete old counts of limits', hour, deleteOldCounts],
-  ['share measurements', 10 * second, shareObservations, 'everywhere'],
+  ['share measurements', 10 * second, shareWithOthers, 'everywhere'],
+  ['record hours of metrics', 10 * minute, recordHours],
   ['delete old measurements', hour, deleteOldObservations],
   ['keep live pages', 2 * second, keepLive, 'everywhere'],
   ['write opens', 5 * second, flushOpens, 'everywhere'],
