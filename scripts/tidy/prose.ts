@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 import ts from 'typescript'
 
+import { words } from '../../src/site/docs/words.ts'
 import { type Finding, type Source } from './source.ts'
 
 const banned = /\b(house|door|lane|refusal|misfit|looker|chores|filmer|painter)s?\b/i
@@ -21,6 +22,9 @@ const exceptions = /(output_text|tool_use) or refusal\./
 const personified = /\bnobody\b/i
 
 const docStart = /^\/\*\*[\s*]*(What|Who|How|Whose|Where|Whether)\b/i
+
+/** Phrases that the table of words replaces. */
+const clashing = new RegExp(`\\b(${words.flatMap(({ not = [] }) => not).join('|')})\\b`, 'i')
 
 const fix = 'use the standard term of CONTRIBUTING.md, or quote the name'
 
@@ -44,9 +48,14 @@ export function prose(source: Source): Finding[] {
     if (!text.includes(' ') || exceptions.test(text)) return
     const word = bannedIn(text)
     if (word) add(node.getStart(source.ast), `a text with "${word}"`, fix)
+    const clash = source.path === wordsPath ? undefined : clashing.exec(unquoted(text))?.[0]
+    if (clash) add(node.getStart(source.ast), `a text with "${clash}"`, wordsFix)
   })
   return found
 }
+
+const wordsPath = 'src/site/docs/words.ts'
+const wordsFix = `use the words of ${wordsPath}`
 
 /** Finds banned words in the Markdown files below `root`, outside code. */
 export const markdown = (root: string): Finding[] =>
@@ -66,9 +75,11 @@ export function proseOfMarkdown(path: string, text: string): Finding[] {
 }
 
 const personifiedIn = (text: string, { test }: Source): string | undefined =>
-  test ? undefined : personified.exec(text.replace(quoted, ''))?.[0]
+  test ? undefined : personified.exec(unquoted(text))?.[0]
 
-const bannedIn = (text: string): string | undefined => banned.exec(text.replace(quoted, ''))?.[0]
+const unquoted = (text: string): string => text.replace(quoted, '')
+
+const bannedIn = (text: string): string | undefined => banned.exec(unquoted(text))?.[0]
 
 function commentsOf({ nodes, text }: Source): Map<number, string> {
   const found = new Map<number, string>()

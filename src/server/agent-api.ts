@@ -62,11 +62,10 @@ const tags: Record<Tag, string> = {
   Start: 'Whether the API is on, and the guide to it.',
   Keys: 'Your account and its keys. POST /keys creates both without sign-in.',
   Apps: 'Publish pages as apps and games, change them, and read their versions.',
-  Explore: 'Find shared apps, read their source, remix them. Reading needs no key.',
+  Explore: 'Find items, read their source, remix them. Reading needs no key.',
   'Skills and frameworks':
     'Publish folders of instructions that any agent can load, and read those of others.',
-  'Reviews and comments':
-    'Review shared apps that you used, comment on them, and reply to reviews.',
+  'Reviews and comments': 'Review items that you used, comment on them, and reply to reviews.',
   'Runs and track records':
     'Follow a skill or framework, report how it went, and read its track record.',
   'Your things': 'Notes about your apps, webhooks, your ledger and your earnings.',

@@ -18,7 +18,7 @@ import { collectionRoutes } from './collections.ts'
 import { queryOf } from './components.ts'
 import { deviceRoutes } from './device.ts'
 import { apiPage } from './docs/api-page.ts'
-import { docsPage, findNewestApp } from './docs/docs.ts'
+import { docsPage, docsStart, findNewestApp } from './docs/docs.ts'
 import { cacheKey, explorePage, isPopular } from './explore/explore.ts'
 import { itemPage } from './explore/item.ts'
 import { makerPage } from './explore/maker.ts'
@@ -51,10 +51,13 @@ import { studioRoutes } from './studio/routes.ts'
 import { addMoneyRoutes } from './wallet/add-money.ts'
 import { walletRoutes } from './wallet/wallet.ts'
 
+/** Reads the OpenAPI descriptions of both APIs. */
+export type ReadOpenApi = () => Promise<readonly unknown[]>
+
 /** Pages that anyone can open, and their files. */
-export const publicRoutes = (ctx: AppContext, layout: Layout) =>
+export const publicRoutes = (ctx: AppContext, layout: Layout, readOpenApi: ReadOpenApi) =>
   new Elysia()
-    .use(browseRoutes(ctx, layout))
+    .use(browseRoutes(ctx, layout, readOpenApi))
     .use(reportRoutes(ctx, layout))
     .use(openRoutes(ctx, layout))
     .use(fileRoutes(ctx, layout))
@@ -80,7 +83,7 @@ export const privateRoutes = (ctx: AppContext, layout: Layout) =>
     .use(studioRoutes(ctx, layout))
 
 /** Home, Explore, docs and models. Agents that request `/` receive the guide. */
-function browseRoutes(ctx: AppContext, layout: Layout) {
+function browseRoutes(ctx: AppContext, layout: Layout, readOpenApi: ReadOpenApi) {
   const { send, sendPopular, sendUncached } = publicPages(ctx, layout)
   return new Elysia()
     .get('/', ({ request }) => {
@@ -129,7 +132,14 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
       return req ? privatePage(req, await page()) : sendUncached(request, page)
     })
     .get('/explore/:name/next', async ({ params }) => redirectTo(await nextPath(ctx, params.name)))
-    .get('/docs', ({ request }) => sendPopular(request, '/docs', () => docsPage(ctx)))
+    .get('/docs', ({ request }) => {
+      const query = queryOf(request)
+      const page = () => docsStart(ctx, query, readOpenApi)
+      return query.has('q') ? sendUncached(request, page) : sendPopular(request, '/docs', page)
+    })
+    .get('/docs/:id', ({ params: { id }, request }) =>
+      sendPopular(request, `/docs/${id}`, () => docsPage(ctx, id)),
+    )
     .get('/docs/api', ({ request }) =>
       sendPopular(request, '/docs/api', () => apiPage(ctx, layout)),
     )

@@ -3550,7 +3550,7 @@ export interface AgentApi {
   addKey(input?: AddKeyInput, options?: CallOptions): Call<AddKeyResult>
   /** Revoke one of your keys. */
   revokeKey(input: RevokeKeyInput, options?: CallOptions): Call<RevokeKeyResult>
-  /** List what happened to your things, newest first. "unread" returns unread notes only. The newest 1,000 notes are kept for 90 days. */
+  /** List what happened to your items, newest first. "unread" returns unread notes only. The newest 1,000 notes are kept for 90 days. */
   listNotes(input?: ListNotesInput, options?: CallOptions): Call<ListNotesResult, ListNotesResult['notes'][number]>
   /** Mark some or all notes as read. */
   readNotes(input?: ReadNotesInput, options?: CallOptions): Call<ReadNotesResult>
@@ -3658,7 +3658,7 @@ export interface AgentApi {
   revokeShareLink(input: RevokeShareLinkInput, options?: CallOptions): Call<RevokeShareLinkResult>
   /** Open an app with its password. Sets a cookie for this app alone. Ten wrong passwords lock a network for a while. */
   openApp(input: OpenAppInput, options?: CallOptions): Call<OpenAppResult>
-  /** Find shared apps, games, skills and frameworks. Newest first by default. q is plain words: each must occur in the title or the description, whole or as a prefix. Orders other than new sort the 500 newest matches. price filters by the price of a remix. record sorts packs by how reliably they worked. */
+  /** Find apps, games, skills and frameworks on Explore. Newest first by default. q is plain words: each must occur in the title or the description, whole or as a prefix. Orders other than new sort the 500 newest matches. price filters by the price of a remix. record sorts packs by how reliably they worked. */
   explore(input?: ExploreInput, options?: CallOptions): Call<ExploreResult, ExploreResult['items'][number]>
   /** List the shelves with their glyphs. */
   listShelves(input?: NoInput, options?: CallOptions): Call<ListShelvesResult>

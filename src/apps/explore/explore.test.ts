@@ -51,7 +51,7 @@ const titles = async (query: string): Promise<string[]> =>
   (await titlesAt(`/explore?${query}`)).titles
 
 describe('GET /explore', () => {
-  test('lists shared apps, newest first, without a key', async () => {
+  test('lists items, newest first, without a key', async () => {
     const first = await share(ann, 'First')
     await ann.publish({ title: 'Kept back' })
     await share(ben, 'Second', { kind: 'game', shelf: 'arcade', remix: 'price', priceRemix: 50 })

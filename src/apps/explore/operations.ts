@@ -16,7 +16,7 @@ const explore = operation({
   route: 'GET /explore',
   tag: 'Explore',
   mcp: 11,
-  summary: 'Find shared apps, games, skills and frameworks.',
+  summary: 'Find apps, games, skills and frameworks on Explore.',
   description:
     'Newest first by default. q is plain words: each must occur in the title or the ' +
     'description, whole or as a prefix. Orders other than new sort the 500 newest ' +

@@ -164,9 +164,11 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
 
   const agentApi = lazyApp(async () => (await import('../agent-api.ts')).createAgentApi(ctx))
   const gatewayApi = lazyApp(async () => (await import('../gateway-api.ts')).createGateway(ctx))
-  const readOpenApi = lazy(async (): Promise<unknown> => {
+  const readOpenApi = lazy(async (): Promise<readonly unknown[]> => {
     const { describedAgentApi } = await import('../agent-api.ts')
-    return contentOf(await describedAgentApi(ctx)).content.json()
+    const { describedGateway } = await import('../gateway-api.ts')
+    const both = [describedAgentApi(ctx), describedGateway(ctx)]
+    return Promise.all(both.map(async (entity) => contentOf(await entity).content.json()))
   })
   const site = lazyApp(async () =>
     (await import('./site.ts')).createSite(ctx, { files, pages, readOpenApi }),

@@ -13,7 +13,7 @@ import { queryOf } from '../../site/components.ts'
 import { errorPage, internalErrorPage, sendErrorPage, unknownPage } from '../../site/error-pages.ts'
 import { guideFiles } from '../../site/guide/routes.ts'
 import { createLayout } from '../../site/layout.ts'
-import { privateRoutes, publicRoutes } from '../../site/routes.ts'
+import { privateRoutes, publicRoutes, type ReadOpenApi } from '../../site/routes.ts'
 import { consoleRoutes } from '../console/routes.ts'
 import { metricsRoute } from '../operator/metrics.ts'
 import { createApp } from './app.ts'
@@ -21,8 +21,7 @@ import { createApp } from './app.ts'
 interface SiteParts {
   files: ReadonlyMap<string, PublicFile>
   pages: Pages
-  /** Reads the OpenAPI description of the Agent API. */
-  readOpenApi(): Promise<unknown>
+  readOpenApi: ReadOpenApi
 }
 
 /** Creates the site: hosted pages, web pages, guides for agents and metrics. */
@@ -42,7 +41,7 @@ export function createSite(ctx: AppContext, { files, pages, readOpenApi }: SiteP
     .use(packSite(ctx))
     .use(viewerRoutes(pages))
     .use(aiRoutes(ctx))
-    .use(publicRoutes(ctx, layout))
+    .use(publicRoutes(ctx, layout, readOpenApi))
     .use(privateRoutes(ctx, layout))
     .use(consoleRoutes(ctx, layout))
 }

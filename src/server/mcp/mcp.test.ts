@@ -105,7 +105,7 @@ describe('the list', () => {
         undefined,
       ])
     }
-    const docs = await t.request('GET', '/docs', { headers: { accept: 'text/html' } })
+    const docs = await t.request('GET', '/docs/mcp', { headers: { accept: 'text/html' } })
     for (const { body } of [docs, await t.call('GET', '/')]) {
       const text = typeof body === 'string' ? body : JSON.stringify(body)
       expect(text).toContain('except those that return a stream or a file')

@@ -1,18 +1,15 @@
 import { listByMaker } from '../../apps/apps.ts'
 import { listActingAgents } from '../../apps/owners/owned-agents.ts'
-import { errorExamples as gatewayExamples } from '../../gateway/error-examples.ts'
-import * as gateway from '../../gateway/error-response.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { ApiError, type GatewayErrorName, type HostingErrorName } from '../../kernel/errors.ts'
+import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import * as hosting from '../../people/error-response.ts'
 import type { Person } from '../../people/people.ts'
-import { keysOf, section } from '../components.ts'
+import { searchTerm } from '../components.ts'
 import { inputField } from '../forms.ts'
-import { errorExamples as hostingExamples } from '../guide/guide.ts'
 import type { Page } from '../layout.ts'
-import { type Column, dataTable, sideNav } from '../lists.ts'
-import { getGuides, renderGuides } from './guides.ts'
+import { emptyState, searchField, sideNav } from '../lists.ts'
+import { type DocsPage, docsPath, listDocs } from './pages.ts'
+import { type Hit, searchCharsMax, searchDocs } from './search.ts'
 
 const agentsMax = 50
 
@@ -45,108 +42,136 @@ export async function findNewestApp(ctx: AppContext, person: Person): Promise<st
   return newest?.id ?? null
 }
 
-/** Renders the guides, the API references and the errors of both APIs. */
-export function docsPage(ctx: AppContext): Page {
+const searchForm = (q: string | undefined): Html =>
+  html`<live-search
+    ><form class="search" role="search" action="/docs">
+      ${searchField('Search the docs', q, searchCharsMax)}
+    </form></live-search
+  >`
+
+const docsNav = (ctx: AppContext, currentPath: string): Html => {
+  const groups: Record<string, Record<string, string>> = {}
+  for (const page of listDocs(ctx)) {
+    groups[page.group] = { ...groups[page.group], [docsPath(page)]: page.title }
+  }
+  return sideNav('Docs', { Docs: { '/docs': 'Start' }, ...groups }, currentPath)
+}
+
+/** Links to the pages before and after one, in the order of the docs. */
+export function pageNav(ctx: AppContext, id: string): Part {
+  const all = listDocs(ctx)
+  const at = all.findIndex((page) => page.id === id)
+  const [before, after] = [all[at - 1], all[at + 1]]
+  return html`<nav class="turn" aria-label="Pages of the docs">
+    ${before && html`<a rel="prev" href="${docsPath(before)}"><span class="small">Previous</span> ${before.title}</a>`}
+    ${after && html`<a rel="next" href="${docsPath(after)}"><span class="small">Next</span> ${after.title}</a>`}
+  </nav>`
+}
+
+/** Renders the start of the docs: pages by the goal of the reader, or the results of a search. */
+export async function docsStart(
+  ctx: AppContext,
+  query: URLSearchParams,
+  readOpenApi: () => Promise<readonly unknown[]>,
+): Promise<Page> {
+  const q = searchTerm(query, searchCharsMax)
+  const hits = q === undefined ? [] : await searchDocs(ctx, q, readOpenApi)
   return {
-    title: 'Docs',
-    path: '/docs',
+    title: q === undefined ? 'Docs' : `${q} · Docs`,
+    ...(q === undefined && { path: '/docs' }),
     section: '/docs',
-    description: 'Guides to publishing, models, MCP, remixes and webhooks, and all errors.',
-    scripts: ['copy-line.js', 'docs-values.js'],
+    description:
+      'Publish apps, call models, connect agents: guides by goal, and the API reference.',
+    scripts: ['live-search.js'],
+    styles: ['docs.css'],
     main: html`<div class="docs with-side-nav">
-      ${sideNav('On this page', contents(ctx))}
+      ${docsNav(ctx, '/docs')}
       <div>
         <h1>Docs</h1>
         <p class="lead">Two APIs, one key: one creates and hosts apps, the other calls models.</p>
-        ${references(ctx)}${docsValues}${renderGuides(ctx)}${errors}
+        ${searchForm(q)}
+        <p class="visually-hidden" id="search-status" role="status">
+          ${q !== undefined && `${hits.length} results`}
+        </p>
+        <div id="search-results">${q === undefined ? goals(ctx) : results(q, hits)}</div>
       </div>
     </div>`,
   }
 }
 
-const contents = (ctx: AppContext) => ({
-  Guides: Object.fromEntries(getGuides(ctx).map(({ id, title }) => [`#${id}`, title])),
-  Reference: {
-    '/docs/api#operations': 'Agent API',
-    '/docs/api#models': 'Model gateway',
-    '#errors': 'Errors',
-    '/catalogue': 'Models and prices',
-    '/skill.md': 'Agent skill',
-  },
-})
-
-function references({ urls }: AppContext): Html {
-  const { base, gateway: models, mcp } = urls
-  return section(
-    'API reference',
-    html`<ul class="three">
-      <li>
-        <h3><a href="/docs/api#operations">Agent API</a></h3>
-        <p>Publish, build, share and remix apps at <code>${base}</code></p>
-        <p class="small"><a href="${base}/openapi.json">OpenAPI document</a></p>
-      </li>
-      <li>
-        <h3><a href="/docs/api#models">Model gateway</a></h3>
-        <p>The OpenAI API in front of many models at <code>${models}/v1</code></p>
-        <p class="small">
-          <a href="${models}/v1/openapi.json">OpenAPI document</a> ·
+function goals(ctx: AppContext): Html {
+  const groups = Map.groupBy(listDocs(ctx), ({ group }) => group)
+  const { base, gateway, mcp } = ctx.urls
+  return html`${[...groups].map(
+      ([group, pages]) =>
+        html`<section>
+          <h2>${group}</h2>
+          <ul class="goals">
+            ${pages.map(
+              (page) =>
+                html`<li>
+                  <a href="${docsPath(page)}"
+                    ><strong>${page.goal}</strong><span>${page.title}</span></a
+                  >
+                </li>`,
+            )}
+          </ul>
+        </section>`,
+    )}
+    <section>
+      <h2>Addresses</h2>
+      <dl>
+        <dt>Agent API</dt>
+        <dd><code>${base}</code> · <a href="${base}/openapi.json">openapi.json</a></dd>
+        <dt>Model gateway</dt>
+        <dd>
+          <code>${gateway}/v1</code> · <a href="${gateway}/v1/openapi.json">openapi.json</a> ·
           <a href="/catalogue">Models and prices</a>
-        </p>
-      </li>
-      <li>
-        <h3><a href="#mcp">MCP</a></h3>
-        <p>API operations as tools for an agent at <code>${mcp}</code></p>
-        <p class="small"><a href="/skill.md">Agent skill</a> · <a href="/llms.txt">llms.txt</a></p>
-      </li>
-    </ul>`,
-  )
+        </dd>
+        <dt>MCP</dt>
+        <dd><code>${mcp}</code></dd>
+        <dt>For agents</dt>
+        <dd>
+          <a href="/skill.md">skill.md</a> · <a href="/llms.txt">llms.txt</a> ·
+          <a href="/llms-full.txt">llms-full.txt</a>
+        </dd>
+      </dl>
+    </section>`
 }
 
-const hostingError = <N extends HostingErrorName>(name: N) =>
-  hosting.errorEnvelope(new ApiError<N>(name, ...hostingExamples[name]))
+const results = (q: string, hits: Hit[]): Part =>
+  hits.length === 0
+    ? emptyState(
+        html`No results for “<bdi>${q}</bdi>”`,
+        'Try one word, or an operation such as publish.',
+      )
+    : html`<ol class="hits">
+        ${hits.map(
+          ({ path, title, before, match, after }) =>
+            html`<li>
+              <a href="${path}">${title}</a>
+              <p class="small">${before}<mark>${match}</mark>${after}</p>
+            </li>`,
+        )}
+      </ol>`
 
-const gatewayError = <N extends GatewayErrorName>(name: N) =>
-  gateway.errorEnvelope(new ApiError<N>(name, ...gatewayExamples[name]))
+/** Renders a page of the docs. Throws `not_found`. */
+export function docsPage(ctx: AppContext, id: string): Page {
+  const page = listDocs(ctx).find((one) => one.id === id && one.main)
+  if (!page) throw new ApiError('not_found', { what: 'page of the docs', see: 'See /docs.' })
+  const path = docsPath(page)
+  return {
+    title: `${page.title} · Docs`,
+    path,
+    section: '/docs',
+    description: page.goal,
+    scripts: ['copy-line.js', 'docs-values.js'],
+    styles: ['docs.css'],
+    main: html`<div class="docs with-side-nav">
+      ${docsNav(ctx, path)}
+      <div>${page.main}${hasExamples(page) && docsValues}${pageNav(ctx, id)}</div>
+    </div>`,
+  }
+}
 
-const code = (text: string | null): Part => text !== null && html`<code>${text}</code>`
-
-const errorList = (name: string, heads: Column[], rows: Part[][]): Html =>
-  html`<details>
-    <summary>All ${rows.length} ${name}</summary>
-    ${dataTable(name, heads, rows)}
-  </details>`
-
-const messageColumn = { long: 'Message' }
-
-const hostingRows = (): Part[][] =>
-  keysOf(hostingExamples)
-    .map(hostingError)
-    .map(({ status, body }) => [code(body.code), status, body.error])
-
-const gatewayRows = (): Part[][] =>
-  keysOf(gatewayExamples)
-    .map(gatewayError)
-    .map(({ status, body: { error } }) => [
-      code(error.type),
-      status,
-      code(error.param),
-      code(error.code),
-      error.message,
-    ])
-
-const errors = html`<section>
-  <h2 id="errors">Errors</h2>
-  <p>Every message says what to do next. Messages are examples: branch on the code.</p>
-  <h3>Agent API</h3>
-  <p>
-    Every error is <code>{ "error", "code" }</code>. Status 429 has a
-    <code>Retry-After</code> header.
-  </p>
-  ${errorList('errors of the Agent API', ['Code', 'Status', messageColumn], hostingRows())}
-  <h3>Model gateway</h3>
-  <p>
-    Errors have OpenAI’s format: <code>{ "error": { "message", "type", "param", "code" } }</code>.
-    <code>x-should-retry: false</code> means that the same request would fail, or be charged, again.
-  </p>
-  ${errorList('errors of the model gateway', ['Type', 'Status', 'Param', 'Code', messageColumn], gatewayRows())}
-</section>`
+const hasExamples = ({ main }: DocsPage): boolean => main?.text.includes('<copy-line') === true

@@ -2,14 +2,16 @@ import { acceptsStartCredits } from '../../gateway/models/catalog.ts'
 import type { Urls } from '../../kernel/config/urls.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html } from '../../kernel/html.ts'
-import { copyLine, section } from '../components.ts'
+import { copyLine } from '../components.ts'
 import { getGuide } from '../guide/guide.ts'
 
 interface Guide {
   id: string
   name: string
-  /** Its name in the list of guides. */
+  /** Its name in the list of pages. */
   title: string
+  /** The goal of a reader who opens it. */
+  goal: string
   what: string
   steps: { step: string; line: string }[]
 }
@@ -31,6 +33,7 @@ function openAiGuide(ctx: AppContext): Guide {
     id: 'openai',
     name: 'Call models with an OpenAI client',
     title: 'OpenAI clients',
+    goal: 'Use models in a program of mine',
     what: `Any OpenAI client works with this base URL. An agent’s API key also works here; its starting credits ${acceptsStartCredits(ctx) ? 'count' : 'do not count'} here.`,
     steps: [
       {
@@ -77,6 +80,7 @@ const mcpGuide = ({ mcp }: Urls): Guide => ({
   id: 'mcp',
   name: 'Connect an agent with MCP',
   title: 'MCP',
+  goal: 'Connect my agent',
   what: 'Every agent operation is a tool over streamable HTTP, except those that return a stream or a file. Without a key, the agent calls new_agent first to create one.',
   steps: [
     {
@@ -102,6 +106,7 @@ const buildGuide = ({ base }: Urls): Guide => ({
   id: 'build',
   name: 'Build a game from a prompt',
   title: 'Build from a prompt',
+  goal: 'Have an app or a game built',
   what: 'A build is priced before it starts and charged only if it succeeds.',
   steps: [
     {
@@ -123,6 +128,7 @@ const remixGuide = ({ base }: Urls): Guide => ({
   id: 'remix',
   name: 'Remix an app',
   title: 'Remix',
+  goal: 'Start from an app of someone else',
   what: 'A remix copies the page and its files into your studio and credits the maker. The response has the HTML to change.',
   steps: [
     {
@@ -144,6 +150,7 @@ const webhookGuide = ({ base }: Urls): Guide => ({
   id: 'webhooks',
   name: 'Receive webhooks',
   title: 'Webhooks',
+  goal: 'Hear of sales and reviews',
   what: 'Every note is sent to your URL, signed as Standard Webhooks specifies, and retried when it fails.',
   steps: [
     {
@@ -178,25 +185,21 @@ export function getGuides(ctx: AppContext): Guide[] {
     id: 'publish',
     name: 'Publish with curl',
     title: 'Publish with curl',
+    goal: 'Publish a page that I have',
     what: 'From a new key to an app on Explore. Each command runs as is once $KEY and $ID are set.',
     steps: quickstart.map(({ step, curl }) => ({ step, line: curl })),
   }
-  const others = [mcpGuide, buildGuide, remixGuide, webhookGuide].map((renderGuide) =>
-    renderGuide(ctx.urls),
-  )
+  const others = [mcpGuide, buildGuide, remixGuide, webhookGuide].map((make) => make(ctx.urls))
   return [publishing, openAiGuide(ctx), ...others]
 }
 
-const guide = ({ id, name, what, steps }: Guide): Html =>
+export const renderGuide = ({ id, name, what, steps }: Guide): Html =>
   html`<article id="${id}">
-    <h3>${name}</h3>
-    <p>${what}</p>
+    <h1>${name}</h1>
+    <p class="lead">${what}</p>
     ${steps.map(
       ({ step, line }) =>
-        html`<p class="small">${step}</p>
+        html`<p>${step}</p>
           ${copyLine(line, step)}`,
     )}
   </article>`
-
-export const renderGuides = (ctx: AppContext): Html =>
-  section('Guides', html`${getGuides(ctx).map(guide)}`)

@@ -171,7 +171,7 @@ function noResults(ctx: AppContext, filters: Filters): Html {
   if (!hasFilter(filters)) {
     return emptyState(
       'No apps yet',
-      'Items that people and agents share appear here. Make one, or give your agent this prompt:',
+      'Items that people and agents list appear here. Make one, or give your agent this prompt:',
       html`${copyLine(agentPrompt(ctx), 'Prompt for your agent')}<a class="button" href="/new"
           >Make the first app</a
         >`,

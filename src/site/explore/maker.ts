@@ -43,7 +43,7 @@ export async function makerPage(
     >${starRating(totals.rating)}<span>Joined ${renderDate(created)}</span>`
   const follow = await followControl(ctx, `@${handle}`, follower)
   const main = html`${alert(follower?.message)} ${makerHeader({ handle, about }, facts, follow)}
-    ${section('Shared', tileList(ctx, { query, path, items, next, isOfMaker: true }))}
+    ${section('Items', tileList(ctx, { query, path, items, next, isOfMaker: true }))}
     ${records.length > 0 && section('Track records', recordRows(records))}
     ${lists.length > 0 && section('Collections', await collectionCards(ctx, lists))}
     <p class="small below">

@@ -135,6 +135,13 @@ test('the guide is at the top of the site', async () => {
   expect(llms.body).toContain('GET /libraries lists')
   const full = await t.request('GET', '/llms-full.txt')
   expect(String(full.body)).toStartWith(String(llms.body))
+  // The operations of both APIs.
+  expect(full.body).toContain(': POST /apps')
+  expect(full.body).toContain('POST /v1/chat/completions')
+  for (const [, address = ''] of String(llms.body).matchAll(/\]\((http[^)]+)\)/g)) {
+    const { status } = await t.request('GET', new URL(address).pathname)
+    expect([address, status]).toEqual([address, 200])
+  }
   const description = Value.Parse(Paths, (await t.call('GET', '/openapi.json')).body)
   for (const [path, methods] of Object.entries(description.paths)) {
     for (const [method, { operationId }] of Object.entries(methods)) {
@@ -204,7 +211,7 @@ test('the guide names the available models, and where start credits work', async
   const real = await startTestServer({ OPENAI_API_KEY: 'hush' })
   const guide = String((await real.request('GET', '/llms.txt')).body)
   const headers = { accept: 'text/html' }
-  const docs = shownPage((await real.request('GET', '/docs', { headers })).body).text
+  const docs = shownPage((await real.request('GET', '/docs/openai', { headers })).body).text
   await real.close()
   expect(guide).toContain('the free start credits do not pay there')
   expect(docs).not.toContain('demo/chat"')

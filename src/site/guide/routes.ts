@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../kernel/context.ts'
 import { checkAgentsOn } from '../../people/authentication.ts'
+import { docsPath, listDocs } from '../docs/pages.ts'
 import { apiCatalog, mcpServerManifest } from './discovery.ts'
 import { getGuide, guideMarkdown, skillMarkdown } from './guide.ts'
 import installText from './install.md' with { type: 'text' }
@@ -22,14 +23,33 @@ const json = (value: unknown, type = 'application/json'): Response =>
     headers: { 'content-type': type, 'access-control-allow-origin': '*' },
   })
 
+/** Returns the guide, and a link to each page of the docs (https://llmstxt.org). */
+function llmsText(ctx: AppContext): string {
+  const { app, base, gateway } = ctx.urls
+  const links = [
+    ...listDocs(ctx).map((page) => [page.title, app + docsPath(page), page.goal]),
+    ['Agent API', `${base}/openapi.json`, 'OpenAPI 3.1 description'],
+    ['Model gateway', `${gateway}/v1/openapi.json`, 'OpenAPI 3.1 description'],
+    ['All operations', `${app}/llms-full.txt`, 'This text with the operations of both APIs'],
+    ['Skill', `${app}/skill.md`, 'This text as an Agent Skill'],
+    ['Install', `${app}/install.md`, 'Run a server of your own'],
+  ]
+  const lines = links.map(([title, url, what]) => `- [${title}](${url}): ${what}`)
+  return `${guideMarkdown(getGuide(ctx))}\n## Docs\n\n${lines.join('\n')}\n`
+}
+
 /** Guides at the top of the site, where agents and their programs expect them. */
-export const guideFiles = (ctx: AppContext, readOpenApi: () => Promise<unknown>) =>
+export const guideFiles = (ctx: AppContext, readOpenApi: () => Promise<readonly unknown[]>) =>
   new Elysia()
     .onTransform(() => checkAgentsOn(ctx))
-    .get('/llms.txt', () => markdown(guideMarkdown(getGuide(ctx)), 'text/plain'))
+    .get('/llms.txt', () => markdown(llmsText(ctx), 'text/plain'))
     .get('/llms-full.txt', async () => {
-      const all = operationsText(readDescription(await readOpenApi()))
-      return markdown(`${guideMarkdown(getGuide(ctx))}\n${all}`, 'text/plain')
+      const [agents, models] = (await readOpenApi()).map(readDescription)
+      const all = [
+        ...(agents ? [operationsText(agents)] : []),
+        ...(models ? [`# Model gateway\n\n${operationsText(models)}`] : []),
+      ]
+      return markdown([llmsText(ctx), ...all].join('\n'), 'text/plain')
     })
     .get('/skill.md', () => markdown(skillMarkdown(getGuide(ctx))))
     .get('/install.md', () =>

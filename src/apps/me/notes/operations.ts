@@ -26,7 +26,7 @@ const listNotes = operation({
   id: 'list_notes',
   route: 'GET /me/notes',
   tag,
-  summary: 'List what happened to your things, newest first.',
+  summary: 'List what happened to your items, newest first.',
   description: '"unread" returns unread notes only. The newest 1,000 notes are kept for 90 days.',
   access: agent,
   input: { query: schemas.NotesQuerySchema },

@@ -1,0 +1,97 @@
+import type { AppContext } from '../../kernel/context.ts'
+import { lookUp } from '../../kernel/schema.ts'
+import { type ApiDescription, readDescription } from '../guide/read-description.ts'
+import { docsPath, listDocs } from './pages.ts'
+
+export const searchCharsMax = 100
+const hitsMax = 30
+/** Characters around a match. */
+const around = 90
+
+/** A page or an operation with the words that match. */
+export interface Hit {
+  path: string
+  title: string
+  before: string
+  match: string
+  after: string
+}
+
+interface Entry {
+  path: string
+  title: string
+  text: string
+}
+
+const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#x27': "'" }
+
+/** Returns the text of rendered HTML. */
+const textOf = (html: string): string =>
+  html
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&(#?\w+);/g, (all, name: string) => lookUp(entities, name) ?? all)
+    .replace(/\s+/g, ' ')
+    .trim()
+
+const operationsOf = ({ operations }: ApiDescription, anchor: string): Entry[] =>
+  operations.map(({ method, path, operationId, summary, description = '' }) => ({
+    path: `/docs/api#${anchor}`,
+    title: `${method} ${path}`,
+    text: `${operationId}: ${summary} ${description}`.trim(),
+  }))
+
+async function readEntries(
+  ctx: AppContext,
+  readOpenApi: () => Promise<readonly unknown[]>,
+): Promise<Entry[]> {
+  const pages = listDocs(ctx).map((page) => ({
+    path: docsPath(page),
+    title: page.title,
+    text: `${page.goal}. ${textOf(page.main?.text ?? '')}`,
+  }))
+  const [agents, models] = await readOpenApi()
+  return [
+    ...pages,
+    ...operationsOf(readDescription(agents), 'operations'),
+    ...operationsOf(readDescription(models), 'models'),
+  ]
+}
+
+/**
+ * Returns the pages and operations that have every word of a search, those with one in the title
+ * first.
+ */
+export async function searchDocs(
+  ctx: AppContext,
+  q: string,
+  readOpenApi: () => Promise<readonly unknown[]>,
+): Promise<Hit[]> {
+  const entries = await readEntries(ctx, readOpenApi)
+  const words = q.toLowerCase().split(/\s+/)
+  const rank = ({ title, text }: Entry): number => {
+    const [low, all] = [title.toLowerCase(), `${title} ${text}`.toLowerCase()]
+    if (!words.every((word) => all.includes(word))) return 0
+    return words.some((word) => low.includes(word)) ? 2 : 1
+  }
+  return entries
+    .map((entry) => ({ entry, points: rank(entry) }))
+    .filter(({ points }) => points > 0)
+    .toSorted((a, b) => b.points - a.points)
+    .slice(0, hitsMax)
+    .map(({ entry }) => toHit(entry, words))
+}
+
+function toHit({ path, title, text }: Entry, words: string[]): Hit {
+  const low = text.toLowerCase()
+  const word = words.find((one) => low.includes(one)) ?? ''
+  const at = Math.max(0, low.indexOf(word))
+  const from = Math.max(0, at - around)
+  const end = at + word.length
+  return {
+    path,
+    title,
+    before: `${from > 0 ? '…' : ''}${text.slice(from, at)}`,
+    match: text.slice(at, end),
+    after: `${text.slice(end, end + around)}${end + around < text.length ? '…' : ''}`,
+  }
+}
