@@ -70,6 +70,11 @@ test.skipIf(!path).each([
   expect(warnings).toEqual([])
 })
 
+test.skipIf(!path)('waits for a page that draws late', async () => {
+  const late = 'setTimeout(() => { document.body.textContent = "here" }, 4000)'
+  expect((await look(`<script>${late}</script>`))?.problems).toEqual([])
+})
+
 test.skipIf(!path)('serves its files, and nothing reaches the network', async () => {
   const content = new TextEncoder().encode('{"level":7}')
   const files = [{ name: 'level.json', type: 'application/json', sha256: 'a'.repeat(64), content }]

@@ -122,14 +122,15 @@ export interface PreviewResult {
 }
 
 const previewSize = { width: 640, height: 640 }
-const turnsMax = 6
+/** Eight seconds: a page may load a library and its assets before it draws. */
+const turnsMax = 16
 const turnsMin = 3
 const turnMs = 500
 const problemsMax = 8
 
 const blank =
-  'The page is blank: every pixel has the same color. It must draw something at once, ' +
-  'even before its assets have loaded.'
+  'The page is blank: it drew nothing in 8 seconds, and every pixel has the same color. The fault ' +
+  'is in the page. Draw a title or a text such as “Loading” at once, before the assets have loaded.'
 
 const leaves = (url: string): string =>
   `The page leaves for ${url} by itself, and visitors see nothing then. Use a link instead.`
