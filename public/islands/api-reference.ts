@@ -17,7 +17,75 @@ declare const SwaggerUIBundle: (options: {
   plugins: ((system: System) => object)[]
   supportedSubmitMethods: string[]
   validatorUrl: null
+  requestSnippetsEnabled: true
+  requestSnippets: {
+    generators: Record<string, { title: string; syntax: string }>
+    defaultExpanded: boolean
+  }
 }) => void
+
+/** A request that was sent, as an Immutable map. */
+interface SentRequest {
+  get(name: 'url' | 'method'): string
+  get(name: 'headers'): { toJS(): Record<string, string> } | undefined
+  get(name: 'body'): unknown
+}
+
+/** Returns the body of a request as text; undefined without one, or for a file. */
+function bodyOf(request: SentRequest): string | undefined {
+  const body = request.get('body')
+  if (typeof body === 'string') return body
+  return body === undefined || body instanceof Blob ? undefined : JSON.stringify(body)
+}
+
+/** Returns text as a literal of TypeScript or Python, and JSON as a value of it. */
+const literal = (text: string): string => JSON.stringify(text)
+
+const isJson = (text: string): boolean => {
+  try {
+    return typeof JSON.parse(text) === 'object'
+  } catch {
+    return false
+  }
+}
+
+function typeScriptOf(request: SentRequest): string {
+  const body = bodyOf(request)
+  const value = body !== undefined && (isJson(body) ? `JSON.stringify(${body})` : literal(body))
+  const headers = JSON.stringify(request.get('headers')?.toJS() ?? {}, null, 2).replace(
+    /\n/g,
+    '\n  ',
+  )
+  return `const response = await fetch(${literal(request.get('url'))}, {
+  method: ${literal(request.get('method'))},
+  headers: ${headers},${value ? `\n  body: ${value},` : ''}
+})
+console.log(response.status, await response.text())`
+}
+
+function pythonOf(request: SentRequest): string {
+  const body = bodyOf(request)
+  const headers = JSON.stringify(request.get('headers')?.toJS() ?? {}, null, 4).replace(
+    /\n/g,
+    '\n    ',
+  )
+  return `import requests
+
+response = requests.request(
+    ${literal(request.get('method'))},
+    ${literal(request.get('url'))},
+    headers=${headers},${body === undefined ? '' : `\n    data=${literal(body)}.encode(),`}
+)
+print(response.status_code, response.text)`
+}
+
+/** Shows a sent request in these languages, each with a button that copies it. */
+const snippets = () => ({
+  fn: {
+    requestSnippetGenerator_typescript: typeScriptOf,
+    requestSnippetGenerator_python: pythonOf,
+  },
+})
 
 const dark = matchMedia('(prefers-color-scheme: dark)')
 
@@ -58,7 +126,16 @@ class ApiReference extends HTMLElement {
       url: this.getAttribute('src') ?? '',
       docExpansion: 'list',
       layout: 'Reference',
-      plugins: [reference],
+      plugins: [reference, snippets],
+      requestSnippetsEnabled: true,
+      requestSnippets: {
+        generators: {
+          curl_bash: { title: 'curl', syntax: 'bash' },
+          typescript: { title: 'TypeScript', syntax: 'javascript' },
+          python: { title: 'Python', syntax: 'bash' },
+        },
+        defaultExpanded: true,
+      },
       supportedSubmitMethods: ['get', 'post', 'put', 'patch', 'delete'],
       validatorUrl: null,
     })

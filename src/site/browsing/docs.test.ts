@@ -53,4 +53,28 @@ describe.skipIf(findBrowser('chromium') === undefined)('the docs in chromium', (
     },
     ms,
   )
+
+  test(
+    'a sent request can be copied as curl, TypeScript and Python',
+    async () => {
+      const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } })
+      page.setDefaultTimeout(ms)
+      await page.goto(`${origin}/docs/api`)
+      const operation = page.locator('#operations-Start-is_on')
+      await operation.locator('.opblock-summary-control').click()
+      await operation.getByRole('button', { name: 'Try it out' }).click()
+      await operation.getByRole('button', { name: 'Execute' }).click()
+      const shown = operation.locator('.request-snippets')
+      for (const [language, text] of [
+        ['curl', "curl -X 'GET'"],
+        ['TypeScript', 'await fetch('],
+        ['Python', 'import requests'],
+      ] as const) {
+        await shown.getByText(language, { exact: true }).click()
+        await shown.getByText(text).first().waitFor()
+      }
+      await page.close()
+    },
+    ms,
+  )
 })
