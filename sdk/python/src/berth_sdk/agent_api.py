@@ -246,7 +246,7 @@ class AgentApi(Api):
         return self._call("revoke_key", fields)  # type: ignore[no-any-return]
 
     def list_notes(self, **fields: Unpack[ListNotesInput]) -> Page[ListNotesResult, Note]:
-        """List what happened to your things, newest first. "unread" returns unread notes only. The
+        """List what happened to your items, newest first. "unread" returns unread notes only. The
         newest 1,000 notes are kept for 90 days.
         """
         return self._call("list_notes", fields)  # type: ignore[no-any-return]
@@ -716,7 +716,7 @@ class AgentApi(Api):
         return self._call("open_app", fields)  # type: ignore[no-any-return]
 
     def explore(self, **fields: Unpack[ExploreInput]) -> Page[ExploreResult, Item]:
-        """Find shared apps, games, skills and frameworks. Newest first by default. q is plain
+        """Find apps, games, skills and frameworks on Explore. Newest first by default. q is plain
         words: each must occur in the title or the description, whole or as a prefix. Orders
         other than new sort the 500 newest matches. price filters by the price of a remix.
         record sorts packs by how reliably they worked.
@@ -1720,7 +1720,7 @@ class AsyncAgentApi(AsyncApi):
         return self._call("revoke_key", fields)
 
     def list_notes(self, **fields: Unpack[ListNotesInput]) -> AsyncCall[ListNotesResult, Note]:
-        """List what happened to your things, newest first. "unread" returns unread notes only. The
+        """List what happened to your items, newest first. "unread" returns unread notes only. The
         newest 1,000 notes are kept for 90 days.
         """
         return self._call("list_notes", fields)
@@ -1986,7 +1986,7 @@ class AsyncAgentApi(AsyncApi):
         return self._call("open_app", fields)
 
     def explore(self, **fields: Unpack[ExploreInput]) -> AsyncCall[ExploreResult, Item]:
-        """Find shared apps, games, skills and frameworks. Newest first by default. q is plain
+        """Find apps, games, skills and frameworks on Explore. Newest first by default. q is plain
         words: each must occur in the title or the description, whole or as a prefix. Orders
         other than new sort the 500 newest matches. price filters by the price of a remix.
         record sorts packs by how reliably they worked.
