@@ -195,7 +195,7 @@ describe('the document', () => {
     named.push('Run', 'RunStep', 'Evidence', 'Record')
     named.push('Collection', 'Library', 'FileDiff', 'AppError', 'Audience')
     named.push('ShareLink')
-    named.push('AgentKey', 'OwnedAgent', 'Person', 'Hook', 'Delivery')
+    named.push('AgentKey', 'OwnedAgent', 'Person', 'Profile', 'Hook', 'Delivery')
     named.push('AccountKey', 'Invoice', 'Project')
     named.push('Player', 'Document', 'DataRecord', 'Score')
     named.push('AppAi', 'Consent', 'Sponsor')

@@ -132,6 +132,7 @@ const nobodysOf = (things: Record<string, string>) =>
 const open_ = [
   'get_claim',
   'get_maker',
+  'get_profile',
   'look_at_asset',
   'get_model',
   'get_image',

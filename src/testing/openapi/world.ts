@@ -38,6 +38,7 @@ const unknown = {
   name: 'b.json',
   handle: 'nobody-here',
   owned: 'nobody-here',
+  profile: 'nobody-here',
   ownedKey: 'ak_xxxxxxxx',
   code: 'BBBB-BBBB-BBBB',
   link: nobody,
@@ -89,8 +90,14 @@ export async function createWorld(server: TestServer, payTo?: string): Promise<W
     collection: await createCollection(ben, item),
   }
   const olga = await createTestPerson(server, 'olga', 1_000_000n)
+  // Requests of others must not change a page that an operation reads.
+  const shown = await createTestPerson(server, 'shown')
+  await shown.call('PATCH', '/people/me/profile', { handle: profileHandle, public: true })
   return new World(server, ben, others, olga, payTo)
 }
+
+/** The handle of a person with a public page. */
+const profileHandle = 'shown-person'
 
 class World {
   private readonly parts = new Map<Part, Ids>()
@@ -198,6 +205,7 @@ class World {
       name: 'a.json',
       path: 'SKILL.md',
       handle: ann.handle,
+      profile: profileHandle,
       ...look,
       ...(await this.createJobs(ann, id)),
       ...(await this.createReviews(ann, id)),
@@ -215,7 +223,8 @@ class World {
     const prefix = ben.key.slice(0, 11)
     const keys = { prefix, ownedKey: prefix, code: 'AAAA-AAAA-AAAA' }
     const names = { version: '1', position: '1', name: 'a.json', path: 'SKILL.md' }
-    return { ...others, ...apps, ...keys, ...names, handle: ben.handle, owned: ben.handle }
+    const makers = { handle: ben.handle, owned: ben.handle, profile: profileHandle }
+    return { ...others, ...apps, ...keys, ...names, ...makers }
   }
 
   /** Creates an agent that a person claimed, its key, and the claim code of an unclaimed agent. */
