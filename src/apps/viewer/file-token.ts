@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+
 import { idChars, idPattern, openBlock, sealBlock } from '../../kernel/ids.ts'
 import { type Clock, hour } from '../../kernel/time.ts'
 
@@ -15,6 +17,7 @@ export interface OpenedToken extends VersionKey {
 }
 
 const pattern = /^[0-9a-f]{32}$/
+const openedMax = 2_000
 /** Purpose of the key, under which visitors' tokens are made. */
 const live = 'files'
 
@@ -26,6 +29,9 @@ const live = 'files'
  * a preview ends within two hours.
  */
 export class FileTokens {
+  /** Tokens of visitors that were opened: a page asks for each of its files with the same one. */
+  readonly #opened = new LRUCache<string, OpenedToken>({ max: openedMax })
+
   constructor(
     private readonly secret: string,
     private readonly clock: Clock,
@@ -41,14 +47,18 @@ export class FileTokens {
 
   /** Returns the version of a token that this server or another one with its secret made. */
   open(token: string): OpenedToken | undefined {
+    const known = this.#opened.get(token)
+    if (known) return known
     if (!pattern.test(token)) return undefined
     for (const purpose of [live, ...this.#previews()]) {
       const block = openBlock(this.secret, purpose, token)
       const id = block.toString('latin1', 0, idChars)
       const version = block.readUInt16BE(idChars)
       const revision = block.readUInt16BE(idChars + 2)
-      if (idPattern.test(id) && version > 0)
-        return { id, version, revision, isPreview: purpose !== live }
+      if (!idPattern.test(id) || version === 0) continue
+      const opened = { id, version, revision, isPreview: purpose !== live }
+      if (!opened.isPreview) this.#opened.set(token, opened)
+      return opened
     }
     return undefined
   }

@@ -151,6 +151,19 @@ const restrictedPage = (retryAfter: number): Response =>
 
 type Handler = (request: Request, context: RequestContext) => Response | Promise<Response>
 
+/** Serves files at their addresses without the routes of the site, which take as long again. */
+function withFileAddresses(pages: Pages, site: Handler): Handler {
+  const address = lazy(async () =>
+    (await import('../../apps/viewer/file-addresses.ts')).fileAddresses(pages),
+  )
+  const serveFile: Handler = async (request, context) => {
+    const serve = await address()
+    // The site describes a fault.
+    return serve(request).catch(() => site(request, context))
+  }
+  return (request, context) => (context.route === filesRoute ? serveFile : site)(request, context)
+}
+
 /** Creates the handler of all requests. Each part is loaded with its first request. */
 export function createRouter(ctx: AppContext, options?: McpOptions) {
   const files = readPublic()
@@ -178,7 +191,7 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
     gateway: gatewayPolicy(ctx, gatewayApi.fetch),
     mcp: createMcpEndpoint(ctx, pages, options),
     health: (request) => healthResponse(ctx, request, pathOf(request.url)) ?? site.fetch(request),
-    apps: site.fetch,
+    apps: withFileAddresses(pages, site.fetch),
     pages: site.fetch,
   }
 
