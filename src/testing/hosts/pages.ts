@@ -233,4 +233,105 @@ const subscribe = (key, next) => addEventListener('openai:set_globals', ({ detai
       ['Roma'],
     ],
   },
+  {
+    name: 'a Claude artifact with notes under keys of their own',
+    html: page(
+      'Notes',
+      `
+const keyOf = (id) => 'notes:' + id;
+(async () => {
+  try { await window.storage.get(keyOf(1)); say('found') } catch { say('none') }
+  await Promise.all([1, 2, 3].map((id) => window.storage.set(keyOf(id), JSON.stringify({ id, text: 'Note ' + id }))))
+  await window.storage.set('settings', JSON.stringify({ theme: 'dark' }))
+  const { keys } = await window.storage.list('notes:')
+  const notes = await Promise.all(keys.map(async (key) => JSON.parse((await window.storage.get(key)).value)))
+  say(notes.map(({ text }) => text))
+  await window.storage.delete(keyOf(2))
+  say((await window.storage.list()).keys)
+})()`,
+    ),
+    says: ['none', ['Note 1', 'Note 2', 'Note 3'], ['notes:1', 'notes:3', 'settings']],
+  },
+  {
+    name: 'a Claude Code page with a queue of tasks',
+    html: page(
+      'Tasks',
+      `
+(async () => {
+  const db = await claude.use('db')
+  const tasks = db.collection('tasks')
+  for (const [title, points, tags] of [['Sails', 3, ['sea']], ['Ropes', 1, ['sea', 'deck']], ['Bread', 2, ['galley']]]) {
+    await tasks.add({ title, points, tags, done: false })
+  }
+  const titles = async (query) => (await query.get()).docs.map((doc) => doc.data().title)
+  say(await titles(tasks.where('points', '>=', 2).orderBy('points', 'desc')))
+  say(await titles(tasks.where('tags', 'array-contains', 'sea').orderBy('points').limit(1)))
+  const [first] = (await tasks.where('title', 'in', ['Bread']).get()).docs
+  await db.doc('tasks/' + first.id).update({ done: true })
+  say(await titles(tasks.where('done', '!=', true).orderBy('title')))
+  await db.doc('tasks/' + first.id).delete()
+  say([(await db.doc('tasks/' + first.id).get()).exists, (await tasks.get()).docs.length])
+  try { await db.doc('tasks/none').update({ done: true }) } catch (error) { say(error.code) }
+})()`,
+    ),
+    says: [['Sails', 'Bread'], ['Ropes'], ['Ropes', 'Sails'], [false, 2], 'not_found'],
+  },
+  {
+    name: 'a GitHub Spark page that counts votes for all',
+    html: page(
+      'Poll',
+      `
+(async () => {
+  const votes = (await spark.kv.get('votes')) ?? { tea: 0, coffee: 0 }
+  await spark.kv.set('votes', { ...votes, tea: votes.tea + 1 })
+  await spark.kv.set('closed', false)
+  say(await spark.kv.get('votes'))
+  say(await spark.kv.get('closed'))
+  say((await spark.kv.keys()).toSorted())
+})()`,
+    ),
+    says: [{ tea: 1, coffee: 0 }, false, ['closed', 'votes']],
+  },
+  {
+    name: 'a ChatGPT app that subscribes as a store of React',
+    html: page(
+      'Checklist',
+      `
+const subscribe = (onChange) => {
+  const listen = ({ detail }) => detail.globals.widgetState !== undefined && onChange()
+  window.addEventListener('openai:set_globals', listen, { passive: true })
+  return () => window.removeEventListener('openai:set_globals', listen)
+}
+const snapshot = () => window.openai?.widgetState ?? window.openai?.toolOutput ?? { items: [] }
+let renders = 0
+const stop = subscribe(() => { renders += 1; say(snapshot().items.length) });
+(async () => {
+  say(snapshot())
+  await window.openai.setWidgetState({ items: ['Passport'] })
+  await window.openai.setWidgetState({ items: ['Passport', 'Map'] })
+  stop()
+  await window.openai.setWidgetState({ items: [] })
+  say([renders, snapshot().items.length, window.openai.safeArea.insets.top])
+})()`,
+    ),
+    says: [{ items: [] }, 1, 2, [2, 0, 0]],
+  },
+  {
+    name: 'a Puter page that keeps a cart',
+    html: page(
+      'Cart',
+      `
+(async () => {
+  await puter.kv.set('cart', JSON.stringify([{ sku: 'oar', count: 2 }]))
+  await puter.kv.set('cart:coupon', 'SEA10')
+  const [line] = JSON.parse(await puter.kv.get('cart'))
+  say(line.count)
+  say(await puter.kv.list('cart*'))
+  say(await puter.kv.get('missing'))
+  say(await puter.kv.flush())
+  say(await puter.kv.list())
+})()`,
+    ),
+    says: [2, ['cart', 'cart:coupon'], null, true, []],
+  },
 ]
