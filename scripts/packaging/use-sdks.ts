@@ -37,8 +37,10 @@ import asyncio, json
 from berth_sdk import AsyncBerth, BerthError
 
 titles = [app["title"] for app in berth.agent.list_apps()]
-messages = [{"role": "user", "content": "Ahoy there"}]
-call = AsyncBerth("URL", key).gateway.create_chat_completion(model="demo/chat", messages=messages)
+call = AsyncBerth("URL", key).gateway.create_chat_completion(
+    model="demo/chat",
+    messages=[{"role": "user", "content": "Ahoy there"}],
+)
 
 async def count() -> int:
     return len([chunk async for chunk in call])
