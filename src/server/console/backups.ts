@@ -65,7 +65,7 @@ function item(token: string, backup: BackupInfo, outcome: CommandResult | undefi
 type Archives = Awaited<ReturnType<typeof describeArchives>>
 
 /** The newest of the backups that the server writes to BACKUP_TO. */
-function encryptedBackups({ config }: AppContext, token: string, archives: Archives): Html {
+function encryptedBackups({ config, state }: AppContext, token: string, archives: Archives): Html {
   if (!archives) {
     return html`<p class="small">
       Set <code>BACKUP_TO</code> to a folder on another disk or to <code>s3://bucket/prefix</code>,
@@ -73,6 +73,7 @@ function encryptedBackups({ config }: AppContext, token: string, archives: Archi
     </p>`
   }
   const { newest, isOld, text } = archives
+  const outcome = state.backupWork.results.get(newestArchive)
   const latest =
     newest &&
     html`<p>
@@ -95,7 +96,7 @@ function encryptedBackups({ config }: AppContext, token: string, archives: Archi
       Written every ${config.backupEvery}, kept ${config.backupKeep}. To verify the newest, run
       <code>berth backup verify</code>.
     </p>
-    ${restore}`
+    ${outcome && renderOutcome(outcome)} ${restore}`
 }
 
 /** Folders that restores left. The operator removes them on the disk. */

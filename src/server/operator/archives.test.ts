@@ -6,9 +6,11 @@ import { loadConfig } from '../../kernel/config/load.ts'
 import { dialect } from '../../kernel/db/dialect.ts'
 import { openEngine } from '../../kernel/db/open.ts'
 import { day, hour, minute, systemClock } from '../../kernel/time.ts'
+import { signInOperator } from '../../testing/fixtures/form-browser.ts'
 import { bucketSettings, hasS3Server, startS3Server } from '../../testing/fixtures/s3-server.ts'
 import { temporaryFolder } from '../../testing/fixtures/temporary-folder.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { until } from '../../testing/until.ts'
 import {
   archiveBackup,
   describeArchives,
@@ -17,6 +19,7 @@ import {
   selectKept,
   verifyArchive,
 } from './archives.ts'
+import { startRestore } from './console-backups.ts'
 import { runCommand } from './control.ts'
 
 const passphrase = 'twelve boats at sea'
@@ -49,6 +52,30 @@ const elsewhere = (more = {}) =>
   loadConfig(settings({ DATA_DIR: at('elsewhere'), ...more }), {}, false)
 
 describe.skipIf(dialect === 'postgres')('encrypted backups', () => {
+  test('the newest one is staged from the console, and a wrong passphrase stages none', async () => {
+    await t.agent('ann')
+    expect((await archiveBackup(t.ctx)).ok).toBe(true)
+    const { dataDir } = t.ctx.config
+    const staged = () => readdirSync(dataDir).filter((name) => name.startsWith('restor'))
+    const { promise: restarted, resolve } = Promise.withResolvers<void>()
+    t.ctx.state.backupWork.restart = resolve
+    t.ctx.config.backupPassphrase = 'another phrase at sea'
+    startRestore(t.ctx, 'newest', 'olga')
+    await until(() => t.ctx.state.backupWork.running === undefined)
+    const { results } = t.ctx.state.backupWork
+    expect(results.get('newest')).toMatchObject({
+      ok: false,
+      text: expect.stringContaining('BACKUP_PASSPHRASE does not open'),
+    })
+    const olga = await signInOperator(t)
+    expect(await olga.read('/console/backups')).toContain('BACKUP_PASSPHRASE does not open')
+    expect(staged()).toEqual([])
+    t.ctx.config.backupPassphrase = passphrase
+    startRestore(t.ctx, 'newest', 'olga')
+    await restarted
+    expect(staged()).toEqual([expect.stringContaining('restored-')])
+  })
+
   test('are restored elsewhere with the passphrase, page and files included', async () => {
     const ann = await t.agent('ann')
     const id = await ann.publish({ title: 'Boats' })
