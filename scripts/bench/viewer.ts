@@ -12,11 +12,8 @@ import {
 } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import {
-  asRecord,
   type BenchServer,
-  type BerthServer,
   etagOf,
-  publishFolder,
   publishOn,
   spawnServer,
   startBerthServer,
@@ -39,37 +36,21 @@ function asks(servers: BenchServer[], path: string, etag?: string): Target[] {
  */
 export async function bench(): Promise<BenchRow[]> {
   const ctx = await startBerthServer()
-  const { id, key } = await publishOn(ctx, pageOf(50_000))
+  const { id } = await publishOn(ctx, pageOf(50_000))
   const origin = `http://localhost:${ctx.port}`
-  const file = await fileOf(ctx, key)
-  const rows: BenchRow[] = []
-  for (const [name, path] of [
-    ['page of 50 KB', `/a/${id}/data`],
-    ['shell of a page', `/a/${id}`],
-    ['file of 50 KB of a folder', file],
-  ] as const) {
-    const peer = (script: string): Promise<BenchServer> =>
-      spawnServer([process.execPath, join(import.meta.dir, 'peers', script), origin, path])
-    const servers = [ctx, await peer('static.ts'), await peer('logged.ts')]
-    const etag = await etagOf(origin + path)
-    const targets = [...asks(servers, path), ...asks(servers, path, etag)]
-    const turns = await runLoad({ ...plan, targets })
-    for (const server of servers.slice(1)) await server.stop()
-    rows.push(...rowsOf(`viewer: ${name}`, turns.slice(0, servers.length)))
-    rows.push(...rowsOf(`viewer: 304 of the ${name}`, turns.slice(servers.length)))
-  }
-  await ctx.stop()
-  return [...rows, ...(await measureOpens())]
-}
-
-/** Publishes a folder and returns the path of its script. */
-async function fileOf(ctx: BerthServer, key: string): Promise<string> {
-  const path = await publishFolder(ctx, key, {
-    'index.html': '<!doctype html><title>Bench</title><script src=main.js></script>',
-    'main.js': pageOf(50_000),
-  })
-  const list = asRecord(await (await fetch(`http://localhost:${ctx.port}${path}/files`)).json())
-  return String(list['frame']).replace('?wrapper', 'main.js')
+  const path = `/a/${id}/data`
+  const peer = (name: string): Promise<BenchServer> =>
+    spawnServer([process.execPath, join(import.meta.dir, 'peers', name), origin, path])
+  const servers = [ctx, await peer('static.ts'), await peer('logged.ts')]
+  const etag = await etagOf(origin + path)
+  const targets = [...asks(servers, path), ...asks(servers, path, etag)]
+  const turns = await runLoad({ ...plan, targets })
+  for (const server of servers.toReversed()) await server.stop()
+  return [
+    ...rowsOf('viewer: page of 50 KB', turns.slice(0, servers.length)),
+    ...rowsOf('viewer: 304 of that page', turns.slice(servers.length)),
+    ...(await measureOpens()),
+  ]
 }
 
 function rowsOf(name: string, [ours = [], bare = [], logged = []]: Turn[][]): BenchRow[] {
