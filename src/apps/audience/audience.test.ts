@@ -7,6 +7,7 @@ import { day, minute } from '../../kernel/time.ts'
 import { setGroup } from '../../people/groups.ts'
 import { agentOperations } from '../../server/agent-api.ts'
 import { expectError } from '../../testing/expect-error.ts'
+import { send } from '../../testing/fixtures/mcp-server.ts'
 import {
   createTestPerson,
   createTestSession,
@@ -223,6 +224,21 @@ describe.each(['public', 'link', 'password', 'people', 'instance'] as const)(
         const nothing = bare(await ask(sent, reader, unknown), unknown)
         expect([where, bare(response, id)]).toEqual([where, nothing])
         expect(JSON.stringify(response.body)).not.toContain('Secret plan')
+      }
+    })
+
+    test('decides who sees it in a chat, where only a key counts', async () => {
+      const read = async (app: string, sent: RequestOptions) =>
+        (await send(t, 'resources/read', { uri: `ui://berth/${app}` }, sent)).body
+      for (const [opener, sent] of Object.entries(openers)) {
+        const isOpen = audience === 'public' || audience === 'link'
+        const mayRead = isOpen || (sent.key !== undefined && mayOpen[audience]().includes(opener))
+        const found = JSON.stringify(await read(id, sent))
+        const where = `chat of ${audience} for ${opener}`
+        expect([where, found.includes('Secret plan')]).toEqual([where, mayRead])
+        if (mayRead) continue
+        const nothing = JSON.stringify(await read(unknown, sent)).replaceAll(unknown, '[id]')
+        expect([where, found.replaceAll(id, '[id]')]).toEqual([where, nothing])
       }
     })
 
