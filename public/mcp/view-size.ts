@@ -3,6 +3,8 @@ import type { ChatHost } from './chat-host.ts'
 /** The height of an app that fills its frame, such as a game, in CSS pixels. */
 const fillHeight = 480
 const heightMin = 120
+/** The height for a board above the app. */
+const dialogHeight = 440
 const heightMax = 4_000
 /** Content lower than this is placed outside of the flow, so the app fills its frame. */
 const flowMin = 48
@@ -20,6 +22,8 @@ export class ViewSize {
 
   constructor(private readonly host: ChatHost) {
     new ResizeObserver(() => this.send()).observe(document.body)
+    // A question or a board comes and goes.
+    new MutationObserver(() => this.send()).observe(document.body, { childList: true })
   }
 
   /** Sets the most that the host allows; undefined for a frame of a fixed height. */
@@ -47,7 +51,8 @@ export class ViewSize {
     if (this.#max === undefined) return
     const bars = [...document.querySelectorAll<HTMLElement>('header, #question')]
     const above = bars.reduce((sum, { offsetHeight }) => sum + offsetHeight, 0)
-    const height = Math.min(this.#height + above, this.#max)
+    const needed = document.querySelector('dialog') ? dialogHeight : this.#height
+    const height = Math.min(Math.max(needed, this.#height) + above, this.#max)
     if (height === this.#sent) return
     this.#sent = height
     this.host.notify('ui/notifications/size-changed', { height })

@@ -2,6 +2,7 @@
 import type { FrameLocator } from 'playwright-core'
 
 import { recordOf } from '../../kernel/schema.ts'
+import { until } from '../until.ts'
 
 /** The frames of an app in a chat. */
 export interface ShownApp {
@@ -215,6 +216,10 @@ b.onclick = async () => { try { const reply = await service.ai.chat('Tell me of 
 async function press({ view }: ShownApp, name: string): Promise<void> {
   const bar = view.getByRole('alertdialog')
   await bar.waitFor()
+  // The host gives the bar its height.
+  const isWhole =
+    "document.querySelector('#question').getBoundingClientRect().bottom <= innerHeight"
+  await until(() => view.locator('html').evaluate(isWhole).then(Boolean))
   while (await bar.isVisible()) {
     await bar
       .getByRole('button', { name })

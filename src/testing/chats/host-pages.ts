@@ -34,7 +34,7 @@ export function serveHosts() {
       const isScript = file === 'host.js'
       const body = isScript
         ? await scriptOf(name)
-        : `<!doctype html><meta charset=utf-8><title>Chat</title><body><script src=/${name}/host.js></script>`
+        : `<!doctype html><meta charset=utf-8><meta name=viewport content="width=device-width"><title>Chat</title><body><script src=/${name}/host.js></script>`
       const type = isScript ? 'text/javascript' : 'text/html'
       return new Response(body, { headers: { 'content-type': `${type}; charset=utf-8` } })
     },
