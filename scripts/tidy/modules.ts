@@ -27,7 +27,7 @@ const inner: Record<string, string[][]> = {
   people: [
     ['operation', 'error-messages', 'error-response', 'audit', 'notifications', 'profiles'],
     ['agents', '.'],
-    ['topup'],
+    ['connectors', 'topup'],
   ],
   gateway: [
     ['models', 'error-messages', 'error-response', 'error-examples', 'authentication'],
@@ -59,7 +59,7 @@ const inner: Record<string, string[][]> = {
     ['runs', 'profiles'],
     ['imports'],
     ['me', 'owners'],
-    ['devices'],
+    ['devices', 'connectors'],
     ['viewer'],
   ],
   server: [['operator', 'https'], ['http', 'mcp', 'console', '.'], ['cli']],

@@ -1,3 +1,5 @@
+import type { Scope } from './scopes.ts'
+
 /** Errors of both APIs, with the details that their messages need. */
 interface SharedDetails {
   no_key: None
@@ -38,6 +40,8 @@ export interface DirectPayment {
 interface HostingDetails {
   wrong_key_kind: { kind: string; expected?: string }
   account_closed: None
+  /** A connector lacks a scope; `none`: no connector may do this. */
+  insufficient_scope: { scope: Scope | 'none' }
   agents_off: None
   keys_daily_limit: { max: number; retryAfter: number }
   publishes_limit: { max: number; retryAfter: number }
@@ -55,6 +59,16 @@ interface HostingDetails {
   authorization_pending: None
   access_denied: None
   expired_token: None
+  /** Errors of sign-in with OAuth (RFC 6749, 5.2; RFC 7591, 3.2.2; RFC 8707, 2). */
+  invalid_grant: None
+  unsupported_grant_type: None
+  invalid_client: { problem: string }
+  invalid_scope: None
+  invalid_target: { resource: string }
+  invalid_redirect_uri: { problem: string }
+  invalid_client_metadata: { problem: string }
+  invalid_authorization: { problem: string }
+  client_registrations_limit: { max: number; retryAfter: number }
   bad_device_code: None
   device_codes_limit: { max: number; retryAfter: number }
   /** `isSession`: only a web session may do this, and no key. */

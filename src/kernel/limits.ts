@@ -147,6 +147,28 @@ export const devicePollSeconds = 5
 export const deviceCodesPerHour = 30
 /** Sign-ins of devices that wait at the same time. */
 export const deviceCodesMax = 10_000
+/**
+ * Connectors: the lifetimes of a code, of a token and of a connector that is not used; those of a
+ * person, and codes that a person has not used. Lifetimes of a registered client that no person
+ * approved, and of one that is no longer used.
+ */
+export const authorizationCodeMs = 2 * minute
+export const connectorTokenMs = hour
+export const connectorMs = 90 * day
+/** The time in which a client may repeat a refresh, whose response it lost. */
+export const refreshLeewayMs = 30_000
+export const connectorsPerPersonMax = 50
+export const codesPerPersonMax = 20
+export const clientRegistrationsPerHour = 20
+export const clientsMax = 10_000
+export const unusedClientMs = 7 * day
+export const clientMs = 180 * day
+export const redirectUrisMax = 10
+export const redirectUriCharsMax = 500
+/** The document of a client: its bytes and its time. */
+export const clientDocumentBytesMax = 10_240
+export const clientDocumentMs = 5_000
+export const clientDocumentsPerHour = 60
 export const recoveryCodesPerPerson = 8
 export const sessionMs = 30 * day
 export const sessionsPerPersonMax = 50

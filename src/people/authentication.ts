@@ -1,8 +1,10 @@
 import type { AppContext } from '../kernel/context.ts'
 import { ApiError, type HostingErrorName } from '../kernel/errors.ts'
-import type { Access, Sender } from '../kernel/http/operation.ts'
+import type { Access, Operation, Sender } from '../kernel/http/operation.ts'
+import type { RequestContext } from '../kernel/http/request-context.ts'
 import { keylessBodyBytesMax } from '../kernel/limits.ts'
-import { capOf, type Key, list as listKeys } from '../money/keys/keys.ts'
+import type { Scope } from '../kernel/scopes.ts'
+import { capOf, type FoundKey, type Key, list as listKeys } from '../money/keys/keys.ts'
 import { readApiKey } from '../money/keys/request-key.ts'
 import { identifyClient } from '../money/keys/restrict.ts'
 import { agentAccount } from '../money/ledger/accounts.ts'
@@ -10,22 +12,54 @@ import { type Agent, findAgent } from './agents/agents.ts'
 import type { Actor, Caller } from './agents/caller.ts'
 import { recordKeyNetwork } from './agents/key-networks.ts'
 import { suspensionError } from './agents/suspension.ts'
+import { checkActive, findPerson } from './people.ts'
 
 /**
  * Returns the agent whose key a request has (document 1, section 5). Throws agents_off, no_key,
  * bad_key, wrong_key_kind, account_closed, account_suspended.
  */
-export async function getCaller(ctx: AppContext, sender: Sender, isClaim = false): Promise<Caller> {
+export async function getCaller(
+  ctx: AppContext,
+  sender: Sender,
+  operation: Needs,
+): Promise<Caller> {
   checkAgentsOn(ctx)
   const key = await getKey(ctx, sender)
+  const isClaim = operation.errors.includes('not_an_agent')
   if (key.kind === 'person' && isClaim) throw new ApiError('not_an_agent')
   if (key.kind !== 'agent') throw new ApiError('wrong_key_kind', { kind: key.kind })
   const owner = await findAgent(ctx, key.owner)
   if (!owner) throw new ApiError('bad_key')
   if (owner.closed !== null) throw new ApiError('account_closed')
   if (owner.suspended !== null) throw suspensionError(owner)
+  if (key.scopes !== null) await checkConnector(ctx, owner, key.scopes, operation)
   recordKeyNetwork(ctx, owner.id, sender.context.client)
   return { agent: owner, key }
+}
+
+/** The declared facts of an operation that decide who may call it. */
+export type Needs = Pick<Operation, 'errors' | 'method' | 'scope'>
+
+/** Returns the scope that a connector needs for an operation; `none` where it may not call it. */
+export const scopeOf = ({ scope, method }: Needs): Scope | 'none' =>
+  scope ?? (method === 'GET' ? 'read' : 'publish')
+
+/**
+ * Checks that the person of a connector still owns the agent, and allowed this operation. Throws
+ * `bad_key`, `account_suspended` and `insufficient_scope`.
+ */
+async function checkConnector(
+  ctx: AppContext,
+  { owner }: Agent,
+  scopes: readonly Scope[],
+  operation: Needs,
+): Promise<void> {
+  const person = owner === null ? undefined : await findPerson(ctx, owner)
+  if (!person) throw new ApiError('bad_key')
+  checkActive(person)
+  const scope = scopeOf(operation)
+  if (scope === 'none' || !scopes.includes(scope))
+    throw new ApiError('insufficient_scope', { scope })
 }
 
 /** Returns whether the key of a long-lived connection is still neither revoked nor suspended. */
@@ -38,12 +72,26 @@ export const isStillAuthorized = async (ctx: AppContext, caller: Caller): Promis
 export async function getKey(ctx: AppContext, { headers, context }: Sender): Promise<Key> {
   const text = readApiKey(headers)
   if (!text) throw new ApiError('no_key')
-  const key = await ctx.keys.find(text)
+  const key = await findSentKey(ctx, context, text)
   if (!key) throw new ApiError('bad_key')
   identifyClient(ctx, context.client, key)
   if (key.revoked === null) return key
   const owner = key.kind === 'agent' ? await findAgent(ctx, key.owner) : undefined
   throw new ApiError(owner && owner.closed !== null ? 'account_closed' : 'bad_key')
+}
+
+/**
+ * Returns the key of a text that a request sent, revoked or not. The token of a connector works
+ * for MCP alone, and until it expires.
+ */
+export async function findSentKey(
+  ctx: AppContext,
+  { acceptsTokens }: Pick<RequestContext, 'acceptsTokens'>,
+  text: string,
+): Promise<FoundKey | undefined> {
+  const token = acceptsTokens ? await ctx.keys.findToken(text) : undefined
+  if (!token) return ctx.keys.find(text)
+  return (token.expires ?? 0) > ctx.clock.now() ? token : undefined
 }
 
 /** Errors of an agent key, which some public operations read. */
@@ -54,6 +102,7 @@ export const agentKeyErrors = [
   'wrong_key_kind',
   'account_closed',
   'account_suspended',
+  'insufficient_scope',
 ] as const
 
 /**
@@ -64,7 +113,7 @@ export const agentKey: Access<Caller, HostingErrorName> = {
   auth: 'agent',
   errors: [...agentKeyErrors, 'rate_limited'],
   security: [{ key: [] }],
-  identify: (ctx, sender, { errors }) => getCaller(ctx, sender, errors.includes('not_an_agent')),
+  identify: getCaller,
   payerOf: (caller) => ({ account: agentAccount(caller.agent.id), cap: capOf(caller.key) }),
 }
 
@@ -88,13 +137,19 @@ export const reader: Access<Agent | undefined, HostingErrorName> = {
   ...anyone,
   async identify(ctx, sender, operation) {
     await anyone.identify(ctx, sender, operation)
-    return findReader(ctx, sender)
+    return findReader(ctx, sender, operation)
   },
 }
 
 /** Returns the agent of the key that is sent, if one is. Throws what `agent` throws. */
-export const findReader = async (ctx: AppContext, sender: Sender): Promise<Agent | undefined> =>
-  readApiKey(sender.headers) === undefined ? undefined : (await getCaller(ctx, sender)).agent
+export const findReader = async (
+  ctx: AppContext,
+  sender: Sender,
+  operation: Needs = { method: 'GET', errors: [] },
+): Promise<Agent | undefined> =>
+  readApiKey(sender.headers) === undefined
+    ? undefined
+    : (await getCaller(ctx, sender, operation)).agent
 
 /** Throws `agents_off` where the Agent API is off. */
 export function checkAgentsOn(ctx: AppContext): void {

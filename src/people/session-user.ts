@@ -6,7 +6,7 @@ import { deviceMs, keylessBodyBytesMax, sessionMs } from '../kernel/limits.ts'
 import { readApiKey } from '../money/keys/request-key.ts'
 import { accountOf } from '../money/ledger/accounts.ts'
 import type { Caller } from './agents/caller.ts'
-import { checkAgentsOn, getCaller, getKey } from './authentication.ts'
+import { checkAgentsOn, getCaller, getKey, type Needs } from './authentication.ts'
 import { devicesPattern } from './devices.ts'
 import { checkActive, findOrCreateProxyUser, findPerson, type Person } from './people.ts'
 import * as sessions from './sessions.ts'
@@ -228,10 +228,14 @@ export async function getVisitor(ctx: AppContext, sender: Sender): Promise<Visit
  * Returns the player of a chat: the agent of the key that the host sends, if it sends one. Throws
  * what `agent` throws for a bad key.
  */
-export async function getChatPlayer(ctx: AppContext, sender: Sender): Promise<Visitor> {
+export async function getChatPlayer(
+  ctx: AppContext,
+  sender: Sender,
+  operation: Needs,
+): Promise<Visitor> {
   const visitor = await getVisitor(ctx, sender)
   if (readApiKey(sender.headers) === undefined) return visitor
-  return { ...visitor, caller: await getCaller(ctx, sender) }
+  return { ...visitor, caller: await getCaller(ctx, sender, operation) }
 }
 
 /** Returns the party of a call that owns what it keeps: a person, or an agent in a chat. */

@@ -10,6 +10,7 @@ import { appealOperations } from '../apps/appeal/operations.ts'
 import { assetOperations } from '../apps/assets/operations.ts'
 import { audienceOperations } from '../apps/audience/operations.ts'
 import { collectionOperations } from '../apps/collections/operations.ts'
+import { connectorOperations } from '../apps/connectors/operations.ts'
 import { coverOperations } from '../apps/covers/operations.ts'
 import { deviceOperations } from '../apps/devices/operations.ts'
 import { errorOperations } from '../apps/errors/operations.ts'
@@ -138,6 +139,7 @@ export const agentOperations: readonly Operation[] = [
   ...walletOperations,
   ...accountOperations,
   ...deviceOperations,
+  ...connectorOperations,
   ...operatorOperations,
   ...groupOperations,
   ...accountKeyOperations,

@@ -17,6 +17,7 @@ import type { Session } from '../people/sessions.ts'
 import { appConsents, revokeAppConsent } from './app-consents.ts'
 import { section } from './components.ts'
 import { confirmDialog, revokeDialog } from './confirm-dialog.ts'
+import { connectorSection, revokeConnectorForm } from './connectors.ts'
 import { form } from './form.ts'
 import { renderDate, shortCredits } from './format.ts'
 import { alert, button, type Form, hiddenField, inputField, notice, postForm } from './forms.ts'
@@ -48,6 +49,8 @@ export interface AccountView {
   profile: Part
   /** Consents to the uses of apps. */
   apps: Part
+  /** Programs that act as the person's agents. */
+  connectors: Part
   /** Balance in credits. */
   wallet: number
   message?: string | undefined
@@ -174,7 +177,7 @@ const doneMessages = new Map([
 ])
 
 function accountPage(account: AccountView): Page {
-  const { token, person, profile, keys, apps, message, done, current } = account
+  const { token, person, profile, keys, apps, connectors, message, done, current } = account
   const out = postForm(token, '/sign-out', html`${button('Sign out', 'quiet')}`, 'act')
   const main = html`<div class="head title">
       <h1>${person.name}</h1>
@@ -193,7 +196,7 @@ function accountPage(account: AccountView): Page {
         </p>
         ${keyTable(token, '/account/keys', keys)}${keyForm(token, '/account/keys')}`,
     )}
-    ${apps} ${current !== undefined && securitySections(account)}`
+    ${connectors} ${apps} ${current !== undefined && securitySections(account)}`
   return { title: 'Account', main, scripts: ['passkeys.js'] }
 }
 
@@ -227,12 +230,13 @@ export const accountRoutes = (ctx: AppContext, layout: Layout) =>
 export async function getAccountPage(req: UserRequest, message?: string): Promise<Page> {
   const { ctx, token, visitor } = req
   const { person, session } = visitor
-  const [active, keys, profile, signInMethods, apps, { balance }] = await Promise.all([
+  const [active, keys, profile, signInMethods, apps, connectors, { balance }] = await Promise.all([
     session ? sessions.list(ctx, person) : [],
     ownKeys.list(ctx, person, 'person'),
     profileSection(req),
     accountSignInMethods(req),
     appConsents(ctx, token, person),
+    connectorSection(ctx, token, person),
     ledger.balanceOf(ctx, walletOf(person)),
   ])
   const wallet = toCredits(balance)
@@ -245,6 +249,7 @@ export async function getAccountPage(req: UserRequest, message?: string): Promis
     profile,
     signInMethods,
     apps,
+    connectors,
     wallet,
   }
   const done = req.query.get('done')
@@ -258,6 +263,7 @@ const forms: Record<string, (req: UserRequest, sent: Form) => Promise<Response>>
   keys: (req, sent) => (sent.text('revoke') ? revokeKey : createKey)(req, sent),
   passkeys: (req, sent) => (sent.text('remove') ? removePasskeyForm : addPasskeyForm)(req, sent),
   apps: revokeAppConsent,
+  connectors: revokeConnectorForm,
   profile: profileForm,
   avatar: avatarForm,
   sessions: form(account.endSession, { params: idIn('id'), ...toAccount }),

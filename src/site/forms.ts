@@ -217,6 +217,32 @@ export const choiceField = ({ label, name, value, options }: ChoiceOptions): Htm
     </div>
   </fieldset>`
 
+interface TicksOptions {
+  label: string
+  /** Boxes with the meaning of each below it. A fixed one is always ticked, and not sent. */
+  options: readonly { name: string; label: Part; hint: Part; isFixed: boolean }[]
+}
+
+/** Ticked boxes that a person may clear, with an explanation each. */
+export const ticksField = ({ label, options }: TicksOptions): Html =>
+  html`<fieldset class="field-group">
+    <legend>${label}</legend>
+    <div class="choices">
+      ${options.map(
+        ({ name, label: text, hint, isFixed }) =>
+          html`<label
+            ><input
+              type="checkbox"
+              name="${name}"
+              value="yes"
+              checked
+              ${isFixed && html` disabled`}
+            /><span>${text}<span class="hint">${hint}</span></span></label
+          >`,
+      )}
+    </div>
+  </fieldset>`
+
 interface ButtonOptions {
   /** The field that says which button was pressed, where a form has several. */
   name?: string

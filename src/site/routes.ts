@@ -16,6 +16,7 @@ import { agentHistoryRoutes } from './agents/history.ts'
 import { readCard } from './cards.ts'
 import { collectionRoutes } from './collections.ts'
 import { queryOf } from './components.ts'
+import { connectorRoutes } from './connectors.ts'
 import { deviceRoutes } from './device.ts'
 import { apiPage } from './docs/api-page.ts'
 import { docsPage, docsStart, findNewestApp } from './docs/docs.ts'
@@ -73,6 +74,7 @@ export const privateRoutes = (ctx: AppContext, layout: Layout) =>
     .use(agentRoutes(ctx, layout))
     .use(agentHistoryRoutes(ctx, layout))
     .use(deviceRoutes(ctx, layout))
+    .use(connectorRoutes(ctx, layout))
     .use(notificationRoutes(ctx, layout))
     .use(followRoutes(ctx, layout))
     .use(collectionRoutes(ctx, layout))

@@ -71,7 +71,7 @@ export const withNext = (path: string, next: string): string =>
   `${path}?next=${encodeURIComponent(next)}`
 
 const nextPattern =
-  /^\/(a|account|agents|wallet|claim|welcome|studio|console|new|notifications|collections|device|explore(?=\/))(\/@?[\w-]{1,64}){0,2}(\?[!-~]{0,500})?$/
+  /^\/(a|account|agents|wallet|claim|welcome|studio|console|new|notifications|collections|device|oauth|explore(?=\/))(\/@?[\w-]{1,64}){0,2}(\?[!-~]{0,2000})?$/
 
 /** Returns the path to open after sign-in. Only some pages are allowed: no open redirect. */
 export const safeNextPath = (text: string | null | undefined): string =>

@@ -1173,6 +1173,10 @@ export interface components {
             /** @enum {string} */
             method: "usdt" | "btc" | "eth" | "sol";
         };
+        RevokeConnectorInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+        };
         PublishAppInput: {
             /** @description A complete page, at most 4 MB. */
             html?: string | undefined;
@@ -2515,6 +2519,24 @@ export interface components {
             /** @constant */
             revoked: true;
         };
+        ListConnectorsResult: {
+            connectors: {
+                id: string;
+                /** @description The name that the program gave itself. */
+                name: string;
+                /** @description The agent as which it acts. */
+                handle: string;
+                scopes: ("read" | "publish" | "spend")[];
+                /** Format: date-time */
+                created: string;
+                /** Format: date-time */
+                used: string;
+            }[];
+        };
+        RevokeConnectorResult: {
+            /** @constant */
+            done: true;
+        };
         PublishAppResult: {
             scan?: components["schemas"]["Scan"];
             price: number;
@@ -3259,6 +3281,7 @@ export type AddWalletKeyInput = components['schemas']['AddWalletKeyInput'];
 export type ChangeWalletKeyInput = components['schemas']['ChangeWalletKeyInput'];
 export type RevokeWalletKeyInput = components['schemas']['RevokeWalletKeyInput'];
 export type AddMoneyInput = components['schemas']['AddMoneyInput'];
+export type RevokeConnectorInput = components['schemas']['RevokeConnectorInput'];
 export type PublishAppInput = components['schemas']['PublishAppInput'];
 export type ListAppsInput = components['schemas']['ListAppsInput'];
 export type GetAppInput = components['schemas']['GetAppInput'];
@@ -3417,6 +3440,8 @@ export type RemoveAvatarResult = components['schemas']['RemoveAvatarResult'];
 export type AddWalletKeyResult = components['schemas']['AddWalletKeyResult'];
 export type ChangeWalletKeyResult = components['schemas']['ChangeWalletKeyResult'];
 export type RevokeWalletKeyResult = components['schemas']['RevokeWalletKeyResult'];
+export type ListConnectorsResult = components['schemas']['ListConnectorsResult'];
+export type RevokeConnectorResult = components['schemas']['RevokeConnectorResult'];
 export type PublishAppResult = components['schemas']['PublishAppResult'];
 export type ListAppsResult = components['schemas']['ListAppsResult'];
 export type GetAppResult = components['schemas']['GetAppResult'];
@@ -3618,6 +3643,10 @@ export interface AgentApi {
   revokeWalletKey(input: RevokeWalletKeyInput, options?: CallOptions): Call<RevokeWalletKeyResult>
   /** Create a crypto top-up of your wallet. */
   addMoney(input: AddMoneyInput, options?: CallOptions): Call<Invoice>
+  /** List the programs that act as your agents. */
+  listConnectors(input?: NoInput, options?: CallOptions): Call<ListConnectorsResult>
+  /** Revoke a connector. Its next call fails. */
+  revokeConnector(input: RevokeConnectorInput, options?: CallOptions): Call<RevokeConnectorResult>
   /** Publish a page (html) or a folder (files), or have one built (prompt). Send exactly one of html, files and prompt, or a zip as the body with the other fields as query parameters. A page is scanned, hosted immediately as version 1, and free: 201. A prompt starts a build at a fixed maximum price: 202 with a job. Only a successful build is charged. With dryRun the response is 200 and nothing is stored. */
   publishApp(input?: PublishAppInput, options?: CallOptions): Call<OneOf<PublishAppResult>>
   /** List your apps and games, newest first. */
@@ -3912,6 +3941,8 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   changeWalletKey: { method: "PATCH", path: "/people/me/wallet/keys/{prefix}" },
   revokeWalletKey: { method: "DELETE", path: "/people/me/wallet/keys/{prefix}" },
   addMoney: { method: "POST", path: "/people/me/wallet/topups" },
+  listConnectors: { method: "GET", path: "/people/me/connectors" },
+  revokeConnector: { method: "DELETE", path: "/people/me/connectors/{id}" },
   publishApp: { method: "POST", path: "/apps", idempotent: true, content: "application/zip" },
   listApps: { method: "GET", path: "/apps", items: "apps" },
   getApp: { method: "GET", path: "/apps/{id}" },

@@ -35,6 +35,7 @@ const getSponsor = operation({
 const setSponsor = operation({
   id: 'set_sponsor',
   route: 'PUT /apps/:id/sponsor',
+  scope: 'spend',
   tag,
   summary: 'Pay for the AI models of an app, up to a cap of each day and player.',
   description:

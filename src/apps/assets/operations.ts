@@ -54,6 +54,7 @@ const listAssets = operation({
 const makeAssets = operation({
   id: 'make_assets',
   route: 'POST /apps/:id/assets',
+  scope: 'spend',
   tag: 'Assets',
   idempotent: true,
   mcp: 'shown',

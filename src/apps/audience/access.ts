@@ -5,6 +5,7 @@ import { sha256, sign } from '../../kernel/ids.ts'
 import { hour } from '../../kernel/time.ts'
 import { readApiKey } from '../../money/keys/request-key.ts'
 import { type Agent, findAgent } from '../../people/agents/agents.ts'
+import { findSentKey } from '../../people/authentication.ts'
 import { findGroupsOf } from '../../people/groups.ts'
 import { findPerson, type Person } from '../../people/people.ts'
 import { findSessionUser, type SessionSender } from '../../people/session-user.ts'
@@ -80,7 +81,7 @@ async function findOpener(ctx: AppContext, app: Audienced, sender: SessionSender
   if (text === undefined) {
     return { grant, person: (await findSessionUser(ctx, sender))?.person }
   }
-  const key = await ctx.keys.find(text)
+  const key = await findSentKey(ctx, sender.context, text)
   if (!key || key.revoked !== null) return { grant }
   if (key.kind === 'person') return { grant, person: await findPerson(ctx, key.owner) }
   const agent = key.kind === 'agent' ? await findAgent(ctx, key.owner) : undefined

@@ -99,6 +99,7 @@ const listKeys = operation({
 const addKey = operation({
   id: 'add_key',
   route: 'POST /me/keys',
+  scope: 'none',
   tag,
   summary: 'Create another key, for rotation.',
   access: agentKey,
@@ -114,6 +115,7 @@ const addKey = operation({
 const revokeKey = operation({
   id: 'revoke_key',
   route: 'DELETE /me/keys/:prefix',
+  scope: 'none',
   tag,
   summary: 'Revoke one of your keys.',
   access: agent,
@@ -128,6 +130,7 @@ const revokeKey = operation({
 const closeMe = operation({
   id: 'close_me',
   route: 'DELETE /me',
+  scope: 'none',
   tag,
   summary: 'Close your account with all its apps.',
   access: agent,

@@ -5,6 +5,8 @@ import { version } from '../../kernel/version.ts'
 import { listEntries } from '../../money/ledger/entries.ts'
 import { findHandles } from '../../people/agents/agents.ts'
 import { listAllOwnedAgents } from '../../people/agents/listing.ts'
+import { listConnectors } from '../../people/connectors/connectors.ts'
+import { presentConnectors } from '../../people/connectors/present.ts'
 import { list as listPasskeys } from '../../people/passkeys.ts'
 import { type Person, walletOf } from '../../people/people.ts'
 import { readAvatar } from '../../people/profiles/profiles.ts'
@@ -27,15 +29,17 @@ async function* walletEntries(ctx: AppContext, person: Person): AsyncGenerator<o
 }
 
 async function* filesOfPerson(ctx: AppContext, person: Person): AsyncGenerator<StreamedFile> {
-  const [record, profile, avatar, sessions, passkeys, agents, follows] = await Promise.all([
-    presentPerson(ctx, person),
-    readOwnProfile(ctx, person),
-    readAvatar(ctx, person.id),
-    listSessions(ctx, person),
-    listPasskeys(ctx, person),
-    listAllOwnedAgents(ctx.db.read, person.id),
-    listFollows(ctx, person.id),
-  ])
+  const [record, profile, avatar, sessions, passkeys, agents, follows, connectors] =
+    await Promise.all([
+      presentPerson(ctx, person),
+      readOwnProfile(ctx, person),
+      readAvatar(ctx, person.id),
+      listSessions(ctx, person),
+      listPasskeys(ctx, person),
+      listAllOwnedAgents(ctx.db.read, person.id),
+      listFollows(ctx, person.id),
+      listConnectors(ctx, person.id),
+    ])
   const handles = await findHandles(
     ctx,
     follows.map(({ maker }) => maker),
@@ -54,6 +58,7 @@ async function* filesOfPerson(ctx: AppContext, person: Person): AsyncGenerator<S
     })),
     passkeys: passkeys.map(({ name, created }) => ({ name, created: iso(created) })),
     agents: agents.map(({ handle }) => handle),
+    connectors: await presentConnectors(ctx, connectors),
     follows: follows.map(({ maker }) => handles.get(maker) ?? null),
   })
   if (avatar) yield { path: 'avatar.webp', content: [avatar] }

@@ -18,6 +18,7 @@ import { countOwnedAgents, isOwned, listAllOwnedAgents } from '../../people/agen
 import { updateLimits } from '../../people/agents/spending.ts'
 import { suspensionError } from '../../people/agents/suspension.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
+import { endConnectorsOf } from '../../people/connectors/connectors.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import {
   deletePerson,
@@ -233,6 +234,7 @@ export async function releaseWithin(
   person: Person,
   agent: Agent,
 ): Promise<void> {
+  await endConnectorsOf(ctx, db, agent.id)
   await updateLimits(db, agent.id, {
     owner: null,
     dailyCap: initialCap(ctx),

@@ -20,7 +20,11 @@ export function formInput<Schema extends TObject>(schema: Schema) {
     },
     bodies: {
       [mediaType]: {
-        schema: { ...schema, required: schema.required ?? [], additionalProperties: false },
+        schema: {
+          ...schema,
+          required: schema.required ?? [],
+          additionalProperties: schema.additionalProperties ?? false,
+        },
       },
     },
   }

@@ -1,13 +1,14 @@
 import { networkInterfaces } from 'node:os'
 
 import { ipVersion, isLocalAddress, isLocalName } from '../address.ts'
-import type { Urls } from '../config/urls.ts'
+import type { Config } from '../config/settings.ts'
+import { type Urls, urlsOf } from '../config/urls.ts'
 
 /** A name or an address with an optional port (RFC 9110, 7.2), without a user. */
 const hostPattern = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{0,5})?$/i
 
 /** Parses the Host header of a request. Returns null for an invalid or missing one. */
-export function parseHost({ headers }: Request): URL | null {
+export function parseHost({ headers }: Pick<Request, 'headers'>): URL | null {
   const host = headers.get('host') ?? ''
   return hostPattern.test(host) ? URL.parse(`http://${host}`) : null
 }
@@ -26,7 +27,7 @@ export function nameOf(url: URL | null): string | undefined {
 export function pageHosts(
   urls: Pick<Urls, 'app'> & Partial<Urls>,
   isConfigured: boolean,
-): (request: Request) => string | undefined {
+): (request: Pick<Request, 'headers'>) => string | undefined {
   const { host: main } = new URL(urls.app)
   const own = new Set(Object.values(urls).map((url) => new URL(url).host))
   return (request) => {
@@ -37,6 +38,15 @@ export function pageHosts(
     if (!url || name === undefined) return undefined
     return own.has(url.host) || isLocalHost(name) ? url.host : undefined
   }
+}
+
+/**
+ * Returns the public URLs as the client of a request reaches them: without APP_URL, at the host
+ * that it requested, if pages name that one.
+ */
+export function urlsFor({ config, urls }: { config: Config; urls: Urls }, headers: Headers): Urls {
+  const host = config.appUrl === '' ? pageHosts(urls, false)({ headers }) : undefined
+  return host === undefined ? urls : urlsOf(config, `http://${host}`)
 }
 
 /** Without its own address, a server cannot link the parts of a page under a public name. */

@@ -4,6 +4,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 import type { AddressClient } from '../client.ts'
 import type { AppContext } from '../context.ts'
 import type { RateLimitName } from '../errors.ts'
+import type { Scope } from '../scopes.ts'
 import type { Special, Success } from './outcome.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -115,6 +116,11 @@ interface Declaration<Tag extends string, ErrorName extends string> {
   idempotent?: true
   /** Rate limits beside that of the address, by their errors. Adds these errors. */
   limits?: readonly (ErrorName & RateLimitName)[]
+  /**
+   * The scope that a connector needs. `none`: no connector may call it, because what it makes
+   * outlives the connector. Default: `read` for GET, and else `publish`.
+   */
+  scope?: Scope | 'none'
   /**
    * MCP tool. A number: its position in the core, which is always listed. `shown`: listed unless a
    * client asks for the core alone. Default: listed while there is space. `hidden`: no tool. `app`:

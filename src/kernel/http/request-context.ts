@@ -45,6 +45,8 @@ export interface RequestContext {
   readonly bodyArrivals: BodyArrivals
   /** Frees the bytes of the body, which count while the request runs. */
   releaseBody?: () => void
+  /** The request came by MCP, which alone accepts the tokens of connectors (RFC 8707). */
+  acceptsTokens?: boolean
   /** The operation bounds its own time, so the idle timeout pauses when the body is complete. */
   hasOwnDeadline?: boolean
 }

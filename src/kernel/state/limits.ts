@@ -3,6 +3,8 @@ import type { Engine } from '../db/engine.ts'
 import {
   appPasswordTries,
   claimTriesPerHour,
+  clientDocumentsPerHour,
+  clientRegistrationsPerHour,
   dataCallsPerMinute,
   deviceCodesPerHour,
   livePagesPerNetworkMax,
@@ -104,6 +106,10 @@ const strictLimits = (strict: (name: string, max: number, windowMs: number) => S
   signUps: strict('signUps', signUpsPerHour, hour),
   /** Started sign-ins of devices by address. */
   deviceCodes: strict('deviceCodes', deviceCodesPerHour, hour),
+  /** Registered clients of OAuth by address. */
+  clientRegistrations: strict('clientRegistrations', clientRegistrationsPerHour, hour),
+  /** Fetched documents of clients by person. */
+  clientDocuments: strict('clientDocuments', clientDocumentsPerHour, hour),
   /** Wrong codes of claims and devices by address. */
   claims: strict('claims', claimTriesPerHour, hour),
 })

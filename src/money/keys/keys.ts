@@ -1,4 +1,15 @@
-import { and, asc, desc, eq, getTableColumns, inArray, isNull, or, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  inArray,
+  isNotNull,
+  isNull,
+  or,
+  sql,
+} from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 
 import type { AppContext } from '../../kernel/context.ts'
@@ -16,6 +27,7 @@ import { rejectRequest } from '../../kernel/errors.ts'
 import { newSecret, sha256 } from '../../kernel/ids.ts'
 import { keyNameCharsMax } from '../../kernel/limits.ts'
 import { fromCredits, type NanoUsd } from '../../kernel/money.ts'
+import type { Scope } from '../../kernel/scopes.ts'
 import { isPlainLine } from '../../kernel/text.ts'
 import { type Clock, second } from '../../kernel/time.ts'
 import { keys, projects } from './tables.ts'
@@ -69,13 +81,19 @@ export interface KeyInput extends Partial<KeySettings> {
   dailyCap: NanoUsd | null
   /** Set for the replacement of a key, which goes on with its counter. */
   counter?: string | null
+  /** Set for the token of a connector. */
+  scopes?: Scope[] | null
 }
 
 const keysListedMax = 1_000
 const textPrefixes = { agent: 'ak_', gateway: 'gk_', person: 'pk_' } as const
+const tokenPrefix = 'ct_'
 const prefixChars = 11
+/** Characters of a token after its prefix. */
+export const tokenSecretChars = 32
 const pattern = /^(ak|gk|pk)_[A-Za-z0-9]{40}$/
-const prefixPattern = /^(ak|gk|pk)_[A-Za-z0-9]{8}$/
+const tokenPattern = /^ct_[A-Za-z0-9]{40}$/
+const prefixPattern = /^(ak|gk|pk|ct)_[A-Za-z0-9]{8}$/
 
 const isLiveOf = (owner: string) => and(eq(keys.owner, owner), isNull(keys.revoked))
 
@@ -94,10 +112,11 @@ export async function create(
   clock: Clock,
   input: KeyInput,
 ): Promise<{ text: string; key: Key }> {
-  const text = textPrefixes[input.kind] + newSecret()
+  const text = (input.scopes ? tokenPrefix : textPrefixes[input.kind]) + newSecret()
   const key = {
     ...noSettings,
     counter: null,
+    scopes: null,
     ...input,
     name: input.name ?? null,
     prefix: text.slice(0, prefixChars),
@@ -145,6 +164,26 @@ export async function update(
   if (given) await db.update(keys).set(changes).where(live)
   const [changed] = await db.select(columns).from(keys).where(live)
   return changed
+}
+
+/**
+ * Replaces the text of the live token of a connector, whose prefix stays. Returns false for a
+ * revoked token. Call `KeyRing.forget()` after the commit.
+ */
+export async function renewToken(
+  db: Db,
+  owner: string,
+  { text, scopes, expires }: { text: string; scopes: Scope[]; expires: number },
+): Promise<boolean> {
+  const live = and(isLiveOf(owner), eq(keys.prefix, text.slice(0, prefixChars)))
+  const changes = { hash: sha256(text), scopes, expires }
+  return changedRowCount(await db.update(keys).set(changes).where(live)) > 0
+}
+
+/** Revokes the tokens of all connectors of an owner. Call under `lockOwner`, then `forget`. */
+export async function revokeTokens(db: Db, clock: Clock, owner: string): Promise<void> {
+  const tokens = and(isLiveOf(owner), isNotNull(keys.scopes))
+  await db.update(keys).set({ revoked: clock.now() }).where(tokens)
 }
 
 /** Sets the cap of all live keys of an owner. Call under `lockOwner`, then `KeyRing.forget()`. */
@@ -214,9 +253,17 @@ export class KeyRing {
     signals?.on('keys', () => this.clear())
   }
 
-  /** Returns the key, revoked or not; undefined for an unknown key. */
+  /** Returns the key, revoked or not; undefined for an unknown key and for a token. */
   async find(text: string): Promise<FoundKey | undefined> {
-    if (!pattern.test(text)) return undefined
+    return pattern.test(text) ? this.read(text) : undefined
+  }
+
+  /** Returns the token of a connector, revoked, expired or not. Only MCP accepts these. */
+  async findToken(text: string): Promise<FoundKey | undefined> {
+    return tokenPattern.test(text) ? this.read(text) : undefined
+  }
+
+  private async read(text: string): Promise<FoundKey | undefined> {
     const hash = sha256(text)
     const known = this.cache.get(hash)
     if (known) return known

@@ -8,6 +8,7 @@ import {
   time,
   uniqueIndex,
 } from '../../kernel/db/columns.ts'
+import type { Scope } from '../../kernel/scopes.ts'
 
 /** API keys. Only the SHA-256 is stored; `prefix` identifies a key in lists and logs. */
 export const keys = table(
@@ -39,6 +40,8 @@ export const keys = table(
     project: text('project'),
     /** The counter of its spending: the prefix of the key that it replaced, else null. */
     counter: text('counter'),
+    /** The scopes of the token of a connector; null for a key, which has all. */
+    scopes: json<Scope[]>('scopes'),
   },
   (t) => [index('keys_owner').on(t.owner, t.created)],
 )

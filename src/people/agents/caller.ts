@@ -1,3 +1,4 @@
+import { ApiError } from '../../kernel/errors.ts'
 import { type NanoUsd, zero } from '../../kernel/money.ts'
 import { capOf, type Key } from '../../money/keys/keys.ts'
 import type { Cap } from '../../money/ledger/caps.ts'
@@ -15,9 +16,16 @@ export interface Caller extends Actor {
   key: Key
 }
 
-/** Returns the daily cap for an actor that pays `price`. Throws `paused`. */
+/**
+ * Returns the daily cap for an actor that pays `price`. Throws `paused`, and `insufficient_scope`
+ * for a connector that may not spend.
+ */
 export function capFor({ agent, key }: Actor, price: NanoUsd): Cap {
   // Paused agents may still use free operations.
-  if (price > zero) checkNotPaused(agent)
+  if (price > zero) {
+    checkNotPaused(agent)
+    if (key?.scopes && !key.scopes.includes('spend'))
+      throw new ApiError('insufficient_scope', { scope: 'spend' })
+  }
   return key ? capOf(key) : { key: agent.id, max: dailyCapOf(agent) }
 }

@@ -4,6 +4,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { keysPerAgentMax } from '../../kernel/limits.ts'
+import type { Scope } from '../../kernel/scopes.ts'
 import * as keys from '../../money/keys/keys.ts'
 import { notify } from '../notifications/notifications.ts'
 import type { Agent } from './agents.ts'
@@ -30,13 +31,15 @@ interface NewAgentKey {
   id: string
   name: string | undefined
   by?: Pick<keys.Key, 'prefix'> | undefined
+  /** Set for the token of a connector. */
+  token?: { scopes: Scope[]; expires: number }
 }
 
 /** Creates a key in a transaction, as `createAgentKey` does. */
 export async function insertAgentKey(
   ctx: AppContext,
   db: Db,
-  { id, name, by }: NewAgentKey,
+  { id, name, by, token }: NewAgentKey,
 ): Promise<{ text: string; key: keys.Key }> {
   await keys.lockOwner(db, id)
   const live = await keys.list(db, id)
@@ -49,7 +52,7 @@ export async function insertAgentKey(
   if (agent.closed !== null) throw new ApiError('account_closed')
   if (agent.suspended !== null) throw suspensionError(agent)
   const dailyCap = own ? own.dailyCap : dailyCapOf(agent)
-  return keys.create(db, ctx.clock, { kind: 'agent', owner: id, name, dailyCap })
+  return keys.create(db, ctx.clock, { kind: 'agent', owner: id, name, dailyCap, ...token })
 }
 
 /** Lists the live keys of an agent with their prefixes as ids. */

@@ -38,7 +38,7 @@ export const listAllOwnedAgents = (db: Db, person: string): Promise<Agent[]> =>
   db.select().from(agents).where(isOpenOf(person))
 
 /** Returns whether an agent is open and still its owner's. Call under `keys.lockOwner`. */
-export const isOwned = (db: Db, { id, owner }: Agent): Promise<boolean> =>
+export const isOwned = (db: Db, { id, owner }: Pick<Agent, 'id' | 'owner'>): Promise<boolean> =>
   hasRows(db, agents, and(eq(agents.id, id), isOpenOf(owner ?? '')))
 
 /** Counts the open agents that a person owns. */

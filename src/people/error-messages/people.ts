@@ -4,12 +4,19 @@ import { formatCredits } from '../../kernel/money.ts'
 import { type ErrorRows, retryHint } from './row.ts'
 
 /** Returns the row of an error whose `error` is its name for clients of OAuth (RFC 6749, 5.2). */
-const tokenError = (error: string, message: string) => ({
-  status: 400 as const,
-  message,
-  details: () => ({ error, error_description: message }),
-  fields: { error_description: Type.String() },
-})
+const tokenError = <Facts extends unknown[]>(
+  error: string,
+  text: string | ((...facts: Facts) => string),
+) => {
+  const message = typeof text === 'string' ? () => text : text
+  return {
+    status: 400 as const,
+    message,
+    onPage: message,
+    details: (...facts: Facts) => ({ error, error_description: message(...facts) }),
+    fields: { error_description: Type.String() },
+  }
+}
 
 /** Errors of claims, sign-in, accounts and wallets. */
 export const people = {
@@ -46,6 +53,41 @@ export const people = {
     'expired_token',
     'This device code is unknown, was used or has expired. Start a new sign-in: POST /device/authorization.',
   ),
+  invalid_grant: tokenError(
+    'invalid_grant',
+    'This code or refresh token is unknown, was used, has expired or belongs to another client. Sign in again.',
+  ),
+  unsupported_grant_type: tokenError(
+    'unsupported_grant_type',
+    'The grant type must be authorization_code or refresh_token. For a device, use POST /device/token.',
+  ),
+  invalid_client: tokenError('invalid_client', ({ problem }: { problem: string }) => problem),
+  invalid_scope: tokenError(
+    'invalid_scope',
+    'The scope is one or more of read, publish and spend, and a refresh cannot add one. Change "scope".',
+  ),
+  invalid_target: tokenError(
+    'invalid_target',
+    ({ resource }: { resource: string }) =>
+      `Tokens work for ${resource} alone. Send it as "resource".`,
+  ),
+  invalid_redirect_uri: tokenError(
+    'invalid_redirect_uri',
+    ({ problem }: { problem: string }) => problem,
+  ),
+  invalid_client_metadata: tokenError(
+    'invalid_client_metadata',
+    ({ problem }: { problem: string }) => problem,
+  ),
+  invalid_authorization: tokenError(
+    'invalid_request',
+    ({ problem }: { problem: string }) => problem,
+  ),
+  client_registrations_limit: {
+    status: 429,
+    message: (facts) =>
+      `Your address registered ${facts.max} clients in an hour, the maximum. ${retryHint(facts)}`,
+  },
   bad_device_code: {
     status: 404,
     message:

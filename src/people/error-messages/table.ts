@@ -101,6 +101,13 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
         ? `This is a key of kind "${kind}". People operations need a session or a ${expected} key.`
         : `This is a key of kind "${kind}". The Agent API needs an agent key: POST /keys.`,
   },
+  insufficient_scope: {
+    status: 403,
+    message: ({ scope }) =>
+      scope === 'none'
+        ? 'A connector may not do this, because the result would outlive it. Use an agent key.'
+        : `Your person did not allow this connector to ${scope}. Ask them to connect again with the scope "${scope}".`,
+  },
   account_closed: { status: 403, message: 'This account is closed. POST /keys creates a new one.' },
   account_suspended: {
     status: 403,

@@ -31,6 +31,7 @@ export const innerContext = (ctx: AppContext, outer: RequestContext): RequestCon
   client: new AddressClient(outer.client.address, ctx.state.costs),
   bodyArrivals: outer.bodyArrivals,
   span: ctx.telemetry?.beginRequest(null),
+  acceptsTokens: outer.acceptsTokens ?? false,
 })
 
 const unknownPathCharsMax = 200

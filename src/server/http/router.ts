@@ -78,11 +78,14 @@ export const partsBySegment: Record<string, TrafficPart | 'health'> = {
 }
 const parts = new Map(Object.entries(partsBySegment))
 
-/** Returns the part that answers a path. Only `/mcp` itself is the MCP endpoint. */
+/** The MCP endpoint: without and with the need to sign in. */
+const isMcpPath = (path: string): boolean => /^\/mcp(?:\/|\/connect\/?)?$/.test(path)
+
+/** Returns the part that answers a path. */
 export function partOf(path: string): TrafficPart | 'health' {
   const end = path.indexOf('/', 1)
   const part = parts.get(end < 0 ? path.slice(1) : path.slice(1, end)) ?? 'pages'
-  return part === 'mcp' && end > 0 && path !== '/mcp/' ? 'pages' : part
+  return part === 'mcp' && !isMcpPath(path) ? 'pages' : part
 }
 
 /** The start of other paths of the gateway, and the start that they have inside the server. */
@@ -128,6 +131,8 @@ function hostMapper(urls: Urls): (request: Request) => Request {
   if (mapped.length === 0) return (request) => request
   return (request) => {
     const url = new URL(request.url)
+    // Metadata has its path after the host of each API (RFC 8414, 3; RFC 9728, 3).
+    if (url.pathname.startsWith('/.well-known/oauth-')) return request
     // A host name can end with the dot of the root zone.
     const host = request.headers.get('host')?.replace(/\.(?=:|$)/, '')
     const match = mapped.find(

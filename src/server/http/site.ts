@@ -14,6 +14,7 @@ import { errorPage, internalErrorPage, sendErrorPage, unknownPage } from '../../
 import { guideFiles } from '../../site/guide/routes.ts'
 import { createLayout } from '../../site/layout.ts'
 import { privateRoutes, publicRoutes, type ReadOpenApi } from '../../site/routes.ts'
+import { metadataRoutes } from '../../site/sign-in/metadata.ts'
 import { consoleRoutes } from '../console/routes.ts'
 import { metricsRoute } from '../operator/metrics.ts'
 import { createApp } from './app.ts'
@@ -38,6 +39,7 @@ export function createSite(ctx: AppContext, { files, pages, readOpenApi }: SiteP
     .onTransform({ as: 'global' }, ({ params }) => checkPath(params))
     .use(metricsRoute(ctx))
     .use(guideFiles(ctx, readOpenApi))
+    .use(metadataRoutes(ctx))
     .use(packSite(ctx))
     .use(viewerRoutes(pages))
     .use(aiRoutes(ctx))

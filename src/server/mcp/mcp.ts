@@ -12,6 +12,7 @@ import { networkRejection } from '../../money/keys/restrict.ts'
 import { apiErrorResponse } from '../../people/error-response.ts'
 import { beginBatch, findBatch } from './batch.ts'
 import type { Extension } from './server.ts'
+import { scopeChallenge, signInChallenge } from './sign-in.ts'
 import { withViewSession } from './view-session.ts'
 
 export interface McpOptions {
@@ -35,6 +36,8 @@ export function createMcpEndpoint(ctx: AppContext, pages: Pages, options: McpOpt
     if (request.method === 'OPTIONS') return new Response(null, { status: 204 })
     const rejection = networkRejection(ctx, getRequestContext(request).client)
     if (rejection) return busyResponse(rejection.retryAfter)
+    const challenge = ctx.config.agentsOn ? await signInChallenge(ctx, request) : undefined
+    if (challenge) return challenge
     const body = await readMessage(ctx, request)
     if (body instanceof Response) return body
     const busy = charge(ctx, request, body.parsedBody, body.charged)
@@ -60,7 +63,7 @@ const corsHeaders = {
   'access-control-allow-methods': 'POST',
   'access-control-allow-headers':
     'authorization, content-type, x-api-key, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id',
-  'access-control-expose-headers': 'x-request-id, retry-after, mcp-session-id',
+  'access-control-expose-headers': 'x-request-id, retry-after, mcp-session-id, www-authenticate',
   'access-control-max-age': '86400',
 }
 
@@ -84,7 +87,9 @@ async function load(
   const handler = createServerHandler(toolset)
   stopping?.addEventListener('abort', () => void handler.close())
   const listed = createListCache(handler.fetch, toolset.areaOf)
-  return (request, body) => listed(request, body, findBatch(request))
+  return async (request, body) =>
+    (await scopeChallenge(ctx, request, body, api.operations)) ??
+    listed(request, body, findBatch(request))
 }
 
 /**

@@ -32,6 +32,8 @@ import { deleteOldObservations, shareObservations } from '../../kernel/state/sha
 import { day, hour, minute, second } from '../../kernel/time.ts'
 import { openMethods } from '../../money/payments/coins/method.ts'
 import { deleteOldKeyNetworks, flushKeyNetworks } from '../../people/agents/key-networks.ts'
+import { deleteOldClients } from '../../people/connectors/clients.ts'
+import { deleteExpiredConnectors } from '../../people/connectors/connectors.ts'
 import { deleteOldNotes } from '../../people/notifications/notifications.ts'
 import { deleteExpiredSessions } from '../../people/sessions.ts'
 import { deleteExpiredTickets } from '../../people/tickets.ts'
@@ -147,6 +149,8 @@ export const tasks: Task[] = [
   ['delete expired sessions', hour, deleteExpiredSessions],
   ['delete expired tickets', hour, deleteExpiredTickets],
   ['delete expired device codes', hour, deleteExpiredDeviceCodes],
+  ['delete expired connectors', hour, deleteExpiredConnectors],
+  ['delete old clients of connectors', hour, deleteOldClients],
   ['enqueue webhook deliveries', second, enqueueDeliveries],
   ['delete old webhook deliveries', hour, deleteOldDeliveries],
   ['delete old notes', hour, deleteOldNotes],

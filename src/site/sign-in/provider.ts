@@ -44,7 +44,7 @@ interface ProviderSignIn {
   next: string
 }
 
-const statePattern = `${secretPattern}\\.(?:in|link)\\.[\\w-]{0,900}`
+const statePattern = `${secretPattern}\\.(?:in|link)\\.[\\w-]{0,2800}`
 
 /** SameSite=Lax because the callback comes from the provider's site. */
 const stateCookie = (ctx: AppContext, { secret, why, next }: ProviderSignIn): string =>

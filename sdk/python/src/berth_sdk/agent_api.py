@@ -59,6 +59,8 @@ OPERATIONS = {
     "change_wallet_key": Operation("PATCH", "/people/me/wallet/keys/{prefix}"),
     "revoke_wallet_key": Operation("DELETE", "/people/me/wallet/keys/{prefix}"),
     "add_money": Operation("POST", "/people/me/wallet/topups"),
+    "list_connectors": Operation("GET", "/people/me/connectors"),
+    "revoke_connector": Operation("DELETE", "/people/me/connectors/{id}"),
     "publish_app": Operation("POST", "/apps", idempotent=True, content="application/zip"),
     "list_apps": Operation("GET", "/apps", items="apps"),
     "get_app": Operation("GET", "/apps/{id}"),
@@ -500,6 +502,18 @@ class AgentApi(Api):
             amount: USD.
         """
         return self._call("add_money", fields)  # type: ignore[no-any-return]
+
+    def list_connectors(self) -> ListConnectorsResult:
+        """List the programs that act as your agents."""
+        return self._call("list_connectors", {})  # type: ignore[no-any-return]
+
+    def revoke_connector(self, **fields: Unpack[RevokeConnectorInput]) -> RevokeConnectorResult:
+        """Revoke a connector. Its next call fails.
+
+        Args:
+            id: The id. The id of an app is the end of its public link.
+        """
+        return self._call("revoke_connector", fields)  # type: ignore[no-any-return]
 
     def publish_app(self, **fields: Unpack[PublishAppInput]) -> PublishAppResult:
         """Publish a page (html) or a folder (files), or have one built (prompt). Send exactly one
@@ -1875,6 +1889,14 @@ class AsyncAgentApi(AsyncApi):
     def add_money(self, **fields: Unpack[AddMoneyInput]) -> AsyncCall[Invoice, None]:
         """Create a crypto top-up of your wallet."""
         return self._call("add_money", fields)
+
+    def list_connectors(self) -> AsyncCall[ListConnectorsResult, None]:
+        """List the programs that act as your agents."""
+        return self._call("list_connectors", {})
+
+    def revoke_connector(self, **fields: Unpack[RevokeConnectorInput]) -> AsyncCall[RevokeConnectorResult, None]:
+        """Revoke a connector. Its next call fails."""
+        return self._call("revoke_connector", fields)
 
     def publish_app(self, **fields: Unpack[PublishAppInput]) -> AsyncCall[PublishAppResult, None]:
         """Publish a page (html) or a folder (files), or have one built (prompt). Send exactly one

@@ -1452,6 +1452,30 @@ class AddMoneyInput(TypedDict):
     method: Literal["usdt", "btc", "eth", "sol"]
 
 
+class ListConnectorsResult(TypedDict):
+    connectors: list[ListConnectorsResultConnector]
+
+
+class ListConnectorsResultConnector(TypedDict):
+    id: str
+    name: str
+    """The name that the program gave itself."""
+    handle: str
+    """The agent as which it acts."""
+    scopes: list[Literal["read", "publish", "spend"]]
+    created: str
+    used: str
+
+
+class RevokeConnectorInput(TypedDict):
+    id: str
+    """The id. The id of an app is the end of its public link."""
+
+
+class RevokeConnectorResult(TypedDict):
+    done: Literal[True]
+
+
 class PublishAppInput(TypedDict, total=False):
     html: str
     """A complete page, at most 4 MB."""

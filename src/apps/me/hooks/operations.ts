@@ -100,6 +100,7 @@ function presentDelivery(row: deliveries.Delivery): DeliveryBody {
 const addHook = operation({
   id: 'add_hook',
   route: 'POST /me/hooks',
+  scope: 'none',
   tag,
   summary: 'Create a webhook that receives your notes.',
   description:

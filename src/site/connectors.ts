@@ -1,0 +1,233 @@
+import {
+  checkRequest,
+  type ClientRequest,
+  describeClient,
+  errorRedirect,
+  getClientRequest,
+} from '../apps/connectors/authorize.ts'
+import { consentPath } from '../apps/connectors/metadata.ts'
+import {
+  approveConnector,
+  denyConnector,
+  revokeOwnConnector,
+} from '../apps/connectors/operations.ts'
+import { authorizationFieldNames, type AuthorizationRequest } from '../apps/connectors/schemas.ts'
+import { listActingAgents } from '../apps/owners/owned-agents.ts'
+import type { AppContext } from '../kernel/context.ts'
+import { type ApiError, isApiError, rejectRequest } from '../kernel/errors.ts'
+import { type Html, html, type Part } from '../kernel/html.ts'
+import type { Scope } from '../kernel/scopes.ts'
+import { listConnectors } from '../people/connectors/connectors.ts'
+import { presentConnectors } from '../people/connectors/present.ts'
+import { redirectSource } from '../people/connectors/redirects.ts'
+import { describeError } from '../people/error-response.ts'
+import type { Person } from '../people/people.ts'
+import { messagePage, narrowPage, section } from './components.ts'
+import { confirmDialog } from './confirm-dialog.ts'
+import { form } from './form.ts'
+import { renderDate } from './format.ts'
+import {
+  alert,
+  button,
+  type Form,
+  hiddenField,
+  postForm,
+  selectField,
+  ticksField,
+} from './forms.ts'
+import type { Layout, Page } from './layout.ts'
+import { dataTable } from './lists.ts'
+import {
+  pageRoutes,
+  privatePage,
+  requireUser,
+  userForm,
+  type UserRequest,
+  withErrorPage,
+} from './session.ts'
+
+/** The meaning of each scope for a program. */
+const scopeTexts: Record<Scope, { label: string; hint: string }> = {
+  read: { label: 'Read', hint: 'See the agent, its apps, drafts, notes and credits.' },
+  publish: { label: 'Publish', hint: 'Publish, change and delete apps, and write reviews.' },
+  spend: { label: 'Spend', hint: 'Spend the credits of the agent, up to its daily cap.' },
+}
+
+/** Reads the fields of a sign-in. Throws `bad_request` for one sent twice (RFC 6749, 3.1). */
+function requestIn(valuesOf: (name: string) => string[]): AuthorizationRequest {
+  const request: Record<string, string> = {}
+  for (const name of authorizationFieldNames) {
+    const [value, second] = valuesOf(name)
+    if (second !== undefined) rejectRequest(`The address has the field "${name}" twice.`)
+    if (value !== undefined && value !== '') request[name] = value
+  }
+  return { client_id: '', ...request }
+}
+
+const sentRequest = (sent: Form): AuthorizationRequest =>
+  requestIn((name) => (sent.has(name) ? [sent.text(name)] : []))
+
+/** Returns the policy by which the form may lead to the program. Browsers check its redirect. */
+function policyFor(
+  { layout }: UserRequest,
+  { redirectUri }: ClientRequest,
+): Record<string, string> {
+  const policy = layout.headers['content-security-policy'] ?? ''
+  const source = `form-action 'self' ${redirectSource(redirectUri)}`
+  return { 'content-security-policy': policy.replace("form-action 'self'", source) }
+}
+
+/** Tells a person of a request that is not valid. Only their click tells the program. */
+const invalidPage = (given: ClientRequest, error: ApiError): Page =>
+  messagePage(
+    'This sign-in is not valid',
+    `${describeClient(given).name} sent a request that this server does not accept. ${describeError(error)?.message ?? ''}`,
+    html`<a class="button quiet" rel="noreferrer" href="${errorRedirect(given, error)}"
+      >Return to the program</a
+    >`,
+    400,
+  )
+
+/** The page where a person allows a program to act as one of their agents. */
+async function consentPage(req: UserRequest, message?: string, sent?: Form): Promise<Page> {
+  const { ctx, visitor, token, request, query } = req
+  const params = sent ? sentRequest(sent) : requestIn((name) => query.getAll(name))
+  const given = await getClientRequest(ctx, visitor.person, params, request.headers)
+  try {
+    const scopes = checkRequest(given)
+    const agents = await listActingAgents(ctx, visitor.person)
+    const fields = consentFields(params, scopes, agents)
+    const main = html`${clientFacts(given)} ${alert(message)}
+    ${postForm(token, consentPath, fields)}`
+    return narrowPage('Connect to your account?', main, { headers: policyFor(req, given) })
+  } catch (error) {
+    if (isInvalid(error)) return invalidPage(given, error)
+    throw error
+  }
+}
+
+const isInvalid = (error: unknown): error is ApiError =>
+  isApiError(error, 'invalid_authorization') ||
+  isApiError(error, 'invalid_scope') ||
+  isApiError(error, 'invalid_target')
+
+function clientFacts(given: ClientRequest): Html {
+  const { name, place, host } = describeClient(given)
+  const origin = host
+    ? html`<strong>${host}</strong> publishes this program.`
+    : html`The program chose this name itself. It is not verified.`
+  return html`<p class="lead">
+      <strong><bdi>${name}</bdi></strong> wants to act as one of your agents.
+    </p>
+    <p>
+      ${origin} It continues at <strong><bdi>${place}</bdi></strong
+      >. Connect only if you started this sign-in there yourself. You can revoke the connector on
+      your account page.
+    </p>`
+}
+
+function consentFields(
+  params: AuthorizationRequest,
+  scopes: readonly Scope[],
+  agents: readonly { handle: string }[],
+): Html {
+  const all = new Set<Scope>(['read', ...scopes])
+  const ticks = ticksField({
+    label: 'It may',
+    options: [...all].map((scope) => ({
+      name: `allow-${scope}`,
+      ...scopeTexts[scope],
+      isFixed: scope === 'read',
+    })),
+  })
+  const handle = selectField({
+    label: 'Act as',
+    name: 'handle',
+    value: agents[0]?.handle ?? '',
+    options: [...agents.map((one) => [one.handle, `@${one.handle}`] as const), ['', 'A new agent']],
+  })
+  const hidden = Object.entries(params).map(([name, value]) => hiddenField(name, value))
+  const connect = button('Connect', '', { name: 'act', value: 'approve' })
+  const deny = button('Cancel', 'quiet', { name: 'act', value: 'deny' })
+  return html`${hidden}${handle}${ticks}
+    <div class="actions">${connect}${deny}</div>`
+}
+
+const decide = (req: UserRequest, sent: Form): Promise<Response> => {
+  const [params, handle] = [sentRequest(sent), sent.text('handle')]
+  const allow = (['publish', 'spend'] as const).filter((scope) => sent.has(`allow-${scope}`))
+  const then = ({ redirect }: { redirect: string }) => redirect
+  const work =
+    sent.text('act') === 'approve'
+      ? form(approveConnector, {
+          fields: () => ({ ...params, allow, ...(handle && { handle }) }),
+          then,
+        })
+      : form(denyConnector, { fields: () => params, then })
+  return work(req, sent)
+}
+
+const problemPage = (message: string): Page =>
+  messagePage('This sign-in is not valid', message, false, 400)
+
+/** The page of sign-in with OAuth. */
+export const connectorRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .get(consentPath, ({ input }) =>
+      requireUser(input, (req) =>
+        withErrorPage(req, async () => privatePage(req, await consentPage(req)), problemPage),
+      ),
+    )
+    .post(consentPath, ({ input }) =>
+      userForm(input, decide, (req, message, sent) =>
+        consentPage(req, message, sent).catch(() => problemPage(message)),
+      ),
+    )
+
+/** The path of the form that revokes a connector. */
+const revokePath = '/account/connectors'
+
+/** Lists the programs that act as agents of a person. */
+export async function connectorSection(
+  ctx: AppContext,
+  token: string,
+  person: Person,
+): Promise<Part> {
+  const all = await presentConnectors(ctx, await listConnectors(ctx, person.id))
+  if (all.length === 0) return ''
+  const rows = all.map(({ id, name, handle, scopes, created, used }): Part[] => {
+    const revoke = confirmDialog({
+      label: 'Revoke',
+      target: name,
+      question: html`Revoke <bdi>${name}</bdi>?`,
+      consequence: 'Its next call fails. It can ask you to connect again.',
+    })
+    return [
+      html`<bdi>${name}</bdi>`,
+      html`<a href="/agents/${handle}">@${handle}</a>`,
+      scopes.map((scope) => scopeTexts[scope].label).join(', '),
+      renderDate(Date.parse(created)),
+      renderDate(Date.parse(used)),
+      postForm(token, revokePath, html`${hiddenField('revoke', id)}${revoke}`, 'act'),
+    ]
+  })
+  const heads = [
+    { long: 'Program' },
+    'Agent',
+    'May',
+    'Connected',
+    'Last active',
+    { unseen: 'Revoke' },
+  ]
+  return section(
+    'Connectors',
+    html`<p class="small">These programs signed in with your account and act as your agents.</p>
+      ${dataTable('Connectors', heads, rows)}`,
+  )
+}
+
+/** Revokes a connector by the form on the account page. */
+export const revokeConnectorForm = form(revokeOwnConnector, {
+  params: (sent) => ({ id: sent.text('revoke') }),
+  then: '/account',
+})
