@@ -1,7 +1,7 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, type SQL } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
-import { sha256, sign } from '../../kernel/ids.ts'
+import { idChars, sha256, sign } from '../../kernel/ids.ts'
 import { hour } from '../../kernel/time.ts'
 import { readApiKey } from '../../money/keys/request-key.ts'
 import { type Agent, findAgent } from '../../people/agents/agents.ts'
@@ -60,19 +60,71 @@ export const freshSender = ({ headers, context }: SessionSender): SessionSender 
   context: Object.create(context, { sessionUser: { value: undefined, writable: true } }),
 })
 
+/**
+ * The reason for which a party may open an app that is not open to all: an agent or a person by its
+ * id, the id of a share link, or a part of the proof of the password.
+ */
+export interface Pass {
+  kind: (typeof passKinds)[number]
+  id: string
+}
+
+export const passKinds = ['agent', 'person', 'link', 'password'] as const
+
 /** Returns whether a party may open an app. */
-export async function mayOpenAs(
+export const mayOpenAs = async (
+  ctx: AppContext,
+  app: Audienced,
+  opener: Opener,
+): Promise<boolean> => isOpenToAll(ctx, app) || (await findPassOf(ctx, app, opener)) !== undefined
+
+async function findPassOf(
   ctx: AppContext,
   app: Audienced,
   { agent, person, grant }: Opener,
+): Promise<Pass | undefined> {
+  if (agent?.id === app.maker) return { kind: 'agent', id: agent.id }
+  if (person?.suspended != null) return undefined
+  const own: Pass | undefined = agent
+    ? { kind: 'agent', id: agent.id }
+    : person && { kind: 'person', id: person.id }
+  if (person && (person.operator || (await isOwner(ctx, app, person)))) return own
+  if (isExpired(ctx, app)) return undefined
+  const granted = grant === undefined ? undefined : await findGrantedPass(ctx, app, grant)
+  if (granted || !person) return granted
+  const isOpen =
+    app.audience === 'instance' || (app.audience === 'people' && (await isMember(ctx, app, person)))
+  return isOpen ? own : undefined
+}
+
+/** Returns what lets the sender of a request open an app that is not open to all. */
+export const findPass = async (
+  ctx: AppContext,
+  app: Audienced,
+  sender: SessionSender,
+): Promise<Pass | undefined> => findPassOf(ctx, app, await findOpener(ctx, app, sender))
+
+/** Returns whether a pass still lets its holder open an app. */
+export async function isValidPass(
+  ctx: AppContext,
+  app: Audienced,
+  { kind, id }: Pass,
 ): Promise<boolean> {
-  if (isOpenToAll(ctx, app) || agent?.id === app.maker) return true
-  if (person?.suspended != null) return false
-  if (person && (person.operator || (await isOwner(ctx, app, person)))) return true
-  if (isExpired(ctx, app)) return false
-  if (grant !== undefined && (await isGranted(ctx, app, grant))) return true
-  if (!person) return false
-  return app.audience === 'instance' || (app.audience === 'people' && isMember(ctx, app, person))
+  switch (kind) {
+    case 'agent': {
+      const agent = await findAgent(ctx, id)
+      return agent !== undefined && mayOpenAs(ctx, app, await asAgent(ctx, agent))
+    }
+    case 'person':
+      return mayOpenAs(ctx, app, { person: await findPerson(ctx, id) })
+    case 'link':
+      return (
+        !isExpired(ctx, app) &&
+        (await findLiveLink(ctx, app.id, eq(shareLinks.id, id))) !== undefined
+      )
+    case 'password':
+      return !isExpired(ctx, app) && hasPassword(app) && id === passwordPart(ctx, app)
+  }
 }
 
 async function findOpener(ctx: AppContext, app: Audienced, sender: SessionSender): Promise<Opener> {
@@ -110,28 +162,43 @@ async function isMember(ctx: AppContext, { id }: Audienced, person: Person): Pro
 export const passwordGrant = ({ secret }: AppContext, { id, password }: Audienced): string =>
   sign(secret, `open ${id} ${password}`).slice(0, 40)
 
+const passwordPart = (ctx: AppContext, app: Audienced): string =>
+  passwordGrant(ctx, app).slice(0, idChars)
+
+const hasPassword = ({ audience, password }: Audienced): boolean =>
+  audience === 'password' && password !== null
+
 /** Last uses are written at most so often. */
 const usedEveryMs = hour
 
-async function isGranted(ctx: AppContext, app: Audienced, grant: string): Promise<boolean> {
-  const isRight = app.audience === 'password' && app.password !== null
+async function findGrantedPass(
+  ctx: AppContext,
+  app: Audienced,
+  grant: string,
+): Promise<Pass | undefined> {
   // Both are hashed, so the time of the comparison says nothing.
-  if (isRight && sha256(grant) === sha256(passwordGrant(ctx, app))) return true
-  return (await findLink(ctx, app.id, grant)) !== undefined
+  if (hasPassword(app) && sha256(grant) === sha256(passwordGrant(ctx, app)))
+    return { kind: 'password', id: passwordPart(ctx, app) }
+  const link = await findLink(ctx, app.id, grant)
+  return link && { kind: 'link', id: link.id }
 }
 
 /** Finds the share link of a secret, while it is not revoked and not expired. Records its use. */
 export async function findLink(ctx: AppContext, app: string, secret: string) {
   const now = ctx.clock.now()
-  const [link] = await ctx.db.read
-    .select()
-    .from(shareLinks)
-    .where(and(eq(shareLinks.hash, sha256(secret)), eq(shareLinks.app, app)))
-  if (!link || (link.expires !== null && link.expires <= now)) return undefined
-  if (link.used === null || link.used + usedEveryMs <= now) {
+  const link = await findLiveLink(ctx, app, eq(shareLinks.hash, sha256(secret)))
+  if (link && (link.used === null || link.used + usedEveryMs <= now)) {
     await ctx.db.tx((db) =>
       db.update(shareLinks).set({ used: now }).where(eq(shareLinks.id, link.id)),
     )
   }
   return link
+}
+
+async function findLiveLink(ctx: AppContext, app: string, isOne: SQL) {
+  const [link] = await ctx.db.read
+    .select()
+    .from(shareLinks)
+    .where(and(isOne, eq(shareLinks.app, app)))
+  return link && (link.expires ?? Number.POSITIVE_INFINITY) > ctx.clock.now() ? link : undefined
 }

@@ -5,7 +5,9 @@ import { shareLinksPerAppMax } from '../../kernel/limits.ts'
 import { nano } from '../../kernel/money.ts'
 import { day, minute } from '../../kernel/time.ts'
 import { setGroup } from '../../people/groups.ts'
+import { suspendPerson } from '../../people/suspension.ts'
 import { agentOperations } from '../../server/agent-api.ts'
+import { catchError } from '../../testing/catch-error.ts'
 import { expectError } from '../../testing/expect-error.ts'
 import { send } from '../../testing/fixtures/mcp-server.ts'
 import {
@@ -14,6 +16,8 @@ import {
   getPerson,
   type TestPerson,
 } from '../../testing/fixtures/people.ts'
+import { openSession, type RealtimeClient } from '../../testing/fixtures/realtime-client.ts'
+import { serve } from '../../testing/fixtures/serve.ts'
 import {
   type RequestOptions,
   startTestServer,
@@ -21,6 +25,7 @@ import {
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
 import { giveConsent, revokeConsent } from '../ai/consents.ts'
+import { keepLive } from '../app-data/live.ts'
 import type { Audience } from '../audiences.ts'
 
 const page = '<!doctype html><title>Secret plan</title><link rel=stylesheet href=a.css><p>Plan'
@@ -52,11 +57,21 @@ const cookiesIn = (headers: Headers): string =>
     .map((cookie) => cookie.split(';')[0] ?? '')
     .join('; ')
 
-async function linkCookies(name: string): Promise<{ link: string; sent: RequestOptions }> {
-  const made = await ann.call('POST', `/apps/${id}/links`, { name })
+async function linkCookies(
+  name: string,
+  more = {},
+): Promise<{ link: string; sent: RequestOptions }> {
+  const made = await ann.call('POST', `/apps/${id}/links`, { name, ...more })
   const opened = await t.request('GET', new URL(made.text('url')).pathname)
   expect([opened.status, opened.headers.get('location')]).toEqual([303, `/a/${id}`])
   return { link: made.text('link.id'), sent: { headers: { cookie: cookiesIn(opened.headers) } } }
+}
+
+async function expiredCookies(): Promise<RequestOptions> {
+  const expires = new Date(t.clock.now() + minute).toISOString()
+  const { sent } = await linkCookies('expired', { expires })
+  t.clock.advance(minute)
+  return sent
 }
 
 async function passwordCookies(): Promise<RequestOptions> {
@@ -67,6 +82,11 @@ async function passwordCookies(): Promise<RequestOptions> {
 
 const setAudience = (audience: Audience, more = {}) =>
   ann.call('PATCH', `/apps/${id}/audience`, { audience, ...more })
+
+async function claim(agent: TestAgent, person: TestPerson): Promise<void> {
+  const code = (await agent.call('POST', '/me/claim')).text('claim.code')
+  expect((await person.call('POST', '/claim', { code })).status).toBe(200)
+}
 
 beforeAll(async () => {
   t = await startTestServer()
@@ -89,10 +109,6 @@ beforeAll(async () => {
   ])
   images = [new URL(shown.text('cover.large')).pathname, new URL(icon.text('icon')).pathname]
   olga = await createTestPerson(t, 'olga')
-  const claim = async (agent: TestAgent, person: TestPerson) => {
-    const code = (await agent.call('POST', '/me/claim')).text('claim.code')
-    expect((await person.call('POST', '/claim', { code })).status).toBe(200)
-  }
   await claim(ann, olga)
   const [named, grouped, other] = await Promise.all([
     createTestPerson(t, 'nina'),
@@ -116,6 +132,7 @@ beforeAll(async () => {
     nobody: {},
     'wrong password': { headers: { cookie: `berth_open_${id}=${'x'.repeat(40)}` } },
     'revoked link': revoked.sent,
+    'expired link': await expiredCookies(),
     'other person': await cookieOf(other),
     'other agent': { key: cy.key },
     'right password': await passwordCookies(),
@@ -256,7 +273,11 @@ describe.each(['public', 'link', 'password', 'people', 'instance'] as const)(
         '/explore',
         '/sitemap.xml',
         '/api/explore?q=secret',
-        '/explore/feed.atom',
+        '/api/explore/shelves',
+        '/api/explore/feed.atom',
+        '/api/explore/feed.json',
+        '/explore/@ann',
+        '/api/explore/@ann',
       ]) {
         expect(JSON.stringify((await t.request('GET', path)).body)).not.toContain(id)
       }
@@ -326,11 +347,143 @@ test('every operation answers strangers as for an unknown id', async () => {
   }
 })
 
+test('MCP answers strangers as for an unknown id, and lists nothing of the app', async () => {
+  await setAudience('people')
+  t.clock.advance(minute)
+  const { key } = await t.agent('cy')
+  const tools = ['get_item', 'get_source', 'get_app', 'get_html', 'export_app', 'remix_app']
+  const ask = async (method: string, params: Record<string, unknown>, app: string) => {
+    const named = JSON.parse(JSON.stringify(params).replaceAll('[id]', app))
+    const { status, body } = await send(t, method, named, { key })
+    return [status, JSON.stringify(body).replaceAll(app, '[id]')]
+  }
+  for (const [method, params] of [
+    ...tools.map((name) => ['tools/call', { name, arguments: { id: '[id]' } }] as const),
+    ['resources/read', { uri: 'ui://berth/[id]' }] as const,
+    ['resources/read', { uri: 'skill://[id]/SKILL.md' }] as const,
+    ['prompts/get', { name: '[id]' }] as const,
+  ])
+    expect([params, ...(await ask(method, params, id))]).toEqual([
+      params,
+      ...(await ask(method, params, unknown)),
+    ])
+  for (const method of ['resources/list', 'resources/templates/list', 'prompts/list'])
+    expect(JSON.stringify(await ask(method, {}, unknown))).not.toContain(id)
+})
+
+test('sockets of live data end with the access of their player, and open for no stranger', async () => {
+  await setAudience('link')
+  t.clock.advance(minute)
+  const server = serve(() => t)
+  const address = `http://localhost:${server.port}/api/apps/${id}/live`
+  const browsers = Object.entries(openers).filter(([, { key }]) => key === undefined)
+  const connect = (cookie: string) => openSession(address, { headers: { cookie } })
+  const sockets: { opener: string; cookie: string; socket: RealtimeClient }[] = []
+  for (const [opener, { headers = {} }] of browsers) {
+    const joined = await t.call('POST', `/apps/${id}/player`, { body: {}, headers })
+    const cookie = [headers['cookie'], cookiesIn(joined.headers)].filter(Boolean).join('; ')
+    sockets.push({ opener, cookie, socket: await connect(cookie) })
+  }
+  await setAudience('people')
+  t.clock.advance(minute)
+  await keepLive(t.ctx)
+  for (const { opener, cookie, socket } of sockets) {
+    if (mayOpen['people']().includes(opener)) (await connect(cookie)).close()
+    else {
+      await socket.closed
+      expect(await catchError(connect(cookie))).toBeInstanceOf(Error)
+    }
+    socket.close()
+  }
+  await server.stop(true)
+})
+
 /** Returns the address of the files of the app, as its page has it. */
 async function fileAddress(sent: RequestOptions | undefined): Promise<string> {
   const list = await t.request('GET', `/a/${id}/files`, sent)
   return list.text('frame').replace('?wrapper', '')
 }
+
+const readFile = async (address: string): Promise<number> => {
+  t.clock.advance(1)
+  return (await t.request('GET', `${address}a.css`)).status
+}
+
+describe('the address of files', () => {
+  /** The addresses that everyone gets who may open the app. */
+  const addressesIn = async (audience: Audience) => {
+    await setAudience(audience)
+    t.clock.advance(minute)
+    const all = mayOpen[audience]().map(async (opener) => {
+      return [opener, await fileAddress(openers[opener])] as const
+    })
+    return Promise.all(all)
+  }
+
+  test('works as long as what opened it, in every audience', async () => {
+    for (const audience of ['password', 'people', 'instance'] as const) {
+      const addresses = await addressesIn(audience)
+      for (const next of ['password', 'people', 'instance', 'link'] as const) {
+        await setAudience(next)
+        t.clock.advance(minute)
+        for (const [opener, address] of addresses) {
+          const expected = mayOpen[next]().includes(opener) ? 200 : 404
+          const where = `${opener}: ${audience}, then ${next}`
+          expect([where, await readFile(address)]).toEqual([where, expected])
+        }
+      }
+    }
+  })
+
+  test('ends with its link, its group, its password and its person, without a change', async () => {
+    const sara = await createTestPerson(t, 'sara')
+    await setAudience('people', { people: ['nina', 'sara'] })
+    const expires = new Date(t.clock.now() + day).toISOString()
+    const [short, gone] = [await linkCookies('day', { expires }), await linkCookies('gone')]
+    const byLink = await fileAddress(short.sent)
+    const byGone = await fileAddress(gone.sent)
+    const byGroup = await fileAddress(openers['person of a named group'])
+    const byName = await fileAddress(await cookieOf(sara))
+    for (const address of [byLink, byGone, byGroup, byName])
+      expect(await readFile(address)).toBe(200)
+    t.clock.advance(day)
+    expect(await readFile(byLink)).toBe(404)
+    await ann.call('DELETE', `/apps/${id}/links/${gone.link}`)
+    expect(await readFile(byGone)).toBe(404)
+    await setGroup(t.ctx, 'design', [])
+    expect(await readFile(byGroup)).toBe(404)
+    await suspendPerson(t.ctx, 'sara', 'Spam.')
+    expect(await readFile(byName)).toBe(404)
+    await setGroup(t.ctx, 'design', ['gina'])
+    await setAudience('people', { people: ['nina'] })
+    await setAudience('password')
+    const byPassword = await fileAddress(openers['right password'])
+    await setAudience('password', { password: 'another one' })
+    expect(await readFile(byPassword)).toBe(404)
+    await setAudience('password', { password })
+  })
+
+  test('is of no use in parts', async () => {
+    await setAudience('people')
+    t.clock.advance(minute)
+    const other = await ann.publish({ html: undefined, files })
+    await ann.call('PATCH', `/apps/${other}/audience`, { audience: 'people' })
+    const [, first = ''] = /\/f\/(\w+)\//.exec(await fileAddress(openers['named person'])) ?? []
+    const list = await t.request('GET', `/a/${other}/files`, openers['owner'])
+    const [, second = ''] = /\/f\/(\w+)\//.exec(list.text('frame')) ?? []
+    const own = await fileAddress(openers['owner'])
+    expect([first.length, second.length, own.length]).toEqual([64, 64, '/f//'.length + 64])
+    expect(await readFile(`/f/${second}/`)).toBe(200)
+    for (const token of [
+      first.slice(0, 32),
+      first.slice(32) + first.slice(0, 32),
+      first.slice(0, 32) + second.slice(32),
+      second.slice(0, 32) + first.slice(32),
+      first.slice(0, 32) + '0'.repeat(32),
+    ])
+      expect(await readFile(`/f/${token}/`)).toBe(404)
+  })
+})
 
 describe('a change of the audience', () => {
   test('ends the address of files, and a new one works', async () => {
@@ -384,6 +537,7 @@ test('an app that expires is closed to all but its maker, owner and the operator
     const { status } = await ask(sent, 'page as data', id)
     expect([opener, status]).toEqual([opener, always.includes(opener) ? 200 : 404])
   }
+  expect(await readFile(await fileAddress(openers['owner']))).toBe(200)
   await setAudience('link', { expires: null })
   t.clock.advance(minute)
   expect((await ask({}, 'page as data', id)).status).toBe(200)

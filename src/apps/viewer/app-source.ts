@@ -1,4 +1,5 @@
 import type { RequestContext } from '../../kernel/http/request-context.ts'
+import type { Pass } from '../audience/access.ts'
 import type { PageLibraries } from '../libraries/references.ts'
 import type { PageUses } from '../uses/uses.ts'
 
@@ -29,14 +30,12 @@ export interface HostedApp {
   version: number
   /** Open pages take a new version at once. */
   live?: boolean
-  /** Not everyone may open it: see `mayOpen`. */
+  /** Not everyone may open it: see `findPass`. */
   restricted?: boolean
   /** Path of the page that asks for its password. */
   lockedAt?: string
   /** Changes with who may open it. */
   access?: number
-  /** Only its maker, owner and the operator open it still. */
-  expired?: boolean
   updated: number
 }
 
@@ -81,8 +80,10 @@ export interface AppSource {
   find(id: string): Promise<HostedApp | undefined>
   /** Returns the progress of an app's first build, 0 to 1; undefined when none is running. */
   buildProgress?(app: HostedApp): Promise<number | undefined>
-  /** Returns whether a request may open an app that is restricted. */
-  mayOpen?(id: string, request: Request): Promise<boolean>
+  /** Returns what lets a request open an app that is restricted; undefined where nothing does. */
+  findPass?(id: string, request: Request): Promise<Pass | undefined>
+  /** Returns whether a pass still opens an app. */
+  isValidPass?(id: string, pass: Pass): Promise<boolean>
   /** Streams changes of an app to an open page, which `find` finds while it is open. */
   watch?(request: Request, find: () => Promise<HostedApp | undefined>): Response
   /** Records that a request opened the app. The fast path passes its request context. */

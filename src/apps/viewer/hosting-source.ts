@@ -10,7 +10,14 @@ import * as agents from '../../people/agents/agents.ts'
 import { mayBeSignedIn } from '../../people/session-cookie.ts'
 import * as apps from '../apps.ts'
 import * as assets from '../assets/assets.ts'
-import { freshSender, isExpired, isLocked, isOpenToAll, mayOpen } from '../audience/access.ts'
+import {
+  findPass,
+  freshSender,
+  isExpired,
+  isLocked,
+  isOpenToAll,
+  isValidPass,
+} from '../audience/access.ts'
 import { presentCover } from '../covers/present-cover.ts'
 import { recordUse } from '../explore/uses.ts'
 import { isPackKind } from '../kinds.ts'
@@ -80,7 +87,6 @@ async function findHosted(ctx: AppContext, id: string): Promise<HostedApp | unde
     restricted: !isOpenToAll(ctx, app),
     ...(isLocked(ctx, app) && { lockedAt: `/open/${id}` }),
     access: 2 * app.access + Number(isExpired(ctx, app)),
-    expired: isExpired(ctx, app),
   }
 }
 
@@ -89,9 +95,13 @@ export function hostingSource(ctx: AppContext): AppSource {
   return {
     commits: () => ctx.db.commits() ?? ctx.state.appChanges.count,
     find: (id) => findHosted(ctx, id),
-    async mayOpen(id, request) {
+    async findPass(id, request) {
       const app = await apps.findApp(ctx, id)
-      return app !== undefined && mayOpen(ctx, app, freshSender(senderOf(request)))
+      return app && findPass(ctx, app, freshSender(senderOf(request)))
+    },
+    async isValidPass(id, pass) {
+      const app = await apps.findApp(ctx, id)
+      return app !== undefined && isValidPass(ctx, app, pass)
     },
     watch: (request, find) => toResponse(ctx, request, watchApp(ctx, find)),
     async buildProgress({ id }) {

@@ -17,8 +17,8 @@ import type { AppSource, HostedApp, ViewerUrls } from './app-source.ts'
 import { FileTokens, type OpenedToken } from './file-token.ts'
 import { librariesPath, LibraryFiles, type ScriptName } from './library-files.ts'
 import { loadPageAssets, type PageAssets, shellPage } from './page.ts'
-import { dataHeaders, shellHeaders } from './policy.ts'
-import { type FileTable, revisionOf, VersionFiles } from './version-files.ts'
+import { dataHeaders, imageSources, operationSources, shellHeaders } from './policy.ts'
+import { type FileTable, VersionFiles } from './version-files.ts'
 
 const cacheBytesMax = 64 * 1_048_576
 const cachePagesMax = 10_000
@@ -168,13 +168,13 @@ export class Pages {
   }
 
   /** Finds the version that a token opens, with its files, while its app is live. */
-  async opened({ id, version, revision, isPreview }: OpenedToken) {
+  async opened({ id, version, isPreview, pass }: OpenedToken) {
     const page = isPreview ? await this.#previewed(id, version) : await this.find(id)
-    if (page?.app.state !== 'live' || page.app.expired) return undefined
+    if (page?.app.state !== 'live') return undefined
+    const isOpen = !page.app.restricted || (pass && (await this.source.isValidPass?.(id, pass)))
+    if (!isOpen) return undefined
     const app = { ...page.app, version }
-    const table = await this.#table(page, app)
-    const isStale = page.app.restricted && revision !== revisionOf(app, table)
-    return isStale ? undefined : { app, table }
+    return { app, table: await this.#table(page, app) }
   }
 
   async #previewed(id: string, version: number): Promise<CachedPage | undefined> {
@@ -197,11 +197,13 @@ export class Pages {
     return table
   }
 
-  /** Returns the path of the files of a page; undefined for a page without files. */
-  async #address(page: CachedPage): Promise<string | undefined> {
-    const table = await this.#table(page, page.app)
-    if (!table.hasFiles) return undefined
-    return `${filesPath}${this.tokens.seal(page.app, revisionOf(page.app, table), page.isPreview)}/`
+  /** Returns the path of the files of a page for a visitor; undefined for a page without files. */
+  async #address(page: CachedPage, request: Request): Promise<string | undefined> {
+    const { app, isPreview } = page
+    const { hasFiles, revision } = await this.#table(page, app)
+    if (!hasFiles) return undefined
+    const pass = app.restricted ? await this.source.findPass?.(app.id, request) : undefined
+    return `${filesPath}${this.tokens.seal(app, revision, isPreview, pass)}/`
   }
 
   /** Returns the URLs that the wrapper at a path of files reaches, for the host of a request. */
@@ -227,9 +229,19 @@ export class Pages {
     const key = `${this.#hostFor(request) ?? this.#appHost}${isEmbed ? ' embed' : ''}`
     const known = page.shells.get(key)
     if (known) return known
+    const made = await this.#renderShell(page, request, isEmbed)
+    // The address of the files of a restricted app belongs to its visitor.
+    if (page.app.restricted) return made
+    if (page.shells.size >= shellsPerPageMax) page.shells.clear()
+    page.shells.set(key, made)
+    this.#keep(page)
+    return made
+  }
+
+  async #renderShell(page: CachedPage, request: Request, isEmbed: boolean): Promise<Entity> {
     const { app, apps } = this.urls
     const host = this.#hostFor(request) ?? this.#appHost
-    const address = await this.#address(page)
+    const address = await this.#address(page, request)
     const hasFiles = address !== undefined
     const hasBridge = (await this.#needs(page)).scripts.includes('bridge')
     const frame = `${apps ?? ''}${wrapperOf(address)}`
@@ -255,11 +267,7 @@ export class Pages {
     })
     const canEmbed = this.embedders.length > 0
     const options = { at: page.at, frame, origin: app, hasFiles, hasBridge, canEmbed, isEmbed }
-    const made = createEntity(compressText(shellPage(page.app, options, assets)), headers)
-    if (page.shells.size >= shellsPerPageMax) page.shells.clear()
-    page.shells.set(key, made)
-    this.#keep(page)
-    return made
+    return createEntity(compressText(shellPage(page.app, options, assets)), headers)
   }
 
   async data(page: CachedPage): Promise<Entity> {
@@ -280,7 +288,7 @@ export class Pages {
   }
 
   /** Returns what the shell needs beside the HTML: files and their address, and libraries. */
-  async files(page: CachedPage): Promise<Entity> {
+  async files(page: CachedPage, request: Request): Promise<Entity> {
     if (page.files) return page.files
     const rows = await this.source.files(page.app)
     const files = rows.map(({ name, type, bytes, sha256: hash }) => ({
@@ -292,7 +300,7 @@ export class Pages {
     const libraries = await this.source.libraries?.(page.app)
     const { hasFiles, scripts } = await this.#needs(page)
     const needs = { loader: Boolean(libraries), scripts }
-    const address = await this.#address(page)
+    const address = await this.#address(page, request)
     const list = {
       files,
       ...((needs.loader || scripts.length > 0) && {
@@ -304,9 +312,11 @@ export class Pages {
       }),
     }
     const headers = dataHeaders('application/json', 'no-cache')
-    page.files = createEntity(compressText(JSON.stringify(list)), headers)
+    const made = createEntity(compressText(JSON.stringify(list)), headers)
+    if (page.app.restricted) return made
+    page.files = made
     this.#keep(page)
-    return page.files
+    return made
   }
 
   /** Returns whether a page has files, and the scripts that it needs. */
@@ -329,18 +339,6 @@ export class Pages {
     if (this.#pages.peek(page.app.id) === page) this.#pages.set(page.app.id, page)
   }
 }
-
-/** Returns the CSP sources of the operations that a shell calls for its app. */
-function operationSources(own: string, id: string, hasBridge: boolean): string {
-  const path = `${own}/api/apps/${id}/`
-  if (!hasBridge) return `${path}errors`
-  const live = `${path.replace(/^https?:\/\//, '')}live`
-  return `${path} ws://${live} wss://${live} ${own}/a/${id}/ai/`
-}
-
-/** Returns the CSP sources of the QR code, the cover, and the icons of the manifest. */
-const imageSources = (own: string, id: string): string =>
-  [`/a/${id}/qr.svg`, '/covers/', '/icons/', '/static/'].map((path) => own + path).join(' ')
 
 const framePath = '/frame'
 

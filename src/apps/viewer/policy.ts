@@ -193,3 +193,15 @@ export const pageRequestHeaders = (scriptHash: string): Record<string, string> =
   'content-security-policy': `sandbox allow-scripts; default-src 'none'; script-src ${scriptHash}; base-uri 'none'; form-action 'none'`,
   'connection-allowlist': allowlist(),
 })
+
+/** Returns the CSP sources of the operations that a shell calls for its app. */
+export function operationSources(own: string, id: string, hasBridge: boolean): string {
+  const path = `${own}/api/apps/${id}/`
+  if (!hasBridge) return `${path}errors`
+  const live = `${path.replace(/^https?:\/\//, '')}live`
+  return `${path} ws://${live} wss://${live} ${own}/a/${id}/ai/`
+}
+
+/** Returns the CSP sources of the QR code, the cover, and the icons of the manifest. */
+export const imageSources = (own: string, id: string): string =>
+  [`/a/${id}/qr.svg`, '/covers/', '/icons/', '/static/'].map((path) => own + path).join(' ')

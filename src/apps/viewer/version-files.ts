@@ -39,10 +39,6 @@ export interface FileTable {
   revision: number
 }
 
-/** Differs after each change of who may open the app: the factor is odd. */
-export const revisionOf = ({ access = 0 }: HostedApp, { revision }: FileTable): number =>
-  (revision + access * 40_503) % 65_536
-
 /** Returns the name under which an asset is stored: "img/Ship 1.png" is "img-ship-1.png". */
 const flattened = (path: string): string => path.toLowerCase().replaceAll(/[^a-z0-9.]+/g, '-')
 
