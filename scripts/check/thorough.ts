@@ -44,4 +44,5 @@ export const thoroughSteps: Step[][][] = [
   ['clients', () => bun('scripts/clients/all.ts')] satisfies Step,
   ['clients in Python', () => bun('scripts/clients/python.ts')] satisfies Step,
   ['generated clients', () => bun('scripts/clients/generators.ts')] satisfies Step,
+  ['connectors in Python', () => bun('scripts/clients/connectors.ts')] satisfies Step,
 ].map((step): Step[][] => [[step]])

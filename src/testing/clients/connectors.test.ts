@@ -9,9 +9,9 @@ import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js'
 import * as http1 from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 
 import { connectorTokenMs } from '../../kernel/limits.ts'
-import { claimAgent, FormBrowser, hiddenFields, signUp } from '../fixtures/form-browser.ts'
+import { claimAgent, type FormBrowser, signUp } from '../fixtures/form-browser.ts'
 import { type McpTestServer, node, startMcpTestServer } from '../fixtures/mcp-server.ts'
-import { register } from '../fixtures/oauth-client.ts'
+import { approveAt, register, revokeFirst } from '../fixtures/oauth-client.ts'
 import type { TestAgent } from '../fixtures/test-server.ts'
 import { freePort } from '../free-port.ts'
 
@@ -27,15 +27,6 @@ beforeAll(async () => {
   await claimAgent(browser, ann)
 })
 afterAll(() => t.close())
-
-/** Connects a program as `ann`, as a person does. Returns the address that gets the response. */
-async function approve(address: string | URL): Promise<URL> {
-  const { pathname, search } = new URL(address)
-  const fields = hiddenFields(await browser.read(pathname + search), pathname)
-  const ticks = { 'allow-publish': 'yes', handle: ann.handle, act: 'approve' }
-  const { headers } = await browser.send(pathname, { ...fields, ...ticks })
-  return new URL(headers.get('location') ?? '')
-}
 
 const callback = 'http://localhost:49152/callback'
 const metadata = {
@@ -71,7 +62,7 @@ class Memory {
   saveDiscoveryState = (value: unknown) => this.save('discovery', value)
   invalidateCredentials = () => this.saved.clear()
   redirectToAuthorization = async (url: URL) => {
-    this.back = await approve(url)
+    this.back = await approveAt(browser, url, ann.handle)
   }
 }
 
@@ -129,9 +120,7 @@ test.each(Object.entries(clients))(
     t.clock.advance(connectorTokenMs)
     expect(await client.call('get_me')).toMatchObject(isAnn)
     memory.back = undefined
-    const [form] = (await browser.show('/account')).forms('/account/connectors')
-    const { token = '', revoke = '' } = form?.hiddenFields ?? {}
-    await browser.send('/account/connectors', { token, revoke })
+    await revokeFirst(browser)
     await expect(client.call('get_me')).rejects.toThrow()
     await client.close()
   },
@@ -156,7 +145,7 @@ test('the conformance suite of authorization servers passes', async () => {
     output += chunk
     const page = /^http\S+oauth\/authorize\S+(?=\n)/m
     const [address] = page.exec(output) ?? []
-    if (address && !page.test(before)) await fetch(await approve(address))
+    if (address && !page.test(before)) await fetch(await approveAt(browser, address, ann.handle))
   }
   rmSync(results, { recursive: true })
   const scenarios = [...output.matchAll(/^[✓✗] (\S+): (\d+ passed, \d+ failed)/gm)]
