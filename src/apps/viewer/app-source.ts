@@ -1,4 +1,5 @@
 import type { RequestContext } from '../../kernel/http/request-context.ts'
+import type { SessionSender } from '../../people/session-user.ts'
 import type { Pass } from '../audience/access.ts'
 import type { PageLibraries } from '../libraries/references.ts'
 import type { PageUses } from '../uses/uses.ts'
@@ -80,8 +81,8 @@ export interface AppSource {
   find(id: string): Promise<HostedApp | undefined>
   /** Returns the progress of an app's first build, 0 to 1; undefined when none is running. */
   buildProgress?(app: HostedApp): Promise<number | undefined>
-  /** Returns what lets a request open an app that is restricted; undefined where nothing does. */
-  findPass?(id: string, request: Request): Promise<Pass | undefined>
+  /** Returns what lets a sender open an app that is restricted; undefined where nothing does. */
+  findPass?(id: string, sender: SessionSender): Promise<Pass | undefined>
   /** Returns whether a pass still opens an app. */
   isValidPass?(id: string, pass: Pass): Promise<boolean>
   /** Streams changes of an app to an open page, which `find` finds while it is open. */

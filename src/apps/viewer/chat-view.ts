@@ -2,6 +2,7 @@ import { contentOf } from '../../kernel/http/entity.ts'
 import { lazyFor } from '../../kernel/lazy.ts'
 import { getPublicFile, type PublicFile } from '../../kernel/public-files.ts'
 import { isRecord, recordOf } from '../../kernel/schema.ts'
+import type { SessionSender } from '../../people/session-user.ts'
 import { librariesPath } from './library-files.ts'
 import { chatBody } from './page.ts'
 import { filesPath, type Pages } from './pages.ts'
@@ -40,12 +41,19 @@ export const viewPolicy = (address: string | undefined): ViewPolicy =>
 export const filesAddress = ({ urls }: Pages): string => (urls.apps ?? urls.app) + filesPath
 
 /** Reads a live app with its page, its libraries, and the address of its files. */
-export async function readAppContent(pages: Pages, page: OpenPage): Promise<AppContent> {
+export async function readAppContent(
+  pages: Pages,
+  page: OpenPage,
+  sender: SessionSender,
+): Promise<AppContent> {
   const { id, title, maker } = page.app
   const { urls } = pages
   const read = async (entity: ReturnType<Pages['data']>): Promise<string> =>
     contentOf(await entity).content.text()
-  const [html, listText] = await Promise.all([read(pages.data(page)), read(pages.files(page))])
+  const [html, listText] = await Promise.all([
+    read(pages.data(page)),
+    read(pages.files(page, () => sender)),
+  ])
   const list = recordOf(JSON.parse(listText))
   const address =
     typeof list['frame'] === 'string'

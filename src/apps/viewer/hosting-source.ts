@@ -95,9 +95,9 @@ export function hostingSource(ctx: AppContext): AppSource {
   return {
     commits: () => ctx.db.commits() ?? ctx.state.appChanges.count,
     find: (id) => findHosted(ctx, id),
-    async findPass(id, request) {
+    async findPass(id, sender) {
       const app = await apps.findApp(ctx, id)
-      return app && findPass(ctx, app, freshSender(senderOf(request)))
+      return app && findPass(ctx, app, freshSender(sender))
     },
     async isValidPass(id, pass) {
       const app = await apps.findApp(ctx, id)

@@ -7,11 +7,12 @@ import {
   entityResponse,
 } from '../../kernel/http/entity.ts'
 import { pageHosts } from '../../kernel/http/host.ts'
-import type { RequestContext } from '../../kernel/http/request-context.ts'
+import { type RequestContext, senderOf } from '../../kernel/http/request-context.ts'
 import { idChars, idPattern } from '../../kernel/ids.ts'
 import { getPublicFile, type PublicFile, readPublic } from '../../kernel/public-files.ts'
 import { type Clock, isWithin } from '../../kernel/time.ts'
 import { mayBeSignedIn } from '../../people/session-cookie.ts'
+import type { SessionSender } from '../../people/session-user.ts'
 import { findUses } from '../uses/uses.ts'
 import type { AppSource, HostedApp, ViewerUrls } from './app-source.ts'
 import { FileTokens, type OpenedToken } from './file-token.ts'
@@ -198,11 +199,11 @@ export class Pages {
   }
 
   /** Returns the path of the files of a page for a visitor; undefined for a page without files. */
-  async #address(page: CachedPage, request: Request): Promise<string | undefined> {
+  async #address(page: CachedPage, sender: () => SessionSender): Promise<string | undefined> {
     const { app, isPreview } = page
     const { hasFiles, revision } = await this.#table(page, app)
     if (!hasFiles) return undefined
-    const pass = app.restricted ? await this.source.findPass?.(app.id, request) : undefined
+    const pass = app.restricted ? await this.source.findPass?.(app.id, sender()) : undefined
     return `${filesPath}${this.tokens.seal(app, revision, isPreview, pass)}/`
   }
 
@@ -241,7 +242,7 @@ export class Pages {
   async #renderShell(page: CachedPage, request: Request, isEmbed: boolean): Promise<Entity> {
     const { app, apps } = this.urls
     const host = this.#hostFor(request) ?? this.#appHost
-    const address = await this.#address(page, request)
+    const address = await this.#address(page, () => senderOf(request))
     const hasFiles = address !== undefined
     const hasBridge = (await this.#needs(page)).scripts.includes('bridge')
     const frame = `${apps ?? ''}${wrapperOf(address)}`
@@ -288,7 +289,7 @@ export class Pages {
   }
 
   /** Returns what the shell needs beside the HTML: files and their address, and libraries. */
-  async files(page: CachedPage, request: Request): Promise<Entity> {
+  async files(page: CachedPage, sender: () => SessionSender): Promise<Entity> {
     if (page.files) return page.files
     const rows = await this.source.files(page.app)
     const files = rows.map(({ name, type, bytes, sha256: hash }) => ({
@@ -300,7 +301,7 @@ export class Pages {
     const libraries = await this.source.libraries?.(page.app)
     const { hasFiles, scripts } = await this.#needs(page)
     const needs = { loader: Boolean(libraries), scripts }
-    const address = await this.#address(page, request)
+    const address = await this.#address(page, sender)
     const list = {
       files,
       ...((needs.loader || scripts.length > 0) && {

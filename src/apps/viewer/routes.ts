@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 
 import { createEntity, type Entity, entityResponse } from '../../kernel/http/entity.ts'
-import { pathOf } from '../../kernel/http/request-context.ts'
+import { pathOf, senderOf } from '../../kernel/http/request-context.ts'
 import { idPattern } from '../../kernel/ids.ts'
 import { getPublicFile } from '../../kernel/public-files.ts'
 import { fileAddresses } from './file-addresses.ts'
@@ -97,7 +97,7 @@ type Route = [path: string, handler: (input: ViewerRequest) => Response | Promis
 
 /** Returns whether a request may open a page. */
 const isOpen = async (pages: Pages, { app }: ViewedPage, request: Request): Promise<boolean> =>
-  !app.restricted || (await pages.source.findPass?.(app.id, request)) !== undefined
+  !app.restricted || (await pages.source.findPass?.(app.id, senderOf(request))) !== undefined
 
 /** Finds the page of a public link that a request may open; undefined for all others. */
 async function findOpen(pages: Pages, id: string, request: Request) {
@@ -161,7 +161,7 @@ const data: PageHandler = async (pages, page, { request }) =>
   entityResponse(request, await pages.data(page))
 
 const files: PageHandler = async (pages, page, { request }) =>
-  entityResponse(request, await pages.files(page, request))
+  entityResponse(request, await pages.files(page, () => senderOf(request)))
 
 /** Serves a page of a folder as data, to the shell. */
 const file: PageHandler = async (pages, page, { request, params }) => {

@@ -6,7 +6,7 @@ import { agentApiUrl } from '../../apps/app-url.ts'
 import type { Pages } from '../../apps/viewer/pages.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import type { Operation } from '../../kernel/http/operation.ts'
+import type { Operation, Sender } from '../../kernel/http/operation.ts'
 import { decodePath, encodePath } from '../../kernel/http/path.ts'
 import { type RequestContext, setRequestContext } from '../../kernel/http/request-context.ts'
 import { createValidator } from '../../kernel/http/validation.ts'
@@ -117,7 +117,7 @@ async function performForApp(
   const { method, body } = args
   const url = URL.parse(`https://app.invalid${args.path}`)
   const [operation, params] = findOperation(operations, method, url?.pathname ?? '')
-  const caller = await getChatPlayer(ctx, { method, headers, context })
+  const caller = await getChatPlayer(ctx, { method, headers, context }, operation)
   // Nothing that such a player stored could be found again.
   if (!caller.caller && method !== 'GET') throw new ApiError('no_key')
   return perform(ctx, operation, {
@@ -155,6 +155,9 @@ function findOperation(
   throw new ApiError('not_found', { what: 'call of an app' })
 }
 
+/** A call of a model, which the agent of the chat pays. */
+const modelCall = { method: 'POST', errors: [], scope: 'spend' as const }
+
 /** Calls a model for an app, as the agent of the chat. Errors are responses, as a page expects. */
 async function callModelForApp(
   ctx: AppContext,
@@ -166,7 +169,8 @@ async function callModelForApp(
   const request = new Request(url, { method: 'POST', headers, body, signal })
   setRequestContext(request, context)
   const [route = ''] = path.split('?')
-  const response = await callModel(ctx, request, { id: app, path: route }, getChatPlayer)
+  const identify = (inner: AppContext, sender: Sender) => getChatPlayer(inner, sender, modelCall)
+  const response = await callModel(ctx, request, { id: app, path: route }, identify)
   const type = response.headers.get('content-type') ?? ''
   const bytes = Buffer.from(await response.arrayBuffer())
   return {

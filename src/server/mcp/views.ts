@@ -77,7 +77,7 @@ export async function openApp(
   if (page && !isBuilt) return { id, progress: (await pages.source.buildProgress?.(page.app)) ?? 0 }
   if (page?.app.state !== 'live') throw new ApiError('not_found', { what: 'app' })
   recordOpen(ctx, id, context.client.group)
-  return readAppContent(pages, page)
+  return readAppContent(pages, page, { headers, context })
 }
 
 /** Reads the resource of a view. Throws ResourceNotFoundError. */
