@@ -51,7 +51,7 @@ async function buildFrame(out: string): Promise<void> {
     const script = `<body><script>${await read(wrapper)}</script>`
     await writePublicFile(out, `frame/${name}.html`, head + texts + script)
   }
-  for (const name of ['libraries', 'databases', 'shell', 'files-shell'])
+  for (const name of ['libraries', 'databases', 'shell', 'files-shell', 'install'])
     await writePublicFile(out, `frame/${name}.js`, await read(name))
   for (const name of ['page', 'shell'])
     await writePublicFile(out, `bridge/${name}.js`, inline(await bundle(`bridge/${name}.ts`)))

@@ -178,6 +178,7 @@ const readers: Record<string, (app: string) => [method: string, path: string, bo
   'list of files': (app) => ['GET', `/a/${app}/files`],
   'a file': (app) => ['GET', `/a/${app}/files/a.css`],
   manifest: (app) => ['GET', `/a/${app}/manifest.webmanifest`],
+  'page that installs': (app) => ['GET', `/a/${app}/install`],
   'QR code': (app) => ['GET', `/a/${app}/qr.svg`],
   cover: (app) => ['GET', (images[0] ?? '').replace(id, app)],
   icon: (app) => ['GET', (images[1] ?? '').replace(id, app)],

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { openBrowserSession } from '../../testing/browsers/session.ts'
+import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
 let t: TestServer
@@ -40,6 +41,29 @@ test('an app has a manifest with its name and start address, and a preview has n
   expect((await t.request('GET', path)).status).toBe(404)
 })
 
+test('the menu of an app leads to a page that installs it, for those who may open it', async () => {
+  const ann = await t.agent('ann')
+  const id = await ann.publish({ title: 'Harbor <Lights>' })
+  const path = `/a/${id}/install`
+  expect(shownPage((await t.request('GET', `/a/${id}`)).body).hrefs).toContain(path)
+  expect(String((await t.request('GET', `/a/${id}/embed`)).body)).not.toContain(path)
+  const page = await t.request('GET', path)
+  expect(page.status).toBe(200)
+  expect(String(page.body)).toContain(`<link rel=manifest href=/a/${id}/manifest.webmanifest `)
+  expect(shownPage(page.body).text).toContain('Install Harbor <Lights>')
+  const unknown = 'AAAAAAAAAAAA'
+  await ann.call('PATCH', `/apps/${id}/audience`, { audience: 'people' })
+  t.clock.advance(1_000)
+  const [closed, missing] = await Promise.all(
+    [id, unknown].map(async (app) => {
+      const { status, body } = await t.request('GET', `/a/${app}/install`)
+      return [status, String(body).replaceAll(app, '')]
+    }),
+  )
+  expect(closed).toEqual(missing)
+  expect(closed?.[0]).toBe(404)
+})
+
 describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
   test('reads the manifest of an app without an error', async () => {
     let server: TestServer | undefined
@@ -56,6 +80,18 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     const { installabilityErrors } = await devtools.send('Page.getInstallabilityErrors')
     // The contexts of a test are private windows.
     expect(installabilityErrors.map(({ errorId }) => errorId)).toEqual(['in-incognito'])
+    const problems: string[] = []
+    page.on('console', (message) => void problems.push(message.text()))
+    await page.goto(`${session.origin}/a/${id}/install`)
+    const there = await devtools.send('Page.getInstallabilityErrors')
+    expect(there.installabilityErrors.map(({ errorId }) => errorId)).toEqual(['in-incognito'])
+    // Private windows offer no dialog, so the test does.
+    await page.evaluate(`dispatchEvent(Object.assign(new Event('beforeinstallprompt'), {
+      prompt: () => Promise.resolve(dispatchEvent(new Event('appinstalled'))),
+    }))`)
+    await page.getByRole('button', { name: 'Install' }).click()
+    await page.getByText('Installed. Open it').waitFor()
+    expect(problems).toEqual([])
     await session.close()
     await server.close()
   }, 120_000)

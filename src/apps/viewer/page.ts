@@ -24,6 +24,9 @@ export interface PageAssets {
   /** Refreshes the changing parts of a waiting page. */
   live: string
   liveHash: string
+  /** The script of the page that installs an app. */
+  install: string
+  installHash: string
 }
 
 const hash = (text: string): string =>
@@ -39,6 +42,7 @@ export function loadPageAssets(files: ReadonlyMap<string, PublicFile>): PageAsse
   const bridgeStyle = read('bridge/shell.css')
   const messageStyle = style + read('frame/message.css')
   const live = read('islands/auto-refresh.js')
+  const install = read('frame/install.js')
   const hashes = {
     scriptHash: hash(script),
     filesScriptHash: hash(filesScript),
@@ -47,8 +51,8 @@ export function loadPageAssets(files: ReadonlyMap<string, PublicFile>): PageAsse
     bridgeStyleHash: hash(bridgeStyle),
     messageStyleHash: hash(messageStyle),
   }
-  const texts = { script, filesScript, style, bridge, bridgeStyle, messageStyle, live }
-  return { ...texts, liveHash: hash(live), ...hashes }
+  const texts = { script, filesScript, style, bridge, bridgeStyle, messageStyle, live, install }
+  return { ...texts, liveHash: hash(live), installHash: hash(install), ...hashes }
 }
 
 const icon = (path: string): string =>
@@ -144,14 +148,14 @@ function toolbar(app: HostedApp): string {
 }
 
 /** Link, embed code and QR code of an app. */
-function sharing(app: HostedApp, { origin, canEmbed }: ShellOptions): string {
+function sharing(app: HostedApp, { at, origin, canEmbed }: ShellOptions): string {
   const { id, title, remixable, embeds } = app
   const url = `${origin}/a/${id}`
   const field = (label: string, text: string, copy: string): string =>
     `<p class=line><label>${label}<input readonly value="${escapeHtml(text)}"></label><button>${copy}</button>`
   const code = embedCode({ link: url, title })
   return `<div id=sharing popover role=dialog aria-label=Share><h2>Share</h2>${field('Link', url, 'Copy link')}${canEmbed && embeds ? field('Embed', code, 'Copy code') : ''}
-<p><button id=send hidden>Share with …</button><p><img src="/a/${id}/qr.svg" alt="QR code of the link" width=148 height=148 loading=lazy><p>${remixable ? `<a href="/explore/${id}/remix">Remix this app</a> · ` : ''}<a href=/report/${id}>Report this app</a></p></div>`
+<p><button id=send hidden>Share with …</button><p><img src="/a/${id}/qr.svg" alt="QR code of the link" width=148 height=148 loading=lazy><p>${at === `/a/${id}` ? `<a href=/a/${id}/install>Install</a> · ` : ''}${remixable ? `<a href="/explore/${id}/remix">Remix this app</a> · ` : ''}<a href=/report/${id}>Report this app</a></p></div>`
 }
 
 /** Starts the requests of the script, which runs only after the first paint in Chromium. */
@@ -202,7 +206,14 @@ export function messagePage(
     script: `<script>${parts.live}</script>`,
   }
   const { again = '', bar = '', script = '' } = progress === undefined ? {} : waiting
-  return `<!doctype html><html lang=en>
-${head(title, parts.messageStyle, again)}
-<body><main class=message><h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>${bar}<p>${links}<a href="/explore">Explore</a></p></main>${script}`
+  const body = `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>${bar}<p>${links}<a href="/explore">Explore</a></p>`
+  return messageDocument({ title, body, more: again }, parts) + script
 }
+
+/** Renders a page in the style of messages. `more` is for its head. */
+export const messageDocument = (
+  { title, body, more }: { title: string; body: string; more: string },
+  parts: PageAssets,
+): string => `<!doctype html><html lang=en>
+${head(title, parts.messageStyle, more)}
+<body><main class=message>${body}</main>`

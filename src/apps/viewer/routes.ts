@@ -5,6 +5,7 @@ import { pathOf, senderOf } from '../../kernel/http/request-context.ts'
 import { idPattern } from '../../kernel/ids.ts'
 import { getPublicFile } from '../../kernel/public-files.ts'
 import { fileAddresses } from './file-addresses.ts'
+import { installPage, installPath } from './install-page.ts'
 import { librariesPath } from './library-files.ts'
 import { appManifest, manifestPath } from './manifest.ts'
 import { messagePage } from './page.ts'
@@ -192,6 +193,17 @@ const qrCode: PageHandler = async ({ urls }, { app }) => {
 const manifest: PageHandler = (_, { app }) =>
   new Response(appManifest(app), { headers: dataHeaders('application/manifest+json', 'no-cache') })
 
+/** Serves the page that installs an app that a request may open. */
+const forInstall =
+  (pages: Pages) =>
+  async ({ request, params }: ViewerRequest): Promise<Response> => {
+    const id = params['id'] ?? ''
+    const page = await findOpen(pages, id, request)
+    return page?.app.state === 'live'
+      ? installPage(page.app, pages.assets)
+      : closedResponse(pages, id, undefined)
+  }
+
 /** Streams new versions to an open page. */
 const now: PageHandler = (pages, { app: { id } }, { request }) =>
   pages.source.watch?.(request, async () => {
@@ -253,6 +265,7 @@ export function viewerRoutes(pages: Pages) {
     ['/a/:id/qr.svg', forLiveApp(pages, qrCode)],
     ['/a/:id/now', forLiveApp(pages, now)],
     [manifestPath('/a/:id'), forLiveApp(pages, manifest)],
+    [installPath('/a/:id'), forInstall(pages)],
     ['/a/:id/files', forLiveApp(pages, files)],
     ['/a/:id/files/:name', forLiveApp(pages, file)],
     ['/a/:id/versions/:version', forPreview(pages, shell)],

@@ -1,0 +1,41 @@
+import { escapeHtml } from '../../kernel/text.ts'
+import type { HostedApp } from './app-source.ts'
+import { manifestPath } from './manifest.ts'
+import { messageDocument, type PageAssets } from './page.ts'
+import { messageHeaders } from './policy.ts'
+
+/** Returns the path of the page that installs the app at a path. It is in the scope of the app. */
+export const installPath = (at: string): string => `${at}/install`
+
+const menus = [
+  ['Safari on iPhone and iPad', 'Share, then Add to Home Screen'],
+  ['Safari on Mac', 'File, then Add to Dock'],
+  ['Chrome and Edge', 'Menu, then Install or Add to home screen'],
+  ['Firefox on Android', 'Menu, then Add to Home screen'],
+] as const
+
+/**
+ * Renders the page that installs an app. The page of the app itself has only a link to it, and
+ * loads no script for it.
+ */
+export function installPage(app: HostedApp, parts: PageAssets): Response {
+  const at = `/a/${app.id}`
+  const manifest = `<link rel=manifest href=${manifestPath(at)} crossorigin=use-credentials>`
+  const title = escapeHtml(app.title)
+  const help = menus.map(([browser, menu]) => `<li><b>${browser}</b><br>${menu}`).join('')
+  const body = `<h1>Install ${title}</h1><p>It opens like an app of its own, in full screen, and needs the network.</p>
+<p id=done role=status></p><p><button id=install hidden>Install</button></p><ul id=help>${help}</ul>
+<p><a class=quiet href=${at}>Open the app</a></p>`
+  const headers = messageHeaders(parts.messageStyleHash, parts.installHash)
+  const policy = headers['content-security-policy'] ?? ''
+  return new Response(
+    messageDocument({ title: `Install ${app.title}`, body, more: manifest }, parts) +
+      `<script>${parts.install}</script>`,
+    {
+      headers: {
+        ...headers,
+        'content-security-policy': `${policy}; manifest-src 'self'; img-src 'self'`,
+      },
+    },
+  )
+}
