@@ -126,6 +126,28 @@ test('scopes bound what a connector may do, and never let it make a key', async 
   expect((await ann.call('GET', '/me')).status).toBe(200)
 })
 
+test('in a chat, a connector plays within its scopes', async () => {
+  const { t, ann, browser } = await openWithAgent()
+  const html = `<!doctype html><title>Oracle</title><script>service.ai.chat('Hello')</script>`
+  const id = await ann.publish({ html })
+  await ann.call('PATCH', `/apps/${id}/audience`, { audience: 'people' })
+  const read = (await connect(t, browser, ann.handle, [])).access
+  const publish = (await connect(t, browser, ann.handle, ['publish'])).access
+  const save = { id, method: 'PUT', path: '/value/own', body: { key: 'level', value: 3 } }
+  const model = { id, path: 'v1/chat/completions', body: '{"messages":[]}' }
+  const code = async (token: string, name: string, args: object) =>
+    JSON.stringify((await callWithToken(t, token, name, { ...args })).body)
+  const player = await callWithToken(t, read, 'use_app_data', {
+    id,
+    method: 'GET',
+    path: '/player',
+  })
+  expect(JSON.stringify(player.body)).toContain('signedIn')
+  expect(await code(read, 'use_app_data', save)).toContain('insufficient_scope')
+  expect(await code(publish, 'use_app_data', save)).not.toContain('insufficient_scope')
+  expect(await code(publish, 'use_app_model', model)).toContain('insufficient_scope')
+})
+
 test('a refresh replaces both tokens, and one of long ago ends the connector', async () => {
   const { t, ann, browser } = await openWithAgent()
   const { access, refresh, signIn } = await connect(t, browser, ann.handle)
