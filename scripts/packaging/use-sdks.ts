@@ -57,7 +57,7 @@ print(json.dumps({"titles": titles, "reply": reply, "isStream": chunks > 1, "cod
 /** Throws an Error when a program did not print the link of its page and what was expected. */
 async function checkOutput(output: string, origin: string): Promise<void> {
   const path = /^http\S+(\/a\/[\w-]+)$/m.exec(output)?.[1] ?? '/a/none'
-  const printed = /^\{.*\}$/m.exec(output)?.[0] ?? '{}'
+  const printed = /^\{".*\}$/m.exec(output)?.[0] ?? '{}'
   const isEqual = Bun.deepEquals(JSON.parse(printed), expected)
   if (!isEqual || (await fetch(origin + path)).status !== 200) throw new Error(output)
 }
