@@ -5,6 +5,7 @@ import type { DescribedOperation } from '../site/guide/read-description.ts'
 import { newDelivery } from './fixtures/deliveries.ts'
 import { freshEngine } from './fixtures/engine.ts'
 import { createGatewayUser } from './fixtures/gateway.ts'
+import { createConnector } from './fixtures/oauth-client.ts'
 import { createTestPerson, createTestSession } from './fixtures/people.ts'
 import { startTestServer, type TestResponse } from './fixtures/test-server.ts'
 import { getDocument, getGatewayDocument, listOperations } from './openapi/document.ts'
@@ -115,6 +116,7 @@ const theirs = {
   owned: kay.handle,
   ownedKey: kay.key.slice(0, 11),
   session: (await createTestSession(t, olga)).id,
+  connector: await createConnector(t, olga, kay),
   personalKey: olga.key.slice(0, 11),
   walletKey: (await olga.call('POST', '/people/me/wallet/keys')).text('prefix'),
   account: olga.person.wallet,

@@ -125,6 +125,7 @@ const persons = { handle: 'owned', prefix: 'ownedKey' }
 /** Those that differ, by operation. */
 const personKinds: Record<string, Record<string, string>> = {
   end_session: { id: 'session' },
+  revoke_connector: { id: 'connector' },
   get_profile: { handle: 'profile' },
   follow_maker: { handle: 'handle' },
   unfollow_maker: { handle: 'handle' },

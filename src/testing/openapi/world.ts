@@ -6,6 +6,7 @@ import { hour } from '../../kernel/time.ts'
 import type { DescribedOperation } from '../../site/guide/read-description.ts'
 import { newDelivery } from '../fixtures/deliveries.ts'
 import { skillText } from '../fixtures/folders.ts'
+import { createConnector } from '../fixtures/oauth-client.ts'
 import { publishPackOnExplore } from '../fixtures/packs-on-explore.ts'
 import { createTestPerson, type TestPerson } from '../fixtures/people.ts'
 import type { TestAgent, TestServer } from '../fixtures/test-server.ts'
@@ -42,10 +43,11 @@ const unknown = {
   ownedKey: 'ak_xxxxxxxx',
   code: 'BBBB-BBBB-BBBB',
   link: nobody,
+  connector: nobody,
 }
 
 /** A part of the caller's data. `claims` belongs to other agents. */
-type Part = 'claims' | 'account' | 'screenshots' | 'packs' | 'runs' | 'collections'
+type Part = 'claims' | 'account' | 'screenshots' | 'packs' | 'runs' | 'collections' | 'connectors'
 
 /** The parts that a successful operation uses up. They are created again. */
 const usedUp: Record<string, Part[]> = {
@@ -64,6 +66,7 @@ const usedUp: Record<string, Part[]> = {
   restore_framework: ['packs', 'runs'],
   delete_screenshot: ['screenshots'],
   delete_collection: ['collections'],
+  revoke_connector: ['connectors'],
   remove_from_collection: ['collections'],
   claim_agent: ['account', 'claims'],
   release_agent: ['account', 'claims'],
@@ -128,6 +131,12 @@ class World {
   private async partsBelow(path: string): Promise<Ids> {
     const { ann } = this
     if (!ann) throw new Error('no agent')
+    if (path.startsWith('/people/me/connectors/{')) {
+      return this.part('connectors', async () => {
+        const key = (await ann.call('POST', '/me/keys')).text('key')
+        return { connector: await createConnector(this.server, this.olga, { key }) }
+      })
+    }
     if (path.startsWith('/collections')) {
       const create = () => createCollection(ann, this.others.item)
       return this.part('collections', async () => ({ collection: await create() }))
