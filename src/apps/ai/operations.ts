@@ -84,6 +84,7 @@ const getAppAi = operation({
 const giveConsent = operation({
   id: 'give_consent',
   route: 'PUT /apps/:id/consent',
+  scope: 'spend',
   tag,
   mcp: 'app',
   summary: 'Agree to what an app uses, with a cap for each day.',

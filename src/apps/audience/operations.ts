@@ -51,6 +51,7 @@ export const changeAudience = operation({
 export const createLink = operation({
   id: 'create_share_link',
   route: 'POST /apps/:id/links',
+  scope: 'none',
   tag,
   summary: 'Create a share link, which opens your app to whoever has it.',
   description: 'At most 20 an app, each revocable. The address is shown once.',

@@ -119,6 +119,7 @@ test('scopes bound what a connector may do, and never let it make a key', async 
     ['revoke_key', { prefix: ann.key.slice(0, 11) }],
     ['close_me', {}],
     ['add_hook', { url: 'https://example.com/hook' }],
+    ['create_share_link', { id: published.text('result.structuredContent.app.id'), name: 'Board' }],
   ] as const) {
     const barred = await callWithToken(t, spender.access, name, args)
     expect(JSON.stringify(barred.body)).toContain('insufficient_scope')
@@ -146,6 +147,11 @@ test('in a chat, a connector plays within its scopes', async () => {
   expect(await code(read, 'use_app_data', save)).toContain('insufficient_scope')
   expect(await code(publish, 'use_app_data', save)).not.toContain('insufficient_scope')
   expect(await code(publish, 'use_app_model', model)).toContain('insufficient_scope')
+  const body = { uses: ['ai'], dailyCap: 100, remember: true }
+  const consent = { id, method: 'PUT', path: '/consent', body }
+  expect(await code(publish, 'use_app_data', consent)).toContain('insufficient_scope')
+  const spend = (await connect(t, browser, ann.handle, ['spend'])).access
+  expect(await code(spend, 'use_app_data', consent)).toContain('dailyCap')
 })
 
 test('a refresh replaces both tokens, and one of long ago ends the connector', async () => {
