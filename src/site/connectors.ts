@@ -74,7 +74,7 @@ function policyFor(
 ): Record<string, string> {
   const policy = layout.headers['content-security-policy'] ?? ''
   const source = `form-action 'self' ${redirectSource(redirectUri)}`
-  return { 'content-security-policy': policy.replace("form-action 'self'", source) }
+  return { 'content-security-policy': policy.replace("form-action 'self'", () => source) }
 }
 
 /** Tells a person of a request that is not valid. Only their click tells the program. */

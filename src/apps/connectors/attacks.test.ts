@@ -1,10 +1,11 @@
 import { expect, spyOn, test } from 'bun:test'
 
+import { newId } from '../../kernel/ids.ts'
 import { keysPerAgentMax } from '../../kernel/limits.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import { suspendAgent } from '../../people/agents/suspension.ts'
 import { getClient } from '../../people/connectors/clients.ts'
-import { authorizationCodes, connectors } from '../../people/connectors/tables.ts'
+import { authorizationCodes, connectors, oauthClients } from '../../people/connectors/tables.ts'
 import { suspendPerson } from '../../people/suspension.ts'
 import { catchError } from '../../testing/catch-error.ts'
 import { expectError } from '../../testing/expect-error.ts'
@@ -95,6 +96,21 @@ test('nothing is sent to a redirect URI that differs in anything but the loopbac
   ])
   const unknown = await browser.open(new SignIn(t, 'AAAAAAAAAAAA').page)
   expect([unknown.status, unknown.headers.get('location')]).toEqual([400, null])
+})
+
+test('a port that does not exist, and a registration before the rules, lead nowhere', async () => {
+  const { t, browser } = await openWithAgent()
+  const local = await register(t, { redirect_uris: ['http://localhost/cb'] })
+  const old = { id: newId(), name: 'Old', redirectUris: ['ms-msdt:/cb'], created: t.clock.now() }
+  await t.ctx.db.tx((db) => db.insert(oauthClients).values(old))
+  for (const [id, redirect_uri] of [
+    [local, 'http://localhost:99999/cb'],
+    [old.id, 'ms-msdt:/cb'],
+  ] as const) {
+    const shown = await browser.open(new SignIn(t, id, { redirect_uri }).page)
+    expect([shown.status, shown.headers.get('location')]).toEqual([400, null])
+    expect(shownPage(shown.body).text).toContain('Nothing was sent to it')
+  }
 })
 
 test('a code works once, for its client, redirect URI and verifier', async () => {

@@ -7,7 +7,12 @@ import { type Scope, scopes as allScopes } from '../../kernel/scopes.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import { type Client, getClient } from '../../people/connectors/clients.ts'
 import { insertCode } from '../../people/connectors/connectors.ts'
-import { isRegistered, redirectPlace, withResponse } from '../../people/connectors/redirects.ts'
+import {
+  isRegistered,
+  redirectPlace,
+  redirectUriProblem,
+  withResponse,
+} from '../../people/connectors/redirects.ts'
 import { parseScopes } from '../../people/connectors/tokens.ts'
 import { createOwnedAgent } from '../../people/create-agent.ts'
 import type { Person } from '../../people/people.ts'
@@ -39,10 +44,13 @@ export async function getClientRequest(
   const client = await getClient(ctx, request.client_id, person.id)
   const [only, second] = client.redirectUris
   const redirectUri = request.redirect_uri ?? (second === undefined ? only : undefined)
-  if (redirectUri === undefined || !isRegistered(client.redirectUris, redirectUri)) {
-    const problem = '"redirect_uri" is not one that the program registered. Nothing was sent to it.'
-    throw new ApiError('invalid_authorization', { problem })
-  }
+  const rejected = (problem: string) =>
+    new ApiError('invalid_authorization', { problem: `${problem} Nothing was sent to it.` })
+  if (redirectUri === undefined || !isRegistered(client.redirectUris, redirectUri))
+    throw rejected('"redirect_uri" is not one that the program registered.')
+  // A registered URI may have another port, and may be older than the rules.
+  const problem = redirectUriProblem(redirectUri)
+  if (problem) throw rejected(problem)
   return { client, redirectUri, request, urls: urlsFor(ctx, headers) }
 }
 

@@ -262,6 +262,23 @@ test('a network registers 20 clients an hour, with valid redirect URIs alone', a
     '/callback',
     'http://127.0.0.1.evil.test/',
     'x'.repeat(501),
+    'https://a;sandbox/cb',
+    'https://*/cb',
+    "https://a$'b/cb",
+    'https:a/cb',
+    'https://[::2]/cb',
+    'ms-msdt:/cb',
+    'search-ms:query',
+    'ms-appinstaller:?source=https://x',
+    'shell:startup',
+    'cmd:/cb',
+    'tel:1',
+    'ldap://x/cb',
+    'ssh://x/cb',
+    'jar:https://x',
+    'chrome-extension://x/cb',
+    'feed:javascript:alert(1)',
+    'cursors:/cb',
   ])
     await expectError(t, 400, 'invalid_redirect_uri', post({ redirect_uris: [uri] }))
   await expectError(t, 400, 'invalid_redirect_uri', post({ redirect_uris: [] }))
@@ -272,7 +289,16 @@ test('a network registers 20 clients an hour, with valid redirect URIs alone', a
     post({ redirect_uris: [callback], client_name: 'a\nb' }),
   )
   await expectError(t, 400, 'bad_request', post({ redirect_uris: callback }))
-  for (let count = 0; count < 20; count += 1) await register(t)
+  const redirect_uris = [
+    'cursor://anysphere.cursor-mcp/oauth/callback',
+    'vscode-insiders://host/cb',
+    'com.example.app:/callback',
+    'https://chat.example:8443/cb?x=1',
+    'https://chat.example',
+    'http://[::1]:7000/cb',
+  ]
+  expect(await register(t, { redirect_uris })).toMatch(/^\w{12}$/)
+  for (let count = 1; count < 20; count += 1) await register(t)
   const from = '192.0.2.70'
   const body = { redirect_uris: ['cursor://callback'] }
   await expectError(t, 429, 'client_registrations_limit', () =>

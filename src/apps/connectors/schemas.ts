@@ -10,7 +10,7 @@ const line = (max: number, description?: string) =>
 const ScopeSchema = oneOf(scopes)
 const ScopesSchema = Type.Array(ScopeSchema)
 
-/** For clients that check patterns. The operation accepts every scheme of a program. */
+/** For clients that check patterns. The operation accepts more (redirects.ts). */
 const redirectUriPattern = String.raw`^(https://[a-z0-9]+(\.[a-z]+)+|http://(localhost|127\.0\.0\.1)|[a-z]+\.[a-z.]+:)/[\w/-]{0,400}$`
 
 /** The fields of a registration that have a meaning here. Others are ignored (RFC 7591, 2). */
@@ -19,7 +19,7 @@ export const RegistrationRequestSchema = Type.Object(
     redirect_uris: Type.Array(Type.String({ described: { pattern: redirectUriPattern } }), {
       described: { minItems: 1, maxItems: redirectUrisMax },
       description:
-        'https URLs, http URLs of localhost, 127.0.0.1 or [::1], or URIs with a scheme of your program.',
+        'https URLs, http URLs of localhost, 127.0.0.1 or [::1], or URIs with a scheme that has a dot, such as com.example.app:/callback.',
     }),
     client_name: Type.Optional(
       Type.String({

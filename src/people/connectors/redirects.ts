@@ -1,15 +1,18 @@
 import { redirectUriCharsMax } from '../../kernel/limits.ts'
 
-/** Schemes that are no program of a person. */
-const forbiddenSchemes =
-  /^(?:javascript|data|vbscript|file|blob|about|filesystem|view-source|wss?|ftp|mailto|intent|content|chrome|http):/
+/** A scheme with a dot, as programs choose (RFC 8252, 7.1), or that of a known MCP client. */
+const programScheme =
+  /^(?:[a-z][a-z\d+-]*\.[a-z\d+.-]+|claude|code-oss|cursor|goose|kiro|lmstudio|raycast|trae|vscode|vscode-insiders|vscodium|warp|windsurf|zed):/
+
+/** An https URL whose host is safe in a policy. */
+const webUrl = /^https:\/\/[\w.-]+(?::\d{1,5})?(?:[/?]|$)/
 
 /** A loopback URL: its host, its port, and the rest. */
 const loopback = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?(\/[!-~]*)?$/
 
 /**
  * Returns the problem of a redirect URI. It is an https URL, an http URL of the same computer, or
- * has a scheme of the program (RFC 8252, 7).
+ * has a scheme of a program (RFC 8252, 7). Other schemes may open dangerous programs.
  */
 export function redirectUriProblem(text: string): string | undefined {
   const name = 'A redirect URI'
@@ -20,10 +23,8 @@ export function redirectUriProblem(text: string): string | undefined {
     return `${name} is an absolute URL with a scheme in lower case.`
   if (text.includes('#')) return `${name} has no fragment.`
   if (url.username || url.password) return `${name} has no user name.`
-  if (loopback.test(text)) return undefined
-  if (forbiddenSchemes.test(text))
-    return `${name} is https, http of localhost, 127.0.0.1 or [::1], or has a scheme of your program.`
-  return undefined
+  if ([loopback, webUrl, programScheme].some((form) => form.test(text))) return undefined
+  return `${name} of this form is not safe. Use https with a plain host, http of localhost, 127.0.0.1 or [::1], or a scheme with a dot, such as com.example.app:/callback.`
 }
 
 /** Returns whether a redirect URI is registered, up to the port of loopback (RFC 8252, 7.3). */
