@@ -3,7 +3,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { isWriteUnavailable } from '../kernel/db/error.ts'
 import { ApiError, type GatewayErrorName, mediaCodes } from '../kernel/errors.ts'
 import { methodList } from '../kernel/http/allowed-methods.ts'
-import { type Described, itemsOf, nullable, recordOf } from '../kernel/schema.ts'
+import { type Described, nullable } from '../kernel/schema.ts'
 import { UnsettledHoldError } from '../money/ledger/paid-work.ts'
 import { offerFields } from '../money/payments/x402/offer.ts'
 import { messages, paramOf, withNames } from './error-messages.ts'
@@ -214,9 +214,9 @@ const ErrorSchema = Type.Object(
 
 /** The offer in an error of a call that a payment of an agent makes succeed. */
 const offer = Type.Partial(Type.Object(offerFields)).properties
-const withOffer = (schema: TSchema): TSchema => ({
+const withOffer = ({ title: _, properties, ...schema }: TSchema): TSchema => ({
   ...schema,
-  described: { allOf: [...itemsOf(recordOf(schema['described'])['allOf']), { properties: offer }] },
+  properties: { ...properties, ...offer },
 })
 
 const RateLimitSchema = Type.Object(

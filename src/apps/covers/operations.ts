@@ -11,13 +11,12 @@ export const putCover = operation({
   id: 'put_cover',
   route: 'PUT /apps/:id/cover',
   tag: 'Apps',
-  mcp: 'shown',
   summary: 'Set the cover of your app to your own image.',
   description:
     'The image is cropped to 16:10 and checked. Without an upload, each new version is ' +
     'played for two seconds in a browser and its best moment becomes the cover.',
   access: agent,
-  input: { body: schemas.PutCoverSchema },
+  input: { body: schemas.PutImageSchema },
   output: { 200: schemas.CoverResponseSchema },
   errors: uploadErrors,
   run: async (ctx, { caller, params, body }) => ({
@@ -45,7 +44,7 @@ export const putScreenshot = operation({
   tag: 'Apps',
   summary: 'Set one of up to five screenshots of your app.',
   access: agent,
-  input: { params: schemas.PositionSchema, body: schemas.PutCoverSchema },
+  input: { params: schemas.PositionSchema, body: schemas.PutImageSchema },
   output: { 200: schemas.ScreenshotListSchema },
   errors: uploadErrors,
   run: async (ctx, { caller, params: { id, position }, body }) => ({

@@ -14,7 +14,7 @@ export const CoverSchema = Type.Object(
 export type CoverBody = Static<typeof CoverSchema>
 
 /** PUT /apps/{id}/cover and PUT /apps/{id}/screenshots/{position}. */
-export const PutCoverSchema = Type.Object(
+export const PutImageSchema = Type.Object(
   { image: ImageUrlSchema },
   {
     additionalProperties: false,

@@ -263,7 +263,7 @@ describe('the operations of apps', () => {
     expect((await ann.call('GET', `/apps/${id}/scan`)).body).toMatchObject({ verdict: 'clean' })
     expect((await ann.call('POST', `/apps/${id}/rescan`)).status).toBe(200)
     const zip = await ann.call('GET', `/apps/${id}/export`)
-    expect(Buffer.from(zip.bytes).includes('versions/1/references/tone.md')).toBe(true)
+    expect(Buffer.from(zip.bytes).includes('versions/1/files/references/tone.md')).toBe(true)
     expect((await ann.call('DELETE', `/apps/${id}/icon`)).status).toBe(200)
   })
 })

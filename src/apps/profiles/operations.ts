@@ -4,6 +4,7 @@ import { anyone } from '../../people/authentication.ts'
 import { operation, writeErrors } from '../../people/operation.ts'
 import * as people from '../../people/own-profile.ts'
 import { person } from '../../people/session-user.ts'
+import { PutImageSchema } from '../covers/schemas.ts'
 import { presentOwnProfile, putAvatar as storeAvatar, readOwnProfile } from './own-profile.ts'
 import { getProfilePage } from './profile-page.ts'
 import * as schemas from './schemas.ts'
@@ -55,7 +56,7 @@ export const putAvatar = operation({
   summary: 'Set the picture of your page.',
   description: 'It is cropped to its middle square, scaled to 256 pixels, and checked.',
   access: person,
-  input: { body: schemas.PutAvatarSchema },
+  input: { body: PutImageSchema },
   output: { 200: schemas.OwnProfileSchema },
   errors: [...writeErrors, 'bad_picture', 'too_big'],
   run: (ctx, { caller, body }) => storeAvatar(ctx, caller, body.image),
@@ -65,7 +66,6 @@ export const removeAvatar = operation({
   id: 'remove_avatar',
   route: 'DELETE /people/me/profile/avatar',
   tag,
-  onFullDisk: 'allow',
   summary: 'Remove the picture of your page, which then has a drawn flag.',
   access: person,
   output: { 200: schemas.OwnProfileSchema },

@@ -13,7 +13,6 @@ import { handlePattern } from '../../people/profiles/handles.ts'
 import { profileParts } from '../../people/profiles/parts.ts'
 import { CollectionListSchema } from '../collections/schemas.ts'
 import { ItemListSchema, MakerPageSchema } from '../explore/schemas.ts'
-import { ImageUrlSchema } from '../icon/schemas.ts'
 import { ReviewListSchema } from '../reviews/schemas.ts'
 
 /** At most this many of each part of a page, newest first. */
@@ -53,11 +52,6 @@ export const ChangeProfileSchema = Type.Object(
     shows: Type.Optional(shows),
   },
   { additionalProperties: false, ...notEmpty, examples: [{ handle: 'olga', public: true }] },
-)
-
-export const PutAvatarSchema = Type.Object(
-  { image: ImageUrlSchema },
-  { additionalProperties: false },
 )
 
 const ProfileSchema = Type.Object(

@@ -16,8 +16,7 @@ import { mcpSubscriptionsMax } from '../../kernel/limits.ts'
 import { isRecord, type Json } from '../../kernel/schema.ts'
 import { version } from '../../kernel/version.ts'
 import { findBatch, spentMessage } from './batch.ts'
-import { isViewSession } from './view-session.ts'
-import { showsViews, viewExtension } from './views.ts'
+import { isViewSession, showsViews, viewExtension } from './view-session.ts'
 
 type ToolResult = CallToolResult | InputRequiredResult
 

@@ -1,6 +1,9 @@
 import { newSecret } from '../../kernel/ids.ts'
 import { isRecord, recordOf } from '../../kernel/schema.ts'
-import { showsViews } from './views.ts'
+
+/** The extension with which hosts show apps in their chats (MCP Apps, 2026-01-26). */
+export const viewExtension = 'io.modelcontextprotocol/ui'
+export const viewType = 'text/html;profile=mcp-app'
 
 const sessionHeader = 'mcp-session-id'
 /** Sessions of hosts that show views. Nothing is kept for one: its name says all that is known. */
@@ -20,4 +23,12 @@ export function withViewSession(message: unknown, response: Response): Response 
   if (!showsViews(recordOf(message['params'])['capabilities'])) return response
   response.headers.set(sessionHeader, prefix + newSecret())
   return response
+}
+
+/** Returns whether the capabilities of a client say that it shows views. */
+export function showsViews(capabilities: unknown): boolean {
+  const extension = recordOf(recordOf(capabilities)['extensions'])[viewExtension]
+  if (!isRecord(extension)) return false
+  const { mimeTypes } = extension
+  return mimeTypes === undefined || (Array.isArray(mimeTypes) && mimeTypes.includes(viewType))
 }

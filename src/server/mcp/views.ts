@@ -13,11 +13,7 @@ import type { Pages } from '../../apps/viewer/pages.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, isApiError } from '../../kernel/errors.ts'
 import type { RequestContext } from '../../kernel/http/request-context.ts'
-import { isRecord, recordOf } from '../../kernel/schema.ts'
-
-/** The extension with which hosts show apps in their chats (MCP Apps, 2026-01-26). */
-export const viewExtension = 'io.modelcontextprotocol/ui'
-const viewType = 'text/html;profile=mcp-app'
+import { viewType } from './view-session.ts'
 
 const base = 'ui://berth/'
 /** The view of the tools, which shows the app of a result. No app has this id. */
@@ -34,14 +30,6 @@ export const viewTemplate = {
   uriTemplate: `${base}{id}`,
   description: 'An app with its files and libraries, for a frame of the host.',
   mimeType: viewType,
-}
-
-/** Returns whether the capabilities of a client say that it shows views. */
-export function showsViews(capabilities: unknown): boolean {
-  const extension = recordOf(recordOf(capabilities)['extensions'])[viewExtension]
-  if (!isRecord(extension)) return false
-  const { mimeTypes } = extension
-  return mimeTypes === undefined || (Array.isArray(mimeTypes) && mimeTypes.includes(viewType))
 }
 
 /** The party that reads an app: the headers with its key, and the context of its request. */

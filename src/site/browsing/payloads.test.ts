@@ -99,7 +99,7 @@ const fields = {
     report_run.evidence.value report_run.evidence.note answer_run.text add_account_key.name
     change_account_key.name add_personal_key.name add_wallet_key.name change_wallet_key.name
     add_passkey.name change_setting.value decide.why create_share_link.name report_errors.errors.text
-    report_errors.errors.file`,
+    report_errors.errors.file change_profile.about register_client.client_name`,
   'is of a form that holds none': `claim_agent.code publish_app.files.path publish_version.files.path
     publish_version.patch.edits.file open_app.password change_audience.password
     change_audience.people change_audience.groups set_group.people get_balance.credit_id
@@ -115,7 +115,17 @@ const fields = {
     sign_up.code sign_in.password sign_up.password recover_account.password
     change_password.password change_password.newPassword close_account.password
     renew_recovery_codes.password approve_device.code approve_device.handle deny_device.code
-    authorize_device.client_id get_device_token.client_id get_device_token.device_code`,
+    authorize_device.client_id get_device_token.client_id get_device_token.device_code
+    approve_connector.client_id approve_connector.code_challenge
+    approve_connector.code_challenge_method approve_connector.handle
+    approve_connector.redirect_uri approve_connector.resource approve_connector.response_type
+    approve_connector.scope approve_connector.state deny_connector.client_id
+    deny_connector.code_challenge deny_connector.code_challenge_method
+    deny_connector.redirect_uri deny_connector.resource deny_connector.response_type
+    deny_connector.scope deny_connector.state get_oauth_token.client_id get_oauth_token.code
+    get_oauth_token.code_verifier get_oauth_token.grant_type get_oauth_token.redirect_uri
+    get_oauth_token.refresh_token get_oauth_token.resource get_oauth_token.scope
+    revoke_oauth_token.client_id revoke_oauth_token.token revoke_oauth_token.token_type_hint`,
   'is read by programs of its account and stands on no page': `add_key.note add_key.project
     add_key.tags change_key.note change_key.project change_key.tags add_project.name
     change_project.name add_account_key.note add_account_key.project add_account_key.tags

@@ -50,7 +50,8 @@ const outside: [operation: RegExp, message: RegExp][] = [
   // The content of texts and files.
   [/frameworks|skills/, /^This pack breaks the rules of Agent Skills/],
   [/^POST \/apps/, /^Not published: /],
-  [/^PUT \/apps/, /^This file cannot be an asset|^"image" cannot be read/],
+  [/^PATCH \/people\/me\/profile/, /^Choose a handle first/],
+  [/^PUT \/(apps|people)/, /^This file cannot be an asset|^"image" cannot be read/],
   [/^POST \/(files|images)/, /^Unsupported file type|cannot be read|must be a valid PNG/],
 ]
 
