@@ -1,4 +1,5 @@
 import { sha256 } from '../../kernel/ids.ts'
+import { htmlBytesMax } from '../../kernel/limits.ts'
 import { messageOf } from '../../kernel/text.ts'
 import { errorEnvelope, knownError } from '../../people/error-response.ts'
 import { mapFile } from '../../store/exported-file.ts'
@@ -19,6 +20,10 @@ const bounds = {
   fileBytesMax: 512 * 1_048_576,
 }
 const jsonBytesMax = 4 * 1_048_576
+/** Bytes of a ledger, of another list of the agent, and of the checksums. */
+const listBytesMax = 64 * 1_048_576
+/** Lines between which other requests run. */
+const linesPerTurn = 1_000
 
 const id = '[A-Za-z0-9_-]{12}'
 const ofVersion = '(?:version\\.json|index\\.html|cover\\.webp|(?:assets|files)/.+)'
@@ -28,6 +33,8 @@ const known = new RegExp(
   's',
 )
 const checksumsFile = 'SHA256SUMS'
+const pageFile = new RegExp(`^apps/${id}/versions/[1-9]\\d{0,3}/index\\.html$`)
+const listFile = new RegExp(`^(?:[^/]+\\.jsonl|${checksumsFile})$`)
 
 /** The files of an archive, whose checksums are right. */
 export class Archive {
@@ -43,6 +50,7 @@ export class Archive {
     const files = new Map<string, PackedFile>()
     for (const file of packed) {
       if (file.isFolder) continue
+      checkSize(file)
       if (files.has(file.path)) throw new ArchiveError(`${file.path} is there twice.`)
       files.set(file.path, file)
     }
@@ -86,17 +94,34 @@ export class Archive {
     return parse(path, decode(path, await this.read(path)), validate)
   }
 
-  /** Reads a file of JSON lines, which may be missing. Throws ArchiveError for an invalid line. */
-  async *lines<T>(path: string, validate: (value: unknown) => T): AsyncGenerator<T> {
+  /**
+   * Reads a file of at most `max` JSON lines, which may be missing. Throws ArchiveError for an
+   * invalid line and for more lines.
+   */
+  async *lines<T>(
+    path: string,
+    validate: (value: unknown) => T,
+    max = Infinity,
+  ): AsyncGenerator<T> {
     if (!this.has(path)) return
-    const text = decode(path, await this.read(path))
+    const text = await this.text(path)
     let number = 0
     for (let at = 0; at < text.length; number += 1) {
+      if (number >= max) {
+        throw new ArchiveError(`${path} has more than ${max.toLocaleString('en')} lines.`)
+      }
+      if (number % linesPerTurn === linesPerTurn - 1) await Bun.sleep(0)
       const end = text.indexOf('\n', at)
-      if (end < 0) throw new ArchiveError(`${path} ends within a line.`)
       yield parse(`${path} line ${number + 1}`, text.slice(at, end), validate)
       at = end + 1
     }
+  }
+
+  /** Reads the text of whole lines. Throws ArchiveError where it is none. */
+  async text(path: string): Promise<string> {
+    const text = decode(path, await this.read(path))
+    if (text !== '' && !text.endsWith('\n')) throw new ArchiveError(`${path} ends within a line.`)
+    return text
   }
 }
 
@@ -147,9 +172,18 @@ async function listFiles(path: string): Promise<PackedFile[]> {
   if ('packed' in plan) return plan.packed
   if ('reasons' in plan) throw new ArchiveError(plan.reasons.join(' '))
   const what = plan.path === undefined ? 'its files have' : `${plan.path} has`
-  throw new ArchiveError(
-    `${what} ${plan.tooLarge.toLocaleString('en')} bytes. The limit is ${plan.max.toLocaleString('en')}.`,
+  throw tooLarge(what, plan.tooLarge, plan.max)
+}
+
+const tooLarge = (what: string, bytes: number, max: number): ArchiveError =>
+  new ArchiveError(
+    `${what} ${bytes.toLocaleString('en')} bytes. The limit is ${max.toLocaleString('en')}.`,
   )
+
+/** Throws ArchiveError for a page or a list that is too large, before it is unpacked. */
+function checkSize({ path, bytes }: PackedFile): void {
+  const max = pageFile.test(path) ? htmlBytesMax : listFile.test(path) ? listBytesMax : Infinity
+  if (bytes > max) throw tooLarge(`${path} has`, bytes, max)
 }
 
 async function unpack(file: PackedFile): Promise<Uint8Array> {

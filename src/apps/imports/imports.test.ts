@@ -11,15 +11,17 @@ import {
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { unzipSync, zipSync } from 'fflate'
+import { unzipSync } from 'fflate'
 
+import { findByMention } from '../../people/agents/agents.ts'
 import { runCommand } from '../../server/operator/control.ts'
 import {
-  type ArchiveFiles,
+  changedAgent,
   contentOf,
+  type FileChanges,
   fillAgent,
   type FilledAgent,
-  writeArchive,
+  writeChanged,
 } from '../../testing/fixtures/agent-archives.ts'
 import { temporaryFolder } from '../../testing/fixtures/temporary-folder.ts'
 import {
@@ -27,6 +29,7 @@ import {
   type TestAgent,
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
+import { Archive } from './archive.ts'
 
 setDefaultTimeout(180_000)
 let folder: ReturnType<typeof temporaryFolder>
@@ -56,18 +59,9 @@ afterEach(async () => {
 const file = (name = 'ann.zip'): string => join(folder.path, name)
 const importFile = (path = file(), as = '', credits = '0', server = t) =>
   runCommand(server.ctx, { command: 'import', words: [path, as, credits] })
-/** Writes the archive of the agent, with changed files. A file that is undefined is left out. */
-function write(changes: Record<string, string | undefined> = {}, name = 'ann.zip'): string {
-  const files: ArchiveFiles = unzipSync(zip)
-  for (const [path, text] of Object.entries(changes)) {
-    if (text === undefined) delete files[path]
-    else files[path] = text
-  }
-  return writeArchive(file(name), files)
-}
-/** Returns a JSON file of the archive with changed fields. */
-const changed = (path: string, fields: object): string =>
-  JSON.stringify({ ...JSON.parse(new TextDecoder().decode(unzipSync(zip)[path])), ...fields })
+/** Writes the archive of the agent, with changed files. */
+const write = (changes: FileChanges = {}, name = 'ann.zip'): string =>
+  writeChanged(file(name), zip, changes)
 const keyIn = (text: string): string => /ak_\w+/.exec(text)?.[0] ?? ''
 const exportWith = async (key: string, server = t) =>
   (await server.call('GET', '/me/export', { key })).bytes
@@ -77,7 +71,9 @@ describe('an agent of another server', () => {
     writeFileSync(file(), zip)
     const { ok, text } = await importFile()
     expect(ok).toBe(true)
-    expect(text).toContain(`Imported @${handle} of https://old.example as @${handle}: 4 items`)
+    expect(text).toContain(
+      `Imported @${handle}, whose archive says that it is from https://old.example, as @${handle}: 4 items`,
+    )
     for (const id of Object.values(ids)) expect(text).toContain(id)
     const key = keyIn(text)
     expect(contentOf(await exportWith(key))).toEqual(contentOf(zip))
@@ -106,6 +102,72 @@ describe('an agent of another server', () => {
     expect((await importFile(file(), '', '300')).text).toContain('has 150 here')
     const { audit: _, ...after } = Object(await t.snapshot())
     expect(Object(before)).toMatchObject(after)
+  })
+
+  test('gets a fraction of a credit too, as far as the operator allows', async () => {
+    write({ 'agent.json': changedAgent(zip, { credits: 399.5 }) })
+    const { ok, text } = await importFile()
+    expect([ok, text]).toEqual([true, expect.stringMatching(/had 399\.5 .*: --credits 400$/)])
+    expect(await importFile(file(), '', '400')).toMatchObject({
+      ok: true,
+      text: expect.stringContaining('It had 399.5 credits there and has 399.5 here.'),
+    })
+    expect((await t.call('GET', '/me', { key: keyIn(text) })).body).toMatchObject({
+      credits: 399.5,
+    })
+  })
+
+  test('stores its ledger unread, and within its quota', async () => {
+    const ledger = `${'no entry of this version '.repeat(100)}\n`
+    write({ 'ledger.jsonl': ledger }, 'long.zip')
+    write({ 'ledger.jsonl': '' }, 'short.zip')
+    expect(await importFile(file('short.zip'), 'short')).toMatchObject({ ok: true })
+    expect(await importFile(file('long.zip'), 'long')).toMatchObject({ ok: true })
+    const long = (await findByMention(t.ctx, '@long'))?.storedBytes ?? 0
+    const short = (await findByMention(t.ctx, '@short'))?.storedBytes ?? 0
+    expect(long - short).toBe(ledger.length)
+  })
+
+  test('comments only on items of others that are listed and take comments', async () => {
+    const cas = await old.agent('cas')
+    const open = await cas.publish({ title: 'Open', kind: 'game', store: true })
+    const hidden = await cas.publish({ title: 'Hidden', kind: 'game' })
+    const silent = await cas.publish({ title: 'Silent', kind: 'game', store: true })
+    expect((await cas.call('PATCH', `/apps/${silent}`, { comments: false })).status).toBe(200)
+    writeFileSync(file('cas.zip'), (await cas.call('GET', '/me/export')).bytes)
+    expect((await importFile(file('cas.zip'))).text).toContain(': 3 items')
+    const comment = { author: `@${handle}`, created: '2001-01-01T00:00:00Z', replyTo: null }
+    const lines = [
+      { ...comment, id: 'reply-------', item: open, text: 'Reply', replyTo: 'parent------' },
+      { ...comment, id: 'parent------', item: open, text: 'Parent' },
+      { ...comment, id: 'stray-------', item: open, text: 'Stray', replyTo: 'nowhere-----' },
+      { ...comment, id: 'cross-------', item: ids.game, text: 'Cross', replyTo: 'parent------' },
+      { ...comment, id: 'hidden------', item: hidden, text: 'Hidden' },
+      { ...comment, id: 'silent------', item: silent, text: 'Silent' },
+    ]
+    write({ 'comments.jsonl': lines.map((line) => `${JSON.stringify(line)}\n`).join('') })
+    expect((await importFile()).text).toContain('4 comments')
+    const commentsOn = async (id: string) =>
+      Object((await t.call('GET', `/explore/${id}/comments`)).body).comments.map(
+        ({ text, replyTo }: { text: string; replyTo: string | null }) => [text, replyTo],
+      )
+    expect((await commentsOn(open)).toSorted()).toEqual([
+      ['Parent', null],
+      ['Reply', 'parent------'],
+      ['Stray', null],
+    ])
+    expect(await commentsOn(ids.game)).toEqual([['Cross', null]])
+  })
+
+  test('lets other work run while its lines are read', async () => {
+    write({ 'notes.jsonl': '{}\n'.repeat(50_000) })
+    const archive = await Archive.open(file())
+    let ran: boolean | undefined
+    for await (const _ of archive.lines('notes.jsonl', (line) => line)) {
+      if (ran === undefined) setImmediate(() => (ran = true))
+      ran ??= false
+    }
+    expect(ran).toBe(true)
   })
 
   test('brings its ledger along as a document, and takes it to the next server', async () => {
@@ -189,126 +251,6 @@ describe('an agent of another server', () => {
     expect(text).toContain(`Not imported: ${ids.site} Site: `)
     expect(text).toContain(': 3 items')
     expect((await t.request('GET', `/a/${ids.site}`)).status).toBe(404)
-  })
-})
-
-describe('an archive is refused, and nothing is kept', () => {
-  const app = () => `apps/${ids.game}/app.json`
-  const line = (fields: object) => `${JSON.stringify(fields)}\n`
-  const comment = { id: 'abcdefghijkl', text: 'x', replyTo: null, created: '2026-01-01T00:00:00Z' }
-  const cases: [string, () => string, string][] = [
-    ['that does not exist', () => file('none.zip'), 'is missing'],
-    ['that is no zip', () => (writeFileSync(file(), 'boats'), file()), 'it is not a zip'],
-    [
-      'without checksums',
-      () => (writeFileSync(file(), zipSync({ 'agent.json': Buffer.from('{}') })), file()),
-      'has no SHA256SUMS',
-    ],
-    [
-      'with a changed file',
-      () => {
-        const files = unzipSync(zip)
-        files['agent.json'] = Buffer.from(changed('agent.json', {}))
-        writeFileSync(file(), zipSync(files))
-        return file()
-      },
-      'agent.json differs from its checksum',
-    ],
-    [
-      'with a file beside the checksums',
-      () => {
-        writeFileSync(file(), zipSync({ ...unzipSync(zip), 'notes.jsonl.': Buffer.from('') }))
-        return file()
-      },
-      'is no file of an export',
-    ],
-    ['with a path that leads out', () => write({ '../evil.html': 'x' }), 'invalid path'],
-    ['with a file of another kind', () => write({ 'apps/x.html': 'x' }), 'is no file of an export'],
-    [
-      'of an earlier format',
-      () => write({ 'agent.json': changed('agent.json', { format: 1 }) }),
-      'format 1',
-    ],
-    ['without an agent', () => write({ 'agent.json': undefined }), 'agent.json is missing'],
-    [
-      'with an item of another agent',
-      () => write({ [app()]: changed(app(), { maker: '@ben' }) }),
-      'is of @ben',
-    ],
-    [
-      'with an item under another id',
-      () => write({ [app()]: changed(app(), { id: 'abcdefghijkl' }) }),
-      'is of the item abcdefghijkl',
-    ],
-    [
-      'with a missing version',
-      () => write({ [app()]: changed(app(), { version: 3 }) }),
-      'does not have the versions 1 to 3',
-    ],
-    [
-      'with a title that is no line',
-      () => write({ [app()]: changed(app(), { title: 'a\u0000b' }) }),
-      '"title" must be one plain line',
-    ],
-    [
-      'with a field of another type',
-      () => write({ [app()]: changed(app(), { comments: 'yes' }) }),
-      '"comments" must be true or false',
-    ],
-    [
-      'with a giant manifest',
-      () => write({ [app()]: changed(app(), { more: 'x'.repeat(5_000_000) }) }),
-      'is larger than 4 MB',
-    ],
-    [
-      'with a comment of another agent',
-      () => write({ 'comments.jsonl': line({ ...comment, item: ids.game, author: '@ben' }) }),
-      'has a line of @ben',
-    ],
-    [
-      'with a record that is no JSON',
-      () => write({ [`apps/${ids.game}/documents.jsonl`]: 'x\n' }),
-      'line 1 is not JSON',
-    ],
-    [
-      'with a file that version.json does not name',
-      () => write({ [`apps/${ids.game}/versions/1/assets/more.json`]: '{}' }),
-      'does not describe the files',
-    ],
-  ]
-
-  test.each(cases)('%s', async (_, make, problem) => {
-    const path = make()
-    const before = await t.snapshot()
-    const { ok, text } = await importFile(path)
-    expect([ok, text]).toEqual([false, expect.stringContaining(problem)])
-    expect(await t.snapshot()).toEqual(before)
-  })
-
-  test('with a handle that may not exist here, or wrong words', async () => {
-    write()
-    const before = await t.snapshot()
-    for (const words of [
-      [file(), 'admin', '0'],
-      [file(), 'A B', '0'],
-      [file(), '', '-5'],
-      [file(), '', '1', 'more'],
-      [],
-    ]) {
-      expect(await runCommand(t.ctx, { command: 'import', words })).toMatchObject({ ok: false })
-    }
-    expect(await t.snapshot()).toEqual(before)
-  })
-
-  test('that says it unpacks to more than it may', async () => {
-    const zipped = zipSync({ 'ledger.jsonl': Buffer.from('{}'), SHA256SUMS: Buffer.from('') })
-    const entry = Buffer.from(zipped).indexOf('PK\u0001\u0002')
-    new DataView(zipped.buffer).setUint32(entry + 24, 600 * 1_048_576, true)
-    writeFileSync(file(), zipped)
-    const before = await t.snapshot()
-    const { ok, text } = await importFile()
-    expect([ok, text]).toEqual([false, expect.stringContaining('The limit is')])
-    expect(await t.snapshot()).toEqual(before)
   })
 })
 

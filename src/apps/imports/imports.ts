@@ -3,14 +3,17 @@ import type { Db } from '../../kernel/db/engine.ts'
 import { isApiError } from '../../kernel/errors.ts'
 import { createValidator } from '../../kernel/http/validation.ts'
 import { newId } from '../../kernel/ids.ts'
+import { notesPerAgentMax } from '../../kernel/limits.ts'
+import { type NanoUsd, parseCredits } from '../../kernel/money.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import { isPlainText } from '../../kernel/text.ts'
 import { type Agent, findAgent } from '../../people/agents/agents.ts'
 import { checkHandle, insertImportedAgent } from '../../people/agents/create-agent.ts'
+import { countBytes } from '../../people/agents/storage-quota.ts'
 import { insertFirstNotes } from '../../people/notifications/notifications.ts'
 import { type App, findApp, findTakenIds } from '../apps.ts'
 import { insertImportedComments, insertImportedReviews } from '../reviews/imported.ts'
-import { Archive, ArchiveError, problemOf } from './archive.ts'
+import { Archive, ArchiveError, explained, problemOf } from './archive.ts'
 import { absenceOf, type ArchivedItem, importItem, readItems, timeOf } from './items.ts'
 import { findEarlierImport, findImported, findItemsHere, insertImports } from './rows.ts'
 import {
@@ -44,6 +47,8 @@ export interface ImportResult {
   /** Names the archive. */
   archive: string
   file: AgentFile
+  /** Credits of the agent on the other server. */
+  credits: NanoUsd
   agent: Agent
   /** The first key of a new agent. */
   keyText: string | undefined
@@ -65,14 +70,15 @@ export async function importAgent(
 ): Promise<ImportResult> {
   const archive = await Archive.open(path)
   const file = await readAgentFile(archive)
-  const items = await readItems(archive, `@${file.agent.handle}`)
+  const credits = explained('agent.json', () => parseCredits(file.agent.credits, 'agent.credits'))
+  const items = await readItems(archive, file.agent)
   await checkLines(archive, `@${file.agent.handle}`)
   const { agent, keyText } = await openAgent(ctx, archive, { file, items, handle })
   const ids = await findImported(ctx.db.read, archive.id)
   const results: ItemResult[] = []
   for (const item of items) results.push(await importOne(ctx, archive, { file, agent, ids, item }))
   const { reviews, comments } = await importTexts(ctx, archive, { file, agent })
-  return { archive: archive.id, file, agent, keyText, items: results, reviews, comments }
+  return { archive: archive.id, file, credits, agent, keyText, items: results, reviews, comments }
 }
 
 async function readAgentFile(archive: Archive): Promise<AgentFile> {
@@ -89,17 +95,22 @@ async function checkLines(archive: Archive, author: string): Promise<void> {
   for (const file of ['ledger.jsonl', 'notes.jsonl', 'reviews.jsonl', 'comments.jsonl']) {
     if (!archive.has(file)) throw new ArchiveError(`${file} is missing.`)
   }
-  for await (const { text } of archive.lines('notes.jsonl', noteOf)) {
+  for await (const { text } of archive.lines('notes.jsonl', noteOf, notesPerAgentMax)) {
     if (!isPlainText(text, noteCharsMax)) {
       throw new ArchiveError('notes.jsonl has a note that is no plain text.')
     }
   }
-  await checkAuthors('reviews.jsonl', archive.lines('reviews.jsonl', reviewOf), author)
-  await checkAuthors('comments.jsonl', archive.lines('comments.jsonl', commentOf), author)
-  for (const file of ['ledger.jsonl', earlierLedgerFile]) {
-    for await (const _ of archive.lines(file, recordOf));
-  }
+  const reviews = archive.lines('reviews.jsonl', reviewOf, textLinesMax)
+  await checkAuthors('reviews.jsonl', reviews, author)
+  const comments = archive.lines('comments.jsonl', commentOf, textLinesMax)
+  await checkAuthors('comments.jsonl', comments, author)
+  // Nothing reads the entries of a ledger: it is kept as a document.
+  await archive.text('ledger.jsonl')
+  if (archive.has(earlierLedgerFile)) await archive.text(earlierLedgerFile)
 }
+
+/** Lines of the reviews and of the comments of an archive. */
+const textLinesMax = 10_000
 
 async function checkAuthors(
   file: string,
@@ -143,7 +154,8 @@ async function openAgent(
   }
   const name = handle ?? file.agent.handle
   await checkHandle(ctx.db.read, name)
-  const ledger = (await ctx.storage.put(await joinLedgers(archive, file))).sha256
+  const ledgers = await joinLedgers(archive, file)
+  const ledger = (await ctx.storage.put(ledgers)).sha256
   const notes = await readNotes(ctx, archive)
   return ctx.db.tx(async (db) => {
     const { agent, keyText } = await insertImportedAgent(ctx, db, {
@@ -152,6 +164,7 @@ async function openAgent(
       created: timeOf(ctx, file.agent.created),
       from: `import ${archive.id}`,
     })
+    await countBytes(db, agent.id, ledgers.byteLength)
     const ids = await chooseIds(db, items)
     const shared = { archive: archive.id, server: file.server, at: ctx.clock.now() }
     await insertImports(db, [
@@ -231,7 +244,10 @@ async function originHere(ctx: AppContext, file: AgentFile, id: string): Promise
   return (await findApp(ctx, id)) ? newId() : id
 }
 
-/** Inserts the reviews and comments on items that came from the same server. */
+/**
+ * Inserts the reviews and comments on items that came from the same server. On items of others they
+ * need what a post needs: a listed item, and for comments one that takes them.
+ */
 async function importTexts(
   ctx: AppContext,
   archive: Archive,
@@ -258,7 +274,7 @@ async function importTexts(
       db,
       agent,
       reviews
-        .filter(({ app }) => app.maker !== agent.id)
+        .filter(({ app }) => app.maker !== agent.id && app.listed === 'on')
         .map(({ id, app, stars, text, version, ...review }) => ({
           id,
           item: app.id,
@@ -272,9 +288,11 @@ async function importTexts(
     comments: await insertImportedComments(
       db,
       agent,
-      comments.map(({ id, app, text, replyTo, ...comment }) => {
-        return { id, item: app.id, text, replyTo, ...times(comment) }
-      }),
+      comments
+        .filter(({ app }) => app.maker === agent.id || (app.listed === 'on' && app.comments))
+        .map(({ id, app, text, replyTo, ...comment }) => {
+          return { id, item: app.id, text, replyTo, ...times(comment) }
+        }),
     ),
   }))
 }

@@ -1,12 +1,7 @@
 import type { AppContext } from '../../kernel/context.ts'
-import { ApiError, isApiError, rejectRequest } from '../../kernel/errors.ts'
+import { isApiError, rejectRequest } from '../../kernel/errors.ts'
 import { createValidator } from '../../kernel/http/validation.ts'
-import {
-  buildPromptCharsMax,
-  descriptionCharsMax,
-  htmlBytesMax,
-  titleCharsMax,
-} from '../../kernel/limits.ts'
+import { buildPromptCharsMax, descriptionCharsMax, titleCharsMax } from '../../kernel/limits.ts'
 import { hasVisibleText, isPlainLine, isPlainText } from '../../kernel/text.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import { countBytes } from '../../people/agents/storage-quota.ts'
@@ -26,7 +21,13 @@ import { type ImportedItem, type ImportedVersion, insertImported } from '../new-
 import { withSteps } from '../packs/publish.ts'
 import { inspectContent, listingIssues, storePage } from '../page-content.ts'
 import { type Archive, ArchiveError, explained } from './archive.ts'
-import { type ItemFile, ItemFileSchema, RecordLineSchema, VersionFileSchema } from './schemas.ts'
+import {
+  type AgentFile,
+  type ItemFile,
+  ItemFileSchema,
+  RecordLineSchema,
+  VersionFileSchema,
+} from './schemas.ts'
 
 const itemOf = createValidator(ItemFileSchema)
 const versionOf = createValidator(VersionFileSchema)
@@ -39,7 +40,11 @@ export interface ArchivedItem {
 }
 
 /** Reads the items of an archive and checks their files. Throws ArchiveError. */
-export async function readItems(archive: Archive, maker: string): Promise<ArchivedItem[]> {
+export async function readItems(
+  archive: Archive,
+  agent: AgentFile['agent'],
+): Promise<ArchivedItem[]> {
+  const maker = `@${agent.handle}`
   const folders = new Set(archive.list('apps/').map((path) => path.split('/')[1] ?? ''))
   const items: ArchivedItem[] = []
   for (const id of folders) {
@@ -47,6 +52,7 @@ export async function readItems(archive: Archive, maker: string): Promise<Archiv
     const path = `${folder}/app.json`
     const file = await archive.json(path, itemOf)
     if (file.id !== id) throw new ArchiveError(`${path} is of the item ${file.id}.`)
+    if (id === agent.id) throw new ArchiveError(`${path} has the id of the agent.`)
     if (file.maker !== maker) {
       throw new ArchiveError(`${path} is of ${file.maker}, and the archive of ${maker}.`)
     }
@@ -57,12 +63,15 @@ export async function readItems(archive: Archive, maker: string): Promise<Archiv
   return items
 }
 
-function checkTexts({ title, description, kind, name }: ItemFile): void {
+function checkTexts({ title, description, kind, name, remixOf }: ItemFile): void {
   if (!isPlainLine(title, titleCharsMax) || !hasVisibleText(title)) {
     rejectRequest(`"title" must be one plain line of 1 to ${titleCharsMax} characters.`)
   }
   if (!isPlainText(description, descriptionCharsMax)) {
     rejectRequest(`"description" must be plain text of at most ${descriptionCharsMax} characters.`)
+  }
+  if (remixOf && !isPlainLine(remixOf.title, titleCharsMax)) {
+    rejectRequest(`"remixOf.title" must be one plain line of at most ${titleCharsMax} characters.`)
   }
   if (isPackKind(kind) !== (name !== null)) {
     rejectRequest('"name" is of a skill or a framework, and of no other item.')
@@ -181,9 +190,6 @@ async function buildVersion(
     return { row: { ...page, ...how, coverBytes: 0 }, files: [], inspection }
   }
   const html = await archive.read(`${path}/index.html`)
-  if (html.byteLength > htmlBytesMax) {
-    throw new ApiError('too_large', { bytes: html.byteLength, max: htmlBytesMax })
-  }
   const checked = await checkFiles(ctx, await filesIn(archive, `${path}/assets/`))
   const code = { files: checked, declared: file.declared }
   const inspection = await inspectContent(ctx, 'app', html, code)

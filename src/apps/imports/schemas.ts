@@ -17,11 +17,11 @@ import {
   TimeSchema,
 } from '../../kernel/schema.ts'
 import { noteKinds } from '../../people/notifications/kinds.ts'
+import { handlePattern } from '../../people/profiles/handles.ts'
 import { audiences } from '../audiences.ts'
 import { nameCharsMax } from '../folders/limits.ts'
 import { kinds } from '../kinds.ts'
 import { requests } from '../packs/schemas.ts'
-import { OriginSchema } from '../schemas.ts'
 import { shelfNames } from '../shelves.ts'
 import { UseSchema } from '../uses/uses.ts'
 
@@ -67,7 +67,13 @@ export const ItemFileSchema = Type.Object({
   live: Type.Boolean(),
   embeds: Type.Boolean(),
   iconGiven: Type.Boolean(),
-  remixOf: nullable(OriginSchema),
+  remixOf: nullable(
+    Type.Object({
+      id: IdSchema,
+      title: lineSchema(titleCharsMax),
+      maker: Type.String({ pattern: `^@${handlePattern.slice(1)}` }),
+    }),
+  ),
   state: oneOf(['live', 'building', 'taken_down', 'closed']),
   held: Type.Optional(Type.Object({ reason: Type.String({ maxLength: 1_000 }), at: TimeSchema })),
   created: TimeSchema,
@@ -137,6 +143,6 @@ export const CommentLineSchema = Type.Object({
   item: IdSchema,
   author: Type.String(),
   text: Type.String(),
-  replyTo: nullable(Type.String()),
+  replyTo: nullable(IdSchema),
   created: TimeSchema,
 })

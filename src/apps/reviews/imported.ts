@@ -1,3 +1,5 @@
+import { inArray } from 'drizzle-orm'
+
 import type { Db } from '../../kernel/db/engine.ts'
 import { commentCharsMax, reviewCharsMax } from '../../kernel/limits.ts'
 import type { Agent } from '../../people/agents/agents.ts'
@@ -11,6 +13,14 @@ type ImportedReview = Pick<
   'id' | 'item' | 'stars' | 'text' | 'version' | 'created' | 'updated'
 >
 type ImportedComment = Pick<Comment, 'id' | 'item' | 'text' | 'replyTo' | 'created'>
+
+const rowsPerStatement = 500
+
+function* batches<Row>(rows: Row[]): Generator<Row[]> {
+  for (let from = 0; from < rows.length; from += rowsPerStatement) {
+    yield rows.slice(from, from + rowsPerStatement)
+  }
+}
 
 const isAllowed = (text: string, max: number): boolean => {
   try {
@@ -29,28 +39,58 @@ export async function insertImportedReviews(
   agent: Agent,
   rows: ImportedReview[],
 ): Promise<number> {
+  const allowed = rows
+    .filter(({ text }) => isAllowed(text, reviewCharsMax))
+    .map((row) => ({ ...row, agent: agent.id, from: agent.madeFrom, counts: false }))
   let added = 0
-  for (const row of rows) {
-    if (!isAllowed(row.text, reviewCharsMax)) continue
-    const review = { ...row, agent: agent.id, from: agent.madeFrom, counts: false }
-    const inserted = await db.insert(reviews).values(review).onConflictDoNothing().returning()
+  for (const some of batches(allowed)) {
+    const inserted = await db
+      .insert(reviews)
+      .values(some)
+      .onConflictDoNothing()
+      .returning({ id: reviews.id })
     added += inserted.length
   }
   return added
 }
 
-/** Inserts the comments that an agent wrote on another server. Returns how many are new. */
+/**
+ * Inserts the comments that an agent wrote on another server. A reply whose parent is not on the
+ * same item is a comment of its own. Returns how many are new.
+ */
 export async function insertImportedComments(
   db: Db,
   agent: Agent,
   rows: ImportedComment[],
 ): Promise<number> {
+  const allowed = rows.filter(({ text }) => text !== '' && isAllowed(text, commentCharsMax))
+  const itemOf = await findItemsOfParents(db, allowed)
+  const own = allowed.map((row) => {
+    const isReply = row.replyTo !== null && itemOf.get(row.replyTo) === row.item
+    return { ...row, replyTo: isReply ? row.replyTo : null, agent: agent.id }
+  })
   let added = 0
-  for (const row of rows) {
-    if (row.text === '' || !isAllowed(row.text, commentCharsMax)) continue
-    const comment = { ...row, agent: agent.id }
-    const inserted = await db.insert(comments).values(comment).onConflictDoNothing().returning()
+  for (const some of batches(own)) {
+    const inserted = await db
+      .insert(comments)
+      .values(some)
+      .onConflictDoNothing()
+      .returning({ id: comments.id })
     added += inserted.length
   }
   return added
+}
+
+/** Returns the items of comments that are here or arrive, by the ids of the comments. */
+async function findItemsOfParents(db: Db, rows: ImportedComment[]): Promise<Map<string, string>> {
+  const itemOf = new Map(rows.map(({ id, item }) => [id, item]))
+  const parents = new Set(rows.flatMap(({ replyTo }) => replyTo ?? []))
+  for (const some of batches([...parents])) {
+    const found = await db
+      .select({ id: comments.id, item: comments.item })
+      .from(comments)
+      .where(inArray(comments.id, some))
+    for (const { id, item } of found) itemOf.set(id, item)
+  }
+  return itemOf
 }

@@ -6,7 +6,8 @@ import { importAgent, type ImportResult } from '../../apps/imports/imports.ts'
 import { exportAgent } from '../../apps/me/export.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, isApiError } from '../../kernel/errors.ts'
-import { fromCredits, type NanoUsd } from '../../kernel/money.ts'
+import { fromCredits, type NanoUsd, toCredits } from '../../kernel/money.ts'
+import { messageOf } from '../../kernel/text.ts'
 import { iso } from '../../kernel/time.ts'
 import { agentOwner } from '../../money/ledger/accounts.ts'
 import { findByMention } from '../../people/agents/agents.ts'
@@ -30,8 +31,13 @@ export async function importCommand(
   }
   try {
     const result = await importFile(ctx, file, handle)
-    const credits = await giveCredits(ctx, result, Number(most))
-    return succeeded(`${describeImport(ctx, result)}\n${credits}`)
+    const imported = describeImport(ctx, result)
+    try {
+      return succeeded(`${imported}\n${await giveCredits(ctx, result, fromCredits(Number(most)))}`)
+    } catch (error) {
+      // The import is complete, and its key is shown only now.
+      return failed(`${imported}\nIt got no credits. Import it again: ${messageOf(error)}`)
+    }
   } catch (error) {
     const problem = problemOf(error)
     if (problem === undefined) throw error
@@ -61,12 +67,11 @@ async function importFile(ctx: AppContext, file: string, handle: string): Promis
 /** Gives the credits that the operator allows, once for an archive. */
 async function giveCredits(
   ctx: AppContext,
-  { agent, archive, file }: ImportResult,
-  most: number,
+  { agent, archive, credits }: ImportResult,
+  most: NanoUsd,
 ): Promise<string> {
-  const credits = Math.min(file.agent.credits, most)
   const owner = agentOwner(agent.id)
-  const amount: NanoUsd = fromCredits(credits)
+  const amount = credits < most ? credits : most
   if (amount > 0n) {
     const grantee = {
       kind: 'agent',
@@ -80,10 +85,9 @@ async function giveCredits(
       if (!(error instanceof ApiError) || error.errorName !== 'ref_conflict') throw error
     }
   }
-  const has = await creditsOf(ctx, { owner })
-  return most === 0
-    ? `It had ${file.agent.credits} credits there and has ${has} here. To give it those: --credits ${file.agent.credits}`
-    : `It had ${file.agent.credits} credits there and has ${has} here.`
+  const had = toCredits(credits)
+  const balances = `It had ${had} credits there and has ${await creditsOf(ctx, { owner })} here.`
+  return most === 0n ? `${balances} To give it those: --credits ${Math.ceil(had)}` : balances
 }
 
 /** Describes an import in lines: what came, the key, and the link of each item. */
@@ -95,7 +99,7 @@ function describeImport(ctx: AppContext, result: ImportResult): string {
   const head =
     keyText === undefined
       ? `${name} was imported before. Added now: ${added} items, ${reviews} reviews, ${comments} comments.`
-      : `Imported @${file.agent.handle} of ${file.server} as ${name}: ${added} items, ${reviews} reviews, ${comments} comments.`
+      : `Imported @${file.agent.handle}, whose archive says that it is from ${file.server}, as ${name}: ${added} items, ${reviews} reviews, ${comments} comments.`
   const key =
     keyText === undefined
       ? `For a new key: berth keys add ${name}`
