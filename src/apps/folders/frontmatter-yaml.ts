@@ -44,8 +44,11 @@ export function parseFields(source: string): ParsedFields {
   return { fields, problems: [] }
 }
 
-/** Returns the frontmatter of a stored pack as JSON, with the types that YAML readers give it. */
-export const parseJson = (source: string): unknown => parse(source)
+/**
+ * Returns the frontmatter of a stored pack as JSON, with the types that YAML readers give it. Names
+ * stay texts, as at publishing: "1" and "0x1" would be the same number.
+ */
+export const parseJson = (source: string): unknown => parse(source, { stringKeys: true })
 
 const depthMax = 8
 

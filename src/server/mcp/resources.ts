@@ -86,12 +86,19 @@ export function serveResources(
 
 type Server = McpServer['server']
 
+/** Returns the entry of a skill in a list. One that cannot be read does not hide the others. */
+const listedSkill = (ctx: AppContext, id: string): ReturnType<typeof findSkill> =>
+  findSkill(ctx, id).catch((error: unknown) => {
+    ctx.log.error('unexpected', error, { route: 'skills/list', skill: id })
+    return undefined
+  })
+
 /** Serves the packs by the skills extension. `spend` counts the bytes of a text. */
 function serveSkills(ctx: AppContext, server: Server, spend: (text: string) => string): void {
   server.registerCapabilities({ extensions: { [skillsExtension]: {} } })
   server.setRequestHandler('skills/list', pageParams, async ({ cursor }) => {
     const { items, nextCursor } = await packs.listPacks(ctx, cursor)
-    const skills = await Promise.all(items.map(({ id }) => findSkill(ctx, id)))
+    const skills = await Promise.all(items.map(({ id }) => listedSkill(ctx, id)))
     spend(JSON.stringify(skills))
     return { skills: skills.filter((skill) => skill !== undefined), ...nextCursor, ...caching }
   })

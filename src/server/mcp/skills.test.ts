@@ -101,3 +101,21 @@ test('an address that is none of a skill on Explore is an invalid parameter', as
   }
   expect((await bodyOf('skills/list', { cursor: 'game:' })).error.code).toBe(-32_602)
 })
+
+test('names of metadata that YAML reads as the same value stay apart, and hide no other skill', async () => {
+  const fine = await publishPack(ann, { ...folder(), store: true })
+  const listed = async () => (await bodyOf('skills/list')).result.skills
+  for (const [name, first, second] of [
+    ['numbers', '1', '0x1'],
+    ['booleans', 'true', 'True'],
+    ['nothing', '~', 'null'],
+  ] as const) {
+    const skill = skillText(name, `metadata:\n  ${first}: x\n  ${second}: y\n`)
+    const id = await publishPack(ann, { skill, store: true })
+    const uri = `skill://packs/${id}/${name}/SKILL.md`
+    const { skill: got } = (await bodyOf('skills/get', { uri })).result
+    expect(got.frontmatter.metadata).toEqual({ [first]: 'x', [second]: 'y' })
+    expect(await listed()).toContainEqual(got)
+  }
+  expect(JSON.stringify(await listed())).toContain(`skill://packs/${fine}/`)
+})
