@@ -148,6 +148,9 @@ interface HostingDetails {
   no_voice: None
   /** `used`: bytes that the files of the version would have. */
   assets_full: { used: number; max: number }
+  view_too_large: { link: string; max: number }
+  /** The version of an app that players see does not say that it uses a part of `service`. */
+  not_declared: { use: string }
   /** The player has not agreed to share data with the app. */
   not_joined: { app: string }
   /** `what`: the limit that is reached. */

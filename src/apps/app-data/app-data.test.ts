@@ -1,13 +1,17 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
+import { eq } from 'drizzle-orm'
+
 import { expectError } from '../../testing/expect-error.ts'
 import { createPlayers, type PlayerCalls } from '../../testing/fixtures/players.ts'
+import { takeSnapshot } from '../../testing/fixtures/snapshot.ts'
 import {
   startTestServer,
   type TestAgent,
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
 import { takeDown } from '../moderation/moderation.ts'
+import { versions } from '../tables.ts'
 import { documentsPerAppMax, valueBytesPerOwnerMax } from './limits.ts'
 import { spaces } from './tables.ts'
 
@@ -17,7 +21,7 @@ let app: string
 beforeEach(async () => {
   t = await startTestServer()
   ann = await t.agent('ann')
-  app = await ann.publish()
+  app = await ann.publish({ uses: ['shared', 'db'] })
 })
 afterEach(() => t.close())
 
@@ -252,7 +256,7 @@ test('data counts for the quota of the maker, and is released with the app', asy
   await t.close()
   t = await startTestServer({ BYTES_PER_AGENT: '100000' })
   ann = await t.agent('ann')
-  app = await ann.publish()
+  app = await ann.publish({ uses: ['shared', 'db'] })
   const gus = await guest()
   await set(gus, 'a/1', { text: 'a'.repeat(60_000) })
   await expectError(t, 409, 'storage_full', () => set(gus, 'a/2', { text: 'a'.repeat(60_000) }))
@@ -352,4 +356,37 @@ test('only lower case makes a collection private, for the maker too', async () =
   await set(olga, 'Data/users/x/1', { text: 'Rude' })
   const { body } = await ann.call('GET', `/apps/${app}/records`)
   expect(body).toMatchObject({ records: [{ name: 'Data/users/x/1' }] })
+})
+
+test('an app keeps only what it says that it uses, and the maker still lists what it kept', async () => {
+  const gus = await guest('Gus')
+  await set(gus, 'a/1', { text: 'kept' })
+  const html = '<!doctype html><title>Quiet</title>'
+  const version = (more: object) => ann.call('POST', `/apps/${app}/versions`, { html, ...more })
+  expect((await version({ uses: [] })).status).toBe(201)
+  const before = await takeSnapshot(t.ctx)
+  for (const [use, call] of [
+    ['db', () => gus('POST', docs, { collection: 'a', data: { text: 'x'.repeat(200_000) } })],
+    ['db', () => set(gus, 'a/2', {})],
+    ['shared', () => gus('PUT', '/value/shared', { key: 'a', value: 1 })],
+    ['scores', () => gus('POST', '/scores', { score: 1 })],
+  ] as const) {
+    const { status, code, body } = await call()
+    expect([status, code]).toEqual([403, 'not_declared'])
+    expect(Object(body).error).toContain(`"uses": ["${use}"]`)
+  }
+  expect(await takeSnapshot(t.ctx)).toEqual(before)
+  const records = `/apps/${app}/records`
+  expect((await ann.call('GET', records)).body).toMatchObject({ records: [{ authorName: 'Gus' }] })
+  const all = { kind: 'document', name: 'a/1' }
+  expect((await ann.call('POST', `${records}/delete`, all)).body).toEqual({ deleted: 1 })
+  await version({ uses: ['db'] })
+  expect((await set(gus, 'a/2', {})).status).toBe(200)
+})
+
+test('an app from before uses were recorded keeps its data', async () => {
+  await t.ctx.db.tx((db) => db.update(versions).set({ uses: null }).where(eq(versions.app, app)))
+  const gus = await guest()
+  expect((await set(gus, 'a/1', {})).status).toBe(200)
+  expect((await gus('POST', '/scores', { score: 1 })).status).toBe(200)
 })

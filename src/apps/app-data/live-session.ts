@@ -21,7 +21,7 @@ import {
 } from './limits.ts'
 import { errorFields } from './live-queries.ts'
 import { checkCollectionPath, parseDocumentPath } from './paths.ts'
-import { identifyPlayer, type Player } from './players.ts'
+import { checkUse, identifyPlayer, type Player } from './players.ts'
 import { readQuery } from './read-query.ts'
 import type { JoinedRoom } from './rooms.ts'
 import { QuerySchema } from './schemas.ts'
@@ -205,6 +205,7 @@ export class LiveSession implements SocketHandler {
   }
 
   async #watch({ watch: number, query, path, since }: Static<typeof WatchSchema>): Promise<void> {
+    checkUse(this.player, 'db')
     this.#unwatch(number)
     if (this.#watches.size >= watchesPerPageMax) {
       throw new ApiError('data_full', { what: `${watchesPerPageMax} subscriptions of a page` })
@@ -232,6 +233,7 @@ export class LiveSession implements SocketHandler {
   }
 
   #join({ room: name, presence = null }: Static<typeof JoinSchema>): void {
+    checkUse(this.player, 'room')
     checkRoomData(presence)
     this.#leave(name)
     if (this.#rooms.size >= roomsPerPageMax) {

@@ -23,7 +23,7 @@ let app: string
 let server: ReturnType<typeof serve>
 beforeEach(async () => {
   t = await startTestServer()
-  app = await (await t.agent('ann')).publish()
+  app = await (await t.agent('ann')).publish({ uses: ['db', 'room'] })
   server = serve(() => t)
 })
 afterEach(async () => {
@@ -341,4 +341,15 @@ test('rooms reach over the servers of a database, and forget a server that ended
   here.keep()
   expect(received['here']?.at(-1)).toMatchObject({ left: [expect.any(String)] })
   second.leave()
+})
+
+test('a page watches and enters only what its app says that it uses', async () => {
+  app = await (await t.agent('ben')).publish()
+  const page = await (await guest()).connect()
+  const error = { code: 'not_declared' }
+  page.send('watch', { watch: 1, query: { collection: 'a' } })
+  expect(await page.next('error')).toMatchObject({ watch: 1, error })
+  page.send('join', { room: 'lobby' })
+  expect(await page.next('error')).toMatchObject({ room: 'lobby', error })
+  page.close()
 })

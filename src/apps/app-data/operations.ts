@@ -6,6 +6,7 @@ import { withCookies } from '../../kernel/http/outcome.ts'
 import { iso } from '../../kernel/time.ts'
 import { appErrors as ownErrors, operation, writeErrors } from '../../people/operation.ts'
 import { visitor } from '../../people/session-user.ts'
+import type { Use } from '../uses/uses.ts'
 import * as documents from './documents.ts'
 import { dataBodyBytesMax } from './limits.ts'
 import * as live from './live.ts'
@@ -31,8 +32,20 @@ const player = { ...visitor, bodyBytesMax: dataBodyBytesMax }
 const ofPages = { tag, access: player, mcp: 'app' } as const
 /** A page can be opened once it has a version. */
 const appErrors = [...ownErrors, 'busy'] as const
-const readErrors = ['bad_request', ...appErrors, 'not_joined', 'data_limit'] as const
-const changeErrors = [...writeErrors, ...appErrors, 'not_joined', 'data_limit'] as const
+const readErrors = [
+  'bad_request',
+  ...appErrors,
+  'not_declared',
+  'not_joined',
+  'data_limit',
+] as const
+const changeErrors = [
+  ...writeErrors,
+  ...appErrors,
+  'not_declared',
+  'not_joined',
+  'data_limit',
+] as const
 const growErrors = [
   ...changeErrors,
   'data_full',
@@ -49,26 +62,37 @@ const presentDocument = (document: documents.Document) => ({
   document: documents.presentDocument(document),
 })
 
-/** Returns the player of a call in a scope: personal values follow a person. */
+/**
+ * Returns the player of a call in a scope: personal values follow a person. Every app may keep
+ * them, since its saves in a chat are such values.
+ */
 async function getOwner(
   ctx: AppContext,
   call: PlayerCall,
   app: string,
   scope: values.Scope,
 ): Promise<Player> {
-  if (scope === 'shared') return getCounted(ctx, call, app)
+  if (scope === 'shared') return getCounted(ctx, call, app, 'shared')
   const found = await findPlayer(ctx, call, app)
   if (!found.isSignedIn) {
     throw new ApiError('not_signed_in', { signIn: `${ctx.urls.app}/sign-in`, isSession: true })
   }
-  countCall(ctx, found)
+  countCall(ctx, found, call)
   return found
 }
 
-/** Returns a player who has joined, and counts the call. Throws `not_joined` and `data_limit`. */
-async function getCounted(ctx: AppContext, call: PlayerCall, app: string): Promise<Player> {
-  const joined = await getJoined(ctx, call, app)
-  countCall(ctx, joined)
+/**
+ * Returns a player who has joined, and counts the call. Throws `not_declared`, `not_joined` and
+ * `data_limit`.
+ */
+async function getCounted(
+  ctx: AppContext,
+  call: PlayerCall,
+  app: string,
+  use: Use,
+): Promise<Player> {
+  const joined = await getJoined(ctx, call, app, use)
+  countCall(ctx, joined, call)
   return joined
 }
 
@@ -173,7 +197,7 @@ const getDocument = operation({
   errors: readErrors,
   async run(ctx, call) {
     const at = parseDocumentPath(call.query.path)
-    const reader = await getCounted(ctx, call, call.params.id)
+    const reader = await getCounted(ctx, call, call.params.id, 'db')
     const found = await documents.findDocument(ctx, reader, at)
     return { document: found ? documents.presentDocument(found) : null }
   },
@@ -188,7 +212,7 @@ const listDocuments = operation({
   output: { 200: schemas.DocumentListSchema },
   errors: changeErrors,
   async run(ctx, call) {
-    const reader = await getCounted(ctx, call, call.params.id)
+    const reader = await getCounted(ctx, call, call.params.id, 'db')
     const { rows, version } = await queryDocuments(ctx, reader, call.body)
     return { documents: rows.map(documents.presentDocument), version }
   },
@@ -205,7 +229,7 @@ const addDocument = operation({
   async run(ctx, call) {
     const { collection, ...given } = call.body
     const path = checkCollectionPath(collection)
-    const writer = await getCounted(ctx, call, call.params.id)
+    const writer = await getCounted(ctx, call, call.params.id, 'db')
     return presentDocument(await documents.addDocument(ctx, writer, path, given))
   },
 })
@@ -221,7 +245,7 @@ const setDocument = operation({
   async run(ctx, call) {
     const { path, ...given } = call.body
     const at = parseDocumentPath(path)
-    const writer = await getCounted(ctx, call, call.params.id)
+    const writer = await getCounted(ctx, call, call.params.id, 'db')
     return presentDocument(await documents.setDocument(ctx, writer, at, given))
   },
 })
@@ -239,7 +263,7 @@ const updateDocument = operation({
   async run(ctx, call) {
     const { path, ...given } = call.body
     const at = parseDocumentPath(path)
-    const writer = await getCounted(ctx, call, call.params.id)
+    const writer = await getCounted(ctx, call, call.params.id, 'db')
     return presentDocument(await documents.updateDocument(ctx, writer, at, given))
   },
 })
@@ -254,7 +278,7 @@ const deleteDocument = operation({
   errors: [...changeErrors, 'not_own'],
   async run(ctx, call) {
     const at = parseDocumentPath(call.query.path)
-    const writer = await getCounted(ctx, call, call.params.id)
+    const writer = await getCounted(ctx, call, call.params.id, 'db')
     return { deleted: await documents.deleteDocument(ctx, writer, at) }
   },
 })
@@ -271,7 +295,7 @@ const acquireDocument = operation({
   async run(ctx, call) {
     const { path, ...given } = call.body
     const at = parseDocumentPath(path)
-    const writer = await getCounted(ctx, call, call.params.id)
+    const writer = await getCounted(ctx, call, call.params.id, 'db')
     const { acquired, document } = await documents.acquireDocument(ctx, writer, at, given)
     const until = document.heldUntil === null ? null : iso(document.heldUntil)
     return { acquired, until, ...presentDocument(document) }

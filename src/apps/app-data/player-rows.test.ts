@@ -16,7 +16,7 @@ let app: string
 beforeEach(async () => {
   t = await startTestServer()
   ann = await t.agent('ann')
-  app = await ann.publish()
+  app = await ann.publish({ uses: ['db'] })
 })
 afterEach(() => t.close())
 
@@ -57,7 +57,7 @@ test('what a maker clears no longer counts for their quota', async () => {
   await t.close()
   t = await startTestServer({ BYTES_PER_AGENT: '100000' })
   ann = await t.agent('ann')
-  app = await ann.publish()
+  app = await ann.publish({ uses: ['db'] })
   const olga = await person('olga')
   const value = 'a'.repeat(80_000)
   await olga('PUT', '/value/own', { key: 'a', value })

@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
@@ -9,8 +9,10 @@ import { newSecret, sign } from '../../kernel/ids.ts'
 import { hasVisibleText, isPlainLine } from '../../kernel/text.ts'
 import type { Person } from '../../people/people.ts'
 import { guestCookie, playerOf, readGuestCookie, type Visitor } from '../../people/session-user.ts'
-import type { App } from '../apps.ts'
+import { type App, visibleVersion } from '../apps.ts'
 import { getPlayable } from '../playable.ts'
+import { versions } from '../tables.ts'
+import { type Use, useNames } from '../uses/uses.ts'
 import { playerIdChars, playerNameCharsMax } from './limits.ts'
 import { players } from './tables.ts'
 
@@ -27,6 +29,8 @@ export interface Player {
   isSignedIn: boolean
   name: string | null
   hasJoined: boolean
+  /** The parts of `service` that the app may use. */
+  uses: readonly Use[]
 }
 
 /** A request of a page, which its shell sends. */
@@ -53,7 +57,29 @@ export async function findPlayer(
     : identifyPlayer(ctx, app, { headers }, user?.person)
   const row = known.id === '' ? undefined : await findRow(ctx.db.read, app.id, known.id)
   const isSignedIn = playerOf(caller) !== undefined
-  return { app, ...known, isSignedIn, name: row?.name ?? null, hasJoined: row?.joined != null }
+  const uses = await usesOf(ctx, app)
+  const hasJoined = row?.joined != null
+  return { app, ...known, isSignedIn, name: row?.name ?? null, hasJoined, uses }
+}
+
+/** Returns the uses of the version that players see, and of the newest, which the maker tries. */
+async function usesOf(ctx: AppContext, app: App): Promise<Use[]> {
+  const rows = await ctx.db.read
+    .select({ uses: versions.uses })
+    .from(versions)
+    .where(
+      and(eq(versions.app, app.id), inArray(versions.version, [visibleVersion(app), app.version])),
+    )
+  // Nothing is known of a version from before uses were recorded.
+  return rows.flatMap(({ uses }) => uses?.service ?? useNames)
+}
+
+/**
+ * Checks that an app says what it uses: its checks and what players agree to depend on it, and its
+ * maker pays for what is kept. Throws `not_declared`.
+ */
+export function checkUse({ uses }: Pick<Player, 'uses'>, use: Use): void {
+  if (!uses.includes(use)) throw new ApiError('not_declared', { use })
 }
 
 /** Returns the id of a person, or of the guest that a browser has a cookie of. */
@@ -77,17 +103,30 @@ async function findRow(db: Db, app: string, id: string): Promise<PlayerRow | und
   return row
 }
 
-/** Returns a player who agreed to share data. Throws `not_joined` and what `findPlayer` throws. */
-export async function getJoined(ctx: AppContext, call: PlayerCall, app: string): Promise<Player> {
+/**
+ * Returns a player who agreed to share data, for one use of it or for any. Throws `not_declared`,
+ * `not_joined`, and what `findPlayer` throws.
+ */
+export async function getJoined(
+  ctx: AppContext,
+  call: PlayerCall,
+  app: string,
+  use?: Use,
+): Promise<Player> {
   const player = await findPlayer(ctx, call, app)
+  if (use !== undefined) checkUse(player, use)
   if (player.hasJoined) return player
   throw new ApiError('not_joined', { app })
 }
 
-/** Counts a call of a player. Throws `data_limit`. */
-export function countCall({ state }: AppContext, { app, id }: Player): void {
+/** Counts a call of a player, or of the network of one without an id. Throws `data_limit`. */
+export function countCall(
+  { state }: AppContext,
+  { app, id }: Player,
+  { context: { client } }: Pick<PlayerCall, 'context'>,
+): void {
   const { dataCalls } = state.limits
-  const retryAfter = dataCalls.take(`${app.id} ${id}`)
+  const retryAfter = dataCalls.take(`${app.id} ${id || client.group}`)
   if (retryAfter !== undefined) throw new ApiError('data_limit', { max: dataCalls.max, retryAfter })
 }
 

@@ -4,13 +4,13 @@ import { ApiError } from '../../kernel/errors.ts'
 import { iso } from '../../kernel/time.ts'
 import { appErrors as ownErrors, operation, writeErrors } from '../../people/operation.ts'
 import { visitor } from '../../people/session-user.ts'
-import { countCall, findPlayer, getJoined, type Player } from './players.ts'
+import { checkUse, countCall, findPlayer, getJoined, type Player } from './players.ts'
 import * as schemas from './score-schemas.ts'
 import * as scores from './scores.ts'
 
 /** The calls of a page, which its shell passes on. They are no tools of agents. */
 const ofPages = { tag: 'Playing', access: visitor, mcp: 'app' } as const
-const appErrors = [...ownErrors, 'busy', 'data_limit'] as const
+const appErrors = [...ownErrors, 'busy', 'not_declared', 'data_limit'] as const
 
 const boardOf = ({ app }: Player, { board = 'main', order }: schemas.BoardQuery): scores.Board => ({
   app: app.id,
@@ -44,7 +44,8 @@ const getScores = operation({
   async run(ctx, call) {
     const { query } = call
     const player = await findPlayer(ctx, call, call.params.id)
-    countCall(ctx, player)
+    checkUse(player, 'scores')
+    countCall(ctx, player, call)
     const board = boardOf(player, query)
     const [top, own, count] = await Promise.all([
       scores.listTop(ctx, board, pageSize(query.limit)),
@@ -65,7 +66,7 @@ const submitScore = operation({
   errors: [...writeErrors, ...appErrors, 'not_joined', 'data_full'],
   async run(ctx, call) {
     const { score, ...of } = call.body
-    const player = await getJoined(ctx, call, call.params.id)
+    const player = await getJoined(ctx, call, call.params.id, 'scores')
     countScore(ctx, player)
     const { own, isBest } = await scores.submitScore(ctx, player, boardOf(player, of), score)
     return { ...present(own), isBest }

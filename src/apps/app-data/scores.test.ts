@@ -18,7 +18,7 @@ let app: string
 beforeEach(async () => {
   t = await startTestServer()
   ann = await t.agent('ann')
-  app = await ann.publish()
+  app = await ann.publish({ uses: ['scores'] })
 })
 afterEach(() => t.close())
 
@@ -142,4 +142,12 @@ test('scores end with the app, are exported, and keep their guest', async () => 
   await takeDown(t.ctx, app, 'spam')
   await expectError(t, 410, 'taken_down', () => submit(gus, 4))
   await expectError(t, 410, 'taken_down', () => gus('GET', '/scores'))
+})
+
+test('visitors who have not joined share the limit of their network, not that of all', async () => {
+  t.ctx.state.limits.dataCalls.max = 1
+  const readFrom = (from: string) => t.call('GET', `/apps/${app}/scores`, { from })
+  expect((await readFrom('192.0.2.1')).status).toBe(200)
+  expect((await readFrom('192.0.2.1')).code).toBe('data_limit')
+  expect((await readFrom('198.51.100.1')).status).toBe(200)
 })

@@ -34,6 +34,8 @@ async function play(browser: FormBrowser, app: string, name: string) {
   expect((await call('PUT', '/documents', body)).status).toBe(200)
 }
 
+const uses = ['shared', 'db']
+
 const rowsOf = async () => ({
   players: (await t.ctx.db.read.select().from(players)).map(({ name }) => name),
   values: (await t.ctx.db.read.select().from(values)).map(({ value }) => value),
@@ -41,7 +43,7 @@ const rowsOf = async () => ({
 })
 
 test('a person exports the account and what it keeps in apps, and deletes both', async () => {
-  const [first, second] = [await ann.publish(), await ann.publish()]
+  const [first, second] = [await ann.publish({ uses }), await ann.publish({ uses })]
   const [olga, bea] = [await signUp(t, 'olga'), await signUp(t, 'beatrix')]
   await play(bea, first, 'Bea')
   await play(olga, second, 'Olga')

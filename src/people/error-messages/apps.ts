@@ -146,6 +146,16 @@ export const data = {
     status: 426,
     message: 'This address takes WebSockets only. Connect with a WebSocket client.',
   },
+  view_too_large: {
+    status: 413,
+    message: ({ link, max }) =>
+      `This app has more than ${formatSize(max)}, which is too much for a chat. Open it at ${link}`,
+  },
+  not_declared: {
+    status: 403,
+    message: ({ use }) =>
+      `This app does not say that it uses "${use}". Its maker publishes a version with "uses": ["${use}"].`,
+  },
   not_joined: {
     status: 403,
     message:

@@ -21,10 +21,10 @@ let ben: TestAgent
 let id = ''
 afterEach(() => t.close())
 
-async function openOracle(): Promise<void> {
+async function openOracle(uses?: string[]): Promise<void> {
   t = await startTestServer()
   ;[ann, ben] = [await t.agent('ann'), await t.agent('ben')]
-  id = await ann.publish({ html })
+  id = await ann.publish({ html, uses })
 }
 
 const useData = async (by: TestAgent | undefined, method: string, path: string, body?: unknown) => {
@@ -85,7 +85,7 @@ test('an agent in a chat pays the margin of the maker, who pays none to themselv
 })
 
 test('an agent shares data with other players after it has agreed, like any player', async () => {
-  await openOracle()
+  await openOracle(['db'])
   const body = { collection: 'scores', data: { points: 7 } }
   expect(await useData(ben, 'POST', '/documents', body)).toMatchObject({ code: 'not_joined' })
   expect(await useData(ben, 'POST', '/player', {})).toMatchObject({ player: { joined: true } })

@@ -356,6 +356,8 @@ export const errorExamples: { [N in HostingErrorName]: DetailsOf<N> } = {
   no_icon_model: [],
   no_painter: [],
   no_voice: [],
+  view_too_large: [{ link: 'http://localhost:3000/a/Qm3xT7aZ0bLk', max: 8 * mb }],
+  not_declared: [{ use: 'db' }],
   not_joined: [{ app: 'Qm3xT7aZ0bLk' }],
   data_full: [{ what: '5000 documents of an app' }],
   data_limit: [{ max: 600, retryAfter: 12 }],

@@ -149,7 +149,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('ways through the bridge'
       const ann = await t.agent('ann')
       const { person } = await createTestPerson(t, 'olga', 1n)
       const { cookie } = await createTestSession(t, { person })
-      const other = await ann.publish({ title: 'Other' })
+      const other = await ann.publish({ title: 'Other', uses: ['db', 'scores'] })
       const keep = (method: string, path: string, body: object) =>
         t.call(method, `/apps/${other}${path}`, { headers: { cookie }, body })
       await keep('POST', '/player', { name: 'Olga' })
