@@ -1,3 +1,4 @@
+import { ApiError } from '../../kernel/errors.ts'
 import { contentOf } from '../../kernel/http/entity.ts'
 import { lazyFor } from '../../kernel/lazy.ts'
 import { getPublicFile, type PublicFile } from '../../kernel/public-files.ts'
@@ -24,6 +25,9 @@ export interface AppContent {
   policy: string
 }
 
+/** A view is one message of a chat: the bytes of its page and libraries. */
+const viewBytesMax = 8 * 1_048_576
+
 /** The origins and paths that a view loads from (MCP Apps, `_meta.ui.csp`). */
 export interface ViewPolicy {
   connectDomains?: string[]
@@ -40,7 +44,10 @@ export const viewPolicy = (address: string | undefined): ViewPolicy =>
 /** Returns the address below which the files of all apps are, each behind a token of its own. */
 export const filesAddress = ({ urls }: Pages): string => (urls.apps ?? urls.app) + filesPath
 
-/** Reads a live app with its page, its libraries, and the address of its files. */
+/**
+ * Reads a live app with its page, its libraries, and the address of its files. Throws
+ * `view_too_large` before it reads more than `viewBytesMax`.
+ */
 export async function readAppContent(
   pages: Pages,
   page: OpenPage,
@@ -48,8 +55,15 @@ export async function readAppContent(
 ): Promise<AppContent> {
   const { id, title, maker } = page.app
   const { urls } = pages
+  const link = `${urls.app}/a/${id}`
+  let bytes = 0
+  const spend = (content: Blob): Blob => {
+    bytes += content.size
+    if (bytes > viewBytesMax) throw new ApiError('view_too_large', { link, max: viewBytesMax })
+    return content
+  }
   const read = async (entity: ReturnType<Pages['data']>): Promise<string> =>
-    contentOf(await entity).content.text()
+    spend(contentOf(await entity).content).text()
   const [html, listText] = await Promise.all([
     read(pages.data(page)),
     read(pages.files(page, () => sender)),
@@ -60,14 +74,14 @@ export async function readAppContent(
       ? new URL(list['frame'].replace(/\?.*/, ''), urls.apps ?? urls.app).href
       : undefined
   const libraries = isRecord(list['libraries'])
-    ? await readLibraries(pages, list['libraries'])
+    ? await readLibraries(pages, list['libraries'], spend)
     : undefined
   const names = [list['files']].flat().map((row) => String(recordOf(row)['name']))
   return {
     id,
     title,
     maker: `@${maker}`,
-    link: `${urls.app}/a/${id}`,
+    link,
     html,
     policy: framePolicy(address === undefined ? undefined : [address]),
     ...(libraries && { libraries }),
@@ -79,28 +93,33 @@ export async function readAppContent(
 
 const isText = (type: string): boolean => /script|css|json/.test(type)
 
-/** Reads the library files of a list, as the shell of the viewer fetches them. */
-async function readLibraries(pages: Pages, list: Record<string, unknown>) {
+/** Reads the library files of a list one by one, as the shell of the viewer fetches them. */
+async function readLibraries(
+  pages: Pages,
+  list: Record<string, unknown>,
+  spend: (content: Blob) => Blob,
+) {
   const find = async (url: unknown): Promise<Blob | undefined> => {
     const name = typeof url === 'string' ? url.slice(librariesPath.length) : ''
     const entity = name === '' ? undefined : await pages.libraryFiles.find(name)
-    return entity && contentOf(entity).content
+    return entity && spend(contentOf(entity).content)
   }
   const textOf = async (url: unknown): Promise<string> => (await find(url))?.text() ?? ''
-  const files = [list['files']].flat().map(async (row) => {
+  const files: { name: unknown; type: unknown; text: string }[] = []
+  for (const row of [list['files']].flat()) {
     const { name, type, url } = recordOf(row)
     const content = await find(url)
     // One that is missing is left out, as if it were blocked.
-    if (!content) return []
+    if (!content) continue
     const text = isText(String(type))
       ? await content.text()
       : Buffer.from(await content.arrayBuffer()).toString('base64')
-    return [{ name, type, text }]
-  })
+    files.push({ name, type, text })
+  }
   return {
     loader: await textOf(list['loader']),
     script: await textOf(list['script']),
-    files: (await Promise.all(files)).flat(),
+    files,
     urls: list['urls'],
     imports: list['imports'],
   }

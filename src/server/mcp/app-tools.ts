@@ -63,6 +63,8 @@ export function createAppTools(ctx: AppContext, { pages, operations }: Parts): A
   return [
     toolOf('open_app_page', 'Read the page of an app, for its view.', OpenSchema, {
       readOnlyHint: true,
+      // The page is in the structured content. A second time, it would double the message.
+      note: 'The page of the app is for its view.',
       run: (inner, { headers, args }) => openApp(ctx, pages, args.id, { headers, context: inner }),
     }),
     toolOf('use_app_data', 'Pass on a call of an app that keeps data.', DataSchema, {
@@ -77,19 +79,26 @@ export function createAppTools(ctx: AppContext, { pages, operations }: Parts): A
     name: string,
     description: string,
     schema: Schema,
-    { run, readOnlyHint = false }: AppToolWork<Static<Schema>>,
+    { run, note, readOnlyHint = false }: AppToolWork<Static<Schema>>,
   ): AppTool {
     const read = createValidator(schema)
     const inputSchema = JSON.parse(JSON.stringify(schema))
     const annotations = { readOnlyHint, destructiveHint: !readOnlyHint }
     return {
       definition: { name, description, inputSchema, annotations, _meta: viewTool },
-      call(args, context) {
+      async call(args, context) {
         const method = readOnlyHint || args['method'] === 'GET' ? 'GET' : 'POST'
-        return runTool(ctx, { method, path: `/apps/:id/${name}` }, context, async (inner) => {
-          const headers = new Headers(keyHeaders(context.mcpRequest, args))
-          return run(inner, { headers, signal: context.signal, args: read(args) })
-        })
+        const result = await runTool(
+          ctx,
+          { method, path: `/apps/:id/${name}` },
+          context,
+          async (inner) => {
+            const headers = new Headers(keyHeaders(context.mcpRequest, args))
+            return run(inner, { headers, signal: context.signal, args: read(args) })
+          },
+        )
+        if (note === undefined || result.isError) return result
+        return { ...result, content: [{ type: 'text', text: note }] }
       },
     }
   }
@@ -104,6 +113,8 @@ interface AppCall<Args> {
 
 interface AppToolWork<Args> {
   readOnlyHint?: boolean
+  /** The text of a result, instead of its value. */
+  note?: string
   run(inner: RequestContext, call: AppCall<Args>): Promise<unknown>
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 
+import { addLibrary } from '../../apps/libraries/added.ts'
 import { callTool, post, send, viewCapabilities } from '../../testing/fixtures/mcp-server.ts'
 import {
   startTestServer,
@@ -189,4 +190,32 @@ test('an app that is being built tells its progress', async () => {
   const { id } = Object(body).app
   const opened = await callTool(t, 'open_app_page', { id }, { headers, key: ann.key })
   expect(opened.structuredContent).toMatchObject({ id, progress: expect.any(Number) })
+})
+
+test('an app with too much for a chat is not read, and its link is given instead', async () => {
+  await open()
+  const ann = await t.agent('ann')
+  const bytes = Buffer.from('large();\n'.repeat(500_000))
+  const tags: string[] = []
+  for (const [at, name] of ['large-a', 'large-b'].entries()) {
+    const about = JSON.stringify({ name, version: '1.2.3', license: 'MIT', main: 'a.js' })
+    const files = new Map([
+      ['package.json', Buffer.from(about)],
+      ['a.js', Buffer.concat([bytes, Buffer.from(`large(${at})`)])],
+    ])
+    await addLibrary(t.ctx, { name, version: '1.2.3', license: 'MIT', files })
+    tags.push(`<script src="https://unpkg.com/${name}@1.2.3/a.js"></script>`)
+  }
+  const publish = (some: string[]) => ann.publish({ html: html + some.join('') })
+  const one = await publish(tags.slice(1))
+  const small = await callTool(t, 'open_app_page', { id: one }, { headers })
+  expect(Object(small.structuredContent['libraries']).files).toHaveLength(1)
+  // The page is sent once.
+  expect(JSON.stringify(small.content).length).toBeLessThan(200)
+  const id = await publish(tags)
+  const { isError, structuredContent } = await callTool(t, 'open_app_page', { id }, { headers })
+  expect([isError, structuredContent['code']]).toEqual([true, 'view_too_large'])
+  expect(structuredContent['error']).toEndWith(`https://berth.example/a/${id}`)
+  const { code, message } = await readView(`ui://berth/${id}`)
+  expect([code, message]).toEqual([-32_602, structuredContent['error']])
 })

@@ -1,4 +1,8 @@
-import { ResourceNotFoundError } from '@modelcontextprotocol/server'
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+} from '@modelcontextprotocol/server'
 
 import { recordOpen } from '../../apps/opens.ts'
 import { getPlayable } from '../../apps/playable.ts'
@@ -12,7 +16,9 @@ import {
 import type { Pages } from '../../apps/viewer/pages.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, isApiError } from '../../kernel/errors.ts'
+import { FairQueue, PoolBusyError } from '../../kernel/fair-queue.ts'
 import type { RequestContext } from '../../kernel/http/request-context.ts'
+import { errorEnvelope } from '../../people/error-response.ts'
 import { viewType } from './view-session.ts'
 
 const base = 'ui://berth/'
@@ -44,9 +50,18 @@ interface Building {
   progress: number
 }
 
+/** A view is in memory several times: as files, as values and as the text of its message. */
+const views = new FairQueue({
+  slots: 2,
+  waitingMax: 64,
+  waitingBytesMax: Infinity,
+  waitMs: 20_000,
+  largeBytes: Infinity,
+})
+
 /**
  * Reads an app as the viewer shows it to the same party, and counts that it was opened. Throws
- * `not_found` and `taken_down`.
+ * `not_found`, `taken_down`, `view_too_large`, and `try_again` for too many views at a time.
  */
 export async function openApp(
   ctx: AppContext,
@@ -65,10 +80,14 @@ export async function openApp(
   if (page && !isBuilt) return { id, progress: (await pages.source.buildProgress?.(page.app)) ?? 0 }
   if (page?.app.state !== 'live') throw new ApiError('not_found', { what: 'app' })
   recordOpen(ctx, id, context.client.group)
-  return readAppContent(pages, page, { headers, context })
+  const read = () => readAppContent(pages, page, { headers, context })
+  return views.run(0, read).catch((error: unknown) => {
+    if (!(error instanceof PoolBusyError)) throw error
+    throw new ApiError('try_again', { why: `The app was not opened: ${error.message}.` })
+  })
 }
 
-/** Reads the resource of a view. Throws ResourceNotFoundError. */
+/** Reads the resource of a view. Throws ResourceNotFoundError, and InvalidParams if too large. */
 export async function readView(ctx: AppContext, pages: Pages, uri: string, reader: Reader) {
   const content = (text: string, address: string | undefined) => ({
     uri,
@@ -80,7 +99,8 @@ export async function readView(ctx: AppContext, pages: Pages, uri: string, reade
   const id = /^ui:\/\/berth\/(\w+)$/.exec(uri)?.[1] ?? ''
   const app = await openApp(ctx, pages, id, reader).catch((error: unknown) => {
     if (isApiError(error, 'not_found') || isApiError(error, 'taken_down')) return undefined
-    throw error
+    if (!isApiError(error, 'view_too_large')) throw error
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, errorEnvelope(error).body.error)
   })
   if (!app || 'progress' in app) throw new ResourceNotFoundError(uri)
   return content(renderView(pages, app), app.files?.address)
