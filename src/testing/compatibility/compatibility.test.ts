@@ -17,7 +17,7 @@ const samplesDir = join(import.meta.dir, '../../../public/samples')
 const samples = readdirSync(samplesDir, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map((entry) => entry.name)
-const ms = 40_000
+const ms = 120_000
 const waitMs = 60_000
 /** CI runs every third feature in Firefox, which starts a page slowest. */
 const stepInFirefox = 3
