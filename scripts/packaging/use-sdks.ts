@@ -24,7 +24,8 @@ import { BerthError } from 'berth-sdk'
 const titles: string[] = []
 for await (const { title } of berth.agent.listApps()) titles.push(title)
 const again = { model: 'demo/chat', messages: [{ role: 'user' as const, content: 'Ahoy there' }] }
-const chunks = await Array.fromAsync(berth.gateway.createChatCompletion(again))
+const chunks: unknown[] = []
+for await (const chunk of berth.gateway.createChatCompletion(again)) chunks.push(chunk)
 const missing = await berth.agent.getApp({ id: 'AAAAAAAAAAAA' }).catch((error: unknown) => error)
 const code = missing instanceof BerthError && missing.code
 const reply = chat.choices[0]?.message.content

@@ -90,16 +90,16 @@ const emptyDatabase = join(top, 'sqlite/empty.zst')
 export function createSqlite(path: string, empty = emptyDatabase): void {
   if (existsSync(path) || !existsSync(empty)) return
   const part = `${path}.${process.pid}.part`
-  writeFileSync(part, Bun.zstdDecompressSync(readFileSync(empty)), { mode: 0o600 })
   try {
+    writeFileSync(part, Bun.zstdDecompressSync(readFileSync(empty)), { mode: 0o600 })
     sync(part)
     // Another process may have created the file meanwhile: a rename would replace it.
     linkSync(part, path)
     sync(dirname(path))
   } catch {
-    // The file exists now, or the file system has no links: the migrations do the rest.
+    // The file exists now, the disk is full or has no links: the migrations do or say the rest.
   }
-  rmSync(part)
+  rmSync(part, { force: true })
 }
 
 function sync(path: string): void {

@@ -144,7 +144,7 @@ test('a full disk rejects publishes, serves reads and recovers with free space',
 }, 60_000)
 
 test('a file size limit rejects writes, serves reads and loses nothing', async () => {
-  const under = ['/bin/sh', '-c', 'ulimit -f 2800; exec "$@"', 'sh']
+  const under = ['/bin/sh', '-c', 'ulimit -f 4000; exec "$@"', 'sh']
   ctx = await startServerProcess(join(disk, 'data'), { under })
   const key = await ctx.newKey()
   const big = await ctx.call('POST', '/api/apps', key, { html: pageOf(3_900_000) })
