@@ -111,6 +111,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('a person makes an app in
       await page.getByText('Version 2 ·').waitFor()
       await appText(page, 'Vine')
       await page.getByRole('link', { name: 'Code', exact: true }).click()
+      // The app takes the focus when it starts.
+      await appText(page, 'Vine')
       // The editor replaces the text area, and has the same label.
       await page.locator('.cm-content').click()
       await page.keyboard.press('Control+End')
