@@ -9,6 +9,8 @@ import {
 } from './messages.ts'
 
 const waitMs = 15_000
+/** Time for an app to save before it ends. */
+const leaveMs = 150
 
 /** A page's end of the sandbox: loads the wrapper into a frame and starts apps in it. */
 export class SandboxHost {
@@ -62,6 +64,21 @@ export class SandboxHost {
     // An index without a frame throws for another origin.
     for (let i = 0; i <= this.#depth; i++) at = at?.length ? (at[0] ?? null) : null
     return at
+  }
+
+  /** Lets the app save what it saves when it is left, and waits for it. */
+  async letSave(): Promise<void> {
+    const { app } = this
+    const waiting = new AbortController()
+    await new Promise<void>((resolve) => {
+      const take = ({ source, data }: MessageEvent): void => {
+        if (source === app && field(data, 'type') === 'service:left') resolve()
+      }
+      addEventListener('message', take, { signal: waiting.signal })
+      setTimeout(resolve, leaveMs)
+      app?.postMessage({ type: 'service:leave' }, '*')
+    })
+    waiting.abort()
   }
 }
 

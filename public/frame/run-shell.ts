@@ -13,8 +13,6 @@ const restartsMax = 3
 const restartWindowMs = 10_000
 const hungMs = 4_000
 const goneMs = 500
-/** Time for an app to save before it is restarted. */
-const leaveMs = 150
 
 const data = document.documentElement.dataset
 const { at = '', frame: frameUrl = '', maker = '' } = data
@@ -59,21 +57,6 @@ function rescue(requested: number): void {
     frame?.remove()
     setTimeout(() => location.reload(), goneMs)
   }, hungMs)
-}
-
-/** Lets the app save what it saves when it is left, and waits for it. */
-async function letSave(): Promise<void> {
-  const app = host?.app ?? null
-  const waiting = new AbortController()
-  await new Promise<void>((resolve) => {
-    const take = ({ source, data }: MessageEvent): void => {
-      if (source === app && field(data, 'type') === 'service:left') resolve()
-    }
-    addEventListener('message', take, { signal: waiting.signal })
-    setTimeout(resolve, leaveMs)
-    app?.postMessage({ type: 'service:leave' }, '*')
-  })
-  waiting.abort()
 }
 
 /** Ends an app that is no longer open to this browser. A reload shows why. */
@@ -164,7 +147,7 @@ async function open(openFolder: OpenFolder | undefined): Promise<void> {
   document.getElementById('reload')?.addEventListener('click', async () => {
     restarts = []
     answers = []
-    await letSave()
+    await host?.letSave()
     start()
     if (host) rescue(host.run)
   })
@@ -194,7 +177,8 @@ export function runShell(openFolder?: OpenFolder): void {
   // A preview stays at its version.
   const isWatched = version > 0 && !at.includes('/versions/')
   const watch = (): void => {
-    if (isWatched) watchVersions({ at, version, notify, save: letSave, close: leave })
+    if (isWatched)
+      watchVersions({ at, version, notify, save: async () => host?.letSave(), close: leave })
   }
   open(openFolder).then(watch, (error: unknown) => {
     document.getElementById('poster')?.remove()

@@ -17,8 +17,6 @@ interface View {
 
 const restartsMax = 3
 const restartWindowMs = 10_000
-/** Time for an app to save before it ends. */
-const leaveMs = 150
 
 /** Returns the text of a wrapper, which the build embeds in this page. */
 const wrapperOf = ({ files }: AppContent): string =>
@@ -95,17 +93,7 @@ export class RunningApp {
 
   /** Lets the app save, and keeps what it saved. */
   async leave(): Promise<void> {
-    const app = this.window
-    const waiting = new AbortController()
-    await new Promise<void>((resolve) => {
-      const take = ({ source, data }: MessageEvent): void => {
-        if (source === app && field(data, 'type') === 'service:left') resolve()
-      }
-      addEventListener('message', take, { signal: waiting.signal })
-      setTimeout(resolve, leaveMs)
-      app?.postMessage({ type: 'service:leave' }, '*')
-    })
-    waiting.abort()
+    await this.#host.letSave()
     await this.#saves?.flush()
   }
 

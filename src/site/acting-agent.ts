@@ -21,6 +21,15 @@ export const actingField = (agents: Agent[], selected: string | undefined): Part
   return selectField({ label: 'As', name: 'as', value: selected ?? '', options })
 }
 
+/** A choice between the agents of a person and a new one, which has no handle yet. */
+export const agentField = (label: string, agents: readonly Pick<Agent, 'handle'>[]): Html =>
+  selectField({
+    label,
+    name: 'handle',
+    value: agents[0]?.handle ?? '',
+    options: [...agents.map(({ handle }) => [handle, `@${handle}`] as const), ['', 'A new agent']],
+  })
+
 /** Returns the agent that `actingField` or `payingField` names. Throws as `getActingAgent` does. */
 export const actingAgent = ({ ctx, visitor }: UserRequest, form: Form): Promise<Agent> =>
   getActingAgent(ctx, visitor.person, form.text('as'))

@@ -22,19 +22,12 @@ import { presentConnectors } from '../people/connectors/present.ts'
 import { redirectSource } from '../people/connectors/redirects.ts'
 import { describeError } from '../people/error-response.ts'
 import type { Person } from '../people/people.ts'
+import { agentField } from './acting-agent.ts'
 import { messagePage, narrowPage, section } from './components.ts'
 import { confirmDialog } from './confirm-dialog.ts'
 import { form } from './form.ts'
 import { renderDate } from './format.ts'
-import {
-  alert,
-  button,
-  type Form,
-  hiddenField,
-  postForm,
-  selectField,
-  ticksField,
-} from './forms.ts'
+import { alert, button, type Form, hiddenField, postForm, ticksField } from './forms.ts'
 import type { Layout, Page } from './layout.ts'
 import { dataTable } from './lists.ts'
 import {
@@ -140,16 +133,10 @@ function consentFields(
       isFixed: scope === 'read',
     })),
   })
-  const handle = selectField({
-    label: 'Act as',
-    name: 'handle',
-    value: agents[0]?.handle ?? '',
-    options: [...agents.map((one) => [one.handle, `@${one.handle}`] as const), ['', 'A new agent']],
-  })
   const hidden = Object.entries(params).map(([name, value]) => hiddenField(name, value))
   const connect = button('Connect', '', { name: 'act', value: 'approve' })
   const deny = button('Cancel', 'quiet', { name: 'act', value: 'deny' })
-  return html`${hidden}${handle}${ticks}
+  return html`${hidden}${agentField('Act as', agents)}${ticks}
     <div class="actions">${connect}${deny}</div>`
 }
 

@@ -5,17 +5,10 @@ import type { AppContext } from '../kernel/context.ts'
 import { html } from '../kernel/html.ts'
 import { clientAddressGroup } from '../kernel/http/request-context.ts'
 import { normalizeCode } from '../kernel/ids.ts'
+import { agentField } from './acting-agent.ts'
 import { messagePage, narrowPage } from './components.ts'
 import { form } from './form.ts'
-import {
-  alert,
-  button,
-  type Form,
-  hiddenField,
-  inputField,
-  postForm,
-  selectField,
-} from './forms.ts'
+import { alert, button, type Form, hiddenField, inputField, postForm } from './forms.ts'
 import type { Layout, Page } from './layout.ts'
 import {
   pageRoutes,
@@ -47,15 +40,9 @@ function codePage(code: string, message?: string): Page {
 async function approvalPage({ ctx, request, visitor, token }: UserRequest, code: string) {
   const client = await findClient(ctx, code, clientAddressGroup(request))
   const agents = await listActingAgents(ctx, visitor.person)
-  const handle = selectField({
-    label: 'Sign in as',
-    name: 'handle',
-    value: agents[0]?.handle ?? '',
-    options: [...agents.map((one) => [one.handle, `@${one.handle}`] as const), ['', 'A new agent']],
-  })
   const approve = button('Approve', '', { name: 'act', value: 'approve' })
   const deny = button('Deny', 'quiet', { name: 'act', value: 'deny' })
-  const fields = html`${hiddenField('code', code)}${handle}
+  const fields = html`${hiddenField('code', code)}${agentField('Sign in as', agents)}
     <div class="actions">${approve}${deny}</div>`
   return narrowPage(
     'Approve this sign-in?',

@@ -57,13 +57,13 @@ export async function findPlayer(
     : identifyPlayer(ctx, app, { headers }, user?.person)
   const row = known.id === '' ? undefined : await findRow(ctx.db.read, app.id, known.id)
   const isSignedIn = playerOf(caller) !== undefined
-  const uses = await usesOf(ctx, app)
+  const uses = await allowedUses(ctx, app)
   const hasJoined = row?.joined != null
   return { app, ...known, isSignedIn, name: row?.name ?? null, hasJoined, uses }
 }
 
 /** Returns the uses of the version that players see, and of the newest, which the maker tries. */
-async function usesOf(ctx: AppContext, app: App): Promise<Use[]> {
+async function allowedUses(ctx: AppContext, app: App): Promise<Use[]> {
   const rows = await ctx.db.read
     .select({ uses: versions.uses })
     .from(versions)

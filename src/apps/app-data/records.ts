@@ -142,7 +142,7 @@ const privateRoot = 'data/users/'
 const idAt = privateRoot.length + 1
 /** The player of a private collection. Numbers are no parameters, so that it can be grouped by. */
 const privateOwner = sql<string>`substr(${documents.collection}, ${sql.raw(`${idAt}, ${playerIdChars}`)})`
-const isPrivate = sql`substr(${documents.collection}, 1, 11) = 'data/users/'`
+const isPrivate = sql`substr(${documents.collection}, 1, ${sql.raw(String(privateRoot.length))}) = ${privateRoot}`
 
 const isFor = (reader: RecordReader): SQL | undefined =>
   reader === 'maker' ? not(isPrivate) : undefined

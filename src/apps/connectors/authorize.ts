@@ -1,10 +1,8 @@
 import type { Urls } from '../../kernel/config/urls.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { urlsFor } from '../../kernel/http/host.ts'
 import { type Scope, scopes as allScopes } from '../../kernel/scopes.ts'
-import type { Agent } from '../../people/agents/agents.ts'
 import { type Client, getClient } from '../../people/connectors/clients.ts'
 import { insertCode } from '../../people/connectors/connectors.ts'
 import {
@@ -14,9 +12,8 @@ import {
   withResponse,
 } from '../../people/connectors/redirects.ts'
 import { parseScopes } from '../../people/connectors/tokens.ts'
-import { createOwnedAgent } from '../../people/create-agent.ts'
 import type { Person } from '../../people/people.ts'
-import { getActingAgent } from '../owners/owned-agents.ts'
+import { actAs } from '../owners/owned-agents.ts'
 import { checkResource } from './metadata.ts'
 import type { AuthorizationRequest } from './schemas.ts'
 
@@ -89,7 +86,7 @@ export interface Decision {
 
 /**
  * Lets a client act as an agent of a person, with the scopes that it asked for and the person
- * allows. Throws as both checks, `getActingAgent` and `insertCode` do.
+ * allows. Throws as both checks, `actAs` and `insertCode` do.
  */
 export async function approve(
   ctx: AppContext,
@@ -104,17 +101,10 @@ export async function approve(
   )
   const { client, redirectUri, request } = given
   const challenge = request.code_challenge ?? ''
-  const insertFor = (db: Db, agent: Agent) =>
-    insertCode(ctx, db, person, { client, redirectUri, challenge, agent: agent.id, scopes })
   let code = ''
-  if (handle === undefined) {
-    const agent = await createOwnedAgent(ctx, person, {}, address, async (db, created) => {
-      code = await insertFor(db, created)
-    })
-    return { redirect: respond(given, { code }), handle: agent.handle }
-  }
-  const agent = await getActingAgent(ctx, person, handle)
-  code = await ctx.db.tx((db) => insertFor(db, agent))
+  const agent = await actAs(ctx, person, { handle, address }, async (db, { id }) => {
+    code = await insertCode(ctx, db, person, { client, redirectUri, challenge, agent: id, scopes })
+  })
   return { redirect: respond(given, { code }), handle: agent.handle }
 }
 

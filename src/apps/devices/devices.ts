@@ -7,12 +7,11 @@ import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { newCode, newSecret, normalizeCode, sha256 } from '../../kernel/ids.ts'
 import { deviceCodeMs, deviceCodesMax, keyNameCharsMax } from '../../kernel/limits.ts'
 import { isPlainLine } from '../../kernel/text.ts'
-import { type Agent, findAgent } from '../../people/agents/agents.ts'
+import { findAgent } from '../../people/agents/agents.ts'
 import { insertAgentKey } from '../../people/agents/keys.ts'
 import { withAttemptLimit } from '../../people/claims.ts'
-import { createOwnedAgent } from '../../people/create-agent.ts'
-import { lockActivePerson, type Person } from '../../people/people.ts'
-import { getActingAgent } from '../owners/owned-agents.ts'
+import type { Person } from '../../people/people.ts'
+import { actAs } from '../owners/owned-agents.ts'
 import { deviceCodes } from './tables.ts'
 
 /** The codes of a sign-in. Only their hashes are stored. */
@@ -82,8 +81,7 @@ interface Approval {
 }
 
 /**
- * Lets the device of a code sign in as an agent of a person. Throws as `findClient`,
- * `getActingAgent` and `createOwnedAgent` do.
+ * Lets the device of a code sign in as an agent of a person. Throws as `findClient` and `actAs` do.
  */
 export const approve = (
   ctx: AppContext,
@@ -93,17 +91,9 @@ export const approve = (
 ): Promise<{ client: string; handle: string }> =>
   withAttemptLimit(ctx, attempt(address), async () => {
     const client = await getClient(ctx, code)
-    const decideFor = (db: Db, agent: Agent): Promise<void> =>
-      decide(ctx, db, code, { agent: agent.id, person: person.id })
-    if (handle === undefined) {
-      const agent = await createOwnedAgent(ctx, person, {}, address, decideFor)
-      return { client, handle: agent.handle }
-    }
-    const agent = await getActingAgent(ctx, person, handle)
-    await ctx.db.tx(async (db) => {
-      await lockActivePerson(ctx, db, person.id)
-      await decideFor(db, agent)
-    })
+    const agent = await actAs(ctx, person, { handle, address }, (db, { id }) =>
+      decide(ctx, db, code, { agent: id, person: person.id }),
+    )
     return { client, handle: agent.handle }
   })
 

@@ -19,10 +19,12 @@ import { updateLimits } from '../../people/agents/spending.ts'
 import { suspensionError } from '../../people/agents/suspension.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
 import { endConnectorsOf } from '../../people/connectors/connectors.ts'
+import { createOwnedAgent } from '../../people/create-agent.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import {
   deletePerson,
   displayName,
+  lockActivePerson,
   lockUnchangedPerson,
   type Person,
   walletOf,
@@ -66,6 +68,25 @@ export async function getActingAgent(
 ): Promise<Agent> {
   const agent = await getOwnedAgent(ctx, person, handle)
   if (agent.suspended !== null) throw suspensionError(agent)
+  return agent
+}
+
+/**
+ * Runs `work` in a transaction of the locked person, for one of their agents, or for a new one
+ * where `handle` is undefined. Throws as `getActingAgent` and `createOwnedAgent` do.
+ */
+export async function actAs(
+  ctx: AppContext,
+  person: Person,
+  { handle, address }: { handle: string | undefined; address: string },
+  work: (db: Db, agent: Agent) => Promise<void>,
+): Promise<Agent> {
+  if (handle === undefined) return createOwnedAgent(ctx, person, {}, address, work)
+  const agent = await getActingAgent(ctx, person, handle)
+  await ctx.db.tx(async (db) => {
+    await lockActivePerson(ctx, db, person.id)
+    await work(db, agent)
+  })
   return agent
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../../kernel/limits.ts'
 import type { Scope } from '../../kernel/scopes.ts'
 import * as keys from '../../money/keys/keys.ts'
-import { lockActivePerson, type Person } from '../people.ts'
+import type { Person } from '../people.ts'
 import { type Client, recordApproval } from './clients.ts'
 import { authorizationCodes, connectors } from './tables.ts'
 
@@ -40,7 +40,6 @@ export async function insertCode(
   { client, redirectUri, challenge, agent, scopes }: Approval,
 ): Promise<string> {
   const now = ctx.clock.now()
-  await lockActivePerson(ctx, db, person.id)
   if ((await countRows(db, connectors, eq(connectors.person, person.id))) >= connectorsPerPersonMax)
     rejectRequest(
       `You have reached the limit of ${connectorsPerPersonMax} connectors. Revoke one on your account page first.`,
