@@ -127,7 +127,8 @@ test('deletes old rows of all accounts and keeps the rest countable', async () =
     requestId: String(at),
     charged: nano(1n),
   }))
-  await add(...many)
+  // Within the time of a transaction on a busy machine.
+  while (many.length > 0) await add(...many.splice(0, 500))
   await add({ account: 'gateway:ben', at: 5 }, { account: 'gateway:ben', at: 2_400 })
   await deleteOldUses(db, 2_400)
   expect(await list({ size: 2 })).toMatchObject({ ids: '2499 2498', total: 100 })

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Frame, Locator, Page } from 'playwright-core'
 
 import { findBrowser } from '../../testing/browsers/browser.ts'
-import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
+import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
 import {
   createTestPerson,
   createTestSession,
   type TestPerson,
 } from '../../testing/fixtures/people.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import type { TestServer } from '../../testing/fixtures/test-server.ts'
 import { until } from '../../testing/until.ts'
 
 const ms = 120_000
@@ -28,13 +28,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('data of an app in chromi
   let close: BrowserSession['close']
 
   beforeAll(async () => {
-    ;({ browser, origin, close } = await openBrowserSession(() => t))
-    t = await startTestServer({ APP_URL: origin })
+    ;({ t, browser, origin, close } = await openServedSession())
   }, ms)
-  afterAll(async () => {
-    await close()
-    await t.close()
-  })
+  afterAll(() => close())
 
   const publish = async () => (await t.agent('ann')).publish({ html })
 

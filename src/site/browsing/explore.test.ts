@@ -4,9 +4,9 @@ import type { Browser, Page } from 'playwright-core'
 
 import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
-import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
+import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
 import { password } from '../../testing/fixtures/people.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import type { TestServer } from '../../testing/fixtures/test-server.ts'
 
 const ms = 120_000
 
@@ -18,18 +18,14 @@ describe.skipIf(findBrowser('chromium') === undefined)('Explore in chromium', ()
   let id = ''
 
   beforeAll(async () => {
-    ;({ browser, origin, close } = await openBrowserSession(() => t))
-    t = await startTestServer({ APP_URL: origin })
+    ;({ t, browser, origin, close } = await openServedSession())
     const ann = await t.agent('ann')
     for (let at = 0; at < 60; at += 1) {
       t.clock.advance(1_000)
       id = await ann.publish({ title: `Boat ${at}`, store: true })
     }
   }, ms)
-  afterAll(async () => {
-    await close()
-    await t.close()
-  })
+  afterAll(() => close())
 
   const titles = (page: Page) => page.locator('.tile h3').allTextContents()
 

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 
 import { findBrowser } from '../../testing/browsers/browser.ts'
-import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
+import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
 import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import type { TestServer } from '../../testing/fixtures/test-server.ts'
 import { until } from '../../testing/until.ts'
 
 const ms = 120_000
@@ -19,13 +19,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('an open page in chromium
   let close: BrowserSession['close']
 
   beforeAll(async () => {
-    ;({ browser, origin, close } = await openBrowserSession(() => t))
-    t = await startTestServer({ APP_URL: origin })
+    ;({ t, browser, origin, close } = await openServedSession())
   }, ms)
-  afterAll(async () => {
-    await close()
-    await t.close()
-  })
+  afterAll(() => close())
 
   test(
     'offers a new version, takes it for a live app, and ends with the app',

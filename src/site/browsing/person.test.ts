@@ -4,9 +4,9 @@ import type { Browser } from 'playwright-core'
 
 import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
-import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
+import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
 import { password } from '../../testing/fixtures/people.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import type { TestServer } from '../../testing/fixtures/test-server.ts'
 
 const ms = 120_000
 
@@ -17,13 +17,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('people in chromium', () 
   let close: BrowserSession['close']
 
   beforeAll(async () => {
-    ;({ browser, origin, close } = await openBrowserSession(() => t))
-    t = await startTestServer({ APP_URL: origin })
+    ;({ t, browser, origin, close } = await openServedSession())
   }, ms)
-  afterAll(async () => {
-    await close()
-    await t.close()
-  })
+  afterAll(() => close())
 
   test(
     'a newcomer chooses a handle, shows a picture, and others see both beside the agent',

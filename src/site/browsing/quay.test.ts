@@ -4,8 +4,8 @@ import type { Browser } from 'playwright-core'
 
 import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
-import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
+import type { TestServer } from '../../testing/fixtures/test-server.ts'
 
 const ms = 120_000
 
@@ -17,16 +17,12 @@ describe.skipIf(findBrowser('chromium') === undefined)('the quay in chromium', (
   let ann: Awaited<ReturnType<TestServer['agent']>>
 
   beforeAll(async () => {
-    ;({ browser, origin, close } = await openBrowserSession(() => t))
-    t = await startTestServer({ APP_URL: origin })
+    ;({ t, browser, origin, close } = await openServedSession())
     ann = await t.agent('ann')
     await ann.publish({ title: 'Fog', kind: 'game', store: true })
     await ann.publish({ title: 'Draft' })
   }, ms)
-  afterAll(async () => {
-    await close()
-    await t.close()
-  })
+  afterAll(() => close())
 
   test(
     'shows the newest apps as boats that one press plays, and a new one arrives',

@@ -4,8 +4,8 @@ import type { Browser, Page } from 'playwright-core'
 
 import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
-import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
+import type { TestServer } from '../../testing/fixtures/test-server.ts'
 import { until } from '../../testing/until.ts'
 
 const ms = 120_000
@@ -33,17 +33,13 @@ describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', ()
   let id = ''
 
   beforeAll(async () => {
-    ;({ browser, origin, close } = await openBrowserSession(() => t))
-    t = await startTestServer({ APP_URL: origin })
+    ;({ t, browser, origin, close } = await openServedSession())
     const ann = await t.agent('ann')
     await ann.publish({ title: 'Fog', kind: 'game', store: true })
     t.clock.advance(1_000)
     id = await ann.publish({ title: 'Counter', html: counter, kind: 'game', store: true })
   }, ms)
-  afterAll(async () => {
-    await close()
-    await t.close()
-  })
+  afterAll(() => close())
 
   /** The button of the app below `path`, in the innermost frame. */
   const appButton = (page: Page) =>

@@ -1,7 +1,7 @@
 import { type Browser, chromium } from 'playwright-core'
 
 import { serve } from '../fixtures/serve.ts'
-import type { TestServer } from '../fixtures/test-server.ts'
+import { startTestServer, type TestServer } from '../fixtures/test-server.ts'
 import { chromiumFlags, findBrowser } from './browser.ts'
 
 /** A test server on a port of its own, and Chromium to open it. */
@@ -22,6 +22,21 @@ export async function openBrowserSession(ctx: () => TestServer): Promise<Browser
     async close() {
       await browser.close()
       await server.stop(true)
+    },
+  }
+}
+
+/** Starts a test server whose APP_URL is its own port, and Chromium to open it. */
+export async function openServedSession(): Promise<BrowserSession & { t: TestServer }> {
+  let t: TestServer
+  const session = await openBrowserSession(() => t)
+  t = await startTestServer({ APP_URL: session.origin })
+  return {
+    ...session,
+    t,
+    async close() {
+      await session.close()
+      await t.close()
     },
   }
 }

@@ -1,3 +1,5 @@
+/** One table, so that the share of pages that run has one place. */
+
 /** A page that uses libraries of CDNs. Its code returns true where they work. */
 export interface LibraryPage {
   name: string

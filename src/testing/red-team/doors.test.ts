@@ -5,9 +5,9 @@ import type { Browser } from 'playwright-core'
 import { consents } from '../../apps/ai/tables.ts'
 import { players } from '../../apps/app-data/tables.ts'
 import { findBrowser } from '../browsers/browser.ts'
-import { type BrowserSession, openBrowserSession } from '../browsers/session.ts'
+import { type BrowserSession, openServedSession } from '../browsers/session.ts'
 import { createTestPerson, createTestSession } from '../fixtures/people.ts'
-import { startTestServer, type TestServer } from '../fixtures/test-server.ts'
+import type { TestServer } from '../fixtures/test-server.ts'
 
 const ms = 240_000
 /** The text that another app of the same player keeps. */
@@ -135,13 +135,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('ways through the bridge'
   let close: BrowserSession['close']
 
   beforeAll(async () => {
-    ;({ browser, origin, close } = await openBrowserSession(() => t))
-    t = await startTestServer({ APP_URL: origin })
+    ;({ t, browser, origin, close } = await openServedSession())
   }, ms)
-  afterAll(async () => {
-    await close()
-    await t.close()
-  })
+  afterAll(() => close())
 
   test(
     'none spends, joins or reads a record of another app without a press',
