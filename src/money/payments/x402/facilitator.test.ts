@@ -39,7 +39,7 @@ async function startFacilitator(): Promise<Bun.Server<undefined>> {
     readContract: client.readContract,
     writeContract: (args) => client.writeContract(args),
     sendTransaction: (args) => client.sendTransaction(args),
-    waitForTransactionReceipt: client.waitForTransactionReceipt,
+    waitForTransactionReceipt: chain.client.waitForTransactionReceipt,
     getCode: client.getCode,
     verifyTypedData: () => Promise.reject(new Error('not called for "exact"')),
   })
