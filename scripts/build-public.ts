@@ -13,12 +13,12 @@ const root = join(import.meta.dir, '..')
 const source = join(root, 'public')
 const docsFiles = ['swagger-ui-bundle.js', 'swagger-ui.css']
 
-/** Bundles an entry and returns its text. A script becomes one classic script without exports. */
-async function bundle(entry: string): Promise<string> {
+/** Bundles an entry and returns its text. A script becomes one classic script, or one module. */
+async function bundle(entry: string, format: 'iife' | 'esm' = 'iife'): Promise<string> {
   const result = await Bun.build({
     entrypoints: [join(source, entry)],
     target: 'browser',
-    format: 'iife',
+    format,
     minify: true,
     // Served by this server under the same path.
     external: ['/static/*'],
@@ -51,8 +51,9 @@ async function buildFrame(out: string): Promise<void> {
     const script = `<body><script>${await read(wrapper)}</script>`
     await writePublicFile(out, `frame/${name}.html`, head + texts + script)
   }
-  for (const name of ['libraries', 'databases', 'shell', 'files-shell', 'install'])
+  for (const name of ['libraries', 'databases', 'shell', 'install'])
     await writePublicFile(out, `frame/${name}.js`, await read(name))
+  await writePublicFile(out, 'frame/late.js', await bundle('frame/late.ts', 'esm'))
   for (const name of ['page', 'shell'])
     await writePublicFile(out, `bridge/${name}.js`, inline(await bundle(`bridge/${name}.ts`)))
   for (const { name } of shims)

@@ -1,5 +1,5 @@
+import { openSaves, type Saves } from '../frame/kept-saves.ts'
 import { field, text } from '../frame/messages.ts'
-import { openSaves, type Saves } from '../frame/saves.ts'
 import { agree, findPlayer } from './agreement.ts'
 import { CallError } from './protocol.ts'
 import type { Call, Handler } from './receiver.ts'

@@ -1,11 +1,12 @@
+import { readMuted, storeMuted } from './muted.ts'
+
 const hideMs = 3_000
 /** A timer this late ran in a page that an app blocked. */
 const lateMs = 500
-const mutedKey = 'berth:muted'
 
 const root = document.documentElement
 
-interface Bar {
+export interface Bar {
   started(): void
   /** Leaves the app all pixels of the window at once. */
   hide(): void
@@ -14,8 +15,6 @@ interface Bar {
 
 /** The bar above the app: hides while one plays, turns the sound off, and shares the link. */
 export function openBar(onSound: () => void): Bar {
-  // The preview browser shows the app alone.
-  if (location.hash === '#bare') root.dataset['bare'] = ''
   let timer = 0
   const hide = (): void => void (root.dataset['playing'] = '')
   const show = (): void => {
@@ -34,7 +33,6 @@ export function openBar(onSound: () => void): Bar {
     isMuted: openSound(onSound),
     hide,
     started: () => {
-      root.dataset['started'] = ''
       // An app in a frame of another page starts without the bar.
       if (self === top) show()
       else hide()
@@ -49,24 +47,12 @@ function openSound(onSound: () => void): () => boolean {
   const show = (): void => button?.setAttribute('aria-pressed', String(isMuted))
   button?.addEventListener('click', () => {
     isMuted = !isMuted
-    try {
-      localStorage.setItem(mutedKey, String(isMuted))
-    } catch {
-      // Without storage it lasts as long as the page.
-    }
+    storeMuted(isMuted)
     show()
     onSound()
   })
   show()
   return () => isMuted
-}
-
-function readMuted(): boolean {
-  try {
-    return localStorage.getItem(mutedKey) === 'true'
-  } catch {
-    return false
-  }
 }
 
 function openSharing(): void {

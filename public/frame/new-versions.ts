@@ -1,20 +1,11 @@
-import type { Offer } from './notices.ts'
-
-interface Opened {
-  /** Path of the app's data. */
-  at: string
-  version: number
-  notify(offer: Offer): void
-  /** Lets the app save. */
-  save(): Promise<void>
-  /** The app is no longer open to this browser. */
-  close(): void
-}
+import type { Shell } from './opened-page.ts'
 
 /** Learns of new versions while the page is open. Offers them, or takes them for a live app. */
-export function watchVersions({ at, version, notify, save, close }: Opened): void {
+export function newVersions({ app, at, version, notify, host, fail }: Shell): void {
+  // A preview stays at its version.
+  if (!app || version === 0 || at.includes('/versions/')) return
   const update = async (): Promise<void> => {
-    await save()
+    await host.letSave()
     location.reload()
   }
   let events: EventSource | undefined
@@ -22,7 +13,7 @@ export function watchVersions({ at, version, notify, save, close }: Opened): voi
     const [newest, live] = String(data).split(' ')
     if (newest === 'closed') {
       events?.close()
-      close()
+      fail('This app is closed. Reload the page to see why.')
     } else if (Number(newest) !== version) {
       if (live) void update()
       else notify({ text: 'A new version is ready.', label: 'Update', press: update })

@@ -1,8 +1,9 @@
+import type { Saves } from './kept-saves.ts'
 import { type DialogResult, field } from './messages.ts'
 import type { Offer } from './notices.ts'
 import { offerOf } from './offers.ts'
 import type { SavedDatabases } from './saved-databases.ts'
-import { answersIn, apply, changesIn, type Saves } from './saves.ts'
+import { answersIn, apply, changesIn } from './saves.ts'
 
 /** The part of the shell that answers an app. */
 interface Receiver {

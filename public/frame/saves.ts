@@ -1,27 +1,11 @@
-import { answersMax, type Change, changesMax, type DialogResult, type Saved } from './messages.ts'
+import { answersMax, type Change, changesMax, type DialogResult } from './messages.ts'
 
-const charsMax = 1_048_576
-const writeMs = 200
-
-/**
- * The saves of one app, stored in this browser by app id, so that a new version finds them. A
- * preview of a version has separate saves.
- */
-export interface Saves {
-  all(): Saved
-  change(changes: Change[]): void
-}
+export const charsMax = 1_048_576
 
 export const promised = <T>(request: IDBRequest<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result)
     request.onerror = () => reject(request.error)
-  })
-
-const isCommitted = ({ transaction }: IDBObjectStore): Promise<boolean> =>
-  new Promise((resolve) => {
-    transaction.oncomplete = () => resolve(true)
-    transaction.onabort = () => resolve(false)
   })
 
 async function openDatabase(): Promise<IDBDatabase> {
@@ -45,95 +29,49 @@ export function apply(entries: Map<string, string>, changes: Change[], max = cha
   }
 }
 
+/** The saves of an app as they were when its page opened. */
+export interface StoredSaves {
+  id: string
+  /** The store; undefined without IndexedDB. */
+  apps(mode: IDBTransactionMode): IDBObjectStore | undefined
+  entries: Map<string, string>
+  /** Changes of an earlier page that are only in its journal. */
+  left: Change[]
+}
+
+export const journalKey = (id: string): string => `saves:${id}`
+
 /**
- * The changes of pages that closed before they stored them, in localStorage: what a closing page
- * writes to IndexedDB can end with it. The next page that writes takes them over.
+ * Returns the changes of pages that closed before they stored them, in localStorage: what a closing
+ * page writes to IndexedDB can end with it. The next page that writes takes them over.
  */
-class Journal {
-  readonly #key: string
-
-  constructor(id: string) {
-    this.#key = `saves:${id}`
-  }
-
-  read(): { text: string | null; changes: Change[] } {
-    try {
-      const text = localStorage.getItem(this.#key)
-      return { text, changes: changesIn(JSON.parse(String(text)), Infinity) }
-    } catch {
-      return { text: null, changes: [] }
-    }
-  }
-
-  /** Returns whether the changes fit. */
-  add(changes: Change[]): boolean {
-    const all = new Map([...this.read().changes, ...changes])
-    try {
-      localStorage.setItem(this.#key, JSON.stringify([...all]))
-      return true
-    } catch {
-      return false
-    }
-  }
-
-  /** Removes what was read, unless another page has added to it. */
-  remove(text: string | null): void {
-    if (text !== null && this.read().text === text) localStorage.removeItem(this.#key)
+export function readJournal(id: string): { text: string | null; changes: Change[] } {
+  try {
+    const text = localStorage.getItem(journalKey(id))
+    return { text, changes: changesIn(JSON.parse(String(text)), Infinity) }
+  } catch {
+    return { text: null, changes: [] }
   }
 }
 
-/** Opens an app's saves of `max` characters. Without IndexedDB they live as long as the page. */
-export async function openSaves(id: string, max = charsMax): Promise<Saves> {
-  const database = await openDatabase().catch(() => null)
-  const journal = new Journal(id)
-  const store = (mode: IDBTransactionMode): IDBObjectStore | undefined =>
-    database?.transaction('apps', mode).objectStore('apps')
-  const read = async (from: IDBObjectStore | undefined): Promise<Map<string, string>> => {
-    const found: unknown = from && (await promised(from.get(id)).catch(() => null))
-    return found instanceof Map ? found : new Map()
-  }
-  const entries = await read(store('readonly'))
-  const { changes: left } = journal.read()
-  apply(entries, left, max)
-  let waiting: Change[] = []
-  const writing: Change[] = []
-  let timer = 0
+/** Returns the entries of an app in its store. */
+export async function readEntries(
+  from: IDBObjectStore | undefined,
+  id: string,
+): Promise<Map<string, string>> {
+  const found: unknown = from && (await promised(from.get(id)).catch(() => null))
+  return found instanceof Map ? found : new Map()
+}
 
-  // Read before writing: another tab may have saved other keys.
-  const write = async (): Promise<void> => {
-    const changes = waiting
-    waiting = []
-    timer = 0
-    const to = store('readwrite')
-    if (!to) return
-    writing.push(...changes)
-    const { text, changes: closed } = journal.read()
-    const kept = await read(to)
-    apply(kept, [...closed, ...changes], max)
-    to.put(kept, id)
-    if (await isCommitted(to)) journal.remove(text)
-    writing.splice(0, changes.length)
-  }
-  if (left.length > 0) void write()
-  // With a listener here, Firefox asks the page and its frames before it starts to leave. Without
-  // one, the page can be gone before the last changes of the app arrive.
-  onbeforeunload = () => null
-  addEventListener('pagehide', () => {
-    const changes = [...writing, ...waiting]
-    waiting = []
-    if (!database || changes.length === 0 || journal.add(changes)) return
-    const to = store('readwrite')
-    to?.put(entries, id)
-    to?.transaction.commit()
-  })
-  return {
-    all: () => [...entries],
-    change(changes) {
-      apply(entries, changes, max)
-      waiting.push(...changes)
-      if (timer === 0) timer = window.setTimeout(() => void write(), writeMs)
-    },
-  }
+/** Reads an app's saves of `max` characters. Without IndexedDB they live as long as the page. */
+export async function readSaves(id: string, max = charsMax): Promise<StoredSaves> {
+  const database = await openDatabase().catch(() => null)
+  const apps = (mode: IDBTransactionMode): IDBObjectStore | undefined =>
+    database?.transaction('apps', mode).objectStore('apps')
+  const entries = await readEntries(apps('readonly'), id)
+  const { changes: left } = readJournal(id)
+  apply(entries, left, max)
+  return { id, apps, entries, left }
 }
 
 /** Validates answers: a bounded list of pairs of texts. */

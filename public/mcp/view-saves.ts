@@ -1,8 +1,9 @@
 import { CallError } from '../bridge/protocol.ts'
 import { callServer } from '../bridge/server.ts'
+import type { Saves } from '../frame/kept-saves.ts'
 import { type Change, field, type SavedDatabase } from '../frame/messages.ts'
 import { applyDatabase, type SavedDatabases } from '../frame/saved-databases.ts'
-import { apply, changesIn, type Saves } from '../frame/saves.ts'
+import { apply, changesIn } from '../frame/saves.ts'
 
 /** The own value of a player that holds localStorage. `service.store` does not list it. */
 const key = 'berth:localStorage'

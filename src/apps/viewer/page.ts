@@ -1,3 +1,4 @@
+import { createImmutableEntity, type Entity } from '../../kernel/http/entity.ts'
 import { getPublicFile, type PublicFile } from '../../kernel/public-files.ts'
 import { escapeHtml } from '../../kernel/text.ts'
 import type { HostedApp } from './app-source.ts'
@@ -8,8 +9,9 @@ import { allow, sandbox } from './policy.ts'
 /** Scripts and styles of the viewer's pages, with their CSP hashes. */
 export interface PageAssets {
   script: string
-  /** The script for an app with files. */
-  filesScript: string
+  /** The module that the script loads after it has started the app, and its path. */
+  late: Entity
+  latePath: string
   style: string
   /** The script and the style for an app that uses `service`, beside the others. */
   bridge: string
@@ -17,7 +19,6 @@ export interface PageAssets {
   bridgeHash: string
   bridgeStyleHash: string
   scriptHash: string
-  filesScriptHash: string
   styleHash: string
   messageStyle: string
   messageStyleHash: string
@@ -29,6 +30,9 @@ export interface PageAssets {
   installHash: string
 }
 
+/** Path of the module that the shell of every app loads. */
+export const latePath = '/a/late/'
+
 const hash = (text: string): string =>
   `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`
 
@@ -36,7 +40,7 @@ export function loadPageAssets(files: ReadonlyMap<string, PublicFile>): PageAsse
   const read = (name: string): string =>
     new TextDecoder().decode(getPublicFile(files, name).identity)
   const script = read('frame/shell.js')
-  const filesScript = read('frame/files-shell.js')
+  const late = getPublicFile(files, 'frame/late.js')
   const style = read('frame/shell.css')
   const bridge = read('bridge/shell.js')
   const bridgeStyle = read('bridge/shell.css')
@@ -45,14 +49,14 @@ export function loadPageAssets(files: ReadonlyMap<string, PublicFile>): PageAsse
   const install = read('frame/install.js')
   const hashes = {
     scriptHash: hash(script),
-    filesScriptHash: hash(filesScript),
     styleHash: hash(style),
     bridgeHash: hash(bridge),
     bridgeStyleHash: hash(bridgeStyle),
     messageStyleHash: hash(messageStyle),
   }
-  const texts = { script, filesScript, style, bridge, bridgeStyle, messageStyle, live, install }
-  return { ...texts, liveHash: hash(live), installHash: hash(install), ...hashes }
+  const texts = { script, style, bridge, bridgeStyle, messageStyle, live, install }
+  const module = { late: createImmutableEntity(late), latePath: `${latePath}${late.etag}.js` }
+  return { ...texts, ...module, liveHash: hash(live), installHash: hash(install), ...hashes }
 }
 
 const icon = (path: string): string =>
@@ -96,7 +100,6 @@ interface ShellOptions {
   at: string
   frame: string
   origin: string
-  hasFiles: boolean
   /** The app uses `service`. */
   hasBridge: boolean
   /** The operator lets other sites show apps. */
@@ -181,12 +184,12 @@ export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAsse
   const title = escapeHtml(app.title)
   const maker = escapeHtml(app.maker)
   const poster = app.cover ? `<img id=poster src="${app.cover}" alt="">` : ''
-  return `<!doctype html><html lang=en data-at=${at} data-frame="${escapeHtml(frame)}" data-maker="@${maker}" data-version=${app.version}>
+  return `<!doctype html><html lang=en data-at=${at} data-frame="${escapeHtml(frame)}" data-late=${parts.latePath} data-maker="@${maker}" data-version=${app.version}>
 ${head(`${app.title} by @${app.maker}`, parts.style, preload(at) + manifest + linkPreviewTags(app, origin) + bridgeStyle)}
 <body>${options.isEmbed ? embedToolbar(app) : toolbar(app)}
 <main>${poster}<p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}" sandbox="${sandbox}" allow="${allow}" referrerpolicy=no-referrer></iframe>
 ${notice}</main>${options.isEmbed ? '' : sharing(app, options)}
-${bridge}<script>${options.hasFiles ? parts.filesScript : parts.script}</script>`
+${bridge}<script>${parts.script}</script>`
 }
 
 /**

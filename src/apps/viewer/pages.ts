@@ -243,18 +243,18 @@ export class Pages {
     const { app, apps } = this.urls
     const host = this.#hostFor(request) ?? this.#appHost
     const address = await this.#address(page, () => senderOf(request))
-    const hasFiles = address !== undefined
     const hasBridge = (await this.#needs(page)).scripts.includes('bridge')
     const frame = `${apps ?? ''}${wrapperOf(address)}`
     const own = apps === undefined ? host : app
     const { assets } = this
     const scripts = [
       ...(hasBridge ? [assets.bridgeHash] : []),
-      hasFiles ? assets.filesScriptHash : assets.scriptHash,
+      assets.scriptHash,
+      own + assets.latePath,
     ]
     const styles = [assets.styleHash, ...(hasBridge ? [assets.bridgeStyleHash] : [])]
     const headers = shellHeaders({
-      scriptHash: scripts.join(' '),
+      scripts: scripts.join(' '),
       styleHash: styles.join(' '),
       // A source without a scheme uses the page's, which a proxy may have changed to https.
       data: `${own}${page.at}/`,
@@ -267,7 +267,7 @@ export class Pages {
       apps,
     })
     const canEmbed = this.embedders.length > 0
-    const options = { at: page.at, frame, origin: app, hasFiles, hasBridge, canEmbed, isEmbed }
+    const options = { at: page.at, frame, origin: app, hasBridge, canEmbed, isEmbed }
     return createEntity(compressText(shellPage(page.app, options, assets)), headers)
   }
 

@@ -88,8 +88,8 @@ const embedSandbox = `${sandbox} allow-same-origin allow-popups allow-popups-to-
 
 /** Headers of the shell: it may load its scripts and styles, its app's data and the wrapper. */
 export function shellHeaders(sources: {
-  /** Hashes, with spaces between them. */
-  scriptHash: string
+  /** Hashes and paths, with spaces between them. */
+  scripts: string
   styleHash: string
   /** CSP source of the app's data and manifest, ending in a slash. */
   data: string
@@ -109,7 +109,7 @@ export function shellHeaders(sources: {
 }): Record<string, string> {
   const csp = [
     "default-src 'none'",
-    `script-src ${sources.scriptHash}`,
+    `script-src ${sources.scripts}`,
     `style-src ${sources.styleHash}`,
     `connect-src ${[sources.data, sources.libraries, sources.operations].join(' ')}`,
     `img-src ${sources.images}`,

@@ -8,7 +8,7 @@ import { fileAddresses } from './file-addresses.ts'
 import { installPage, installPath } from './install-page.ts'
 import { librariesPath } from './library-files.ts'
 import { appManifest, manifestPath } from './manifest.ts'
-import { messagePage } from './page.ts'
+import { latePath, messagePage } from './page.ts'
 import { filesPath, type Pages } from './pages.ts'
 import { dataHeaders, frameHeaders, messageHeaders, supportsWebrtcDirective } from './policy.ts'
 
@@ -217,6 +217,12 @@ async function libraryFile(pages: Pages, { request, params }: ViewerRequest): Pr
   return entity ? entityResponse(request, entity) : errorResponse('not_found')
 }
 
+/** Serves the module that shells load after their app has started; none of another release. */
+const late = ({ assets }: Pages, { request }: ViewerRequest): Response =>
+  pathOf(request.url) === assets.latePath
+    ? entityResponse(request, assets.late)
+    : errorResponse('not_found')
+
 /** Serves the wrapper of pages without files, only into a frame. */
 function frame(pages: Pages): (input: ViewerRequest) => Response {
   const page = getPublicFile(pages.public, 'frame/frame.html')
@@ -273,6 +279,7 @@ export function viewerRoutes(pages: Pages) {
     ['/a/:id/versions/:version/files', forPreview(pages, files)],
     ['/a/:id/versions/:version/files/:name', forPreview(pages, file)],
     [`${librariesPath}:sha256`, (input) => libraryFile(pages, input)],
+    [`${latePath}:name`, (input) => late(pages, input)],
     ['/frame', frame(pages)],
   ]
   const plugin = new Elysia({ name: 'viewer' })

@@ -1,7 +1,7 @@
-/** The shell of apps with files. */
 import { FolderPages } from './folder-pages.ts'
-import { field, text } from './messages.ts'
-import { type FolderShell, runShell } from './run-shell.ts'
+import { field, type PageContent, text } from './messages.ts'
+import type { Offer } from './notices.ts'
+import type { StartedApp } from './opened-page.ts'
 
 /** Time in which a page that is left for another one of its folder asks for that. */
 const nextPageMs = 2_000
@@ -10,18 +10,40 @@ const urlCharsMax = 4_000
 const pagesMax = 20
 const windowMs = 10_000
 
+interface FolderShell {
+  app: StartedApp
+  show(content: PageContent): void
+  /** Restarts a page that reloaded or navigated away. */
+  again(): void
+  notify(offer: Offer): void
+}
+
+/** The pages of an app in a folder. */
+export interface OpenedFolder {
+  /** Starts the page that the history names. */
+  open(): Promise<void>
+  /** The page is left, perhaps for another one of its folder. */
+  leave(): void
+  /** A page starts. */
+  stay(): void
+  /** Handles a message of the app. Returns false for one that is not about its pages. */
+  take(data: unknown, run: number): boolean
+}
+
 /** Shows the pages of a folder. Each has an entry in the history. */
-function openFolder({ first, list, show, again, notify }: FolderShell) {
-  const pages = new FolderPages(first, list, text(list, 'frame', urlCharsMax))
+export function openFolder({ app, show, again, notify }: FolderShell): OpenedFolder {
+  const opened = app.list.then(
+    (list) => new FolderPages(app.content, list, text(list, 'frame', urlCharsMax)),
+  )
   let leaving: ReturnType<typeof setTimeout> | undefined
   let shown: number[] = []
   const open = async (): Promise<void> => {
     const page = text(history.state, 'page', urlCharsMax)
     const hash = text(history.state, 'hash', urlCharsMax)
-    show(await pages.content(page === '' ? {} : { page, hash }))
+    show(await (await opened).content(page === '' ? {} : { page, hash }))
   }
-  const goTo = (url: string): void => {
-    const next = pages.find(url)
+  const goTo = async (url: string): Promise<void> => {
+    const next = (await opened).find(url)
     if (!next) {
       return notify({ text: 'This app links to a page that is not in its folder.', ms: 5_000 })
     }
@@ -36,14 +58,12 @@ function openFolder({ first, list, show, again, notify }: FolderShell) {
     open,
     leave: () => void (leaving = setTimeout(again, nextPageMs)),
     stay: () => clearTimeout(leaving),
-    take(data: unknown, run: number | undefined): boolean {
+    take(data, run) {
       const type = field(data, 'type')
       const isReload = type === 'service:reloaded' && field(data, 'run') === run
       if (isReload) again()
-      else if (type === 'service:page') goTo(text(data, 'url', urlCharsMax))
+      else if (type === 'service:page') void goTo(text(data, 'url', urlCharsMax))
       return isReload || type === 'service:page'
     },
   }
 }
-
-runShell(openFolder)

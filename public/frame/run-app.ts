@@ -1,0 +1,118 @@
+import { type OpenedFolder, openFolder } from './folder-shell.ts'
+import { keepSaves } from './kept-saves.ts'
+import { type DialogResult, field, type PageContent, type Sound } from './messages.ts'
+import type { Shell, StartedApp } from './opened-page.ts'
+import { receiver } from './receiver.ts'
+import { openDatabases } from './saved-databases.ts'
+import { sentErrors } from './sent-errors.ts'
+
+const restartsMax = 3
+const restartWindowMs = 10_000
+const hungMs = 4_000
+const goneMs = 500
+
+/** Answers the messages of a running app, and restarts it. */
+export function runApp(shell: Shell): void {
+  if (shell.app) new AppRun(shell, shell.app).listen()
+}
+
+class AppRun {
+  #content: PageContent
+  /** The newest run whose document has started. */
+  #greeted = 0
+  #restarts: number[] = []
+  #answers: DialogResult[] = []
+  readonly #session = new Map<string, string>()
+  readonly #saves
+  #folder: OpenedFolder | undefined
+
+  constructor(
+    private readonly shell: Shell,
+    private readonly app: StartedApp,
+  ) {
+    this.#content = app.content
+    this.#saves = keepSaves(app.saves)
+  }
+
+  listen(): void {
+    const { id, version, host, bar, notify } = this.shell
+    const take = receiver({
+      saves: this.#saves,
+      openDatabases: () => openDatabases(id),
+      session: this.#session,
+      started: (run) => {
+        this.#greeted = run
+        // A press between the start and the first message reached no document.
+        const message: Sound = { type: 'service:sound', isMuted: bar.isMuted() }
+        host.app?.postMessage(message, '*')
+        bar.started()
+      },
+      answered: (given) => void (this.#answers = given),
+      // The path of a preview goes on with its version.
+      failed: sentErrors(id.split('/')[0] ?? '', version),
+      notify,
+    })
+    if (this.#content.files) this.#openFolder()
+    this.shell.listen(({ source, data }) => {
+      const { app } = host
+      // The last message of an unloaded document has no source window.
+      const isFrom = source === null || source === app
+      const gone = field(data, 'type') === 'service:gone' && field(data, 'run') === host.run
+      if (gone && isFrom) (this.#folder?.leave ?? this.#again)()
+      else if (source !== null && isFrom && !this.#folder?.take(data, host.run)) {
+        void take(source, data)
+      }
+    })
+    document.getElementById('reload')?.addEventListener('click', () => void this.#reload())
+  }
+
+  #openFolder(): void {
+    const folder = openFolder({
+      app: this.app,
+      show: (content) => {
+        this.#content = content
+        this.#start()
+      },
+      again: this.#again,
+      notify: this.shell.notify,
+    })
+    this.#folder = folder
+    if (this.app.isElsewhere) void folder.open()
+  }
+
+  #start(): void {
+    const { host, bar, focus } = this.shell
+    this.#folder?.stay()
+    host.start(this.#content, this.#saves.all(), [...this.#session], this.#answers, bar.isMuted())
+    focus()
+  }
+
+  /** Restarts an app that reloaded or navigated away, three times at most. */
+  readonly #again = (): void => {
+    const now = performance.now()
+    this.#restarts = [...this.#restarts.filter((at) => now - at < restartWindowMs), now]
+    if (this.#restarts.length <= restartsMax) return this.#start()
+    const press = (): void => this.#start()
+    this.shell.notify({ text: 'This app keeps leaving.', label: 'Restart', press })
+  }
+
+  async #reload(): Promise<void> {
+    this.#restarts = []
+    this.#answers = []
+    await this.shell.host.letSave()
+    this.#start()
+    this.#rescue(this.shell.host.run)
+  }
+
+  /**
+   * Restarts an app in an endless loop, which receives no messages. Its process ends with its
+   * frame, so the page reloads only then: a new frame would share the process.
+   */
+  #rescue(requested: number): void {
+    setTimeout(() => {
+      if (requested !== this.shell.host.run || this.#greeted === requested) return
+      document.querySelector('iframe')?.remove()
+      setTimeout(() => location.reload(), goneMs)
+    }, hungMs)
+  }
+}
