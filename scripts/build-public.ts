@@ -1,7 +1,4 @@
-/**
- * Builds public/dist from the folders of public. Copies the
- * files of the docs page from swagger-ui-dist.
- */
+/** Builds public/dist from the folders of public. */
 import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
@@ -11,7 +8,6 @@ import { publicDist as dist, writePublicFile } from './write-public-file.ts'
 
 const root = join(import.meta.dir, '..')
 const source = join(root, 'public')
-const docsFiles = ['swagger-ui-bundle.js', 'swagger-ui.css']
 
 /** Bundles an entry and returns its text. A script becomes one classic script, or one module. */
 async function bundle(entry: string, format: 'iife' | 'esm' = 'iife'): Promise<string> {
@@ -118,26 +114,11 @@ async function copyFonts(out: string): Promise<void> {
   }
 }
 
-async function copyDocs(out: string): Promise<void> {
-  const from = join(root, 'node_modules', 'swagger-ui-dist')
-  await Promise.all(
-    docsFiles.map(async (name) =>
-      writePublicFile(out, join('docs', name), await Bun.file(join(from, name)).bytes()),
-    ),
-  )
-}
-
 /** Builds into a new folder and swaps it with the old one, so that readers never see half of it. */
 export async function buildPublic(): Promise<void> {
   const out = join(source, `dist-${process.pid}`)
   await rm(out, { recursive: true, force: true })
-  await Promise.all([
-    buildFrame(out),
-    buildPages(out),
-    copyIcons(out),
-    copyFonts(out),
-    copyDocs(out),
-  ])
+  await Promise.all([buildFrame(out), buildPages(out), copyIcons(out), copyFonts(out)])
   await Bun.write(join(out, 'built'), '')
   const old = `${out}-old`
   await rename(dist, old).catch(() => undefined)

@@ -1,3 +1,5 @@
+import { readValue, saveValue } from './docs/tab-values.ts'
+
 const names = ['KEY', 'ID'] as const
 type Name = (typeof names)[number]
 
@@ -68,22 +70,5 @@ const place =
   (value: string) =>
   (found: string): string =>
     found.startsWith('$') || found.startsWith('<') ? value : JSON.stringify(value)
-
-/** Returns a value of this tab. The key is never stored longer. */
-function readValue(name: Name): string {
-  try {
-    return sessionStorage.getItem(`docs ${name}`) ?? ''
-  } catch {
-    return ''
-  }
-}
-
-function saveValue(name: Name, value: string): void {
-  try {
-    sessionStorage.setItem(`docs ${name}`, value)
-  } catch {
-    // Without storage, the values end with the page.
-  }
-}
 
 customElements.define('docs-values', DocsValues)

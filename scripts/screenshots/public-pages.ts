@@ -21,6 +21,8 @@ export const publicPages = ({ id, handle, remixed }: SampleData, down: string) =
   gone: '/claim/AAAA-AAAA-AAAA',
   docs: '/docs',
   references: '/docs/api',
+  operation: '/docs/api/operations/publish_app',
+  'docs-words': '/docs/words',
   app: `/a/${id}`,
   'app-down': `/a/${down}`,
   'app-nowhere': '/a/AAAAAAAAAAAA',

@@ -20,8 +20,6 @@ const layoutShift = `new Promise((resolve) => {
   setTimeout(() => resolve(sum), 100)
 })`
 
-const detached = { state: 'detached' } as const
-
 /** Loads lazy images. */
 const loadImages = `Promise.all([...document.images].map((image) => {
   image.loading = 'eager'
@@ -74,7 +72,6 @@ export async function takeScreenshots(
         })
         if (typeof target === 'string') await page.goto(origin + target, { waitUntil: 'load' })
         else await target(page, origin)
-        await page.locator('api-reference:not(:has(.opblock))').first().waitFor(detached)
         await page.evaluate(loadImages)
         const found = await findProblems(page, urls, origin)
         problems.push(...found.map((problem) => `${name} ${size} ${colorScheme}: ${problem}`))

@@ -20,9 +20,7 @@ const staticFiles = {
   'console.css': 'css/console.css',
   'playground.css': 'css/playground.css',
   'docs.css': 'css/docs.css',
-  'swagger-ui.css': 'docs/swagger-ui.css',
-  'swagger-ui.js': 'docs/swagger-ui-bundle.js',
-  'api-reference.js': 'islands/api-reference.js',
+  'try-operation.js': 'islands/try-operation.js',
   // The style sheet names them, so their names change with their contents.
   'geist-1.woff2': 'fonts/geist.woff2',
   'bricolage-1.woff2': 'fonts/bricolage.woff2',

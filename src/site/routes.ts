@@ -18,8 +18,10 @@ import { collectionRoutes } from './collections.ts'
 import { queryOf } from './components.ts'
 import { connectorRoutes } from './connectors.ts'
 import { deviceRoutes } from './device.ts'
+import type { ReadOpenApi } from './docs/api-operations.ts'
 import { apiPage } from './docs/api-page.ts'
 import { docsPage, docsStart, findNewestApp } from './docs/docs.ts'
+import { operationPage } from './docs/operation-page.ts'
 import { cacheKey, explorePage, isPopular } from './explore/explore.ts'
 import { itemPage } from './explore/item.ts'
 import { makerPage } from './explore/maker.ts'
@@ -51,9 +53,6 @@ import { signInRoutes } from './sign-in/sign-in.ts'
 import { studioRoutes } from './studio/routes.ts'
 import { addMoneyRoutes } from './wallet/add-money.ts'
 import { walletRoutes } from './wallet/wallet.ts'
-
-/** Reads the OpenAPI descriptions of both APIs. */
-export type ReadOpenApi = () => Promise<readonly unknown[]>
 
 /** Pages that anyone can open, and their files. */
 export const publicRoutes = (ctx: AppContext, layout: Layout, readOpenApi: ReadOpenApi) =>
@@ -143,7 +142,12 @@ function browseRoutes(ctx: AppContext, layout: Layout, readOpenApi: ReadOpenApi)
       sendPopular(request, `/docs/${id}`, () => docsPage(ctx, id)),
     )
     .get('/docs/api', ({ request }) =>
-      sendPopular(request, '/docs/api', () => apiPage(ctx, layout)),
+      sendPopular(request, '/docs/api', () => apiPage(ctx, readOpenApi)),
+    )
+    .get('/docs/api/:api/:id', ({ params, request }) =>
+      send(request, `/docs/api/${params.api}/${params.id}`, () =>
+        operationPage(ctx, layout, readOpenApi, params),
+      ),
     )
     .get('/docs/mine', ({ request }) =>
       requireUser({ ctx, layout, request, query: queryOf(request) }, async ({ visitor }) =>

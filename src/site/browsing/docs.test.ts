@@ -4,8 +4,8 @@ import type { Browser } from 'playwright-core'
 
 import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
-import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
+import type { TestServer } from '../../testing/fixtures/test-server.ts'
 
 const ms = 120_000
 
@@ -16,13 +16,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('the docs in chromium', (
   let close: BrowserSession['close']
 
   beforeAll(async () => {
-    t = await startTestServer()
-    ;({ browser, origin, close } = await openBrowserSession(() => t))
+    ;({ t, browser, origin, close } = await openServedSession())
   }, ms)
-  afterAll(async () => {
-    await close()
-    await t.close()
-  })
+  afterAll(() => close())
 
   test(
     'puts the key and the app ID of the reader into the examples, in this tab only',
@@ -55,24 +51,35 @@ describe.skipIf(findBrowser('chromium') === undefined)('the docs in chromium', (
   )
 
   test(
-    'a sent request can be copied as curl, TypeScript and Python',
+    'an operation is tried with a key, and copied as curl, TypeScript and Python',
     async () => {
+      const ann = await t.agent('ann')
+      const id = await ann.publish({ title: 'Harbour Lights' })
       const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } })
       page.setDefaultTimeout(ms)
-      await page.goto(`${origin}/docs/api`)
-      const operation = page.locator('#operations-Start-is_on')
-      await operation.locator('.opblock-summary-control').click()
-      await operation.getByRole('button', { name: 'Try it out' }).click()
-      await operation.getByRole('button', { name: 'Execute' }).click()
-      const shown = operation.locator('.request-snippets')
+      await page.goto(`${origin}/docs/api/operations/get_app`)
+      await page.getByLabel('id', { exact: true }).fill(id)
+      await page.getByLabel('API key').fill(ann.key)
       for (const [language, text] of [
-        ['curl', "curl -X 'GET'"],
-        ['TypeScript', 'await fetch('],
-        ['Python', 'import requests'],
+        ['TypeScript', `await fetch('${t.ctx.urls.base}/apps/${id}'`],
+        ['Python', 'import httpx'],
+        ['curl', `/apps/${id} `],
       ] as const) {
-        await shown.getByText(language, { exact: true }).click()
-        await shown.getByText(text).first().waitFor()
+        await page.getByText(language, { exact: true }).click()
+        const code = page.getByLabel(`Request in ${language}`, { exact: true })
+        await code.getByText(text).waitFor()
+        expect(await code.textContent()).not.toContain(ann.key)
       }
+      await page.getByRole('button', { name: 'Send request' }).click()
+      await page.getByText(/^200 OK · /).waitFor()
+      await page.getByLabel('Response').getByText('"title": "Harbour Lights"').waitFor()
+
+      // Another page of the tab has the key, and sends what is in its form.
+      await page.goto(`${origin}/docs/api/operations/change_app`)
+      await page.getByLabel('id', { exact: true }).fill(id)
+      await page.getByLabel('Body').fill('{"title": "Tide"}')
+      await page.getByRole('button', { name: 'Send request' }).click()
+      await page.getByLabel('Response').getByText('"title": "Tide"').waitFor()
       await page.close()
     },
     ms,

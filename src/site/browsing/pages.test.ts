@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import type { Browser, Page, Route } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 
 import { operatorLink } from '../../people/people.ts'
-import { findViolations, runAxe, scrollsSideways } from '../../testing/browsers/axe.ts'
+import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
@@ -67,7 +67,10 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
     '/recover',
     welcome,
     '/docs',
-    '/api/docs',
+    '/docs/api',
+    '/docs/api/operations/publish_app',
+    '/docs/errors',
+    '/docs/words',
     `/a/${id}`,
     '/a/AAAAAAAAAAAA',
   ]
@@ -77,7 +80,6 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
     'fits, passes axe-core, can be skipped to its content, does not shift and loads no other host',
     async () => {
       const context = await browser.newContext()
-      await context.route(/openapi\.json$/, shorten)
       const found: string[] = []
       // One page for all, because a new one starts a cold process.
       const page = await context.newPage()
@@ -98,19 +100,6 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
       }
       await context.close()
       expect(found).toEqual([])
-    },
-    ms,
-  )
-
-  test.skipIf(!isThorough)(
-    'the API reference with all operations does not shift, passes axe-core and fits',
-    async () => {
-      const page = await browser.newPage()
-      const found = await findShifts(page, `${origin}/api/docs`, [sizes.desk])
-      expect([...found, ...(await runAxe(page))]).toEqual([])
-      await page.setViewportSize(sizes.phone)
-      expect(await scrollsSideways(page)).toBe(false)
-      await page.close()
     },
     ms,
   )
@@ -189,25 +178,6 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
   )
 })
 
-/** Serves an OpenAPI document with one operation of each method. The whole one renders slowly. */
-async function shorten(route: Route): Promise<void> {
-  const response = await route.fetch()
-  const document: { paths: Record<string, object> } = await response.json()
-  const methods = new Set<string>()
-  const isFirst = ([method]: [string, unknown]) => !methods.has(method) && methods.add(method)
-  const paths = Object.entries(document.paths).map(([path, item]) => {
-    return [path, Object.fromEntries(Object.entries(item).filter(isFirst))]
-  })
-  await route.fulfill({ response, json: { ...document, paths: Object.fromEntries(paths) } })
-}
-
-/** Waits until the API references, if any, are rendered. */
-const referenced = (page: Page): Promise<void> =>
-  page
-    .locator('api-reference:not(:has(.opblock))')
-    .first()
-    .waitFor({ state: 'detached', timeout: ms })
-
 /** A change of the size of the window is input, and can take effect after the page has loaded. */
 const measure = `new Promise((resolve) => {
   let moved = 0
@@ -228,7 +198,6 @@ async function findShifts(
   for (const viewport of viewports) {
     await page.setViewportSize(viewport)
     await page.goto(url)
-    await referenced(page)
     const moved = Number(await page.evaluate(measure))
     if (moved > 0.01) found.push(`${viewport.width}: moved by ${moved}`)
   }

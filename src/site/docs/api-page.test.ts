@@ -12,7 +12,6 @@ const t = await startTestServer({ BASE_URL: 'https://api.berth.test/agents' })
 const page = await t.request('GET', path)
 expect(page.status).toBe(200)
 const html = String(page.body)
-const csp = page.headers.get('content-security-policy') ?? ''
 afterAll(() => t.close())
 
 describe('the API reference', () => {
@@ -30,13 +29,35 @@ describe('the API reference', () => {
     expect(codes).toEqual(expect.arrayContaining([...RULES, ...PACK_RULES].map(({ code }) => code)))
   })
 
-  test('reads both descriptions, by path where the API has the host of the site', () => {
-    // A script reads both and draws the reference.
-    const sources = [...html.matchAll(/<api-reference src="([^"]+)"/g)].map(([, url]) => url)
-    expect(sources).toEqual(['https://api.berth.test/agents/openapi.json', '/v1/openapi.json'])
+  test('lists every operation of both APIs, each with a page of its own', async () => {
+    const operations = shownPage(html).hrefs.filter((href) => href.startsWith('/docs/api/'))
+    const listed = ['https://api.berth.test/agents/openapi.json', '/v1/openapi.json']
+    expect(shownPage(html).hrefs).toEqual(expect.arrayContaining(listed))
+    expect(operations.length).toBeGreaterThan(250)
+    for (const at of operations) {
+      const operation = await t.request('GET', at)
+      expect([at, operation.status]).toEqual([at, 200])
+      expect([at, String(operation.body).length < 400_000]).toEqual([at, true])
+      expect(String(operation.body)).not.toMatch(/\[object|undefined/)
+    }
+  })
+
+  test('the page of an operation may call both APIs, and nothing else', async () => {
+    const operation = await t.request('GET', '/docs/api/models/create_chat_completion')
+    const csp = operation.headers.get('content-security-policy')
     expect(csp).toContain("connect-src 'self' https://api.berth.test http://localhost:3000;")
-    expect(csp).toContain("font-src 'self';")
     expect(csp).not.toContain('unsafe')
+    expect((await t.request('GET', '/docs/api/models/odd')).status).toBe(404)
+    expect((await t.request('GET', '/docs/api/odd/get_app')).status).toBe(404)
+  })
+
+  test('an operation has its fields, errors and a request in three languages', async () => {
+    const shown = shownPage((await t.request('GET', '/docs/api/operations/publish_app')).body)
+    expect(shown.text).toContain('Needs an API key.')
+    expect(shown.text).toContain('A complete page, at most 4 MB.')
+    expect(shown.text).toContain('blocked_by_scan')
+    for (const code of ['-H "authorization: Bearer $KEY"', 'await fetch(', 'httpx.request('])
+      expect(shown.text).toContain(code)
   })
 
   test('is the docs page of the API at every address', async () => {

@@ -3,49 +3,36 @@ import { type Html, html } from '../../kernel/html.ts'
 import { checkAgentsOn } from '../../people/authentication.ts'
 import { copyLine } from '../components.ts'
 import { getGuide } from '../guide/guide.ts'
-import type { Layout, Page } from '../layout.ts'
-import { pageNav } from './docs.ts'
+import type { DescribedOperation } from '../guide/read-description.ts'
+import type { Page } from '../layout.ts'
+import { listApis, operationPath, type ReadOpenApi, type ReferencedApi } from './api-operations.ts'
+import { pageNav, searchForm } from './docs.ts'
 
-/** Renders the reference of both APIs: their operations. Throws `agents_off`. */
-export function apiPage(ctx: AppContext, layout: Layout): Page {
+/** Renders the index of the API reference: every operation of both APIs. Throws `agents_off`. */
+export async function apiPage(ctx: AppContext, readOpenApi: ReadOpenApi): Promise<Page> {
   checkAgentsOn(ctx)
-  const { base, gateway } = ctx.urls
-  const openApi = fromSite(ctx, `${base}/openapi.json`)
+  const apis = await listApis(ctx, readOpenApi)
   const { what, quickstart, auth } = getGuide(ctx)
-  const steps = quickstart.slice(0, 2)
   return {
     title: 'API reference',
     path: '/docs/api',
     section: '/docs',
     description: 'All operations of the Agent API and the model gateway, to read and to try.',
-    styles: ['swagger-ui.css', 'docs.css'],
-    scripts: ['copy-line.js', 'swagger-ui.js', 'api-reference.js'],
-    headers: { 'content-security-policy': policyOf(ctx, layout) },
+    styles: ['docs.css'],
+    scripts: ['copy-line.js'],
     main: html`<div class="docs">
       <h1>API reference</h1>
       <nav class="parts" aria-label="On this page">
-        <a href="#operations">Agent API</a><a href="#models">Model gateway</a
-        ><a href="/docs/errors">Errors</a><a href="/docs/scan">Safety check</a
-        ><a href="${openApi}">openapi.json</a>
+        ${apis.map(({ id, name }) => html`<a href="#${id}">${name}</a>`)}
+        <a href="/docs/errors">Errors</a><a href="/docs/scan">Safety check</a>
       </nav>
       <p>${what} ${auth.make} Send it as <code>${auth.header}</code>.</p>
-      ${steps.map(
+      ${quickstart.slice(0, 2).map(
         ({ step, curl }) =>
           html`<p>${step}</p>
             ${copyLine(curl, step)}`,
       )}
-      <section>
-        <h2 id="operations">Agent API</h2>
-      </section>
-      ${reference(openApi)}
-      <section>
-        <h2 id="models">Model gateway</h2>
-        <p>
-          The OpenAI API in front of many models, at <code>${gateway}/v1</code>. The same key works
-          there.
-        </p>
-      </section>
-      ${reference(fromSite(ctx, `${gateway}/v1/openapi.json`))} ${pageNav(ctx, 'api')}
+      ${searchForm(undefined)} ${apis.map((api) => apiSection(ctx, api))} ${pageNav(ctx, 'api')}
     </div>`,
   }
 }
@@ -56,18 +43,33 @@ function fromSite({ urls }: AppContext, url: string): string {
   return origin === new URL(urls.app).origin ? pathname : url
 }
 
-/** Swagger UI has images in its styles and calls both APIs, which may have hosts of their own. */
-function policyOf({ urls: { base, gateway } }: AppContext, { headers }: Layout): string {
-  const origins = [...new Set([base, gateway].map((url) => new URL(url).origin))].join(' ')
-  return `${headers['content-security-policy']}`
-    .replace(/img-src [^;]+/, '$& data:')
-    .replace(/connect-src [^;]+/, `$& ${origins}`)
+function apiSection(ctx: AppContext, api: ReferencedApi): Html {
+  const areas = Map.groupBy(api.operations, ({ tags: [area = ''] }) => area)
+  return html`<section>
+    <h2 id="${api.id}">${api.name}</h2>
+    <p>
+      ${
+        api.id === 'models' && 'The OpenAI API in front of many models. The same key works there. '
+      }<code>${api.url}</code> ·
+      <a href="${fromSite(ctx, `${api.url}/openapi.json`)}">openapi.json</a>
+    </p>
+    ${[...areas].map(
+      ([area, operations]) =>
+        html`<h3>${area}</h3>
+          <ul class="operations">
+            ${operations.map((operation) => operationLink(api, operation))}
+          </ul>`,
+    )}
+  </section>`
 }
 
-const reference = (openApi: string): Html =>
-  html`<api-reference src="${openApi}"
-    ><noscript
-      >The operations need JavaScript. <a href="${openApi}">${openApi}</a> has the same
-      content.</noscript
-    ></api-reference
-  >`
+const operationLink = (api: ReferencedApi, operation: DescribedOperation): Html =>
+  html`<li>
+    <a href="${operationPath(api, operation)}"
+      >${methodName(operation)}<code>${operation.path}</code><span>${operation.summary}</span></a
+    >
+  </li>`
+
+/** The method of an operation; red for what deletes. */
+export const methodName = ({ method }: DescribedOperation): Html =>
+  html`<span class="method${method === 'DELETE' && ' danger'}">${method}</span>`

@@ -28,8 +28,9 @@ test('a search finds pages and operations of both APIs, and marks the words', as
   expect(pages.hrefs).toContain('/docs/webhooks')
   const operations = (await show('/docs?q=remix')).hrefs
   expect(operations).toContain('/docs/remix')
-  expect(operations).toContain('/docs/api#operations')
-  expect((await show('/docs?q=transcriptions')).hrefs).toContain('/docs/api#models')
+  expect(operations).toContain('/docs/api/operations/remix_app')
+  const models = await show('/docs?q=transcriptions')
+  expect(models.hrefs).toContain('/docs/api/models/create_transcription')
   const marked = await t.request('GET', '/docs?q=%3Cscript%3E')
   expect(String(marked.body)).not.toContain('<script>alert')
   expect((await show('/docs?q=nothing-like-this')).text).toContain('No results')

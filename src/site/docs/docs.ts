@@ -8,6 +8,7 @@ import { searchTerm } from '../components.ts'
 import { inputField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState, searchField, sideNav } from '../lists.ts'
+import type { ReadOpenApi } from './api-operations.ts'
 import { type DocsPage, docsPath, listDocs } from './pages.ts'
 import { type Hit, searchCharsMax, searchDocs } from './search.ts'
 
@@ -42,7 +43,7 @@ export async function findNewestApp(ctx: AppContext, person: Person): Promise<st
   return newest?.id ?? null
 }
 
-const searchForm = (q: string | undefined): Html =>
+export const searchForm = (q: string | undefined): Html =>
   html`<live-search
     ><form class="search" role="search" action="/docs">
       ${searchField('Search the docs', q, searchCharsMax)}
@@ -57,22 +58,31 @@ const docsNav = (ctx: AppContext, currentPath: string): Html => {
   return sideNav('Docs', { Docs: { '/docs': 'Start' }, ...groups }, currentPath)
 }
 
+interface LinkedPage {
+  path: string
+  title: string
+}
+
+/** Links to the page before and the page after one. */
+export const turnNav = (label: string, before?: LinkedPage, after?: LinkedPage): Html =>
+  html`<nav class="turn" aria-label="${label}">
+    ${before && html`<a rel="prev" href="${before.path}"><span class="small">Previous</span> ${before.title}</a>`}
+    ${after && html`<a rel="next" href="${after.path}"><span class="small">Next</span> ${after.title}</a>`}
+  </nav>`
+
 /** Links to the pages before and after one, in the order of the docs. */
-export function pageNav(ctx: AppContext, id: string): Part {
+export function pageNav(ctx: AppContext, id: string): Html {
   const all = listDocs(ctx)
   const at = all.findIndex((page) => page.id === id)
-  const [before, after] = [all[at - 1], all[at + 1]]
-  return html`<nav class="turn" aria-label="Pages of the docs">
-    ${before && html`<a rel="prev" href="${docsPath(before)}"><span class="small">Previous</span> ${before.title}</a>`}
-    ${after && html`<a rel="next" href="${docsPath(after)}"><span class="small">Next</span> ${after.title}</a>`}
-  </nav>`
+  const linked = (page: DocsPage | undefined) => page && { path: docsPath(page), title: page.title }
+  return turnNav('Pages of the docs', linked(all[at - 1]), linked(all[at + 1]))
 }
 
 /** Renders the start of the docs: pages by the goal of the reader, or the results of a search. */
 export async function docsStart(
   ctx: AppContext,
   query: URLSearchParams,
-  readOpenApi: () => Promise<readonly unknown[]>,
+  readOpenApi: ReadOpenApi,
 ): Promise<Page> {
   const q = searchTerm(query, searchCharsMax)
   const hits = q === undefined ? [] : await searchDocs(ctx, q, readOpenApi)

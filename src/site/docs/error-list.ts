@@ -41,7 +41,11 @@ const gatewayRows = (): Part[][] =>
 
 export const errors = html`<article>
   <h1>Errors</h1>
-  <p>Every message says what to do next. Messages are examples: branch on the code.</p>
+  <p>
+    Every message says what happened and what to do next. Below 500 the request has to change. From
+    500 on the message names the side that failed: this server, its operator or a provider. Messages
+    are examples: branch on the code.
+  </p>
   <h2>Agent API</h2>
   <p>
     Every error is <code>{ "error", "code" }</code>. Status 429 has a

@@ -1,7 +1,7 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { lazyFor, SharedResult } from '../../kernel/lazy.ts'
 import { lookUp } from '../../kernel/schema.ts'
-import { type ApiDescription, readDescription } from '../guide/read-description.ts'
+import { listApis, operationPath, type ReadOpenApi, type ReferencedApi } from './api-operations.ts'
 import { docsPath, listDocs } from './pages.ts'
 
 export const searchCharsMax = 100
@@ -34,28 +34,23 @@ const textOf = (html: string): string =>
     .replace(/\s+/g, ' ')
     .trim()
 
-const operationsOf = ({ operations }: ApiDescription, anchor: string): Entry[] =>
-  operations.map(({ method, path, operationId, summary, description = '' }) => ({
-    path: `/docs/api#${anchor}`,
-    title: `${method} ${path}`,
-    text: `${operationId}: ${summary} ${description}`.trim(),
-  }))
+const operationsOf = (api: ReferencedApi): Entry[] =>
+  api.operations.map((operation) => {
+    const { method, path, operationId, summary, description = '' } = operation
+    return {
+      path: operationPath(api, operation),
+      title: `${method} ${path}`,
+      text: `${operationId}: ${summary} ${description}`.trim(),
+    }
+  })
 
-async function readEntries(
-  ctx: AppContext,
-  readOpenApi: () => Promise<readonly unknown[]>,
-): Promise<Entry[]> {
+async function readEntries(ctx: AppContext, readOpenApi: ReadOpenApi): Promise<Entry[]> {
   const pages = listDocs(ctx).map((page) => ({
     path: docsPath(page),
     title: page.title,
     text: `${page.goal}. ${textOf(page.main?.text ?? '')}`,
   }))
-  const [agents, models] = await readOpenApi()
-  return [
-    ...pages,
-    ...operationsOf(readDescription(agents), 'operations'),
-    ...operationsOf(readDescription(models), 'models'),
-  ]
+  return [...pages, ...(await listApis(ctx, readOpenApi)).flatMap(operationsOf)]
 }
 
 /** The entries of a server. To render all pages for each search took 20 ms. */
@@ -68,7 +63,7 @@ const entriesOf = lazyFor(({ clock }: AppContext) => new SharedResult<Entry[]>(c
 export async function searchDocs(
   ctx: AppContext,
   q: string,
-  readOpenApi: () => Promise<readonly unknown[]>,
+  readOpenApi: ReadOpenApi,
 ): Promise<Hit[]> {
   const entries = await entriesOf(ctx).get(() => readEntries(ctx, readOpenApi))
   const words = q.toLowerCase().split(/\s+/)

@@ -114,13 +114,17 @@ function schemaText(given: unknown): string {
   return `${typeOf(schema)}${purpose}`
 }
 
-function typeOf(schema: Record<string, unknown>): string {
+/** Returns the type of a schema as text; `describe` returns that of schemas inside it. */
+export function typeOf(
+  schema: Record<string, unknown>,
+  describe: (schema: unknown) => string = schemaText,
+): string {
   const {
     $ref,
     enum: values,
     items,
     properties,
-    anyOf,
+    anyOf = schema['oneOf'],
     pattern,
     minimum,
     maximum,
@@ -128,12 +132,10 @@ function typeOf(schema: Record<string, unknown>): string {
   } = schema
   if (typeof $ref === 'string') return $ref.replace(/.*\//, '')
   if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(' | ')
-  if (Array.isArray(anyOf)) return anyOf.map(schemaText).join(' | ')
-  if (items) return `${schemaText(items)}[]`
+  if (Array.isArray(anyOf)) return anyOf.map(describe).join(' | ')
+  if (items) return `${describe(items)}[]`
   if (properties) {
-    const fields = Object.entries(properties).map(
-      ([name, field]) => `${name}: ${schemaText(field)}`,
-    )
+    const fields = Object.entries(properties).map(([name, field]) => `${name}: ${describe(field)}`)
     return `{ ${fields.join(', ')} }`
   }
   const bounds = Object.entries({ pattern, minimum, maximum, maxLength }).flatMap(

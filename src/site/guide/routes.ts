@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../kernel/context.ts'
 import { checkAgentsOn } from '../../people/authentication.ts'
+import type { ReadOpenApi } from '../docs/api-operations.ts'
 import { docsPath, listDocs } from '../docs/pages.ts'
 import { apiCatalog, mcpServerManifest } from './discovery.ts'
 import { getGuide, guideMarkdown, skillMarkdown } from './guide.ts'
@@ -39,7 +40,7 @@ function llmsText(ctx: AppContext): string {
 }
 
 /** Guides at the top of the site, where agents and their programs expect them. */
-export const guideFiles = (ctx: AppContext, readOpenApi: () => Promise<readonly unknown[]>) =>
+export const guideFiles = (ctx: AppContext, readOpenApi: ReadOpenApi) =>
   new Elysia()
     .onTransform(() => checkAgentsOn(ctx))
     .get('/llms.txt', () => markdown(llmsText(ctx), 'text/plain'))

@@ -40,7 +40,7 @@ const speechFile = ({ body }: ExampleRequest): string =>
   `speech.${String(body['response_format'] ?? 'mp3')}`
 
 /** Quotes a text for a POSIX shell. */
-const shellQuote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+export const shellQuote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 function curlExample(request: ExampleRequest): string {
   const { mode, gateway, body } = request
@@ -113,7 +113,7 @@ const pythonResults = (request: ExampleRequest): Record<ClientMode, string> => (
 })
 
 /** Formats a JSON value as Python, whose literals differ in three words. */
-function pythonValue(value: unknown, indent: number): string {
+export function pythonValue(value: unknown, indent: number): string {
   const pad = ' '.repeat(indent)
   const inner = ' '.repeat(indent + 4)
   if (value === true) return 'True'

@@ -1,0 +1,238 @@
+import type { AppContext } from '../../kernel/context.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { lookUp } from '../../kernel/schema.ts'
+import { checkAgentsOn } from '../../people/authentication.ts'
+import { copyLine, keysOf, section } from '../components.ts'
+import { inputField } from '../forms.ts'
+import type { DescribedOperation } from '../guide/read-description.ts'
+import type { Layout, Page } from '../layout.ts'
+import { dataTable, sideNav } from '../lists.ts'
+import { listApis, operationPath, type ReadOpenApi, type ReferencedApi } from './api-operations.ts'
+import { methodName } from './api-page.ts'
+import { turnNav } from './docs.ts'
+import { exampleOf, resolveSchema } from './example-value.ts'
+import { fieldList, parameterList } from './field-list.ts'
+import { type BodyKind, codeLanguages, type CodeRequest, requestCode } from './request-code.ts'
+
+const bodyKinds: Record<string, BodyKind> = {
+  'application/json': 'json',
+  'application/x-www-form-urlencoded': 'form',
+  'multipart/form-data': 'multipart',
+}
+
+/** Renders the page of an operation: to read, to copy and to try. Throws `not_found`. */
+export async function operationPage(
+  ctx: AppContext,
+  layout: Layout,
+  readOpenApi: ReadOpenApi,
+  { api: apiId, id }: { api: string; id: string },
+): Promise<Page> {
+  checkAgentsOn(ctx)
+  const api = (await listApis(ctx, readOpenApi)).find((one) => one.id === apiId)
+  const at = api?.operations.findIndex(({ operationId }) => operationId === id) ?? -1
+  const operation = api?.operations[at]
+  if (!api || !operation) {
+    throw new ApiError('not_found', { what: 'operation', see: 'See /docs/api.' })
+  }
+  const linked = (one: DescribedOperation | undefined) =>
+    one && { path: operationPath(api, one), title: one.operationId }
+  const [before, after] = [api.operations[at - 1], api.operations[at + 1]]
+  return {
+    title: `${operation.operationId} · API reference`,
+    path: operationPath(api, operation),
+    section: '/docs',
+    isWide: true,
+    description: operation.summary,
+    styles: ['docs.css'],
+    scripts: ['copy-line.js', 'try-operation.js'],
+    headers: { 'content-security-policy': policyOf(ctx, layout) },
+    main: html`<div class="docs with-side-nav">
+      ${areaNav(api, operation)}
+      <div>
+        <h1>${operation.summary.replace(/\.$/, '')}</h1>
+        <p class="route">${methodName(operation)}<code>${api.url}${operation.path}</code></p>
+        <div class="operation">
+          <div>${description(api, operation)}</div>
+          ${requestPanel(api, operation)}
+        </div>
+        ${turnNav('Operations', linked(before), linked(after))}
+      </div>
+    </div>`,
+  }
+}
+
+/** The page calls both APIs, which may have hosts of their own. */
+function policyOf({ urls: { base, gateway } }: AppContext, { headers }: Layout): string {
+  const origins = [...new Set([base, gateway].map((url) => new URL(url).origin))].join(' ')
+  return `${headers['content-security-policy']}`.replace(/connect-src [^;]+/, `$& ${origins}`)
+}
+
+/** Links the operations of the same area. */
+function areaNav(api: ReferencedApi, operation: DescribedOperation): Html {
+  const [area = ''] = operation.tags
+  const all = api.operations.filter(({ tags }) => tags.includes(area))
+  const links = Object.fromEntries(all.map((one) => [operationPath(api, one), one.operationId]))
+  const start = { '/docs': 'Start', '/docs/api': 'API reference' }
+  return sideNav('Operations', { Docs: start, [area]: links }, operationPath(api, operation))
+}
+
+/** Returns the one who may call an operation, in words. */
+function accessOf({ security }: DescribedOperation): string {
+  const ways = security.flatMap((way) => Object.keys(way))
+  if (ways.length === 0) return 'Needs no key.'
+  if (!ways.includes('session')) return 'Needs an API key.'
+  return ways.includes('key')
+    ? 'For people: needs a personal key, or that you are signed in here.'
+    : 'For people: needs that you are signed in here.'
+}
+
+/** Returns the first media type of the body with its schema. */
+const bodyOf = ({ requestBody }: DescribedOperation) => {
+  const [first] = Object.entries(requestBody?.content ?? {})
+  return first && { type: first[0], schema: first[1].schema }
+}
+
+function description(api: ReferencedApi, operation: DescribedOperation): Html {
+  const { records } = api
+  const { parameters = [], responses, description: text } = operation
+  const body = bodyOf(operation)
+  const all = Object.entries(responses)
+  const successes = all.filter(([status]) => Number(status) < 300)
+  const errors = all.filter(([status]) => Number(status) >= 300)
+  return html`${text !== undefined && html`<p>${text}</p>`}
+    <p>${accessOf(operation)} As a tool over MCP: <code>${operation.operationId}</code>.</p>
+    ${parameters.length > 0 && section('Parameters', parameterList(parameters))}
+    ${
+      body &&
+      section(
+        'Body',
+        html`<p><code>${body.type}</code></p>
+          ${fieldList(body.schema, records)}`,
+      )
+    }
+    ${successes.map(([status, { description: phrase, content }]) =>
+      section(
+        `Response ${status}`,
+        html`<p>${phrase} <code>${Object.keys(content).join(', ')}</code></p>
+          ${fieldList(Object.values(content)[0]?.schema, records)}`,
+      ),
+    )}
+    ${
+      errors.length > 0 &&
+      section(
+        'Errors',
+        html`${dataTable(
+            'Errors',
+            ['Status', { long: 'Codes' }],
+            errors.map(([status, { description: codes }]) => [status, codes]),
+          )}
+          <p class="small"><a href="/docs/errors">What each code means</a></p>`,
+      )
+    }`
+}
+
+/** Returns the example body of an operation, by its media type. */
+function exampleRequest(api: ReferencedApi, operation: DescribedOperation): CodeRequest {
+  const { method, path, parameters = [], security } = operation
+  const required = parameters.filter((one) => one.in === 'query' && one.required)
+  const query = required.map(({ name }) => `${name}={${name}}`).join('&')
+  const request = {
+    method,
+    url: `${api.url}${path}${query === '' ? '' : `?${query}`}`,
+    hasKey: security.some((way) => 'key' in way),
+  }
+  const body = bodyOf(operation)
+  if (!body) return request
+  const kind = lookUp(bodyKinds, body.type) ?? 'file'
+  if (kind === 'file') return { ...request, file: 'file' }
+  const example = exampleOf(body.schema, api.records)
+  if (kind === 'json') return { ...request, json: JSON.stringify(example, null, 2) }
+  const fields = Object.entries(Object(example)).map(([name, value]) => [name, String(value)])
+  return { ...request, [kind]: Object.fromEntries(fields) }
+}
+
+/** The fields of a form body by name; the value of a file starts with `@`. */
+function formFields(api: ReferencedApi, operation: DescribedOperation, request: CodeRequest): Part {
+  const { properties } = resolveSchema(bodyOf(operation)?.schema, api.records)
+  const values = request.form ?? request.multipart
+  return (
+    values &&
+    Object.keys(Object(properties)).map((name) =>
+      values[name]?.startsWith('@')
+        ? html`<label class="field"
+            ><span>${name}</span><input type="file" name="body:${name}"
+          /></label>`
+        : inputField({
+            label: name,
+            name: `body:${name}`,
+            value: values[name],
+            max: 8_000,
+            isOptional: true,
+          }),
+    )
+  )
+}
+
+/** The request as code, and a form that sends it. */
+function requestPanel(api: ReferencedApi, operation: DescribedOperation): Html {
+  const request = exampleRequest(api, operation)
+  const { json, file, hasKey } = request
+  const parameters = operation.parameters?.filter((one) => one.in !== 'header') ?? []
+  return html`<try-operation class="request" data-request="${JSON.stringify(request)}">
+    <h2>Request</h2>
+    ${codeTabs(request)}
+    <form class="form">
+      <h2>Try it</h2>
+      ${parameters.map((one) =>
+        inputField({
+          label: one.name,
+          name: `${one.in}:${one.name}`,
+          max: 500,
+          isOptional: !one.required,
+        }),
+      )}
+      ${
+        json !== undefined &&
+        html`<label class="field"
+          ><span>Body</span
+          ><textarea name="json" rows="8" spellcheck="false" autocapitalize="none">
+${json}</textarea>
+        </label>`
+      }
+      ${formFields(api, operation, request)}
+      ${file !== undefined && html`<label class="field"><span>File</span><input type="file" name="file" /></label>`}
+      ${hasKey && inputField({ label: 'API key', name: 'KEY', type: 'password', max: 200, isOptional: true, hint: 'Stays in this tab.' })}
+      <p class="actions">
+        <button class="button">Send request</button
+        ><button type="button" class="button quiet stop" hidden>Stop</button>
+      </p>
+    </form>
+    <p class="small sent" role="status"></p>
+    <pre class="reply" tabindex="0" aria-label="Response" hidden></pre>
+  </try-operation>`
+}
+
+const codeTabs = (request: CodeRequest): Html =>
+  html`<div class="code-tabs">
+    <fieldset class="segments">
+      <legend class="visually-hidden">Language</legend>
+      ${keysOf(codeLanguages).map(
+        (name, at) =>
+          html`<label
+            ><input
+              type="radio"
+              name="language"
+              value="${name}"
+              ${at === 0 && html` checked`}
+            />${codeLanguages[name]}</label
+          >`,
+      )}
+    </fieldset>
+    ${keysOf(codeLanguages).map(
+      (name) =>
+        html`<div data-language="${name}">
+          ${copyLine(requestCode(name, request), `Request in ${codeLanguages[name]}`)}
+        </div>`,
+    )}
+  </div>`
