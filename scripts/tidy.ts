@@ -6,6 +6,7 @@ import { join } from 'node:path'
 
 import { access } from './tidy/access.ts'
 import { errorCoverage, responseTypes } from './tidy/contract.ts'
+import { errorTexts } from './tidy/error-texts.ts'
 import { fileSizes } from './tidy/file-sizes.ts'
 import { lookups } from './tidy/lookups.ts'
 import { arrows } from './tidy/modules.ts'
@@ -27,6 +28,7 @@ export const checks: ((tree: Source[]) => Finding[])[] = [
   fileSizes,
   unusedExports,
   errorCoverage,
+  errorTexts,
   responseTypes,
   outcomes,
   pageForms,

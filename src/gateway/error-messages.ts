@@ -40,7 +40,7 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
   key_expired: ({ at }) =>
     `This API key expired at ${iso(at)}. Ask the owner of the account for another.`,
   model_not_allowed: ({ model, allowed }) =>
-    `This key may not use ${model.slice(0, modelIdCharsMax)}. It may use ${allowed.join(', ')}.`,
+    `This key may not use ${model.slice(0, modelIdCharsMax)}. Use one of ${allowed.join(', ')}.`,
   key_rate: (details) =>
     `This key has reached its limit of ${details.max} ${details.unit} per minute. ${wait(details)}`,
   budget_exceeded: ({ owner, period, max, retryAfter }) =>
@@ -94,7 +94,7 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
     'The first request with this Idempotency-Key is still running. Send the same request again later.',
   model_unavailable: () =>
     `Access to this model is temporarily unavailable. ${uncharged} Retry shortly.`,
-  try_again: () => `The server cannot process this request right now. ${uncharged} Retry shortly.`,
+  try_again: () => `This server cannot process the request now. ${uncharged} Retry shortly.`,
   bad_payment: ({ why }) =>
     `The payment cannot be read: ${why}. ${uncharged} Send X-PAYMENT or PAYMENT-SIGNATURE as x402 defines it.`,
   payment_rejected: ({ why }) =>
@@ -106,7 +106,7 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
   topups_limit: ({ max }) =>
     `This account already has ${max} unpaid top-ups. Pay one, or wait until some end.`,
   no_rate: ({ coin }) =>
-    `There is no safe rate of ${coin} now. Nothing was created. Retry shortly, or pay with USDT.`,
+    `This server has no safe rate of ${coin} now. Nothing was created. Retry shortly, or pay with USDT.`,
   needs_websocket: () =>
     'This operation is a WebSocket. Connect to it with wss:// and the same path.',
   session_idle: ({ seconds }) =>
@@ -121,7 +121,8 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
   upstream_busy: (details) => `The upstream is busy. ${uncharged} ${wait(details)}`,
   guardrail_refused: ({ reason }) =>
     `The rules of this server do not allow this request${reason ? `: ${endWithStop(reason)}` : '.'} ${uncharged} Change the request, or ask the operator.`,
-  guardrail_failed: () => `The guardrail did not respond. Retry shortly. ${uncharged}`,
+  guardrail_failed: () =>
+    `The guardrail of this server did not respond. ${uncharged} Retry shortly.`,
   content_policy: () =>
     `The provider blocked this request under its content rules. ${uncharged} Change the request before you retry.`,
   upstream_failed: () => `The provider failed. ${uncharged} Retry with backoff.`,

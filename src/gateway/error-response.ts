@@ -166,7 +166,7 @@ export function internalErrorResponse(requestId: string, error: unknown): Respon
   const charged = isCharged
     ? 'The call is charged when the database recovers. GET /v1/queries/history shows the charge.'
     : 'Nothing was charged.'
-  const message = `Internal error. ${charged} Send the operator this request id: ${requestId}`
+  const message = `This server failed with an internal error. ${charged} Send the operator this request id: ${requestId}`
   const body: Envelope = { error: { message, type: api, param: null, code: 'internal' } }
   return Response.json(body, { status: 500, headers: isCharged ? final : {} })
 }

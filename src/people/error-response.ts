@@ -70,7 +70,7 @@ const isHostingError = (error: unknown): error is ApiError<HostingErrorName> =>
 
 /** Returns the body of an internal error. Its cause is only in the log, under `requestId`. */
 export const internalErrorBody = (requestId: string) => ({
-  error: `Internal error. Nothing was charged. Send the operator this request id: ${requestId}`,
+  error: `This server failed with an internal error. Nothing was charged. Send the operator this request id: ${requestId}`,
   code: 'internal',
 })
 

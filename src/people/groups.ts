@@ -38,7 +38,10 @@ export async function findPeople(ctx: AppContext, names: readonly string[]): Pro
   const found = await Promise.all(names.map((name) => findByName(ctx, name)))
   const missing = names.filter((_, at) => !found[at])
   if (missing.length > 0)
-    rejectRequest(`These people have no account here: ${missing.join(', ')}.`, 'people')
+    rejectRequest(
+      `These people have no account here: ${missing.join(', ')}. Check their names.`,
+      'people',
+    )
   return [...new Set(found.flatMap((person) => person?.id ?? []))]
 }
 
@@ -52,7 +55,7 @@ export async function setGroup(
   names: readonly string[],
 ): Promise<void> {
   if (!isGroupName(group))
-    rejectRequest('A group has a name of 1 to 100 letters, digits and . _ : / @ - or spaces.')
+    rejectRequest('A group needs a name of 1 to 100 letters, digits and . _ : / @ - or spaces.')
   const ids = await findPeople(ctx, names)
   await ctx.db.tx(async (db) => {
     await lock(db, 'groups')

@@ -51,7 +51,8 @@ function requestIn(valuesOf: (name: string) => string[]): AuthorizationRequest {
   const request: Record<string, string> = {}
   for (const name of authorizationFieldNames) {
     const [value, second] = valuesOf(name)
-    if (second !== undefined) rejectRequest(`The address has the field "${name}" twice.`)
+    if (second !== undefined)
+      rejectRequest(`The address has the field "${name}" twice. Start again in the program.`)
     if (value !== undefined && value !== '') request[name] = value
   }
   return { client_id: '', ...request }

@@ -29,9 +29,11 @@ export async function readForm(request: Request, bytesMax: number): Promise<Form
       .formData()
       .catch(() => rejectForm('The form could not be read. Reload the page and try again.'))),
   ]
-  if (fields.length > formFieldsMax) rejectForm('This form has too many fields.')
+  if (fields.length > formFieldsMax)
+    rejectForm('This form has too many fields. Reload the page and try again.')
   const values = new Map(fields)
-  if (values.size < fields.length) rejectForm('This form has the same field more than once.')
+  if (values.size < fields.length)
+    rejectForm('This form has the same field more than once. Reload the page and try again.')
   return {
     text(name) {
       const value = values.get(name)

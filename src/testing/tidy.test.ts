@@ -261,6 +261,11 @@ const problems: [title: string, files: Files, line: string][] = [
     'src/server/context.ts:1 a group that is spread',
   ],
   [
+    'an error that leaves its reader without a next step',
+    { 'src/site/a.ts': "rejectForm('The form has too many fields.')" },
+    'src/site/a.ts:1 an error without a next step',
+  ],
+  [
     'a text that is looked up in an object',
     { 'src/server/context.ts': 'const a: Record<string, number> = { b: 1 }\nconst c = a[d]' },
     'src/server/context.ts:2 looks up a text in an object',

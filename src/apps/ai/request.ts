@@ -93,7 +93,7 @@ function measure(value: unknown, field: string, sizes: { text: number; files: nu
   if (typeof value === 'string') {
     const isRemote = remoteFields.has(field) && !value.startsWith('data:')
     if (isRemote || storedFields.has(field)) {
-      rejectRequest(`An app sends files themselves, as base64 or a "data:" address.`, field)
+      rejectRequest(`Send the file itself, as base64 or a "data:" address.`, field)
     }
     const isFile = fileFields.has(field) || value.startsWith('data:')
     if (isFile) sizes.files += base64Bytes(value)
@@ -110,7 +110,7 @@ async function readForm(ctx: AppContext, request: Request): Promise<Request> {
   const sent = await new Response(bytes, { headers }).formData().catch(() => undefined)
   const file = sent?.get('file')
   if (!sent || !(file instanceof Blob)) {
-    rejectRequest('The body is multipart form data with a file.')
+    rejectRequest('The body must be multipart form data with a file.')
   }
   const body = new FormData()
   for (const name of ['language', 'prompt', 'response_format', 'temperature']) {

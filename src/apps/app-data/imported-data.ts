@@ -50,7 +50,7 @@ export async function readImportedData(
   const seen = new Set<string>()
   const timeOf = (record: ImportedRecord, key = record.name): number => {
     const updated = Math.min(Date.parse(record.updated), now)
-    if (seen.has(key)) rejectRequest(`The record "${key}" is there twice.`)
+    if (seen.has(key)) rejectRequest(`The record "${key}" is there twice. Remove one.`)
     seen.add(key)
     if (known.has(record.author)) return updated
     known.add(record.author)
@@ -99,7 +99,7 @@ function documentRow(
   const at = parseDocumentPath(name)
   if (!isRecord(value)) rejectRequest(`The document "${name}" must be a JSON object.`)
   if (ownerOf(at.collection) !== undefined) {
-    rejectRequest(`The document "${name}" is private to a player.`)
+    rejectRequest(`The document "${name}" is private to a player. Remove it.`)
   }
   return {
     ...at,
@@ -126,7 +126,7 @@ const ScoreSchema = Type.Object({
 function readScore({ name: board, value }: ImportedRecord): Static<typeof ScoreSchema> {
   const score: unknown = { ...(isRecord(value) && value), board }
   if (Value.Check(ScoreSchema, score)) return score
-  rejectRequest(`The score on the board "${board}" is invalid.`)
+  rejectRequest(`The score on the board "${board}" is invalid. Fix or remove it.`)
 }
 
 function full(what: string): never {

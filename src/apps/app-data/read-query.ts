@@ -18,7 +18,10 @@ const withLists: readonly Operator[] = ['in', 'not-in', 'array-contains-any']
 /** Returns the query of a request. Throws `bad_request`. */
 export function readQuery({ where = [], orderBy = [], limit }: QueryRequest): Query {
   if (Buffer.byteLength(JSON.stringify(where)) > conditionBytesMax)
-    rejectRequest(`The conditions are longer than ${conditionBytesMax} bytes of JSON.`, 'where')
+    rejectRequest(
+      `The conditions have at most ${conditionBytesMax} bytes of JSON. Send fewer.`,
+      'where',
+    )
   for (const { op, value } of where) {
     const isList = Array.isArray(value) && value.length <= conditionValuesMax
     if (!withLists.includes(op) || isList) continue

@@ -150,6 +150,7 @@ async function outcomeOf(ctx: AppContext, job: Job, items: JobItem[]): Promise<O
     return { end: 'done', record: async () => ({ version: app.version }) }
   }
   const code = items[0]?.code ?? 'no_picture'
-  const error = 'No asset could be generated. Nothing was charged. Each item has an error code.'
+  const error =
+    'The model generated no asset. Nothing was charged. Check the code of each item, and try again.'
   return { end: 'failed', error: { code, error } }
 }

@@ -37,7 +37,8 @@ export async function findAsset(db: Db, app: string, version: number, name: stri
 /** Throws `bad_request` for a name that no file of a folder can have. */
 function checkFileName(name: string): void {
   const problem = unsafePathProblem(name)
-  if (problem !== undefined) rejectRequest(`The name of the file is invalid: ${problem}.`)
+  if (problem !== undefined)
+    rejectRequest(`The name of the file is invalid: ${problem}. Rename the file.`)
 }
 
 /** Larger files stay on disk until a response sends them. */

@@ -86,7 +86,10 @@ async function checkGroups(ctx: AppContext, groups: string[]): Promise<void> {
   const known = await findKnownGroups(ctx.db.read, groups)
   const missing = groups.filter((group) => !known.has(group))
   if (missing.length > 0)
-    rejectRequest(`There are no such groups here: ${missing.join(', ')}.`, 'groups')
+    rejectRequest(
+      `There are no such groups here: ${missing.join(', ')}. Check their names.`,
+      'groups',
+    )
 }
 
 async function replaceMembers(

@@ -37,7 +37,8 @@ export async function createLink(
   app: App,
   { name, expires }: { name: string; expires: number | null },
 ): Promise<{ link: ShareLinkBody; url: string }> {
-  if (isPackKind(app.kind)) rejectRequest('Share links are for apps and games.')
+  if (isPackKind(app.kind))
+    rejectRequest('Share links are for apps and games only. Change the audience of a pack instead.')
   if (!isPlainLine(name, shareLinkNameCharsMax) || !hasVisibleText(name))
     rejectRequest(
       `"name" must be one plain line of 1 to ${shareLinkNameCharsMax} characters.`,

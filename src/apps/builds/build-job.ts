@@ -5,6 +5,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { endWithStop } from '../../kernel/text.ts'
 import { minute } from '../../kernel/time.ts'
+import { describeError } from '../../people/error-response.ts'
 import * as apps from '../apps.ts'
 import { generateAsset, type GeneratedAsset } from '../assets/asset-job.ts'
 import { listAssets } from '../assets/assets.ts'
@@ -41,8 +42,19 @@ function declinedMessage({ reason }: ModelDeclined): string {
     .slice(0, reasonCharsMax)
   const why =
     line === '' ? 'The model declined the request.' : `The model declined: ${endWithStop(line)}`
-  return `${why} Nothing was charged.`
+  return `${why} Nothing was charged. Describe it in other words, and try again.`
 }
+
+const errorsCharsMax = 1_000
+
+/** The message of a build whose page failed its checks. */
+const rejected = (errors: string[]): string =>
+  'The model wrote a page that does not pass the checks. Nothing was charged. Try again, or ' +
+  `describe it in other words. ${errors.join(' ').slice(0, errorsCharsMax)}`
+
+/** The message of a build that was written and could not be published. */
+const unpublished = (error: ApiError): string =>
+  `The build could not be published. Nothing was charged. ${describeError(error)?.message ?? 'Try again.'}`
 
 /** Runs a build: plan, page, checks, repairs, assets, publication. */
 export const buildHandler = (
@@ -61,11 +73,11 @@ export const buildHandler = (
           ? failed('model_refused', declinedMessage(error))
           : failed(
               'no_builder',
-              'The model was unreachable or returned no result. Nothing was charged. Try again.',
+              'The provider of the model was unreachable or returned no result. Nothing was charged. Try again.',
             )
       }
       if (error instanceof ApiError) {
-        return failed(error.errorName, 'The build could not be published. Nothing was charged.')
+        return failed(error.errorName, unpublished(error))
       }
       throw error
     }
@@ -94,11 +106,11 @@ class Build {
     this.spent = BigInt(written.spent)
     await context.report({ step: 'assets', progress: 0.7, data: written })
     const checked = await checkPage(ctx, written.html)
-    if ('code' in checked) return failed(checked.code, checked.errors.join(' '))
+    if ('code' in checked) return failed(checked.code, rejected(checked.errors))
     const files = await this.generateAssets(app, checked.inspection.assetRequests)
     if (!this.preview || files.length > 0) await this.previewErrors(app, checked.html, files)
     const [problem] = this.preview?.problems ?? []
-    if (problem) return failed('build_invalid', problem)
+    if (problem) return failed('build_invalid', rejected([problem]))
     const data = { ...written, spent: `${this.spent}` }
     await context.report({ step: 'publishing', progress: 0.95, data })
     const { inspection } = checked
@@ -131,7 +143,7 @@ class Build {
       }
       if (attempt === repairsMax) {
         const code = 'code' in checked ? checked.code : 'build_invalid'
-        return failed(code, `The page did not pass: ${errors.join(' ')}`.slice(0, 1_000))
+        return failed(code, rejected(errors))
       }
       const content = text.slice(0, budget.page.output * charsPerTokenMax)
       const reply: Message = { role: 'assistant', content }

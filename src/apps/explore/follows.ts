@@ -41,7 +41,9 @@ export async function follow(ctx: AppContext, person: Person, name: string): Pro
   const maker = await getMaker(ctx, name)
   if (!(await isOnExplore(ctx, maker))) throw new ApiError('not_found', { what: 'maker' })
   if (maker.owner === person.id)
-    rejectRequest(`@${maker.handle} is your own agent. Its notifications already reach you.`)
+    rejectRequest(
+      `@${maker.handle} is your own agent. Its notifications already reach you. Follow another maker.`,
+    )
   const now = ctx.clock.now()
   await ctx.db.tx(async (db) => {
     await lockActivePerson(ctx, db, person.id)

@@ -74,7 +74,7 @@ function checkTexts({ title, description, kind, name, remixOf }: ItemFile): void
     rejectRequest(`"remixOf.title" must be one plain line of at most ${titleCharsMax} characters.`)
   }
   if (isPackKind(kind) !== (name !== null)) {
-    rejectRequest('"name" is of a skill or a framework, and of no other item.')
+    rejectRequest('"name" is only for skills and frameworks.')
   }
 }
 
@@ -179,7 +179,7 @@ async function buildVersion(
   const how = { via: file.via, note: file.note, created: timeOf(ctx, file.created) }
   if (isPackKind(item.kind)) {
     const pack = await readPack(await filesIn(archive, `${path}/files/`))
-    if (pack.name !== item.name) rejectRequest(`${path} has the name "${pack.name}".`)
+    if (pack.name !== item.name) rejectRequest(`${path} must have the name "${item.name}".`)
     // A share is paid on the chain of the server.
     const { steps, share } = file
     const terms = { ...(steps && { steps }), ...(ctx.x402 && share && { share }) }

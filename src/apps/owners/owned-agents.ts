@@ -277,7 +277,10 @@ export async function closeAccount(
   password: string,
   from: SignInClient,
 ): Promise<void> {
-  if (person.operator) rejectRequest('The account of the operator cannot be deleted.')
+  if (person.operator)
+    rejectRequest(
+      'The account of the operator cannot be deleted. Make another person the operator first.',
+    )
   const { same } = await reauthenticate(ctx, person, password, from)
   await deletePersonData(ctx, person.id)
   await ctx.db.tx(async (db) => {

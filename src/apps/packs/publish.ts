@@ -138,7 +138,7 @@ function checkSteps(steps: NonNullable<Fields['steps']>): void {
       )
     }
     if (ids.has(id)) {
-      rejectRequest(`Two steps have the id "${id}".`, 'steps')
+      rejectRequest(`Two steps have the id "${id}". Give each step an id of its own.`, 'steps')
     }
     ids.add(id)
   }

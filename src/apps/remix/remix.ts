@@ -179,7 +179,7 @@ async function prepareCopy(
     return copyPack(ctx, agent, { kind, name, newName, version, tar: identity })
   }
   if (newName !== undefined)
-    rejectRequest('"name" is for skills and frameworks. An app has a title instead.', 'name')
+    rejectRequest('"name" is for skills and frameworks. Send "title" for an app.', 'name')
   const { uses = null } = await pages.inspectContent(ctx, kind, identity, {
     files: await readCode(ctx, version),
     declared: version.uses?.declared,

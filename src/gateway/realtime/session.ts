@@ -257,7 +257,7 @@ function errorEvent(
     : {
         type: 'api_error',
         code: 'internal',
-        message: `Internal error. Send the operator this request id: ${requestId}`,
+        message: `This server failed with an internal error. Send the operator this request id: ${requestId}`,
         param: null,
       }
   const event_id = typeof cause === 'string' ? cause.slice(0, 512) : null

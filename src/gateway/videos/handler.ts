@@ -77,7 +77,7 @@ async function toOutcome(
 
 const failed = (code: string, why: string): Outcome => ({
   end: 'failed',
-  error: { code, error: `${why} Nothing was charged.` },
+  error: { code, error: `${why} Nothing was charged. Send the request again.` },
 })
 
 /** Charges the seconds that the upstream reports, at most those of the request. */

@@ -67,7 +67,9 @@ test.concurrent.each(cells)(
 const videoStatus = (status: string, more: object = {}) =>
   json(200, { id: 'film', object: 'video', status, ...more })
 const png = Buffer.from(fakeImage, 'base64')
-const why = expect.stringMatching(/^The (provider|video) .*\. Nothing was charged\.$/)
+const why = expect.stringMatching(
+  /^The (provider|video) .*\. Nothing was charged\. Send the request again\.$/,
+)
 const lost = { status: 'failed', cost: 0, error: { code: 'upstream_failed', message: why } }
 const ok = videoStatus('completed', { seconds: '4' })
 const polls: [what: string, answers: (typeof ok)[], ends: object, charged: number][] = [
@@ -208,7 +210,8 @@ test('polls a failing upstream less and less often, and at most 20 times in a ro
     expect(await statusOf(gus, id)).toMatchObject({ status: 'pending' })
     await pollAgain()
   }
-  const message = 'The provider failed 20 polls in a row. Nothing was charged.'
+  const message =
+    'The provider failed 20 polls in a row. Nothing was charged. Send the request again.'
   expect(await statusOf(gus, id)).toMatchObject({ status: 'failed', cost: 0, error: { message } })
   expect(await patient.findProblems(gus)).toEqual([])
 })

@@ -43,7 +43,8 @@ export const apps = {
     status: 400,
     message:
       'This pack breaks the rules of Agent Skills. Fix the issues in "reasons" and send it again. Nothing was stored.',
-    onPage: ({ reasons }) => `This breaks the rules of Agent Skills. ${reasons.join(' ')}`,
+    onPage: ({ reasons }) =>
+      `This breaks the rules of Agent Skills. Fix this and publish again: ${reasons.join(' ')}`,
     details: (facts) => ({ reasons: facts.reasons }),
     fields: reasons,
   },
@@ -61,7 +62,8 @@ export const apps = {
     status: 422,
     message:
       'The safety check blocked this page. Fix the issues in "reasons" and publish again. Nothing was stored.',
-    onPage: ({ reasons }) => `The safety check blocked it. ${reasons.join(' ')}`,
+    onPage: ({ reasons }) =>
+      `The safety check blocked it. Fix this and publish again: ${reasons.join(' ')}`,
     details: (facts) => ({ reasons: facts.reasons }),
     fields: reasons,
   },
@@ -85,7 +87,7 @@ export const apps = {
     message:
       'This app cannot be listed on Explore yet. Fix the issues in "reasons" and try again. Your other changes were saved.',
     onPage: ({ reasons }) =>
-      `This cannot be listed on Explore yet. ${reasons.join(' ')} Your other changes were saved.`,
+      `This cannot be listed on Explore yet. Your other changes were saved. Fix this and try again: ${reasons.join(' ')}`,
     details: (facts) => ({ reasons: facts.reasons }),
     fields: reasons,
   },
@@ -93,25 +95,31 @@ export const apps = {
     status: 403,
     message:
       'The maker does not allow remixes of this item. Nothing was copied or charged. GET /explore lists other items.',
-    onPage: () => 'The maker turned off remixes. Nothing was copied or charged.',
+    onPage: () =>
+      'The maker turned off remixes. Nothing was copied or charged. Choose another item on Explore.',
   },
   taken_down: {
     status: 410,
     message: ({ reason, appeal }) =>
       `The operator took this item down: ${endWithStop(reason)} Its maker can appeal: POST ${appeal}.`,
-    onPage: ({ reason }) => `This was taken down: ${endWithStop(reason)} Its maker can appeal.`,
+    onPage: ({ reason }) =>
+      `This was taken down: ${endWithStop(reason)} Its maker can appeal in the studio.`,
     details: ({ at, ...facts }) => ({ ...facts, at: iso(at) }),
     fields: { reason: Type.String(), at: TimeSchema, appeal: Type.String() },
   },
   nothing_to_appeal: {
     status: 409,
-    message: 'This app is neither taken down nor quarantined. There is no decision to appeal.',
+    message:
+      'This app is neither taken down nor quarantined, so there is no decision to appeal. GET /apps/{id} returns its state.',
+    onPage: () =>
+      'This app is neither taken down nor quarantined, so there is no decision to appeal. Reload the page.',
   },
   appealed_already: {
     status: 409,
     message:
-      'You have already appealed this decision. The outcome arrives as a note: GET /me/notes.',
-    onPage: () => 'You already appealed this decision. The agent receives a note with the result.',
+      'You have already appealed this decision. Wait for the outcome, which is a note: GET /me/notes.',
+    onPage: () =>
+      'You already appealed this decision. Wait for the result, which the agent gets as a note.',
   },
   storage_full: {
     status: 409,
@@ -126,12 +134,12 @@ export const apps = {
   },
   no_builder: {
     status: 503,
-    message: ({ why = 'No model can build pages right now.' }) =>
+    message: ({ why = 'This server has no model that can build pages now.' }) =>
       `${why} Nothing was charged. Write the page yourself and send it as "html", which is free.`,
   },
   no_studio: {
     status: 503,
-    message: 'The studio could not be opened. Nothing was charged. Try again in a minute.',
+    message: 'This server could not open the studio. Nothing was charged. Try again in a minute.',
   },
   builds_limit: {
     status: 429,
@@ -154,12 +162,12 @@ export const data = {
   not_declared: {
     status: 403,
     message: ({ use }) =>
-      `This app does not say that it uses "${use}". Its maker publishes a version with "uses": ["${use}"].`,
+      `This app does not say that it uses "${use}". Publish a version with "uses": ["${use}"], or ask its maker to.`,
   },
   not_joined: {
     status: 403,
     message:
-      'The player has not agreed to share data with this app. The viewer asks when a page first uses shared data.',
+      'The player has not agreed to share data with this app. Open the app by its link and agree when it asks.',
   },
   data_full: {
     status: 409,
@@ -182,7 +190,8 @@ export const data = {
   },
   not_own: {
     status: 403,
-    message: 'Another player protects this document. Only its author can change it.',
+    message:
+      'Another player protects this document, and only that player can change it. Add one of your own.',
   },
 } satisfies ErrorRows
 
@@ -203,7 +212,7 @@ export const assets = {
       path === undefined
         ? `This file cannot be an asset: ${why} Send the complete file as the request body, or as JSON: { "data": "data:..." }.`
         : `${path} cannot be an asset: ${why} Send a complete file, or leave it out.`,
-    onPage: ({ why, path = 'This file' }) => `${path} cannot be used: ${why}`,
+    onPage: ({ why, path = 'This file' }) => `${path} cannot be used: ${why} Choose another file.`,
   },
   too_many_assets: {
     status: 409,
@@ -218,12 +227,12 @@ export const assets = {
   no_painter: {
     status: 503,
     message:
-      'No image model is available right now. Upload your own file: PUT /apps/{id}/assets/{name}.',
+      'This server has no image model now. Upload your own file: PUT /apps/{id}/assets/{name}.',
   },
   no_voice: {
     status: 503,
     message:
-      'No audio model is available right now. Upload your own file: PUT /apps/{id}/assets/{name}.',
+      'This server has no audio model now. Upload your own file: PUT /apps/{id}/assets/{name}.',
   },
   too_big: {
     status: 413,
@@ -242,8 +251,7 @@ export const assets = {
   no_icon_model: {
     status: 503,
     code: 'no_picture',
-    message:
-      'No image model is available right now. Nothing was charged. Send your own as "image".',
+    message: 'This server has no image model now. Nothing was charged. Send your own as "image".',
   },
 } satisfies ErrorRows
 
@@ -258,13 +266,13 @@ export const reviews = {
   own_item: {
     status: 403,
     message: 'You cannot review your own item. Reply to its reviews: POST /reviews/{id}/answer.',
-    onPage: () => 'You cannot review your own app.',
+    onPage: () => 'You cannot review your own app. Reply to its reviews instead.',
   },
   same_owner: {
     status: 403,
     message:
-      'You and the maker have the same owner. Only agents of other owners can review this item.',
-    onPage: () => 'You cannot review an app of your own agents.',
+      'You and the maker have the same owner, so you cannot review this item. Review items of other owners.',
+    onPage: () => 'You cannot review an app of your own agents. Reply to its reviews instead.',
   },
   text_blocked: {
     status: 422,
@@ -273,13 +281,15 @@ export const reviews = {
   },
   already_answered: {
     status: 409,
-    message: 'You have already replied to this review. A review gets one reply.',
+    message:
+      'You have already replied to this review. Write more as a comment: POST /explore/{id}/comments.',
+    onPage: () => 'You already replied to this review. Write more as a comment.',
   },
   comments_off: {
     status: 403,
     message:
       'The maker has turned off comments on this item. Review it instead: PUT /explore/{id}/review.',
-    onPage: () => 'The maker turned off comments on this app.',
+    onPage: () => 'The maker turned off comments on this app. Write a review instead.',
   },
   comments_limit: {
     status: 429,
@@ -296,13 +306,19 @@ export const runs = {
     message: ({ state }) =>
       `This run is ${state.replace('_', ' ')} and takes no more reports. POST /runs starts another.`,
   },
-  bad_evidence: { status: 400, message: ({ problem }) => `${problem} Nothing was stored.` },
+  bad_evidence: {
+    status: 400,
+    message: ({ problem }) => `${problem} Nothing was stored. Fix the evidence and report again.`,
+  },
   runs_limit: {
     status: 429,
     message: (facts) =>
       `You have started the limit of ${facts.max} runs an hour. ${retryHint(facts)}`,
   },
-  share_off: { status: 404, message: 'This framework has no profit share. Nothing is due.' },
+  share_off: {
+    status: 404,
+    message: 'This framework asks for no profit share. Nothing is due: send no payment.',
+  },
   tx_not_found: {
     status: 404,
     message: ({ tx }) => `The chain has no transaction ${tx}. Check the hash and the network.`,

@@ -144,7 +144,7 @@ export const people = {
     message:
       'This changes how you sign in and needs a recent sign-in. Sign in again, then come back.',
   },
-  bad_passkey: { status: 401, message: ({ why }) => `${why} Nothing was changed.` },
+  bad_passkey: { status: 401, message: ({ why }) => `${why} Nothing was changed. Try again.` },
   no_provider: {
     status: 403,
     message: ({ why }) => `The sign-in provider did not confirm your identity: ${why}. Try again.`,

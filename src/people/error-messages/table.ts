@@ -98,8 +98,8 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
     status: 403,
     message: ({ kind, expected }) =>
       expected
-        ? `This is a key of kind "${kind}". People operations need a session or a ${expected} key.`
-        : `This is a key of kind "${kind}". The Agent API needs an agent key: POST /keys.`,
+        ? `This is a key of kind "${kind}". Send a ${expected} key, or sign in.`
+        : `This is a key of kind "${kind}". Send an agent key, which POST /keys creates.`,
   },
   insufficient_scope: {
     status: 403,
@@ -117,10 +117,10 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
   },
   not_found: {
     status: 404,
-    message: ({ what, see = what === 'app' ? 'GET /apps lists your apps.' : '' }) =>
-      `The ${what} was not found. ${see}`.trim(),
-    onPage: ({ what, see = '' }) =>
-      `This ${what} was not found. ${/\b(?:GET|POST) /.test(see) ? '' : see}`.trim(),
+    message: ({ what, see = what === 'app' ? 'GET /apps lists your apps.' : 'Check the id.' }) =>
+      `The ${what} was not found. ${see}`,
+    onPage: ({ what, see = 'GET /' }) =>
+      `This ${what} was not found. ${/\b(?:GET|POST) /.test(see) ? 'Check the address.' : see}`,
   },
   job_not_found: { status: 404, message: 'The job was not found. GET /jobs lists your jobs.' },
   not_cancellable: {
@@ -148,7 +148,7 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
   },
   already_claimed: {
     status: 409,
-    message: 'This agent already has an owner, who can send it credits. It needs no claim link.',
+    message: 'This agent already has an owner and needs no claim link. Ask the owner for credits.',
   },
   last_key: {
     status: 409,
@@ -196,7 +196,7 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
   },
   not_ready: {
     status: 503,
-    message: 'The "about" line cannot be saved right now. Try again later.',
+    message: 'This server cannot save the "about" line now. Try again later.',
   },
   not_granted: {
     status: 403,
@@ -205,7 +205,8 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
   },
   try_again: {
     status: 503,
-    message: 'The request could not be completed and nothing was stored. Try again in a minute.',
+    message:
+      'This server could not complete the request, and stored nothing. Try again in a minute.',
   },
   ...apps,
   ...assets,

@@ -169,6 +169,6 @@ test('shows the state, hides the address and reports a failed test', async () =>
   const failed = await olga.fill('/console/alerts', '/console/alerts/test', {})
   expect([failed.status, alertText(failed)]).toEqual([
     400,
-    'The test was not delivered: the address is private; HOOKS_TO_PRIVATE allows that.',
+    'The test was not delivered: the address is private; HOOKS_TO_PRIVATE allows that. Check ALERT_WEBHOOK_URL.',
   ])
 })

@@ -82,7 +82,7 @@ export const newest = 'newest'
 export function startRestore(ctx: AppContext, name: string, by: string): void {
   const { config, clock, state, db } = ctx
   const { restart } = state.backupWork
-  if (!db.file) rejectRequest('Backups of PostgreSQL are restored with pg_restore.')
+  if (!db.file) rejectRequest('The console cannot restore backups of PostgreSQL. Use pg_restore.')
   if (!restart) {
     rejectRequest('This server cannot restart itself. Stop it and run: berth restore <folder>')
   }

@@ -47,7 +47,7 @@ export function parseGrantUsd(usd: string): NanoUsd | undefined {
 /** Finds the recipient of a grant and parses its amount. Throws `bad_request`. */
 export async function readGrant(ctx: AppContext, { to, usd }: { to: string; usd: string }) {
   const grantee = await findGrantee(ctx, to.trim())
-  if (!grantee) rejectRequest('No agent, person or gateway account has this name.')
+  if (!grantee) rejectRequest('No agent, person or gateway account has this name. Check the name.')
   const amount = parseGrantUsd(usd)
   if (amount !== undefined) return { grantee, amount }
   const max = grantUsdMax.toLocaleString('en')

@@ -276,7 +276,8 @@ export const creditPayment = operation({
       if (isGatewayError(error)) rejectRequest(errorEnvelope(error).body.error.message)
       throw error
     })
-    if (!isDone) rejectRequest('Nothing changed: this payment was credited before.')
+    if (!isDone)
+      rejectRequest('Nothing changed: this payment was credited before. Reload the page.')
     return done
   },
 })
@@ -312,7 +313,9 @@ export const testAlert = operation({
     if (ctx.config.alertWebhookUrl === '') rejectRequest('Set ALERT_WEBHOOK_URL first.')
     const problem = await sendTestAlert(ctx)
     if (problem === null) return done
-    rejectRequest(`The test was not delivered: ${lookUp(undelivered, problem) ?? problem}.`)
+    rejectRequest(
+      `The test was not delivered: ${lookUp(undelivered, problem) ?? problem}. Check ALERT_WEBHOOK_URL.`,
+    )
   },
 })
 

@@ -56,7 +56,7 @@ export async function operationPage(
           <div>${description(api, operation)}</div>
           ${requestPanel(api, operation)}
         </div>
-        ${turnNav('Operations', linked(before), linked(after))}
+        ${turnNav('Previous and next', linked(before), linked(after))}
       </div>
     </div>`,
   }

@@ -125,7 +125,10 @@ test('does not offer a review to the owner of the maker', async () => {
   expect(item.hrefs).not.toContain(`/explore/${id}/remix`)
   await annette.open(`/a/${id}`)
   const response = await send(annette, 'review', { as: 'ann', stars: '5', text: '' })
-  expect([response.status, alertText(response)]).toEqual([403, 'You cannot review your own app.'])
+  expect([response.status, alertText(response)]).toEqual([
+    403,
+    'You cannot review your own app. Reply to its reviews instead.',
+  ])
 })
 
 test('comments, replies, hides and deletes', async () => {

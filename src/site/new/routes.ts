@@ -129,7 +129,10 @@ async function openDraft(input: PageInput): Promise<Response> {
 function checkPrompt({ ctx }: PageRequest, prompt: string, kind: 'app' | 'game'): void {
   if (prompt.trim() === '') rejectForm('Describe the app.')
   const why = whyDeclined(ctx, kind, prompt)
-  if (why !== undefined) rejectForm(`${why} Nothing was charged.`)
+  if (why !== undefined)
+    rejectForm(
+      `${why} Nothing was charged. Describe it in other words, or write the page yourself.`,
+    )
 }
 
 const kindOf = (form: Form): 'app' | 'game' => (form.text('kind') === 'game' ? 'game' : 'app')

@@ -39,7 +39,10 @@ async function run(
 ): Promise<Outcome> {
   const found = await findDelivery(ctx, input.delivery)
   if (!found || found.hook.gone !== null) {
-    return { end: 'failed', error: { code: 'gone', error: 'The webhook was deleted or is gone.' } }
+    return {
+      end: 'failed',
+      error: { code: 'gone', error: 'The webhook was deleted or is gone. Create it again.' },
+    }
   }
   const { delivery, hook } = found
   const { status = null, problem = null } = await post(ctx, hook, delivery, signal, net)
