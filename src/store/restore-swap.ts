@@ -35,12 +35,16 @@ const stagingPrefix = 'restoring-'
 const readyPrefix = 'restored-'
 const replacedPrefix = 'replaced-'
 
+/** Returns the folder in which the restore with a stamp is assembled. */
+export const stagingFolder = (dataDir: string, stamp: string): string =>
+  join(dataDir, stagingPrefix + stamp)
+
 /**
  * Creates the folder inside a data folder in which a restore is assembled and verified. It is on
  * the same file system, so the verified files themselves are moved. `stamp` names this restore.
  */
 export function createStagingFolder(dataDir: string, stamp: string): string {
-  const dir = join(dataDir, stagingPrefix + stamp)
+  const dir = stagingFolder(dataDir, stamp)
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   mkdirSync(dir, { mode: 0o700 })
   return dir
@@ -56,7 +60,7 @@ export const removeStagingFolder = (dir: string): Promise<void> =>
  * (`finishRestores`). A server may own the folder and serve its content until then.
  */
 export function commitRestore(dataDir: string, stamp: string): void {
-  const staging = join(dataDir, stagingPrefix + stamp)
+  const staging = stagingFolder(dataDir, stamp)
   for (const name of readdirSync(staging, { recursive: true, encoding: 'utf8' })) {
     chownToFolderOwner(dataDir, join(staging, name))
   }

@@ -1,13 +1,14 @@
 import { and, desc, eq } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
+import type { Db } from '../../kernel/db/engine.ts'
 import { countRows } from '../../kernel/db/query.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { newId, newSecret, sha256 } from '../../kernel/ids.ts'
 import { shareLinkNameCharsMax, shareLinksPerAppMax } from '../../kernel/limits.ts'
 import { hasVisibleText, isPlainLine } from '../../kernel/text.ts'
 import { iso } from '../../kernel/time.ts'
-import { type App, lockApp, setAccess } from '../apps.ts'
+import { type App, findTakenIds, lockApp, setAccess } from '../apps.ts'
 import { isPackKind } from '../kinds.ts'
 import type { ShareLinkBody } from './schemas.ts'
 import { shareLinks } from './tables.ts'
@@ -80,4 +81,19 @@ export async function revokeLink(ctx: AppContext, app: App, id: string): Promise
     const see = `GET /apps/${app.id}/audience lists them.`
     throw new ApiError('not_found', { what: 'share link', see })
   })
+}
+
+/**
+ * Deletes the share links of a restored database that `replaced`, the database before it, no longer
+ * has for its apps.
+ */
+export async function deleteLinksWithout(db: Db, replaced: Db): Promise<void> {
+  const left = await replaced.select({ id: shareLinks.id }).from(shareLinks)
+  const ids = new Set(left.map(({ id }) => id))
+  const all = await db.select({ id: shareLinks.id, app: shareLinks.app }).from(shareLinks)
+  const missing = all.filter(({ id }) => !ids.has(id))
+  const apps = await findTakenIds(replaced, [...new Set(missing.map(({ app }) => app))])
+  for (const { id, app } of missing) {
+    if (apps.has(app)) await db.delete(shareLinks).where(eq(shareLinks.id, id))
+  }
 }

@@ -217,6 +217,22 @@ export async function revokeAll(db: Db, clock: Clock, owner: string): Promise<vo
   await db.update(keys).set({ revoked: clock.now() }).where(isLiveOf(owner))
 }
 
+/**
+ * Revokes the keys of a restored database that `replaced`, the database before it, has revoked or
+ * given another text.
+ */
+export async function revokeAsIn(db: Db, replaced: Db, now: number): Promise<void> {
+  const facts = { prefix: keys.prefix, hash: keys.hash, revoked: keys.revoked }
+  const known = new Map(
+    (await replaced.select(facts).from(keys)).map((key) => [key.prefix, key] as const),
+  )
+  for (const { prefix, hash } of await db.select(facts).from(keys).where(isNull(keys.revoked))) {
+    const later = known.get(prefix)
+    if (later && (later.revoked !== null || later.hash !== hash))
+      await db.update(keys).set({ revoked: now }).where(eq(keys.prefix, prefix))
+  }
+}
+
 /** Suspends an owner's keys; null resumes them. Call under `lockOwner`, then `KeyRing.forget()`. */
 export async function setSuspended(db: Db, owner: string, suspended: number | null): Promise<void> {
   await db.update(keys).set({ suspended }).where(eq(keys.owner, owner))

@@ -3,6 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { isNull } from 'drizzle-orm'
+
+import { shareLinks } from '../../apps/audience/tables.ts'
 import { apps } from '../../apps/tables.ts'
 import { loadConfig } from '../../kernel/config/load.ts'
 import { dialect } from '../../kernel/db/dialect.ts'
@@ -10,6 +13,9 @@ import { openEngine } from '../../kernel/db/open.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { backupsMax } from '../../kernel/limits.ts'
 import { systemClock } from '../../kernel/time.ts'
+import { keys } from '../../money/keys/tables.ts'
+import { listAudit } from '../../people/audit/audit.ts'
+import { sessions } from '../../people/tables.ts'
 import { lockFolder } from '../../store/folder-lock.ts'
 import {
   alertText,
@@ -117,14 +123,22 @@ describe.skipIf(dialect === 'postgres')('console backups', () => {
   })
 
   test('stages a verified backup, with which the next start of the folder begins', async () => {
+    const ann = await t.agent('ann')
+    const newKey = async (): Promise<string> =>
+      (await ann.call('POST', '/me/keys', { name: 'laptop' })).text('prefix')
+    const newLink = async (): Promise<string> =>
+      (await ann.call('POST', `/apps/${id}/links`, { name: 'a friend' })).text('link.id')
+    const [revokedKey, keptKey] = [await newKey(), await newKey()]
+    const [revokedLink, keptLink] = [await newLink(), await newLink()]
     const name = await make()
     expect((await act(name, 'restore')).status).toBe(400)
     const { promise: restarted, resolve } = Promise.withResolvers<void>()
     t.ctx.state.backupWork.restart = resolve
+    await ann.call('DELETE', `/me/keys/${revokedKey}`)
+    await ann.call('DELETE', `/apps/${id}/links/${revokedLink}`)
     const later = await (await t.agent('ann')).publish({ title: 'Later' })
     expect((await act(name, 'restore')).status).toBe(303)
     await restarted
-    expect(await olga.read('/console/audit')).toContain('restore backup')
     const { dataDir } = t.ctx.config
     const staged = () => readdirSync(dataDir).filter((one) => one.startsWith('restor'))
     expect(staged()).toEqual([expect.stringContaining('restored-')])
@@ -135,7 +149,19 @@ describe.skipIf(dialect === 'postgres')('console backups', () => {
     const db = await openEngine({ dataDir })
     const found = await db.read.select({ id: apps.id }).from(apps)
     expect(found).toEqual([{ id }])
-    await db.close()
+    const restored = await startTestServer({}, { db })
+    expect(await restored.ctx.db.read.select().from(sessions)).toEqual([])
+    const live = await restored.ctx.db.read
+      .select({ prefix: keys.prefix })
+      .from(keys)
+      .where(isNull(keys.revoked))
+    const prefixes = live.map(({ prefix }) => prefix)
+    expect([prefixes.includes(revokedKey), prefixes.includes(keptKey)]).toEqual([false, true])
+    const links = await restored.ctx.db.read.select({ id: shareLinks.id }).from(shareLinks)
+    expect(links).toEqual([{ id: keptLink }])
+    const [entry] = await listAudit(restored.ctx, 1)
+    expect(entry).toMatchObject({ by: 'olga', did: 'restore backup', item: name })
+    await restored.close()
     expect(await page()).toContain(`<code>before-restore-`)
     for (const wrong of ['2026-01-01T00-00-00-000', 'old']) {
       expect((await act(wrong, 'restore')).status).toBe(404)

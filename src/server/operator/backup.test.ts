@@ -25,6 +25,7 @@ import { openLog } from '../../kernel/log.ts'
 import { day, systemClock } from '../../kernel/time.ts'
 import * as agents from '../../people/agents/agents.ts'
 import { createAgent } from '../../people/agents/create-agent.ts'
+import { listAudit } from '../../people/audit/audit.ts'
 import { FolderInUse, lockFolder } from '../../store/folder-lock.ts'
 import { catchError } from '../../testing/catch-error.ts'
 import { nextTurn } from '../../testing/until.ts'
@@ -203,6 +204,18 @@ test('a restored data folder and its backup do not share writable files', async 
   const { text } = await restoreBackup(configOf('again'), at('copy'), systemClock)
   expect(text).not.toContain('before')
   expect(readdirSync(at('again/files'))).toHaveLength(2)
+})
+
+test('a restore over a damaged database says what it could not end', async () => {
+  await createBackup(ctx, at('copy'))
+  await closeContext(ctx)
+  for (const end of ['-wal', '-shm']) rmSync(at(`data/berth.sqlite${end}`), { force: true })
+  writeFileSync(at('data/berth.sqlite'), 'no database')
+  const { ok, text } = await restoreBackup(configOf('data'), at('copy'), systemClock)
+  expect(ok).toBe(true)
+  expect(text).toContain('Everyone signs in again. The previous database could not be read')
+  ctx = await open('data')
+  expect(await listAudit(ctx, 1)).toMatchObject([{ by: 'command line', did: 'restore backup' }])
 })
 
 test('a restore into a data folder in use fails', async () => {

@@ -4,7 +4,7 @@ import type { Config } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { checkIntegrity } from '../../kernel/db/integrity.ts'
 import { migrateSqlite, NewerSchemaError, schemaVersion } from '../../kernel/db/migrate.ts'
-import { databaseFile } from '../../kernel/db/open.ts'
+import { databaseFile, hasDatabase } from '../../kernel/db/open.ts'
 import { snapshot } from '../../kernel/db/snapshot.ts'
 import { openCopy } from '../../kernel/db/sqlite.ts'
 import { type Clock, iso } from '../../kernel/time.ts'
@@ -23,6 +23,7 @@ import {
 import { openSecret } from '../../store/signed-url.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 import { listReferenced } from './referenced-files.ts'
+import { endSinceBackup } from './since-backup.ts'
 
 const onPostgres =
   'berth backup and berth restore support only SQLite. For PostgreSQL, keep a pg_dump of the ' +
@@ -101,10 +102,10 @@ async function copyTo({ config: { dataDir }, clock, db }: AppContext, dir: strin
 }
 
 /**
- * Verifies a backup, migrates it to the current schema, and replaces the content of the data folder
- * with it. The old content stays in a folder beside it. `from` is the folder of the backup, or
- * unpacks one while this process owns the data folder. Throws FolderInUse, and an Error that
- * describes a damaged backup; then nothing is replaced.
+ * Verifies a backup, migrates it to the current schema, ends in it what ended since, and replaces
+ * the content of the data folder with it. The old content stays in a folder beside it. `from` is
+ * the folder of the backup, or unpacks one while this process owns the data folder. Throws
+ * FolderInUse, and an Error that describes a damaged backup; then nothing is replaced.
  */
 export async function restoreBackup(
   config: Config,
@@ -119,9 +120,14 @@ export async function restoreBackup(
     if (manifest.schema > schemaVersion())
       throw new NewerSchemaError(manifest.schema, schemaVersion())
     const stamp = backupName(iso(clock.now()))
-    const copied = await copyAndVerify(dir, manifest, createStagingFolder(config.dataDir, stamp))
+    const staging = createStagingFolder(config.dataDir, stamp)
+    const copied = await copyAndVerify(dir, manifest, staging)
+    const replaced = hasDatabase(config) ? join(config.dataDir, databaseFile) : undefined
+    const entry = { by: 'command line', item: manifest.created }
+    const warning = await endSinceBackup({ clock }, staging, replaced, entry)
     const aside = swapIn(config.dataDir, stamp)
-    const text = `Restored the backup of ${manifest.created}: the database and ${sizeOf(copied)}.`
+    const done = `Restored the backup of ${manifest.created}: the database and ${sizeOf(copied)}.`
+    const text = `${done} Everyone signs in again.${warning && ` ${warning}`}`
     if (aside === undefined) return succeeded(text)
     const before = `The previous data is in ${aside}. Remove it once everything works.`
     return succeeded(`${text} ${before}`)

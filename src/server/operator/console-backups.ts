@@ -6,11 +6,12 @@ import { iso } from '../../kernel/time.ts'
 import { workerAt } from '../../kernel/worker-pool.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
 import * as storage from '../../store/backups.ts'
-import { commitRestore, listPreviousData } from '../../store/restore-swap.ts'
+import { commitRestore, listPreviousData, stagingFolder } from '../../store/restore-swap.ts'
 import { archiveConfig } from './archives.ts'
 import { startWork } from './backup-work.ts'
 import { createBackup } from './backup.ts'
 import type { CommandResult } from './command-result.ts'
+import { endSinceBackup } from './since-backup.ts'
 import type { BackupCheck } from './verify-backup.worker.ts'
 
 /** Lists the backups in the data folder, newest first, with the work on them. */
@@ -75,14 +76,16 @@ export function startBackupCheck(ctx: AppContext, name: string): void {
 export const newest = 'newest'
 
 /**
- * Starts to restore a backup: verifies a copy of it in a worker while the server runs, decides by
- * one rename, and starts the server again, which swaps the copy in. The data before it stays in a
- * folder beside it. Throws `busy`, `not_found`, and `bad_request` where the server cannot restart.
+ * Starts to restore a backup: verifies a copy of it in a worker while the server runs, ends in it
+ * what ended since, decides by one rename, and starts the server again, which swaps the copy in.
+ * The data before it stays in a folder beside it. Throws `busy`, `not_found`, and `bad_request`
+ * where the server cannot restart.
  */
 export function startRestore(ctx: AppContext, name: string, by: string): void {
   const { config, clock, state, db } = ctx
   const { restart } = state.backupWork
-  if (!db.file) rejectRequest('The console cannot restore backups of PostgreSQL. Use pg_restore.')
+  const { file } = db
+  if (!file) rejectRequest('The console cannot restore backups of PostgreSQL. Use pg_restore.')
   if (!restart) {
     rejectRequest('This server cannot restart itself. Stop it and run: berth restore <folder>')
   }
@@ -92,7 +95,7 @@ export function startRestore(ctx: AppContext, name: string, by: string): void {
   void startWork(ctx, { what: 'restored', name }, async () => {
     const result = await checkInWorker(check)
     if (!result.ok) return result
-    await db.tx((tx) => recordAudit(ctx, tx, { by, did: 'restore backup', item: name, why: '' }))
+    await endSinceBackup(ctx, stagingFolder(config.dataDir, stamp), file, { by, item: name })
     commitRestore(config.dataDir, stamp)
     ctx.log.info('restore', { name, by })
     restart()

@@ -91,7 +91,11 @@ test('the console restores a backup, and the data before it stays whole', async 
   const [before = ''] = inData('before-restore-')
   expect(readdirSync(join(data(), before))).toContain('berth.sqlite')
   expect(inData('restor')).toEqual([])
+  // Sessions do not come back with a backup.
+  expect((await olga.open(place)).status).not.toBe(200)
+  await olga.fill('/sign-in', '/sign-in', { name: 'olga', password })
   expect(await olga.read(place)).toContain(before)
+  expect(await olga.read('/console/audit')).toContain('restore backup')
 })
 
 test('a kill during a restore leaves the old state or the restored one', async () => {

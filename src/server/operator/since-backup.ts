@@ -1,0 +1,63 @@
+import { join } from 'node:path'
+
+import { deleteLinksWithout } from '../../apps/audience/links.ts'
+import type { Engine } from '../../kernel/db/engine.ts'
+import { databaseFile } from '../../kernel/db/open.ts'
+import { openSqlite } from '../../kernel/db/sqlite.ts'
+import type { Clock } from '../../kernel/time.ts'
+import { revokeAsIn } from '../../money/keys/keys.ts'
+import { recordAudit } from '../../people/audit/audit.ts'
+import { deleteSignInsWithout, endAllSessions } from '../../people/restored.ts'
+
+/** A restore, as the audit log of the restored database has it. */
+interface Restore {
+  by: string
+  /** The name of the backup. */
+  item: string
+}
+
+const unreadable =
+  'The previous database could not be read: keys, share links and sign-in methods that were revoked since the backup are valid again.'
+
+async function endAsIn(copy: Engine, file: string, now: number): Promise<void> {
+  // A read-only connection would leave files of its own beside the database.
+  const { read, close } = await openSqlite(file)
+  try {
+    await copy.tx(async (db) => {
+      await revokeAsIn(db, read, now)
+      await deleteLinksWithout(db, read)
+      await deleteSignInsWithout(db, read)
+    })
+  } finally {
+    await close()
+  }
+}
+
+/**
+ * Ends in the verified copy in `dir` what a backup must not bring back: all sessions, and the keys,
+ * share links and sign-in methods that ended since, as far as the database in the file `replaced`
+ * shows them. Records the restore. Returns a warning where that database cannot be read, or ''.
+ */
+export async function endSinceBackup(
+  { clock }: { clock: Clock },
+  dir: string,
+  replaced: string | undefined,
+  { by, item }: Restore,
+): Promise<string> {
+  const copy = await openSqlite(join(dir, databaseFile))
+  try {
+    await copy.tx(async (db) => {
+      await endAllSessions(db)
+      await recordAudit({ clock }, db, { by, did: 'restore backup', item, why: '' })
+    })
+    if (replaced === undefined) return ''
+    const isRead = await endAsIn(copy, replaced, clock.now()).then(
+      () => true,
+      // It may be damaged, or of an earlier version.
+      () => false,
+    )
+    return isRead ? '' : unreadable
+  } finally {
+    await copy.close()
+  }
+}
