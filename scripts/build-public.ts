@@ -47,7 +47,7 @@ async function buildFrame(out: string): Promise<void> {
     const script = `<body><script>${await read(wrapper)}</script>`
     await writePublicFile(out, `frame/${name}.html`, head + texts + script)
   }
-  for (const name of ['libraries', 'databases', 'shell', 'install'])
+  for (const name of ['libraries', 'databases', 'shell', 'install', 'offline-copy'])
     await writePublicFile(out, `frame/${name}.js`, await read(name))
   await writePublicFile(out, 'frame/late.js', await bundle('frame/late.ts', 'esm'))
   for (const name of ['page', 'shell'])

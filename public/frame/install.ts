@@ -1,4 +1,7 @@
-/** The page that installs an app. A browser that can offers its dialog; others need their menu. */
+/**
+ * The page that installs an app. A browser that can offers its dialog; others need their menu.
+ * Where the app has a copy, the page has it saved first.
+ */
 
 /** The dialog of a browser (https://wicg.github.io/manifest-incubations/). */
 interface InstallDialog extends Event {
@@ -10,6 +13,7 @@ const isDialog = (event: Event): event is InstallDialog => 'prompt' in event
 const button = document.getElementById('install')
 const help = document.getElementById('help')
 const done = document.getElementById('done')
+const copied = document.getElementById('copied')
 let dialog: InstallDialog | undefined
 
 addEventListener('beforeinstallprompt', (event) => {
@@ -29,5 +33,27 @@ addEventListener('appinstalled', () => {
   if (done) done.textContent = 'Installed. Open it from your home screen or your apps.'
   if (help) help.hidden = true
 })
+
+/** Saves the copy of the app, which opens without a network. */
+async function saveCopy(status: HTMLElement): Promise<void> {
+  // Private windows and plain HTTP have no workers.
+  if (!('serviceWorker' in navigator)) return
+  const scope = location.pathname.replace(/\/install$/, '')
+  status.textContent = 'Saving a copy for offline use …'
+  try {
+    const url = `${scope}/offline/worker.js`
+    const { installing } = await navigator.serviceWorker.register(url, { scope })
+    await new Promise((resolve, reject) => {
+      void navigator.serviceWorker.ready.then(resolve)
+      installing?.addEventListener('statechange', () => {
+        if (installing.state === 'redundant') reject(new Error('no copy'))
+      })
+    })
+    status.textContent = 'A copy is saved. It opens offline.'
+  } catch {
+    status.textContent = 'No copy could be saved. It needs the network.'
+  }
+}
+if (copied) void saveCopy(copied)
 
 export {}

@@ -8,6 +8,11 @@ export function newVersions({ app, at, version, notify, host, fail }: Shell): vo
     await host.letSave()
     location.reload()
   }
+  if (at.endsWith('/offline')) {
+    const offer = { text: 'You are online again.', label: 'Update', press: update }
+    addEventListener('online', () => notify(offer))
+    return
+  }
   let events: EventSource | undefined
   const take = ({ data }: MessageEvent): void => {
     const [newest, live] = String(data).split(' ')

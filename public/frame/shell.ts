@@ -67,7 +67,8 @@ async function open(frame: HTMLIFrameElement): Promise<void> {
     const status = document.getElementById('status')
     if (status) status.textContent = why
   }
-  const id = at.slice('/a/'.length)
+  // A copy has the saves of its app.
+  const id = at.slice('/a/'.length).replace('/offline', '')
   let app: StartedApp | undefined
   try {
     if (isOld()) throw new Error('old')

@@ -104,9 +104,14 @@ interface ShellOptions {
   hasBridge: boolean
   /** The operator lets other sites show apps. */
   canEmbed: boolean
-  /** For a frame of another site: its links open the app here, and nothing else. */
-  isEmbed: boolean
+  kind: ShellKind
 }
+
+/**
+ * The page of an app, that for frames of other sites, whose links open the app here and nothing
+ * else, or that of an installed copy, which opens offline.
+ */
+export type ShellKind = 'page' | 'embed' | 'copy'
 
 /** The title is also the accessible name, since a drawing has none. */
 const button = (id: string, label: string, drawing: string, more = ''): string =>
@@ -134,6 +139,13 @@ function embedToolbar({ id, title, maker }: HostedApp): string {
   return `<header><div id=who><a href="/a/${id}" target=_blank rel=noopener title="Open on Berth">${name}</a><span>@${escapeHtml(maker)}</span></div>
 <nav>${controls}</nav></header><div id=edge></div>`
 }
+
+/** The bar of a copy, in which no link leads anywhere. */
+const copyToolbar = ({ title, maker }: HostedApp): string =>
+  `<header><div id=who><h1 dir=auto>${escapeHtml(title)}</h1><span>@${escapeHtml(maker)} · offline</span></div>
+<nav>${controls}</nav></header><div id=edge></div>`
+
+const toolbars = { page: toolbar, embed: embedToolbar, copy: copyToolbar }
 
 /** The bar above an app. It slides away while one plays. */
 function toolbar(app: HostedApp): string {
@@ -172,23 +184,25 @@ const preload = (at: string): string =>
  * below the path `at`. The cover shows while the app loads.
  */
 export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAssets): string {
-  const { at, frame, origin, hasBridge } = options
+  const { at, frame, origin, hasBridge, kind } = options
   // The style in the head, and the script before the main one, which starts the app.
   const bridgeStyle = hasBridge ? `<style>${parts.bridgeStyle}</style>` : ''
   const bridge = hasBridge ? `<script>${parts.bridge}</script>` : ''
   // A preview and a frame of another site are not installed.
-  const isOwnPage = at === `/a/${app.id}` && !options.isEmbed
+  const isOwnPage = at === `/a/${app.id}` && kind === 'page'
   const manifest = isOwnPage
     ? `<link rel=manifest href=${manifestPath(at)} crossorigin=use-credentials>`
     : ''
   const title = escapeHtml(app.title)
   const maker = escapeHtml(app.maker)
+  // No worker answers for a frame with this attribute. The policy of a copy's wrapper is a sandbox.
+  const sandboxed = kind === 'copy' ? '' : ` sandbox="${sandbox}"`
   const poster = app.cover ? `<img id=poster src="${app.cover}" alt="">` : ''
   return `<!doctype html><html lang=en data-at=${at} data-frame="${escapeHtml(frame)}" data-late=${parts.latePath} data-maker="@${maker}" data-version=${app.version}>
 ${head(`${app.title} by @${app.maker}`, parts.style, preload(at) + manifest + linkPreviewTags(app, origin) + bridgeStyle)}
-<body>${options.isEmbed ? embedToolbar(app) : toolbar(app)}
-<main>${poster}<p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}" sandbox="${sandbox}" allow="${allow}" referrerpolicy=no-referrer></iframe>
-${notice}</main>${options.isEmbed ? '' : sharing(app, options)}
+<body>${toolbars[kind](app)}
+<main>${poster}<p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}"${sandboxed} allow="${allow}" referrerpolicy=no-referrer></iframe>
+${notice}</main>${kind === 'page' ? sharing(app, options) : ''}
 ${bridge}<script>${parts.script}</script>`
 }
 

@@ -1,29 +1,23 @@
 import { LRUCache } from 'lru-cache'
 
-import {
-  compressText,
-  createEntity,
-  type Entity,
-  entityResponse,
-} from '../../kernel/http/entity.ts'
+import { compressText, createEntity, type Entity } from '../../kernel/http/entity.ts'
 import { pageHosts } from '../../kernel/http/host.ts'
-import { type RequestContext, senderOf } from '../../kernel/http/request-context.ts'
-import { idChars, idPattern } from '../../kernel/ids.ts'
+import { senderOf } from '../../kernel/http/request-context.ts'
+import { idPattern } from '../../kernel/ids.ts'
 import { getPublicFile, type PublicFile, readPublic } from '../../kernel/public-files.ts'
 import { type Clock, isWithin } from '../../kernel/time.ts'
-import { mayBeSignedIn } from '../../people/session-cookie.ts'
 import type { SessionSender } from '../../people/session-user.ts'
 import { findUses } from '../uses/uses.ts'
 import type { AppSource, HostedApp, ViewerUrls } from './app-source.ts'
 import { FileTokens, type OpenedToken } from './file-token.ts'
 import { librariesPath, LibraryFiles, type ScriptName } from './library-files.ts'
-import { loadPageAssets, type PageAssets, shellPage } from './page.ts'
+import { loadPageAssets, type PageAssets, type ShellKind, shellPage } from './page.ts'
 import { dataHeaders, imageSources, operationSources, shellHeaders } from './policy.ts'
 import { type FileTable, VersionFiles } from './version-files.ts'
 
 const cacheBytesMax = 64 * 1_048_576
 const cachePagesMax = 10_000
-/** Shells of a page: one for each host, and one for frames of other sites there. */
+/** Shells of a page: one of each kind for each host. */
 const shellsPerPageMax = 8
 const previewsMax = 100
 /** A cached page is compared with its app after this long, even without a known change. */
@@ -44,6 +38,8 @@ interface CachedPage {
   tables: Map<number, Promise<FileTable>>
   /** Only its owner and the operator see it. */
   isPreview: boolean
+  /** Path of the wrapper of a copy, which opens offline. */
+  copyFrame?: string
 }
 
 /** Returns the bytes of an entity with all its variants, for the cache limit. */
@@ -124,6 +120,11 @@ export class Pages {
   /** Returns whether a request is for the host of apps, which may be that of the site. */
   isAppsHost(request: Request): boolean {
     return this.appsHost === undefined || request.headers.get('host') === this.appsHost
+  }
+
+  /** Returns the host of the site that pages for a request name. */
+  hostOf(request: Request): string {
+    return this.#hostFor(request) ?? this.#appHost
   }
 
   /** The pages that may frame a wrapper. */
@@ -212,14 +213,14 @@ export class Pages {
     const { app, apps, isConfigured } = this.urls
     const known = apps ?? (isConfigured === true ? app : undefined)
     if (known !== undefined) return [known + path]
-    const at = (this.#hostFor(request) ?? this.#appHost) + path
+    const at = this.hostOf(request) + path
     // A proxy may have changed the scheme, which WebKit needs in an opaque origin.
     return [`http://${at}`, `https://${at}`]
   }
 
   /** Returns the shell for the host of a request that an earlier one has rendered. */
   knownShell(page: CachedPage, request: Request): Entity | undefined {
-    return page.shells.get(this.#hostFor(request) ?? this.#appHost)
+    return page.shells.get(shellKey(this.hostOf(request), 'page'))
   }
 
   /**
@@ -227,10 +228,11 @@ export class Pages {
    * the shell for frames of other sites.
    */
   async shell(page: CachedPage, request: Request, isEmbed = false): Promise<Entity> {
-    const key = `${this.#hostFor(request) ?? this.#appHost}${isEmbed ? ' embed' : ''}`
+    const kind = isEmbed ? 'embed' : page.copyFrame === undefined ? 'page' : 'copy'
+    const key = shellKey(this.hostOf(request), kind)
     const known = page.shells.get(key)
     if (known) return known
-    const made = await this.#renderShell(page, request, isEmbed)
+    const made = await this.#renderShell(page, request, kind)
     // The address of the files of a restricted app belongs to its visitor.
     if (page.app.restricted) return made
     if (page.shells.size >= shellsPerPageMax) page.shells.clear()
@@ -239,12 +241,12 @@ export class Pages {
     return made
   }
 
-  async #renderShell(page: CachedPage, request: Request, isEmbed: boolean): Promise<Entity> {
+  async #renderShell(page: CachedPage, request: Request, kind: ShellKind): Promise<Entity> {
     const { app, apps } = this.urls
-    const host = this.#hostFor(request) ?? this.#appHost
+    const host = this.hostOf(request)
     const address = await this.#address(page, () => senderOf(request))
     const hasBridge = (await this.#needs(page)).scripts.includes('bridge')
-    const frame = `${apps ?? ''}${wrapperOf(address)}`
+    const frame = page.copyFrame ?? `${apps ?? ''}${wrapperOf(address)}`
     const own = apps === undefined ? host : app
     const { assets } = this
     const scripts = [
@@ -261,13 +263,13 @@ export class Pages {
       operations: operationSources(own, page.app.id, hasBridge),
       libraries: `${own}${librariesPath}`,
       images: imageSources(own, page.app.id),
-      frame: `${apps ?? host}${address ?? framePath}`,
-      ancestors: ["'self'", ...(isEmbed ? this.embedders : [])].join(' '),
-      isEmbed,
+      frame: page.copyFrame ? own + page.copyFrame : `${apps ?? host}${address ?? framePath}`,
+      ancestors: ["'self'", ...(kind === 'embed' ? this.embedders : [])].join(' '),
+      isEmbed: kind === 'embed',
       apps,
     })
     const canEmbed = this.embedders.length > 0
-    const options = { at: page.at, frame, origin: app, hasBridge, canEmbed, isEmbed }
+    const options = { at: page.at, frame, origin: app, hasBridge, canEmbed, kind }
     return createEntity(compressText(shellPage(page.app, options, assets)), headers)
   }
 
@@ -288,9 +290,29 @@ export class Pages {
     return page.data
   }
 
-  /** Returns what the shell needs beside the HTML: files and their address, and libraries. */
+  /** Returns the page of an app as its installed copy has it; undefined where it has none. */
+  async copyOf(page: CachedPage): Promise<CachedPage | undefined> {
+    const { hasFiles } = await this.#table(page, page.app)
+    // A browser keeps no copy of what not everyone may open.
+    if (page.app.restricted || hasFiles) return undefined
+    const at = `${page.at}/offline`
+    return { ...page, app: { ...page.app, cover: null }, at, copyFrame: `${at}/frame` }
+  }
+
+  /** Returns what the shell needs beside the HTML, as the entity of `list`. */
   async files(page: CachedPage, sender: () => SessionSender): Promise<Entity> {
     if (page.files) return page.files
+    const list = await this.list(page, sender)
+    const headers = dataHeaders('application/json', 'no-cache')
+    const made = createEntity(compressText(JSON.stringify(list)), headers)
+    if (page.app.restricted) return made
+    page.files = made
+    this.#keep(page)
+    return made
+  }
+
+  /** Returns the files of a page and their address, and its libraries. */
+  async list(page: CachedPage, sender: () => SessionSender) {
     const rows = await this.source.files(page.app)
     const files = rows.map(({ name, type, bytes, sha256: hash }) => ({
       name,
@@ -302,7 +324,7 @@ export class Pages {
     const { hasFiles, scripts } = await this.#needs(page)
     const needs = { loader: Boolean(libraries), scripts }
     const address = await this.#address(page, sender)
-    const list = {
+    return {
       files,
       ...((needs.loader || scripts.length > 0) && {
         libraries: this.libraryFiles.list(libraries ?? noLibraries, needs),
@@ -312,12 +334,6 @@ export class Pages {
         frame: `${this.urls.apps ?? ''}${wrapperOf(address)}`,
       }),
     }
-    const headers = dataHeaders('application/json', 'no-cache')
-    const made = createEntity(compressText(JSON.stringify(list)), headers)
-    if (page.app.restricted) return made
-    page.files = made
-    this.#keep(page)
-    return made
   }
 
   /** Returns whether a page has files, and the scripts that it needs. */
@@ -341,6 +357,7 @@ export class Pages {
   }
 }
 
+const shellKey = (host: string, kind: ShellKind): string => `${host} ${kind}`
 const framePath = '/frame'
 
 /** Returns the path of the wrapper of a page with files at an address, or of one without. */
@@ -360,36 +377,3 @@ const newPage = (
   tables: new Map(),
   isPreview: compared === uncached,
 })
-
-const shellChars = '/a/'.length + idChars
-
-/**
- * Serves the shell and the HTML of a live app from memory, without the router, which costs as much
- * as all the rest (docs/bench.md, viewer). Returns undefined for all other requests.
- */
-export function serveFromMemory(
-  pages: Pages,
-  request: Request,
-  context: RequestContext,
-  path: string,
-): Response | undefined {
-  if (!path.startsWith('/a/') || request.method !== 'GET') return undefined
-  const page = pages.fresh(path.slice('/a/'.length, shellChars))
-  if (page?.app.state !== 'live' || page.app.restricted) return undefined
-  const { headers } = request
-  // The routes record the agent of a request with a key, and the person of a session.
-  if (headers.has('authorization') || headers.has('x-api-key')) return undefined
-  if (mayBeSignedIn(request, context)) return undefined
-  if (pages.appsHost !== undefined && headers.get('host') === pages.appsHost) return undefined
-  if (path.length === shellChars) {
-    const shell = pages.knownShell(page, request)
-    if (!shell) return undefined
-    pages.source.recordOpen(page.app, request, context)
-    context.route = '/a/:id'
-    return entityResponse(request, shell)
-  }
-  if (!page.data || path.slice(shellChars) !== '/data') return undefined
-  pages.source.recordOpen(page.app, request, context)
-  context.route = '/a/:id/data'
-  return entityResponse(request, page.data)
-}

@@ -159,6 +159,19 @@ export const dataHeaders = (type: string, cache: string): Record<string, string>
   'content-disposition': 'attachment',
 })
 
+/**
+ * Headers of the worker that opens the copy of an app. Its scope is the path of the app, and it
+ * fetches only from `sources`.
+ */
+export const workerHeaders = (scope: string, sources: string): Record<string, string> => ({
+  ...baseHeaders,
+  'content-type': 'text/javascript; charset=utf-8',
+  'cache-control': 'no-cache',
+  'service-worker-allowed': scope,
+  'content-security-policy': `default-src 'none'; connect-src ${sources}`,
+  'connection-allowlist': '(response-origin)',
+})
+
 const openHeaders = {
   ...baseHeaders,
   // The origin of an app is opaque, so that all its requests are cross-origin.

@@ -8,6 +8,7 @@ import { fileAddresses } from './file-addresses.ts'
 import { installPage, installPath } from './install-page.ts'
 import { librariesPath } from './library-files.ts'
 import { appManifest, manifestPath } from './manifest.ts'
+import { copyRoutes } from './offline-copy.ts'
 import { latePath, messagePage } from './page.ts'
 import { filesPath, type Pages } from './pages.ts'
 import { dataHeaders, frameHeaders, messageHeaders, supportsWebrtcDirective } from './policy.ts'
@@ -138,6 +139,18 @@ const forLiveApp =
     return state === 'live' ? unstored(page, await make(pages, page, input)) : errorResponse(state)
   }
 
+/** Returns the routes of the copy of an app, which its installed worker opens offline. */
+const forCopy = (pages: Pages): Route[] =>
+  copyRoutes.map(([path, destination, make]) => [
+    `/a/:id${path}`,
+    forLiveApp(pages, async (_, page, { request }) => {
+      const into = request.headers.get('sec-fetch-dest')
+      const isMeant = into === null || into === destination
+      const copy = isMeant ? await pages.copyOf(page) : undefined
+      return copy ? make(pages, copy, request) : errorResponse('not_found')
+    }),
+  ])
+
 /** Keeps caches from storing what not everyone may open. */
 function unstored({ app }: ViewedPage, response: Response): Response {
   if (app.restricted) response.headers.set('cache-control', 'private, no-store')
@@ -199,9 +212,8 @@ const forInstall =
   async ({ request, params }: ViewerRequest): Promise<Response> => {
     const id = params['id'] ?? ''
     const page = await findOpen(pages, id, request)
-    return page?.app.state === 'live'
-      ? installPage(page.app, pages.assets)
-      : closedResponse(pages, id, undefined)
+    if (page?.app.state !== 'live') return closedResponse(pages, id, undefined)
+    return installPage(page.app, pages.assets, (await pages.copyOf(page)) !== undefined)
   }
 
 /** Streams new versions to an open page. */
@@ -272,6 +284,7 @@ export function viewerRoutes(pages: Pages) {
     ['/a/:id/now', forLiveApp(pages, now)],
     [manifestPath('/a/:id'), forLiveApp(pages, manifest)],
     [installPath('/a/:id'), forInstall(pages)],
+    ...forCopy(pages),
     ['/a/:id/files', forLiveApp(pages, files)],
     ['/a/:id/files/:name', forLiveApp(pages, file)],
     ['/a/:id/versions/:version', forPreview(pages, shell)],

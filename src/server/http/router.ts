@@ -1,6 +1,7 @@
 import { embeddersOf } from '../../apps/viewer/embedding.ts'
 import { hostingSource } from '../../apps/viewer/hosting-source.ts'
-import { filesPath, filesRoute, Pages, serveFromMemory } from '../../apps/viewer/pages.ts'
+import { filesPath, filesRoute, Pages } from '../../apps/viewer/pages.ts'
+import { serveFromMemory } from '../../apps/viewer/serve-from-memory.ts'
 import { findClientAlias, type PathAlias } from '../../gateway/client-apis.ts'
 import { cohereV1Prefix } from '../../gateway/cohere/error-response.ts'
 import { toOwnEnvelope } from '../../gateway/envelopes.ts'

@@ -94,12 +94,12 @@ describe('the sandbox blocks', () => {
       const outcomes = await runVectors(
         await open(path ?? ''),
         tried,
-        (one) => hasControl(one, name),
+        (one) => !where?.isCopy && hasControl(one, name),
         where,
       )
       const live = outcomes.filter(({ control }) => control)
       console.log(
-        `${name}, ${where?.place ?? 'localhost'}: ${outcomes.length} tried, ${live.length} with a live control`,
+        `${name}, ${where?.isCopy ? 'offline copy' : (where?.place ?? 'localhost')}: ${outcomes.length} tried, ${live.length} with a live control`,
       )
       expect({
         dead: names(outcomes.filter(({ control }) => control === false)),
@@ -113,6 +113,17 @@ describe('the sandbox blocks', () => {
       async () => {
         const tried = vectors.filter((vector, at) => isTried(vector, at, name))
         expect(await run(tried)).toBeGreaterThanOrEqual(leastTried[name] ?? 0)
+      },
+      wholeMs,
+    )
+
+    // The copy of a page with files is not kept.
+    const hasCopy = ({ hasFiles, own }: Vector): boolean => !hasFiles && !own
+    test.skipIf(path === undefined || name === 'webkit')(
+      `${name} from the offline copy of an installed app`,
+      async () => {
+        const tried = vectors.filter((one) => hasCopy(one) && (isThorough || some.has(one.name)))
+        expect(await run(tried, { isCopy: true })).toBeGreaterThanOrEqual(25)
       },
       wholeMs,
     )

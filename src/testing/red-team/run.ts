@@ -115,6 +115,24 @@ function addressOf({ vector, guarded, mark }: Attempt, origin: string): string {
   return `${origin}/${guarded ? 'a' : open}/${idOf(mark)}`
 }
 
+/** Path of the page of an app, which a server that is gone does not serve. */
+const appPath = /^\/a\/\w+$/
+
+/** The place in which the vectors run. */
+export type Where = Pick<TargetOptions, 'place' | 'tls'> & {
+  /** In the offline copies of installed apps. All but the pages of the apps is there. */
+  isCopy?: boolean
+}
+
+/** Saves the copy of an app in the browser. */
+async function saveCopy(tab: Tab, page: string): Promise<void> {
+  await tab.goto(`${page}/install`)
+  await until(async () => {
+    const status = await tab.evaluate("document.getElementById('copied')?.textContent")
+    return String(status).startsWith('A copy is saved') || undefined
+  }, loadMs)
+}
+
 /** Opens an unprotected page that sends something out. Returns whether it got through. */
 type Probe = () => Promise<boolean>
 
@@ -138,14 +156,21 @@ function openProbe(watcher: Tab, origin: string): Probe {
   }
 }
 
-async function runAttempt(tab: Tab, target: Target, attempt: Attempt, probe: Probe): Promise<void> {
+async function runAttempt(
+  tab: Tab,
+  target: Target,
+  attempt: Attempt,
+  { probe, isCopy = false }: { probe: Probe; isCopy?: boolean | undefined },
+): Promise<void> {
   const { vector, guarded } = attempt
   const before = tab.seen().length
   const through = async (): Promise<true | undefined> => {
     await recordState(tab, attempt, before)
     return reached(attempt, target) || undefined
   }
-  await tab.goto(addressOf(attempt, target.origin))
+  const page = addressOf(attempt, target.origin)
+  if (isCopy) await saveCopy(tab, page)
+  await tab.goto(page)
   await until(async () => (await through()) ?? (attempt.ran || undefined), loadMs)
   if (vector.hand) await hand(tab, vector.hand)
   let isWatched = true
@@ -174,7 +199,7 @@ async function inTabs(
   browser: Browser,
   target: Target,
   attempts: Attempt[],
-  probe: Probe,
+  how: Parameters<typeof runAttempt>[3],
 ): Promise<void> {
   const queue = [...attempts]
   const worker = async (): Promise<void> => {
@@ -182,7 +207,7 @@ async function inTabs(
     for (let attempt = queue.shift(); attempt; attempt = queue.shift()) {
       // A page that crashes its tab is tried again in a new one.
       for (let tries = 0; tries < 2; tries += 1) {
-        const whole = await runAttempt(tab, target, attempt, probe).then(
+        const whole = await runAttempt(tab, target, attempt, how).then(
           () => true,
           () => false,
         )
@@ -197,17 +222,22 @@ async function inTabs(
 }
 
 /** Runs all attempts, closes the browser and returns the log of its resolver. */
-async function runAll(browser: Browser, target: Target, attempts: Attempt[]): Promise<string> {
+async function runAll(
+  browser: Browser,
+  target: Target,
+  attempts: Attempt[],
+  { isCopy }: Where,
+): Promise<string> {
   try {
     const watcher = await browser.open()
     await watcher.goto(`${target.origin}/watch`)
-    const probe = openProbe(watcher, target.origin)
-    await inTabs(tabsAtOnce[browser.name], browser, target, attempts, probe)
+    const how = { probe: openProbe(watcher, target.origin), isCopy }
+    await inTabs(tabsAtOnce[browser.name], browser, target, attempts, how)
     // Failed attempts get a second try, because a busy machine or a background tab can delay them.
     const left = attempts.filter((attempt) =>
       attempt.guarded ? !attempt.ran : attempt.vector.by !== 'lookup' && !reached(attempt, target),
     )
-    await inTabs(1, browser, target, left, probe)
+    await inTabs(1, browser, target, left, how)
   } finally {
     await browser.close()
   }
@@ -231,10 +261,13 @@ export async function runVectors(
   browser: Browser,
   vectors: Vector[],
   hasControl: (vector: Vector) => boolean,
-  where: Pick<TargetOptions, 'place' | 'tls'> = {},
+  where: Where = {},
 ): Promise<Outcome[]> {
   const hosted = new MemoryAppSource()
-  const target = openTarget(hosted, browser.name, where)
+  const gone = ({ url }: Request): Response | undefined =>
+    appPath.test(new URL(url).pathname) ? new Response('', { status: 503 }) : undefined
+  const options = { ...where, ...(where.isCopy && { handle: gone }) }
+  const target = openTarget(hosted, browser.name, options)
   const live = vectors.filter(
     ({ live, isSecureOnly }) =>
       (live === undefined || live.includes(browser.name)) &&
@@ -254,7 +287,7 @@ export async function runVectors(
     await putPage(hosted, attempt, addressesOf(attempt, target, library))
   }
 
-  const lookups = await runAll(browser, target, attempts).finally(() => {
+  const lookups = await runAll(browser, target, attempts, where).finally(() => {
     for (const { canary } of attempts) canary.close()
     target.close()
   })
