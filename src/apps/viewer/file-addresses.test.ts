@@ -3,6 +3,10 @@ import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 
 import { Elysia } from 'elysia'
 
+import { AddressClient } from '../../kernel/client.ts'
+import { Costs } from '../../kernel/costs.ts'
+import { setRequestContext } from '../../kernel/http/request-context.ts'
+import { BodyArrivals } from '../../kernel/state/body-arrivals.ts'
 import { MemoryAppSource } from '../../testing/fakes/memory-app-source.ts'
 import { Pages } from './pages.ts'
 import { viewerRoutes } from './routes.ts'
@@ -248,4 +252,53 @@ test('a page that came alone finds its assets by the paths that it writes', asyn
   const at = /(\/f\/[0-9a-f]{32}\/)/.exec(shell)?.[1] ?? ''
   expect([...(await (await ask(`${at}img/Ship.png`)).bytes())]).toEqual([7])
   expect((await ask(`${at}img-ship.png`)).status).toBe(200)
+})
+
+describe('the shell of a restricted app', () => {
+  const alone = 'lampKeeper_2'
+  const shellFor = async (visitor: string, app: string) => {
+    const headers = { host: 'localhost:3000', cookie: visitor }
+    const request = new Request(`${origin}/a/${app}`, { headers })
+    const clock = { now: () => now }
+    const client = new AddressClient('192.0.2.1', new Costs(clock))
+    setRequestContext(request, { id: 'visit', client, bodyArrivals: new BodyArrivals(clock) })
+    const page = await pages.find(app)
+    return page && pages.shell(page, request)
+  }
+
+  beforeEach(() => {
+    Object.assign(hosted, {
+      findPass: async (_: string, { headers }: { headers: Headers }) => ({
+        kind: 'person',
+        id: headers.get('cookie'),
+      }),
+    })
+  })
+
+  test('is rendered once for a page without files, until the app changes', async () => {
+    hosted.put(alone, '<p>alone</p>', { restricted: true })
+    const first = await shellFor('personAAAAAA', alone)
+    expect(first).toBeDefined()
+    expect(await shellFor('personBBBBBB', alone)).toBe(first)
+    hosted.put(alone, '<p>alone</p>', { restricted: true, access: 1 })
+    hosted.commitCount += 1
+    expect(await shellFor('personAAAAAA', alone)).not.toBe(first)
+  })
+
+  test('is rendered once for each visitor of a page with files', async () => {
+    hosted.putFolder(id, folder)
+    const stored = hosted.apps.get(id)
+    if (!stored) throw new Error('the app is missing')
+    hosted.apps.set(id, { ...stored, app: { ...stored.app, restricted: true } })
+    hosted.commitCount += 1
+    const [first, second] = [await shellFor('personAAAAAA', id), await shellFor('personBBBBBB', id)]
+    expect(second).not.toBe(first)
+    expect(await shellFor('personAAAAAA', id)).toBe(first)
+    const texts = await Promise.all(
+      [first, second].map((one) => one?.variants.at(-1)?.content.text()),
+    )
+    const addresses = texts.map((text) => /\/f\/[0-9a-f]{64}\//.exec(text ?? '')?.[0])
+    expect(new Set(addresses).size).toBe(2)
+    expect(addresses).not.toContain(undefined)
+  })
 })

@@ -17,8 +17,8 @@ import { type FileTable, VersionFiles } from './version-files.ts'
 
 const cacheBytesMax = 64 * 1_048_576
 const cachePagesMax = 10_000
-/** Shells of a page: one of each kind for each host. */
-const shellsPerPageMax = 8
+/** Shells of a page: one of each kind for each host, and for each visitor of private files. */
+const shellsPerPageMax = 40
 const previewsMax = 100
 /** A cached page is compared with its app after this long, even without a known change. */
 const trustMs = 500
@@ -229,22 +229,26 @@ export class Pages {
    */
   async shell(page: CachedPage, request: Request, isEmbed = false): Promise<Entity> {
     const kind = isEmbed ? 'embed' : page.copyFrame === undefined ? 'page' : 'copy'
-    const key = shellKey(this.hostOf(request), kind)
+    const address = await this.#address(page, () => senderOf(request))
+    // The address of the files of a restricted app belongs to its visitor.
+    const key = shellKey(this.hostOf(request), kind, page.app.restricted ? address : '')
     const known = page.shells.get(key)
     if (known) return known
-    const made = await this.#renderShell(page, request, kind)
-    // The address of the files of a restricted app belongs to its visitor.
-    if (page.app.restricted) return made
-    if (page.shells.size >= shellsPerPageMax) page.shells.clear()
+    const made = await this.#renderShell(page, request, { kind, address })
+    const [oldest] = page.shells.keys()
+    if (oldest !== undefined && page.shells.size >= shellsPerPageMax) page.shells.delete(oldest)
     page.shells.set(key, made)
     this.#keep(page)
     return made
   }
 
-  async #renderShell(page: CachedPage, request: Request, kind: ShellKind): Promise<Entity> {
+  async #renderShell(
+    page: CachedPage,
+    request: Request,
+    { kind, address }: { kind: ShellKind; address: string | undefined },
+  ): Promise<Entity> {
     const { app, apps } = this.urls
     const host = this.hostOf(request)
-    const address = await this.#address(page, () => senderOf(request))
     const hasBridge = (await this.#needs(page)).scripts.includes('bridge')
     const frame = page.copyFrame ?? `${apps ?? ''}${wrapperOf(address)}`
     const own = apps === undefined ? host : app
@@ -305,7 +309,8 @@ export class Pages {
     const list = await this.list(page, sender)
     const headers = dataHeaders('application/json', 'no-cache')
     const made = createEntity(compressText(JSON.stringify(list)), headers)
-    if (page.app.restricted) return made
+    // The list of a restricted app has the address of its visitor.
+    if (page.app.restricted && list.frame !== undefined) return made
     page.files = made
     this.#keep(page)
     return made
@@ -357,7 +362,8 @@ export class Pages {
   }
 }
 
-const shellKey = (host: string, kind: ShellKind): string => `${host} ${kind}`
+const shellKey = (host: string, kind: ShellKind, address = ''): string =>
+  `${host} ${kind} ${address}`
 const framePath = '/frame'
 
 /** Returns the path of the wrapper of a page with files at an address, or of one without. */
