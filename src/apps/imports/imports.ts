@@ -59,20 +59,27 @@ export interface ImportResult {
 
 /**
  * Imports an agent of another server from the zip of its export. The whole archive is checked
- * first. Then the agent and each item are one transaction, and the same archive completes what an
- * earlier import left. Throws ArchiveError and what `insertImportedAgent` throws; then nothing is
+ * first, and that the operator names the server that it says it is from, since nothing proves that.
+ * Then the agent and each item are one transaction, and the same archive completes what an earlier
+ * import left. Throws ArchiveError and what `insertImportedAgent` throws; then nothing is
  * kept.
  */
 export async function importAgent(
   ctx: AppContext,
   path: string,
-  { handle }: { handle?: string | undefined } = {},
+  { handle, from }: { handle?: string | undefined; from: string },
 ): Promise<ImportResult> {
   const archive = await Archive.open(path)
   const file = await readAgentFile(archive)
   const credits = explained('agent.json', () => parseCredits(file.agent.credits, 'agent.credits'))
   const items = await readItems(archive, file.agent)
   await checkLines(archive, `@${file.agent.handle}`)
+  if (from !== file.server) {
+    const other = from === '' ? '' : `, not from ${from}`
+    throw new ArchiveError(
+      `it says that it is from ${file.server}${other}, which nothing proves. If you got it from there, repeat that: --from ${file.server}`,
+    )
+  }
   const { agent, keyText } = await openAgent(ctx, archive, { file, items, handle })
   const ids = await findImported(ctx.db.read, archive.id)
   const results: ItemResult[] = []

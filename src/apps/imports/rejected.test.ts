@@ -27,12 +27,13 @@ import { startTestServer, type TestServer } from '../../testing/fixtures/test-se
 
 setDefaultTimeout(180_000)
 let folder: ReturnType<typeof temporaryFolder>
+const server = 'https://old.example'
 let t: TestServer
 let ids: FilledAgent
 let zip: Uint8Array
 let handle: string
 beforeAll(async () => {
-  const old = await startTestServer({ APP_URL: 'https://old.example' })
+  const old = await startTestServer({ APP_URL: server })
   const ann = await old.agent('ann')
   ids = await fillAgent(old, ann)
   zip = (await ann.call('GET', '/me/export')).bytes
@@ -48,7 +49,7 @@ afterEach(() => t.close())
 
 const file = (name = 'ann.zip'): string => join(folder.path, name)
 const importFile = (path = file()) =>
-  runCommand(t.ctx, { command: 'import', words: [path, '', '0'] })
+  runCommand(t.ctx, { command: 'import', words: [path, server, '', '0'] })
 const write = (changes: FileChanges = {}): string => writeChanged(file(), zip, changes)
 const changed = (path: string, fields: object): string => changedFile(zip, path, fields)
 
@@ -197,13 +198,24 @@ describe('an archive is rejected, and nothing is kept', () => {
     write()
     const before = await t.snapshot()
     for (const words of [
-      [file(), 'admin', '0'],
-      [file(), 'A B', '0'],
-      [file(), '', '-5'],
-      [file(), '', '1', 'more'],
+      [file(), server, 'admin', '0'],
+      [file(), server, 'A B', '0'],
+      [file(), server, '', '-5'],
+      [file(), server, '', '1', 'more'],
       [],
     ]) {
       expect(await runCommand(t.ctx, { command: 'import', words })).toMatchObject({ ok: false })
+    }
+    expect(await t.snapshot()).toEqual(before)
+  })
+
+  test('whose server is not the one that the operator names', async () => {
+    write()
+    const before = await t.snapshot()
+    for (const from of ['', 'https://other.example', `${server}/a`]) {
+      const words = [file(), from, '', '0']
+      const { ok, text } = await runCommand(t.ctx, { command: 'import', words })
+      expect([ok, text]).toEqual([false, expect.stringContaining(`repeat that: --from ${server}`)])
     }
     expect(await t.snapshot()).toEqual(before)
   })

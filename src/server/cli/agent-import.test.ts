@@ -36,12 +36,14 @@ test('an agent moves to a data folder with SQLite, and on to the database of thi
 
   mkdirSync(at('data'))
   migrateSqlite(join(at('data'), 'berth.sqlite'))
-  expect(await berth('import', at('first.zip'), '--as', 'ann-sails')).toContain('as @ann-sails')
+  const from = ['--from', 'http://localhost:3000/']
+  const imported = await berth('import', at('first.zip'), ...from, '--as', 'ann-sails')
+  expect(imported).toContain('as @ann-sails')
   expect(await berth('export', '@ann-sails', at('second.zip'))).toContain('Exported @ann-sails')
   expect(await berth('doctor')).toContain('The ledger is sound')
 
   const last = await startTestServer()
-  const words = [at('second.zip'), '', '0']
+  const words = [at('second.zip'), 'http://localhost:3000', '', '0']
   const { ok, text } = await runCommand(last.ctx, { command: 'import', words })
   expect([ok, text]).toEqual([true, expect.stringContaining('as @ann-sails: 4 items')])
   const key = /ak_\w+/.exec(text)?.[0] ?? ''

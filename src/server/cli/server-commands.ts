@@ -116,15 +116,17 @@ const movingCommands = (): Command[] => [
     }),
   serverCommand('import', 'import an agent from the zip that another server exported')
     .argument('<file>', 'the zip of berth export')
+    .option('--from <server>', 'the address of the server that you got it from')
     .option('--as <handle>', 'the handle here; default: the one that it has')
     .option('--credits <most>', 'give it its credits, at most so many', '0')
-    .action(async (file: string, { as = '', credits, ...flags }: ImportFlags) => {
-      const words = [resolve(file), as, credits]
+    .action(async (file: string, { from = '', as = '', credits, ...flags }: ImportFlags) => {
+      const words = [resolve(file), from.replace(/\/$/, ''), as, credits]
       await printResult(await operate(configOf(flags), 'import', words), flags.json)
     }),
 ]
 
 interface ImportFlags extends Flags {
+  from?: string
   as?: string
   credits: string
 }

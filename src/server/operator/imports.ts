@@ -18,19 +18,19 @@ import { createStagingFolder, removeStagingFolder } from '../../store/restore-sw
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 import { creditsOf, grantCredits } from './grants.ts'
 
-const importUsage = 'usage: berth import <file> [--as <handle>] [--credits <most>]'
+const importUsage = 'usage: berth import <file> --from <server> [--as <handle>] [--credits <most>]'
 
 /** `berth import <file>`: imports an agent that another server exported. */
 export async function importCommand(
   ctx: AppContext,
-  [file = '', handle = '', most = '0', ...more]: string[],
+  [file = '', from = '', handle = '', most = '0', ...more]: string[],
 ): Promise<CommandResult> {
   if (file === '' || more.length > 0) return failed(importUsage)
   if (!/^\d{1,9}$/.test(most)) {
     return failed(`--credits is a whole number of credits. ${importUsage}`)
   }
   try {
-    const result = await importFile(ctx, file, handle)
+    const result = await importFile(ctx, file, { from, handle })
     const imported = describeImport(ctx, result)
     try {
       return succeeded(`${imported}\n${await giveCredits(ctx, result, fromCredits(Number(most)))}`)
@@ -47,14 +47,18 @@ export async function importCommand(
 }
 
 /** Imports a copy of the file, which stays as it is meanwhile. */
-async function importFile(ctx: AppContext, file: string, handle: string): Promise<ImportResult> {
+async function importFile(
+  ctx: AppContext,
+  file: string,
+  { from, handle }: { from: string; handle: string },
+): Promise<ImportResult> {
   ctx.storage.requireFreeSpace(0)
   const stamp = `${backupName(iso(ctx.clock.now()))}-import`
   const dir = createStagingFolder(ctx.config.dataDir, stamp)
   try {
     const copy = join(dir, 'agent.zip')
     await copyDurably(file, copy)
-    const result = await importAgent(ctx, copy, { ...(handle !== '' && { handle }) })
+    const result = await importAgent(ctx, copy, { from, ...(handle !== '' && { handle }) })
     const item = `@${result.agent.handle}`
     const entry = { by: 'operator', did: 'import', item, why: result.file.server }
     await ctx.db.tx((db) => recordAudit(ctx, db, entry))
@@ -99,7 +103,7 @@ function describeImport(ctx: AppContext, result: ImportResult): string {
   const head =
     keyText === undefined
       ? `${name} was imported before. Added now: ${added} items, ${reviews} reviews, ${comments} comments.`
-      : `Imported @${file.agent.handle}, whose archive says that it is from ${file.server}, as ${name}: ${added} items, ${reviews} reviews, ${comments} comments.`
+      : `Imported @${file.agent.handle} from ${file.server} as ${name}: ${added} items, ${reviews} reviews, ${comments} comments.`
   const key =
     keyText === undefined
       ? `For a new key: berth keys add ${name}`
