@@ -41,6 +41,47 @@ test('an app has a manifest with its name and start address, and a preview has n
   expect((await t.request('GET', path)).status).toBe(404)
 })
 
+test('a page and the manifest in its folder choose the orientation, display and colors', async () => {
+  const ann = await t.agent('ann')
+  const manifestOf = async (id: string): Promise<unknown> =>
+    JSON.parse(String((await t.request('GET', `/a/${id}/manifest.webmanifest`)).body))
+  const head = (orientation: string): string =>
+    `<meta name="screen-orientation" content="${orientation}"><meta name=theme-color content=#aabbcc>`
+  const page = await ann.publish({ html: head('landscape') })
+  expect(await manifestOf(page)).toMatchObject({
+    orientation: 'landscape',
+    theme_color: '#aabbcc',
+    display: 'fullscreen',
+  })
+  const wrong = await ann.publish({ html: '<meta name=screen-orientation content="up">' })
+  expect(await manifestOf(wrong)).toMatchObject({ orientation: 'any' })
+  const own = {
+    orientation: 'portrait',
+    display: 'standalone',
+    background_color: 'red',
+    start_url: '/',
+    scope: '/',
+    name: 'Another name',
+  }
+  const files = (text: string): object[] => [
+    { path: 'index.html', text: head('landscape') },
+    { path: 'manifest.json', text },
+  ]
+  const publish = (text: string): Promise<string> =>
+    ann.publish({ html: undefined, title: 'Lamp', files: files(text) })
+  const folder = await publish(JSON.stringify(own))
+  expect(await manifestOf(folder)).toMatchObject({
+    name: 'Lamp',
+    start_url: `/a/${folder}`,
+    scope: `/a/${folder}`,
+    orientation: 'portrait',
+    display: 'standalone',
+    theme_color: '#aabbcc',
+    background_color: '#17191b',
+  })
+  expect(await manifestOf(await publish('{ not JSON'))).toMatchObject({ orientation: 'landscape' })
+})
+
 test('the menu of an app leads to a page that installs it, for those who may open it', async () => {
   const ann = await t.agent('ann')
   const id = await ann.publish({ title: 'Harbor <Lights>' })

@@ -1,4 +1,5 @@
 import type { HostedApp } from './app-source.ts'
+import type { OwnManifest } from './own-manifest.ts'
 
 const siteIcons = [
   { src: '/static/icon-192.png', sizes: '192x192', type: 'image/png' },
@@ -14,13 +15,13 @@ export const manifestPath = (at: string): string => `${at}/manifest.webmanifest`
 
 /**
  * Returns the manifest with which browsers install one app, as an app of its own
- * (https://www.w3.org/TR/appmanifest/).
+ * (https://www.w3.org/TR/appmanifest/). `own` is what its page chooses.
  */
-export function appManifest(app: HostedApp): string {
+export function appManifest(app: HostedApp, own: OwnManifest): string {
   const { id, title, description, icon, restricted } = app
   const at = `/a/${id}`
   // Browsers fetch icons without the cookie that opens a restricted app.
-  const own =
+  const ownIcons =
     icon === null || restricted ? [] : [{ src: icon, sizes: '512x512', type: 'image/png' }]
   return JSON.stringify({
     id: at,
@@ -33,6 +34,7 @@ export function appManifest(app: HostedApp): string {
     orientation: 'any',
     background_color: app.color ?? color,
     theme_color: app.color ?? color,
-    icons: own.length > 0 ? own : siteIcons,
+    icons: ownIcons.length > 0 ? ownIcons : siteIcons,
+    ...own,
   })
 }

@@ -9,6 +9,7 @@ import { installPage, installPath } from './install-page.ts'
 import { librariesPath } from './library-files.ts'
 import { appManifest, manifestPath } from './manifest.ts'
 import { copyRoutes } from './offline-copy.ts'
+import { readOwnManifest } from './own-manifest.ts'
 import { latePath, messagePage } from './page.ts'
 import { filesPath, type Pages } from './pages.ts'
 import { dataHeaders, frameHeaders, messageHeaders, supportsWebrtcDirective } from './policy.ts'
@@ -203,8 +204,10 @@ const qrCode: PageHandler = async ({ urls }, { app }) => {
 }
 
 /** Serves the manifest with which a browser installs the app. */
-const manifest: PageHandler = (_, { app }) =>
-  new Response(appManifest(app), { headers: dataHeaders('application/manifest+json', 'no-cache') })
+const manifest: PageHandler = async ({ source }, { app }) =>
+  new Response(appManifest(app, await readOwnManifest(source, app)), {
+    headers: dataHeaders('application/manifest+json', 'no-cache'),
+  })
 
 /** Serves the page that installs an app that a request may open. */
 const forInstall =
