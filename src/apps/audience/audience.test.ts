@@ -18,6 +18,7 @@ import {
 } from '../../testing/fixtures/people.ts'
 import { openSession, type RealtimeClient } from '../../testing/fixtures/realtime-client.ts'
 import { serve } from '../../testing/fixtures/serve.ts'
+import { listSiteRoutes } from '../../testing/fixtures/site-routes.ts'
 import {
   type RequestOptions,
   startTestServer,
@@ -344,6 +345,29 @@ test('every operation answers strangers as for an unknown id', async () => {
         stranger,
         ...(await respond(unknown)),
       ])
+    }
+  }
+})
+
+test('every page and file of the site answers strangers as for an unknown id', async () => {
+  await setAudience('people')
+  t.clock.advance(minute)
+  // A cover, a card and a picture are files with the id as their name.
+  const named = ['/covers/:id.jpg', '/covers/:id/1.jpg', '/cards/:id.jpg', '/oembed?url=/a/:id']
+  const paths = [...listSiteRoutes(t).filter((path) => path.includes(':id')), ...named]
+  expect(paths.length).toBeGreaterThan(40)
+  const strangers = ['nobody', 'wrong password', 'revoked link', 'expired link', 'other person']
+  for (const path of paths) {
+    for (const stranger of strangers) {
+      const respond = async (app: string) => {
+        const own = path.replaceAll(':id', app).replaceAll(/:\w+|\*/g, '1')
+        const { status, headers, body } = await t.request('GET', own, openers[stranger])
+        const location = headers.get('location')?.replaceAll(app, '[id]')
+        return [status, location, JSON.stringify(body).replaceAll(app, '[id]')]
+      }
+      const found = await respond(id)
+      expect([path, stranger, ...found]).toEqual([path, stranger, ...(await respond(unknown))])
+      expect(JSON.stringify(found)).not.toContain('Secret plan')
     }
   }
 })

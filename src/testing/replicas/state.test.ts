@@ -56,18 +56,30 @@ if (dialect === 'postgres')
 
     test('a change of who may open an app ends open pages at the other server', async () => {
       const key = await a.newKey()
-      const page = { html: '<!doctype html><title>Plan</title><p>Plan' }
-      const published = await (await a.call('POST', '/api/apps', key, page)).json()
+      const files = [
+        {
+          path: 'index.html',
+          text: '<!doctype html><title>Plan</title><script src=a.js></script>',
+        },
+        { path: 'a.js', text: 'document.title = "Plan"' },
+      ]
+      const published = await (await a.call('POST', '/api/apps', key, { files })).json()
       const id = textAt(published, 'app.id')
-      const open = async () => (await fetch(`${b.origin}/a/${id}/data`)).status
+      const statusOf = async (path: string) => (await fetch(b.origin + path)).status
+      const open = () => statusOf(`/a/${id}/data`)
       await until(async () => (await open()) === 200)
+      const list: unknown = await (await fetch(`${b.origin}/a/${id}/files`)).json()
+      const file = textAt(list, 'frame').replace('?wrapper', 'a.js')
+      expect(await statusOf(file)).toBe(200)
       const reader = (await fetch(`${b.origin}/a/${id}/now`)).body?.getReader()
       const read = async () => new TextDecoder().decode((await reader?.read())?.value)
       expect(await read()).toBe('data: 1\n\n')
       await a.call('PATCH', `/api/apps/${id}/audience`, key, { audience: 'people' })
       const changedAt = stopwatch()
       expect(await read()).toBe('data: closed\n\n')
-      await until(async () => (await open()) === 404)
+      const others = [file, `/a/${id}/install`, `/a/${id}/manifest.webmanifest`, `/report/${id}`]
+      for (const path of [`/a/${id}/data`, ...others])
+        await until(async () => (await statusOf(path)) === 404)
       expect(stopwatch() - changedAt).toBeLessThan(visibleMs)
     })
 
