@@ -9,6 +9,7 @@ import { type Browser, type CDPSession, chromium, type Page } from 'playwright-c
 
 import { findBrowser } from '../../src/testing/browsers/browser.ts'
 import { median } from './load/load.ts'
+import { openPhone, slowDown } from './load/phone.ts'
 import { startBerthServer } from './load/served.ts'
 import { fillPages, type MeasuredPage } from './vitals-pages.ts'
 
@@ -17,14 +18,6 @@ const limits = { lcpMs: 2_500, cls: 0.01, scriptBytes: 40_000 }
 /** Limits of the pages that newcomers open first. */
 const firstPages = new Set(['home', 'explore'])
 const firstLimits = { lcpMs: 1_000, paintBytes: 150_000, bytes: 300_000 }
-/** Lighthouse's slow 4G (docs: throttling), with its latency and bytes per second. */
-const slow4g = {
-  offline: false,
-  latency: 150,
-  downloadThroughput: 204_800,
-  uploadThroughput: 93_750,
-}
-const cpuRate = 4
 const runs = 3
 const settleMs = 1_500
 
@@ -46,10 +39,9 @@ new PerformanceObserver((list) => { for (const e of list.getEntries()) if (!e.ha
   .observe({ type: 'layout-shift', buffered: true })`
 
 /** Counts the bytes on the wire by type of resource. */
-async function countBytes(session: CDPSession): Promise<Map<string, number>> {
+function countBytes(session: CDPSession): Map<string, number> {
   const kinds = new Map<string, string>()
   const sums = new Map<string, number>()
-  await session.send('Network.enable')
   session.on('Network.responseReceived', ({ requestId, type }) => void kinds.set(requestId, type))
   session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
     const kind = kinds.get(requestId) ?? 'Other'
@@ -78,18 +70,10 @@ async function measure(
   origin: string,
   { path, session: storageState }: MeasuredPage,
 ): Promise<Vitals> {
-  const context = await browser.newContext({
-    viewport: { width: 390, height: 844 },
-    deviceScaleFactor: 2.625,
-    isMobile: true,
-    ...(storageState && { storageState }),
-  })
+  const context = await openPhone(browser, { ...(storageState && { storageState }) })
   const page = await context.newPage()
   await page.addInitScript(observe)
-  const session = await context.newCDPSession(page)
-  const sums = await countBytes(session)
-  await session.send('Network.emulateNetworkConditions', slow4g)
-  await session.send('Emulation.setCPUThrottlingRate', { rate: cpuRate })
+  const sums = countBytes(await slowDown(page))
   await page.goto(origin + path, { waitUntil: 'load', timeout: 60_000 })
   await page.waitForTimeout(settleMs)
   const { lcp, cls, paintBytes } = await readVitals(page)
