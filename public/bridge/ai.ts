@@ -2,6 +2,7 @@ import type { AiFetch, ModelBody } from './ai-fetch.ts'
 import { costOf } from './ai-fetch.ts'
 import type { Bridge } from './bridge.ts'
 import { type ChatInput, type ChatOptions, type ChatReply, startChat } from './chat.ts'
+import { imageTypeOf } from './image-type.ts'
 import { errorOf } from './model-error.ts'
 
 /** The bounds of a call of a model. */
@@ -52,8 +53,9 @@ export function openAi(call: Bridge, fetchModel: AiFetch) {
       const body = { prompt: String(prompt), model, size, n: 1, response_format: 'b64_json' }
       const response = await send('v1/images/generations', json(body), signal)
       const { data } = await response.json()
-      const bytes = Uint8Array.from(atob(data[0].b64_json), (char) => char.charCodeAt(0))
-      return made(new Blob([bytes], { type: typeOf(bytes) }), costOf(response))
+      const base64 = String(data[0].b64_json)
+      const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
+      return made(new Blob([bytes], { type: imageTypeOf(base64) }), costOf(response))
     },
 
     /** Speaks a text. */
@@ -81,14 +83,3 @@ export function openAi(call: Bridge, fetchModel: AiFetch) {
     },
   })
 }
-
-const types: [start: number[], type: string][] = [
-  [[0x89, 0x50, 0x4e, 0x47], 'image/png'],
-  [[0xff, 0xd8], 'image/jpeg'],
-  [[0x52, 0x49, 0x46, 0x46], 'image/webp'],
-  [[0x3c], 'image/svg+xml'],
-]
-
-/** Returns the type of an image by its first bytes. */
-const typeOf = (bytes: Uint8Array): string =>
-  types.find(([start]) => start.every((byte, at) => bytes[at] === byte))?.[1] ?? 'image/png'

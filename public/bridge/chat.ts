@@ -1,5 +1,6 @@
 import { field } from '../frame/messages.ts'
 import type { ModelBody } from './ai-fetch.ts'
+import { dataUrl } from './data-url.ts'
 import { CallError } from './protocol.ts'
 import { readEvents } from './server-events.ts'
 
@@ -160,14 +161,6 @@ async function messagesOf(input: ChatInput, images: Blob[]): Promise<Message[]> 
   messages[messages.length - 1] = { ...last, content: [...parts, ...imageParts] }
   return messages
 }
-
-const dataUrl = (blob: Blob): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const reader = new FileReader()
-    reader.onload = () => resolve(String(reader.result))
-    reader.onerror = () => reject(new CallError('bad_request', 'A picture cannot be read.'))
-    reader.readAsDataURL(blob)
-  })
 
 function formatOf(json: ChatOptions['json']): object {
   if (json === undefined || json === false) return {}

@@ -20,6 +20,9 @@ const sendPath =
     return part(await (await callServer(call, method, `/documents?path=${path}`)).json())
   }
 
+/** The calls of `service.files`. */
+export const fileCalls: Record<string, Handler> = { 'files.upload': send('POST', '/uploads') }
+
 /** The calls of `service.db`. The server checks their inputs. */
 export const dbCalls: Record<string, Handler> = {
   async 'db.me'(_, call) {
@@ -32,5 +35,6 @@ export const dbCalls: Record<string, Handler> = {
   'db.add': send('POST', '/documents'),
   'db.set': send('PUT', '/documents'),
   'db.update': send('PATCH', '/documents'),
+  'db.batch': send('POST', '/documents/batch'),
   'db.acquire': send('POST', '/documents/lease'),
 }

@@ -53,6 +53,13 @@ interface WriteOptions {
   own?: boolean
 }
 
+/** A write of a batch, or a check that a document has the version that the page has read. */
+export type BatchWrite =
+  | { op: 'set'; path: string; data: Data; own?: boolean }
+  | { op: 'update'; path: string; data: Data; create?: boolean }
+  | { op: 'delete'; path: string }
+  | { op: 'check'; path: string; version: number }
+
 interface Lease {
   holder: string
   ttlMs: number
@@ -177,6 +184,9 @@ export const openDb = (call: Bridge) =>
   Object.freeze({
     collection: (path: string) => openCollection(call, path),
     doc: (path: string) => openDocument(call, path),
+    /** Writes several documents, all or none. Throws `document_changed` where a check fails. */
+    batch: async (writes: BatchWrite[]): Promise<void> =>
+      void (await call<object>('db.batch', { writes }).result),
     /** Returns the player: an id that only this app has, and the name that they gave it, or ''. */
     me: (): Promise<{ id: string; name: string }> =>
       call<{ id: string; name: string }>('db.me', {}).result,

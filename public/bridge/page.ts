@@ -4,6 +4,7 @@ import { createAiFetch } from './ai-fetch.ts'
 import { openAi } from './ai.ts'
 import { type Bridge, openBridge } from './bridge.ts'
 import { openDb } from './documents.ts'
+import { openFiles } from './files.ts'
 import { openRooms } from './room.ts'
 import { openScores } from './scores.ts'
 import { openStore } from './store.ts'
@@ -19,6 +20,7 @@ const openService = (call: Bridge) =>
     db: openDb(call),
     room: openRooms(call),
     scores: openScores(call),
+    files: openFiles(call),
   })
 export type Service = ReturnType<typeof openService>
 

@@ -1,7 +1,7 @@
 /** The second script of the shell, for apps that use `service`: serves their calls. */
 import { SandboxHost } from '../frame/host.ts'
 import { aiCalls } from './ai-calls.ts'
-import { dbCalls } from './db-calls.ts'
+import { dbCalls, fileCalls } from './db-calls.ts'
 import { liveCalls } from './live-calls.ts'
 import { type Handler, serveCalls } from './receiver.ts'
 import { scoreCalls } from './score-calls.ts'
@@ -11,6 +11,7 @@ const handlers: Record<string, Handler> = {
   ...aiCalls,
   ...storeCalls,
   ...dbCalls,
+  ...fileCalls,
   ...liveCalls,
   ...scoreCalls,
 }

@@ -60,8 +60,8 @@ export const storeCalls: Record<string, Handler> = {
       return void (await callServer(call, 'PUT', `/value/${place}`, { key, value }))
     const values = await localValues(call)
     const written = JSON.stringify(value)
-    values.change([[key, written]])
-    if (new Map(values.all()).get(key) === written) return undefined
+    values.change([[key, value === null ? null : written]])
+    if (value === null || new Map(values.all()).get(key) === written) return undefined
     throw new CallError(
       'data_full',
       'This browser keeps 5 MB for an app. Delete some values first.',

@@ -5,7 +5,7 @@
  */
 import { findPlayer } from '../bridge/agreement.ts'
 import { aiCalls } from '../bridge/ai-calls.ts'
-import { dbCalls } from '../bridge/db-calls.ts'
+import { dbCalls, fileCalls } from '../bridge/db-calls.ts'
 import { serveCalls } from '../bridge/receiver.ts'
 import { scoreCalls } from '../bridge/score-calls.ts'
 import { setSend } from '../bridge/server.ts'
@@ -73,6 +73,7 @@ async function open(app: AppContent): Promise<void> {
     ...aiCalls,
     ...storeCalls,
     ...dbCalls,
+    ...fileCalls,
     ...scoreCalls,
     ...polledCalls,
   })

@@ -4,6 +4,8 @@ import type { Message, Tool } from '../bridge/chat.ts'
  * browser is unavailable in the frame. Source: https://github.com/webmachinelearning/prompt-api
  * (November 2026).
  */
+import { dataUrl } from '../bridge/data-url.ts'
+import { field } from '../frame/messages.ts'
 import { put } from '../frame/quiet.ts'
 import { ai, textOf } from './bridge-calls.ts'
 
@@ -24,6 +26,37 @@ interface PromptOptions {
 const messagesOf = (input: unknown): Message[] =>
   Array.isArray(input) ? input : [{ role: 'user', content: textOf(input) }]
 
+/** Returns a picture as a blob: that of a file, a canvas, a bitmap or an element. */
+async function blobOf(image: unknown): Promise<Blob> {
+  if (image instanceof Blob) return image
+  if (image instanceof ArrayBuffer) return new Blob([image])
+  const isDrawable =
+    image instanceof HTMLCanvasElement ||
+    image instanceof HTMLImageElement ||
+    image instanceof ImageBitmap
+  if (!isDrawable) throw new TypeError('The value of the prompt is no picture.')
+  const canvas = new OffscreenCanvas(image.width, image.height)
+  canvas.getContext('2d')?.drawImage(image, 0, 0)
+  return canvas.convertToBlob()
+}
+
+/** Returns a part of a prompt as models get it. */
+async function partOf(part: unknown): Promise<unknown> {
+  const [type, value] = [field(part, 'type'), field(part, 'value')]
+  if (type === 'image')
+    return { type: 'image_url', image_url: { url: await dataUrl(await blobOf(value)) } }
+  return type === 'text' && value !== undefined ? { type, text: textOf(value) } : part
+}
+
+/** Returns messages as models get them. */
+const sentOf = (messages: Message[]): Promise<Message[]> =>
+  Promise.all(
+    messages.map(async ({ role, content }) => ({
+      role,
+      content: Array.isArray(content) ? await Promise.all(content.map(partOf)) : content,
+    })),
+  )
+
 const abortError = (): DOMException => new DOMException('The prompt was aborted.', 'AbortError')
 
 /** A conversation. Each prompt and its reply become part of it. */
@@ -41,7 +74,7 @@ class LanguageModel extends EventTarget {
     options.signal?.throwIfAborted()
     const { systemPrompt, initialPrompts = [] } = options
     const system: Message[] = systemPrompt ? [{ role: 'system', content: systemPrompt }] : []
-    return new LanguageModel([...system, ...initialPrompts], options)
+    return new LanguageModel([...system, ...(await sentOf(initialPrompts))], options)
   }
 
   readonly topK = 3
@@ -87,7 +120,7 @@ class LanguageModel extends EventTarget {
   }
 
   async append(input: unknown): Promise<void> {
-    this.messages.push(...messagesOf(input))
+    this.messages.push(...(await sentOf(messagesOf(input))))
   }
 
   async measureInputUsage(input: unknown): Promise<number> {
@@ -109,7 +142,7 @@ class LanguageModel extends EventTarget {
       parameters: inputSchema,
       ...tool,
     }))
-    const prompts = messagesOf(input)
+    const prompts = await sentOf(messagesOf(input))
     const chat = ai.chat([...this.messages, ...prompts], { json, signal, tools })
     try {
       yield* chat

@@ -8,7 +8,10 @@ import { CallError } from '../bridge/protocol.ts'
  * https://platform.openai.com/docs/api-reference, https://ai.google.dev/api (November 2026).
  */
 import { put } from '../frame/quiet.ts'
+import './gemini-globals.ts'
+import { callMedia } from './gemini-media.ts'
 import { replaceXhr } from './model-xhr.ts'
+import { drawImages } from './openai-images.ts'
 
 let shell: Window = window
 const depth = Number(document.currentScript?.dataset['depth'])
@@ -21,7 +24,7 @@ const hosts: Record<string, RegExp> = {
   'api.openai.com':
     /^v1\/(?:chat\/completions|images\/generations|audio\/(?:speech|transcriptions))$/,
   'generativelanguage.googleapis.com':
-    /^v1beta\/models\/[\w.-]+:(?:generateContent|streamGenerateContent)$/,
+    /^v1beta\/models\/[\w.-]+:(?:generateContent|streamGenerateContent|predict)$/,
 }
 
 /** Returns the path of a call of a model; undefined for every other request. */
@@ -44,6 +47,15 @@ async function bodyOf(request: Request): Promise<ModelBody> {
   return { form: fields }
 }
 
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The server says what is wrong.
+    return undefined
+  }
+}
+
 /** Returns the response that an API gives to a client without a permission. */
 function deniedResponse(path: string, { code, message }: CallError): Response {
   const status = code === 'offline' ? 503 : 403
@@ -60,7 +72,13 @@ function deniedResponse(path: string, { code, message }: CallError): Response {
 async function send(path: string, request: Request): Promise<Response> {
   const { signal } = request
   try {
-    return await fetchModel(path, await bodyOf(request), signal)
+    const body = await bodyOf(request)
+    if (path.startsWith('v1beta') && 'body' in body) {
+      const made = await callMedia(path, { fetchModel, body: parsed(body.body), signal })
+      if (made) return made
+    }
+    if (path === 'v1/images/generations') return await drawImages(fetchModel, body, signal)
+    return await fetchModel(path, body, signal)
   } catch (error) {
     if (signal.aborted) throw signal.reason
     if (error instanceof CallError) return deniedResponse(path, error)
@@ -80,8 +98,3 @@ put(window, 'fetch', (input: RequestInfo | URL, init?: RequestInit): Promise<Res
   return path === undefined ? realFetch(input, init) : send(path, new RealRequest(input, init))
 })
 replaceXhr(modelPath, send)
-
-// Pages of Gemini canvas read these, and do without where they are empty.
-for (const [name, value] of Object.entries({ __app_id: 'app', __firebase_config: '{}' })) {
-  if (!(name in window)) put(window, name, value)
-}

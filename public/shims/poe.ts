@@ -1,9 +1,13 @@
 /**
- * Poe canvas apps: `Poe.sendUserMessage` and `Poe.registerHandler`.
- * Source: https://creator.poe.com/docs/canvas-apps (November 2026).
+ * Poe canvas apps: `Poe.sendUserMessage` and `Poe.registerHandler`, and the newer `Poe.stream` and
+ * `Poe.call`. Sources: https://creator.poe.com/docs/poe-embed-api, and the documentation of Poe's
+ * platform of apps (November 2026).
  */
+import type { Message, Tool } from '../bridge/chat.ts'
+import { dataUrl } from '../bridge/data-url.ts'
+import { field } from '../frame/messages.ts'
 import { put } from '../frame/quiet.ts'
-import { ai, dataUrl, textOf } from './bridge-calls.ts'
+import { ai, textOf } from './bridge-calls.ts'
 
 type Handler = (result: object, context: unknown) => void
 const handlers = new Map<string, Handler>()
@@ -46,8 +50,13 @@ async function sendUserMessage(given: unknown, options: SendOptions = {}) {
     ? attach(ai.image(text), 'image.png')
     : speakers.test(bot)
       ? attach(ai.speech(text), 'speech.mp3')
-      : chat(text, bot, attachments, (content) => stream && tell('incomplete', content))
+      : chat(text, bot, attachments, (content) => {
+          start()
+          if (stream) tell('incomplete', content)
+        })
   const isNotified = handlers.has(handler)
+  let start: () => void = () => undefined
+  const isStarted = new Promise<void>((resolve) => (start = resolve))
   const done = work.then(
     ({ content, more }) => tell('complete', content, more),
     (error: Error) => {
@@ -56,10 +65,9 @@ async function sendUserMessage(given: unknown, options: SendOptions = {}) {
       throw new APIError(error.message, isDenied ? 'USER_REJECTED_CONFIRMATION' : 'UNKNOWN')
     },
   )
-  // With a handler, the call ends when the message is sent; it reports the rest.
-  if (!isNotified) await done
-  else await Promise.race([done, Promise.resolve()])
   done.catch(() => undefined)
+  // With a handler, the call ends when the reply begins; a player who does not agree ends it, too.
+  await (isNotified ? Promise.race([done, isStarted]) : done)
   return { success: true }
 }
 
@@ -76,14 +84,50 @@ async function chat(
   onContent: (content: string) => void,
 ) {
   const images = attachments.filter(({ type }) => type.startsWith('image/'))
+  const files = attachments.filter(({ type }) => /^text\/|json|csv|xml/.test(type))
+  const texts = files.map(async (file) => `\n\n${file.name}:\n${await file.text()}`)
+  const prompt = text + (await Promise.all(texts)).join('')
   const onText = (_: string, all: string): void => onContent(all)
-  const { text: content } = await ai.chat(text, { model, images, onText })
+  const { text: content } = await ai.chat(prompt, { model, images, onText })
   return { content, more: {} }
 }
 
+interface BotRequest {
+  botName?: string
+  prompts: unknown
+  tools?: (Tool & { run?: Tool['execute'] })[]
+  signal?: AbortSignal
+}
+
+/** Returns the messages of the newer calls, whose bots have the role "bot". */
+const messagesOf = (prompts: unknown): Message[] =>
+  [prompts].flat().map((prompt): Message => {
+    if (typeof prompt === 'string') return { role: 'user', content: prompt }
+    const role = textOf(field(prompt, 'role'))
+    return {
+      role: role === 'system' ? role : /^(?:bot|assistant)$/.test(role) ? 'assistant' : 'user',
+      content: field(prompt, 'content'),
+    }
+  })
+
+/** Yields the reply of a bot as it arrives. Tools with a function run, and the chat goes on. */
+async function* call({ botName, prompts, tools = [], signal }: BotRequest) {
+  const chatTools = tools.map(({ run, ...tool }) => ({ ...tool, ...(run && { execute: run }) }))
+  const options = { model: botName, tools: chatTools, ...(signal && { signal }) }
+  for await (const text of ai.chat(messagesOf(prompts), options)) yield { text }
+}
+
+/** As `call`, without functions of the page. */
+const stream = ({ tools: _, ...request }: BotRequest) => call(request)
+
 put(window, 'Poe', {
   sendUserMessage,
-  registerHandler: (name: unknown, handler: Handler): void =>
-    void handlers.set(textOf(name), handler),
+  registerHandler: (name: unknown, handler: Handler): (() => void) => {
+    handlers.set(textOf(name), handler)
+    return () => void handlers.delete(textOf(name))
+  },
   APIError,
+  call,
+  stream,
+  createTool: <Given>(tool: Given): Given => tool,
 })

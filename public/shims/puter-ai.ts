@@ -1,10 +1,11 @@
 import type { Message, Tool } from '../bridge/chat.ts'
+import { dataUrl } from '../bridge/data-url.ts'
 /**
  * Puter: `puter.ai`, by the script https://js.puter.com/v2/.
  * Source: https://docs.puter.com (November 2026).
  */
 import { field } from '../frame/messages.ts'
-import { ai, dataUrl, extend, textOf } from './bridge-calls.ts'
+import { ai, extend, textOf } from './bridge-calls.ts'
 
 interface ChatOptions {
   model?: string
@@ -50,13 +51,14 @@ async function* parts(reply: AsyncIterable<string>): AsyncGenerator<{ text: stri
   for await (const text of reply) yield { text }
 }
 
+/** Pages keep the `src` of what is made in `puter.kv`, so it is a data: URL, as at Puter. */
 async function txt2img(prompt: unknown): Promise<HTMLImageElement> {
-  const { url } = await ai.image(textOf(field(prompt, 'prompt') ?? prompt))
-  return Object.assign(new Image(), { src: url })
+  const { blob } = await ai.image(textOf(field(prompt, 'prompt') ?? prompt))
+  return Object.assign(new Image(), { src: await dataUrl(blob) })
 }
 
 const txt2speech = async (text: unknown): Promise<HTMLAudioElement> =>
-  new Audio((await ai.speech(textOf(text))).url)
+  new Audio(await dataUrl((await ai.speech(textOf(text))).blob))
 
 const user = { uuid: 'player', username: 'player', email_confirmed: false }
 

@@ -1,12 +1,13 @@
 import type { Message } from '../bridge/chat.ts'
+import { dataUrl } from '../bridge/data-url.ts'
 /**
- * websim: `websim.chat.completions.create`, `imageGen`, `textToSpeech`, `upload`, and the older
+ * websim: `websim.chat.completions.create`, `imageGen`, `textToSpeech`, and the older
  * `fetch('/api/ai_completion')`. Source: the documentation and public pages of websim (November
  * 2026).
  */
 import { field } from '../frame/messages.ts'
 import { put } from '../frame/quiet.ts'
-import { ai, dataUrl, extend, textOf } from './bridge-calls.ts'
+import { ai, extend, textOf } from './bridge-calls.ts'
 
 interface ChatRequest {
   messages?: Message[]
@@ -26,7 +27,12 @@ const sizes = new Map([
   ['2:3', '1024x1536'],
 ])
 
-/** The address stays valid in records that other players load. */
+/** Pages that share records get an address that lasts (websim-files.ts). */
+function addressOf(blob: Blob): Promise<string> {
+  const upload: unknown = field(Reflect.get(window, 'websim'), 'upload')
+  return typeof upload === 'function' ? upload(blob) : dataUrl(blob)
+}
+
 async function imageGen(request: unknown = {}) {
   const ratio = textOf(field(request, 'aspect_ratio'))
   const size = sizes.get(ratio)
@@ -34,12 +40,12 @@ async function imageGen(request: unknown = {}) {
     textOf(field(request, 'prompt')),
     size === undefined ? {} : { size },
   )
-  return { url: await dataUrl(blob) }
+  return { url: await addressOf(blob) }
 }
 
 async function textToSpeech(request: unknown = {}) {
   const { blob } = await ai.speech(textOf(field(request, 'text')))
-  return { url: await dataUrl(blob) }
+  return { url: await addressOf(blob) }
 }
 
 const pseudonym = `guest-${Math.random().toString(36).slice(2, 7)}`
@@ -49,7 +55,6 @@ extend('websim', {
   chat: { completions: { create } },
   imageGen,
   textToSpeech,
-  upload: (file: Blob): Promise<string> => dataUrl(file),
 })
 // The script of WebsimSocket knows the players.
 if (!Reflect.get(Reflect.get(window, 'websim'), 'getUser')) {

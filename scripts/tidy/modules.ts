@@ -108,6 +108,7 @@ const sharedFiles = [
   'src/apps/folders/page-tags.ts',
   'src/apps/folders/unzip.ts',
   'src/site/docs/request-code.ts',
+  'src/apps/libraries/firebase-exports.ts',
   'src/site/models/modes.ts',
   'src/site/models/code-examples.ts',
 ]

@@ -155,6 +155,7 @@ interface HostingDetails {
   not_joined: { app: string }
   /** `what`: the limit that is reached. */
   data_full: { what: string }
+  document_changed: { path: string }
   data_limit: { max: number; retryAfter: number }
   guests_limit: { max: number; retryAfter: number }
   room_limit: { max: number; retryAfter: number }

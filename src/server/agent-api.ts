@@ -5,6 +5,7 @@ import { sponsorOperations } from '../apps/ai/sponsor-operations.ts'
 import { dataOperations } from '../apps/app-data/operations.ts'
 import { recordOperations } from '../apps/app-data/record-operations.ts'
 import { scoreOperations } from '../apps/app-data/score-operations.ts'
+import { uploadOperations } from '../apps/app-data/upload-operations.ts'
 import { agentApiUrl } from '../apps/app-url.ts'
 import { appealOperations } from '../apps/appeal/operations.ts'
 import { assetOperations } from '../apps/assets/operations.ts'
@@ -165,6 +166,7 @@ export const agentOperations: readonly Operation[] = [
   ...dataOperations,
   ...recordOperations,
   ...scoreOperations,
+  ...uploadOperations,
   ...topUpOperations,
   ...runOperations,
   descriptionOperation((ctx) => describedAgentApi(ctx)),

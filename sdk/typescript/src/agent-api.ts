@@ -271,7 +271,7 @@ export interface components {
             /** @description Other sites may show it in a frame. */
             embeds: boolean;
             /** @description What the version on Explore uses of `service`, such as AI models. */
-            uses: ("ai" | "store" | "shared" | "db" | "room" | "scores")[];
+            uses: ("ai" | "store" | "shared" | "db" | "room" | "scores" | "files")[];
             /** @description The order `trending`: the logarithm of its opens, where newer ones count more. It is a million higher for twice as many. */
             heat: number;
             rating: {
@@ -410,7 +410,7 @@ export interface components {
             verdict: "clean" | "warn" | "block";
             warnings: components["schemas"]["Finding"][];
             /** @description What the page uses of `service`. Players agree to it first. */
-            uses?: ("ai" | "store" | "shared" | "db" | "room" | "scores")[];
+            uses?: ("ai" | "store" | "shared" | "db" | "room" | "scores" | "files")[];
         };
         Job: {
             id: string;
@@ -746,7 +746,7 @@ export interface components {
             /** @enum {string} */
             state: "ready" | "ask" | "sign_in" | "no_model";
             /** @description What the player agrees to. */
-            uses: ("ai" | "store" | "shared" | "db" | "room" | "scores")[];
+            uses: ("ai" | "store" | "shared" | "db" | "room" | "scores" | "files")[];
             turn: number | null;
             /** @description The price of a turn is that of calls of this app. */
             isMeasured: boolean;
@@ -761,7 +761,7 @@ export interface components {
         };
         Consent: {
             app: string;
-            uses: ("ai" | "store" | "shared" | "db" | "room" | "scores")[];
+            uses: ("ai" | "store" | "shared" | "db" | "room" | "scores" | "files")[];
             dailyCap: number;
             margin: number;
             remember: boolean;
@@ -798,15 +798,15 @@ export interface components {
         };
         DataRecord: {
             /** @enum {string} */
-            kind: "document" | "value" | "score" | "personal";
-            /** @description The path of a document, the key of a value, the board of a score, or the id of a player. */
+            kind: "document" | "value" | "score" | "upload" | "personal";
+            /** @description The path of a document, the key of a value, the board of a score, the name of an uploaded file, or the id of a player. */
             name: string;
             author: string;
             /** @description The name that the author gave the app. */
             authorName: string | null;
             /** @description Only its author may change it. */
             own?: boolean;
-            /** @description Null for personal data, which only its player reads. */
+            /** @description A data URL for an uploaded file. Null for personal data, which only its player reads. */
             value: unknown;
             bytes: number;
             /** Format: date-time */
@@ -1189,7 +1189,7 @@ export interface components {
             /** @description Description of the app to build, or of the change. */
             prompt?: string | undefined;
             /** @description What the page uses of `service` that its text does not name. Later versions keep it, until one sends others. Not with prompt. */
-            uses?: ("ai" | "store" | "shared" | "db" | "room" | "scores")[] | undefined;
+            uses?: ("ai" | "store" | "shared" | "db" | "room" | "scores" | "files")[] | undefined;
             /** @description true: only scan and price; nothing is stored. */
             dryRun?: boolean | undefined;
             /** @description Highest price you accept. */
@@ -1272,7 +1272,7 @@ export interface components {
             /** @description Description of the app to build, or of the change. */
             prompt?: string | undefined;
             /** @description What the page uses of `service` that its text does not name. Later versions keep it, until one sends others. Not with prompt. */
-            uses?: ("ai" | "store" | "shared" | "db" | "room" | "scores")[] | undefined;
+            uses?: ("ai" | "store" | "shared" | "db" | "room" | "scores" | "files")[] | undefined;
             /** @description true: only scan and price; nothing is stored. */
             dryRun?: boolean | undefined;
             /** @description Highest price you accept. */
@@ -1396,7 +1396,7 @@ export interface components {
             /** @enum {string} */
             price?: ("free" | "paid") | undefined;
             /** @enum {string} */
-            uses?: ("ai" | "store" | "shared" | "db" | "room" | "scores") | undefined;
+            uses?: ("ai" | "store" | "shared" | "db" | "room" | "scores" | "files") | undefined;
             /** @enum {string} */
             sort?: ("new" | "top" | "trending" | "remixed" | "record" | "played") | undefined;
         };
@@ -1412,7 +1412,7 @@ export interface components {
             /** @enum {string} */
             price?: ("free" | "paid") | undefined;
             /** @enum {string} */
-            uses?: ("ai" | "store" | "shared" | "db" | "room" | "scores") | undefined;
+            uses?: ("ai" | "store" | "shared" | "db" | "room" | "scores" | "files") | undefined;
             /** @enum {string} */
             sort?: ("new" | "top" | "trending" | "remixed" | "record" | "played") | undefined;
         };
@@ -1428,7 +1428,7 @@ export interface components {
             /** @enum {string} */
             price?: ("free" | "paid") | undefined;
             /** @enum {string} */
-            uses?: ("ai" | "store" | "shared" | "db" | "room" | "scores") | undefined;
+            uses?: ("ai" | "store" | "shared" | "db" | "room" | "scores" | "files") | undefined;
             /** @enum {string} */
             sort?: ("new" | "top" | "trending" | "remixed" | "record" | "played") | undefined;
         };
@@ -1953,7 +1953,7 @@ export interface components {
         GiveConsentInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
-            uses: ("ai" | "store" | "shared" | "db" | "room" | "scores")[];
+            uses: ("ai" | "store" | "shared" | "db" | "room" | "scores" | "files")[];
             /** @description Credits that the app may spend of yours on a UTC day. */
             dailyCap: number;
             /** @description The margin of the maker, in percent, as the bar showed it. */
@@ -2091,6 +2091,41 @@ export interface components {
                 [key: string]: unknown;
             } | undefined;
         };
+        WriteDocumentsInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            writes: ({
+                /** @enum {string} */
+                op: "set";
+                path: string;
+                /** @description A JSON object. */
+                data: {
+                    [key: string]: unknown;
+                };
+                /** @description Only its author may change it. */
+                own?: boolean;
+            } | {
+                /** @enum {string} */
+                op: "update";
+                path: string;
+                /** @description A JSON object. */
+                data: {
+                    [key: string]: unknown;
+                };
+                /** @description A missing document begins empty. */
+                create?: boolean;
+            } | {
+                /** @enum {string} */
+                op: "delete";
+                path: string;
+            } | {
+                /** @enum {string} */
+                op: "check";
+                path: string;
+                /** @description That of the document, as it was read. 0 for a missing one. */
+                version: number;
+            })[];
+        };
         OpenLiveInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
@@ -2101,14 +2136,14 @@ export interface components {
             limit?: number | undefined;
             cursor?: string | undefined;
             /** @enum {string} */
-            kind?: ("document" | "value" | "score" | "personal") | undefined;
+            kind?: ("document" | "value" | "score" | "upload" | "personal") | undefined;
         };
         DeleteRecordsInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
             /** @enum {string} */
-            kind: "author" | "board" | "document" | "value" | "score" | "personal";
-            /** @description The id of a player, the path of a document, the key of a value, a board, or "board/player" of a score. */
+            kind: "author" | "board" | "document" | "value" | "score" | "upload" | "personal";
+            /** @description The id of a player, the path of a document, the key of a value, the name of an uploaded file, a board, or "board/player" of a score. */
             name: string;
         };
         GetScoresInput: {
@@ -2128,6 +2163,12 @@ export interface components {
             board?: string | undefined;
             /** @enum {string} */
             order?: ("highest" | "lowest") | undefined;
+        };
+        UploadFileInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            /** @description The file as a data URL: a picture, a sound or JSON, of at most 4 MB. */
+            data: string;
         };
         TopUpInput: {
             /** @description Credits to add. */
@@ -2689,7 +2730,7 @@ export interface components {
                 count: number;
             };
             /** @description What the version on Explore uses of `service`, such as AI models. */
-            uses: ("ai" | "store" | "shared" | "db" | "room" | "scores")[];
+            uses: ("ai" | "store" | "shared" | "db" | "room" | "scores" | "files")[];
         };
         GetSourceResult: {
             id: string;
@@ -3096,6 +3137,9 @@ export interface components {
             until: string | null;
             document: components["schemas"]["Document"];
         };
+        WriteDocumentsResult: {
+            written: number;
+        };
         ListRecordsResult: {
             records: components["schemas"]["DataRecord"][];
             next: string | null;
@@ -3120,6 +3164,13 @@ export interface components {
             at: string;
             /** @description The score is the first or a better one of the player. */
             isBest: boolean;
+        };
+        UploadFileResult: {
+            /** @description A relative URL, which works in each frame of the app. */
+            url: string;
+            /** @description The media type, by the content. */
+            type: string;
+            bytes: number;
         };
         TopUpResult: {
             /** @description Credits that the payment added. */
@@ -3388,11 +3439,13 @@ export type UpdateDocumentInput = components['schemas']['UpdateDocumentInput'];
 export type DeleteDocumentInput = components['schemas']['DeleteDocumentInput'];
 export type QueryDocumentsInput = components['schemas']['QueryDocumentsInput'];
 export type AcquireDocumentInput = components['schemas']['AcquireDocumentInput'];
+export type WriteDocumentsInput = components['schemas']['WriteDocumentsInput'];
 export type OpenLiveInput = components['schemas']['OpenLiveInput'];
 export type ListRecordsInput = components['schemas']['ListRecordsInput'];
 export type DeleteRecordsInput = components['schemas']['DeleteRecordsInput'];
 export type GetScoresInput = components['schemas']['GetScoresInput'];
 export type SubmitScoreInput = components['schemas']['SubmitScoreInput'];
+export type UploadFileInput = components['schemas']['UploadFileInput'];
 export type TopUpInput = components['schemas']['TopUpInput'];
 export type StartRunInput = components['schemas']['StartRunInput'];
 export type ListRunsInput = components['schemas']['ListRunsInput'];
@@ -3537,10 +3590,12 @@ export type UpdateDocumentResult = components['schemas']['UpdateDocumentResult']
 export type DeleteDocumentResult = components['schemas']['DeleteDocumentResult'];
 export type QueryDocumentsResult = components['schemas']['QueryDocumentsResult'];
 export type AcquireDocumentResult = components['schemas']['AcquireDocumentResult'];
+export type WriteDocumentsResult = components['schemas']['WriteDocumentsResult'];
 export type ListRecordsResult = components['schemas']['ListRecordsResult'];
 export type DeleteRecordsResult = components['schemas']['DeleteRecordsResult'];
 export type GetScoresResult = components['schemas']['GetScoresResult'];
 export type SubmitScoreResult = components['schemas']['SubmitScoreResult'];
+export type UploadFileResult = components['schemas']['UploadFileResult'];
 export type TopUpResult = components['schemas']['TopUpResult'];
 export type StartRunResult = components['schemas']['StartRunResult'];
 export type ListRunsResult = components['schemas']['ListRunsResult'];
@@ -3863,9 +3918,11 @@ export interface AgentApi {
   queryDocuments(input: QueryDocumentsInput, options?: CallOptions): Call<QueryDocumentsResult>
   /** Take a lease of a document, so that one page at a time does a thing. A lease ends with its time, or with ttlMs 0 by its holder. */
   acquireDocument(input: AcquireDocumentInput, options?: CallOptions): Call<AcquireDocumentResult>
+  /** Write several documents, all or none. A check compares the version of a document that the page has read. Each write counts as a call. */
+  writeDocuments(input: WriteDocumentsInput, options?: CallOptions): Call<WriteDocumentsResult>
   /** Open the live connection of a page: watched documents, and rooms. One WebSocket for each open page. Messages and events are JSON with a type. */
   openLive(input: OpenLiveInput, options?: CallOptions): Call<undefined>
-  /** List what the players of your app share, with the authors. kind is document, value, score, or personal: the bytes of each player, without their content. Follow next to export everything. */
+  /** List what the players of your app share, with the authors. kind is document, value, score, upload, or personal: the bytes of each player, without their content. Follow next to export everything. */
   listRecords(input: ListRecordsInput, options?: CallOptions): Call<ListRecordsResult, ListRecordsResult['records'][number]>
   /** Delete a record of your app, all of an author, or personal data of a player. */
   deleteRecords(input: DeleteRecordsInput, options?: CallOptions): Call<DeleteRecordsResult>
@@ -3873,6 +3930,8 @@ export interface AgentApi {
   getScores(input: GetScoresInput, options?: CallOptions): Call<GetScoresResult>
   /** Submit a score of the player. The best one stays. */
   submitScore(input: SubmitScoreInput, options?: CallOptions): Call<SubmitScoreResult>
+  /** Store a file of the player for all players of an app. A player has 20 MB and 200 files in an app, and an app 100 MB and 2,000 files. */
+  uploadFile(input: UploadFileInput, options?: CallOptions): Call<UploadFileResult>
   /** Add credits that you pay for with USDC (x402). Without a payment it answers 402 with an offer. Sign the offer and send the same request again with the payment. The credits are those of the payment: 1 USD is 1,000 credits. */
   topUp(input?: TopUpInput, options?: CallOptions): Call<TopUpResult>
   /** Start to follow a skill or framework, and get its instructions. Start a run each time you follow a pack and report how it went. A run that is not reported expires after 7 days. Your first run of a pack on a day counts in its record. */
@@ -4051,11 +4110,13 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   deleteDocument: { method: "DELETE", path: "/apps/{id}/documents" },
   queryDocuments: { method: "POST", path: "/apps/{id}/documents/query" },
   acquireDocument: { method: "POST", path: "/apps/{id}/documents/lease" },
+  writeDocuments: { method: "POST", path: "/apps/{id}/documents/batch" },
   openLive: { method: "GET", path: "/apps/{id}/live" },
   listRecords: { method: "GET", path: "/apps/{id}/records", items: "records" },
   deleteRecords: { method: "POST", path: "/apps/{id}/records/delete" },
   getScores: { method: "GET", path: "/apps/{id}/scores" },
   submitScore: { method: "POST", path: "/apps/{id}/scores" },
+  uploadFile: { method: "POST", path: "/apps/{id}/uploads" },
   topUp: { method: "POST", path: "/topup" },
   startRun: { method: "POST", path: "/runs", idempotent: true },
   listRuns: { method: "GET", path: "/runs", items: "runs" },

@@ -50,6 +50,15 @@ test('a guest joins once and stays the same player in one browser', async () => 
   })
 })
 
+test('a value of null is no value', async () => {
+  const olga = await person('olga')
+  for (const scope of ['own', 'shared']) {
+    await olga('PUT', `/value/${scope}`, { key: 'turn', value: 'x' })
+    expect((await olga('PUT', `/value/${scope}`, { key: 'turn', value: null })).status).toBe(200)
+    expect((await olga('GET', `/values/${scope}`)).body).toEqual({ keys: [] })
+  }
+})
+
 test('a player has another id in each app', async () => {
   const olga = await person('olga')
   const id = (await olga('GET', '/player')).text('player.id')

@@ -32,7 +32,8 @@ export const presentDocument = (row: Document): DocumentBody => ({
   updated: iso(row.updated),
 })
 
-const isDocument = (row: Row | undefined): row is Document => row !== undefined && row.data !== null
+export const isDocument = (row: Row | undefined): row is Document =>
+  row !== undefined && row.data !== null
 
 /** Throws `not_found` for a collection that is private to another player. */
 export function checkReadable(player: Player, collection: string): void {
@@ -45,7 +46,7 @@ const missing = (path: string): ApiError => new ApiError('not_found', { what: `d
 const isAt = (app: string, { collection, id }: DocumentPath) =>
   and(eq(documents.app, app), eq(documents.collection, collection), eq(documents.id, id))
 
-async function readRow(db: Db, app: string, at: DocumentPath): Promise<Row | undefined> {
+export async function readRow(db: Db, app: string, at: DocumentPath): Promise<Row | undefined> {
   const [row] = await db.select().from(documents).where(isAt(app, at))
   return row
 }
@@ -62,7 +63,7 @@ export async function findDocument(
 }
 
 /** The state of a document after a write: its new fields, or null where it is removed. */
-type Write = (before: Document | undefined) => Partial<Row> & { data: Json | null }
+export type Write = (before: Document | undefined) => Partial<Row> & { data: Json | null }
 
 /** Throws `not_own` for a document that another player protects. */
 function checkOwn(player: Player, before: Document | undefined): void {
@@ -80,43 +81,52 @@ async function change(
   at: DocumentPath,
   write: Write,
 ): Promise<Document> {
+  return ctx.db.tx((db) => changeIn(ctx, db, player, at, write))
+}
+
+/** As `change`, in a transaction with other writes. */
+export async function changeIn(
+  ctx: AppContext,
+  db: Db,
+  player: Player,
+  at: DocumentPath,
+  write: Write,
+): Promise<Document> {
   checkReadable(player, at.collection)
   const { app, id: editor } = player
   const now = ctx.clock.now()
-  return ctx.db.tx(async (db) => {
-    const { version } = await lockSpace(db, app.id)
-    const stored = await readRow(db, app.id, at)
-    const before = isDocument(stored) ? stored : undefined
-    const next = write(before)
-    const bytes = bytesOf(at, next.data)
-    const row: Row = {
-      author: editor,
-      own: before?.own ?? false,
-      created: before?.created ?? now,
-      holder: before?.holder ?? null,
-      heldUntil: before?.heldUntil ?? null,
-      ...next,
-      ...at,
-      app: app.id,
-      editor,
-      version,
-      bytes,
-      updated: now,
-    }
-    const { app: _, collection: __, id: ___, ...changed } = row
-    await db
-      .insert(documents)
-      .values(row)
-      .onConflictDoUpdate({
-        target: [documents.app, documents.collection, documents.id],
-        set: changed,
-      })
-    const rows = (next.data === null ? 0 : 1) - (before ? 1 : 0)
-    await growDocuments(ctx, db, app, { rows, bytes: bytes - (before?.bytes ?? 0) })
-    if (next.data === null) await forgetRemovals(db, app, version)
-    afterCommit(db, () => ctx.documentCache.announce(app.id, at.collection))
-    return { ...row, data: next.data ?? {} }
-  })
+  const { version } = await lockSpace(db, app.id)
+  const stored = await readRow(db, app.id, at)
+  const before = isDocument(stored) ? stored : undefined
+  const next = write(before)
+  const bytes = bytesOf(at, next.data)
+  const row: Row = {
+    author: editor,
+    own: before?.own ?? false,
+    created: before?.created ?? now,
+    holder: before?.holder ?? null,
+    heldUntil: before?.heldUntil ?? null,
+    ...next,
+    ...at,
+    app: app.id,
+    editor,
+    version,
+    bytes,
+    updated: now,
+  }
+  const { app: _, collection: __, id: ___, ...changed } = row
+  await db
+    .insert(documents)
+    .values(row)
+    .onConflictDoUpdate({
+      target: [documents.app, documents.collection, documents.id],
+      set: changed,
+    })
+  const rows = (next.data === null ? 0 : 1) - (before ? 1 : 0)
+  await growDocuments(ctx, db, app, { rows, bytes: bytes - (before?.bytes ?? 0) })
+  if (next.data === null) await forgetRemovals(db, app, version)
+  afterCommit(db, () => ctx.documentCache.announce(app.id, at.collection))
+  return { ...row, data: next.data ?? {} }
 }
 
 /** Returns the bytes that count for a document; 0 for a removed one. Throws `too_large`. */
@@ -136,41 +146,67 @@ async function forgetRemovals(db: Db, { id: app }: App, version: number): Promis
   await db.update(spaces).set({ forgotten: until }).where(eq(spaces.app, app))
 }
 
+export interface SetInput {
+  data: Json
+  own?: boolean | undefined
+}
+
+/** Returns the write that creates or replaces a document. */
+export const setting =
+  (ctx: AppContext, player: Player, { data, own }: SetInput): Write =>
+  (before) => {
+    checkOwn(player, before)
+    const isNew = before === undefined || before.author === player.id
+    const isOwn = isNew ? (own ?? before?.own ?? false) : before.own
+    return { data: merge({}, data, ctx.clock.now()), own: isOwn }
+  }
+
 /** Creates or replaces a document. With `own`, only its author may change it. */
 export const setDocument = (
   ctx: AppContext,
   player: Player,
   at: DocumentPath,
-  { data, own }: { data: Json; own?: boolean | undefined },
-): Promise<Document> =>
-  change(ctx, player, at, (before) => {
-    checkOwn(player, before)
-    const isNew = before === undefined || before.author === player.id
-    const isOwn = isNew ? (own ?? before?.own ?? false) : before.own
-    return { data: merge({}, data, ctx.clock.now()), own: isOwn }
-  })
+  input: SetInput,
+): Promise<Document> => change(ctx, player, at, setting(ctx, player, input))
 
 /** Creates a document with an id that sorts by time. */
 export const addDocument = (
   ctx: AppContext,
   player: Player,
   collection: string,
-  given: { data: Json; own?: boolean | undefined },
+  given: SetInput,
 ): Promise<Document> =>
   setDocument(ctx, player, { collection, id: newOrderedId(ctx.clock.now()) }, given)
+
+export interface UpdateInput {
+  data: Json
+  create?: boolean | undefined
+}
+
+/** Returns the write that merges fields into a document. Throws `not_found`. */
+export const updating =
+  (ctx: AppContext, player: Player, at: DocumentPath, { data, create }: UpdateInput): Write =>
+  (before) => {
+    checkOwn(player, before)
+    if (!before && create !== true) throw missing(pathOf(at))
+    return { data: merge(before?.data ?? {}, data, ctx.clock.now()) }
+  }
 
 /** Merges fields into a document. With `create`, a missing one begins empty. */
 export const updateDocument = (
   ctx: AppContext,
   player: Player,
   at: DocumentPath,
-  { data, create = false }: { data: Json; create?: boolean | undefined },
-): Promise<Document> =>
-  change(ctx, player, at, (before) => {
+  input: UpdateInput,
+): Promise<Document> => change(ctx, player, at, updating(ctx, player, at, input))
+
+/** Returns the write that removes a document. */
+export const removing =
+  (player: Player): Write =>
+  (before) => {
     checkOwn(player, before)
-    if (!before && !create) throw missing(pathOf(at))
-    return { data: merge(before?.data ?? {}, data, ctx.clock.now()) }
-  })
+    return { data: null, own: false, holder: null, heldUntil: null }
+  }
 
 /** Removes a document. Returns whether there was one. */
 export async function deleteDocument(
@@ -179,10 +215,7 @@ export async function deleteDocument(
   at: DocumentPath,
 ): Promise<boolean> {
   if (!(await findDocument(ctx, player, at))) return false
-  await change(ctx, player, at, (before) => {
-    checkOwn(player, before)
-    return { data: null, own: false, holder: null, heldUntil: null }
-  })
+  await change(ctx, player, at, removing(player))
   return true
 }
 

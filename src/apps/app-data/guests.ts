@@ -3,7 +3,7 @@ import { and, asc, eq, gt, isNotNull, isNull, lt, notInArray } from 'drizzle-orm
 import type { AppContext } from '../../kernel/context.ts'
 import { day } from '../../kernel/time.ts'
 import { guestDays } from './limits.ts'
-import { documents, players, scores, values } from './tables.ts'
+import { documents, players, scores, uploads, values } from './tables.ts'
 
 /**
  * Deletes the rows of guests who joined long ago and left nothing. Such a guest is asked again.
@@ -41,6 +41,7 @@ async function forgetGuestsOf(
       .from(documents)
       .where(and(eq(documents.app, app), isNotNull(documents.data)))
       .union(db.select({ id: values.author }).from(values).where(eq(values.app, app)))
+      .union(db.select({ id: uploads.author }).from(uploads).where(eq(uploads.app, app)))
       .union(db.select({ id: scores.player }).from(scores).where(eq(scores.app, app)))
     const gone = await db
       .delete(players)

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { isRecord } from '../../kernel/schema.ts'
@@ -10,16 +11,22 @@ import {
   documentBytesPerAppMax,
   documentsPerAppMax,
   scoresPerAppMax,
+  uploadBytesPerAppMax,
+  uploadsPerAppMax,
   valueBytesPerOwnerMax,
   valuesPerOwnerMax,
 } from './limits.ts'
 import { ownerOf, parseDocumentPath } from './paths.ts'
 import { isPlayerName } from './players.ts'
 import { SubmitScoreSchema } from './score-schemas.ts'
-import { documents, players, scores, spaces, values } from './tables.ts'
+import { documents, players, scores, spaces, uploads, values } from './tables.ts'
+import { readImportedUpload, type UploadRow } from './uploads.ts'
 import { bytesOf as valueBytes } from './values.ts'
 
-/** A document, a shared value or a score of an app of another server, as its maker lists it. */
+/**
+ * A document, a shared value, a score or an uploaded file of an app of another server, as its maker
+ * lists it.
+ */
 export interface ImportedRecord {
   name: string
   /** The id of a player. The players stay authors here, without accounts. */
@@ -38,14 +45,19 @@ export interface ImportedData {
   documents: Row<typeof documents>[]
   values: Row<typeof values>[]
   scores: Row<typeof scores>[]
+  uploads: UploadRow[]
 }
 
-/** Checks the data of an app. Throws `bad_request`, `too_large` and `data_full`. */
+/**
+ * Checks the data of an app, and stores its uploaded files. Throws `bad_request`, `too_large`,
+ * `data_full`, and what an upload throws.
+ */
 export async function readImportedData(
-  lists: Record<'documents' | 'values' | 'scores', AsyncIterable<ImportedRecord>>,
-  now: number,
+  ctx: AppContext,
+  lists: Record<'documents' | 'values' | 'scores' | 'uploads', AsyncIterable<ImportedRecord>>,
 ): Promise<ImportedData> {
-  const data: ImportedData = { players: [], documents: [], values: [], scores: [] }
+  const now = ctx.clock.now()
+  const data: ImportedData = { players: [], documents: [], values: [], scores: [], uploads: [] }
   const known = new Set<string>()
   const seen = new Set<string>()
   const timeOf = (record: ImportedRecord, key = record.name): number => {
@@ -64,6 +76,7 @@ export async function readImportedData(
   seen.clear()
   for await (const record of lists.values) {
     const { name: key, author, value } = record
+    if (value === null) rejectRequest(`The value "${key}" is null.`)
     const bytes = valueBytes(key, value)
     data.values.push({ owner: '', key, author, value, bytes, updated: timeOf(record) })
   }
@@ -78,6 +91,11 @@ export async function readImportedData(
   const boards = new Set(data.scores.map(({ board, lowest }) => `${lowest} ${board}`))
   if (data.scores.length > scoresPerAppMax) full(`${scoresPerAppMax} scores`)
   if (boards.size > boardsPerAppMax) full(`${boardsPerAppMax} boards`)
+  seen.clear()
+  for await (const record of lists.uploads) {
+    data.uploads.push(await readImportedUpload(ctx, record, timeOf(record)))
+    checkSize(data.uploads, uploadsPerAppMax, uploadBytesPerAppMax, 'uploaded files')
+  }
   return data
 }
 
@@ -167,11 +185,12 @@ export async function insertImportedData(db: Db, app: string, data: ImportedData
     [documents, data.documents],
     [values, data.values],
     [scores, data.scores],
+    [uploads, data.uploads],
   ] as const) {
     for (let from = 0; from < rows.length; from += rowsPerStatement) {
       const some = rows.slice(from, from + rowsPerStatement).map((row) => ({ ...row, app }))
       await db.insert(table).values(some)
     }
   }
-  return documentBytes + valueBytes
+  return documentBytes + valueBytes + bytesIn(data.uploads)
 }

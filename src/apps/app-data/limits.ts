@@ -27,6 +27,9 @@ export const ordersMax = 3
 export const leaseHolderCharsMax = 100
 export const leaseMsMax = 3_600_000
 
+/** Writes of one batch, and their data as JSON. */
+export const batchWritesMax = 100
+
 /** Documents that a server keeps parsed in memory. */
 export const cachedDocumentBytesMax = 64 * mb
 
@@ -42,6 +45,12 @@ export const playerNameCharsMax = 40
 export const playerIdChars = 20
 /** Days after which a guest who left nothing is forgotten. */
 export const guestDays = 30
+
+/** Files of `service.files`, of one player in an app and of all its players. */
+export const uploadBytesPerPlayerMax = 20 * mb
+export const uploadsPerPlayerMax = 200
+export const uploadBytesPerAppMax = 100 * mb
+export const uploadsPerAppMax = 2_000
 
 /** Boards of `service.scores`: each player has one score on each. */
 export const boardsPerAppMax = 50

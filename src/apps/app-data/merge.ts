@@ -17,6 +17,8 @@ const changes = new Map<string, Change>([
   ],
   ['$now', (_, __, now) => iso(now)],
   ['$remove', () => undefined],
+  // A map that is written whole. Its own changes apply, too.
+  ['$replace', (_, value, now) => mergeField(undefined, value, now)],
   [
     '$union',
     (before, items) => {

@@ -7,6 +7,7 @@ import { iso } from '../../kernel/time.ts'
 import { appErrors as ownErrors, operation, writeErrors } from '../../people/operation.ts'
 import { visitor } from '../../people/session-user.ts'
 import type { Use } from '../uses/uses.ts'
+import { BatchSchema, writeDocuments } from './batch.ts'
 import * as documents from './documents.ts'
 import { dataBodyBytesMax } from './limits.ts'
 import * as live from './live.ts'
@@ -302,6 +303,25 @@ const acquireDocument = operation({
   },
 })
 
+const writeAll = operation({
+  ...ofPages,
+  id: 'write_documents',
+  route: 'POST /apps/:id/documents/batch',
+  summary: 'Write several documents, all or none.',
+  description:
+    'A check compares the version of a document that the page has read. Each write counts as a call.',
+  input: { body: BatchSchema },
+  output: { 200: schemas.WrittenSchema },
+  errors: [...growErrors, 'not_own', 'document_changed'],
+  async run(ctx, call) {
+    const { writes } = call.body
+    const writer = await getJoined(ctx, call, call.params.id, 'db')
+    for (const _ of writes) countCall(ctx, writer, call)
+    await writeDocuments(ctx, writer, writes)
+    return { written: writes.length }
+  },
+})
+
 const openLive = operation({
   ...ofPages,
   mcp: 'hidden',
@@ -331,5 +351,6 @@ export const dataOperations = [
   updateDocument,
   deleteDocument,
   acquireDocument,
+  writeAll,
   openLive,
 ]

@@ -9,7 +9,8 @@ import { boardsPerAppMax } from './limits.ts'
 import { pathOf } from './paths.ts'
 import { deleteValuesOf, removeRecords } from './records.ts'
 import { deleteScores } from './scores.ts'
-import { documents, players, scores, values } from './tables.ts'
+import { documents, players, scores, uploads, values } from './tables.ts'
+import { deleteUploads, listUploadsOf, readUpload } from './uploads.ts'
 
 type PlayerRow = typeof players.$inferSelect
 
@@ -96,6 +97,14 @@ async function* listScores({ db }: AppContext, { app, id }: PlayerRow): AsyncGen
   }))
 }
 
+/** Lists the files that a player uploaded, one by one: each may have megabytes. */
+async function* listUploads(ctx: AppContext, { app, id }: PlayerRow): AsyncGenerator<object[]> {
+  for (const row of await listUploadsOf(ctx, app, id)) {
+    const { name, created } = row
+    yield [{ kind: 'upload', app, name, value: await readUpload(ctx, row), updated: iso(created) }]
+  }
+}
+
 /** Lists what a person keeps in apps as a player, app by app. */
 export async function* listPersonData(ctx: AppContext, person: string): AsyncGenerator<object[]> {
   const pages = pagesOf(
@@ -109,13 +118,15 @@ export async function* listPersonData(ctx: AppContext, person: string): AsyncGen
       yield* listValues(ctx, player)
       yield* listDocuments(ctx, player)
       yield* listScores(ctx, player)
+      yield* listUploads(ctx, player)
     }
   }
 }
 
 /**
- * Deletes what a person keeps in apps as a player: values, scores, and documents and shared values
- * of which the person is the author. Each app is one transaction, so the call can be repeated.
+ * Deletes what a person keeps in apps as a player: values, scores, uploads, and documents and
+ * shared values of which the person is the author. Each app is one transaction, so the call can be
+ * repeated.
  */
 export async function deletePersonData(ctx: AppContext, person: string): Promise<void> {
   for (;;) {
@@ -135,6 +146,7 @@ async function deletePlayer(ctx: AppContext, { app: appId, id }: PlayerRow): Pro
       })
     }
     if (app) await deleteValuesOf(db, app, id)
+    if (app) await deleteUploads(db, app, eq(uploads.author, id))
     await deleteScores(db, { id: appId }, { player: id })
     await db.delete(players).where(and(eq(players.app, appId), eq(players.id, id)))
   })

@@ -13,7 +13,8 @@ import { pathOf } from './paths.ts'
 import type { DeleteRecordsRequest, RecordBody, RecordQuery } from './schemas.ts'
 import { deleteScores } from './scores.ts'
 import { growDocuments, growShared, lockSpace } from './spaces.ts'
-import { documents, players, scores, spaces, values } from './tables.ts'
+import { documents, players, scores, spaces, uploads, values } from './tables.ts'
+import { deleteUploads, readUploads } from './uploads.ts'
 import { lockValues } from './values.ts'
 
 /** Collections that are private to a player are not for makers. */
@@ -33,6 +34,7 @@ const finders = {
   document: findDocuments,
   value: findValues,
   score: findScores,
+  upload: findUploads,
   personal: findPersonal,
 }
 
@@ -62,7 +64,8 @@ export async function listRecords(
   )
   const size = large < 0 ? limit : Math.min(Math.max(large, 1), limit)
   const { page, next } = takePage(rows, size, ({ position }) => makeCursor(kind, position))
-  return { records: page.map(({ position: _, ...record }) => record), next }
+  const records = page.map(({ position: _, ...record }) => record)
+  return { records: kind === 'upload' ? await readUploads(ctx, app, records) : records, next }
 }
 
 async function findDocuments(
@@ -134,6 +137,28 @@ async function findScores(db: Db, { app, after, limit }: Page): Promise<Position
     value: lowest ? { score, lowest } : { score },
     bytes: 0,
     updated: iso(time),
+    position: after + at + 1,
+  }))
+}
+
+/** Lists uploads without their bytes, which only the records of the page get. */
+async function findUploads(db: Db, { app, after, limit }: Page): Promise<PositionedRecord[]> {
+  const rows = await db
+    .select({ row: uploads, authorName: players.name })
+    .from(uploads)
+    .leftJoin(players, and(eq(players.app, uploads.app), eq(players.id, uploads.author)))
+    .where(eq(uploads.app, app))
+    .orderBy(asc(uploads.name))
+    .limit(limit)
+    .offset(after)
+  return rows.map(({ row: { name, author, type, bytes, created }, authorName }, at) => ({
+    kind: 'upload',
+    name,
+    author,
+    authorName,
+    value: type,
+    bytes,
+    updated: iso(created),
     position: after + at + 1,
   }))
 }
@@ -218,8 +243,8 @@ function matching(kind: 'author' | 'document' | 'value', name: string): Matching
 }
 
 /**
- * Deletes a document, a shared value, a score, all scores of a board, all records of an author, or
- * the personal data of a player. Returns the number of deleted records.
+ * Deletes a document, a shared value, an upload, a score, all scores of a board, all records of an
+ * author, or the personal data of a player. Returns the number of deleted records.
  */
 export async function deleteRecords(
   ctx: AppContext,
@@ -229,6 +254,9 @@ export async function deleteRecords(
 ): Promise<number> {
   const { kind, name } = request
   if (kind === 'personal') return clearPersonal(ctx, app, name)
+  if (kind === 'upload') {
+    return ctx.db.tx((db) => deleteUploads(db, app, eq(uploads.name, name)))
+  }
   if (kind === 'board') return ctx.db.tx((db) => deleteScores(db, app, { board: name }))
   if (kind === 'score') {
     const [board = '', player = ''] = name.split('/')
@@ -239,7 +267,8 @@ export async function deleteRecords(
   return ctx.db.tx(async (db) => {
     const removed = await removeRecords(ctx, db, app, { docs: shown, keys })
     if (kind !== 'author') return removed
-    return removed + (await deleteScores(db, app, { player: name }))
+    const files = await deleteUploads(db, app, eq(uploads.author, name))
+    return removed + files + (await deleteScores(db, app, { player: name }))
   })
 }
 
@@ -299,6 +328,7 @@ export async function removeData(db: Db, { id, maker }: Pick<App, 'id' | 'maker'
   await db.delete(documents).where(eq(documents.app, id))
   await db.delete(values).where(eq(values.app, id))
   await deleteScores(db, { id })
+  await deleteUploads(db, { id, maker })
   const owners = await db
     .delete(players)
     .where(eq(players.app, id))

@@ -140,6 +140,7 @@ export const QuerySchema = Type.Object(
 export type QueryRequest = Static<typeof QuerySchema>
 
 export const DocumentResponseSchema = Type.Object({ document: DocumentSchema })
+export const WrittenSchema = Type.Object({ written: Type.Integer() })
 export const FoundDocumentSchema = Type.Object({ document: nullable(DocumentSchema) })
 export const DocumentListSchema = Type.Object({
   documents: Type.Array(DocumentSchema),
@@ -151,8 +152,8 @@ export const LeaseResponseSchema = Type.Object({
   document: DocumentSchema,
 })
 
-/** Documents, shared values, scores, and for each player what is private to them. */
-const recordKinds = ['document', 'value', 'score', 'personal'] as const
+/** Documents, shared values, scores, uploaded files, and for each player what is private. */
+const recordKinds = ['document', 'value', 'score', 'upload', 'personal'] as const
 
 /** A record that players keep in an app, for its maker. */
 const RecordSchema = Type.Object(
@@ -160,12 +161,15 @@ const RecordSchema = Type.Object(
     kind: oneOf(recordKinds),
     name: Type.String({
       description:
-        'The path of a document, the key of a value, the board of a score, or the id of a player.',
+        'The path of a document, the key of a value, the board of a score, the name of an uploaded file, or the id of a player.',
     }),
     author: Type.String(),
     authorName: nullable(Type.String({ description: 'The name that the author gave the app.' })),
     own: Type.Optional(Type.Boolean({ description: 'Only its author may change it.' })),
-    value: Type.Unknown({ description: 'Null for personal data, which only its player reads.' }),
+    value: Type.Unknown({
+      description:
+        'A data URL for an uploaded file. Null for personal data, which only its player reads.',
+    }),
     bytes: Type.Integer(),
     updated: TimeSchema,
   },
@@ -188,7 +192,7 @@ export const DeleteRecordsSchema = Type.Object(
       minLength: 1,
       maxLength: valueKeyCharsMax,
       description:
-        'The id of a player, the path of a document, the key of a value, a board, or "board/player" of a score.',
+        'The id of a player, the path of a document, the key of a value, the name of an uploaded file, a board, or "board/player" of a score.',
     }),
   },
   { ...strict, examples: [{ kind: 'author', name: 'pBp2GhVnRr0cXk1sQm7e' }] },

@@ -61,6 +61,26 @@ export const values = table(
   (t) => [primaryKey({ columns: [t.app, t.owner, t.key] })],
 )
 
+/** Files that players give to an app, for all its players. Their bytes are in the storage. */
+export const uploads = table(
+  'app_uploads',
+  {
+    app: text('app').notNull(),
+    /** A random name, which cannot be guessed, with the ending of its type. */
+    name: text('name').notNull(),
+    author: text('author').notNull(),
+    type: text('type').notNull(),
+    bytes: integer('bytes').notNull(),
+    sha256: text('sha256').notNull(),
+    created: time('created').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.app, t.name] }),
+    index('app_uploads_author').on(t.app, t.author),
+    index('app_uploads_sha256').on(t.sha256),
+  ],
+)
+
 /** The best score of each player on the boards of an app. */
 export const scores = table(
   'app_scores',

@@ -78,13 +78,17 @@ export function bytesOf(key: string, value: unknown): number {
   return bytes + key.length
 }
 
-/** Stores a value. Throws `bad_request`, `too_large`, `data_full` and `storage_full`. */
+/** Stores a value; null deletes it. Throws `bad_request`, `too_large`, `data_full` and `storage_full`. */
 export async function setValue(
   ctx: AppContext,
   player: Player,
   scope: Scope,
   { key, value }: { key: string; value: unknown },
 ): Promise<void> {
+  if (value === null) {
+    await deleteValue(ctx, player, scope, key)
+    return
+  }
   const { app, id } = player
   const written = { author: id, value, bytes: bytesOf(key, value), updated: ctx.clock.now() }
   await ctx.db.tx(async (db) => {

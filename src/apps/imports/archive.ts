@@ -27,7 +27,7 @@ const linesPerTurn = 1_000
 
 const id = '[A-Za-z0-9_-]{12}'
 const ofVersion = '(?:version\\.json|index\\.html|cover\\.webp|(?:assets|files)/.+)'
-const ofItem = `(?:app\\.json|icon\\.png|cover\\.webp|(?:documents|values|scores)\\.jsonl|versions/[1-9]\\d{0,3}/${ofVersion})`
+const ofItem = `(?:app\\.json|icon\\.png|cover\\.webp|(?:documents|values|scores|uploads)\\.jsonl|versions/[1-9]\\d{0,3}/${ofVersion})`
 const known = new RegExp(
   `^(?:agent\\.json|(?:ledger|earlier-ledger|notes|reviews|comments)\\.jsonl|apps/${id}/${ofItem})$`,
   's',

@@ -110,7 +110,7 @@ async function checkFilesOf(archive: Archive, { folder, file }: ArchivedItem): P
       throw new ArchiveError(`${path}/version.json has a text that is no plain text.`)
     }
   }
-  for (const kind of ['documents', 'values', 'scores']) {
+  for (const kind of ['documents', 'values', 'scores', 'uploads']) {
     for await (const _ of archive.lines(`${folder}/${kind}.jsonl`, recordOf));
   }
 }
@@ -132,7 +132,6 @@ export async function importItem(
   archive: Archive,
   { item, id, remixOf }: { item: ArchivedItem; id: string; remixOf: string | null },
 ): Promise<void> {
-  const now = ctx.clock.now()
   const { folder, file } = item
   const known = new Map<string, AssetRow>()
   const built: BuiltVersion[] = []
@@ -140,8 +139,13 @@ export async function importItem(
     built.push(await buildVersion(ctx, archive, { item, number, known }))
   }
   const lines = (kind: string) => archive.lines(`${folder}/${kind}.jsonl`, recordOf)
-  const shared = { documents: lines('documents'), values: lines('values'), scores: lines('scores') }
-  const data = await readImportedData(shared, now)
+  const shared = {
+    documents: lines('documents'),
+    values: lines('values'),
+    scores: lines('scores'),
+    uploads: lines('uploads'),
+  }
+  const data = await readImportedData(ctx, shared)
   const fields = await itemFields(ctx, archive, { item, id, remixOf, built })
   const rows = built.flatMap(({ files }, at) =>
     files.map((row): Asset => ({ ...row, app: id, version: at + 1 })),

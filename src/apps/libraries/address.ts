@@ -1,4 +1,5 @@
 import { packagesOfCdnjs } from './cdnjs-names.ts'
+import { firebaseName } from './firebase.ts'
 
 /** A URL of a content delivery network, read as an npm package. */
 export interface LibraryAddress {
@@ -139,9 +140,9 @@ function fromCdnjs(path: string): LibraryAddress | undefined {
 }
 
 function fromOwnSite(text: string): LibraryAddress | undefined {
-  for (const { pattern, name, path = '' } of ownSites) {
+  for (const { pattern, name, path } of ownSites) {
     const found = pattern.exec(text)
-    if (found) return { name, range: found[1] ?? '', path, kind: 'file' }
+    if (found) return { name, range: found[1] ?? '', path: path ?? found[2] ?? '', kind: 'file' }
   }
   return undefined
 }
@@ -163,8 +164,12 @@ interface OwnSite {
   path?: string
 }
 
-/** Sites of single libraries. Group 1 is the version where a URL has one. */
+/** Sites of single libraries. Group 1 is the version where a URL has one, group 2 the path. */
 const ownSites: readonly OwnSite[] = [
+  {
+    pattern: /^www\.gstatic\.com\/firebasejs\/([\w.-]+)\/(firebase-[\w-]+\.js)$/,
+    name: firebaseName,
+  },
   {
     pattern: /^code\.jquery\.com\/jquery-([\d.]+)(?:\.min)?\.js$/,
     name: 'jquery',

@@ -8,6 +8,7 @@ import {
   parseUrl,
 } from './address.ts'
 import { findDependency, findFileOf, findFont, restrictedLibraries } from './find.ts'
+import { findFirebaseModule, firebaseLibrary, firebaseName } from './firebase.ts'
 import { labelOf, type Library } from './library.ts'
 import { referencesPerPageMax } from './limits.ts'
 import { fileName, packagesUrl, scheme } from './modules.ts'
@@ -115,6 +116,10 @@ class PageResolver {
       }
       return undefined
     }
+    // A classic script is one of the older SDK, which has other names.
+    const isFirebase = address.name === firebaseName && use !== 'script'
+    const firebase = isFirebase ? findFirebaseModule(address.path) : undefined
+    if (firebase) return this.collector.addAsModule(firebaseLibrary, `${firebase}.js`)
     if (address.kind === 'folder' && use !== 'code') return undefined
     const found = this.find(reference, address)
     if (!found) return this.missing(reference, address)

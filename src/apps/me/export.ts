@@ -78,7 +78,7 @@ async function* filesOfApp(
   for await (const { path, bytes } of filesOf(ctx, app)) {
     yield { path: `${folder}/${path}`, content: [bytes] }
   }
-  for (const kind of ['document', 'value', 'score'] as const) {
+  for (const kind of ['document', 'value', 'score', 'upload'] as const) {
     yield linesFile(`${folder}/${kind}s.jsonl`, recordsOf(ctx, app, kind))
   }
 }

@@ -2,10 +2,15 @@
 interface Shim {
   name: string
   /** Names it in the text of a page or script. */
-  pattern: RegExp
+  pattern: { test(text: string): boolean }
   /** The parts of `service` that it calls. */
   uses: readonly string[]
 }
+
+/** Matches a text that has both names. */
+const both = (one: RegExp, other: RegExp): Shim['pattern'] => ({
+  test: (text) => one.test(text) && other.test(text),
+})
 
 /** The interfaces of other hosts. Each script goes to the pages that name it, and to no other. */
 export const shims = [
@@ -22,12 +27,12 @@ export const shims = [
   },
   {
     name: 'websim-ai',
-    pattern: /\bwebsim\s*\??\.\s*(?:chat|imageGen|textToSpeech|upload)\b|\/api\/ai_completion\b/,
+    pattern: /\bwebsim\s*\??\.\s*(?:chat|imageGen|textToSpeech)\b|\/api\/ai_completion\b/,
     uses: ['ai'],
   },
   {
     name: 'poe',
-    pattern: /\bPoe\s*\??\.\s*(?:sendUserMessage|registerHandler)\b/,
+    pattern: /\bPoe\s*\??\.\s*(?:sendUserMessage|registerHandler|stream|call)\b/,
     uses: ['ai'],
   },
   { name: 'puter-ai', pattern: /\bputer\s*\??\.\s*ai\b/, uses: ['ai'] },
@@ -39,7 +44,26 @@ export const shims = [
   },
   { name: 'claude-storage', pattern: /\bwindow\s*\.\s*storage\b/, uses: ['store'] },
   { name: 'claude-use', pattern: /\bclaude\s*\.\s*use\s*\(/, uses: ['db', 'room'] },
+  {
+    name: 'claude-assets',
+    pattern: /\bclaude\s*\??\.\s*use\s*\(\s*["'`]assets\b/,
+    uses: ['files'],
+  },
   { name: 'websim', pattern: /\bWebsimSocket\b/, uses: ['db', 'room'] },
+  {
+    name: 'websim-files',
+    pattern: both(
+      /\bWebsimSocket\b|\bwebsim\s*\??\.\s*upload\b/,
+      /\bwebsim\s*\??\.\s*(?:imageGen|textToSpeech|upload)\b/,
+    ),
+    uses: ['files'],
+  },
+  {
+    name: 'firebase',
+    pattern:
+      /\bgstatic\.com\/firebasejs\/|["'`](?:https:\/\/[^"'`\s]{1,100}\/)?firebase(?:@[\w.^~-]+)?\/(?:app|auth|firestore)\b/,
+    uses: ['db'],
+  },
   { name: 'puter-kv', pattern: /\bputer\s*\.\s*kv\b/, uses: ['store'] },
   {
     name: 'chatgpt-app',

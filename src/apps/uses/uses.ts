@@ -2,7 +2,7 @@ import { oneOf } from '../../kernel/schema.ts'
 import { findShims, type ShimName, shimNames } from './shims.ts'
 
 /** The parts of `service` that an app may use. `shared` is data that all its players see. */
-export const useNames = ['ai', 'store', 'shared', 'db', 'room', 'scores'] as const
+export const useNames = ['ai', 'store', 'shared', 'db', 'room', 'scores', 'files'] as const
 export type Use = (typeof useNames)[number]
 export const UseSchema = oneOf(useNames)
 
@@ -20,7 +20,7 @@ export function readStoredUses(text: string): Use[] {
   return stored?.service ?? []
 }
 
-const sharing = new Set<Use>(['shared', 'db', 'room', 'scores'])
+const sharing = new Set<Use>(['shared', 'db', 'room', 'scores', 'files'])
 
 /** Returns whether other players could receive what a player types. */
 export const sharesData = ({ service }: Pick<PageUses, 'service'>): boolean =>
@@ -36,11 +36,15 @@ export const withDeclared = (found: PageUses, declared: readonly Use[] = []): Pa
         declared: [...declared],
       }
 
+/** Returns whether the frame of an app gets the address of what its players upload. */
+export const hasUploads = ({ service }: Pick<PageUses, 'service'>): boolean =>
+  service.includes('files')
+
 /** `service.ai`, `service?.ai`, `service["ai"]`. */
-const members = /\bservice\s*(?:\?\.|\.|(?:\?\.)?\[\s*["'`])\s*(ai|store|db|room|scores)\b/g
+const members = /\bservice\s*(?:\?\.|\.|(?:\?\.)?\[\s*["'`])\s*(ai|store|db|room|scores|files)\b/g
 /** `const { ai, store } = service` */
 const parts = /\{([^{}]*)\}\s*=\s*(?:(?:window|self|globalThis)\s*\.\s*)?service\b(?!\s*[.([])/g
-const partNames = /\b(ai|store|db|room|scores)\b/g
+const partNames = /\b(ai|store|db|room|scores|files)\b/g
 /** `{ shared: true }`, or the last argument of `storage.set(key, value, true)`. */
 const shared = /\bshared\b|\bstorage\s*\.\s*\w+\s*\([^;]{0,500}?,\s*true\s*\)/i
 

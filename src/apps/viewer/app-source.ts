@@ -103,6 +103,8 @@ export interface AppSource {
   libraries?(app: HostedApp): Promise<PageLibraries | null>
   /** Reads a library file that an app uses. */
   libraryFile?(sha256: string): Promise<{ type: string; content: Uint8Array } | undefined>
+  /** Finds a file that a player uploaded; undefined where there is none. */
+  upload?(id: string, name: string): Promise<HostedFile | undefined>
   /** Reads a file of `files`; undefined when its bytes are missing. */
   file(file: HostedFile): Promise<FileContent | undefined>
 }

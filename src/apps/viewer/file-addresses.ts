@@ -73,7 +73,7 @@ export function fileAddresses(pages: Pages): (request: Request) => Promise<Respo
         ? noFile()
         : new Response(pageRequestBody, { headers: pageRequestHeaders(pageRequestHash) })
     }
-    const file = pages.versionFiles.find(table, name)
+    const file = pages.versionFiles.find(table, name) ?? (await pages.source.upload?.(app.id, name))
     const entity = file && (await pages.versionFiles.entity(app, table, file))
     return entity ? rangedResponse(request, entity) : noFile()
   }

@@ -8,6 +8,7 @@ import { readApiKey } from '../../money/keys/request-key.ts'
 import { agentAccount } from '../../money/ledger/accounts.ts'
 import * as agents from '../../people/agents/agents.ts'
 import { mayBeSignedIn } from '../../people/session-cookie.ts'
+import { findUpload } from '../app-data/uploads.ts'
 import * as apps from '../apps.ts'
 import * as assets from '../assets/assets.ts'
 import {
@@ -135,6 +136,7 @@ export function hostingSource(ctx: AppContext): AppSource {
       if (key?.kind === 'agent' && key.revoked === null) await recordUse(ctx, key.owner, id)
     },
     files: ({ id, version }) => assets.listAssets(ctx, id, version),
+    upload: (id, name) => findUpload(ctx, id, name),
     file: (file) => assets.readContent(ctx, file),
   }
 }

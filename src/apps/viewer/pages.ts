@@ -7,7 +7,7 @@ import { idPattern } from '../../kernel/ids.ts'
 import { getPublicFile, type PublicFile, readPublic } from '../../kernel/public-files.ts'
 import { type Clock, isWithin } from '../../kernel/time.ts'
 import type { SessionSender } from '../../people/session-user.ts'
-import { findUses } from '../uses/uses.ts'
+import { findUses, hasUploads } from '../uses/uses.ts'
 import type { AppSource, HostedApp, ViewerUrls } from './app-source.ts'
 import { FileTokens, type OpenedToken } from './file-token.ts'
 import { librariesPath, LibraryFiles, type ScriptName } from './library-files.ts'
@@ -202,8 +202,9 @@ export class Pages {
   /** Returns the path of the files of a page for a visitor; undefined for a page without files. */
   async #address(page: CachedPage, sender: () => SessionSender): Promise<string | undefined> {
     const { app, isPreview } = page
-    const { hasFiles, revision } = await this.#table(page, app)
+    const { hasFiles } = await this.#needs(page)
     if (!hasFiles) return undefined
+    const { revision } = await this.#table(page, app)
     const pass = app.restricted ? await this.source.findPass?.(app.id, sender()) : undefined
     return `${filesPath}${this.tokens.seal(app, revision, isPreview, pass)}/`
   }
@@ -341,7 +342,7 @@ export class Pages {
     }
   }
 
-  /** Returns whether a page has files, and the scripts that it needs. */
+  /** Returns whether a page has an address of files, and the scripts that it needs. */
   async #needs(page: CachedPage): Promise<{ hasFiles: boolean; scripts: ScriptName[] }> {
     const { identity, uses: known } = await this.source.html(page.app)
     const { hasFiles, isFolder } = await this.#table(page, page.app)
@@ -353,7 +354,7 @@ export class Pages {
     const { service, shims } = uses
     if (service.length > 0) scripts.push('bridge')
     scripts.push(...shims)
-    return { hasFiles, scripts }
+    return { hasFiles: hasFiles || hasUploads(uses), scripts }
   }
 
   /** Updates the cached size of a page that grew, unless it was evicted. */

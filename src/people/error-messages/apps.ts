@@ -173,6 +173,11 @@ export const data = {
     status: 409,
     message: ({ what }) => `The limit of ${what} is reached. Delete some first.`,
   },
+  document_changed: {
+    status: 409,
+    message: ({ path }) =>
+      `The document ${path} has changed since it was read. Nothing was written. Read it and try again.`,
+  },
   data_limit: {
     status: 429,
     message: (facts) =>

@@ -1,3 +1,4 @@
+import { uploadContents } from '../../apps/app-data/uploads.ts'
 import * as assets from '../../apps/assets/contents.ts'
 import { screenshots } from '../../apps/covers/file-references.ts'
 import * as apps from '../../apps/file-references.ts'
@@ -13,6 +14,7 @@ const pageSize = 100
 const references = [
   apps.packs,
   ...assets.contents,
+  uploadContents,
   apps.icons,
   ...apps.covers,
   ...screenshots,

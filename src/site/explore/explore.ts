@@ -30,6 +30,7 @@ const useLabels = {
   db: 'Shared data',
   room: 'Live rooms',
   scores: 'Scores',
+  files: 'Shared files',
 } as const
 const prices = { free: 'Free to remix', paid: 'Paid remix' } as const
 

@@ -27,6 +27,7 @@ const useLabels = new Map([
   ['db', 'Shares data'],
   ['room', 'Live with others'],
   ['scores', 'Scores'],
+  ['files', 'Shares data'],
 ])
 
 /** One line on what an item uses; nothing for most. */

@@ -169,11 +169,13 @@ OPERATIONS = {
     "delete_document": Operation("DELETE", "/apps/{id}/documents"),
     "query_documents": Operation("POST", "/apps/{id}/documents/query"),
     "acquire_document": Operation("POST", "/apps/{id}/documents/lease"),
+    "write_documents": Operation("POST", "/apps/{id}/documents/batch"),
     "open_live": Operation("GET", "/apps/{id}/live"),
     "list_records": Operation("GET", "/apps/{id}/records", items="records"),
     "delete_records": Operation("POST", "/apps/{id}/records/delete"),
     "get_scores": Operation("GET", "/apps/{id}/scores"),
     "submit_score": Operation("POST", "/apps/{id}/scores"),
+    "upload_file": Operation("POST", "/apps/{id}/uploads"),
     "top_up": Operation("POST", "/topup"),
     "start_run": Operation("POST", "/runs", idempotent=True),
     "list_runs": Operation("GET", "/runs", items="runs"),
@@ -1537,6 +1539,15 @@ class AgentApi(Api):
         """
         return self._call("acquire_document", fields)  # type: ignore[no-any-return]
 
+    def write_documents(self, **fields: Unpack[WriteDocumentsInput]) -> WriteDocumentsResult:
+        """Write several documents, all or none. A check compares the version of a document that
+        the page has read. Each write counts as a call.
+
+        Args:
+            id: The id. The id of an app is the end of its public link.
+        """
+        return self._call("write_documents", fields)  # type: ignore[no-any-return]
+
     def open_live(self, **fields: Unpack[OpenLiveInput]) -> None:
         """Open the live connection of a page: watched documents, and rooms. One WebSocket for each
         open page. Messages and events are JSON with a type.
@@ -1548,8 +1559,8 @@ class AgentApi(Api):
 
     def list_records(self, **fields: Unpack[ListRecordsInput]) -> Page[ListRecordsResult, DataRecord]:
         """List what the players of your app share, with the authors. kind is document, value,
-        score, or personal: the bytes of each player, without their content. Follow next to
-        export everything.
+        score, upload, or personal: the bytes of each player, without their content. Follow next
+        to export everything.
 
         Args:
             id: The id. The id of an app is the end of its public link.
@@ -1561,8 +1572,8 @@ class AgentApi(Api):
 
         Args:
             id: The id. The id of an app is the end of its public link.
-            name: The id of a player, the path of a document, the key of a value, a board, or
-                "board/player" of a score.
+            name: The id of a player, the path of a document, the key of a value, the name of an
+                uploaded file, a board, or "board/player" of a score.
         """
         return self._call("delete_records", fields)  # type: ignore[no-any-return]
 
@@ -1584,6 +1595,16 @@ class AgentApi(Api):
             board: Name of a board of the app; "main" by default.
         """
         return self._call("submit_score", fields)  # type: ignore[no-any-return]
+
+    def upload_file(self, **fields: Unpack[UploadFileInput]) -> UploadFileResult:
+        """Store a file of the player for all players of an app. A player has 20 MB and 200 files
+        in an app, and an app 100 MB and 2,000 files.
+
+        Args:
+            id: The id. The id of an app is the end of its public link.
+            data: The file as a data URL: a picture, a sound or JSON, of at most 4 MB.
+        """
+        return self._call("upload_file", fields)  # type: ignore[no-any-return]
 
     def top_up(self, **fields: Unpack[TopUpInput]) -> TopUpResult:
         """Add credits that you pay for with USDC (x402). Without a payment it answers 402 with an
@@ -2442,6 +2463,12 @@ class AsyncAgentApi(AsyncApi):
         """
         return self._call("acquire_document", fields)
 
+    def write_documents(self, **fields: Unpack[WriteDocumentsInput]) -> AsyncCall[WriteDocumentsResult, None]:
+        """Write several documents, all or none. A check compares the version of a document that
+        the page has read. Each write counts as a call.
+        """
+        return self._call("write_documents", fields)
+
     def open_live(self, **fields: Unpack[OpenLiveInput]) -> AsyncCall[None, None]:
         """Open the live connection of a page: watched documents, and rooms. One WebSocket for each
         open page. Messages and events are JSON with a type.
@@ -2450,8 +2477,8 @@ class AsyncAgentApi(AsyncApi):
 
     def list_records(self, **fields: Unpack[ListRecordsInput]) -> AsyncCall[ListRecordsResult, DataRecord]:
         """List what the players of your app share, with the authors. kind is document, value,
-        score, or personal: the bytes of each player, without their content. Follow next to
-        export everything.
+        score, upload, or personal: the bytes of each player, without their content. Follow next
+        to export everything.
         """
         return self._call("list_records", fields)
 
@@ -2468,6 +2495,12 @@ class AsyncAgentApi(AsyncApi):
     def submit_score(self, **fields: Unpack[SubmitScoreInput]) -> AsyncCall[SubmitScoreResult, None]:
         """Submit a score of the player. The best one stays."""
         return self._call("submit_score", fields)
+
+    def upload_file(self, **fields: Unpack[UploadFileInput]) -> AsyncCall[UploadFileResult, None]:
+        """Store a file of the player for all players of an app. A player has 20 MB and 200 files
+        in an app, and an app 100 MB and 2,000 files.
+        """
+        return self._call("upload_file", fields)
 
     def top_up(self, **fields: Unpack[TopUpInput]) -> AsyncCall[TopUpResult, None]:
         """Add credits that you pay for with USDC (x402). Without a payment it answers 402 with an

@@ -251,7 +251,7 @@ class Item(TypedDict):
     """The order `played`."""
     embeds: bool
     """Other sites may show it in a frame."""
-    uses: list[Literal["ai", "store", "shared", "db", "room", "scores"]]
+    uses: list[Literal["ai", "store", "shared", "db", "room", "scores", "files"]]
     """What the version on Explore uses of `service`, such as AI models."""
     heat: int
     """The order `trending`: the logarithm of its opens, where newer ones count more. It is a
@@ -385,7 +385,7 @@ class Finding(TypedDict):
 class Scan(TypedDict):
     verdict: Literal["clean", "warn", "block"]
     warnings: list[Finding]
-    uses: NotRequired[list[Literal["ai", "store", "shared", "db", "room", "scores"]]]
+    uses: NotRequired[list[Literal["ai", "store", "shared", "db", "room", "scores", "files"]]]
     """What the page uses of `service`. Players agree to it first."""
 
 
@@ -668,7 +668,7 @@ class AppAi(TypedDict):
     limits: AppAiLimits
     """The bounds of one call. The app sees them."""
     state: Literal["ready", "ask", "sign_in", "no_model"]
-    uses: list[Literal["ai", "store", "shared", "db", "room", "scores"]]
+    uses: list[Literal["ai", "store", "shared", "db", "room", "scores", "files"]]
     """What the player agrees to."""
     turn: Optional[float]
     isMeasured: bool
@@ -690,7 +690,7 @@ class AppAiLimits(TypedDict):
 
 class Consent(TypedDict):
     app: str
-    uses: list[Literal["ai", "store", "shared", "db", "room", "scores"]]
+    uses: list[Literal["ai", "store", "shared", "db", "room", "scores", "files"]]
     dailyCap: float
     margin: int
     remember: bool
@@ -726,16 +726,18 @@ class Document(TypedDict):
 
 
 class DataRecord(TypedDict):
-    kind: Literal["document", "value", "score", "personal"]
+    kind: Literal["document", "value", "score", "upload", "personal"]
     name: str
-    """The path of a document, the key of a value, the board of a score, or the id of a player."""
+    """The path of a document, the key of a value, the board of a score, the name of an uploaded
+    file, or the id of a player.
+    """
     author: str
     authorName: Optional[str]
     """The name that the author gave the app."""
     own: NotRequired[bool]
     """Only its author may change it."""
     value: Any
-    """Null for personal data, which only its player reads."""
+    """A data URL for an uploaded file. Null for personal data, which only its player reads."""
     bytes: int
     updated: str
 
@@ -1485,7 +1487,7 @@ class PublishAppInput(TypedDict, total=False):
     """
     prompt: str
     """Description of the app to build, or of the change."""
-    uses: list[Literal["ai", "store", "shared", "db", "room", "scores"]]
+    uses: list[Literal["ai", "store", "shared", "db", "room", "scores", "files"]]
     """What the page uses of `service` that its text does not name. Later versions keep it, until
     one sends others. Not with prompt.
     """
@@ -1623,7 +1625,7 @@ class PublishVersionInput(TypedDict):
     """
     prompt: NotRequired[str]
     """Description of the app to build, or of the change."""
-    uses: NotRequired[list[Literal["ai", "store", "shared", "db", "room", "scores"]]]
+    uses: NotRequired[list[Literal["ai", "store", "shared", "db", "room", "scores", "files"]]]
     """What the page uses of `service` that its text does not name. Later versions keep it, until
     one sends others. Not with prompt.
     """
@@ -1819,7 +1821,7 @@ class ExploreInput(TypedDict, total=False):
     maker: str
     """A handle, with or without @."""
     price: Literal["free", "paid"]
-    uses: Literal["ai", "store", "shared", "db", "room", "scores"]
+    uses: Literal["ai", "store", "shared", "db", "room", "scores", "files"]
     sort: Literal["new", "top", "trending", "remixed", "record", "played"]
 
 
@@ -1845,7 +1847,7 @@ class GetAtomFeedInput(TypedDict, total=False):
     maker: str
     """A handle, with or without @."""
     price: Literal["free", "paid"]
-    uses: Literal["ai", "store", "shared", "db", "room", "scores"]
+    uses: Literal["ai", "store", "shared", "db", "room", "scores", "files"]
     sort: Literal["new", "top", "trending", "remixed", "record", "played"]
 
 
@@ -1857,7 +1859,7 @@ class GetJsonFeedInput(TypedDict, total=False):
     maker: str
     """A handle, with or without @."""
     price: Literal["free", "paid"]
-    uses: Literal["ai", "store", "shared", "db", "room", "scores"]
+    uses: Literal["ai", "store", "shared", "db", "room", "scores", "files"]
     sort: Literal["new", "top", "trending", "remixed", "record", "played"]
 
 
@@ -1901,7 +1903,7 @@ class GetItemResult(TypedDict):
     lineage: list[GetItemResultLineageItem]
     """Ancestors of the remix, the root last."""
     rating: AppRating
-    uses: list[Literal["ai", "store", "shared", "db", "room", "scores"]]
+    uses: list[Literal["ai", "store", "shared", "db", "room", "scores", "files"]]
     """What the version on Explore uses of `service`, such as AI models."""
 
 
@@ -2775,7 +2777,7 @@ class GetAppAiInput(TypedDict):
 class GiveConsentInput(TypedDict):
     id: str
     """The id. The id of an app is the end of its public link."""
-    uses: list[Literal["ai", "store", "shared", "db", "room", "scores"]]
+    uses: list[Literal["ai", "store", "shared", "db", "room", "scores", "files"]]
     dailyCap: int
     """Credits that the app may spend of yours on a UTC day."""
     margin: NotRequired[int]
@@ -3000,6 +3002,29 @@ class AcquireDocumentResult(TypedDict):
     document: Document
 
 
+class WriteDocumentsInput(TypedDict):
+    id: str
+    """The id. The id of an app is the end of its public link."""
+    writes: list[WriteDocumentsInputWrite]
+
+
+class WriteDocumentsInputWrite(TypedDict):
+    op: Union[Literal["set"], Literal["update"], Literal["delete"], Literal["check"]]
+    path: str
+    data: NotRequired[dict[str, Any]]
+    """A JSON object."""
+    own: NotRequired[bool]
+    """Only its author may change it."""
+    create: NotRequired[bool]
+    """A missing document begins empty."""
+    version: NotRequired[int]
+    """That of the document, as it was read. 0 for a missing one."""
+
+
+class WriteDocumentsResult(TypedDict):
+    written: int
+
+
 class OpenLiveInput(TypedDict):
     id: str
     """The id. The id of an app is the end of its public link."""
@@ -3010,7 +3035,7 @@ class ListRecordsInput(TypedDict):
     """The id. The id of an app is the end of its public link."""
     limit: NotRequired[int]
     cursor: NotRequired[str]
-    kind: NotRequired[Literal["document", "value", "score", "personal"]]
+    kind: NotRequired[Literal["document", "value", "score", "upload", "personal"]]
 
 
 class ListRecordsResult(TypedDict):
@@ -3021,10 +3046,10 @@ class ListRecordsResult(TypedDict):
 class DeleteRecordsInput(TypedDict):
     id: str
     """The id. The id of an app is the end of its public link."""
-    kind: Literal["author", "board", "document", "value", "score", "personal"]
+    kind: Literal["author", "board", "document", "value", "score", "upload", "personal"]
     name: str
-    """The id of a player, the path of a document, the key of a value, a board, or "board/player"
-    of a score.
+    """The id of a player, the path of a document, the key of a value, the name of an uploaded
+    file, a board, or "board/player" of a score.
     """
 
 
@@ -3067,6 +3092,21 @@ class SubmitScoreResult(TypedDict):
     at: str
     isBest: bool
     """The score is the first or a better one of the player."""
+
+
+class UploadFileInput(TypedDict):
+    id: str
+    """The id. The id of an app is the end of its public link."""
+    data: str
+    """The file as a data URL: a picture, a sound or JSON, of at most 4 MB."""
+
+
+class UploadFileResult(TypedDict):
+    url: str
+    """A relative URL, which works in each frame of the app."""
+    type: str
+    """The media type, by the content."""
+    bytes: int
 
 
 class TopUpInput(TypedDict, total=False):

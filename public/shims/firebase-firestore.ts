@@ -1,0 +1,72 @@
+import { unsupported } from './firebase-error.ts'
+import * as references from './firebase-references.ts'
+import { firestore } from './firebase-references.ts'
+import * as snapshots from './firebase-snapshots.ts'
+import * as values from './firebase-values.ts'
+import * as writes from './firebase-writes.ts'
+
+const nothing = (): object => ({})
+const done = async (): Promise<void> => undefined
+
+/** The module firebase-firestore. */
+export const firestoreModule = {
+  Bytes: values.Bytes,
+  CollectionReference: references.CollectionReference,
+  DocumentReference: references.DocumentReference,
+  FieldPath: values.FieldPath,
+  FieldValue: values.FieldValue,
+  GeoPoint: values.GeoPoint,
+  Query: references.Query,
+  Timestamp: values.Timestamp,
+  addDoc: writes.addDoc,
+  and: references.and,
+  arrayRemove: values.arrayRemove,
+  arrayUnion: values.arrayUnion,
+  clearIndexedDbPersistence: done,
+  collection: references.collection,
+  collectionGroup: unsupported('collectionGroup'),
+  connectFirestoreEmulator: nothing,
+  deleteDoc: writes.deleteDoc,
+  deleteField: values.deleteField,
+  disableNetwork: done,
+  doc: references.doc,
+  documentId: references.documentId,
+  enableIndexedDbPersistence: done,
+  enableMultiTabIndexedDbPersistence: done,
+  enableNetwork: done,
+  endAt: references.endAt,
+  endBefore: references.endBefore,
+  getCountFromServer: snapshots.getCountFromServer,
+  getDoc: snapshots.getDoc,
+  getDocFromCache: snapshots.getDoc,
+  getDocFromServer: snapshots.getDoc,
+  getDocs: snapshots.getDocs,
+  getDocsFromCache: snapshots.getDocs,
+  getDocsFromServer: snapshots.getDocs,
+  getFirestore: () => firestore,
+  increment: values.increment,
+  initializeFirestore: () => firestore,
+  limit: references.limit,
+  limitToLast: references.limitToLast,
+  memoryLocalCache: nothing,
+  onSnapshot: snapshots.onSnapshot,
+  or: unsupported('or'),
+  orderBy: references.orderBy,
+  persistentLocalCache: nothing,
+  persistentMultipleTabManager: nothing,
+  persistentSingleTabManager: nothing,
+  query: references.query,
+  queryEqual: references.isEqual,
+  refEqual: references.isEqual,
+  runTransaction: writes.runTransaction,
+  serverTimestamp: values.serverTimestamp,
+  setDoc: writes.setDoc,
+  setLogLevel: nothing,
+  startAfter: references.startAfter,
+  startAt: references.startAt,
+  terminate: done,
+  updateDoc: writes.updateDoc,
+  waitForPendingWrites: done,
+  where: references.where,
+  writeBatch: writes.writeBatch,
+}

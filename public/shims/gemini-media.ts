@@ -1,0 +1,91 @@
+/**
+ * Pictures and speech of Google's API, which pages of Gemini canvas make without a key: Imagen by
+ * `:predict`, and `generateContent` with `responseModalities`. Sources:
+ * https://ai.google.dev/gemini-api/docs/imagen and /speech-generation (November 2026).
+ */
+import type { AiFetch } from '../bridge/ai-fetch.ts'
+import { imageTypeOf } from '../bridge/image-type.ts'
+import { field } from '../frame/messages.ts'
+
+const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : value ? [value] : [])
+
+/** Returns the texts of all parts of a request. */
+function promptOf(body: unknown): string {
+  const parts = list(field(body, 'contents')).flatMap((content) => list(field(content, 'parts')))
+  return parts.flatMap((part) => String(field(part, 'text') ?? '') || []).join('\n')
+}
+
+const base64Of = (bytes: Uint8Array): string =>
+  btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+
+interface DrawnImage {
+  mimeType: string
+  data: string
+}
+
+interface MediaCall {
+  fetchModel: AiFetch
+  body: unknown
+  signal: AbortSignal
+}
+
+/** Draws pictures. Returns the response of an error as it is. */
+async function draw(
+  { fetchModel, signal }: MediaCall,
+  prompt: string,
+  count: number,
+): Promise<DrawnImage[] | Response> {
+  const request = { prompt, n: count, response_format: 'b64_json' }
+  const response = await fetchModel(
+    'v1/images/generations',
+    { body: JSON.stringify(request) },
+    signal,
+  )
+  if (!response.ok) return response
+  const { data } = await response.json()
+  return list(data).map((one) => {
+    const base64 = String(field(one, 'b64_json'))
+    return { mimeType: imageTypeOf(base64), data: base64 }
+  })
+}
+
+const candidateOf = (parts: object[]): Response =>
+  Response.json({
+    candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }],
+  })
+
+/** Imagen: `instances` with prompts, and `parameters` with a count. */
+async function predict(call: MediaCall): Promise<Response> {
+  const [instance] = list(field(call.body, 'instances'))
+  const count = Number(field(field(call.body, 'parameters'), 'sampleCount') ?? 1)
+  const drawn = await draw(call, String(field(instance, 'prompt') ?? ''), count)
+  if (drawn instanceof Response) return drawn
+  return Response.json({
+    predictions: drawn.map(({ mimeType, data }) => ({ mimeType, bytesBase64Encoded: data })),
+  })
+}
+
+const sampleRate = 24_000
+
+/** Speech as samples of 16 bits, as Google returns it. */
+async function speak({ fetchModel, body, signal }: MediaCall): Promise<Response> {
+  const request = { input: promptOf(body), voice: 'alloy', response_format: 'pcm' }
+  const response = await fetchModel('v1/audio/speech', { body: JSON.stringify(request) }, signal)
+  if (!response.ok) return response
+  const data = base64Of(new Uint8Array(await response.arrayBuffer()))
+  const mimeType = `audio/L16;codec=pcm;rate=${sampleRate}`
+  return candidateOf([{ inlineData: { mimeType, data } }])
+}
+
+/** Answers a call for pictures or speech; undefined for one for a text. */
+export async function callMedia(path: string, call: MediaCall): Promise<Response | undefined> {
+  if (path.endsWith(':predict')) return predict(call)
+  const config = field(call.body, 'generationConfig') ?? field(call.body, 'generation_config')
+  const kinds = list(field(config, 'responseModalities')).map((kind) => String(kind).toUpperCase())
+  if (kinds.includes('AUDIO')) return speak(call)
+  if (!kinds.includes('IMAGE')) return undefined
+  const drawn = await draw(call, promptOf(call.body), 1)
+  return drawn instanceof Response
+    ? drawn
+    : candidateOf(drawn.map((inlineData) => ({ inlineData })))
+}

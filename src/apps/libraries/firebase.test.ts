@@ -1,0 +1,31 @@
+import { expect, test } from 'bun:test'
+
+import { firebaseExports } from './firebase-exports.ts'
+import type { LibraryReference } from './references.ts'
+import { resolvePage } from './resolve-page.ts'
+
+const urlOf = (file: string): string => `https://www.gstatic.com/firebasejs/11.6.1/${file}`
+const resolve = (...urls: LibraryReference[]) => resolvePage([], { urls, imports: [], names: [] })
+
+test('the modules of Firebase come with the page, in every version', async () => {
+  const { imports, contents, missing, problems } = await resolve(
+    { url: urlOf('firebase-app.js'), use: 'module' },
+    { url: urlOf('firebase-firestore.js'), use: 'code' },
+    { url: 'https://esm.sh/firebase@10.1.0/auth', use: 'module' },
+  )
+  expect(imports.map(([url]) => url)).toEqual([
+    urlOf('firebase-app.js'),
+    urlOf('firebase-firestore.js'),
+    'https://esm.sh/firebase@10.1.0/auth',
+  ])
+  expect(missing).toEqual([])
+  expect([...problems]).toEqual([])
+  const text = contents.map(({ content }) => new TextDecoder().decode(content)).join()
+  for (const name of firebaseExports.firestore) expect(text).toContain(name)
+})
+
+test('what Firebase has beyond these modules is named as missing', async () => {
+  const { problems, imports } = await resolve({ url: urlOf('firebase-storage.js'), use: 'module' })
+  expect(imports).toEqual([])
+  expect([...problems.values()].join()).toContain('firebase')
+})
