@@ -66,10 +66,12 @@ const open = [
   'update_document',
   'delete_document',
   'acquire_document',
+  'write_documents',
   'report_errors',
   'open_live',
   'get_scores',
   'submit_score',
+  'upload_file',
   'open_app',
 ]
 

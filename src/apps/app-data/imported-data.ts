@@ -76,7 +76,7 @@ export async function readImportedData(
   seen.clear()
   for await (const record of lists.values) {
     const { name: key, author, value } = record
-    if (value === null) rejectRequest(`The value "${key}" is null.`)
+    if (value === null) rejectRequest(`The value "${key}" is null. Remove it.`)
     const bytes = valueBytes(key, value)
     data.values.push({ owner: '', key, author, value, bytes, updated: timeOf(record) })
   }

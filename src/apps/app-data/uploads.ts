@@ -183,7 +183,8 @@ export async function readImportedUpload(
   { name, author, value }: { name: string; author: string; value: unknown },
   created: number,
 ): Promise<UploadRow> {
-  if (!namePattern.test(name)) rejectRequest(`The uploaded file "${name}" has an invalid name.`)
+  if (!namePattern.test(name))
+    rejectRequest(`The uploaded file "${name}" has an invalid name. Remove it.`)
   const { content, type } = await readContent(String(value))
   const { sha256, bytes } = await ctx.storage.put(content)
   return { name, author, type, bytes, sha256, created }

@@ -78,7 +78,10 @@ export function bytesOf(key: string, value: unknown): number {
   return bytes + key.length
 }
 
-/** Stores a value; null deletes it. Throws `bad_request`, `too_large`, `data_full` and `storage_full`. */
+/**
+ * Stores a value; null deletes it. Throws `bad_request`, `too_large`, `data_full` and
+ * `storage_full`.
+ */
 export async function setValue(
   ctx: AppContext,
   player: Player,

@@ -4,13 +4,18 @@ import { allBrowsers } from '../browsers/all-browsers.ts'
 import { type Browser, findBrowser, type Tab } from '../browsers/browser.ts'
 import { serve } from '../fixtures/serve.ts'
 import { startTestServer, type TestServer } from '../fixtures/test-server.ts'
+import { isThorough } from '../thorough.ts'
 import { until } from '../until.ts'
 import { dataPages, type HostPage } from './pages.ts'
+import { type WrittenPage, writtenPages } from './written-pages.ts'
 
 const ms = 180_000
 
 /** The driver of WebKit records messages only of pages that the tests serve themselves. */
 const browsers = allBrowsers.filter(([name]) => name !== 'webkit')
+
+/** In CI, Chromium opens every third page, and Firefox every twelfth. */
+const everyOf = { chromium: 3, firefox: 12, webkit: Infinity }
 
 /** Opens pages for other hosts in the viewer of each browser. */
 for (const [name, openBrowser] of browsers) {
@@ -46,19 +51,37 @@ for (const [name, openBrowser] of browsers) {
       await tab.goto(`${origin}/a/${id}`)
     }
 
+    /** Returns what the page has posted to the page around it. */
+    async function messages(): Promise<unknown[]> {
+      const all = await tab
+        .evaluate("(self.told ?? []).filter((m) => m && 'said' in m).map((m) => m.said)")
+        .catch(() => [])
+      return Array.isArray(all) ? all : []
+    }
+
     async function run({ html, says }: HostPage): Promise<void> {
       const id = await (await t.agent('ann')).publish({ html })
       await openJoined(id)
-      const messages = async (): Promise<unknown[]> => {
-        const all = await tab
-          .evaluate("(self.told ?? []).filter((m) => m && 'said' in m).map((m) => m.said)")
-          .catch(() => [])
-        return Array.isArray(all) ? all : []
-      }
       await until(async () => (await messages()).length >= says.length).catch(() => undefined)
       expect(await messages()).toEqual(says)
     }
 
+    /** Runs a page whose maker pays for its models. */
+    async function runWritten({ html, outcome }: WrittenPage): Promise<void> {
+      const ann = await t.agent('ann')
+      const id = await ann.publish({ html })
+      await ann.call('PUT', `/apps/${id}/sponsor`, { dailyCap: 300, playerDailyCap: 300 })
+      await openJoined(id)
+      const isDone = (message: unknown): boolean =>
+        Bun.deepEquals(message, outcome) || String(message).startsWith('failed')
+      await until(async () => (await messages()).some(isDone)).catch(() => undefined)
+      expect(await messages()).toContainEqual(outcome)
+    }
+
     for (const page of dataPages) test(page.name, () => run(page), ms)
+    const every = isThorough ? 1 : everyOf[name]
+    for (const [at, page] of writtenPages().entries()) {
+      if (at % every === 0) test(`the page ${page.name}`, () => runWritten(page), ms)
+    }
   })
 }
