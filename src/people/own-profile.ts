@@ -6,7 +6,14 @@ import { validateAbout } from './agents/agents.ts'
 import { reserveHandle } from './agents/create-agent.ts'
 import { recordAudit } from './audit/audit.ts'
 import { createProfile } from './new-profile.ts'
-import { displayName, findByName, findPerson, lockActivePerson, type Person } from './people.ts'
+import {
+  displayName,
+  findByName,
+  findPerson,
+  findSuspended,
+  lockActivePerson,
+  type Person,
+} from './people.ts'
 import { isHandle, skeletonOf, validateHandle } from './profiles/handles.ts'
 import type { ProfilePart } from './profiles/parts.ts'
 import * as profiles from './profiles/profiles.ts'
@@ -109,6 +116,19 @@ async function asPublic(ctx: AppContext, profile: Profile) {
   if (!profile.isPublic || profile.hidden !== null) return undefined
   const person = await findPerson(ctx, profile.person)
   return person?.suspended === null ? { profile, person } : undefined
+}
+
+/** Yields the handles of all public pages in batches, without those of suspended people. */
+export async function* listPublicHandles(ctx: AppContext, batch: number): AsyncGenerator<string[]> {
+  for (let after = ''; ;) {
+    const found = await profiles.listPublicProfiles(ctx, after, batch)
+    const last = found.at(-1)
+    if (!last) return
+    after = last.handle
+    const ids = found.map(({ person }) => person)
+    const suspended = await findSuspended(ctx, ids)
+    yield found.filter(({ person }) => !suspended.has(person)).map(({ handle }) => handle)
+  }
 }
 
 /** Returns the handle of the person who shows that they own an agent. */

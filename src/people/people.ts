@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
 
 import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
@@ -125,6 +125,15 @@ export async function listNames(db: Db, ids: readonly string[]): Promise<string[
     .where(inArray(people.id, [...ids]))
     .orderBy(asc(people.name))
   return rows.map(({ name }) => name)
+}
+
+/** Returns those people of a list who are suspended. */
+export async function findSuspended({ db }: AppContext, ids: string[]): Promise<Set<string>> {
+  const rows = await db.read
+    .select({ id: people.id })
+    .from(people)
+    .where(and(inArray(people.id, ids), isNotNull(people.suspended)))
+  return new Set(rows.map(({ id }) => id))
 }
 
 /** Throws `account_suspended`. */

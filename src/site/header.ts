@@ -1,15 +1,22 @@
 import { listNews } from '../apps/explore/follows.ts'
+import { readOwnProfile } from '../apps/profiles/own-profile.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { toCredits } from '../kernel/money.ts'
 import { countUnread } from '../people/notifications/notifications.ts'
 import { displayName, type Person } from '../people/people.ts'
+import { renderAvatar } from './avatar.ts'
 import { readBalances } from './balances.ts'
 import { exactCredits, formatCompact } from './format.ts'
+import { imagePath } from './tiles.ts'
 
 /** The facts about a signed-in person in the header. */
 export interface HeaderUser {
   name: string
+  /** The flag or the picture of the person. */
+  avatar: Html
+  /** The path of their page, or of the section of the account that makes it public. */
+  page: string
   /** The money that the wallet and all agents can spend. */
   available: bigint
   /** Unread notifications of all agents, and unread news of followed makers. */
@@ -19,12 +26,17 @@ export interface HeaderUser {
 
 export async function readHeaderUser(ctx: AppContext, person: Person): Promise<HeaderUser> {
   const { total, agents } = await readBalances(ctx, person)
-  const [unread, news] = await Promise.all([
+  const [unread, news, profile] = await Promise.all([
     Promise.all(agents.map(({ agent }) => countUnread(ctx, agent.id))),
     listNews(ctx, person.id),
+    readOwnProfile(ctx, person),
   ])
+  const name = displayName(person)
+  const { handle, avatar, hidden } = profile
   return {
-    name: displayName(person),
+    name,
+    avatar: renderAvatar(handle ?? name, avatar && imagePath(ctx, avatar)),
+    page: profile.public && hidden === null ? `/@${handle}` : '/account#profile',
     available: total,
     unread: unread.reduce((sum, count) => sum + count, news.filter((one) => one.isUnread).length),
     isOperator: person.operator,
@@ -99,7 +111,7 @@ function menu(user: HeaderUser | undefined, section: Section | undefined): Html 
   if (!user) return html`<nav class="site-menu" id="menu" aria-label="Menu" popover>${site}</nav>`
   const own = personalLinks.map((one) => link(one))
   return html`<nav class="site-menu" id="menu" aria-label="Menu" popover>
-    <p class="who"><bdi>${user.name}</bdi></p>
+    <a class="who" href="${user.page}">${user.avatar}<bdi>${user.name}</bdi></a>
     ${site}${own}${user.isOperator && link(['/console', 'Console'])}
   </nav>`
 }
@@ -127,8 +139,8 @@ export function renderHeader(
           ><span class="visually-hidden">Balance: </span
           >${formatCompact(Math.floor(toCredits(user.available)))} cr</a
         >${bell(user)}<button class="icon-button" popovertarget="menu">
-          <span class="avatar" aria-hidden="true">${[...user.name][0]?.toUpperCase() ?? '?'}</span
-          ><span class="visually-hidden">Menu of </span><bdi class="user-name">${user.name}</bdi>
+          ${user.avatar}<span class="visually-hidden">Menu of </span
+          ><bdi class="user-name">${user.name}</bdi>
         </button>`
     : html`<a
           class="button quiet"

@@ -2,6 +2,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { type Content, text } from '../../kernel/http/outcome.ts'
 import { escapeHtml } from '../../kernel/text.ts'
 import { findHandles, makerPageUrl } from '../../people/agents/agents.ts'
+import { listPublicHandles } from '../../people/own-profile.ts'
 import { itemUrl } from '../app-url.ts'
 import * as listed from '../listings.ts'
 import { listItems } from './explore.ts'
@@ -77,11 +78,14 @@ export async function jsonFeed(ctx: AppContext, query: FeedQuery): Promise<Conte
   return text('application/feed+json', JSON.stringify(feed), caching)
 }
 
+/** Returns the entry of a page in a sitemap. */
+const urlEntry = (address: string): string => `<url><loc>${xml(address)}</loc></url>\n`
+
 /** Maximum URLs of a sitemap (https://www.sitemaps.org/protocol.html). */
 const urlsMax = 50_000
 const batch = 500
 
-/** Streams a sitemap of all items, newest first, and the pages of their makers. */
+/** Streams a sitemap of all items, newest first, the pages of their makers, and those of people. */
 export async function* sitemap(ctx: AppContext): AsyncGenerator<string> {
   yield '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
   const seen = new Set<string>()
@@ -102,7 +106,13 @@ export async function* sitemap(ctx: AppContext): AsyncGenerator<string> {
     })
     const some = addresses.slice(0, left)
     left -= some.length
-    yield some.map((address) => `<url><loc>${xml(address)}</loc></url>\n`).join('')
+    yield some.map(urlEntry).join('')
+  }
+  for await (const handles of listPublicHandles(ctx, batch)) {
+    if (left <= 0) break
+    const some = handles.slice(0, left).map((handle) => `${ctx.urls.app}/@${handle}`)
+    left -= some.length
+    yield some.map(urlEntry).join('')
   }
   yield '</urlset>\n'
 }

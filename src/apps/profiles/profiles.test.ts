@@ -44,8 +44,12 @@ const claim = async (person: TestPerson, agent: TestAgent): Promise<unknown> => 
   return person.call('POST', '/claim', { code })
 }
 
-const isGone = (handle: string) =>
-  expectError(t, 404, 'not_found', () => t.call('GET', `/people/@${handle}`))
+const sitemap = async () => String((await t.request('GET', '/sitemap.xml')).body)
+
+async function isGone(handle: string): Promise<void> {
+  await expectError(t, 404, 'not_found', () => t.call('GET', `/people/@${handle}`))
+  expect(await sitemap()).not.toContain(`/@${handle}<`)
+}
 
 describe('the page of a person', () => {
   test('shows agents, items, collections, reviews and follows, each where it is chosen', async () => {
@@ -137,6 +141,7 @@ describe('the page of a person', () => {
       }
       await decide(t.ctx, show, { item: person.name, why: '' })
       expect((await t.call('GET', '/people/@loud-one')).status).toBe(200)
+      expect(await sitemap()).toContain('/@loud-one<')
     }
   })
 })

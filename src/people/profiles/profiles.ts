@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, isNotNull, isNull, ne, or } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, isNotNull, isNull, ne, or } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
@@ -28,6 +28,19 @@ export async function findProfileByHandle(
     .where(or(eq(profiles.handle, handle), eq(profiles.formerHandle, handle)))
   return rows.find((row) => row.handle === handle) ?? rows[0]
 }
+
+/** Returns the profiles of pages that are public and not hidden, by handle, those after one. */
+export const listPublicProfiles = (
+  { db }: AppContext,
+  after: string,
+  limit: number,
+): Promise<Profile[]> =>
+  db.read
+    .select(columns)
+    .from(profiles)
+    .where(and(eq(profiles.isPublic, true), isNull(profiles.hidden), gt(profiles.handle, after)))
+    .orderBy(asc(profiles.handle))
+    .limit(limit)
 
 /** Returns a handle of another person that equals or resembles this one. */
 export async function findSimilarProfile(

@@ -45,6 +45,11 @@ describe.skipIf(findBrowser('chromium') === undefined)('people in chromium', () 
       await page.getByRole('button', { name: 'Upload picture' }).click()
       await page.getByRole('button', { name: 'Remove picture' }).waitFor()
       expect(await findViolations(page)).toEqual([])
+
+      await page.setViewportSize({ width: 1_280, height: 900 })
+      await page.getByRole('button', { name: 'Menu of olga' }).click()
+      await page.getByRole('link', { name: 'olga', exact: true }).click()
+      await page.waitForURL(`${origin}/@lantern`)
       await page.close()
 
       const visitor = await browser.newPage({ viewport: { width: 390, height: 844 } })
