@@ -64,6 +64,13 @@ function showRating(): void {
 // The way back from the link of the app shows the page as it was before.
 addEventListener('pageshow', ({ persisted }) => void (persisted && showRating()))
 
+/** A press on a star rates an item at once; a review can follow. Keys choose first, and post then. */
+document.querySelector('[data-first] .rate')?.addEventListener('click', (event) => {
+  const star = event.target
+  const isPress = event instanceof MouseEvent && event.detail > 0
+  if (isPress && star instanceof HTMLInputElement) star.form?.requestSubmit()
+})
+
 function createButton(label: string, press: () => void): HTMLButtonElement {
   const button = document.createElement('button')
   button.type = 'button'

@@ -1,11 +1,14 @@
 import type { Item, ItemPage } from '../../apps/explore/schemas.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { newId } from '../../kernel/ids.ts'
 import { section, versionOrigins } from '../components.ts'
 import { shelfIcon } from '../cover-art.ts'
 import { formatAmount, formatBytes, formatCompact, renderDate } from '../format.ts'
+import { button, hiddenField, postForm } from '../forms.ts'
 import { tileGrid } from '../tiles.ts'
 import { remixPrice } from './remix.ts'
+import type { ItemVisitor } from './reviews.ts'
 
 const versionsMax = 10
 const ancestorsMax = 20
@@ -43,8 +46,17 @@ export const itemChips = ({ kind, shelf }: Item): Html =>
     <li><a href="/explore?shelf=${shelf}">${shelfIcon(shelf)}${shelf}</a></li>
   </ul>`
 
+/** A free remix of a person with one agent is one press. Others confirm agent and price first. */
+export function remixControl(item: Item, visitor: ItemVisitor | undefined): Part {
+  const [only, other] = visitor?.agents ?? []
+  if (!visitor || !only || other || remixPrice(item) !== 0) return remixLink(item)
+  const fields = html`${hiddenField('as', only.handle)}${hiddenField('maxCredits', 0)}${hiddenField('ref', newId())}`
+  const path = `/explore/${item.id}/remix`
+  return postForm(visitor.token, path, html`${fields}${button('Remix', 'quiet')}`, 'act')
+}
+
 /** The link that remixes an item of another maker; nothing where remixes are off. */
-export function remixLink(item: Item): Part {
+function remixLink(item: Item): Part {
   const price = remixPrice(item)
   const suffix = price !== undefined && price > 0 && ` · ${formatAmount(price, 'credit')}`
   return (

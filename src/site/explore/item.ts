@@ -26,7 +26,7 @@ import {
   itemLineage,
   itemRemixes,
   itemTitle,
-  remixLink,
+  remixControl,
   reportLink,
   useLine,
   versionList,
@@ -99,7 +99,7 @@ async function itemHeader(
     <div class="stage">${playHere(ctx, item)}${screenshotStrip(ctx, title, screenshots)}</div>
     <div class="about">
       ${itemTitle(item)} ${await followControl(ctx, maker, visitor, item.id)} ${facts(item)}
-      <p class="actions">${itemActions(item, visitor)}</p>
+      <div class="actions">${itemActions(item, visitor)}</div>
       ${description !== '' && html`<p class="text"><bdi>${description}</bdi></p>`}
       ${itemChips(item)} ${useLine(found)}
       ${visitor && (await saveToCollection(ctx, visitor, item.id))}${stats(item)}${sharePanel(ctx, item)}
@@ -140,7 +140,7 @@ function itemActions(item: Item, visitor: ItemVisitor | undefined): Part {
     return html`${open}<a class="button quiet" href="/studio/${id}/build">Open in studio</a
       >${shareButton}`
   }
-  return html`${open}${remixLink(item)}${shareButton}${reportLink(item)}`
+  return html`${open}${remixControl(item, visitor)}${shareButton}${reportLink(item)}`
 }
 
 const stats = ({ published, updated, version }: Item): Html =>

@@ -132,7 +132,11 @@ function reviewForm(item: Item, visitor: ItemVisitor | undefined): Part {
     submit: { name: 'remove', value: 'yes' },
   })}`
   const isWaiting = !hasUsed && !review && !failure
-  const form = html`<div class="own-feedback" ${isWaiting && html` id="rate" hidden`}>
+  const form = html`<div
+    class="own-feedback"
+    ${!review && html` data-first`}
+    ${isWaiting && html` id="rate" hidden`}
+  >
     <h3>${review ? 'Your review' : 'Rate this'}</h3>
     ${postForm(token, action, fields)} ${review && postForm(token, action, remove, 'act')}
   </div>`

@@ -11,7 +11,7 @@ import {
   itemLineage,
   itemRemixes,
   itemTitle,
-  remixLink,
+  remixControl,
   reportLink,
   versionList,
 } from '../explore/item-sections.ts'
@@ -80,7 +80,7 @@ async function packHeader(
       </p>
       ${description !== '' && html`<p class="text"><bdi>${description}</bdi></p>`}
       ${itemChips(item)}
-      <p class="actions">${packActions(item, visitor)}</p>
+      <div class="actions">${packActions(item, visitor)}</div>
       ${statList(facts.filter(([, value]) => value))}
     </div>
   </article>`
@@ -89,7 +89,7 @@ async function packHeader(
 function packActions(item: Item, visitor: ItemVisitor | undefined): Part {
   return visitor?.isOwner
     ? html`<a class="button" href="/studio/${item.id}">Open in studio</a>`
-    : html`${remixLink(item)}${reportLink(item)}`
+    : html`${remixControl(item, visitor)}${reportLink(item)}`
 }
 
 /** The steps of a framework. */
