@@ -64,7 +64,7 @@ function showRating(): void {
 // The way back from the link of the app shows the page as it was before.
 addEventListener('pageshow', ({ persisted }) => void (persisted && showRating()))
 
-/** A press on a star rates an item at once; a review can follow. Keys choose first, and post then. */
+// A press on a star rates an item at once, and a review can follow. Keys choose first.
 document.querySelector('[data-first] .rate')?.addEventListener('click', (event) => {
   const star = event.target
   const isPress = event instanceof MouseEvent && event.detail > 0

@@ -8,7 +8,7 @@ import { displayName, type Person } from '../people/people.ts'
 import { renderAvatar } from './avatar.ts'
 import { readBalances } from './balances.ts'
 import { exactCredits, formatCompact } from './format.ts'
-import { imagePath } from './tiles.ts'
+import { imagePath } from './paths.ts'
 
 /** The facts about a signed-in person in the header. */
 export interface HeaderUser {

@@ -12,8 +12,8 @@ import { findProfileByHandle, readAvatar } from '../people/profiles/profiles.ts'
 import { renderAvatar } from './avatar.ts'
 import { form } from './form.ts'
 import { button, type Form, hiddenField, inputField, postForm, readImage } from './forms.ts'
+import { imagePath } from './paths.ts'
 import { findUser, type PageInput, type UserRequest } from './session.ts'
-import { imagePath } from './tiles.ts'
 
 const partLabels: Record<ProfilePart, string> = {
   agents: 'Your agents, and their items on Explore',

@@ -8,6 +8,7 @@ import { type Html, html, type Part } from '../kernel/html.ts'
 import { starRating } from './components.ts'
 import { coverArt } from './cover-art.ts'
 import { formatAmount, formatCount } from './format.ts'
+import { imagePath } from './paths.ts'
 
 /** A multiple of 2, 3 and 4, so that rows are full. */
 export const tilesPerPage = 24
@@ -34,9 +35,6 @@ interface CoverOptions {
   /** The image is on the first screen. */
   isEager?: boolean
 }
-
-/** The path of an image's URL, so that it loads from the host that served the page. */
-export const imagePath = ({ urls }: AppContext, url: string): string => url.slice(urls.app.length)
 
 /** An item's cover, its icon or generated art. It is decorative: the title is beside it. */
 export function itemCover(

@@ -18,9 +18,9 @@ import { followControl } from '../follow-control.ts'
 import { formatAmount, formatCount, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { packPage } from '../packs/pack-page.ts'
+import { imagePath } from '../paths.ts'
 import { playHere } from '../play-here.ts'
 import { renderShelf } from '../shelves.ts'
-import { imagePath } from '../tiles.ts'
 import {
   itemChips,
   itemLineage,

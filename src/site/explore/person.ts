@@ -11,7 +11,8 @@ import { section } from '../components.ts'
 import { formatCount, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
-import { imagePath, tileGrid } from '../tiles.ts'
+import { imagePath } from '../paths.ts'
+import { tileGrid } from '../tiles.ts'
 
 /** The header of the page of a person or an agent. `facts` and `more` stand below the words. */
 export const makerHeader = (

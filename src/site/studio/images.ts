@@ -23,7 +23,8 @@ import {
   readRef,
   rejectForm,
 } from '../forms.ts'
-import { imagePath, itemCover } from '../tiles.ts'
+import { imagePath } from '../paths.ts'
+import { itemCover } from '../tiles.ts'
 import { act, type Studio, studioPath } from './studio.ts'
 
 /** A multipart form that takes a dropped file. */
