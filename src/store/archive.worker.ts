@@ -4,7 +4,15 @@ import { type ArchiveRequest, writeArchive } from './archives.ts'
 
 declare const self: Worker
 
+/** A percent that is packed, the bytes of the archive, or why there is none. */
+export type ArchiveMessage = { done: number } | { bytes: number } | { failure: string }
+
+const post = (message: ArchiveMessage): void => self.postMessage(message)
+
 self.onmessage = async ({ data }: MessageEvent<ArchiveRequest>) => {
-  const written = writeArchive(data, systemClock).then((bytes) => ({ bytes }))
-  self.postMessage(await written.catch((error: unknown) => ({ failure: messageOf(error) })))
+  try {
+    post({ bytes: await writeArchive(data, systemClock, (done) => post({ done })) })
+  } catch (error) {
+    post({ failure: messageOf(error) })
+  }
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+import { currentProgress } from '../kernel/progress.ts'
 import { errorCodeOf } from '../kernel/text.ts'
 import { contentPath } from './disk.ts'
 import { isMissing, syncFile, syncFolder, writeDurably } from './durable.ts'
@@ -32,6 +33,22 @@ export type CopyResult = Pick<Manifest, 'files' | 'bytes'>
 
 const manifestPath = (dir: string): string => join(dir, 'backup.json')
 const filesIn = (dir: string): string => join(dir, 'files')
+
+/** Counts the stored files of a folder, those that no row references included. */
+export async function countStored(dir: string): Promise<number> {
+  let count = 0
+  for (const folder of await readdir(filesIn(dir)).catch(() => [])) {
+    count += (await readdir(join(filesIn(dir), folder)).catch(() => [])).length
+  }
+  return count
+}
+
+/** Returns the bytes of all files below a folder. */
+export async function bytesIn(dir: string): Promise<number> {
+  let bytes = 0
+  for await (const { path } of filesOf(dir, '')) bytes += Bun.file(path).size
+  return bytes
+}
 
 /** Creates the folder of a new backup. Throws when it is not empty. */
 export async function makeFolder(dir: string): Promise<void> {
@@ -68,15 +85,16 @@ export async function readManifest(dir: string): Promise<Manifest> {
 
 /**
  * Copies stored files from one folder's `files` to another's: as hard links on the same file system
- * (stored files never change), otherwise as durable copies. `prove` hashes each copy. Throws an
- * Error that names a missing or damaged file.
+ * (stored files never change), otherwise as durable copies. `prove` hashes each copy. `total` is
+ * how many there are at most. Throws an Error that names a missing or damaged file.
  */
 export async function copyFiles(
   from: string,
   to: string,
   pages: AsyncIterable<string[]>,
-  prove: boolean,
+  { prove, total }: { prove: boolean; total: number },
 ): Promise<CopyResult> {
+  const report = currentProgress()
   const done: CopyResult = { files: 0, bytes: 0 }
   const folders = new Set<string>()
   await mkdir(filesIn(to))
@@ -89,6 +107,7 @@ export async function copyFiles(
       done.files += 1
       done.bytes += size
     }
+    report?.(prove ? 'verifying files' : 'copying files', Math.min(1, done.files / total))
   }
   for (const folder of folders) await syncFolder(join(filesIn(to), folder))
   await syncFolder(filesIn(to))

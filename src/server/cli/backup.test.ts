@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { dialect } from '../../kernel/db/dialect.ts'
 import { openEngine } from '../../kernel/db/open.ts'
 import { temporaryFolder } from '../../testing/fixtures/temporary-folder.ts'
+import { runInTerminal } from '../../testing/fixtures/terminal.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { until } from '../../testing/until.ts'
 
@@ -25,16 +26,17 @@ beforeAll(async () => {
 })
 afterAll(() => folder.remove())
 
-function start(words: string[], data = 'data') {
-  const env = {
-    PATH: Bun.env.PATH,
-    DATA_DIR: at(data),
-    BACKUP_TO: at('kept'),
-    BACKUP_PASSPHRASE: 'twelve boats at sea',
-  }
+const environment = (data = 'data') => ({
+  PATH: Bun.env.PATH,
+  DATA_DIR: at(data),
+  BACKUP_TO: at('kept'),
+  BACKUP_PASSPHRASE: 'twelve boats at sea',
+})
+
+function start(words: string[], data?: string) {
   return Bun.spawn([...program, ...words], {
     cwd: folder.path,
-    env,
+    env: environment(data),
     stdout: 'pipe',
     stderr: 'pipe',
     timeout: 150_000,
@@ -49,6 +51,14 @@ async function run(words: string[], data?: string) {
     child.exited,
   ])
   return { code, out, err }
+}
+
+/** Runs a command in a terminal, and returns what it shows until it has succeeded. */
+async function screenOf(words: string[], data?: string): Promise<string> {
+  const options = { cwd: folder.path, env: environment(data), timeout: 150_000 }
+  const terminal = runInTerminal([...program, ...words], options)
+  expect(await terminal.exited).toBe(0)
+  return terminal.shows(/\S/)
 }
 
 const archives = (): string[] => (existsSync(at('kept')) ? readdirSync(at('kept')) : [])
@@ -85,6 +95,21 @@ describe.skipIf(dialect === 'postgres')('berth backup', () => {
     child.kill('SIGINT')
     await child.exited
     expect(readdirSync(at('often'))).toHaveLength(1)
+  })
+
+  test('shows bars in a terminal, also for the work of a running server', async () => {
+    const server = start(['serve', '--json', '--port', '0'])
+    await server.stdout.getReader().read()
+    expect(await screenOf(['backup'])).toMatch(/Backing up █+ *100% encrypting/)
+    server.kill()
+    await server.exited
+    expect(await screenOf(['backup'])).toMatch(
+      /Backing up █+ *100% copying files[^]*Backing up █+ *100% encrypting/,
+    )
+    expect(await screenOf(['backup', 'verify'])).toMatch(
+      /Verifying █+ *100% opening the archive[^]*Verifying █+ *100% verifying files/,
+    )
+    expect(await screenOf(['restore', 'newest'], 'fourth')).toMatch(/Restoring █+ *100% verifying/)
   })
 
   test('says what is missing', async () => {

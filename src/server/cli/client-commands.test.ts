@@ -15,6 +15,7 @@ import { unzipSync } from 'fflate'
 
 import { signUp } from '../../testing/fixtures/form-browser.ts'
 import { serveGateway } from '../../testing/fixtures/gateway.ts'
+import { runInTerminal } from '../../testing/fixtures/terminal.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
 setDefaultTimeout(60_000)
@@ -54,39 +55,8 @@ async function run(words: string[], { stdin = '', env = {} } = {}) {
   return { code, out, err }
 }
 
-/** Runs a command in a pseudo-terminal. */
-function runInTerminal(words: string[]) {
-  let screen = ''
-  let onData = Promise.withResolvers<void>()
-  const decoder = new TextDecoder()
-  const child = Bun.spawn([...program, ...words], {
-    cwd: home,
-    env: environment(),
-    timeout: 50_000,
-    terminal: {
-      cols: 100,
-      rows: 30,
-      data(_, bytes) {
-        screen += decoder.decode(bytes, { stream: true })
-        onData.resolve()
-        onData = Promise.withResolvers()
-      },
-    },
-  })
-  return {
-    type: (text: string) => void child.terminal?.write(text),
-    /** Waits until the screen has a text, and returns all of it. */
-    async shows(pattern: RegExp): Promise<string> {
-      while (!pattern.test(screen)) {
-        const hasEnded = await Promise.race([onData.promise, child.exited.then(() => true)])
-        if (hasEnded === true && !pattern.test(screen)) throw new Error(`no ${pattern}:\n${screen}`)
-      }
-      return screen
-    },
-    exited: child.exited,
-    interrupt: () => child.kill('SIGINT'),
-  }
-}
+const inTerminal = (words: string[]) =>
+  runInTerminal([...program, ...words], { cwd: home, env: environment() })
 
 const signIn = async (): Promise<void> => {
   expect(await run(['login', '--new'])).toMatchObject({ code: 0 })
@@ -122,7 +92,7 @@ test('a key signs in, from a flag or stdin, unless the server does not accept it
 
 test('a person signs in with the browser, and the command stores the key', async () => {
   const browser = await signUp(t, 'olga')
-  const terminal = runInTerminal(['login', origin])
+  const terminal = inTerminal(['login', origin])
   const [, code = ''] = /shows (\S{14})\./.exec(await terminal.shows(/shows \S{14}\./)) ?? []
   await browser.fill(`/device?code=${code}`, '/device', { code, act: 'approve', handle: '' })
   await terminal.shows(/Signed in to \S+ as @/)
@@ -132,7 +102,7 @@ test('a person signs in with the browser, and the command stores the key', async
 
 test('a sign-in that the person denies exits with one line', async () => {
   const browser = await signUp(t, 'pat')
-  const terminal = runInTerminal(['login', origin])
+  const terminal = inTerminal(['login', origin])
   const [, code = ''] = /shows (\S{14})\./.exec(await terminal.shows(/shows \S{14}\./)) ?? []
   await browser.fill(`/device?code=${code}`, '/device', { code, act: 'deny' })
   await terminal.shows(/denied in the browser/)
@@ -242,7 +212,7 @@ test('models, a chat and what it cost', async () => {
 
 test('in a terminal a build asks for its price and shows its steps', async () => {
   await signIn()
-  const terminal = runInTerminal(['build', 'A quiz about fish'])
+  const terminal = inTerminal(['build', 'A quiz about fish'])
   await terminal.shows(/costs at most [\d.]+ credits.*\[y\/N\]/s)
   terminal.type('y\r')
   await terminal.shows(/Building .*%/)
@@ -255,7 +225,7 @@ test('in a terminal a build asks for its price and shows its steps', async () =>
 
 test('a build that is not confirmed costs nothing and exits with 2', async () => {
   await signIn()
-  const terminal = runInTerminal(['build', 'A quiz about fish'])
+  const terminal = inTerminal(['build', 'A quiz about fish'])
   await terminal.shows(/\[y\/N\]/)
   terminal.type('n\r')
   await terminal.shows(/Nothing was built/)
@@ -266,13 +236,13 @@ test('a build that is not confirmed costs nothing and exits with 2', async () =>
 test('in a terminal a large upload shows a bar', async () => {
   await signIn()
   writeFileSync(join(home, 'large.html'), page('Large') + 'x'.repeat(2_000_000))
-  const terminal = runInTerminal(['publish', 'large.html'])
+  const terminal = inTerminal(['publish', 'large.html'])
   expect(await terminal.shows(/\/a\/\S{12}\s/)).toMatch(/Uploading █+ *100%/)
 })
 
 test('--watch publishes every change until Ctrl-C', async () => {
   await signIn()
-  const terminal = runInTerminal(['publish', 'reef.html', '--watch'])
+  const terminal = inTerminal(['publish', 'reef.html', '--watch'])
   await terminal.shows(/Watching reef.html/)
   writeFileSync(join(home, 'reef.html'), page('High tide'))
   await terminal.shows(/Published Reef, version 2\./)
@@ -286,7 +256,7 @@ test('--watch publishes every change until Ctrl-C', async () => {
 
 test('a chat in a terminal goes on until Ctrl-D', async () => {
   await signIn()
-  const terminal = runInTerminal(['chat', '-m', 'demo/chat'])
+  const terminal = inTerminal(['chat', '-m', 'demo/chat'])
   await terminal.shows(/Chatting with demo\/chat/)
   terminal.type('Ahoy captain\r')
   await terminal.shows(/Ahoy captain[^]*Ahoy captain/)

@@ -12,7 +12,7 @@ import { closeContext, createContext } from '../context.ts'
 import { type CommandResult, failed, succeeded } from '../operator/command-result.ts'
 import { runCommand, runOnServer } from '../operator/control.ts'
 import { serveUntilSignal } from './serve.ts'
-import { CommandFailure, printResult, printValue } from './terminal.ts'
+import { CommandFailure, printResult, printValue, withBar } from './terminal.ts'
 
 interface Flags {
   port?: string
@@ -152,10 +152,16 @@ const backupCommands = (): Command[] => [
         ...(keep !== undefined && { BACKUP_KEEP: keep }),
         ...(every !== undefined && { BACKUP_EVERY: every }),
       })
-      if (word === 'verify') return printResult(await verify(config, more), flags.json)
+      if (word === 'verify') {
+        const verified = await withBar('Verifying', () => verify(config, more))
+        return printResult(verified, flags.json)
+      }
       if (more.length > 0) throw new CommandFailure('usage: berth backup [<folder> | verify]')
       const words = word ? [word] : ['', resolvePlace(config.backupTo), config.backupKeep]
-      const run = async () => printResult(await operate(config, 'backup', words), flags.json)
+      const run = async () => {
+        const work = () => operate(config, 'backup', words)
+        await printResult(await withBar('Backing up', work), flags.json)
+      }
       return every === undefined ? run() : backUpEvery(config.backupEvery, run)
     }),
   serverCommand('restore', 'verify a backup and replace the data folder with it')
@@ -163,7 +169,8 @@ const backupCommands = (): Command[] => [
     .usage('<folder | archive | newest> [options]')
     .action(async (words: string[], flags: Flags) => {
       const { restore } = await import('./backup.ts')
-      await printResult(await restore(configOf(flags), words), flags.json)
+      const work = () => restore(configOf(flags), words)
+      await printResult(await withBar('Restoring', work), flags.json)
     }),
 ]
 

@@ -1,3 +1,4 @@
+import { withProgress } from '../../kernel/progress.ts'
 import type { CommandResult } from '../operator/command-result.ts'
 
 /** Exit codes, as those of GitHub CLI. docs/cli.md lists them. */
@@ -66,6 +67,13 @@ export class ProgressBar {
   end(): void {
     if (isTerminal()) process.stderr.write('\r\x1b[K')
   }
+}
+
+/** Shows the progress that work reports. */
+export async function withBar<Result>(label: string, work: () => Promise<Result>): Promise<Result> {
+  if (!isTerminal()) return work()
+  const bar = new ProgressBar(label)
+  return withProgress((step, done) => bar.show(done, step), work).finally(() => bar.end())
 }
 
 /** Asks a question that Enter answers with no. Returns false where stdin is no terminal. */

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 
 import type { Config } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import { currentProgress } from '../../kernel/progress.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import type { RunningWork } from '../../kernel/state/backup-work.ts'
 import { type Clock, day, hour, iso, minute } from '../../kernel/time.ts'
@@ -13,6 +14,7 @@ import {
   openPlace,
   type PlaceSettings,
 } from '../../store/archive-places.ts'
+import type { ArchiveMessage } from '../../store/archive.worker.ts'
 import { type ArchiveRequest, decryptBackup } from '../../store/archives.ts'
 import { backupName } from '../../store/backups.ts'
 import { createStagingFolder, removeStagingFolder } from '../../store/restore-swap.ts'
@@ -68,8 +70,12 @@ const placeSettings = (config: PlaceSettings): PlaceSettings => ({
 function writeInWorker(request: ArchiveRequest): Promise<number> {
   const worker = workerAt('store/archive.worker.ts')()
   const { promise, resolve, reject } = Promise.withResolvers<number>()
-  worker.onmessage = ({ data }: MessageEvent<{ bytes: number } | { failure: string }>) =>
-    'failure' in data ? reject(new Error(data.failure)) : resolve(data.bytes)
+  const report = currentProgress()
+  worker.onmessage = ({ data }: MessageEvent<ArchiveMessage>) => {
+    if ('done' in data) report?.('encrypting', data.done)
+    else if ('bytes' in data) resolve(data.bytes)
+    else reject(new Error(data.failure))
+  }
   worker.onerror = (event) => reject(new Error(event.message))
   worker.postMessage(request)
   return promise.finally(() => worker.terminate())

@@ -7,6 +7,7 @@ import { migrateSqlite, NewerSchemaError, schemaVersion } from '../../kernel/db/
 import { databaseFile, hasDatabase } from '../../kernel/db/open.ts'
 import { snapshot } from '../../kernel/db/snapshot.ts'
 import { openCopy } from '../../kernel/db/sqlite.ts'
+import { currentProgress } from '../../kernel/progress.ts'
 import { type Clock, iso } from '../../kernel/time.ts'
 import { version } from '../../kernel/version.ts'
 import { doctor } from '../../money/ledger/doctor.ts'
@@ -87,7 +88,10 @@ async function copyTo({ config: { dataDir }, clock, db }: AppContext, dir: strin
   await snapshot(db, file)
   const copy = openCopy(file)
   const copied = await files
-    .copyFiles(dataDir, dir, listReferenced(copy.read), false)
+    .copyFiles(dataDir, dir, listReferenced(copy.read), {
+      prove: false,
+      total: currentProgress() ? await files.countStored(dataDir) : 0,
+    })
     .finally(() => copy.close())
   await files.copySmallFiles(dataDir, dir)
   await files.writeManifest(dir, {
@@ -156,7 +160,10 @@ async function copyAndVerify(
   try {
     const ledger = await doctor({ db })
     if (!ledger.ok) throw new Error(ledger.text)
-    const copied = await files.copyFiles(dir, to, listReferenced(db.read), true)
+    const copied = await files.copyFiles(dir, to, listReferenced(db.read), {
+      prove: true,
+      total: manifest.files,
+    })
     await files.copySmallFiles(dir, to)
     await openSecret(to)
     return copied

@@ -2,6 +2,7 @@ import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 import type { AppContext } from '../../kernel/context.ts'
+import { currentProgress, type ProgressReport, withProgress } from '../../kernel/progress.ts'
 import { isRecord } from '../../kernel/schema.ts'
 import { errorCodeOf } from '../../kernel/text.ts'
 import { type CommandResult, failed, failedWith } from './command-result.ts'
@@ -26,7 +27,10 @@ export function openControlSocket(ctx: AppContext): () => Promise<void> {
     async fetch(request) {
       const body: unknown = await request.json()
       if (!isCommandRequest(body)) return new Response('Send command and words.', { status: 400 })
-      return Response.json(await runCommand(ctx, body))
+      if (body.progress !== true) return Response.json(await runCommand(ctx, body))
+      return new Response(
+        progressLines((report) => withProgress(report, () => runCommand(ctx, body))),
+      )
     },
   })
   chmodSync(unix, 0o600)
@@ -39,10 +43,57 @@ export function openControlSocket(ctx: AppContext): () => Promise<void> {
 export interface CommandRequest {
   command: string
   words: string[]
+  /** Asks for a line for each report of progress, before that of the result. */
+  progress?: boolean
 }
 
 const isCommandRequest = (body: unknown): body is CommandRequest =>
   isRecord(body) && typeof body['command'] === 'string' && Array.isArray(body['words'])
+
+/** A line of a response: what is done of a step, from 0 to 1. The last line is the result. */
+interface ProgressLine {
+  step: string
+  done: number
+}
+
+const encoder = new TextEncoder()
+
+/** Returns a stream of the reports of a command, and its result. */
+function progressLines(
+  run: (report: ProgressReport) => Promise<CommandResult>,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let isOpen = true
+  return new ReadableStream({
+    async start(out) {
+      const send = (line: ProgressLine | CommandResult): void => {
+        if (isOpen) out.enqueue(encoder.encode(`${JSON.stringify(line)}\n`))
+      }
+      send(await run((step, done) => send({ step, done })))
+      if (isOpen) out.close()
+    },
+    // The work goes on where the command was interrupted.
+    cancel: () => void (isOpen = false),
+  })
+}
+
+/** Reads the lines of a command, and passes its reports on. Returns the last line. */
+async function readProgressLines(response: Response): Promise<unknown> {
+  const report = currentProgress()
+  let text = ''
+  let last: unknown
+  for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const lines = (text + piece).split('\n')
+    text = lines.pop() ?? ''
+    for (const line of lines) {
+      last = JSON.parse(line)
+      if (isProgressLine(last)) report?.(last.step, last.done)
+    }
+  }
+  return text === '' ? last : JSON.parse(text)
+}
+
+const isProgressLine = (line: unknown): line is ProgressLine =>
+  isRecord(line) && typeof line['step'] === 'string' && typeof line['done'] === 'number'
 
 /** Runs a command. An error that it throws becomes a failed result. */
 export async function runCommand(
@@ -70,10 +121,10 @@ export async function runOnServer(
     const response = await fetch('http://berth/', {
       unix: socketPath(dataDir),
       method: 'POST',
-      body: JSON.stringify(request),
+      body: JSON.stringify({ ...request, progress: currentProgress() !== undefined }),
       timeout: false,
     })
-    const result: unknown = await response.json()
+    const result = await readProgressLines(response)
     return isCommandResult(result)
       ? result
       : failed('The running server is a different version. Restart it.')
