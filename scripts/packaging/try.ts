@@ -263,6 +263,10 @@ const kinds: Record<string, { needs: string[]; run: (folder: string) => unknown 
   'sdk-node': { needs: ['npm'], run: trySdk((at) => useTypescript('node', at)) },
   'sdk-bun': { needs: ['npm'], run: trySdk((at) => useTypescript('bun', at)) },
   'sdk-deno': { needs: ['npm'], run: trySdk((at) => useTypescript('deno', at)) },
+  'sdk-chromium': {
+    needs: ['npm', 'chromium'],
+    run: trySdk((at) => useTypescript('chromium', at)),
+  },
   'sdk-python': { needs: ['python3'], run: trySdk(usePython) },
 }
 

@@ -2,7 +2,10 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { chromium } from 'playwright-core'
+
 import { version } from '../../package.json'
+import { chromiumFlags, findBrowser } from '../../src/testing/browsers/browser.ts'
 import { install, installMs, spawn } from '../clients/agent.ts'
 
 const root = join(import.meta.dir, '../..')
@@ -63,11 +66,48 @@ async function checkOutput(output: string, origin: string): Promise<void> {
   if (!isEqual || (await fetch(origin + path)).status !== 200) throw new Error(output)
 }
 
-/** The programs that run JavaScript, by what they are called with. */
+const pageMs = 60_000
+
+/** Runs program.js in a page of Chromium, whose origin is not that of the server. */
+async function runInChromium(folder: string): Promise<string> {
+  const imports = { 'berth-sdk': '/node_modules/berth-sdk/index.js' }
+  const page = `<!doctype html><link rel="icon" href="data:,"><script type="importmap">${JSON.stringify({ imports })}</script>
+    <script type="module" src="/program.js"></script>`
+  const files = Bun.serve({
+    port: 0,
+    fetch({ url }) {
+      const { pathname } = new URL(url)
+      if (pathname !== '/') return new Response(Bun.file(join(folder, pathname)))
+      return new Response(page, { headers: { 'content-type': 'text/html' } })
+    },
+  })
+  const executablePath = findBrowser('chromium') ?? ''
+  const browser = await chromium.launch({ executablePath, args: chromiumFlags })
+  try {
+    const tab = await browser.newPage()
+    const lines: string[] = []
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    tab.on('pageerror', (error) => end(void lines.push(String(error))))
+    tab.on('console', (message) => {
+      lines.push(message.text())
+      if (message.text().startsWith('{')) end()
+    })
+    await tab.goto(files.url.href)
+    await Promise.race([ended, Bun.sleep(pageMs)])
+    return lines.join('\n')
+  } finally {
+    await browser.close()
+    await files.stop(true)
+  }
+}
+
+/** Functions that run program.js in its folder, and return what it printed. */
 const runtimes = {
-  node: ['node', 'program.js'],
-  bun: [process.execPath, 'program.js'],
-  deno: ['npx', '--no', 'deno', 'run', '--quiet', '--allow-net', 'program.js'],
+  node: (folder: string) => spawn(['node', 'program.js'], folder),
+  bun: (folder: string) => spawn([process.execPath, 'program.js'], folder),
+  deno: (folder: string) =>
+    spawn(['npx', '--no', 'deno', 'run', '--quiet', '--allow-net', 'program.js'], folder),
+  chromium: runInChromium,
 }
 
 const compilerOptions = {
@@ -98,7 +138,7 @@ export async function useTypescript(
     await spawn([process.execPath, 'check', '-p', '.'], folder)
   }
   await Bun.write(join(folder, 'program.js'), transpiler.transformSync(program))
-  await checkOutput(await spawn(runtimes[runtime], folder), origin)
+  await checkOutput(await runtimes[runtime](folder), origin)
 }
 
 const deno = 'deno@2.9.6'
