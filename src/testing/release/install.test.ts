@@ -1,13 +1,17 @@
 import { afterAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+import { chromium } from 'playwright-core'
 
 import { filled } from '../../../scripts/packaging/template.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { version } from '../../kernel/version.ts'
+import { chromiumFlags, findBrowser } from '../browsers/browser.ts'
 import { temporaryFolder } from '../fixtures/temporary-folder.ts'
 import { startTestServer } from '../fixtures/test-server.ts'
 import { freePort } from '../free-port.ts'
+import { readUntil } from '../processes/binary.ts'
 import { binaryPath } from '../processes/server-process.ts'
 
 setDefaultTimeout(120_000)
@@ -104,4 +108,58 @@ test('an agent that follows /install.md to the letter has a server, a page and a
   expect(out).not.toContain('ak_')
   expect(existsSync(join(home, 'berth/data'))).toBe(true)
   process.kill(Number(readFileSync(join(home, 'berth/berth.pid'), 'utf8')))
+})
+
+/** Writes the release into a folder, as someone gets it who has no network. */
+function writeRelease(folder: string): void {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), content)
+  }
+}
+
+/** Opens a page of the server in Chromium, presses its button and returns what that then says. */
+async function play(executablePath: string, link: string): Promise<string | null> {
+  const browser = await chromium.launch({ executablePath, args: chromiumFlags })
+  try {
+    const page = await browser.newPage()
+    await page.goto(link)
+    const button = page.frameLocator('iframe').frameLocator('iframe').locator('button')
+    await button.click()
+    return await button.textContent()
+  } finally {
+    await browser.close()
+  }
+}
+
+test('a stranger with a folder of a release installs, serves, publishes and plays', async () => {
+  const release = join(home, 'release')
+  writeRelease(release)
+  const folder = join(home, 'stranger')
+  mkdirSync(folder)
+  const installation = await shell(
+    `BERTH_RELEASES='file://${release}' BERTH_DIR='${folder}' sh '${release}/install.sh'`,
+  )
+  expect([installation.code, installation.err]).toEqual([0, ''])
+
+  const berth = join(folder, 'berth')
+  const served = Bun.spawn([berth, 'serve', '--port', String(freePort())], {
+    cwd: folder,
+    env: { PATH: Bun.env.PATH, HOME: folder },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [, game = ''] = /play +(http\S+)\s/.exec(await readUntil(served, /play .*\n[^]*\n\n/)) ?? []
+  expect((await fetch(game)).status).toBe(200)
+
+  const dive = `<button onclick="this.textContent = 'Under water'">Dive</button>`
+  writeFileSync(join(folder, 'reef.html'), `<!doctype html><title>Reef</title>${dive}`)
+  const { origin } = new URL(game)
+  const published = await shell(`cd '${folder}' && BERTH_URL=${origin} ./berth publish reef.html`)
+  expect([published.code, published.out]).toEqual([0, expect.stringMatching(/^http\S+\n$/)])
+  const chromiumPath = findBrowser('chromium')
+  if (chromiumPath) expect(await play(chromiumPath, published.out.trim())).toBe('Under water')
+  served.kill()
+  expect(await served.exited).toBe(0)
 })
