@@ -41,7 +41,10 @@ const parts: [name: string, isPart: (file: EmbeddedFile) => boolean][] = [
   ['libraries for pages', ({ name }) => name.startsWith('libraries/')],
   ['public files, as br and gz', ({ name }) => name.startsWith('public/dist/')],
   ['samples', ({ name }) => name.startsWith('public/samples/')],
-  ['images, PDF, Ogg and licenses', ({ name }) => name.startsWith('packages/')],
+  [
+    'packages that no start needs, images, PDF, Ogg and licenses',
+    ({ name }) => name.startsWith('packages/'),
+  ],
   ['migrations, templates and other texts', () => true],
 ]
 

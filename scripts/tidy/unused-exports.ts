@@ -11,9 +11,9 @@ interface Export {
 
 /**
  * Files with readers outside the tree: drizzle-kit reads tables; the binary starts main and the
- * workers.
+ * workers, and its build writes modules that import lazy-packages.ts.
  */
-const read = /(\/tables\.ts|^src\/main\.ts|worker\.ts)$/
+const read = /(\/tables\.ts|^src\/main\.ts|worker\.ts|\/lazy-packages\.ts)$/
 
 /**
  * Finds exports of src that no other file of the product or the scripts imports. An export that
