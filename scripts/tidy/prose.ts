@@ -69,8 +69,16 @@ export function proseOfMarkdown(path: string, text: string): Finding[] {
   let isCode = false
   return text.split('\n').flatMap((content, index) => {
     if (content.trimStart().startsWith('```')) isCode = !isCode
-    const word = isCode ? undefined : bannedIn(content)
-    return word ? [{ path, line: index + 1, what: `a text with "${word}"`, fix }] : []
+    if (isCode) return []
+    const line = index + 1
+    const word = bannedIn(content)
+    // The specification keeps its words.
+    const isSpec = path.startsWith('docs/spec/')
+    const clash = isSpec ? undefined : clashing.exec(unquoted(content))?.[0]
+    return [
+      ...(word ? [{ path, line, what: `a text with "${word}"`, fix }] : []),
+      ...(clash ? [{ path, line, what: `a text with "${clash}"`, fix: wordsFix }] : []),
+    ]
   })
 }
 

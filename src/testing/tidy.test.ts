@@ -503,6 +503,12 @@ test('a banned word in Markdown is found, outside code', () => {
   expect(proseOfMarkdown('README.md', text)).toMatchObject([
     { path: 'README.md', line: 3, what: 'a text with "door"' },
   ])
+  const clash = 'log' + ' out'
+  const clashes = `Users ${clash} here.`
+  expect(proseOfMarkdown('README.md', clashes)).toMatchObject([
+    { line: 1, what: `a text with "${clash}"` },
+  ])
+  expect(proseOfMarkdown('docs/spec/agent-api.md', clashes)).toEqual([])
 })
 
 test('the script prints its findings and exits 1', async () => {

@@ -18,6 +18,7 @@ export const words: Word[] = [
   {
     word: 'item',
     meaning: 'Any of these four on Explore.',
+    not: ['app store', 'marketplace'],
   },
   {
     word: 'publish',
@@ -59,6 +60,12 @@ export const words: Word[] = [
   {
     word: 'account',
     meaning: 'The sign-in of a person: name, password, passkeys, sessions.',
+    not: ['user account', 'user accounts'],
+  },
+  {
+    word: 'sign in, sign out',
+    meaning: 'To open a session of an account in a browser, and to end it.',
+    not: ['logged in', 'logged out', 'log out', 'login page'],
   },
   {
     word: 'key',
