@@ -50,13 +50,14 @@ async function buildFrame(out: string): Promise<void> {
   for (const name of ['libraries', 'databases', 'shell', 'install', 'offline-copy'])
     await writePublicFile(out, `frame/${name}.js`, await read(name))
   await writePublicFile(out, 'frame/late.js', await bundle('frame/late.ts', 'esm'))
-  for (const name of ['page', 'shell'])
+  for (const name of ['page', 'shell', 'controller'])
     await writePublicFile(out, `bridge/${name}.js`, inline(await bundle(`bridge/${name}.ts`)))
   for (const { name } of shims)
     await writePublicFile(out, `shims/${name}.js`, inline(await bundle(`shims/${name}.ts`)))
   await writePublicFile(out, 'mcp/view.js', inline(await bundle('mcp/view.ts')))
   await writePublicFile(out, 'mcp/view.css', await bundle('css/mcp.css'))
   await writePublicFile(out, 'bridge/shell.css', await bundle('css/bridge.css'))
+  await writePublicFile(out, 'bridge/controller.css', await bundle('css/controller.css'))
   await writePublicFile(out, 'frame/shell.css', await bundle('css/shell.css'))
   await writePublicFile(out, 'frame/message.css', await bundle('css/message.css'))
 }
@@ -69,7 +70,14 @@ async function filesIn(folder: string, ending: string): Promise<string[]> {
 
 async function buildPages(out: string): Promise<void> {
   const scripts = await filesIn('islands', '.ts')
-  const inlined = ['shell.css', 'bridge.css', 'mcp.css', 'message.css', 'tokens.css']
+  const inlined = [
+    'shell.css',
+    'bridge.css',
+    'controller.css',
+    'mcp.css',
+    'message.css',
+    'tokens.css',
+  ]
   const styles = (await filesIn('css', '.css')).filter((name) => !inlined.includes(name))
   await Promise.all([
     ...scripts.map(async (name) =>

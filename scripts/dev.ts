@@ -2,7 +2,7 @@
 import { existsSync, watch } from 'node:fs'
 import { join } from 'node:path'
 
-import { publishSamples } from '../src/server/cli/samples.ts'
+import { publishSamples, sampleNames } from '../src/server/cli/samples.ts'
 import { buildPublic, isPublicFresh } from './build-public.ts'
 
 const root = join(import.meta.dir, '..')
@@ -33,7 +33,7 @@ if (!(await isPublicFresh())) await buildPublic()
 let server = start()
 const first = await ready(server)
 if (!first) process.exit(1)
-if (isNew) await publishSamples(first.baseUrl ?? '', ['lampkeeper', 'slack-tide', 'pigment'])
+if (isNew) await publishSamples(first.baseUrl ?? '', sampleNames)
 console.log(`Berth is running at ${first.appUrl} and restarts after every change.`)
 if (first.operatorUrl)
   console.log(`Operator: ${first.operatorUrl} (creates your account; works once)`)

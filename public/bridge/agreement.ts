@@ -107,7 +107,8 @@ async function askPlayer(app: string): Promise<Player> {
   return join(app)
 }
 
-async function join(app: string, name?: string): Promise<Player> {
+/** Sends that the player agreed, after a press of theirs. Returns the player. */
+export async function join(app: string, name?: string): Promise<Player> {
   const body = name === undefined ? {} : { name }
   const response = await callServer({ app, signal: forever }, 'POST', '/player', body)
   const joined = playerIn(await response.json())

@@ -9,16 +9,22 @@ interface Board {
   count: number
 }
 
-/** Shows a board above the app, until the player closes it or `signal` ends it. */
-export async function showBoard(name: string, board: Board, signal: AbortSignal): Promise<void> {
+/**
+ * Shows a dialog of the shell above the app, until the player closes it or `signal` ends it.
+ * `actions` are buttons before “Close”.
+ */
+export async function showDialog(
+  heading: string,
+  parts: HTMLElement[],
+  signal: AbortSignal,
+  actions: HTMLElement[] = [],
+): Promise<void> {
   if (document.fullscreenElement) await document.exitFullscreen().catch(() => undefined)
   const dialog = create('dialog', [], { id: 'board' })
-  const close = create('button', ['Close'])
-  const title = document.querySelector('h1')?.textContent ?? ''
-  const heading = create('h2', [name === '' ? `Scores of ${title}` : `${title}: ${name}`])
-  heading.id = 'board-title'
-  dialog.setAttribute('aria-labelledby', heading.id)
-  dialog.append(heading, contentOf(board), create('form', [close], { method: 'dialog' }))
+  const title = create('h2', [heading], { id: 'board-title' })
+  dialog.setAttribute('aria-labelledby', title.id)
+  const form = create('form', [...actions, create('button', ['Close'])], { method: 'dialog' })
+  dialog.append(title, ...parts, form)
   document.body.append(dialog)
   const closed = new Promise((resolve) => dialog.addEventListener('close', resolve))
   signal.addEventListener('abort', () => dialog.close())
@@ -26,6 +32,21 @@ export async function showBoard(name: string, board: Board, signal: AbortSignal)
   await closed
   dialog.remove()
   document.querySelector('iframe')?.focus()
+}
+
+/** Returns the title of the app, as the bar of the shell has it. */
+export const appTitle = (): string => document.querySelector('h1')?.textContent ?? ''
+
+/** Shows a board above the app. */
+export function showBoard(
+  name: string,
+  board: Board,
+  signal: AbortSignal,
+  actions: HTMLElement[],
+): Promise<void> {
+  const title = appTitle()
+  const heading = name === '' ? `Scores of ${title}` : `${title}: ${name}`
+  return showDialog(heading, [contentOf(board)], signal, actions)
 }
 
 function contentOf({ top, mine, count }: Board): HTMLElement {

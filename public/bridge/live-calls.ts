@@ -6,13 +6,14 @@ import type { Call, Handler } from './receiver.ts'
 
 let connection: LiveConnection | undefined
 
-async function connect(call: Call): Promise<LiveConnection> {
+/** Returns the connection of this page, once the player agreed. */
+export async function connect(call: Call): Promise<LiveConnection> {
   await agree(call)
   return (connection ??= new LiveConnection(call.app))
 }
 
 /** Runs a call until the app ends it, or an error does. */
-const untilEnd = (call: Call, begin: (fail: (error: CallError) => void) => () => void) =>
+export const untilEnd = (call: Call, begin: (fail: (error: CallError) => void) => () => void) =>
   new Promise<undefined>((resolve, reject) => {
     const end = begin((error) => reject(error))
     if (call.signal.aborted) return end()

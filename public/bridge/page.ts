@@ -3,10 +3,11 @@ import { put } from '../frame/quiet.ts'
 import { createAiFetch } from './ai-fetch.ts'
 import { openAi } from './ai.ts'
 import { type Bridge, openBridge } from './bridge.ts'
+import { openControllers } from './controllers.ts'
 import { openDb } from './documents.ts'
 import { openFiles } from './files.ts'
 import { openRooms } from './room.ts'
-import { openScores } from './scores.ts'
+import { openGame, openScores } from './scores.ts'
 import { openStore } from './store.ts'
 
 const script = document.currentScript
@@ -18,13 +19,19 @@ const openService = (call: Bridge) =>
     ai: openAi(call, createAiFetch(call)),
     store: openStore(call),
     db: openDb(call),
-    room: openRooms(call),
+    room: Object.freeze({ ...openRooms(call), controller: openControllers(call) }),
     scores: openScores(call),
     files: openFiles(call),
   })
-export type Service = ReturnType<typeof openService>
+export type Service = ReturnType<typeof openService> & ReturnType<typeof openGame>
 
 if (script) {
   const known: object = Reflect.get(window, 'service')
-  put(window, 'service', Object.freeze({ ...known, ...openService(openBridge(shell)) }))
+  const call = openBridge(shell)
+  // A spread would read the game at once.
+  const service = Object.defineProperties(
+    { ...known, ...openService(call) },
+    Object.getOwnPropertyDescriptors(openGame(call)),
+  )
+  put(window, 'service', Object.freeze(service))
 }

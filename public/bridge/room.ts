@@ -26,7 +26,7 @@ const eventsPerSecond = 40
 const rowsIn = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 /** Calls all listeners, also when one throws. */
-function tellAll<Value extends unknown[]>(
+export function tellAll<Value extends unknown[]>(
   listeners: Iterable<Listen<Value>>,
   ...value: Value
 ): void {
@@ -40,7 +40,7 @@ function tellAll<Value extends unknown[]>(
 }
 
 /** A room that this page has joined. */
-class JoinedRoom {
+export class JoinedRoom {
   #me = ''
   readonly #peers = new Map<string, RoomPeer>()
   readonly #onPeers = new Set<Listen<[PeersChange]>>()

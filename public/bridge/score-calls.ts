@@ -1,6 +1,7 @@
 import { field } from '../frame/messages.ts'
 import { agreeByName, findPlayer } from './agreement.ts'
 import { showBoard } from './board.ts'
+import { challengeActions, findGame, keepSubmitted } from './challenge-calls.ts'
 import { CallError } from './protocol.ts'
 import type { Call, Handler } from './receiver.ts'
 import type { Score } from './scores.ts'
@@ -48,8 +49,11 @@ export const scoreCalls: Record<string, Handler> = {
       throw new CallError('bad_request', 'A score is a finite number.')
     }
     const { id } = await agreeByName(call)
-    const sent = { score, ...boardIn(input) }
+    const board = boardIn(input)
+    const { challenge } = await findGame(call)
+    const sent = { score, ...board, ...(challenge && { challenge: challenge.id }) }
     const body: unknown = await (await callServer(call, 'POST', '/scores', sent)).json()
+    keepSubmitted({ score, board }, field(body, 'challenge'), call)
     return { ...scoreOf(body, id), isBest: field(body, 'isBest') === true }
   },
   'scores.top': async (input, call) => (await read(input, call)).top,
@@ -63,6 +67,7 @@ export const scoreCalls: Record<string, Handler> = {
         name,
         await read({ ...Object(input), limit: limitDefault }, call),
         call.signal,
+        challengeActions(call),
       )
     } finally {
       isShown = false

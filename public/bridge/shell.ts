@@ -1,6 +1,8 @@
 /** The second script of the shell, for apps that use `service`: serves their calls. */
 import { SandboxHost } from '../frame/host.ts'
 import { aiCalls } from './ai-calls.ts'
+import { challengeCalls } from './challenge-calls.ts'
+import { controllerCalls } from './controller-calls.ts'
 import { dbCalls, fileCalls } from './db-calls.ts'
 import { liveCalls } from './live-calls.ts'
 import { type Handler, serveCalls } from './receiver.ts'
@@ -14,6 +16,8 @@ const handlers: Record<string, Handler> = {
   ...fileCalls,
   ...liveCalls,
   ...scoreCalls,
+  ...challengeCalls,
+  ...controllerCalls,
 }
 
 const { at = '', frame: url = '' } = document.documentElement.dataset

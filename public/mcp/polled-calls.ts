@@ -13,6 +13,10 @@ const pause = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
+function onPageOnly(): never {
+  throw new CallError('unavailable', 'Players meet on the page of the app only. Open its link.')
+}
+
 /** The calls that last. A host passes requests on, and no connection, so documents are polled. */
 export const polledCalls: Record<string, Handler> = {
   async 'db.watch'(input, call) {
@@ -35,7 +39,6 @@ export const polledCalls: Record<string, Handler> = {
     }
     return undefined
   },
-  'room.join'() {
-    throw new CallError('unavailable', 'Players meet on the page of the app only. Open its link.')
-  },
+  'room.join': onPageOnly,
+  'room.controller': onPageOnly,
 }

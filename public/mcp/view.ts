@@ -5,6 +5,7 @@
  */
 import { findPlayer } from '../bridge/agreement.ts'
 import { aiCalls } from '../bridge/ai-calls.ts'
+import { challengeCalls } from '../bridge/challenge-calls.ts'
 import { dbCalls, fileCalls } from '../bridge/db-calls.ts'
 import { serveCalls } from '../bridge/receiver.ts'
 import { scoreCalls } from '../bridge/score-calls.ts'
@@ -75,6 +76,7 @@ async function open(app: AppContent): Promise<void> {
     ...dbCalls,
     ...fileCalls,
     ...scoreCalls,
+    ...challengeCalls,
     ...polledCalls,
   })
   const player = await findPlayer({ app: app.id }).catch(() => undefined)

@@ -119,6 +119,9 @@ export const livePagesPerPlayerMax = 8
 export const livePagesPerNetworkMax = 1_000
 /** Guests of a network who begin to share data with an app. */
 export const newGuestsPerHour = 500
+/** Bytes that all guests of an app add to its data in a day, and each of them. */
+export const guestBytesPerAppDay = 8_388_608
+export const guestBytesPerDay = 2_097_152
 
 /**
  * People. Wrong passwords of unknown devices count by address prefix, and by prefix and name. A

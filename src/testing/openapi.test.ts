@@ -72,6 +72,9 @@ const open = [
   'get_scores',
   'submit_score',
   'upload_file',
+  'create_challenge',
+  'get_challenge',
+  'list_challenges',
   'open_app',
 ]
 
@@ -202,7 +205,7 @@ describe('the document', () => {
     named.push('ShareLink')
     named.push('AgentKey', 'OwnedAgent', 'Person', 'Profile', 'Hook', 'Delivery')
     named.push('AccountKey', 'Invoice', 'Project')
-    named.push('Player', 'Document', 'DataRecord', 'Score')
+    named.push('Player', 'Document', 'DataRecord', 'Score', 'Challenge')
     named.push('AppAi', 'Consent', 'Sponsor')
     expect(Object.keys(document.components.schemas).sort()).toEqual(named.sort())
   })

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+import { findUses, UseSchema } from '../apps/uses/uses.ts'
 import { bigPage } from './fixtures/big-page.ts'
 
 /**
@@ -126,6 +127,7 @@ const Sample = Type.Object(
     shelf: Type.String({
       pattern: '^(arcade|puzzle|adventure|sim|tools|learn|art|music|data|writing|social|other)$',
     }),
+    uses: Type.Optional(Type.Array(UseSchema)),
     assets: Type.Array(AssetName),
   },
   { additionalProperties: false },
@@ -172,12 +174,12 @@ function isTyped(name: string, bytes: Buffer): boolean {
   return name.endsWith('.wav') && bytes.subarray(8, 12).toString('latin1') === 'WAVE'
 }
 
-test('there are three samples: an arcade game, a puzzle and a tool', () => {
+test('there are five samples: games, a tool, one with a model and one for many', () => {
   const shelves = names.map((name) => {
     const text = readFileSync(join(FOLDER, name, 'sample.json'), 'utf8')
     return Value.Parse(Sample, JSON.parse(text)).shelf
   })
-  expect(shelves.sort()).toEqual(['arcade', 'puzzle', 'tools'])
+  expect(shelves.sort()).toEqual(['adventure', 'arcade', 'art', 'puzzle', 'tools'])
 })
 
 for (const name of names) {
@@ -197,7 +199,7 @@ for (const name of names) {
     })
 
     test('has no external references and evaluates no text', () => {
-      expect(html.match(/https?:|wss?:|\/\/[a-z0-9-]+\.[a-z]/gi)).toBeNull()
+      expect(html.match(/\b(?:https?|wss?):|\/\/[a-z0-9-]+\.[a-z]/gi)).toBeNull()
       expect(html.match(/\s(?:src|href|action|srcset|poster|data)\s*=\s*["']/gi)).toBeNull()
       expect(html.match(/@import|url\(|\beval\b|\bFunction\(|\bimport\(|\bfetch\(/g)).toBeNull()
       expect(html.match(/XMLHttpRequest|WebSocket|EventSource|sendBeacon/g)).toBeNull()
@@ -214,9 +216,14 @@ for (const name of names) {
       for (const line of uses) expect(line).toContain('try {')
     })
 
+    test('says which parts of service it uses', () => {
+      expect(findUses(html).service).toEqual([...(meta.uses ?? [])])
+    })
+
     test('declares exactly the assets in its folder', () => {
       const asks = Value.Parse(AssetAsks, dataIn(html, 'data-assets'))
-      const files = readdirSync(join(FOLDER, name, 'assets')).sort()
+      const folder = join(FOLDER, name, 'assets')
+      const files = existsSync(folder) ? readdirSync(folder).sort() : []
       expect(asks.map((ask) => ask.name).sort()).toEqual(files)
       expect([...meta.assets].sort()).toEqual(files)
       for (const file of files) {

@@ -798,8 +798,8 @@ export interface components {
         };
         DataRecord: {
             /** @enum {string} */
-            kind: "document" | "value" | "score" | "upload" | "personal";
-            /** @description The path of a document, the key of a value, the board of a score, the name of an uploaded file, or the id of a player. */
+            kind: "document" | "value" | "score" | "challenge" | "upload" | "personal";
+            /** @description The path of a document, the key of a value, the board of a score, the name of an uploaded file, or the id of a challenge or a player. */
             name: string;
             author: string;
             /** @description The name that the author gave the app. */
@@ -821,6 +821,25 @@ export interface components {
             score: number;
             /** Format: date-time */
             at: string;
+        };
+        Challenge: {
+            id: string;
+            board: string;
+            /** @enum {string} */
+            order: "highest" | "lowest";
+            seed: number;
+            score: number;
+            /** @description The name of the player who has this score. */
+            by: string | null;
+            /** Format: date-time */
+            created: string;
+            best: {
+                /** @description The best score of another player. */
+                score: number;
+                by: string | null;
+                /** Format: date-time */
+                at: string;
+            } | null;
         };
         Evidence: {
             /** @enum {string} */
@@ -2136,14 +2155,14 @@ export interface components {
             limit?: number | undefined;
             cursor?: string | undefined;
             /** @enum {string} */
-            kind?: ("document" | "value" | "score" | "upload" | "personal") | undefined;
+            kind?: ("document" | "value" | "score" | "challenge" | "upload" | "personal") | undefined;
         };
         DeleteRecordsInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
             /** @enum {string} */
-            kind: "author" | "board" | "document" | "value" | "score" | "upload" | "personal";
-            /** @description The id of a player, the path of a document, the key of a value, the name of an uploaded file, a board, or "board/player" of a score. */
+            kind: "author" | "board" | "document" | "value" | "score" | "challenge" | "upload" | "personal";
+            /** @description The id of a player or a challenge, the path of a document, the key of a value, the name of an uploaded file, a board, or "board/player" of a score. */
             name: string;
         };
         GetScoresInput: {
@@ -2163,6 +2182,28 @@ export interface components {
             board?: string | undefined;
             /** @enum {string} */
             order?: ("highest" | "lowest") | undefined;
+            /** @description The challenge that this score is for. */
+            challenge?: string | undefined;
+        };
+        CreateChallengeInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            score: number;
+            /** @description Name of a board of the app; "main" by default. */
+            board?: string | undefined;
+            /** @enum {string} */
+            order?: ("highest" | "lowest") | undefined;
+            /** @description The seed of the game. */
+            seed: number;
+        };
+        ListChallengesInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+        };
+        GetChallengeInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            challenge: string;
         };
         UploadFileInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -3162,8 +3203,26 @@ export interface components {
             score: number;
             /** Format: date-time */
             at: string;
+            /** @description How this score does against the challenge; null without one. */
+            challenge: {
+                by: string | null;
+                score: number;
+                /** @enum {string} */
+                result: "won" | "lost" | "tied";
+            } | null;
             /** @description The score is the first or a better one of the player. */
             isBest: boolean;
+        };
+        CreateChallengeResult: {
+            challenge: components["schemas"]["Challenge"];
+            /** @description The link for a friend. */
+            link: string;
+        };
+        ListChallengesResult: {
+            challenges: components["schemas"]["Challenge"][];
+        };
+        GetChallengeResult: {
+            challenge: components["schemas"]["Challenge"];
         };
         UploadFileResult: {
             /** @description A relative URL, which works in each frame of the app. */
@@ -3296,6 +3355,7 @@ export type Player = components['schemas']['Player'];
 export type Document = components['schemas']['Document'];
 export type DataRecord = components['schemas']['DataRecord'];
 export type Score = components['schemas']['Score'];
+export type Challenge = components['schemas']['Challenge'];
 export type Evidence = components['schemas']['Evidence'];
 export type RunStep = components['schemas']['RunStep'];
 export type Run = components['schemas']['Run'];
@@ -3445,6 +3505,9 @@ export type ListRecordsInput = components['schemas']['ListRecordsInput'];
 export type DeleteRecordsInput = components['schemas']['DeleteRecordsInput'];
 export type GetScoresInput = components['schemas']['GetScoresInput'];
 export type SubmitScoreInput = components['schemas']['SubmitScoreInput'];
+export type CreateChallengeInput = components['schemas']['CreateChallengeInput'];
+export type ListChallengesInput = components['schemas']['ListChallengesInput'];
+export type GetChallengeInput = components['schemas']['GetChallengeInput'];
 export type UploadFileInput = components['schemas']['UploadFileInput'];
 export type TopUpInput = components['schemas']['TopUpInput'];
 export type StartRunInput = components['schemas']['StartRunInput'];
@@ -3595,6 +3658,9 @@ export type ListRecordsResult = components['schemas']['ListRecordsResult'];
 export type DeleteRecordsResult = components['schemas']['DeleteRecordsResult'];
 export type GetScoresResult = components['schemas']['GetScoresResult'];
 export type SubmitScoreResult = components['schemas']['SubmitScoreResult'];
+export type CreateChallengeResult = components['schemas']['CreateChallengeResult'];
+export type ListChallengesResult = components['schemas']['ListChallengesResult'];
+export type GetChallengeResult = components['schemas']['GetChallengeResult'];
 export type UploadFileResult = components['schemas']['UploadFileResult'];
 export type TopUpResult = components['schemas']['TopUpResult'];
 export type StartRunResult = components['schemas']['StartRunResult'];
@@ -3930,6 +3996,12 @@ export interface AgentApi {
   getScores(input: GetScoresInput, options?: CallOptions): Call<GetScoresResult>
   /** Submit a score of the player. The best one stays. */
   submitScore(input: SubmitScoreInput, options?: CallOptions): Call<SubmitScoreResult>
+  /** Challenge a friend to beat a score of the player, by a link. A challenge ends after 30 days. Of a player, the newest 20 stay. */
+  createChallenge(input: CreateChallengeInput, options?: CallOptions): Call<CreateChallengeResult>
+  /** List the challenges of the player, with their best answers. */
+  listChallenges(input: ListChallengesInput, options?: CallOptions): Call<ListChallengesResult>
+  /** Read a challenge: the score to beat, and the seed of its game. */
+  getChallenge(input: GetChallengeInput, options?: CallOptions): Call<GetChallengeResult>
   /** Store a file of the player for all players of an app. A player has 20 MB and 200 files in an app, and an app 100 MB and 2,000 files. */
   uploadFile(input: UploadFileInput, options?: CallOptions): Call<UploadFileResult>
   /** Add credits that you pay for with USDC (x402). Without a payment it answers 402 with an offer. Sign the offer and send the same request again with the payment. The credits are those of the payment: 1 USD is 1,000 credits. */
@@ -4116,6 +4188,9 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   deleteRecords: { method: "POST", path: "/apps/{id}/records/delete" },
   getScores: { method: "GET", path: "/apps/{id}/scores" },
   submitScore: { method: "POST", path: "/apps/{id}/scores" },
+  createChallenge: { method: "POST", path: "/apps/{id}/challenges" },
+  listChallenges: { method: "GET", path: "/apps/{id}/challenges" },
+  getChallenge: { method: "GET", path: "/apps/{id}/challenges/{challenge}" },
   uploadFile: { method: "POST", path: "/apps/{id}/uploads" },
   topUp: { method: "POST", path: "/topup" },
   startRun: { method: "POST", path: "/runs", idempotent: true },

@@ -123,7 +123,7 @@ export async function changeIn(
       set: changed,
     })
   const rows = (next.data === null ? 0 : 1) - (before ? 1 : 0)
-  await growDocuments(ctx, db, app, { rows, bytes: bytes - (before?.bytes ?? 0) })
+  await growDocuments(ctx, db, app, { rows, bytes: bytes - (before?.bytes ?? 0) }, player)
   if (next.data === null) await forgetRemovals(db, app, version)
   afterCommit(db, () => ctx.documentCache.announce(app.id, at.collection))
   return { ...row, data: next.data ?? {} }

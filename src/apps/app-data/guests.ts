@@ -10,7 +10,7 @@ import { documents, players, scores, uploads, values } from './tables.ts'
  * Returns their number.
  */
 export async function forgetGuests(ctx: AppContext): Promise<number> {
-  // The row of an agent that plays in a chat has no person either, but counts its values.
+  // The rows of agents that played in chats before 2026-12 have no person, but count their values.
   const isOld = and(
     isNull(players.person),
     eq(players.values, 0),

@@ -59,6 +59,13 @@ export const scoresPerAppMax = 20_000
 /** Larger numbers lose digits. */
 export const scoreMax = Number.MAX_SAFE_INTEGER
 
+/** Challenges to friends. Of a player, the newest stay. */
+export const challengesPerPlayerMax = 20
+export const challengesPerAppMax = 5_000
+export const challengeDays = 30
+/** A seed is a number of 32 bits. */
+export const seedMax = 2 ** 32 - 1
+
 /** The live connection of an open page. */
 export const watchesPerPageMax = 64
 export const roomsPerPageMax = 8
@@ -73,4 +80,4 @@ export const roomMessageBytesMax = 4 * kb
 export const roomMessagesPerSecond = 40
 export const roomPlayersMax = 64
 /** Presence that changes more often reaches the others so often. */
-export const presenceMs = 30
+export const presenceMs = 25

@@ -5,11 +5,12 @@ import { listPageMax } from '../../kernel/limits.ts'
 import { iso } from '../../kernel/time.ts'
 import { findApp } from '../apps.ts'
 import { pagesOf } from '../folders/export-zip.ts'
-import { boardsPerAppMax } from './limits.ts'
+import { challengeValue, deleteChallenges } from './challenges.ts'
+import { boardsPerAppMax, challengesPerPlayerMax } from './limits.ts'
 import { pathOf } from './paths.ts'
 import { deleteValuesOf, removeRecords } from './records.ts'
 import { deleteScores } from './scores.ts'
-import { documents, players, scores, uploads, values } from './tables.ts'
+import { challenges, documents, players, scores, uploads, values } from './tables.ts'
 import { deleteUploads, listUploadsOf, readUpload } from './uploads.ts'
 
 type PlayerRow = typeof players.$inferSelect
@@ -105,6 +106,24 @@ async function* listUploads(ctx: AppContext, { app, id }: PlayerRow): AsyncGener
   }
 }
 
+async function* listChallenges(
+  { db }: AppContext,
+  { app, id }: PlayerRow,
+): AsyncGenerator<object[]> {
+  const rows = await db.read
+    .select()
+    .from(challenges)
+    .where(and(eq(challenges.app, app), eq(challenges.player, id)))
+    .limit(challengesPerPlayerMax)
+  yield rows.map((row) => ({
+    kind: 'challenge',
+    app,
+    name: row.id,
+    value: challengeValue(row),
+    updated: iso(row.created),
+  }))
+}
+
 /** Lists what a person keeps in apps as a player, app by app. */
 export async function* listPersonData(ctx: AppContext, person: string): AsyncGenerator<object[]> {
   const pages = pagesOf(
@@ -119,14 +138,15 @@ export async function* listPersonData(ctx: AppContext, person: string): AsyncGen
       yield* listDocuments(ctx, player)
       yield* listScores(ctx, player)
       yield* listUploads(ctx, player)
+      yield* listChallenges(ctx, player)
     }
   }
 }
 
 /**
- * Deletes what a person keeps in apps as a player: values, scores, uploads, and documents and
- * shared values of which the person is the author. Each app is one transaction, so the call can be
- * repeated.
+ * Deletes what a person, or an agent in chats, keeps in apps as a player: values, scores,
+ * challenges, uploads, and documents and shared values of which they are the author. Each app is
+ * one transaction, so the call can be repeated.
  */
 export async function deletePersonData(ctx: AppContext, person: string): Promise<void> {
   for (;;) {
@@ -148,6 +168,7 @@ async function deletePlayer(ctx: AppContext, { app: appId, id }: PlayerRow): Pro
     if (app) await deleteValuesOf(db, app, id)
     if (app) await deleteUploads(db, app, eq(uploads.author, id))
     await deleteScores(db, { id: appId }, { player: id })
+    await deleteChallenges(db, { id: appId }, { player: id })
     await db.delete(players).where(and(eq(players.app, appId), eq(players.id, id)))
   })
 }

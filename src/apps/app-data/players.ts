@@ -23,7 +23,7 @@ export interface Player {
   app: App
   /** An id that no other app has for this player; '' for a browser that has no cookie yet. */
   id: string
-  /** The signed-in person; null for an agent and a guest. */
+  /** The signed-in person, or the agent that plays in a chat; null for a guest. */
   person: string | null
   /** A person or an agent, and no guest: it has values of its own. */
   isSignedIn: boolean
@@ -53,7 +53,7 @@ export async function findPlayer(
   const app = await getPlayable(ctx, appId, { headers, context })
   const { user, caller: agent } = caller
   const known = agent
-    ? { id: playerId(ctx, app.id, `agent ${agent.agent.id}`), person: null }
+    ? { id: playerId(ctx, app.id, `agent ${agent.agent.id}`), person: agent.agent.id }
     : identifyPlayer(ctx, app, { headers }, user?.person)
   const row = known.id === '' ? undefined : await findRow(ctx.db.read, app.id, known.id)
   const isSignedIn = playerOf(caller) !== undefined
@@ -167,7 +167,7 @@ export async function joinApp(
     joined: ctx.clock.now(),
     name: name ?? known.name,
   }
-  const changed = { joined: row.joined, name: row.name }
+  const changed = { joined: row.joined, name: row.name, person: row.person }
   await ctx.db.tx((db) =>
     db
       .insert(players)

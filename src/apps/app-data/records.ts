@@ -8,12 +8,13 @@ import { sumOf } from '../../kernel/db/query.ts'
 import { iso } from '../../kernel/time.ts'
 import { releaseBytes } from '../../people/agents/storage-quota.ts'
 import type { App } from '../apps.ts'
+import { challengeValue, deleteChallenges } from './challenges.ts'
 import { playerIdChars, recordPageBytesMax } from './limits.ts'
 import { pathOf } from './paths.ts'
 import type { DeleteRecordsRequest, RecordBody, RecordQuery } from './schemas.ts'
 import { deleteScores } from './scores.ts'
 import { growDocuments, growShared, lockSpace } from './spaces.ts'
-import { documents, players, scores, spaces, uploads, values } from './tables.ts'
+import { challenges, documents, players, scores, spaces, uploads, values } from './tables.ts'
 import { deleteUploads, readUploads } from './uploads.ts'
 import { lockValues } from './values.ts'
 
@@ -35,6 +36,7 @@ const finders = {
   value: findValues,
   score: findScores,
   upload: findUploads,
+  challenge: findChallenges,
   personal: findPersonal,
 }
 
@@ -163,6 +165,27 @@ async function findUploads(db: Db, { app, after, limit }: Page): Promise<Positio
   }))
 }
 
+async function findChallenges(db: Db, { app, after, limit }: Page): Promise<PositionedRecord[]> {
+  const rows = await db
+    .select({ row: challenges, authorName: players.name })
+    .from(challenges)
+    .leftJoin(players, and(eq(players.app, challenges.app), eq(players.id, challenges.player)))
+    .where(eq(challenges.app, app))
+    .orderBy(asc(challenges.created), asc(challenges.id))
+    .limit(limit)
+    .offset(after)
+  return rows.map(({ row, authorName }, at) => ({
+    kind: 'challenge',
+    name: row.id,
+    author: row.player,
+    authorName,
+    value: challengeValue(row),
+    bytes: 0,
+    updated: iso(row.created),
+    position: after + at + 1,
+  }))
+}
+
 const privateRoot = 'data/users/'
 const idAt = privateRoot.length + 1
 /** The player of a private collection. Numbers are no parameters, so that it can be grouped by. */
@@ -243,8 +266,8 @@ function matching(kind: 'author' | 'document' | 'value', name: string): Matching
 }
 
 /**
- * Deletes a document, a shared value, an upload, a score, all scores of a board, all records of an
- * author, or the personal data of a player. Returns the number of deleted records.
+ * Deletes a document, a shared value, an upload, a score, a challenge, all scores of a board, all
+ * records of an author, or the personal data of a player. Returns the number of deleted records.
  */
 export async function deleteRecords(
   ctx: AppContext,
@@ -258,6 +281,7 @@ export async function deleteRecords(
     return ctx.db.tx((db) => deleteUploads(db, app, eq(uploads.name, name)))
   }
   if (kind === 'board') return ctx.db.tx((db) => deleteScores(db, app, { board: name }))
+  if (kind === 'challenge') return ctx.db.tx((db) => deleteChallenges(db, app, { id: name }))
   if (kind === 'score') {
     const [board = '', player = ''] = name.split('/')
     return ctx.db.tx((db) => deleteScores(db, app, { board, player }))
@@ -268,7 +292,8 @@ export async function deleteRecords(
     const removed = await removeRecords(ctx, db, app, { docs: shown, keys })
     if (kind !== 'author') return removed
     const files = await deleteUploads(db, app, eq(uploads.author, name))
-    return removed + files + (await deleteScores(db, app, { player: name }))
+    const played = await deleteScores(db, app, { player: name })
+    return removed + files + played + (await deleteChallenges(db, app, { player: name }))
   })
 }
 
@@ -329,6 +354,7 @@ export async function removeData(db: Db, { id, maker }: Pick<App, 'id' | 'maker'
   await db.delete(values).where(eq(values.app, id))
   await deleteScores(db, { id })
   await deleteUploads(db, { id, maker })
+  await deleteChallenges(db, { id })
   const owners = await db
     .delete(players)
     .where(eq(players.app, id))

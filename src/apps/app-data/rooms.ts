@@ -38,6 +38,7 @@ interface Room {
   remote: Map<string, RemotePeer>
   /** Members whose presence changed since the last event. */
   moved: Set<string>
+  /** Runs for a moment after an event about presence. */
   timer: Timer | undefined
 }
 
@@ -100,18 +101,22 @@ export class Rooms {
     this.#signal(room, 'event', event)
   }
 
-  /** Shows what a page is. Only the newest of a moment reaches the others. */
+  /** Shows what a page is: at once, and of fast changes the newest. */
   #setPresence(room: Room, own: Member, data: unknown): void {
     own.presence = data
     room.moved.add(own.peer)
-    room.timer ??= setTimeout(() => {
-      room.timer = undefined
-      const moved = [...room.moved].flatMap((peer) => room.members.get(peer) ?? [])
-      room.moved.clear()
-      const presence = Object.fromEntries(moved.map((one) => [one.peer, one.presence]))
-      this.#tell(room, { presence })
-      this.#signal(room, 'presence', presence)
-    }, presenceMs)
+    if (room.timer === undefined) this.#tellMoved(room)
+  }
+
+  #tellMoved(room: Room): void {
+    room.timer = undefined
+    const moved = [...room.moved].flatMap((peer) => room.members.get(peer) ?? [])
+    if (moved.length === 0) return
+    room.moved.clear()
+    const presence = Object.fromEntries(moved.map((one) => [one.peer, one.presence]))
+    this.#tell(room, { presence })
+    this.#signal(room, 'presence', presence)
+    room.timer = setTimeout(() => this.#tellMoved(room), presenceMs)
   }
 
   #leave(room: Room, { peer }: Member): void {

@@ -152,8 +152,8 @@ export const LeaseResponseSchema = Type.Object({
   document: DocumentSchema,
 })
 
-/** Documents, shared values, scores, uploaded files, and for each player what is private. */
-const recordKinds = ['document', 'value', 'score', 'upload', 'personal'] as const
+/** Shared data and uploads, scores, challenges, and for each player what is private. */
+const recordKinds = ['document', 'value', 'score', 'challenge', 'upload', 'personal'] as const
 
 /** A record that players keep in an app, for its maker. */
 const RecordSchema = Type.Object(
@@ -161,7 +161,7 @@ const RecordSchema = Type.Object(
     kind: oneOf(recordKinds),
     name: Type.String({
       description:
-        'The path of a document, the key of a value, the board of a score, the name of an uploaded file, or the id of a player.',
+        'The path of a document, the key of a value, the board of a score, the name of an uploaded file, or the id of a challenge or a player.',
     }),
     author: Type.String(),
     authorName: nullable(Type.String({ description: 'The name that the author gave the app.' })),
@@ -192,7 +192,7 @@ export const DeleteRecordsSchema = Type.Object(
       minLength: 1,
       maxLength: valueKeyCharsMax,
       description:
-        'The id of a player, the path of a document, the key of a value, the name of an uploaded file, a board, or "board/player" of a score.',
+        'The id of a player or a challenge, the path of a document, the key of a value, the name of an uploaded file, a board, or "board/player" of a score.',
     }),
   },
   { ...strict, examples: [{ kind: 'author', name: 'pBp2GhVnRr0cXk1sQm7e' }] },

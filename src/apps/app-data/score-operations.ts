@@ -1,9 +1,13 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { pageSize } from '../../kernel/cursor.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import { created } from '../../kernel/http/outcome.ts'
 import { iso } from '../../kernel/time.ts'
 import { appErrors as ownErrors, operation, writeErrors } from '../../people/operation.ts'
 import { visitor } from '../../people/session-user.ts'
+import { appUrl } from '../app-url.ts'
+import * as challenges from './challenges.ts'
+import { challengeDays, challengesPerPlayerMax } from './limits.ts'
 import { checkUse, countCall, findPlayer, getJoined, type Player } from './players.ts'
 import * as schemas from './score-schemas.ts'
 import * as scores from './scores.ts'
@@ -24,6 +28,21 @@ const present = ({ rank, player, name, score, at }: scores.PlacedScore): schemas
   name,
   score,
   at: iso(at),
+})
+
+const presentChallenge = ({
+  row: { id, board, lowest, seed, score, created: at, best, bestAt },
+  by,
+  bestBy,
+}: challenges.NamedChallenge): schemas.ChallengeBody => ({
+  id,
+  board,
+  order: lowest ? 'lowest' : 'highest',
+  seed,
+  score,
+  by,
+  created: iso(at),
+  best: best === null || bestAt === null ? null : { score: best, by: bestBy, at: iso(bestAt) },
 })
 
 /** Counts a submitted score. Throws `data_limit`. */
@@ -65,13 +84,82 @@ const submitScore = operation({
   output: { 200: schemas.SubmittedScoreSchema },
   errors: [...writeErrors, ...appErrors, 'not_joined', 'data_full'],
   async run(ctx, call) {
-    const { score, ...of } = call.body
+    const { score, challenge, ...of } = call.body
     const player = await getJoined(ctx, call, call.params.id, 'scores')
     countScore(ctx, player)
-    const { own, isBest } = await scores.submitScore(ctx, player, boardOf(player, of), score)
-    return { ...present(own), isBest }
+    const board = boardOf(player, of)
+    const { own, isBest } = await scores.submitScore(ctx, player, board, score)
+    const met =
+      challenge === undefined
+        ? undefined
+        : await challenges.meetChallenge(ctx, player, challenge, { ...board, score })
+    return { ...present(own), isBest, challenge: met ?? null }
   },
 })
 
-/** The boards of apps (`service.scores`). */
-export const scoreOperations = [getScores, submitScore]
+const createChallenge = operation({
+  ...ofPages,
+  id: 'create_challenge',
+  route: 'POST /apps/:id/challenges',
+  summary: 'Challenge a friend to beat a score of the player, by a link.',
+  description: `A challenge ends after ${challengeDays} days. Of a player, the newest ${challengesPerPlayerMax} stay.`,
+  input: { body: schemas.CreateChallengeSchema },
+  output: { 201: schemas.CreatedChallengeSchema },
+  errors: [...writeErrors, ...appErrors, 'not_joined', 'data_full'],
+  async run(ctx, call) {
+    const { score, seed, ...of } = call.body
+    const player = await getJoined(ctx, call, call.params.id, 'scores')
+    countScore(ctx, player)
+    const challenge = await challenges.createChallenge(ctx, player, {
+      ...boardOf(player, of),
+      score,
+      seed,
+    })
+    const link = `${appUrl(ctx, player.app.id)}?challenge=${challenge.row.id}`
+    return created({ challenge: presentChallenge(challenge), link })
+  },
+})
+
+const getChallenge = operation({
+  ...ofPages,
+  id: 'get_challenge',
+  route: 'GET /apps/:id/challenges/:challenge',
+  summary: 'Read a challenge: the score to beat, and the seed of its game.',
+  input: { params: schemas.ChallengeParamsSchema },
+  output: { 200: schemas.ChallengeResponseSchema },
+  errors: ['bad_request', ...appErrors],
+  async run(ctx, call) {
+    const { id, challenge } = call.params
+    const player = await findPlayer(ctx, call, id)
+    checkUse(player, 'scores')
+    countCall(ctx, player, call)
+    const found = await challenges.findChallenge(ctx, player.app.id, challenge)
+    if (!found) throw new ApiError('not_found', { what: 'challenge' })
+    return { challenge: presentChallenge(found) }
+  },
+})
+
+const listChallenges = operation({
+  ...ofPages,
+  id: 'list_challenges',
+  route: 'GET /apps/:id/challenges',
+  summary: 'List the challenges of the player, with their best answers.',
+  output: { 200: schemas.ChallengeListSchema },
+  errors: appErrors,
+  async run(ctx, call) {
+    const player = await findPlayer(ctx, call, call.params.id)
+    checkUse(player, 'scores')
+    countCall(ctx, player, call)
+    const own = player.id === '' ? [] : await challenges.listChallenges(ctx, player)
+    return { challenges: own.map(presentChallenge) }
+  },
+})
+
+/** The boards of apps (`service.scores`), and challenges to beat a score. */
+export const scoreOperations = [
+  getScores,
+  submitScore,
+  createChallenge,
+  getChallenge,
+  listChallenges,
+]

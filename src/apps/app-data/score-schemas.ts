@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { ListQuery } from '../../kernel/http/list-query.ts'
 import { nullable, oneOf, TimeSchema } from '../../kernel/schema.ts'
-import { boardNameCharsMax, scoreMax } from './limits.ts'
+import { boardNameCharsMax, scoreMax, seedMax } from './limits.ts'
 
 const board = Type.Optional(
   Type.String({
@@ -23,9 +23,27 @@ export const TopQuerySchema = Type.Object({
   limit: ListQuery.properties.limit,
 })
 
+const score = Type.Number({ minimum: -scoreMax, maximum: scoreMax })
 export const SubmitScoreSchema = Type.Object(
-  { score: Type.Number({ minimum: -scoreMax, maximum: scoreMax }), board, order },
+  {
+    score,
+    board,
+    order,
+    challenge: Type.Optional(
+      Type.String({ maxLength: 40, description: 'The challenge that this score is for.' }),
+    ),
+  },
   { additionalProperties: false, examples: [{ score: 1_250, board: 'main' }] },
+)
+
+export const CreateChallengeSchema = Type.Object(
+  {
+    score,
+    board,
+    order,
+    seed: Type.Integer({ minimum: 0, maximum: seedMax, description: 'The seed of the game.' }),
+  },
+  { additionalProperties: false, examples: [{ score: 1_250, seed: 7_315_662 }] },
 )
 
 const fields = {
@@ -43,7 +61,43 @@ export const ScoreListSchema = Type.Object({
   mine: nullable(ScoreSchema),
   count: Type.Integer({ description: 'Players on this board.' }),
 })
+
+/** A score to beat, as its friend sees it. */
+const ChallengeSchema = Type.Object(
+  {
+    id: Type.String(),
+    board: Type.String(),
+    order: oneOf(['highest', 'lowest']),
+    seed: Type.Integer(),
+    score: Type.Number(),
+    by: nullable(Type.String({ description: 'The name of the player who has this score.' })),
+    created: TimeSchema,
+    best: nullable(
+      Type.Object({
+        score: Type.Number({ description: 'The best score of another player.' }),
+        by: nullable(Type.String()),
+        at: TimeSchema,
+      }),
+    ),
+  },
+  { title: 'Challenge' },
+)
+export type ChallengeBody = Static<typeof ChallengeSchema>
+export const ChallengeResponseSchema = Type.Object({ challenge: ChallengeSchema })
+export const CreatedChallengeSchema = Type.Object({
+  challenge: ChallengeSchema,
+  link: Type.String({ description: 'The link for a friend.' }),
+})
+export const ChallengeListSchema = Type.Object({ challenges: Type.Array(ChallengeSchema) })
+export const ChallengeParamsSchema = Type.Object({ id: Type.String(), challenge: Type.String() })
+
 export const SubmittedScoreSchema = Type.Object({
   ...fields,
+  challenge: nullable(
+    Type.Object(
+      { by: nullable(Type.String()), score: Type.Number(), result: oneOf(['won', 'lost', 'tied']) },
+      { description: 'How this score does against the challenge; null without one.' },
+    ),
+  ),
   isBest: Type.Boolean({ description: 'The score is the first or a better one of the player.' }),
 })

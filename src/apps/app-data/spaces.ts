@@ -3,6 +3,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import { guestBytesPerDay } from '../../kernel/limits.ts'
 import { releaseBytes, reserveBytes } from '../../people/agents/storage-quota.ts'
 import type { App } from '../apps.ts'
 import {
@@ -50,13 +51,38 @@ const full = (what: string): never => {
 
 const megabytes = (bytes: number): string => `${bytes / 1_048_576} MB`
 
-/** Counts what documents of an app grow. Throws `data_full` and `storage_full`. */
+/**
+ * Counts what a guest adds. Guests have no account that could be closed, and the maker pays for
+ * what they keep. Throws `data_full`.
+ */
+export function countForGuest(
+  { state }: AppContext,
+  { app, id, isSignedIn }: Player,
+  { bytes }: Pick<Growth, 'bytes'>,
+): void {
+  if (isSignedIn || bytes <= 0) return
+  const { guestBytes } = state.limits
+  for (const [key, max, whose] of [
+    [`${app.id} ${id}`, Math.min(guestBytesPerDay, guestBytes.max), 'a guest'],
+    [app.id, guestBytes.max, 'all guests of an app'],
+  ] as const) {
+    if (guestBytes.take(key, bytes, max) === undefined) continue
+    full(`${megabytes(max)} that ${whose} can add in a day`)
+  }
+}
+
+/**
+ * Counts what documents of an app grow, for a player who writes. Throws `data_full` and
+ * `storage_full`.
+ */
 export async function growDocuments(
   ctx: AppContext,
   db: Db,
   app: App,
   { rows, bytes }: Growth,
+  player?: Player,
 ): Promise<void> {
+  if (player) countForGuest(ctx, player, { bytes })
   const [space] = await db
     .update(spaces)
     .set({
@@ -86,8 +112,15 @@ function checkValues(owner: Owned | undefined, { rows, bytes }: Growth, whose: s
   }
 }
 
-/** Counts what shared values of an app grow. Throws `data_full` and `storage_full`. */
-export async function growShared(ctx: AppContext, db: Db, app: App, growth: Growth): Promise<void> {
+/** Counts what shared values of an app grow, as `growDocuments` does. */
+export async function growShared(
+  ctx: AppContext,
+  db: Db,
+  app: App,
+  growth: Growth,
+  player?: Player,
+): Promise<void> {
+  if (player) countForGuest(ctx, player, growth)
   const [space] = await db
     .update(spaces)
     .set({

@@ -31,7 +31,7 @@ export const players = table(
   {
     app: text('app').notNull(),
     id: text('id').notNull(),
-    /** The signed-in person; null for a guest of one browser. */
+    /** The signed-in person, or the agent that plays in a chat; null for a guest of one browser. */
     person: text('person'),
     /** The name that the player gave the app. */
     name: text('name'),
@@ -97,6 +97,32 @@ export const scores = table(
   (t) => [
     primaryKey({ columns: [t.app, t.board, t.lowest, t.player] }),
     index('app_scores_order').on(t.app, t.board, t.lowest, t.score),
+  ],
+)
+
+/** Scores to beat, which their players sent to friends as links. */
+export const challenges = table(
+  'app_challenges',
+  {
+    app: text('app').notNull(),
+    id: text('id').notNull(),
+    /** The player whose score it is. */
+    player: text('player').notNull(),
+    board: text('board').notNull(),
+    lowest: flag('lowest').notNull(),
+    /** The seed of the game, the same for both. */
+    seed: integer('seed').notNull(),
+    score: real('score').notNull(),
+    created: time('created').notNull(),
+    /** The best score of another player who opened the link, and the player. */
+    best: real('best'),
+    bestPlayer: text('best_player'),
+    bestAt: time('best_at'),
+  },
+  (t) => [
+    primaryKey({ columns: [t.app, t.id] }),
+    index('app_challenges_player').on(t.app, t.player, t.created),
+    index('app_challenges_created').on(t.created),
   ],
 )
 

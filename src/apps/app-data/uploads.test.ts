@@ -131,6 +131,16 @@ test('a player and an app have limits', async () => {
   await expectError(t, 409, 'data_full', () => upload(gus))
 })
 
+test('guests add less in a day than players with an account', async () => {
+  t.ctx.state.limits.guestBytes.max = 100
+  const [gus, eve, olga] = [await guest(), await guest(), await person('olga')]
+  expect((await upload(gus)).status).toBe(200)
+  const before = await t.snapshot()
+  await expectError(t, 409, 'data_full', () => upload(eve))
+  expect(await t.snapshot()).toEqual(before)
+  expect((await upload(olga)).status).toBe(200)
+})
+
 test('the maker sees who uploaded a file, and deletes it', async () => {
   const [olga, gus] = [await person('olga'), await guest('Gus')]
   const [one, two] = [await urlFor(olga), await urlFor(gus)]

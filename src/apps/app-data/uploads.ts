@@ -18,7 +18,7 @@ import {
 } from './limits.ts'
 import type { Player } from './players.ts'
 import type { RecordBody } from './schemas.ts'
-import { lockSpace } from './spaces.ts'
+import { countForGuest, lockSpace } from './spaces.ts'
 import { uploads } from './tables.ts'
 
 /**
@@ -81,9 +81,10 @@ async function readContent(
  */
 export async function addUpload(
   ctx: AppContext,
-  { app, id: author }: Player,
+  player: Player,
   data: string,
 ): Promise<{ url: string; type: string; bytes: number }> {
+  const { app, id: author } = player
   const { content, type } = await readContent(data)
   const { length: bytes } = content
   // The transaction checks again, when the bytes are stored.
@@ -95,6 +96,7 @@ export async function addUpload(
   await ctx.db.tx(async (db) => {
     await lockSpace(db, app.id)
     await checkSpace(db, app.id, author, bytes)
+    countForGuest(ctx, player, { bytes })
     await reserveBytes(ctx, db, app.maker, bytes)
     await db.insert(uploads).values({ app: app.id, name, author, type, bytes, sha256, created })
   })

@@ -67,7 +67,7 @@ const lockOwner = (db: Db, { app, id }: Player, scope: Scope): Promise<unknown> 
 
 const grow = (ctx: AppContext, db: Db, player: Player, scope: Scope, growth: Growth) =>
   scope === 'shared'
-    ? growShared(ctx, db, player.app, growth)
+    ? growShared(ctx, db, player.app, growth, player)
     : growPersonal(ctx, db, player, growth)
 
 /** Returns the bytes that count for a value. Throws `bad_request` and `too_large`. */

@@ -85,6 +85,30 @@ test('builds an app with two calls and charges their usage', async () => {
   expect(app).toMatchObject({ title: 'Boats', description: 'Boats.', shelf: 'sim', version: 1 })
 })
 
+test('a model is told how a page talks, remembers and plays with others', async () => {
+  const master = pageOf(`<p>The keeper of the tower waits.</p><button>Talk</button><script>
+    document.querySelector('button').onclick = async () => {
+      const memory = (await service.store.get('memory')) ?? { met: 0 }
+      const rules = 'You are a game master. You met this player ' + memory.met + ' times.'
+      const messages = [{ role: 'system', content: rules }, { role: 'user', content: 'Hello' }]
+      const line = document.querySelector('p')
+      const { text } = await service.ai.chat(messages, { onText: (_, all) => { line.textContent = all } })
+      await service.store.set('memory', { met: memory.met + 1, last: text })
+    }
+  </script>`)
+  const prompt = 'make a game master that talks and remembers me'
+  const { id, job, calls } = await build([plan, says(inBlock(master))], { prompt, kind: 'game' })
+  expect(job.state).toBe('done')
+  const explored = await ann.call('GET', `/apps/${id}/html`)
+  expect(String(explored.body)).toContain('service.ai.chat')
+  expect(await ann.call('PATCH', `/apps/${id}`, { store: true })).toMatchObject({ status: 200 })
+  expect((await t.call('GET', `/explore/${id}`)).body).toMatchObject({ uses: ['ai', 'store'] })
+  const [planned, written] = calls.map((call) => JSON.stringify(call['messages']))
+  expect(planned).toContain('remember each player')
+  for (const name of ['service.ai.chat', 'service.store.get', 'onSnapshot', 'room.join'])
+    expect(written).toContain(name)
+})
+
 test.each([
   ['a script that does not parse', broken, /Script 1 does not parse/],
   ['something from outside', outside, /line 2: .*cdn\.test/],

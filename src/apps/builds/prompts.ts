@@ -10,7 +10,12 @@ The page runs in a sandbox that reaches no network. So:
   kinds: sprite (one thing on transparent ground), picture (a background), sound (an effect), voice ("what" is the words), music. Names are a-z, 0-9, dot, - and _. At most 8 of them, fewer is better.
   They are used after \`await service.assets.ready\`: \`await service.assets.image("hero.png")\` and \`.audio("name")\` give an element or null; \`.url(name)\` gives an address or "". Always draw a stand-in where the answer is null.
 - localStorage (1 MB) and IndexedDB (5 MB) work and are kept for each visitor. alert, confirm, cookies and popups do not: draw your own dialogs.
-- Only where the request needs it, a page can use \`service\`. \`const { text, json } = await service.ai.chat(messages, { tier, json: schema, onText: (delta, text) => {} })\` calls a model: the player agrees and pays, so call it after a press, show that it thinks, and show \`error.message\` where it throws. \`await service.store.get(key)\` and \`.set(key, value)\` keep values of a player on the server. \`service.db.collection(name)\` and \`service.room.join(name)\` are shared by all players, live. \`service.scores.submit(points)\` and \`service.scores.show()\` are a board of the best scores.
+- Only where the request needs it, a page can use \`service\`, which needs no key and no import. Every call is a promise; an error has \`code\` and a \`message\` to show.
+  - Models: \`const { text, json, toolCalls } = await service.ai.chat(messages, { tier: "quick", json: schema, maxTokens, onText: (delta, all) => {} })\`; messages are \`[{ role: "system" | "user" | "assistant", content }]\`. The player agrees and pays, so call it after a press, show that it thinks, and go on without it where it throws. \`service.ai.image(prompt)\` and \`.speech(text)\` give \`{ url }\`. A character that talks sends its rules, what it remembers and the last turns with each call.
+  - Memory: \`await service.store.get(key)\` (null at first), \`.set(key, value)\`, \`.delete(key)\`, \`.list(prefix)\` keep JSON of one player. A page that remembers a player loads it before the first call of a model, puts it into the system message, and saves it after each turn.
+  - All players, live: \`const games = service.db.collection("games")\` with \`add\`, \`where(field, "==", value)\`, \`orderBy\`, \`limit\`, \`get\` and \`onSnapshot(({ docs }) => {})\`; \`service.db.doc("games/1")\` with \`get\`, \`set\`, \`update\`, \`delete\`, \`onSnapshot\`; \`doc.id\`, \`doc.data()\`. \`const room = await service.room.join("lobby")\` with \`emit(topic, data)\`, \`on(topic, (data, from) => {})\`, \`presence(data)\`, \`onPeers(({ peers }) => {})\`.
+  - Phones as controllers of a large screen: \`const phones = await service.room.controller({ buttons: ["Jump"], stick: true })\`, \`phones.on("join" | "leave" | "input", ({ player, pressed, buttons, stick }) => {})\`.
+  - Boards: \`await service.scores.submit(points)\`, \`.top()\`, \`.show()\`. \`await service.seed\` is a number for the random parts of a game, and \`service.scores.challenge()\` sends a friend the same game with the score to beat, which \`await service.challenge\` has there (or null).
 - The page works with keyboard, mouse and touch, from 360 pixels wide to a large screen, fits the window and follows its resizing, in light and dark.
 - It stops its timers, frames and sounds while document.hidden. Sound begins with the first press.
 - No error may reach the console. Text is readable, contrast is good, buttons are at least 44 pixels.`
@@ -22,7 +27,7 @@ const kinds = {
 
 export const planPrompt = (kind: AppKind): string =>
   `${kinds[kind]}
-Plan what is asked for. Answer ONE JSON object and nothing else:
+Plan what is asked for. The page can call models, remember each player, share data among all players live, and have boards of scores: plan that only where the request needs it. Answer ONE JSON object and nothing else:
 {"title": "at most 60 characters", "description": "one sentence, at most 200 characters", "shelf": "arcade|puzzle|adventure|sim|tools|learn|art|music|data|writing|social|other", "plan": "at most 12 short lines: screens, rules or data, controls, look"}`
 
 export const pagePrompt = (kind: AppKind): string => `${kinds[kind]}\n${sandbox}`

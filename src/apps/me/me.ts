@@ -12,6 +12,7 @@ import type { Claim } from '../../people/agents/claims.ts'
 import { countUnread } from '../../people/notifications/notifications.ts'
 import * as people from '../../people/people.ts'
 import { deleteConsents } from '../ai/consents.ts'
+import { deletePersonData } from '../app-data/person-data.ts'
 import { appUrl } from '../app-url.ts'
 import * as apps from '../apps.ts'
 import { getBuildUsage } from '../builds/builds.ts'
@@ -85,8 +86,12 @@ export const presentKey = (key: keys.Key, current: keys.Key): KeyBody => ({
   current: key.prefix === current.prefix,
 })
 
-/** Closes the account with its apps, hooks and jobs. Its keys then give `account_closed`. */
+/**
+ * Closes the account with its apps, hooks and jobs, and with what it keeps in apps of others as a
+ * player. Its keys then give `account_closed`.
+ */
 export async function closeAccount(ctx: AppContext, agent: agents.Agent): Promise<void> {
+  await deletePersonData(ctx, agent.id)
   await ctx.db.tx(async (db) => {
     await agents.closeAgent(ctx, db, agent.id)
     await apps.deleteAppsOfMaker(ctx, db, agent.id)

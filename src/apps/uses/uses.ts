@@ -40,11 +40,13 @@ export const withDeclared = (found: PageUses, declared: readonly Use[] = []): Pa
 export const hasUploads = ({ service }: Pick<PageUses, 'service'>): boolean =>
   service.includes('files')
 
-/** `service.ai`, `service?.ai`, `service["ai"]`. */
-const members = /\bservice\s*(?:\?\.|\.|(?:\?\.)?\[\s*["'`])\s*(ai|store|db|room|scores|files)\b/g
+/** `service.ai`, `service?.ai`, `service["ai"]`. The seed and the challenge are of scores. */
+const members =
+  /\bservice\s*(?:\?\.|\.|(?:\?\.)?\[\s*["'`])\s*(ai|store|db|room|scores|files|seed|challenge)\b/g
+const ofScores = /^(?:seed|challenge)$/
 /** `const { ai, store } = service` */
 const parts = /\{([^{}]*)\}\s*=\s*(?:(?:window|self|globalThis)\s*\.\s*)?service\b(?!\s*[.([])/g
-const partNames = /\b(ai|store|db|room|scores|files)\b/g
+const partNames = /\b(ai|store|db|room|scores|files|seed|challenge)\b/g
 /** `{ shared: true }`, or the last argument of `storage.set(key, value, true)`. */
 const shared = /\bshared\b|\bstorage\s*\.\s*\w+\s*\([^;]{0,500}?,\s*true\s*\)/i
 
@@ -56,6 +58,7 @@ export function findUses(text: string): PageUses {
   for (const [, names = ''] of text.matchAll(parts)) {
     for (const [name] of names.matchAll(partNames)) found.add(name)
   }
+  if ([...found].some((name) => name !== undefined && ofScores.test(name))) found.add('scores')
   if (found.has('store') && shared.test(text)) found.add('shared')
   return {
     service: useNames.filter((name) => found.has(name)),

@@ -28,6 +28,11 @@ export interface PageAssets {
   /** The script of the page that installs an app. */
   install: string
   installHash: string
+  /** The script and the style of the page that makes a phone a controller. */
+  controller: string
+  controllerHash: string
+  controllerStyle: string
+  controllerStyleHash: string
 }
 
 /** Path of the module that the shell of every app loads. */
@@ -47,16 +52,22 @@ export function loadPageAssets(files: ReadonlyMap<string, PublicFile>): PageAsse
   const messageStyle = style + read('frame/message.css')
   const live = read('islands/auto-refresh.js')
   const install = read('frame/install.js')
+  const controller = read('bridge/controller.js')
+  const controllerStyle = style + read('bridge/controller.css')
   const hashes = {
     scriptHash: hash(script),
     styleHash: hash(style),
     bridgeHash: hash(bridge),
     bridgeStyleHash: hash(bridgeStyle),
     messageStyleHash: hash(messageStyle),
+    controllerHash: hash(controller),
+    controllerStyleHash: hash(controllerStyle),
   }
   const texts = { script, style, bridge, bridgeStyle, messageStyle, live, install }
   const module = { late: createImmutableEntity(late), latePath: `${latePath}${late.etag}.js` }
-  return { ...texts, ...module, liveHash: hash(live), installHash: hash(install), ...hashes }
+  const phone = { controller, controllerStyle }
+  const own = { liveHash: hash(live), installHash: hash(install) }
+  return { ...texts, ...module, ...phone, ...own, ...hashes }
 }
 
 const icon = (path: string): string =>
@@ -72,7 +83,7 @@ const speaker = icon(
 )
 const cross = icon('M5.5 5.5l9 9M14.5 5.5l-9 9')
 
-const head = (title: string, style: string, more: string): string =>
+export const head = (title: string, style: string, more: string): string =>
   `<meta charset=utf-8><meta name=viewport content="width=device-width,initial-scale=1,viewport-fit=cover">
 <meta name=theme-color content=#fdfdfc media="(prefers-color-scheme:light)"><meta name=theme-color content=#17191b media="(prefers-color-scheme:dark)">
 <title>${escapeHtml(title)}</title>${more}<style>${style}</style>`

@@ -46,10 +46,7 @@ interface CachedPage {
 const weight = (whole: Entity | undefined): number =>
   (whole?.variants ?? []).reduce((sum, { bytes }) => sum + bytes, 1_000)
 
-/**
- * Header of the data of a page with files, libraries or scripts before it. The shell then waits for
- * the list of them.
- */
+/** Header of the data of a page whose shell waits for its list of files, libraries and scripts. */
 const withList = { 'page-list': '1' }
 /** Path of the addresses of files, and what the log has of each. */
 export const filesPath = '/f/'
@@ -125,6 +122,12 @@ export class Pages {
   /** Returns the host of the site that pages for a request name. */
   hostOf(request: Request): string {
     return this.#hostFor(request) ?? this.#appHost
+  }
+
+  /** Returns the origin by which the sender of a request reaches this site. */
+  originFor(request: Request): string {
+    const host = this.hostOf(request)
+    return host === this.#appHost ? this.urls.app : `http://${host}`
   }
 
   /** The pages that may frame a wrapper. */

@@ -150,6 +150,28 @@ export function messageHeaders(
   }
 }
 
+/** Headers of the page that makes a phone a controller: it reaches the operations of its app. */
+export function controllerHeaders(sources: {
+  scriptHash: string
+  styleHash: string
+  operations: string
+}): Record<string, string> {
+  const csp = [
+    `default-src 'none'; script-src ${sources.scriptHash}; style-src ${sources.styleHash}`,
+    `connect-src ${sources.operations}`,
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "require-trusted-types-for 'script'; trusted-types 'none'",
+  ]
+  return {
+    ...documentHeaders,
+    'cache-control': 'no-store',
+    // The tilt of the phone.
+    'permissions-policy': permissions.replace(/\b(accelerometer|gyroscope)=\(\)/g, '$1=(self)'),
+    'content-security-policy': csp.join('; '),
+    'connection-allowlist': '(response-origin)',
+  }
+}
+
 /** Headers of an app's HTML or file as data. Navigating to it starts a download. */
 export const dataHeaders = (type: string, cache: string): Record<string, string> => ({
   ...baseHeaders,

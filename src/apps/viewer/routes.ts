@@ -4,6 +4,7 @@ import { createEntity, type Entity, entityResponse } from '../../kernel/http/ent
 import { pathOf, senderOf } from '../../kernel/http/request-context.ts'
 import { idPattern } from '../../kernel/ids.ts'
 import { getPublicFile } from '../../kernel/public-files.ts'
+import { codeIn, controllerPage, controllerPath } from './controller-page.ts'
 import { fileAddresses } from './file-addresses.ts'
 import { installPage, installPath } from './install-page.ts'
 import { librariesPath } from './library-files.ts'
@@ -195,10 +196,15 @@ const file: PageHandler = async (pages, page, { request, params }) => {
   )
 }
 
-/** Serves the QR code of the public link as SVG. */
-const qrCode: PageHandler = async ({ urls }, { app }) => {
+/** Serves the QR code of the public link as SVG, or that of a code for phones as controllers. */
+const qrCode: PageHandler = async (pages, { app }, { request }) => {
   const { renderSVG } = await import('uqr')
-  const svg = renderSVG(`${urls.app}/a/${app.id}`, { border: 2 })
+  const code = codeIn(request, 'controller')
+  const url =
+    code === ''
+      ? `${pages.urls.app}/a/${app.id}`
+      : `${pages.originFor(request)}${controllerPath(`/a/${app.id}`)}?code=${code}`
+  const svg = renderSVG(url, { border: 2 })
   const headers = dataHeaders('image/svg+xml', 'max-age=86400')
   return new Response(svg, { headers })
 }
@@ -209,14 +215,13 @@ const manifest: PageHandler = async ({ source }, { app }) =>
     headers: dataHeaders('application/manifest+json', 'no-cache'),
   })
 
-/** Serves the page that installs an app that a request may open. */
-const forInstall =
-  (pages: Pages) =>
+/** Serves a page about an app that a request may open. */
+const aboutApp =
+  (pages: Pages, make: (page: ViewedPage, request: Request) => Response | Promise<Response>) =>
   async ({ request, params }: ViewerRequest): Promise<Response> => {
     const id = params['id'] ?? ''
     const page = await findOpen(pages, id, request)
-    if (page?.app.state !== 'live') return closedResponse(pages, id, undefined)
-    return installPage(page.app, pages.assets, (await pages.copyOf(page)) !== undefined)
+    return page?.app.state === 'live' ? make(page, request) : closedResponse(pages, id, undefined)
   }
 
 /** Streams new versions to an open page. */
@@ -286,7 +291,22 @@ export function viewerRoutes(pages: Pages) {
     ['/a/:id/qr.svg', forLiveApp(pages, qrCode)],
     ['/a/:id/now', forLiveApp(pages, now)],
     [manifestPath('/a/:id'), forLiveApp(pages, manifest)],
-    [installPath('/a/:id'), forInstall(pages)],
+    [
+      installPath('/a/:id'),
+      aboutApp(pages, async (page) =>
+        installPage(page.app, pages.assets, (await pages.copyOf(page)) !== undefined),
+      ),
+    ],
+    [
+      controllerPath('/a/:id'),
+      aboutApp(pages, ({ app }, request) =>
+        controllerPage(app, {
+          code: codeIn(request, 'code'),
+          host: pages.hostOf(request),
+          assets: pages.assets,
+        }),
+      ),
+    ],
     ...forCopy(pages),
     ['/a/:id/files', forLiveApp(pages, files)],
     ['/a/:id/files/:name', forLiveApp(pages, file)],

@@ -7,6 +7,7 @@ import {
   clientRegistrationsPerHour,
   dataCallsPerMinute,
   deviceCodesPerHour,
+  guestBytesPerAppDay,
   livePagesPerNetworkMax,
   livePagesPerPlayerMax,
   nameAttack,
@@ -75,6 +76,8 @@ const limitsOfProcess = (clock: Clock, config: LimitSettings) => ({
   paidCalls: new ConcurrencyLimit(config.runningRequestsPerKey),
   /** New guests of apps, by network. */
   newGuests: new RateLimit(clock, newGuestsPerHour, hour),
+  /** Bytes that guests add to the data of an app, by app, and by app and guest. */
+  guestBytes: new RateLimit(clock, guestBytesPerAppDay, day),
   /** Calls for the data of apps, by player and app. */
   dataCalls: new RateLimit(clock, dataCallsPerMinute, minute),
   /** Scores for the boards of apps, by player and app. */

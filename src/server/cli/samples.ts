@@ -4,7 +4,14 @@ import { extname, join } from 'node:path'
 import { isRecord, lookUp } from '../../kernel/schema.ts'
 
 /** The sample apps: each is a folder of public/samples with a page, its assets and sample.json. */
-export type SampleName = 'lampkeeper' | 'slack-tide' | 'pigment'
+export const sampleNames = [
+  'lampkeeper',
+  'slack-tide',
+  'pigment',
+  'last-ferry',
+  'patchwork',
+] as const
+export type SampleName = (typeof sampleNames)[number]
 
 const mediaTypes: Record<string, string> = { '.png': 'image/png', '.wav': 'audio/wav' }
 
@@ -27,7 +34,7 @@ interface PublishedApp {
  */
 export async function publishSamples(
   baseUrl: string,
-  names: SampleName[],
+  names: readonly SampleName[],
   send: Send = fetch,
 ): Promise<PublishedApp[]> {
   const call = createCaller(baseUrl, send)

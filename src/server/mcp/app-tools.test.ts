@@ -192,6 +192,8 @@ test('what an agent may no longer open, or agreed to before it closed, ends at o
   expect(await countConsents()).toBe(1)
   await ben.call('DELETE', '/me')
   expect(await countConsents()).toBe(0)
+  const listed = await ann.call('GET', `/apps/${id}/records?kind=personal`)
+  expect(listed.body).toMatchObject({ records: [] })
   expect(await useData(ben, 'GET', '/player')).toMatchObject({ code: 'account_closed' })
 })
 

@@ -1,4 +1,5 @@
 import { flushTurns, removeTurns } from '../../apps/ai/turns.ts'
+import { endChallenges } from '../../apps/app-data/challenges.ts'
 import { forgetGuests } from '../../apps/app-data/guests.ts'
 import { keepLive } from '../../apps/app-data/live.ts'
 import { removeData } from '../../apps/app-data/records.ts'
@@ -129,6 +130,7 @@ export const tasks: Task[] = [
   ['write the costs of turns', 5 * second, flushTurns, 'everywhere'],
   ['delete old opens', day, deleteOldOpens],
   ['forget guests of apps', day, forgetGuests],
+  ['end challenges of apps', day, endChallenges],
   ['delete old errors of pages', day, deleteOldErrors],
   ['write networks of keys', 5 * second, flushKeyNetworks, 'everywhere'],
   ['delete old networks of keys', day, deleteOldKeyNetworks],

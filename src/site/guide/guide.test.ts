@@ -158,6 +158,8 @@ test('the skill has a name, a description and the guide', async () => {
     description: expect.stringMatching(/^.{1,1024}$/),
   })
   expect(text).toContain('POST http://localhost:3000/api/keys')
+  const calls = ['ai.chat(', 'store.get(', 'db.collection(', 'room.join(', 'scores.submit(']
+  for (const call of calls) expect(text).toContain(`service.${call}`)
 })
 
 test('all URLs of the Link header and the API catalog exist', async () => {

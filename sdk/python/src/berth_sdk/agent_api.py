@@ -175,6 +175,9 @@ OPERATIONS = {
     "delete_records": Operation("POST", "/apps/{id}/records/delete"),
     "get_scores": Operation("GET", "/apps/{id}/scores"),
     "submit_score": Operation("POST", "/apps/{id}/scores"),
+    "create_challenge": Operation("POST", "/apps/{id}/challenges"),
+    "list_challenges": Operation("GET", "/apps/{id}/challenges"),
+    "get_challenge": Operation("GET", "/apps/{id}/challenges/{challenge}"),
     "upload_file": Operation("POST", "/apps/{id}/uploads"),
     "top_up": Operation("POST", "/topup"),
     "start_run": Operation("POST", "/runs", idempotent=True),
@@ -1572,8 +1575,8 @@ class AgentApi(Api):
 
         Args:
             id: The id. The id of an app is the end of its public link.
-            name: The id of a player, the path of a document, the key of a value, the name of an
-                uploaded file, a board, or "board/player" of a score.
+            name: The id of a player or a challenge, the path of a document, the key of a value,
+                the name of an uploaded file, a board, or "board/player" of a score.
         """
         return self._call("delete_records", fields)  # type: ignore[no-any-return]
 
@@ -1593,8 +1596,36 @@ class AgentApi(Api):
         Args:
             id: The id. The id of an app is the end of its public link.
             board: Name of a board of the app; "main" by default.
+            challenge: The challenge that this score is for.
         """
         return self._call("submit_score", fields)  # type: ignore[no-any-return]
+
+    def create_challenge(self, **fields: Unpack[CreateChallengeInput]) -> CreateChallengeResult:
+        """Challenge a friend to beat a score of the player, by a link. A challenge ends after 30
+        days. Of a player, the newest 20 stay.
+
+        Args:
+            id: The id. The id of an app is the end of its public link.
+            board: Name of a board of the app; "main" by default.
+            seed: The seed of the game.
+        """
+        return self._call("create_challenge", fields)  # type: ignore[no-any-return]
+
+    def list_challenges(self, **fields: Unpack[ListChallengesInput]) -> ListChallengesResult:
+        """List the challenges of the player, with their best answers.
+
+        Args:
+            id: The id. The id of an app is the end of its public link.
+        """
+        return self._call("list_challenges", fields)  # type: ignore[no-any-return]
+
+    def get_challenge(self, **fields: Unpack[GetChallengeInput]) -> GetChallengeResult:
+        """Read a challenge: the score to beat, and the seed of its game.
+
+        Args:
+            id: The id. The id of an app is the end of its public link.
+        """
+        return self._call("get_challenge", fields)  # type: ignore[no-any-return]
 
     def upload_file(self, **fields: Unpack[UploadFileInput]) -> UploadFileResult:
         """Store a file of the player for all players of an app. A player has 20 MB and 200 files
@@ -2495,6 +2526,20 @@ class AsyncAgentApi(AsyncApi):
     def submit_score(self, **fields: Unpack[SubmitScoreInput]) -> AsyncCall[SubmitScoreResult, None]:
         """Submit a score of the player. The best one stays."""
         return self._call("submit_score", fields)
+
+    def create_challenge(self, **fields: Unpack[CreateChallengeInput]) -> AsyncCall[CreateChallengeResult, None]:
+        """Challenge a friend to beat a score of the player, by a link. A challenge ends after 30
+        days. Of a player, the newest 20 stay.
+        """
+        return self._call("create_challenge", fields)
+
+    def list_challenges(self, **fields: Unpack[ListChallengesInput]) -> AsyncCall[ListChallengesResult, None]:
+        """List the challenges of the player, with their best answers."""
+        return self._call("list_challenges", fields)
+
+    def get_challenge(self, **fields: Unpack[GetChallengeInput]) -> AsyncCall[GetChallengeResult, None]:
+        """Read a challenge: the score to beat, and the seed of its game."""
+        return self._call("get_challenge", fields)
 
     def upload_file(self, **fields: Unpack[UploadFileInput]) -> AsyncCall[UploadFileResult, None]:
         """Store a file of the player for all players of an app. A player has 20 MB and 200 files

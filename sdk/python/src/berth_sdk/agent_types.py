@@ -726,10 +726,10 @@ class Document(TypedDict):
 
 
 class DataRecord(TypedDict):
-    kind: Literal["document", "value", "score", "upload", "personal"]
+    kind: Literal["document", "value", "score", "challenge", "upload", "personal"]
     name: str
     """The path of a document, the key of a value, the board of a score, the name of an uploaded
-    file, or the id of a player.
+    file, or the id of a challenge or a player.
     """
     author: str
     authorName: Optional[str]
@@ -749,6 +749,25 @@ class Score(TypedDict):
     name: Optional[str]
     """The name that the player gave this app."""
     score: float
+    at: str
+
+
+class Challenge(TypedDict):
+    id: str
+    board: str
+    order: Literal["highest", "lowest"]
+    seed: int
+    score: float
+    by: Optional[str]
+    """The name of the player who has this score."""
+    created: str
+    best: Optional[ChallengeBest]
+
+
+class ChallengeBest(TypedDict):
+    score: float
+    """The best score of another player."""
+    by: Optional[str]
     at: str
 
 
@@ -3035,7 +3054,7 @@ class ListRecordsInput(TypedDict):
     """The id. The id of an app is the end of its public link."""
     limit: NotRequired[int]
     cursor: NotRequired[str]
-    kind: NotRequired[Literal["document", "value", "score", "upload", "personal"]]
+    kind: NotRequired[Literal["document", "value", "score", "challenge", "upload", "personal"]]
 
 
 class ListRecordsResult(TypedDict):
@@ -3046,10 +3065,10 @@ class ListRecordsResult(TypedDict):
 class DeleteRecordsInput(TypedDict):
     id: str
     """The id. The id of an app is the end of its public link."""
-    kind: Literal["author", "board", "document", "value", "score", "upload", "personal"]
+    kind: Literal["author", "board", "document", "value", "score", "challenge", "upload", "personal"]
     name: str
-    """The id of a player, the path of a document, the key of a value, the name of an uploaded
-    file, a board, or "board/player" of a score.
+    """The id of a player or a challenge, the path of a document, the key of a value, the name of
+    an uploaded file, a board, or "board/player" of a score.
     """
 
 
@@ -3080,6 +3099,8 @@ class SubmitScoreInput(TypedDict):
     board: NotRequired[str]
     """Name of a board of the app; "main" by default."""
     order: NotRequired[Literal["highest", "lowest"]]
+    challenge: NotRequired[str]
+    """The challenge that this score is for."""
 
 
 class SubmitScoreResult(TypedDict):
@@ -3090,8 +3111,52 @@ class SubmitScoreResult(TypedDict):
     """The name that the player gave this app."""
     score: float
     at: str
+    challenge: Optional[SubmitScoreResultChallenge]
+    """How this score does against the challenge; null without one."""
     isBest: bool
     """The score is the first or a better one of the player."""
+
+
+class SubmitScoreResultChallenge(TypedDict):
+    by: Optional[str]
+    score: float
+    result: Literal["won", "lost", "tied"]
+
+
+class CreateChallengeInput(TypedDict):
+    id: str
+    """The id. The id of an app is the end of its public link."""
+    score: float
+    board: NotRequired[str]
+    """Name of a board of the app; "main" by default."""
+    order: NotRequired[Literal["highest", "lowest"]]
+    seed: int
+    """The seed of the game."""
+
+
+class CreateChallengeResult(TypedDict):
+    challenge: Challenge
+    link: str
+    """The link for a friend."""
+
+
+class ListChallengesInput(TypedDict):
+    id: str
+    """The id. The id of an app is the end of its public link."""
+
+
+class ListChallengesResult(TypedDict):
+    challenges: list[Challenge]
+
+
+class GetChallengeInput(TypedDict):
+    id: str
+    """The id. The id of an app is the end of its public link."""
+    challenge: str
+
+
+class GetChallengeResult(TypedDict):
+    challenge: Challenge
 
 
 class UploadFileInput(TypedDict):
