@@ -6,7 +6,7 @@
  */
 import { type Browser, type BrowserContext, chromium } from 'playwright-core'
 
-import { chromiumFlags, findBrowser } from '../../src/testing/browsers/browser.ts'
+import { chromiumFlags, findBrowser, until } from '../../src/testing/browsers/browser.ts'
 import { median } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import { openPhone, slowDown } from './load/phone.ts'
@@ -40,8 +40,11 @@ async function timeOf(context: BrowserContext, url: string): Promise<number> {
   await page.addInitScript(listen)
   await slowDown(page)
   await page.goto(url, { waitUntil: 'commit', timeout: waitMs })
-  await page.waitForFunction('self.paintedMs > 0', undefined, { timeout: waitMs })
-  const ms = Number(await page.evaluate('self.paintedMs'))
+  const ms = await until(
+    async () => Number(await page.evaluate('self.paintedMs')) || undefined,
+    waitMs,
+  )
+  if (ms === undefined) throw new Error(`${url} has not painted.`)
   await page.close()
   return ms
 }
