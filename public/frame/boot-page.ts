@@ -43,7 +43,8 @@ function boot(run: Run, shell: Window, files: FilesBoot | undefined): void {
   for (const name of networkApis) lock(window, name, undefined)
   if (run.needsFallback) guard()
   workers(run.needsFallback)
-  const service = Object.freeze({ assets: openAssets(run.files) })
+  const { received } = run
+  const service = Object.freeze({ assets: openAssets(run.files), ...(received && { received }) })
   // Configurable, so that a page can declare its own `service`.
   const kept = { enumerable: true, configurable: true }
   Object.defineProperty(window, 'service', { value: service, ...kept })

@@ -31,6 +31,15 @@ export interface PageContent {
   html: string
   libraries?: Libraries
   files?: PageFiles
+  /** The text or link that was shared with the app as it was opened. */
+  received?: Received | undefined
+}
+
+/** A text or a link that another app of the device shared with this one. Missing parts are ''. */
+export interface Received {
+  title: string
+  text: string
+  url: string
 }
 
 /** The files of an app, which have an address. */
@@ -134,6 +143,7 @@ export interface Run {
   /** Lines of the document before the page's own text. */
   linesAbove: number
   files?: OwnFiles | undefined
+  received: Received | undefined
 }
 
 /** Wrapper to relay, and relay to relay. */

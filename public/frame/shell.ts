@@ -2,6 +2,7 @@ import { fetchList, fetchPage, SandboxHost } from './host.ts'
 import { field, text } from './messages.ts'
 import { readMuted } from './muted.ts'
 import type { OpenedPage, StartedApp } from './opened-page.ts'
+import { takeReceived } from './received.ts'
 import { readSaves } from './saves.ts'
 
 /**
@@ -51,7 +52,7 @@ async function start(host: SandboxHost, id: string): Promise<StartedApp> {
   list.catch(() => undefined)
   const page = fetchPage(at, list)
   const [saves] = await Promise.all([readSaves(id), host.load()])
-  const content = await page
+  const content = { ...(await page), received: takeReceived() }
   const isElsewhere = content.files !== undefined && text(history.state, 'page', 1) !== ''
   if (!isElsewhere) host.start(content, [...saves.entries], [], [], readMuted())
   return { content, list, saves, isElsewhere }

@@ -12,6 +12,7 @@ import {
 } from './messages.ts'
 import { handDownFocus, nest } from './nest.ts'
 import { isQuirky, quirkless } from './quirks-text.ts'
+import { receivedOf } from './received.ts'
 import { opened, renamed, styled } from './renamed.ts'
 import { withEncodedScripts, withFragments } from './scripts-text.ts'
 
@@ -153,6 +154,7 @@ async function start(
     surroundings: surroundingsIn(field(data, 'surroundings')),
     linesAbove: countLines(own('boot')) + countLines(libraries?.script ?? ''),
     files: withFiles?.read(data),
+    received: receivedOf(data),
   }
   const html = dress(quirks ? quirkless(page) : page, run, libraries, withFiles)
   if (depth === 0) {

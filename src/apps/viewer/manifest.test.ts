@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { findBrowser } from '../../testing/browsers/browser.ts'
-import { openBrowserSession } from '../../testing/browsers/session.ts'
+import { openBrowserSession, openServedSession } from '../../testing/browsers/session.ts'
 import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
@@ -82,6 +82,33 @@ test('a page and the manifest in its folder choose the orientation, display and 
   expect(await manifestOf(await publish('{ not JSON'))).toMatchObject({ orientation: 'landscape' })
 })
 
+test('only an app that asks for shares is a target for them', async () => {
+  const ann = await t.agent('ann')
+  const manifestOf = async (id: string): Promise<string> =>
+    String((await t.request('GET', `/a/${id}/manifest.webmanifest`)).body)
+  const pages = {
+    '<meta name=share-target content=text>': true,
+    '<meta name=share-target content=files>': false,
+    '<p>share-target': false,
+  }
+  for (const [html, isTarget] of Object.entries(pages)) {
+    const id = await ann.publish({ html })
+    const { share_target: target } = JSON.parse(await manifestOf(id))
+    const params = { title: 'title', text: 'text', url: 'url' }
+    expect(target).toEqual(isTarget ? { action: `/a/${id}`, method: 'GET', params } : undefined)
+    const shell = String((await t.request('GET', `/a/${id}`)).body)
+    expect(shell.includes('data-takes-shares')).toBe(isTarget)
+  }
+  const files = [
+    { path: 'index.html', text: '<p>notes' },
+    { path: 'app.webmanifest', text: '{"share_target":{"action":"https://other.example/"}}' },
+  ]
+  const folder = await ann.publish({ html: undefined, title: 'Notes', files })
+  expect(JSON.parse(await manifestOf(folder))).toMatchObject({
+    share_target: { action: `/a/${folder}` },
+  })
+})
+
 test('the menu of an app leads to a page that installs it, for those who may open it', async () => {
   const ann = await t.agent('ann')
   const id = await ann.publish({ title: 'Harbor <Lights>' })
@@ -135,5 +162,28 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     expect(problems).toEqual([])
     await session.close()
     await server.close()
+  }, 120_000)
+
+  test('gives an app what is shared with it, once, and only where it asks for that', async () => {
+    const { browser, origin, t: server, close } = await openServedSession()
+    const ann = await server.agent('ann')
+    const html = (head: string): string =>
+      `${head}<output></output><script>
+      document.querySelector('output').textContent = JSON.stringify(service.received ?? null)
+      </script>`
+    const page = await browser.newPage()
+    const shown = (text: string): Promise<void> =>
+      page.frameLocator('iframe').frameLocator('iframe').getByText(text, { exact: true }).waitFor()
+    const query = `title=Boats&text=${encodeURIComponent('<b>"at" noon</b>')}&other=1`
+    const id = await ann.publish({ html: html('<meta name=share-target content=text>') })
+    await page.goto(`${origin}/a/${id}?${query}`)
+    await shown(JSON.stringify({ title: 'Boats', text: '<b>"at" noon</b>', url: '' }))
+    expect(page.url()).toBe(`${origin}/a/${id}`)
+    await page.reload()
+    await shown('null')
+    const other = await ann.publish({ html: html('') })
+    await page.goto(`${origin}/a/${other}?${query}`)
+    await shown('null')
+    await close()
   }, 120_000)
 })

@@ -7,6 +7,8 @@ const siteIcons = [
 ]
 
 const shortNameChars = 24
+/** Names of the query in which the shell reads what is shared (public/frame/received.ts). */
+const shareParams = { title: 'title', text: 'text', url: 'url' }
 /** Behind an app while it starts, where it has no cover. */
 const color = '#17191b'
 
@@ -15,9 +17,10 @@ export const manifestPath = (at: string): string => `${at}/manifest.webmanifest`
 
 /**
  * Returns the manifest with which browsers install one app, as an app of its own
- * (https://www.w3.org/TR/appmanifest/). `own` is what its page chooses.
+ * (https://www.w3.org/TR/appmanifest/). The second parameter is what its page
+ * chooses.
  */
-export function appManifest(app: HostedApp, own: OwnManifest): string {
+export function appManifest(app: HostedApp, { fields, takesShares }: OwnManifest): string {
   const { id, title, description, icon, restricted } = app
   const at = `/a/${id}`
   // Browsers fetch icons without the cookie that opens a restricted app.
@@ -35,6 +38,7 @@ export function appManifest(app: HostedApp, own: OwnManifest): string {
     background_color: app.color ?? color,
     theme_color: app.color ?? color,
     icons: ownIcons.length > 0 ? ownIcons : siteIcons,
-    ...own,
+    ...fields,
+    ...(takesShares && { share_target: { action: at, method: 'GET', params: shareParams } }),
   })
 }

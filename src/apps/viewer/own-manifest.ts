@@ -1,10 +1,16 @@
 import { toBlob } from '../../kernel/http/entity.ts'
-import { asString, parseRecord } from '../../kernel/schema.ts'
+import { asString, isRecord, lookUp, parseRecord } from '../../kernel/schema.ts'
 import { attributeOf, rewriteTags } from '../folders/page-tags.ts'
 import type { AppSource, HostedApp } from './app-source.ts'
 
-/** Fields of the manifest of an app that its page or its folder chooses. */
+/** The choices of a page, or of the manifest of its folder, for the installed app. */
 export interface OwnManifest {
+  fields: OwnFields
+  /** It takes texts and links that other apps of the device share. */
+  takesShares: boolean
+}
+
+interface OwnFields {
   orientation?: string
   display?: string
   theme_color?: string
@@ -12,7 +18,7 @@ export interface OwnManifest {
 }
 
 /** The values that are taken over. Anything else stays as it is for all apps. */
-const allowed: Record<keyof OwnManifest, RegExp> = {
+const allowed: Record<keyof OwnFields, RegExp> = {
   orientation: /^(?:any|natural|(?:landscape|portrait)(?:-primary|-secondary)?)$/,
   display: /^(?:fullscreen|standalone|minimal-ui)$/,
   theme_color: /^#[\da-f]{6}$/i,
@@ -25,7 +31,7 @@ const headBytes = 65_536
 const manifestBytesMax = 65_536
 const folderNames = /^(?:[\w-]+\/)?(?:manifest\.json|[\w-]+\.webmanifest)$/
 
-const checked = (given: Record<string, unknown>): OwnManifest =>
+const checked = (given: Record<string, unknown>): OwnFields =>
   Object.fromEntries(
     names.flatMap((name) => {
       const value = asString(given[name]).trim()
@@ -33,24 +39,24 @@ const checked = (given: Record<string, unknown>): OwnManifest =>
     }),
   )
 
-/** Reads `<meta name="screen-orientation">` and `<meta name="theme-color">`. */
-function readHead(html: string): OwnManifest {
-  const found: Record<string, unknown> = {}
-  rewriteTags(html, ({ name, text }) => {
-    const kind = name === 'meta' ? attributeOf(text, 'name')?.toLowerCase() : undefined
-    const field =
-      kind === 'screen-orientation'
-        ? 'orientation'
-        : kind === 'theme-color'
-          ? 'theme_color'
-          : undefined
-    if (field !== undefined) found[field] ??= attributeOf(text, 'content')
-    return ''
-  })
-  return checked(found)
+/** Fields of the manifest by the names of `<meta>`. */
+const metaFields = {
+  'screen-orientation': 'orientation',
+  'theme-color': 'theme_color',
+  'share-target': 'share_target',
 }
 
-/** Reads what a page and the manifest in its folder choose for the installed app. */
+/** Reads the `<meta>` elements of a page that are for its manifest. */
+function readHead(html: string): Record<string, unknown> {
+  const found: Record<string, unknown> = {}
+  rewriteTags(html, ({ name, text }) => {
+    const field = name === 'meta' && lookUp(metaFields, attributeOf(text, 'name')?.toLowerCase())
+    if (field) found[field] ??= attributeOf(text, 'content')
+    return ''
+  })
+  return found
+}
+
 export async function readOwnManifest(source: AppSource, app: HostedApp): Promise<OwnManifest> {
   const { identity } = await source.html(app)
   const head = readHead(new TextDecoder().decode(identity.subarray(0, headBytes)))
@@ -58,5 +64,7 @@ export async function readOwnManifest(source: AppSource, app: HostedApp): Promis
   const row = rows.find(({ name, bytes }) => folderNames.test(name) && bytes <= manifestBytesMax)
   const content = row && (await source.file(row))
   const text = content && (await toBlob(content.identity).text())
-  return { ...head, ...checked(parseRecord(text ?? '') ?? {}) }
+  const own = parseRecord(text ?? '') ?? {}
+  const takesShares = head['share_target'] === 'text' || isRecord(own['share_target'])
+  return { fields: { ...checked(head), ...checked(own) }, takesShares }
 }

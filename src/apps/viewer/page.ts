@@ -116,6 +116,8 @@ interface ShellOptions {
   /** The operator lets other sites show apps. */
   canEmbed: boolean
   kind: ShellKind
+  /** The app takes texts and links that are shared with it. */
+  takesShares: boolean
 }
 
 /**
@@ -209,7 +211,7 @@ export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAsse
   // No worker answers for a frame with this attribute. The policy of a copy's wrapper is a sandbox.
   const sandboxed = kind === 'copy' ? '' : ` sandbox="${sandbox}"`
   const poster = app.cover ? `<img id=poster src="${app.cover}" alt="">` : ''
-  return `<!doctype html><html lang=en data-at=${at} data-frame="${escapeHtml(frame)}" data-late=${parts.latePath} data-maker="@${maker}" data-version=${app.version}>
+  return `<!doctype html><html lang=en data-at=${at} data-frame="${escapeHtml(frame)}" data-late=${parts.latePath} data-maker="@${maker}" data-version=${app.version}${options.takesShares ? ' data-takes-shares' : ''}>
 ${head(`${app.title} by @${app.maker}`, parts.style, preload(at) + manifest + linkPreviewTags(app, origin) + bridgeStyle)}
 <body>${toolbars[kind](app)}
 <main>${poster}<p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}"${sandboxed} allow="${allow}" referrerpolicy=no-referrer></iframe>

@@ -11,6 +11,7 @@ import { findUses, hasUploads } from '../uses/uses.ts'
 import type { AppSource, HostedApp, ViewerUrls } from './app-source.ts'
 import { FileTokens, type OpenedToken } from './file-token.ts'
 import { librariesPath, LibraryFiles, type ScriptName } from './library-files.ts'
+import { readOwnManifest } from './own-manifest.ts'
 import { loadPageAssets, type PageAssets, type ShellKind, shellPage } from './page.ts'
 import { dataHeaders, imageSources, operationSources, shellHeaders } from './policy.ts'
 import { type FileTable, VersionFiles } from './version-files.ts'
@@ -277,7 +278,8 @@ export class Pages {
       apps,
     })
     const canEmbed = this.embedders.length > 0
-    const options = { at: page.at, frame, origin: app, hasBridge, canEmbed, kind }
+    const { takesShares } = await readOwnManifest(this.source, page.app)
+    const options = { at: page.at, frame, origin: app, hasBridge, canEmbed, kind, takesShares }
     return createEntity(compressText(shellPage(page.app, options, assets)), headers)
   }
 
