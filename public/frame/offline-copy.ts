@@ -83,10 +83,11 @@ async function copy(): Promise<void> {
 /** Opens the app: from the server, or its copy where that does not respond. */
 async function open(event: FetchEvent): Promise<Response> {
   const kept = await copied(page)
-  if (!kept) return fetch(event.request)
   const late = new Promise<undefined>((resolve) => setTimeout(resolve, waitMs))
-  const response = await Promise.race([fetch(event.request), late]).catch(() => undefined)
-  if (!response || !isServed(response)) return kept
+  // A browser that is short of space may have removed the copy.
+  const first = [fetch(event.request), ...(kept ? [late] : [])]
+  const response = await Promise.race(first).catch(() => undefined)
+  if (!response || !isServed(response)) return kept ?? response ?? Response.error()
   event.waitUntil(isEnded(response) ? forget() : copy().catch(() => undefined))
   return response
 }

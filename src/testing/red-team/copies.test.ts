@@ -65,6 +65,22 @@ for (const [name, openBrowser] of allBrowsers.filter(([one]) => one !== 'webkit'
       ms,
     )
 
+    test(
+      'saves the copy again where the browser has removed it',
+      async () => {
+        await tab.goto(`${target.origin}/a/${id}`)
+        await shows(controller, `${target.origin}/a/${id}/offline/worker.js`)
+        const remove = `caches.keys().then((all) => Promise.all(all.map((one) => caches.delete(one))))`
+        await tab.evaluate(remove)
+        await tab.goto(`${target.origin}/a/${id}`)
+        await shows(
+          `caches.keys().then((all) => all.some((one) => one.startsWith('/a/${id} ')))`,
+          true,
+        )
+      },
+      ms,
+    )
+
     test.each(['taken_down', 'quarantined', 'closed'] as const)(
       'ends with its copy when the app is %s',
       async (state) => {
