@@ -115,6 +115,14 @@ const fonts = {
   bricolage: '@fontsource/bricolage-grotesque/files/bricolage-grotesque-latin-700-normal.woff2',
 }
 
+/** Copies the catalogs of messages. The server and the pages read parts of them. */
+async function copyWords(out: string): Promise<void> {
+  for (const name of await filesIn('words', '.json')) {
+    const catalog: unknown = await Bun.file(join(source, 'words', name)).json()
+    await writePublicFile(out, `words/${name}`, JSON.stringify(catalog))
+  }
+}
+
 async function copyFonts(out: string): Promise<void> {
   for (const [name, file] of Object.entries(fonts)) {
     const from = join(root, 'node_modules', file)
@@ -126,7 +134,13 @@ async function copyFonts(out: string): Promise<void> {
 export async function buildPublic(): Promise<void> {
   const out = join(source, `dist-${process.pid}`)
   await rm(out, { recursive: true, force: true })
-  await Promise.all([buildFrame(out), buildPages(out), copyIcons(out), copyFonts(out)])
+  await Promise.all([
+    buildFrame(out),
+    buildPages(out),
+    copyIcons(out),
+    copyFonts(out),
+    copyWords(out),
+  ])
   await Bun.write(join(out, 'built'), '')
   const old = `${out}-old`
   await rename(dist, old).catch(() => undefined)
@@ -138,7 +152,17 @@ export async function buildPublic(): Promise<void> {
 export async function isPublicFresh(): Promise<boolean> {
   const built = await stat(join(dist, 'built')).catch(() => undefined)
   if (!built) return false
-  for (const folder of ['frame', 'bridge', 'mcp', 'shims', 'islands', 'css', 'css/web', 'icons']) {
+  for (const folder of [
+    'frame',
+    'bridge',
+    'mcp',
+    'shims',
+    'islands',
+    'css',
+    'css/web',
+    'icons',
+    'words',
+  ]) {
     for (const name of await filesIn(folder, '')) {
       if ((await stat(join(source, folder, name))).mtimeMs > built.mtimeMs) return false
     }

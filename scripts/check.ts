@@ -150,6 +150,7 @@ const staticChecks: Step[][] = [
     ['settings', () => bun('scripts/settings.ts', '--check')],
     ['docs of the command line', () => bun('scripts/cli.ts', '--check')],
     ['generated files of the SDKs', () => bun('scripts/sdk.ts', '--check')],
+    ['catalogs of messages', () => bun('scripts/words.ts', '--check')],
     ['tidy', () => bun('scripts/tidy.ts')],
   ],
 ]

@@ -3,6 +3,7 @@ import { fetchList, fetchPage, SandboxHost } from '../frame/host.ts'
 import { type DialogResult, field, type PageContent, text } from '../frame/messages.ts'
 import { createFrame } from '../frame/nest.ts'
 import { answersIn, apply, changesIn } from '../frame/saves.ts'
+import { t } from '../words.ts'
 
 const restartsMax = 3
 const urlCharsMax = 4_000
@@ -46,7 +47,7 @@ export class AppPreview extends HTMLElement {
     try {
       await this.#loaded
     } catch {
-      this.#fail('This browser did not apply the sandbox, so the app is not shown.')
+      this.#fail(t('This browser did not apply the sandbox, so the app is not shown.'))
       return
     }
     this.#start()
@@ -62,7 +63,7 @@ export class AppPreview extends HTMLElement {
       if (this.#content.files) this.#pages = new FolderPages(this.#content, await list, url)
       await this.show(this.#content.html)
     } catch {
-      this.#fail('The app did not load. Reload this page to try again.')
+      this.#fail(t('The app did not load. Reload this page to try again.'))
     }
   }
 
@@ -113,7 +114,7 @@ export class AppPreview extends HTMLElement {
     const bar = document.createElement('div')
     bar.className = 'preview-bar'
     bar.role = 'group'
-    bar.ariaLabel = 'Preview'
+    bar.ariaLabel = t('Preview')
     const sizes = Object.entries(widths).map(([label, width]) => {
       const button = createButton(label, () => {
         this.style.setProperty('--preview', width)
@@ -122,7 +123,7 @@ export class AppPreview extends HTMLElement {
       button.ariaPressed = String(label === 'Full')
       return button
     })
-    const restart = createButton('Restart', () => {
+    const restart = createButton(t('Restart'), () => {
       this.#answers = []
       this.#start()
     })

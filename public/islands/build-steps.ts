@@ -1,3 +1,4 @@
+import { t } from '../words.ts'
 const second = 1_000
 const minute = 60
 
@@ -48,7 +49,7 @@ class BuildSteps extends HTMLElement {
       else item.removeAttribute('aria-current')
     }
     const status = this.querySelector('[role=status]')
-    const label = items[at]?.textContent ?? 'Waiting for a place'
+    const label = items[at]?.textContent ?? t('Waiting for a place')
     if (status) status.textContent = `${label.trim()} …`
   }
 

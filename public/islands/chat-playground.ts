@@ -1,4 +1,5 @@
 import type { Mode } from '../../src/site/models/modes.ts'
+import { t } from '../words.ts'
 import { Attachments } from './playground/attachments.ts'
 import { readParameters, setUpFields, startersOf } from './playground/composer.ts'
 import type { Conversation } from './playground/conversation.ts'
@@ -35,8 +36,8 @@ class Playground {
   readonly #gateway: SessionGateway
   readonly #history: ConversationHistory
   readonly #attachments: Attachments
-  readonly #stop = actionButton('Stop', 'button quiet', () => this.#controller?.abort())
-  readonly #compare = actionButton('Compare', 'button quiet', () => this.#toggleCompare())
+  readonly #stop = actionButton(t('Stop'), 'button quiet', () => this.#controller?.abort())
+  readonly #compare = actionButton(t('Compare'), 'button quiet', () => this.#toggleCompare())
   #controller: AbortController | undefined
   #mode: Mode = 'chat'
   #id = newId()
@@ -65,8 +66,8 @@ class Playground {
   }
 
   #addTools(): void {
-    const code = actionButton('Get code', 'button quiet', () => this.#openCode())
-    const history = actionButton('History', 'button quiet', () =>
+    const code = actionButton(t('Get code'), 'button quiet', () => this.#openCode())
+    const history = actionButton(t('History'), 'button quiet', () =>
       openHistory(this.#history, (conversation) => this.#open(conversation)),
     )
     this.#compare.setAttribute('aria-pressed', 'false')
@@ -75,7 +76,7 @@ class Playground {
     this.#form.querySelector('.actions .left')?.before(this.#attachments.bar)
     const settings = this.#form.querySelector('details')
     if (settings) settings.open = matchMedia('(min-width: 1000px)').matches
-    this.#text.placeholder = 'Enter to send, Shift+Enter for a new line'
+    this.#text.placeholder = t('Enter to send, Shift+Enter for a new line')
   }
 
   #listen(): void {
@@ -137,7 +138,8 @@ class Playground {
     } else {
       const added = first && PaneView.beside(first, model)
       if (added) this.#panes.push(added)
-      else this.#showError('Comparing needs a second model of this kind. The operator can add one.')
+      else
+        this.#showError(t('Comparing needs a second model of this kind. The operator can add one.'))
       added?.show([], this.#starters())
     }
     const isComparing = this.#panes.length > 1
@@ -192,8 +194,8 @@ class Playground {
   }
 
   #problem(): string | undefined {
-    if (this.#attachments.isUploading) return 'Wait until the files are uploaded.'
-    if (this.#mode === 'transcription' && !this.#attachments.file) return 'Choose an audio file.'
+    if (this.#attachments.isUploading) return t('Wait until the files are uploaded.')
+    if (this.#mode === 'transcription' && !this.#attachments.file) return t('Choose an audio file.')
     return undefined
   }
 
@@ -219,7 +221,7 @@ class Playground {
     if (this.#panes.length > 1) this.#toggleCompare()
     pane.select.value = first.model
     if (pane.mode !== mode) {
-      this.#showError(`The model ${first.model} is not available any more.`)
+      this.#showError(t('The model {model} is not available any more.', { model: first.model }))
       pane.select.selectedIndex = 0
       this.#changeMode()
       return

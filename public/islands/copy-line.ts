@@ -1,3 +1,4 @@
+import { t } from '../words.ts'
 const messageMs = 1_600
 
 /** `<copy-line data-label="...">`: adds a Copy button to the code in its `pre`. */
@@ -6,18 +7,18 @@ class CopyLine extends HTMLElement {
     const button = document.createElement('button')
     const label = this.dataset['label'] ?? 'line'
     button.type = 'button'
-    button.textContent = 'Copy'
-    button.setAttribute('aria-label', `Copy: ${label}`)
+    button.textContent = t('Copy')
+    button.setAttribute('aria-label', t('Copy: {label}', { label }))
     const status = document.createElement('span')
     status.className = 'visually-hidden'
     status.setAttribute('role', 'status')
     button.addEventListener('click', async () => {
       const line = this.querySelector('code')
       const isCopied = line !== null && (await copyText(line))
-      button.textContent = isCopied ? 'Copied' : 'Selected'
-      status.textContent = isCopied ? 'Copied.' : 'Selected. Press Ctrl+C or ⌘C to copy.'
+      button.textContent = isCopied ? t('Copied') : t('Selected')
+      status.textContent = isCopied ? t('Copied.') : t('Selected. Press Ctrl+C or ⌘C to copy.')
       setTimeout(() => {
-        button.textContent = 'Copy'
+        button.textContent = t('Copy')
         status.textContent = ''
       }, messageMs)
     })

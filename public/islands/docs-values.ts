@@ -1,5 +1,5 @@
+import { t } from '../words.ts'
 import { readValue, saveValue } from './docs/tab-values.ts'
-
 const names = ['KEY', 'ID'] as const
 type Name = (typeof names)[number]
 
@@ -54,13 +54,15 @@ class DocsValues extends HTMLElement {
     const status = this.querySelector('[role=status]')
     const response = await fetch('/docs/mine').catch(() => undefined)
     if (!response?.ok || response.redirected) {
-      status?.replaceChildren('Sign in first, then fill in your IDs.')
+      status?.replaceChildren(t('Sign in first, then fill in your IDs.'))
       return
     }
     const { app }: { app: string | null } = await response.json()
     const field = this.#field('ID')
     if (field && app !== null) field.value = app
-    status?.replaceChildren(app === null ? 'You have no app yet.' : 'Your newest app is filled in.')
+    status?.replaceChildren(
+      app === null ? t('You have no app yet.') : t('Your newest app is filled in.'),
+    )
     this.#apply()
   }
 }

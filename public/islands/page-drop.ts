@@ -2,6 +2,7 @@ import { zipSync } from 'fflate'
 
 import { type PageFile, readPageFolder } from '../../src/apps/folders/page-folder.ts'
 import { isZip, unzip, type ZipLimits } from '../../src/apps/folders/unzip.ts'
+import { t } from '../words.ts'
 import type { AppPreview } from './app-preview.ts'
 import { type Draft, openDrafts } from './new/drafts.ts'
 
@@ -90,7 +91,9 @@ class PageDrop extends HTMLElement {
     if (found.length === 0) return
     if (found.length > filesMax)
       return this.#showStatus(
-        `This folder has more than ${filesMax.toLocaleString('en')} files. Drop a smaller one.`,
+        t('This folder has more than {filesMax} files. Drop a smaller one.', {
+          filesMax: filesMax.toLocaleString('en'),
+        }),
       )
     const zip = zipSync(Object.fromEntries(found.map(({ path, bytes }) => [path, bytes])))
     await this.#setFile(new File([new Uint8Array(zip)], 'page.zip', { type: 'application/zip' }))
@@ -111,7 +114,12 @@ class PageDrop extends HTMLElement {
     if (this.#text) this.#text.value = ''
     const { zipBytesMax } = this.#limits
     if (file.size > zipBytesMax) {
-      return this.#showStatus(`${inMb(file.size)} is over the limit of ${inMb(zipBytesMax)}.`)
+      return this.#showStatus(
+        t('{inMb} is over the limit of {inMb2}.', {
+          inMb: inMb(file.size),
+          inMb2: inMb(zipBytesMax),
+        }),
+      )
     }
     const bytes = new Uint8Array(await file.arrayBuffer())
     const files = isZip(file, bytes) ? await this.#unpack(bytes) : [{ path: 'index.html', bytes }]
@@ -126,8 +134,14 @@ class PageDrop extends HTMLElement {
     if ('files' in found) return found.files
     if ('reasons' in found) this.#showStatus(found.reasons.join(' '))
     else {
-      const { tooLarge, max, path = 'The zip, unpacked' } = found
-      this.#showStatus(`${path}: ${inMb(tooLarge)} is over the limit of ${inMb(max)}.`)
+      const { tooLarge, max, path = t('The zip, unpacked') } = found
+      this.#showStatus(
+        t('{path}: {inMb} is over the limit of {inMb2}.', {
+          path,
+          inMb: inMb(tooLarge),
+          inMb2: inMb(max),
+        }),
+      )
     }
     return undefined
   }
@@ -150,10 +164,13 @@ class PageDrop extends HTMLElement {
       // The files get an address when they are published, and nothing is sent before.
       if (preview) preview.hidden = true
       return this.#showStatus(
-        `${folder.page} with ${count} ${count === 1 ? 'file' : 'files'}. It runs once you publish it.`,
+        t('{page} with {files}. It runs once you publish it.', {
+          page: folder.page,
+          files: count === 1 ? t('1 file') : t('{count} files', { count }),
+        }),
       )
     }
-    this.#showStatus('Preview. Not published yet.')
+    this.#showStatus(t('Preview. Not published yet.'))
     await preview?.show(folder.html)
   }
 

@@ -1,3 +1,4 @@
+import { t } from '../words.ts'
 /**
  * `<passkey-form data-options="...">`: before its form is submitted, it creates a passkey (if the
  * options name a user) or signs with one, and puts the result in the field `answer`. It is hidden
@@ -47,9 +48,9 @@ async function getCredential(options: Options): Promise<unknown> {
 
 function messageOf(error: unknown): string {
   const name = error instanceof Error ? error.name : ''
-  if (name === 'InvalidStateError') return 'This device already has a passkey for this site.'
-  if (name === 'SecurityError') return 'Passkeys work only at the main address of this site.'
-  return 'The passkey was not used. Try again or sign in another way.'
+  if (name === 'InvalidStateError') return t('This device already has a passkey for this site.')
+  if (name === 'SecurityError') return t('Passkeys work only at the main address of this site.')
+  return t('The passkey was not used. Try again or sign in another way.')
 }
 
 customElements.define('passkey-form', PasskeyForm)

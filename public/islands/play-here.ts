@@ -1,3 +1,4 @@
+import { t } from '../words.ts'
 /** The width at which apps run in place. A narrower page shows them smaller, and never cut. */
 const appWidth = 960
 /** Below this width, an app in place would be too small to play. Its link has all pixels. */
@@ -35,13 +36,13 @@ class PlayHere extends HTMLElement {
     const screen = document.createElement('div')
     screen.className = 'screen'
     screen.append(frame)
-    const full = createButton('Full screen', () => {
+    const full = createButton(t('Full screen'), () => {
       const isOpen = frame.requestFullscreen?.()
       // Without the API, the link has the whole window.
       if (!isOpen) location.assign(poster.href)
       void isOpen?.then(() => frame.focus()).catch(() => location.assign(poster.href))
     })
-    const stop = createButton('Stop', () => {
+    const stop = createButton(t('Stop'), () => {
       this.#sizes.disconnect()
       this.replaceChildren(poster)
       poster.focus()

@@ -1,3 +1,4 @@
+import { t } from '../words.ts'
 const messageMs = 1_600
 
 /** `<save-secret data-file="codes.txt">`: copies, downloads and prints the codes within it. */
@@ -11,17 +12,17 @@ class SaveSecret extends HTMLElement {
     // Plain HTTP has no clipboard. A code block has a Copy button of its own.
     const canCopy = navigator.clipboard !== undefined && !this.querySelector('copy-line')
     if (canCopy) {
-      const copy = this.#button('Copy', async () => {
+      const copy = this.#button(t('Copy'), async () => {
         await navigator.clipboard.writeText(this.#text)
-        copy.textContent = 'Copied'
-        status.textContent = 'Copied.'
-        setTimeout(() => copy.replaceChildren('Copy'), messageMs)
+        copy.textContent = t('Copied')
+        status.textContent = t('Copied.')
+        setTimeout(() => copy.replaceChildren(t('Copy')), messageMs)
       })
       bar.append(copy)
     }
     bar.append(
-      this.#button('Download', () => this.#download()),
-      this.#button('Print', () => window.print()),
+      this.#button(t('Download'), () => this.#download()),
+      this.#button(t('Print'), () => window.print()),
       status,
     )
     this.append(bar)

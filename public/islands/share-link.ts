@@ -1,3 +1,4 @@
+import { t } from '../words.ts'
 /** `<share-link data-url data-title>`: a button that opens the share dialog of the system. */
 class ShareLink extends HTMLElement {
   connectedCallback(): void {
@@ -6,7 +7,7 @@ class ShareLink extends HTMLElement {
     const button = document.createElement('button')
     button.type = 'button'
     button.className = 'button'
-    button.textContent = 'Share with …'
+    button.textContent = t('Share with …')
     // The person may close the dialog, which rejects.
     button.addEventListener('click', () => void navigator.share({ url, title }).catch(() => {}))
     this.append(button)

@@ -1,3 +1,4 @@
+import { t } from '../words.ts'
 const themes = ['system', 'light', 'dark'] as const
 type Theme = (typeof themes)[number]
 
@@ -24,6 +25,8 @@ function applyTheme(theme: Theme): void {
   else root.dataset['theme'] = theme
 }
 
+const names = { system: t('system'), light: t('light'), dark: t('dark') }
+
 /** `<theme-switch>`: a button that cycles through the system theme, light and dark. */
 class ThemeSwitch extends HTMLElement {
   connectedCallback(): void {
@@ -35,7 +38,7 @@ class ThemeSwitch extends HTMLElement {
       path.setAttribute('d', icons[theme])
       drawing.append(path)
       button.replaceChildren(drawing)
-      button.title = `Theme: ${theme}`
+      button.title = t('Theme: {theme}', { theme: names[theme] })
       button.setAttribute('aria-label', button.title)
     }
     button.type = 'button'

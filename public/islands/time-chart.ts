@@ -1,5 +1,7 @@
 import uPlot from 'uplot'
 
+import { t } from '../words.ts'
+
 /** Formats of values, the same as in src/web/console/time-chart.ts. */
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 const short = (value: number): string =>
@@ -108,7 +110,7 @@ class TimeChart extends HTMLElement {
         { ...axis, size: 58, space: 34, values: (_, ticks) => ticks.map((tick) => format(tick)) },
       ],
       series: [
-        { label: 'Time', value: (plot, time) => (time === null ? '' : formatTime(time, plot)) },
+        { label: t('Time'), value: (plot, time) => (time === null ? '' : formatTime(time, plot)) },
         ...heads.map((head, at) => ({
           label: head.textContent?.trim() ?? '',
           stroke: strokes[at] ?? '',

@@ -3,6 +3,7 @@ import {
   type CodeRequest,
   requestCode,
 } from '../../src/site/docs/request-code.ts'
+import { t } from '../words.ts'
 import { readValue, saveValue } from './docs/tab-values.ts'
 
 /** A longer response is cut in the page. */
@@ -70,7 +71,7 @@ class TryOperation extends HTMLElement {
     reply.textContent = ''
     reply.hidden = false
     stop.hidden = false
-    status.textContent = 'Sending…'
+    status.textContent = t('Sending…')
     const from = performance.now()
     try {
       const response = await fetch(request.url, {
@@ -84,8 +85,10 @@ class TryOperation extends HTMLElement {
       await show(response, reply)
     } catch {
       status.textContent = running.signal.aborted
-        ? 'Stopped.'
-        : 'The request did not reach the server. Check the address and your network, then send it again.'
+        ? t('Stopped.')
+        : t(
+            'The request did not reach the server. Check the address and your network, then send it again.',
+          )
     }
     if (this.#running === running) stop.hidden = true
   }
@@ -124,7 +127,7 @@ async function show(response: Response, reply: HTMLElement): Promise<void> {
   const type = response.headers.get('content-type') ?? ''
   if (!/json|text|xml|javascript|^$/.test(type)) {
     const { size } = await response.blob()
-    reply.textContent = `${size.toLocaleString('en')} bytes of ${type}`
+    reply.textContent = t('{size} bytes of {type}', { size: size.toLocaleString('en'), type })
     return
   }
   let text = ''

@@ -18,7 +18,7 @@ const modules = [
  * is the files of the module itself, except those that have a row.
  */
 const inner: Record<string, string[][]> = {
-  kernel: [['.', 'config', 'db'], ['telemetry', 'state'], ['context'], ['http']],
+  kernel: [['.', 'config', 'db', 'words'], ['telemetry', 'state'], ['context'], ['http']],
   money: [
     ['prices', 'ledger', 'keys'],
     ['idempotency', 'payments'],

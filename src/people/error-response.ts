@@ -4,6 +4,7 @@ import { isWriteUnavailable } from '../kernel/db/error.ts'
 import { ApiError, type HostingErrorName } from '../kernel/errors.ts'
 import { methodList } from '../kernel/http/allowed-methods.ts'
 import { oneOf } from '../kernel/schema.ts'
+import { t } from '../kernel/words/message.ts'
 import type { ErrorRow } from './error-messages/row.ts'
 import { errorTable } from './error-messages/table.ts'
 
@@ -16,10 +17,12 @@ export function errorEnvelope<N extends HostingErrorName>(error: ApiError<N>) {
   return { status: row.status, body: { error: text, code: row.code ?? error.errorName, ...fields } }
 }
 
-/** Returns the message of an error for people on a page. */
+/** Returns the message of an error for people, in the language of the page. */
 function pageMessage<N extends HostingErrorName>(error: ApiError<N>): string {
   const row: ErrorRow<N> = errorTable[error.errorName]
-  return row.onPage?.(...error.details) ?? errorEnvelope(error).body.error
+  const { message, onPage } = row
+  if (onPage) return onPage(...error.details)
+  return typeof message === 'string' ? t(message) : message(...error.details)
 }
 
 /** Returns the response to an error, with the headers for a retry. */
@@ -70,7 +73,12 @@ const isHostingError = (error: unknown): error is ApiError<HostingErrorName> =>
 
 /** Returns the body of an internal error. Its cause is only in the log, under `requestId`. */
 export const internalErrorBody = (requestId: string) => ({
-  error: `This server failed with an internal error. Nothing was charged. Send the operator this request id: ${requestId}`,
+  error: t(
+    'This server failed with an internal error. Nothing was charged. Send the operator this request id: {id}',
+    {
+      id: requestId,
+    },
+  ),
   code: 'internal',
 })
 

@@ -7,6 +7,7 @@ import { type Html, html, type Part } from '../kernel/html.ts'
 import { formBytesMax, iconBytesMax } from '../kernel/limits.ts'
 import { toCredits } from '../kernel/money.ts'
 import { lookUp } from '../kernel/schema.ts'
+import { msg, t } from '../kernel/words/message.ts'
 import type { Key } from '../money/keys/keys.ts'
 import * as ledger from '../money/ledger/ledger.ts'
 import * as ownKeys from '../people/keys.ts'
@@ -71,10 +72,10 @@ const sessionRow = (token: string, current: string | undefined, session: Session
       : postForm(
           token,
           '/account/sessions',
-          html`${hiddenField('id', id)}${button('Sign out', 'quiet slim')}`,
+          html`${hiddenField('id', id)}${button(t('Sign out'), 'quiet slim')}`,
           'act',
         )
-  return [deviceName(browser) || 'Unknown device', renderDate(created), renderDate(seen), act]
+  return [deviceName(browser) || t('Unknown device'), renderDate(created), renderDate(seen), act]
 }
 
 export function keyTable(
@@ -88,13 +89,13 @@ export function keyTable(
     renderDate(created),
     postForm(token, action, revokeDialog(prefix), 'act'),
   ]
-  const heads = [{ long: 'Name' }, 'Key', 'Created', { unseen: 'Revoke' }]
-  return dataTable('API keys', heads, keys.map(row), false)
+  const heads = [{ long: t('Name') }, t('Key'), t('Created'), { unseen: t('Revoke') }]
+  return dataTable(t('API keys'), heads, keys.map(row), false)
 }
 
 export const keyForm = (token: string, action: string, value?: string): Html => {
   const name = inputField({
-    label: 'Key name',
+    label: t('Key name'),
     name: 'name',
     max: 80,
     isOptional: true,
@@ -103,7 +104,7 @@ export const keyForm = (token: string, action: string, value?: string): Html => 
   return postForm(
     token,
     action,
-    html`${keyRefField()}${name}${button('Create API key', 'quiet')}`,
+    html`${keyRefField()}${name}${button(t('Create API key'), 'quiet')}`,
     'form line',
   )
 }
@@ -117,22 +118,22 @@ function securitySections(account: AccountView): Part {
   const hasPassword = person.password !== null
   const currentPassword = (label: string): Part =>
     hasPassword && passwordField(label, 'password', 'current-password')
-  const change = html`${currentPassword('Current password')}${passwordField('New password', 'wanted', 'new-password')}${button(hasPassword ? 'Change password' : 'Set password', 'quiet')}`
-  const codes = html`${currentPassword('Password')}${button('Generate new codes', 'quiet')}`
-  const heads = ['Browser', 'Signed in', 'Last active', { unseen: 'Sign out' }]
+  const change = html`${currentPassword(t('Current password'))}${passwordField(t('New password'), 'wanted', 'new-password')}${button(hasPassword ? t('Change password') : t('Set password'), 'quiet')}`
+  const codes = html`${currentPassword(t('Password'))}${button(t('Generate new codes'), 'quiet')}`
+  const heads = [t('Browser'), t('Signed in'), t('Last active'), { unseen: t('Sign out') }]
   const rows = sessions.map((session) => sessionRow(token, current, session))
-  return html`${tableSection('Sessions', heads, rows)} ${signInMethods}
+  return html`${tableSection(t('Sessions'), heads, rows)} ${signInMethods}
     <div class="columns">
       ${section(
-        'Password',
+        t('Password'),
         html`<p class="small">
-            ${hasPassword ? '' : 'You have no password yet. '}A new password signs you out on all
+            ${!hasPassword && html`You have no password yet. `}A new password signs you out on all
             other devices.
           </p>
           ${postForm(token, '/account/password', change)}`,
       )}
       ${section(
-        'Recovery codes',
+        t('Recovery codes'),
         html`<p class="small">
             This server sends no email: recovery codes reset a forgotten password. New codes replace
             the old ones.
@@ -141,7 +142,7 @@ function securitySections(account: AccountView): Part {
       )}
     </div>
     ${section(
-      'Your data',
+      t('Your data'),
       html`<p>
           A zip with your account, sessions, wallet, and what you keep in apps as a player. Each of
           your agents exports its own apps with <code>berth export</code>.
@@ -155,13 +156,14 @@ function securitySections(account: AccountView): Part {
 
 function deleteSection({ token, person, wallet }: AccountView): Html {
   const fields = confirmDialog({
-    label: 'Delete account',
+    label: t('Delete account'),
     question: html`Delete account <bdi>${person.name}</bdi>?`,
-    consequence: 'This cannot be undone.',
-    fields: person.password !== null && passwordField('Password', 'password', 'current-password'),
+    consequence: t('This cannot be undone.'),
+    fields:
+      person.password !== null && passwordField(t('Password'), 'password', 'current-password'),
   })
   return section(
-    'Delete account',
+    t('Delete account'),
     html`<p>
         Your sessions, API keys and recovery codes stop working immediately. Your agents are
         released and keep their credits and apps. What you keep in apps as a player is deleted.
@@ -172,24 +174,27 @@ function deleteSection({ token, person, wallet }: AccountView): Html {
 }
 
 const doneMessages = new Map([
-  ['password', 'Password updated.'],
-  ['codes', 'Recovery codes are shown only once. If you did not save them, generate new codes.'],
+  ['password', msg('Password updated.')],
+  [
+    'codes',
+    msg('Recovery codes are shown only once. If you did not save them, generate new codes.'),
+  ],
 ])
 
 function accountPage(account: AccountView): Page {
   const { token, person, profile, keys, apps, connectors, message, done, current } = account
-  const out = postForm(token, '/sign-out', html`${button('Sign out', 'quiet')}`, 'act')
+  const out = postForm(token, '/sign-out', html`${button(t('Sign out'), 'quiet')}`, 'act')
   const main = html`<div class="head title">
       <h1>${person.name}</h1>
       ${current !== undefined && out}
     </div>
     <p class="lead">
-      ${person.operator ? html`You are the operator: <a href="/console">open the console</a>.` : 'Your account.'}
+      ${person.operator ? html`You are the operator: <a href="/console">open the console</a>.` : t('Your account.')}
       <a href="/agents">Agents</a> · <a href="/wallet">Wallet</a>
     </p>
     ${alert(message)} ${notice(doneMessages.get(done ?? ''))} ${profile}
     ${section(
-      'Personal API keys',
+      t('Personal API keys'),
       html`<p class="small">
           Scripts act on your behalf with these keys, under <code>/people/me</code> of the API. They
           cannot act as an agent or spend credits.
@@ -197,7 +202,7 @@ function accountPage(account: AccountView): Page {
         ${keyTable(token, '/account/keys', keys)}${keyForm(token, '/account/keys')}`,
     )}
     ${connectors} ${apps} ${current !== undefined && securitySections(account)}`
-  return { title: 'Account', main, scripts: ['passkeys.js'] }
+  return { title: t('Account'), main, scripts: ['passkeys.js'] }
 }
 
 export const accountRoutes = (ctx: AppContext, layout: Layout) =>
@@ -293,7 +298,7 @@ const createKey = form(account.addPersonalKey, {
   },
   ref: refOf,
   then: ({ key }) =>
-    keyPage(key, { purpose: 'Scripts use it to act on your behalf.', back: '/account' }),
+    keyPage(key, { purpose: t('Scripts use it to act on your behalf.'), back: '/account' }),
 })
 const removePasskeyForm = form(account.removePasskey, { params: idIn('remove'), ...toAccount })
 const addPasskeyForm = form(account.addPasskey, toAccount)

@@ -2,10 +2,11 @@ import { getActingAgent } from '../apps/owners/owned-agents.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { toCredits } from '../kernel/money.ts'
+import { t } from '../kernel/words/message.ts'
 import { agentOwner } from '../money/ledger/accounts.ts'
 import * as ledger from '../money/ledger/ledger.ts'
 import type { Agent } from '../people/agents/agents.ts'
-import { shortCredits } from './format.ts'
+import { formatAmount } from './format.ts'
 import { type Form, hiddenField, selectField } from './forms.ts'
 import type { UserRequest } from './session.ts'
 
@@ -18,7 +19,7 @@ export const actingField = (agents: Agent[], selected: string | undefined): Part
   const [only] = agents
   if (agents.length === 1 && only) return fixedAgent(only.handle, `@${only.handle}`)
   const options = agents.map(({ handle }) => [handle, `@${handle}`] as const)
-  return selectField({ label: 'As', name: 'as', value: selected ?? '', options })
+  return selectField({ label: t('As'), name: 'as', value: selected ?? '', options })
 }
 
 /** A choice between the agents of a person and a new one, which has no handle yet. */
@@ -27,7 +28,10 @@ export const agentField = (label: string, agents: readonly Pick<Agent, 'handle'>
     label,
     name: 'handle',
     value: agents[0]?.handle ?? '',
-    options: [...agents.map(({ handle }) => [handle, `@${handle}`] as const), ['', 'A new agent']],
+    options: [
+      ...agents.map(({ handle }) => [handle, `@${handle}`] as const),
+      ['', t('A new agent')],
+    ],
   })
 
 /** Returns the agent that `actingField` or `payingField` names. Throws as `getActingAgent` does. */
@@ -43,11 +47,11 @@ export async function payingField(
   const labels = await Promise.all(
     agents.map(async ({ id, handle }) => {
       const { available } = await ledger.balanceOf(ctx, agentOwner(id))
-      return [handle, `@${handle} · ${shortCredits(toCredits(available))} credits`] as const
+      return [handle, `@${handle} · ${formatAmount(toCredits(available), 'credit')}`] as const
     }),
   )
   const [only] = labels
   return labels.length === 1 && only
     ? fixedAgent(...only)
-    : selectField({ label: 'As', name: 'as', value: selected ?? '', options: labels })
+    : selectField({ label: t('As'), name: 'as', value: selected ?? '', options: labels })
 }

@@ -4,6 +4,7 @@ import { findApp } from '../apps/apps.ts'
 import { mayOpenAs } from '../apps/audience/access.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { html, type Part } from '../kernel/html.ts'
+import { t } from '../kernel/words/message.ts'
 import { sumSpendingByPeriod } from '../money/ledger/spending.ts'
 import type { Person } from '../people/people.ts'
 import { section } from './components.ts'
@@ -30,29 +31,35 @@ export async function appConsents(ctx: AppContext, token: string, person: Person
   const spentBy = await sumSpendingByPeriod(ctx, counters)
   const titles = await Promise.all(all.map(({ app }) => titleFor(ctx, app, person)))
   const rows = all.map(({ app, dailyCap, isRemembered, at }, index): Part[] => {
-    const title = titles[index] ?? 'Closed app'
+    const title = titles[index] ?? t('Closed app')
     const { day, month } = spentBy(consents.playerCounter(app, person.id))
     const revoke = confirmDialog({
-      label: 'Revoke',
+      label: t('Revoke'),
       target: title,
       question: html`Revoke what <bdi>${title}</bdi> may use?`,
-      consequence: 'The app asks you again before its next call.',
+      consequence: t('The app asks you again before its next call.'),
     })
     return [
       html`<a href="/a/${app}"><bdi>${title}</bdi></a>`,
       spendingBar(day, dailyCap),
       renderCredits(month),
-      isRemembered ? 'Until revoked' : html`On ${renderDate(at)}`,
+      isRemembered ? t('Until revoked') : html`On ${renderDate(at)}`,
       postForm(token, path, html`${hiddenField('revoke', app)}${revoke}`, 'act'),
     ]
   })
-  const heads = [{ long: 'App' }, 'Spent today / cap', 'This month', 'Agreed', { unseen: 'Revoke' }]
+  const heads = [
+    { long: t('App') },
+    t('Spent today / cap'),
+    t('This month'),
+    t('Agreed'),
+    { unseen: t('Revoke') },
+  ]
   return section(
-    'Apps that use AI',
+    t('Apps that use AI'),
     html`<p class="small">
         These apps may spend credits of your wallet on AI models, each up to its cap of a day.
       </p>
-      ${dataTable('Apps that use AI', heads, rows)}`,
+      ${dataTable(t('Apps that use AI'), heads, rows)}`,
   )
 }
 

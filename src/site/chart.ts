@@ -1,13 +1,20 @@
 import { type Html, html } from '../kernel/html.ts'
-import { lazy } from '../kernel/lazy.ts'
 import { toCredits } from '../kernel/money.ts'
+import { t } from '../kernel/words/message.ts'
+import { perLanguage } from '../kernel/words/words.ts'
 import type { DailyAmount } from '../money/ledger/spending.ts'
 import { formatAmount, shortCredits } from './format.ts'
+import { wireWord } from './wire-words.ts'
 
 /** In the units of the view box of a bar, which is stretched to fit. */
 const chartHeight = 100
-const days = lazy(
-  () => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+const days = perLanguage(
+  (locale) =>
+    new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, {
+      day: 'numeric',
+      month: 'short',
+      timeZone: 'UTC',
+    }),
 )
 
 const formatDay = (day: string): string => days().format(Date.parse(day))
@@ -38,7 +45,11 @@ export function barChart(daily: DailyValue[], noun: string): Html {
     </li>`
   })
   const [first, last] = [daily[0]?.day ?? '', daily.at(-1)?.day ?? '']
-  const summary = `${formatAmount(total, noun)} in ${daily.length} days, peak ${shortCredits(peak)} a day`
+  const summary = t('{total} in {length} days, peak {peak} a day', {
+    total: formatAmount(total, noun),
+    length: daily.length,
+    peak: shortCredits(peak),
+  })
   return html`<figure class="chart">
     <div class="plot" role="img" aria-label="${summary}">
       <p class="axis" aria-hidden="true">
@@ -67,7 +78,7 @@ function valueTable(daily: DailyValue[], noun: string): Html {
       <thead>
         <tr>
           <th scope="col">Day</th>
-          <th scope="col" class="number capitalized">${noun}s</th>
+          <th scope="col" class="number capitalized">${wireWord(`${noun}s`)}</th>
         </tr>
       </thead>
       <tbody>

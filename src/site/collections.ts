@@ -19,6 +19,7 @@ import { listActingAgents } from '../apps/owners/owned-agents.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { idPattern } from '../kernel/ids.ts'
+import { t } from '../kernel/words/message.ts'
 import { actingAgent, actingField } from './acting-agent.ts'
 import { section, withQuery } from './components.ts'
 import { confirmDialog } from './confirm-dialog.ts'
@@ -83,7 +84,7 @@ function collectionCard(ctx: AppContext, one: CollectionBody, items: Tile[]): Ht
 const collectionsMax = 100
 
 const textFields = (title: string, text: string): Html =>
-  html`${inputField({ label: 'Title', name: 'title', value: title, max: collectionTitleCharsMax })}${textArea({ label: 'Description (optional)', name: 'description', value: text, max: collectionTextCharsMax })}`
+  html`${inputField({ label: t('Title'), name: 'title', value: title, max: collectionTitleCharsMax })}${textArea({ label: t('Description (optional)'), name: 'description', value: text, max: collectionTextCharsMax })}`
 
 /** Renders the collections of all agents of a person, and the form of a new one. */
 async function ownCollectionsPage(
@@ -96,7 +97,7 @@ async function ownCollectionsPage(
   const makers = agents.map(({ id }) => id)
   const rows = await collections.listCollections(ctx, makers, collectionsMax)
   const texts = textFields(submitted?.text('title') ?? '', submitted?.text('description') ?? '')
-  const fields = html`${texts}${actingField(agents, submitted?.text('as'))}${button('Create collection')}`
+  const fields = html`${texts}${actingField(agents, submitted?.text('as'))}${button(t('Create collection'))}`
   const main = html`<h1>Collections</h1>
     <p class="lead">Lists of apps, games, skills and frameworks that you share by a link.</p>
     ${alert(message)}
@@ -105,18 +106,18 @@ async function ownCollectionsPage(
         ? html`<h2 class="visually-hidden">Your collections</h2>
             ${await collectionCards(ctx, rows)}`
         : emptyState(
-            'No collections yet',
-            'Create one here, or save an item that you like from its page.',
+            t('No collections yet'),
+            t('Create one here, or save an item that you like from its page.'),
             html`<a class="button quiet" href="/explore">Explore</a>`,
           )
     }
     ${section(
-      'New collection',
+      t('New collection'),
       agents.length === 0
         ? html`<p><a href="/agents">Create an agent</a> first.</p>`
         : postForm(token, '/collections', fields),
     )}`
-  return { title: 'Collections', section: '/collections', main }
+  return { title: t('Collections'), section: '/collections', main }
 }
 
 /** Renders a collection, with controls for its maker. Throws `not_found`. */
@@ -147,8 +148,8 @@ async function collectionPage(
     ${
       items.length === 0
         ? emptyState(
-            'This collection is empty',
-            'Add items from their pages on Explore.',
+            t('This collection is empty'),
+            t('Add items from their pages on Explore.'),
             html`<a class="button quiet" href="/explore">Explore</a>`,
           )
         : html`<h2 class="visually-hidden">Items</h2>
@@ -160,7 +161,7 @@ async function collectionPage(
     path: collectionPath(one),
     section: '/explore',
     isWide: true,
-    description: one.description || `A collection by ${one.maker}.`,
+    description: one.description || t('A collection by {maker}.', { maker: one.maker }),
     image: `/cards/home.jpg`,
     scripts: ['copy-line.js', 'share-link.js'],
     main,
@@ -199,7 +200,7 @@ async function removedNotice(
   if (!idPattern.test(id) || items.some((item) => item.id === id)) return false
   const [item] = await listTilesByIds(ctx, [id])
   if (!item) return false
-  const undo = html`${hiddenField('item', id)}${button('Undo', 'quiet slim')}`
+  const undo = html`${hiddenField('item', id)}${button(t('Undo'), 'quiet slim')}`
   return html`<div class="notice" role="status">
     <span>Removed <bdi>${item.title}</bdi>.</span> ${ownForm(own, undo, 'act')}
   </div>`
@@ -210,15 +211,15 @@ function ownerControls(own: OwnCollection): Html {
   const typed = (name: 'title' | 'description'): string =>
     submitted?.has('title') ? submitted.text(name) : one[name]
   const deletion = confirmDialog({
-    label: 'Delete collection',
+    label: t('Delete collection'),
     question: html`Delete “<bdi>${one.title}</bdi>”?`,
-    consequence: 'Its link stops working. The items stay.',
+    consequence: t('Its link stops working. The items stay.'),
     submit: { name: 'delete', value: 'yes' },
   })
   return html`<div class="columns">
-    ${section('Edit', ownForm(own, html`${textFields(typed('title'), typed('description'))}${button('Save changes', 'quiet')}`))}
+    ${section(t('Edit'), ownForm(own, html`${textFields(typed('title'), typed('description'))}${button(t('Save changes'), 'quiet')}`))}
     ${section(
-      'Delete',
+      t('Delete'),
       html`<p class="small">Its link stops working. The items stay.</p>
         ${ownForm(own, deletion, 'act')}`,
     )}
@@ -242,7 +243,7 @@ export async function saveToCollection(
         ${postForm(visitor.token, `/collections/${id}`, html`${hiddenField('as', handles.get(maker) ?? '')}${hiddenField('item', item)}${button(html`<bdi>${title}</bdi>`, 'quiet slim')}`, 'act')}
       </li>`,
   )
-  const fields = html`${hiddenField('as', first.handle)}${hiddenField('item', item)}${inputField({ label: 'New collection', name: 'title', max: collectionTitleCharsMax })}${button('Create and save', 'quiet')}`
+  const fields = html`${hiddenField('as', first.handle)}${hiddenField('item', item)}${inputField({ label: t('New collection'), name: 'title', max: collectionTitleCharsMax })}${button(t('Create and save'), 'quiet')}`
   return html`<details class="save">
     <summary>Save to a collection</summary>
     <ul class="chips">

@@ -1,16 +1,17 @@
 import type { Tile } from '../apps/explore/schemas.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
+import { msg, t, type Text } from '../kernel/words/message.ts'
 import { formatCount } from './format.ts'
 import type { Page } from './layout.ts'
 import { renderQuay } from './quay.ts'
 
 /** Labels of a version's `via`. */
 export const versionOrigins = {
-  html: 'written',
-  files: 'written',
-  build: 'built',
-  remix: 'remixed',
-  restore: 'restored',
+  html: msg('written'),
+  files: msg('written'),
+  build: msg('built'),
+  remix: msg('remixed'),
+  restore: msg('restored'),
 }
 
 /** Typed keys of a constant record. */
@@ -49,10 +50,10 @@ export const playIcon = html`<svg viewBox="0 0 20 20" aria-hidden="true">
 </svg>`
 
 export const openLabel = ({ kind }: Pick<Tile, 'kind'>): string =>
-  kind === 'game' ? 'Play' : 'Open'
+  kind === 'game' ? t('Play') : t('Open')
 
 /** A code block; its script adds the Copy button. */
-export const copyLine = (line: Part, label: string): Html =>
+export const copyLine = (line: Part, label: Text): Html =>
   html`<copy-line data-label="${label}">
     <pre tabindex="0" aria-label="${label}"><code>${line}</code></pre>
   </copy-line>`
@@ -62,14 +63,14 @@ export const saveSecret = (secrets: Part, file: string): Html =>
   html`<save-secret data-file="${file}">${secrets}</save-secret>`
 
 /** A collapsed curl command. */
-export const requestDetails = (name: string, curl: string): Html =>
+export const requestDetails = (name: Text, curl: string): Html =>
   html`<details>
     <summary>${name}</summary>
     ${copyLine(curl, name)}
   </details>`
 
 /** Labeled values of one subject. */
-export const statList = (stats: readonly (readonly [name: string, value: Part])[]): Html =>
+export const statList = (stats: readonly (readonly [name: Text, value: Part])[]): Html =>
   html`<dl class="stats">
     ${stats.map(
       ([name, value]) =>
@@ -81,14 +82,14 @@ export const statList = (stats: readonly (readonly [name: string, value: Part])[
   </dl>`
 
 /** A section of a page with its heading. */
-export const section = (title: string, content: Part): Html =>
+export const section = (title: Text, content: Part): Html =>
   html`<section>
     <h2>${title}</h2>
     ${content}
   </section>`
 
 /** A narrow page, such as a form. */
-export const narrowPage = (title: string, content: Part, options: Partial<Page> = {}): Page => ({
+export const narrowPage = (title: Text, content: Part, options: Partial<Page> = {}): Page => ({
   title,
   main: html`<div class="narrow">
     <h1>${title}</h1>
@@ -99,8 +100,8 @@ export const narrowPage = (title: string, content: Part, options: Partial<Page> 
 
 /** A page with one message; the page of an error shows its status. */
 export const messagePage = (
-  title: string,
-  text: string,
+  title: Text,
+  text: Text,
   actions: Part = false,
   status?: number,
 ): Page => {

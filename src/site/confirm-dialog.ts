@@ -1,10 +1,11 @@
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { newId } from '../kernel/ids.ts'
+import { t, type Text } from '../kernel/words/message.ts'
 import { hiddenField } from './forms.ts'
 
 interface ConfirmDialog {
   /** The label of both buttons, such as "Delete". */
-  label: string
+  label: Text
   /** Names the target where a list has several of these buttons. */
   target?: string
   question: Part
@@ -65,8 +66,8 @@ export function confirmDialog(dialog: ConfirmDialog): Html {
 
 export const revokeDialog = (prefix: string): Html =>
   html`${hiddenField('revoke', prefix)}${confirmDialog({
-    label: 'Revoke',
+    label: t('Revoke'),
     target: prefix,
     question: html`Revoke <code>${prefix}…</code>?`,
-    consequence: 'Apps and scripts that use this key stop working immediately.',
+    consequence: t('Apps and scripts that use this key stop working immediately.'),
   })}`

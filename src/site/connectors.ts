@@ -17,6 +17,7 @@ import type { AppContext } from '../kernel/context.ts'
 import { type ApiError, isApiError, rejectRequest } from '../kernel/errors.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import type { Scope } from '../kernel/scopes.ts'
+import { msg, t, type Text } from '../kernel/words/message.ts'
 import { listConnectors } from '../people/connectors/connectors.ts'
 import { presentConnectors } from '../people/connectors/present.ts'
 import { redirectSource } from '../people/connectors/redirects.ts'
@@ -40,10 +41,13 @@ import {
 } from './session.ts'
 
 /** The meaning of each scope for a program. */
-const scopeTexts: Record<Scope, { label: string; hint: string }> = {
-  read: { label: 'Read', hint: 'See the agent, its apps, drafts, notes and credits.' },
-  publish: { label: 'Publish', hint: 'Publish, change and delete apps, and write reviews.' },
-  spend: { label: 'Spend', hint: 'Spend the credits of the agent, up to its daily cap.' },
+const scopeTexts: Record<Scope, { label: Text; hint: Text }> = {
+  read: { label: msg('Read'), hint: msg('See the agent, its apps, drafts, notes and credits.') },
+  publish: {
+    label: msg('Publish'),
+    hint: msg('Publish, change and delete apps, and write reviews.'),
+  },
+  spend: { label: msg('Spend'), hint: msg('Spend the credits of the agent, up to its daily cap.') },
 }
 
 /** Reads the fields of a sign-in. Throws `bad_request` for one sent twice (RFC 6749, 3.1). */
@@ -52,7 +56,9 @@ function requestIn(valuesOf: (name: string) => string[]): AuthorizationRequest {
   for (const name of authorizationFieldNames) {
     const [value, second] = valuesOf(name)
     if (second !== undefined)
-      rejectRequest(`The address has the field "${name}" twice. Start again in the program.`)
+      rejectRequest(
+        t('The address has the field "{name}" twice. Start again in the program.', { name }),
+      )
     if (value !== undefined && value !== '') request[name] = value
   }
   return { client_id: '', ...request }
@@ -74,8 +80,11 @@ function policyFor(
 /** Tells a person of a request that is not valid. Only their click tells the program. */
 const invalidPage = (given: ClientRequest, error: ApiError): Page =>
   messagePage(
-    'This sign-in is not valid',
-    `${describeClient(given).name} sent a request that this server does not accept. ${describeError(error)?.message ?? ''}`,
+    t('This sign-in is not valid'),
+    t('{name} sent a request that this server does not accept. {message}', {
+      name: describeClient(given).name,
+      message: describeError(error)?.message ?? '',
+    }),
     html`<a class="button quiet" rel="noreferrer" href="${errorRedirect(given, error)}"
       >Return to the program</a
     >`,
@@ -93,7 +102,7 @@ async function consentPage(req: UserRequest, message?: string, sent?: Form): Pro
     const fields = consentFields(params, scopes, agents)
     const main = html`${clientFacts(given)} ${alert(message)}
     ${postForm(token, consentPath, fields)}`
-    return narrowPage('Connect to your account?', main, { headers: policyFor(req, given) })
+    return narrowPage(t('Connect to your account?'), main, { headers: policyFor(req, given) })
   } catch (error) {
     if (isInvalid(error)) return invalidPage(given, error)
     throw error
@@ -127,7 +136,7 @@ function consentFields(
 ): Html {
   const all = new Set<Scope>(['read', ...scopes])
   const ticks = ticksField({
-    label: 'It may',
+    label: t('It may'),
     options: [...all].map((scope) => ({
       name: `allow-${scope}`,
       ...scopeTexts[scope],
@@ -135,9 +144,9 @@ function consentFields(
     })),
   })
   const hidden = Object.entries(params).map(([name, value]) => hiddenField(name, value))
-  const connect = button('Connect', '', { name: 'act', value: 'approve' })
-  const deny = button('Cancel', 'quiet', { name: 'act', value: 'deny' })
-  return html`${hidden}${agentField('Act as', agents)}${ticks}
+  const connect = button(t('Connect'), '', { name: 'act', value: 'approve' })
+  const deny = button(t('Cancel'), 'quiet', { name: 'act', value: 'deny' })
+  return html`${hidden}${agentField(t('Act as'), agents)}${ticks}
     <div class="actions">${connect}${deny}</div>`
 }
 
@@ -156,7 +165,7 @@ const decide = (req: UserRequest, sent: Form): Promise<Response> => {
 }
 
 const problemPage = (message: string): Page =>
-  messagePage('This sign-in is not valid', message, false, 400)
+  messagePage(t('This sign-in is not valid'), message, false, 400)
 
 /** The page of sign-in with OAuth. */
 export const connectorRoutes = (ctx: AppContext, layout: Layout) =>
@@ -185,10 +194,10 @@ export async function connectorSection(
   if (all.length === 0) return ''
   const rows = all.map(({ id, name, handle, scopes, created, used }): Part[] => {
     const revoke = confirmDialog({
-      label: 'Revoke',
+      label: t('Revoke'),
       target: name,
       question: html`Revoke <bdi>${name}</bdi>?`,
-      consequence: 'Its next call fails. It can ask you to connect again.',
+      consequence: t('Its next call fails. It can ask you to connect again.'),
     })
     return [
       html`<bdi>${name}</bdi>`,
@@ -200,17 +209,17 @@ export async function connectorSection(
     ]
   })
   const heads = [
-    { long: 'Program' },
-    'Agent',
-    'May',
-    'Connected',
-    'Last active',
-    { unseen: 'Revoke' },
+    { long: t('Program') },
+    t('Agent'),
+    t('May'),
+    t('Connected'),
+    t('Last active'),
+    { unseen: t('Revoke') },
   ]
   return section(
-    'Connectors',
+    t('Connectors'),
     html`<p class="small">These programs signed in with your account and act as your agents.</p>
-      ${dataTable('Connectors', heads, rows)}`,
+      ${dataTable(t('Connectors'), heads, rows)}`,
   )
 }
 

@@ -5,6 +5,7 @@ import type { AppContext } from '../kernel/context.ts'
 import { html } from '../kernel/html.ts'
 import { clientAddressGroup } from '../kernel/http/request-context.ts'
 import { normalizeCode } from '../kernel/ids.ts'
+import { msg, t } from '../kernel/words/message.ts'
 import { agentField } from './acting-agent.ts'
 import { messagePage, narrowPage } from './components.ts'
 import { form } from './form.ts'
@@ -22,17 +23,17 @@ import {
 /** The page where a person enters the code of a device (RFC 8628, section 3.3). */
 function codePage(code: string, message?: string): Page {
   const field = inputField({
-    label: 'Code',
+    label: t('Code'),
     name: 'code',
     value: code,
     max: 64,
-    hint: 'Your device shows it, for example 8K2M-Q0ZT-4RWX.',
+    hint: t('Your device shows it, for example 8K2M-Q0ZT-4RWX.'),
   })
   return narrowPage(
-    'Sign in a device',
+    t('Sign in a device'),
     html`<p class="lead">A program such as <code>berth login</code> shows a code. Enter it here.</p>
       ${alert(message)}
-      <form class="form" method="get" action="/device">${field}${button('Continue')}</form>`,
+      <form class="form" method="get" action="/device">${field}${button(t('Continue'))}</form>`,
   )
 }
 
@@ -40,12 +41,12 @@ function codePage(code: string, message?: string): Page {
 async function approvalPage({ ctx, request, visitor, token }: UserRequest, code: string) {
   const client = await findClient(ctx, code, clientAddressGroup(request))
   const agents = await listActingAgents(ctx, visitor.person)
-  const approve = button('Approve', '', { name: 'act', value: 'approve' })
-  const deny = button('Deny', 'quiet', { name: 'act', value: 'deny' })
-  const fields = html`${hiddenField('code', code)}${agentField('Sign in as', agents)}
+  const approve = button(t('Approve'), '', { name: 'act', value: 'approve' })
+  const deny = button(t('Deny'), 'quiet', { name: 'act', value: 'deny' })
+  const fields = html`${hiddenField('code', code)}${agentField(t('Sign in as'), agents)}
     <div class="actions">${approve}${deny}</div>`
   return narrowPage(
-    'Approve this sign-in?',
+    t('Approve this sign-in?'),
     html`<p class="lead">
         <strong><bdi>${client}</bdi></strong> wants an API key of one of your agents.
       </p>
@@ -62,12 +63,15 @@ const codeOf = (text: string | null): string => normalizeCode(text ?? '')
 
 const approved = ({ client, handle }: { client: string; handle: string }): Page =>
   messagePage(
-    'Device signed in',
-    `${client} now has a key of @${handle}. Return to your device.`,
+    t('Device signed in'),
+    t('{client} now has a key of @{handle}. Return to your device.', { client, handle }),
     html`<a class="button quiet" href="/agents/${handle}">Manage keys</a>`,
   )
 
-const denied = messagePage('Sign-in denied', 'The device gets no key. You can close this page.')
+const denied = messagePage(
+  msg('Sign-in denied'),
+  msg('The device gets no key. You can close this page.'),
+)
 
 const decide = (req: UserRequest, sent: Form): Promise<Response> => {
   const [code, handle] = [codeOf(sent.text('code')), sent.text('handle')]

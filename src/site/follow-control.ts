@@ -1,6 +1,7 @@
 import { countFollowers, isFollowing } from '../apps/explore/follows.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
+import { t } from '../kernel/words/message.ts'
 import { findByMention } from '../people/agents/agents.ts'
 import type { Person } from '../people/people.ts'
 import { formatCount } from './format.ts'
@@ -26,7 +27,7 @@ interface FollowForm {
 
 /** A button that follows a maker, or stops it. */
 export function followForm(token: string, { maker, isFollowing, from }: FollowForm): Html {
-  const label = isFollowing ? 'Following' : 'Follow'
+  const label = isFollowing ? t('Following') : t('Follow')
   return postForm(
     token,
     followPath(maker),

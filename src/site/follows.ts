@@ -3,6 +3,7 @@ import { followMaker, unfollowMaker } from '../apps/explore/operations.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { html } from '../kernel/html.ts'
 import { idPattern } from '../kernel/ids.ts'
+import { t } from '../kernel/words/message.ts'
 import { findHandles } from '../people/agents/agents.ts'
 import { renderAvatar } from './avatar.ts'
 import { makerPage } from './explore/maker.ts'
@@ -43,8 +44,10 @@ async function followingPage({ ctx, query, token, visitor }: UserRequest): Promi
     </li>`
   })
   const nobody = emptyState(
-    'You follow no makers yet',
-    'Follow a maker on their page or on the page of an item. Their new items appear in your notifications.',
+    t('You follow no makers yet'),
+    t(
+      'Follow a maker on their page or on the page of an item. Their new items appear in your notifications.',
+    ),
     html`<a class="button quiet" href="/explore">Explore</a>`,
   )
   const main = html`<div class="narrow">
@@ -52,7 +55,7 @@ async function followingPage({ ctx, query, token, visitor }: UserRequest): Promi
     <h1>Makers you follow</h1>
     ${itemList(rows, nobody)} ${numberPager('/notifications/following', shown, {})}
   </div>`
-  return { title: 'Makers you follow', main }
+  return { title: t('Makers you follow'), main }
 }
 
 const followingPath = '/notifications/following'

@@ -6,6 +6,7 @@ import type { Access, NamedOperation, Operation } from '../kernel/http/operation
 import { Success, valueOf } from '../kernel/http/outcome.ts'
 import { senderOf } from '../kernel/http/request-context.ts'
 import { type Json, recordOf } from '../kernel/schema.ts'
+import { inEnglish } from '../kernel/words/words.ts'
 import { perform } from '../money/perform.ts'
 import { agent } from '../people/authentication.ts'
 import { person } from '../people/session-user.ts'
@@ -107,7 +108,7 @@ async function run<Output extends Outcomes>(
   const headers = new Headers(sender.headers)
   if (ref) headers.set('idempotency-key', ref)
   headers.set('content-type', zip ? 'application/zip' : 'application/json')
-  const outcome = await perform(ctx, operation, {
+  const call = {
     ...sender,
     headers,
     signal: request.signal,
@@ -118,7 +119,8 @@ async function run<Output extends Outcomes>(
     source: zip
       ? { request: new Request(request.url, { method: 'POST', body: zip }) }
       : { value: body },
-  })
+  }
+  const outcome = await inEnglish(() => perform(ctx, operation, call))
   const value = valueOf(outcome)
   if (!isDeclared(operation.output, value)) {
     throw new Error(`${operation.id} returned another value`)

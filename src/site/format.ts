@@ -1,26 +1,48 @@
 import { type Html, html } from '../kernel/html.ts'
-import { lazy } from '../kernel/lazy.ts'
-import { formatCredits, type NanoUsd, toCredits, toUsd, zero } from '../kernel/money.ts'
+import { type NanoUsd, toCredits, toUsd, zero } from '../kernel/money.ts'
 import { day, hour, iso, minute } from '../kernel/time.ts'
+import { t } from '../kernel/words/message.ts'
+import { currentLanguage, perLanguage } from '../kernel/words/words.ts'
 
 /** Truncates: a balance is never shown higher than it is. */
-const numbers = lazy(
-  () => new Intl.NumberFormat('en', { maximumFractionDigits: 2, roundingMode: 'trunc' }),
+const numbers = perLanguage(
+  (locale) => new Intl.NumberFormat(locale, { maximumFractionDigits: 2, roundingMode: 'trunc' }),
 )
-const smallNumbers = lazy(() => new Intl.NumberFormat('en', { maximumSignificantDigits: 2 }))
-const compactNumbers = lazy(() => new Intl.NumberFormat('en', { notation: 'compact' }))
-const oneDecimal = lazy(() => new Intl.NumberFormat('en', { maximumFractionDigits: 1 }))
-const dollars = lazy(() => {
+const smallNumbers = perLanguage(
+  (locale) => new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 }),
+)
+const compactNumbers = perLanguage(
+  (locale) => new Intl.NumberFormat(locale, { notation: 'compact' }),
+)
+const wholeNumbers = perLanguage((locale) => new Intl.NumberFormat(locale))
+const oneDecimal = perLanguage(
+  (locale) => new Intl.NumberFormat(locale, { maximumFractionDigits: 1 }),
+)
+const exactNumbers = perLanguage(
+  (locale) => new Intl.NumberFormat(locale, { maximumFractionDigits: 6 }),
+)
+const secondsShown = perLanguage(
+  (locale) =>
+    new Intl.NumberFormat(locale, {
+      minimumFractionDigits: 1,
+      maximumFractionDigits: 1,
+      useGrouping: false,
+    }),
+)
+const dollars = perLanguage((locale) => {
   const currency = { style: 'currency', currency: 'USD' } as const
-  return new Intl.NumberFormat('en', { ...currency, maximumFractionDigits: 9 })
+  return new Intl.NumberFormat(locale, { ...currency, maximumFractionDigits: 9 })
 })
-const cents = lazy(
-  () => new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', roundingMode: 'trunc' }),
+const cents = perLanguage(
+  (locale) =>
+    new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', roundingMode: 'trunc' }),
 )
 const dateOptions = { dateStyle: 'medium', timeZone: 'UTC' } as const
-const dates = lazy(() => new Intl.DateTimeFormat('en-GB', dateOptions))
-const dateTimes = lazy(
-  () => new Intl.DateTimeFormat('en-GB', { ...dateOptions, timeStyle: 'short' }),
+/** English dates begin with the day, without a comma. */
+const dateLocale = (locale: string): string => (locale === 'en' ? 'en-GB' : locale)
+const dates = perLanguage((locale) => new Intl.DateTimeFormat(dateLocale(locale), dateOptions))
+const dateTimes = perLanguage(
+  (locale) => new Intl.DateTimeFormat(dateLocale(locale), { ...dateOptions, timeStyle: 'short' }),
 )
 
 /** Credits with at most two decimals. Amounts below 1 keep two significant digits. */
@@ -36,7 +58,10 @@ export function renderCredits(amount: bigint, signDisplay: 'auto' | 'exceptZero'
 
 /** All digits of an amount in credits and in USD, for hovering. */
 export const exactCredits = (amount: bigint): string =>
-  `${formatCredits(amount)} credits, ${formatUsd(toUsd(amount))}`
+  t('{credits} credits, {usd}', {
+    credits: exactNumbers().format(toCredits(amount)),
+    usd: formatUsd(toUsd(amount)),
+  })
 
 /** `renderCredits` of an amount on the wire, in credits with at most six decimals. */
 export const renderWireCredits = (credits: number): Html =>
@@ -48,19 +73,30 @@ export const formatDollars = (usd: number): string => cents().format(usd)
 /** USD with two to nine decimals. */
 export const formatUsd = (usd: number): string => dollars().format(usd)
 
-const plural = (count: number, noun: string): string => `${noun}${count === 1 ? '' : 's'}`
+/** Returns a number and its noun. Translations choose the form of the noun by `count`. */
+function countNoun(count: number, shown: string, noun: string, several = `${noun}s`): string {
+  if (currentLanguage() === 'en') return `${shown} ${count === 1 ? noun : several}`
+  return t(`{shown} ${several}`, { count, shown })
+}
+
+/** "1,234 tokens". */
+export const formatExactCount = (count: number, noun: string): string =>
+  countNoun(count, formatNumber(count), noun)
+
+/** 1,234. */
+export const formatNumber = (value: number): string => wholeNumbers().format(value)
 
 /** "1 credit", "99,999 credits". */
 export const formatAmount = (value: number, noun: string): string =>
-  `${shortCredits(value)} ${plural(value, noun)}`
+  countNoun(value, shortCredits(value), noun)
 
 /** 1.2K. The formatter is skipped below 1,000, where it changes nothing and costs time. */
 export const formatCompact = (count: number): string =>
   count < 1_000 ? String(count) : compactNumbers().format(count)
 
 /** "1 open", "1.2K opens". `several` is the plural of an irregular noun. */
-export const formatCount = (count: number, noun: string, several = `${noun}s`): string =>
-  `${formatCompact(count)} ${count === 1 ? noun : several}`
+export const formatCount = (count: number, noun: string, several?: string): string =>
+  countNoun(count, formatCompact(count), noun, several)
 
 const kb = 1_024
 
@@ -73,7 +109,7 @@ export function formatBytes(bytes: number): string {
 
 /** 12 ms, 1.4 s. */
 export const formatDuration = (ms: number): string =>
-  ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`
+  ms < 1_000 ? `${ms} ms` : `${secondsShown().format(ms / 1_000)} s`
 
 /** An ISO 8601 time, or milliseconds since the epoch. */
 type Time = string | number
@@ -96,7 +132,7 @@ const formatDateTime = (time: Time): string => `${dateTimes().format(millisecond
 /** 4 May 2026, 12:00 UTC. */
 export const renderDateTime = (time: Time): Html => timeElement(time, formatDateTime(time))
 
-const ages = lazy(() => new Intl.RelativeTimeFormat('en', { numeric: 'auto' }))
+const ages = perLanguage((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
 const ageUnits = [
   ['day', day],
   ['hour', hour],
@@ -110,7 +146,7 @@ export function renderAge(time: Time, now: number): Html {
   const age = Math.max(0, now - at)
   if (age >= agesShownMs) return timeElement(time, dates().format(at), exact)
   const found = ageUnits.find(([, ms]) => age >= ms)
-  const text = found ? ages().format(-Math.floor(age / found[1]), found[0]) : 'now'
+  const text = found ? ages().format(-Math.floor(age / found[1]), found[0]) : t('now')
   return timeElement(time, text, exact)
 }
 

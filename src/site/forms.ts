@@ -3,6 +3,7 @@ import { type Html, html, type Part } from '../kernel/html.ts'
 import { readBodyBytes } from '../kernel/http/body.ts'
 import { idPattern } from '../kernel/ids.ts'
 import { formFieldsMax, iconBytesMax } from '../kernel/limits.ts'
+import { t, type Text } from '../kernel/words/message.ts'
 
 /** The fields of a submitted form. */
 export interface Form {
@@ -20,20 +21,20 @@ export interface Form {
 export async function readForm(request: Request, bytesMax: number): Promise<Form> {
   const type = request.headers.get('content-type') ?? ''
   if (!encodings.test(type))
-    rejectForm('Send this form as application/x-www-form-urlencoded or multipart/form-data.')
+    rejectForm(t('Send this form as application/x-www-form-urlencoded or multipart/form-data.'))
   const body = new Response(await readBodyBytes(request, bytesMax), {
     headers: { 'content-type': type },
   })
   const fields = [
     ...(await body
       .formData()
-      .catch(() => rejectForm('The form could not be read. Reload the page and try again.'))),
+      .catch(() => rejectForm(t('The form could not be read. Reload the page and try again.')))),
   ]
   if (fields.length > formFieldsMax)
-    rejectForm('This form has too many fields. Reload the page and try again.')
+    rejectForm(t('This form has too many fields. Reload the page and try again.'))
   const values = new Map(fields)
   if (values.size < fields.length)
-    rejectForm('This form has the same field more than once. Reload the page and try again.')
+    rejectForm(t('This form has the same field more than once. Reload the page and try again.'))
   return {
     text(name) {
       const value = values.get(name)
@@ -57,7 +58,7 @@ export function rejectForm(problem: string): never {
 /** Reads the ID that makes a form run once. Throws `bad_request`. */
 export function readRef(form: Form): string {
   const ref = form.text('ref')
-  return idPattern.test(ref) ? ref : rejectForm('Reload the page and try again.')
+  return idPattern.test(ref) ? ref : rejectForm(t('Reload the page and try again.'))
 }
 
 /** Returns an uploaded file in the form that operations take in JSON (RFC 2397). */
@@ -66,7 +67,7 @@ export const dataUrlOf = async (file: File, type = 'application/octet-stream'): 
 
 /** Reads an image as a data URL. Its content decides the type. Throws `bad_request`, `too_big`. */
 export async function readImage(submitted: Form): Promise<string> {
-  const file = submitted.file('file') ?? rejectForm('Choose an image.')
+  const file = submitted.file('file') ?? rejectForm(t('Choose an image.'))
   if (file.size <= iconBytesMax) return dataUrlOf(file, 'image/png')
   throw new ApiError('too_big', { bytes: file.size, max: iconBytesMax })
 }
@@ -77,7 +78,9 @@ export function readCredits(form: Form, name: string): number | undefined {
   if (text === '') return undefined
   if (/^\d{1,9}(\.\d{1,6})?$/.test(text)) return Number(text)
   rejectForm(
-    'Enter credits as a number below 1,000,000,000 with at most six decimals, such as 250 or 0.5.',
+    t(
+      'Enter credits as a number below 1,000,000,000 with at most six decimals, such as 250 or 0.5.',
+    ),
   )
 }
 
@@ -102,11 +105,11 @@ export const postForm = (
   </form>`
 
 interface FieldOptions {
-  label: string
+  label: Text
   name: string
   type?: 'date' | 'text' | 'password' | 'number'
   value?: string | number | undefined
-  hint?: string | undefined
+  hint?: Text | undefined
   autocomplete?: string
   max?: number
   isOptional?: boolean
@@ -137,10 +140,10 @@ export function inputField(options: FieldOptions): Html {
 }
 
 interface TextAreaOptions {
-  label: string
+  label: Text
   name: string
   value?: string | undefined
-  hint?: string
+  hint?: Text
   max: number
   required?: boolean
   /** The error of this field. The field takes the focus, so that browsers scroll to it. */
@@ -167,10 +170,10 @@ ${value}</textarea>
 }
 
 interface SelectOptions {
-  label: string
+  label: Text
   name: string
   value: string
-  options: readonly (readonly [value: string, label: string])[]
+  options: readonly (readonly [value: string, label: Text])[]
   required?: boolean
 }
 
@@ -192,7 +195,7 @@ export const selectField = ({
   </label>`
 
 interface ChoiceOptions {
-  label: string
+  label: Text
   name: string
   value: string
   /** The label of each choice with its meaning below it. */
@@ -220,7 +223,7 @@ export const choiceField = ({ label, name, value, options }: ChoiceOptions): Htm
   </fieldset>`
 
 interface TicksOptions {
-  label: string
+  label: Text
   /** Boxes with the meaning of each below it. A fixed one is always ticked, and not sent. */
   options: readonly { name: string; label: Part; hint: Part; isFixed: boolean }[]
 }

@@ -3,6 +3,7 @@ import { readOwnProfile } from '../apps/profiles/own-profile.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { toCredits } from '../kernel/money.ts'
+import { msg, t, type Text } from '../kernel/words/message.ts'
 import { countUnread } from '../people/notifications/notifications.ts'
 import { displayName, type Person } from '../people/people.ts'
 import { renderAvatar } from './avatar.ts'
@@ -44,19 +45,19 @@ export async function readHeaderUser(ctx: AppContext, person: Person): Promise<H
 }
 
 const navLinks = [
-  ['/explore', 'Explore'],
-  ['/catalogue', 'Models'],
-  ['/docs', 'Docs'],
+  ['/explore', msg('Explore')],
+  ['/catalogue', msg('Models')],
+  ['/docs', msg('Docs')],
 ] as const
 
 /** Pages of a signed-in person. */
 const personalLinks = [
-  ['/agents', 'Agents'],
-  ['/studio', 'Studio'],
-  ['/wallet', 'Wallet'],
-  ['/wallet/playground', 'Playground'],
-  ['/collections', 'Collections'],
-  ['/account', 'Account'],
+  ['/agents', msg('Agents')],
+  ['/studio', msg('Studio')],
+  ['/wallet', msg('Wallet')],
+  ['/wallet/playground', msg('Playground')],
+  ['/collections', msg('Collections')],
+  ['/account', msg('Account')],
 ] as const
 
 export type Section = '/' | (typeof navLinks)[number][0] | (typeof personalLinks)[number][0]
@@ -95,7 +96,7 @@ const searchForm = html`<form
 </form>`
 
 function bell({ unread }: HeaderUser): Html {
-  const label = unread === 0 ? 'Notifications' : `Notifications, ${unread} unread`
+  const label = unread === 0 ? t('Notifications') : t('Notifications, {unread} unread', { unread })
   const count =
     unread > 0 &&
     html`<span class="unread" aria-hidden="true">${unread > 99 ? '99+' : unread}</span>`
@@ -105,14 +106,14 @@ function bell({ unread }: HeaderUser): Html {
 }
 
 function menu(user: HeaderUser | undefined, section: Section | undefined): Html {
-  const link = ([path, name]: readonly [string, string], kind: Part = false): Html =>
+  const link = ([path, name]: readonly [string, Text], kind: Part = false): Html =>
     html`<a href="${path}" ${kind}${path === section && html` aria-current="page"`}>${name}</a>`
   const site = navLinks.map((one) => link(one, html`class="phone"`))
   if (!user) return html`<nav class="site-menu" id="menu" aria-label="Menu" popover>${site}</nav>`
   const own = personalLinks.map((one) => link(one))
   return html`<nav class="site-menu" id="menu" aria-label="Menu" popover>
     <a class="who" href="${user.page}">${user.avatar}<bdi>${user.name}</bdi></a>
-    ${site}${own}${user.isOperator && link(['/console', 'Console'])}
+    ${site}${own}${user.isOperator && link(['/console', t('Console')])}
   </nav>`
 }
 
@@ -129,7 +130,7 @@ export function renderHeader(
   user: HeaderUser | undefined,
   { section, hasSearch, path }: HeaderPage,
 ): Html {
-  const navLink = ([path, name]: readonly [string, string]): Html =>
+  const navLink = ([path, name]: readonly [string, Text]): Html =>
     html`<a href="${path}" ${section === path && html` aria-current="page"`}>${name}</a>`
   const end = user
     ? html`<a

@@ -6,6 +6,7 @@ import { isPackKind } from '../apps/kinds.ts'
 import { defaultOf } from '../kernel/config/values.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type Html, html } from '../kernel/html.ts'
+import { msg, t } from '../kernel/words/message.ts'
 import { copyLine, openLabel, playIcon, section, starRating } from './components.ts'
 import { formatCount } from './format.ts'
 import { discoveryLinks } from './guide/discovery.ts'
@@ -19,7 +20,7 @@ import { readShelves, renderShelf } from './shelves.ts'
 
 /** A prompt that makes an agent publish its first app. */
 export const agentPrompt = ({ urls }: AppContext): string =>
-  `Read ${urls.app}/skill.md, then make me a small game and give me its link.`
+  t('Read {app}/skill.md, then make me a small game and give me its link.', { app: urls.app })
 
 export async function homePage(ctx: AppContext): Promise<Page> {
   const item = await findHero(ctx)
@@ -39,7 +40,7 @@ export async function homePage(ctx: AppContext): Promise<Page> {
     section: '/',
     isWide: true,
     plays: true,
-    description: 'Make, play and remix apps and games, by hand or with your agent.',
+    description: t('Make, play and remix apps and games, by hand or with your agent.'),
     image: '/cards/home.jpg',
     main,
     feed: '',
@@ -55,7 +56,7 @@ function headingOf(ctx: AppContext): string {
   const { homeTitle } = ctx.config
   const isDefault = homeTitle === defaultOf('HOME_TITLE')
   return isDefault && builderKind(ctx) !== 'model'
-    ? 'Share your app or game with one link'
+    ? t('Share your app or game with one link')
     : homeTitle
 }
 
@@ -106,8 +107,8 @@ function hero(ctx: AppContext, item: Item): Html {
 /** The featured place without any app on Explore; a first start lists a sample game. */
 const nothingYet = html`<section>
   ${emptyState(
-    'Your app could be the first here',
-    'Bring a page, try it, and share it: this place and the rows below show what people play.',
+    msg('Your app could be the first here'),
+    msg('Bring a page, try it, and share it: this place and the rows below show what people play.'),
     html`<a class="button" href="/new">Make the first app</a>`,
   )}
 </section>`
@@ -119,16 +120,16 @@ function agentSection(ctx: AppContext): Html {
       // The second command needs the key from the first one's response.
       const line =
         at > 0 ? curl : `KEY=$(${curl} | grep -o 'ak_[A-Za-z0-9]*' | head -n 1); echo $KEY`
-      return html`<p>${step}</p>
-        ${copyLine(line, step)}`
+      return html`<p>${t(step)}</p>
+        ${copyLine(line, t(step))}`
     })
   return section(
-    'For agents',
+    t('For agents'),
     html`<p>
         No account or email needed. An agent creates its own API key and starts with 400 credits.
         Give yours this prompt:
       </p>
-      ${copyLine(agentPrompt(ctx), 'Prompt for your agent')}
+      ${copyLine(agentPrompt(ctx), t('Prompt for your agent'))}
       <details>
         <summary>The same with curl</summary>
         ${steps}
@@ -138,7 +139,7 @@ function agentSection(ctx: AppContext): Html {
 }
 
 const about = section(
-  'How it works',
+  msg('How it works'),
   html`<ul class="three">
     <li>
       <h3>Open a link and play</h3>

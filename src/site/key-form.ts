@@ -10,6 +10,7 @@ import { type Html, html, type Part } from '../kernel/html.ts'
 import { keyNameCharsMax } from '../kernel/limits.ts'
 import { type NanoUsd, toCredits } from '../kernel/money.ts'
 import { iso } from '../kernel/time.ts'
+import { msg, t, type Text } from '../kernel/words/message.ts'
 import type { Key, KeySettings, Project } from '../money/keys/keys.ts'
 import type { PeriodSpending } from '../money/ledger/spending.ts'
 import { spendingBar } from './format.ts'
@@ -18,34 +19,31 @@ import { type Form, inputField, readCredits, rejectForm, selectField, textArea }
 const modelsCharsMax = 10_000
 
 const caps = [
-  ['daily_cap', 'dailyCap', 'day', 'Daily cap'],
-  ['weekly_cap', 'weeklyCap', 'week', 'Weekly cap'],
-  ['monthly_cap', 'monthlyCap', 'month', 'Monthly cap'],
+  ['daily_cap', 'dailyCap', 'day', msg('day'), msg('Daily cap'), msg('Daily spending')],
+  ['weekly_cap', 'weeklyCap', 'week', msg('week'), msg('Weekly cap'), msg('Weekly spending')],
+  ['monthly_cap', 'monthlyCap', 'month', msg('month'), msg('Monthly cap'), msg('Monthly spending')],
 ] as const
 const rates = [
-  ['requests_per_minute', 'requestsPerMinute', 'Requests per minute'],
-  ['tokens_per_minute', 'tokensPerMinute', 'Tokens per minute'],
-  ['running_requests', 'runningRequests', 'Requests at the same time'],
+  ['requests_per_minute', 'requestsPerMinute', msg('Requests per minute')],
+  ['tokens_per_minute', 'tokensPerMinute', msg('Tokens per minute')],
+  ['running_requests', 'runningRequests', msg('Requests at the same time')],
 ] as const
 
 /** The caps of a key or a project. */
 export type Caps = Pick<KeySettings, 'dailyCap' | 'weeklyCap' | 'monthlyCap'>
 
 /** Returns the spending of each period against its cap, with labels. */
-export const budgetStats = (budgets: Caps, spent: PeriodSpending): [string, Part][] =>
-  caps.map(([, name, period, label]) => [
-    label.replace(' cap', ' spending'),
-    spendingBar(spent[period], budgets[name]),
-  ])
+export const budgetStats = (budgets: Caps, spent: PeriodSpending): [Text, Part][] =>
+  caps.map(([, name, period, , , label]) => [label, spendingBar(spent[period], budgets[name])])
 
 /** The spending of the periods that have a cap, or of the month, in lines of a table. */
 export function budgetLines(budgets: Caps, spent: PeriodSpending): Part {
   const capped = caps.filter(([, name]) => budgets[name] !== null)
   const shown = capped.length > 0 ? capped : caps.slice(-1)
   return shown.map(
-    ([, name, period]) =>
+    ([, name, period, label]) =>
       html`<div class="budget">
-        <span class="unit">${period}</span> ${spendingBar(spent[period], budgets[name])}
+        <span class="unit">${label}</span> ${spendingBar(spent[period], budgets[name])}
       </div>`,
   )
 }
@@ -71,7 +69,7 @@ export const capFields = (budgets: Caps, typed: Form | undefined): Html =>
       An empty field is no limit. Days, weeks and months are those of UTC. 0 stops all spending.
     </p>
     <div class="triple">
-      ${caps.map(([field, name, , label]) => inputField({ label, name: field, type: 'number', isOptional: true, value: typed?.text(field) ?? creditsOf(budgets[name]) }))}
+      ${caps.map(([field, name, , , label]) => inputField({ label, name: field, type: 'number', isOptional: true, value: typed?.text(field) ?? creditsOf(budgets[name]) }))}
     </div>
   </fieldset>`
 
@@ -79,18 +77,19 @@ export const capFields = (budgets: Caps, typed: Form | undefined): Html =>
 export function keyFields(key: Settings, { typed, isAgent, projects = [] }: KeyFields): Html {
   const value = (name: string, stored: string | number | null | undefined) =>
     typed?.text(name) ?? stored ?? undefined
-  const number = (name: string, label: string, stored: number | null | undefined): Html =>
+  const number = (name: string, label: Text, stored: number | null | undefined): Html =>
     inputField({ label, name, type: 'number', isOptional: true, value: value(name, stored) })
   const lines = (name: string, stored: string[] | null) =>
     typed?.text(name) ?? (stored ?? []).join('\n')
   const nameField = inputField({
-    label: 'Name',
+    label: t('Name'),
     name: 'name',
     max: keyNameCharsMax,
     isOptional: true,
     value: value('name', key.name),
   })
-  if (isAgent) return html`${nameField}${number('daily_cap', 'Daily cap', creditsOf(key.dailyCap))}`
+  if (isAgent)
+    return html`${nameField}${number('daily_cap', t('Daily cap'), creditsOf(key.dailyCap))}`
   return html`${nameField}${projects.length > 0 && projectField(projects, typed?.text('project') ?? key.project)}
     ${capFields(key, typed)}
     <fieldset class="field-group">
@@ -100,7 +99,7 @@ export function keyFields(key: Settings, { typed, isAgent, projects = [] }: KeyF
         ${rates.map(([field, name, label]) => number(field, label, key[name]))}
       </div>
     </fieldset>
-    ${textArea({ label: 'Models', name: 'models', hint: 'One ID a line. An asterisk stands for any characters: openai/*. Empty: all models.', max: modelsCharsMax, value: lines('models', key.models) })}
+    ${textArea({ label: t('Models'), name: 'models', hint: t('One ID a line. An asterisk stands for any characters: openai/*. Empty: all models.'), max: modelsCharsMax, value: lines('models', key.models) })}
     <label class="field"
       ><span>Expires (UTC)</span
       ><input
@@ -108,16 +107,16 @@ export function keyFields(key: Settings, { typed, isAgent, projects = [] }: KeyF
         name="expires_at"
         value="${value('expires_at', key.expires === null ? '' : iso(key.expires).slice(0, 16))}"
     /></label>
-    ${textArea({ label: 'Note', name: 'note', max: keyNoteCharsMax, value: typed?.text('note') ?? key.note ?? '' })}
-    ${textArea({ label: 'Tags', name: 'tags', hint: `One a line, at most ${keyTagsMax}.`, max: keyTagsMax * (keyTagCharsMax + 2), value: lines('tags', key.tags) })}`
+    ${textArea({ label: t('Note'), name: 'note', max: keyNoteCharsMax, value: typed?.text('note') ?? key.note ?? '' })}
+    ${textArea({ label: t('Tags'), name: 'tags', hint: t('One a line, at most {keyTagsMax}.', { keyTagsMax }), max: keyTagsMax * (keyTagCharsMax + 2), value: lines('tags', key.tags) })}`
 }
 
 const projectField = (projects: Project[], value: string | null): Html =>
   selectField({
-    label: 'Project',
+    label: t('Project'),
     name: 'project',
     value: value ?? '',
-    options: [['', 'None'], ...projects.map(({ id, name }) => [id, name] as const)],
+    options: [['', t('None')], ...projects.map(({ id, name }) => [id, name] as const)],
   })
 
 /** Reads the caps of a key or a project. Throws `bad_request`. */
@@ -128,11 +127,11 @@ export const readCaps = (sent: Form): Pick<KeyParams, (typeof caps)[number][0]> 
 export function readKeyParams(sent: Form, now: number): KeyParams {
   const [note, expires] = [sent.text('note').trim(), sent.text('expires_at')]
   if (expires !== '' && !(Date.parse(`${expires.slice(0, 16)}Z`) > now)) {
-    rejectForm('Choose a time of expiry in the future, or leave the field empty.')
+    rejectForm(t('Choose a time of expiry in the future, or leave the field empty.'))
   }
   const [models, tags] = [
-    readLines(sent, 'Models', keyModelsMax),
-    readLines(sent, 'Tags', keyTagsMax),
+    readLines(sent, 'models', msg('Models'), keyModelsMax),
+    readLines(sent, 'tags', msg('Tags'), keyTagsMax),
   ]
   return {
     ...readCaps(sent),
@@ -145,18 +144,18 @@ export function readKeyParams(sent: Form, now: number): KeyParams {
   }
 }
 
-/** Reads the lines of a field that has the lower-case name of its label. */
-function readLines(sent: Form, label: string, max: number): string[] {
-  const lines = sent.text(label.toLowerCase()).split('\n')
+/** Reads the lines of a field. */
+function readLines(sent: Form, field: string, label: Text, max: number): string[] {
+  const lines = sent.text(field).split('\n')
   const filled = lines.map((line) => line.trim()).filter(Boolean)
-  if (filled.length > max) rejectForm(`Enter at most ${max} lines in “${label}”.`)
+  if (filled.length > max) rejectForm(t('Enter at most {max} lines in “{label}”.', { max, label }))
   return filled
 }
 
-function readRate(sent: Form, field: string, label: string): number | null {
+function readRate(sent: Form, field: string, label: Text): number | null {
   const text = sent.text(field).trim()
   if (text === '') return null
   const rate = Number(text)
   if (Number.isInteger(rate) && rate >= 1 && rate <= perMinuteMax) return rate
-  rejectForm(`Enter a whole number of “${label}”, 1 or more, or leave it empty.`)
+  rejectForm(t('Enter a whole number of “{label}”, 1 or more, or leave it empty.', { label }))
 }

@@ -1,7 +1,7 @@
 import { filesPath } from '../apps/viewer/pages.ts'
 import type { Config } from '../kernel/config/settings.ts'
 import type { Urls } from '../kernel/config/urls.ts'
-import { Html, html, type Part } from '../kernel/html.ts'
+import { Html, html, type Part, prose } from '../kernel/html.ts'
 import {
   compressText,
   createEntity,
@@ -11,6 +11,9 @@ import {
 import { pageHosts } from '../kernel/http/host.ts'
 import { sha256 } from '../kernel/ids.ts'
 import { getPublicFile, type PublicFile } from '../kernel/public-files.ts'
+import { languages, offeredLanguages } from '../kernel/words/language.ts'
+import { t, type Text } from '../kernel/words/message.ts'
+import { currentLanguage, currentWords } from '../kernel/words/words.ts'
 import { type HeaderUser, renderHeader, type Section } from './header.ts'
 
 /** Files under /static by name, with their paths in public/dist. */
@@ -114,7 +117,7 @@ const createStaticFile = (name: string, file: PublicFile): StaticFile => ({
 })
 
 export interface Page {
-  title: string
+  title: Text
   main: Html
   /** Its canonical path, such as "/explore/@ann". Pages without one are not indexed. */
   path?: string
@@ -124,7 +127,7 @@ export interface Page {
   hasSearch?: boolean
   /** Shelves use the full width. */
   isWide?: boolean
-  description?: string | undefined
+  description?: Text | undefined
   /** The path of its preview image. */
   image?: string | undefined
   /** The query of its Atom feed. */
@@ -150,13 +153,22 @@ const imageTags = (url: string): Html =>
   html`${meta('og:image', url)}${meta('og:image:width', '1200')}${meta('og:image:height', '630')}
     <meta name="twitter:card" content="summary_large_image" />`
 
+/** The translations that scripts read. English pages have none. */
+function scriptWords(): Part {
+  const words = currentWords()
+  return (
+    words && new Html(`<script type="application/json" id="words">${words.scriptWords}</script>`)
+  )
+}
+
 function renderHead({ urls, files, theme }: Layout, page: Page): Part {
-  const { title, path, description, image, feed, styles = [], scripts = [], reloadSeconds } = page
+  const { path, image, feed, styles = [], scripts = [], reloadSeconds } = page
+  const [title, description] = [t(page.title), page.description && t(page.description)]
   const addressOf = (name: StaticName): Part => files.get(name)?.address
   return html`<meta charset="utf-8" />
     <meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover" />
-    <title>${title === 'Berth' ? title : `${title} · Berth`}</title>
-    ${theme}
+    <title>${title === 'Berth' ? title : t('{title} · Berth', { title })}</title>
+    ${scriptWords()}${theme}
     ${reloadSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}" /></noscript>`}
     ${['web.css' as const, ...styles].map((name) => html`<link rel="stylesheet" href="${addressOf(name)}" />`)}
     ${['geist-1', 'bricolage-1'].map((name) => html`<link rel="preload" href="/static/${name}.woff2" as="font" type="font/woff2" crossorigin />`)}
@@ -170,13 +182,34 @@ function renderHead({ urls, files, theme }: Layout, page: Page): Part {
     ${feed !== undefined && html`<link rel="alternate" type="application/atom+xml" title="${title}" href="${urls.base}/explore/feed.atom${feed}" />`}`
 }
 
+/** The languages of pages, each by its own name. A link chooses one for this browser. */
+function languageLinks(): Part {
+  if (offeredLanguages.length === 1) return false
+  const chosen = currentLanguage()
+  return html`<nav class="languages" aria-label="Language">
+    ${offeredLanguages.map((language) => {
+      const { name, tag, dir } = languages[language]
+      return html`<a
+        href="/language/${language}"
+        hreflang="${tag}"
+        lang="${tag}"
+        dir="${dir}"
+        rel="nofollow"
+        ${language === chosen && html` aria-current="true"`}
+        >${name}</a
+      >`
+    })}
+  </nav>`
+}
+
 function renderDocument(layout: Layout, page: Page, user?: HeaderUser): string {
   const {
     urls,
     config: { siteNotice },
   } = layout
+  const { tag, dir } = languages[currentLanguage()]
   return html`<!doctype html>
-    <html lang="en">
+    <html lang="${tag}${dir === 'rtl' && prose`" dir="rtl`}">
       <head>
         ${renderHead(layout, page)}
       </head>
@@ -195,7 +228,7 @@ function renderDocument(layout: Layout, page: Page, user?: HeaderUser): string {
             ><a href="${urls.base}/openapi.json">OpenAPI</a><a href="/llms.txt">llms.txt</a
             ><a href="${urls.base}/explore/feed.atom">Feed</a>
           </nav>
-          <theme-switch></theme-switch>
+          ${languageLinks()}<theme-switch></theme-switch>
         </footer>
       </body>
     </html> `.text
@@ -237,6 +270,7 @@ const headersOf = ({ headers }: Layout, page: Page): Record<string, string> => (
     'content-security-policy': `${headers['content-security-policy']}; frame-src 'self'`,
   }),
   ...page.headers,
+  vary: [page.headers?.['vary'], 'accept-language, cookie'].filter(Boolean).join(', '),
 })
 
 export const renderedResponse = ({ text, ...init }: RenderedPage): Response =>

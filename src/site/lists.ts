@@ -2,11 +2,13 @@ import type { Tile } from '../apps/explore/schemas.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { parseCursor } from '../kernel/cursor.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
+import { Message, t, type Text } from '../kernel/words/message.ts'
 import type { Entry } from '../money/ledger/entries.ts'
 import { section, withQuery } from './components.ts'
 import { renderCredits, renderDateTime } from './format.ts'
 import { button } from './forms.ts'
 import { tileGrid, tilesPerPage } from './tiles.ts'
+import { wireWord } from './wire-words.ts'
 
 /** Reads the cursor of a list ordered by creation time and ID. Throws `bad_request`. */
 export function createdCursor(query: URLSearchParams, name = 'cursor') {
@@ -36,7 +38,7 @@ export const pager = (
   first: string,
   next: string | undefined,
   isFirst: boolean,
-  label = 'Pages',
+  label = t('Pages'),
 ): Part =>
   (next !== undefined || !isFirst) &&
   html`<nav class="pager" aria-label="${label}">
@@ -131,8 +133,8 @@ export const chip = (
 
 /** Navigation between the pages of one subject. */
 export const tabNav = (
-  label: string,
-  pages: readonly (readonly [path: string, name: string])[],
+  label: Text,
+  pages: readonly (readonly [path: string, name: Text])[],
   currentPath: string,
   name = 'tabs',
 ): Html =>
@@ -142,15 +144,17 @@ export const tabNav = (
     </ul>
   </nav>`
 
+/** Links by their paths. */
+export interface NavGroup {
+  title: Text
+  links: Record<string, Text>
+}
+
 /** Groups of links beside the pages, or the parts of a page, that they open. */
-export const sideNav = (
-  label: string,
-  groups: Record<string, Record<string, string>>,
-  currentPath?: string,
-): Html =>
+export const sideNav = (label: Text, groups: readonly NavGroup[], currentPath?: string): Html =>
   html`<nav class="side-nav" aria-label="${label}">
-    ${Object.entries(groups).map(
-      ([title, links]) =>
+    ${groups.map(
+      ({ title, links }) =>
         html`<p>${title}</p>
           <ul aria-label="${title}">
             ${Object.entries(links).map(([path, name]) => chip(path, name, path === currentPath, 'page'))}
@@ -159,7 +163,7 @@ export const sideNav = (
   </nav>`
 
 /** A search box and its button. */
-export const searchField = (label: string, value: string | undefined, maxLength: number): Html =>
+export const searchField = (label: Text, value: string | undefined, maxLength: number): Html =>
   html`<label class="search-field"
       ><span class="visually-hidden">${label}</span
       ><input
@@ -170,7 +174,7 @@ export const searchField = (label: string, value: string | undefined, maxLength:
         placeholder="${label}"
         dir="auto"
         autocomplete="off" /></label
-    >${button('Search')}`
+    >${button(t('Search'))}`
 
 /**
  * A column's label, with the style of its cells: `number` aligns right, `long` wraps, `capitalized`
@@ -178,16 +182,16 @@ export const searchField = (label: string, value: string | undefined, maxLength:
  * `link` sorts by the column.
  */
 export type Column =
-  | string
-  | { number: string; link?: string; sorted?: 'ascending' | 'descending' }
-  | { long: string }
-  | { capitalized: string }
-  | { unseen: string }
-  | { select: string }
+  | Text
+  | { number: Text; link?: string; sorted?: 'ascending' | 'descending' }
+  | { long: Text }
+  | { capitalized: Text }
+  | { unseen: Text }
+  | { select: Text }
 
-const labelAndStyle = (column: Column): [label: string, style: string] => {
-  if (typeof column === 'string') return [column, '']
-  const [[style = '', label = ''] = []] = Object.entries(column)
+const labelAndStyle = (column: Column): [label: Text, style: string] => {
+  if (typeof column === 'string' || column instanceof Message) return [column, '']
+  const [[style = '', label = ''] = []] = Object.entries<Text>(column)
   return [label, style]
 }
 
@@ -213,7 +217,7 @@ const plainColumnsMax = 4
  * columns, long text or actions become cards, with each label above its cell. Without rows, it is
  * `none`.
  */
-export function dataTable(label: string, columns: Column[], rows: Part[][], none?: Part): Part {
+export function dataTable(label: Text, columns: Column[], rows: Part[][], none?: Part): Part {
   if (rows.length === 0 && none !== undefined) {
     return typeof none === 'string' ? html`<p class="small">${none}</p>` : none
   }
@@ -256,11 +260,17 @@ export const tableSection = (...table: Parameters<typeof dataTable>): Html =>
 /** Ledger entries, newest first. */
 export const ledgerTable = (entries: Entry[], none?: Part): Part =>
   dataTable(
-    'Transactions',
-    ['Time', { capitalized: 'Type' }, 'Item', { number: 'Credits' }, { number: 'Balance' }],
+    t('Transactions'),
+    [
+      t('Time'),
+      { capitalized: t('Type') },
+      t('Item'),
+      { number: t('Credits') },
+      { number: t('Balance') },
+    ],
     entries.map(({ at, kind, item, amount, balance }) => [
       renderDateTime(at),
-      kind,
+      wireWord(kind),
       item !== null && html`<code>${item}</code>`,
       renderCredits(amount, 'exceptZero'),
       renderCredits(balance),

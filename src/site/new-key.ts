@@ -1,5 +1,6 @@
 import { type Html, html } from '../kernel/html.ts'
 import { newId } from '../kernel/ids.ts'
+import { t } from '../kernel/words/message.ts'
 import { copyLine, narrowPage, saveSecret } from './components.ts'
 import { type Form, hiddenField } from './forms.ts'
 import type { Page } from './layout.ts'
@@ -20,9 +21,9 @@ export const refOf = (sent: Form): string | undefined => sent.text('ref') || und
 /** Shows a new key once. A reload submits the form again, which fails. */
 export const keyPage = (key: string, { purpose, back }: NewKey): Page =>
   narrowPage(
-    'Save your API key',
+    t('Save your API key'),
     html`<p class="lead">${purpose} You cannot see this key again.</p>
-      ${saveSecret(copyLine(key, 'API key'), `berth-${key.slice(0, 11)}.txt`)}
+      ${saveSecret(copyLine(key, t('API key')), `berth-${key.slice(0, 11)}.txt`)}
       <p class="actions"><a class="button" href="${back}">Done</a></p>`,
     { scripts: ['copy-line.js', 'save-secret.js'] },
   )

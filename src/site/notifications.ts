@@ -7,6 +7,7 @@ import { listActingAgents } from '../apps/owners/owned-agents.ts'
 import { iconUrl } from '../apps/present.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type Html, html } from '../kernel/html.ts'
+import { msg, t } from '../kernel/words/message.ts'
 import { type Agent, findHandles } from '../people/agents/agents.ts'
 import * as notes from '../people/notifications/notifications.ts'
 import { renderNote, unreadMark } from './agents/agent.ts'
@@ -18,6 +19,7 @@ import type { Layout, Page } from './layout.ts'
 import { emptyState, itemList } from './lists.ts'
 import { pageRoutes, userForm, userPage, type UserRequest } from './session.ts'
 import { itemCover } from './tiles.ts'
+import { wireWord } from './wire-words.ts'
 
 /** Notifications on the page; those of one agent are on the page of the agent. */
 const notesMax = 50
@@ -73,8 +75,8 @@ async function listNewItems(ctx: AppContext, person: string): Promise<Entry[]> {
     const row = html`<li>
       ${itemCover(ctx, image, { widths: 'thumbnail' })}
       <div>
-        ${isUnread && unreadMark}<a href="/explore/${handle}">${handle}</a> published the ${kind}
-        <a href="/explore/${id}"><bdi>${title}</bdi></a
+        ${isUnread && unreadMark}<a href="/explore/${handle}">${handle}</a> published the
+        ${wireWord(kind)} <a href="/explore/${id}"><bdi>${title}</bdi></a
         ><br /><span class="small">You follow ${handle} · ${renderDateTime(at)}</span>
       </div>
     </li>`
@@ -98,17 +100,19 @@ async function notificationsPage(req: UserRequest, message?: string): Promise<Pa
   const main = html`<div class="narrow">
     <div class="head page-head">
       <h1>Notifications</h1>
-      ${hasUnread && postForm(token, '/notifications', button('Mark all as read', 'quiet slim'), 'act')}
+      ${hasUnread && postForm(token, '/notifications', button(t('Mark all as read'), 'quiet slim'), 'act')}
     </div>
     <p class="small"><a href="/notifications/following">Makers you follow</a></p>
     ${alert(message)}
     <div class="notes">${itemList(rows, nothingYet)}</div>
   </div>`
-  return { title: 'Notifications', main }
+  return { title: t('Notifications'), main }
 }
 
 const nothingYet = emptyState(
-  'No notifications yet',
-  'Reviews, comments, remixes and sales of your apps appear here, and new items of makers you follow.',
+  msg('No notifications yet'),
+  msg(
+    'Reviews, comments, remixes and sales of your apps appear here, and new items of makers you follow.',
+  ),
   html`<a class="button quiet" href="/new">Make an app</a>`,
 )

@@ -2,6 +2,7 @@ import { getLockedApp, openWithLink } from '../apps/audience/open.ts'
 import { openApp } from '../apps/audience/operations.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { html } from '../kernel/html.ts'
+import { t } from '../kernel/words/message.ts'
 import { narrowPage } from './components.ts'
 import { form } from './form.ts'
 import { alert, button, inputField, postForm } from './forms.ts'
@@ -31,14 +32,14 @@ export const openRoutes = (ctx: AppContext, layout: Layout) =>
 /** Asks for the password of an app. It shows nothing of the app. */
 function passwordPage(id: string, token: string, message?: string): Page {
   const password = inputField({
-    label: 'Password',
+    label: t('Password'),
     name: 'password',
     type: 'password',
     autocomplete: 'off',
   })
   return narrowPage(
-    'Password required',
+    t('Password required'),
     html`<p class="lead">The maker of this app chose a password. Ask the maker for it.</p>
-      ${alert(message)} ${postForm(token, `/open/${id}`, html`${password}${button('Open')}`)}`,
+      ${alert(message)} ${postForm(token, `/open/${id}`, html`${password}${button(t('Open'))}`)}`,
   )
 }

@@ -6,6 +6,7 @@ import { ApiError } from '../kernel/errors.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { createEntity, entityResponse } from '../kernel/http/entity.ts'
 import { aboutCharsMax } from '../kernel/limits.ts'
+import { msg, t, type Text } from '../kernel/words/message.ts'
 import { findPublicProfile } from '../people/own-profile.ts'
 import { type ProfilePart, profileParts } from '../people/profiles/parts.ts'
 import { findProfileByHandle, readAvatar } from '../people/profiles/profiles.ts'
@@ -15,11 +16,11 @@ import { button, type Form, hiddenField, inputField, postForm, readImage } from 
 import { imagePath } from './paths.ts'
 import { findUser, type PageInput, type UserRequest } from './session.ts'
 
-const partLabels: Record<ProfilePart, string> = {
-  agents: 'Your agents, and their items on Explore',
-  collections: 'Collections',
-  reviews: 'Reviews',
-  follows: 'The makers that you follow',
+const partLabels: Record<ProfilePart, Text> = {
+  agents: msg('Your agents, and their items on Explore'),
+  collections: msg('Collections'),
+  reviews: msg('Reviews'),
+  follows: msg('The makers that you follow'),
 }
 
 const checkBox = (name: string, label: Part, isChecked: boolean): Html =>
@@ -57,24 +58,26 @@ function stateLine({ handle, public: isPublic, hidden }: OwnProfile): Html {
 
 const profileFields = (profile: OwnProfile, handle: string, about: string): Html =>
   html`${inputField({
-      label: 'Handle',
+      label: t('Handle'),
       name: 'handle',
       value: handle,
       max: 30,
-      hint: '3 to 30 characters: a-z, 0-9 and -. Your handle before stays yours and leads to the new one.',
+      hint: t(
+        '3 to 30 characters: a-z, 0-9 and -. Your handle before stays yours and leads to the new one.',
+      ),
     })}${inputField({
-      label: 'About (optional)',
+      label: t('About (optional)'),
       name: 'about',
       value: about,
       max: aboutCharsMax,
       isOptional: true,
     })}
-    ${checkBox('public', 'Anyone can open my page', profile.public)}
+    ${checkBox('public', t('Anyone can open my page'), profile.public)}
     <fieldset class="field-group">
       <legend>What it shows</legend>
       ${profileParts.map((part) => checkBox(`show-${part}`, partLabels[part], profile.handle === null || profile.shows.includes(part)))}
     </fieldset>
-    ${button('Save page', 'quiet')}`
+    ${button(t('Save page'), 'quiet')}`
 
 const avatarForms = (token: string, hasAvatar: boolean): Html =>
   html`${postForm(
@@ -83,7 +86,7 @@ const avatarForms = (token: string, hasAvatar: boolean): Html =>
     html`<label class="field"
         ><span>Picture</span
         ><input type="file" name="file" accept="image/png,image/jpeg,image/webp" required /></label
-      >${button('Upload picture', 'quiet')}`,
+      >${button(t('Upload picture'), 'quiet')}`,
     'form line',
     'multipart/form-data',
   )}${
@@ -91,7 +94,7 @@ const avatarForms = (token: string, hasAvatar: boolean): Html =>
     postForm(
       token,
       '/account/avatar',
-      html`${hiddenField('remove', 'yes')}${button('Remove picture', 'quiet slim')}`,
+      html`${hiddenField('remove', 'yes')}${button(t('Remove picture'), 'quiet slim')}`,
       'act',
     )
   }`

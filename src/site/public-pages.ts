@@ -1,6 +1,7 @@
 import type { AppContext } from '../kernel/context.ts'
 import { cacheUntilCommit } from '../kernel/db/query.ts'
 import { type Entity, entityResponse } from '../kernel/http/entity.ts'
+import { currentLanguage } from '../kernel/words/words.ts'
 import { queryOf } from './components.ts'
 import {
   type Layout,
@@ -15,6 +16,9 @@ import { findUser, privatePage } from './session.ts'
 const cachedPagesMax = 200
 const popularPages = cacheUntilCommit<Entity>(cachedPagesMax)
 const otherPages = cacheUntilCommit<RenderedPage>(cachedPagesMax)
+
+/** A page is cached in each language. */
+const keyOf = (name: string): string => `${currentLanguage()} ${name}`
 
 type PageSource = () => Page | Promise<Page>
 
@@ -34,13 +38,13 @@ export function publicPages(ctx: AppContext, layout: Layout) {
     async send(request: Request, name: string, page: PageSource): Promise<Response> {
       const render = async () => renderPage(layout, await page())
       const personal = await findPersonal(request, page)
-      return personal ?? renderedResponse(await otherPages(ctx.db, name, render))
+      return personal ?? renderedResponse(await otherPages(ctx.db, keyOf(name), render))
     },
     /** Compresses the page once as well. */
     async sendPopular(request: Request, name: string, page: PageSource): Promise<Response> {
       const render = async () => pageEntity(layout, await page())
       const personal = await findPersonal(request, page)
-      return personal ?? entityResponse(request, await popularPages(ctx.db, name, render))
+      return personal ?? entityResponse(request, await popularPages(ctx.db, keyOf(name), render))
     },
   }
 }

@@ -6,6 +6,7 @@ import type { AppContext } from '../kernel/context.ts'
 import { html } from '../kernel/html.ts'
 import { senderOf } from '../kernel/http/request-context.ts'
 import { formBytesMax, reportCharsMax, reportContactCharsMax } from '../kernel/limits.ts'
+import { msg, t } from '../kernel/words/message.ts'
 import { checkSite } from '../people/session-user.ts'
 import { messagePage } from './components.ts'
 import { form } from './form.ts'
@@ -52,9 +53,9 @@ function reportPage({ id, title }: App, sent?: Form, message?: string): Page {
     sent?.text(name),
   )
   // No reason is preselected: some reasons quarantine an app.
-  const options = [['', 'Choose a reason'], ...Object.entries(reportReasons)] as const
-  const reasons = { label: 'Reason', name: 'reason', value: reason, required: true }
-  const seen = { label: 'Details', name: 'text', value: text, max: reportCharsMax }
+  const options = [['', t('Choose a reason')], ...Object.entries(reportReasons)] as const
+  const reasons = { label: t('Reason'), name: 'reason', value: reason, required: true }
+  const seen = { label: t('Details'), name: 'text', value: text, max: reportCharsMax }
   const main = html`<div class="narrow">
     <h1>Report “<bdi>${title}</bdi>”</h1>
     <p>The operator reviews every report. You do not need an account.</p>
@@ -70,14 +71,14 @@ function reportPage({ id, title }: App, sent?: Form, message?: string): Page {
           dir="auto"
           maxlength="${reportContactCharsMax}"
       /></label>
-      ${button('Send report')}
+      ${button(t('Send report'))}
     </form>
   </div>`
-  return { title: 'Report', section: '/explore', main, scripts: ['submit-guard.js'] }
+  return { title: t('Report'), section: '/explore', main, scripts: ['submit-guard.js'] }
 }
 
 const reportSentPage = messagePage(
-  'Report sent',
-  'Thank you. The operator reviews every report.',
+  msg('Report sent'),
+  msg('Thank you. The operator reviews every report.'),
   html`<a class="button quiet" href="/explore">Go to Explore</a>`,
 )

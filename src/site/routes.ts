@@ -31,6 +31,7 @@ import { findPersonalMakerPage, followRoutes } from './follows.ts'
 import { discoveryLinks } from './guide/discovery.ts'
 import { getGuide, guideMarkdown } from './guide/guide.ts'
 import { homePage } from './home.ts'
+import { languageRoutes } from './language.ts'
 import type { Layout } from './layout.ts'
 import { tilesShown } from './lists.ts'
 import { comparePage, comparePath } from './models/compare.ts'
@@ -60,6 +61,7 @@ export const publicRoutes = (ctx: AppContext, layout: Layout, readOpenApi: ReadO
     .use(browseRoutes(ctx, layout, readOpenApi))
     .use(reportRoutes(ctx, layout))
     .use(openRoutes(ctx, layout))
+    .use(languageRoutes())
     .use(fileRoutes(ctx, layout))
 
 /** Sign-in, and pages for people who are signed in. */

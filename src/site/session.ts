@@ -5,6 +5,7 @@ import { noteError } from '../kernel/http/note-error.ts'
 import { getRequestContext, senderOf } from '../kernel/http/request-context.ts'
 import { sha256 } from '../kernel/ids.ts'
 import { formBytesMax } from '../kernel/limits.ts'
+import { t } from '../kernel/words/message.ts'
 import { describeError } from '../people/error-response.ts'
 import { mayBeSignedIn } from '../people/session-cookie.ts'
 import {
@@ -128,8 +129,12 @@ export async function withErrorPage(
 
 const staleFormMessage = ({ visitor }: PageRequest): string =>
   visitor
-    ? 'You signed in after this page was opened. Nothing was changed. Check the form and submit it again.'
-    : 'This page expired, or your browser blocks cookies. Nothing was changed. Submit the form again.'
+    ? t(
+        'You signed in after this page was opened. Nothing was changed. Check the form and submit it again.',
+      )
+    : t(
+        'This page expired, or your browser blocks cookies. Nothing was changed. Submit the form again.',
+      )
 
 export interface FormOptions {
   bytesMax?: number

@@ -3,6 +3,7 @@ import { listFeatured } from '../apps/explore/featured.ts'
 import type { Tile } from '../apps/explore/schemas.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
+import { t } from '../kernel/words/message.ts'
 import { tileGrid } from './tiles.ts'
 
 /** The tiles of a row on the widest screen. */
@@ -47,22 +48,22 @@ export async function readShelves(ctx: AppContext, shown?: string): Promise<Shel
     list({ kind: 'skill', sort: 'record' }),
   ])
   const opened = (items: Tile[]): Tile[] => items.filter(({ opens }) => opens > 0)
-  const newRow = { title: 'New', items: newest, more: '/explore?sort=new' }
+  const newRow = { title: t('New'), items: newest, more: '/explore?sort=new' }
   const isFew = newest.filter(({ id }) => id !== shown).length < severalRows
   const rows: Candidates[] = [
-    { title: 'Featured', items: featured, isChosen: true },
-    { title: 'Trending', items: opened(trending), more: '/explore?sort=trending' },
-    { title: 'Top this week', items: week },
+    { title: t('Featured'), items: featured, isChosen: true },
+    { title: t('Trending'), items: opened(trending), more: '/explore?sort=trending' },
+    { title: t('Top this week'), items: week },
     newRow,
     {
-      title: 'Best rated',
+      title: t('Best rated'),
       items: top.filter(({ rating }) => rating.count > 0),
       more: '/explore?sort=top',
     },
-    { title: 'Most played', items: opened(played), more: '/explore?sort=played' },
-    { title: 'Skills', items: skills, more: '/explore?kind=skill', isChosen: true },
+    { title: t('Most played'), items: opened(played), more: '/explore?sort=played' },
+    { title: t('Skills'), items: skills, more: '/explore?kind=skill', isChosen: true },
     {
-      title: 'Most remixed',
+      title: t('Most remixed'),
       items: remixed.filter(({ remixes }) => remixes > 0),
       more: '/explore?sort=remixed',
     },

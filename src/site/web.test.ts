@@ -20,8 +20,8 @@ test('serves Explore to browsers and the guide to agents on the home page', asyn
   expect(home).toContain('Shown <b>')
   expect(home).not.toContain('Kept back')
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
-  // One URL has two responses, so caches must vary by Accept.
-  expect(page.headers.get('vary')).toBe('Accept-Encoding, accept')
+  // One URL has several responses, so caches must vary by what chooses one.
+  expect(page.headers.get('vary')).toBe('Accept-Encoding, accept, accept-language, cookie')
 
   const guide = await request('GET', '/')
   expect(guide.headers.get('content-type')).toStartWith('text/markdown')

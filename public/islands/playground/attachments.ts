@@ -1,3 +1,4 @@
+import { t } from '../../words.ts'
 import type { Attachment } from './conversation.ts'
 import { actionButton, element } from './elements.ts'
 import type { SessionGateway } from './gateway.ts'
@@ -38,12 +39,12 @@ export class Attachments {
   ) {
     this.#input.type = 'file'
     this.#input.hidden = true
-    this.#input.setAttribute('aria-label', 'Files')
+    this.#input.setAttribute('aria-label', t('Files'))
     this.#input.addEventListener('change', () => {
       this.add([...(this.#input.files ?? [])])
       this.#input.value = ''
     })
-    this.#button = actionButton('Attach', 'button quiet', () => this.#input.click())
+    this.#button = actionButton(t('Attach'), 'button quiet', () => this.#input.click())
     this.bar.append(this.#button, this.#input, this.#list)
   }
 
@@ -53,7 +54,7 @@ export class Attachments {
     this.bar.hidden = mode !== 'chat' && mode !== 'transcription'
     this.#isUploaded = mode === 'chat'
     this.#input.multiple = this.#isUploaded
-    this.#button.textContent = this.#isUploaded ? 'Attach' : 'Choose audio'
+    this.#button.textContent = this.#isUploaded ? t('Attach') : t('Choose audio')
     const chat = inputs.includes('image') ? [...always, ...images] : always
     this.#input.accept = (this.#isUploaded ? chat : ['audio/*', 'video/mp4', 'video/webm']).join(
       ',',
@@ -83,14 +84,17 @@ export class Attachments {
     for (const file of files) {
       if (file.size > this.options.bytesMax) {
         this.options.onError(
-          `${file.name} is too large. A file can have ${Math.floor(this.options.bytesMax / 1_048_576)} MB.`,
+          t('{name} is too large. A file can have {floor} MB.', {
+            name: file.name,
+            floor: Math.floor(this.options.bytesMax / 1_048_576),
+          }),
         )
       } else if (!this.#isUploaded) {
         this.clear()
         this.#file = file
         this.#show(file.name, () => this.clear())
       } else if (this.#uploads.length + this.#waiting >= filesMax) {
-        this.options.onError(`A message can have ${filesMax} files.`)
+        this.options.onError(t('A message can have {filesMax} files.', { filesMax }))
       } else void this.#upload(file)
     }
   }
@@ -109,7 +113,7 @@ export class Attachments {
       })
     } catch (error) {
       item.remove()
-      this.options.onError(error instanceof Error ? error.message : 'The upload failed.')
+      this.options.onError(error instanceof Error ? error.message : t('The upload failed.'))
     } finally {
       this.#waiting -= 1
     }
@@ -117,7 +121,7 @@ export class Attachments {
 
   #show(name: string, onRemove: () => void): HTMLElement {
     const remove = actionButton('×', 'remove', onRemove)
-    remove.setAttribute('aria-label', `Remove ${name}`)
+    remove.setAttribute('aria-label', t('Remove {name}', { name }))
     const item = element('li', '', element('span', '', name), remove)
     this.#list.append(item)
     return item

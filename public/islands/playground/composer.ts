@@ -1,30 +1,31 @@
 import type { Mode } from '../../../src/site/models/modes.ts'
+import { t } from '../../words.ts'
 import { actionButton, element } from './elements.ts'
 
 /** The label of the message field, and examples for an empty conversation. */
 const words: Record<Mode, { label: string; starters: string[] }> = {
   chat: {
-    label: 'Message',
+    label: t('Message'),
     starters: [
-      'Explain tides to a child in three sentences.',
-      'Write a SQL query for the ten best customers of a shop.',
-      'Compare Rust and Go in a table.',
+      t('Explain tides to a child in three sentences.'),
+      t('Write a SQL query for the ten best customers of a shop.'),
+      t('Compare Rust and Go in a table.'),
     ],
   },
   image: {
-    label: 'Prompt',
-    starters: ['A lighthouse in fog, watercolor', 'A fox reading a map, flat illustration'],
+    label: t('Prompt'),
+    starters: [t('A lighthouse in fog, watercolor'), t('A fox reading a map, flat illustration')],
   },
-  video: { label: 'Prompt', starters: ['Waves roll over a pier at dusk'] },
-  speech: { label: 'Text to speak', starters: ['The ferry leaves at nine from pier four.'] },
-  transcription: { label: 'Prompt', starters: [] },
-  embedding: { label: 'Text', starters: ['A small boat in the harbor'] },
+  video: { label: t('Prompt'), starters: [t('Waves roll over a pier at dusk')] },
+  speech: { label: t('Text to speak'), starters: [t('The ferry leaves at nine from pier four.')] },
+  transcription: { label: t('Prompt'), starters: [] },
+  embedding: { label: t('Text'), starters: [t('A small boat in the harbor')] },
 }
 
 /** Returns the starters of a mode, which fill in the message. */
 export function startersOf(mode: Mode, field: HTMLTextAreaElement): Node[] {
   if (mode === 'transcription') {
-    return [element('p', 'starters small', 'Choose an audio file and send it.')]
+    return [element('p', 'starters small', t('Choose an audio file and send it.'))]
   }
   const buttons = words[mode].starters.map((text) =>
     actionButton(text, 'starter', () => {

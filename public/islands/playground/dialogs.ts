@@ -3,6 +3,7 @@ import {
   type ExampleRequest,
   languages,
 } from '../../../src/site/models/code-examples.ts'
+import { t } from '../../words.ts'
 import type { Conversation } from './conversation.ts'
 import { actionButton, codeBlock, element } from './elements.ts'
 import type { ConversationHistory } from './history.ts'
@@ -15,7 +16,7 @@ function openDialog(title: string, ...content: Node[]): HTMLDialogElement {
   const heading = element('h2', '', title)
   heading.id = 'play-dialog-title'
   dialog.setAttribute('aria-labelledby', heading.id)
-  const close = actionButton('Close', 'button quiet slim', () => dialog.close())
+  const close = actionButton(t('Close'), 'button quiet slim', () => dialog.close())
   dialog.append(element('div', 'head', heading, close), ...content)
   dialog.addEventListener('click', (event) => {
     if (event.target === dialog) dialog.close()
@@ -28,7 +29,7 @@ function openDialog(title: string, ...content: Node[]): HTMLDialogElement {
 
 /** Shows the request as code, in tabs as on the pages of models. */
 export function openCode(request: ExampleRequest): void {
-  const tabs = element('fieldset', 'segments', element('legend', 'visually-hidden', 'Language'))
+  const tabs = element('fieldset', 'segments', element('legend', 'visually-hidden', t('Language')))
   const box = element('div', 'code-tabs', tabs)
   for (const name of ['curl', 'python', 'javascript'] as const) {
     const label = languages[name]
@@ -38,16 +39,16 @@ export function openCode(request: ExampleRequest): void {
     radio.value = name
     radio.checked = name === 'curl'
     tabs.append(element('label', '', radio, label))
-    const code = codeBlock(codeExample(name, request), `${label} example`)
+    const code = codeBlock(codeExample(name, request), t('{label} example', { label }))
     const part = element('div', '', code)
     part.dataset['language'] = name
     box.append(part)
   }
-  const hint = element('p', 'small', 'Set KEY to an API key of your wallet. ')
-  const link = element('a', '', 'Create a key')
+  const hint = element('p', 'small', `${t('Set KEY to an API key of your wallet.')} `)
+  const link = element('a', '', t('Create a key'))
   link.href = '/wallet#keys'
   hint.append(link)
-  openDialog('Code', hint, box)
+  openDialog(t('Code'), hint, box)
 }
 
 /** Lists the conversations of this browser, to open or delete them. */
@@ -56,8 +57,8 @@ export function openHistory(
   onOpen: (conversation: Conversation) => void,
 ): void {
   const list = element('ul', 'rows history')
-  const hint = element('p', 'small', 'Stored in this browser only.')
-  const dialog = openDialog('History', hint, list)
+  const hint = element('p', 'small', t('Stored in this browser only.'))
+  const dialog = openDialog(t('History'), hint, list)
   const show = (): void => {
     const all = history.list()
     list.replaceChildren(
@@ -66,11 +67,11 @@ export function openHistory(
           dialog.close()
           onOpen(conversation)
         })
-        const remove = actionButton('Delete', 'button quiet slim danger', () => {
+        const remove = actionButton(t('Delete'), 'button quiet slim danger', () => {
           history.remove(conversation.id)
           show()
         })
-        remove.setAttribute('aria-label', `Delete ${titleOf(conversation)}`)
+        remove.setAttribute('aria-label', t('Delete {titleOf}', { titleOf: titleOf(conversation) }))
         const about = [
           new Date(conversation.at).toLocaleString(),
           ...conversation.panes.map(({ model }) => model),
@@ -83,10 +84,10 @@ export function openHistory(
         )
       }),
     )
-    if (all.length === 0) list.append(element('li', 'small', 'No conversations yet.'))
+    if (all.length === 0) list.append(element('li', 'small', t('No conversations yet.')))
     clear.hidden = all.length === 0
   }
-  const clear = actionButton('Delete all', 'button quiet danger', () => {
+  const clear = actionButton(t('Delete all'), 'button quiet danger', () => {
     history.clear()
     show()
   })

@@ -1,4 +1,5 @@
 import { type Mode, modePaths } from '../../../src/site/models/modes.ts'
+import { t } from '../../words.ts'
 import type { Attachment } from './conversation.ts'
 
 const triesMax = 8
@@ -44,7 +45,7 @@ export interface Progress {
   setStatus(status: string): void
 }
 
-const failed = 'The request failed. Try again.'
+const failed = t('The request failed. Try again.')
 
 /** The gateway as the session calls it: the token of the form is in a header. */
 export class SessionGateway {
@@ -67,7 +68,7 @@ export class SessionGateway {
       if (!response.ok) return { id, error: await errorOf(response) }
       return { id, ...(await this.#read(mode, response, { signal, progress })) }
     } catch {
-      return signal.aborted ? { id } : { id, error: 'The connection was lost. Try again.' }
+      return signal.aborted ? { id } : { id, error: t('The connection was lost. Try again.') }
     }
   }
 
@@ -129,10 +130,12 @@ export class SessionGateway {
   ): Promise<Omit<Reply, 'id'>> {
     let now = video
     while (now.status === 'pending') {
-      progress.setStatus(`The video is being created: ${now.progress ?? 0} %`)
+      progress.setStatus(
+        t('The video is being created: {progress} %', { progress: now.progress ?? 0 }),
+      )
       await wait(pollMs)
       if (signal.aborted) {
-        return { error: 'The video is still being created. Usage shows when it is charged.' }
+        return { error: t('The video is still being created. Usage shows when it is charged.') }
       }
       const response = await fetch(`${this.path}/v1/videos/${video.id}`, { signal })
       if (!response.ok) return { error: await errorOf(response) }
@@ -146,7 +149,7 @@ const wait = (ms: number): Promise<void> => new Promise((wake) => setTimeout(wak
 
 async function errorOf(response: Response): Promise<string> {
   const type = response.headers.get('content-type') ?? ''
-  if (!type.startsWith('application/json')) return 'This page expired. Reload it.'
+  if (!type.startsWith('application/json')) return t('This page expired. Reload it.')
   const { error }: ErrorBody = await response.json()
   return error?.message ?? failed
 }

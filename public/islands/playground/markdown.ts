@@ -1,5 +1,6 @@
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked'
 
+import { t } from '../../words.ts'
 import { codeBlock, element } from './elements.ts'
 
 /** Longer texts stay plain: rendering them would block the page. */
@@ -39,7 +40,9 @@ function render(token: MarkedToken): Node[] {
     case 'blockquote':
       return [element(inline[token.type], '', ...renderAll(token.tokens))]
     case 'code':
-      return [codeBlock(token.text, token.lang ? `Code in ${token.lang}` : 'Code')]
+      return [
+        codeBlock(token.text, token.lang ? t('Code in {lang}', { lang: token.lang }) : t('Code')),
+      ]
     case 'codespan':
       return [element('code', '', token.text)]
     case 'br':
@@ -49,7 +52,7 @@ function render(token: MarkedToken): Node[] {
     case 'link':
       return [link(token.href, renderAll(token.tokens))]
     case 'image':
-      return [link(token.href, plain(token.text || 'Image'))]
+      return [link(token.href, plain(token.text || t('Image')))]
     case 'list':
       return [list(token)]
     case 'table':

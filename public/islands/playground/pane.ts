@@ -1,4 +1,5 @@
 import { type Mode, modes } from '../../../src/site/models/modes.ts'
+import { t } from '../../words.ts'
 import type { Pane, Turn } from './conversation.ts'
 import { element } from './elements.ts'
 import type { Reply, SessionGateway } from './gateway.ts'
@@ -33,7 +34,7 @@ export class PaneView {
     const pane = section instanceof HTMLElement ? PaneView.of(section) : undefined
     if (!pane) return undefined
     for (const part of [pane.section, pane.log])
-      part.setAttribute('aria-label', 'Second conversation')
+      part.setAttribute('aria-label', t('Second conversation'))
     // The form has one model: the second is not part of it.
     pane.select.removeAttribute('name')
     for (const group of pane.select.querySelectorAll('optgroup')) {
@@ -83,7 +84,7 @@ export class PaneView {
   ): Promise<string | undefined> {
     const { mode, text, files, file } = question
     this.log.querySelector('.starters')?.remove()
-    const ownTurn = new TurnView(this.log, { role: 'user', author: 'You' })
+    const ownTurn = new TurnView(this.log, { role: 'user', author: t('You') })
     ownTurn.add(text)
     ownTurn.showFiles(file ? [file.name] : files.map(({ name }) => name))
     const replyView = new TurnView(this.log, { role: 'assistant', author: this.model })
@@ -100,7 +101,10 @@ export class PaneView {
     if (isEmpty(reply, replyView.text)) {
       ownTurn.article.remove()
       replyView.article.remove()
-      return reply.error ?? `${this.model} returned no text. Try another message or model.`
+      return (
+        reply.error ??
+        t('{model} returned no text. Try another message or model.', { model: this.model })
+      )
     }
     if (reply.error !== undefined) replyView.showError(reply.error)
     const summary = await gateway.summarize(reply.id)
@@ -133,7 +137,7 @@ const isEmpty = ({ images, audio, video, vector }: Reply, text: string): boolean
 function storedMedia({ images, video, audio, vector }: Reply): Partial<Turn> {
   if (images) return { images }
   if (video) return { video }
-  if (audio) return { content: '*Speech is not kept in the history.*' }
+  if (audio) return { content: t('*Speech is not kept in the history.*') }
   return vector ? { content: `*${vector.length.toLocaleString('en')} dimensions*` } : {}
 }
 

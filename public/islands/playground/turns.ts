@@ -1,9 +1,10 @@
+import { t } from '../../words.ts'
 import type { Turn } from './conversation.ts'
 import { actionButton, codeBlock, element } from './elements.ts'
 import type { Reply } from './gateway.ts'
 import { renderMarkdown } from './markdown.ts'
 
-const expired = 'This file expired: results are kept for 24 hours.'
+const expired = t('This file expired: results are kept for 24 hours.')
 const valuesShown = 8
 
 /** A turn on the page. Its text grows while a reply streams. */
@@ -47,13 +48,13 @@ export class TurnView {
     cancelAnimationFrame(this.#frame)
     if (this.#text === '') return
     this.#render()
-    const copy = actionButton('Copy', 'turn-copy', () => {
+    const copy = actionButton(t('Copy'), 'turn-copy', () => {
       void navigator.clipboard?.writeText(this.#text).then(() => {
-        copy.textContent = 'Copied'
-        setTimeout(() => copy.replaceChildren('Copy'), 1_600)
+        copy.textContent = t('Copied')
+        setTimeout(() => copy.replaceChildren(t('Copy')), 1_600)
       })
     })
-    copy.setAttribute('aria-label', 'Copy the reply')
+    copy.setAttribute('aria-label', t('Copy the reply'))
     if (this.#role === 'assistant') this.article.append(copy)
   }
 
@@ -92,7 +93,7 @@ export class TurnView {
 function imageOf(url: string): HTMLElement {
   const image = element('img')
   image.src = url
-  image.alt = 'Generated image'
+  image.alt = t('Generated image')
   image.addEventListener('error', () => image.replaceWith(element('span', 'small', expired)))
   const link = element('a', 'result', image)
   link.href = url
@@ -121,15 +122,21 @@ function vectorOf(vector: number[]): HTMLElement[] {
     element(
       'p',
       '',
-      `${vector.length.toLocaleString('en')} dimensions, length ${length}. First values:`,
+      t('{length} dimensions, length {length2}. First values:', {
+        length: vector.length.toLocaleString('en'),
+        length2: length,
+      }),
     ),
-    codeBlock(`[${first.join(', ')}${vector.length > valuesShown ? ', …' : ''}]`, 'First values'),
+    codeBlock(
+      `[${first.join(', ')}${vector.length > valuesShown ? ', …' : ''}]`,
+      t('First values'),
+    ),
   ]
 }
 
 /** Renders a stored turn. */
 export function showTurn(log: HTMLElement, turn: Turn, model: string): void {
-  const author = turn.role === 'user' ? 'You' : model
+  const author = turn.role === 'user' ? t('You') : model
   const view = new TurnView(log, { role: turn.role, author })
   view.add(turn.content)
   view.end()

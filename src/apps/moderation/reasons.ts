@@ -1,10 +1,12 @@
+import { msg } from '../../kernel/words/message.ts'
+
 /** Reasons of a report, with their labels in the form. */
 export const reportReasons = {
-  phishing: 'It asks for passwords or money',
-  malware: 'It harms the device',
-  abuse: 'It attacks or harasses people',
-  copy: 'It copies someone’s work',
-  other: 'Something else',
+  phishing: msg('It asks for passwords or money'),
+  malware: msg('It harms the device'),
+  abuse: msg('It attacks or harasses people'),
+  copy: msg('It copies someone’s work'),
+  other: msg('Something else'),
 } as const
 
 export type ReportReason = keyof typeof reportReasons

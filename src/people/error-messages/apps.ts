@@ -1,9 +1,11 @@
+/** One table of the errors of apps: messages of one kind are written alike, side by side. */
 import { Type } from '@sinclair/typebox'
 
 import type { ErrorDetails } from '../../kernel/errors.ts'
 import { TimeSchema } from '../../kernel/schema.ts'
 import { endWithStop } from '../../kernel/text.ts'
 import { iso } from '../../kernel/time.ts'
+import { t } from '../../kernel/words/message.ts'
 import { type ErrorRows, formatSize, retryHint } from './row.ts'
 
 const reasons = { reasons: Type.Array(Type.String()) }
@@ -37,33 +39,42 @@ export const apps = {
     status: 400,
     code: 'bad_request',
     message: 'Prices are not available on this server. Send "remix" as "free" or "off".',
-    onPage: () => 'Paid remixes are turned off on this server. Make the remix free.',
+    onPage: () => t('Paid remixes are turned off on this server. Make the remix free.'),
   },
   bad_skill: {
     status: 400,
     message:
       'This pack breaks the rules of Agent Skills. Fix the issues in "reasons" and send it again. Nothing was stored.',
     onPage: ({ reasons }) =>
-      `This breaks the rules of Agent Skills. Fix this and publish again: ${reasons.join(' ')}`,
+      t('This breaks the rules of Agent Skills. Fix this and publish again: {reasons}', {
+        reasons: reasons.join(' '),
+      }),
     details: (facts) => ({ reasons: facts.reasons }),
     fields: reasons,
   },
   skill_name_taken: {
     status: 409,
     message: ({ name }) =>
-      `You already have a pack named "${name}". Publish a version of it, or change the name.`,
+      t('You already have a pack named "{name}". Publish a version of it, or change the name.', {
+        name,
+      }),
   },
   publishes_limit: {
     status: 429,
     message: (facts) =>
-      `You have reached the limit of ${facts.max} publishes an hour. ${retryHint(facts)}`,
+      t('You have reached the limit of {max} publishes an hour. {retryHint}', {
+        max: facts.max,
+        retryHint: retryHint(facts),
+      }),
   },
   blocked_by_scan: {
     status: 422,
     message:
       'The safety check blocked this page. Fix the issues in "reasons" and publish again. Nothing was stored.',
     onPage: ({ reasons }) =>
-      `The safety check blocked it. Fix this and publish again: ${reasons.join(' ')}`,
+      t('The safety check blocked it. Fix this and publish again: {reasons}', {
+        reasons: reasons.join(' '),
+      }),
     details: (facts) => ({ reasons: facts.reasons }),
     fields: reasons,
   },
@@ -87,7 +98,10 @@ export const apps = {
     message:
       'This app cannot be listed on Explore yet. Fix the issues in "reasons" and try again. Your other changes were saved.',
     onPage: ({ reasons }) =>
-      `This cannot be listed on Explore yet. Your other changes were saved. Fix this and try again: ${reasons.join(' ')}`,
+      t(
+        'This cannot be listed on Explore yet. Your other changes were saved. Fix this and try again: {reasons}',
+        { reasons: reasons.join(' ') },
+      ),
     details: (facts) => ({ reasons: facts.reasons }),
     fields: reasons,
   },
@@ -96,14 +110,18 @@ export const apps = {
     message:
       'The maker does not allow remixes of this item. Nothing was copied or charged. GET /explore lists other items.',
     onPage: () =>
-      'The maker turned off remixes. Nothing was copied or charged. Choose another item on Explore.',
+      t(
+        'The maker turned off remixes. Nothing was copied or charged. Choose another item on Explore.',
+      ),
   },
   taken_down: {
     status: 410,
     message: ({ reason, appeal }) =>
       `The operator took this item down: ${endWithStop(reason)} Its maker can appeal: POST ${appeal}.`,
     onPage: ({ reason }) =>
-      `This was taken down: ${endWithStop(reason)} Its maker can appeal in the studio.`,
+      t('This was taken down: {endWithStop} Its maker can appeal in the studio.', {
+        endWithStop: endWithStop(reason),
+      }),
     details: ({ at, ...facts }) => ({ ...facts, at: iso(at) }),
     fields: { reason: Type.String(), at: TimeSchema, appeal: Type.String() },
   },
@@ -112,30 +130,40 @@ export const apps = {
     message:
       'This app is neither taken down nor quarantined, so there is no decision to appeal. GET /apps/{id} returns its state.',
     onPage: () =>
-      'This app is neither taken down nor quarantined, so there is no decision to appeal. Reload the page.',
+      t(
+        'This app is neither taken down nor quarantined, so there is no decision to appeal. Reload the page.',
+      ),
   },
   appealed_already: {
     status: 409,
     message:
       'You have already appealed this decision. Wait for the outcome, which is a note: GET /me/notes.',
     onPage: () =>
-      'You already appealed this decision. Wait for the result, which the agent gets as a note.',
+      t('You already appealed this decision. Wait for the result, which the agent gets as a note.'),
   },
   storage_full: {
     status: 409,
     message: ({ max }) =>
-      `You have reached your storage limit of ${formatSize(max)}. Delete apps or assets first.`,
+      t('You have reached your storage limit of {max}. Delete apps or assets first.', {
+        max: formatSize(max),
+      }),
   },
   reports_limit: {
     status: 429,
     code: 'rate_limited',
     message: (facts) =>
-      `Your address has reached the daily limit of ${facts.max} reports. ${retryHint(facts)}`,
+      t('Your address has reached the daily limit of {max} reports. {retryHint}', {
+        max: facts.max,
+        retryHint: retryHint(facts),
+      }),
   },
   no_builder: {
     status: 503,
-    message: ({ why = 'This server has no model that can build pages now.' }) =>
-      `${why} Nothing was charged. Write the page yourself and send it as "html", which is free.`,
+    message: ({ why = t('This server has no model that can build pages now.') }) =>
+      t(
+        '{why} Nothing was charged. Write the page yourself and send it as "html", which is free.',
+        { why },
+      ),
   },
   no_studio: {
     status: 503,
@@ -144,7 +172,10 @@ export const apps = {
   builds_limit: {
     status: 429,
     message: (facts) =>
-      `You have reached the limit of ${facts.max} builds an hour. ${retryHint(facts)} Or write the page yourself and send it as "html".`,
+      t(
+        'You have reached the limit of {max} builds an hour. {retryHint} Or write the page yourself and send it as "html".',
+        { max: facts.max, retryHint: retryHint(facts) },
+      ),
   },
 } satisfies ErrorRows
 
@@ -157,12 +188,18 @@ export const data = {
   view_too_large: {
     status: 413,
     message: ({ link, max }) =>
-      `This app has more than ${formatSize(max)}, which is too much for a chat. Open it at ${link}`,
+      t('This app has more than {max}, which is too much for a chat. Open it at {link}', {
+        max: formatSize(max),
+        link,
+      }),
   },
   not_declared: {
     status: 403,
     message: ({ use }) =>
-      `This app does not say that it uses "${use}". Publish a version with "uses": ["${use}"], or ask its maker to.`,
+      t(
+        'This app does not say that it uses "{use}". Publish a version with "uses": ["{use}"], or ask its maker to.',
+        { use },
+      ),
   },
   not_joined: {
     status: 403,
@@ -171,7 +208,7 @@ export const data = {
   },
   data_full: {
     status: 409,
-    message: ({ what }) => `The limit of ${what} is reached. Delete some first.`,
+    message: ({ what }) => t('The limit of {what} is reached. Delete some first.', { what }),
   },
   document_changed: {
     status: 409,
@@ -181,17 +218,25 @@ export const data = {
   data_limit: {
     status: 429,
     message: (facts) =>
-      `This page read or wrote data more than ${facts.max} times a minute. ${retryHint(facts)}`,
+      t('This page read or wrote data more than {max} times a minute. {retryHint}', {
+        max: facts.max,
+        retryHint: retryHint(facts),
+      }),
   },
   guests_limit: {
     status: 429,
     message: (facts) =>
-      `More than ${facts.max} new guests of this network joined apps in an hour. ${retryHint(facts)}`,
+      t('More than {max} new guests of this network joined apps in an hour. {retryHint}', {
+        max: facts.max,
+        retryHint: retryHint(facts),
+      }),
   },
   room_limit: {
     status: 429,
     message: (facts) =>
-      `A player sends at most ${facts.max} events a second to rooms. Send fewer, or use presence.`,
+      t('A player sends at most {max} events a second to rooms. Send fewer, or use presence.', {
+        max: facts.max,
+      }),
   },
   not_own: {
     status: 403,
@@ -209,7 +254,11 @@ export const assets = {
   asset_too_large: {
     status: 413,
     message: ({ bytes, max, path }) =>
-      `${path === undefined ? '' : `${path}: `}${formatSize(bytes)} is over the limit of ${formatSize(max)} for a file. Send a smaller one.`,
+      t('{part}{bytes} is over the limit of {max} for a file. Send a smaller one.', {
+        part: path === undefined ? '' : `${path}: `,
+        bytes: formatSize(bytes),
+        max: formatSize(max),
+      }),
   },
   bad_asset: {
     status: 422,
@@ -217,17 +266,24 @@ export const assets = {
       path === undefined
         ? `This file cannot be an asset: ${why} Send the complete file as the request body, or as JSON: { "data": "data:..." }.`
         : `${path} cannot be an asset: ${why} Send a complete file, or leave it out.`,
-    onPage: ({ why, path = 'This file' }) => `${path} cannot be used: ${why} Choose another file.`,
+    onPage: ({ why, path = t('This file') }) =>
+      t('{path} cannot be used: {why} Choose another file.', { path, why }),
   },
   too_many_assets: {
     status: 409,
     message: ({ files, max }) =>
-      `This version would have ${files.toLocaleString('en')} files. The limit is ${max.toLocaleString('en')}. Send fewer files, or delete some first.`,
+      t(
+        'This version would have {files} files. The limit is {max}. Send fewer files, or delete some first.',
+        { files: files.toLocaleString('en'), max: max.toLocaleString('en') },
+      ),
   },
   assets_full: {
     status: 409,
     message: ({ used, max }) =>
-      `The files of this version would have ${formatSize(used)}. The limit is ${formatSize(max)}. Send less, or delete files first.`,
+      t(
+        'The files of this version would have {used}. The limit is {max}. Send less, or delete files first.',
+        { used: formatSize(used), max: formatSize(max) },
+      ),
   },
   no_painter: {
     status: 503,
@@ -242,11 +298,14 @@ export const assets = {
   too_big: {
     status: 413,
     message: ({ bytes, max }) =>
-      `${formatSize(bytes)} is over the limit of ${formatSize(max)} for an image. Send a smaller one.`,
+      t('{bytes} is over the limit of {max} for an image. Send a smaller one.', {
+        bytes: formatSize(bytes),
+        max: formatSize(max),
+      }),
   },
   bad_picture: {
     status: 422,
-    message: ({ why }) => `This image cannot be used: ${why}. Send another image.`,
+    message: ({ why }) => t('This image cannot be used: {why}. Send another image.', { why }),
   },
   no_picture: {
     status: 502,
@@ -266,18 +325,18 @@ export const reviews = {
     status: 403,
     message: ({ id }) =>
       `Use this item before you review it: remix it (POST /apps/${id}/remix), read it (GET /explore/${id}/source; for a skill, GET /skills/${id}) or open its link with your key.`,
-    onPage: () => 'Open this app before you review it.',
+    onPage: () => t('Open this app before you review it.'),
   },
   own_item: {
     status: 403,
     message: 'You cannot review your own item. Reply to its reviews: POST /reviews/{id}/answer.',
-    onPage: () => 'You cannot review your own app. Reply to its reviews instead.',
+    onPage: () => t('You cannot review your own app. Reply to its reviews instead.'),
   },
   same_owner: {
     status: 403,
     message:
       'You and the maker have the same owner, so you cannot review this item. Review items of other owners.',
-    onPage: () => 'You cannot review an app of your own agents. Reply to its reviews instead.',
+    onPage: () => t('You cannot review an app of your own agents. Reply to its reviews instead.'),
   },
   text_blocked: {
     status: 422,
@@ -288,18 +347,21 @@ export const reviews = {
     status: 409,
     message:
       'You have already replied to this review. Write more as a comment: POST /explore/{id}/comments.',
-    onPage: () => 'You already replied to this review. Write more as a comment.',
+    onPage: () => t('You already replied to this review. Write more as a comment.'),
   },
   comments_off: {
     status: 403,
     message:
       'The maker has turned off comments on this item. Review it instead: PUT /explore/{id}/review.',
-    onPage: () => 'The maker turned off comments on this app. Write a review instead.',
+    onPage: () => t('The maker turned off comments on this app. Write a review instead.'),
   },
   comments_limit: {
     status: 429,
     message: (facts) =>
-      `You have reached the limit of ${facts.max} comments an hour. ${retryHint(facts)}`,
+      t('You have reached the limit of {max} comments an hour. {retryHint}', {
+        max: facts.max,
+        retryHint: retryHint(facts),
+      }),
   },
 } satisfies ErrorRows
 
@@ -313,12 +375,16 @@ export const runs = {
   },
   bad_evidence: {
     status: 400,
-    message: ({ problem }) => `${problem} Nothing was stored. Fix the evidence and report again.`,
+    message: ({ problem }) =>
+      t('{problem} Nothing was stored. Fix the evidence and report again.', { problem }),
   },
   runs_limit: {
     status: 429,
     message: (facts) =>
-      `You have started the limit of ${facts.max} runs an hour. ${retryHint(facts)}`,
+      t('You have started the limit of {max} runs an hour. {retryHint}', {
+        max: facts.max,
+        retryHint: retryHint(facts),
+      }),
   },
   share_off: {
     status: 404,
@@ -326,26 +392,33 @@ export const runs = {
   },
   tx_not_found: {
     status: 404,
-    message: ({ tx }) => `The chain has no transaction ${tx}. Check the hash and the network.`,
+    message: ({ tx }) =>
+      t('The chain has no transaction {tx}. Check the hash and the network.', { tx }),
   },
   tx_failed: {
     status: 422,
-    message: ({ tx }) => `The transaction ${tx} was reverted and moved nothing. Pay again.`,
+    message: ({ tx }) =>
+      t('The transaction {tx} was reverted and moved nothing. Pay again.', { tx }),
   },
   tx_wrong_asset: {
     status: 422,
     message: ({ expected }) =>
-      `The transaction does not move the token that is due: ${expected}. Send the transaction that pays it.`,
+      t(
+        'The transaction does not move the token that is due: {expected}. Send the transaction that pays it.',
+        { expected },
+      ),
   },
   tx_wrong_payee: {
     status: 422,
     message: ({ expected }) =>
-      `The transaction does not pay the maker at ${expected}. Send the transaction that does.`,
+      t('The transaction does not pay the maker at {expected}. Send the transaction that does.', {
+        expected,
+      }),
   },
   tx_too_small: {
     status: 422,
     message: ({ expected }) =>
-      `The transaction pays less than ${expected}. Pay it in one transfer.`,
+      t('The transaction pays less than {expected}. Pay it in one transfer.', { expected }),
   },
   tx_too_old: {
     status: 422,
@@ -359,12 +432,17 @@ export const runs = {
   tx_unconfirmed: {
     status: 409,
     message: ({ retryAfter }) =>
-      `The transaction is not confirmed yet. Send the same request again in ${retryAfter} s.`,
+      t('The transaction is not confirmed yet. Send the same request again in {retryAfter} s.', {
+        retryAfter,
+      }),
   },
   tx_not_yours: {
     status: 403,
     message: ({ message, nonce }) =>
-      `Nothing links the transaction to this run. Sign this text with the paying wallet (EIP-191) and send it as "signature": ${JSON.stringify(message)}. Or pay with transferWithAuthorization and the nonce ${nonce}.`,
+      t(
+        'Nothing links the transaction to this run. Sign this text with the paying wallet (EIP-191) and send it as "signature": {stringify}. Or pay with transferWithAuthorization and the nonce {nonce}.',
+        { stringify: JSON.stringify(message), nonce },
+      ),
   },
   chain_unavailable: {
     status: 503,

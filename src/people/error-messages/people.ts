@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
 import { formatCredits } from '../../kernel/money.ts'
+import { t } from '../../kernel/words/message.ts'
 import { type ErrorRows, retryHint } from './row.ts'
 
 /** Returns the row of an error whose `error` is its name for clients of OAuth (RFC 6749, 5.2). */
@@ -25,7 +26,7 @@ export const people = {
     message:
       'This claim code is invalid. Check it, or have the agent create a new one: POST /me/claim.',
     onPage: () =>
-      'This claim code is not valid. Check for typos, or ask the agent for a new claim link.',
+      t('This claim code is not valid. Check for typos, or ask the agent for a new claim link.'),
   },
   code_used: {
     status: 409,
@@ -35,11 +36,15 @@ export const people = {
   code_expired: {
     status: 410,
     message: 'This claim code has expired. Have the agent create a new one: POST /me/claim.',
-    onPage: () => 'This claim code has expired. Ask the agent for a new claim link.',
+    onPage: () => t('This claim code has expired. Ask the agent for a new claim link.'),
   },
   claim_locked: {
     status: 429,
-    message: (facts) => `Your address sent ${facts.max} wrong codes. ${retryHint(facts)}`,
+    message: (facts) =>
+      t('Your address sent {max} wrong codes. {retryHint}', {
+        max: facts.max,
+        retryHint: retryHint(facts),
+      }),
   },
   authorization_pending: tokenError(
     'authorization_pending',
@@ -86,7 +91,10 @@ export const people = {
   client_registrations_limit: {
     status: 429,
     message: (facts) =>
-      `Your address registered ${facts.max} clients in an hour, the maximum. ${retryHint(facts)}`,
+      t('Your address registered {max} clients in an hour, the maximum. {retryHint}', {
+        max: facts.max,
+        retryHint: retryHint(facts),
+      }),
   },
   bad_device_code: {
     status: 404,
@@ -96,34 +104,42 @@ export const people = {
   device_codes_limit: {
     status: 429,
     message: (facts) =>
-      `Your address started ${facts.max} sign-ins in an hour, the maximum. ${retryHint(facts)}`,
+      t('Your address started {max} sign-ins in an hour, the maximum. {retryHint}', {
+        max: facts.max,
+        retryHint: retryHint(facts),
+      }),
   },
   not_signed_in: {
     status: 401,
     code: 'no_key',
     message: ({ signIn, isSession }) =>
       isSession
-        ? `You are not signed in. Sign in at ${signIn}, and send the cookie of the session.`
-        : `You are not signed in. Sign in at ${signIn}, or send a personal key as Authorization: Bearer <key>.`,
+        ? t('You are not signed in. Sign in at {signIn}, and send the cookie of the session.', {
+            signIn,
+          })
+        : t(
+            'You are not signed in. Sign in at {signIn}, or send a personal key as Authorization: Bearer <key>.',
+            { signIn },
+          ),
   },
   bad_personal_key: {
     status: 401,
     code: 'bad_key',
     message: ({ account }) =>
-      `This personal key is invalid or revoked. Create a new one at ${account}.`,
+      t('This personal key is invalid or revoked. Create a new one at {account}.', { account }),
   },
   cross_site: {
     status: 403,
     message:
       'The request did not come from a current page of this site. Open the page again, or send a personal key.',
-    onPage: () => 'This form was not sent from a current page of this site. Reload the page.',
+    onPage: () => t('This form was not sent from a current page of this site. Reload the page.'),
   },
   bad_sign_in: {
     status: 401,
     message: ({ own }) =>
       own
-        ? 'This password is wrong. Enter it again.'
-        : 'The name or the credentials are wrong. Check both.',
+        ? t('This password is wrong. Enter it again.')
+        : t('The name or the credentials are wrong. Check both.'),
   },
   bad_password: {
     status: 401,
@@ -131,7 +147,8 @@ export const people = {
   },
   sign_in_locked: {
     status: 429,
-    message: (facts) => `There were too many attempts. ${retryHint(facts)}`,
+    message: (facts) =>
+      t('There were too many attempts. {retryHint}', { retryHint: retryHint(facts) }),
   },
   name_taken: { status: 409, message: 'This name is taken. Choose another.' },
   sign_in_stale: {
@@ -144,10 +161,14 @@ export const people = {
     message:
       'This changes how you sign in and needs a recent sign-in. Sign in again, then come back.',
   },
-  bad_passkey: { status: 401, message: ({ why }) => `${why} Nothing was changed. Try again.` },
+  bad_passkey: {
+    status: 401,
+    message: ({ why }) => t('{why} Nothing was changed. Try again.', { why }),
+  },
   no_provider: {
     status: 403,
-    message: ({ why }) => `The sign-in provider did not confirm your identity: ${why}. Try again.`,
+    message: ({ why }) =>
+      t('The sign-in provider did not confirm your identity: {why}. Try again.', { why }),
   },
   provider_silent: {
     status: 503,
@@ -169,7 +190,9 @@ export const people = {
     message: ({ needed, available }) =>
       `This needs ${formatCredits(needed)} credits and you have ${formatCredits(available)}. Nothing was sent. Add money in your wallet on the website, or ask the operator for a grant.`,
     onPage: ({ needed, available }) =>
-      `This costs ${formatCredits(needed)} credits and your wallet has ${formatCredits(available)}. ` +
-      'Nothing was transferred. Add credits in your wallet.',
+      t(
+        'This costs {needed} credits and your wallet has {available}. Nothing was transferred. Add credits in your wallet.',
+        { needed: formatCredits(needed), available: formatCredits(available) },
+      ),
   },
 } satisfies ErrorRows

@@ -2,6 +2,7 @@ import type { TProperties } from '@sinclair/typebox'
 
 import type { DetailsOf, HostingErrorName } from '../../kernel/errors.ts'
 import { lookUp } from '../../kernel/schema.ts'
+import { t } from '../../kernel/words/message.ts'
 
 /** The response to one error. */
 export interface ErrorRow<N extends HostingErrorName> {
@@ -22,9 +23,14 @@ export type ErrorRows = { [N in HostingErrorName]?: ErrorRow<N> }
 
 /** Returns when to try again, rounded up to seconds, minutes or hours. */
 export function retryHint({ retryAfter }: { retryAfter: number }): string {
-  if (retryAfter < 120) return `Try again in ${retryAfter} s.`
+  if (retryAfter < 120) return t('Try again in {retryAfter} s.', { retryAfter })
   const minutes = Math.ceil(retryAfter / 60)
-  return `Try again in ${minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`}.`
+  return t('Try again in {part}.', {
+    part:
+      minutes < 120
+        ? t('{minutes} minutes', { minutes })
+        : t('{ceil} hours', { ceil: Math.ceil(minutes / 60) }),
+  })
 }
 
 /** Returns a size in KB or MB, rounded up: one byte over a limit never reads as the limit. */

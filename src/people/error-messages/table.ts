@@ -2,6 +2,7 @@ import { invalidCursor } from '../../kernel/cursor.ts'
 import type { HostingErrorName } from '../../kernel/errors.ts'
 import { formatCredits, formatDecimal, toUsd, zero } from '../../kernel/money.ts'
 import { endWithStop } from '../../kernel/text.ts'
+import { t } from '../../kernel/words/message.ts'
 import { paymentsOffMessage } from '../../money/payments/messages.ts'
 import { offerFields } from '../../money/payments/x402/offer.ts'
 import { apps, assets, data, reviews, runs } from './apps.ts'
@@ -15,8 +16,10 @@ const payments = {
     message: ({ needed, available }) =>
       `This costs ${formatCredits(needed)} credits and you have ${formatCredits(available)}. Nothing was charged. A person who claims you (POST /me/claim) can send you credits.`,
     onPage: ({ needed, available }) =>
-      `This costs ${formatCredits(needed)} credits and the agent has ${formatCredits(available)}. ` +
-      'Nothing was charged. Send the agent credits from your wallet.',
+      t(
+        'This costs {needed} credits and the agent has {available}. Nothing was charged. Send the agent credits from your wallet.',
+        { needed: formatCredits(needed), available: formatCredits(available) },
+      ),
     fields: offerFields,
   },
   payment_required: {
@@ -24,18 +27,25 @@ const payments = {
     message: ({ amount, share }) =>
       share
         ? `Pay one of "accepts" with x402: ${formatDecimal(toUsd(amount))} USDC to the maker. Or pay by yourself and send { tx, network, signature }. Nothing was charged yet.`
-        : `Pay one of "accepts" with x402 to add ${formatCredits(amount)} credits. Nothing was charged yet.`,
+        : t('Pay one of "accepts" with x402 to add {amount} credits. Nothing was charged yet.', {
+            amount: formatCredits(amount),
+          }),
     fields: offerFields,
   },
   bad_payment: {
     status: 400,
     message: ({ why }) =>
-      `The payment cannot be read: ${why}. Nothing was charged. Send X-PAYMENT or PAYMENT-SIGNATURE as x402 defines it.`,
+      t(
+        'The payment cannot be read: {why}. Nothing was charged. Send X-PAYMENT or PAYMENT-SIGNATURE as x402 defines it.',
+        { why },
+      ),
   },
   payment_rejected: {
     status: 402,
     message: ({ why }) =>
-      `The payment was rejected: ${endWithStop(why)} Nothing was charged. Sign a new one.`,
+      t('The payment was rejected: {endWithStop} Nothing was charged. Sign a new one.', {
+        endWithStop: endWithStop(why),
+      }),
     fields: offerFields,
   },
   payment_used: {
@@ -64,26 +74,35 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
   bad_handle: {
     status: 400,
     message: ({ why }) =>
-      `This handle cannot be used: ${why}. Send another, or leave it out to get a generated one.`,
+      t(
+        'This handle cannot be used: {why}. Send another, or leave it out to get a generated one.',
+        { why },
+      ),
   },
   handle_taken: {
     status: 409,
     message: ({ handle }) =>
-      `@${handle} is taken. Send another handle, or leave it out to get a generated one.`,
+      t('@{handle} is taken. Send another handle, or leave it out to get a generated one.', {
+        handle,
+      }),
   },
   keys_address_limit: {
     status: 429,
     message: (facts) =>
       `Your address has reached the daily limit of ${facts.max} new keys. ${retryHint(facts)}`,
     onPage: ({ max }) =>
-      `Your address has reached the daily limit of ${max} new agents. Try again tomorrow.`,
+      t('Your address has reached the daily limit of {max} new agents. Try again tomorrow.', {
+        max,
+      }),
   },
   keys_daily_limit: {
     status: 429,
     message: (facts) =>
       `The daily limit of ${facts.max} new keys has been reached. ${retryHint(facts)}`,
     onPage: ({ max }) =>
-      `This server has reached its daily limit of ${max} new agents. Try again tomorrow.`,
+      t('This server has reached its daily limit of {max} new agents. Try again tomorrow.', {
+        max,
+      }),
   },
   no_key: {
     status: 401,
@@ -98,29 +117,40 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
     status: 403,
     message: ({ kind, expected }) =>
       expected
-        ? `This is a key of kind "${kind}". Send a ${expected} key, or sign in.`
+        ? t('This is a key of kind "{kind}". Send a {expected} key, or sign in.', {
+            kind,
+            expected,
+          })
         : `This is a key of kind "${kind}". Send an agent key, which POST /keys creates.`,
   },
   insufficient_scope: {
     status: 403,
     message: ({ scope }) =>
       scope === 'none'
-        ? 'A connector may not do this, because the result would outlive it. Use an agent key.'
-        : `Your person did not allow this connector to ${scope}. Ask them to connect again with the scope "${scope}".`,
+        ? t('A connector may not do this, because the result would outlive it. Use an agent key.')
+        : t(
+            'Your person did not allow this connector to {scope}. Ask them to connect again with the scope "{scope}".',
+            { scope },
+          ),
   },
   account_closed: { status: 403, message: 'This account is closed. POST /keys creates a new one.' },
   account_suspended: {
     status: 403,
     code: 'account_closed',
     message: ({ reason }) =>
-      `The operator suspended this account: ${endWithStop(reason)} Contact the operator.`,
+      t('The operator suspended this account: {endWithStop} Contact the operator.', {
+        endWithStop: endWithStop(reason),
+      }),
   },
   not_found: {
     status: 404,
     message: ({ what, see = what === 'app' ? 'GET /apps lists your apps.' : 'Check the id.' }) =>
       `The ${what} was not found. ${see}`,
     onPage: ({ what, see = 'GET /' }) =>
-      `This ${what} was not found. ${/\b(?:GET|POST) /.test(see) ? 'Check the address.' : see}`,
+      t('This {what} was not found. {part}', {
+        what,
+        part: /\b(?:GET|POST) /.test(see) ? t('Check the address.') : see,
+      }),
   },
   job_not_found: { status: 404, message: 'The job was not found. GET /jobs lists your jobs.' },
   not_cancellable: {
@@ -131,15 +161,20 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
     status: 429,
     message: (facts) =>
       facts.max === 0
-        ? 'The operator of this server blocked your network, key or account. Contact the operator.'
-        : `Your address sent more than ${facts.max} requests a minute. ${retryHint(facts)}`,
+        ? t(
+            'The operator of this server blocked your network, key or account. Contact the operator.',
+          )
+        : t('Your address sent more than {max} requests a minute. {retryHint}', {
+            max: facts.max,
+            retryHint: retryHint(facts),
+          }),
   },
   bad_request: {
     status: 400,
     message: ({ problem }) => problem,
     onPage: ({ problem }) =>
       problem === invalidCursor
-        ? 'This part of the list no longer exists. Go back to the first page.'
+        ? t('This part of the list no longer exists. Go back to the first page.')
         : withFieldLabels(problem),
   },
   not_an_agent: {
@@ -159,40 +194,52 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
     message: ({ cap, spent }) =>
       `This key has spent ${formatCredits(spent)} of the ${formatCredits(cap)} credits it may spend a day. Nothing was charged. ${cap === zero ? '' : 'A new day begins at 00:00 UTC. '}Your owner can raise the cap.`,
     onPage: ({ cap, spent }) =>
-      `The agent has spent ${formatCredits(spent)} of its daily cap of ${formatCredits(cap)} ` +
-      'credits. Nothing was charged. Raise the cap on the page of the agent.',
+      t(
+        'The agent has spent {spent} of its daily cap of {cap} credits. Nothing was charged. Raise the cap on the page of the agent.',
+        { spent: formatCredits(spent), cap: formatCredits(cap) },
+      ),
   },
   price_above_max: {
     status: 402,
     message: ({ price, max, how = 'Send it again with a higher "maxCredits", or without it.' }) =>
       `This costs ${formatCredits(price)} credits and your limit is ${formatCredits(max)}. Nothing was charged. ${how}`,
     onPage: ({ price }) =>
-      `The price changed to ${formatCredits(price)} credits. Nothing was charged. Confirm the new price.`,
+      t('The price changed to {price} credits. Nothing was charged. Confirm the new price.', {
+        price: formatCredits(price),
+      }),
   },
   paused: {
     status: 403,
     message:
       'Purchases are paused on this account. Nothing was charged. Its owner can resume them.',
     onPage: () =>
-      'Spending of this agent is paused. Nothing was charged. Resume it on the page of the agent.',
+      t(
+        'Spending of this agent is paused. Nothing was charged. Resume it on the page of the agent.',
+      ),
   },
   ref_conflict: {
     status: 409,
     message: ({ ref }) => `The ref "${ref}" was used for a different request. Send a new ref.`,
     onPage: () =>
-      'This form was already submitted with different values. Reload the page and try again.',
+      t('This form was already submitted with different values. Reload the page and try again.'),
   },
   busy: {
     status: 409,
     message: ({ what, max }) =>
       max === undefined
-        ? `${what} is still running. Try again when it has finished.`
-        : `You already have ${max} running ${what}. Try again when one of them has finished.`,
+        ? t('{what} is still running. Try again when it has finished.', { what })
+        : t('You already have {max} running {what}. Try again when one of them has finished.', {
+            max,
+            what,
+          }),
   },
   too_large: {
     status: 413,
     message: ({ bytes, max }) =>
-      `${formatSize(bytes)} is over the limit of ${formatSize(max)}. Send less.`,
+      t('{bytes} is over the limit of {max}. Send less.', {
+        bytes: formatSize(bytes),
+        max: formatSize(max),
+      }),
   },
   not_ready: {
     status: 503,

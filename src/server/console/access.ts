@@ -2,6 +2,7 @@ import { ApiError } from '../../kernel/errors.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { idPattern } from '../../kernel/ids.ts'
 import { lookUp } from '../../kernel/schema.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { withQuery } from '../../site/components.ts'
 import { notFoundPage, sendErrorPage } from '../../site/error-pages.ts'
 import { form } from '../../site/form.ts'
@@ -18,27 +19,27 @@ import type { Decision } from '../operator/decisions.ts'
 import { decide } from '../operator/operations.ts'
 
 /** Decisions that another one undoes: the text of the first, and the second. */
-const undoable: Partial<Record<string, readonly [done: string, undo: Decision]>> = {
-  takedown: ['was taken down', 'restore'],
-  hold: ['is quarantined', 'release'],
-  suspend: ['is suspended', 'unsuspend'],
-  'hide-page': ['has no public page now', 'show-page'],
-  pause: ['cannot spend credits now', 'resume'],
-  block: ['is blocked', 'unblock'],
+const undoable: Partial<Record<string, readonly [done: Text, undo: Decision]>> = {
+  takedown: [msg('was taken down'), 'restore'],
+  hold: [msg('is quarantined'), 'release'],
+  suspend: [msg('is suspended'), 'unsuspend'],
+  'hide-page': [msg('has no public page now'), 'show-page'],
+  pause: [msg('cannot spend credits now'), 'resume'],
+  block: [msg('is blocked'), 'unblock'],
 }
 
 /** Texts of decisions without an undo. */
-const final: Partial<Record<string, string>> = {
-  restore: 'is live again',
-  release: 'is released from quarantine',
-  dismiss: 'has no open reports now',
-  unsuspend: 'is no longer suspended',
-  'show-page': 'can show a page again',
-  resume: 'can spend credits again',
-  rescan: 'is scanned again',
-  unblock: 'can be published again',
-  grant: 'has its appeal granted',
-  deny: 'has its appeal denied',
+const final: Partial<Record<string, Text>> = {
+  restore: msg('is live again'),
+  release: msg('is released from quarantine'),
+  dismiss: msg('has no open reports now'),
+  unsuspend: msg('is no longer suspended'),
+  'show-page': msg('can show a page again'),
+  resume: msg('can spend credits again'),
+  rescan: msg('is scanned again'),
+  unblock: msg('can be published again'),
+  grant: msg('has its appeal granted'),
+  deny: msg('has its appeal denied'),
 }
 
 /** Returns the address of a page after a decision, which then has the notice. */
@@ -54,7 +55,7 @@ export function decidedNotice({ query, token }: UserRequest, action: string): Pa
   const [text, undo] = lookUp(undoable, done) ?? []
   const plain = lookUp(final, done)
   if (text === undefined && plain === undefined) return undefined
-  const fields = html`${hiddenField('item', item)}${hiddenField('decision', undo ?? '')}${button('Undo', 'quiet slim')}`
+  const fields = html`${hiddenField('item', item)}${hiddenField('decision', undo ?? '')}${button(t('Undo'), 'quiet slim')}`
   return html`<div class="notice" role="status">
     <span><bdi>${item}</bdi> ${text ?? plain}.</span>
     ${undo !== undefined && postForm(token, action, fields, 'inline')}

@@ -1,6 +1,7 @@
 import { makeCursor, takePage } from '../../kernel/cursor.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { html, type Part } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import { agentOwner } from '../../money/ledger/accounts.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import { listAgents } from '../../people/agents/listing.ts'
@@ -30,13 +31,13 @@ import {
 const rowsShown = 30
 
 const pauseLabel = (by: NonNullable<Agent['pausedBy']>): string =>
-  by === 'both' ? 'paused by its owner and the operator' : `paused by the ${by}`
+  by === 'both' ? t('paused by its owner and the operator') : t('paused by the {by}', { by })
 
 const stateBadges = ({ closed, suspended, pausedBy }: Agent): Part => [
   closed !== null && badge('closed', 'bad'),
   suspended !== null && badge('suspended', 'bad'),
   pausedBy !== null && badge(pauseLabel(pausedBy)),
-  closed === null && suspended === null && pausedBy === null && badge('active', 'good'),
+  closed === null && suspended === null && pausedBy === null && badge(t('active'), 'good'),
 ]
 
 /** Renders agents, newest first, filtered by handle. Throws `bad_request`. */
@@ -56,15 +57,22 @@ export async function agentsPage(req: UserRequest): Promise<Page> {
     formatBytes(agent.storedBytes),
     renderDate(agent.created),
   ]
-  const heads = ['Agent', 'State', 'Owner', { number: 'Credits' }, { number: 'Storage' }, 'Created']
+  const heads = [
+    t('Agent'),
+    t('State'),
+    t('Owner'),
+    { number: t('Credits') },
+    { number: t('Storage') },
+    t('Created'),
+  ]
   const none =
     q === undefined
-      ? emptyState('No agents yet', 'Agents register with the prompt on the home page.')
-      : emptyState('No agents found', html`No handle contains “<bdi>${q}</bdi>”.`)
-  const main = html`${searchForm('/console/agents', 'Search by handle', q)}
-  ${dataTable('Agents', heads, page.map(row), none)}
+      ? emptyState(t('No agents yet'), t('Agents register with the prompt on the home page.'))
+      : emptyState(t('No agents found'), html`No handle contains “<bdi>${q}</bdi>”.`)
+  const main = html`${searchForm('/console/agents', t('Search by handle'), q)}
+  ${dataTable(t('Agents'), heads, page.map(row), none)}
   ${cursorPager(query, '/console/agents', next, { q })}`
-  return consolePage({ place: '/console/agents', title: 'Agents', main })
+  return consolePage({ place: '/console/agents', title: t('Agents'), main })
 }
 
 /** Renders an agent with its decisions. Throws `not_found`. */
@@ -79,27 +87,29 @@ export async function agentPage(
   const { agent, apps: agentApps, decisions } = known
   const owner = agent.owner && (await namesOf(req.ctx, [agent.owner])).get(agent.owner)
   const options: DecisionOption[] = [
-    agent.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Unsuspend'],
-    isPausedByOperator(agent) ? ['resume', 'Resume spending'] : ['pause', 'Pause spending'],
+    agent.suspended === null ? ['suspend', t('Suspend')] : ['unsuspend', t('Unsuspend')],
+    isPausedByOperator(agent) ? ['resume', t('Resume spending')] : ['pause', t('Pause spending')],
   ]
   const decision = {
     action: `/console/agents/${agent.handle}`,
-    hint: 'Required for a suspension. The agent receives it. A paused agent cannot spend credits.',
+    hint: t(
+      'Required for a suspension. The agent receives it. A paused agent cannot spend credits.',
+    ),
     why: submitted?.text('why'),
     error: message,
   }
   const stats: [string, Part][] = [
-    ['Credits', await getCredits(req.ctx, agentOwner(agent.id))],
-    ['Storage', formatBytes(agent.storedBytes)],
+    [t('Credits'), await getCredits(req.ctx, agentOwner(agent.id))],
+    [t('Storage'), formatBytes(agent.storedBytes)],
   ]
   const main = html`${decidedNotice(req, decision.action)}
     <p class="lead">
-      ${stateBadges(agent)} ${owner ? html`Owned by <bdi>${owner}</bdi>` : 'Unclaimed'} · Created
+      ${stateBadges(agent)} ${owner ? html`Owned by <bdi>${owner}</bdi>` : t('Unclaimed')} · Created
       ${renderDate(agent.created)}
     </p>
     ${accountSummary(agent, stats, `@${agent.handle}`)}
-    ${section('Actions', html`${agent.closed === null ? decisionForm(req.token, decision, options) : html`<p class="small">This account is closed.</p>`}`)}
-    ${section('Latest apps', appTable(agentApps))} ${decisionHistory(decisions)}`
+    ${section(t('Actions'), html`${agent.closed === null ? decisionForm(req.token, decision, options) : html`<p class="small">This account is closed.</p>`}`)}
+    ${section(t('Latest apps'), appTable(agentApps))} ${decisionHistory(decisions)}`
   // The form shows the error; a closed account has none.
   const pageMessage = agent.closed === null ? undefined : message
   const title = `@${agent.handle}`

@@ -1,6 +1,7 @@
 import { signingSecret } from '../../apps/me/hooks/signing.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { listAlerts, type StoredAlert } from '../../kernel/state/alerts.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { copyLine, section } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { renderDateTime } from '../../site/format.ts'
@@ -22,22 +23,22 @@ import { silentNote } from './servers.ts'
 const place = '/console/alerts'
 
 /** Conditions with the setting of their threshold. */
-const conditions: Record<Condition['name'], [label: string, setting?: string]> = {
-  errors: ['Share of server errors', 'ALERT_ERROR_PERCENT'],
-  latency: ['Slow responses (p95)', 'ALERT_P95_MS'],
-  disk: ['Free disk space', 'ALERT_DISK_FREE_BYTES'],
-  files: ['Stored files'],
-  upstreams: ['Paused upstreams'],
-  payments: ['Payments and their servers'],
-  backups: ['Encrypted backups', 'BACKUP_TO'],
+const conditions: Record<Condition['name'], [label: Text, setting?: string]> = {
+  errors: [msg('Share of server errors'), 'ALERT_ERROR_PERCENT'],
+  latency: [msg('Slow responses (p95)'), 'ALERT_P95_MS'],
+  disk: [msg('Free disk space'), 'ALERT_DISK_FREE_BYTES'],
+  files: [msg('Stored files')],
+  upstreams: [msg('Paused upstreams')],
+  payments: [msg('Payments and their servers')],
+  backups: [msg('Encrypted backups'), 'BACKUP_TO'],
 }
 
 function delivery(stored: StoredAlert | undefined, hasReceiver: boolean): Part {
   if (!stored) return false
-  if (stored.isSent) return 'sent'
-  if (!hasReceiver) return 'no receiver'
-  const tries = `${stored.tries} of ${alertTriesMax} attempts`
-  return stored.problem === null ? 'waiting' : `${stored.problem}, ${tries}`
+  if (stored.isSent) return t('sent')
+  if (!hasReceiver) return t('no receiver')
+  const tries = t('{tries} of {alertTriesMax} attempts', { tries: stored.tries, alertTriesMax })
+  return stored.problem === null ? t('waiting') : `${stored.problem}, ${tries}`
 }
 
 /** Renders the conditions, and the receiver of the alerts. */
@@ -55,20 +56,21 @@ export async function alertsPage(req: UserRequest, message?: string): Promise<Pa
     return [
       html`${label}
       ${setting !== undefined && html`<div class="small">${settingLink(setting)}</div>`}`,
-      badge(isOpen || isFiring ? 'alert' : 'ok', isOpen || isFiring ? 'bad' : 'good'),
-      texts.map((text) => html`<div>${text}</div>`),
+      badge(isOpen || isFiring ? t('alert') : t('ok'), isOpen || isFiring ? 'bad' : 'good'),
+      texts.map((text) => html`<div lang="en" dir="ltr">${text}</div>`),
       isOpen && renderDateTime(alert.since),
       delivery(alert, hasReceiver),
     ]
   }
-  const heads = [{ long: 'Condition' }, 'State', { long: 'Now' }, 'Since', 'Webhook']
-  const sent = query.get('sent') === 'test' && notice('The receiver accepted the test.')
+  const heads = [{ long: t('Condition') }, t('State'), { long: t('Now') }, t('Since'), t('Webhook')]
+  const sent = query.get('sent') === 'test' && notice(t('The receiver accepted the test.'))
   const main = html`${sent || undefined} ${silentNote(others)}
-  ${dataTable('Alerts', heads, current.map(row))}
-  ${section('Webhook', receiver(req, token, hasReceiver))}`
-  const lead =
-    'Conditions are checked each minute. An alert is sent once, and once when it is over.'
-  return consolePage({ place, title: 'Alerts', lead, message, main, scripts: ['copy-line.js'] })
+  ${dataTable(t('Alerts'), heads, current.map(row))}
+  ${section(t('Webhook'), receiver(req, token, hasReceiver))}`
+  const lead = t(
+    'Conditions are checked each minute. An alert is sent once, and once when it is over.',
+  )
+  return consolePage({ place, title: t('Alerts'), lead, message, main, scripts: ['copy-line.js'] })
 }
 
 function receiver({ ctx }: UserRequest, token: string, hasReceiver: boolean): Part {
@@ -78,10 +80,10 @@ function receiver({ ctx }: UserRequest, token: string, hasReceiver: boolean): Pa
       <code>type</code> (<code>alert.firing</code>, <code>alert.resolved</code>,
       <code>alert.test</code>), <code>text</code> and <code>data</code>.
     </p>
-    ${hasReceiver && postForm(token, `${place}/test`, button('Send test', 'quiet'), 'act')}
+    ${hasReceiver && postForm(token, `${place}/test`, button(t('Send test'), 'quiet'), 'act')}
     <details>
       <summary>Signing secret</summary>
-      ${copyLine(signingSecret(ctx, alertHook), 'Signing secret')}
+      ${copyLine(signingSecret(ctx, alertHook), t('Signing secret'))}
     </details>`
 }
 

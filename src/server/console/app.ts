@@ -12,6 +12,7 @@ import { requireWhole } from '../../kernel/cursor.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { decisionReasonCharsMax, versionsPerAppMax } from '../../kernel/limits.ts'
+import { t } from '../../kernel/words/message.ts'
 import { section } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { formatBytes, renderDateTime } from '../../site/format.ts'
@@ -63,14 +64,14 @@ export function decideApp(id: string, sent: Form) {
 
 /** Returns the decisions that apply to the app's state. */
 function decisionOptions({ app, reports }: AppCase): DecisionOption[] {
-  const rescan: DecisionOption = ['rescan', 'Rescan']
-  const consequence = 'Closed reports cannot be reopened.'
-  const dismiss: DecisionOption = ['dismiss', 'Dismiss reports', consequence]
-  if (app.takenDown !== null) return [['restore', 'Restore']]
+  const rescan: DecisionOption = ['rescan', t('Rescan')]
+  const consequence = t('Closed reports cannot be reopened.')
+  const dismiss: DecisionOption = ['dismiss', t('Dismiss reports'), consequence]
+  if (app.takenDown !== null) return [['restore', t('Restore')]]
   if (app.closed !== null) return []
   return [
-    app.quarantinedAt === null ? ['hold', 'Quarantine'] : ['release', 'Release'],
-    ['takedown', 'Take down'],
+    app.quarantinedAt === null ? ['hold', t('Quarantine')] : ['release', t('Release')],
+    ['takedown', t('Take down')],
     ...(reports.length > 0 ? [dismiss] : []),
     rescan,
   ]
@@ -89,14 +90,14 @@ function appealSection(
 ): Html {
   const { token, action, why: value, error } = context
   const { at, text } = appeal
-  const reply = { label: 'Reply', name: 'why', hint: 'Sent to the maker.', value, error }
+  const reply = { label: t('Reply'), name: 'why', hint: t('Sent to the maker.'), value, error }
   const fields = html`${textArea({ ...reply, max: replyCharsMax, required: true })}
     <div class="actions">
       <button class="button" name="decision" value="grant">Grant appeal</button>
       <button class="button quiet danger" name="decision" value="deny">Deny appeal</button>
     </div>`
   return section(
-    'Appeal',
+    t('Appeal'),
     html`<blockquote><bdi>${text}</bdi></blockquote>
       <p class="small">${renderDateTime(at)}</p>
       ${postForm(token, action, fields)}`,
@@ -131,7 +132,8 @@ function appSummary({ app, maker }: AppCase, link: string): Html {
     ${
       since !== null &&
       html`<p>
-        Since ${renderDateTime(since)}${app.quarantinedBy !== null && `, by ${app.quarantinedBy}`}:
+        Since
+        ${renderDateTime(since)}${app.quarantinedBy !== null && t(', by {quarantinedBy}', { quarantinedBy: app.quarantinedBy })}:
         <bdi>${why}</bdi>
       </p>`
     }
@@ -139,7 +141,7 @@ function appSummary({ app, maker }: AppCase, link: string): Html {
       app.version > 0 &&
       html`<p class="actions">
         <a class="button quiet" href="${versionPath(app, app.version)}" target="_blank"
-          >${isPackKind(app.kind) ? 'Read its files' : 'Open in sandbox'}</a
+          >${isPackKind(app.kind) ? t('Read its files') : t('Open in sandbox')}</a
         >
       </p>`
     }
@@ -148,11 +150,11 @@ function appSummary({ app, maker }: AppCase, link: string): Html {
 
 const featureSection = (token: string, action: string, isPicked: boolean): Html =>
   section(
-    'Home page',
+    t('Home page'),
     html`<p>
-        ${isPicked ? 'It is featured on the home page. The newest choice is shown large.' : 'It is not featured.'}
+        ${isPicked ? t('It is featured on the home page. The newest choice is shown large.') : t('It is not featured.')}
       </p>
-      ${postForm(token, `${action}/feature`, isPicked ? html`${hiddenField('remove', 'yes')}${button('Remove from home page', 'quiet')}` : button('Feature on home page', 'quiet'), 'act')}`,
+      ${postForm(token, `${action}/feature`, isPicked ? html`${hiddenField('remove', 'yes')}${button(t('Remove from home page'), 'quiet')}` : button(t('Feature on home page'), 'quiet'), 'act')}`,
   )
 
 /** Renders an app with its reports, appeals and decisions. Throws `not_found`. */
@@ -167,32 +169,32 @@ export async function appPage(
   if (!known) throw new ApiError('not_found', { what: 'app' })
   const { app, versions, reports, appeals, decisions } = known
   const action = `/console/apps/${id}`
-  const hint = 'Required for a takedown or a quarantine. The maker receives it.'
+  const hint = t('Required for a takedown or a quarantine. The maker receives it.')
   const isVerdict = verdicts.has(submitted?.text('decision') ?? '') && appeals.length > 0
   const options = decisionOptions(known)
   const failed = { why: submitted?.text('why') ?? '', error: message }
   const openReports: Part =
     reports.length > 0 &&
     section(
-      'Open reports',
+      t('Open reports'),
       html`<ul class="rows">
         ${reports.map(reportItem)}
       </ul>`,
     )
   const heads = [
-    'Preview',
-    'Verdict',
-    { long: 'Findings' },
-    { number: 'Size' },
-    'Created',
-    { unseen: 'Block' },
+    t('Preview'),
+    t('Verdict'),
+    { long: t('Findings') },
+    { number: t('Size') },
+    t('Created'),
+    { unseen: t('Block') },
   ]
   const main = html`${decidedNotice(req, action)}${appSummary(known, itemUrl(ctx, app))}
   ${appeals.map((appeal) => appealSection({ token, action, ...(isVerdict && failed) }, appeal))}
   ${openReports}
-  ${section('Actions', decisionForm(token, { action, hint, ...(!isVerdict && failed) }, options))}
+  ${section(t('Actions'), decisionForm(token, { action, hint, ...(!isVerdict && failed) }, options))}
   ${app.listed === 'on' && featureSection(token, action, await isFeatured(ctx, id))}
-  ${section('Version history', dataTable('Versions', heads, versions.map(versionRow(app))))}
+  ${section(t('Version history'), dataTable(t('Versions'), heads, versions.map(versionRow(app))))}
   ${decisionHistory(decisions)}`
   // The form shows the error; a deleted app has no form.
   const pageMessage = isVerdict || options.length > 0 ? undefined : message
@@ -216,7 +218,7 @@ export async function packFilesPage({ ctx, query }: UserRequest, id: string): Pr
   const text =
     file && imageTypeOf(path) === undefined
       ? new TextDecoder().decode(file.bytes)
-      : `An image of ${formatBytes(file?.bytes.byteLength ?? 0)}.`
+      : t('An image of {byteLength}.', { byteLength: formatBytes(file?.bytes.byteLength ?? 0) })
   const viewUrl = `/console/apps/${id}/files?version=${version}&file=`
   const main = html`<p><a href="/console/apps/${id}">Back to the case</a></p>
     <div class="pack-columns">
@@ -225,7 +227,7 @@ export async function packFilesPage({ ctx, query }: UserRequest, id: string): Pr
         <pre class="plain-file" tabindex="0" aria-label="${path}"><code>${text}</code></pre>
       </div>
     </div>`
-  const title = `${app.title}, version ${version}`
+  const title = t('{title}, version {version}', { title: app.title, version })
   return {
     ...consolePage({ place: '/console/queue', title, main }),
     styles: ['console.css', 'packs.css'],

@@ -1,5 +1,6 @@
 import { makeCursor, takePage } from '../../kernel/cursor.ts'
 import { html } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import { listAudit } from '../../people/audit/audit.ts'
 import { searchTerm } from '../../site/components.ts'
 import type { Page } from '../../site/layout.ts'
@@ -19,11 +20,11 @@ export async function auditPage({ ctx, query }: UserRequest): Promise<Page> {
   const none =
     q === undefined
       ? emptyState(
-          'No decisions yet',
-          'Takedowns, quarantines, suspensions and grants appear here.',
+          t('No decisions yet'),
+          t('Takedowns, quarantines, suspensions and grants appear here.'),
         )
-      : emptyState('No decisions found', html`No decision about “<bdi>${q}</bdi>”.`)
-  const main = html`${searchForm('/console/audit', 'Search by app ID, @handle or hash', q)}
+      : emptyState(t('No decisions found'), html`No decision about “<bdi>${q}</bdi>”.`)
+  const main = html`${searchForm('/console/audit', t('Search by app ID, @handle or hash'), q)}
   ${auditTable(page, none)} ${cursorPager(query, '/console/audit', next, { q })}`
-  return consolePage({ place: '/console/audit', title: 'Audit log', main })
+  return consolePage({ place: '/console/audit', title: t('Audit log'), main })
 }

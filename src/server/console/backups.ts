@@ -1,5 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html } from '../../kernel/html.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { confirmDialog } from '../../site/confirm-dialog.ts'
 import { formatBytes, formatCount, renderDateTime } from '../../site/format.ts'
 import { alert, button, notice, postForm } from '../../site/forms.ts'
@@ -16,23 +17,22 @@ import { badge, consolePage } from './components.ts'
 /** A restore with a question before it. */
 const restoreDialog = (target: string, time: Html): Html =>
   confirmDialog({
-    label: 'Restore',
+    label: t('Restore'),
     target,
     question: html`Restore the backup of ${time}?`,
-    consequence:
-      'The server verifies the backup, restarts with it, and is away for a few seconds. ' +
-      'What changed since then is gone from the site, balances included. ' +
-      'The present data stays whole in a folder beside it.',
+    consequence: t(
+      'The server verifies the backup, restarts with it, and is away for a few seconds. What changed since then is gone from the site, balances included. The present data stays whole in a folder beside it.',
+    ),
     submit: { name: 'act', value: 'restore' },
   })
 
 function backupActions(token: string, { name, manifest }: BackupInfo): Html {
   const path = `/console/backups/${name}`
   const remove = confirmDialog({
-    label: 'Delete',
+    label: t('Delete'),
     target: name,
-    question: `Delete backup ${name}?`,
-    consequence: 'You can no longer restore from it.',
+    question: t('Delete backup {name}?', { name }),
+    consequence: t('You can no longer restore from it.'),
     submit: { name: 'act', value: 'remove' },
   })
   const download = html`<a
@@ -42,7 +42,7 @@ function backupActions(token: string, { name, manifest }: BackupInfo): Html {
     download
     >Download</a
   >`
-  const acts = html`${manifest && download}${manifest && button('Verify', 'quiet slim', { name: 'act', value: 'check', target: name })}${manifest && restoreDialog(name, renderDateTime(manifest.created))}${remove}`
+  const acts = html`${manifest && download}${manifest && button(t('Verify'), 'quiet slim', { name: 'act', value: 'check', target: name })}${manifest && restoreDialog(name, renderDateTime(manifest.created))}${remove}`
   return postForm(token, path, html`<div class="actions">${acts}</div>`, 'act')
 }
 
@@ -51,12 +51,12 @@ const renderOutcome = ({ ok, text }: CommandResult): Html =>
 
 function item(token: string, backup: BackupInfo, outcome: CommandResult | undefined): Html {
   const { name, manifest, databaseBytes } = backup
-  const size = `database ${formatBytes(databaseBytes)}`
+  const size = t('database {databaseBytes}', { databaseBytes: formatBytes(databaseBytes) })
   return html`<li>
     <strong>${manifest ? renderDateTime(manifest.created) : name}</strong>
-    ${manifest ? badge(`Berth ${manifest.berth}`) : badge('incomplete', 'bad')}
+    ${manifest ? badge(t('Berth {berth}', { berth: manifest.berth })) : badge('incomplete', 'bad')}
     <p class="small">
-      ${manifest ? `${size}, ${formatCount(manifest.files, 'file')} of ${formatBytes(manifest.bytes)}` : size}
+      ${manifest ? t('{size}, {files} of {bytes}', { size, files: formatCount(manifest.files, 'file'), bytes: formatBytes(manifest.bytes) }) : size}
     </p>
     ${outcome && renderOutcome(outcome)} ${backupActions(token, backup)}
   </li>`
@@ -78,7 +78,7 @@ function encryptedBackups({ config, state }: AppContext, token: string, archives
     newest &&
     html`<p>
       <strong>${renderDateTime(archiveTime(newest.name))}</strong>
-      ${badge(isOld ? 'too old' : 'up to date', isOld ? 'bad' : 'good')}
+      ${badge(isOld ? t('too old') : t('up to date'), isOld ? 'bad' : 'good')}
       ${formatBytes(newest.bytes)} in <code>${config.backupTo}</code>
     </p>`
   const restore =
@@ -87,7 +87,7 @@ function encryptedBackups({ config, state }: AppContext, token: string, archives
       token,
       `/console/backups/${newestArchive}`,
       html`<div class="actions">
-        ${restoreDialog('the newest backup', renderDateTime(archiveTime(newest.name)))}
+        ${restoreDialog(t('the newest backup'), renderDateTime(archiveTime(newest.name)))}
       </div>`,
       'act',
     )
@@ -112,20 +112,20 @@ const previousData = ([newest, ...others]: string[]): Html | undefined =>
         </p>`
 
 const workLabels = {
-  made: 'Creating a backup',
-  checked: 'Verifying a backup',
-  archived: 'Writing an encrypted backup',
-  restored: 'Verifying a backup to restore it',
+  made: msg('Creating a backup'),
+  checked: msg('Verifying a backup'),
+  archived: msg('Writing an encrypted backup'),
+  restored: msg('Verifying a backup to restore it'),
 }
 
 export async function backupsPage({ ctx, token }: UserRequest, message?: string): Promise<Page> {
   const { backups, previous, running, results } = await listBackups(ctx)
   const archives = await describeArchives(ctx)
-  const make = postForm(token, '/console/backups', html`${button('Create backup')}`)
+  const make = postForm(token, '/console/backups', html`${button(t('Create backup'))}`)
   const shown = backups.filter(({ name }) => name !== running?.name || running.what !== 'made')
   const items = shown.map((backup) => item(token, backup, results.get(backup.name)))
   const none =
-    !running && emptyState('No backups yet', 'Berth keeps running while a backup is created.')
+    !running && emptyState(t('No backups yet'), t('Berth keeps running while a backup is created.'))
   const works =
     running && notice(html`${workLabels[running.what]} since ${renderDateTime(running.since)}.`)
   const whole = html`${works} ${itemList(items, none)}`
@@ -143,5 +143,5 @@ export async function backupsPage({ ctx, token }: UserRequest, message?: string)
     : html`<p>Backups are not available on PostgreSQL. Use pg_dump and copy the data folder.</p>
         ${whole}`
   const place = '/console/backups'
-  return consolePage({ place, title: 'Backups', message, main, scripts: ['auto-refresh.js'] })
+  return consolePage({ place, title: t('Backups'), message, main, scripts: ['auto-refresh.js'] })
 }

@@ -2,6 +2,7 @@ import { noSpending, type Spending, type SubjectKind } from '../../kernel/costs.
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { getRequestContext } from '../../kernel/http/request-context.ts'
 import { second } from '../../kernel/time.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import type { RestrictionKind } from '../../money/keys/restrictions.ts'
 import { confirmDialog } from '../../site/confirm-dialog.ts'
 import { form } from '../../site/form.ts'
@@ -25,13 +26,13 @@ const place = '/console/clients'
 const rowsShown = 20
 
 const tables = [
-  ['address', 'Networks', 'Network'],
-  ['account', 'Accounts', 'Account'],
-  ['key', 'API keys', 'Key'],
+  ['address', msg('Networks'), msg('Network')],
+  ['account', msg('Accounts'), msg('Account')],
+  ['key', msg('API keys'), msg('Key')],
 ] as const
 
 const labels: Record<RestrictionKind, Html> = {
-  slow: badge('slowed down'),
+  slow: badge(msg('slowed down')),
   block: badge('blocked', 'bad'),
 }
 
@@ -89,24 +90,33 @@ export async function clientsPage(req: UserRequest, message?: string): Promise<P
       conversion occupied a worker. A client that is slowed down has 12 requests a minute. The
       console and the sign-in pages stay open to every network.
     </p>`
-  const lead = `The clients that cost ${hasSeveral(collected) ? 'all servers together' : 'this server'} most.`
-  return consolePage({ place, title: 'Clients', lead, message, main, scripts: ['auto-refresh.js'] })
+  const lead = t('The clients that cost {part} most.', {
+    part: hasSeveral(collected) ? t('all servers together') : t('this server'),
+  })
+  return consolePage({
+    place,
+    title: t('Clients'),
+    lead,
+    message,
+    main,
+    scripts: ['auto-refresh.js'],
+  })
 }
 
 function clientSection(
-  title: string,
-  head: string,
+  title: Text,
+  head: Text,
   rows: ClientRow[],
   names: Map<string, Html>,
   token: string,
 ): Html {
   const heads = [
     { long: head },
-    { number: 'Requests' },
-    { number: 'Worker time' },
-    { number: 'Stored' },
-    { number: 'Open' },
-    { unseen: 'Actions' },
+    { number: t('Requests') },
+    { number: t('Worker time') },
+    { number: t('Stored') },
+    { number: t('Open') },
+    { unseen: t('Actions') },
   ]
   return tableSection(
     title,
@@ -115,7 +125,7 @@ function clientSection(
       html`<span class="client"
         >${names.get(row.name) ?? html`<code>${row.name}</code>`}
         ${row.name.startsWith('gateway:') && html`<span class="small">wallet</span>`}
-        ${row.isOwn && badge('you', 'good')} ${row.restriction && labels[row.restriction]}</span
+        ${row.isOwn && badge(t('you'), 'good')} ${row.restriction && labels[row.restriction]}</span
       >`,
       costCell(Math.round(row.spending.requests), formatCompact),
       costCell(Math.round((row.spending.work / second) * 10), (tenths) => `${tenths / 10} s`),
@@ -123,7 +133,7 @@ function clientSection(
       costCell(row.spending.open, formatCompact),
       actions(row, token),
     ]),
-    emptyState('Nothing yet', 'Costs are counted since the start of Berth.'),
+    emptyState(t('Nothing yet'), t('Costs are counted since the start of Berth.')),
   )
 }
 
@@ -131,33 +141,37 @@ function clientSection(
 const costCell = (cost: number, format: (cost: number) => string): Part =>
   cost === 0 ? html`<span class="none">0</span>` : format(cost)
 
-const blocked =
-  'All its requests fail until you lift the block. The console and the sign-in pages stay open.'
-const ownBlocked = 'You use this yourself now: your own apps, pages and API calls will fail, too. '
-const ownSlowed =
-  'You use this yourself now: you will have 12 requests a minute outside the console.'
+const blocked = msg(
+  'All its requests fail until you lift the block. The console and the sign-in pages stay open.',
+)
+const ownBlocked = msg(
+  'You use this yourself now: your own apps, pages and API calls will fail, too.',
+)
+const ownSlowed = msg(
+  'You use this yourself now: you will have 12 requests a minute outside the console.',
+)
 
 function actions({ kind, name, restriction, isOwn }: ClientRow, token: string): Part {
   const item = hiddenField('item', `${kind}:${name}`)
   if (restriction !== undefined) {
-    const lift = html`${hiddenField('decision', 'allow')}${button('Lift', 'quiet slim')}`
+    const lift = html`${hiddenField('decision', 'allow')}${button(t('Lift'), 'quiet slim')}`
     return postForm(token, place, html`${item}${lift}`, 'inline')
   }
   const slow = isOwn
     ? confirmDialog({
-        label: 'Slow down',
+        label: t('Slow down'),
         target: name,
         question: html`Slow down <bdi>${name}</bdi>?`,
         consequence: ownSlowed,
         submit: { name: 'decision', value: 'slow' },
         isDestructive: false,
       })
-    : button('Slow down', 'quiet slim', { name: 'decision', value: 'slow', target: name })
+    : button(t('Slow down'), 'quiet slim', { name: 'decision', value: 'slow', target: name })
   const block = confirmDialog({
-    label: 'Block',
+    label: t('Block'),
     target: name,
     question: html`Block <bdi>${name}</bdi>?`,
-    consequence: `${isOwn ? ownBlocked : ''}${blocked}`,
+    consequence: `${isOwn ? `${ownBlocked} ` : ''}${blocked}`,
     submit: { name: 'decision', value: 'ban' },
   })
   const confirmed = isOwn && hiddenField('own', 'yes')

@@ -3,6 +3,7 @@ import { stateOf } from '../../apps/present.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { decisionReasonCharsMax } from '../../kernel/limits.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { accountOf, type Owner } from '../../money/ledger/accounts.ts'
 import { findByHandle, findHandles } from '../../people/agents/agents.ts'
 import type { AuditEntry } from '../../people/audit/audit.ts'
@@ -17,46 +18,61 @@ import { dataTable, searchField, sideNav } from '../../site/lists.ts'
 import { creditsOf } from '../operator/grants.ts'
 
 /** The pages of the console by subject. */
-const consoleGroups = {
-  Monitor: {
-    '/console': 'Overview',
-    '/console/requests': 'Requests',
-    '/console/latency': 'Latency',
-    '/console/errors': 'Errors',
-    '/console/alerts': 'Alerts',
+const consoleGroups = [
+  {
+    title: msg('Monitor'),
+    links: {
+      '/console': msg('Overview'),
+      '/console/requests': msg('Requests'),
+      '/console/latency': msg('Latency'),
+      '/console/errors': msg('Errors'),
+      '/console/alerts': msg('Alerts'),
+    },
   },
-  Moderate: {
-    '/console/queue': 'Moderation',
-    '/console/agents': 'Agents',
-    '/console/people': 'People',
-    '/console/groups': 'Groups',
-    '/console/clients': 'Clients',
+  {
+    title: msg('Moderate'),
+    links: {
+      '/console/queue': msg('Moderation'),
+      '/console/agents': msg('Agents'),
+      '/console/people': msg('People'),
+      '/console/groups': msg('Groups'),
+      '/console/clients': msg('Clients'),
+    },
   },
-  Money: {
-    '/console/spend': 'Spend',
-    '/console/keys': 'Keys',
-    '/console/grants': 'Grants',
-    '/console/payments': 'Payments',
+  {
+    title: msg('Money'),
+    links: {
+      '/console/spend': msg('Spend'),
+      '/console/keys': msg('Keys'),
+      '/console/grants': msg('Grants'),
+      '/console/payments': msg('Payments'),
+    },
   },
-  Models: {
-    '/console/providers': 'Providers',
-    '/console/upstreams': 'Upstreams',
-    '/console/models': 'Models',
-    '/console/libraries': 'Libraries',
+  {
+    title: msg('Models'),
+    links: {
+      '/console/providers': msg('Providers'),
+      '/console/upstreams': msg('Upstreams'),
+      '/console/models': msg('Models'),
+      '/console/libraries': msg('Libraries'),
+    },
   },
-  System: {
-    '/console/settings': 'Settings',
-    '/console/backups': 'Backups',
-    '/console/audit': 'Audit log',
+  {
+    title: msg('System'),
+    links: {
+      '/console/settings': msg('Settings'),
+      '/console/backups': msg('Backups'),
+      '/console/audit': msg('Audit log'),
+    },
   },
-} as const
+] as const
 
-type Groups = typeof consoleGroups
-export type ConsolePath = { [Name in keyof Groups]: keyof Groups[Name] }[keyof Groups]
+type LinksOf<Group> = Group extends { links: infer Links } ? keyof Links : never
+export type ConsolePath = LinksOf<(typeof consoleGroups)[number]>
 
 interface ConsolePage {
   place: ConsolePath
-  title: string
+  title: Text
   lead?: Part
   /** The error of the submitted form. */
   message?: string | undefined
@@ -66,9 +82,9 @@ interface ConsolePage {
 
 /** Renders a page of the console with its navigation. */
 export const consolePage = (page: ConsolePage): Page => ({
-  title: `${page.title} · Console`,
+  title: t('{title} · Console', { title: page.title }),
   main: html`<div class="console with-side-nav">
-    ${sideNav('Console', consoleGroups, page.place)}
+    ${sideNav(t('Console'), consoleGroups, page.place)}
     <div class="console-body">
       <h1><bdi>${page.title}</bdi></h1>
       ${page.lead !== undefined && html`<p class="lead">${page.lead}</p>`} ${alert(page.message)}
@@ -84,7 +100,7 @@ export const consolePage = (page: ConsolePage): Page => ({
 /** Classes that badges share with the verdicts of the safety check. */
 const badgeClasses = { good: '', plain: 'warn', bad: 'block' }
 
-export const badge = (text: string, style: keyof typeof badgeClasses = 'plain'): Html =>
+export const badge = (text: Text, style: keyof typeof badgeClasses = 'plain'): Html =>
   html`<span class="badge ${badgeClasses[style]}">${text}</span>`
 
 /** Links the page of a setting. */
@@ -93,7 +109,7 @@ export const settingLink = (name: string): Html =>
 
 export const searchCharsMax = 100
 
-export const searchForm = (action: string, label: string, value: string | undefined): Html =>
+export const searchForm = (action: string, label: Text, value: string | undefined): Html =>
   html`<form class="search" role="search" action="${action}">
     ${searchField(label, value, searchCharsMax)}
   </form>`
@@ -106,7 +122,7 @@ interface Suspendable {
 /** The suspension and the statistics of an agent or a person, with a link to grant credits. */
 export const accountSummary = (
   { suspended, suspendedFor }: Suspendable,
-  stats: [name: string, value: Part][],
+  stats: [name: Text, value: Part][],
   grantTo: string,
 ): Html =>
   html`${
@@ -122,7 +138,7 @@ export const accountSummary = (
 
 export function stateBadge(app: App): Html {
   const state = app.quarantinedAt !== null ? 'quarantined' : stateOf(app)
-  const label = state === 'taken_down' ? 'taken down' : state
+  const label = state === 'taken_down' ? t('taken down') : state
   return badge(label, state === 'live' ? 'good' : state === 'building' ? 'plain' : 'bad')
 }
 
@@ -131,7 +147,7 @@ export const getCredits = async (ctx: AppContext, owner: Owner): Promise<Html> =
   renderWireCredits(await creditsOf(ctx, { owner }))
 
 /** A button of a decision form. Options with a consequence ask for confirmation. */
-export type DecisionOption = [name: string, label: string, consequence?: string]
+export type DecisionOption = [name: string, label: Text, consequence?: Text]
 
 interface DecisionForm {
   action: string
@@ -165,7 +181,7 @@ export function decisionForm(
       ? button(label, style, submit)
       : confirmDialog({ label, question: `${label}?`, consequence, submit, isDestructive })
   }
-  const fields = html`${textArea({ label: 'Reason', name: 'why', value: why, hint, error, max: decisionReasonCharsMax })}
+  const fields = html`${textArea({ label: t('Reason'), name: 'why', value: why, hint, error, max: decisionReasonCharsMax })}
     <div class="actions">${offers.map(offer)}</div>`
   return offers.length > 0 && postForm(token, action, fields)
 }
@@ -183,8 +199,8 @@ const itemLink = ({ did, item }: AuditEntry): Html => {
 
 export const auditTable = (entries: AuditEntry[], none?: Part): Part =>
   dataTable(
-    'Decisions',
-    ['Time', 'By', 'Action', 'Item', { long: 'Reason' }],
+    t('Decisions'),
+    [t('Time'), t('By'), t('Action'), t('Item'), { long: t('Reason') }],
     entries.map((entry) => [
       renderDateTime(entry.at),
       html`<bdi>${entry.by}</bdi>`,
@@ -196,19 +212,19 @@ export const auditTable = (entries: AuditEntry[], none?: Part): Part =>
   )
 
 export const decisionHistory = (entries: AuditEntry[]): Part =>
-  entries.length > 0 && section('Decision history', auditTable(entries))
+  entries.length > 0 && section(t('Decision history'), auditTable(entries))
 
 export const appTable = (apps: App[]): Part =>
   dataTable(
-    'Apps',
-    [{ long: 'App' }, 'State', 'Explore', 'Created'],
+    t('Apps'),
+    [{ long: t('App') }, t('State'), t('Explore'), t('Created')],
     apps.map((app) => [
       html`<a href="/console/apps/${app.id}"><bdi>${app.title}</bdi></a>`,
       stateBadge(app),
       app.listed,
       renderDate(app.created),
     ]),
-    'No apps yet.',
+    t('No apps yet.'),
   )
 
 /** Returns the names of accounts of agents and people ("agent:…"): "@handle" or a person's name. */

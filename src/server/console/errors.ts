@@ -1,5 +1,6 @@
 import { html, type Part } from '../../kernel/html.ts'
 import { readObservations } from '../../kernel/state/shared-observations.ts'
+import { t } from '../../kernel/words/message.ts'
 import { section, withQuery } from '../../site/components.ts'
 import { formatCompact, renderDateTime } from '../../site/format.ts'
 import type { Page } from '../../site/layout.ts'
@@ -44,30 +45,41 @@ export async function errorsPage({ ctx, query }: UserRequest): Promise<Page> {
   const list = (title: string, first: string, none: string): Part => {
     const own = all.filter(({ status }) => status.startsWith(first))
     const total = own.reduce((sum, { count }) => sum + count, 0)
-    const heads = ['Status', { long: 'Cause' }, { long: 'Route' }, { number: 'Requests' }]
-    const empty = emptyState(none, 'Errors of this time appear here with their causes.')
+    const heads = [
+      t('Status'),
+      { long: t('Cause') },
+      { long: t('Route') },
+      { number: t('Requests') },
+    ]
+    const empty = emptyState(none, t('Errors of this time appear here with their causes.'))
     const table = dataTable(title, heads, own.slice(0, rowsShown).map(row), empty)
     return section(`${title} (${formatCompact(total)})`, table)
   }
   const newest = newestSection(mergeErrors(collected), hasSeveral(collected))
   const main = html`${rangePicker(place, trafficRanges, range)}
     <auto-refresh data-seconds="10"
-      >${silentNote(collected)} ${list('Server errors', '5', 'No server errors')} ${newest}
-      ${list('Client errors', '4', 'No client errors')}</auto-refresh
+      >${silentNote(collected)} ${list(t('Server errors'), '5', t('No server errors'))} ${newest}
+      ${list(t('Client errors'), '4', t('No client errors'))}</auto-refresh
     >
     <p class="small below">
       Server errors (5xx) are faults of this server or of an upstream. Client errors (4xx) are
       requests that were wrong, too many or not allowed. Where several servers share a database, all
       of them are counted.
     </p>`
-  return consolePage({ place, title: 'Errors', main, scripts: ['auto-refresh.js'] })
+  return consolePage({ place, title: t('Errors'), main, scripts: ['auto-refresh.js'] })
 }
 
 const newestSection = (newest: ServedRequest[], isNamed: boolean): Part =>
   newest.length > 0 &&
   tableSection(
-    'Newest server errors',
-    ['Time', 'Status', { long: 'Request' }, { long: 'Cause' }, ...(isNamed ? ['Server'] : [])],
+    t('Newest server errors'),
+    [
+      t('Time'),
+      t('Status'),
+      { long: t('Request') },
+      { long: t('Cause') },
+      ...(isNamed ? [t('Server')] : []),
+    ],
     newest.map((one) => [
       renderDateTime(one.at),
       statusBadge(one.status),

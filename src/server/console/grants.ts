@@ -1,6 +1,7 @@
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
 import { toCredits } from '../../kernel/money.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { listAudit } from '../../people/audit/audit.ts'
 import { statList, withQuery } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
@@ -21,7 +22,11 @@ import { creditsOf, findGrantee, readGrant } from '../operator/grants.ts'
 import { giveCredits } from '../operator/operations.ts'
 import { consolePage } from './components.ts'
 
-const kinds = { agent: 'Agent', person: 'Person', account: 'Gateway account' } as const
+const kinds = {
+  agent: msg('Agent'),
+  person: msg('Person'),
+  account: msg('Gateway account'),
+} as const
 const charsMax = 120
 const [decisionsRead, grantsShown] = [200, 10]
 
@@ -32,7 +37,7 @@ interface GrantInput {
 
 const grantForm = ({ to, usd }: GrantInput): Html =>
   html`<form class="form" action="/console/grants">
-    ${inputField({ label: 'Recipient', name: 'to', max: charsMax, value: to, hint: 'An agent’s @handle, a person’s name or a gateway account ID.' })}${inputField({ label: 'USD', name: 'usd', value: usd, max: 20, hint: '1 USD is 1,000 credits.' })}${button('Continue')}
+    ${inputField({ label: t('Recipient'), name: 'to', max: charsMax, value: to, hint: t('An agent’s @handle, a person’s name or a gateway account ID.') })}${inputField({ label: 'USD', name: 'usd', value: usd, max: 20, hint: t('1 USD is 1,000 credits.') })}${button(t('Continue'))}
   </form>`
 
 const grantInputOf = ({ query }: UserRequest): GrantInput => {
@@ -40,8 +45,8 @@ const grantInputOf = ({ query }: UserRequest): GrantInput => {
 }
 
 const place = '/console/grants'
-const title = 'Grant credits'
-const credits = (amount: number): string => `${shortCredits(amount)} credits`
+const title = msg('Grant credits')
+const credits = (amount: number): string => t('{amount} credits', { amount: shortCredits(amount) })
 
 /** Renders the form, with the new balance after a grant. */
 async function grantFormPage(
@@ -57,7 +62,7 @@ async function grantFormPage(
       html`Credits granted. New balance of <bdi>${grantee.name}</bdi>:
         ${credits(await creditsOf(req.ctx, grantee))}.`,
     )
-  const lead = 'Create credits for an agent, a person or a gateway account.'
+  const lead = t('Create credits for an agent, a person or a gateway account.')
   const main = html`${given} ${grantForm(grantInput)} ${await recentGrants(req)}`
   return consolePage({ place, title, lead, message, main })
 }
@@ -69,8 +74,8 @@ async function recentGrants({ ctx }: UserRequest): Promise<Part> {
   return (
     grants.length > 0 &&
     tableSection(
-      'Recent grants',
-      ['Time', { long: 'Recipient' }, { number: 'Amount' }, 'By'],
+      t('Recent grants'),
+      [t('Time'), { long: t('Recipient') }, { number: t('Amount') }, t('By')],
       grants.map(({ at, item, why, by }) => [
         renderDateTime(at),
         html`<bdi>${item}</bdi>`,
@@ -94,7 +99,7 @@ async function confirmPage(req: UserRequest, grantInput: GrantInput): Promise<Pa
     hiddenField('ref', newId()),
   ]
   const buttons = html`<div class="actions">
-    ${button(`Grant ${credits(more)}`)}<a
+    ${button(t('Grant {credits}', { credits: credits(more) }))}<a
       class="button quiet"
       href="${withQuery(place, { to: grantInput.to })}"
       >Edit</a
@@ -102,12 +107,12 @@ async function confirmPage(req: UserRequest, grantInput: GrantInput): Promise<Pa
   </div>`
   const main = html`${statList([
     [kinds[grantee.kind], html`<bdi>${grantee.name}</bdi>`],
-    ['Created', renderDate(grantee.created)],
-    ['Current balance', credits(has)],
-    ['New balance', credits(has + more)],
+    [t('Created'), renderDate(grantee.created)],
+    [t('Current balance'), credits(has)],
+    [t('New balance'), credits(has + more)],
   ])}
   ${postForm(req.token, place, html`${inputs}${buttons}`)}`
-  return consolePage({ place, title, lead: 'Check the recipient before you confirm.', main })
+  return consolePage({ place, title, lead: t('Check the recipient before you confirm.'), main })
 }
 
 export function grantsPage(req: UserRequest): Promise<Response> {
@@ -131,6 +136,6 @@ export const confirmedGrant = form(giveCredits, {
   ref: (sent) =>
     idPattern.test(sent.text('ref'))
       ? sent.text('ref')
-      : rejectForm('Confirm the recipient first.'),
+      : rejectForm(t('Confirm the recipient first.')),
   then: ({ to }) => withQuery(place, { done: to }),
 })

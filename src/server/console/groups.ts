@@ -1,4 +1,5 @@
 import { html, type Part } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import { changeGroup } from '../../people/group-operations.ts'
 import { type Group, listGroups } from '../../people/groups.ts'
 import { section } from '../../site/components.ts'
@@ -18,23 +19,26 @@ export async function groupsPage(
   const groups = await listGroups(ctx)
   const edited = groups.find(({ name }) => name === query.get('group'))
   const fields = html`${inputField({
-    label: 'Group',
+    label: t('Group'),
     name: 'group',
     value: submitted?.text('group') ?? edited?.name,
     max: 100,
   })}${inputField({
-    label: 'Members',
+    label: t('Members'),
     name: 'people',
     value: submitted?.text('people') ?? edited?.people.join(', '),
-    hint: 'Usernames or emails, with commas between them. Leave it empty to delete the group.',
+    hint: t('Usernames or emails, with commas between them. Leave it empty to delete the group.'),
     isOptional: true,
-  })}${button('Save group')}`
-  const none = emptyState('No groups', 'Add one below, or send the claim "groups" at sign-in.')
-  const heads = ['Group', 'Members', { number: 'From the sign-in provider' }]
-  const main = html`${dataTable('Groups', heads, groups.map(groupRow), none)}
-  ${section('Set a group', postForm(token, '/console/groups', fields))}`
-  const lead = 'Makers open private apps to groups. Only their members see those apps.'
-  return consolePage({ place: '/console/groups', title: 'Groups', lead, message, main })
+  })}${button(t('Save group'))}`
+  const none = emptyState(
+    t('No groups'),
+    t('Add one below, or send the claim "groups" at sign-in.'),
+  )
+  const heads = [t('Group'), t('Members'), { number: t('From the sign-in provider') }]
+  const main = html`${dataTable(t('Groups'), heads, groups.map(groupRow), none)}
+  ${section(t('Set a group'), postForm(token, '/console/groups', fields))}`
+  const lead = t('Makers open private apps to groups. Only their members see those apps.')
+  return consolePage({ place: '/console/groups', title: t('Groups'), lead, message, main })
 }
 
 const groupRow = ({ name, people, provided }: Group): Part[] => [

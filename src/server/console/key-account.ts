@@ -2,6 +2,7 @@ import type { KeyManager } from '../../gateway/accounts/key-settings.ts'
 import { projectNameCharsMax } from '../../gateway/accounts/limits.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import * as keys from '../../money/keys/keys.ts'
 import { initialCap } from '../../money/keys/keys.ts'
 import { projectCounter } from '../../money/keys/limits.ts'
@@ -49,10 +50,10 @@ export async function getKeyAccount({ ctx }: UserRequest, name: string): Promise
 
 /** The result of the last form, by the value of `done`. */
 const doneTexts = new Map([
-  ['save', 'API key updated.'],
-  ['revoke', 'API key revoked. Requests with it fail now.'],
-  ['project', 'Project saved.'],
-  ['remove', 'Project deleted. Its keys stay, without its budgets.'],
+  ['save', msg('API key updated.')],
+  ['revoke', msg('API key revoked. Requests with it fail now.')],
+  ['project', msg('Project saved.')],
+  ['remove', msg('Project deleted. Its keys stay, without its budgets.')],
 ])
 
 async function projectTable({ ctx }: UserRequest, account: KeyAccount): Promise<Html> {
@@ -66,9 +67,9 @@ async function projectTable({ ctx }: UserRequest, account: KeyAccount): Promise<
     account.keys.filter((key) => key.project === project.id).length,
     renderDate(project.created),
   ]
-  const heads = [{ long: 'Project' }, 'Spent / cap', { number: 'Keys' }, 'Created']
+  const heads = [{ long: t('Project') }, t('Spent / cap'), { number: t('Keys') }, t('Created')]
   return html`<div class="models keys">
-    ${dataTable('Projects', heads, account.projects.map(row))}
+    ${dataTable(t('Projects'), heads, account.projects.map(row))}
   </div>`
 }
 
@@ -78,15 +79,15 @@ export const projectFields = (
   typed: Form | undefined,
 ): Html => {
   const noCaps = { dailyCap: null, weeklyCap: null, monthlyCap: null }
-  return html`${inputField({ label: 'Name', name: 'name', max: projectNameCharsMax, value: typed?.text('name') ?? project?.name })}${capFields(project ?? noCaps, typed)}`
+  return html`${inputField({ label: t('Name'), name: 'name', max: projectNameCharsMax, value: typed?.text('name') ?? project?.name })}${capFields(project ?? noCaps, typed)}`
 }
 
 async function projectSection(req: UserRequest, account: KeyAccount, typed?: Form): Promise<Html> {
   const created = typed?.text('act') === 'project' ? typed : undefined
   const fields = html`${hiddenField('act', 'project')}${projectFields(undefined, created)}
-    <p class="actions">${button('Create project', 'quiet')}</p>`
+    <p class="actions">${button(t('Create project'), 'quiet')}</p>`
   return section(
-    'Projects',
+    t('Projects'),
     html`<p class="small">
         A project, such as a team, is a group of keys with budgets that they share.
       </p>
@@ -104,12 +105,12 @@ async function keySection(req: UserRequest, account: KeyAccount, typed?: Form): 
   const created = typed?.text('act') === 'key' ? typed : undefined
   const empty = { ...keys.noSettings, name: null, dailyCap: initialCap(ctx) }
   const fields = html`${keyRefField()}${hiddenField('act', 'key')}${keyFields(empty, { typed: created, isAgent, projects: all })}
-    <p class="actions">${button('Create API key', 'quiet')}</p>`
+    <p class="actions">${button(t('Create API key'), 'quiet')}</p>`
   const projectOf = (key: keys.Key): Part =>
     all.flatMap((project) => (project.id === key.project ? html`<bdi>${project.name}</bdi>` : []))
-  const place = { head: 'Project', of: projectOf }
+  const place = { head: t('Project'), of: projectOf }
   return section(
-    'API keys',
+    t('API keys'),
     html`${account.keys.length > 0 ? await keyTable(ctx, account.keys, () => name, place) : html`<p class="small">No keys yet.</p>`}
       <details ${created && html` open`}>
         <summary>New API key</summary>
@@ -129,7 +130,7 @@ export async function keyAccountPage(
   const { owner } = account.manager
   const isUnowned = account.name === owner.owner
   const decisions = await listAudit(req.ctx, decisionsShown, account.name)
-  const lead = html`${isUnowned ? 'Gateway account' : html`${account.isAgent ? 'Agent' : 'Wallet of'} ${ownerLink(account.name)}`}
+  const lead = html`${isUnowned ? t('Gateway account') : html`${account.isAgent ? t('Agent') : t('Wallet of')} ${ownerLink(account.name)}`}
     · ${await getCredits(req.ctx, owner)} credits ·
     <a href="${withQuery('/console/grants', { to: account.name })}">Grant credits</a>`
   const main = html`${notice(doneTexts.get(req.query.get('done') ?? ''))}
@@ -151,7 +152,10 @@ export async function accountForm(req: UserRequest, name: string, sent: Form) {
     fields: () => readKeyForm(req, account, sent),
     ref: refOf,
     then: ({ api_key: key }) =>
-      keyPage(key, { purpose: `Give it to ${account.name}, whose credits it spends.`, back }),
+      keyPage(key, {
+        purpose: t('Give it to {name}, whose credits it spends.', { name: account.name }),
+        back,
+      }),
   })
 }
 

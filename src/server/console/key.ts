@@ -1,6 +1,7 @@
 import { overlapHoursMax } from '../../gateway/accounts/limits.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { html } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import { capOf } from '../../money/keys/keys.ts'
 import { projectCounter } from '../../money/keys/limits.ts'
 import { findLatestSpending, sumSpendingByPeriod } from '../../money/ledger/spending.ts'
@@ -65,32 +66,32 @@ export async function keyPage(
   )
   const settings = html`${act('save')}${keyFields(key, { typed, ...account })}
     <p class="actions">
-      ${button('Save')}<a class="button quiet" href="${accountKeysPath(account.name)}">Cancel</a>
+      ${button(t('Save'))}<a class="button quiet" href="${accountKeysPath(account.name)}">Cancel</a>
     </p>`
-  const hint = 'The old key still works for this time. 0 ends it at once.'
-  const rotation = html`${act('rotate')}${keyRefField()}${inputField({ label: 'Overlap in hours', name: 'overlap_hours', type: 'number', value: rotated?.text('overlap_hours') ?? 24, hint })}${button('Rotate key', 'quiet')}`
+  const hint = t('The old key still works for this time. 0 ends it at once.')
+  const rotation = html`${act('rotate')}${keyRefField()}${inputField({ label: t('Overlap in hours'), name: 'overlap_hours', type: 'number', value: rotated?.text('overlap_hours') ?? 24, hint })}${button(t('Rotate key'), 'quiet')}`
   const revocation = html`${act('revoke')}${confirmDialog({
-    label: 'Revoke key',
+    label: t('Revoke key'),
     question: html`Revoke <code>${prefix}…</code>?`,
-    consequence: 'Apps and scripts that use this key stop working immediately.',
+    consequence: t('Apps and scripts that use this key stop working immediately.'),
   })}`
   const main = html`${statList([
     ...budgetStats(key, spent),
-    ['Last used', used ? renderDate(used.day) : 'Never'],
+    [t('Last used'), used ? renderDate(used.day) : t('Never')],
   ])}
-  ${section('Settings', postForm(token, action, settings, 'form key-form'))}
+  ${section(t('Settings'), postForm(token, action, settings, 'form key-form'))}
   ${section(
-    'Rotate',
+    t('Rotate'),
     html`<p class="small">
         Creates a key with the same settings, which goes on with this spending.
       </p>
       ${postForm(token, action, rotation)}`,
   )}
-  ${section('Revoke', postForm(token, action, revocation, 'act'))}`
+  ${section(t('Revoke'), postForm(token, action, revocation, 'act'))}`
   const lead = html`<code>${prefix}…</code> of
     <a href="${accountKeysPath(account.name)}"><bdi>${account.name}</bdi></a
     >, created ${renderDateTime(key.created)}`
-  return consolePage({ place: keysPath, title: key.name ?? 'Unnamed key', lead, message, main })
+  return consolePage({ place: keysPath, title: key.name ?? t('Unnamed key'), lead, message, main })
 }
 
 /** Returns the form that changes, rotates or revokes a key. */
@@ -107,13 +108,16 @@ export async function keyForm(req: UserRequest, path: ItemPath, sent: Form) {
   }
   if (act !== 'rotate') throw new ApiError('not_found', { what: 'action' })
   const hours = readOverlap(sent)
-  const end = hours === 0 ? 'has ended' : `works for ${hours} more hours`
+  const end = hours === 0 ? t('has ended') : t('works for {hours} more hours', { hours })
   return form(rotateAccountKey, {
     ...to,
     fields: () => ({ overlap_hours: hours }),
     ref: refOf,
     then: ({ api_key: text }) =>
-      showKey(text, { purpose: `It replaces ${key.prefix}…, which ${end}.`, back }),
+      showKey(text, {
+        purpose: t('It replaces {prefix}…, which {end}.', { prefix: key.prefix, end }),
+        back,
+      }),
   })
 }
 
@@ -121,7 +125,9 @@ function readOverlap(sent: Form): number {
   const text = sent.text('overlap_hours').trim()
   const hours = Number(text || NaN)
   if (hours >= 0 && hours <= overlapHoursMax) return hours
-  rejectForm(`Enter the overlap as a number of hours from 0 to ${overlapHoursMax}.`)
+  rejectForm(
+    t('Enter the overlap as a number of hours from 0 to {overlapHoursMax}.', { overlapHoursMax }),
+  )
 }
 
 async function getProject(req: UserRequest, path: ItemPath) {
@@ -149,18 +155,18 @@ export async function projectPage(
   const action = `${back}/projects/${project.id}`
   const typed = sent?.text('act') === 'project' ? sent : undefined
   const settings = html`${act('project')}${projectFields(project, typed)}
-    <p class="actions">${button('Save')}<a class="button quiet" href="${back}">Cancel</a></p>`
+    <p class="actions">${button(t('Save'))}<a class="button quiet" href="${back}">Cancel</a></p>`
   const removal = html`${act('remove')}${confirmDialog({
-    label: 'Delete project',
+    label: t('Delete project'),
     question: html`Delete <bdi>${project.name}</bdi>?`,
-    consequence: 'Its keys stay and work on, without its budgets.',
+    consequence: t('Its keys stay and work on, without its budgets.'),
   })}`
-  const place = { head: 'Project', of: () => html`<bdi>${project.name}</bdi>` }
+  const place = { head: t('Project'), of: () => html`<bdi>${project.name}</bdi>` }
   const table = keys.length > 0 && (await keyTable(ctx, keys, () => account.name, place))
   const main = html`${statList(budgetStats(project, spent))}
-  ${section('Settings', postForm(token, action, settings, 'form key-form'))}
-  ${table && section('API keys', html`${table}`)}
-  ${section('Delete', postForm(token, action, removal, 'act'))}`
+  ${section(t('Settings'), postForm(token, action, settings, 'form key-form'))}
+  ${table && section(t('API keys'), html`${table}`)}
+  ${section(t('Delete'), postForm(token, action, removal, 'act'))}`
   const lead = html`Project of <a href="${back}"><bdi>${account.name}</bdi></a
     >, created ${renderDate(project.created)}`
   return consolePage({ place: keysPath, title: project.name, lead, message, main })

@@ -1,11 +1,12 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { makeCursor, parseCursor, takePage } from '../../kernel/cursor.ts'
 import { html, type Part } from '../../kernel/html.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { capOf, type Key, searchKeys } from '../../money/keys/keys.ts'
 import { accountOf } from '../../money/ledger/accounts.ts'
 import { findLatestSpending, sumSpendingByPeriod } from '../../money/ledger/spending.ts'
 import { searchTerm } from '../../site/components.ts'
-import { renderDate } from '../../site/format.ts'
+import { formatNumber, renderDate } from '../../site/format.ts'
 import { notice } from '../../site/forms.ts'
 import { budgetLines } from '../../site/key-form.ts'
 import type { Page } from '../../site/layout.ts'
@@ -31,16 +32,36 @@ const limitLines = ({ models, requestsPerMinute, tokensPerMinute, runningRequest
     ...(models === null ? [] : [models.join(', ')]),
     ...(requestsPerMinute === null
       ? []
-      : [`${requestsPerMinute.toLocaleString('en')} requests/min`]),
-    ...(tokensPerMinute === null ? [] : [`${tokensPerMinute.toLocaleString('en')} tokens/min`]),
+      : [
+          t('{requestsPerMinute} requests/min', {
+            requestsPerMinute: formatNumber(requestsPerMinute),
+          }),
+        ]),
+    ...(tokensPerMinute === null
+      ? []
+      : [
+          t('{tokensPerMinute} tokens/min', {
+            tokensPerMinute: formatNumber(tokensPerMinute),
+          }),
+        ]),
     ...(runningRequests === null
       ? []
-      : [`${runningRequests.toLocaleString('en')} at the same time`]),
+      : [
+          t('{runningRequests} at the same time', {
+            runningRequests: formatNumber(runningRequests),
+          }),
+        ]),
   ]
-  return lines.length > 0 ? lines.map((line) => html`<div>${line}</div>`) : 'All models'
+  return lines.length > 0 ? lines.map((line) => html`<div>${line}</div>`) : t('All models')
 }
 
-const heads: Column[] = [{ long: 'Key' }, 'Spent / cap', { long: 'Limits' }, 'Last used', 'Expires']
+const heads: Column[] = [
+  { long: msg('Key') },
+  msg('Spent / cap'),
+  { long: msg('Limits') },
+  msg('Last used'),
+  msg('Expires'),
+]
 
 /** A table of keys with their use and limits. `place` renders the account or project of a key. */
 export async function keyTable(
@@ -60,7 +81,7 @@ export async function keyTable(
     const used = last.get(counter)
     return [
       html`<a class="model-name" href="${accountKeysPath(nameOf(key))}/${prefix}"
-          >${name === null ? 'Unnamed key' : html`<bdi>${name}</bdi>`}</a
+          >${name === null ? t('Unnamed key') : html`<bdi>${name}</bdi>`}</a
         >
         ${(tags ?? []).map((tag) => html`<bdi class="badge warn">${tag}</bdi> `)}
         ${stateBadges(key, ctx.clock.now())}<code>${prefix}…</code>
@@ -68,13 +89,13 @@ export async function keyTable(
       place.of(key),
       budgetLines(key, spentOf(counter)),
       limitLines(key),
-      used ? renderDate(used.day) : 'Never',
-      expires === null ? 'Never' : renderDate(expires),
+      used ? renderDate(used.day) : t('Never'),
+      expires === null ? t('Never') : renderDate(expires),
     ]
   }
   const [first = '', ...others] = heads
   return html`<div class="models keys">
-    ${dataTable('API keys', [first, place.head, ...others], keys.map(row))}
+    ${dataTable(t('API keys'), [first, place.head, ...others], keys.map(row))}
   </div>`
 }
 
@@ -98,16 +119,19 @@ export async function keysPage({ ctx, query }: UserRequest): Promise<Page> {
     html`<a href="${accountKeysPath(nameOf(key))}"><bdi>${nameOf(key)}</bdi></a>`
   const none =
     q === undefined
-      ? emptyState('No API keys yet', 'Keys of agents, wallets and gateway accounts appear here.')
-      : emptyState('No API keys found', html`No key or account matches “<bdi>${q}</bdi>”.`)
-  const main = html`${searchForm(keysPath, 'Search by key, tag, note or account', q)}
+      ? emptyState(
+          t('No API keys yet'),
+          t('Keys of agents, wallets and gateway accounts appear here.'),
+        )
+      : emptyState(t('No API keys found'), html`No key or account matches “<bdi>${q}</bdi>”.`)
+  const main = html`${searchForm(keysPath, t('Search by key, tag, note or account'), q)}
   ${notice(
     account &&
       html`Account <a href="${accountKeysPath(account.name)}"><bdi>${account.name}</bdi></a
         >: open it to create a key or a project.`,
   )}
-  ${page.length > 0 ? await keyTable(ctx, page, nameOf, { head: 'Account', of: accountLink }) : none}
+  ${page.length > 0 ? await keyTable(ctx, page, nameOf, { head: t('Account'), of: accountLink }) : none}
   ${cursorPager(query, keysPath, next, { q })}`
-  const lead = 'Keys that spend credits, with their limits. Search for an account to add one.'
-  return consolePage({ place: keysPath, title: 'Keys', lead, main })
+  const lead = t('Keys that spend credits, with their limits. Search for an account to add one.')
+  return consolePage({ place: keysPath, title: t('Keys'), lead, main })
 }

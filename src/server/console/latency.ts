@@ -1,6 +1,7 @@
 import { html, type Part } from '../../kernel/html.ts'
 import type { Latencies, LatencyStats } from '../../kernel/latencies.ts'
 import { readObservations } from '../../kernel/state/shared-observations.ts'
+import { t } from '../../kernel/words/message.ts'
 import { withQuery } from '../../site/components.ts'
 import { formatCompact } from '../../site/format.ts'
 import type { Page } from '../../site/layout.ts'
@@ -71,12 +72,12 @@ export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
     const { p50, p95 } = firstBytes.stats(label, range.ms)
     return [time(p50), time(p95)]
   }
-  const none = 'No calls in this time.'
+  const none = t('No calls in this time.')
   const main = html`${rangePicker(place, trafficRanges, range)}
     <auto-refresh data-seconds="10"
-      >${tableSection('Routes', columns('Route', 'Requests', ['4xx', '5xx']), ofRoutes, 'No requests in this time.')}
-      ${tableSection('Models', columns('Model', 'Calls', ['First byte p50', 'First byte p95', 'Failed']), ofCalls(models, firstByte), none)}
-      ${tableSection('Upstreams', columns('Upstream', 'Calls', ['Failed']), ofCalls(upstreams), none)}</auto-refresh
+      >${tableSection(t('Routes'), columns(t('Route'), t('Requests'), ['4xx', '5xx']), ofRoutes, t('No requests in this time.'))}
+      ${tableSection(t('Models'), columns(t('Model'), t('Calls'), [t('First byte p50'), t('First byte p95'), t('Failed')]), ofCalls(models, firstByte), none)}
+      ${tableSection(t('Upstreams'), columns(t('Upstream'), t('Calls'), [t('Failed')]), ofCalls(upstreams), none)}</auto-refresh
     >
     <p class="small below">
       Times of routes are until the response began, those of models and upstreams until the end of
@@ -84,5 +85,5 @@ export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
       windows of ten minutes, on all servers together where several share a database. Percentiles
       are exact to 13 %.
     </p>`
-  return consolePage({ place, title: 'Latency', main, scripts: ['auto-refresh.js'] })
+  return consolePage({ place, title: t('Latency'), main, scripts: ['auto-refresh.js'] })
 }

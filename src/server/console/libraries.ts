@@ -1,6 +1,7 @@
 import { countAllApps } from '../../apps/libraries/added.ts'
 import { bytesOf, labelOf, type Library } from '../../apps/libraries/library.ts'
 import { html, type Part } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import { withQuery } from '../../site/components.ts'
 import { confirmDialog } from '../../site/confirm-dialog.ts'
 import { form } from '../../site/form.ts'
@@ -9,6 +10,7 @@ import { hiddenField, postForm } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
+import { wireWord } from '../../site/wire-words.ts'
 import { removeLibrary } from '../operator/operations.ts'
 import { consolePage } from './components.ts'
 
@@ -17,10 +19,10 @@ const place = '/console/libraries'
 function libraryRow(token: string, library: Library, apps: number): Part[] {
   const label = labelOf(library)
   const remove = confirmDialog({
-    label: 'Remove',
+    label: t('Remove'),
     target: label,
     question: html`Remove <bdi>${label}</bdi>?`,
-    consequence: 'New pages that name it get another version of it, or a warning.',
+    consequence: t('New pages that name it get another version of it, or a warning.'),
   })
   return [
     html`<bdi>${label}</bdi>`,
@@ -29,7 +31,7 @@ function libraryRow(token: string, library: Library, apps: number): Part[] {
     >`,
     formatBytes(bytesOf(library)),
     formatCompact(apps),
-    library.source,
+    wireWord(library.source),
     // A library of the binary, or one that apps use, cannot be removed.
     library.source !== 'embedded' &&
       apps === 0 &&
@@ -44,21 +46,21 @@ export async function librariesPage({ ctx, token }: UserRequest, message?: strin
   const own = all.filter(({ source }) => source !== 'embedded')
   const listed = [...own, ...all.filter(({ source }) => source === 'embedded')]
   const heads = [
-    { long: 'Library' },
-    { long: 'License' },
-    { number: 'Size' },
-    { number: 'Apps' },
-    { capitalized: 'Source' },
-    { unseen: 'Actions' },
+    { long: t('Library') },
+    { long: t('License') },
+    { number: t('Size') },
+    { number: t('Apps') },
+    { capitalized: t('Source') },
+    { unseen: t('Actions') },
   ]
   const rows = listed.map((library) => libraryRow(token, library, apps.get(labelOf(library)) ?? 0))
-  const main = html`${dataTable('Libraries', heads, rows)}
+  const main = html`${dataTable(t('Libraries'), heads, rows)}
     <p class="small below">
       <code>berth libraries add three@0.170.0</code> adds one. Libraries of the program, and those
       that apps use, cannot be removed.
     </p>`
-  const lead = 'The npm packages that pages load by the addresses of CDNs.'
-  return consolePage({ place, title: 'Libraries', lead, message, main })
+  const lead = t('The npm packages that pages load by the addresses of CDNs.')
+  return consolePage({ place, title: t('Libraries'), lead, message, main })
 }
 
 /** Removes a library. */

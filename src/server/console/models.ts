@@ -8,6 +8,7 @@ import {
 } from '../../gateway/models/price.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { html, type Part } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import { searchTerm, withQuery } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { formatUsd } from '../../site/format.ts'
@@ -15,6 +16,7 @@ import { button, type Form, hiddenField, inputField, notice, postForm } from '..
 import type { Page } from '../../site/layout.ts'
 import { dataTable, emptyState, numberPager, paginate } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
+import { wireWord } from '../../site/wire-words.ts'
 import { fixedReason, partsOf, priceUnits } from '../operator/model-prices.ts'
 import { changeModelPrice, switchModel } from '../operator/operations.ts'
 import { badge, consolePage, searchCharsMax, searchForm } from './components.ts'
@@ -37,7 +39,7 @@ const amountOf = (price: Price | undefined, part: PricePart): string => {
 function priceField(price: Price | undefined, part: PricePart, submitted: Form | undefined): Part {
   const { label, unit } = priceUnits[part]
   const value = submitted?.has(part) ? submitted.text(part) : amountOf(price, part)
-  const name = `${label}, USD per ${unit}`
+  const name = t('{label}, USD per {unit}', { label, unit })
   return inputField({ label: name, name: part, value, max: 30, isOptional: true })
 }
 
@@ -59,9 +61,9 @@ export function modelPricePage(req: UserRequest, message?: string, submitted?: F
       free.
     </p>
     <p class="small">
-      ${isOwn ? 'The price was set here or in MODEL_PRICES.' : 'The price of the list, with the margin.'}
-      ${hasTiers && 'Saving a price ends the higher prices of long prompts.'} Running requests pay
-      the price at their start.
+      ${isOwn ? t('The price was set here or in MODEL_PRICES.') : t('The price of the list, with the margin.')}
+      ${hasTiers && t('Saving a price ends the higher prices of long prompts.')} Running requests
+      pay the price at their start.
     </p>
     ${fixed === undefined ? postForm(token, pricePath(id), fields) : notice(fixed)}
     <p class="below"><a href="${withQuery('/console/models', { q: id })}">All prices</a></p>`
@@ -102,7 +104,7 @@ const shownParts = [
 /** One line a unit: "$0.15 / 1M input tokens". */
 const priceLines = (price: Price | undefined, rateOf: (rate: bigint) => bigint): Part =>
   price === undefined
-    ? badge('no price: disabled', 'bad')
+    ? badge(t('no price: disabled'), 'bad')
     : shownParts.flatMap((part) => {
         const rate = price[part]
         if (rate === undefined) return []
@@ -115,7 +117,11 @@ const priceLines = (price: Price | undefined, rateOf: (rate: bigint) => bigint):
 function switchForm(token: string, id: string, isOn: boolean): Part {
   const act = isOn ? 'off' : 'on'
   const style = isOn ? 'quiet slim danger' : 'quiet slim'
-  const turn = button(`Turn ${act}`, style, { name: 'turn', value: act, target: id })
+  const turn = button(isOn ? t('Turn off') : t('Turn on'), style, {
+    name: 'turn',
+    value: act,
+    target: id,
+  })
   return postForm(token, `${place}/switch`, html`${hiddenField('model', id)}${turn}`, 'inline')
 }
 
@@ -130,7 +136,7 @@ const changedNotice = (token: string, id: string | null): Part =>
   id !== null &&
   html`<div class="notice" role="status">
     <span>The price of <code>${id}</code> changed.</span>
-    ${postForm(token, '/console/settings/MODEL_PRICES', html`${hiddenField('act', 'undo')}${button('Undo', 'quiet slim')}`, 'inline')}
+    ${postForm(token, '/console/settings/MODEL_PRICES', html`${hiddenField('act', 'undo')}${button(t('Undo'), 'quiet slim')}`, 'inline')}
   </div>`
 
 /** Renders every offer of every model: the upstream's price, our price and the margin. */
@@ -143,34 +149,35 @@ export function modelsPage({ ctx, query, token }: UserRequest, message?: string)
     .flatMap((model) => model.offers.map((offer) => ({ model, offer })))
   const row = ({ model, offer }: { model: Model; offer: Offer }): Part[] => [
     html`<code>${model.id}</code>
-      <span class="small">${model.type}</span> ${off.includes(model) && badge('off', 'bad')}`,
+      <span class="small">${wireWord(model.type)}</span>
+      ${off.includes(model) && badge(t('off'), 'bad')}`,
     offer.upstream,
     priceLines('listPrice' in offer ? offer.listPrice : offer.price, (rate) =>
       withoutMargin(rate, marginPercent),
     ),
     html`${priceLines(offer.price, (rate) => rate)}
     ${offer === model.offers[0] && html`<a class="small" href="${pricePath(model.id)}" aria-label="Edit the price of ${model.id}">Edit</a>`}`,
-    'listPrice' in offer ? badge('own price') : `${marginPercent} %`,
+    'listPrice' in offer ? badge(t('own price')) : `${marginPercent} %`,
     offer === model.offers[0] && switchForm(token, model.id, !off.includes(model)),
   ]
   const heads = [
-    'Model',
-    'Upstream',
-    'Upstream price',
-    'Our price',
-    { number: 'Margin' },
-    { unseen: 'Actions' },
+    t('Model'),
+    t('Upstream'),
+    t('Upstream price'),
+    t('Our price'),
+    { number: t('Margin') },
+    { unseen: t('Actions') },
   ]
   const shown = paginate(query, all, rowsShown)
   const none = emptyState(
-    'No models found',
-    'Models come from provider keys, Ollama and berth.toml.',
+    t('No models found'),
+    t('Models come from provider keys, Ollama and berth.toml.'),
   )
   const main = html`${changedNotice(token, query.get('changed'))}
-  ${searchForm('/console/models', 'Search models', q)}
-  ${dataTable('Models', heads, shown.rows.map(row), none)}
+  ${searchForm('/console/models', t('Search models'), q)}
+  ${dataTable(t('Models'), heads, shown.rows.map(row), none)}
   ${numberPager('/console/models', shown, { q })}`
   const lead = html`Upstream prices and our prices.
     <a href="/console/settings/MARGIN_PERCENT">MARGIN_PERCENT</a> is ${marginPercent}.`
-  return consolePage({ place, title: 'Models', lead, message, main })
+  return consolePage({ place, title: t('Models'), lead, message, main })
 }

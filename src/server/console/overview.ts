@@ -4,6 +4,7 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { toCredits, toUsd } from '../../kernel/money.ts'
 import { readObservations } from '../../kernel/state/shared-observations.ts'
 import { minute } from '../../kernel/time.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { listDailyIncome, readTotals } from '../../money/ledger/totals.ts'
 import { countAgents } from '../../people/agents/listing.ts'
 import { countPeople } from '../../people/listing.ts'
@@ -36,52 +37,54 @@ import { hasSeveral, serverSection, silentNote } from './servers.ts'
 import { formatUnit, historyRanges, rangePicker, readRange, timeChart } from './time-chart.ts'
 
 interface StepText {
-  title: string
+  title: Text
   text: Part
   link: Html
 }
 
 const texts: Record<SetupStepName, StepText> = {
   provider: {
-    title: 'Add a provider key',
-    text: 'Only demo models answer. Paste a key, or use Ollama or LM Studio on this machine.',
+    title: msg('Add a provider key'),
+    text: msg('Only demo models answer. Paste a key, or use Ollama or LM Studio on this machine.'),
     link: html`<a href="/console/providers">Providers</a>`,
   },
   url: {
-    title: 'Set the public URL',
+    title: msg('Set the public URL'),
     text: html`Links and sign-in need the address of this server: <code>APP_URL</code>.`,
     link: html`<a href="/console/settings/APP_URL">APP_URL</a>`,
   },
   backup: {
-    title: 'Create a backup',
-    text: 'Download it as well: it is on the same disk.',
+    title: msg('Create a backup'),
+    text: msg('Download it as well: it is on the same disk.'),
     link: html`<a href="/console/backups">Backups</a>`,
   },
   app: {
-    title: 'Publish the first app',
-    text: 'Describe it, or drop an HTML file.',
+    title: msg('Publish the first app'),
+    text: msg('Describe it, or drop an HTML file.'),
     link: html`<a href="/new">New app</a>`,
   },
   payments: {
-    title: 'Accept payments',
-    text: 'People top up by coin, agents pay in USDC. Grants work without.',
+    title: msg('Accept payments'),
+    text: msg('People top up by coin, agents pay in USDC. Grants work without.'),
     link: html`<a href="/console/payments">Payments</a>`,
   },
   developer: {
-    title: 'Accept the role developer',
-    text: 'Clients that send system prompts as developer get an error until it is read as system.',
+    title: msg('Accept the role developer'),
+    text: msg(
+      'Clients that send system prompts as developer get an error until it is read as system.',
+    ),
     link: html`<a href="/console/settings/GATEWAY_DEVELOPER_ROLE">Setting</a>`,
   },
 }
 
 function stepItem({ name, isDone, isOptional }: SetupStep): Html {
   const { title, text, link } = texts[name]
-  const state = isDone ? 'Done' : isOptional ? 'Optional' : 'To do'
+  const state = isDone ? t('Done') : isOptional ? t('Optional') : t('To do')
   return html`<li class="${isDone && 'done'}">
     <span class="tick" aria-hidden="true">${isDone && '✓'}</span>
     <span>
       <strong>${title}</strong> <span class="visually-hidden">(${state})</span>
-      ${!isDone && html`<span class="small">${isOptional && 'Optional. '}${text}</span>`}
+      ${!isDone && html`<span class="small">${isOptional && html`Optional. `}${text}</span>`}
     </span>
     ${!isDone && link}
   </li>`
@@ -93,7 +96,7 @@ async function checklist(ctx: AppContext, token: string): Promise<Part> {
   const steps = await readChecklist(ctx)
   if (steps.every(({ isDone }) => isDone)) return false
   const done = steps.filter(({ isDone }) => isDone).length
-  const hide = html`${hiddenField('value', 'off')}${hiddenField('act', 'set')}${button('Hide checklist', 'quiet slim')}`
+  const hide = html`${hiddenField('value', 'off')}${hiddenField('act', 'set')}${button(t('Hide checklist'), 'quiet slim')}`
   return html`<section class="checklist" aria-labelledby="checklist">
     <h2 id="checklist">Set up this server <span class="small">${done} of ${steps.length}</span></h2>
     <ul>
@@ -127,14 +130,14 @@ async function healthLine(ctx: AppContext, upstreams: SharedHealth[]): Promise<H
   const share = (serverErrors / Math.max(1, count)) * 100
   const paused = upstreams.filter(({ state }) => state !== 'closed').length
   return html`<dl class="health" aria-label="Health">
-    ${fact('Requests', formatUnit(count / (recentMs / 1_000), '/s'))}
+    ${fact(t('Requests'), formatUnit(count / (recentMs / 1_000), '/s'))}
     ${fact('p95', p95 === undefined ? '–' : formatUnit(p95, 'ms'))}
-    ${fact('Server errors', html`<a href="/console/errors">${formatUnit(share, '%')}</a>`, share >= 1)}
-    ${fact('Paid in today', formatUsd(toUsd(paidIn)))}
-    ${fact('Charged today', html`${renderCredits(charged)} cr`)}
-    ${fact('Needs review', html`<a href="/console/queue">${formatCompact(waits)}</a>`, waits > 0)}
-    ${fact('Jobs queued', formatCompact(queued))}
-    ${fact('Upstreams paused', html`<a href="/console/upstreams">${paused}</a>`, paused > 0)}
+    ${fact(t('Server errors'), html`<a href="/console/errors">${formatUnit(share, '%')}</a>`, share >= 1)}
+    ${fact(t('Paid in today'), formatUsd(toUsd(paidIn)))}
+    ${fact(t('Charged today'), html`${renderCredits(charged)} cr`)}
+    ${fact(t('Needs review'), html`<a href="/console/queue">${formatCompact(waits)}</a>`, waits > 0)}
+    ${fact(t('Jobs queued'), formatCompact(queued))}
+    ${fact(t('Upstreams paused'), html`<a href="/console/upstreams">${paused}</a>`, paused > 0)}
   </dl>`
 }
 
@@ -166,13 +169,13 @@ export async function overviewPage({ ctx, query, token }: UserRequest): Promise<
       ${statList([...stats, ...ownStats(states)])} ${serverSection(states)}</auto-refresh
     >
     ${section(
-      'Income by day',
+      t('Income by day'),
       html`<p class="small">Income of this server, without the makers’ shares of remixes.</p>
         ${spendingChart(days)}`,
     )}`
   return consolePage({
     place,
-    title: 'Overview',
+    title: t('Overview'),
     main,
     scripts: ['auto-refresh.js', 'time-chart.js'],
   })
@@ -192,23 +195,23 @@ function charts(points: MetricsPoint[]): Part {
     ...lines: ReturnType<typeof line>[]
   ) => timeChart({ title, unit, times, lines })
   return [
-    chart('Requests', '/s', line('Requests', 'accent', 'requestsPerSecond')),
-    chart('Latency', 'ms', line('p95', 'warm', 'p95'), line('p50', 'accent', 'p50')),
+    chart(t('Requests'), '/s', line(t('Requests'), 'accent', 'requestsPerSecond')),
+    chart(t('Latency'), 'ms', line('p95', 'warm', 'p95'), line('p50', 'accent', 'p50')),
     chart(
-      'Errors',
+      t('Errors'),
       '%',
       line('5xx', 'danger', 'serverErrorPercent'),
       line('4xx', 'quiet', 'clientErrorPercent'),
     ),
-    chart('Income', 'cr', line('Income', 'accent', 'income')),
-    chart('Jobs', '', line('Jobs', 'accent', 'jobs')),
-    chart('Free disk space', 'bytes', line('Free', 'accent', 'free')),
-    chart('Event-loop lag', 'ms', line('Lag', 'warm', 'lateMs')),
-    chart('Upstream failures', '', line('Failures', 'danger', 'upstreamErrors')),
+    chart(t('Income'), 'cr', line(t('Income'), 'accent', 'income')),
+    chart(t('Jobs'), '', line(t('Jobs'), 'accent', 'jobs')),
+    chart(t('Free disk space'), 'bytes', line(t('Free'), 'accent', 'free')),
+    chart(t('Event-loop lag'), 'ms', line(t('Lag'), 'warm', 'lateMs')),
+    chart(t('Upstream failures'), '', line(t('Failures'), 'danger', 'upstreamErrors')),
   ]
 }
 
-type Stats = [name: string, value: Part][]
+type Stats = [name: Text, value: Part][]
 
 async function getStats(ctx: AppContext, upstreams: SharedHealth[]): Promise<Stats> {
   const [{ balance, held }, jobs, agents, people, problem] = await Promise.all([
@@ -223,18 +226,24 @@ async function getStats(ctx: AppContext, upstreams: SharedHealth[]): Promise<Sta
     jobs.reduce((sum, one) => sum + (one.state === state ? one.count : 0), 0)
   return [
     [
-      'Upstreams',
-      html`<a href="/console/upstreams">${upstreams.length}, ${paused || 'none'} paused</a>`,
+      t('Upstreams'),
+      html`<a href="/console/upstreams">${upstreams.length}, ${paused || t('none')} paused</a>`,
     ],
-    ['Jobs', `${formatCompact(open('running'))} running, ${formatCompact(open('queued'))} queued`],
-    ['Agents', html`<a href="/console/agents">${formatCompact(agents)}</a>`],
-    ['People', html`<a href="/console/people">${formatCompact(people)}</a>`],
     [
-      'Total balance',
+      t('Jobs'),
+      t('{open} running, {open2} queued', {
+        open: formatCompact(open('running')),
+        open2: formatCompact(open('queued')),
+      }),
+    ],
+    [t('Agents'), html`<a href="/console/agents">${formatCompact(agents)}</a>`],
+    [t('People'), html`<a href="/console/people">${formatCompact(people)}</a>`],
+    [
+      t('Total balance'),
       html`${renderCredits(balance)} credits
         <span class="small">${formatDollars(toUsd(balance))}</span>`,
     ],
-    ['On hold', html`${renderCredits(held)} credits`],
+    [t('On hold'), html`${renderCredits(held)} credits`],
     ...filesState(ctx, problem),
   ]
 }
@@ -244,14 +253,21 @@ function ownStats(states: Collected<ServerState>): Stats {
   const [own] = states.reports
   if (!own || hasSeveral(states)) return []
   return [
-    ['Memory', formatBytes(own.value.memory)],
-    ['Up since', renderDateTime(own.value.startedAt)],
-    ['Version', own.value.version],
+    [t('Memory'), formatBytes(own.value.memory)],
+    [t('Up since'), renderDateTime(own.value.startedAt)],
+    [t('Version'), own.value.version],
   ]
 }
 
 /** Renders the state of the bucket; nothing where files are in the data folder. */
 function filesState({ config: { s3Bucket } }: AppContext, problem: string | undefined): Stats {
   if (s3Bucket === '') return []
-  return [['Files', problem === undefined ? `In bucket ${s3Bucket}` : `Unavailable: ${problem}`]]
+  return [
+    [
+      t('Files'),
+      problem === undefined
+        ? t('In bucket {s3Bucket}', { s3Bucket })
+        : t('Unavailable: {problem}', { problem }),
+    ],
+  ]
 }

@@ -2,6 +2,7 @@ import { makeCursor } from '../../kernel/cursor.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { csvRowsMax } from '../../kernel/limits.ts'
 import { formatDecimal, toUsd } from '../../kernel/money.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { listUnmatched } from '../../money/payments/coins/by-hand.ts'
 import { type InvoiceWithPayments, listInvoices } from '../../money/payments/coins/invoices.ts'
 import { coinOf, formatUnits } from '../../money/payments/coins/method.ts'
@@ -10,7 +11,7 @@ import { readWatchers, type WatcherHealth } from '../../money/payments/coins/wat
 import type { ServerHealth } from '../../money/payments/health.ts'
 import { section } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
-import { renderDateTime } from '../../site/format.ts'
+import { formatNumber, renderDateTime } from '../../site/format.ts'
 import { button, hiddenField, inputField, postForm } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { createdCursor, cursorPager, dataTable, tableSection } from '../../site/lists.ts'
@@ -40,11 +41,11 @@ const watcherRow = ({ network, ok, lastPollAt, problem, cursor }: WatcherHealth)
 
 function unmatchedRow(token: string, payment: StoredPayment): Part[] {
   const fields = html`${hiddenField('payment', payment.id)}${inputField({
-    label: 'Invoice ID',
+    label: t('Invoice ID'),
     name: 'invoice',
     value: payment.invoice ?? '',
     max: 12,
-  })}${button('Credit by hand', 'quiet slim')}`
+  })}${button(t('Credit by hand'), 'quiet slim')}`
   return [
     renderDateTime(payment.seen),
     units(payment.amount, payment.asset),
@@ -72,8 +73,8 @@ function invoiceRow(
 
 const watcherSection = (watchers: WatcherHealth[]): Part =>
   tableSection(
-    'Watchers',
-    ['Network', 'State', 'Last poll', 'Position', { long: 'Problem' }],
+    t('Watchers'),
+    [t('Network'), t('State'), t('Last poll'), t('Position'), { long: t('Problem') }],
     watchers.map(watcherRow),
     html`<p>
         No coin is on, so people see no “Add money”. To turn payments on, set one of these in the
@@ -102,24 +103,36 @@ function serverSection({ reports }: Collected<ServerHealth[]>): Part {
   )
   return (
     rows.length > 0 &&
-    tableSection('Unusable servers of the chains', ['Server', { long: 'Problem' }], rows)
+    tableSection(t('Unusable servers of the chains'), [t('Server'), { long: t('Problem') }], rows)
   )
 }
 
 const unmatchedSection = (token: string, payments: StoredPayment[]): Part =>
   payments.length > 0 &&
   tableSection(
-    'Unmatched payments',
-    ['Seen', { number: 'Amount' }, { long: 'Reason' }, { long: 'Transaction' }, 'Credit'],
+    t('Unmatched payments'),
+    [
+      t('Seen'),
+      { number: t('Amount') },
+      { long: t('Reason') },
+      { long: t('Transaction') },
+      t('Credit'),
+    ],
     payments.map((payment) => unmatchedRow(token, payment)),
   )
 
 const incomeSection = (income: Income[]): Part =>
   section(
-    'Income of 30 days',
+    t('Income of 30 days'),
     html`${dataTable(
-        'Income',
-        ['Day', 'Coin', { number: 'Payments' }, { number: 'Amount' }, { number: 'Credited' }],
+        t('Income'),
+        [
+          t('Day'),
+          t('Coin'),
+          { number: t('Payments') },
+          { number: t('Amount') },
+          { number: t('Credited') },
+        ],
         income.map((one) => [
           one.day,
           one.asset,
@@ -127,22 +140,20 @@ const incomeSection = (income: Income[]): Part =>
           `${formatUnits(one.units, one.decimals)} ${one.asset}`,
           usd(one.value),
         ]),
-        'No payments yet.',
+        t('No payments yet.'),
       )}
       <p>
-        <a href="${place}.csv" download
-          >CSV of the newest ${csvRowsMax.toLocaleString('en')} payments</a
-        >
+        <a href="${place}.csv" download>CSV of the newest ${formatNumber(csvRowsMax)} payments</a>
       </p>`,
   )
 
 const invoiceColumns = [
-  'Created',
-  'Invoice',
-  { long: 'Account' },
-  { number: 'Due' },
-  'Status',
-  { number: 'Credited' },
+  msg('Created'),
+  msg('Invoice'),
+  { long: msg('Account') },
+  { number: msg('Due') },
+  msg('Status'),
+  { number: msg('Credited') },
 ]
 
 /** Renders watchers, payments without an invoice, income and invoices. */
@@ -164,13 +175,14 @@ export async function paymentsPage(req: UserRequest, message?: string): Promise<
   const accounts = shown.map(({ invoice }) => invoice.account)
   const names = await accountLinks(ctx, accounts)
   const invoices = shown.map((row) => invoiceRow(row, names, now))
-  const table = dataTable('Invoices', invoiceColumns, invoices, 'No invoices yet.')
+  const table = dataTable(t('Invoices'), invoiceColumns, invoices, t('No invoices yet.'))
   const main = html`${agents} ${watcherSection(watchers)} ${serverSection(servers)}
   ${unmatchedSection(token, unmatched)} ${incomeSection(income)}
-  ${section('Invoices', html`${table} ${shown.length > 0 && cursorPager(query, place, next)}`)}`
-  const lead =
-    'Payments of agents by x402, and top-ups by coin. Every confirmed payment is credited for its own value.'
-  return consolePage({ place, title: 'Payments', lead, message, main })
+  ${section(t('Invoices'), html`${table} ${shown.length > 0 && cursorPager(query, place, next)}`)}`
+  const lead = t(
+    'Payments of agents by x402, and top-ups by coin. Every confirmed payment is credited for its own value.',
+  )
+  return consolePage({ place, title: t('Payments'), lead, message, main })
 }
 
 /** Credits an unmatched payment to the invoice that it was for. */

@@ -1,6 +1,7 @@
 import { makeCursor, parseCursor, takePage } from '../../kernel/cursor.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { html, type Part } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import { countOwnedAgents } from '../../people/agents/listing.ts'
 import { listPeople } from '../../people/listing.ts'
 import { type Person, walletOf } from '../../people/people.ts'
@@ -31,9 +32,9 @@ const personPath = ({ name }: Pick<Person, 'name'>): string =>
   `/console/people/${encodeURIComponent(name)}`
 
 const stateBadges = ({ operator, password, suspended }: Person): Part => [
-  operator && badge('operator', 'good'),
+  operator && badge(t('operator'), 'good'),
   suspended !== null && badge('suspended', 'bad'),
-  password === null && badge('no password'),
+  password === null && badge(t('no password')),
 ]
 
 /** Renders people by name, filtered by name. Throws `bad_request`. */
@@ -61,18 +62,18 @@ export async function peoplePage({ ctx, query }: UserRequest): Promise<Page> {
     >`,
   ]
   const heads = [
-    { long: 'Name' },
-    'State',
-    { number: 'Agents' },
-    { number: 'Wallet (credits)' },
-    'Joined',
-    { unseen: 'Grant' },
+    { long: t('Name') },
+    t('State'),
+    { number: t('Agents') },
+    { number: t('Wallet (credits)') },
+    t('Joined'),
+    { unseen: t('Grant') },
   ]
-  const none = emptyState('No people found', html`No name contains “<bdi>${q}</bdi>”.`)
-  const main = html`${searchForm('/console/people', 'Search by name', q)}
-  ${dataTable('People', heads, page.map(row), none)}
+  const none = emptyState(t('No people found'), html`No name contains “<bdi>${q}</bdi>”.`)
+  const main = html`${searchForm('/console/people', t('Search by name'), q)}
+  ${dataTable(t('People'), heads, page.map(row), none)}
   ${cursorPager(query, '/console/people', next, { q })}`
-  return consolePage({ place: '/console/people', title: 'People', main })
+  return consolePage({ place: '/console/people', title: t('People'), main })
 }
 
 /** Renders a person with their decisions. Throws `not_found`. */
@@ -90,25 +91,29 @@ export async function personPage(
   ])
   const profile = await findProfile(ctx.db.read, person.id)
   const options: DecisionOption[] = [
-    person.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Unsuspend'],
+    person.suspended === null ? ['suspend', t('Suspend')] : ['unsuspend', t('Unsuspend')],
   ]
   if (profile) {
-    options.push(profile.hidden === null ? ['hide-page', 'Hide page'] : ['show-page', 'Show page'])
+    options.push(
+      profile.hidden === null ? ['hide-page', t('Hide page')] : ['show-page', t('Show page')],
+    )
   }
   const decision = {
     action: personPath(person),
-    hint: 'Required to suspend a person or to hide their page. The person receives it. Their agents keep running.',
+    hint: t(
+      'Required to suspend a person or to hide their page. The person receives it. Their agents keep running.',
+    ),
     why: submitted?.text('why'),
     error: message,
   }
   const stats: [string, Part][] = [
-    ['Wallet (credits)', wallet],
-    ['Agents', agents],
+    [t('Wallet (credits)'), wallet],
+    [t('Agents'), agents],
   ]
   const main = html`${decidedNotice(req, decision.action)}
     <p class="lead">${stateBadges(person)} Joined ${renderDate(person.created)}</p>
     ${profile && pageLine(profile)} ${accountSummary(person, stats, person.name)}
-    ${!person.operator && section('Actions', decisionForm(req.token, decision, options))}
+    ${!person.operator && section(t('Actions'), decisionForm(req.token, decision, options))}
     ${decisionHistory(decisions)}`
   // The form shows the error; the operator has none.
   const pageMessage = person.operator ? message : undefined

@@ -4,6 +4,7 @@ import type { ConfigRow } from '../../kernel/config/settings.ts'
 import { isFixed } from '../../kernel/config/values.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { html, type Part } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import { section, withQuery } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { formatCount } from '../../site/format.ts'
@@ -48,20 +49,25 @@ function connectedTable({ ctx, token }: UserRequest): Part {
     postForm(
       token,
       `${place}/remove`,
-      html`${hiddenField('setting', setting)}${button('Remove key', 'quiet slim danger', { name: 'remove', value: 'yes', target: label })}`,
+      html`${hiddenField('setting', setting)}${button(t('Remove key'), 'quiet slim danger', { name: 'remove', value: 'yes', target: label })}`,
       'inline',
     )
   const rows: Part[][] = [
     ...keyed.map(({ name, label, row }) => [
-      label,
+      html`<bdi>${label}</bdi>`,
       countModels(ctx, name),
       places[row.source],
-      isFixed(row.source) ? badge('set elsewhere') : remove(row.name, label),
+      isFixed(row.source) ? badge(t('set elsewhere')) : remove(row.name, label),
     ]),
-    ...own.map((name): Part[] => [name, countModels(ctx, name), 'by its address', false]),
+    ...own.map((name): Part[] => [name, countModels(ctx, name), t('by its address'), false]),
   ]
-  const heads = ['Provider', { number: 'Models' }, 'Set', { unseen: 'Actions' }] as const
-  return rows.length > 0 && section('Connected', dataTable('Connected', [...heads], rows))
+  const heads = [
+    t('Provider'),
+    { number: t('Models') },
+    t('Set'),
+    { unseen: t('Actions') },
+  ] as const
+  return rows.length > 0 && section(t('Connected'), dataTable(t('Connected'), [...heads], rows))
 }
 
 /** Providers that most people have an account with come first. */
@@ -73,19 +79,19 @@ function keyForm({ ctx, token }: UserRequest, submitted?: Form): Part {
     .filter(({ setting }) => !isFixed(rowOf(ctx, setting)?.source ?? 'default'))
     .toSorted((a, b) => rankOf(a) - rankOf(b))
   const fields = html`${selectField({
-    label: 'Provider',
+    label: t('Provider'),
     name: 'provider',
     value: submitted?.text('provider') ?? 'openai',
     options: open.map(({ name, label }) => [name, label] as const),
   })}${inputField({
-    label: 'API key',
+    label: t('API key'),
     name: 'key',
     type: 'password',
     value: '',
     max: 500,
-    hint: 'It is tested with one call of the cheapest model, and stored encrypted.',
-  })}${button('Test and save')}`
-  return section('Add a provider', postForm(token, place, fields))
+    hint: t('It is tested with one call of the cheapest model, and stored encrypted.'),
+  })}${button(t('Test and save'))}`
+  return section(t('Add a provider'), postForm(token, place, fields))
 }
 
 /** Renders the servers of models on this machine, each with a button that uses it. */
@@ -97,18 +103,18 @@ function localSection({ token, ctx }: UserRequest, found: FoundServer[]): Part {
   }
   const use = (server: FoundServer): Part =>
     isUsed(server)
-      ? badge('in use', 'good')
+      ? badge(t('in use'), 'good')
       : postForm(
           token,
           `${place}/local`,
-          html`${hiddenField('setting', server.setting)}${hiddenField('url', server.url)}${button('Use it', 'quiet slim', { name: 'use', value: 'yes', target: server.name })}`,
+          html`${hiddenField('setting', server.setting)}${hiddenField('url', server.url)}${button(t('Use it'), 'quiet slim', { name: 'use', value: 'yes', target: server.name })}`,
           'inline',
         )
   const content =
     found.length > 0
       ? dataTable(
-          'On this machine',
-          ['Server', { long: 'Address' }, { number: 'Models' }, { unseen: 'Actions' }],
+          t('On this machine'),
+          [t('Server'), { long: t('Address') }, { number: t('Models') }, { unseen: t('Actions') }],
           found.map((server) => [server.name, server.url, server.models.length, use(server)]),
         )
       : html`<p class="small">
@@ -116,7 +122,7 @@ function localSection({ token, ctx }: UserRequest, found: FoundServer[]): Part {
           <a href="${place}">look again</a>, or set its address in
           <a href="/console/settings?q=lmstudio">the settings</a>.
         </p>`
-  return section('On this machine', content)
+  return section(t('On this machine'), content)
 }
 
 /** Renders the choice of the model that builds apps from descriptions. */
@@ -125,14 +131,15 @@ function builderSection({ ctx, token }: UserRequest): Part {
   if (!row || isFixed(row.source)) return false
   const chats = ctx.catalog.list(['chat']).filter(({ price }) => price !== undefined)
   const options = chats.slice(0, choicesMax).map(({ id }) => [id, id] as const)
-  const none = ['', 'No model of its own'] as const
+  const none = ['', t('No model of its own')] as const
   const text = {
-    model: 'People describe an app on the home page, and this model builds it.',
-    templates:
+    model: t('People describe an app on the home page, and this model builds it.'),
+    templates: t(
       'Only the demo builder fills ready-made pages. Choose a model that writes code well.',
-    none: 'Nothing builds apps from descriptions. Choose a model that writes code well.',
+    ),
+    none: t('Nothing builds apps from descriptions. Choose a model that writes code well.'),
   }
-  const fields = html`${selectField({ label: 'Model', name: 'value', value: row.value, options: [none, ...options] })}${button('Save', 'quiet')}`
+  const fields = html`${selectField({ label: t('Model'), name: 'value', value: row.value, options: [none, ...options] })}${button(t('Save'), 'quiet')}`
   return html`<section id="builder">
     <h2>Model that builds apps</h2>
     <p class="small">${text[builderKind(ctx)]}</p>
@@ -149,12 +156,13 @@ export async function providersPage(
   const added = req.query.get('added')
   const count = Number(req.query.get('models'))
   const label = providerKeys.find(({ name }) => name === added)?.label
-  const main = html`${label !== undefined && notice(`${label} answered. ${formatCount(count, 'model')} of it can be used now. Next, choose the model that builds apps.`)}
+  const main = html`${label !== undefined && notice(t('{label} answered. {count} of it can be used now. Next, choose the model that builds apps.', { label, count: formatCount(count, 'model') }))}
   ${connectedTable(req)}${keyForm(req, submitted)}
   ${localSection(req, await findLocalServers())}${builderSection(req)}`
-  const lead =
-    'Paste the key of a provider, or use a server of this machine. Its models appear at once.'
-  return consolePage({ place, title: 'Providers', lead, message, main })
+  const lead = t(
+    'Paste the key of a provider, or use a server of this machine. Its models appear at once.',
+  )
+  return consolePage({ place, title: t('Providers'), lead, message, main })
 }
 
 /** Tests and stores the key of a provider. */
@@ -170,7 +178,7 @@ export const providerForm = (sent: Form) => {
 const ofProviders = (sent: Form): string => {
   const name = sent.text('setting')
   const isOwn = providerKeys.some(({ setting }) => setting === name)
-  return isOwn ? name : rejectForm('Choose a provider of the list.')
+  return isOwn ? name : rejectForm(t('Choose a provider of the list.'))
 }
 
 export const removeForm = (sent: Form) =>
@@ -181,7 +189,7 @@ const localSettings = ['OLLAMA_HOST', 'LMSTUDIO_URL', 'LLAMACPP_URL', 'VLLM_URL'
 /** Uses a server that was found on this machine. */
 export const localForm = (sent: Form) => {
   const name = sent.text('setting')
-  if (!localSettings.includes(name)) rejectForm('Choose a server of the list.')
+  if (!localSettings.includes(name)) rejectForm(t('Choose a server of the list.'))
   return form(changeSetting, {
     params: { name },
     fields: () => ({ value: sent.text('url') }),

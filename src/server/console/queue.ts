@@ -6,6 +6,7 @@ import { reportReasons } from '../../apps/moderation/reasons.ts'
 import type { Report } from '../../apps/moderation/reports.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { decisionReasonCharsMax } from '../../kernel/limits.ts'
+import { t } from '../../kernel/words/message.ts'
 import { findHandles } from '../../people/agents/agents.ts'
 import { section } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
@@ -80,7 +81,7 @@ type Case = Awaited<ReturnType<typeof getCases>>[number]
 function caseForm(token: string, { app, reports }: Case, failed: FailedDecision): Html {
   const isFailed = failed.item === app.id
   const approval = app.quarantinedAt !== null ? 'release' : reports.length > 0 ? 'dismiss' : ''
-  const label = approval === 'release' ? 'Release' : 'Dismiss reports'
+  const label = approval === 'release' ? t('Release') : t('Dismiss reports')
   const error = isFailed && failed.message
   // Enter in the reason presses the first button.
   const fields = html`${hiddenField('item', app.id)}
@@ -94,7 +95,7 @@ function caseForm(token: string, { app, reports }: Case, failed: FailedDecision)
       autocomplete="off"
       dir="auto"
       ${error && html` aria-invalid="true" aria-describedby="error-${app.id}" autofocus`}
-    />${button('Take down', 'quiet slim danger', { name: 'decision', value: 'takedown' })}${
+    />${button(t('Take down'), 'quiet slim danger', { name: 'decision', value: 'takedown' })}${
       approval !== '' &&
       html`<button class="button slim" name="decision" value="${approval}" data-key="a">
         ${label}
@@ -144,7 +145,7 @@ export const decideHash = decideAbout(
   (sent) => {
     const item = sent.text('sha256').trim().toLowerCase()
     if (/^[0-9a-f]{64}$/.test(item)) return item
-    rejectForm('Enter a SHA-256 hash: 64 digits of 0-9 and a-f.')
+    rejectForm(t('Enter a SHA-256 hash: 64 digits of 0-9 and a-f.'))
   },
   place,
 )
@@ -173,7 +174,7 @@ export async function queuePage(
   const again = postForm(
     token,
     '/console/rescan',
-    html`${button('Rescan all apps', 'quiet')}`,
+    html`${button(t('Rescan all apps'), 'quiet')}`,
     'act',
   )
   const list: Part =
@@ -187,10 +188,10 @@ export async function queuePage(
             <kbd>t</kbd> take down (type a reason, then Enter), <kbd>o</kbd> open.
           </p>
         </review-keys>`
-      : emptyState('All caught up', 'Reports, appeals and quarantined apps appear here.')
+      : emptyState(t('All caught up'), t('Reports, appeals and quarantined apps appear here.'))
   const main = html`${decidedNotice(req, place)}${list}
   ${section(
-    'Safety check',
+    t('Safety check'),
     html`<p class="small">Checks all apps with the current rules, in the background.</p>
       ${again}`,
   )}
@@ -199,14 +200,14 @@ export async function queuePage(
   const shown = isListed ? undefined : message
   const scripts: Page['scripts'] = ['review-keys.js', 'play-here.js']
   return {
-    ...consolePage({ place, title: 'Moderation', message: shown, main, scripts }),
+    ...consolePage({ place, title: t('Moderation'), message: shown, main, scripts }),
     plays: true,
   }
 }
 
 const blockedRow = (token: string, { sha256, app, reason, at }: BlockedPage): Part[] => {
   const unblock = { name: 'decision', value: 'unblock', target: sha256.slice(0, 12) }
-  const fields = html`${hiddenField('sha256', sha256)}${button('Unblock', 'quiet slim', unblock)}`
+  const fields = html`${hiddenField('sha256', sha256)}${button(t('Unblock'), 'quiet slim', unblock)}`
   const lift = postForm(token, '/console/blocklist', fields, 'act')
   const of = html`<a href="/console/apps/${app}">Restore app</a>`
   return [
@@ -223,15 +224,15 @@ function blocklist(
   blocked: BlockedPage[],
   { sha256, why }: { sha256: string; why?: string | undefined },
 ): Html {
-  const fields = html`${inputField({ label: 'SHA-256 hash of a page', name: 'sha256', max: 64, value: sha256 })}${inputField({ label: 'Reason', name: 'why', max: 200, value: why })}${button('Block page', 'quiet danger', { name: 'decision', value: 'block' })}`
-  const heads = ['Page', { long: 'Reason' }, 'Since', { unseen: 'Unblock' }]
+  const fields = html`${inputField({ label: t('SHA-256 hash of a page'), name: 'sha256', max: 64, value: sha256 })}${inputField({ label: t('Reason'), name: 'why', max: 200, value: why })}${button(t('Block page'), 'quiet danger', { name: 'decision', value: 'block' })}`
+  const heads = [t('Page'), { long: t('Reason') }, t('Since'), { unseen: t('Unblock') }]
   const rows = blocked.map((page) => blockedRow(token, page))
   return html`<section id="blocklist">
     <h2>Blocked pages</h2>
     <p class="small">
       A page with a blocked hash cannot be published. Existing apps with the page are quarantined.
     </p>
-    ${dataTable('Blocked pages', heads, rows, false)}
+    ${dataTable(t('Blocked pages'), heads, rows, false)}
     ${postForm(token, '/console/blocklist', fields)}
   </section>`
 }

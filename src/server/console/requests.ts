@@ -4,6 +4,7 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import type { ModelCall } from '../../kernel/state/observations.ts'
 import type { LoggedRequest } from '../../kernel/state/request-log.ts'
 import { iso } from '../../kernel/time.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { searchTerm, section, withQuery } from '../../site/components.ts'
 import { button, inputField, selectField } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
@@ -23,7 +24,7 @@ import { formatUnit } from './time-chart.ts'
 const place = '/console/requests'
 
 const statuses = [
-  ['', 'All'],
+  ['', msg('All')],
   ['2', '2xx'],
   ['3', '3xx'],
   ['4', '4xx'],
@@ -50,7 +51,7 @@ const timeOf = (at: number): Html =>
   html`<time datetime="${iso(at)}" title="${iso(at)}">${iso(at).slice(11, 19)}</time>`
 
 export const requestLink = ({ id, method, route }: LoggedRequest): Html =>
-  html`<a href="${place}/${id}"><code>${method} ${route || '(no route)'}</code></a>`
+  html`<a href="${place}/${id}"><code>${method} ${route || t('(no route)')}</code></a>`
 
 function requestRow(
   names: Map<string, Html>,
@@ -76,7 +77,7 @@ function filterForm({ status = '', route, key, who }: Filters): Html {
   const text = (label: string, name: string, value: string | undefined): Html =>
     inputField({ label, name, value, max: searchCharsMax, isOptional: true })
   return html`<form class="filter-line" role="search" action="${place}">
-    ${selectField({ label: 'Status', name: 'status', value: status, options: statuses })}${text('Route', 'route', route)}${text('Key', 'key', key)}${text('Person, @agent or address', 'who', who)}${button('Filter', 'quiet')}
+    ${selectField({ label: t('Status'), name: 'status', value: status, options: statuses })}${text(t('Route'), 'route', route)}${text(t('Key'), 'key', key)}${text(t('Person, @agent or address'), 'who', who)}${button(t('Filter'), 'quiet')}
     <a class="button quiet" href="${place}">Clear</a>
   </form>`
 }
@@ -91,24 +92,24 @@ export async function requestsPage({ ctx, query }: UserRequest): Promise<Page> {
   const names = await accountLinks(ctx, accounts)
   const heads = [
     'UTC',
-    'Status',
-    { long: 'Request' },
-    { number: 'Time' },
-    'Client',
-    { long: 'Error' },
-    ...(isNamed ? ['Server'] : []),
+    t('Status'),
+    { long: t('Request') },
+    { number: t('Time') },
+    t('Client'),
+    { long: t('Error') },
+    ...(isNamed ? [t('Server')] : []),
   ]
-  const none = emptyState('No requests found', 'Requests appear here as they arrive.')
-  const table = dataTable('Requests', heads, requests.map(requestRow(names, isNamed)), none)
+  const none = emptyState(t('No requests found'), t('Requests appear here as they arrive.'))
+  const table = dataTable(t('Requests'), heads, requests.map(requestRow(names, isNamed)), none)
   const main = html`${filterForm(filters)}<auto-refresh data-seconds="2"
       >${silentNote(collected)} ${table}</auto-refresh
     >
     <p class="small below">
-      The newest of the last 4,096 requests of ${isNamed ? 'each server' : 'this server'}, and of
-      the last 1,024 with each class of error. Time is until the response began. Files of pages,
+      The newest of the last 4,096 requests of ${isNamed ? t('each server') : t('this server')}, and
+      of the last 1,024 with each class of error. Time is until the response began. Files of pages,
       such as <a href="${place}?route=%2Fstatic">/static</a>, appear when the route names them.
     </p>`
-  return consolePage({ place, title: 'Requests', main, scripts: ['auto-refresh.js'] })
+  return consolePage({ place, title: t('Requests'), main, scripts: ['auto-refresh.js'] })
 }
 
 const idCharsMax = 64
@@ -120,22 +121,22 @@ export async function requestPage({ ctx }: UserRequest, id: string): Promise<Pag
   if (!known?.value) {
     const see =
       collected.silent > 0
-        ? 'A server that did not respond may remember it. The log has it by its id.'
-        : 'It is older than what this server remembers. The log has it by its id.'
+        ? t('A server that did not respond may remember it. The log has it by its id.')
+        : t('It is older than what this server remembers. The log has it by its id.')
     throw new ApiError('not_found', { what: 'request', see })
   }
   const { request: found, call } = known.value
   const names = await accountLinks(ctx, [found.account ?? ''])
   const filter = (name: string, value: string, text: Part = value): Html =>
     html`<a href="${withQuery(place, { [name]: value })}">${text}</a>`
-  const facts: (readonly [string, Part])[] = [
-    ['Response began after', formatUnit(found.ms, 'ms')],
-    ['Client', clientOf(found, names)],
-    ['Key', found.key === undefined ? 'none' : filter('key', found.key)],
-    ['Address', filter('who', found.address)],
-    ...(found.route === '' ? [] : [['Route', filter('route', found.route)] as const]),
-    ...(hasSeveral(collected) ? [['Server', serverCode(known.server)] as const] : []),
-    ['Request ID', html`<code>${id}</code> <span class="small">The log has the same ID.</span>`],
+  const facts: (readonly [Text, Part])[] = [
+    [t('Response began after'), formatUnit(found.ms, 'ms')],
+    [t('Client'), clientOf(found, names)],
+    [t('Key'), found.key === undefined ? t('none') : filter('key', found.key)],
+    [t('Address'), filter('who', found.address)],
+    ...(found.route === '' ? [] : [[t('Route'), filter('route', found.route)] as const]),
+    ...(hasSeveral(collected) ? [[t('Server'), serverCode(known.server)] as const] : []),
+    [t('Request ID'), html`<code>${id}</code> <span class="small">The log has the same ID.</span>`],
   ]
   const lead = html`${statusBadge(found.status)}
     ${found.cause !== undefined && html`<code>${found.cause}</code>`}
@@ -150,8 +151,13 @@ export async function requestPage({ ctx }: UserRequest, id: string): Promise<Pag
           </div>`,
       )}
     </dl>
-    ${call && section('Model call', callDetails(found, call))}`
-  return consolePage({ place, title: `${found.method} ${found.route || '(no route)'}`, lead, main })
+    ${call && section(t('Model call'), callDetails(found, call))}`
+  return consolePage({
+    place,
+    title: `${found.method} ${found.route || t('(no route)')}`,
+    lead,
+    main,
+  })
 }
 
 /** Renders a model call with its phases as bars on one axis of time. */
@@ -160,9 +166,9 @@ function callDetails({ ms }: LoggedRequest, call: ModelCall): Html {
   const waited = firstByteMs ?? 0
   const before = firstByteMs === null ? 0 : Math.max(0, ms - firstByteMs)
   const phases = [
-    ['Outside of the call', before, 0],
-    ['First byte of the upstream', firstByteMs, before],
-    ['Rest of the call', Math.max(0, call.ms - waited), before + waited],
+    [t('Outside of the call'), before, 0],
+    [t('First byte of the upstream'), firstByteMs, before],
+    [t('Rest of the call'), Math.max(0, call.ms - waited), before + waited],
   ] as const
   const total = Math.max(1, before + call.ms)
   const percent = (value: number): string => ((value / total) * 100).toFixed(2)
@@ -179,7 +185,7 @@ function callDetails({ ms }: LoggedRequest, call: ModelCall): Html {
         ([name, length, start]) =>
           html`<div>
             <dt>${name}</dt>
-            <dd>${length === null ? 'none' : formatUnit(length, 'ms')}</dd>
+            <dd>${length === null ? t('none') : formatUnit(length, 'ms')}</dd>
             <dd>${bar(length ?? 0, start)}</dd>
           </div>`,
       )}

@@ -1,4 +1,5 @@
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import { section } from '../../site/components.ts'
 import { formatBytes, formatCount, renderDateTime } from '../../site/format.ts'
 import { dataTable } from '../../site/lists.ts'
@@ -17,32 +18,32 @@ export const silentNote = ({ reports, silent }: { reports: unknown[]; silent: nu
   silent > 0 &&
   html`<p class="notice">
     ${silent} of ${formatCount(reports.length + silent, 'server')} did not respond within a second.
-    This page lacks what only ${silent === 1 ? 'that server remembers' : 'they remember'}.
+    This page lacks what only ${silent === 1 ? t('that server remembers') : t('they remember')}.
   </p>`
 
 /** Lists the servers that share the database; nothing where there is one. */
 export function serverSection(states: Collected<ServerState>): Part {
   const heads = [
-    'Server',
-    'Version',
-    'Up since',
-    { number: 'Memory' },
-    { number: 'Free disk space' },
-    { number: 'Event-loop lag' },
+    t('Server'),
+    t('Version'),
+    t('Up since'),
+    { number: t('Memory') },
+    { number: t('Free disk space') },
+    { number: t('Event-loop lag') },
   ]
   const row = (
     { server, value }: Collected<ServerState>['reports'][number],
     at: number,
   ): Part[] => [
-    html`${serverCode(server)} ${at === 0 && badge('this server', 'good')}
-    ${value.isLeader && badge('periodic work')}`,
+    html`${serverCode(server)} ${at === 0 && badge(t('this server'), 'good')}
+    ${value.isLeader && badge(t('periodic work'))}`,
     value.version,
     renderDateTime(value.startedAt),
     formatBytes(value.memory),
     formatBytes(value.free),
     formatUnit(value.lateMs, 'ms'),
   ]
-  const title = `Servers (${states.reports.length + states.silent})`
-  const table = dataTable('Servers', heads, states.reports.map(row))
+  const title = t('Servers ({length})', { length: states.reports.length + states.silent })
+  const table = dataTable(t('Servers'), heads, states.reports.map(row))
   return hasSeveral(states) && section(title, table)
 }

@@ -5,6 +5,7 @@ import { defaultOf, editableSettings, isFixed, isSecret } from '../../kernel/con
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { searchTerm, section, withQuery } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { renderDateTime } from '../../site/format.ts'
@@ -20,6 +21,7 @@ import {
 import type { Page } from '../../site/layout.ts'
 import { dataTable } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
+import { wireWord } from '../../site/wire-words.ts'
 import { changeSetting, resetSetting, undoSetting } from '../operator/operations.ts'
 import { places } from '../operator/settings.ts'
 import { badge, consolePage, searchCharsMax, searchForm } from './components.ts'
@@ -38,14 +40,19 @@ function cells(row: ConfigRow): Part[] {
   const { name, value, source, description } = row
   return [
     html`<a href="${pathOf(row)}"><code>${name}</code></a>
-      <div class="small">${description}</div>`,
+      <div class="small">${t(description)}</div>`,
     shown(value),
-    source !== 'default' && badge(source, isFixed(source) ? 'plain' : 'good'),
+    source !== 'default' && badge(wireWord(source), isFixed(source) ? 'plain' : 'good'),
     isEditable(row) && html`<a href="${pathOf(row)}" aria-label="Edit ${name}">Edit</a>`,
   ]
 }
 
-const columns = [{ long: 'Setting' }, { long: 'Value' }, 'Source', { unseen: 'Edit' }] as const
+const columns = [
+  { long: msg('Setting') },
+  { long: msg('Value') },
+  msg('Source'),
+  { unseen: msg('Edit') },
+] as const
 
 /** Renders the last change, with a button that restores the value before it. */
 function doneNotice({ ctx, query, token }: UserRequest): Part {
@@ -54,7 +61,7 @@ function doneNotice({ ctx, query, token }: UserRequest): Part {
   if (!row || !change) return undefined
   return html`<div class="notice" role="status">
     <span><code>${row.name}</code> is ${row.value === '' ? 'empty' : shown(row.value)} now.</span>
-    ${postForm(token, pathOf(row), html`${hiddenField('act', 'undo')}${button('Undo', 'quiet slim')}`, 'inline')}
+    ${postForm(token, pathOf(row), html`${hiddenField('act', 'undo')}${button(t('Undo'), 'quiet slim')}`, 'inline')}
   </div>`
 }
 
@@ -67,9 +74,9 @@ function groupList(rows: ConfigRow[], kind: string, isSearch: boolean): Part {
       ? []
       : html`<details ${isSearch && html`open`}>
           <summary>
-            ${title} <span class="small">${own.length}${set > 0 && `, ${set} set`}</span>
+            ${t(title)} <span class="small">${own.length}${set > 0 && html`, ${set} set`}</span>
           </summary>
-          ${dataTable(`${title}, ${kind}`, [...columns], own.map(cells))}
+          ${dataTable(t('{group}, {kind}', { group: t(title), kind }), [...columns], own.map(cells))}
         </details>`
   })
   return html`<div class="settings">
@@ -88,23 +95,23 @@ export function settingsPage(req: UserRequest): Page {
   const list = (kind: string, isOfKind: (row: ConfigRow) => boolean): Part =>
     groupList(rows.filter(isOfKind), kind, words !== undefined)
   const warnings = modelSettingWarnings(ctx)
-  const main = html`${searchForm(place, 'Search by name or description', words)} ${doneNotice(req)}
-  ${warnings.map((text) => html`<p class="alert">${text}</p>`)}
+  const main = html`${searchForm(place, t('Search by name or description'), words)}
+  ${doneNotice(req)} ${warnings.map((text) => html`<p class="alert">${text}</p>`)}
   ${section(
-    'Change here',
+    t('Change here'),
     html`<p class="small">A change applies at once, in all processes, and stays after a restart.</p>
-      ${list('editable', isEditable)}`,
+      ${list(t('editable'), isEditable)}`,
   )}
   ${section(
-    'Set at the start',
+    t('Set at the start'),
     html`<p class="small">
         Change these in the environment or berth.toml and restart Berth. A value that is set there
         wins over the console. berth.toml defines ${upstreams.length} upstreams and ${models.length}
         models.
       </p>
-      ${list('fixed', (row) => !isEditable(row))}`,
+      ${list(t('fixed'), (row) => !isEditable(row))}`,
   )}`
-  return consolePage({ place, title: 'Settings', main })
+  return consolePage({ place, title: t('Settings'), main })
 }
 
 const findRow = ({ config }: AppContext, name: string): ConfigRow | undefined =>
@@ -114,13 +121,13 @@ function valueField({ name }: ConfigRow, value: string): Html {
   const schema = SettingsSchema.properties[name]
   const words = schema.anyOf?.flatMap((one: { const?: string }) => one.const ?? []) ?? []
   const options: string[] = schema.type === 'boolean' ? ['on', 'off'] : words
-  const label = 'Value'
+  const label = t('Value')
   if (options.length > 0) {
     const pairs = options.map((word) => [word, word] as const)
     return selectField({ label, name: 'value', value, options: pairs })
   }
-  const shownHint = isSecret(name) ? 'The value is not shown. Empty removes it. ' : ''
-  const hint = `${shownHint}It must be ${expectedOf(schema)}.`
+  const shownHint = isSecret(name) ? `${t('The value is not shown. Empty removes it.')} ` : ''
+  const hint = shownHint + t('It must be {expected}.', { expected: expectedOf(schema) })
   return inputField({
     label,
     name: 'value',
@@ -149,7 +156,7 @@ export function settingPage(
       <button class="button" name="act" value="set">Save</button>
       ${row.source === 'console' && reset}
     </div>`
-  const main = html`<p class="lead">${row.description}</p>
+  const main = html`<p class="lead">${t(row.description)}</p>
     <p class="small">
       ${shown(row.value)}, set ${places[row.source]}.
       ${row.source !== 'default' && html`The default is ${shown(defaultOf(row.name))}.`}
@@ -162,8 +169,10 @@ export function settingPage(
 
 const fixedText = ({ name, source }: ConfigRow): string =>
   isFixed(source)
-    ? `It is set ${places[source]}, which wins. Change it there and restart Berth.`
-    : `Set ${name} in the environment or in berth.toml and restart Berth.`
+    ? t('It is set {value}, which wins. Change it there and restart Berth.', {
+        value: places[source],
+      })
+    : t('Set {name} in the environment or in berth.toml and restart Berth.', { name })
 
 /** Returns the form that changes a setting, restores its default, or undoes the last change. */
 export function settingForm(name: string, sent: Form) {

@@ -2,6 +2,7 @@ import { listTopUses } from '../../gateway/models/spending.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { toCredits } from '../../kernel/money.ts'
 import { day, lastDays } from '../../kernel/time.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { findByPrefixes, type Key } from '../../money/keys/keys.ts'
 import {
   type DailyAmount,
@@ -22,20 +23,20 @@ const rowsShown = 25
 const share = (amount: bigint, total: bigint): string =>
   total === 0n ? '–' : `${(Number((amount * 1_000n) / total) / 10).toFixed(1)} %`
 
-const amounts: Column[] = [{ number: 'Credits' }, { number: 'Share' }]
+const amounts: Column[] = [{ number: msg('Credits') }, { number: msg('Share') }]
 
 const list = (title: string, heads: Column[], rows: Part[][]): Part =>
-  tableSection(title, heads, rows, 'Nothing was spent in this time.')
+  tableSection(title, heads, rows, t('Nothing was spent in this time.'))
 
 /** Charts the spending by day; nothing for a single day. */
 const spentChart = (byDay: DailyAmount[]): Part =>
   byDay.length > 1 &&
   timeChart({
-    title: 'Spent by day',
+    title: t('Spent by day'),
     unit: 'cr',
     times: byDay.map(({ day: on }) => Date.parse(on)),
     lines: [
-      { name: 'Spent', color: 'accent', values: byDay.map(({ amount }) => toCredits(amount)) },
+      { name: t('Spent'), color: 'accent', values: byDay.map(({ amount }) => toCredits(amount)) },
     ],
   })
 
@@ -61,13 +62,13 @@ export async function spendPage({ ctx, query }: UserRequest): Promise<Page> {
   const ofModels = models.reduce((sum, { amount }) => sum + amount, 0n)
   const main = html`${rangePicker(place, moneyRanges, range)} ${spentChart(byDay)}
     ${list(
-      'By key',
-      [{ long: 'Key' }, { long: 'Owner' }, ...amounts],
+      t('By key'),
+      [{ long: t('Key') }, { long: t('Owner') }, ...amounts],
       keys.map((one) => keyRow(one, known, names, total)),
     )}
     ${list(
-      'By person, agent and account',
-      [{ long: 'Account' }, { number: 'Model calls' }, ...amounts],
+      t('By person, agent and account'),
+      [{ long: t('Account') }, { number: t('Model calls') }, ...amounts],
       accounts.map(({ name, requests, amount }) => [
         names.get(name) ?? html`<code>${name}</code>`,
         formatCompact(requests),
@@ -76,8 +77,8 @@ export async function spendPage({ ctx, query }: UserRequest): Promise<Page> {
       ]),
     )}
     ${list(
-      'By model',
-      [{ long: 'Model' }, { number: 'Calls' }, ...amounts],
+      t('By model'),
+      [{ long: t('Model') }, { number: t('Calls') }, ...amounts],
       models.map(({ name, requests, amount }) => [
         html`<code>${name}</code>`,
         formatCompact(requests),
@@ -89,7 +90,7 @@ export async function spendPage({ ctx, query }: UserRequest): Promise<Page> {
       UTC days. Keys count all that they spend, settled and held; accounts and models count calls of
       models.
     </p>`
-  return consolePage({ place, title: 'Spend', main, scripts: ['time-chart.js'] })
+  return consolePage({ place, title: t('Spend'), main, scripts: ['time-chart.js'] })
 }
 
 function keyRow(
@@ -106,9 +107,9 @@ function keyRow(
   const label = found
     ? html`${name !== '' && html`<bdi>${name}</bdi>`} <code>${key}</code>`
     : owner
-      ? 'All keys'
+      ? t('All keys')
       : person
-        ? 'Web session'
+        ? t('Web session')
         : html`<code>${key}</code>`
   return [label, owner ?? person ?? '–', renderCredits(amount), share(amount, total)]
 }

@@ -1,5 +1,6 @@
 import { type Html, html } from '../../kernel/html.ts'
 import { day, hour, iso, minute } from '../../kernel/time.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { withQuery } from '../../site/components.ts'
 import { formatBytes, formatCompact, shortCredits } from '../../site/format.ts'
 import { tabNav } from '../../site/lists.ts'
@@ -7,9 +8,10 @@ import { tabNav } from '../../site/lists.ts'
 /** Units of a chart, with the same formats as in public/islands/time-chart.ts. */
 const formats = {
   '/s': (value: number) => `${short(value)}/s`,
-  ms: (value: number) => (value >= 1_000 ? `${short(value / 1_000)} s` : `${short(value)} ms`),
+  ms: (value: number) =>
+    value >= 1_000 ? `${short(value / 1_000)} s` : t('{value} ms', { value: short(value) }),
   '%': (value: number) => `${short(value)} %`,
-  cr: (value: number) => `${shortCredits(value)} credits`,
+  cr: (value: number) => t('{value} credits', { value: shortCredits(value) }),
   bytes: formatBytes,
   '': (value: number) => formatCompact(Math.round(value)),
 }
@@ -74,11 +76,11 @@ export function timeChart({ title, unit, times, lines }: TimeChart): Html {
       </table>
     </div>
   </details>`
-  const peak = all.length > 0 && `Peak ${formatUnit(Math.max(...all), unit)}`
+  const peak = all.length > 0 && t('Peak {max}', { max: formatUnit(Math.max(...all), unit) })
   return html`<figure class="chart-panel">
     <figcaption>
       <h2>${title}</h2>
-      <span class="small">${all.length === 0 ? 'No data yet' : peak}</span>
+      <span class="small">${all.length === 0 ? t('No data yet') : peak}</span>
     </figcaption>
     ${all.length > 0 && html`<time-chart data-unit="${unit}" data-title="${title}">${table}</time-chart>`}
   </figure>`
@@ -87,33 +89,33 @@ export function timeChart({ title, unit, times, lines }: TimeChart): Html {
 /** A span of time up to now, in `points` of equal length. */
 export interface Range {
   name: string
-  label: string
+  label: Text
   ms: number
   points: number
 }
 
 /** Spans of the traffic of a day, which is kept by minutes. */
 export const trafficRanges: Range[] = [
-  { name: '15m', label: '15 minutes', ms: 15 * minute, points: 15 },
-  { name: '1h', label: 'Hour', ms: hour, points: 60 },
-  { name: '6h', label: '6 hours', ms: 6 * hour, points: 72 },
-  { name: '24h', label: 'Day', ms: day, points: 72 },
+  { name: '15m', label: msg('15 minutes'), ms: 15 * minute, points: 15 },
+  { name: '1h', label: msg('Hour'), ms: hour, points: 60 },
+  { name: '6h', label: msg('6 hours'), ms: 6 * hour, points: 72 },
+  { name: '24h', label: msg('Day'), ms: day, points: 72 },
 ]
 
 /** Spans of the metrics, which are kept by hours for 90 days. */
 export const historyRanges: Range[] = [
   ...trafficRanges,
-  { name: '7d', label: '7 days', ms: 7 * day, points: 84 },
-  { name: '30d', label: '30 days', ms: 30 * day, points: 90 },
-  { name: '90d', label: '90 days', ms: 90 * day, points: 90 },
+  { name: '7d', label: msg('7 days'), ms: 7 * day, points: 84 },
+  { name: '30d', label: msg('30 days'), ms: 30 * day, points: 90 },
+  { name: '90d', label: msg('90 days'), ms: 90 * day, points: 90 },
 ]
 
 /** Spans of the money that the database has, in UTC days. */
 export const moneyRanges: Range[] = [
-  { name: '1d', label: 'Today', ms: day, points: 1 },
-  { name: '7d', label: '7 days', ms: 7 * day, points: 7 },
-  { name: '30d', label: '30 days', ms: 30 * day, points: 30 },
-  { name: '90d', label: '90 days', ms: 90 * day, points: 90 },
+  { name: '1d', label: msg('Today'), ms: day, points: 1 },
+  { name: '7d', label: msg('7 days'), ms: 7 * day, points: 7 },
+  { name: '30d', label: msg('30 days'), ms: 30 * day, points: 30 },
+  { name: '90d', label: msg('90 days'), ms: 90 * day, points: 90 },
 ]
 
 /**
@@ -132,5 +134,5 @@ export function readRange(query: URLSearchParams, ranges: Range[], ageMs: number
 export function rangePicker(path: string, ranges: Range[], current: Range): Html {
   const to = (range: Range): string => withQuery(path, { range: range.name })
   const links = ranges.map((range) => [to(range), range.label] as const)
-  return tabNav('Range', links, to(current), 'range-picker')
+  return tabNav(t('Range'), links, to(current), 'range-picker')
 }

@@ -1,5 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { html, type Part } from '../../kernel/html.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { formatCompact, renderDateTime } from '../../site/format.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable } from '../../site/lists.ts'
@@ -8,12 +9,12 @@ import { badge, consolePage } from './components.ts'
 import { hasSeveral, serverCode, silentNote } from './servers.ts'
 
 const labels = {
-  closed: ['up', 'good'],
-  'half-open': ['retrying', 'plain'],
-  open: ['paused', 'bad'],
+  closed: [msg('up'), 'good'],
+  'half-open': [msg('retrying'), 'plain'],
+  open: [msg('paused'), 'bad'],
 } as const
 
-const unknown = ['unused', 'plain'] as const
+const unknown = [msg('unused'), 'plain'] as const
 
 const never = html`<span class="small">never</span>`
 
@@ -37,23 +38,23 @@ export async function upstreamsPage(ctx: AppContext): Promise<Page> {
     ]
   }
   const heads = [
-    'Upstream',
-    'State',
-    { number: 'Models' },
-    { number: 'Successes' },
-    'Last success',
-    { number: 'Failures' },
-    'Last failure',
+    t('Upstream'),
+    t('State'),
+    { number: t('Models') },
+    { number: t('Successes') },
+    t('Last success'),
+    { number: t('Failures') },
+    t('Last failure'),
   ]
   const main = html`<auto-refresh data-seconds="5"
       >${silentNote(states)}
-      ${dataTable('Upstreams', heads, sumHealth(states).map(row))}</auto-refresh
+      ${dataTable(t('Upstreams'), heads, sumHealth(states).map(row))}</auto-refresh
     >
     <p class="small below">
       Counts start when Berth starts. Five consecutive failures pause an upstream. One request is
       retried after 5 seconds, then after twice as long each time, up to 5 minutes.
-      ${hasSeveral(states) && 'Counts are sums over all servers. Each server pauses an upstream by itself: the state names those that do.'}
+      ${hasSeveral(states) && t('Counts are sums over all servers. Each server pauses an upstream by itself: the state names those that do.')}
     </p>`
   const place = '/console/upstreams'
-  return consolePage({ place, title: 'Upstreams', main, scripts: ['auto-refresh.js'] })
+  return consolePage({ place, title: t('Upstreams'), main, scripts: ['auto-refresh.js'] })
 }

@@ -1,6 +1,7 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { formatDecimal, toUsd } from '../../kernel/money.ts'
+import { t } from '../../kernel/words/message.ts'
 import { listNewest, type PaymentRow } from '../../money/payments/x402/rows.ts'
 import type { PaymentHealth } from '../../money/payments/x402/x402.ts'
 import { section } from '../../site/components.ts'
@@ -31,16 +32,22 @@ const paymentRow = (payment: PaymentRow): Part[] => [
 export async function x402Section({ x402, db }: AppContext): Promise<Part> {
   if (!x402)
     return section(
-      'Agents',
+      t('Agents'),
       html`<p class="small">Agents cannot pay. Set ${settingLink('X402_PAY_TO')}.</p>`,
     )
   const [health, payments] = await Promise.all([x402.health(), listNewest(db.read, rowsShown)])
   return section(
-    `Agents on ${x402.network.name ?? x402.network.id}`,
-    html`${dataTable('Settlement', ['Server or setting', 'State', { long: 'Problem' }], health.map(healthRow))}
+    t('Agents on {name}', { name: x402.network.name ?? x402.network.id }),
+    html`${dataTable(t('Settlement'), [t('Server or setting'), t('State'), { long: t('Problem') }], health.map(healthRow))}
     ${dataTable(
-      'Newest payments',
-      ['Time', { long: 'Account' }, { number: 'Amount' }, 'State', { long: 'Transaction' }],
+      t('Newest payments'),
+      [
+        t('Time'),
+        { long: t('Account') },
+        { number: t('Amount') },
+        t('State'),
+        { long: t('Transaction') },
+      ],
       payments.map(paymentRow),
       html`<p>No payments yet.</p>`,
     )}`,

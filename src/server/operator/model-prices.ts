@@ -11,26 +11,27 @@ import {
 import { isFixed } from '../../kernel/config/values.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
+import { type Message, msg } from '../../kernel/words/message.ts'
 import { places } from './settings.ts'
 
 const million = 1_000_000n
 
 /** The parts of a price: their labels, and the units to which an amount applies. */
 export const priceUnits = {
-  prompt: { label: 'Input', unit: '1M input tokens', units: million },
-  completion: { label: 'Output', unit: '1M output tokens', units: million },
-  cacheRead: { label: 'Cached input', unit: '1M tokens', units: million },
-  cacheWrite: { label: 'Cache write', unit: '1M tokens', units: million },
-  reasoning: { label: 'Reasoning', unit: '1M tokens', units: million },
-  audio: { label: 'Audio input', unit: '1M tokens', units: million },
-  audioCacheRead: { label: 'Cached audio input', unit: '1M tokens', units: million },
-  audioCompletion: { label: 'Audio output', unit: '1M tokens', units: million },
-  perImage: { label: 'Image', unit: 'image', units: 1n },
-  perSecond: { label: 'Second', unit: 'second', units: 1n },
-  perMinute: { label: 'Minute', unit: 'minute', units: 1n },
-  perCharacter: { label: 'Characters', unit: '1M characters', units: million },
-  perSearch: { label: 'Web search', unit: 'search', units: 1n },
-} satisfies Record<PricePart, { label: string; unit: string; units: bigint }>
+  prompt: { label: msg('Input'), unit: msg('1M input tokens'), units: million },
+  completion: { label: msg('Output'), unit: msg('1M output tokens'), units: million },
+  cacheRead: { label: msg('Cached input'), unit: msg('1M tokens'), units: million },
+  cacheWrite: { label: msg('Cache write'), unit: msg('1M tokens'), units: million },
+  reasoning: { label: msg('Reasoning'), unit: msg('1M tokens'), units: million },
+  audio: { label: msg('Audio input'), unit: msg('1M tokens'), units: million },
+  audioCacheRead: { label: msg('Cached audio input'), unit: msg('1M tokens'), units: million },
+  audioCompletion: { label: msg('Audio output'), unit: msg('1M tokens'), units: million },
+  perImage: { label: msg('Image'), unit: msg('image'), units: 1n },
+  perSecond: { label: msg('Second'), unit: msg('second'), units: 1n },
+  perMinute: { label: msg('Minute'), unit: msg('minute'), units: 1n },
+  perCharacter: { label: msg('Characters'), unit: msg('1M characters'), units: million },
+  perSearch: { label: msg('Web search'), unit: msg('search'), units: 1n },
+} satisfies Record<PricePart, { label: Message; unit: Message; units: bigint }>
 
 /** All parts, in the order of the page. */
 const isPart = (name: string): name is PricePart => Object.hasOwn(priceUnits, name)

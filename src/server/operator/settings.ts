@@ -12,15 +12,16 @@ import type { AppContext } from '../../kernel/context.ts'
 import { lock } from '../../kernel/db/lock.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { readStored, storeSetting } from '../../kernel/state/live-settings.ts'
+import { type Message, msg } from '../../kernel/words/message.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
 
 /** The places of values that the console cannot change. */
-export const places: Record<Source, string> = {
-  flag: 'by a flag',
-  environment: 'in the environment',
-  'berth.toml': 'in berth.toml',
-  console: 'in the console',
-  default: 'by default',
+export const places: Record<Source, Message> = {
+  flag: msg('by a flag'),
+  environment: msg('in the environment'),
+  'berth.toml': msg('in berth.toml'),
+  console: msg('in the console'),
+  default: msg('by default'),
 }
 
 const elide = (value: string): string => (value.length > 80 ? `${value.slice(0, 79)}…` : value)

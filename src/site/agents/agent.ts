@@ -1,5 +1,6 @@
 import type { OwnedAgent } from '../../apps/owners/schemas.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import type { Key } from '../../money/keys/keys.ts'
 import type { Entry } from '../../money/ledger/entries.ts'
 import type { DailyAmount } from '../../money/ledger/spending.ts'
@@ -50,10 +51,13 @@ export const suspensionMessage = (agent: Pick<Agent, 'suspendedFor'>): string | 
 
 function doneNotice({ done, agent }: AgentView): Part {
   const words = new Map([
-    ['credits', `Credits sent. New balance: ${shortCredits(agent.credits)} credits.`],
-    ['cap', 'Daily cap updated.'],
-    ['pause', agent.paused ? 'Spending paused.' : 'Spending resumed.'],
-    ['keys', 'API key revoked.'],
+    [
+      'credits',
+      t('Credits sent. New balance: {credits} credits.', { credits: shortCredits(agent.credits) }),
+    ],
+    ['cap', t('Daily cap updated.')],
+    ['pause', agent.paused ? t('Spending paused.') : t('Spending resumed.')],
+    ['keys', t('API key revoked.')],
   ]).get(done ?? '')
   return notice(words)
 }
@@ -61,33 +65,33 @@ function doneNotice({ done, agent }: AgentView): Part {
 function limitSections({ token, agent, standing, wallet, ref, submitted }: AgentView): Html {
   const path = `/agents/${agent.handle}`
   const credits = inputField({
-    label: 'Credits',
+    label: t('Credits'),
     name: 'credits',
     type: 'number',
-    hint: `Wallet balance: ${shortCredits(wallet)} credits.`,
+    hint: t('Wallet balance: {wallet} credits.', { wallet: shortCredits(wallet) }),
     value: submitted?.text('credits'),
   })
-  const transfer = html`${hiddenField('ref', ref)}${credits}${button('Send credits')}`
+  const transfer = html`${hiddenField('ref', ref)}${credits}${button(t('Send credits'))}`
   const cap = inputField({
-    label: 'Daily cap (credits)',
+    label: t('Daily cap (credits)'),
     name: 'dailyCap',
     type: 'number',
     value: submitted?.text('dailyCap') || (agent.dailyCap ?? ''),
-    hint: 'For all API keys of the agent together. Leave empty for no limit.',
+    hint: t('For all API keys of the agent together. Leave empty for no limit.'),
     isOptional: true,
   })
   const byOperator = isPausedByOperator(standing)
   const status = byOperator
-    ? 'The operator paused spending. Only the operator can resume it.'
+    ? t('The operator paused spending. Only the operator can resume it.')
     : agent.paused
-      ? 'Spending is paused.'
-      : 'A paused agent cannot spend credits.'
-  const pause = html`${hiddenField('paused', agent.paused ? 'no' : 'yes')}${button(agent.paused ? 'Resume spending' : 'Pause spending', 'quiet')}`
+      ? t('Spending is paused.')
+      : t('A paused agent cannot spend credits.')
+  const pause = html`${hiddenField('paused', agent.paused ? 'no' : 'yes')}${button(agent.paused ? t('Resume spending') : t('Pause spending'), 'quiet')}`
   return html`<div class="columns">
-    ${section('Send credits', html`${postForm(token, `${path}/credits`, transfer)}`)}
+    ${section(t('Send credits'), html`${postForm(token, `${path}/credits`, transfer)}`)}
     ${section(
-      'Daily cap',
-      html`${postForm(token, `${path}/cap`, html`${cap}${button('Save limit', 'quiet')}`)}
+      t('Daily cap'),
+      html`${postForm(token, `${path}/cap`, html`${cap}${button(t('Save limit'), 'quiet')}`)}
         <p class="small below">${status}</p>
         ${!byOperator && postForm(token, `${path}/pause`, pause, 'act')}`,
     )}
@@ -96,10 +100,10 @@ function limitSections({ token, agent, standing, wallet, ref, submitted }: Agent
 
 const stats = ({ credits, held, spentToday, dailyCap }: OwnedAgent): Html =>
   statList([
-    ['Credits', renderWireCredits(credits)],
-    ['On hold', renderWireCredits(held)],
+    [t('Credits'), renderWireCredits(credits)],
+    [t('On hold'), renderWireCredits(held)],
     [
-      'Spent today',
+      t('Spent today'),
       html`${renderWireCredits(spentToday)}${dailyCap !== null && html` of ${renderWireCredits(dailyCap)}`}`,
     ],
   ])
@@ -116,22 +120,22 @@ export function agentPage(view: AgentView): Page {
   const message = view.message ?? suspensionMessage(standing)
   const path = `/agents/${agent.handle}`
   const release = confirmDialog({
-    label: 'Release agent',
-    question: `Release @${agent.handle}?`,
-    consequence: 'You no longer own it. Credits that you sent stay with the agent.',
+    label: t('Release agent'),
+    question: t('Release @{handle}?', { handle: agent.handle }),
+    consequence: t('You no longer own it. Credits that you sent stay with the agent.'),
   })
   const main = html`<p class="crumb"><a href="/agents">Your agents</a></p>
     <h1>@${agent.handle}</h1>
     ${agent.about !== null && html`<p class="lead"><bdi>${agent.about}</bdi></p>`} ${alert(message)}
     ${doneNotice(view)} ${stats(agent)} ${limitSections(view)}
-    ${section('Spending', spendingChart(spent))}
+    ${section(t('Spending'), spendingChart(spent))}
     <div class="columns">
       <section>
-        ${sectionHead('Apps', `${path}/apps`, apps.length > 0)}
+        ${sectionHead(t('Apps'), `${path}/apps`, apps.length > 0)}
         ${itemList(apps, html`<p class="small">No apps yet.</p>`)}
       </section>
       <section>
-        ${sectionHead('Notifications', `${path}/notes`, notes.length > 0)}
+        ${sectionHead(t('Notifications'), `${path}/notes`, notes.length > 0)}
         ${itemList(
           notes.map((note) => renderNote(note, { label: note.kind })),
           html`<p class="small">No notifications yet.</p>`,
@@ -139,11 +143,12 @@ export function agentPage(view: AgentView): Page {
       </section>
     </div>
     <section>
-      ${sectionHead('Transactions', `${path}/ledger`, entries.length > 0)} ${ledgerTable(entries)}
+      ${sectionHead(t('Transactions'), `${path}/ledger`, entries.length > 0)}
+      ${ledgerTable(entries)}
     </section>
-    ${section('API keys', html`${keyTable(token, `${path}/keys`, keys)}${keyForm(token, `${path}/keys`, submitted?.text('name'))}`)}
+    ${section(t('API keys'), html`${keyTable(token, `${path}/keys`, keys)}${keyForm(token, `${path}/keys`, submitted?.text('name'))}`)}
     ${section(
-      'Release agent',
+      t('Release agent'),
       html`<p class="small">
           The agent keeps its credits, apps and API keys. Another person can then claim it.
         </p>

@@ -13,6 +13,7 @@ import { clientAddressGroup } from '../../kernel/http/request-context.ts'
 import { newId, normalizeCode } from '../../kernel/ids.ts'
 import { toCredits } from '../../kernel/money.ts'
 import { lookUp } from '../../kernel/schema.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { agentOwner } from '../../money/ledger/accounts.ts'
 import { listEntries } from '../../money/ledger/entries.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
@@ -42,15 +43,27 @@ import {
   withNext,
 } from '../session.ts'
 import { itemCover } from '../tiles.ts'
+import { wireWord } from '../wire-words.ts'
 import { agentPage } from './agent.ts'
 
-const states = { live: '', building: 'building', taken_down: 'taken down', closed: 'deleted' }
+const states = {
+  live: '',
+  building: msg('building'),
+  taken_down: msg('taken down'),
+  closed: msg('deleted'),
+}
 
 /** Facts about an item for its owner. */
 export function ownAppFacts(ctx: AppContext, app: App): string[] {
   const { kind, state, listed, opens, version } = presentItem(ctx, app)
-  const place = listed === 'on' ? 'on Explore' : ''
-  const facts = [kind, states[state], `version ${version}`, formatCount(opens, 'open'), place]
+  const place = listed === 'on' ? t('on Explore') : ''
+  const facts = [
+    wireWord(kind),
+    t(states[state]),
+    t('version {version}', { version }),
+    formatCount(opens, 'open'),
+    place,
+  ]
   return facts.filter((fact) => fact !== '')
 }
 
@@ -86,22 +99,22 @@ export const ownAppTile = (
   </li>`
 
 const claimForm = (token: string, value: string | undefined): Html => {
-  const hint = 'For example 8K2M-Q0ZT-4RWX.'
-  const code = inputField({ label: 'Claim code', name: 'code', value, max: 64, hint })
-  return postForm(token, '/claim', html`${code}${button('Continue', 'quiet')}`)
+  const hint = t('For example 8K2M-Q0ZT-4RWX.')
+  const code = inputField({ label: t('Claim code'), name: 'code', value, max: 64, hint })
+  return postForm(token, '/claim', html`${code}${button(t('Continue'), 'quiet')}`)
 }
 
 const createForm = (token: string, value: string | undefined): Html => {
-  const hint = '3 to 30 characters: a-z, 0-9 and -. Leave it empty for a generated one.'
+  const hint = t('3 to 30 characters: a-z, 0-9 and -. Leave it empty for a generated one.')
   const options = {
-    label: 'Handle (optional)',
+    label: t('Handle (optional)'),
     name: 'handle',
     value,
     max: 30,
     hint,
     isOptional: true,
   }
-  return postForm(token, '/agents', html`${inputField(options)}${button('Create agent')}`)
+  return postForm(token, '/agents', html`${inputField(options)}${button(t('Create agent'))}`)
 }
 
 type AgentSummary = OwnedAgent & { appCount: number; isSuspended: boolean }
@@ -118,17 +131,18 @@ const agentCard = ({
     <a href="/agents/${handle}"
       ><strong>@${handle}</strong><span>${renderWireCredits(credits)} credits</span
       ><span class="small"
-        >${formatCount(appCount, 'app')}${isSuspended && ' · suspended'}${paused && ' · paused'}${dailyCap !== null && ` · daily cap ${shortCredits(dailyCap)}`}</span
+        >${formatCount(appCount, 'app')}${isSuspended && html` · suspended`}${paused && html` · paused`}${dailyCap !== null && html` · daily cap ${shortCredits(dailyCap)}`}</span
       ></a
     >
   </li>`
 
-const claimHint =
-  'Every agent that made its own API key has a claim link. Open the link, or enter its code, to ' +
-  'own the agent.'
+const claimHint = msg(
+  'Every agent that made its own API key has a claim link. Open the link, or enter its code, to own the agent.',
+)
 
-const createHint =
-  'You make, remix and review as one of your agents. A new agent starts with free credits.'
+const createHint = msg(
+  'You make, remix and review as one of your agents. A new agent starts with free credits.',
+)
 
 function agentsPage(
   token: string,
@@ -143,7 +157,7 @@ function agentsPage(
             ${agents.map(agentCard)}
           </ul>
           ${more.pager}`
-      : emptyState('No agents yet', 'Create an agent, or claim one that has an API key.')
+      : emptyState(t('No agents yet'), t('Create an agent, or claim one that has an API key.'))
   const main = html`<div class="head title">
       <h1>Your agents</h1>
       <a class="button" href="/new">New app</a>
@@ -152,17 +166,17 @@ function agentsPage(
     ${list}
     <div class="columns">
       ${section(
-        'Create an agent',
+        t('Create an agent'),
         html`<p class="small">${createHint}</p>
           ${isCreation && alert(message)} ${createForm(token, submitted?.text('handle'))}`,
       )}
       ${section(
-        'Claim an agent',
+        t('Claim an agent'),
         html`<p class="small">${claimHint}</p>
           ${!isCreation && alert(message)} ${claimForm(token, submitted?.text('code'))}`,
       )}
     </div>`
-  return { title: 'Your agents', main }
+  return { title: t('Your agents'), main }
 }
 
 interface ClaimedAgent {
@@ -181,7 +195,7 @@ function claimPage(
   const main = html`<div class="narrow">
     <h1>Claim @${handle}</h1>
     <p class="lead">
-      ${about === null ? 'This one-time link makes you the owner of this agent.' : html`<bdi>${about}</bdi>`}
+      ${about === null ? t('This one-time link makes you the owner of this agent.') : html`<bdi>${about}</bdi>`}
     </p>
     ${alert(more.message)}
     <p>
@@ -191,7 +205,7 @@ function claimPage(
     </p>
     ${claimAction(handle, more)}
     ${section(
-      'Apps',
+      t('Apps'),
       html`${
         made.length > 0
           ? html`<ul class="tiles three-wide">
@@ -201,7 +215,7 @@ function claimPage(
       }`,
     )}
   </div>`
-  return { title: `Claim @${handle}`, main }
+  return { title: t('Claim @{handle}', { handle }), main }
 }
 
 function claimAction(
@@ -214,7 +228,7 @@ function claimAction(
         <a class="button" href="${withNext('/sign-in', path)}">Sign in to claim</a
         ><a class="button quiet" href="${withNext('/sign-up', path)}">Create an account</a>
       </p>`
-    : postForm(token, path, html`${button(`Claim @${handle} as ${name}`)}`)
+    : postForm(token, path, html`${button(t('Claim @{handle} as {name}', { handle, name }))}`)
 }
 
 const agentsShown = 30
@@ -374,7 +388,7 @@ const forms: Record<string, AgentForm> = {
           ref: refOf,
           then: ({ key }) =>
             keyPage(key, {
-              purpose: `Anyone with this key can act as @${handle}.`,
+              purpose: t('Anyone with this key can act as @{handle}.', { handle }),
               back: `/agents/${handle}`,
             }),
         }),

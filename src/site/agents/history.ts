@@ -6,6 +6,7 @@ import { makeCursor, takePage } from '../../kernel/cursor.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { lookUp } from '../../kernel/schema.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { agentOwner } from '../../money/ledger/accounts.ts'
 import { listEntries } from '../../money/ledger/entries.ts'
 import type { Agent } from '../../people/agents/agents.ts'
@@ -51,18 +52,19 @@ const noteHistory: ReadHistory = async (ctx, { id }, query) => {
     notes.countUnread(ctx, id),
   ])
   const { page, next } = takePage(found, rowsShown, ({ number }) => makeCursor(number))
-  const kinds = [['', 'All kinds'], ...noteKinds.map((name) => [name, name] as const)] as const
+  const kinds = [['', t('All kinds')], ...noteKinds.map((name) => [name, name] as const)] as const
   const filters = html`<form class="filters" action="">
-      ${selectField({ label: 'Kind', name: 'kind', value: kind ?? '', options: kinds })}<label
+      ${selectField({ label: t('Kind'), name: 'kind', value: kind ?? '', options: kinds })}<label
         class="tick"
         ><input type="checkbox" name="unread" value="yes" ${unread && html` checked`} />Unread
         only</label
-      >${button('Apply', 'quiet')}
+      >${button(t('Apply'), 'quiet')}
     </form>
     <p class="small below">
-      ${unreadCount === 0 ? 'The agent has read all notifications.' : `${formatCount(unreadCount, 'unread notification')}.`}
+      ${unreadCount === 0 ? t('The agent has read all notifications.') : `${formatCount(unreadCount, 'unread notification')}.`}
     </p>`
-  const none = kind !== undefined || unread ? 'No matching notifications.' : 'No notifications yet.'
+  const none =
+    kind !== undefined || unread ? t('No matching notifications.') : t('No notifications yet.')
   return {
     main: html`${filters}${itemList(
       page.map((note) => renderNote(note, { label: note.kind })),
@@ -72,10 +74,10 @@ const noteHistory: ReadHistory = async (ctx, { id }, query) => {
   }
 }
 
-const lists: Record<string, { name: string; read: ReadHistory }> = {
-  apps: { name: 'Apps', read: appHistory },
-  ledger: { name: 'Transactions', read: ledgerHistory },
-  notes: { name: 'Notifications', read: noteHistory },
+const lists: Record<string, { name: Text; read: ReadHistory }> = {
+  apps: { name: msg('Apps'), read: appHistory },
+  ledger: { name: msg('Transactions'), read: ledgerHistory },
+  notes: { name: msg('Notifications'), read: noteHistory },
 }
 
 /** The full lists behind an agent's page. */
@@ -84,7 +86,8 @@ export const agentHistoryRoutes = (ctx: AppContext, layout: Layout) =>
     if (isAgentAction(list)) return redirectTo(`/agents/${encodeURIComponent(handle)}`)
     return userPage(input, async ({ visitor, query }): Promise<Page> => {
       const known = lookUp(lists, list)
-      if (!known) throw new ApiError('not_found', { what: 'page', see: 'Open the agent’s page.' })
+      if (!known)
+        throw new ApiError('not_found', { what: 'page', see: t('Open the agent’s page.') })
       const agent = await getOwnedAgent(ctx, visitor.person, handle)
       const { main, next } = await known.read(ctx, agent, query)
       const path = `/agents/${agent.handle}/${list}`

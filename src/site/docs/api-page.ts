@@ -1,5 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import { checkAgentsOn } from '../../people/authentication.ts'
 import { copyLine } from '../components.ts'
 import { getGuide } from '../guide/guide.ts'
@@ -14,10 +15,10 @@ export async function apiPage(ctx: AppContext, readOpenApi: ReadOpenApi): Promis
   const apis = await listApis(ctx, readOpenApi)
   const { what, quickstart, auth } = getGuide(ctx)
   return {
-    title: 'API reference',
+    title: t('API reference'),
     path: '/docs/api',
     section: '/docs',
-    description: 'All operations of the Agent API and the model gateway, to read and to try.',
+    description: t('All operations of the Agent API and the model gateway, to read and to try.'),
     styles: ['docs.css'],
     scripts: ['copy-line.js'],
     main: html`<div class="docs">

@@ -2,7 +2,9 @@ import { listByMaker } from '../../apps/apps.ts'
 import { listActingAgents } from '../../apps/owners/owned-agents.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import { type Html, html, type Part } from '../../kernel/html.ts'
+import { type Html, html, type Part, prose } from '../../kernel/html.ts'
+import { msg, t } from '../../kernel/words/message.ts'
+import { currentLanguage } from '../../kernel/words/words.ts'
 import type { Person } from '../../people/people.ts'
 import { searchTerm } from '../components.ts'
 import { inputField } from '../forms.ts'
@@ -20,8 +22,8 @@ const docsValues: Html = html`<docs-values>
     <summary>Use my key and IDs in the examples</summary>
     <form class="form">
       <div class="triple">
-        ${inputField({ label: 'API key', name: 'KEY', type: 'password', isOptional: true, max: 100 })}
-        ${inputField({ label: 'App ID', name: 'ID', isOptional: true, max: 40 })}
+        ${inputField({ label: msg('API key'), name: 'KEY', type: 'password', isOptional: true, max: 100 })}
+        ${inputField({ label: msg('App ID'), name: 'ID', isOptional: true, max: 40 })}
       </div>
       <p class="actions">
         <button type="button" class="button quiet slim fill-ids">Fill in my newest app</button>
@@ -46,16 +48,21 @@ export async function findNewestApp(ctx: AppContext, person: Person): Promise<st
 export const searchForm = (q: string | undefined): Html =>
   html`<live-search
     ><form class="search" role="search" action="/docs">
-      ${searchField('Search the docs', q, searchCharsMax)}
+      ${searchField(t('Search the docs'), q, searchCharsMax)}
     </form></live-search
   >`
 
 const docsNav = (ctx: AppContext, currentPath: string): Html => {
   const groups: Record<string, Record<string, string>> = {}
   for (const page of listDocs(ctx)) {
-    groups[page.group] = { ...groups[page.group], [docsPath(page)]: page.title }
+    groups[page.group] = { ...groups[page.group], [docsPath(page)]: t(page.title) }
   }
-  return sideNav('Docs', { Docs: { '/docs': 'Start' }, ...groups }, currentPath)
+  const groupLinks = Object.entries(groups).map(([title, links]) => ({ title: t(title), links }))
+  return sideNav(
+    t('Docs'),
+    [{ title: t('Docs'), links: { '/docs': t('Start') } }, ...groupLinks],
+    currentPath,
+  )
 }
 
 interface LinkedPage {
@@ -74,8 +81,9 @@ export const turnNav = (label: string, before?: LinkedPage, after?: LinkedPage):
 export function pageNav(ctx: AppContext, id: string): Html {
   const all = listDocs(ctx)
   const at = all.findIndex((page) => page.id === id)
-  const linked = (page: DocsPage | undefined) => page && { path: docsPath(page), title: page.title }
-  return turnNav('Pages of the docs', linked(all[at - 1]), linked(all[at + 1]))
+  const linked = (page: DocsPage | undefined) =>
+    page && { path: docsPath(page), title: t(page.title) }
+  return turnNav(t('Pages of the docs'), linked(all[at - 1]), linked(all[at + 1]))
 }
 
 /** Renders the start of the docs: pages by the goal of the reader, or the results of a search. */
@@ -87,11 +95,12 @@ export async function docsStart(
   const q = searchTerm(query, searchCharsMax)
   const hits = q === undefined ? [] : await searchDocs(ctx, q, readOpenApi)
   return {
-    title: q === undefined ? 'Docs' : `${q} · Docs`,
+    title: q === undefined ? t('Docs') : t('{q} · Docs', { q }),
     ...(q === undefined && { path: '/docs' }),
     section: '/docs',
-    description:
+    description: t(
       'Publish apps, call models, connect agents: guides by goal, and the API reference.',
+    ),
     scripts: ['live-search.js'],
     styles: ['docs.css'],
     main: html`<div class="docs with-side-nav">
@@ -101,7 +110,7 @@ export async function docsStart(
         <p class="lead">Two APIs, one key: one creates and hosts apps, the other calls models.</p>
         ${searchForm(q)}
         <p class="visually-hidden" id="search-status" role="status">
-          ${q !== undefined && `${hits.length} results`}
+          ${q !== undefined && t('{length} results', { length: hits.length })}
         </p>
         <div id="search-results">${q === undefined ? goals(ctx) : results(q, hits)}</div>
       </div>
@@ -115,13 +124,13 @@ function goals(ctx: AppContext): Html {
   return html`${[...groups].map(
       ([group, pages]) =>
         html`<section>
-          <h2>${group}</h2>
+          <h2>${t(group)}</h2>
           <ul class="goals">
             ${pages.map(
               (page) =>
                 html`<li>
                   <a href="${docsPath(page)}"
-                    ><strong>${page.goal}</strong><span>${page.title}</span></a
+                    ><strong>${t(page.goal)}</strong><span>${t(page.title)}</span></a
                   >
                 </li>`,
             )}
@@ -153,7 +162,7 @@ const results = (q: string, hits: Hit[]): Part =>
   hits.length === 0
     ? emptyState(
         html`No results for “<bdi>${q}</bdi>”`,
-        'Try one word, or an operation such as publish.',
+        t('Try one word, or an operation such as publish.'),
       )
     : html`<ol class="hits">
         ${hits.map(
@@ -165,13 +174,17 @@ const results = (q: string, hits: Hit[]): Part =>
         )}
       </ol>`
 
+/** Marks an article, which is English in each language of the site. */
+const inEnglishOnly = (article: Part): Part =>
+  currentLanguage() === 'en' ? article : prose`<div lang="en" dir="ltr">${article}</div>`
+
 /** Renders a page of the docs. Throws `not_found`. */
 export function docsPage(ctx: AppContext, id: string): Page {
   const page = listDocs(ctx).find((one) => one.id === id && one.main)
-  if (!page) throw new ApiError('not_found', { what: 'page of the docs', see: 'See /docs.' })
+  if (!page) throw new ApiError('not_found', { what: t('page of the docs'), see: t('See /docs.') })
   const path = docsPath(page)
   return {
-    title: `${page.title} · Docs`,
+    title: t('{title} · Docs', { title: t(page.title) }),
     path,
     section: '/docs',
     description: page.goal,
@@ -179,7 +192,7 @@ export function docsPage(ctx: AppContext, id: string): Page {
     styles: ['docs.css'],
     main: html`<div class="docs with-side-nav">
       ${docsNav(ctx, path)}
-      <div>${page.main}${hasExamples(page) && docsValues}${pageNav(ctx, id)}</div>
+      <div>${inEnglishOnly(page.main)}${hasExamples(page) && docsValues}${pageNav(ctx, id)}</div>
     </div>`,
   }
 }

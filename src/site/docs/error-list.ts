@@ -1,7 +1,7 @@
 import { errorExamples as gatewayExamples } from '../../gateway/error-examples.ts'
 import * as gateway from '../../gateway/error-response.ts'
 import { ApiError, type GatewayErrorName, type HostingErrorName } from '../../kernel/errors.ts'
-import { type Html, html, type Part } from '../../kernel/html.ts'
+import { type Html, type Part, prose } from '../../kernel/html.ts'
 import * as hosting from '../../people/error-response.ts'
 import { keysOf } from '../components.ts'
 import { errorExamples as hostingExamples } from '../guide/guide.ts'
@@ -13,10 +13,10 @@ const hostingError = <N extends HostingErrorName>(name: N) =>
 const gatewayError = <N extends GatewayErrorName>(name: N) =>
   gateway.errorEnvelope(new ApiError<N>(name, ...gatewayExamples[name]))
 
-const code = (text: string | null): Part => text !== null && html`<code>${text}</code>`
+const code = (text: string | null): Part => text !== null && prose`<code>${text}</code>`
 
 const errorList = (name: string, heads: Column[], rows: Part[][]): Html =>
-  html`<details>
+  prose`<details>
     <summary>All ${rows.length} ${name}</summary>
     ${dataTable(name, heads, rows)}
   </details>`
@@ -39,7 +39,7 @@ const gatewayRows = (): Part[][] =>
       error.message,
     ])
 
-export const errors = html`<article>
+export const errors = prose`<article>
   <h1>Errors</h1>
   <p>
     Every message says what happened and what to do next. Below 500 the request has to change. From

@@ -1,10 +1,10 @@
 import { PACK_RULES } from '../../apps/scan/packs/rules.ts'
 import { RULES } from '../../apps/scan/rules.ts'
-import { html, type Part } from '../../kernel/html.ts'
+import { type Part, prose } from '../../kernel/html.ts'
 import { dataTable } from '../lists.ts'
 
 /** The orders of apps/tables.ts and apps/opens.ts. */
-export const ranking = html`<article>
+export const ranking = prose`<article>
   <h1>Ranking on Explore</h1>
   <p>
     An item has the time of its first version that the safety check allowed on Explore. The time
@@ -45,16 +45,16 @@ interface DescribedRule {
 }
 
 const ruleRow = ({ code, effect, description, help }: DescribedRule): Part[] => [
-  html`<code>${code}</code>`,
+  prose`<code>${code}</code>`,
   effects[effect],
-  html`${description}
+  prose`${description}
     <p class="small">${help}</p>`,
 ]
 
 const rulesTable = (name: string, rules: readonly DescribedRule[]): Part =>
   dataTable(name, ['Code', 'Effect', { long: 'Condition and fix' }], rules.map(ruleRow))
 
-export const safetyCheck = html`<article>
+export const safetyCheck = prose`<article>
   <h1>Safety check</h1>
   <p>
     The safety check reads every page before it is stored. A page with a finding that blocks is not

@@ -1,7 +1,7 @@
 import { acceptsStartCredits } from '../../gateway/models/catalog.ts'
 import type { Urls } from '../../kernel/config/urls.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { type Html, html } from '../../kernel/html.ts'
+import { type Html, prose } from '../../kernel/html.ts'
 import { copyLine } from '../components.ts'
 import { getGuide } from '../guide/guide.ts'
 
@@ -194,12 +194,12 @@ export function getGuides(ctx: AppContext): Guide[] {
 }
 
 export const renderGuide = ({ id, name, what, steps }: Guide): Html =>
-  html`<article id="${id}">
+  prose`<article id="${id}">
     <h1>${name}</h1>
     <p class="lead">${what}</p>
     ${steps.map(
       ({ step, line }) =>
-        html`<p>${step}</p>
+        prose`<p>${step}</p>
           ${copyLine(line, step)}`,
     )}
   </article>`

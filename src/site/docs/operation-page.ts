@@ -2,6 +2,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { lookUp } from '../../kernel/schema.ts'
+import { t } from '../../kernel/words/message.ts'
 import { checkAgentsOn } from '../../people/authentication.ts'
 import { copyLine, keysOf, section } from '../components.ts'
 import { inputField } from '../forms.ts'
@@ -56,7 +57,7 @@ export async function operationPage(
           <div>${description(api, operation)}</div>
           ${requestPanel(api, operation)}
         </div>
-        ${turnNav('Previous and next', linked(before), linked(after))}
+        ${turnNav(t('Previous and next'), linked(before), linked(after))}
       </div>
     </div>`,
   }
@@ -73,18 +74,22 @@ function areaNav(api: ReferencedApi, operation: DescribedOperation): Html {
   const [area = ''] = operation.tags
   const all = api.operations.filter(({ tags }) => tags.includes(area))
   const links = Object.fromEntries(all.map((one) => [operationPath(api, one), one.operationId]))
-  const start = { '/docs': 'Start', '/docs/api': 'API reference' }
-  return sideNav('Operations', { Docs: start, [area]: links }, operationPath(api, operation))
+  const start = { '/docs': t('Start'), '/docs/api': t('API reference') }
+  const groups = [
+    { title: t('Docs'), links: start },
+    { title: area, links },
+  ]
+  return sideNav(t('Operations'), groups, operationPath(api, operation))
 }
 
 /** Returns the one who may call an operation, in words. */
 function accessOf({ security }: DescribedOperation): string {
   const ways = security.flatMap((way) => Object.keys(way))
-  if (ways.length === 0) return 'Needs no key.'
-  if (!ways.includes('session')) return 'Needs an API key.'
+  if (ways.length === 0) return t('Needs no key.')
+  if (!ways.includes('session')) return t('Needs an API key.')
   return ways.includes('key')
-    ? 'For people: needs a personal key, or that you are signed in here.'
-    : 'For people: needs that you are signed in here.'
+    ? t('For people: needs a personal key, or that you are signed in here.')
+    : t('For people: needs that you are signed in here.')
 }
 
 /** Returns the first media type of the body with its schema. */

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../kernel/context.ts'
-import { type Html, html, type Part } from '../../kernel/html.ts'
+import { type Html, type Part, prose } from '../../kernel/html.ts'
 import { getGuide } from '../guide/guide.ts'
 import { dataTable } from '../lists.ts'
 import { errors } from './error-list.ts'
@@ -21,17 +21,17 @@ export const docsPath = ({ id }: Pick<DocsPage, 'id'>): string => `/docs/${id}`
 
 /** Renders code spans of a text, as in Markdown. */
 const withCode = (text: string): Part =>
-  text.split('`').map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))
+  text.split('`').map((part, at) => (at % 2 === 1 ? prose`<code>${part}</code>` : part))
 
 const bullets = (title: string, lines: string[]): Html =>
-  html`<article>
+  prose`<article>
     <h1>${title}</h1>
     <ul>
-      ${lines.map((line) => html`<li>${withCode(line)}</li>`)}
+      ${lines.map((line) => prose`<li>${withCode(line)}</li>`)}
     </ul>
   </article>`
 
-const wordList = html`<article>
+const wordList = prose`<article>
   <h1>Words</h1>
   <p class="lead">Pages, messages, tools and docs use each of these for one thing.</p>
   ${dataTable(
@@ -41,40 +41,38 @@ const wordList = html`<article>
   )}
 </article>`
 
-const look = 'Look something up'
-
 /** Pages that are the same on every server. */
 const lookUpPages: DocsPage[] = [
   {
     id: 'api',
-    group: look,
+    group: 'Look something up',
     title: 'API reference',
     goal: 'Look up an operation, and try it',
   },
   {
     id: 'errors',
-    group: look,
+    group: 'Look something up',
     title: 'Errors',
     goal: 'Understand an error',
     main: errors,
   },
   {
     id: 'scan',
-    group: look,
+    group: 'Look something up',
     title: 'Safety check',
     goal: 'See why a page was blocked',
     main: safetyCheck,
   },
   {
     id: 'ranking',
-    group: look,
+    group: 'Look something up',
     title: 'Ranking on Explore',
     goal: 'Know what stands first',
     main: ranking,
   },
   {
     id: 'words',
-    group: look,
+    group: 'Look something up',
     title: 'Words',
     goal: 'Know what a word means here',
     main: wordList,

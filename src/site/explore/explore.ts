@@ -5,34 +5,42 @@ import { shelfNames } from '../../apps/shelves.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html } from '../../kernel/html.ts'
 import { matchesMax } from '../../kernel/limits.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { copyLine, keysOf, searchTerm, withQuery } from '../components.ts'
 import { shelfIcon } from '../cover-art.ts'
+import { formatCount } from '../format.ts'
 import { hiddenField } from '../forms.ts'
 import { agentPrompt } from '../home.ts'
 import type { Page } from '../layout.ts'
 import { chip, emptyState, searchField, tileList, tilesShown } from '../lists.ts'
 import { readPackFacts } from '../packs/pack-facts.ts'
 import { readShelves, renderShelf, type Shelf } from '../shelves.ts'
+import { wireWord } from '../wire-words.ts'
 
 const searchCharsMax = 200
 
-const kinds = { app: 'Apps', game: 'Games', skill: 'Skills', framework: 'Frameworks' } as const
+const kinds = {
+  app: msg('Apps'),
+  game: msg('Games'),
+  skill: msg('Skills'),
+  framework: msg('Frameworks'),
+} as const
 const sorts = {
-  new: 'Newest first',
-  top: 'Best rated',
-  trending: 'Trending',
-  played: 'Most played',
-  remixed: 'Most remixed',
-  record: 'Best record',
+  new: msg('Newest first'),
+  top: msg('Best rated'),
+  trending: msg('Trending'),
+  played: msg('Most played'),
+  remixed: msg('Most remixed'),
+  record: msg('Best record'),
 } as const
 const useLabels = {
-  ai: 'Uses AI',
-  db: 'Shared data',
-  room: 'Live rooms',
-  scores: 'Scores',
-  files: 'Shared files',
+  ai: msg('Uses AI'),
+  db: msg('Shared data'),
+  room: msg('Live rooms'),
+  scores: msg('Scores'),
+  files: msg('Shared files'),
 } as const
-const prices = { free: 'Free to remix', paid: 'Paid remix' } as const
+const prices = { free: msg('Free to remix'), paid: msg('Paid remix') } as const
 
 type Filters = Pick<ExploreQuery, 'q' | 'kind' | 'shelf' | 'sort' | 'price' | 'uses' | 'cursor'>
 
@@ -55,7 +63,7 @@ function readFilters(query: URLSearchParams): Filters {
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
 }
 
-const options = (labels: Record<string, string>, selected: string | undefined): Html[] =>
+const options = (labels: Record<string, Text>, selected: string | undefined): Html[] =>
   Object.entries(labels).map(
     ([value, name]) =>
       html`<option value="${value}" ${value === selected && html` selected`}>${name}</option>`,
@@ -72,38 +80,37 @@ const select = (label: string, name: string, first: string, rest: Html[]): Html 
 
 /** One line of filters, which stays on top while one scrolls. */
 function filterForm({ q, kind, shelf, sort, price, uses }: Filters): Html {
-  const shelves = Object.fromEntries(shelfNames.map((name) => [name, capitalize(name)]))
+  const shelves = Object.fromEntries(shelfNames.map((name) => [name, capitalize(wireWord(name))]))
   return html`<live-search
     ><form class="search explore-bar" role="search" action="/explore">
-      ${searchField('Search', q, searchCharsMax)} ${kind && hiddenField('kind', kind)}
-      ${select('Shelf', 'shelf', 'All shelves', options(shelves, shelf))}
-      ${select('Sort by', 'sort', q === undefined ? 'Sort' : 'Newest first', options(sorts, sort))}
-      ${select('Remix price', 'price', 'Any price', options(prices, price))}
-      ${select('Uses', 'uses', 'Any use', options(useLabels, uses))}
+      ${searchField(t('Search'), q, searchCharsMax)} ${kind && hiddenField('kind', kind)}
+      ${select(t('Shelf'), 'shelf', t('All shelves'), options(shelves, shelf))}
+      ${select(t('Sort by'), 'sort', q === undefined ? t('Sort') : t('Newest first'), options(sorts, sort))}
+      ${select(t('Remix price'), 'price', t('Any price'), options(prices, price))}
+      ${select(t('Uses'), 'uses', t('Any use'), options(useLabels, uses))}
     </form></live-search
   >`
 }
 
 const capitalize = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 
-const shelfLabels = shelfNames.map((shelf) => [shelf, html`${shelfIcon(shelf)}${shelf}`] as const)
-
 /** Tabs of the kinds. Other filters stay. */
 const kindTabs = ({ cursor: _, kind, ...others }: Filters): Html =>
   html`<nav class="tabs" aria-label="Kinds">
     <ul class="chips">
-      ${chip(withQuery('/explore', others), 'All', kind === undefined)}${keysOf(kinds).map((one) =>
-        chip(withQuery('/explore', { ...others, kind: one }), kinds[one], one === kind),
+      ${chip(withQuery('/explore', others), t('All'), kind === undefined)}${keysOf(kinds).map(
+        (one) => chip(withQuery('/explore', { ...others, kind: one }), kinds[one], one === kind),
       )}
     </ul>
   </nav>`
 
 /** Links to the shelves, which open their lists. */
-const shelfChips: Html = html`<nav aria-label="Shelves">
-  <ul class="chips shelves">
-    ${shelfLabels.map(([shelf, label]) => chip(`/explore?shelf=${shelf}`, label, false))}
-  </ul>
-</nav>`
+const shelfChips = (): Html =>
+  html`<nav aria-label="Shelves">
+    <ul class="chips shelves">
+      ${shelfNames.map((shelf) => chip(`/explore?shelf=${shelf}`, html`${shelfIcon(shelf)}${wireWord(shelf)}`, false))}
+    </ul>
+  </nav>`
 
 /** Renders Explore. Throws `bad_request` for a cursor of another list. */
 export async function explorePage(ctx: AppContext, query: URLSearchParams): Promise<Page> {
@@ -114,12 +121,12 @@ export async function explorePage(ctx: AppContext, query: URLSearchParams): Prom
   const main = html`<h1 class="slim-title">Explore</h1>
     ${filterForm(filters)} ${results}`
   return {
-    title: filters.q === undefined ? 'Explore' : `${filters.q} · Explore`,
+    title: filters.q === undefined ? t('Explore') : t('{q} · Explore', { q: filters.q }),
     section: '/explore',
     isWide: true,
     hasSearch: true,
     ...(!hasFilter(filters) && { path: '/explore' }),
-    description: 'Apps, games, skills and frameworks made and shared by people and agents.',
+    description: t('Apps, games, skills and frameworks made and shared by people and agents.'),
     main,
     feed: '',
     scripts: ['live-search.js', 'show-more.js', 'copy-line.js'],
@@ -130,7 +137,7 @@ export async function explorePage(ctx: AppContext, query: URLSearchParams): Prom
 const shelfList = (ctx: AppContext, shelves: Shelf[]): Html =>
   html`<p class="visually-hidden" role="status" id="search-status"></p>
     <div id="search-results">
-      ${kindTabs({})}${shelfChips}${shelves.map((shelf, at) => renderShelf(ctx, shelf, at === 0))}
+      ${kindTabs({})}${shelfChips()}${shelves.map((shelf, at) => renderShelf(ctx, shelf, at === 0))}
     </div>`
 
 /** Reads the results of a search. Skills and frameworks have the facts that one chooses by. */
@@ -154,8 +161,8 @@ async function resultList(
   const isCut = filters.q !== undefined && (filters.sort ?? 'new') !== 'new' && !isOne
   const count =
     items.length === 0
-      ? hasFilter(filters) && 'No results'
-      : `${items.length} ${items.length === 1 ? 'result' : 'results'}${next === null ? '' : ', more below'}`
+      ? hasFilter(filters) && t('No results')
+      : `${formatCount(items.length, 'result')}${next === null ? '' : t(', more below')}`
   return html`<p class="small count" role="status" id="search-status">${count}</p>
     <div id="search-results">
       ${kindTabs(filters)}
@@ -171,16 +178,16 @@ function noResults(ctx: AppContext, filters: Filters): Html {
   const { q } = filters
   if (!hasFilter(filters)) {
     return emptyState(
-      'No apps yet',
-      'Items that people and agents list appear here. Make one, or give your agent this prompt:',
-      html`${copyLine(agentPrompt(ctx), 'Prompt for your agent')}<a class="button" href="/new"
+      t('No apps yet'),
+      t('Items that people and agents list appear here. Make one, or give your agent this prompt:'),
+      html`${copyLine(agentPrompt(ctx), t('Prompt for your agent'))}<a class="button" href="/new"
           >Make the first app</a
         >`,
     )
   }
   return emptyState(
-    q === undefined ? 'No apps match these filters' : html`No results for “<bdi>${q}</bdi>”`,
-    'Search covers titles and descriptions. Try fewer words or remove a filter.',
+    q === undefined ? t('No apps match these filters') : html`No results for “<bdi>${q}</bdi>”`,
+    t('Search covers titles and descriptions. Try fewer words or remove a filter.'),
     html`<a class="button quiet" href="/explore">Clear filters</a>`,
   )
 }

@@ -2,11 +2,13 @@ import type { Item, ItemPage } from '../../apps/explore/schemas.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { section, versionOrigins } from '../components.ts'
 import { shelfIcon } from '../cover-art.ts'
 import { formatAmount, formatBytes, formatCompact, renderDate } from '../format.ts'
 import { button, hiddenField, postForm } from '../forms.ts'
 import { tileGrid } from '../tiles.ts'
+import { wireWord } from '../wire-words.ts'
 import { remixPrice } from './remix.ts'
 import type { ItemVisitor } from './reviews.ts'
 
@@ -25,12 +27,12 @@ export function itemTitle({ title, maker, remixOf }: Item): Html {
 
 /** Names of the uses that people should know before they open an item. */
 const useLabels = new Map([
-  ['ai', 'Uses AI'],
-  ['shared', 'Shares data'],
-  ['db', 'Shares data'],
-  ['room', 'Live with others'],
-  ['scores', 'Scores'],
-  ['files', 'Shares data'],
+  ['ai', msg('Uses AI')],
+  ['shared', msg('Shares data')],
+  ['db', msg('Shares data')],
+  ['room', msg('Live with others')],
+  ['scores', msg('Scores')],
+  ['files', msg('Shares data')],
 ])
 
 /** One line on what an item uses; nothing for most. */
@@ -42,8 +44,8 @@ export function useLine({ uses }: ItemPage): Part {
 /** Links to the items of the same kind and of the same shelf. */
 export const itemChips = ({ kind, shelf }: Item): Html =>
   html`<ul class="chips capitalized">
-    <li><a href="/explore?kind=${kind}">${kind}</a></li>
-    <li><a href="/explore?shelf=${shelf}">${shelfIcon(shelf)}${shelf}</a></li>
+    <li><a href="/explore?kind=${kind}">${wireWord(kind)}</a></li>
+    <li><a href="/explore?shelf=${shelf}">${shelfIcon(shelf)}${wireWord(shelf)}</a></li>
   </ul>`
 
 /** A free remix of a person with one agent is one press. Others confirm agent and price first. */
@@ -52,7 +54,7 @@ export function remixControl(item: Item, visitor: ItemVisitor | undefined): Part
   if (!visitor || !only || other || remixPrice(item) !== 0) return remixLink(item)
   const fields = html`${hiddenField('as', only.handle)}${hiddenField('maxCredits', 0)}${hiddenField('ref', newId())}`
   const path = `/explore/${item.id}/remix`
-  return postForm(visitor.token, path, html`${fields}${button('Remix', 'quiet')}`, 'act')
+  return postForm(visitor.token, path, html`${fields}${button(t('Remix'), 'quiet')}`, 'act')
 }
 
 /** The link that remixes an item of another maker; nothing where remixes are off. */
@@ -74,7 +76,7 @@ export function itemLineage({ item, lineage: all }: ItemPage): Html {
   const shown = all.slice(0, ancestorsMax).toReversed()
   const hidden = all.length - shown.length
   return section(
-    'Lineage',
+    t('Lineage'),
     html`<ol class="lineage">
       ${hidden > 0 && html`<li class="small">${formatCompact(hidden)} earlier</li>`}${shown.map(
         ({ id, title, maker }) =>
@@ -92,7 +94,7 @@ export function itemLineage({ item, lineage: all }: ItemPage): Html {
 
 /** The remixes of an item that are on Explore. */
 export const itemRemixes = (ctx: AppContext, found: ItemPage): Html =>
-  found.remixes.length === 0 ? html`` : section('Remixes', tileGrid(ctx, found.remixes))
+  found.remixes.length === 0 ? html`` : section(t('Remixes'), tileGrid(ctx, found.remixes))
 
 /** The versions of an item up to the one on Explore. */
 export function versionList({ versions: all }: ItemPage): Html {
@@ -105,7 +107,7 @@ export function versionList({ versions: all }: ItemPage): Html {
       </li>`,
   )
   return section(
-    'Version history',
+    t('Version history'),
     html`<ol class="rows">
       ${rows}
     </ol>`,

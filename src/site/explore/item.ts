@@ -3,6 +3,7 @@ import type { Item, ItemPage, Tile } from '../../apps/explore/schemas.ts'
 import { isPackKind } from '../../apps/kinds.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import { cardKey } from '../cards.ts'
 import { saveToCollection } from '../collections.ts'
 import {
@@ -70,10 +71,10 @@ export async function itemPage(
   const { title, description, maker } = item
   const rest = found.more.filter(({ id: other }) => other !== id)
   return {
-    title: `${title} by ${maker}`,
+    title: t('{title} by {maker}', { title, maker }),
     path: `/explore/${id}`,
     section: '/explore',
-    description: description || `An app by ${maker}.`,
+    description: description || t('An app by {maker}.', { maker }),
     image: `/cards/${id}.jpg?${cardKey(item)}`,
     plays: true,
     scripts: ['copy-line.js', 'play-here.js', 'share-link.js'],
@@ -83,8 +84,8 @@ export async function itemPage(
         <div>${itemLineage(found)}${versionList(found)}${remixSection(ctx, item)}</div>
       </div>
       ${itemRemixes(ctx, found)}
-      ${rest.length > 0 && renderShelf(ctx, { title: `More by ${maker}`, items: rest, more: `/explore/${maker}` })}
-      ${found.similar.length > 0 && renderShelf(ctx, { title: 'You may also like', items: found.similar, more: `/explore?shelf=${item.shelf}` })}`,
+      ${rest.length > 0 && renderShelf(ctx, { title: t('More by {maker}', { maker }), items: rest, more: `/explore/${maker}` })}
+      ${found.similar.length > 0 && renderShelf(ctx, { title: t('You may also like'), items: found.similar, more: `/explore?shelf=${item.shelf}` })}`,
   }
 }
 
@@ -145,27 +146,30 @@ function itemActions(item: Item, visitor: ItemVisitor | undefined): Part {
 
 const stats = ({ published, updated, version }: Item): Html =>
   statList([
-    ['Version', version],
-    ['Published', renderDate(published)],
-    ['Updated', renderDate(updated)],
+    [t('Version'), version],
+    [t('Published'), renderDate(published)],
+    [t('Updated'), renderDate(updated)],
   ])
 
 function remixSection({ urls }: AppContext, item: Item): Html {
   const { id, title } = item
   const price = remixPrice(item)
   if (price === undefined) {
-    return section('Remix', html`<p>The maker turned off remixes.</p>`)
+    return section(t('Remix'), html`<p>The maker turned off remixes.</p>`)
   }
   const text =
     price === 0
-      ? 'Free. An agent gets a copy with the code and files, and the maker is credited.'
-      : `${formatAmount(price, 'credit')}; the maker receives 80%. An agent gets a copy with the code and files, and the maker is credited.`
+      ? t('Free. An agent gets a copy with the code and files, and the maker is credited.')
+      : t(
+          '{price}; the maker receives 80%. An agent gets a copy with the code and files, and the maker is credited.',
+          { price: formatAmount(price, 'credit') },
+        )
   const line = html`Read ${urls.app}/skill.md, then remix "<bdi>${title}</bdi>" (${id}) and change
   it as I describe.`
   const curl = `curl -sX POST ${urls.base}/apps/${id}/remix -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"maxCredits":${price}}'`
   return section(
-    'Remix',
+    t('Remix'),
     html`<p>${text}</p>
-      ${copyLine(line, 'Prompt for your agent')}${requestDetails('Remix with curl', curl)}`,
+      ${copyLine(line, t('Prompt for your agent'))}${requestDetails(t('Remix with curl'), curl)}`,
   )
 }

@@ -5,6 +5,7 @@ import { packKinds } from '../../apps/kinds.ts'
 import { findSummaries } from '../../apps/runs/read-record.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { html } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import { findByMention } from '../../people/agents/agents.ts'
 import { collectionCards } from '../collections.ts'
 import { section, starRating } from '../components.ts'
@@ -43,16 +44,16 @@ export async function makerPage(
     >${starRating(totals.rating)}<span>Joined ${renderDate(created)}</span>`
   const follow = await followControl(ctx, `@${handle}`, follower)
   const main = html`${alert(follower?.message)} ${makerHeader({ handle, about }, facts, follow)}
-    ${section('Items', tileList(ctx, { query, path, items, next, isOfMaker: true }))}
-    ${records.length > 0 && section('Track records', recordRows(records))}
-    ${lists.length > 0 && section('Collections', await collectionCards(ctx, lists))}
+    ${section(t('Items'), tileList(ctx, { query, path, items, next, isOfMaker: true }))}
+    ${records.length > 0 && section(t('Track records'), recordRows(records))}
+    ${lists.length > 0 && section(t('Collections'), await collectionCards(ctx, lists))}
     <p class="small below">
       Feeds of this maker:
       <a type="application/atom+xml" href="${ctx.urls.base}/explore/feed.atom${feed}">Atom</a>,
       <a type="application/feed+json" href="${ctx.urls.base}/explore/feed.json${feed}">JSON</a>
     </p>`
   const scripts = ['show-more.js' as const]
-  const description = about ?? `Apps, games, skills and frameworks by @${handle}.`
+  const description = about ?? t('Apps, games, skills and frameworks by @{handle}.', { handle })
   const image = `/cards/@${handle}.jpg`
   return {
     image,

@@ -3,6 +3,7 @@ import { presentProfile } from '../../apps/profiles/own-profile.ts'
 import { getShownProfile, type ShownProfile } from '../../apps/profiles/profile-page.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import { type Agent, findByMention } from '../../people/agents/agents.ts'
 import { findPublicProfile } from '../../people/own-profile.ts'
 import { renderAvatar } from '../avatar.ts'
@@ -83,18 +84,18 @@ export async function personPage(ctx: AppContext, name: string): Promise<Page> {
       >Joined ${renderDate(created)}</span
     >`
   const main = html`${makerHeader({ handle, about, image: avatar && imagePath(ctx, avatar) }, facts)}
-  ${agents.length > 0 && section('Agents', makerChips(agents.map((agent) => agent.handle)))}
-  ${items.length > 0 && section('Items', tileGrid(ctx, items, { isFirst: true }))}
-  ${collections.length > 0 && section('Collections', await collectionCards(ctx, collections))}
-  ${reviews.length > 0 && section('Reviews', reviewList(reviews, agents))}
-  ${follows.length > 0 && section('Follows', makerChips(follows.map((one) => one.slice(1))))}
-  ${isEmpty && emptyState(`@${handle} shows nothing yet`, 'Their apps, collections and reviews appear here when they choose to show them.', html`<a class="button quiet" href="/explore">Explore</a>`)}`
+  ${agents.length > 0 && section(t('Agents'), makerChips(agents.map((agent) => agent.handle)))}
+  ${items.length > 0 && section(t('Items'), tileGrid(ctx, items, { isFirst: true }))}
+  ${collections.length > 0 && section(t('Collections'), await collectionCards(ctx, collections))}
+  ${reviews.length > 0 && section(t('Reviews'), reviewList(reviews, agents))}
+  ${follows.length > 0 && section(t('Follows'), makerChips(follows.map((one) => one.slice(1))))}
+  ${isEmpty && emptyState(t('@{handle} shows nothing yet', { handle }), t('Their apps, collections and reviews appear here when they choose to show them.'), html`<a class="button quiet" href="/explore">Explore</a>`)}`
   return {
     title: `@${handle}`,
     path: `/@${handle}`,
     section: '/explore',
     isWide: true,
-    description: about ?? `What @${handle} makes on Berth.`,
+    description: about ?? t('What @{handle} makes on Berth.', { handle }),
     image: `/cards/@${handle}.jpg`,
     main,
   }

@@ -3,6 +3,7 @@ import type { Item } from '../../apps/explore/schemas.ts'
 import { listActingAgents } from '../../apps/owners/owned-agents.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
+import { t } from '../../kernel/words/message.ts'
 import { makerSharePercent } from '../../money/prices.ts'
 import { payingField } from '../acting-agent.ts'
 import { statList } from '../components.ts'
@@ -18,7 +19,7 @@ export const remixPrice = ({ remix, priceRemix }: Item): number | undefined =>
 
 const priceText = (price: number): Part =>
   price === 0
-    ? 'Free'
+    ? t('Free')
     : html`${formatAmount(price, 'credit')}
         <span class="unit">${makerSharePercent}% for the maker</span>`
 
@@ -40,13 +41,13 @@ export async function remixPage(
       : agents.length === 0
         ? html`<p>A remix belongs to one of your agents. <a href="/agents">Create an agent</a>.</p>`
         : html`<p>You get a copy with the code and files, and ${maker} is credited.</p>
-            ${statList([['Price', priceText(price)]])}
+            ${statList([[t('Price'), priceText(price)]])}
             ${postForm(
               token,
               `/explore/${id}/remix`,
               html`${await payingField(ctx, agents, submitted?.text('as'))}${hiddenField('maxCredits', price)}${hiddenField('ref', newId())}
                 <div class="actions">
-                  ${button(price === 0 ? 'Remix' : `Remix for ${formatAmount(price, 'credit')}`)}<a
+                  ${button(price === 0 ? t('Remix') : t('Remix for {price}', { price: formatAmount(price, 'credit') }))}<a
                     class="button quiet"
                     href="/explore/${id}"
                     >Cancel</a
@@ -61,5 +62,5 @@ export async function remixPage(
       ${alert(message)} ${offer}
     </div>
   </article>`
-  return { title: `Remix ${title}`, section: '/explore', main }
+  return { title: t('Remix {title}', { title }), section: '/explore', main }
 }

@@ -13,6 +13,7 @@ import { makeCursor, type PagePosition, takePage } from '../../kernel/cursor.ts'
 import { isWriteUnavailable } from '../../kernel/db/error.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { commentCharsMax, reviewCharsMax } from '../../kernel/limits.ts'
+import { t } from '../../kernel/words/message.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import type { Person } from '../../people/people.ts'
 import { actingField } from '../acting-agent.ts'
@@ -111,24 +112,24 @@ const starsField = (given: string): Html =>
 
 /** Renders the review form of a visitor, with their review, or the reason for its absence. */
 function reviewForm(item: Item, visitor: ItemVisitor | undefined): Part {
-  if (!visitor?.acting) return actingHint(visitor, item.id, 'rate and review')
+  if (!visitor?.acting) return actingHint(visitor, item.id, t('rate and review'))
   const { token, agents, acting, isOwner, hasUsed, review, failed } = visitor
   const failure = failed?.name === 'review' ? failed : undefined
   if (isOwner) return alert(failure?.message)
   const typed = failure?.submitted
   const text = textArea({
-    label: 'Review (optional)',
+    label: t('Review (optional)'),
     name: 'text',
     value: typed?.text('text') ?? review?.text,
     max: reviewCharsMax,
     error: failure?.message,
   })
-  const fields = html`${starsField(typed?.text('stars') ?? `${review?.stars ?? ''}`)}${text}${actingField(agents, typed?.text('as') ?? acting.handle)}${button(review ? 'Update review' : 'Post review')}`
+  const fields = html`${starsField(typed?.text('stars') ?? `${review?.stars ?? ''}`)}${text}${actingField(agents, typed?.text('as') ?? acting.handle)}${button(review ? t('Update review') : t('Post review'))}`
   const action = `/explore/${item.id}/review`
   const remove = html`${hiddenField('as', acting.handle)}${confirmDialog({
-    label: 'Delete review',
-    question: 'Delete your review?',
-    consequence: 'Its stars no longer count.',
+    label: t('Delete review'),
+    question: t('Delete your review?'),
+    consequence: t('Its stars no longer count.'),
     submit: { name: 'remove', value: 'yes' },
   })}`
   const isWaiting = !hasUsed && !review && !failure
@@ -137,7 +138,7 @@ function reviewForm(item: Item, visitor: ItemVisitor | undefined): Part {
     ${!review && html` data-first`}
     ${isWaiting && html` id="rate" hidden`}
   >
-    <h3>${review ? 'Your review' : 'Rate this'}</h3>
+    <h3>${review ? t('Your review') : t('Rate this')}</h3>
     ${postForm(token, action, fields)} ${review && postForm(token, action, remove, 'act')}
   </div>`
   if (!isWaiting) return form
@@ -154,11 +155,11 @@ function commentForm(
   visitor: ItemVisitor | undefined,
   replyTo: CommentBody | undefined,
 ): Part {
-  if (!visitor?.acting) return actingHint(visitor, item.id, 'comment')
+  if (!visitor?.acting) return actingHint(visitor, item.id, t('comment'))
   const { token, agents, acting, failed } = visitor
   const failure = failed?.name === 'comments' ? failed : undefined
   const typed = failure?.submitted
-  const label = replyTo ? `Reply to ${replyTo.author}` : 'Comment'
+  const label = replyTo ? t('Reply to {author}', { author: replyTo.author }) : t('Comment')
   const parent = typed?.text('replyTo') || replyTo?.id
   const text = textArea({
     label,
@@ -171,7 +172,7 @@ function commentForm(
   const cancel =
     replyTo && html`<a class="button quiet" href="/explore/${item.id}#comments">Cancel</a>`
   const fields = html`${text}${parent && hiddenField('replyTo', parent)}${actingField(agents, typed?.text('as') ?? acting.handle)}
-    <div class="actions">${button(replyTo ? 'Post reply' : 'Post comment')}${cancel}</div>`
+    <div class="actions">${button(replyTo ? t('Post reply') : t('Post comment'))}${cancel}</div>`
   return html`<div class="own-feedback">
     ${postForm(token, `/explore/${item.id}/comments`, fields)}
   </div>`
@@ -187,7 +188,7 @@ function commentActions(
   const handles = visitor.agents.map(({ handle }) => `@${handle}`)
   const isOwn = handles.includes(author)
   const as = isOwn ? author : visitor.isOwner ? item.maker : undefined
-  const label = isOwn ? 'Delete' : 'Hide'
+  const label = isOwn ? t('Delete') : t('Hide')
   const remove =
     as !== undefined &&
     postForm(
@@ -196,8 +197,8 @@ function commentActions(
       html`${hiddenField('as', as)}${confirmDialog({
         label,
         target: `comment “${text.slice(0, 40).toWellFormed()}”`,
-        question: `${label} this comment?`,
-        consequence: isOwn ? 'Replies to it stay.' : 'Visitors no longer see it.',
+        question: t('{label} this comment?', { label }),
+        consequence: isOwn ? t('Replies to it stay.') : t('Visitors no longer see it.'),
         submit: { name: 'remove', value: id },
       })}`,
       'act',
@@ -217,7 +218,7 @@ const pinForm = (item: Item, { token }: ItemVisitor, id: string, isPinned: boole
   postForm(
     token,
     `/explore/${item.id}/comments`,
-    html`${hiddenField('as', item.maker)}${hiddenField('pin', id)}${hiddenField('pinned', String(!isPinned))}${button(isPinned ? 'Unpin' : 'Pin', 'quiet slim')}`,
+    html`${hiddenField('as', item.maker)}${hiddenField('pin', id)}${hiddenField('pinned', String(!isPinned))}${button(isPinned ? t('Unpin') : t('Pin'), 'quiet slim')}`,
     'act',
   )
 
@@ -275,7 +276,10 @@ async function readListing<Row extends { id: string; created: string }>(
   const pathAt = (cursor?: string) =>
     `${withQuery(`/explore/${item}`, { reviews, comments, [name]: cursor })}#${name}`
   const more = next === null ? undefined : pathAt(next)
-  return { all: page, ways: pager(pathAt(), more, after === undefined, `Pages of ${name}`) }
+  return {
+    all: page,
+    ways: pager(pathAt(), more, after === undefined, t('Pages of {name}', { name })),
+  }
 }
 
 function curlRequest({ urls }: AppContext, method: string, path: string, body: object): string {
@@ -290,8 +294,8 @@ function reviewSection(
   visitor: ItemVisitor | undefined,
 ): Html {
   const { id, rating } = item
-  const line = curlRequest(ctx, 'PUT', `${id}/review`, { stars: 5, text: 'Calm and quick.' })
-  const summary = all.length === 0 ? 'No reviews yet.' : formatCount(rating.count, 'rating')
+  const line = curlRequest(ctx, 'PUT', `${id}/review`, { stars: 5, text: t('Calm and quick.') })
+  const summary = all.length === 0 ? t('No reviews yet.') : formatCount(rating.count, 'rating')
   return html`<section id="reviews">
     <h2>Reviews</h2>
     <p>${starRating(rating)} ${summary}</p>
@@ -302,7 +306,7 @@ function reviewSection(
         ${all.map(renderReview)}
       </ul>`
     }
-    ${ways} ${requestDetails('Review with curl', line)}
+    ${ways} ${requestDetails(t('Review with curl'), line)}
   </section>`
 }
 
@@ -352,13 +356,13 @@ function commentSection(
   visitor: ItemVisitor | undefined,
 ): Html {
   const authors = new Map(all.map((one) => [one.id, one.author]))
-  const line = curlRequest(ctx, 'POST', `${item.id}/comments`, { text: 'How far does it go?' })
+  const line = curlRequest(ctx, 'POST', `${item.id}/comments`, { text: t('How far does it go?') })
   const comment = (one: CommentBody): Html => {
     const { author, text, created, pinned, replyTo: parent } = one
     const to = parent === null ? undefined : authors.get(parent)
     return html`<p class="small">
         <strong>${author}</strong>${to && html` to ${to}`} ·
-        ${renderDate(created)}${pinned && ' · Pinned'}
+        ${renderDate(created)}${pinned && html` · Pinned`}
       </p>
       <p class="text"><bdi>${text}</bdi></p>
       ${canComment && commentActions(item, visitor, one)}
@@ -385,6 +389,6 @@ function commentSection(
           </ul>`
     }
     ${ways} ${canComment && replyTo === undefined && commentForm(item, visitor, undefined)}
-    ${requestDetails('Comment with curl', line)}
+    ${requestDetails(t('Comment with curl'), line)}
   </section>`
 }

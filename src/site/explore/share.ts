@@ -2,6 +2,7 @@ import type { Item } from '../../apps/explore/schemas.ts'
 import { embedCode, embeddersOf } from '../../apps/viewer/embedding.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import { copyLine } from '../components.ts'
 
 /** Opens the panel of `sharePanel`, without a script. */
@@ -20,7 +21,7 @@ export function sharePanel(ctx: AppContext, item: Item): Html {
     item.embeds &&
     embeddersOf(ctx.config).length > 0 &&
     html`<h3>Embed</h3>
-      ${copyLine(embedCode({ link, title }), 'Embed code')}`
+      ${copyLine(embedCode({ link, title }), t('Embed code'))}`
   const code = html`<img
     class="qr"
     src="/a/${id}/qr.svg"
@@ -36,7 +37,7 @@ export function sharePanel(ctx: AppContext, item: Item): Html {
 export const linkPanel = ({ link, title }: Pick<Item, 'link' | 'title'>, more?: Part): Html =>
   html`<div class="panel" id="share" popover role="dialog" aria-label="Share">
     <h2>Share</h2>
-    ${copyLine(link, 'Link')}
+    ${copyLine(link, t('Link'))}
     <share-link data-url="${link}" data-title="${title}"></share-link>
     ${more}
     <p>

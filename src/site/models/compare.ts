@@ -2,6 +2,7 @@ import * as catalog from '../../gateway/catalog/catalog.ts'
 import type { ModelResponse } from '../../gateway/catalog/schemas.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { withQuery } from '../components.ts'
 import { button, hiddenField, selectField } from '../forms.ts'
 import type { Page } from '../layout.ts'
@@ -9,7 +10,8 @@ import { emptyState } from '../lists.ts'
 import { modelPath, modelsPath, playgroundPath } from '../paths.ts'
 import { factsOf } from './facts.ts'
 import { shortMeasurements } from './measured.ts'
-import { modeNames, modeOf } from './modes.ts'
+import { modeNames } from './mode-names.ts'
+import { modeOf } from './modes.ts'
 
 export const comparePath = `${modelsPath}/compare`
 export const comparedMax = 4
@@ -30,20 +32,20 @@ export function comparePage(ctx: AppContext, query: URLSearchParams): Page {
     <h1>Compare models</h1>
     ${models.length === 0 ? nothing : comparison(ctx, models)}
     ${models.length < comparedMax && addForm(models, others)}`
-  return { title: 'Compare models', section: modelsPath, main }
+  return { title: t('Compare models'), section: modelsPath, main }
 }
 
 const nothing = emptyState(
-  'No models selected',
-  'Select models in the list, or add one here.',
+  msg('No models selected'),
+  msg('Select models in the list, or add one here.'),
   html`<a class="button quiet" href="${modelsPath}">All models</a>`,
 )
 
 const addForm = (models: ModelResponse[], others: ModelResponse[]): Html =>
   html`<form class="form line below" action="${comparePath}">
     ${models.map(({ id }) => hiddenField('model', id))}
-    ${selectField({ label: 'Add a model', name: 'model', value: '', options: others.map(({ id }) => [id, id] as const) })}
-    ${button('Add', 'quiet')}
+    ${selectField({ label: t('Add a model'), name: 'model', value: '', options: others.map(({ id }) => [id, id] as const) })}
+    ${button(t('Add'), 'quiet')}
   </form>`
 
 function comparison(ctx: AppContext, models: ModelResponse[]): Html {
@@ -57,7 +59,7 @@ function comparison(ctx: AppContext, models: ModelResponse[]): Html {
   const measured = models.map(({ id }) => measuredFacts(ctx, id))
   const columns = models.map((_, at) => new Map([...(known[at] ?? []), ...(measured[at] ?? [])]))
   const names = new Set([known, measured].flat(2).map(([name]) => name))
-  const line = (name: string): Html =>
+  const line = (name: Text): Html =>
     html`<tr>
       <th scope="row">${name}</th>
       ${columns.map((facts) => html`<td>${facts.get(name) ?? '–'}</td>`)}
@@ -83,8 +85,8 @@ function measuredFacts(ctx: AppContext, id: string): [string, Part][] {
   if (!found) return []
   const [latency, uptime] = shortMeasurements(ctx, found)
   return [
-    ['Latency (median, measured here)', latency],
-    ['Uptime (24 hours, measured here)', uptime],
+    [t('Latency (median, measured here)'), latency],
+    [t('Uptime (24 hours, measured here)'), uptime],
   ]
 }
 

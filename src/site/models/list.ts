@@ -3,6 +3,7 @@ import type { ModelResponse } from '../../gateway/catalog/schemas.ts'
 import { modelTypes } from '../../kernel/config/providers.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { copyLine, keysOf, searchTerm, withQuery } from '../components.ts'
 import { formatCompact, formatCount } from '../format.ts'
 import { button, hiddenField, selectField } from '../forms.ts'
@@ -17,6 +18,7 @@ import {
   searchField,
 } from '../lists.ts'
 import { modelPath, modelsPath, playgroundPath } from '../paths.ts'
+import { wireWord } from '../wire-words.ts'
 import { comparedMax, comparePath } from './compare.ts'
 import { shortMeasurements } from './measured.ts'
 import { costs, inputPrice, outputPrice } from './prices.ts'
@@ -25,14 +27,14 @@ const rowsMax = 100
 const searchCharsMax = 100
 
 const typeNames = {
-  chat: 'Chat',
-  image: 'Image',
-  video: 'Video',
-  audio: 'Audio',
-  embedding: 'Embeddings',
-  moderation: 'Moderation',
-  rerank: 'Rerank',
-  realtime: 'Realtime',
+  chat: msg('Chat'),
+  image: msg('Image'),
+  video: msg('Video'),
+  audio: msg('Audio'),
+  embedding: msg('Embeddings'),
+  moderation: msg('Moderation'),
+  rerank: msg('Rerank'),
+  realtime: msg('Realtime'),
 } as const
 
 /** Returns the number of an order, lowest first. Larger windows come first. */
@@ -93,7 +95,7 @@ export function modelListPage(ctx: AppContext, query: URLSearchParams): Page {
       <a class="button quiet" href="${playgroundPath}">Playground</a>
     </div>
     <p class="lead">Use every model with any OpenAI client, one API key and one balance.</p>
-    ${copyLine(`OPENAI_BASE_URL=${ctx.urls.gateway}/v1`, 'Base URL for OpenAI clients')}
+    ${copyLine(`OPENAI_BASE_URL=${ctx.urls.gateway}/v1`, t('Base URL for OpenAI clients'))}
     <section>
       <h2 class="visually-hidden">All models</h2>
       <live-search>${searchForm(list, makers)}</live-search>
@@ -107,10 +109,10 @@ export function modelListPage(ctx: AppContext, query: URLSearchParams): Page {
       <p class="visually-hidden" role="status" id="search-status">${count}</p>
     </section>`
   return {
-    title: 'Models',
+    title: t('Models'),
     section: modelsPath,
     ...(query.size === 0 && { path: modelsPath }),
-    description: 'Models and their prices.',
+    description: t('Models and their prices.'),
     main,
     scripts: ['copy-line.js', 'live-search.js'],
   }
@@ -118,50 +120,50 @@ export function modelListPage(ctx: AppContext, query: URLSearchParams): Page {
 
 function searchForm({ q, type, by, input, sort }: ListQuery, makers: string[]): Html {
   const maker = {
-    label: 'Provider',
+    label: t('Provider'),
     name: 'by',
     value: by ?? '',
-    options: [['', 'All providers'], ...makers.map((one) => [one, one] as const)] as const,
+    options: [['', t('All providers')], ...makers.map((one) => [one, one] as const)] as const,
   }
   const takes = {
-    label: 'Input',
+    label: t('Input'),
     name: 'input',
     value: input ?? '',
     options: [
-      ['', 'Any input'],
-      ...inputTypes.map((one) => [one, `With ${one} input`] as const),
+      ['', t('Any input')],
+      ...inputTypes.map((one) => [one, t('With {kind} input', { kind: wireWord(one) })] as const),
     ] as const,
   }
   return html`<form class="search model-search" role="search" action="${modelsPath}">
     ${type && hiddenField('type', type)}${sort && hiddenField('sort', sort)}
-    ${searchField('Search models', q, searchCharsMax)}
+    ${searchField(t('Search models'), q, searchCharsMax)}
     ${makers.length > 1 && selectField(maker)}${selectField(takes)}
   </form>`
 }
 
 function typeChips(list: ListQuery): Html {
-  const typeChip = (value: string | undefined, name: string): Html =>
+  const typeChip = (value: string | undefined, name: Text): Html =>
     chip(pathOf({ ...list, type: value }), name, list.type === value)
   return html`<nav aria-label="Types">
     <ul class="chips">
-      ${typeChip(undefined, 'All')}${modelTypes.map((one) => typeChip(one, typeNames[one]))}
+      ${typeChip(undefined, t('All'))}${modelTypes.map((one) => typeChip(one, typeNames[one]))}
     </ul>
   </nav>`
 }
 
 const noResults = ({ q }: ListQuery): Html =>
   emptyState(
-    q === undefined ? 'No models of this kind' : html`No results for “<bdi>${q}</bdi>”`,
-    'Change the filters. The operator adds models with provider keys and settings.',
+    q === undefined ? t('No models of this kind') : html`No results for “<bdi>${q}</bdi>”`,
+    t('Change the filters. The operator adds models with provider keys and settings.'),
     html`<a class="button quiet" href="${modelsPath}">Show all</a>`,
   )
 
 /** The table with a box in each row; its form opens the comparison, without scripts too. */
 const compareForm = (list: ListQuery, rows: Part[][]): Html =>
   html`<form class="models" action="${comparePath}">
-    ${dataTable('Models', columns(list), rows)}
+    ${dataTable(t('Models'), columns(list), rows)}
     <p class="actions compare-bar">
-      ${button('Compare', 'quiet')}
+      ${button(t('Compare'), 'quiet')}
       <span class="small">Select two to ${comparedMax} models.</span>
     </p>
   </form>`
@@ -173,13 +175,13 @@ function columns(list: ListQuery): Column[] {
     ...(list.sort === order && { sorted: order === 'context' ? 'descending' : 'ascending' }),
   })
   return [
-    { select: 'Compare' },
-    { long: 'Model' },
-    { long: 'Input types' },
-    sorted('Context', 'context'),
-    sorted('Input', 'input'),
-    sorted('Output', 'output'),
-    { number: 'Latency' },
+    { select: t('Compare') },
+    { long: t('Model') },
+    { long: t('Input types') },
+    sorted(t('Context'), 'context'),
+    sorted(t('Input'), 'input'),
+    sorted(t('Output'), 'output'),
+    { number: t('Latency') },
   ]
 }
 
@@ -191,7 +193,7 @@ function latencyOf(ctx: AppContext, id: string): Part[] {
 
 function row(ctx: AppContext, model: ModelResponse): Part[] {
   const { id, name, inputs, supportsTools, context_length: window, price } = model
-  const takes = [...inputs, ...(supportsTools ? ['tools'] : [])].join(', ')
+  const takes = [...inputs, ...(supportsTools ? ['tools'] : [])].map(wireWord).join(', ')
   return [
     html`<input type="checkbox" name="model" value="${id}" aria-label="Compare ${id}" />`,
     html`<a class="model-name" href="${modelPath(id)}">${name}</a><code>${id}</code>`,

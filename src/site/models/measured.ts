@@ -2,6 +2,7 @@ import type { Model } from '../../gateway/models/catalog.ts'
 import type { MeasuredCalls, Percentiles } from '../../gateway/providers/measurements.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { section } from '../components.ts'
 import { formatCount, formatDuration } from '../format.ts'
 import { dataTable } from '../lists.ts'
@@ -18,7 +19,7 @@ export function shortMeasurements({ upstreams }: AppContext, model: Model): [Par
   ]
 }
 
-const states = { closed: 'Up', 'half-open': 'Recovering', open: 'Down' } as const
+const states = { closed: msg('Up'), 'half-open': msg('Recovering'), open: msg('Down') } as const
 
 /** Percentiles in one cell, or a dash before the first success. */
 const times = (found: Percentiles | null | undefined): Part[] =>
@@ -28,7 +29,7 @@ const times = (found: Percentiles | null | undefined): Part[] =>
 export function measuredSection(ctx: AppContext, model: Model): Html {
   const { measurements } = ctx.upstreams
   const all = measurements.summarize(model.offers)
-  const row = (name: string, state: string, calls: MeasuredCalls | undefined): Part[] => [
+  const row = (name: string, state: Text, calls: MeasuredCalls | undefined): Part[] => [
     name,
     state,
     calls?.calls ?? 0,
@@ -38,24 +39,24 @@ export function measuredSection(ctx: AppContext, model: Model): Html {
   ]
   const rows = model.offers.map((offer) => {
     const state = ctx.upstreams.find(offer.upstream)?.health.state
-    return row(offer.upstream, state ? states[state] : 'Off', measurements.summarize([offer]))
+    return row(offer.upstream, state ? states[state] : t('Off'), measurements.summarize([offer]))
   })
   const heads = [
-    'Upstream',
-    'State',
-    { number: 'Calls' },
-    { number: 'Uptime' },
-    { number: 'Latency p50' },
+    t('Upstream'),
+    t('State'),
+    { number: t('Calls') },
+    { number: t('Uptime') },
+    { number: t('Latency p50') },
     { number: 'p90' },
     { number: 'p99' },
-    { number: 'Tokens/s' },
+    { number: t('Tokens/s') },
   ]
   return section(
-    'Latency and uptime',
+    t('Latency and uptime'),
     html`<p class="small">
-        ${all && all.calls > 0 ? `Measured on this server: ${formatCount(all.calls, 'call')} of the last 24 hours.` : 'Measured on this server. No calls in the last 24 hours yet.'}
+        ${all && all.calls > 0 ? t('Measured on this server: {calls} of the last 24 hours.', { calls: formatCount(all.calls, 'call') }) : t('Measured on this server. No calls in the last 24 hours yet.')}
         Latency is the time to the first byte; uptime is the share of calls that succeeded.
       </p>
-      ${dataTable('Latency and uptime', heads, model.offers.length > 1 ? [row('All', '', all), ...rows] : rows)}`,
+      ${dataTable(t('Latency and uptime'), heads, model.offers.length > 1 ? [row(t('All'), '', all), ...rows] : rows)}`,
   )
 }

@@ -4,6 +4,7 @@ import type { Model } from '../../gateway/models/catalog.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { t, type Text } from '../../kernel/words/message.ts'
 import { copyLine, keysOf, section, withQuery } from '../components.ts'
 import type { Page } from '../layout.ts'
 import { modelPath, modelsPath, playgroundPath } from '../paths.ts'
@@ -17,7 +18,7 @@ import { modeOf, modes } from './modes.ts'
 export function findModelPage(ctx: AppContext, id: string): Page {
   const found = ctx.catalog.find(id)?.model
   if (found) return modelPage(ctx, found)
-  throw new ApiError('not_found', { what: 'model', see: 'The list of models has all of them.' })
+  throw new ApiError('not_found', { what: 'model', see: t('The list of models has all of them.') })
 }
 
 /** Renders the facts of a model and code that calls it. */
@@ -33,23 +34,24 @@ function modelPage(ctx: AppContext, found: Model): Page {
         <a class="button quiet" href="${withQuery(comparePath, { model: model.id })}">Compare</a>
       </p>
     </div>
-    ${copyLine(model.id, 'Model ID')}
+    ${copyLine(model.id, t('Model ID'))}
     ${!isPriced && html`<p class="notice">This model has no price yet, so it cannot be used.</p>`}
     <div class="columns model-columns">
-      ${section('About', factList(factsOf(model)))} ${section('Parameters', parameterList(model))}
+      ${section(t('About'), factList(factsOf(model)))}
+      ${section(t('Parameters'), parameterList(model))}
     </div>
-    ${measuredSection(ctx, found)} ${section('Use this model', codeTabs(ctx, model))}`
+    ${measuredSection(ctx, found)} ${section(t('Use this model'), codeTabs(ctx, model))}`
   return {
     title: model.name,
     path: modelPath(model.id),
     section: modelsPath,
-    description: `${model.id}: price, context, inputs and example code.`,
+    description: t('{id}: price, context, inputs and example code.', { id: model.id }),
     main,
     scripts: ['copy-line.js'],
   }
 }
 
-const factList = (facts: [string, Part][]): Html =>
+const factList = (facts: [Text, Part][]): Html =>
   html`<table class="facts-table">
     <tbody>
       ${facts.map(
@@ -73,7 +75,7 @@ const keyLine = html`<p class="small">
 
 /** A session has no single request, so it has one example. */
 const realtimeCode = ({ urls }: AppContext, { id }: ModelResponse): Html =>
-  html`${keyLine} ${copyLine(realtimeExample(urls.gateway, id), 'JavaScript example')}`
+  html`${keyLine} ${copyLine(realtimeExample(urls.gateway, id), t('JavaScript example'))}`
 
 /** Code in each language. The tabs are radio buttons, which need no script. */
 function codeTabs(ctx: AppContext, model: ModelResponse): Html {
@@ -100,7 +102,7 @@ function codeTabs(ctx: AppContext, model: ModelResponse): Html {
       ${names.map(
         (name) =>
           html`<div data-language="${name}">
-            ${copyLine(codeExample(name, request), `${languages[name]} example`)}
+            ${copyLine(codeExample(name, request), t('{value} example', { value: languages[name] }))}
           </div>`,
       )}
     </div>`

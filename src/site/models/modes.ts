@@ -9,18 +9,6 @@ export type RequestMode = (typeof requestModes)[number]
 /** Kinds of models: sessions have no single request. */
 export type ModelMode = RequestMode | 'realtime'
 
-export const modeNames: Record<ModelMode, string> = {
-  chat: 'Chat',
-  image: 'Images',
-  video: 'Videos',
-  speech: 'Speech',
-  transcription: 'Transcription',
-  embedding: 'Embeddings',
-  moderation: 'Moderation',
-  rerank: 'Rerank',
-  realtime: 'Realtime',
-}
-
 /** Paths below `/v1` (document 2, section 4). */
 export const modePaths: Record<RequestMode, string> = {
   chat: '/chat/completions',

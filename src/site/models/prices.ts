@@ -1,7 +1,8 @@
 import type { ModelResponse, PriceResponse } from '../../gateway/catalog/schemas.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { keysOf } from '../components.ts'
-import { formatUsd } from '../format.ts'
+import { formatNumber, formatUsd } from '../format.ts'
 
 const million = 1e6
 
@@ -9,32 +10,32 @@ const million = 1e6
 const perMillion = (amount: string): string => formatUsd(Number(amount) * million)
 
 const tokenParts = {
-  prompt: 'Input',
-  completion: 'Output',
-  cache_read: 'Cached input',
-  cache_write: 'Cache write',
-  reasoning: 'Reasoning',
-  audio: 'Audio input',
-  audio_cache_read: 'Cached audio input',
-  audio_completion: 'Audio output',
+  prompt: msg('Input'),
+  completion: msg('Output'),
+  cache_read: msg('Cached input'),
+  cache_write: msg('Cache write'),
+  reasoning: msg('Reasoning'),
+  audio: msg('Audio input'),
+  audio_cache_read: msg('Cached audio input'),
+  audio_completion: msg('Audio output'),
 } as const
 
 const unitParts = {
-  per_image: ['Image', 'per image'],
-  per_second: ['Second', 'per second'],
-  per_minute: ['Minute', 'per minute'],
-  per_character: ['Characters', '/ 1M characters'],
+  per_image: [msg('Image'), msg('per image')],
+  per_second: [msg('Second'), msg('per second')],
+  per_minute: [msg('Minute'), msg('per minute')],
+  per_character: [msg('Characters'), msg('/ 1M characters')],
 } as const
 
 /** Formats a price per unit. Characters cost so little that their price is for a million. */
 const perUnitText = (name: keyof typeof unitParts, amount: number): string =>
   formatUsd(name === 'per_character' ? amount * million : amount)
 
-const withUnit = (amount: string, unit: string): Html =>
+const withUnit = (amount: string, unit: Text): Html =>
   html`${amount} <span class="unit">${unit}</span>`
 
 const tokens = (amount: string | undefined): Part =>
-  amount === undefined ? '–' : withUnit(perMillion(amount), '/ 1M tokens')
+  amount === undefined ? '–' : withUnit(perMillion(amount), t('/ 1M tokens'))
 
 /** Returns the price of the input and of the output, or of the unit that a model charges. */
 export function costs(price: PriceResponse): [into: Part, out: Part] {
@@ -54,19 +55,19 @@ export function shortPrice(price: PriceResponse): string {
 }
 
 /** Returns all parts of a price with their amounts, and those of long prompts. */
-export function priceRows({ price }: ModelResponse): [name: string, amount: Part][] {
-  const perToken = keysOf(tokenParts).flatMap((name): [string, Part][] => {
+export function priceRows({ price }: ModelResponse): [name: Text, amount: Part][] {
+  const perToken = keysOf(tokenParts).flatMap((name): [Text, Part][] => {
     const amount = price[name]
     return amount === undefined ? [] : [[tokenParts[name], tokens(amount)]]
   })
-  const perUnit = keysOf(unitParts).flatMap((name): [string, Part][] => {
+  const perUnit = keysOf(unitParts).flatMap((name): [Text, Part][] => {
     const amount = price[name]
     const [label, unit] = unitParts[name]
     return amount === undefined ? [] : [[label, withUnit(perUnitText(name, amount), unit)]]
   })
   const search = price.per_search
   const tiers = (price.tiers ?? []).map(({ above, prompt, completion }): [string, Part] => [
-    `Prompts above ${above.toLocaleString('en')} tokens`,
+    t('Prompts above {above} tokens', { above: formatNumber(above) }),
     html`${perMillion(prompt)} in, ${perMillion(completion)} out
       <span class="unit">/ 1M tokens</span>`,
   ])
@@ -75,7 +76,7 @@ export function priceRows({ price }: ModelResponse): [name: string, amount: Part
     ...perUnit,
     ...(search === undefined
       ? []
-      : [['Web search', withUnit(formatUsd(search), 'per search')] satisfies [string, Part]]),
+      : [[t('Web search'), withUnit(formatUsd(search), t('per search'))] satisfies [string, Part]]),
     ...tiers,
   ]
 }

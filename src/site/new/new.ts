@@ -5,10 +5,11 @@ import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import { buildPromptCharsMax, htmlBytesMax, titleCharsMax } from '../../kernel/limits.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import { payingField } from '../acting-agent.ts'
 import { section } from '../components.ts'
-import { formatAmount, formatBytes, shortCredits } from '../format.ts'
+import { formatAmount, formatBytes, formatNumber, shortCredits } from '../format.ts'
 import {
   button,
   type Form,
@@ -23,10 +24,10 @@ import { appPreview } from '../studio/preview.ts'
 import { builderLimits, otherWays } from './ways.ts'
 
 const examples = [
-  'A packing list with tent, boots and a map',
-  'A quiz about the planets',
-  'Snake in neon colors',
-  'A game where a fox collects coins and dodges rocks',
+  msg('A packing list with tent, boots and a map'),
+  msg('A quiz about the planets'),
+  msg('Snake in neon colors'),
+  msg('A game where a fox collects coins and dodges rocks'),
 ]
 
 interface PromptFieldOptions {
@@ -38,8 +39,8 @@ interface PromptFieldOptions {
 
 /** The large field of a prompt, with its error. */
 export function promptField(options: PromptFieldOptions = {}): Html {
-  const { value = '', label = 'What should it do?', error } = options
-  const { placeholder = 'A game where a fox collects coins …' } = options
+  const { value = '', label = t('What should it do?'), error } = options
+  const { placeholder = t('A game where a fox collects coins …') } = options
   const invalid =
     error !== undefined && html` aria-invalid="true" aria-describedby="error-prompt" autofocus`
   return html`<label class="prompt-field"
@@ -63,21 +64,25 @@ export const priceNote = (max: number, usual: number | undefined): Html =>
   html`<p class="small">
     ${
       usual === undefined
-        ? `At most ${formatAmount(max, 'credit')}.`
-        : `About ${formatAmount(usual, 'credit')}, at most ${shortCredits(max)}.`
+        ? t('At most {max}.', { max: formatAmount(max, 'credit') })
+        : t('About {usual}, at most {max}.', {
+            usual: formatAmount(usual, 'credit'),
+            max: shortCredits(max),
+          })
     }
     You pay only if it succeeds.
   </p>`
 
 /** Links that fill in the prompt of the page to make an app. */
-const exampleChips: Html = html`<ul class="chips examples" aria-label="Examples">
-  ${examples.map(
-    (prompt) =>
-      html`<li>
-        <a href="/new?prompt=${encodeURIComponent(prompt)}" rel="nofollow">${prompt}</a>
-      </li>`,
-  )}
-</ul>`
+const exampleChips = (): Html =>
+  html`<ul class="chips examples" aria-label="Examples">
+    ${examples.map(
+      (prompt) =>
+        html`<li>
+          <a href="/new?prompt=${encodeURIComponent(String(prompt))}" rel="nofollow">${prompt}</a>
+        </li>`,
+    )}
+  </ul>`
 
 /**
  * The ways to make an app on public pages. The prompt box opens `/new` with the prompt: a page that
@@ -93,7 +98,7 @@ export async function waysToMake(ctx: AppContext): Promise<Part> {
           ${priceNote(price, await findUsualPrice(ctx))}<button class="button">Make it</button>
         </div>
       </form>
-      ${exampleChips}`
+      ${exampleChips()}`
   if (builderKind(ctx) !== 'model') {
     return html`${otherWays('/new#page')}${builderLimits(ctx)}${box}`
   }
@@ -126,21 +131,21 @@ export interface NewAppView {
 }
 
 const kinds = [
-  ['app', 'App'],
-  ['game', 'Game'],
+  ['app', msg('App')],
+  ['game', msg('Game')],
 ] as const
 
 /** Renders the two ways to make an app: a description to build, or a page to publish. */
 export async function newAppPage(ctx: AppContext, view: NewAppView): Promise<Page> {
-  const title = view.isFirst ? 'Make your first app' : 'Make an app'
+  const title = view.isFirst ? t('Make your first app') : t('Make an app')
   const forms =
     view.agents?.length === 0
       ? html`<p>Apps belong to one of your agents. <a href="/agents">Create an agent</a>.</p>`
       : await makeForms(ctx, view)
   const lead =
     builderKind(ctx) === 'model'
-      ? 'Describe it and a model builds it, or bring your own HTML file.'
-      : 'Bring your own page, remix one, or let your agent make it.'
+      ? t('Describe it and a model builds it, or bring your own HTML file.')
+      : t('Bring your own page, remix one, or let your agent make it.')
   const main = html`<h1>${title}</h1>
     <p class="lead">${lead}</p>
     ${forms}
@@ -156,17 +161,18 @@ async function makeForms(ctx: AppContext, view: NewAppView): Promise<Html> {
   const upload = (title: string): Html => html`<div id="page">${section(title, page)}</div>`
   const kind = builderKind(ctx)
   const limits = builderLimits(ctx, view.isOperator)
-  if (kind === 'model') return html`${prompt}${upload('Or bring your own page')}`
-  if (kind === 'none') return html`${limits}${otherWays('#page')}${upload('Bring your own page')}`
+  if (kind === 'model') return html`${prompt}${upload(t('Or bring your own page'))}`
+  if (kind === 'none')
+    return html`${limits}${otherWays('#page')}${upload(t('Bring your own page'))}`
   const hasPrompt = (view.submitted?.text('prompt') ?? '') !== ''
-  const demo = section('Demo builder', html`${limits}${prompt}`)
+  const demo = section(t('Demo builder'), html`${limits}${prompt}`)
   return hasPrompt
-    ? html`${demo}${otherWays('#page')}${upload('Or bring your own page')}`
-    : html`${otherWays('#page')}${upload('Bring your own page')}${demo}`
+    ? html`${demo}${otherWays('#page')}${upload(t('Or bring your own page'))}`
+    : html`${otherWays('#page')}${upload(t('Bring your own page'))}${demo}`
 }
 
 const kindField = (ctx: AppContext, value: string): Part =>
-  ctx.config.gamesOn && selectField({ label: 'Kind', name: 'kind', value, options: kinds })
+  ctx.config.gamesOn && selectField({ label: t('Kind'), name: 'kind', value, options: kinds })
 
 /** The agent that pays; without an account, the hint that one is needed. */
 const agentField = async (
@@ -193,9 +199,9 @@ async function promptForm(ctx: AppContext, view: NewAppView): Promise<Part> {
   const usual = await findUsualPrice(ctx)
   const cost =
     usual === undefined
-      ? `at most ${formatAmount(price, 'credit')}`
-      : `about ${formatAmount(usual, 'credit')}`
-  const confirm = html`${hiddenField('max', price)}${hiddenField('ref', newId())}${button(agents ? `Build for ${cost}` : 'Create an account and build')}`
+      ? t('at most {price}', { price: formatAmount(price, 'credit') })
+      : t('about {usual}', { usual: formatAmount(usual, 'credit') })
+  const confirm = html`${hiddenField('max', price)}${hiddenField('ref', newId())}${button(agents ? t('Build for {cost}', { cost }) : t('Create an account and build'))}`
   return postForm(
     token,
     '/new/prompt',
@@ -213,35 +219,35 @@ async function pageForm(ctx: AppContext, view: NewAppView): Promise<Html> {
   const file = html`<label class="field drop"
     ><span>HTML file or zip</span
     ><span class="hint"
-      >One page with its files, at most ${limits.filesMax.toLocaleString('en')} files and
+      >One page with its files, at most ${formatNumber(limits.filesMax)} files and
       ${formatBytes(limits.bytesMax)}.
       <span class="with-script">Drop it here, or drop a folder.</span></span
     ><input type="file" name="file" accept=".html,.htm,.zip,text/html,application/zip"
   /></label>`
   const text = textArea({
-    label: 'Or paste the HTML',
+    label: t('Or paste the HTML'),
     name: 'html',
     value: submitted?.text('html'),
     max: htmlBytesMax,
     error: failed?.name === 'page' ? failed.message : undefined,
   })
   const title = inputField({
-    label: 'Title (optional)',
+    label: t('Title (optional)'),
     name: 'title',
     value: submitted?.text('title'),
     max: titleCharsMax,
-    hint: 'Leave it empty to use the title of the page.',
+    hint: t('Leave it empty to use the title of the page.'),
     isOptional: true,
   })
   const agent = await agentField(ctx, agents, submitted?.text('as'))
   const kind = kindField(ctx, submitted?.text('kind') || 'app')
-  const label = agents ? 'Publish' : 'Create an account and publish'
+  const label = agents ? t('Publish') : t('Create an account and publish')
   const fields = html`${file}${text}${title}${kind}${agent}${hiddenField('ref', newId())}${button(label)}`
   return html`<page-drop data-limits="${JSON.stringify(limits)}" ${!agents && html` data-guest`}
     >${postForm(token, '/new/page', fields, 'form', 'multipart/form-data')}
     <div>
       <p class="drop-status" role="status"></p>
-      ${appPreview(ctx, { title: 'Preview of your page' })}
+      ${appPreview(ctx, { title: t('Preview of your page') })}
       <p class="drop-hint with-script">The preview of your page appears here.</p>
     </div>
   </page-drop>`

@@ -9,6 +9,7 @@ import { listActingAgents } from '../../apps/owners/owned-agents.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { buildPromptCharsMax, formBytesMax, htmlBytesMax } from '../../kernel/limits.ts'
 import { recordOf } from '../../kernel/schema.ts'
+import { t } from '../../kernel/words/message.ts'
 import { checkSite } from '../../people/session-user.ts'
 import { actingAgent } from '../acting-agent.ts'
 import { searchTerm } from '../components.ts'
@@ -98,12 +99,12 @@ async function submitForm(
 async function askForAccount(req: PageRequest, sent: Form): Promise<Response> {
   const [isPage, prompt, title] = [sent.has('html'), sent.text('prompt'), sent.text('title').trim()]
   if (!isPage) checkPrompt(req, prompt, kindOf(sent))
-  if (await findZip(sent)) rejectForm('Sign in first: files cannot be kept through sign-up.')
+  if (await findZip(sent)) rejectForm(t('Sign in first: files cannot be kept through sign-up.'))
   const html = isPage ? await htmlOf(sent) : ''
   const draft = signDraft(req.ctx, { prompt, html, title, kind: kindOf(sent) })
   if (draft === undefined) {
     const max = formatBytes(draftHtmlBytesMax)
-    rejectForm(`Sign in first: more than ${max} cannot be kept through sign-up.`)
+    rejectForm(t('Sign in first: more than {max} cannot be kept through sign-up.', { max }))
   }
   return privatePage(req, renderSignUp({ token: req.token, next: '/new', draft }, req))
 }
@@ -116,7 +117,7 @@ async function openDraft(input: PageInput): Promise<Response> {
   const text = (await readForm(req.request, draftFormBytesMax)).text('draft')
   const draft = readDraft(req.ctx, text)
   if (!draft) {
-    const message = 'This draft expired. Enter it again.'
+    const message = t('This draft expired. Enter it again.')
     return privatePage(req, await getPage(req, { failed: { name: 'prompt', message } }))
   }
   if (!req.visitor) {
@@ -127,11 +128,13 @@ async function openDraft(input: PageInput): Promise<Response> {
 
 /** Rejects a prompt that is empty or that the demo builder declines. */
 function checkPrompt({ ctx }: PageRequest, prompt: string, kind: 'app' | 'game'): void {
-  if (prompt.trim() === '') rejectForm('Describe the app.')
+  if (prompt.trim() === '') rejectForm(t('Describe the app.'))
   const why = whyDeclined(ctx, kind, prompt)
   if (why !== undefined)
     rejectForm(
-      `${why} Nothing was charged. Describe it in other words, or write the page yourself.`,
+      t('{why} Nothing was charged. Describe it in other words, or write the page yourself.', {
+        why,
+      }),
     )
 }
 
@@ -192,5 +195,5 @@ async function findZip(sent: Form): Promise<File | undefined> {
 async function htmlOf(sent: Form): Promise<string> {
   const bytes = await sent.file('file')?.bytes()
   const html = bytes ? decodePage(bytes).text : sent.text('html')
-  return html.trim() ? html : rejectForm('Choose an HTML file or a zip, or paste HTML.')
+  return html.trim() ? html : rejectForm(t('Choose an HTML file or a zip, or paste HTML.'))
 }

@@ -2,6 +2,7 @@ import { type BuilderKind, builderKind } from '../../apps/builds/builder-kind.ts
 import { readyMadePages } from '../../gateway/providers/demo/builder/prompt-analysis.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 
 /** The ways to an app that need no model, as cards. `page` is the place of the upload form. */
 export const otherWays = (page: '/new#page' | '#page'): Html =>
@@ -26,10 +27,13 @@ export const otherWays = (page: '/new#page' | '#page'): Html =>
     </li>
   </ul>`
 
-const limits: Record<Exclude<BuilderKind, 'model'>, string> = {
-  templates: `This server has no model that builds what you describe. Its demo builder makes ready-made pages from your words: ${readyMadePages}.`,
-  none: 'This server has no model that builds what you describe.',
-}
+const limits = (kind: Exclude<BuilderKind, 'model'>): string =>
+  kind === 'none'
+    ? t('This server has no model that builds what you describe.')
+    : t(
+        'This server has no model that builds what you describe. Its demo builder makes ready-made pages from your words: {readyMadePages}.',
+        { readyMadePages: t(readyMadePages) },
+      )
 
 /** Says what the builder cannot do, and to the operator how to change that. */
 export function builderLimits(ctx: AppContext, isOperator = false): Part {
@@ -39,5 +43,5 @@ export function builderLimits(ctx: AppContext, isOperator = false): Part {
     isOperator &&
     html` <a href="/console/providers">Add a model</a>: paste the key of a provider, or use a server
       of this machine.`
-  return html`<p class="small limits">${limits[kind]}${add}</p>`
+  return html`<p class="small limits">${limits(kind)}${add}</p>`
 }

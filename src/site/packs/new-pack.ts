@@ -7,6 +7,7 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import { formBytesMax } from '../../kernel/limits.ts'
 import { recordOf } from '../../kernel/schema.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { actingField } from '../acting-agent.ts'
 import { narrowPage } from '../components.ts'
 import { form } from '../form.ts'
@@ -32,12 +33,14 @@ export const stepsText = (steps: readonly Step[]): string =>
 /** Reads the steps of a text field. Throws `bad_request`. */
 export function readSteps(text: string): Step[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
-  if (lines.length === 0) rejectForm('Enter at least one step.')
+  if (lines.length === 0) rejectForm(t('Enter at least one step.'))
   return lines.map((line, at) => {
     const [id = '', title = '', ...rest] = line.split('|').map((part) => part.trim())
     const done = rest.join(' | ')
     if (!/^[a-z0-9-]{1,40}$/.test(id) || title === '' || done === '') {
-      rejectForm(`Step ${at + 1} must be "id | title | how one knows that it is done".`)
+      rejectForm(
+        t('Step {at} must be "id | title | how one knows that it is done".', { at: at + 1 }),
+      )
     }
     return { id, title, done }
   })
@@ -68,19 +71,19 @@ const kinds = [
   {
     value: 'skill',
     label: html`<strong>Skill</strong>`,
-    hint: 'Instructions that an AI loads when it needs them.',
+    hint: msg('Instructions that an AI loads when it needs them.'),
   },
   {
     value: 'framework',
     label: html`<strong>Framework</strong>`,
-    hint: 'A procedure with steps, which agents report one by one.',
+    hint: msg('A procedure with steps, which agents report one by one.'),
   },
 ]
 
 async function newPackPage(req: UserRequest, message?: string, sent?: Form): Promise<Page> {
   const agents = await listActingAgents(req.ctx, req.visitor.person)
   const fields: Part = html`${alert(message)}${choiceField({
-      label: 'Kind',
+      label: t('Kind'),
       name: 'kind',
       value: sent?.text('kind') ?? 'skill',
       options: kinds,
@@ -89,13 +92,13 @@ async function newPackPage(req: UserRequest, message?: string, sent?: Form): Pro
       name: 'skill',
       value: sent?.text('skill') ?? template,
       max: skillTextBytesMax,
-      hint: 'Begins with name and description. Add more files in the studio.',
+      hint: t('Begins with name and description. Add more files in the studio.'),
     })}${stepsField(sent?.text('steps'))}<label class="field"
       ><span>Or a zip of the folder</span
       ><span class="hint">At most ${formatBytes(packZipBytesMax)}, with SKILL.md at its top.</span
       ><input type="file" name="file" accept=".zip,application/zip"
     /></label>
-    ${actingField(agents, sent?.text('as'))}${hiddenField('ref', newId())}${button('Publish')}`
+    ${actingField(agents, sent?.text('as'))}${hiddenField('ref', newId())}${button(t('Publish'))}`
   const main =
     agents.length === 0
       ? html`<p><a href="/agents">Create an agent</a> first. It publishes the skill.</p>`
@@ -104,18 +107,20 @@ async function newPackPage(req: UserRequest, message?: string, sent?: Form): Pro
             <a href="/new">make an app</a>.
           </p>
           ${postForm(req.token, '/new/skill', fields, 'form new-pack', 'multipart/form-data')}`
-  return narrowPage('New skill', main, { styles: ['packs.css'] })
+  return narrowPage(t('New skill'), main, { styles: ['packs.css'] })
 }
 
 /** Shown while "Framework" is chosen, which needs no script. */
 const stepsField = (value: string | undefined): Html =>
   html`<div class="framework-only">
     ${textArea({
-      label: 'Steps',
+      label: t('Steps'),
       name: 'steps',
       value,
       max: 30_000,
-      hint: 'One a line: id | title | how one knows that it is done. For example: collect | Collect the numbers | Each source has a number and a date.',
+      hint: t(
+        'One a line: id | title | how one knows that it is done. For example: collect | Collect the numbers | Each source has a number and a date.',
+      ),
     })}
   </div>`
 

@@ -3,6 +3,7 @@ import type { Item } from '../../apps/explore/schemas.ts'
 import { findSummaries, type RecordSummary } from '../../apps/runs/read-record.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import { formatBytes, renderDate } from '../format.ts'
 import { formatPercent, formatRuns } from './record.ts'
 
@@ -40,19 +41,23 @@ function renderFacts(
   const facts: Part[] = [
     successOf(record),
     formatBytes(bytes),
-    license ?? 'No license',
+    license ?? t('No license'),
     html`Updated ${renderDate(updated)}`,
   ]
   return html`${description !== '' && html`<p class="pack-about"><bdi>${description}</bdi></p>`}
     <p class="small">
-      ${compatibility === undefined ? 'For any agent that reads skills' : html`Compatibility: <bdi>${compatibility}</bdi>`}
+      ${compatibility === undefined ? t('For any agent that reads skills') : html`Compatibility: <bdi>${compatibility}</bdi>`}
     </p>
     <p class="facts">${facts.map((fact) => html`<span>${fact}</span>`)}</p>`
 }
 
 /** The success rate with its number of runs. */
 function successOf(record: RecordSummary | undefined): Part {
-  if (!record || record.successRate === null) return 'No counted run yet'
+  if (!record || record.successRate === null) return t('No counted run yet')
   const { successRate, counted } = record
-  return `${formatPercent(successRate)} of ${formatRuns(counted)} ${counted === 1 ? 'run' : 'runs'} worked`
+  return t('{successRate} of {counted} {part} worked', {
+    successRate: formatPercent(successRate),
+    counted: formatRuns(counted),
+    part: counted === 1 ? 'run' : 'runs',
+  })
 }

@@ -4,6 +4,7 @@ import { skillFile } from '../../apps/folders/read-pack.ts'
 import { getListedPack, readFiles } from '../../apps/packs/packs.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import { cardKey } from '../cards.ts'
 import { copyLine, section, starRating, statList } from '../components.ts'
 import {
@@ -21,6 +22,7 @@ import { followControl } from '../follow-control.ts'
 import { formatAmount, formatCount, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { itemCover } from '../tiles.ts'
+import { wireWord } from '../wire-words.ts'
 import { fileTree, renderShownFile } from './files.ts'
 import { recordSection } from './record.ts'
 
@@ -38,10 +40,10 @@ export async function packPage(
   const { id, title, maker, description, kind } = item
   const { folder } = await getListedPack(ctx, id)
   return {
-    title: `${title} by ${maker}`,
+    title: t('{title} by {maker}', { title, maker }),
     path: `/explore/${id}`,
     section: '/explore',
-    description: description || `A ${kind} by ${maker}.`,
+    description: description || t('A {kind} by {maker}.', { kind: wireWord(kind), maker }),
     image: `/cards/${id}.jpg?${cardKey(item)}`,
     scripts: ['copy-line.js'],
     styles: ['packs.css'],
@@ -63,12 +65,12 @@ async function packHeader(
 ): Promise<Html> {
   const { name, maker, description, rating, opens, remixes } = item
   const facts: [string, Part][] = [
-    ['Name', html`<code>${name}</code>`],
-    ['Version', item.version],
-    ['Updated', renderDate(item.updated)],
-    ['License', license],
-    ['Compatibility', compatibility],
-    ['Tools', allowedTools],
+    [t('Name'), html`<code>${name}</code>`],
+    [t('Version'), item.version],
+    [t('Updated'), renderDate(item.updated)],
+    [t('License'), license],
+    [t('Compatibility'), compatibility],
+    [t('Tools'), allowedTools],
   ]
   return html`<article class="pack-head">
     <div class="pack-cover">${itemCover(ctx, item, { isEager: true })}</div>
@@ -96,7 +98,7 @@ function packActions(item: Item, visitor: ItemVisitor | undefined): Part {
 const stepList = ({ steps = [], share }: Folder): Part =>
   steps.length > 0 &&
   section(
-    'Steps',
+    t('Steps'),
     html`<ol class="steps-list">
         ${steps.map(
           ({ title, done }) =>
@@ -124,7 +126,7 @@ async function fileSection(ctx: AppContext, item: Item, query: URLSearchParams):
   const files = folder.files.map(({ path }) => path)
   if (!file || !bytes) throw new Error(`${item.id} has no files`)
   return html`<section class="pack-files" id="files">
-    <h2>${file.path === skillFile ? 'Instructions' : file.path}</h2>
+    <h2>${file.path === skillFile ? t('Instructions') : file.path}</h2>
     <div class="pack-columns">
       ${fileTree(folder.files, viewUrl, file.path)}
       <div class="file-view">
@@ -136,17 +138,19 @@ async function fileSection(ctx: AppContext, item: Item, query: URLSearchParams):
 
 function remixSection({ urls }: AppContext, item: Item): Part {
   const price = remixPrice(item)
-  if (price === undefined) return section('Remix', html`<p>The maker turned off remixes.</p>`)
+  if (price === undefined) return section(t('Remix'), html`<p>The maker turned off remixes.</p>`)
   const text =
     price === 0
-      ? 'Free. An agent gets a copy that it may change, and the maker is credited.'
-      : `${formatAmount(price, 'credit')}; the maker receives 80%. Reading and installing is free.`
+      ? t('Free. An agent gets a copy that it may change, and the maker is credited.')
+      : t('{price}; the maker receives 80%. Reading and installing is free.', {
+          price: formatAmount(price, 'credit'),
+        })
   const line = html`Read ${urls.app}/skill.md, then remix the ${item.kind}
   "<bdi>${item.title}</bdi>" (${item.id}) and change it as I describe.`
   return section(
-    'Remix',
+    t('Remix'),
     html`<p>${text}</p>
-      ${copyLine(line, 'Prompt for your agent')}`,
+      ${copyLine(line, t('Prompt for your agent'))}`,
   )
 }
 
@@ -163,15 +167,15 @@ const installLine = (link: string, folder: string): string =>
 /** Lines that install a pack, one for each agent. */
 const installSection = (link: string): Html =>
   section(
-    'Install',
+    t('Install'),
     html`<div class="install">
       ${skillFolders.map(
         ([name, folder]) =>
           html`<h3>${name}</h3>
-            ${copyLine(installLine(link, folder), `Install for ${name}`)}`,
+            ${copyLine(installLine(link, folder), t('Install for {name}', { name }))}`,
       )}
       <h3>curl</h3>
-      ${copyLine(`curl -fsSL ${link}.tar.gz | tar xz`, 'Unpack here')}
+      ${copyLine(`curl -fsSL ${link}.tar.gz | tar xz`, t('Unpack here'))}
       <p class="small">
         Or download it as <a href="${link}.zip">zip</a> or <a href="${link}.tar.gz">tar.gz</a>, or
         read <a href="${link}/SKILL.md">SKILL.md</a>.

@@ -7,6 +7,7 @@ import type { DayRecord, RecordBody, RunBody, VersionRecord } from '../../apps/r
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { lastDays } from '../../kernel/time.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { copyLine, section, statList } from '../components.ts'
 import { formatCount, renderDate } from '../format.ts'
 import { dataTable } from '../lists.ts'
@@ -52,7 +53,12 @@ function recordChart(all: Week[]): Html {
   const height = (runs: number): number => (runs / peak) * chartHeight
   const bars = all.map((week, at) => {
     const { worked, partly, others } = week
-    const title = `${week.from} to ${week.to}: ${formatRuns(worked)} of ${formatRuns(counted(week))} worked`
+    const title = t('{from} to {to}: {worked} of {counted} worked', {
+      from: week.from,
+      to: week.to,
+      worked: formatRuns(worked),
+      counted: formatRuns(counted(week)),
+    })
     let top = chartHeight
     const parts = [
       ['worked', worked],
@@ -74,7 +80,10 @@ function recordChart(all: Week[]): Html {
   })
   const total = all.reduce((sum, week) => sum + counted(week), 0)
   const worked = all.reduce((sum, week) => sum + week.worked, 0)
-  const summary = `${formatRuns(worked)} of ${formatRuns(total)} counted runs of the last 90 days worked, at most ${formatRuns(peak)} runs a week`
+  const summary = t(
+    '{worked} of {total} counted runs of the last 90 days worked, at most {peak} runs a week',
+    { worked: formatRuns(worked), total: formatRuns(total), peak: formatRuns(peak) },
+  )
   return html`<figure class="chart record-chart">
     <svg
       viewBox="0 0 ${all.length * barWidth} ${chartHeight}"
@@ -117,7 +126,7 @@ export async function recordSection(ctx: AppContext, { id }: Item): Promise<Html
     ${
       runs.length > 0 &&
       section(
-        'Latest reports',
+        t('Latest reports'),
         html`<ul class="rows reports">
           ${runs.map(reportRow)}
         </ul>`,
@@ -147,21 +156,21 @@ export const recordRows = (packs: { id: string; title: string; record: RecordSum
     )}
   </ul>`
 
-const confidenceLabels: Record<RecordBody['confidence'], string> = {
-  none: 'No data',
-  low: 'Low confidence',
-  medium: 'Medium confidence',
-  high: 'High confidence',
+const confidenceLabels: Record<RecordBody['confidence'], Text> = {
+  none: msg('No data'),
+  low: msg('Low confidence'),
+  medium: msg('Medium confidence'),
+  high: msg('High confidence'),
 }
 
 function headline({ urls }: AppContext, id: string, record: RecordBody): Html {
   const { successRate, counted, successLow, confidence, distinctAgents, distinctOwners } = record
   if (successRate === null) {
     return html`<p>
-        ${record.runs === 0 ? 'No agent has followed this yet.' : `${formatCount(record.runs, 'run')}, none of which counts yet.`}
+        ${record.runs === 0 ? t('No agent has followed this yet.') : t('{runs}, none of which counts yet.', { runs: formatCount(record.runs, 'run') })}
         Agents report how following it went, and the result is shown here.
       </p>
-      ${copyLine(`curl -X POST ${urls.base}/runs -H "Authorization: Bearer $KEY" --json '{"pack":"${id}"}'`, 'Start a run')}`
+      ${copyLine(`curl -X POST ${urls.base}/runs -H "Authorization: Bearer $KEY" --json '{"pack":"${id}"}'`, t('Start a run'))}`
   }
   return html`<div class="rate">
     <strong>${formatPercent(successRate)}</strong>
@@ -179,34 +188,34 @@ function facts(record: RecordBody): Html {
   const { medianMinutes, verifiedRuns, sharePaidUsd, shareOverdue } = record
   const hasShares = sharePaidUsd > 0 || shareOverdue > 0
   const shown: [string, Part][] = [
-    ['Worked', formatRuns(record.worked)],
-    ['Partly', formatRuns(record.partly)],
-    ['Failed', formatRuns(record.failed)],
-    ['Abandoned', formatRuns(record.abandoned)],
-    ['Not reported', formatRuns(record.expired)],
-    ['All runs', html`${record.runs} <span class="small">(${record.runs30d} in 30 days)</span>`],
-    ['Median time', medianMinutes !== null && `${medianMinutes} min`],
-    ['Verified', verifiedRuns > 0 && formatCount(verifiedRuns, 'run')],
-    ['Shares paid', hasShares && `${sharePaidUsd} USDC`],
-    ['Shares overdue', hasShares && shareOverdue],
+    [t('Worked'), formatRuns(record.worked)],
+    [t('Partly'), formatRuns(record.partly)],
+    [t('Failed'), formatRuns(record.failed)],
+    [t('Abandoned'), formatRuns(record.abandoned)],
+    [t('Not reported'), formatRuns(record.expired)],
+    [t('All runs'), html`${record.runs} <span class="small">(${record.runs30d} in 30 days)</span>`],
+    [t('Median time'), medianMinutes !== null && t('{medianMinutes} min', { medianMinutes })],
+    [t('Verified'), verifiedRuns > 0 && formatCount(verifiedRuns, 'run')],
+    [t('Shares paid'), hasShares && t('{sharePaidUsd} USDC', { sharePaidUsd })],
+    [t('Shares overdue'), hasShares && shareOverdue],
   ]
   return statList(shown.filter(([, value]) => value !== false))
 }
 
 const versionRecords = (versions: VersionRecord[]): Part =>
   dataTable(
-    'Record by version',
+    t('Record by version'),
     [
-      'Version',
-      { number: 'Runs' },
-      { number: 'Counted' },
-      { number: 'Worked' },
-      { number: 'At least' },
+      t('Version'),
+      { number: t('Runs') },
+      { number: t('Counted') },
+      { number: t('Worked') },
+      { number: t('At least') },
     ],
     versions
       .slice(0, versionsShown)
       .map(({ version, runs, counted, successRate, successLow }) => [
-        `Version ${version}`,
+        t('Version {version}', { version }),
         runs,
         formatRuns(counted),
         successRate === null ? '–' : formatPercent(successRate),
@@ -215,16 +224,16 @@ const versionRecords = (versions: VersionRecord[]): Part =>
   )
 
 const outcomeLabels = {
-  worked: 'Worked',
-  partly: 'Partly worked',
-  failed: 'Failed',
-  abandoned: 'Abandoned',
+  worked: msg('Worked'),
+  partly: msg('Partly worked'),
+  failed: msg('Failed'),
+  abandoned: msg('Abandoned'),
 } as const
 
 /** The outcome of a run, or its state while it has none. */
 export const outcomeBadge = ({ outcome, state }: Pick<RunBody, 'outcome' | 'state'>): Html =>
   html`<span class="outcome ${outcome ?? 'none'}"
-    >${outcome === null ? (state === 'expired' ? 'Not reported' : 'Running') : outcomeLabels[outcome]}</span
+    >${outcome === null ? (state === 'expired' ? t('Not reported') : t('Running')) : outcomeLabels[outcome]}</span
   >`
 
 function reportRow(run: RunBody): Html {

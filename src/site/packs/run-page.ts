@@ -6,6 +6,7 @@ import type { Evidence, RunBody } from '../../apps/runs/schemas.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { lookUp } from '../../kernel/schema.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { findAgent } from '../../people/agents/agents.ts'
 import type { Person } from '../../people/people.ts'
 import { section, statList } from '../components.ts'
@@ -22,12 +23,12 @@ export async function runPage(ctx: AppContext, id: string, person?: Person): Pro
   const row = view === 'all' ? await findRun(ctx, id) : undefined
   const run = row ?? (await getReadableRun(ctx, undefined, id))
   const [body, pack] = await Promise.all([presentRun(ctx, run, view), findApp(ctx, run.pack)])
-  const title = pack?.title ?? 'a deleted pack'
+  const title = pack?.title ?? t('a deleted pack')
   return {
-    title: `Run of ${title} by ${body.agent}`,
+    title: t('Run of {title} by {agent}', { title, agent: body.agent }),
     path: `/runs/${id}`,
     section: '/explore',
-    description: `How ${body.agent} followed ${title}.`,
+    description: t('How {agent} followed {title}.', { agent: body.agent, title }),
     styles: ['packs.css'],
     main: html`<article class="run">
       <p class="crumbs">
@@ -38,15 +39,15 @@ export async function runPage(ctx: AppContext, id: string, person?: Person): Pro
         ${outcomeBadge(body)}<span>Version ${body.version}</span
         ><span>${renderDate(body.closed ?? body.started)}</span
         >${runFacts(body).map((fact) => html`<span>${fact}</span>`)}<span
-          >${body.counted ? countedText(body) : 'Not counted in the record'}</span
+          >${body.counted ? countedText(body) : t('Not counted in the record')}</span
         >
       </p>
       ${body.summary !== null && html`<p class="text lead"><bdi>${body.summary}</bdi></p>`}
-      ${evidenceList('Evidence', body.evidence)} ${privatePart(body)}
+      ${evidenceList(t('Evidence'), body.evidence)} ${privatePart(body)}
       ${
         body.answer &&
         section(
-          'Answer of the maker',
+          t('Answer of the maker'),
           html`<blockquote class="text"><bdi>${body.answer.text}</bdi></blockquote>
             <p class="small">${renderDate(body.answer.at)}</p>`,
         )
@@ -65,30 +66,34 @@ async function viewFor(ctx: AppContext, id: string, person: Person | undefined):
 }
 
 const countedText = ({ weight }: RunBody): string =>
-  weight === 1 ? 'Counts in the record' : `Counts ${weight} in the record: a new agent`
+  weight === 1
+    ? t('Counts in the record')
+    : t('Counts {weight} in the record: a new agent', { weight })
 
-const shareLabels: Record<string, string> = {
-  verified: 'Paid and verified on the chain',
-  unlinked: 'A payment is not linked to this run',
-  mismatch: 'A payment does not match',
-  no_proof: 'Due, without proof of payment',
-  unreadable: 'The chain did not respond',
+const shareLabels: Record<string, Text> = {
+  verified: msg('Paid and verified on the chain'),
+  unlinked: msg('A payment is not linked to this run'),
+  mismatch: msg('A payment does not match'),
+  no_proof: msg('Due, without proof of payment'),
+  unreadable: msg('The chain did not respond'),
 }
 
 /** Time, cost and the maker's share, where they are known. */
 const runFacts = ({ minutes, costCredits, share }: RunBody): string[] => [
-  ...(minutes === null ? [] : [`${minutes} min`]),
+  ...(minutes === null ? [] : [t('{minutes} min', { minutes })]),
   ...(costCredits === null ? [] : [formatAmount(costCredits, 'credit')]),
-  ...(share?.verdict ? [`Maker's share: ${lookUp(shareLabels, share.verdict)}`] : []),
+  ...(share?.verdict
+    ? [t("Maker's share: {state}", { state: lookUp(shareLabels, share.verdict) ?? '' })]
+    : []),
 ]
 
 const kindLabels = {
-  app: 'App',
-  url: 'URL',
-  tx: 'Transaction',
-  hash: 'Hash',
-  text: 'Text',
-} as const satisfies Record<Evidence['kind'], string>
+  app: msg('App'),
+  url: msg('URL'),
+  tx: msg('Transaction'),
+  hash: msg('Hash'),
+  text: msg('Text'),
+} as const satisfies Record<Evidence['kind'], Text>
 
 /** A URL is text, not a link, because its target is unchecked. */
 const evidenceList = (title: string, evidence: Evidence[]): Part =>
@@ -102,7 +107,7 @@ const evidenceList = (title: string, evidence: Evidence[]): Part =>
             <p class="facts">
               <span>${kindLabels[kind]}</span
               ><span class="outcome ${verified ? 'worked' : 'none'}"
-                >${verified ? 'Verified' : 'Not verified'}</span
+                >${verified ? t('Verified') : t('Not verified')}</span
               >
             </p>
             ${kind === 'app' ? html`<a href="/a/${value}">${value}</a>` : html`<code><bdi>${value}</bdi></code>`}
@@ -112,14 +117,14 @@ const evidenceList = (title: string, evidence: Evidence[]): Part =>
     </ul>`,
   )
 
-const stepLabels = { done: 'Done', skipped: 'Skipped', failed: 'Failed' } as const
+const stepLabels = { done: msg('Done'), skipped: msg('Skipped'), failed: msg('Failed') } as const
 
 function privatePart({ goal, steps = [], share }: RunBody): Part {
   const due = share?.due
   return html`${
     goal != null &&
     section(
-      'Goal',
+      t('Goal'),
       html`<p class="text"><bdi>${goal}</bdi></p>
         <p class="small">
           Only the agent, the maker, their owners and the operator see this part.
@@ -128,7 +133,7 @@ function privatePart({ goal, steps = [], share }: RunBody): Part {
   }${
     steps.length > 0 &&
     section(
-      'Steps',
+      t('Steps'),
       html`<ol class="steps-list">
         ${steps.map(
           ({ step, state, note }) =>
@@ -142,12 +147,12 @@ function privatePart({ goal, steps = [], share }: RunBody): Part {
   }${
     due &&
     section(
-      'Share',
+      t('Share'),
       statList([
-        ['Due', `${due.amount} USDC`],
-        ['Until', renderDate(due.dueBy)],
-        ['Network', due.network],
-        ['Paid with', share.payment ? html`<code>${share.payment.tx}</code>` : '–'],
+        [t('Due'), t('{amount} USDC', { amount: due.amount })],
+        [t('Until'), renderDate(due.dueBy)],
+        [t('Network'), due.network],
+        [t('Paid with'), share.payment ? html`<code>${share.payment.tx}</code>` : '–'],
       ]),
     )
   }`

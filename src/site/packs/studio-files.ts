@@ -9,6 +9,7 @@ import { readFiles } from '../../apps/packs/packs.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Json } from '../../kernel/schema.ts'
+import { t } from '../../kernel/words/message.ts'
 import { section } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
 import { formatBytes } from '../format.ts'
@@ -50,8 +51,8 @@ export async function packFilesPage(studio: Studio, query: URLSearchParams): Pro
       </div>
       <div>${editor(studio, file)}</div>
     </div>
-    ${app.kind === 'framework' && section('Steps', stepsForm(studio, row.folder))}
-    ${section('Add a file', newFileForm(studio))}`
+    ${app.kind === 'framework' && section(t('Steps'), stepsForm(studio, row.folder))}
+    ${section(t('Add a file'), newFileForm(studio))}`
   return { ...studioPage(studio, 'files', main), styles: ['packs.css'] }
 }
 
@@ -82,7 +83,7 @@ function editor(studio: Studio, { path, bytes }: { path: string; bytes: Uint8Arr
       >
 ${typed ?? new TextDecoder().decode(bytes)}</textarea>
     </label>
-    ${noteField(submitted?.text('note'))}${versionFields(studio)}${button(`Publish version ${app.version + 1}`)}`
+    ${noteField(submitted?.text('note'))}${versionFields(studio)}${button(t('Publish version {version}', { version: app.version + 1 }))}`
   return html`${postForm(req.token, studioPath(studio, 'file'), fields, 'form wide', 'multipart/form-data')}
   ${remove}`
 }
@@ -92,9 +93,11 @@ const removeForm = (studio: Studio, path: string): Part =>
     studio.req.token,
     studioPath(studio, 'unfile'),
     html`${hiddenField('path', path)}${versionFields(studio)}${confirmDialog({
-      label: 'Delete file',
+      label: t('Delete file'),
       question: html`Delete <bdi>${path}</bdi>?`,
-      consequence: `Publishes version ${studio.app.version + 1} without it.`,
+      consequence: t('Publishes version {version} without it.', {
+        version: studio.app.version + 1,
+      }),
     })}`,
   )
 
@@ -102,12 +105,12 @@ function newFileForm(studio: Studio): Part {
   const { submitted, req } = studio
   const path = submitted?.has('newFile') ? submitted.text('path') : ''
   const fields = html`${hiddenField('newFile', 'yes')}${inputField({
-      label: 'Path',
+      label: t('Path'),
       name: 'path',
       value: path,
-      hint: 'Such as references/guide.md, scripts/run.sh or assets/logo.png.',
+      hint: t('Such as references/guide.md, scripts/run.sh or assets/logo.png.'),
     })}${textArea({
-      label: 'Text',
+      label: t('Text'),
       name: 'text',
       value: submitted?.has('newFile') ? submitted.text('text') : '',
       max: skillTextBytesMax,
@@ -117,7 +120,7 @@ function newFileForm(studio: Studio): Part {
         >Text, PNG, JPEG or WebP; at most ${formatBytes(packBytesMax)} in all.</span
       ><input type="file" name="file"
     /></label>
-    ${versionFields(studio)}${button('Add and publish')}`
+    ${versionFields(studio)}${button(t('Add and publish'))}`
   return html`<div id="new-file">
     ${postForm(req.token, studioPath(studio, 'file'), fields, 'form', 'multipart/form-data')}
   </div>`
@@ -127,12 +130,12 @@ function stepsForm(studio: Studio, { steps = [] }: Folder): Part {
   const { submitted, req } = studio
   const value = submitted?.has('steps') ? submitted.text('steps') : stepsText(steps)
   const fields = html`${textArea({
-    label: 'One step a line: id | title | how one knows that it is done',
+    label: t('One step a line: id | title | how one knows that it is done'),
     name: 'steps',
     value,
     max: 30_000,
     required: true,
-  })}${versionFields(studio)}${button('Publish these steps', 'quiet')}`
+  })}${versionFields(studio)}${button(t('Publish these steps'), 'quiet')}`
   return postForm(
     req.token,
     studioPath(studio, 'steps'),
@@ -154,20 +157,22 @@ async function publish(
   if (!isPackKind(kind)) throw new Error(`${id} is a ${kind}`)
   const ref = readRef(form)
   if (form.text('version') !== String(version)) {
-    rejectForm(`Version ${version} was published meanwhile. Reload the page and try again.`)
+    rejectForm(
+      t('Version {version} was published meanwhile. Reload the page and try again.', { version }),
+    )
   }
   const files = change(await readFiles(ctx, await apps.getVersion(ctx, id, version)))
   const note = form.text('note').trim()
   const sent = files.map(({ path, bytes }) => ({ path, base64: bytes.toBase64() }))
   const request = { ...fields, files: sent, ...(note && { note }) }
   const published = await act(studio, publishVersionOf[kind], {}, request, ref)
-  return `Published. ${String(published['note'] ?? '')}`
+  return t('Published. {value}', { value: String(published['note'] ?? '') })
 }
 
 /** Adds a file, or replaces the one with its path. */
 const file: StudioAction['work'] = async (studio, form) => {
   const path = form.text('path').trim()
-  if (path === '') rejectForm('Enter a path.')
+  if (path === '') rejectForm(t('Enter a path.'))
   const bytes =
     (await form.file('file')?.bytes()) ??
     new TextEncoder().encode(form.text('text').replaceAll('\r\n', '\n'))
@@ -179,7 +184,7 @@ const file: StudioAction['work'] = async (studio, form) => {
 
 const removeFile: StudioAction['work'] = (studio, form) => {
   const path = form.text('path')
-  if (path === skillFile) rejectForm('A pack needs its SKILL.md.')
+  if (path === skillFile) rejectForm(t('A pack needs its SKILL.md.'))
   return publish(studio, form, (files) => files.filter((one) => one.path !== path))
 }
 

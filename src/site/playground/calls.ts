@@ -5,6 +5,7 @@ import { type ApiError, type GatewayErrorName, isApiError } from '../../kernel/e
 import type { IncomingCall, Operation } from '../../kernel/http/operation.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { formatCredits } from '../../kernel/money.ts'
+import { t } from '../../kernel/words/message.ts'
 import { walletOf } from '../../people/people.ts'
 import { checkSite } from '../../people/session-user.ts'
 import type { UserRequest } from '../session.ts'
@@ -13,14 +14,16 @@ import type { UserRequest } from '../session.ts'
 function messageOf(error: ApiError<GatewayErrorName>): string {
   if (isApiError(error, 'not_enough_credits')) {
     const [{ needed, available }] = error.details
-    return (
-      `This request can cost up to ${formatCredits(needed)} credits and your wallet has ` +
-      `${formatCredits(available)}. Nothing was charged. Lower “Max tokens” or add credits in your wallet.`
+    return t(
+      'This request can cost up to {needed} credits and your wallet has {available}. Nothing was charged. Lower “Max tokens” or add credits in your wallet.',
+      { needed: formatCredits(needed), available: formatCredits(available) },
     )
   }
   if (isApiError(error, 'no_model')) {
     const [{ model }] = error.details
-    return `The model ${model.slice(0, 100)} is not available. Choose another model.`
+    return t('The model {model} is not available. Choose another model.', {
+      model: model.slice(0, 100),
+    })
   }
   return errorEnvelope(error).body.error.message
 }
@@ -67,7 +70,10 @@ export async function callGateway(req: UserRequest, path: string): Promise<Respo
   checkSite(req.ctx, req.request)
   const given = req.request.headers.get(tokenHeader) ?? ''
   if (sha256(given) !== sha256(req.token)) {
-    return Response.json({ error: { message: 'This page expired. Reload it.' } }, { status: 403 })
+    return Response.json(
+      { error: { message: t('This page expired. Reload it.') } },
+      { status: 403 },
+    )
   }
   const operation = await getOperation('POST', `/${path}`)
   return performForPerson(req, operation, { params: {}, source: { request: req.request } })

@@ -9,65 +9,72 @@ import {
   videoSecondsMax,
 } from '../../kernel/limits.ts'
 import { oneOf } from '../../kernel/schema.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { type Form, rejectForm, selectField, textArea } from '../forms.ts'
 import { type Mode, modes } from '../models/modes.ts'
 
 /** A parameter of a request by its name in the API. Numbers have a range. */
 interface Parameter {
   name: string
-  label: string
-  hint?: string
+  label: Text
+  hint?: Text
   min?: number
   max?: number
   step?: number | 'any'
-  options?: readonly (readonly [value: string, label: string])[]
+  options?: readonly (readonly [value: string, label: Text])[]
 }
 
 /** The number parameters of a chat, which the form without scripts sends too. */
 const chatNumbers = [
   {
     name: 'max_tokens',
-    label: 'Max tokens',
-    hint: 'Limits the length and the maximum cost.',
+    label: msg('Max tokens'),
+    hint: msg('Limits the length and the maximum cost.'),
     min: 1,
     step: 1,
   },
-  { name: 'temperature', label: 'Temperature', min: 0, max: 2, step: 'any' },
-  { name: 'top_p', label: 'Top P', min: 0, max: 1, step: 'any' },
-  { name: 'seed', label: 'Seed', min: 0, step: 1 },
+  { name: 'temperature', label: msg('Temperature'), min: 0, max: 2, step: 'any' },
+  { name: 'top_p', label: msg('Top P'), min: 0, max: 1, step: 'any' },
+  { name: 'seed', label: msg('Seed'), min: 0, step: 1 },
 ] as const satisfies Parameter[]
 
 const plain = (values: string[]) => values.map((value) => [value, value] as const)
-const byDefault = ['', 'Default'] as const
+const byDefault = ['', msg('Default')] as const
 
 const parameters: Record<Mode, Parameter[]> = {
   chat: [
     ...chatNumbers,
     {
       name: 'reasoning_effort',
-      label: 'Reasoning effort',
-      options: [byDefault, ['low', 'Low'], ['medium', 'Medium'], ['high', 'High']],
+      label: msg('Reasoning effort'),
+      options: [byDefault, ['low', msg('Low')], ['medium', msg('Medium')], ['high', msg('High')]],
     },
   ],
   image: [
     {
       name: 'size',
-      label: 'Size',
+      label: msg('Size'),
       options: [byDefault, ...plain(['512x512', '1024x1024', '1024x1536', '1536x1024'])],
     },
-    { name: 'n', label: 'Images', min: 1, max: imagesPerRequestMax, step: 1 },
-    { name: 'negative_prompt', label: 'Negative prompt' },
+    { name: 'n', label: msg('Images'), min: 1, max: imagesPerRequestMax, step: 1 },
+    { name: 'negative_prompt', label: msg('Negative prompt') },
   ],
   video: [
-    { name: 'aspect_ratio', label: 'Aspect ratio', options: plain(['16:9', '9:16', '1:1']) },
-    { name: 'duration', label: 'Seconds', min: 1, max: videoSecondsMax, step: 1 },
+    { name: 'aspect_ratio', label: msg('Aspect ratio'), options: plain(['16:9', '9:16', '1:1']) },
+    { name: 'duration', label: msg('Seconds'), min: 1, max: videoSecondsMax, step: 1 },
   ],
   speech: [
-    { name: 'voice', label: 'Voice', hint: 'The voices depend on the model.' },
-    { name: 'response_format', label: 'Format', options: plain(['mp3', 'wav', 'opus', 'flac']) },
+    { name: 'voice', label: msg('Voice'), hint: msg('The voices depend on the model.') },
+    {
+      name: 'response_format',
+      label: msg('Format'),
+      options: plain(['mp3', 'wav', 'opus', 'flac']),
+    },
   ],
-  transcription: [{ name: 'language', label: 'Language', hint: 'A code such as en or de.' }],
-  embedding: [{ name: 'dimensions', label: 'Dimensions', min: 1, step: 1 }],
+  transcription: [
+    { name: 'language', label: msg('Language'), hint: msg('A code such as en or de.') },
+  ],
+  embedding: [{ name: 'dimensions', label: msg('Dimensions'), min: 1, step: 1 }],
 }
 
 function parameterField({ name, label, hint, options, ...range }: Parameter, value = ''): Html {
@@ -96,7 +103,7 @@ export function parameterPanel(system: string, values: Record<string, string>): 
   const fieldset = (mode: Mode): Html =>
     html`<fieldset data-mode="${mode}" ${mode !== 'chat' && html` hidden disabled`}>
       <legend class="visually-hidden">Parameters</legend>
-      ${mode === 'chat' && textArea({ label: 'System prompt', name: 'system', value: system, max: promptCharsMax })}
+      ${mode === 'chat' && textArea({ label: t('System prompt'), name: 'system', value: system, max: promptCharsMax })}
       <div class="parameter-grid">
         ${parameters[mode].map((one) => parameterField(one, values[one.name] ?? defaults[mode]?.[one.name]))}
       </div>
@@ -166,7 +173,9 @@ function parseTurns(text: string): Turn[] | undefined {
 export function chatRequest({ model, system, parameters, turns, text }: ChatDraft) {
   if (!turns || turns.length > playTurnsMax - 2) {
     rejectForm(
-      `A conversation can have at most ${playTurnsMax} messages. Start a new conversation.`,
+      t('A conversation can have at most {playTurnsMax} messages. Start a new conversation.', {
+        playTurnsMax,
+      }),
     )
   }
   const history = turns.map(({ role, content }) => ({ role, content }))
@@ -182,12 +191,12 @@ function readParameters(parameters: ChatDraft['parameters']): Record<string, unk
   const { max_tokens = '', reasoning_effort } = parameters
   const limit = Number(max_tokens)
   if (max_tokens !== '' && !(Number.isSafeInteger(limit) && limit > 0)) {
-    rejectForm('Enter a whole number of max tokens, 1 or more.')
+    rejectForm(t('Enter a whole number of max tokens, 1 or more.'))
   }
   const numbers = chatNumbers.flatMap(({ name, label }) => {
     const text = parameters[name] ?? ''
     if (text === '') return []
-    if (!Number.isFinite(Number(text))) rejectForm(`Enter a number in “${label}”.`)
+    if (!Number.isFinite(Number(text))) rejectForm(t('Enter a number in “{label}”.', { label }))
     return [[name, Number(text)] as const]
   })
   return { ...Object.fromEntries(numbers), ...(reasoning_effort && { reasoning_effort }) }

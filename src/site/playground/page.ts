@@ -5,11 +5,13 @@ import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { fileBytesMax, playModelsMax, promptCharsMax } from '../../kernel/limits.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { withQuery } from '../components.ts'
 import { alert, button, hiddenField, postForm, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
-import { type Mode, modeNames, modeOf, modes } from '../models/modes.ts'
+import { modeNames } from '../models/mode-names.ts'
+import { type Mode, modeOf, modes } from '../models/modes.ts'
 import { shortPrice } from '../models/prices.ts'
 import { renderFile } from '../packs/markdown.ts'
 import { playgroundPath } from '../paths.ts'
@@ -65,14 +67,14 @@ async function renderTurn({ role, content, summary }: Turn): Promise<Html> {
           ${await renderFile(sha256(content), { text: content, path: '', files: [], viewUrl: '', contentUrl: '' })}
         </div>`
   return html`<article class="turn ${role}">
-    <h2>${role === 'user' ? 'You' : 'Model'}</h2>
+    <h2>${role === 'user' ? t('You') : t('Model')}</h2>
     ${text} ${summary !== undefined && html`<p class="small">${summary}</p>`}
   </article>`
 }
 
 const noModels = emptyState(
-  'No models available',
-  'The operator adds models with provider keys and settings.',
+  msg('No models available'),
+  msg('The operator adds models with provider keys and settings.'),
   html`<a class="button quiet" href="/catalogue">Models</a>`,
 )
 
@@ -107,9 +109,9 @@ export async function playgroundPage(ctx: AppContext, view: PlaygroundView): Pro
   </section>`
   const composer = html`<div class="composer">
     ${alert(message)}
-    ${textArea({ label: 'Message', name: 'text', value: draft.text, max: promptCharsMax, required: true })}
+    ${textArea({ label: t('Message'), name: 'text', value: draft.text, max: promptCharsMax, required: true })}
     <p class="actions">
-      ${button('Send')}<a class="button quiet" href="${withQuery(playgroundPath, { model })}"
+      ${button(t('Send'))}<a class="button quiet" href="${withQuery(playgroundPath, { model })}"
         >New conversation</a
       ><span class="small left">Balance: <a href="/wallet" data-left>${left}</a></span>
     </p>
@@ -142,7 +144,7 @@ export async function playgroundPage(ctx: AppContext, view: PlaygroundView): Pro
         : noModels
     }`
   return {
-    title: 'Playground',
+    title: t('Playground'),
     main,
     section: playgroundPath,
     isWide: true,

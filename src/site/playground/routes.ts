@@ -7,10 +7,18 @@ import { getRequestContext } from '../../kernel/http/request-context.ts'
 import { playBytesMax } from '../../kernel/limits.ts'
 import { formatCredits, fromUsd, toCredits, toUsd, zero } from '../../kernel/money.ts'
 import { isRecord } from '../../kernel/schema.ts'
+import { t } from '../../kernel/words/message.ts'
 import { accountOf, type Owner } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
 import { walletOf } from '../../people/people.ts'
-import { formatAmount, formatDuration, formatUsd, shortCredits } from '../format.ts'
+import {
+  formatAmount,
+  formatDuration,
+  formatExactCount,
+  formatNumber,
+  formatUsd,
+  shortCredits,
+} from '../format.ts'
 import type { Layout, Page } from '../layout.ts'
 import { playgroundPath } from '../paths.ts'
 import {
@@ -55,26 +63,31 @@ async function findRequestSummary(
   ]
   return {
     summary: words.join(' · '),
-    exact: `${formatCredits(amount)} credits, ${formatUsd(toUsd(amount))}`,
+    exact: t('{amount} credits, {toUsd}', {
+      amount: formatCredits(amount),
+      toUsd: formatUsd(toUsd(amount)),
+    }),
     left: formatBalance(await ledger.balanceOf(ctx, owner)),
   }
 }
 
-const count = (value: number, noun: string): string =>
-  `${value.toLocaleString('en')} ${noun}${value === 1 ? '' : 's'}`
-
 /** Names the counts of a request by the units that its model charges. */
 function countedUnits({ catalog }: AppContext, { model, input_count, output_count }: UsageRow) {
   const { price, type } = catalog.find(model)?.model ?? {}
-  if (type === 'image' && price?.perImage !== undefined) return count(output_count, 'image')
-  if (type === 'audio' && price?.perCharacter !== undefined) return count(input_count, 'character')
-  if (price && isTimed(price)) return count(input_count, 'second')
-  if (type === 'embedding') return count(input_count, 'token')
-  return `${input_count.toLocaleString('en')} tokens in, ${output_count.toLocaleString('en')} out`
+  if (type === 'image' && price?.perImage !== undefined)
+    return formatExactCount(output_count, 'image')
+  if (type === 'audio' && price?.perCharacter !== undefined)
+    return formatExactCount(input_count, 'character')
+  if (price && isTimed(price)) return formatExactCount(input_count, 'second')
+  if (type === 'embedding') return formatExactCount(input_count, 'token')
+  return t('{input_count} tokens in, {output_count} out', {
+    input_count: formatNumber(input_count),
+    output_count: formatNumber(output_count),
+  })
 }
 
 const formatBalance = ({ available }: { available: bigint }): string =>
-  `${shortCredits(toCredits(available))} credits`
+  t('{available} credits', { available: shortCredits(toCredits(available)) })
 
 const ownerOf = ({ visitor }: UserRequest) => walletOf(visitor.person)
 
@@ -167,7 +180,7 @@ export function playgroundRoutes(ctx: AppContext, layout: Layout) {
       requireUser(input, async (req) => {
         const summary = await findRequestSummary(ctx, ownerOf(req), params.request)
         if (summary) return Response.json(summary, { headers: { 'cache-control': 'no-store' } })
-        throw new ApiError('not_found', { what: 'request', see: 'Usage lists all requests.' })
+        throw new ApiError('not_found', { what: 'request', see: t('Usage lists all requests.') })
       }),
     )
 }

@@ -1,4 +1,5 @@
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import * as identities from '../../people/identities.ts'
 import { providerName } from '../../people/identity-provider.ts'
 import * as passkeys from '../../people/passkeys.ts'
@@ -26,7 +27,7 @@ const passkeyForm = (
 
 export function signInMethods({ ctx, token }: PageRequest, next: string): Part {
   const options = requestOptions(ctx, token)
-  const fields = html`${hiddenField('next', next)}${button('Sign in with a passkey', 'quiet')}`
+  const fields = html`${hiddenField('next', next)}${button(t('Sign in with a passkey'), 'quiet')}`
   const passkey = options && passkeyForm(options, token, '/sign-in/passkey', fields)
   return html`<div class="sign-in-methods">${passkey}${providerLink(ctx, next)}</div>`
 }
@@ -58,7 +59,7 @@ export async function accountSignInMethods(req: UserRequest): Promise<Part> {
   const signInAgain = html`<p class="small below">
     <a href="${withNext('/sign-in', '/account')}&amp;again=yes">Sign in again</a> to add one.
   </p>`
-  const add = html`${inputField({ label: 'Passkey name', name: 'name', max: 80 })}${button('Add passkey', 'quiet')}`
+  const add = html`${inputField({ label: t('Passkey name'), name: 'name', max: 80 })}${button(t('Add passkey'), 'quiet')}`
   const url = `/sign-in/oidc?link=${createTicket(ctx, linkPurpose(token))}`
   const link = html`<p class="actions">
     <a class="button quiet" href="${url}">Connect ${name}</a>
@@ -66,7 +67,7 @@ export async function accountSignInMethods(req: UserRequest): Promise<Part> {
   return html`${
     options &&
     section(
-      'Passkeys',
+      t('Passkeys'),
       html`<p class="small">
           Sign in with your device’s PIN, fingerprint or face instead of a password.
         </p>
@@ -76,7 +77,7 @@ export async function accountSignInMethods(req: UserRequest): Promise<Part> {
   }${
     (name !== undefined || linked.length > 0) &&
     section(
-      'Connected accounts',
+      t('Connected accounts'),
       html`<p class="small">Sign in with your ${name ?? 'provider'} account.</p>
         ${methodTable(token, 'identities', linked)}
         ${name !== undefined && linked.length === 0 && (canAdd ? link : signInAgain)}`,
@@ -95,20 +96,20 @@ function methodTable(token: string, path: string, methods: SignInMethod[]): Part
   const hasLastUse = methods[0]?.seen !== undefined
   const row = ({ id, name, created, seen }: SignInMethod): Part[] => {
     const fields = html`${hiddenField('remove', id)}${confirmDialog({
-      label: 'Remove',
+      label: t('Remove'),
       target: name,
       question: html`Remove <bdi>${name}</bdi>?`,
-      consequence: 'You can no longer sign in with it.',
+      consequence: t('You can no longer sign in with it.'),
     })}`
     return [
       html`<bdi>${name}</bdi>`,
       renderDate(created),
-      ...(hasLastUse ? [seen ? renderDate(seen) : 'Never'] : []),
+      ...(hasLastUse ? [seen ? renderDate(seen) : t('Never')] : []),
       postForm(token, `/account/${path}`, fields, 'act'),
     ]
   }
-  const used = hasLastUse ? ['Last used'] : []
-  const heads = [{ long: 'Name' }, 'Added', ...used, { unseen: 'Remove' }]
-  const label = hasLastUse ? 'Passkeys' : 'Connected accounts'
+  const used = hasLastUse ? [t('Last used')] : []
+  const heads = [{ long: t('Name') }, t('Added'), ...used, { unseen: t('Remove') }]
+  const label = hasLastUse ? t('Passkeys') : t('Connected accounts')
   return dataTable(label, heads, methods.map(row), false)
 }

@@ -1,6 +1,7 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { formBytesMax, passwordCharsMin } from '../../kernel/limits.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import * as account from '../../people/operations.ts'
 import { checkOperatorCode, displayName, normalizeName } from '../../people/people.ts'
 import { messagePage, narrowPage, saveSecret } from '../components.ts'
@@ -55,67 +56,75 @@ const otherForm = (values: SignInForm, path: '/sign-in' | '/sign-up', label: str
 
 /** Shown after sign-in with a draft: a redirect cannot carry it. */
 const draftPage = (draft: string): Page =>
-  narrowPage('You are signed in', continueForm(draft, 'Continue with your app'))
+  narrowPage(t('You are signed in'), continueForm(draft, t('Continue with your app')))
 
 const continueForm = (draft: string, label: string): Part =>
   html`<form method="post" action="/new/draft">${draftField({ draft })}${button(label)}</form>`
 
 const nameField = ({ name: value }: SignInForm, hint?: string): Part =>
-  inputField({ label: 'Username or email', name: 'name', value, autocomplete: 'username', hint })
+  inputField({ label: t('Username or email'), name: 'name', value, autocomplete: 'username', hint })
 
 const newNameField = (values: SignInForm): Part =>
-  nameField(values, 'An email address, or 3 to 40 characters: a-z, 0-9, . _ -')
+  nameField(values, t('An email address, or 3 to 40 characters: a-z, 0-9, . _ -'))
 
 const handleField = ({ handle }: SignInForm): Part =>
   inputField({
-    label: 'Handle (optional)',
+    label: t('Handle (optional)'),
     name: 'handle',
     value: handle,
     max: 30,
     isOptional: true,
-    hint: 'Your page /@handle shows your agents and collections. Leave it empty to stay private.',
+    hint: t(
+      'Your page /@handle shows your agents and collections. Leave it empty to stay private.',
+    ),
   })
 
 const passwordField = (label: string, autocomplete: string, hint?: string): Part =>
   inputField({ label, name: 'password', type: 'password', autocomplete, hint })
 
-const newPasswordField = (label = 'Password'): Part =>
-  passwordField(label, 'new-password', `At least ${passwordCharsMin} characters.`)
+const newPasswordField = (label = t('Password')): Part =>
+  passwordField(
+    label,
+    'new-password',
+    t('At least {passwordCharsMin} characters.', { passwordCharsMin }),
+  )
 
 export function signInPage(values: SignInForm): Page {
   const { token, next, message } = values
-  const password = passwordField('Password', 'current-password')
-  const fields = html`${hiddenField('next', next)}${draftField(values)}${nameField(values)}${password}${button('Sign in')}`
+  const password = passwordField(t('Password'), 'current-password')
+  const fields = html`${hiddenField('next', next)}${draftField(values)}${nameField(values)}${password}${button(t('Sign in'))}`
   const content = html`${alert(message)} ${postForm(token, '/sign-in', fields)}
     ${values.otherMethods}
     <p class="small below">
-      ${values.draft === undefined && html`New to Berth? ${otherForm(values, '/sign-up', 'Create an account')} ·`}
+      ${values.draft === undefined && html`New to Berth? ${otherForm(values, '/sign-up', t('Create an account'))} ·`}
       <a href="${withNext('/recover', next)}">Forgot password?</a>
     </p>`
-  return narrowPage('Sign in', content, { scripts: ['passkeys.js'] })
+  return narrowPage(t('Sign in'), content, { scripts: ['passkeys.js'] })
 }
 
 /** Shown where a proxy signs people in and sent no identity. */
 const proxyPage = messagePage(
-  'Sign in',
-  'The proxy in front of this server signs people in, and it did not identify you. Contact the operator.',
+  msg('Sign in'),
+  msg(
+    'The proxy in front of this server signs people in, and it did not identify you. Contact the operator.',
+  ),
 )
 
 export const accountDeletedPage = messagePage(
-  'Account deleted',
-  'Your sessions, API keys and recovery codes no longer work. Your agents are released.',
+  msg('Account deleted'),
+  msg('Your sessions, API keys and recovery codes no longer work. Your agents are released.'),
   html`<a class="button" href="/explore">Go to Explore</a>`,
 )
 
 function signUpPage(values: SignInForm): Page {
   const { token, next, message } = values
-  const fields = html`${hiddenField('next', next)}${draftField(values)}${newNameField(values)}${newPasswordField()}${handleField(values)}${button('Create account')}`
+  const fields = html`${hiddenField('next', next)}${draftField(values)}${newNameField(values)}${newPasswordField()}${handleField(values)}${button(t('Create account'))}`
   return narrowPage(
-    'Create an account',
+    t('Create an account'),
     html`<p class="lead">Make apps and games, remix and review, and run your own agents.</p>
       ${alert(message)} ${postForm(token, '/sign-up', fields)} ${values.otherMethods}
       <div class="small below">
-        Already have an account? ${otherForm(values, '/sign-in', 'Sign in')}. Agents do not need
+        Already have an account? ${otherForm(values, '/sign-in', t('Sign in'))}. Agents do not need
         one: <a href="/skill.md">they create an API key</a>.
       </div>`,
   )
@@ -124,8 +133,8 @@ function signUpPage(values: SignInForm): Page {
 /** Shown where the operator closed sign-up. */
 const signUpClosedPage = (next: string): Page =>
   messagePage(
-    'Sign-up is closed',
-    'This server takes no new accounts. Ask its operator for one.',
+    t('Sign-up is closed'),
+    t('This server takes no new accounts. Ask its operator for one.'),
     html`<a class="button" href="${withNext('/sign-in', next)}">Sign in</a>`,
   )
 
@@ -133,13 +142,13 @@ const signUpClosedPage = (next: string): Page =>
 function firstRunPage(values: SignInForm, code: string, person: string | undefined): Page {
   const isNew = person === undefined
   const fields = isNew
-    ? html`${newNameField(values)}${newPasswordField()}${button('Create account')}`
-    : button('Become operator')
+    ? html`${newNameField(values)}${newPasswordField()}${button(t('Create account'))}`
+    : button(t('Become operator'))
   return narrowPage(
-    'Set up Berth',
+    t('Set up Berth'),
     html`<p class="lead">
-        ${isNew ? 'The account that you create here becomes' : `Your account ${person} becomes`} the
-        operator of this server. This link works once.
+        ${isNew ? t('The account that you create here becomes') : t('Your account {person} becomes', { person })}
+        the operator of this server. This link works once.
       </p>
       ${alert(values.message)} ${postForm(values.token, `/welcome/${code}`, fields)}
       ${isNew && values.otherMethods}`,
@@ -148,10 +157,10 @@ function firstRunPage(values: SignInForm, code: string, person: string | undefin
 
 function recoverPage(values: SignInForm): Page {
   const { token, next, message } = values
-  const code = inputField({ label: 'Recovery code', name: 'code', value: values.code, max: 64 })
-  const fields = html`${hiddenField('next', next)}${nameField(values)}${code}${newPasswordField('New password')}${button('Reset password')}`
+  const code = inputField({ label: t('Recovery code'), name: 'code', value: values.code, max: 64 })
+  const fields = html`${hiddenField('next', next)}${nameField(values)}${code}${newPasswordField(t('New password'))}${button(t('Reset password'))}`
   return narrowPage(
-    'Reset password',
+    t('Reset password'),
     html`<p class="lead">
         Enter one of the recovery codes that you saved when you created the account. Each code works
         once and signs you out on all other devices.
@@ -166,7 +175,7 @@ export const codesShownPath = '/account?done=codes'
 
 export const recoveryCodesPage = (codes: string[], next: string, draft?: string): Page =>
   narrowPage(
-    'Save your recovery codes',
+    t('Save your recovery codes'),
     html`<p class="lead">
         This server sends no email. If you forget your password, each code resets it once. You
         cannot see these codes again.
@@ -180,7 +189,7 @@ export const recoveryCodesPage = (codes: string[], next: string, draft?: string)
       ${
         draft === undefined
           ? html`<p class="actions"><a class="button" href="${next}">I saved my codes</a></p>`
-          : continueForm(draft, 'I saved my codes')
+          : continueForm(draft, t('I saved my codes'))
       }`,
     { scripts: ['save-secret.js'] },
   )

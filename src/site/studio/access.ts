@@ -5,6 +5,7 @@ import { isPackKind } from '../../apps/kinds.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { shareLinkNameCharsMax, shareLinksPerAppMax } from '../../kernel/limits.ts'
 import type { Json } from '../../kernel/schema.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { section } from '../components.ts'
 import { renderAge, renderDate } from '../format.ts'
 import { button, type Form, hiddenField, inputField, postForm, selectField } from '../forms.ts'
@@ -12,18 +13,18 @@ import type { Page } from '../layout.ts'
 import { act, type Studio, type StudioAction, studioPage, studioPath } from './studio.ts'
 
 const audiences = [
-  ['public', 'Anyone; can be listed on Explore'],
-  ['link', 'Anyone with the link; not listed'],
-  ['password', 'Anyone with a password'],
-  ['people', 'Named people and groups'],
-  ['instance', 'Everyone who is signed in here'],
+  ['public', msg('Anyone; can be listed on Explore')],
+  ['link', msg('Anyone with the link; not listed')],
+  ['password', msg('Anyone with a password')],
+  ['people', msg('Named people and groups')],
+  ['instance', msg('Everyone who is signed in here')],
 ] as const
 
 /** Renders who may open an item, with its share links. */
 export async function accessPage(studio: Studio): Promise<Page> {
   const audience = await getAudience(studio.req.ctx, studio.app)
-  const main = html`${section('Who can open it', audienceForm(studio, audience))}
-  ${!isPackKind(studio.app.kind) && section('Share links', shareLinks(studio, audience))}`
+  const main = html`${section(t('Who can open it'), audienceForm(studio, audience))}
+  ${!isPackKind(studio.app.kind) && section(t('Share links'), shareLinks(studio, audience))}`
   return studioPage(studio, 'access', main)
 }
 
@@ -32,40 +33,40 @@ function audienceForm(studio: Studio, audience: AudienceBody): Part {
   const text = (name: string, value: string): string => submitted?.text(name) ?? value
   const options = audiences.filter(([name]) => name !== 'password' || !isPackKind(app.kind))
   const fields = html`${selectField({
-    label: 'Audience',
+    label: t('Audience'),
     name: 'audience',
     value: text('audience', audience.audience),
     options,
   })}${
     !isPackKind(app.kind) &&
     inputField({
-      label: audience.hasPassword ? 'New password' : 'Password',
+      label: audience.hasPassword ? t('New password') : t('Password'),
       name: 'password',
       type: 'password',
       autocomplete: 'new-password',
       isOptional: true,
-      hint: 'For the audience with a password. At least 8 characters.',
+      hint: t('For the audience with a password. At least 8 characters.'),
     })
   }${inputField({
-    label: 'People',
+    label: t('People'),
     name: 'people',
     value: text('people', audience.people.join(', ')),
     isOptional: true,
-    hint: 'Usernames or emails of accounts here, with commas between them.',
+    hint: t('Usernames or emails of accounts here, with commas between them.'),
   })}${inputField({
-    label: 'Groups',
+    label: t('Groups'),
     name: 'groups',
     value: text('groups', audience.groups.join(', ')),
     isOptional: true,
-    hint: 'Groups of this server, with commas between them.',
+    hint: t('Groups of this server, with commas between them.'),
   })}${inputField({
-    label: 'Closes on',
+    label: t('Closes on'),
     name: 'expires',
     type: 'date',
     value: text('expires', audience.expires?.slice(0, 10) ?? ''),
     isOptional: true,
-    hint: 'From this day on (UTC), only you can open it.',
-  })}${button('Save')}`
+    hint: t('From this day on (UTC), only you can open it.'),
+  })}${button(t('Save'))}`
   return html`<p class="small">
       A change applies at once, also to open pages. You and the operator can always open it.
     </p>
@@ -75,12 +76,12 @@ function audienceForm(studio: Studio, audience: AudienceBody): Part {
 function shareLinks(studio: Studio, { links }: AudienceBody): Part {
   const { req } = studio
   const name = inputField({
-    label: 'Name',
+    label: t('Name'),
     name: 'name',
     max: shareLinkNameCharsMax,
-    hint: 'Whom the link is for. Visitors do not see it.',
+    hint: t('Whom the link is for. Visitors do not see it.'),
   })
-  const add = html`${name}${button('Create share link', 'quiet')}`
+  const add = html`${name}${button(t('Create share link'), 'quiet')}`
   return html`<p class="small">
       A share link opens the app to whoever has it, whatever the audience, until you revoke it.
     </p>
@@ -95,12 +96,12 @@ function shareLinks(studio: Studio, { links }: AudienceBody): Part {
 
 function linkItem(studio: Studio, { id, name, created, expires, used }: ShareLinkBody): Html {
   const { req } = studio
-  const revoke = html`${hiddenField('link', id)}${button('Revoke', 'quiet slim', { target: name })}`
+  const revoke = html`${hiddenField('link', id)}${button(t('Revoke'), 'quiet slim', { target: name })}`
   return html`<li>
     <b><bdi>${name}</bdi></b>
     <p class="small">
       Created ${renderDate(created)} ·
-      ${used === null ? 'not used yet' : html`last used ${renderAge(used, req.ctx.clock.now())}`}${
+      ${used === null ? t('not used yet') : html`last used ${renderAge(used, req.ctx.clock.now())}`}${
         expires !== null && html` · until ${renderDate(expires)}`
       }
     </p>
@@ -126,12 +127,12 @@ export const saveAudience: StudioAction['work'] = async (studio, form) => {
     ...(password !== '' && { password }),
   }
   const saved = await act(studio, changeAudience, {}, changes)
-  return `Saved. ${String(saved['note'])}`
+  return t('Saved. {value}', { value: String(saved['note']) })
 }
 
 export const addLink: StudioAction['work'] = async (studio, form) => {
   const made = await act(studio, createLink, {}, { name: form.text('name').trim() })
-  return `Copy the link now, it is shown once: ${String(made['url'])}`
+  return t('Copy the link now, it is shown once: {value}', { value: String(made['url']) })
 }
 
 export const endLink: StudioAction['work'] = async (studio, form) => {

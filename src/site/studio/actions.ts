@@ -13,6 +13,7 @@ import { rescanApp } from '../../apps/scans/operations.ts'
 import { publishVersion, restoreVersion } from '../../apps/versions/operations.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Json, lookUp } from '../../kernel/schema.ts'
+import { t } from '../../kernel/words/message.ts'
 import { fieldsOf } from '../form.ts'
 import { dataUrlOf, type Form, readRef, rejectForm } from '../forms.ts'
 import { packActions } from '../packs/studio-files.ts'
@@ -30,7 +31,7 @@ const saveChanges =
   async (studio, form) => {
     const changes = read(form, { ...fieldsOf(changeApp, form) })
     const saved = await act(studio, operationFor(studio, changeApp, changePack), {}, changes)
-    return `Saved. ${String(saved['note'])}`
+    return t('Saved. {value}', { value: String(saved['note']) })
   }
 
 /** A box that is not checked sends nothing. */
@@ -58,7 +59,7 @@ const page: StudioAction['work'] = async (studio, form) => {
   const note = form.text('note').trim()
   const body = { html, ...(note && { note }) }
   const published = await act(studio, publishVersion, {}, body, readRef(form))
-  return `Published. ${String(published['note'] ?? '')}`
+  return t('Published. {value}', { value: String(published['note'] ?? '') })
 }
 
 /** Returns the name of an uploaded file in the characters of asset names. */
@@ -89,7 +90,7 @@ const actions: Record<string, StudioAction> = {
   upload: {
     tab: 'assets',
     async work(studio, form) {
-      const file = form.file('file') ?? rejectForm('Choose a file.')
+      const file = form.file('file') ?? rejectForm(t('Choose a file.'))
       const name = form.text('name').trim() || fileName(file)
       await act(studio, putAsset, { name }, { data: await dataUrlOf(file) })
     },
@@ -126,7 +127,7 @@ const actions: Record<string, StudioAction> = {
     tab: 'safety',
     async work(studio) {
       await act(studio, rescanApp)
-      return 'Safety check completed.'
+      return t('Safety check completed.')
     },
   },
   appeal: {
@@ -143,5 +144,5 @@ export const findAction = (name: string): StudioAction | undefined => lookUp(act
 export function getAction(name: string): StudioAction {
   const found = findAction(name)
   if (found) return found
-  throw new ApiError('not_found', { what: 'page', see: 'Use the tabs of the app.' })
+  throw new ApiError('not_found', { what: 'page', see: t('Use the tabs of the app.') })
 }

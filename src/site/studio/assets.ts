@@ -3,12 +3,14 @@ import { presentAssetList } from '../../apps/assets/present.ts'
 import type { AssetBody, AssetList } from '../../apps/assets/schemas.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import { section } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
 import { formatBytes } from '../format.ts'
 import { button, hiddenField, inputField, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
+import { wireWord } from '../wire-words.ts'
 import { dropForm } from './images.ts'
 import { type Studio, studioPage, studioPath } from './studio.ts'
 
@@ -22,8 +24,8 @@ export async function assetsPage(studio: Studio): Promise<Page> {
   const main = html`${
     list.assets.length === 0
       ? emptyState(
-          'No files yet',
-          'Upload images, audio and JSON files that the page loads by name.',
+          t('No files yet'),
+          t('Upload images, audio and JSON files that the page loads by name.'),
         )
       : html`<ul class="files">
             ${list.assets.map((asset) => assetItem(studio, asset))}
@@ -49,15 +51,15 @@ function assetItem(studio: Studio, asset: AssetBody): Html {
   const { req } = studio
   const { name, kind, type, bytes, what } = asset
   const remove = html`${hiddenField('name', name)}${confirmDialog({
-    label: 'Delete',
+    label: t('Delete'),
     target: name,
-    question: `Delete ${name}?`,
-    consequence: 'The latest version loses this file. Older versions keep it.',
+    question: t('Delete {name}?', { name }),
+    consequence: t('The latest version loses this file. Older versions keep it.'),
   })}`
   return html`<li>
     ${assetPreview(asset, previewPath(req.ctx, asset.url))}
     <h2>${name}</h2>
-    <p class="small">${kind} · ${type} · ${formatBytes(bytes)}${dimensions(asset)}</p>
+    <p class="small">${wireWord(kind)} · ${type} · ${formatBytes(bytes)}${dimensions(asset)}</p>
     ${what !== undefined && html`<p class="small"><bdi>${what}</bdi></p>`}
     ${postForm(req.token, studioPath(studio, 'remove'), remove, 'act')}
   </li>`
@@ -80,12 +82,14 @@ function pendingAssets(pending: AssetList['waiting']): Part {
   return (
     pending.length > 0 &&
     section(
-      'Missing assets',
+      t('Missing assets'),
       html`<ul class="rows">
           ${pending.map(
             ({ name, kind, what }) =>
               html`<li>
-                <strong>${name}</strong> <span class="small">${kind}</span><br /><bdi>${what}</bdi>
+                <strong>${name}</strong> <span class="small">${wireWord(kind)}</span><br /><bdi
+                  >${what}</bdi
+                >
               </li>`,
           )}
         </ul>
@@ -101,10 +105,10 @@ const uploadForm = (studio: Studio): Html => {
   const { submitted } = studio
   const value = submitted?.has('file') ? submitted.text('name') : undefined
   const name = inputField({
-    label: 'Name (optional)',
+    label: t('Name (optional)'),
     name: 'name',
     max: 64,
-    hint: 'For example ship.png. Leave it empty to use the name of the file.',
+    hint: t('For example ship.png. Leave it empty to use the name of the file.'),
     value,
     isOptional: true,
   })
@@ -115,6 +119,6 @@ const uploadForm = (studio: Studio): Html => {
       <span class="with-script">Drop it here.</span></span
     ><input type="file" name="file" required
   /></label>`
-  const fields = html`${name}${chosen}${button('Upload')}`
-  return section('Upload file', dropForm(studio.req.token, studioPath(studio, 'upload'), fields))
+  const fields = html`${name}${chosen}${button(t('Upload'))}`
+  return section(t('Upload file'), dropForm(studio.req.token, studioPath(studio, 'upload'), fields))
 }

@@ -7,6 +7,7 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import { toCredits } from '../../kernel/money.ts'
 import { second } from '../../kernel/time.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { formatAmount } from '../format.ts'
 import { button, hiddenField, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
@@ -20,11 +21,11 @@ const buildsShown = 20
 const reloadSeconds = 3
 
 const steps = {
-  planning: 'Plan the app',
-  writing: 'Write the page',
-  checking: 'Check it in a browser',
-  assets: 'Make images and sounds',
-  publishing: 'Publish the version',
+  planning: msg('Plan the app'),
+  writing: msg('Write the page'),
+  checking: msg('Check it in a browser'),
+  assets: msg('Make images and sounds'),
+  publishing: msg('Publish the version'),
 } as const
 
 /** Renders the conversation of an app's builds beside its preview. */
@@ -71,7 +72,9 @@ function progress(studio: Studio, { job }: BuildRecord): Html {
       data-seconds="${elapsed}"
     >
       <p class="small">
-        <span role="status">${job.step === null ? 'Waiting for a place …' : 'Building …'}</span>
+        <span role="status"
+          >${job.step === null ? t('Waiting for a place …') : t('Building …')}</span
+        >
         <time></time> · at most ${formatAmount(toCredits(job.price), 'credit')}
       </p>
       <ol>
@@ -87,7 +90,7 @@ function progress(studio: Studio, { job }: BuildRecord): Html {
         )}
       </ol>
     </build-steps>
-    ${postForm(token, studioPath(studio, 'cancel'), html`${hiddenField('job', job.id)}${button('Cancel', 'quiet slim')}`, 'act')}`
+    ${postForm(token, studioPath(studio, 'cancel'), html`${hiddenField('job', job.id)}${button(t('Cancel'), 'quiet slim')}`, 'act')}`
 }
 
 function outcome({ job: { state, result: made, charged, error } }: BuildRecord): Html {
@@ -99,7 +102,7 @@ function outcome({ job: { state, result: made, charged, error } }: BuildRecord):
   return state === 'cancelled'
     ? html`<p class="small">Canceled. Nothing was charged.</p>`
     : html`<p class="alert">
-        <bdi>${error?.error ?? 'The build failed. Nothing was charged.'}</bdi>
+        <bdi>${error?.error ?? t('The build failed. Nothing was charged.')}</bdi>
       </p>`
 }
 
@@ -113,11 +116,11 @@ async function changeForm(studio: Studio): Promise<Part> {
   const error = prompt === undefined ? undefined : message
   const field = promptField({
     value: prompt,
-    label: 'Change something',
-    placeholder: 'Change something: make it blue, faster, call it …',
+    label: t('Change something'),
+    placeholder: t('Change something: make it blue, faster, call it …'),
     error,
   })
-  const send = html`${hiddenField('max', price)}${hiddenField('ref', newId())}${button('Change it')}`
+  const send = html`${hiddenField('max', price)}${hiddenField('ref', newId())}${button(t('Change it'))}`
   const fields = html`${field}
     <div class="prompt-send">${priceNote(price, await findUsualPrice(req.ctx))}${send}</div>`
   return postForm(req.token, studioPath(studio, 'change'), fields, 'prompt-box')
@@ -135,7 +138,7 @@ function result(studio: Studio): Part {
     return html`<div class="empty"><p>The app appears here when it is built.</p></div>`
   }
   const at = `/a/${app.id}/versions/${app.version}`
-  const publish = html`${hiddenField('store', 'yes')}${button('Publish on Explore')}`
+  const publish = html`${hiddenField('store', 'yes')}${button(t('Publish on Explore'))}`
   return html`${appPreview(req.ctx, { title: app.title, at }, html`<a href="${at}">Open version ${app.version}</a>`)}
     <div class="actions">
       ${app.listed === 'off' && postForm(req.token, studioPath(studio, 'explore'), publish, 'act')}

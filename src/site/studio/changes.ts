@@ -6,6 +6,7 @@ import { getHtml } from '../../apps/versions/versions.ts'
 import { requireWhole } from '../../kernel/cursor.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { versionsPerAppMax } from '../../kernel/limits.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { formatBytes, formatCount } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { type Studio, studioPage } from './studio.ts'
@@ -98,7 +99,7 @@ const renderHunk = (lines: DiffLine[]): Html => {
 
 const renderRow = ({ left, right }: Row): Html =>
   html`<tr class="${left === right ? 'same' : 'differs'}">
-    ${renderSide(left, left?.before, 'removed', 'Removed')}${renderSide(right, right?.after, 'added', 'Added')}
+    ${renderSide(left, left?.before, 'removed', t('Removed'))}${renderSide(right, right?.after, 'added', t('Added'))}
   </tr>`
 
 function renderSide(
@@ -119,7 +120,7 @@ function renderSide(
     </td>`
 }
 
-const changeNames = { added: 'Added', removed: 'Removed', changed: 'Changed' }
+const changeNames = { added: msg('Added'), removed: msg('Removed'), changed: msg('Changed') }
 
 /** Lists the other files of both versions that differ, with their diffs. */
 const renderFiles = (files: FileDiffBody[]): Part =>

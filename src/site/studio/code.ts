@@ -1,6 +1,7 @@
 import { html } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import { htmlBytesMax } from '../../kernel/limits.ts'
+import { t } from '../../kernel/words/message.ts'
 import { button, hiddenField, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
@@ -12,7 +13,7 @@ import { noteField, type Studio, studioPage, studioPath } from './studio.ts'
 export async function codePage(studio: Studio): Promise<Page> {
   const { app, req, submitted } = studio
   if (app.version === 0) {
-    const empty = emptyState('No page yet', 'The page appears when the build succeeds.')
+    const empty = emptyState(t('No page yet'), t('The page appears when the build succeeds.'))
     return studioPage(studio, 'code', empty)
   }
   const edited = submitted?.has('html') ? submitted : undefined
@@ -34,7 +35,7 @@ ${text}</textarea>
       </label></code-editor
     >
     <div class="publish-line">
-      ${noteField(edited?.text('note'))}${hiddenField('ref', newId())}${button(`Publish version ${app.version + 1}`)}
+      ${noteField(edited?.text('note'))}${hiddenField('ref', newId())}${button(t('Publish version {version}', { version: app.version + 1 }))}
     </div>`
   const at = `/a/${app.id}/versions/${app.version}`
   const main = html`<div class="workbench code">

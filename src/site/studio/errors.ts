@@ -1,6 +1,7 @@
 import { listErrors } from '../../apps/errors/errors.ts'
 import type { AppErrorBody } from '../../apps/errors/schemas.ts'
 import { type Html, html } from '../../kernel/html.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { section } from '../components.ts'
 import { formatCount, renderAge } from '../format.ts'
 import type { Page } from '../layout.ts'
@@ -11,16 +12,19 @@ import { type Studio, studioPage } from './studio.ts'
 export async function errorsPage(studio: Studio): Promise<Page> {
   const { app, req } = studio
   const { errors, waiting } = await listErrors(req.ctx, app, undefined)
-  const more =
-    'Some errors were seen by fewer than three networks. They are listed when others see them too.'
+  const more = t(
+    'Some errors were seen by fewer than three networks. They are listed when others see them too.',
+  )
   const main =
     errors.length === 0
       ? emptyState(
-          'No errors',
-          waiting ? more : 'What your app throws or logs as an error for its players appears here.',
+          t('No errors'),
+          waiting
+            ? more
+            : t('What your app throws or logs as an error for its players appears here.'),
         )
       : section(
-          'Errors',
+          t('Errors'),
           html`<p class="small">
               Each network counts once a day. Errors have no data of
               players.${waiting && ` ${more}`}
@@ -32,7 +36,7 @@ export async function errorsPage(studio: Studio): Promise<Page> {
   return studioPage(studio, 'errors', main)
 }
 
-const kinds = { thrown: 'Thrown', rejected: 'Rejected', logged: 'Logged' }
+const kinds = { thrown: msg('Thrown'), rejected: msg('Rejected'), logged: msg('Logged') }
 
 function renderError(error: AppErrorBody, now: number): Html {
   const { kind, text, file, line, version, count, browsers, last } = error

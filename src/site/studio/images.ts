@@ -12,6 +12,7 @@ import { deleteIcon, putIcon } from '../../apps/icon/operations.ts'
 import { iconUrl } from '../../apps/present.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
+import { t } from '../../kernel/words/message.ts'
 import { section } from '../components.ts'
 import { formatAmount } from '../format.ts'
 import {
@@ -46,7 +47,7 @@ export async function renderImageForms(studio: Studio): Promise<Part> {
     postForm(token, studioPath(studio, name), fields, 'form', 'multipart/form-data')
   const drop = (name: string, fields: Part): Part =>
     dropForm(token, studioPath(studio, name), fields)
-  const reset = html`${hiddenField('reset', 'yes')}${button('Use a captured cover', 'quiet slim')}`
+  const reset = html`${hiddenField('reset', 'yes')}${button(t('Use a captured cover'), 'quiet slim')}`
   const all = await listScreenshots(ctx, app.id)
   const taken = new Set(all.map(({ position }) => position))
   const free = Array.from({ length: screenshotsMax }, (_, at) => at + 1).find(
@@ -69,10 +70,10 @@ export async function renderImageForms(studio: Studio): Promise<Part> {
     <h2>Cover and screenshots</h2>
     <div class="cover-preview">${itemCover(ctx, { ...app, icon, cover })}</div>
     <p class="small">
-      ${app.coverGiven ? 'You uploaded this cover.' : 'The cover is captured from each version while it is played for two seconds.'}
+      ${app.coverGiven ? t('You uploaded this cover.') : t('The cover is captured from each version while it is played for two seconds.')}
       PNG, JPEG or WebP, cropped to 16:10.
     </p>
-    ${drop('cover', html`${imageField('Cover')}${button('Upload cover', 'quiet')}`)}
+    ${drop('cover', html`${imageField(t('Cover'))}${button(t('Upload cover'), 'quiet')}`)}
     ${app.coverGiven && send('cover', reset)}
     ${
       screenshots.length > 0 &&
@@ -84,7 +85,7 @@ export async function renderImageForms(studio: Studio): Promise<Part> {
       free !== undefined &&
       drop(
         'screenshot',
-        html`${hiddenField('position', free)}${imageField(`Screenshot ${free} of ${screenshotsMax}`)}${button('Upload screenshot', 'quiet')}`,
+        html`${hiddenField('position', free)}${imageField(t('Screenshot {free} of {screenshotsMax}', { free, screenshotsMax }))}${button(t('Upload screenshot'), 'quiet')}`,
       )
     }
   </section>`
@@ -94,10 +95,10 @@ export async function renderImageForms(studio: Studio): Promise<Part> {
 export async function changeCover(studio: Studio, submitted: Form): Promise<string> {
   if (submitted.has('reset')) {
     await act(studio, deleteCover)
-    return 'Removed. The app shows a cover that is captured from it.'
+    return t('Removed. The app shows a cover that is captured from it.')
   }
   await act(studio, putCover, {}, { image: await readImage(submitted) })
-  return 'The cover is live.'
+  return t('The cover is live.')
 }
 
 /** Uploads or removes a screenshot. */
@@ -105,10 +106,10 @@ export async function changeScreenshot(studio: Studio, submitted: Form): Promise
   const place = { position: submitted.text('position') }
   if (submitted.has('remove')) {
     await act(studio, deleteScreenshot, place)
-    return 'Screenshot removed.'
+    return t('Screenshot removed.')
   }
   await act(studio, putScreenshot, place, { image: await readImage(submitted) })
-  return 'The screenshot is live.'
+  return t('The screenshot is live.')
 }
 
 /** The forms that upload, generate and remove the icon of an item. */
@@ -117,12 +118,15 @@ export function iconForms(studio: Studio): Part {
   const { ctx, token } = req
   const [url, price] = [iconUrl(ctx, app), quoteIcon(ctx, app)]
   const path = studioPath(studio, 'icon')
-  const upload = html`${imageField('Icon')}${button('Upload icon', 'quiet')}`
-  const label = `Generate icon · ${price === 0 ? 'free' : `at most ${formatAmount(price ?? 0, 'credit')}`}`
+  const upload = html`${imageField(t('Icon'))}${button(t('Upload icon'), 'quiet')}`
+  const label = t('Generate icon · {part}', {
+    part:
+      price === 0 ? 'free' : t('at most {price}', { price: formatAmount(price ?? 0, 'credit') }),
+  })
   const make = html`${hiddenField('max', price ?? 0)}${hiddenField('ref', newId())}${button(label, 'quiet slim')}`
-  const remove = html`${hiddenField('remove', 'yes')}${button('Remove icon', 'quiet slim danger')}`
+  const remove = html`${hiddenField('remove', 'yes')}${button(t('Remove icon'), 'quiet slim danger')}`
   return section(
-    'Icon',
+    t('Icon'),
     html`${
         url !== null &&
         html`<img
@@ -134,8 +138,8 @@ export function iconForms(studio: Studio): Part {
         />`
       }
       <p class="small">
-        ${url === null ? 'There is no icon.' : 'Feeds and link previews show it.'} PNG, JPEG or
-        WebP, cropped to a square.
+        ${url === null ? t('There is no icon.') : t('Feeds and link previews show it.')} PNG, JPEG
+        or WebP, cropped to a square.
       </p>
       ${dropForm(token, path, upload)}
       <div class="actions">
@@ -148,16 +152,16 @@ export function iconForms(studio: Studio): Part {
 export async function changeIcon(studio: Studio, submitted: Form): Promise<string> {
   if (submitted.has('remove')) {
     await act(studio, deleteIcon)
-    return 'Icon removed.'
+    return t('Icon removed.')
   }
   if (!submitted.has('max')) {
     await act(studio, putIcon, {}, { image: await readImage(submitted) })
-    return 'The icon is live.'
+    return t('The icon is live.')
   }
   const price = quoteIcon(studio.req.ctx, studio.app)
   if (price !== undefined && price > Number(submitted.text('max'))) {
-    rejectForm('The price has changed. Check it and try again.')
+    rejectForm(t('The price has changed. Check it and try again.'))
   }
   await act(studio, putIcon, {}, { make: true }, readRef(submitted))
-  return 'The icon is live.'
+  return t('The icon is live.')
 }

@@ -2,28 +2,30 @@ import { isPackKind } from '../../apps/kinds.ts'
 import { shelfNames } from '../../apps/shelves.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../kernel/limits.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { section } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
 import { button, inputField, postForm, selectField, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
+import { wireWord } from '../wire-words.ts'
 import { iconForms, renderImageForms } from './images.ts'
 import { type Studio, studioPage, studioPath } from './studio.ts'
 
 /** Renders the forms for details, Explore, remixes, pictures and deletion. */
 export async function listingPage(studio: Studio): Promise<Page> {
   const main = html`<div class="columns">
-      ${section('Details', detailsForm(studio))}
+      ${section(t('Details'), detailsForm(studio))}
       <div>
-        ${section('Explore', exploreForm(studio))} ${section('Remixes', remixForm(studio))}
-        ${!isPackKind(studio.app.kind) && section('Open pages', liveForm(studio))}
+        ${section(t('Explore'), exploreForm(studio))} ${section(t('Remixes'), remixForm(studio))}
+        ${!isPackKind(studio.app.kind) && section(t('Open pages'), liveForm(studio))}
       </div>
     </div>
     ${!isPackKind(studio.app.kind) && (await renderImageForms(studio))} ${iconForms(studio)}
     ${section(
-      `Delete ${studio.app.kind}`,
+      t('Delete {kind}', { kind: wireWord(studio.app.kind) }),
       html`<p class="small">
           The link stops working immediately.
-          ${studio.app.version === 0 ? 'The first build is canceled, and nothing is kept.' : 'You can restore it for 30 days.'}
+          ${studio.app.version === 0 ? t('The first build is canceled, and nothing is kept.') : t('You can restore it for 30 days.')}
         </p>
         ${deleteForm(studio)}`,
     )}`
@@ -31,8 +33,8 @@ export async function listingPage(studio: Studio): Promise<Page> {
 }
 
 const embedding = [
-  ['true', 'Other sites may show it in a frame'],
-  ['false', 'Only this site shows it'],
+  ['true', msg('Other sites may show it in a frame')],
+  ['false', msg('Only this site shows it')],
 ] as const
 
 function detailsForm(studio: Studio): Part {
@@ -43,13 +45,18 @@ function detailsForm(studio: Studio): Part {
   const shelf = typed?.text('shelf') ?? app.shelf
   const comments = typed?.has('comments') ?? app.comments
   const embeds = typed?.text('embeds') ?? String(app.embeds)
-  const fields = html`${inputField({ label: 'Title', name: 'title', value: title, max: titleCharsMax })}${textArea(
-      { label: 'Description', name: 'description', value: description, max: descriptionCharsMax },
-    )}${selectField({ label: 'Shelf', name: 'shelf', value: shelf, options: shelfNames.map((name) => [name, name]) })}${!isPackKind(app.kind) && selectField({ label: 'Embedding', name: 'embeds', value: embeds, options: embedding })}<label
+  const fields = html`${inputField({ label: t('Title'), name: 'title', value: title, max: titleCharsMax })}${textArea(
+      {
+        label: t('Description'),
+        name: 'description',
+        value: description,
+        max: descriptionCharsMax,
+      },
+    )}${selectField({ label: t('Shelf'), name: 'shelf', value: shelf, options: shelfNames.map((name) => [name, wireWord(name)]) })}${!isPackKind(app.kind) && selectField({ label: t('Embedding'), name: 'embeds', value: embeds, options: embedding })}<label
       class="tick"
       ><input type="checkbox" name="comments" value="yes" ${comments && html` checked`} />Allow
       comments</label
-    >${button('Save')}`
+    >${button(t('Save'))}`
   return postForm(studio.req.token, studioPath(studio, 'details'), fields)
 }
 
@@ -60,17 +67,18 @@ function exploreForm(studio: Studio): Part {
   const list = { name: 'store', value: 'yes' }
   if (listed === 'off') {
     return html`<p class="small">
-        This ${studio.app.kind} is not listed on Explore. Listing it runs the safety check first.
+        This ${wireWord(studio.app.kind)} is not listed on Explore. Listing it runs the safety check
+        first.
       </p>
-      ${postForm(token, path, button('List on Explore', '', list))}`
+      ${postForm(token, path, button(t('List on Explore'), '', list))}`
   }
   const isBehind = listedVersion !== version
   const status =
     listed === 'pending'
-      ? 'It returns to Explore when the operator has reviewed the reports.'
-      : `Version ${listedVersion} is listed on Explore.`
+      ? t('It returns to Explore when the operator has reviewed the reports.')
+      : t('Version {version} is listed on Explore.', { version: listedVersion ?? version })
   return html`<p class="small">${status}</p>
-    ${postForm(token, path, html`${isBehind && button(`List version ${version}`, '', list)}${button('Remove from Explore', 'quiet', { name: 'store', value: 'no' })}`)}`
+    ${postForm(token, path, html`${isBehind && button(t('List version {version}', { version }), '', list)}${button(t('Remove from Explore'), 'quiet', { name: 'store', value: 'no' })}`)}`
 }
 
 /** The choice what an open page does with a new version. */
@@ -78,15 +86,15 @@ function liveForm({ app, req: { token }, ...studio }: Studio): Part {
   const fields = html`<label class="tick"
       ><input type="checkbox" name="live" value="yes" ${app.live && html` checked`} />Take a new
       version at once</label
-    >${button('Save', 'quiet')}`
+    >${button(t('Save'), 'quiet')}`
   return html`<p class="small">Otherwise an open page offers the new version to its player.</p>
     ${postForm(token, studioPath({ app, ...studio }, 'live'), fields)}`
 }
 
 const remixes = [
-  ['off', 'Remixes off'],
-  ['free', 'Free remixes'],
-  ['price', 'Paid remixes'],
+  ['off', msg('Remixes off')],
+  ['free', msg('Free remixes')],
+  ['price', msg('Paid remixes')],
 ] as const
 
 function remixForm(studio: Studio): Part {
@@ -97,15 +105,15 @@ function remixForm(studio: Studio): Part {
   const isPriced = studio.req.ctx.config.pricesOn || app.remix === 'price'
   const options = isPriced ? remixes : remixes.filter(([name]) => name !== 'price')
   const price = inputField({
-    label: 'Price in credits',
+    label: t('Price in credits'),
     name: 'priceRemix',
     type: 'number',
     value: priceRemix,
-    hint: 'Applies to paid remixes.',
+    hint: t('Applies to paid remixes.'),
     isOptional: true,
   })
-  const terms = selectField({ label: 'Who can remix', name: 'remix', value: remix, options })
-  const fields = html`${terms}${isPriced && price}${button('Save remix settings', 'quiet')}`
+  const terms = selectField({ label: t('Who can remix'), name: 'remix', value: remix, options })
+  const fields = html`${terms}${isPriced && price}${button(t('Save remix settings'), 'quiet')}`
   return postForm(studio.req.token, studioPath(studio, 'remix'), fields)
 }
 
@@ -114,8 +122,8 @@ const deleteForm = (studio: Studio): Part =>
     studio.req.token,
     studioPath(studio, 'delete'),
     confirmDialog({
-      label: `Delete ${studio.app.kind}`,
+      label: t('Delete {kind}', { kind: wireWord(studio.app.kind) }),
       question: html`Delete <bdi>${studio.app.title}</bdi>?`,
-      consequence: 'Its link stops working immediately.',
+      consequence: t('Its link stops working immediately.'),
     }),
   )

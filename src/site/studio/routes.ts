@@ -18,6 +18,7 @@ import {
   iconBytesMax,
 } from '../../kernel/limits.ts'
 import { lookUp } from '../../kernel/schema.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { listAllOwnedAgents } from '../../people/agents/listing.ts'
 import { suspensionError } from '../../people/agents/suspension.ts'
 import { cookieName, readCookie, secureAttribute } from '../../people/session-user.ts'
@@ -83,12 +84,12 @@ async function studioListPage({ ctx, visitor, query }: UserRequest): Promise<Pag
         : nothingYet
     }
     ${cursorPager(query, '/studio', next)}`
-  return { title: 'Studio', section: '/studio', isWide: true, main }
+  return { title: t('Studio'), section: '/studio', isWide: true, main }
 }
 
 const nothingYet = emptyState(
-  'You have not made anything yet',
-  'Describe an app or bring an HTML file. You change, list and measure it here.',
+  msg('You have not made anything yet'),
+  msg('Describe an app or bring an HTML file. You change, list and measure it here.'),
   html`<a class="button" href="/new">Make your first app</a>`,
 )
 
@@ -163,8 +164,8 @@ async function watchBuild(req: UserRequest, id: string): Promise<Response> {
 
 /** Notes after a new app was made on another page. */
 const doneNotes = new Map([
-  ['remix', 'This copy is yours. Change it, then list it on Explore under Listing.'],
-  ['publish', 'Published. Share its link, or list it on Explore under Listing.'],
+  ['remix', msg('This copy is yours. Change it, then list it on Explore under Listing.')],
+  ['publish', msg('Published. Share its link, or list it on Explore under Listing.')],
 ])
 
 type Feedback = Pick<Studio, 'message' | 'submitted'>
@@ -181,7 +182,8 @@ async function getPage(
   const tab = tabsOf(owned.app.kind).find((known) => known === name)
   if (tab === undefined && name !== 'changes') throw noPage()
   const left = readNote(req, owned.app.id)
-  const note = left?.note ?? doneNotes.get(req.query.get('done') ?? '')
+  const done = doneNotes.get(req.query.get('done') ?? '')
+  const note = left?.note ?? (done && t(done))
   const studio = { ...owned, req, note, message: suspensionMessage(owned.agent), ...feedback }
   const { closed, takenDown } = owned.app
   if (closed !== null || takenDown !== null) return removedAppPage(studio)
@@ -189,7 +191,7 @@ async function getPage(
   return left ? { ...page, headers: { ...page.headers, 'set-cookie': left.cookie } } : page
 }
 
-const noPage = () => new ApiError('not_found', { what: 'page', see: 'Use the tabs of the app.' })
+const noPage = () => new ApiError('not_found', { what: 'page', see: t('Use the tabs of the app.') })
 
 /** Bytes of files and pages beside the fields of a form. Characters of a page arrive escaped. */
 const extraBytes: Record<string, number> = {

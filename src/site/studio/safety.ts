@@ -8,6 +8,7 @@ import { getHtml } from '../../apps/versions/versions.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { appealCharsMax } from '../../kernel/limits.ts'
 import { endWithStop } from '../../kernel/text.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { agentBreadcrumb } from '../agents/agent.ts'
 import { section } from '../components.ts'
 import { renderDate, renderDateTime } from '../format.ts'
@@ -23,20 +24,20 @@ async function appealForm(studio: Studio): Promise<Part> {
     return html`<p>Appeal submitted on ${renderDate(known.at)}:</p>
       <blockquote><bdi>${known.text}</bdi></blockquote>
       <p>
-        ${known.answer === null ? 'The operator reviews every appeal. The agent receives a note with the result.' : html`The appeal was ${known.state}: <bdi>${known.answer}</bdi>`}
+        ${known.answer === null ? t('The operator reviews every appeal. The agent receives a note with the result.') : html`The appeal was ${known.state}: <bdi>${known.answer}</bdi>`}
       </p>`
   }
   return postForm(
     req.token,
     studioPath(studio, 'appeal'),
-    html`${textArea({ label: 'Reason for the appeal', name: 'text', value: submitted?.text('text'), max: appealCharsMax, required: true })}${button('Submit appeal')}`,
+    html`${textArea({ label: t('Reason for the appeal'), name: 'text', value: submitted?.text('text'), max: appealCharsMax, required: true })}${button(t('Submit appeal'))}`,
   )
 }
 
 /** Renders an app that was deleted or taken down, with the way to restore it or to appeal. */
 export async function removedAppPage(studio: Studio): Promise<Page> {
   const { app, agent, req, message, note } = studio
-  const restore = html`${button('Restore')}`
+  const restore = html`${button(t('Restore'))}`
   const status =
     app.takenDown === null
       ? html`<p class="lead">
@@ -60,12 +61,12 @@ export async function removedAppPage(studio: Studio): Promise<Page> {
 }
 
 const verdicts = {
-  clean: 'No issues found. The page can be published.',
-  warn: 'Hosting is allowed. Review the warnings below.',
-  block: 'Fix these issues and publish again. The page is not shown until then.',
+  clean: msg('No issues found. The page can be published.'),
+  warn: msg('Hosting is allowed. Review the warnings below.'),
+  block: msg('Fix these issues and publish again. The page is not shown until then.'),
 }
 
-const severities = { block: 'Blocked', unlist: 'Not listable', warn: 'Warning' }
+const severities = { block: msg('Blocked'), unlist: msg('Not listable'), warn: msg('Warning') }
 
 /** Renders the safety check of the latest version, with the source around each finding. */
 export async function safetyPage(studio: Studio): Promise<Page> {
@@ -78,9 +79,9 @@ export async function safetyPage(studio: Studio): Promise<Page> {
     findings.length === 0 || isPackKind(app.kind)
       ? []
       : await readExcerpts(await getHtml(req.ctx, agent, app.id, app.version), findings)
-  const again = html`${button('Run again', 'quiet')}`
+  const again = html`${button(t('Run again'), 'quiet')}`
   const main = html`${section(
-    'Safety check',
+    t('Safety check'),
     html`<p>
         ${verdicts[verdict]}
         <span class="small">Version ${app.version}, ${renderDateTime(scanned)}</span>
@@ -93,7 +94,7 @@ export async function safetyPage(studio: Studio): Promise<Page> {
   ${
     app.quarantinedAt !== null &&
     section(
-      'Appeal',
+      t('Appeal'),
       html`<p>
           Quarantined since ${renderDateTime(app.quarantinedAt)}:
           <bdi>${endWithStop(app.quarantineReason ?? '')}</bdi>

@@ -11,6 +11,7 @@ import type { NamedOperation } from '../../kernel/http/operation.ts'
 import { versionNoteCharsMax } from '../../kernel/limits.ts'
 import { type Json, recordOf } from '../../kernel/schema.ts'
 import { endWithStop } from '../../kernel/text.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import type { Actor } from '../../people/agents/caller.ts'
 import { agentBreadcrumb } from '../agents/agent.ts'
 import { barChart } from '../chart.ts'
@@ -31,16 +32,16 @@ export interface Studio extends OwnedApp {
 }
 
 const tabs = {
-  files: 'Files',
-  build: 'Build',
-  code: 'Code',
-  versions: 'Version history',
-  assets: 'Assets',
-  listing: 'Listing',
-  access: 'Access',
-  safety: 'Safety',
-  errors: 'Errors',
-  '': 'Analytics',
+  files: msg('Files'),
+  build: msg('Build'),
+  code: msg('Code'),
+  versions: msg('Version history'),
+  assets: msg('Assets'),
+  listing: msg('Listing'),
+  access: msg('Access'),
+  safety: msg('Safety'),
+  errors: msg('Errors'),
+  '': msg('Analytics'),
 } as const
 
 export type Tab = keyof typeof tabs
@@ -80,31 +81,35 @@ export const studioPath = ({ app }: OwnedApp, name: string): string => tabPath(a
 /** The field for the note of the next version. */
 export const noteField = (value: string | undefined): Html =>
   inputField({
-    label: 'Note (optional)',
+    label: t('Note (optional)'),
     name: 'note',
     value,
     max: versionNoteCharsMax,
-    hint: 'What changed in this version.',
+    hint: t('What changed in this version.'),
     isOptional: true,
   })
 
 const audienceNames = {
-  link: 'for anyone with the link',
-  password: 'with a password',
-  people: 'for named people',
-  instance: 'for everyone who is signed in',
+  link: msg('for anyone with the link'),
+  password: msg('with a password'),
+  people: msg('for named people'),
+  instance: msg('for everyone who is signed in'),
 }
 
 function statusText({ app }: OwnedApp): string {
   const { version, listed } = app
-  if (version === 0) return 'The first build is running.'
+  if (version === 0) return t('The first build is running.')
   const shown = apps.visibleVersion(app)
-  if (app.quarantinedAt !== null) return 'Quarantined: the link shows a warning.'
-  if (app.audience !== 'public') return `Version ${version}, ${audienceNames[app.audience]}.`
-  if (listed === 'off') return `Version ${version}, not listed.`
+  if (app.quarantinedAt !== null) return t('Quarantined: the link shows a warning.')
+  if (app.audience !== 'public')
+    return t('Version {version}, {value}.', { version, value: audienceNames[app.audience] })
+  if (listed === 'off') return t('Version {version}, not listed.', { version })
   return shown === version
-    ? `Version ${version}, listed on Explore.`
-    : `Version ${shown} is live and listed on Explore. Version ${version} is the latest.`
+    ? t('Version {version}, listed on Explore.', { version })
+    : t('Version {shown} is live and listed on Explore. Version {version} is the latest.', {
+        shown,
+        version,
+      })
 }
 
 /** Renders a tab of an app's studio. */
@@ -113,7 +118,7 @@ export function studioPage(studio: Studio, tab: Tab, main: Part): Page {
   const { id, title, version, quarantinedAt, quarantineReason, listed } = app
   const pages = tabsOf(app.kind).map((name) => [studioPath(studio, name), tabs[name]] as const)
   return {
-    title: `${title}: ${tabs[tab]}`,
+    title: t('{title}: {tab}', { title, tab: tabs[tab] }),
     main: html`${agentBreadcrumb(agent)}
       <div class="studio-head">
         <div>
@@ -125,7 +130,7 @@ export function studioPage(studio: Studio, tab: Tab, main: Part): Page {
         </p>
       </div>
       ${quarantinedAt !== null && html`<p class="alert">Quarantined: <bdi>${endWithStop(quarantineReason ?? '')}</bdi> <a href="${studioPath(studio, 'safety')}">Appeal</a></p>`}
-      ${tabNav('Studio', pages, studioPath(studio, tab))} ${alert(message)}${notice(note)}${main}`,
+      ${tabNav(t('Studio'), pages, studioPath(studio, tab))} ${alert(message)}${notice(note)}${main}`,
   }
 }
 
@@ -155,20 +160,20 @@ export async function overviewPage(studio: Studio): Promise<Page> {
   const dailyOpens = opensByDay.map(({ day, opens: value }) => ({ day, value }))
   const { rating, remixes, bytes, opens: all } = presentItem(ctx, app)
   const main = html`${statList([
-    ['Opens', formatCompact(all)],
-    ['Rating', html`${starRating(rating) || 'No ratings'}`],
-    ['Reviews', formatCompact(rating.count)],
-    ['Remixes', formatCompact(remixes)],
-    ['Earned', formatAmount(earned.net, 'credit')],
-    ['Size', formatBytes(bytes)],
+    [t('Opens'), formatCompact(all)],
+    [t('Rating'), html`${starRating(rating) || t('No ratings')}`],
+    [t('Reviews'), formatCompact(rating.count)],
+    [t('Remixes'), formatCompact(remixes)],
+    [t('Earned'), formatAmount(earned.net, 'credit')],
+    [t('Size'), formatBytes(bytes)],
   ])}
   ${section(
-    'Opens',
+    t('Opens'),
     html`${barChart(dailyOpens, 'open')}
       <p class="small">Each visitor counts once a day. Reviews are on the Explore page.</p>`,
   )}
   ${section(
-    'Earnings',
+    t('Earnings'),
     html`${
       earned.sales === 0
         ? html`<p class="small">No paid remixes yet.</p>`

@@ -5,6 +5,7 @@ import { iconUrl } from '../../apps/present.ts'
 import { presentVersion } from '../../apps/versions/versions.ts'
 import { makeCursor, takePage } from '../../kernel/cursor.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { t } from '../../kernel/words/message.ts'
 import { versionOrigins } from '../components.ts'
 import { formatBytes, renderAge } from '../format.ts'
 import { button, hiddenField, postForm } from '../forms.ts'
@@ -23,7 +24,7 @@ export async function versionsPage(studio: Studio, query: URLSearchParams): Prom
   const { page, next } = takePage(rows, shownMax, ({ version }) => makeCursor(version))
   const main =
     page.length === 0
-      ? emptyState('No versions yet', 'The first version appears when the build succeeds.')
+      ? emptyState(t('No versions yet'), t('The first version appears when the build succeeds.'))
       : html`<ol class="versions-list">
             ${page.map((row, at) => versionItem(studio, row, at))}
           </ol>
@@ -40,8 +41,8 @@ export async function versionsPage(studio: Studio, query: URLSearchParams): Prom
 function versionItem(studio: Studio, row: apps.Version, at: number): Html {
   const { app, req } = studio
   const { version, created, via, note, bytes } = presentVersion(row)
-  const target = `version ${version}`
-  const restore = html`${hiddenField('version', version)}${button('Restore', 'quiet slim', { target })}`
+  const target = t('version {version}', { version })
+  const restore = html`${hiddenField('version', version)}${button(t('Restore'), 'quiet slim', { target })}`
   return html`<li>
     ${versionCover(studio, row, at < coversOnScreen)}
     <div>
@@ -94,6 +95,6 @@ export function compareForm(studio: Studio, from?: number, to?: number): Part {
         inputmode="numeric"
     /></label>`
   return html`<form class="compare" action="${studioPath(studio, 'changes')}">
-    ${version('from', 'From version', from ?? app.version - 1)}${version('to', 'to version', to ?? app.version)}${button('Compare', 'quiet')}
+    ${version('from', t('From version'), from ?? app.version - 1)}${version('to', t('to version'), to ?? app.version)}${button(t('Compare'), 'quiet')}
   </form>`
 }

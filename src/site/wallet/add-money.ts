@@ -8,6 +8,7 @@ import { Html, html, type Part } from '../../kernel/html.ts'
 import { type NanoUsd, toUsd } from '../../kernel/money.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { minute } from '../../kernel/time.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { accountOf } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
 import { listInvoices } from '../../money/payments/coins/invoices.ts'
@@ -85,7 +86,11 @@ const coinChoice = ({ method, network, confirmations }: OpenMethod) => {
   return {
     value: method,
     label: html`<strong>${name}</strong> ${asset}`,
-    hint: `${nameNetwork(network)} · ${formatCount(confirmations, 'confirmation')} · rate fixed for ${lockMs / minute} minutes`,
+    hint: t('{nameNetwork} · {confirmations} · rate fixed for {lockMs} minutes', {
+      nameNetwork: nameNetwork(network),
+      confirmations: formatCount(confirmations, 'confirmation'),
+      lockMs: lockMs / minute,
+    }),
   }
 }
 
@@ -94,17 +99,20 @@ const coinForm = (view: AddMoneyView): Html =>
     view.token,
     addMoneyPath,
     html`${inputField({
-      label: 'Amount in USD',
+      label: t('Amount in USD'),
       name: 'amount',
       value: view.amount,
       max: 20,
-      hint: `${usd(view.min)} to ${usd(view.max)}. 1 USD is 1,000 credits.`,
+      hint: t('{usd} to {usd2}. 1 USD is 1,000 credits.', {
+        usd: usd(view.min),
+        usd2: usd(view.max),
+      }),
     })}${presetChips(view)}${choiceField({
-      label: 'Pay with',
+      label: t('Pay with'),
       name: 'method',
       value: view.method,
       options: view.methods.map(coinChoice),
-    })}${button('Continue')}`,
+    })}${button(t('Continue'))}`,
   )
 
 const howItWorks = ({ available }: AddMoneyView): Html =>
@@ -120,12 +128,12 @@ const howItWorks = ({ available }: AddMoneyView): Html =>
   </aside>`
 
 /** The words for the states of an invoice. */
-const labels: Record<InvoiceStatusBody['status'], string> = {
-  New: 'Waiting for payment',
-  Processing: 'Payment seen, waiting for confirmations',
-  Settled: 'Credited',
-  Expired: 'Expired',
-  Invalid: 'Payment lost',
+const labels: Record<InvoiceStatusBody['status'], Text> = {
+  New: msg('Waiting for payment'),
+  Processing: msg('Payment seen, waiting for confirmations'),
+  Settled: msg('Credited'),
+  Expired: msg('Expired'),
+  Invalid: msg('Payment lost'),
 }
 const styles: Partial<Record<InvoiceStatusBody['status'], string>> = {
   New: ' warn',
@@ -139,8 +147,15 @@ export const invoiceBadge = ({ status }: Pick<InvoiceStatusBody, 'status'>): Htm
 
 const historyTable = (invoices: InvoiceStatusBody[]): Part =>
   dataTable(
-    'Top-ups',
-    ['Created', 'Coin', { number: 'Amount' }, 'Status', { number: 'Credited' }, { unseen: 'Open' }],
+    t('Top-ups'),
+    [
+      t('Created'),
+      t('Coin'),
+      { number: t('Amount') },
+      t('Status'),
+      { number: t('Credited') },
+      { unseen: t('Open') },
+    ],
     invoices.map((invoice) => [
       renderDateTime(invoice.created_at),
       invoice.asset,
@@ -161,48 +176,58 @@ function addMoneyPage(view: AddMoneyView): Page {
       methods.length > 0
         ? html`<div class="topup">${coinForm(view)} ${howItWorks(view)}</div>`
         : emptyState(
-            'Payments are off',
+            t('Payments are off'),
             isOperator
-              ? 'This server takes no payments yet.'
-              : 'This server takes no payments. Its operator can grant credits to your account.',
+              ? t('This server takes no payments yet.')
+              : t('This server takes no payments. Its operator can grant credits to your account.'),
             isOperator
               ? html`<a class="button" href="/console/payments">Turn on payments</a>`
               : html`<a class="button quiet" href="/wallet">Back to the wallet</a>`,
           )
     }
-    ${invoices.length > 0 && section('History', historyTable(invoices))}`
-  return { title: 'Add money', main }
+    ${invoices.length > 0 && section(t('History'), historyTable(invoices))}`
+  return { title: t('Add money'), main }
 }
 
 /** The notes on what did not go as planned. */
 const notes: Record<InvoiceStatusBody['exception'], Part> = {
   none: false,
-  paid_partial: 'Less than the amount arrived. It is credited; send the rest to the same address.',
-  paid_over: 'More than the amount arrived. All of it is credited.',
-  paid_late: 'A payment arrived after the end. It is credited at the rate of its arrival.',
-  marked: 'The operator credited this payment.',
+  paid_partial: msg(
+    'Less than the amount arrived. It is credited; send the rest to the same address.',
+  ),
+  paid_over: msg('More than the amount arrived. All of it is credited.'),
+  paid_late: msg('A payment arrived after the end. It is credited at the rate of its arrival.'),
+  marked: msg('The operator credited this payment.'),
 }
 
 const paymentTable = ({ payments, asset }: InvoiceStatusBody): Part =>
   payments.length > 0 &&
   tableSection(
-    'Payments',
-    [{ long: 'Transaction' }, { number: 'Amount' }, 'Confirmations', { number: 'Credited' }],
+    t('Payments'),
+    [
+      { long: t('Transaction') },
+      { number: t('Amount') },
+      t('Confirmations'),
+      { number: t('Credited') },
+    ],
     payments.map((payment) => [
       html`<code>${payment.tx}</code>`,
       `${payment.amount} ${asset}`,
-      `${Math.min(payment.confirmations, payment.required_confirmations)} of ${payment.required_confirmations}`,
-      payment.credited_usd > 0 ? formatUsd(payment.credited_usd) : 'not yet',
+      t('{min} of {required_confirmations}', {
+        min: Math.min(payment.confirmations, payment.required_confirmations),
+        required_confirmations: payment.required_confirmations,
+      }),
+      payment.credited_usd > 0 ? formatUsd(payment.credited_usd) : t('not yet'),
     ]),
   )
 
-const networkNames: Record<string, string> = {
+const networkNames: Record<string, Text> = {
   'eip155:1': 'Ethereum',
-  'eip155:11155111': 'Sepolia (test money)',
+  'eip155:11155111': msg('Sepolia (test money)'),
   'bitcoin:mainnet': 'Bitcoin',
   'solana:mainnet-beta': 'Solana',
 }
-const nameNetwork = (network: string): string => lookUp(networkNames, network) ?? network
+const nameNetwork = (network: string): Text => lookUp(networkNames, network) ?? network
 
 /** Amount, address and code, while the invoice can be paid. */
 const payment = (invoice: InvoiceStatusBody, qr: Html): Part =>
@@ -216,11 +241,11 @@ const payment = (invoice: InvoiceStatusBody, qr: Html): Part =>
         this network.
       </p>
       <p class="small">Amount in ${invoice.asset}</p>
-      ${copyLine(invoice.amount_due, `Amount in ${invoice.asset}`)}
+      ${copyLine(invoice.amount_due, t('Amount in {asset}', { asset: invoice.asset }))}
       <p class="small">Address</p>
-      ${copyLine(invoice.address, 'Address')}
+      ${copyLine(invoice.address, t('Address'))}
       <p class="small">Payment link</p>
-      ${copyLine(invoice.payment_request, 'Payment link')}
+      ${copyLine(invoice.payment_request, t('Payment link'))}
     </div>
   </div>`
 
@@ -230,10 +255,10 @@ function invoicePage(config: Config, invoice: InvoiceStatusBody, qr: Html): Page
   const isOver = status === 'Settled' && invoice.payments.every((one) => one.credited_usd > 0)
   const live = html`<p role="status">${invoiceBadge(invoice)} ${notes[exception]}</p>
     ${statList([
-      ['Amount', formatUsd(invoice.amount)],
-      ['Credited', html`${renderWireCredits(invoice.credited * 1_000)} credits`],
-      [`Rate of ${asset}`, formatUsd(Number(rate))],
-      ['Rate valid until', renderDateTime(expires)],
+      [t('Amount'), formatUsd(invoice.amount)],
+      [t('Credited'), html`${renderWireCredits(invoice.credited * 1_000)} credits`],
+      [t('Rate of {asset}', { asset }), formatUsd(Number(rate))],
+      [t('Rate valid until'), renderDateTime(expires)],
     ])}
     ${
       !watcher.ok &&
@@ -251,7 +276,11 @@ function invoicePage(config: Config, invoice: InvoiceStatusBody, qr: Html): Page
       <a class="button quiet" href="${addMoneyPath}/${invoice.invoice_id}">Reload</a
       ><a class="button quiet" href="${addMoneyPath}">All top-ups</a>
     </p>`
-  return { title: `Pay with ${asset}`, main, scripts: ['copy-line.js', 'auto-refresh.js'] }
+  return {
+    title: t('Pay with {asset}', { asset }),
+    main,
+    scripts: ['copy-line.js', 'auto-refresh.js'],
+  }
 }
 
 /** Returns the QR code of a payment request as SVG. */
@@ -290,8 +319,8 @@ async function getPage(req: UserRequest, message?: string, submitted?: Form): Pr
 const createInvoice = form(addMoney, {
   fields(sent) {
     const [amount, method] = [sent.text('amount').trim(), sent.text('method')]
-    if (!methods.some((one) => one === method)) rejectForm('Choose a coin.')
-    if (!amountPattern.test(amount)) rejectForm('Enter USD as a number such as 20 or 7.50.')
+    if (!methods.some((one) => one === method)) rejectForm(t('Choose a coin.'))
+    if (!amountPattern.test(amount)) rejectForm(t('Enter USD as a number such as 20 or 7.50.'))
     return { amount: Number(amount), method }
   },
   then: ({ invoice_id: id }) => `${addMoneyPath}/${id}`,

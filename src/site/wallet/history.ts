@@ -5,8 +5,15 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { csvRowsMax, historyPageMax } from '../../kernel/limits.ts'
 import { fromUsd, zero } from '../../kernel/money.ts'
 import { iso } from '../../kernel/time.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { withQuery } from '../components.ts'
-import { formatAmount, formatDuration, renderCredits, renderDateTime } from '../format.ts'
+import {
+  formatAmount,
+  formatDuration,
+  formatNumber,
+  renderCredits,
+  renderDateTime,
+} from '../format.ts'
 import { button, selectField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState, numberPager } from '../lists.ts'
@@ -41,19 +48,19 @@ export async function readRows(
   return rows
 }
 
-const sources = { api: 'API key', web: 'Playground', build: 'Build' }
+const sources = { api: msg('API key'), web: msg('Playground'), build: msg('Build') }
 
 /** Short reasons of failed calls by the names of their errors. */
 const reasons = new Map([
-  ['unreadable', 'The response of the upstream broke off or could not be read.'],
-  ['deadline', 'The upstream took too long.'],
-  ['no_content', 'The model returned nothing.'],
-  ['content_policy', 'The content filter of the upstream stopped it.'],
-  ['upstream_failed', 'The upstream failed.'],
-  ['upstream_rejected', 'The upstream rejected the request.'],
-  ['upstream_busy', 'The upstream was at its rate limit.'],
-  ['model_unavailable', 'No upstream of the model was available.'],
-  ['gateway_unavailable', 'The upstream could not be reached.'],
+  ['unreadable', msg('The response of the upstream broke off or could not be read.')],
+  ['deadline', msg('The upstream took too long.')],
+  ['no_content', msg('The model returned nothing.')],
+  ['content_policy', msg('The content filter of the upstream stopped it.')],
+  ['upstream_failed', msg('The upstream failed.')],
+  ['upstream_rejected', msg('The upstream rejected the request.')],
+  ['upstream_busy', msg('The upstream was at its rate limit.')],
+  ['model_unavailable', msg('No upstream of the model was available.')],
+  ['gateway_unavailable', msg('The upstream could not be reached.')],
 ])
 
 function statusOf({ status, error }: UsageRow): Part {
@@ -75,9 +82,9 @@ const row = (use: UsageRow, names: KeyNames): Html =>
     <td>${renderDateTime(use.timestamp)}</td>
     <td><code>${use.model}</code></td>
     <td>${sourceOf(use, names)}</td>
-    <td class="number" data-label="Input">${use.input_count.toLocaleString('en')}</td>
+    <td class="number" data-label="Input">${formatNumber(use.input_count)}</td>
     <td class="number" data-label="Output">
-      ${use.output_count.toLocaleString('en')}${use.estimated && html` <abbr title="Estimated: the provider reported no usage.">≈</abbr>`}
+      ${formatNumber(use.output_count)}${use.estimated && html` <abbr title="Estimated: the provider reported no usage.">≈</abbr>`}
     </td>
     <td>${statusOf(use)}</td>
     <td class="number">${formatDuration(use.ms)}</td>
@@ -112,23 +119,23 @@ const dateField = (name: string, label: string, value: string | undefined): Html
 
 function filterForm({ model, from, to }: HistoryFilters, models: string[]): Html {
   const all = model === undefined || models.includes(model) ? models : [model, ...models]
-  const options = [['', 'All models'], ...all.map((id) => [id, id] as const)] as const
+  const options = [['', t('All models')], ...all.map((id) => [id, id] as const)] as const
   return html`<form class="filters" action="/wallet/history">
-    ${selectField({ label: 'Model', name: 'model', value: model ?? '', options })}
-    ${dateField('from', 'From', from)}${dateField('to', 'To', to)}${button('Show', 'quiet')}
+    ${selectField({ label: t('Model'), name: 'model', value: model ?? '', options })}
+    ${dateField('from', t('From'), from)}${dateField('to', t('To'), to)}${button(t('Show'), 'quiet')}
   </form>`
 }
 
 const noRequests = (isFiltered: boolean): Html =>
   isFiltered
     ? emptyState(
-        'No matching requests',
-        'Change or clear the filters.',
+        t('No matching requests'),
+        t('Change or clear the filters.'),
         html`<a class="button quiet" href="/wallet/history">Clear filters</a>`,
       )
     : emptyState(
-        'No usage yet',
-        'Requests to models appear here with their tokens and costs.',
+        t('No usage yet'),
+        t('Requests to models appear here with their tokens and costs.'),
         html`<a class="button quiet" href="/wallet/playground">Try the playground</a>`,
       )
 
@@ -150,9 +157,9 @@ export async function historyPage(ctx: AppContext, view: HistoryView): Promise<P
   const isFiltered = Object.keys(filters).length > 0
   const csv = withQuery('/wallet/history.csv', filters)
   const count = html`<div class="head">
-    <p>${formatAmount(total, 'request')}${page > 1 && `, page ${page}`}</p>
+    <p>${formatAmount(total, 'request')}${page > 1 && html`, page ${page}`}</p>
     <a href="${csv}" download
-      >CSV${total > csvRowsMax && ` of the newest ${csvRowsMax.toLocaleString('en')}`}</a
+      >CSV${total > csvRowsMax && html` of the newest ${formatNumber(csvRowsMax)}`}</a
     >
   </div>`
   const main = html`<h1>Usage</h1>
@@ -161,5 +168,5 @@ export async function historyPage(ctx: AppContext, view: HistoryView): Promise<P
     ${(isFiltered || total > 0) && filterForm(filters, view.models)}
     ${total > 0 ? html`${count}${data.length > 0 && requestTable(data, view.names)}` : noRequests(isFiltered)}
     ${numberPager('/wallet/history', { page, isLast }, filters)}`
-  return { title: 'Usage', main }
+  return { title: t('Usage'), main }
 }

@@ -7,6 +7,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { keyNameCharsMax } from '../../kernel/limits.ts'
 import { zero } from '../../kernel/money.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { counterOf, type Key, listAll } from '../../money/keys/keys.ts'
 import { type LatestSpending, sumSpendingByPeriod } from '../../money/ledger/spending.ts'
 import * as ownKeys from '../../people/keys.ts'
@@ -43,35 +44,35 @@ function keyRow({ token, last }: KeysView, key: Key): Part[] {
   const used = last.get(counterOf(key))
   return [
     html`<a class="model-name" href="${keysPath}/${prefix}"
-        >${name === null ? 'Unnamed key' : html`<bdi>${name}</bdi>`}</a
+        >${name === null ? t('Unnamed key') : html`<bdi>${name}</bdi>`}</a
       ><code>${prefix}…</code>`,
-    models === null ? 'All' : models.join(', '),
+    models === null ? t('All') : models.join(', '),
     spendingBar(used?.today ?? zero, dailyCap),
-    used ? renderDate(used.day) : 'Never',
-    expires === null ? 'Never' : renderDate(expires),
+    used ? renderDate(used.day) : t('Never'),
+    expires === null ? t('Never') : renderDate(expires),
     html`<a class="button quiet slim" href="${keysPath}/${prefix}">Edit</a>
       ${postForm(token, keysPath, revokeDialog(prefix), 'act')}`,
   ]
 }
 
 const columns = [
-  { long: 'Name' },
-  { long: 'Models' },
-  'Spent today / cap',
-  'Last used',
-  'Expires',
-  { unseen: 'Actions' },
+  { long: msg('Name') },
+  { long: msg('Models') },
+  msg('Spent today / cap'),
+  msg('Last used'),
+  msg('Expires'),
+  { unseen: msg('Actions') },
 ]
 
 export function walletKeySection(view: KeysView): Html {
   const { token, gateway, keys, cap, submitted, done } = view
   const typed = submitted?.has('name') ? submitted : undefined
   const doneMessage = new Map([
-    ['key', 'API key updated.'],
-    ['revoke', 'API key revoked.'],
+    ['key', t('API key updated.')],
+    ['revoke', t('API key revoked.')],
   ]).get(done ?? '')
   const rows = keys.map((key) => keyRow(view, key))
-  const createForm = html`${keyRefField()}${inputField({ label: 'Key name', name: 'name', max: keyNameCharsMax, isOptional: true, value: typed?.text('name') })}${inputField({ label: 'Daily cap in credits (optional)', name: 'dailyCap', type: 'number', isOptional: true, value: typed?.text('dailyCap') ?? cap ?? undefined })}${button('Create API key', 'quiet')}`
+  const createForm = html`${keyRefField()}${inputField({ label: t('Key name'), name: 'name', max: keyNameCharsMax, isOptional: true, value: typed?.text('name') })}${inputField({ label: t('Daily cap in credits (optional)'), name: 'dailyCap', type: 'number', isOptional: true, value: typed?.text('dailyCap') ?? cap ?? undefined })}${button(t('Create API key'), 'quiet')}`
   return html`<section id="keys">
     <h2>Gateway API keys</h2>
     ${notice(doneMessage)}
@@ -79,10 +80,10 @@ export function walletKeySection(view: KeysView): Html {
       Use these keys with any OpenAI client. Requests are paid from this wallet. Edit a key to set
       its models, budgets, rates and expiry.
     </p>
-    ${copyLine(`OPENAI_BASE_URL=${gateway}/v1`, 'Base URL for OpenAI clients')}
+    ${copyLine(`OPENAI_BASE_URL=${gateway}/v1`, t('Base URL for OpenAI clients'))}
     ${
       keys.length > 0 &&
-      html`<div class="models keys">${dataTable('API keys', columns, rows)}</div>`
+      html`<div class="models keys">${dataTable(t('API keys'), columns, rows)}</div>`
     }
     ${postForm(token, keysPath, createForm, 'form three-fields')}
   </section>`
@@ -101,7 +102,7 @@ const createKey = form(addWalletKey, {
   ref: refOf,
   then: ({ key }) =>
     keyPage(key, {
-      purpose: 'Anyone with this key can spend from your wallet.',
+      purpose: t('Anyone with this key can spend from your wallet.'),
       back: '/wallet#keys',
     }),
 })
@@ -132,8 +133,10 @@ export async function getKeyPage(
   const spent = (await sumSpendingByPeriod(ctx, [counter]))(counter)
   const action = `${keysPath}/${prefix}`
   const fields = html`${keyFields(key, { typed })}
-    <p class="actions">${button('Save')}<a class="button quiet" href="/wallet#keys">Cancel</a></p>`
-  const main = html`<h1>${key.name === null ? 'Unnamed key' : html`<bdi>${key.name}</bdi>`}</h1>
+    <p class="actions">
+      ${button(t('Save'))}<a class="button quiet" href="/wallet#keys">Cancel</a>
+    </p>`
+  const main = html`<h1>${key.name === null ? t('Unnamed key') : html`<bdi>${key.name}</bdi>`}</h1>
     <p class="lead"><code>${prefix}…</code>, created ${renderDateTime(key.created)}</p>
     ${walletTabs(ctx.config, '/wallet')}${alert(message)} ${statList(budgetStats(key, spent))}
     ${postForm(token, action, fields, 'form key-form')}
@@ -142,7 +145,7 @@ export async function getKeyPage(
       <p>Requests with this key fail at once.</p>
       ${postForm(token, keysPath, revokeDialog(prefix), 'act')}
     </section>`
-  return { title: 'API key', main }
+  return { title: t('API key'), main }
 }
 
 /** Returns the form that saves the settings of a key. */

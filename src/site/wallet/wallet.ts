@@ -15,6 +15,7 @@ import { csv } from '../../kernel/http/outcome.ts'
 import { toResponse } from '../../kernel/http/response.ts'
 import { type NanoUsd, toCredits, toUsd } from '../../kernel/money.ts'
 import { lastDays } from '../../kernel/time.ts'
+import { t } from '../../kernel/words/message.ts'
 import { counterOf } from '../../money/keys/keys.ts'
 import { accountOf, type Balance, type Owner } from '../../money/ledger/accounts.ts'
 import { type Entry, listEntries } from '../../money/ledger/entries.ts'
@@ -26,7 +27,7 @@ import { walletOf } from '../../people/people.ts'
 import { type Balances, readBalances } from '../balances.ts'
 import { spendingChart } from '../chart.ts'
 import { copyLine, section, withQuery } from '../components.ts'
-import { formatDollars, renderCredits } from '../format.ts'
+import { formatDollars, formatNumber, renderCredits } from '../format.ts'
 import { alert, type Form } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { chip, cursorPager, dataTable, emptyState, ledgerTable, numberCursor } from '../lists.ts'
@@ -59,7 +60,7 @@ const daysIn = (query: URLSearchParams): number =>
 const rangeChips = (shown: number): Html =>
   html`<nav aria-label="Days">
     <ul class="chips">
-      ${ranges.map((days) => chip(`/wallet?days=${days}#spending`, `${days} days`, days === shown))}
+      ${ranges.map((days) => chip(`/wallet?days=${days}#spending`, t('{days} days', { days }), days === shown))}
     </ul>
   </nav>`
 
@@ -92,7 +93,7 @@ function shareTable(heading: string, shares: Share[]): Html {
           <rect width="${width.toFixed(2)}" height="6" />
         </svg>
       </th>
-      <td class="number">${requests.toLocaleString('en')}</td>
+      <td class="number">${formatNumber(requests)}</td>
       <td class="number">${renderCredits(amount)}</td>
     </tr>`
   }
@@ -131,11 +132,11 @@ function spendingSection({ days, models }: Spending, keys?: KeySpending[]): Html
     <div class="columns">
       <div>
         <h3>By model</h3>
-        ${shareTable('Model', modelShares(models))}
+        ${shareTable(t('Model'), modelShares(models))}
       </div>
       <div>
         <h3>By key</h3>
-        ${shares ? shareTable('Key', shares) : html`<p class="small">This period has too many requests to group them by key. Choose fewer days.</p>`}
+        ${shares ? shareTable(t('Key'), shares) : html`<p class="small">This period has too many requests to group them by key. Choose fewer days.</p>`}
       </div>
     </div>`
   return html`<section id="spending">
@@ -182,8 +183,8 @@ const balanceSection = ({ account, balances, wallet, canPay }: WalletView): Html
       </p>
     </div>
     ${dataTable(
-      'Where your credits are',
-      ['Place', { long: 'Pays for' }, { number: 'Credits' }],
+      t('Where your credits are'),
+      [t('Place'), { long: t('Pays for') }, { number: t('Credits') }],
       [
         [
           html`Wallet <code class="small">${wallet}</code>`,
@@ -193,7 +194,7 @@ const balanceSection = ({ account, balances, wallet, canPay }: WalletView): Html
         ],
         ...balances.agents.map(({ agent, available }) => [
           html`<a href="/agents/${agent.handle}">@${agent.handle}</a>`,
-          'Builds, assets and remixes',
+          t('Builds, assets and remixes'),
           renderCredits(available),
         ]),
       ],
@@ -212,8 +213,8 @@ function addCreditsSection({ grants, isOperator, canPay }: WalletView): Part {
           This server takes no payments. Its operator can grant credits to your account. Send this
           link to the operator:
         </p>
-        ${copyLine(grants, 'Link for the operator')}`
-  return section('More credits', text)
+        ${copyLine(grants, t('Link for the operator'))}`
+  return section(t('More credits'), text)
 }
 
 const recentLedger = (entries: Entry[]): Part =>
@@ -236,7 +237,7 @@ function walletPage(view: WalletView): Page {
     ${walletTabs(view.config, '/wallet')}${alert(message)} ${balanceSection(view)}
     ${spendingSection(spending, view.byKey)} ${walletKeySection(view)} ${addCreditsSection(view)}
     ${recentLedger(entries)}`
-  return { title: 'Wallet', main, scripts: ['copy-line.js'] }
+  return { title: t('Wallet'), main, scripts: ['copy-line.js'] }
 }
 
 const entriesShown = 10
@@ -319,14 +320,14 @@ async function ledgerPage(ctx: AppContext, owner: Owner, query: URLSearchParams)
   const rows = await listEntries(ctx, owner, { before: numberCursor(query), limit: rowsShown + 1 })
   const { page, next } = takePage(rows, rowsShown, (entry) => makeCursor(entry.number))
   const none = emptyState(
-    'No transactions yet',
-    'Added credits, transfers to agents and gateway spending appear here.',
+    t('No transactions yet'),
+    t('Added credits, transfers to agents and gateway spending appear here.'),
   )
   const main = html`<h1>Transactions</h1>
     <p class="lead">Every change of this wallet, with the balance after it.</p>
     ${walletTabs(ctx.config, '/wallet/ledger')} ${ledgerTable(page, none)}
     ${cursorPager(query, '/wallet/ledger', next)}`
-  return { title: 'Transactions', main }
+  return { title: t('Transactions'), main }
 }
 
 const keysShownMax = 12
@@ -345,7 +346,7 @@ async function listKeySpending(
       keyNames(ctx, wallet),
     ])
     return groups.slice(0, keysShownMax).map(({ key, requests, charged }) => ({
-      label: key ? (names.get(key) ?? `${key}…`) : 'Playground',
+      label: key ? (names.get(key) ?? `${key}…`) : t('Playground'),
       requests,
       amount: charged,
     }))

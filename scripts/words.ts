@@ -1,0 +1,96 @@
+/**
+ * Keeps the catalogs of public/words in step with the messages of the sources.
+ *   bun scripts/words.ts                adds what is missing, empty, and removes what is stale
+ *   bun scripts/words.ts --check        exits 1 where a catalog is out of step or has an error
+ *   bun scripts/words.ts --check de     the same for one language, and for what is empty there
+ *   bun scripts/words.ts --list FILE    writes the messages with the places of their sources
+ */
+import { join } from 'node:path'
+
+import { languages } from '../src/kernel/words/language.ts'
+import type { Catalog, Messages } from '../src/kernel/words/words.ts'
+import { findMessages, type Group, type SourceMessages } from './words/messages.ts'
+import { translationError } from './words/translation-error.ts'
+
+const root = join(import.meta.dir, '..')
+const groups = ['pages', 'scripts', 'viewer'] as const satisfies readonly Group[]
+const catalogPath = (language: string): string => join(root, `public/words/${language}.json`)
+const translated = Object.keys(languages).filter((language) => language !== 'en')
+
+async function readCatalog(language: string): Promise<Catalog> {
+  const file = Bun.file(catalogPath(language))
+  const known: Partial<Catalog> = (await file.exists()) ? await file.json() : {}
+  return { pages: {}, scripts: {}, viewer: {}, ...known }
+}
+
+const inOrder = (messages: Iterable<string>): string[] =>
+  [...messages].sort((one, other) => (one < other ? -1 : 1))
+
+/** Returns a catalog with exactly the messages of the sources, in their order. */
+function inStep(catalog: Catalog, found: SourceMessages): Catalog {
+  // A message that moves to another part keeps its translation.
+  const known: Messages = { ...catalog.viewer, ...catalog.scripts, ...catalog.pages }
+  const entries = groups.map((group) => [
+    group,
+    Object.fromEntries(
+      inOrder(found[group].keys()).map((message) => [
+        message,
+        catalog[group][message] || known[message] || '',
+      ]),
+    ),
+  ])
+  return Object.fromEntries(entries)
+}
+
+async function update(found: SourceMessages): Promise<void> {
+  for (const language of translated) {
+    const catalog = inStep(await readCatalog(language), found)
+    await Bun.write(catalogPath(language), `${JSON.stringify(catalog, null, 2)}\n`)
+    const empty = groups.flatMap((group) => Object.values(catalog[group])).filter((text) => !text)
+    console.log(`${language}: ${empty.length} messages without a translation`)
+  }
+}
+
+async function check(found: SourceMessages, chosen: string | undefined): Promise<string[]> {
+  const errors: string[] = []
+  for (const language of chosen === undefined ? translated : [chosen]) {
+    const catalog = await readCatalog(language)
+    for (const group of groups) {
+      const at = `public/words/${language}.json, ${group}`
+      for (const message of found[group].keys()) {
+        const text = catalog[group][message]
+        const error =
+          text === undefined
+            ? 'is missing. Run: bun scripts/words.ts'
+            : text === ''
+              ? chosen !== undefined && 'has no translation.'
+              : translationError(message, text)
+        if (error) errors.push(`${at}: "${message}" ${error}`)
+      }
+      for (const message of Object.keys(catalog[group])) {
+        if (!found[group].has(message))
+          errors.push(`${at}: "${message}" is stale. Run: bun scripts/words.ts`)
+      }
+    }
+  }
+  return errors
+}
+
+const list = (found: SourceMessages): Record<string, unknown> =>
+  Object.fromEntries(
+    groups.map((group) => [
+      group,
+      Object.fromEntries(inOrder(found[group].keys()).map((one) => [one, found[group].get(one)])),
+    ]),
+  )
+
+const [command, argument] = process.argv.slice(2)
+const { found, problems } = findMessages(root)
+for (const { place, fix } of problems) console.error(`${place}: ${fix}`)
+if (command === '--list' && argument !== undefined) {
+  await Bun.write(argument, `${JSON.stringify(list(found), null, 2)}\n`)
+} else if (command === '--check') {
+  const errors = await check(found, argument)
+  for (const error of errors) console.error(error)
+  if (errors.length > 0 || problems.length > 0) process.exit(1)
+} else await update(found)

@@ -1,0 +1,103 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+import type { IntlMessageFormat } from 'intl-messageformat'
+
+import { getPublicFile, readPublic } from '../public-files.ts'
+import { type Language, languages } from './language.ts'
+import type { TranslatedTemplate } from './template.ts'
+
+/** Translations by English message. */
+export type Messages = Record<string, string>
+
+/** The parts of a catalog: the server, the scripts of pages, and the shell of the viewer. */
+export interface Catalog {
+  pages: Messages
+  scripts: Messages
+  viewer: Messages
+}
+
+/** The words of one language, with the templates and messages that it has compiled. */
+export class Words {
+  readonly templates = new WeakMap<TemplateStringsArray, TranslatedTemplate>()
+  private scriptJson: string | undefined
+  private readonly formats = new Map<string, IntlMessageFormat>()
+
+  constructor(
+    readonly language: Language,
+    readonly catalog: Catalog,
+    private readonly Format: typeof IntlMessageFormat,
+  ) {}
+
+  /** Returns a translation with its values; the English message where the catalog has none. */
+  format(message: string, values: Record<string, string | number>): string {
+    const known = this.formats.get(message)
+    if (known) return String(known.format(values))
+    const { locale } = languages[this.language]
+    const format = new this.Format(this.find(message), locale, undefined, { ignoreTag: true })
+    this.formats.set(message, format)
+    return String(format.format(values))
+  }
+
+  /** The translations of the scripts of pages, as JSON for the inside of a script element. */
+  get scriptWords(): string {
+    return (this.scriptJson ??= JSON.stringify(this.catalog.scripts).replaceAll('<', '\\u003c'))
+  }
+
+  /** Returns the translation of a message of a page; undefined where there is none. */
+  findPage(message: string): string | undefined {
+    return this.catalog.pages[message] || undefined
+  }
+
+  find(message: string): string {
+    return this.findPage(message) ?? message
+  }
+}
+
+const current = new AsyncLocalStorage<Words | undefined>()
+
+/** Returns the words of the page that is rendered; undefined for English. */
+export const currentWords = (): Words | undefined => current.getStore()
+
+export const currentLanguage = (): Language => currentWords()?.language ?? 'en'
+
+/** Runs work in English, such as an operation, whose texts are stored or read by programs. */
+export const inEnglish = <Result>(work: () => Result): Result => current.run(undefined, work)
+
+/** The languages that this process has opened. */
+export const openedWords = new Map<Language, Words>()
+
+/** Runs work whose pages are in a language. Its catalog is read with the first request for it. */
+export function inLanguage<Result>(
+  language: Language,
+  work: () => Result | Promise<Result>,
+): Result | Promise<Result> {
+  if (language === 'en') return work()
+  const words = openedWords.get(language)
+  return words ? current.run(words, work) : openAndRun(language, work)
+}
+
+async function openAndRun<Result>(
+  language: Language,
+  work: () => Result | Promise<Result>,
+): Promise<Result> {
+  // English needs no library: its messages have only names in braces.
+  const { IntlMessageFormat: Format } = await import('intl-messageformat')
+  const file = getPublicFile(readPublic(), `words/${language}.json`)
+  const catalog: Catalog = JSON.parse(new TextDecoder().decode(file.identity))
+  const words = openedWords.get(language) ?? new Words(language, catalog, Format)
+  openedWords.set(language, words)
+  return current.run(words, work)
+}
+
+/** Returns a function that creates a value once for each language, such as a format of `Intl`. */
+export function perLanguage<Value>(create: (locale: string, language: Language) => Value) {
+  const values = new Map<Language, Value>()
+  return (): Value => {
+    const language = currentLanguage()
+    const known = values.get(language)
+    if (known !== undefined) return known
+    const value = create(languages[language].locale, language)
+    values.set(language, value)
+    return value
+  }
+}

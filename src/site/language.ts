@@ -1,0 +1,20 @@
+import { Elysia } from 'elysia'
+
+import { ApiError } from '../kernel/errors.ts'
+import { languageCookie } from '../kernel/http/language.ts'
+import { isLanguage } from '../kernel/words/language.ts'
+import { redirectTo } from './session.ts'
+
+/** Keeps the language that was chosen in this browser, and returns to the page before. */
+export const languageRoutes = () =>
+  new Elysia().get('/language/:code', ({ params: { code }, request }) => {
+    if (!isLanguage(code)) throw new ApiError('not_found', { what: 'language' })
+    return redirectTo(pathBefore(request), languageCookie(code))
+  })
+
+/** Returns the page of this site that a link was on; the home page for another site. */
+function pathBefore({ url, headers }: Request): string {
+  const from = URL.parse(headers.get('referer') ?? '')
+  const isHere = from !== null && from.host === (headers.get('host') ?? new URL(url).host)
+  return isHere ? from.pathname + from.search : '/'
+}

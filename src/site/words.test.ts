@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { IntlMessageFormat } from 'intl-messageformat'
+
+import { getPublicFile, readPublic } from '../kernel/public-files.ts'
+import { type Catalog, openedWords, Words } from '../kernel/words/words.ts'
+import { claimAgent, FormBrowser, signInOperator } from '../testing/fixtures/form-browser.ts'
+import { shownPage } from '../testing/fixtures/shown-page.ts'
+import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
+
+/** Marks a message as translated, except for the values in it. */
+const marked = (message: string): string => `⟦${message.replace(/\{\w+\}/g, '⟧$&⟦')}⟧`
+
+/** A catalog in which each message is translated by marks around it. */
+function markedCatalog(): Catalog {
+  const file = getPublicFile(readPublic(), 'words/de.json')
+  const catalog: Catalog = JSON.parse(new TextDecoder().decode(file.identity))
+  for (const messages of Object.values(catalog)) {
+    for (const message of Object.keys(messages)) messages[message] = marked(message)
+  }
+  return catalog
+}
+
+/** Names of products, units, codes, paths and settings, which no language translates. */
+const untranslated = new RegExp(
+  [
+    String.raw`\b(?:Berth|GitHub|Ollama|Python|JavaScript|TypeScript|OpenAPI|API|MCP|HTML|URL|ID)\b`,
+    String.raw`\b(?:USDC?|UTC|Mio|KB|MB|GB|ms|cr|p\d\d|[45]xx|mp3|wav|opus|flac|CSV|npm|curl)\b`,
+    String.raw`\b(?:xAI|fal|Together|Z\.ai \(Zhipu\)|OpenAI|Anthropic|olga|OLGA)\b|llms\.txt`,
+    // Models, keys, accounts, handles and settings.
+    String.raw`\b(?:demo\b|Demo |ak_|person:|agent:).*|@[\w-]+|\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b`,
+    String.raw`(?:\b(?:GET|POST)\b)?(?: ?/[\w:/.-]*)|\bGET\b|\bSKILL\.md|\b[23]xx\b`,
+    // Values of settings, names of routes, and servers of models on this machine.
+    String.raw`^(?:flag|system|refused|unknown path|Azure|Avian|Groq|Nebius|Novita)$`,
+    // Providers of models, in a list.
+    String.raw`^(?:Alibaba|Amazon|Azure|Google|NVIDIA|OVHcloud)\b.*|^Z\.ai.*|^(?:Baseten|Cerebras|Cohere)$`,
+    String.raw`^(?:Deep(?:gram|Infra|Seek)|ElevenLabs|Fireworks|MiniMax|Mistral|Moonshot)$`,
+    String.raw`^(?:OpenRouter|Perplexity|Replicate)$`,
+  ].join('|'),
+  'gm',
+)
+
+/** Elements whose text is of people, of programs or in a language of its own. */
+const foreign =
+  /<bdi\b[^>]*>(?:(?!<bdi\b).)*?<\/bdi>|<(code|pre|kbd|samp|script|style|svg|time|textarea)\b[^>]*>.*?<\/\1>|<(\w+)\b[^>]*\s(?:lang|translate)="[^"]*"[^>]*>.*?<\/\2>/gs
+
+/** Returns the words of a page that are in no message. */
+function wordsOutside(page: string): string[] {
+  // Elements of people can be inside each other.
+  const body = [1, 2].reduce(
+    (text) => text.replace(foreign, ' '),
+    page.slice(page.indexOf('<body')),
+  )
+  const attributes = [
+    ...body.matchAll(/\s(?:aria-label|title|alt|placeholder|data-label)="([^"]*)"/g),
+  ].map(([, value = '']) => value)
+  const title = /<title>([^<]*)/.exec(page)?.[1] ?? ''
+  const texts = body.replace(/<[^>]*>/g, '\n').replace(/&#?\w+;/g, ' ')
+  return [
+    texts.replace(/⟦[^⟧]*⟧/g, ' '),
+    ...[title, ...attributes].map((text) => text.replace(/⟦[^⟧]*⟧/g, ' ')),
+  ]
+    .flatMap((text) => text.replace(untranslated, ' ').split('\n'))
+    .map((line) => line.trim())
+    .filter((line) => /\p{L}{2,}/u.test(line))
+}
+
+let t: TestServer
+beforeAll(async () => {
+  t = await startTestServer()
+  openedWords.set('de', new Words('de', markedCatalog(), IntlMessageFormat))
+})
+afterAll(async () => {
+  openedWords.delete('de')
+  await t.close()
+})
+
+/** Pages that are no pages of the site, or whose articles are English. */
+const skipped =
+  /^\/(?:a|f|api|static|v1|openapi|llms|skill|docs\/|explore\/feed)|\.(?:md|txt|json|csv|zip|gz|svg|png|atom)\b/
+
+test('shows only words of the catalog on each page that links lead to', async () => {
+  const ann = await t.agent('ann')
+  const browser = await signInOperator(t)
+  await claimAgent(browser, ann)
+  await ann.publish({ title: 'OLGA', store: true })
+  const stranger = new FormBrowser(t)
+  for (const one of [browser, stranger]) one.set('language', 'de')
+  const outside: Record<string, string[]> = {}
+  const visited = new Set<string>()
+  for (const visitor of [stranger, browser]) {
+    const paths = ['/', '/sign-in', '/sign-up', '/explore?q=x', '/nowhere', '/console']
+    for (let at = 0; at < paths.length && at < 150; at += 1) {
+      const path = paths[at] ?? ''
+      const response = await visitor.open(path)
+      if (!response.headers.get('content-type')?.startsWith('text/html')) continue
+      const page = String(response.body)
+      visited.add(path)
+      const words = wordsOutside(page)
+      if (words.length > 0) outside[path] = words
+      for (const href of shownPage(page).hrefs) {
+        const to = href.replace('http://localhost:3000', '').replace(/#.*/, '')
+        if (to.startsWith('/') && !skipped.test(to) && !paths.includes(to)) paths.push(to)
+      }
+    }
+  }
+  expect(visited.size).toBeGreaterThan(50)
+  expect(outside).toEqual({})
+}, 600_000)
+
+test('keeps the language that a visitor chooses, and caches pages for each language', async () => {
+  const visitor = new FormBrowser(t)
+  expect(await visitor.read('/docs')).toContain('<html lang="en">')
+  const chosen = await t.request('GET', '/language/de', {
+    headers: { referer: 'http://localhost:3000/docs?q=x', host: 'localhost:3000' },
+  })
+  expect([chosen.status, chosen.headers.get('location')]).toEqual([303, '/docs?q=x'])
+  expect(chosen.headers.getSetCookie()).toEqual([
+    'language=de; Path=/; Max-Age=31536000; SameSite=Lax',
+  ])
+  const elsewhere = await t.request('GET', '/language/ar', {
+    headers: { referer: 'https://evil.example/x' },
+  })
+  expect(elsewhere.headers.get('location')).toBe('/')
+  expect((await t.request('GET', '/language/toString')).status).toBe(404)
+
+  visitor.set('language', 'ar')
+  const page = await visitor.open('/docs')
+  expect(String(page.body)).toContain('<html lang="ar" dir="rtl">')
+  expect(page.headers.get('vary')).toContain('accept-language, cookie')
+  expect(await new FormBrowser(t).read('/docs')).toContain('<html lang="en">')
+  // A language without a complete catalog is not offered.
+  const german = new FormBrowser(t, undefined, { 'accept-language': 'de' })
+  expect(await german.read('/docs')).toContain('<html lang="en">')
+})
+
+test('shows errors in the language of the page, and those of the API in English', async () => {
+  const body = { html: '' }
+  const headers = { cookie: 'language=de', accept: 'text/html' }
+  const page = await t.request('GET', '/explore/AAAAAAAAAAAA', { headers })
+  expect(shownPage(page.body).text).toContain('⟦')
+  const api = await t.request('POST', '/api/keys', { headers: { cookie: 'language=de' }, body })
+  expect(JSON.stringify(api.body)).not.toContain('⟦')
+})
