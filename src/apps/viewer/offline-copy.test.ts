@@ -103,9 +103,14 @@ test('an app that is not open to everyone, or has files, has no copy', async () 
   expect(install).not.toContain('id=copied')
 })
 
-const game = `<!doctype html><title>Lamp</title><output></output><script>
+/** A page with a library, saves and a call of the server. */
+const game = `<!doctype html><title>Lamp</title><output></output><p></p>
+<script src="https://cdn.jsdelivr.net/npm/dayjs@1.11.23/dayjs.min.js"></script><script>
 localStorage.count = Number(localStorage.count ?? 0) + 1
 document.querySelector('output').textContent = 'played ' + localStorage.count + ' times'
+const year = dayjs('2026-01-02').year()
+service.store.get('lamp').catch((error) =>
+  (document.querySelector('p').textContent = year + ' ' + error.code))
 </script>`
 
 describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
@@ -132,6 +137,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     await page.goto(`${origin}/a/${id}`)
     await shown(2)
     await page.getByText('@ann · offline').waitFor()
+    await page.frameLocator('iframe').frameLocator('iframe').getByText('2026 offline').waitFor()
     await page.getByRole('button', { name: 'Restart' }).click()
     await shown(3)
     // Nothing else of the site has a copy.
