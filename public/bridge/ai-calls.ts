@@ -6,7 +6,7 @@ import { callServer, sendToServer } from './server.ts'
 
 /** The paths of models, as the server has them (src/apps/ai/request.ts). No other path is sent. */
 const paths =
-  /^(?:v1\/(?:chat\/completions|messages|images\/generations|audio\/(?:speech|transcriptions))|v1beta\/models\/[\w.-]{1,100}:(?:generateContent|streamGenerateContent(?:\?alt=sse)?))$/
+  /^(?:v1\/(?:chat\/completions|messages|responses|images\/generations|audio\/(?:speech|transcriptions))|v1beta\/models\/[\w.-]{1,100}:(?:generateContent|streamGenerateContent(?:\?alt=sse)?))$/
 
 /** A field of a form: its name, and a text or a file. */
 type FormField = [name: string, value: string | Blob]

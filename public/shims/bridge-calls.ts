@@ -1,8 +1,9 @@
 import type { Service } from '../bridge/page.ts'
+import type { Assets } from '../frame/assets.ts'
 
 declare global {
   interface Window {
-    service: Service
+    service: Service & { assets: Assets }
   }
 }
 

@@ -22,7 +22,7 @@ const fetchModel = createAiFetch(openBridge(shell))
 const hosts: Record<string, RegExp> = {
   'api.anthropic.com': /^v1\/messages$/,
   'api.openai.com':
-    /^v1\/(?:chat\/completions|images\/generations|audio\/(?:speech|transcriptions))$/,
+    /^v1\/(?:chat\/completions|responses|images\/generations|audio\/(?:speech|transcriptions))$/,
   'generativelanguage.googleapis.com':
     /^v1beta\/models\/[\w.-]+:(?:generateContent|streamGenerateContent|predict)$/,
 }

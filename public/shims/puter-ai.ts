@@ -34,15 +34,18 @@ async function chat(prompt: unknown, ...rest: unknown[]): Promise<unknown> {
   const messages: Message[] = Array.isArray(prompt) ? prompt : [{ role: 'user', content }]
   const { model, stream, max_tokens: maxTokens } = options
   const tools = options.tools?.flatMap(({ function: tool }) => (tool ? [tool] : []))
-  const reply = ai.chat(messages, { model, maxTokens, tools })
-  if (stream === true) return parts(reply)
-  const { text, toolCalls } = await reply
+  const running = ai.chat(messages, { model, maxTokens, tools })
+  if (stream === true) return parts(running)
+  const { text, toolCalls } = await running
   const calls = toolCalls?.map(({ id, name, input }) => ({
     id,
     type: 'function',
     function: { name, arguments: JSON.stringify(input) },
   }))
-  const message = { role: 'assistant', content: text, ...(calls && { tool_calls: calls }) }
+  // At Puter, messages of Claude have a list of parts.
+  const isClaude = /claude/i.test(model ?? '') && !calls
+  const reply = isClaude ? [{ type: 'text', text }] : text
+  const message = { role: 'assistant', content: reply, ...(calls && { tool_calls: calls }) }
   // Pages print a reply as its text.
   return { index: 0, message, text, toString: () => text, valueOf: () => text }
 }

@@ -62,6 +62,7 @@ if (!Reflect.get(Reflect.get(window, 'websim'), 'getUser')) {
     getUser: async () => user,
     getCurrentUser: async () => user,
     getCreator: async () => ({ id: '', username: 'maker', avatar_url: '' }),
+    getCurrentProject: async () => ({ id: '', title: document.title }),
   })
 }
 

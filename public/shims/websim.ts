@@ -216,4 +216,5 @@ extend('websim', {
   getUser,
   getCurrentUser: getUser,
   getCreator: async () => ({ id: '', username: 'maker' }),
+  getCurrentProject: async () => ({ id: '', title: document.title }),
 })

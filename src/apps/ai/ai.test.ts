@@ -152,6 +152,7 @@ test.each([
     'candidates.0.content.parts.0.text',
   ],
   ['v1/chat/completions', { model: 'gpt-5', ...turn }, 'choices.0.message.content'],
+  ['v1/responses', { model: 'gpt-5', input: 'Tell me of the sea' }, 'output.0.content.0.text'],
 ])('answers %s in its own form, with the model of this server', async (path, body, at) => {
   const { id, olga } = await openOracle()
   const denied = await olga.send('POST', `/a/${id}/ai/${path}`, body)
@@ -159,6 +160,23 @@ test.each([
   await agree(olga, id)
   const reply = await olga.send('POST', `/a/${id}/ai/${path}`, body)
   expect(reply.text(at)).toContain('Tell me of the sea')
+})
+
+test('servers of others and stored responses are left out of a call', async () => {
+  const { id, olga } = await openOracle()
+  await agree(olga, id)
+  const mcp_servers = [{ type: 'url', url: 'https://mcp.example/sse', name: 'tasks' }]
+  const message = { model: 'claude-sonnet-4', max_tokens: 99, mcp_servers, ...turn }
+  const reply = await olga.send('POST', `/a/${id}/ai/v1/messages`, message)
+  expect(reply.text('content.0.text')).toContain('Tell me of the sea')
+  const input = [
+    { type: 'item_reference', id: 'msg_1' },
+    { role: 'user', content: 'And now?' },
+  ]
+  const tools = [{ type: 'mcp', server_label: 'x', server_url: 'https://mcp.example' }]
+  const next = { input, tools, previous_response_id: 'resp_1', store: true }
+  const response = await olga.send('POST', `/a/${id}/ai/v1/responses`, next)
+  expect(response.body).toMatchObject({ store: false, previous_response_id: null, tools: [] })
 })
 
 test('creates images and speech, and transcribes', async () => {
@@ -173,7 +191,7 @@ test('creates images and speech, and transcribes', async () => {
 test('other operations of the gateway are closed, and long texts are refused', async () => {
   const { id, olga } = await openOracle()
   await agree(olga, id)
-  for (const path of ['v1/files', 'v1/videos', 'v1/responses', 'v1/embeddings', '../v1/models']) {
+  for (const path of ['v1/files', 'v1/videos', 'v1/responses/x', 'v1/embeddings', '../v1/models']) {
     expect((await olga.send('POST', `/a/${id}/ai/${path}`, {})).status).toBe(404)
   }
   const long = { messages: [{ role: 'user', content: 'x'.repeat(65_537) }] }

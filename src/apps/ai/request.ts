@@ -7,12 +7,13 @@ import {
   aiOutputTokens,
   aiTextBytesMax,
 } from '../../kernel/limits.ts'
-import { isRecord, type Json, lookUp } from '../../kernel/schema.ts'
+import { isRecord, type Json, lookUp, recordOf } from '../../kernel/schema.ts'
 import { appModel, type Work } from './models.ts'
 
 const routes: Record<string, Work> = {
   'v1/chat/completions': 'chat',
   'v1/messages': 'chat',
+  'v1/responses': 'chat',
   'v1/images/generations': 'image',
   'v1/audio/speech': 'speech',
   'v1/audio/transcriptions': 'transcription',
@@ -40,7 +41,7 @@ export async function readModelRequest(
   const gemini = geminiMethod.exec(path)
   if (gemini) {
     const [, name, method] = gemini
-    const body = await readJson(request)
+    const body = await readJson(request, path)
     const model = appModel(ctx, 'chat', name).id
     const given = body['generationConfig']
     body['generationConfig'] = { maxOutputTokens: aiOutputTokens, ...(isRecord(given) && given) }
@@ -53,19 +54,47 @@ export async function readModelRequest(
   if (work === 'transcription') {
     return { work, route, params: {}, source: { request: await readForm(ctx, request) } }
   }
-  const body = await readJson(request)
+  const body = await readJson(request, path)
   body['model'] = appModel(ctx, work, String(body['model'] ?? '')).id
   // Responses that another app of this player caused are not this one's.
   delete body['cache']
-  if (path === 'v1/messages') body['max_tokens'] ??= aiOutputTokens
-  else if (work === 'chat') body['max_completion_tokens'] ??= body['max_tokens'] ?? aiOutputTokens
-  if (work === 'chat' && path === 'v1/chat/completions') delete body['max_tokens']
   return { work, route, params: {}, source: { value: body } }
 }
 
-async function readJson(request: Request): Promise<Json> {
+/** Tools that the page or the model runs. Others reach servers and files that a page may not. */
+const isOwnTool = (tool: unknown): boolean =>
+  /^(?:function|custom|web_search)/.test(String(recordOf(tool)['type']))
+
+/** Changes of the bodies of chats. */
+const prepare: Record<string, (body: Json) => void> = {
+  'v1/chat/completions': (body) => {
+    body['max_completion_tokens'] ??= body['max_tokens'] ?? aiOutputTokens
+    delete body['max_tokens']
+  },
+  'v1/messages': (body) => {
+    body['max_tokens'] ??= aiOutputTokens
+    // Servers of others would get what the page sends. The model answers without them.
+    delete body['mcp_servers']
+  },
+  'v1/responses': (body) => {
+    body['max_output_tokens'] ??= aiOutputTokens
+    body['store'] = false
+    // Stored on the account that pays, which other apps use too.
+    for (const name of ['previous_response_id', 'conversation', 'prompt', 'background']) {
+      delete body[name]
+    }
+    const { input, tools } = body
+    if (Array.isArray(input)) {
+      body['input'] = input.filter((item) => recordOf(item)['type'] !== 'item_reference')
+    }
+    if (Array.isArray(tools)) body['tools'] = tools.filter(isOwnTool)
+  },
+}
+
+async function readJson(request: Request, path: string): Promise<Json> {
   const body = await readJsonBody(request, { max: aiBodyBytesMax })
   if (!isRecord(body)) rejectRequest('The body is a JSON object.')
+  lookUp(prepare, path)?.(body)
   const sizes = { text: 0, files: 0 }
   measure(body, '', sizes)
   if (sizes.text > aiTextBytesMax) {

@@ -7,7 +7,7 @@ import { expectError } from '../../testing/expect-error.ts'
 import { FormBrowser, signUp } from '../../testing/fixtures/form-browser.ts'
 import { getPerson, password } from '../../testing/fixtures/people.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
-import { documents, players, values } from '../app-data/tables.ts'
+import { documents, players, uploads, values } from '../app-data/tables.ts'
 
 const t = await startTestServer()
 const ann = await t.agent('ann')
@@ -32,14 +32,17 @@ async function play(browser: FormBrowser, app: string, name: string) {
   }
   const body = { path: `data/public/scores/${name}`, data: { points: 7 } }
   expect((await call('PUT', '/documents', body)).status).toBe(200)
+  const data = `data:application/json,"${name}"`
+  expect((await call('POST', '/uploads', { data })).status).toBe(200)
 }
 
-const uses = ['shared', 'db']
+const uses = ['shared', 'db', 'files']
 
 const rowsOf = async () => ({
   players: (await t.ctx.db.read.select().from(players)).map(({ name }) => name),
   values: (await t.ctx.db.read.select().from(values)).map(({ value }) => value),
   documents: (await t.ctx.db.read.select().from(documents)).map(({ data }) => data),
+  uploads: (await t.ctx.db.read.select().from(uploads)).length,
 })
 
 test('a person exports the account and what it keeps in apps, and deletes both', async () => {
@@ -67,6 +70,7 @@ test('a person exports the account and what it keeps in apps, and deletes both',
       { kind: 'value', app, name: 'best', value: 'Olga own' },
       { kind: 'shared value', app, name: 'best', value: 'Olga shared' },
       { kind: 'document', app, name: 'data/public/scores/Olga', value: { points: 7 } },
+      { kind: 'upload', app, value: `data:application/json;base64,${btoa('"Olga"')}` },
     ]) {
       expect(kept).toContainEqual(expect.objectContaining(row))
     }
@@ -85,6 +89,7 @@ test('a person exports the account and what it keeps in apps, and deletes both',
   expect(before.players).toContain('Olga')
   expect(after.players).toEqual(['Bea'])
   expect(after.values).toEqual(['Bea own'])
+  expect([before.uploads, after.uploads]).toEqual([2, 1])
   expect(after.documents.filter((data) => data !== null)).toEqual([{ points: 7 }])
 })
 

@@ -43,6 +43,11 @@ export const shims = [
     uses: ['ai'],
   },
   { name: 'claude-storage', pattern: /\bwindow\s*\.\s*storage\b/, uses: ['store'] },
+  {
+    name: 'claude-files',
+    pattern: /\bwindow\s*\.\s*fs\s*\.\s*readFile\b/,
+    uses: [],
+  },
   { name: 'claude-use', pattern: /\bclaude\s*\.\s*use\s*\(/, uses: ['db', 'room'] },
   {
     name: 'claude-assets',

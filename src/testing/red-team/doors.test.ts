@@ -106,6 +106,17 @@ const ways: [name: string, script: string][] = [
     ])`,
   ],
   [
+    'uploads without an agreement, and of another app',
+    `const address = document.baseURI.replace(/[^/]*$/, '')
+    return all([
+      call('files.upload', { data: 'data:application/json,{}' }),
+      call('files.upload', { data: 'data:application/json,{}', app: 'OTHER' }),
+      fetch('UPLOAD').then((r) => r.text()),
+      fetch(address + '../OTHER/UPLOAD').then((r) => r.text()),
+      fetch('ORIGIN/f/OTHER/UPLOAD').then((r) => r.text()),
+    ])`,
+  ],
+  [
     'an input that is no plain data',
     `const input = new Proxy({}, { get: () => 'OTHER' })
     return all([call('store.get', input), call('ai.request', { path: { toString: () => 'v1/messages' }, body: {} })])`,
@@ -115,7 +126,7 @@ const ways: [name: string, script: string][] = [
 const page = (title: string, script: string): string => `<!doctype html><title>${title}</title>
 <output></output><script>
 const call = (name, input) => new Promise((done, fail) => {
-  void service.ai, service.store, service.db, service.room, service.scores
+  void service.ai, service.store, service.db, service.room, service.scores, service.files
   const { port1, port2 } = new MessageChannel()
   port1.onmessage = ({ data }) => 'error' in data ? fail(new Error(data.error.code)) : 'taken' in data ? 0 : done(data)
   parent.parent.postMessage({ type: 'service:call', name, input }, '*', [port2])
@@ -145,13 +156,15 @@ describe.skipIf(findBrowser('chromium') === undefined)('ways through the bridge'
       const ann = await t.agent('ann')
       const { person } = await createTestPerson(t, 'olga', 1n)
       const { cookie } = await createTestSession(t, { person })
-      const other = await ann.publish({ title: 'Other', uses: ['db', 'scores'] })
+      const other = await ann.publish({ title: 'Other', uses: ['db', 'scores', 'files'] })
       const keep = (method: string, path: string, body: object) =>
         t.call(method, `/apps/${other}${path}`, { headers: { cookie }, body })
       await keep('POST', '/player', { name: 'Olga' })
       await keep('PUT', '/value/own', { key: 'diary', value: secret })
       await keep('PUT', '/documents', { path: 'notes/1', data: { secret } })
       await keep('POST', '/scores', { score: 4_711 })
+      const data = `data:application/json,${JSON.stringify(secret)}`
+      const upload = (await keep('POST', '/uploads', { data })).text('url')
       const context = await browser.newContext()
       const [name = '', value = ''] = cookie.split('=')
       await context.addCookies([{ name, value, url: origin }])
@@ -161,12 +174,13 @@ describe.skipIf(findBrowser('chromium') === undefined)('ways through the bridge'
         const html = page(
           title,
           script
+            .replaceAll('UPLOAD', upload)
             .replaceAll('OTHER', other)
             .replaceAll('OWN', id)
             .replaceAll('ORIGIN', origin)
             .replaceAll('WS', origin.replace('http', 'ws')),
         )
-        const sent = { html, uses: ['ai', 'store', 'shared', 'db', 'room', 'scores'] }
+        const sent = { html, uses: ['ai', 'store', 'shared', 'db', 'room', 'scores', 'files'] }
         expect((await ann.call('POST', `/apps/${id}/versions`, sent)).status).toBe(201)
         const shown = await context.newPage()
         await shown.goto(`${origin}/a/${id}`)
