@@ -97,8 +97,9 @@ class TryOperation extends HTMLElement {
 const isLanguage = (name: string | undefined): name is CodeLanguage =>
   name === 'curl' || name === 'typescript' || name === 'python'
 
-/** Keeps the slashes of ids of models and of file paths. */
-const encodePath = (value: string): string => encodeURIComponent(value).replaceAll('%2F', '/')
+/** Keeps the slashes of ids of models and of file paths. An apostrophe would end a text in code. */
+const encodePath = (value: string): string =>
+  encodeURIComponent(value).replaceAll('%2F', '/').replaceAll("'", '%27')
 
 const headersOf = ({ json, file }: CodeRequest, key: string): Record<string, string> => ({
   ...(key !== '' && { authorization: `Bearer ${key}` }),
