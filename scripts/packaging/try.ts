@@ -3,7 +3,15 @@
  * root, and publishes a page and chats with it. Prints what was not run.
  *   bun scripts/packaging/try.ts [kind ...]
  */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -13,6 +21,7 @@ import { usePython, useTypescript } from './use-sdks.ts'
 
 const release = join(import.meta.dir, '../../dist/release')
 const files = join(release, version)
+const dockerfile = join(import.meta.dir, '../../Dockerfile')
 const deadlineMs = 1_200_000
 
 interface Options {
@@ -163,13 +172,18 @@ async function tryScript(folder: string): Promise<void> {
   await walk([join(folder, '.local/bin/berth')], { cwd: folder })
 }
 
-/** The Debian package: installed, upgraded, removed and purged in a root of its own. */
-async function tryDebian(folder: string): Promise<void> {
+/** Installs a small Debian 12 with more packages into a new root, and returns its path. */
+function installDebian(folder: string, packages: string): string {
   const root = join(folder, 'root')
-  const packages = '--include=libc6,passwd'
-  run(['debootstrap', '--variant=minbase', packages, 'bookworm', root], {
+  run(['debootstrap', '--variant=minbase', `--include=${packages}`, 'bookworm', root], {
     env: { DEBIAN_FRONTEND: 'noninteractive' },
   })
+  return root
+}
+
+/** The Debian package: installed, upgraded, removed and purged in a root of its own. */
+async function tryDebian(folder: string): Promise<void> {
+  const root = installDebian(folder, 'libc6,passwd')
   // Bun needs /proc.
   run(['mount', '-t', 'proc', 'proc', join(root, 'proc')])
   try {
@@ -206,6 +220,44 @@ async function tryInRoot(folder: string, root: string): Promise<void> {
   check(!existsSync(join(root, 'usr/bin/berth')) && kept(), 'The removal.')
   check(inRoot('dpkg', '--purge', 'berth').includes('stays in /var/lib/berth'), 'The purge.')
   check(kept(), 'The purge lost the data.')
+}
+
+/**
+ * The last stage of the Dockerfile, built and run by buildah without a daemon or a registry. Its
+ * base is a Debian of debootstrap, and the first stage has the binary of the release.
+ */
+async function tryImage(folder: string): Promise<void> {
+  const storage = [`--root=${join(folder, 'images')}`, `--runroot=${join(folder, 'run')}`]
+  const command = (name: string, ...words: string[]): string[] => [
+    'buildah',
+    ...storage,
+    '--storage-driver=vfs',
+    name,
+    ...words,
+  ]
+  const buildah = (name: string, ...words: string[]) => run(command(name, ...words)).trim()
+  const base = buildah('from', 'scratch')
+  buildah('add', base, installDebian(folder, 'libc6'), '/')
+  buildah('commit', '--quiet', '--rm', base, 'docker.io/library/debian:12-slim')
+
+  const context = join(folder, 'context')
+  mkdirSync(join(context, 'data'), { recursive: true })
+  renameSync(await unpacked(`linux-${process.arch}`, context), join(context, 'berth'))
+  const [, last = ''] = readFileSync(dockerfile, 'utf8').split(/^(?=FROM debian)/m)
+  const first = 'FROM scratch AS build\nCOPY berth /src/dist/berth\nCOPY data /data\n'
+  writeFileSync(join(context, 'Dockerfile'), first + last)
+  buildah('build', '--quiet', '--isolation=chroot', '--pull-never', '--tag=berth', context)
+
+  const container = buildah('from', '--pull-never', 'localhost/berth')
+  const { User, Entrypoint, Cmd } = JSON.parse(buildah('inspect', container)).OCIv1.config
+  const started = `${[User, ...Entrypoint, ...Cmd]}`
+  check(started === '65532:65532,berth,serve', `The image starts ${started}.`)
+  const inContainer = command('run', '--isolation=chroot', container, '--', ...Entrypoint)
+  await walk(inContainer, {}, async (origin) => {
+    await useServer(origin)
+    const health = [...inContainer, 'health', '--port', new URL(origin).port]
+    check(run(health).trim() === 'ok', 'The health check failed.')
+  })
 }
 
 /** The binary for arm64, by the emulator of qemu-user. */
@@ -259,6 +311,7 @@ const kinds: Record<string, { needs: string[]; run: (folder: string) => unknown 
   script: { needs: ['sh'], run: tryScript },
   npm: { needs: ['npm'], run: tryNpm },
   debian: { needs: ['debootstrap'], run: tryDebian },
+  image: { needs: ['debootstrap', 'buildah'], run: tryImage },
   arm64: { needs: ['qemu-aarch64'], run: tryArm },
   'sdk-node': { needs: ['npm'], run: trySdk((at) => useTypescript('node', at)) },
   'sdk-bun': { needs: ['npm'], run: trySdk((at) => useTypescript('bun', at)) },
