@@ -5,13 +5,15 @@ export interface AppContent extends PageContent {
   id: string
   title: string
   maker: string
+  /** The right to call for it. */
+  pass: string
   /** Its public page. */
   link: string
   /** The content security policy of its sandbox. */
   policy: string
 }
 
-const texts = ['id', 'title', 'maker', 'link', 'policy', 'html']
+const texts = ['id', 'title', 'maker', 'pass', 'link', 'policy', 'html']
 
 /** Returns whether received data is an app. */
 export const isAppContent = (data: unknown): data is AppContent =>

@@ -7,6 +7,8 @@ import type { ChatHost } from './chat-host.ts'
 export class AppTools {
   /** The key that the tool call of the chat named. */
   key: string | undefined
+  /** The pass of the app that the view shows. */
+  pass = ''
 
   constructor(private readonly host: ChatHost) {}
 
@@ -20,10 +22,10 @@ export class AppTools {
 
   /** Sends a request of the bridge, and returns its response, which may be an error. */
   async send({ app, method, path, body, signal }: ServerRequest): Promise<Response> {
-    const id = app
+    const [id, { pass }] = [app, this]
     if (!path.startsWith('/ai/')) {
       const input = typeof body === 'string' ? { body: JSON.parse(body) } : {}
-      const result = await this.#send('use_app_data', { id, method, path, ...input }, signal)
+      const result = await this.#send('use_app_data', { id, pass, method, path, ...input }, signal)
       return Response.json(field(result, 'structuredContent') ?? {}, {
         status: field(result, 'isError') === true ? 400 : 200,
       })
@@ -32,7 +34,7 @@ export class AppTools {
       throw new CallError('unavailable', 'Recordings are heard on the page of the app only.')
     }
     const route = path.slice('/ai/'.length)
-    const result = await this.#send('use_app_model', { id, path: route, body }, signal)
+    const result = await this.#send('use_app_model', { id, pass, path: route, body }, signal)
     const value = field(result, 'structuredContent')
     if (typeof field(value, 'status') !== 'number') throw new Error('the host refused the call')
     const headers = {

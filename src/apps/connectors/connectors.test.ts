@@ -134,12 +134,14 @@ test('in a chat, a connector plays within its scopes', async () => {
   await ann.call('PATCH', `/apps/${id}/audience`, { audience: 'people' })
   const read = (await connect(t, browser, ann.handle, [])).access
   const publish = (await connect(t, browser, ann.handle, ['publish'])).access
-  const save = { id, method: 'PUT', path: '/value/own', body: { key: 'level', value: 3 } }
-  const model = { id, path: 'v1/chat/completions', body: '{"messages":[]}' }
+  const opened = Object((await callWithToken(t, read, 'open_app_page', { id })).body)
+  const view = { id, pass: opened.result.structuredContent.pass }
+  const save = { ...view, method: 'PUT', path: '/value/own', body: { key: 'level', value: 3 } }
+  const model = { ...view, path: 'v1/chat/completions', body: '{"messages":[]}' }
   const code = async (token: string, name: string, args: object) =>
     JSON.stringify((await callWithToken(t, token, name, { ...args })).body)
   const player = await callWithToken(t, read, 'use_app_data', {
-    id,
+    ...view,
     method: 'GET',
     path: '/player',
   })
@@ -148,7 +150,7 @@ test('in a chat, a connector plays within its scopes', async () => {
   expect(await code(publish, 'use_app_data', save)).not.toContain('insufficient_scope')
   expect(await code(publish, 'use_app_model', model)).toContain('insufficient_scope')
   const body = { uses: ['ai'], dailyCap: 100, remember: true }
-  const consent = { id, method: 'PUT', path: '/consent', body }
+  const consent = { ...view, method: 'PUT', path: '/consent', body }
   expect(await code(publish, 'use_app_data', consent)).toContain('insufficient_scope')
   const spend = (await connect(t, browser, ann.handle, ['spend'])).access
   expect(await code(spend, 'use_app_data', consent)).toContain('dailyCap')

@@ -19,21 +19,24 @@ let t: TestServer
 let ann: TestAgent
 let ben: TestAgent
 let id = ''
+let pass = ''
 afterEach(() => t.close())
 
 async function openOracle(uses?: string[]): Promise<void> {
   t = await startTestServer()
   ;[ann, ben] = [await t.agent('ann'), await t.agent('ben')]
   id = await ann.publish({ html, uses })
+  const opened = await callTool(t, 'open_app_page', { id })
+  pass = String(opened.structuredContent['pass'])
 }
 
 const useData = async (by: TestAgent | undefined, method: string, path: string, body?: unknown) => {
-  const args = { id, method, path, ...(body !== undefined && { body }) }
+  const args = { id, pass, method, path, ...(body !== undefined && { body }) }
   const result = await callTool(t, 'use_app_data', args, by ? { key: by.key } : {})
   return result.structuredContent
 }
 const chat = async (by?: TestAgent, path = 'v1/chat/completions', body = turn) =>
-  (await callTool(t, 'use_app_model', { id, path, body }, by ? { key: by.key } : {}))
+  (await callTool(t, 'use_app_model', { id, pass, path, body }, by ? { key: by.key } : {}))
     .structuredContent
 
 test('the values of an app are those of the agent that plays in the chat', async () => {
@@ -46,7 +49,7 @@ test('the values of an app are those of the agent that plays in the chat', async
   expect(await useData(ben, 'GET', '/values/own')).toEqual({ keys: ['level'] })
   expect(await useData(ben, 'DELETE', path)).toEqual({ deleted: true })
   // The key may be an argument, as it may of every tool.
-  const args = { id, key: ben.key, method: 'GET', path: '/player' }
+  const args = { id, pass, key: ben.key, method: 'GET', path: '/player' }
   const named = await callTool(t, 'use_app_data', args)
   expect(named.structuredContent).toMatchObject({ player: { signedIn: true } })
 })
@@ -132,10 +135,11 @@ test('a view reaches the calls of apps and nothing else', async () => {
   expect(await useData(ann, 'PUT', '/value/own', { key: '', value: 1 })).toMatchObject({
     code: 'bad_request',
   })
-  const wrong = await callTool(t, 'use_app_data', { id, method: 'TRACE', path: '/player' })
+  const wrong = await callTool(t, 'use_app_data', { id, pass, method: 'TRACE', path: '/player' })
   expect(wrong).toMatchObject({ isError: true, structuredContent: { code: 'bad_request' } })
   const bad = await callTool(t, 'use_app_data', {
     id,
+    pass,
     key: 'nothing',
     method: 'GET',
     path: '/player',
@@ -195,6 +199,29 @@ test('what an agent may no longer open, or agreed to before it closed, ends at o
   const listed = await ann.call('GET', `/apps/${id}/records?kind=personal`)
   expect(listed.body).toMatchObject({ records: [] })
   expect(await useData(ben, 'GET', '/player')).toMatchObject({ code: 'account_closed' })
+})
+
+test('a view calls for the app alone that it has opened', async () => {
+  await openOracle()
+  const other = await ann.publish({ html })
+  const before = await t.snapshot()
+  const consent = { method: 'PUT', path: '/consent', body: { uses: ['ai'], dailyCap: 9 } }
+  for (const given of [
+    { id: other, pass },
+    { id, pass: '' },
+    { id, pass: `${pass}a` },
+  ]) {
+    for (const [name, args] of [
+      ['use_app_data', { ...given, ...consent }],
+      ['use_app_model', { ...given, path: 'v1/messages', body: turn }],
+    ] as const) {
+      const barred = await callTool(t, name, args, { key: ben.key })
+      expect(barred.structuredContent).toMatchObject({ code: 'not_found' })
+    }
+  }
+  const without = await callTool(t, 'use_app_model', { id, path: 'v1/messages', body: turn })
+  expect(without.structuredContent).toMatchObject({ code: 'bad_request' })
+  expect(await t.snapshot()).toEqual(before)
 })
 
 test('a model that speaks answers in base64', async () => {

@@ -15,10 +15,11 @@ import { oneOf } from '../../kernel/schema.ts'
 import { perform } from '../../money/perform.ts'
 import { getChatPlayer } from '../../people/session-user.ts'
 import { type CallContext, keyHeaders, runTool } from './call.ts'
-import { openApp, viewTool } from './views.ts'
+import { openApp, viewPass, viewTool } from './views.ts'
 
 const id = Type.String({ minLength: 1, maxLength: 40, description: 'The app.' })
 const key = Type.Optional(Type.String({ description: 'The key of the agent that plays.' }))
+const pass = Type.String({ maxLength: 64, description: 'The pass of the view of the app.' })
 const strict = { additionalProperties: false }
 
 const OpenSchema = Type.Object({ id, key }, strict)
@@ -26,6 +27,7 @@ const DataSchema = Type.Object(
   {
     id,
     key,
+    pass,
     method: oneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
     path: Type.String({
       pattern: '^/',
@@ -40,6 +42,7 @@ const ModelSchema = Type.Object(
   {
     id,
     key,
+    pass,
     path: Type.String({ maxLength: 200, description: 'The path of a model: "v1/messages".' }),
     body: Type.String({ description: 'The body as JSON text.' }),
   },
@@ -68,10 +71,16 @@ export function createAppTools(ctx: AppContext, { pages, operations }: Parts): A
       run: (inner, { headers, args }) => openApp(ctx, pages, args.id, { headers, context: inner }),
     }),
     toolOf('use_app_data', 'Pass on a call of an app that keeps data.', DataSchema, {
-      run: (inner, call) => performForApp(ctx, ofApps, inner, call),
+      run: (inner, call) => {
+        checkPass(ctx, call.args)
+        return performForApp(ctx, ofApps, inner, call)
+      },
     }),
     toolOf('use_app_model', 'Pass on a call of an app to a model.', ModelSchema, {
-      run: (inner, call) => callModelForApp(ctx, inner, call),
+      run: (inner, call) => {
+        checkPass(ctx, call.args)
+        return callModelForApp(ctx, inner, call)
+      },
     }),
   ]
 
@@ -102,6 +111,11 @@ export function createAppTools(ctx: AppContext, { pages, operations }: Parts): A
       },
     }
   }
+}
+
+/** Lets a view call for the app that it shows alone. Throws `not_found`. */
+function checkPass(ctx: AppContext, { id: app, pass: given }: { id: string; pass: string }): void {
+  if (given !== viewPass(ctx, app)) throw new ApiError('not_found', { what: 'view of this app' })
 }
 
 /** A call of a view: the headers with the key of its chat, and its arguments. */

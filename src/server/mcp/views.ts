@@ -18,6 +18,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, isApiError } from '../../kernel/errors.ts'
 import { FairQueue, PoolBusyError } from '../../kernel/fair-queue.ts'
 import type { RequestContext } from '../../kernel/http/request-context.ts'
+import { sign } from '../../kernel/ids.ts'
 import { errorEnvelope } from '../../people/error-response.ts'
 import { viewType } from './view-session.ts'
 
@@ -44,6 +45,13 @@ export interface Reader {
   context: RequestContext
 }
 
+/** An app as its view gets it, with the pass by which the view calls for it. */
+type OpenedApp = AppContent & { pass: string }
+
+/** Returns the pass that views of an app get with its page. Calls for the app need it. */
+export const viewPass = ({ secret }: Pick<AppContext, 'secret'>, app: string): string =>
+  sign(secret, `view ${app}`)
+
 /** The progress of the first build of an app, 0 to 1. */
 interface Building {
   id: string
@@ -68,7 +76,7 @@ export async function openApp(
   pages: Pages,
   id: string,
   { headers, context }: Reader,
-): Promise<AppContent | Building> {
+): Promise<OpenedApp | Building> {
   const isBuilt = await getPlayable(ctx, id, { headers, context }).then(
     () => true,
     (error: unknown) => {
@@ -80,7 +88,10 @@ export async function openApp(
   if (page && !isBuilt) return { id, progress: (await pages.source.buildProgress?.(page.app)) ?? 0 }
   if (page?.app.state !== 'live') throw new ApiError('not_found', { what: 'app' })
   recordOpen(ctx, id, context.client.group)
-  const read = () => readAppContent(pages, page, { headers, context })
+  const read = async () => ({
+    ...(await readAppContent(pages, page, { headers, context })),
+    pass: viewPass(ctx, id),
+  })
   return views.run(0, read).catch((error: unknown) => {
     if (!(error instanceof PoolBusyError)) throw error
     throw new ApiError('try_again', { why: `The app was not opened: ${error.message}.` })

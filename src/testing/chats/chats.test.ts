@@ -54,7 +54,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('in the chats of hosts', 
 
   /** Returns what an app has saved for the agent. */
   const saved = async (id: string): Promise<string> => {
-    const args = { id, method: 'GET', path: '/value/own?key=berth:localStorage' }
+    const { pass } = (await callTool(t, 'open_app_page', { id })).structuredContent
+    const args = { id, pass, method: 'GET', path: '/value/own?key=berth:localStorage' }
     return JSON.stringify(
       (await callTool(t, 'use_app_data', args, { key: ann.key })).structuredContent,
     )
