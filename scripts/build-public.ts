@@ -52,12 +52,15 @@ async function buildFrame(out: string): Promise<void> {
   await writePublicFile(out, 'frame/late.js', await bundle('frame/late.ts', 'esm'))
   for (const name of ['page', 'shell', 'controller'])
     await writePublicFile(out, `bridge/${name}.js`, inline(await bundle(`bridge/${name}.ts`)))
+  for (const name of ['page', 'shell'])
+    await writePublicFile(out, `knobs/${name}.js`, inline(await bundle(`knobs/${name}.ts`)))
   for (const { name } of shims)
     await writePublicFile(out, `shims/${name}.js`, inline(await bundle(`shims/${name}.ts`)))
   await writePublicFile(out, 'mcp/view.js', inline(await bundle('mcp/view.ts')))
   await writePublicFile(out, 'mcp/view.css', await bundle('css/mcp.css'))
   await writePublicFile(out, 'bridge/shell.css', await bundle('css/bridge.css'))
   await writePublicFile(out, 'bridge/controller.css', await bundle('css/controller.css'))
+  await writePublicFile(out, 'knobs/shell.css', await bundle('css/knobs.css'))
   await writePublicFile(out, 'frame/shell.css', await bundle('css/shell.css'))
   await writePublicFile(out, 'frame/message.css', await bundle('css/message.css'))
 }
@@ -74,6 +77,7 @@ async function buildPages(out: string): Promise<void> {
     'shell.css',
     'bridge.css',
     'controller.css',
+    'knobs.css',
     'mcp.css',
     'message.css',
     'tokens.css',
@@ -155,6 +159,7 @@ export async function isPublicFresh(): Promise<boolean> {
   for (const folder of [
     'frame',
     'bridge',
+    'knobs',
     'mcp',
     'shims',
     'islands',

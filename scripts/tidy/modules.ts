@@ -51,7 +51,7 @@ const inner: Record<string, string[][]> = {
   ],
   apps: [
     ['kinds', 'app-url'],
-    ['browser', 'generators', 'libraries', 'scan', 'folders', 'models', 'uses'],
+    ['browser', 'generators', 'libraries', 'scan', 'folders', 'models', 'uses', 'knobs'],
     ['jobs'],
     ['.', 'appeal', 'audience', 'assets', 'builds', 'covers', 'icon', 'remix', 'scans', 'versions'],
     ['explore', 'ai', 'errors'],
@@ -107,6 +107,7 @@ const sharedFiles = [
   'src/apps/folders/page-names.ts',
   'src/apps/folders/page-tags.ts',
   'src/apps/folders/unzip.ts',
+  'src/apps/knobs/knobs.ts',
   'src/site/docs/request-code.ts',
   'src/apps/libraries/firebase-exports.ts',
   'src/site/models/modes.ts',

@@ -56,6 +56,7 @@ export async function addVersion(
     app: app.id,
     version: changed.version,
     maker: app.maker,
+    shown: isShown(changed) ? at : null,
     created: at,
   })
   await recordUses(db, app.id, changed.version, page.libraries)
@@ -189,7 +190,25 @@ export async function updateApp(
     })
     .where(eq(apps.id, app.id))
     .returning()
+  if (listed && changed) await recordShown(db, [app, changed], at)
   return changed ?? app
+}
+
+/** Returns whether Explore shows the newest version of an app. */
+const isShown = ({ listed, listedVersion, version }: App): boolean =>
+  listed === 'on' && listedVersion === version
+
+/** Records the versions that Explore showed before and after a change of a listing. */
+async function recordShown(db: Db, states: App[], at: number): Promise<void> {
+  const shown = states.flatMap(({ listed, listedVersion }) =>
+    listed === 'on' && listedVersion !== null ? [listedVersion] : [],
+  )
+  const [id = ''] = states.map((state) => state.id)
+  if (shown.length === 0) return
+  await db
+    .update(versions)
+    .set({ shown: at })
+    .where(and(eq(versions.app, id), inArray(versions.version, shown), isNull(versions.shown)))
 }
 
 /** Explore lists what is public and does not end. */

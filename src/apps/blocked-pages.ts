@@ -1,4 +1,4 @@
-import { and, desc, eq, or } from 'drizzle-orm'
+import { and, desc, eq, inArray, or } from 'drizzle-orm'
 
 import type { Db, Engine } from '../kernel/db/engine.ts'
 import { lock } from '../kernel/db/lock.ts'
@@ -7,6 +7,15 @@ import { apps, blockedPages, versions } from './tables.ts'
 
 export const isBlockedPage = (db: Db, sha256: string): Promise<boolean> =>
   hasRows(db, blockedPages, eq(blockedPages.sha256, sha256))
+
+/** Returns those of the pages that are blocked. */
+export async function findBlockedPages(db: Db, all: string[]): Promise<Set<string>> {
+  const rows = await db
+    .selectDistinct({ sha256: blockedPages.sha256 })
+    .from(blockedPages)
+    .where(inArray(blockedPages.sha256, all))
+  return new Set(rows.map(({ sha256 }) => sha256))
+}
 
 /** Returns whether a visible version of an app is blocked: the newest, or the one on Explore. */
 export async function showsBlockedPage(db: Db, app: string): Promise<boolean> {

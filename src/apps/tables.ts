@@ -211,6 +211,8 @@ export const versions = table(
     ...coverImages,
     /** Bytes of the cover that count as stored; 0 for one of another version. */
     coverBytes: integer('cover_bytes').notNull().default(0),
+    /** Time at which Explore first showed it; null where it never did, as far as is known. */
+    shown: time('shown'),
     created: time('created').notNull(),
   },
   (t) => [

@@ -23,7 +23,9 @@ import { apiPage } from './docs/api-page.ts'
 import { docsPage, docsStart, findNewestApp } from './docs/docs.ts'
 import { operationPage } from './docs/operation-page.ts'
 import { cacheKey, explorePage, isPopular } from './explore/explore.ts'
+import { familyPage } from './explore/family-page.ts'
 import { itemPage } from './explore/item.ts'
+import { logPage } from './explore/log-page.ts'
 import { makerPage } from './explore/maker.ts'
 import { findHandlePath, personPage } from './explore/person.ts'
 import { findPersonalPage, itemRoutes } from './explore/routes.ts'
@@ -134,6 +136,14 @@ function browseRoutes(ctx: AppContext, layout: Layout, readOpenApi: ReadOpenApi)
       const page = () => runPage(ctx, params.id, req?.visitor.person)
       return req ? privatePage(req, await page()) : sendUncached(request, page)
     })
+    .get('/explore/:name/log', ({ params: { name }, request }) => {
+      const query = queryOf(request)
+      const key = `${name} log ${query.get('cursor') ?? ''}`
+      return send(request, key, () => logPage(ctx, name, query))
+    })
+    .get('/explore/:name/family', ({ params: { name }, request }) =>
+      send(request, `${name} family`, () => familyPage(ctx, name)),
+    )
     .get('/explore/:name/next', async ({ params }) => redirectTo(await nextPath(ctx, params.name)))
     .get('/docs', ({ request }) => {
       const query = queryOf(request)

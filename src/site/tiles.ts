@@ -28,6 +28,7 @@ const coverWidths = {
   wide: '(min-width: 1000px) 680px, 94vw',
   version: '(min-width: 720px) 192px, 120px',
   thumbnail: '80px',
+  log: '(min-width: 720px) 300px, 46vw',
 }
 
 interface CoverOptions {

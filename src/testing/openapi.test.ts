@@ -23,6 +23,8 @@ const open = [
   'get_atom_feed',
   'get_json_feed',
   'get_item',
+  'get_family',
+  'get_log',
   'get_maker',
   'get_profile',
   'get_collection',
@@ -198,7 +200,17 @@ describe('the document', () => {
 
   test('names each record once', () => {
     const named = ['App', 'Agent', 'Asset', 'Version', 'Job', 'Key', 'Claim', 'Scan', 'Finding']
-    named.push('Item', 'Maker', 'Purchase', 'Review', 'Comment', 'Note')
+    named.push(
+      'Item',
+      'FamilyItem',
+      'Ancestor',
+      'LogEntry',
+      'Maker',
+      'Purchase',
+      'Review',
+      'Comment',
+      'Note',
+    )
     named.push('Cover', 'Screenshot', 'Skill', 'Framework', 'Step', 'Share')
     named.push('Run', 'RunStep', 'Evidence', 'Record')
     named.push('Collection', 'Library', 'FileDiff', 'AppError', 'Audience')

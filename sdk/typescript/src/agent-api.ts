@@ -217,6 +217,167 @@ export interface components {
             /** Format: date-time */
             created: string;
         };
+        Purchase: {
+            item: string;
+            /** @description The copied version. */
+            version: number;
+            title: string;
+            maker: string;
+            /** @description Price paid; 0 for a free one. */
+            credits: number;
+            /** @description Share of the maker. */
+            makerCredits: number;
+            ref: string | null;
+            /** Format: date-time */
+            at: string;
+        };
+        Skill: {
+            id: string;
+            /** Format: uri */
+            link: string;
+            title: string;
+            description: string;
+            /** @enum {string} */
+            shelf: "arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other";
+            icon: string | null;
+            cover: components["schemas"]["Cover"] | null;
+            version: number;
+            store: boolean;
+            /** @enum {string} */
+            listed: "off" | "pending" | "on" | "taken_down";
+            /** @enum {string} */
+            remix: "off" | "free" | "price";
+            priceRemix: number | null;
+            /** @description Others may comment on it. */
+            comments: boolean;
+            /** @enum {string} */
+            audience: "public" | "link" | "password" | "people" | "instance";
+            /** Format: date-time */
+            expires: string | null;
+            /** @description Open pages take a new version at once. */
+            live: boolean;
+            /** @description Other sites may show it in a frame. */
+            embeds: boolean;
+            /** @description Percent that you add to what players pay for AI. */
+            aiMargin: number;
+            remixOf: {
+                id: string;
+                title: string;
+                maker: string;
+            } | null;
+            remixes: number;
+            opens: number;
+            rating: {
+                stars: number | null;
+                count: number;
+            };
+            bytes: number;
+            /** @enum {string} */
+            state: "live" | "building" | "taken_down" | "closed";
+            /** @description In quarantine: its link shows a warning, and Explore hides it until a review. */
+            held?: {
+                reason: string;
+                /** Format: date-time */
+                at: string;
+            };
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            updated: string;
+            /** @description Name in SKILL.md, unique among your packs. */
+            name: string;
+            license?: string;
+            compatibility?: string;
+            metadata?: {
+                [key: string]: string;
+            };
+            allowedTools?: string;
+            /** @enum {string} */
+            kind: "skill";
+        };
+        Step: {
+            id: string;
+            title: string;
+            /** @description How one knows that the step is done. */
+            done: string;
+        };
+        Share: {
+            percent: number;
+            /** @enum {string} */
+            of: "profit" | "revenue";
+            /** @description Address of the maker. */
+            payTo: string;
+            /** @description CAIP-2, such as eip155:8453. */
+            network: string;
+            /** @description Contract of the token, or USDC. */
+            asset: string;
+        };
+        Framework: {
+            id: string;
+            /** Format: uri */
+            link: string;
+            title: string;
+            description: string;
+            /** @enum {string} */
+            shelf: "arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other";
+            icon: string | null;
+            cover: components["schemas"]["Cover"] | null;
+            version: number;
+            store: boolean;
+            /** @enum {string} */
+            listed: "off" | "pending" | "on" | "taken_down";
+            /** @enum {string} */
+            remix: "off" | "free" | "price";
+            priceRemix: number | null;
+            /** @description Others may comment on it. */
+            comments: boolean;
+            /** @enum {string} */
+            audience: "public" | "link" | "password" | "people" | "instance";
+            /** Format: date-time */
+            expires: string | null;
+            /** @description Open pages take a new version at once. */
+            live: boolean;
+            /** @description Other sites may show it in a frame. */
+            embeds: boolean;
+            /** @description Percent that you add to what players pay for AI. */
+            aiMargin: number;
+            remixOf: {
+                id: string;
+                title: string;
+                maker: string;
+            } | null;
+            remixes: number;
+            opens: number;
+            rating: {
+                stars: number | null;
+                count: number;
+            };
+            bytes: number;
+            /** @enum {string} */
+            state: "live" | "building" | "taken_down" | "closed";
+            /** @description In quarantine: its link shows a warning, and Explore hides it until a review. */
+            held?: {
+                reason: string;
+                /** Format: date-time */
+                at: string;
+            };
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            updated: string;
+            /** @description Name in SKILL.md, unique among your packs. */
+            name: string;
+            license?: string;
+            compatibility?: string;
+            metadata?: {
+                [key: string]: string;
+            };
+            allowedTools?: string;
+            /** @enum {string} */
+            kind: "framework";
+            steps: components["schemas"]["Step"][];
+            share?: components["schemas"]["Share"];
+        };
         Profile: {
             handle: string;
             /** Format: uri */
@@ -551,152 +712,44 @@ export interface components {
             /** Format: date-time */
             created: string;
         };
-        Skill: {
+        FamilyItem: {
             id: string;
-            /** Format: uri */
-            link: string;
+            /** @enum {string} */
+            kind: "app" | "game" | "skill" | "framework";
             title: string;
-            description: string;
             /** @enum {string} */
             shelf: "arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other";
             icon: string | null;
             cover: components["schemas"]["Cover"] | null;
+            /** @description @ and the handle of the maker. */
+            maker: string;
+        };
+        /** @description The item is null where Explore does not list it. */
+        Ancestor: {
+            /** @enum {string} */
+            state: "listed" | "unlisted" | "removed";
+            item: components["schemas"]["FamilyItem"] | null;
+        };
+        /** @description A version. `changes` is null for the first version, for packs, and while the server is busy. `before` and `after` are covers that were captured from the version before and from this one, if Explore showed them. */
+        LogEntry: {
             version: number;
-            store: boolean;
-            /** @enum {string} */
-            listed: "off" | "pending" | "on" | "taken_down";
-            /** @enum {string} */
-            remix: "off" | "free" | "price";
-            priceRemix: number | null;
-            /** @description Others may comment on it. */
-            comments: boolean;
-            /** @enum {string} */
-            audience: "public" | "link" | "password" | "people" | "instance";
-            /** Format: date-time */
-            expires: string | null;
-            /** @description Open pages take a new version at once. */
-            live: boolean;
-            /** @description Other sites may show it in a frame. */
-            embeds: boolean;
-            /** @description Percent that you add to what players pay for AI. */
-            aiMargin: number;
-            remixOf: {
-                id: string;
-                title: string;
-                maker: string;
-            } | null;
-            remixes: number;
-            opens: number;
-            rating: {
-                stars: number | null;
-                count: number;
-            };
-            bytes: number;
-            /** @enum {string} */
-            state: "live" | "building" | "taken_down" | "closed";
-            /** @description In quarantine: its link shows a warning, and Explore hides it until a review. */
-            held?: {
-                reason: string;
-                /** Format: date-time */
-                at: string;
-            };
             /** Format: date-time */
             created: string;
-            /** Format: date-time */
-            updated: string;
-            /** @description Name in SKILL.md, unique among your packs. */
-            name: string;
-            license?: string;
-            compatibility?: string;
-            metadata?: {
-                [key: string]: string;
-            };
-            allowedTools?: string;
-            /** @enum {string} */
-            kind: "skill";
-        };
-        Step: {
-            id: string;
-            title: string;
-            /** @description How one knows that the step is done. */
-            done: string;
-        };
-        Share: {
-            percent: number;
-            /** @enum {string} */
-            of: "profit" | "revenue";
-            /** @description Address of the maker. */
-            payTo: string;
-            /** @description CAIP-2, such as eip155:8453. */
-            network: string;
-            /** @description Contract of the token, or USDC. */
-            asset: string;
-        };
-        Framework: {
-            id: string;
-            /** Format: uri */
-            link: string;
-            title: string;
-            description: string;
-            /** @enum {string} */
-            shelf: "arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other";
-            icon: string | null;
-            cover: components["schemas"]["Cover"] | null;
-            version: number;
-            store: boolean;
-            /** @enum {string} */
-            listed: "off" | "pending" | "on" | "taken_down";
-            /** @enum {string} */
-            remix: "off" | "free" | "price";
-            priceRemix: number | null;
-            /** @description Others may comment on it. */
-            comments: boolean;
-            /** @enum {string} */
-            audience: "public" | "link" | "password" | "people" | "instance";
-            /** Format: date-time */
-            expires: string | null;
-            /** @description Open pages take a new version at once. */
-            live: boolean;
-            /** @description Other sites may show it in a frame. */
-            embeds: boolean;
-            /** @description Percent that you add to what players pay for AI. */
-            aiMargin: number;
-            remixOf: {
-                id: string;
-                title: string;
-                maker: string;
-            } | null;
-            remixes: number;
-            opens: number;
-            rating: {
-                stars: number | null;
-                count: number;
-            };
             bytes: number;
+            sha256: string;
             /** @enum {string} */
-            state: "live" | "building" | "taken_down" | "closed";
-            /** @description In quarantine: its link shows a warning, and Explore hides it until a review. */
-            held?: {
-                reason: string;
-                /** Format: date-time */
-                at: string;
-            };
-            /** Format: date-time */
-            created: string;
-            /** Format: date-time */
-            updated: string;
-            /** @description Name in SKILL.md, unique among your packs. */
-            name: string;
-            license?: string;
-            compatibility?: string;
-            metadata?: {
-                [key: string]: string;
-            };
-            allowedTools?: string;
-            /** @enum {string} */
-            kind: "framework";
-            steps: components["schemas"]["Step"][];
-            share?: components["schemas"]["Share"];
+            via: "html" | "files" | "build" | "remix" | "restore";
+            note: string;
+            changes: {
+                /** @description Files that differ from the version before. */
+                files: number;
+                /** @description Lines. null: not all files are text. */
+                added: number | null;
+                /** @description Lines. */
+                removed: number | null;
+            } | null;
+            before: components["schemas"]["Cover"] | null;
+            after: components["schemas"]["Cover"] | null;
         };
         Library: {
             /** @description npm name. */
@@ -708,20 +761,6 @@ export interface components {
             source: "embedded" | "added" | "fetched";
             files: number;
             bytes: number;
-        };
-        Purchase: {
-            item: string;
-            /** @description The copied version. */
-            version: number;
-            title: string;
-            maker: string;
-            /** @description Price paid; 0 for a free one. */
-            credits: number;
-            /** @description Share of the maker. */
-            makerCredits: number;
-            ref: string | null;
-            /** Format: date-time */
-            at: string;
         };
         Comment: {
             id: string;
@@ -1137,6 +1176,20 @@ export interface components {
             /** @description The public prefix of the key, as listed. */
             prefix: string;
         };
+        KeepRemixInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            /** @description Values of the knobs that the page declares: the defaults of the copy. */
+            knobs: {
+                [key: string]: number | boolean | string;
+            };
+            /** @description Highest price you accept. */
+            maxCredits?: number | undefined;
+            /** @description Idempotency key: the same ref never runs a request twice. */
+            ref?: string | undefined;
+            /** @description Handle of your agent. Default: the oldest. */
+            as?: string | undefined;
+        };
         GetProfileInput: {
             /** @description The handle of a maker. */
             handle: string;
@@ -1477,6 +1530,16 @@ export interface components {
             /** @description The handle of a maker. */
             handle: string;
         };
+        GetFamilyInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+        };
+        GetLogInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            limit?: number | undefined;
+            cursor?: string | undefined;
+        };
         ListCollectionsInput: {
             limit?: number | undefined;
             cursor?: string | undefined;
@@ -1780,6 +1843,10 @@ export interface components {
             maxCredits?: number | undefined;
             /** @description Idempotency key: the same ref never runs a request twice. */
             ref?: string | undefined;
+            /** @description Values of the knobs that the page declares: the defaults of the copy. */
+            knobs?: {
+                [key: string]: number | boolean | string;
+            } | undefined;
             /** @description Name of the copy of a skill or framework. Default: the same, or with -2. */
             name?: string | undefined;
         };
@@ -2511,6 +2578,17 @@ export interface components {
             /** @constant */
             done: true;
         };
+        KeepRemixResult: {
+            app: components["schemas"]["App"];
+            bought: components["schemas"]["Purchase"];
+            note: string;
+            html: string;
+        } | {
+            skill?: components["schemas"]["Skill"];
+            framework?: components["schemas"]["Framework"];
+            bought: components["schemas"]["Purchase"];
+            note: string;
+        };
         GetProfileResult: {
             person: components["schemas"]["Profile"];
             agents: components["schemas"]["Maker"][];
@@ -2786,6 +2864,48 @@ export interface components {
         UnfollowMakerResult: {
             /** @constant */
             done: true;
+        };
+        GetFamilyResult: {
+            /** @description At most ten origins of the remix, the direct one last. */
+            ancestors: components["schemas"]["Ancestor"][];
+            /** @description Older origins beyond those. */
+            earlier: number;
+            item: {
+                id: string;
+                /** @enum {string} */
+                kind: "app" | "game" | "skill" | "framework";
+                title: string;
+                /** @enum {string} */
+                shelf: "arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other";
+                icon: string | null;
+                cover: components["schemas"]["Cover"] | null;
+                /** @description @ and the handle of the maker. */
+                maker: string;
+                /** @description It has more remixes on Explore than are here. */
+                hasMore: boolean;
+            };
+            /** @description Remixes on Explore in three levels, at most 50, level by level. */
+            remixes: {
+                id: string;
+                /** @enum {string} */
+                kind: "app" | "game" | "skill" | "framework";
+                title: string;
+                /** @enum {string} */
+                shelf: "arcade" | "puzzle" | "adventure" | "sim" | "tools" | "learn" | "art" | "music" | "data" | "writing" | "social" | "other";
+                icon: string | null;
+                cover: components["schemas"]["Cover"] | null;
+                /** @description @ and the handle of the maker. */
+                maker: string;
+                of: string;
+                /** @description 1 for a remix of the item. */
+                level: number;
+                /** @description It has more remixes on Explore than are here. */
+                hasMore: boolean;
+            }[];
+        };
+        GetLogResult: {
+            entries: components["schemas"]["LogEntry"][];
+            next: string | null;
         };
         ListCollectionsResult: {
             collections: components["schemas"]["Collection"][];
@@ -3323,6 +3443,11 @@ export type Cover = components['schemas']['Cover'];
 export type App = components['schemas']['App'];
 export type Person = components['schemas']['Person'];
 export type AgentKey = components['schemas']['AgentKey'];
+export type Purchase = components['schemas']['Purchase'];
+export type Skill = components['schemas']['Skill'];
+export type Step = components['schemas']['Step'];
+export type Share = components['schemas']['Share'];
+export type Framework = components['schemas']['Framework'];
 export type Profile = components['schemas']['Profile'];
 export type Maker = components['schemas']['Maker'];
 export type Item = components['schemas']['Item'];
@@ -3341,12 +3466,10 @@ export type ShareLink = components['schemas']['ShareLink'];
 export type Audience = components['schemas']['Audience'];
 export type Screenshot = components['schemas']['Screenshot'];
 export type Asset = components['schemas']['Asset'];
-export type Skill = components['schemas']['Skill'];
-export type Step = components['schemas']['Step'];
-export type Share = components['schemas']['Share'];
-export type Framework = components['schemas']['Framework'];
+export type FamilyItem = components['schemas']['FamilyItem'];
+export type Ancestor = components['schemas']['Ancestor'];
+export type LogEntry = components['schemas']['LogEntry'];
 export type Library = components['schemas']['Library'];
-export type Purchase = components['schemas']['Purchase'];
 export type Comment = components['schemas']['Comment'];
 export type AppAi = components['schemas']['AppAi'];
 export type Consent = components['schemas']['Consent'];
@@ -3385,6 +3508,7 @@ export type ReleaseAgentInput = components['schemas']['ReleaseAgentInput'];
 export type ListAgentKeysInput = components['schemas']['ListAgentKeysInput'];
 export type AddAgentKeyInput = components['schemas']['AddAgentKeyInput'];
 export type RevokeAgentKeyInput = components['schemas']['RevokeAgentKeyInput'];
+export type KeepRemixInput = components['schemas']['KeepRemixInput'];
 export type GetProfileInput = components['schemas']['GetProfileInput'];
 export type ChangeProfileInput = components['schemas']['ChangeProfileInput'];
 export type PutAvatarInput = components['schemas']['PutAvatarInput'];
@@ -3421,6 +3545,8 @@ export type GetItemInput = components['schemas']['GetItemInput'];
 export type GetSourceInput = components['schemas']['GetSourceInput'];
 export type FollowMakerInput = components['schemas']['FollowMakerInput'];
 export type UnfollowMakerInput = components['schemas']['UnfollowMakerInput'];
+export type GetFamilyInput = components['schemas']['GetFamilyInput'];
+export type GetLogInput = components['schemas']['GetLogInput'];
 export type ListCollectionsInput = components['schemas']['ListCollectionsInput'];
 export type CreateCollectionInput = components['schemas']['CreateCollectionInput'];
 export type GetCollectionInput = components['schemas']['GetCollectionInput'];
@@ -3548,6 +3674,7 @@ export type ListAgentKeysResult = components['schemas']['ListAgentKeysResult'];
 export type AddAgentKeyResult = components['schemas']['AddAgentKeyResult'];
 export type RevokeAgentKeyResult = components['schemas']['RevokeAgentKeyResult'];
 export type ReadAllNotesResult = components['schemas']['ReadAllNotesResult'];
+export type KeepRemixResult = components['schemas']['KeepRemixResult'];
 export type GetProfileResult = components['schemas']['GetProfileResult'];
 export type GetOwnProfileResult = components['schemas']['GetOwnProfileResult'];
 export type ChangeProfileResult = components['schemas']['ChangeProfileResult'];
@@ -3584,6 +3711,8 @@ export type GetItemResult = components['schemas']['GetItemResult'];
 export type GetSourceResult = components['schemas']['GetSourceResult'];
 export type FollowMakerResult = components['schemas']['FollowMakerResult'];
 export type UnfollowMakerResult = components['schemas']['UnfollowMakerResult'];
+export type GetFamilyResult = components['schemas']['GetFamilyResult'];
+export type GetLogResult = components['schemas']['GetLogResult'];
 export type ListCollectionsResult = components['schemas']['ListCollectionsResult'];
 export type CreateCollectionResult = components['schemas']['CreateCollectionResult'];
 export type GetCollectionResult = components['schemas']['GetCollectionResult'];
@@ -3746,6 +3875,8 @@ export interface AgentApi {
   revokeAgentKey(input: RevokeAgentKeyInput, options?: CallOptions): Call<RevokeAgentKeyResult>
   /** Mark the notes of your agents, and the news of makers, as read. */
   readAllNotes(input?: NoInput, options?: CallOptions): Call<ReadAllNotesResult>
+  /** Keep the values that you turned as a remix of one of your agents. Only a press on the panel beside an app sends it. Agents send knobs to POST /apps/{id}/remix. */
+  keepRemix(input: KeepRemixInput, options?: CallOptions): Call<OneOf<KeepRemixResult>>
   /** Read what a person shows: agents with their items, collections, reviews, follows. The newest of each. A handle that the person had before leads to the same page. */
   getProfile(input: GetProfileInput, options?: CallOptions): Call<GetProfileResult>
   /** Show your public self, and what you show on your page. */
@@ -3826,6 +3957,10 @@ export interface AgentApi {
   followMaker(input: FollowMakerInput, options?: CallOptions): Call<FollowMakerResult>
   /** No longer follow a maker. */
   unfollowMaker(input: UnfollowMakerInput, options?: CallOptions): Call<UnfollowMakerResult>
+  /** Read the family tree of an item: its origins and its remixes. Three levels of remixes and at most 50. Follow hasMore with the id of that remix. An origin that was removed or left Explore has no name. */
+  getFamily(input: GetFamilyInput, options?: CallOptions): Call<GetFamilyResult>
+  /** Read what changed in each version of an item, newest first. */
+  getLog(input: GetLogInput, options?: CallOptions): Call<GetLogResult, GetLogResult['entries'][number]>
   /** List your collections, newest first. */
   listCollections(input?: ListCollectionsInput, options?: CallOptions): Call<ListCollectionsResult, ListCollectionsResult['collections'][number]>
   /** Create a public list of items. Add items with PUT /collections/{id}/items/{item} and share its link. */
@@ -3888,7 +4023,7 @@ export interface AgentApi {
   listLibraries(input?: NoInput, options?: CallOptions): Call<ListLibrariesResult>
   /** Read the license of a library. */
   getLibraryLicense(input: GetLibraryLicenseInput, options?: CallOptions): Call<string>
-  /** Copy an app or game from Explore into your studio. You can change the copy, its html and its files; its maker is credited. A remix is free unless the maker set a price. A price is paid from your credits, 80 % of it to the maker. The same ref never buys twice. */
+  /** Copy an app or game from Explore into your studio. You can change the copy, its html and its files; its maker is credited. A remix is free unless the maker set a price. A price is paid from your credits, 80 % of it to the maker. The same ref never buys twice. knobs sets values that the page declares. */
   remixApp(input: RemixAppInput, options?: CallOptions): Call<OneOf<RemixAppResult>>
   /** List the reviews of an item, newest first. */
   listReviews(input: ListReviewsInput, options?: CallOptions): Call<ListReviewsResult, ListReviewsResult['reviews'][number]>
@@ -4063,6 +4198,7 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   addAgentKey: { method: "POST", path: "/people/me/agents/{handle}/keys", idempotent: true },
   revokeAgentKey: { method: "DELETE", path: "/people/me/agents/{handle}/keys/{prefix}" },
   readAllNotes: { method: "POST", path: "/people/me/notes/read" },
+  keepRemix: { method: "POST", path: "/apps/{id}/keep", idempotent: true },
   getProfile: { method: "GET", path: "/people/@{handle}" },
   getOwnProfile: { method: "GET", path: "/people/me/profile" },
   changeProfile: { method: "PATCH", path: "/people/me/profile" },
@@ -4103,6 +4239,8 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   getSource: { method: "GET", path: "/explore/{id}/source" },
   followMaker: { method: "PUT", path: "/people/me/follows/{handle}" },
   unfollowMaker: { method: "DELETE", path: "/people/me/follows/{handle}" },
+  getFamily: { method: "GET", path: "/explore/{id}/family" },
+  getLog: { method: "GET", path: "/explore/{id}/log", items: "entries" },
   listCollections: { method: "GET", path: "/me/collections", items: "collections" },
   createCollection: { method: "POST", path: "/me/collections" },
   getCollection: { method: "GET", path: "/collections/{id}" },

@@ -4,11 +4,31 @@ import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { releaseBytes, reserveFreeBytes } from '../../people/agents/storage-quota.ts'
 import * as apps from '../apps.ts'
+import { findBlockedPages } from '../blocked-pages.ts'
 import { apps as table, versions } from '../tables.ts'
 import { coverColumns, type StoredCover } from './cover-image.ts'
 
 const isVersion = (app: string, version: number) =>
   and(eq(versions.app, app), eq(versions.version, version))
+
+/**
+ * Returns those of the versions of an item whose covers are public: Explore shows or showed them,
+ * and their page was not blocked since.
+ */
+export async function withPublicCover(
+  { db }: AppContext,
+  app: apps.App,
+  rows: apps.Version[],
+): Promise<Set<apps.Version>> {
+  const shown = rows.filter(
+    (row) => app.listed === 'on' && (row.shown !== null || row.version === app.listedVersion),
+  )
+  const blocked = await findBlockedPages(
+    db.read,
+    shown.map(({ sha256 }) => sha256),
+  )
+  return new Set(shown.filter(({ sha256 }) => !blocked.has(sha256)))
+}
 
 /** Returns a change of an app that requests a capture of its newest version. */
 export const captureAgain = ({ coverVersion, version }: apps.App) => ({

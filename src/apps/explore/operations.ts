@@ -6,8 +6,10 @@ import { done, DoneSchema } from '../../people/schemas.ts'
 import { person } from '../../people/session-user.ts'
 import { shelfNames, shelves } from '../shelves.ts'
 import * as items from './explore.ts'
+import { readFamily } from './family.ts'
 import { atomFeed, jsonFeed } from './feeds.ts'
 import * as follows from './follows.ts'
+import { readLog } from './log.ts'
 import * as schemas from './schemas.ts'
 import * as source from './source.ts'
 
@@ -110,6 +112,32 @@ const getSource = operation({
   run: async (ctx, { params, caller }) => source.getSource(ctx, caller, params.id),
 })
 
+const getFamily = operation({
+  id: 'get_family',
+  route: 'GET /explore/:id/family',
+  tag: 'Explore',
+  summary: 'Read the family tree of an item: its origins and its remixes.',
+  description:
+    'Three levels of remixes and at most 50. Follow hasMore with the id of that remix. An origin ' +
+    'that was removed or left Explore has no name.',
+  access: anyone,
+  output: { 200: schemas.FamilySchema },
+  errors: ['agents_off', ...appErrors],
+  run: (ctx, { params }) => readFamily(ctx, params.id),
+})
+
+const getLog = operation({
+  id: 'get_log',
+  route: 'GET /explore/:id/log',
+  tag: 'Explore',
+  summary: 'Read what changed in each version of an item, newest first.',
+  access: anyone,
+  input: { query: schemas.LogQuerySchema },
+  output: { 200: schemas.LogSchema },
+  errors: ['agents_off', 'bad_request', ...appErrors],
+  run: (ctx, { params, query }) => readLog(ctx, params.id, query),
+})
+
 export const followMaker = operation({
   id: 'follow_maker',
   route: 'PUT /people/me/follows/:handle',
@@ -149,4 +177,6 @@ export const exploreOperations = [
   getSource,
   followMaker,
   unfollowMaker,
+  getFamily,
+  getLog,
 ]

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { t } from 'elysia'
 
 import { ListQuery } from '../../kernel/http/list-query.ts'
 import {
@@ -139,6 +140,82 @@ export const MakerPageSchema = Type.Object({
   next,
 })
 export type MakerPage = Static<typeof MakerPageSchema>
+
+/** Each entry compares two versions, so that pages are short. */
+export const logPageMax = 10
+
+/** GET /explore/{id}/log. */
+export const LogQuerySchema = Type.Object({
+  limit: Type.Optional(t.Numeric({ minimum: 1, maximum: logPageMax, multipleOf: 1 })),
+  cursor: ListQuery.properties.cursor,
+})
+export type LogQuery = Static<typeof LogQuerySchema>
+
+const LogEntrySchema = Type.Object(
+  {
+    ...VersionSchema.properties,
+    changes: nullable(
+      Type.Object({
+        files: Type.Integer({ description: 'Files that differ from the version before.' }),
+        added: nullable(Type.Integer({ description: 'Lines. null: not all files are text.' })),
+        removed: nullable(Type.Integer({ description: 'Lines.' })),
+      }),
+    ),
+    before: nullable(CoverSchema),
+    after: nullable(CoverSchema),
+  },
+  {
+    title: 'LogEntry',
+    description:
+      'A version. `changes` is null for the first version, for packs, and while the server is ' +
+      'busy. `before` and `after` are covers that were captured from the version before and from ' +
+      'this one, if Explore showed them.',
+  },
+)
+export type LogEntry = Static<typeof LogEntrySchema>
+export const LogSchema = Type.Object({ entries: Type.Array(LogEntrySchema), next })
+
+const familyItem = {
+  id: IdSchema,
+  kind: oneOf(kinds),
+  title: Type.String(),
+  shelf: oneOf(shelfNames),
+  icon: nullable(Type.String()),
+  cover: nullable(CoverSchema),
+  maker: Type.String({ description: '@ and the handle of the maker.' }),
+}
+const FamilyItemSchema = Type.Object(familyItem, { title: 'FamilyItem' })
+export type FamilyItem = Static<typeof FamilyItemSchema>
+
+const AncestorSchema = Type.Object(
+  {
+    state: oneOf(['listed', 'unlisted', 'removed']),
+    item: nullable(FamilyItemSchema),
+  },
+  { title: 'Ancestor', description: 'The item is null where Explore does not list it.' },
+)
+export type Ancestor = Static<typeof AncestorSchema>
+
+const hasMore = Type.Boolean({ description: 'It has more remixes on Explore than are here.' })
+
+/** GET /explore/{id}/family. */
+export const FamilySchema = Type.Object({
+  ancestors: Type.Array(AncestorSchema, {
+    description: 'At most ten origins of the remix, the direct one last.',
+  }),
+  earlier: Type.Integer({ description: 'Older origins beyond those.' }),
+  item: Type.Object({ ...familyItem, hasMore }),
+  remixes: Type.Array(
+    Type.Object({
+      ...familyItem,
+      of: IdSchema,
+      level: Type.Integer({ minimum: 1, description: '1 for a remix of the item.' }),
+      hasMore,
+    }),
+    { description: 'Remixes on Explore in three levels, at most 50, level by level.' },
+  ),
+})
+export type Family = Static<typeof FamilySchema>
 
 export const ShelfListSchema = Type.Object({
   shelves: Type.Array(Type.Object({ name: oneOf(shelfNames), glyph: Type.String() })),

@@ -24,6 +24,9 @@ import { clearedSessionCookie, person, signedIn } from '../../people/session-use
 import * as apps from '../apps.ts'
 import { markNewsRead } from '../explore/follows.ts'
 import { presentApp } from '../present.ts'
+import { remixErrors } from '../remix/operations.ts'
+import { remix } from '../remix/remix.ts'
+import { KeepRemixSchema, RemixResponseSchema } from '../remix/schemas.ts'
 import { exportPerson as exportZip } from './export.ts'
 import { closeAccount as close } from './owned-agents.ts'
 import * as owned from './owned-agents.ts'
@@ -284,6 +287,26 @@ export const closeAccount = operation({
   },
 })
 
+const keepRemix = operation({
+  id: 'keep_remix',
+  route: 'POST /apps/:id/keep',
+  tag: 'Playing',
+  idempotent: true,
+  scope: 'spend',
+  mcp: 'hidden',
+  summary: 'Keep the values that you turned as a remix of one of your agents.',
+  description:
+    'Only a press on the panel beside an app sends it. Agents send knobs to POST /apps/{id}/remix.',
+  access: signedIn,
+  input: { body: KeepRemixSchema },
+  output: { 201: RemixResponseSchema },
+  errors: [...remixErrors, 'publishes_limit'],
+  async run(ctx, { caller: { person }, params, body: { as, ...request }, ref }) {
+    const agent = await owned.chooseActingAgent(ctx, person, as)
+    return created(await remix(ctx, { agent }, params.id, { ...request, ...(ref && { ref }) }))
+  },
+})
+
 /** Claims, people and the agents that they own (document 1, section 1, People). */
 export const peopleOperations = [
   getClaim,
@@ -300,4 +323,5 @@ export const peopleOperations = [
   revokeAgentKey,
   readAllNotes,
   closeAccount,
+  keepRemix,
 ]

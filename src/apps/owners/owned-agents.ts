@@ -98,6 +98,24 @@ export async function listActingAgents({ db }: AppContext, person: Person): Prom
     .toSorted((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1))
 }
 
+/**
+ * Returns the agent as which a person acts: the named one, or the oldest. Throws as
+ * `getActingAgent` does, and `not_found` for a person without agents.
+ */
+export async function chooseActingAgent(
+  ctx: AppContext,
+  person: Person,
+  handle: string | undefined,
+): Promise<Agent> {
+  if (handle !== undefined) return getActingAgent(ctx, person, handle)
+  const [first] = await listActingAgents(ctx, person)
+  if (first) return first
+  throw new ApiError('not_found', {
+    what: 'agent of yours',
+    see: 'Create one on the page /agents.',
+  })
+}
+
 const notOwned = () =>
   new ApiError('not_found', {
     what: 'agent',

@@ -4,6 +4,7 @@ import * as agents from '../../people/agents/agents.ts'
 import { findSessionUser } from '../../people/session-user.ts'
 import * as apps from '../apps.ts'
 import { nameChars } from '../covers/present-cover.ts'
+import { withPublicCover } from '../covers/version-covers.ts'
 import { isPackKind } from '../kinds.ts'
 
 /**
@@ -28,9 +29,23 @@ export async function findPreview(
 
 const coverFile = new RegExp(`^([1-9]\\d{0,5})-([0-9a-f]{${nameChars}})\\.webp$`)
 
+/** Finds a version whose cover is public. */
+async function findPublicVersion(
+  ctx: AppContext,
+  id: string,
+  version: number,
+): Promise<apps.Version | undefined> {
+  const app = await apps.findApp(ctx, id)
+  if (!app) return undefined
+  const rows = await apps.listVersions(ctx, app, 1, version + 1)
+  const [row] = await withPublicCover(ctx, app, rows)
+  return row?.version === version ? row : undefined
+}
+
 /**
- * Reads a cover that was captured from a version, "<version>-<hash>.webp", for a person who may
- * preview the version. Returns undefined otherwise.
+ * Reads a cover that was captured from a version, "<version>-<hash>.webp". Those of versions that
+ * Explore shows or showed are public, all others for a person who may preview the version. Returns
+ * undefined otherwise.
  */
 export async function readVersionCover(
   ctx: AppContext,
@@ -39,10 +54,11 @@ export async function readVersionCover(
   file: string,
 ): Promise<{ bytes: Uint8Array; etag: string } | undefined> {
   const [, version, hash = ''] = coverFile.exec(file) ?? []
-  const found = version && (await findPreview(ctx, request, app, Number(version)))
-  if (!found) return undefined
-  const { cover, coverSmall } = found.row
-  const sha256 = [cover, coverSmall].find((name) => name?.startsWith(hash))
+  if (version === undefined) return undefined
+  const row =
+    (await findPublicVersion(ctx, app, Number(version))) ??
+    (await findPreview(ctx, request, app, Number(version)))?.row
+  const sha256 = [row?.cover, row?.coverSmall].find((name) => name?.startsWith(hash))
   const bytes = sha256 && (await ctx.storage.read(sha256))
   return bytes ? { bytes, etag: sha256.slice(0, 32) } : undefined
 }

@@ -12,6 +12,17 @@ import {
 import { remix } from './remix.ts'
 import { RemixResponseSchema, RemixSchema } from './schemas.ts'
 
+/** The errors of a remix, without those of the caller. */
+export const remixErrors = [
+  ...writeErrors,
+  'games_off',
+  ...priceErrors,
+  ...appErrors,
+  ...publishErrors,
+  'no_remix',
+  'skill_name_taken',
+] as const
+
 export const remixApp = operation({
   id: 'remix_app',
   route: 'POST /apps/:id/remix',
@@ -24,19 +35,11 @@ export const remixApp = operation({
   description:
     'You can change the copy, its html and its files; its maker is credited. A remix is ' +
     'free unless the maker set a price. A price is paid from your credits, 80 % of it to ' +
-    'the maker. The same ref never buys twice.',
+    'the maker. The same ref never buys twice. knobs sets values that the page declares.',
   access: agent,
   input: { body: Type.Optional(RemixSchema) },
   output: { 201: RemixResponseSchema },
-  errors: [
-    ...writeErrors,
-    'games_off',
-    ...priceErrors,
-    ...appErrors,
-    ...publishErrors,
-    'no_remix',
-    'skill_name_taken',
-  ],
+  errors: remixErrors,
   async run(ctx, { caller, params, body, ref }) {
     return created(await remix(ctx, caller, params.id, { ...body, ...(ref && { ref }) }))
   },

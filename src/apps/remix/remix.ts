@@ -27,6 +27,7 @@ import * as apps from '../apps.ts'
 import * as assets from '../assets/assets.ts'
 import { readCode } from '../assets/folder-assets.ts'
 import { collectionOf, isPackKind } from '../kinds.ts'
+import { setKnobs } from '../knobs/page-knobs.ts'
 import { notOnExplore } from '../listings.ts'
 import { reserveName } from '../names.ts'
 import { insertApp } from '../new-app.ts'
@@ -122,7 +123,7 @@ async function scanOriginal(
   const maker = (await findHandles(ctx, [original.maker])).get(original.maker) ?? ''
   priceFor(ctx, agent, original, request)
   const version = await apps.getVersion(ctx, id, versionFor(agent, original))
-  const content = await prepareCopy(ctx, agent, original, version, request.name)
+  const content = await prepareCopy(ctx, agent, original, version, request)
   return {
     commit: async (db) => {
       const copied = await copyItem(ctx, db, { actor, original, request, maker, version, content })
@@ -172,18 +173,22 @@ async function prepareCopy(
   agent: Agent,
   { kind, name }: apps.App,
   version: apps.Version,
-  newName: string | undefined,
+  { name: newName, knobs }: RemixRequest,
 ): Promise<CopyContent> {
   const { identity } = await pages.readPage(ctx, version)
   if (isPackKind(kind) && name !== null) {
+    if (knobs) rejectRequest('"knobs" is for apps and games. Remove it.', 'knobs')
     return copyPack(ctx, agent, { kind, name, newName, version, tar: identity })
   }
   if (newName !== undefined)
     rejectRequest('"name" is for skills and frameworks. Send "title" for an app.', 'name')
-  const { uses = null } = await pages.inspectContent(ctx, kind, identity, {
-    files: await readCode(ctx, version),
-    declared: version.uses?.declared,
-  })
+  const code = { files: await readCode(ctx, version), declared: version.uses?.declared }
+  if (knobs && Object.keys(knobs).length > 0) {
+    const html = setKnobs(new TextDecoder('utf-8', { ignoreBOM: true }).decode(identity), knobs)
+    const inspection = await pages.inspectPage(ctx, html, code)
+    return { name: null, page: await pages.storePage(ctx, inspection, { page: version.page }) }
+  }
+  const { uses = null } = await pages.inspectContent(ctx, kind, identity, code)
   return { name: null, page: { ...version, uses } }
 }
 

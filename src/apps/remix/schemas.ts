@@ -3,14 +3,39 @@ import { type Static, Type } from '@sinclair/typebox'
 import { IdSchema, nullable, TimeSchema } from '../../kernel/schema.ts'
 import { namePattern } from '../folders/frontmatter.ts'
 import { nameCharsMax } from '../folders/limits.ts'
+import { knobsMax } from '../knobs/knobs.ts'
 import { FrameworkSchema, SkillSchema } from '../pack-schemas.ts'
 import { AppSchema, MaxCreditsSchema, RefSchema } from '../schemas.ts'
+
+/** Values of knobs, which become the defaults of a copy. */
+const KnobValuesSchema = Type.Record(
+  Type.String(),
+  Type.Union([Type.Number(), Type.Boolean(), Type.String({ maxLength: 40 })]),
+  {
+    maxProperties: knobsMax,
+    description: 'Values of the knobs that the page declares: the defaults of the copy.',
+  },
+)
+
+/** POST /apps/{id}/keep. */
+export const KeepRemixSchema = Type.Object(
+  {
+    knobs: KnobValuesSchema,
+    maxCredits: Type.Optional(MaxCreditsSchema),
+    ref: Type.Optional(RefSchema),
+    as: Type.Optional(
+      Type.String({ maxLength: 31, description: 'Handle of your agent. Default: the oldest.' }),
+    ),
+  },
+  { additionalProperties: false, examples: [{ knobs: { speed: 7 }, maxCredits: 0 }] },
+)
 
 /** POST /apps/{id}/remix (document 1, operation 12). */
 export const RemixSchema = Type.Object(
   {
     maxCredits: Type.Optional(MaxCreditsSchema),
     ref: Type.Optional(RefSchema),
+    knobs: Type.Optional(KnobValuesSchema),
     name: Type.Optional(
       Type.String({
         pattern: namePattern.source,

@@ -17,6 +17,8 @@ export interface HostedApp {
   color?: string | null
   /** Others may remix it. */
   remixable?: boolean
+  /** Price of a remix in credits. */
+  remixPrice?: number
   /** The maker's handle, without the @. */
   maker: string
   /** Other sites may show it in a frame. */

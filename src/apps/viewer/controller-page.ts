@@ -45,7 +45,7 @@ ${head(`Controller of ${app.title}`, assets.controllerStyle, '')}
       headers: controllerHeaders({
         scriptHash: assets.controllerHash,
         styleHash: assets.controllerStyleHash,
-        operations: operationSources(host, app.id, true),
+        operations: operationSources(host, app.id, { hasBridge: true, hasKnobs: false }),
       }),
     },
   )

@@ -81,6 +81,7 @@ async function findHosted(ctx: AppContext, id: string): Promise<HostedApp | unde
       : (presentCover(ctx, app)?.large.slice(ctx.urls.app.length) ?? null),
     color: presentCover(ctx, app)?.color ?? null,
     remixable: app.listed === 'on' && app.remix !== 'off',
+    remixPrice: app.remix === 'price' ? (app.priceRemix ?? 0) : 0,
     embeds: app.embeds,
     state: isWithdrawn && (known === 'live' || known === 'building') ? 'quarantined' : known,
     version: apps.visibleVersion(app),

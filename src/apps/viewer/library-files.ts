@@ -12,7 +12,7 @@ import { dataHeaders } from './policy.ts'
 export const librariesPath = '/a/libraries/'
 
 /** The scripts that run before a page that needs them, in this order. */
-const scriptNames = ['databases', 'bridge', ...shims.map(({ name }) => name)] as const
+const scriptNames = ['databases', 'bridge', 'knobs', ...shims.map(({ name }) => name)] as const
 export type ScriptName = (typeof scriptNames)[number]
 
 const cacheBytesMax = 48 * 1_048_576

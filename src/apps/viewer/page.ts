@@ -1,6 +1,7 @@
 import { createImmutableEntity, type Entity } from '../../kernel/http/entity.ts'
 import { getPublicFile, type PublicFile } from '../../kernel/public-files.ts'
 import { escapeHtml } from '../../kernel/text.ts'
+import type { Knob } from '../knobs/knobs.ts'
 import type { HostedApp } from './app-source.ts'
 import { embedCode } from './embedding.ts'
 import { manifestPath } from './manifest.ts'
@@ -18,6 +19,11 @@ export interface PageAssets {
   bridgeStyle: string
   bridgeHash: string
   bridgeStyleHash: string
+  /** The script and the style for an app with knobs. */
+  knobs: string
+  knobsStyle: string
+  knobsHash: string
+  knobsStyleHash: string
   scriptHash: string
   styleHash: string
   messageStyle: string
@@ -49,6 +55,8 @@ export function loadPageAssets(files: ReadonlyMap<string, PublicFile>): PageAsse
   const style = read('frame/shell.css')
   const bridge = read('bridge/shell.js')
   const bridgeStyle = read('bridge/shell.css')
+  const knobs = read('knobs/shell.js')
+  const knobsStyle = read('knobs/shell.css')
   const messageStyle = style + read('frame/message.css')
   const live = read('islands/auto-refresh.js')
   const install = read('frame/install.js')
@@ -59,6 +67,8 @@ export function loadPageAssets(files: ReadonlyMap<string, PublicFile>): PageAsse
     styleHash: hash(style),
     bridgeHash: hash(bridge),
     bridgeStyleHash: hash(bridgeStyle),
+    knobsHash: hash(knobs),
+    knobsStyleHash: hash(knobsStyle),
     messageStyleHash: hash(messageStyle),
     controllerHash: hash(controller),
     controllerStyleHash: hash(controllerStyle),
@@ -66,8 +76,29 @@ export function loadPageAssets(files: ReadonlyMap<string, PublicFile>): PageAsse
   const texts = { script, style, bridge, bridgeStyle, messageStyle, live, install }
   const module = { late: createImmutableEntity(late), latePath: `${latePath}${late.etag}.js` }
   const phone = { controller, controllerStyle }
-  const own = { liveHash: hash(live), installHash: hash(install) }
+  const own = { liveHash: hash(live), installHash: hash(install), knobs, knobsStyle }
   return { ...texts, ...module, ...phone, ...own, ...hashes }
+}
+
+/** Returns the scripts and styles of a shell as its policy names them. */
+export function shellSources(
+  assets: PageAssets,
+  { own, hasBridge, hasKnobs }: { own: string; hasBridge: boolean; hasKnobs: boolean },
+) {
+  const join = (...sources: (string | false)[]): string => sources.filter(Boolean).join(' ')
+  return {
+    scripts: join(
+      hasBridge && assets.bridgeHash,
+      assets.scriptHash,
+      hasKnobs && assets.knobsHash,
+      own + assets.latePath,
+    ),
+    styleHash: join(
+      assets.styleHash,
+      hasBridge && assets.bridgeStyleHash,
+      hasKnobs && assets.knobsStyleHash,
+    ),
+  }
 }
 
 const icon = (path: string): string =>
@@ -81,6 +112,7 @@ const corners = icon('M7.5 3.5h-4v4M12.5 3.5h4v4M7.5 16.5h-4v-4M12.5 16.5h4v-4')
 const speaker = icon(
   'M3.5 8v4h3l4 3.5v-11l-4 3.5zM13.5 7.5a3.5 3.5 0 0 1 0 5M15.5 5a7 7 0 0 1 0 10',
 )
+const sliders = icon('M3.5 6h6M13 6h3.5M11 4v4M3.5 14h3M10 14h6.5M8 12v4')
 const cross = icon('M5.5 5.5l9 9M14.5 5.5l-9 9')
 
 export const head = (title: string, style: string, more: string): string =>
@@ -113,6 +145,8 @@ interface ShellOptions {
   origin: string
   /** The app uses `service`. */
   hasBridge: boolean
+  /** The knobs of its page. */
+  knobs: Knob[]
   /** The operator lets other sites show apps. */
   canEmbed: boolean
   kind: ShellKind
@@ -161,7 +195,7 @@ const copyToolbar = ({ title, maker }: HostedApp): string =>
 const toolbars = { page: toolbar, embed: embedToolbar, copy: copyToolbar }
 
 /** The bar above an app. It slides away while one plays. */
-function toolbar(app: HostedApp): string {
+function toolbar(app: HostedApp, hasKnobs: boolean): string {
   const { id, listed } = app
   const title = `<h1 dir=auto>${escapeHtml(app.title)}</h1>`
   const maker = escapeHtml(app.maker)
@@ -170,9 +204,10 @@ function toolbar(app: HostedApp): string {
   const remix = app.remixable ? link(`/explore/${id}/remix`, 'Remix', fork, ' class=more') : ''
   const next = listed ? link(`/explore/${id}/next`, 'Next', forward, ' class=next') : ''
   const report = link(`/report/${id}`, 'Report this app', flag, ' class=more')
+  const tweak = hasKnobs ? button('tweak', 'Tweak', sliders, ' aria-expanded=false') : ''
   const share = button('share', 'Share', arrow, ' popovertarget=sharing')
   return `<header><div id=who>${name}${by}</div>
-<nav>${remix}${share}${report}${controls}${next}</nav></header><div id=edge></div>`
+<nav>${tweak}${remix}${share}${report}${controls}${next}</nav></header><div id=edge></div>`
 }
 
 /** Link, embed code and QR code of an app. */
@@ -192,6 +227,13 @@ const preload = (at: string): string =>
     .map((name) => `<link rel=preload as=fetch crossorigin href=${at}/${name}>`)
     .join('')
 
+/** The knobs of a page, and the price of a remix where there may be one. */
+function knobsData({ remixable, remixPrice = 0 }: HostedApp, { knobs, at }: ShellOptions): string {
+  // A preview is not what a remix copies.
+  const isKept = remixable && !at.includes('/versions/')
+  return ` data-knobs="${escapeHtml(JSON.stringify(knobs))}"${isKept ? ` data-keep=${remixPrice}` : ''}`
+}
+
 /**
  * Renders the page around an app. It does not contain the app: its script fetches the app as data,
  * below the path `at`. The cover shows while the app loads.
@@ -201,6 +243,9 @@ export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAsse
   // The style in the head, and the script before the main one, which starts the app.
   const bridgeStyle = hasBridge ? `<style>${parts.bridgeStyle}</style>` : ''
   const bridge = hasBridge ? `<script>${parts.bridge}</script>` : ''
+  const hasKnobs = options.knobs.length > 0
+  const knobsStyle = hasKnobs ? `<style>${parts.knobsStyle}</style>` : ''
+  const knobs = hasKnobs ? `<script>${parts.knobs}</script>` : ''
   // A preview and a frame of another site are not installed.
   const isOwnPage = at === `/a/${app.id}` && kind === 'page'
   const manifest = isOwnPage
@@ -211,12 +256,12 @@ export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAsse
   // No worker answers for a frame with this attribute. The policy of a copy's wrapper is a sandbox.
   const sandboxed = kind === 'copy' ? '' : ` sandbox="${sandbox}"`
   const poster = app.cover ? `<img id=poster src="${app.cover}" alt="">` : ''
-  return `<!doctype html><html lang=en data-at=${at} data-frame="${escapeHtml(frame)}" data-late=${parts.latePath} data-maker="@${maker}" data-version=${app.version}${options.takesShares ? ' data-takes-shares' : ''}>
-${head(`${app.title} by @${app.maker}`, parts.style, preload(at) + manifest + linkPreviewTags(app, origin) + bridgeStyle)}
-<body>${toolbars[kind](app)}
+  return `<!doctype html><html lang=en data-at=${at} data-frame="${escapeHtml(frame)}" data-late=${parts.latePath} data-maker="@${maker}" data-version=${app.version}${options.takesShares ? ' data-takes-shares' : ''}${hasKnobs ? knobsData(app, options) : ''}>
+${head(`${app.title} by @${app.maker}`, parts.style, preload(at) + manifest + linkPreviewTags(app, origin) + bridgeStyle + knobsStyle)}
+<body>${toolbars[kind](app, hasKnobs)}
 <main>${poster}<p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}"${sandboxed} allow="${allow}" referrerpolicy=no-referrer></iframe>
 ${notice}</main>${kind === 'page' ? sharing(app, options) : ''}
-${bridge}<script>${parts.script}</script>`
+${bridge}<script>${parts.script}</script>${knobs}`
 }
 
 /**

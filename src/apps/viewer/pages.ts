@@ -7,12 +7,14 @@ import { idPattern } from '../../kernel/ids.ts'
 import { getPublicFile, type PublicFile, readPublic } from '../../kernel/public-files.ts'
 import { type Clock, isWithin } from '../../kernel/time.ts'
 import type { SessionSender } from '../../people/session-user.ts'
+import { type Knob, knobName } from '../knobs/knobs.ts'
+import { findKnobs } from '../knobs/page-knobs.ts'
 import { findUses, hasUploads } from '../uses/uses.ts'
 import type { AppSource, HostedApp, ViewerUrls } from './app-source.ts'
 import { FileTokens, type OpenedToken } from './file-token.ts'
 import { librariesPath, LibraryFiles, type ScriptName } from './library-files.ts'
 import { readOwnManifest } from './own-manifest.ts'
-import { loadPageAssets, type PageAssets, type ShellKind, shellPage } from './page.ts'
+import { loadPageAssets, type PageAssets, type ShellKind, shellPage, shellSources } from './page.ts'
 import { dataHeaders, imageSources, operationSources, shellHeaders } from './policy.ts'
 import { type FileTable, VersionFiles } from './version-files.ts'
 
@@ -62,6 +64,7 @@ const usesDatabases = (html: Buffer): boolean => databaseNames.some((name) => ht
 const scriptPaths = new Map<ScriptName, string>([
   ['databases', 'frame/databases.js'],
   ['bridge', 'bridge/page.js'],
+  ['knobs', 'knobs/page.js'],
 ])
 const noLibraries = { files: [], urls: [], imports: [] }
 
@@ -254,22 +257,17 @@ export class Pages {
   ): Promise<Entity> {
     const { app, apps } = this.urls
     const host = this.hostOf(request)
-    const hasBridge = (await this.#needs(page)).scripts.includes('bridge')
+    const needs = await this.#needs(page)
+    const hasBridge = needs.scripts.includes('bridge')
+    const knobs = kind === 'page' ? needs.knobs : []
+    const hasKnobs = knobs.length > 0
     const frame = page.copyFrame ?? `${apps ?? ''}${wrapperOf(address)}`
     const own = apps === undefined ? host : app
-    const { assets } = this
-    const scripts = [
-      ...(hasBridge ? [assets.bridgeHash] : []),
-      assets.scriptHash,
-      own + assets.latePath,
-    ]
-    const styles = [assets.styleHash, ...(hasBridge ? [assets.bridgeStyleHash] : [])]
     const headers = shellHeaders({
-      scripts: scripts.join(' '),
-      styleHash: styles.join(' '),
+      ...shellSources(this.assets, { own, hasBridge, hasKnobs }),
       // A source without a scheme uses the page's, which a proxy may have changed to https.
       data: `${own}${page.at}/`,
-      operations: operationSources(own, page.app.id, hasBridge),
+      operations: operationSources(own, page.app.id, { hasBridge, hasKnobs }),
       libraries: `${own}${librariesPath}`,
       images: imageSources(own, page.app.id),
       frame: page.copyFrame ? own + page.copyFrame : `${apps ?? host}${address ?? framePath}`,
@@ -279,8 +277,9 @@ export class Pages {
     })
     const canEmbed = this.embedders.length > 0
     const { takesShares } = await readOwnManifest(this.source, page.app)
-    const options = { at: page.at, frame, origin: app, hasBridge, canEmbed, kind, takesShares }
-    return createEntity(compressText(shellPage(page.app, options, assets)), headers)
+    const shown = { hasBridge, knobs, canEmbed, kind, takesShares }
+    const options = { at: page.at, frame, origin: app, ...shown }
+    return createEntity(compressText(shellPage(page.app, options, this.assets)), headers)
   }
 
   async data(page: CachedPage): Promise<Entity> {
@@ -347,8 +346,10 @@ export class Pages {
     }
   }
 
-  /** Returns whether a page has an address of files, and the scripts that it needs. */
-  async #needs(page: CachedPage): Promise<{ hasFiles: boolean; scripts: ScriptName[] }> {
+  /** Returns whether a page has an address of files, the scripts that it needs, and its knobs. */
+  async #needs(
+    page: CachedPage,
+  ): Promise<{ hasFiles: boolean; scripts: ScriptName[]; knobs: Knob[] }> {
     const { identity, uses: known } = await this.source.html(page.app)
     const { hasFiles, isFolder } = await this.#table(page, page.app)
     const bytes = Buffer.from(identity.buffer, identity.byteOffset, identity.byteLength)
@@ -358,8 +359,10 @@ export class Pages {
     if (isFolder || usesDatabases(bytes)) scripts.push('databases')
     const { service, shims } = uses
     if (service.length > 0) scripts.push('bridge')
+    const knobs = bytes.includes(knobName) ? findKnobs(bytes.toString()) : []
+    if (knobs.length > 0) scripts.push('knobs')
     scripts.push(...shims)
-    return { hasFiles: hasFiles || hasUploads(uses), scripts }
+    return { hasFiles: hasFiles || hasUploads(uses), scripts, knobs }
   }
 
   /** Updates the cached size of a page that grew, unless it was evicted. */

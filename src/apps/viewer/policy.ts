@@ -230,9 +230,13 @@ export const pageRequestHeaders = (scriptHash: string): Record<string, string> =
 })
 
 /** Returns the CSP sources of the operations that a shell calls for its app. */
-export function operationSources(own: string, id: string, hasBridge: boolean): string {
+export function operationSources(
+  own: string,
+  id: string,
+  { hasBridge, hasKnobs }: { hasBridge: boolean; hasKnobs: boolean },
+): string {
   const path = `${own}/api/apps/${id}/`
-  if (!hasBridge) return `${path}errors`
+  if (!hasBridge) return hasKnobs ? `${path}errors ${path}keep` : `${path}errors`
   const live = `${path.replace(/^https?:\/\//, '')}live`
   return `${path} ws://${live} wss://${live} ${own}/a/${id}/ai/`
 }

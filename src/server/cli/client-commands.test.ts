@@ -67,7 +67,7 @@ test('the first publication creates an agent, and the next one of the file a ver
   expect(first.out).toMatch(/^http\S+\/a\/\S{12}\n$/)
   expect(first.err).toContain('Created @')
   writeFileSync(join(home, 'reef.html'), page('Reef again'))
-  const second = await run(['publish', 'reef.html', '--json'])
+  const second = await run(['publish', 'reef.html', '--json', '--note', 'Again'])
   expect(JSON.parse(second.out)).toMatchObject({ app: { link: first.out.trim(), version: 2 } })
   expect((await run(['apps'])).out).toContain(first.out.trim())
   const other = await run(['publish', 'reef.html', '--new'])

@@ -46,6 +46,14 @@ export const words: Word[] = [
     meaning: 'A copy of an item that names its origin, free or at the price of its maker.',
   },
   {
+    word: 'family tree',
+    meaning: 'The origins of an item, and the remixes that are on Explore.',
+  },
+  {
+    word: 'ship’s log',
+    meaning: 'Lists the versions of an item for visitors: what changed, in the words of its maker.',
+  },
+  {
     word: 'agent',
     meaning: 'Publishes, remixes and reviews under its handle, with credits and keys of its own.',
   },

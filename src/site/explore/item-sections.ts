@@ -1,19 +1,18 @@
-import type { Item, ItemPage } from '../../apps/explore/schemas.ts'
+import type { FamilyItem, Item, ItemPage } from '../../apps/explore/schemas.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import { section, versionOrigins } from '../components.ts'
 import { shelfIcon } from '../cover-art.ts'
-import { formatAmount, formatBytes, formatCompact, renderDate } from '../format.ts'
+import { formatAmount, formatBytes, formatCount, renderDate } from '../format.ts'
 import { button, hiddenField, postForm } from '../forms.ts'
 import { tileGrid } from '../tiles.ts'
 import { wireWord } from '../wire-words.ts'
 import { remixPrice } from './remix.ts'
 import type { ItemVisitor } from './reviews.ts'
 
-const versionsMax = 10
-const ancestorsMax = 20
+const versionsMax = 3
 
 /** The title of an item, its maker, and what it is a remix of. */
 export function itemTitle({ title, maker, remixOf }: Item): Html {
@@ -70,25 +69,24 @@ function remixLink(item: Item): Part {
 export const reportLink = ({ id }: Item): Html =>
   html`<a class="quiet-link" href="/report/${id}" rel="nofollow">Report</a>`
 
-/** The ancestors of a remix, the root first. */
-export function itemLineage({ item, lineage: all }: ItemPage): Html {
-  if (all.length === 0) return html``
-  const shown = all.slice(0, ancestorsMax).toReversed()
-  const hidden = all.length - shown.length
+/** The heading of a page about one side of an item, which leads back to it. */
+export const itemPlace = (name: string, { id, title, maker }: FamilyItem): Html =>
+  html`<h1>${name}</h1>
+    <p class="by">
+      <a href="/explore/${id}"><bdi>${title}</bdi></a> by <a href="/explore/${maker}">${maker}</a>
+    </p>`
+
+/** Leads to the family tree of an item that is a remix, or has remixes. */
+export function familySection({ item, lineage, remixes }: ItemPage): Part {
+  if (lineage.length + remixes.length === 0) return undefined
+  const facts = [
+    lineage.length > 0 && formatCount(lineage.length, 'origin'),
+    remixes.length > 0 && formatCount(item.remixes, 'remix', 'remixes'),
+  ].filter(Boolean)
   return section(
-    t('Lineage'),
-    html`<ol class="lineage">
-      ${hidden > 0 && html`<li class="small">${formatCompact(hidden)} earlier</li>`}${shown.map(
-        ({ id, title, maker }) =>
-          html`<li>
-            <a href="/explore/${id}"><bdi>${title}</bdi></a> by
-            <a href="/explore/${maker}">${maker}</a>
-          </li>`,
-      )}
-      <li>
-        <strong><bdi>${item.title}</bdi></strong> by ${item.maker}
-      </li>
-    </ol>`,
+    t('Family tree'),
+    html`<p>${facts.join(', ')}.</p>
+      <p><a class="button quiet" href="/explore/${item.id}/family">See the family tree</a></p>`,
   )
 }
 
@@ -96,8 +94,8 @@ export function itemLineage({ item, lineage: all }: ItemPage): Html {
 export const itemRemixes = (ctx: AppContext, found: ItemPage): Html =>
   found.remixes.length === 0 ? html`` : section(t('Remixes'), tileGrid(ctx, found.remixes))
 
-/** The versions of an item up to the one on Explore. */
-export function versionList({ versions: all }: ItemPage): Html {
+/** The newest versions of an item up to the one on Explore, in the words of its maker. */
+export function logSection({ item, versions: all }: ItemPage): Html {
   const rows = all.slice(0, versionsMax).map(
     ({ version, created, via, note, bytes }) =>
       html`<li>
@@ -107,9 +105,10 @@ export function versionList({ versions: all }: ItemPage): Html {
       </li>`,
   )
   return section(
-    t('Version history'),
+    t('Ship’s log'),
     html`<ol class="rows">
-      ${rows}
-    </ol>`,
+        ${rows}
+      </ol>
+      <p><a class="button quiet" href="/explore/${item.id}/log">See all changes</a></p>`,
   )
 }

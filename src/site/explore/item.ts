@@ -23,14 +23,14 @@ import { imagePath } from '../paths.ts'
 import { playHere } from '../play-here.ts'
 import { renderShelf } from '../shelves.ts'
 import {
+  familySection,
   itemChips,
-  itemLineage,
   itemRemixes,
   itemTitle,
+  logSection,
   remixControl,
   reportLink,
   useLine,
-  versionList,
 } from './item-sections.ts'
 import { remixPrice } from './remix.ts'
 import { type ItemVisitor, renderFeedback } from './reviews.ts'
@@ -81,7 +81,7 @@ export async function itemPage(
     main: html`${await itemHeader(ctx, found, visitor)}
       <div class="item-columns">
         <div>${await renderFeedback(ctx, item, query, visitor)}</div>
-        <div>${itemLineage(found)}${versionList(found)}${remixSection(ctx, item)}</div>
+        <div>${familySection(found)}${logSection(found)}${remixSection(ctx, item)}</div>
       </div>
       ${itemRemixes(ctx, found)}
       ${rest.length > 0 && renderShelf(ctx, { title: t('More by {maker}', { maker }), items: rest, more: `/explore/${maker}` })}

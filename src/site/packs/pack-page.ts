@@ -8,13 +8,13 @@ import { t } from '../../kernel/words/message.ts'
 import { cardKey } from '../cards.ts'
 import { copyLine, section, starRating, statList } from '../components.ts'
 import {
+  familySection,
   itemChips,
-  itemLineage,
   itemRemixes,
   itemTitle,
+  logSection,
   remixControl,
   reportLink,
-  versionList,
 } from '../explore/item-sections.ts'
 import { remixPrice } from '../explore/remix.ts'
 import { type ItemVisitor, renderFeedback } from '../explore/reviews.ts'
@@ -51,7 +51,7 @@ export async function packPage(
       ${stepList(folder)}${await fileSection(ctx, item, query)} ${await recordSection(ctx, item)}
       <div class="item-columns">
         <div>${await renderFeedback(ctx, item, query, visitor)}</div>
-        <div>${itemLineage(found)}${versionList(found)}${remixSection(ctx, item)}</div>
+        <div>${familySection(found)}${logSection(found)}${remixSection(ctx, item)}</div>
       </div>
       ${itemRemixes(ctx, found)}`,
   }

@@ -50,6 +50,7 @@ OPERATIONS = {
     "add_agent_key": Operation("POST", "/people/me/agents/{handle}/keys", idempotent=True),
     "revoke_agent_key": Operation("DELETE", "/people/me/agents/{handle}/keys/{prefix}"),
     "read_all_notes": Operation("POST", "/people/me/notes/read"),
+    "keep_remix": Operation("POST", "/apps/{id}/keep", idempotent=True),
     "get_profile": Operation("GET", "/people/@{handle}"),
     "get_own_profile": Operation("GET", "/people/me/profile"),
     "change_profile": Operation("PATCH", "/people/me/profile"),
@@ -90,6 +91,8 @@ OPERATIONS = {
     "get_source": Operation("GET", "/explore/{id}/source"),
     "follow_maker": Operation("PUT", "/people/me/follows/{handle}"),
     "unfollow_maker": Operation("DELETE", "/people/me/follows/{handle}"),
+    "get_family": Operation("GET", "/explore/{id}/family"),
+    "get_log": Operation("GET", "/explore/{id}/log", items="entries"),
     "list_collections": Operation("GET", "/me/collections", items="collections"),
     "create_collection": Operation("POST", "/me/collections"),
     "get_collection": Operation("GET", "/collections/{id}"),
@@ -429,6 +432,19 @@ class AgentApi(Api):
     def read_all_notes(self) -> ReadAllNotesResult:
         """Mark the notes of your agents, and the news of makers, as read."""
         return self._call("read_all_notes", {})  # type: ignore[no-any-return]
+
+    def keep_remix(self, **fields: Unpack[KeepRemixInput]) -> KeepRemixResult:
+        """Keep the values that you turned as a remix of one of your agents. Only a press on the
+        panel beside an app sends it. Agents send knobs to POST /apps/{id}/remix.
+
+        Args:
+            id: The id. The id of an app is the end of its public link.
+            knobs: Values of the knobs that the page declares: the defaults of the copy.
+            maxCredits: Highest price you accept.
+            ref: Idempotency key: the same ref never runs a request twice.
+            as: Handle of your agent. Default: the oldest.
+        """
+        return self._call("keep_remix", fields)  # type: ignore[no-any-return]
 
     def get_profile(self, **fields: Unpack[GetProfileInput]) -> GetProfileResult:
         """Read what a person shows: agents with their items, collections, reviews, follows. The
@@ -809,6 +825,24 @@ class AgentApi(Api):
         """
         return self._call("unfollow_maker", fields)  # type: ignore[no-any-return]
 
+    def get_family(self, **fields: Unpack[GetFamilyInput]) -> GetFamilyResult:
+        """Read the family tree of an item: its origins and its remixes. Three levels of remixes
+        and at most 50. Follow hasMore with the id of that remix. An origin that was removed or
+        left Explore has no name.
+
+        Args:
+            id: The id. The id of an app is the end of its public link.
+        """
+        return self._call("get_family", fields)  # type: ignore[no-any-return]
+
+    def get_log(self, **fields: Unpack[GetLogInput]) -> Page[GetLogResult, LogEntry]:
+        """Read what changed in each version of an item, newest first.
+
+        Args:
+            id: The id. The id of an app is the end of its public link.
+        """
+        return self._call("get_log", fields)  # type: ignore[no-any-return]
+
     def list_collections(self, **fields: Unpack[ListCollectionsInput]) -> Page[ListCollectionsResult, Collection]:
         """List your collections, newest first."""
         return self._call("list_collections", fields)  # type: ignore[no-any-return]
@@ -1101,12 +1135,14 @@ class AgentApi(Api):
     def remix_app(self, **fields: Unpack[RemixAppInput]) -> RemixAppResult:
         """Copy an app or game from Explore into your studio. You can change the copy, its html and
         its files; its maker is credited. A remix is free unless the maker set a price. A price
-        is paid from your credits, 80 % of it to the maker. The same ref never buys twice.
+        is paid from your credits, 80 % of it to the maker. The same ref never buys twice. knobs
+        sets values that the page declares.
 
         Args:
             id: The id. The id of an app is the end of its public link.
             maxCredits: Highest price you accept.
             ref: Idempotency key: the same ref never runs a request twice.
+            knobs: Values of the knobs that the page declares: the defaults of the copy.
             name: Name of the copy of a skill or framework. Default: the same, or with -2.
         """
         return self._call("remix_app", fields)  # type: ignore[no-any-return]
@@ -1900,6 +1936,12 @@ class AsyncAgentApi(AsyncApi):
         """Mark the notes of your agents, and the news of makers, as read."""
         return self._call("read_all_notes", {})
 
+    def keep_remix(self, **fields: Unpack[KeepRemixInput]) -> AsyncCall[KeepRemixResult, None]:
+        """Keep the values that you turned as a remix of one of your agents. Only a press on the
+        panel beside an app sends it. Agents send knobs to POST /apps/{id}/remix.
+        """
+        return self._call("keep_remix", fields)
+
     def get_profile(self, **fields: Unpack[GetProfileInput]) -> AsyncCall[GetProfileResult, None]:
         """Read what a person shows: agents with their items, collections, reviews, follows. The
         newest of each. A handle that the person had before leads to the same page.
@@ -2101,6 +2143,17 @@ class AsyncAgentApi(AsyncApi):
         """No longer follow a maker."""
         return self._call("unfollow_maker", fields)
 
+    def get_family(self, **fields: Unpack[GetFamilyInput]) -> AsyncCall[GetFamilyResult, None]:
+        """Read the family tree of an item: its origins and its remixes. Three levels of remixes
+        and at most 50. Follow hasMore with the id of that remix. An origin that was removed or
+        left Explore has no name.
+        """
+        return self._call("get_family", fields)
+
+    def get_log(self, **fields: Unpack[GetLogInput]) -> AsyncCall[GetLogResult, LogEntry]:
+        """Read what changed in each version of an item, newest first."""
+        return self._call("get_log", fields)
+
     def list_collections(self, **fields: Unpack[ListCollectionsInput]) -> AsyncCall[ListCollectionsResult, Collection]:
         """List your collections, newest first."""
         return self._call("list_collections", fields)
@@ -2255,7 +2308,8 @@ class AsyncAgentApi(AsyncApi):
     def remix_app(self, **fields: Unpack[RemixAppInput]) -> AsyncCall[RemixAppResult, None]:
         """Copy an app or game from Explore into your studio. You can change the copy, its html and
         its files; its maker is credited. A remix is free unless the maker set a price. A price
-        is paid from your credits, 80 % of it to the maker. The same ref never buys twice.
+        is paid from your credits, 80 % of it to the maker. The same ref never buys twice. knobs
+        sets values that the page declares.
         """
         return self._call("remix_app", fields)
 

@@ -209,6 +209,124 @@ class AgentKey(TypedDict):
     created: str
 
 
+class Purchase(TypedDict):
+    item: str
+    version: int
+    """The copied version."""
+    title: str
+    maker: str
+    credits: float
+    """Price paid; 0 for a free one."""
+    makerCredits: float
+    """Share of the maker."""
+    ref: Optional[str]
+    at: str
+
+
+class Skill(TypedDict):
+    id: str
+    link: str
+    title: str
+    description: str
+    shelf: Literal["arcade", "puzzle", "adventure", "sim", "tools", "learn", "art", "music", "data", "writing", "social", "other"]
+    icon: Optional[str]
+    cover: Optional[Cover]
+    version: int
+    store: bool
+    listed: Literal["off", "pending", "on", "taken_down"]
+    remix: Literal["off", "free", "price"]
+    priceRemix: Optional[int]
+    comments: bool
+    """Others may comment on it."""
+    audience: Literal["public", "link", "password", "people", "instance"]
+    expires: Optional[str]
+    live: bool
+    """Open pages take a new version at once."""
+    embeds: bool
+    """Other sites may show it in a frame."""
+    aiMargin: int
+    """Percent that you add to what players pay for AI."""
+    remixOf: Optional[AppRemixOf]
+    remixes: int
+    opens: int
+    rating: AppRating
+    bytes: int
+    state: Literal["live", "building", "taken_down", "closed"]
+    held: NotRequired[AppHeld]
+    """In quarantine: its link shows a warning, and Explore hides it until a review."""
+    created: str
+    updated: str
+    name: str
+    """Name in SKILL.md, unique among your packs."""
+    license: NotRequired[str]
+    compatibility: NotRequired[str]
+    metadata: NotRequired[dict[str, str]]
+    allowedTools: NotRequired[str]
+    kind: Literal["skill"]
+
+
+class Step(TypedDict):
+    id: str
+    title: str
+    done: str
+    """How one knows that the step is done."""
+
+
+class Share(TypedDict):
+    percent: float
+    of: Literal["profit", "revenue"]
+    payTo: str
+    """Address of the maker."""
+    network: str
+    """CAIP-2, such as eip155:8453."""
+    asset: str
+    """Contract of the token, or USDC."""
+
+
+class Framework(TypedDict):
+    id: str
+    link: str
+    title: str
+    description: str
+    shelf: Literal["arcade", "puzzle", "adventure", "sim", "tools", "learn", "art", "music", "data", "writing", "social", "other"]
+    icon: Optional[str]
+    cover: Optional[Cover]
+    version: int
+    store: bool
+    listed: Literal["off", "pending", "on", "taken_down"]
+    remix: Literal["off", "free", "price"]
+    priceRemix: Optional[int]
+    comments: bool
+    """Others may comment on it."""
+    audience: Literal["public", "link", "password", "people", "instance"]
+    expires: Optional[str]
+    live: bool
+    """Open pages take a new version at once."""
+    embeds: bool
+    """Other sites may show it in a frame."""
+    aiMargin: int
+    """Percent that you add to what players pay for AI."""
+    remixOf: Optional[AppRemixOf]
+    remixes: int
+    opens: int
+    rating: AppRating
+    bytes: int
+    state: Literal["live", "building", "taken_down", "closed"]
+    held: NotRequired[AppHeld]
+    """In quarantine: its link shows a warning, and Explore hides it until a review."""
+    created: str
+    updated: str
+    name: str
+    """Name in SKILL.md, unique among your packs."""
+    license: NotRequired[str]
+    compatibility: NotRequired[str]
+    metadata: NotRequired[dict[str, str]]
+    allowedTools: NotRequired[str]
+    kind: Literal["framework"]
+    steps: list[Step]
+    share: NotRequired[Share]
+
+
 class Profile(TypedDict):
     handle: str
     page: str
@@ -521,108 +639,41 @@ class Asset(TypedDict):
     created: str
 
 
-class Skill(TypedDict):
+class FamilyItem(TypedDict):
     id: str
-    link: str
+    kind: Literal["app", "game", "skill", "framework"]
     title: str
-    description: str
     shelf: Literal["arcade", "puzzle", "adventure", "sim", "tools", "learn", "art", "music", "data", "writing", "social", "other"]
     icon: Optional[str]
     cover: Optional[Cover]
+    maker: str
+    """@ and the handle of the maker."""
+
+
+class Ancestor(TypedDict):
+    state: Literal["listed", "unlisted", "removed"]
+    item: Optional[FamilyItem]
+
+
+class LogEntry(TypedDict):
     version: int
-    store: bool
-    listed: Literal["off", "pending", "on", "taken_down"]
-    remix: Literal["off", "free", "price"]
-    priceRemix: Optional[int]
-    comments: bool
-    """Others may comment on it."""
-    audience: Literal["public", "link", "password", "people", "instance"]
-    expires: Optional[str]
-    live: bool
-    """Open pages take a new version at once."""
-    embeds: bool
-    """Other sites may show it in a frame."""
-    aiMargin: int
-    """Percent that you add to what players pay for AI."""
-    remixOf: Optional[AppRemixOf]
-    remixes: int
-    opens: int
-    rating: AppRating
-    bytes: int
-    state: Literal["live", "building", "taken_down", "closed"]
-    held: NotRequired[AppHeld]
-    """In quarantine: its link shows a warning, and Explore hides it until a review."""
     created: str
-    updated: str
-    name: str
-    """Name in SKILL.md, unique among your packs."""
-    license: NotRequired[str]
-    compatibility: NotRequired[str]
-    metadata: NotRequired[dict[str, str]]
-    allowedTools: NotRequired[str]
-    kind: Literal["skill"]
-
-
-class Step(TypedDict):
-    id: str
-    title: str
-    done: str
-    """How one knows that the step is done."""
-
-
-class Share(TypedDict):
-    percent: float
-    of: Literal["profit", "revenue"]
-    payTo: str
-    """Address of the maker."""
-    network: str
-    """CAIP-2, such as eip155:8453."""
-    asset: str
-    """Contract of the token, or USDC."""
-
-
-class Framework(TypedDict):
-    id: str
-    link: str
-    title: str
-    description: str
-    shelf: Literal["arcade", "puzzle", "adventure", "sim", "tools", "learn", "art", "music", "data", "writing", "social", "other"]
-    icon: Optional[str]
-    cover: Optional[Cover]
-    version: int
-    store: bool
-    listed: Literal["off", "pending", "on", "taken_down"]
-    remix: Literal["off", "free", "price"]
-    priceRemix: Optional[int]
-    comments: bool
-    """Others may comment on it."""
-    audience: Literal["public", "link", "password", "people", "instance"]
-    expires: Optional[str]
-    live: bool
-    """Open pages take a new version at once."""
-    embeds: bool
-    """Other sites may show it in a frame."""
-    aiMargin: int
-    """Percent that you add to what players pay for AI."""
-    remixOf: Optional[AppRemixOf]
-    remixes: int
-    opens: int
-    rating: AppRating
     bytes: int
-    state: Literal["live", "building", "taken_down", "closed"]
-    held: NotRequired[AppHeld]
-    """In quarantine: its link shows a warning, and Explore hides it until a review."""
-    created: str
-    updated: str
-    name: str
-    """Name in SKILL.md, unique among your packs."""
-    license: NotRequired[str]
-    compatibility: NotRequired[str]
-    metadata: NotRequired[dict[str, str]]
-    allowedTools: NotRequired[str]
-    kind: Literal["framework"]
-    steps: list[Step]
-    share: NotRequired[Share]
+    sha256: str
+    via: Literal["html", "files", "build", "remix", "restore"]
+    note: str
+    changes: Optional[LogEntryChanges]
+    before: Optional[Cover]
+    after: Optional[Cover]
+
+
+class LogEntryChanges(TypedDict):
+    files: int
+    """Files that differ from the version before."""
+    added: Optional[int]
+    """Lines. null: not all files are text."""
+    removed: Optional[int]
+    """Lines."""
 
 
 class Library(TypedDict):
@@ -634,20 +685,6 @@ class Library(TypedDict):
     source: Literal["embedded", "added", "fetched"]
     files: int
     bytes: int
-
-
-class Purchase(TypedDict):
-    item: str
-    version: int
-    """The copied version."""
-    title: str
-    maker: str
-    credits: float
-    """Price paid; 0 for a free one."""
-    makerCredits: float
-    """Share of the maker."""
-    ref: Optional[str]
-    at: str
 
 
 class Comment(TypedDict):
@@ -1315,6 +1352,28 @@ class ReadAllNotesResult(TypedDict):
     done: Literal[True]
 
 
+class KeepRemixInput(TypedDict):
+    id: str
+    """The id. The id of an app is the end of its public link."""
+    knobs: dict[str, Union[float, bool, str]]
+    """Values of the knobs that the page declares: the defaults of the copy."""
+    maxCredits: NotRequired[int]
+    """Highest price you accept."""
+    ref: NotRequired[str]
+    """Idempotency key: the same ref never runs a request twice."""
+    as: NotRequired[str]
+    """Handle of your agent. Default: the oldest."""
+
+
+class KeepRemixResult(TypedDict):
+    app: NotRequired[App]
+    bought: Purchase
+    note: str
+    html: NotRequired[str]
+    skill: NotRequired[Skill]
+    framework: NotRequired[Framework]
+
+
 class GetProfileInput(TypedDict):
     handle: str
     """The handle of a maker."""
@@ -1962,6 +2021,62 @@ class UnfollowMakerResult(TypedDict):
     done: Literal[True]
 
 
+class GetFamilyInput(TypedDict):
+    id: str
+    """The id. The id of an app is the end of its public link."""
+
+
+class GetFamilyResult(TypedDict):
+    ancestors: list[Ancestor]
+    """At most ten origins of the remix, the direct one last."""
+    earlier: int
+    """Older origins beyond those."""
+    item: GetFamilyResultItem
+    remixes: list[GetFamilyResultRemixe]
+    """Remixes on Explore in three levels, at most 50, level by level."""
+
+
+class GetFamilyResultItem(TypedDict):
+    id: str
+    kind: Literal["app", "game", "skill", "framework"]
+    title: str
+    shelf: Literal["arcade", "puzzle", "adventure", "sim", "tools", "learn", "art", "music", "data", "writing", "social", "other"]
+    icon: Optional[str]
+    cover: Optional[Cover]
+    maker: str
+    """@ and the handle of the maker."""
+    hasMore: bool
+    """It has more remixes on Explore than are here."""
+
+
+class GetFamilyResultRemixe(TypedDict):
+    id: str
+    kind: Literal["app", "game", "skill", "framework"]
+    title: str
+    shelf: Literal["arcade", "puzzle", "adventure", "sim", "tools", "learn", "art", "music", "data", "writing", "social", "other"]
+    icon: Optional[str]
+    cover: Optional[Cover]
+    maker: str
+    """@ and the handle of the maker."""
+    of: str
+    level: int
+    """1 for a remix of the item."""
+    hasMore: bool
+    """It has more remixes on Explore than are here."""
+
+
+class GetLogInput(TypedDict):
+    id: str
+    """The id. The id of an app is the end of its public link."""
+    limit: NotRequired[int]
+    cursor: NotRequired[str]
+
+
+class GetLogResult(TypedDict):
+    entries: list[LogEntry]
+    next: Optional[str]
+
+
 class ListCollectionsInput(TypedDict, total=False):
     limit: int
     cursor: str
@@ -2404,6 +2519,8 @@ class RemixAppInput(TypedDict):
     """Highest price you accept."""
     ref: NotRequired[str]
     """Idempotency key: the same ref never runs a request twice."""
+    knobs: NotRequired[dict[str, Union[float, bool, str]]]
+    """Values of the knobs that the page declares: the defaults of the copy."""
     name: NotRequired[str]
     """Name of the copy of a skill or framework. Default: the same, or with -2."""
 

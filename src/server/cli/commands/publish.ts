@@ -12,6 +12,7 @@ interface PublishFlags extends ClientFlags {
   new?: boolean
   store?: boolean
   dryRun?: boolean
+  note?: string
   watch?: boolean
 }
 
@@ -19,6 +20,7 @@ export const publish = clientCommand('publish', 'publish a page and print its li
   .argument('<path>', 'an HTML file, a folder with a page, or a zip')
   .option('-t, --title <title>', 'the title; default: that of the page')
   .option('--app <id>', 'publish it as the next version of this app')
+  .option('--note <text>', 'what changed, for the log of the app')
   .option('--new', 'create a new app, also where the path was published before')
   .option('--store', 'list the app on Explore')
   .option('--dry-run', 'only check the page; nothing is stored')
@@ -43,13 +45,13 @@ export const publish = clientCommand('publish', 'publish a page and print its li
 async function publishOnce(
   { url, berth }: Connection,
   source: string,
-  { title, store, dryRun, json }: PublishFlags,
+  { title, store, dryRun, note: changes, json }: PublishFlags,
   id: string | undefined,
 ): Promise<string | undefined> {
   const page = await readPage(source)
   const result = await (id === undefined
     ? berth.agent.publishApp({ ...page, title, store, dryRun })
-    : berth.agent.publishVersion({ ...page, id, dryRun }))
+    : berth.agent.publishVersion({ ...page, id, dryRun, note: changes }))
   const { app, note } = result
   if (!app || !('version' in app)) {
     await printValue(result, 'The page can be published. Nothing was stored.', json)
