@@ -11,6 +11,7 @@ import { type Knob, knobName } from '../knobs/knobs.ts'
 import { findKnobs } from '../knobs/page-knobs.ts'
 import { findUses, hasUploads } from '../uses/uses.ts'
 import type { AppSource, HostedApp, ViewerUrls } from './app-source.ts'
+import { type CachedPage, newPage, type OpenedTable } from './cached-page.ts'
 import { FileTokens, type OpenedToken } from './file-token.ts'
 import { librariesPath, LibraryFiles, type ScriptName } from './library-files.ts'
 import { readOwnManifest } from './own-manifest.ts'
@@ -25,25 +26,6 @@ const shellsPerPageMax = 40
 const previewsMax = 100
 /** A cached page is compared with its app after this long, even without a known change. */
 const trustMs = 500
-
-/** Cached responses of one app, rendered and compressed on first use. */
-interface CachedPage {
-  app: HostedApp
-  /** Path of the shell; its data and files are below. */
-  at: string
-  checked: number
-  /** Commit count of the source when the page was compared with its app. */
-  commits: number | undefined
-  shells: Map<string, Entity>
-  data?: Entity
-  files?: Entity
-  /** Files of versions whose addresses somebody opened, by version. */
-  tables: Map<number, Promise<FileTable>>
-  /** Only its owner and the operator see it. */
-  isPreview: boolean
-  /** Path of the wrapper of a copy, which opens offline. */
-  copyFrame?: string
-}
 
 /** Returns the bytes of an entity with all its variants, for the cache limit. */
 const weight = (whole: Entity | undefined): number =>
@@ -186,6 +168,13 @@ export class Pages {
     return { app, table: await this.#table(page, app) }
   }
 
+  /** Returns the files of a version that everyone may open, where they are in memory and fresh. */
+  knownTable({ id, version, isPreview }: OpenedToken): FileTable | undefined {
+    const page = isPreview ? undefined : this.fresh(id)
+    if (page?.app.state !== 'live' || page.app.restricted) return undefined
+    return page.tables.get(version)?.known
+  }
+
   async #previewed(id: string, version: number): Promise<CachedPage | undefined> {
     const app = await this.source.previewed?.(id, version)
     if (!app) return undefined
@@ -198,12 +187,15 @@ export class Pages {
   /** Returns the files of a version of a page, cached. */
   #table({ tables }: CachedPage, app: HostedApp): Promise<FileTable> {
     const known = tables.get(app.version)
-    if (known) return known
+    if (known) return known.read
     if (tables.size >= tablesPerPageMax) tables.clear()
-    const table = this.versionFiles.table(app)
+    const table: OpenedTable = { read: this.versionFiles.table(app) }
     tables.set(app.version, table)
-    table.catch(() => tables.delete(app.version))
-    return table
+    table.read.then(
+      (read) => (table.known = read),
+      () => tables.delete(app.version),
+    )
+    return table.read
   }
 
   /** Returns the path of the files of a page for a visitor; undefined for a page without files. */
@@ -378,17 +370,3 @@ const framePath = '/frame'
 /** Returns the path of the wrapper of a page with files at an address, or of one without. */
 const wrapperOf = (address: string | undefined): string =>
   address === undefined ? framePath : `${address}?wrapper`
-
-const uncached = { checked: 0, commits: undefined }
-const newPage = (
-  app: HostedApp,
-  at: string,
-  compared: Pick<CachedPage, 'checked' | 'commits'> = uncached,
-): CachedPage => ({
-  app,
-  at,
-  ...compared,
-  shells: new Map(),
-  tables: new Map(),
-  isPreview: compared === uncached,
-})

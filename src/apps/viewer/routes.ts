@@ -319,12 +319,12 @@ export function viewerRoutes(pages: Pages) {
     ['/frame', frame(pages)],
   ]
   const plugin = new Elysia({ name: 'viewer' })
-  const address = fileAddresses(pages)
+  const addresses = fileAddresses(pages)
   const { appsHost } = pages
   plugin.onRequest(({ request }) => {
     const path = pathOf(request.url)
     // No route, redirect or error page of the site is below this path.
-    if (path.startsWith(filesPath)) return address(request)
+    if (path.startsWith(filesPath)) return addresses.fromMemory(request) ?? addresses.serve(request)
     // The separate host of apps serves nothing else but the wrapper.
     if (appsHost === undefined || request.headers.get('host') !== appsHost) return undefined
     return path === '/frame' ? undefined : messageResponse(pages, 'not_found')

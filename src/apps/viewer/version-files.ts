@@ -25,6 +25,10 @@ function headersOf({ name, type }: HostedFile): Record<string, string> {
   return { ...fileHeaders(mediaTypeOf(name.slice(0, -3))), 'content-encoding': encoding }
 }
 
+/** Returns what the bytes and the headers of a file depend on. */
+const keyOf = ({ name, type, sha256: hash }: HostedFile): string =>
+  `${hash} ${type} ${unityPart.test(name)}`
+
 /** The files of a version, as its address serves them. */
 export interface FileTable {
   /** Name of the page in its folder. */
@@ -81,10 +85,14 @@ export class VersionFiles {
     return files.get(name) ?? (isFolder ? undefined : files.get(flattened(name)))
   }
 
+  /** Returns a file that is in memory. */
+  known(file: HostedFile): Entity | undefined {
+    return this.#entities.get(keyOf(file))
+  }
+
   /** Returns a file with its headers; undefined when its bytes are missing. */
   async entity(app: HostedApp, { page }: FileTable, file: HostedFile): Promise<Entity | undefined> {
-    const key = `${file.sha256} ${file.type} ${unityPart.test(file.name)}`
-    const known = this.#entities.get(key)
+    const known = this.known(file)
     if (known) return known
     const isPage = file.name === page
     const content = isPage ? await this.source.html(app) : await this.source.file(file)
@@ -94,7 +102,7 @@ export class VersionFiles {
     const variants = { etag: file.sha256, identity, br, zstd }
     const entity = createEntity(variants, headersOf(file))
     // A bucket's cache may drop a file from the disk.
-    if (!(identity instanceof Blob)) this.#entities.set(key, entity)
+    if (!(identity instanceof Blob)) this.#entities.set(keyOf(file), entity)
     return entity
   }
 }

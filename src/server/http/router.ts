@@ -1,4 +1,5 @@
 import { embeddersOf } from '../../apps/viewer/embedding.ts'
+import { fileAddresses } from '../../apps/viewer/file-addresses.ts'
 import { hostingSource } from '../../apps/viewer/hosting-source.ts'
 import { filesPath, filesRoute, Pages } from '../../apps/viewer/pages.ts'
 import { serveFromMemory } from '../../apps/viewer/serve-from-memory.ts'
@@ -159,18 +160,22 @@ const restrictedPage = (retryAfter: number): Response =>
 
 type Handler = (request: Request, context: RequestContext) => Response | Promise<Response>
 
-/** Serves files at their addresses without the routes of the site, which take as long again. */
-function withFileAddresses(pages: Pages, site: Handler): Handler {
-  const address = lazy(async () =>
-    (await import('../../apps/viewer/file-addresses.ts')).fileAddresses(pages),
-  )
-  const serveFile: Handler = async (request, context) => {
-    const serve = await address()
-    // The site describes a fault.
-    return serve(request).catch(() => site(request, context))
-  }
-  return (request, context) => (context.route === filesRoute ? serveFile : site)(request, context)
-}
+/** Returns a function that returns the response for an app, where it is in memory. */
+const responsesInMemory =
+  (pages: Pages, addresses: ReturnType<typeof fileAddresses>) =>
+  (request: Request, context: RequestContext, path: string): Response | undefined =>
+    path.startsWith(filesPath)
+      ? addresses.fromMemory(request, context)
+      : serveFromMemory(pages, request, context, path)
+
+/** Serves files without the routes of the site, which take as long again. */
+const withFiles =
+  (addresses: ReturnType<typeof fileAddresses>, site: Handler): Handler =>
+  (request, context) =>
+    context.route === filesRoute
+      ? // The site describes a fault.
+        addresses.serve(request).catch(() => site(request, context))
+      : site(request, context)
 
 /** Creates the handler of all requests. Each part is loaded with its first request. */
 export function createRouter(ctx: AppContext, options?: McpOptions) {
@@ -181,6 +186,8 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
   const embedders = embeddersOf(ctx.config)
   const pageUrls = { app, isConfigured, embedders, ...(apps !== app && { apps }) }
   const pages = new Pages(hostingSource(ctx), pageUrls, ctx.clock, ctx.secret, files)
+  const addresses = fileAddresses(pages)
+  const fromMemory = responsesInMemory(pages, addresses)
   const hostFor = pageHosts(ctx.urls, isConfigured)
 
   const agentApi = lazyApp(async () => (await import('../agent-api.ts')).createAgentApi(ctx))
@@ -199,7 +206,7 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
     gateway: gatewayPolicy(ctx, gatewayApi.fetch),
     mcp: createMcpEndpoint(ctx, pages, options),
     health: (request) => healthResponse(ctx, request, pathOf(request.url)) ?? site.fetch(request),
-    apps: withFileAddresses(pages, site.fetch),
+    apps: withFiles(addresses, site.fetch),
     pages: (request) => inLanguage(languageOf(request), () => site.fetch(request)),
   }
 
@@ -213,12 +220,8 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
         const rejection = isForOperator(path) ? undefined : networkRejection(ctx, context.client)
         if (rejection) return restrictedPage(rejection.retryAfter)
       }
-      if (part === 'apps') {
-        const response = serveFromMemory(pages, request, context, path)
-        if (response) return response
-        // A name or a query could carry what a page knows.
-        if (path.startsWith(filesPath)) context.route = filesRoute
-      }
+      const known = part === 'apps' && fromMemory(request, context, path)
+      if (known) return known
       setRequestContext(request, context)
       const response = runFor(context.client, () => handlers[part](request, context))
       return mayChange(ctx, request.method) && /^(api|pages)$/.test(part)
