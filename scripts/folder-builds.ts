@@ -30,6 +30,51 @@ const wasm = Uint8Array.from(
   Buffer.from('AGFzbQEAAAABBwFgAn9/AX8DAgEABwcBA2FkZAAACgkBBwAgACABagsAPg==', 'base64'),
 ).subarray(0, 41)
 
+/** A triangle as binary glTF 2.0. */
+function triangle(): Uint8Array {
+  const points = new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0])
+  const gltf = {
+    asset: { version: '2.0' },
+    scene: 0,
+    scenes: [{ nodes: [0] }],
+    nodes: [{ mesh: 0, name: 'triangle' }],
+    meshes: [{ primitives: [{ attributes: { POSITION: 0 } }] }],
+    accessors: [
+      {
+        bufferView: 0,
+        componentType: 5126,
+        count: 3,
+        type: 'VEC3',
+        min: [0, 0, 0],
+        max: [1, 1, 0],
+      },
+    ],
+    bufferViews: [{ buffer: 0, byteLength: points.byteLength }],
+    buffers: [{ byteLength: points.byteLength }],
+  }
+  const text = JSON.stringify(gltf)
+  const json = Buffer.from(text.padEnd(Math.ceil(text.length / 4) * 4))
+  const header = (type: string, bytes: Uint8Array): Buffer => {
+    const start = Buffer.alloc(8)
+    start.writeUInt32LE(bytes.byteLength)
+    start.write(type, 4, 'latin1')
+    return start
+  }
+  const bin = Buffer.from(points.buffer)
+  const parts = [header('JSON', json), json, header('BIN\0', bin), bin]
+  const start = Buffer.alloc(12)
+  start.write('glTF', 'latin1')
+  start.writeUInt32LE(2, 4)
+  start.writeUInt32LE(12 + parts.reduce((sum, { byteLength }) => sum + byteLength, 0), 8)
+  return Buffer.concat([start, ...parts])
+}
+
+/** Two pixels as Radiance HDR. */
+const hdr = Buffer.concat([
+  Buffer.from('#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 2\n'),
+  Buffer.from([128, 64, 32, 129, 128, 64, 32, 129]),
+])
+
 const manifest = '{"name":"x","private":true,"type":"module","version":"1.0.0"}'
 const send = (values: string): string => `top.postMessage({ said: [${values}] }, '*')`
 /** Waits until a style applies, which a tool may load after the script. */
@@ -250,6 +295,191 @@ onMount(async () => { ${styled}; count += 1; const { part } = await import('$lib
     },
     command: 'vite build',
     out: 'build',
+  },
+  next: {
+    packages: ['next@15', 'react@19', 'react-dom@19'],
+    files: {
+      'app/layout.jsx': `import './style.css'\nexport const metadata = { title: 'Next' }
+export default ({ children }) => <html><body>{children}</body></html>`,
+      'app/style.css': 'body{color:red}',
+      'app/dot.png': png,
+      'app/part.js': 'export const part = 2',
+      'app/page.jsx': `'use client'
+import Image from 'next/image'\nimport Link from 'next/link'\nimport { useEffect, useState } from 'react'\nimport dot from './dot.png'
+export default () => {
+  const [count, setCount] = useState(0)
+  useEffect(() => { (async () => { ${styled}; setCount(1); const { part } = await import('./part.js'); const i = document.querySelector('img'); await i.decode(); ${send('await styled, part, i.naturalWidth, document.querySelector("p").textContent')} })() }, [])
+  return <><Link href="/about/" style={{ position: 'fixed', inset: 0 }}>about</Link><Image src={dot} alt="" /><p>{count}</p></>
+}`,
+      'app/about/page.jsx': `'use client'\nimport { useEffect } from 'react'
+export default () => { useEffect(() => { ${send("'about', document.querySelector('h1').textContent")} }, []); return <h1>About</h1> }`,
+      'next.config.mjs':
+        "export default { output: 'export', trailingSlash: true, images: { unoptimized: true } }",
+    },
+    command: 'next build',
+    out: 'out',
+  },
+  nuxt: {
+    packages: ['nuxt@3'],
+    files: {
+      'app.vue': '<template><NuxtPage /></template><style>body{color:red}</style>',
+      'assets/dot.png': png,
+      'pages/index.vue': `<script setup>import dot from '~/assets/dot.png'\nconst count = ref(0)\nonMounted(async () => { ${styled}; count.value += 1; await nextTick(); const i = document.querySelector('img'); await i.decode(); ${send('await styled, i.naturalWidth, document.querySelector("p").textContent')} })</script>
+<template><div><a href="/about" style="position:fixed;inset:0">about</a><img :src="dot"><p>{{ count }}</p></div></template>`,
+      'pages/about.vue': `<script setup>onMounted(() => { ${send("'about', document.querySelector('h1').textContent")} })</script><template><h1>About</h1></template>`,
+      'nuxt.config.ts':
+        'export default { telemetry: false, compatibilityDate: "2025-01-01", vite: { build: { assetsInlineLimit: 0 } } }',
+    },
+    command: 'nuxt generate',
+    out: '.output/public',
+  },
+  three: {
+    packages: ['three@0.180.0', 'draco3dgltf@1', 'esbuild@0.25'],
+    files: {
+      'main.js': `import { GLTFLoader } from 'three/addons/loaders/GLTFLoader.js'
+import { RGBELoader } from 'three/addons/loaders/RGBELoader.js'
+import { DRACOLoader } from 'three/addons/loaders/DRACOLoader.js'
+import { TextureLoader } from 'three'
+const draco = new DRACOLoader().setDecoderPath('draco/')
+const [gltf, hdr, picture, packed] = await Promise.all([
+  new GLTFLoader().loadAsync('models/triangle.glb'), new RGBELoader().loadAsync('sky/two.hdr'),
+  new TextureLoader().loadAsync('dot.png'), draco.loadAsync('models/triangle.drc')])
+${send('gltf.scene.children[0].name, gltf.scene.children[0].geometry.attributes.position.count, hdr.image.width, picture.image.naturalWidth, packed.attributes.position.count')}`,
+      'dist/models/triangle.glb': triangle(),
+      'dist/sky/two.hdr': hdr,
+      'dist/dot.png': png,
+      'dist/index.html': index('<script type="module" src="main.js"></script>'),
+      'build.mjs': `import { build } from 'esbuild'\nimport { cpSync, writeFileSync } from 'node:fs'\nimport draco from 'draco3dgltf'
+await build({ entryPoints: ['main.js'], bundle: true, minify: true, format: 'esm', target: 'esnext', outdir: 'dist' })
+for (const name of ['draco_decoder.wasm', 'draco_wasm_wrapper.js']) cpSync('node_modules/three/examples/jsm/libs/draco/' + name, 'dist/draco/' + name)
+const lib = await draco.createEncoderModule()
+const [encoder, builder, mesh] = [new lib.Encoder(), new lib.MeshBuilder(), new lib.Mesh()]
+builder.AddFacesToMesh(mesh, 1, new Uint32Array([0, 1, 2]))
+builder.AddFloatAttributeToMesh(mesh, lib.POSITION, 3, 3, new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0]))
+const out = new lib.DracoInt8Array()
+const bytes = encoder.EncodeMeshToDracoBuffer(mesh, out)
+writeFileSync('dist/models/triangle.drc', Uint8Array.from({ length: bytes }, (_, at) => out.GetValue(at)))`,
+    },
+    command: 'node build.mjs',
+    out: 'dist',
+  },
+  babylon: {
+    packages: ['@babylonjs/core@8', '@babylonjs/loaders@8', 'esbuild@0.25'],
+    files: {
+      'main.js': `import { NullEngine } from '@babylonjs/core/Engines/nullEngine.js'\nimport { Scene } from '@babylonjs/core/scene.js'
+import { ImportMeshAsync } from '@babylonjs/core/Loading/sceneLoader.js'\nimport '@babylonjs/loaders/glTF/2.0/glTFLoader.js'
+const scene = new Scene(new NullEngine())
+const { meshes } = await ImportMeshAsync('models/triangle.glb', scene)
+${send('meshes.length, meshes[1].name, meshes[1].getTotalVertices()')}`,
+      'dist/models/triangle.glb': triangle(),
+      'dist/index.html': index('<script type="module" src="main.js"></script>'),
+    },
+    command:
+      'esbuild main.js --bundle --minify --splitting --format=esm --target=esnext --outdir=dist',
+    out: 'dist',
+  },
+  pixi: {
+    packages: ['pixi.js@8', 'esbuild@0.25'],
+    files: {
+      'main.js': `import { Assets } from 'pixi.js'
+await Assets.init({ manifest: 'manifest.json', basePath: 'art' })
+const { dot, sheet } = await Assets.loadBundle('game')
+${send('dot.width, sheet.textures.half.width')}`,
+      'dist/art/dot.png': png,
+      'dist/art/sheet.json': JSON.stringify({
+        frames: { half: { frame: { x: 0, y: 0, w: 1, h: 2 } } },
+        meta: { image: 'dot.png', size: { w: 2, h: 2 }, scale: '1' },
+      }),
+      'dist/art/manifest.json': JSON.stringify({
+        bundles: [
+          {
+            name: 'game',
+            assets: [
+              { alias: 'dot', src: 'dot.png' },
+              { alias: 'sheet', src: 'sheet.json' },
+            ],
+          },
+        ],
+      }),
+      'dist/index.html': index('<script type="module" src="main.js"></script>'),
+    },
+    command: 'esbuild main.js --bundle --minify --format=esm --target=esnext --outdir=dist',
+    out: 'dist',
+  },
+  phaser: {
+    packages: ['phaser@3.90.0', 'esbuild@0.25'],
+    files: {
+      'game.js': `new Phaser.Game({ type: Phaser.CANVAS, audio: { noAudio: true }, scene: {
+  preload() { this.load.setPath('art'); this.load.image('dot', 'dot.png'); this.load.json('level', 'level.json'); this.load.spritesheet('halves', 'dot.png', { frameWidth: 1, frameHeight: 2 }) },
+  create() { this.add.image(9, 9, 'dot'); ${send("this.textures.get('dot').getSourceImage().width, this.cache.json.get('level').n, this.textures.get('halves').frameTotal, this.game.renderer.type === Phaser.CANVAS")} } } })`,
+      'dist/art/dot.png': png,
+      'dist/art/level.json': '{"n":7}',
+      'dist/index.html': index('<script src="phaser.js"></script><script src="game.js"></script>'),
+      'build.mjs': `import { cpSync } from 'node:fs'\ncpSync('node_modules/phaser/dist/phaser.min.js', 'dist/phaser.js')\ncpSync('game.js', 'dist/game.js')`,
+    },
+    command: 'node build.mjs',
+    out: 'dist',
+  },
+  p5: {
+    packages: ['p5@1.11.10'],
+    files: {
+      'sketch.js': `let dot, level, lines
+function preload() { dot = loadImage('art/dot.png'); level = loadJSON('level.json'); lines = loadStrings('lines.txt') }
+function setup() { createCanvas(40, 40); image(dot, 0, 0); ${send('dot.width, level.n, lines.length, get(0, 0)[3]')} }`,
+      'dist/art/dot.png': png,
+      'dist/level.json': '{"n":7}',
+      'dist/lines.txt': 'one\ntwo',
+      'dist/index.html': index(
+        '<script src="p5.min.js"></script><script src="sketch.js"></script>',
+      ),
+      'build.mjs': `import { cpSync } from 'node:fs'\ncpSync('node_modules/p5/lib/p5.min.js', 'dist/p5.min.js')\ncpSync('sketch.js', 'dist/sketch.js')`,
+    },
+    command: 'node build.mjs',
+    out: 'dist',
+  },
+  littlejs: {
+    packages: ['littlejsengine@1', 'esbuild@0.25'],
+    files: {
+      'main.js': `import * as LJS from 'littlejsengine'
+LJS.setShowSplashScreen?.(false)
+LJS.setGLEnable?.(false)
+LJS.engineInit(() => { ${send('LJS.textureInfos[0].size.x, LJS.textureInfos.length')} }, () => {}, () => {}, () => {}, () => {}, ['art/dot.png'])`,
+      'dist/art/dot.png': png,
+      'dist/index.html': index('<script type="module" src="main.js"></script>'),
+    },
+    command: 'esbuild main.js --bundle --minify --format=esm --target=esnext --outdir=dist',
+    out: 'dist',
+  },
+  excalibur: {
+    packages: ['excalibur@0.30.3', 'esbuild@0.25'],
+    files: {
+      'main.js': `import { Engine, Flags, ImageSource, Loader } from 'excalibur'
+Flags.useCanvasGraphicsContext()
+const dot = new ImageSource('art/dot.png')
+const game = new Engine({ width: 40, height: 40, suppressPlayButton: true, suppressConsoleBootMessage: true })
+const loader = new Loader([dot]); loader.suppressPlayButton = true
+await game.start(loader)
+${send('dot.width, game.isRunning()')}`,
+      'dist/art/dot.png': png,
+      'dist/index.html': index('<script type="module" src="main.js"></script>'),
+    },
+    command: 'esbuild main.js --bundle --minify --format=esm --target=esnext --outdir=dist',
+    out: 'dist',
+  },
+  micropython: {
+    packages: ['@micropython/micropython-webassembly-pyscript@1.25.0'],
+    files: {
+      'main.js': `import { loadMicroPython } from './micropython.mjs'
+const python = await loadMicroPython()
+python.runPython('import json\\ntotal = sum(json.loads("[1, 2, 4]"))')
+${send("python.globals.get('total')")}`,
+      'dist/index.html': index('<script type="module" src="main.js"></script>'),
+      'build.mjs': `import { cpSync } from 'node:fs'
+for (const name of ['micropython.mjs', 'micropython.wasm']) cpSync('node_modules/@micropython/micropython-webassembly-pyscript/' + name, 'dist/' + name)
+cpSync('main.js', 'dist/main.js')`,
+    },
+    command: 'node build.mjs',
+    out: 'dist',
   },
   reveal: {
     packages: ['reveal.js@5', 'esbuild@0.25'],

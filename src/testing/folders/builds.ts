@@ -35,7 +35,25 @@ export const builtFolders: Folder[] = [
     ],
     click,
   ),
+  // Its router takes the location of the page for another site, so a click on a Link starts over.
+  build('next', [['styled', 2, 2, '1']]),
+  build(
+    'nuxt',
+    [
+      ['styled', 2, '1'],
+      ['about', 'About'],
+    ],
+    click,
+  ),
   build('reveal', [['styled', 2, 1]]),
+  build('three', [['triangle', 3, 2, 2, 3]]),
+  build('babylon', [[2, 'triangle', 3]]),
+  build('pixi', [[2, 1]]),
+  build('phaser', [[2, 7, 3, true]]),
+  build('p5', [[2, 7, 2, 255]]),
+  build('littlejs', [[2, 1]]),
+  build('excalibur', [[2, true]]),
+  build('micropython', [[7]]),
   build('parcel', [['styled', 2, 7, 3, 2]]),
   build(
     'astro',
