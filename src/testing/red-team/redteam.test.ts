@@ -16,10 +16,11 @@ import { hosts } from './vectors/host.ts'
 import { libraries } from './vectors/libraries.ts'
 import { loads } from './vectors/loads.ts'
 import { navigations } from './vectors/navigations.ts'
+import { packages } from './vectors/packages.ts'
 import { realms } from './vectors/realms.ts'
 
 /** Ways around code of this project. The policies of the browser stop the others. */
-const ownVectors = [...hosts, ...libraries, ...habits, ...files]
+const ownVectors = [...hosts, ...libraries, ...packages, ...habits, ...files]
 const others = [...connections, ...loads, ...navigations, ...realms, ...lookups]
 /** The others from a page that has an address for its files, and so a policy that names it. */
 const withFiles = others.map((vector): Vector => ({
@@ -44,6 +45,7 @@ const some = new Set(
     'press in a closed declarative shadow root, link in a comment in a script',
     'another app by fetch, another app by importScripts, another app by location',
     'the host by fetch, another app by CSS @import, another app by frame, dots by fetch',
+    'dots after a folder of a package by fetch, another host after a folder of a package by img',
     'library by its tag, import map that replaces a library, library of another app by tag',
     'another app by fetch in an own worker, the network by importScripts in an own worker',
     'the network by url() in an own style sheet, the network by an own page in a frame',
