@@ -46,7 +46,7 @@ async function bundle(name: string, exports: string[]): Promise<string> {
   const { outputs } = await Bun.build({
     entrypoints: [entry],
     files: { [entry]: `export { ${exports.join(', ')} } from '${name}'\n` },
-    target: 'node',
+    target: 'bun',
     format: 'cjs',
     minify: { whitespace: true, syntax: true, identifiers: true, keepNames: true },
     plugins: [shareOthers(name)],
@@ -56,6 +56,8 @@ async function bundle(name: string, exports: string[]): Promise<string> {
     .scanImports(script)
     .map(({ path }) => path)
     .filter((path) => !isBuiltin(path) && !lazyPackages.includes(path))
+  // Another folder would give other bytes.
+  if (script.includes(root)) throw new Error(`${name} contains the path of this folder.`)
   if (script && missing.length === 0) return script
   throw new Error(`${name} imports ${missing.join(', ')} when it runs.`)
 }

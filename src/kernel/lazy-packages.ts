@@ -37,6 +37,10 @@ export const lazyPackages: readonly string[] = [
   'yaml',
 ]
 
+type Require = (name: string) => unknown
+/** The function around each script. */
+type Script = (exports: object, require: Require, module: { exports: object }) => void
+
 const exportsOf = new Map<string, Record<string, unknown>>()
 const requireOther = createRequire(import.meta.url)
 
@@ -48,12 +52,12 @@ export function loadPackage(name: string): Record<string, unknown> {
   const known = exportsOf.get(name)
   if (known) return known
   const compressed = readFileSync(embeddedPath(`${name}.js`))
-  const script = new TextDecoder().decode(Bun.zstdDecompressSync(compressed))
+  const run: Script = (0, eval)(new TextDecoder().decode(Bun.zstdDecompressSync(compressed)))
   const module = { exports: {} }
-  new Function('module', 'exports', 'require', script)(module, module.exports, requireModule)
+  run(module.exports, requireModule, module)
   exportsOf.set(name, module.exports)
   return module.exports
 }
 
-const requireModule = (name: string): unknown =>
+const requireModule: Require = (name) =>
   lazyPackages.includes(name) ? loadPackage(name) : requireOther(name)
