@@ -9,6 +9,8 @@ export const publicPages = ({ id, handle, remixed }: SampleData, down: string) =
   nothing: '/explore?q=zeppelin',
   item: `/explore/${id}`,
   remixed: `/explore/${remixed}`,
+  log: `/explore/${id}/log`,
+  family: `/explore/${remixed}/family`,
   maker: `/explore/@${handle}`,
   'maker-many': '/explore/@pixelgrove',
   make: '/new',
