@@ -1,13 +1,14 @@
 /**
  * Keeps the catalogs of public/words in step with the messages of the sources.
  *   bun scripts/words.ts                adds what is missing, empty, and removes what is stale
- *   bun scripts/words.ts --check        exits 1 where a catalog is out of step or has an error
- *   bun scripts/words.ts --check de     the same for one language, and for what is empty there
+ *   bun scripts/words.ts --check        exits 1 where a catalog is out of step, has an error, or is
+ *                                       empty in a language that is offered
+ *   bun scripts/words.ts --check de     the same for one language, offered or not
  *   bun scripts/words.ts --list FILE    writes the messages with the places of their sources
  */
 import { join } from 'node:path'
 
-import { languages } from '../src/kernel/words/language.ts'
+import { languages, offeredLanguages } from '../src/kernel/words/language.ts'
 import type { Catalog, Messages } from '../src/kernel/words/words.ts'
 import { findMessages, type Group, type SourceMessages } from './words/messages.ts'
 import { translationError } from './words/translation-error.ts'
@@ -55,6 +56,7 @@ async function check(found: SourceMessages, chosen: string | undefined): Promise
   const errors: string[] = []
   for (const language of chosen === undefined ? translated : [chosen]) {
     const catalog = await readCatalog(language)
+    const isComplete = chosen !== undefined || offeredLanguages.some((one) => one === language)
     for (const group of groups) {
       const at = `public/words/${language}.json, ${group}`
       for (const message of found[group].keys()) {
@@ -63,7 +65,7 @@ async function check(found: SourceMessages, chosen: string | undefined): Promise
           text === undefined
             ? 'is missing. Run: bun scripts/words.ts'
             : text === ''
-              ? chosen !== undefined && 'has no translation.'
+              ? isComplete && 'has no translation. Write it there.'
               : translationError(message, text)
         if (error) errors.push(`${at}: "${message}" ${error}`)
       }

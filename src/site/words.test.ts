@@ -42,7 +42,7 @@ const untranslated = new RegExp(
 
 /** Elements whose text is of people, of programs or in a language of its own. */
 const foreign =
-  /<bdi\b[^>]*>(?:(?!<bdi\b).)*?<\/bdi>|<(code|pre|kbd|samp|script|style|svg|time|textarea)\b[^>]*>.*?<\/\1>|<(\w+)\b[^>]*\s(?:lang|translate)="[^"]*"[^>]*>.*?<\/\2>/gs
+  /<bdi\b[^>]*>(?:(?!<bdi\b).)*?<\/bdi>|<(code|pre|kbd|samp|script|style|svg|time|textarea)\b[^>]*>.*?<\/\1>|<(\w+)\b[^>]*\s(?:lang|translate)="[^"]*"[^>]*>.*?<\/\2\s*>/gs
 
 /** Returns the words of a page that are in no message. */
 function wordsOutside(page: string): string[] {
@@ -77,7 +77,7 @@ afterAll(async () => {
 
 /** Pages that are no pages of the site, or whose articles are English. */
 const skipped =
-  /^\/(?:a|f|api|static|v1|openapi|llms|skill|docs\/|explore\/feed)|\.(?:md|txt|json|csv|zip|gz|svg|png|atom)\b/
+  /^\/(?:a|f|api|static|v1|openapi|llms|skill|docs\/|explore\/feed|language)|\.(?:md|txt|json|csv|zip|gz|svg|png|atom)\b/
 
 test('shows only words of the catalog on each page that links lead to', async () => {
   const ann = await t.agent('ann')
@@ -129,9 +129,11 @@ test('keeps the language that a visitor chooses, and caches pages for each langu
   expect(String(page.body)).toContain('<html lang="ar" dir="rtl">')
   expect(page.headers.get('vary')).toContain('accept-language, cookie')
   expect(await new FormBrowser(t).read('/docs')).toContain('<html lang="en">')
-  // A language without a complete catalog is not offered.
-  const german = new FormBrowser(t, undefined, { 'accept-language': 'de' })
-  expect(await german.read('/docs')).toContain('<html lang="en">')
+  const german = new FormBrowser(t, undefined, { 'accept-language': 'de-AT, en;q=0.8' })
+  expect(await german.read('/docs')).toContain('<html lang="de">')
+  // A language without a catalog is not offered.
+  const french = new FormBrowser(t, undefined, { 'accept-language': 'fr, en;q=0.8' })
+  expect(await french.read('/docs')).toContain('<html lang="en">')
 })
 
 test('shows errors in the language of the page, and those of the API in English', async () => {

@@ -4,9 +4,9 @@
  */
 export const languages = {
   en: { name: 'English', locale: 'en', tag: 'en', dir: 'ltr', isOffered: true },
-  de: { name: 'Deutsch', locale: 'de', tag: 'de', dir: 'ltr', isOffered: false },
-  es: { name: 'Español', locale: 'es', tag: 'es', dir: 'ltr', isOffered: false },
-  zh: { name: '简体中文', locale: 'zh-Hans', tag: 'zh-Hans', dir: 'ltr', isOffered: false },
+  de: { name: 'Deutsch', locale: 'de', tag: 'de', dir: 'ltr', isOffered: true },
+  es: { name: 'Español', locale: 'es', tag: 'es', dir: 'ltr', isOffered: true },
+  zh: { name: '简体中文', locale: 'zh-Hans', tag: 'zh-Hans', dir: 'ltr', isOffered: true },
   // Digits of one form: ids, versions and code beside them have Latin digits.
   ar: { name: 'العربية', locale: 'ar-u-nu-latn', tag: 'ar', dir: 'rtl', isOffered: false },
 } as const

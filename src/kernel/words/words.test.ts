@@ -51,6 +51,7 @@ test('translates attributes that people read, and nothing that programs read', (
   expect(inGerman(() => html`<nav ${more}><code>Explore</code></nav>`.text)).toBe(
     '<nav  aria-label="Entdecken"><code>Explore</code></nav>',
   )
+  expect(inGerman(() => html` data-explore`.text)).toBe(' data-explore')
   expect(inGerman(() => prose`<p>Explore</p>`.text)).toBe('<p>Explore</p>')
 })
 
