@@ -5,7 +5,7 @@ import { embeddedPath } from './package-files.ts'
 
 /**
  * Packages that no start needs, by the names of their imports. The binary embeds each as one
- * compressed script (docs/decisions/0130): in the bundle, their code and its bytecode would take
+ * compressed script (docs/decisions/0134): in the bundle, their code and its bytecode would take
  * eight times as much. The first import of one parses it, in 1 to 90 ms.
  */
 export const lazyPackages: readonly string[] = [
