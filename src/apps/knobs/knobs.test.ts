@@ -49,6 +49,13 @@ describe('the knobs of a page', () => {
     expect(findKnobs(many)).toHaveLength(knobsMax)
   })
 
+  test('are in the head: a long page takes no longer than a short one', () => {
+    const long = page + '<b>a</b>'.repeat(300_000)
+    expect(findKnobs(long)).toEqual(findKnobs(page))
+    expect(setKnobs(long, { speed: 7 }).replace('value=7', 'value=4')).toBe(long)
+    expect(findKnobs(long + meta('name=late; type=switch'))).toHaveLength(2)
+  })
+
   test('take only values that they can have, at the nearest step', () => {
     const [range, color] = findKnobs(
       meta('name=gap; type=range; min=0; max=1; step=0.1') + meta(sky),
