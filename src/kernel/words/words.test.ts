@@ -55,6 +55,11 @@ test('translates attributes that people read, and nothing that programs read', (
   expect(inGerman(() => prose`<p>Explore</p>`.text)).toBe('<p>Explore</p>')
 })
 
+test('leaves a title that is the name of a field of every object as it is', () => {
+  for (const title of ['constructor', 'toString', '__proto__'])
+    expect(inGerman(() => html`<h1>${t(title)}</h1>`.text)).toBe(`<h1>${title}</h1>`)
+})
+
 test('translates texts and constants in the language of the page', () => {
   const label = msg('Explore')
   const link = html`<a>${label}</a>`

@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IntlMessageFormat } from 'intl-messageformat'
 
 import { getPublicFile, readPublic } from '../public-files.ts'
+import { lookUp } from '../schema.ts'
 import { type Language, languages } from './language.ts'
 import type { TranslatedTemplate } from './template.ts'
 
@@ -45,7 +46,8 @@ export class Words {
 
   /** Returns the translation of a message of a page; undefined where there is none. */
   findPage(message: string): string | undefined {
-    return this.catalog.pages[message] || undefined
+    // A title of a person may be the name of a field of every object.
+    return lookUp(this.catalog.pages, message) || undefined
   }
 
   find(message: string): string {
