@@ -16,5 +16,6 @@ export const languageRoutes = () =>
 function pathBefore({ url, headers }: Request): string {
   const from = URL.parse(headers.get('referer') ?? '')
   const isHere = from !== null && from.host === (headers.get('host') ?? new URL(url).host)
-  return isHere ? from.pathname + from.search : '/'
+  // A browser would read a path that begins with two slashes as the address of another site.
+  return isHere && !from.pathname.startsWith('//') ? from.pathname + from.search : '/'
 }

@@ -122,6 +122,11 @@ test('keeps the language that a visitor chooses, and caches pages for each langu
     headers: { referer: 'https://evil.example/x' },
   })
   expect(elsewhere.headers.get('location')).toBe('/')
+  // Browsers read "//evil.example/x" as the address of another site.
+  const slashes = await t.request('GET', '/language/ar', {
+    headers: { referer: 'http://localhost:3000//evil.example/x', host: 'localhost:3000' },
+  })
+  expect(slashes.headers.get('location')).toBe('/')
   expect((await t.request('GET', '/language/toString')).status).toBe(404)
 
   visitor.set('language', 'ar')
@@ -134,6 +139,13 @@ test('keeps the language that a visitor chooses, and caches pages for each langu
   // A language without a catalog is not offered.
   const french = new FormBrowser(t, undefined, { 'accept-language': 'fr, en;q=0.8' })
   expect(await french.read('/docs')).toContain('<html lang="en">')
+})
+
+test('finds the same in the docs, whoever searches first', async () => {
+  const search = (headers: Record<string, string>) =>
+    t.request('GET', '/docs?q=meaning', { headers })
+  await search({ cookie: 'language=de' })
+  expect(String((await search({})).body)).not.toContain('⟦')
 })
 
 test('shows errors in the language of the page, and those of the API in English', async () => {

@@ -1,6 +1,7 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { lazyFor, SharedResult } from '../../kernel/lazy.ts'
 import { lookUp } from '../../kernel/schema.ts'
+import { inEnglish } from '../../kernel/words/words.ts'
 import { listApis, operationPath, type ReadOpenApi, type ReferencedApi } from './api-operations.ts'
 import { docsPath, listDocs } from './pages.ts'
 
@@ -53,7 +54,7 @@ async function readEntries(ctx: AppContext, readOpenApi: ReadOpenApi): Promise<E
   return [...pages, ...(await listApis(ctx, readOpenApi)).flatMap(operationsOf)]
 }
 
-/** The entries of a server. To render all pages for each search took 20 ms. */
+/** The entries of a server, in English for all languages. All pages take 20 ms to render. */
 const entriesOf = lazyFor(({ clock }: AppContext) => new SharedResult<Entry[]>(clock))
 
 /**
@@ -65,7 +66,7 @@ export async function searchDocs(
   q: string,
   readOpenApi: ReadOpenApi,
 ): Promise<Hit[]> {
-  const entries = await entriesOf(ctx).get(() => readEntries(ctx, readOpenApi))
+  const entries = await entriesOf(ctx).get(() => inEnglish(() => readEntries(ctx, readOpenApi)))
   const words = q.toLowerCase().split(/\s+/)
   const rank = ({ title, text }: Entry): number => {
     const [low, all] = [title.toLowerCase(), `${title} ${text}`.toLowerCase()]
