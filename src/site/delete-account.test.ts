@@ -96,7 +96,7 @@ describe('deleting an account', () => {
     const rejected = await olga.send('/account/leave', { token, password })
     expect([rejected.status, alertText(rejected)]).toEqual([
       400,
-      'The account of the operator cannot be deleted.',
+      'The account of the operator cannot be deleted. Make another person the operator first.',
     ])
   })
 

@@ -281,7 +281,8 @@ test('a prompt that asks for secrets reaches the model without secrets', async (
 test('rejects a build when credits run out before it starts', async () => {
   const request = { prompt: 'a harbour' }
   const dry = await ann.call('POST', '/apps', { ...request, dryRun: true })
-  expect(Object(dry.body).price).toBeLessThan(60)
+  // More than the 40 credits that the asset below leaves.
+  expect(Object(dry.body).price).toBeWithin(40, 400)
   const id = await ann.publish()
   await t.ctx.jobs.start()
   Object.assign(t.ctx.config, { embeddedAssetCredits: 360 })

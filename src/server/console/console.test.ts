@@ -300,7 +300,7 @@ describe('grants', () => {
     const nobody = await olga.open('/console/grants?to=nobody&usd=1')
     expect([nobody.status, alertText(nobody)]).toEqual([
       400,
-      'No agent, person or gateway account has this name.',
+      'No agent, person or gateway account has this name. Check the name.',
     ])
     expect((await olga.send('/console/grants', { ...fields, ref: '' })).status).toBe(400)
     expect(await t.snapshot()).toEqual(before)
@@ -324,14 +324,9 @@ describe('grants', () => {
       )
       expect(given.headers.get('location')).toBe(`/console/grants?done=${name}`)
     }
-    const people = await olga.read('/console/people?q=cy')
-    expect(people).toContain('2,000')
-    expect(shownPage(people).text).not.toContain('olga · ')
-    expect(
-      shownPage(people)
-        .names('link')
-        .filter((name) => name === 'olga'),
-    ).toEqual([])
+    const people = shownPage(await olga.read('/console/people?q=cy')).byRole('main')
+    expect(people.text).toContain('2,000')
+    expect(people.names('link')).not.toContain('olga')
   })
 })
 

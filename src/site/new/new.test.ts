@@ -149,7 +149,9 @@ test('declines what no template makes before it asks for an account', async () =
   const declined = await visitor.fill('/new', '/new/prompt', { prompt, kind: 'app' })
   expect([declined.status, alertText(declined)]).toEqual([
     400,
-    expect.stringMatching(/^This server has no model: .* Nothing was charged\.$/),
+    expect.stringMatching(
+      /^This server has no model: .* Nothing was charged\. Describe it in other words/,
+    ),
   ])
   expect(shownPage(declined.body).values('textbox')).toContain(prompt)
   expect(shownPage(declined.body).text).toContain('Paste or upload a page')

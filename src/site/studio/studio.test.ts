@@ -148,7 +148,7 @@ describe('versions', () => {
     }
   })
 
-  test('shows the cover of each version to its owner only', async () => {
+  test('shows the covers of versions to others only while Explore shows the app', async () => {
     const capture = fakeCaptures(t)
     expect(await capture()).toEqual([page('second'), page('first')])
     const covers = async (): Promise<string[]> => {
@@ -165,11 +165,16 @@ describe('versions', () => {
     expect([image.status, image.headers.get('content-type')]).toEqual([200, 'image/webp'])
     expect(image.headers.get('cache-control')).toBe('private, max-age=31536000, immutable')
     const cy = await signUp(t, 'cyrus')
-    for (const path of [first, second]) {
-      expect([(await cy.open(path)).status, (await t.request('GET', path)).status]).toEqual([
-        404, 404,
-      ])
-    }
+    const openedByOthers = async () =>
+      Promise.all(
+        [first, second]
+          .flatMap((path) => [cy.open(path), t.request('GET', path)])
+          .map(async (one) => (await one).status),
+      )
+    expect(await openedByOthers()).toEqual([200, 200, 200, 200])
+    await ann.call('PATCH', `/apps/${id}`, { store: false })
+    expect(await openedByOthers()).toEqual([404, 404, 404, 404])
+    expect((await olga.open(first)).status).toBe(200)
     expect((await olga.open(first.replace('/1-', '/2-'))).status).toBe(404)
 
     await act('versions', 'restore', { version: '1' })
