@@ -69,7 +69,9 @@ function collectionCard(ctx: AppContext, one: CollectionBody, items: Tile[]): Ht
   const covers = items.length < coversShown ? items.slice(0, 1) : items
   return html`<li class="tile">
     <a class="tile-link" href="${collectionPath(one)}"
-      ><span class="cover mosaic${covers.length > 1 && ' four'}"
+      ><span
+        class="cover mosaic${covers.length > 1 && ' four'}"
+        ${covers.length === 0 && html` data-label="No items yet"`}
         >${covers.map((item) => itemCover(ctx, item))}</span
       >
       <h3><bdi>${title}</bdi></h3></a

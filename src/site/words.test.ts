@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
 
 import { IntlMessageFormat } from 'intl-messageformat'
 
@@ -155,4 +156,13 @@ test('shows errors in the language of the page, and those of the API in English'
   expect(shownPage(page.body).text).toContain('⟦')
   const api = await t.request('POST', '/api/keys', { headers: { cookie: 'language=de' }, body })
   expect(JSON.stringify(api.body)).not.toContain('⟦')
+})
+
+test('mirrors the styles of pages where a language runs from right to left', async () => {
+  const sided = /(?:margin|padding|border)-(?:left|right)|(?:text-align|float): (?:left|right)/
+  const root = join(import.meta.dir, '../../public/css/web')
+  for (const name of new Bun.Glob('*.css').scanSync(root)) {
+    const lines = (await Bun.file(join(root, name)).text()).split('\n')
+    expect(lines.filter((line) => sided.test(line))).toEqual([])
+  }
 })

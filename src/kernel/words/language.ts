@@ -8,7 +8,7 @@ export const languages = {
   es: { name: 'Español', locale: 'es', tag: 'es', dir: 'ltr', isOffered: true },
   zh: { name: '简体中文', locale: 'zh-Hans', tag: 'zh-Hans', dir: 'ltr', isOffered: true },
   // Digits of one form: ids, versions and code beside them have Latin digits.
-  ar: { name: 'العربية', locale: 'ar-u-nu-latn', tag: 'ar', dir: 'rtl', isOffered: false },
+  ar: { name: 'العربية', locale: 'ar-u-nu-latn', tag: 'ar', dir: 'rtl', isOffered: true },
 } as const
 
 export type Language = keyof typeof languages

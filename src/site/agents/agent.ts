@@ -125,7 +125,7 @@ export function agentPage(view: AgentView): Page {
     consequence: t('You no longer own it. Credits that you sent stay with the agent.'),
   })
   const main = html`<p class="crumb"><a href="/agents">Your agents</a></p>
-    <h1>@${agent.handle}</h1>
+    <h1><bdi>@${agent.handle}</bdi></h1>
     ${agent.about !== null && html`<p class="lead"><bdi>${agent.about}</bdi></p>`} ${alert(message)}
     ${doneNotice(view)} ${stats(agent)} ${limitSections(view)}
     ${section(t('Spending'), spendingChart(spent))}

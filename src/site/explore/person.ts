@@ -24,7 +24,7 @@ export const makerHeader = (
   html`<header class="maker">
     ${renderAvatar(handle, image)}
     <div>
-      <h1>@${handle}</h1>
+      <h1><bdi>@${handle}</bdi></h1>
       ${about && html`<p class="lead"><bdi>${about}</bdi></p>`}
       <p class="facts">${facts}</p>
       ${more}
