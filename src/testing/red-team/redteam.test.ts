@@ -119,8 +119,8 @@ describe('the sandbox blocks', () => {
       wholeMs,
     )
 
-    // The copy of a page with files is not kept.
-    const hasCopy = ({ hasFiles, own }: Vector): boolean => !hasFiles && !own
+    // A page with files, its own or those of packages, has no copy.
+    const hasCopy = (one: Vector): boolean => !one.hasFiles && !one.own && !packages.includes(one)
     test.skipIf(path === undefined || name === 'webkit')(
       `${name} from the offline copy of an installed app`,
       async () => {
