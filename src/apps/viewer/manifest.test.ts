@@ -178,9 +178,15 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     const id = await ann.publish({ html: html('<meta name=share-target content=text>') })
     await page.goto(`${origin}/a/${id}?${query}`)
     await shown(JSON.stringify({ title: 'Boats', text: '<b>"at" noon</b>', url: '' }))
-    expect(page.url()).toBe(`${origin}/a/${id}`)
+    const rest = `${origin}/a/${id}?other=1`
+    expect(page.url()).toBe(rest)
     await page.reload()
     await shown('null')
+    expect(page.url()).toBe(rest)
+    const challenge = `${origin}/a/${id}?challenge=aaaaaaaaaaaa`
+    await page.goto(challenge)
+    await shown('null')
+    expect(page.url()).toBe(challenge)
     const other = await ann.publish({ html: html('') })
     await page.goto(`${origin}/a/${other}?${query}`)
     await shown('null')
