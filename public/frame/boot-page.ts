@@ -1,5 +1,6 @@
 import { absent } from './absent.ts'
 import { openAssets } from './assets.ts'
+import { logBlockedRequest } from './blocked-requests.ts'
 import { clipboard } from './clipboard.ts'
 import { dialogs } from './dialogs.ts'
 import { guard, lock } from './guard.ts'
@@ -9,7 +10,6 @@ import { leaving } from './leaving.ts'
 import { bases, fragments, type GoInFolder, histories, links } from './links.ts'
 import { listen, outliveOpening } from './listen.ts'
 import type { AppMessage, OwnFiles, Run } from './messages.ts'
-import { offline } from './offline.ts'
 import { pageErrors } from './page-errors.ts'
 import { quiet } from './quiet.ts'
 import { quirks } from './quirks.ts'
@@ -52,7 +52,7 @@ function boot(run: Run, shell: Window, files: FilesBoot | undefined): void {
   pageErrors(run, tell)
   quiet()
   absent()
-  offline()
+  logBlockedRequest()
   clipboard()
   viewerFeatures(tell)
   sound(shell, run.isMuted)

@@ -4,7 +4,7 @@ import { listen } from './listen.ts'
  * Logs once why a request failed. Firefox and WebKit do not name the reason. A page that shows its
  * console gets the line, too.
  */
-export function offline(): void {
+export function logBlockedRequest(): void {
   let isLogged = false
   listen('securitypolicyviolation', (event) => {
     if (isLogged || !/-src/.test(event.effectiveDirective) || !/^\w+:/.test(event.blockedURI))
