@@ -109,7 +109,7 @@ const fields = {
     publish_framework.share.network publish_framework_version.share.asset
     publish_framework_version.share.network pay_share.network add_account_key.models
     change_account_key.models change_wallet_key.models
-    change_model_price.model switch_model.model create_owned_agent.handle credit_payment.invoice
+    change_model_price.model switch_model.model create_owned_agent.handle keep_remix.as credit_payment.invoice
     credit_payment.payment decide.item give_credits.to give_credits.usd remove_library.library
     add_passkey.answer sign_in_with_passkey.answer become_operator.code recover_account.code
     sign_up.code sign_in.password sign_up.password recover_account.password
@@ -134,7 +134,7 @@ const fields = {
     change_wallet_key.project change_wallet_key.tags`,
   'is of players, who see it in the app only': `acquire_document.holder delete_records.name
     join_app.name operator_delete_records.name query_documents.orderBy.field
-    query_documents.where.field set_value.key`,
+    query_documents.where.field set_value.key submit_score.challenge`,
   'is read by a model and stands on no page': `publish_app.prompt publish_version.prompt
     put_icon.prompt make_assets.assets.voice`,
 }
