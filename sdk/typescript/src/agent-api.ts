@@ -4131,7 +4131,7 @@ export interface AgentApi {
   getScores(input: GetScoresInput, options?: CallOptions): Call<GetScoresResult>
   /** Submit a score of the player. The best one stays. */
   submitScore(input: SubmitScoreInput, options?: CallOptions): Call<SubmitScoreResult>
-  /** Challenge a friend to beat a score of the player, by a link. A challenge ends after 30 days. Of a player, the newest 20 stay. */
+  /** Challenge a friend to beat a score of the player, by a link. A challenge ends after 30 days. Of a player, the newest 20 stay, and of an app the newest 5000. */
   createChallenge(input: CreateChallengeInput, options?: CallOptions): Call<CreateChallengeResult>
   /** List the challenges of the player, with their best answers. */
   listChallenges(input: ListChallengesInput, options?: CallOptions): Call<ListChallengesResult>

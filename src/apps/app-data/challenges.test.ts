@@ -76,7 +76,7 @@ test('a challenge is of a player who has joined, with a score and a seed', async
   await expectError(t, 403, 'not_declared', () => pat('GET', '/challenges'))
 })
 
-test('of a player the newest challenges stay, an app has so many, and each ends', async () => {
+test('of a player, and of an app, the newest challenges stay, and each ends', async () => {
   const [olga, gus] = [await person('olga'), await guest('Gus')]
   for (let score = 0; score <= challengesPerPlayerMax; score += 1) {
     t.clock.advance(60_000)
@@ -94,12 +94,30 @@ test('of a player the newest challenges stay, an app has so many, and each ends'
   for (let at = 0; at < rows.length; at += 1_000) {
     await t.ctx.db.tx((db) => db.insert(challenges).values(rows.slice(at, at + 1_000)))
   }
-  await expectError(t, 409, 'data_full', () => challenge(gus, 1))
+  expect((await challenge(gus, 1)).status).toBe(201)
+  expect((await olga('GET', `/challenges/${own.at(-1).id}`)).code).toBe('not_found')
   expect((await challenge(olga, 30)).status).toBe(201)
+  expect((await ownOf(olga)).length).toBe(19)
   t.clock.advance(30 * 24 * 3_600_000 + 1)
   expect(await ownOf(olga)).toEqual([])
   expect((await olga('GET', `/challenges/${own[0].id}`)).code).toBe('not_found')
   expect(await endChallenges(t.ctx)).toBe(challengesPerAppMax)
+})
+
+test('the answers of a player to challenges go with the person, and with the author', async () => {
+  const [olga, pat, gus] = [await person('olga'), await person('pat'), await guest('Gus')]
+  const id = (await challenge(olga, 95)).text('challenge.id')
+  const answers = () => t.ctx.db.read.select().from(challenges)
+  await meet(pat, id, 100)
+  expect(await answers()).toMatchObject([{ best: 100, bestPlayer: await idOf(pat) }])
+  const [row] = (await t.ctx.db.read.select().from(players)).filter(({ name }) => name === 'pat')
+  await deletePersonData(t.ctx, row?.person ?? '')
+  const none = [{ id, score: 95, best: null, bestPlayer: null, bestAt: null }]
+  expect(await answers()).toMatchObject(none)
+  await meet(gus, id, 97)
+  const name = await idOf(gus)
+  await ann.call('POST', `/apps/${app}/records/delete`, { kind: 'author', name })
+  expect(await answers()).toMatchObject(none)
 })
 
 test('the maker reads and deletes challenges, and a person takes them along', async () => {

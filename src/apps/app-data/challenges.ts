@@ -1,9 +1,8 @@
-import { and, count, desc, eq, gt, isNull, lt, notInArray, or } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, inArray, isNull, lt, notInArray, or } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { lock } from '../../kernel/db/lock.ts'
-import { ApiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { day } from '../../kernel/time.ts'
 import type { App } from '../apps.ts'
@@ -21,23 +20,30 @@ export interface NamedChallenge {
   bestBy: string | null
 }
 
+/** The app and the id of a player. */
+interface PlayerKey {
+  app: Pick<App, 'id'>
+  id: string
+}
+
 /** A score of a board that is compared with a challenge. */
 type BoardScore = Board & Pick<Challenge, 'score'>
 
 const oldest = ({ clock }: Pick<AppContext, 'clock'>): number => clock.now() - challengeDays * day
 
-const isOne = (app: string, id: string) => and(eq(challenges.app, app), eq(challenges.id, id))
-const isOf = ({ app, id }: Pick<Player, 'app' | 'id'>) =>
-  and(eq(challenges.app, app.id), eq(challenges.player, id))
+const unanswered = { best: null, bestPlayer: null, bestAt: null }
 
-/** Keeps a score to beat. Of a player, the newest stay. Throws `data_full`. */
+const isOne = (app: string, id: string) => and(eq(challenges.app, app), eq(challenges.id, id))
+const isOf = ({ app, id }: PlayerKey) => and(eq(challenges.app, app.id), eq(challenges.player, id))
+
+/** Keeps a score to beat. Of a player, and of an app, the newest stay. */
 export async function createChallenge(
   ctx: AppContext,
   player: Player,
   game: BoardScore & Pick<Challenge, 'seed'>,
 ): Promise<NamedChallenge> {
-  const none = { best: null, bestPlayer: null, bestAt: null }
-  const row = { ...game, id: newId(), player: player.id, created: ctx.clock.now(), ...none }
+  const own = { id: newId(), player: player.id, created: ctx.clock.now() }
+  const row = { ...game, ...own, ...unanswered }
   await ctx.db.tx(async (db) => {
     await lock(db, `challenges ${game.app}`)
     const newest = db
@@ -52,31 +58,37 @@ export async function createChallenge(
       .select({ n: count() })
       .from(challenges)
       .where(eq(challenges.app, game.app))
-    if ((all?.n ?? 0) >= challengesPerAppMax) {
-      throw new ApiError('data_full', { what: `${challengesPerAppMax} challenges of an app` })
-    }
+    const extra = (all?.n ?? 0) - challengesPerAppMax + 1
+    if (extra > 0) await deleteOldest(db, game.app, extra)
     await db.insert(challenges).values(row)
   })
   return { row, by: player.name, bestBy: null }
 }
 
-/** Adds the names of both players, as they are now. */
-async function named(db: Db, rows: Challenge[]): Promise<NamedChallenge[]> {
-  const nameOf = async (app: string, id: string | null): Promise<string | null> => {
-    if (id === null) return null
-    const [player] = await db
-      .select({ name: players.name })
-      .from(players)
-      .where(and(eq(players.app, app), eq(players.id, id)))
-    return player?.name ?? null
-  }
-  return Promise.all(
-    rows.map(async (row) => ({
-      row,
-      by: await nameOf(row.app, row.player),
-      bestBy: await nameOf(row.app, row.bestPlayer),
-    })),
-  )
+async function deleteOldest(db: Db, app: string, limit: number): Promise<void> {
+  const found = await db
+    .select({ id: challenges.id })
+    .from(challenges)
+    .where(eq(challenges.app, app))
+    .orderBy(asc(challenges.created), asc(challenges.id))
+    .limit(limit)
+  const ids = found.map(({ id }) => id)
+  await db.delete(challenges).where(and(eq(challenges.app, app), inArray(challenges.id, ids)))
+}
+
+/** Adds the names of both players, as they are now, to challenges of an app. */
+async function named(db: Db, app: string, rows: Challenge[]): Promise<NamedChallenge[]> {
+  const ids = rows.flatMap(({ player, bestPlayer }) => [player, bestPlayer ?? player])
+  const found = await db
+    .select({ id: players.id, name: players.name })
+    .from(players)
+    .where(and(eq(players.app, app), inArray(players.id, [...new Set(ids)])))
+  const names = new Map(found.map(({ id, name }) => [id, name]))
+  return rows.map((row) => ({
+    row,
+    by: names.get(row.player) ?? null,
+    bestBy: names.get(row.bestPlayer ?? '') ?? null,
+  }))
 }
 
 /** Returns a challenge of an app that has not ended. */
@@ -90,7 +102,7 @@ export async function findChallenge(
     .select()
     .from(challenges)
     .where(and(isOne(app, id), gt(challenges.created, oldest(ctx))))
-  return (await named(read, rows))[0]
+  return (await named(read, app, rows))[0]
 }
 
 /** Lists the challenges of a player, the newest first. */
@@ -102,7 +114,7 @@ export async function listChallenges(ctx: AppContext, player: Player): Promise<N
     .where(and(isOf(player), gt(challenges.created, oldest(ctx))))
     .orderBy(desc(challenges.created), desc(challenges.id))
     .limit(challengesPerPlayerMax)
-  return named(read, rows)
+  return named(read, player.app.id, rows)
 }
 
 /** The score of a friend beside that of a challenge. */
@@ -148,22 +160,29 @@ export const challengeValue = ({ board, lowest, seed, score, best }: Challenge) 
   best,
 })
 
-/** Deletes challenges of an app. Returns their number. */
+/** Deletes the challenges of an app, or one of them. Returns their number. */
 export async function deleteChallenges(
   db: Db,
   { id: app }: Pick<App, 'id'>,
-  of: Partial<Pick<Challenge, 'id' | 'player'>> = {},
+  id?: string,
 ): Promise<number> {
   const gone = await db
     .delete(challenges)
-    .where(
-      and(
-        eq(challenges.app, app),
-        of.id === undefined ? undefined : eq(challenges.id, of.id),
-        of.player === undefined ? undefined : eq(challenges.player, of.player),
-      ),
-    )
+    .where(id === undefined ? eq(challenges.app, app) : isOne(app, id))
     .returning({ id: challenges.id })
+  return gone.length
+}
+
+/**
+ * Deletes the challenges of a player, and the answers to those of others. Returns the number of
+ * challenges.
+ */
+export async function deleteChallengesOf(db: Db, player: PlayerKey): Promise<number> {
+  await db
+    .update(challenges)
+    .set(unanswered)
+    .where(and(eq(challenges.app, player.app.id), eq(challenges.bestPlayer, player.id)))
+  const gone = await db.delete(challenges).where(isOf(player)).returning({ id: challenges.id })
   return gone.length
 }
 

@@ -5,7 +5,7 @@ import { listPageMax } from '../../kernel/limits.ts'
 import { iso } from '../../kernel/time.ts'
 import { findApp } from '../apps.ts'
 import { pagesOf } from '../folders/export-zip.ts'
-import { challengeValue, deleteChallenges } from './challenges.ts'
+import { challengeValue, deleteChallengesOf } from './challenges.ts'
 import { boardsPerAppMax, challengesPerPlayerMax } from './limits.ts'
 import { pathOf } from './paths.ts'
 import { deleteValuesOf, removeRecords } from './records.ts'
@@ -145,8 +145,8 @@ export async function* listPersonData(ctx: AppContext, person: string): AsyncGen
 
 /**
  * Deletes what a person, or an agent in chats, keeps in apps as a player: values, scores,
- * challenges, uploads, and documents and shared values of which they are the author. Each app is
- * one transaction, so the call can be repeated.
+ * challenges, answers to challenges, uploads, and documents and shared values of which they are the
+ * author. Each app is one transaction, so the call can be repeated.
  */
 export async function deletePersonData(ctx: AppContext, person: string): Promise<void> {
   for (;;) {
@@ -168,7 +168,7 @@ async function deletePlayer(ctx: AppContext, { app: appId, id }: PlayerRow): Pro
     if (app) await deleteValuesOf(db, app, id)
     if (app) await deleteUploads(db, app, eq(uploads.author, id))
     await deleteScores(db, { id: appId }, { player: id })
-    await deleteChallenges(db, { id: appId }, { player: id })
+    await deleteChallengesOf(db, { app: { id: appId }, id })
     await db.delete(players).where(and(eq(players.app, appId), eq(players.id, id)))
   })
 }

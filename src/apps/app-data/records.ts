@@ -8,7 +8,7 @@ import { sumOf } from '../../kernel/db/query.ts'
 import { iso } from '../../kernel/time.ts'
 import { releaseBytes } from '../../people/agents/storage-quota.ts'
 import type { App } from '../apps.ts'
-import { challengeValue, deleteChallenges } from './challenges.ts'
+import { challengeValue, deleteChallenges, deleteChallengesOf } from './challenges.ts'
 import { playerIdChars, recordPageBytesMax } from './limits.ts'
 import { pathOf } from './paths.ts'
 import type { DeleteRecordsRequest, RecordBody, RecordQuery } from './schemas.ts'
@@ -281,7 +281,7 @@ export async function deleteRecords(
     return ctx.db.tx((db) => deleteUploads(db, app, eq(uploads.name, name)))
   }
   if (kind === 'board') return ctx.db.tx((db) => deleteScores(db, app, { board: name }))
-  if (kind === 'challenge') return ctx.db.tx((db) => deleteChallenges(db, app, { id: name }))
+  if (kind === 'challenge') return ctx.db.tx((db) => deleteChallenges(db, app, name))
   if (kind === 'score') {
     const [board = '', player = ''] = name.split('/')
     return ctx.db.tx((db) => deleteScores(db, app, { board, player }))
@@ -293,7 +293,7 @@ export async function deleteRecords(
     if (kind !== 'author') return removed
     const files = await deleteUploads(db, app, eq(uploads.author, name))
     const played = await deleteScores(db, app, { player: name })
-    return removed + files + played + (await deleteChallenges(db, app, { player: name }))
+    return removed + files + played + (await deleteChallengesOf(db, { app, id: name }))
   })
 }
 

@@ -7,7 +7,7 @@ import { appErrors as ownErrors, operation, writeErrors } from '../../people/ope
 import { visitor } from '../../people/session-user.ts'
 import { appUrl } from '../app-url.ts'
 import * as challenges from './challenges.ts'
-import { challengeDays, challengesPerPlayerMax } from './limits.ts'
+import { challengeDays, challengesPerAppMax, challengesPerPlayerMax } from './limits.ts'
 import { checkUse, countCall, findPlayer, getJoined, type Player } from './players.ts'
 import * as schemas from './score-schemas.ts'
 import * as scores from './scores.ts'
@@ -102,10 +102,10 @@ const createChallenge = operation({
   id: 'create_challenge',
   route: 'POST /apps/:id/challenges',
   summary: 'Challenge a friend to beat a score of the player, by a link.',
-  description: `A challenge ends after ${challengeDays} days. Of a player, the newest ${challengesPerPlayerMax} stay.`,
+  description: `A challenge ends after ${challengeDays} days. Of a player, the newest ${challengesPerPlayerMax} stay, and of an app the newest ${challengesPerAppMax}.`,
   input: { body: schemas.CreateChallengeSchema },
   output: { 201: schemas.CreatedChallengeSchema },
-  errors: [...writeErrors, ...appErrors, 'not_joined', 'data_full'],
+  errors: [...writeErrors, ...appErrors, 'not_joined'],
   async run(ctx, call) {
     const { score, seed, ...of } = call.body
     const player = await getJoined(ctx, call, call.params.id, 'scores')

@@ -1638,7 +1638,7 @@ class AgentApi(Api):
 
     def create_challenge(self, **fields: Unpack[CreateChallengeInput]) -> CreateChallengeResult:
         """Challenge a friend to beat a score of the player, by a link. A challenge ends after 30
-        days. Of a player, the newest 20 stay.
+        days. Of a player, the newest 20 stay, and of an app the newest 5000.
 
         Args:
             id: The id. The id of an app is the end of its public link.
@@ -2583,7 +2583,7 @@ class AsyncAgentApi(AsyncApi):
 
     def create_challenge(self, **fields: Unpack[CreateChallengeInput]) -> AsyncCall[CreateChallengeResult, None]:
         """Challenge a friend to beat a score of the player, by a link. A challenge ends after 30
-        days. Of a player, the newest 20 stay.
+        days. Of a player, the newest 20 stay, and of an app the newest 5000.
         """
         return self._call("create_challenge", fields)
 
