@@ -10,8 +10,8 @@ interface Board {
 }
 
 /**
- * Shows a dialog of the shell above the app, until the player closes it or `signal` ends it.
- * `actions` are buttons before “Close”.
+ * Shows a dialog of the shell above the app, until the player or the next dialog closes it, or
+ * `signal` ends it. `actions` are buttons before “Close”.
  */
 export async function showDialog(
   heading: string,
@@ -20,6 +20,10 @@ export async function showDialog(
   actions: HTMLElement[] = [],
 ): Promise<void> {
   if (document.fullscreenElement) await document.exitFullscreen().catch(() => undefined)
+  // A page may ask for many.
+  const last = document.querySelector<HTMLDialogElement>('#board')
+  last?.close()
+  last?.remove()
   const dialog = create('dialog', [], { id: 'board' })
   const title = create('h2', [heading], { id: 'board-title' })
   dialog.setAttribute('aria-labelledby', title.id)
@@ -27,9 +31,11 @@ export async function showDialog(
   dialog.append(title, ...parts, form)
   document.body.append(dialog)
   const closed = new Promise((resolve) => dialog.addEventListener('close', resolve))
-  signal.addEventListener('abort', () => dialog.close())
+  const close = (): void => dialog.close()
+  signal.addEventListener('abort', close)
   dialog.showModal()
   await closed
+  signal.removeEventListener('abort', close)
   dialog.remove()
   document.querySelector('iframe')?.focus()
 }

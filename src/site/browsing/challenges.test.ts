@@ -105,6 +105,15 @@ describe.skipIf(findBrowser('chromium') === undefined)('a challenge in chromium'
       await again.run('await service.challenge; await service.scores.top()')
       expect(await again.page.getByRole('dialog').count()).toBe(0)
 
+      await submit(again, 130)
+      const many = '[1, 2, 3].map(() => service.scores.challenge())'
+      const dialogs = again.page.locator('dialog')
+      await again.run(`await Promise.all(${many})`)
+      await dialogs.getByText('130 to beat').waitFor()
+      expect(await dialogs.count()).toBe(1)
+      await dialogs.getByRole('button', { name: 'Close' }).click()
+      await dialogs.waitFor({ state: 'detached' })
+
       const unknown = await open(`${origin}/a/${app}?challenge=aaaaaaaaaaaa`)
       expect(await unknown.run('return service.challenge')).toEqual({ value: null })
     },
