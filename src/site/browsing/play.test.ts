@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
 import { password } from '../../testing/fixtures/people.ts'
 import type { TestServer } from '../../testing/fixtures/test-server.ts'
+import { until } from '../../testing/until.ts'
 
 const ms = 120_000
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
@@ -22,6 +23,10 @@ const cutIcons = `[...document.querySelectorAll('header svg')].filter((icon) => 
 const frameSize =
   "(({ clientWidth, clientHeight }) => [clientWidth, clientHeight])(document.querySelector('play-here iframe'))"
 const frameWidth = "document.querySelector('iframe').clientWidth"
+/** Resolves when the bar returns, also if it hides again soon. */
+const barReturns = `new Promise((resolve) => new MutationObserver(
+  () => 'playing' in document.documentElement.dataset || resolve())
+  .observe(document.documentElement, { attributeFilter: ['data-playing'] }))`
 /** The element that a press at a point of the window reaches. */
 const elementAt = (x: number, y: number): string => `document.elementFromPoint(${x}, ${y})?.tagName`
 
@@ -38,11 +43,6 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
   }, ms)
   afterAll(() => close())
 
-  const waitForBar = (page: Page, isHidden: boolean) =>
-    page
-      .locator(isHidden ? 'html[data-playing]' : 'html:not([data-playing])')
-      .waitFor({ state: 'attached' })
-
   test(
     'gives a game all pixels of a phone, and its bar the whole title',
     async () => {
@@ -54,12 +54,15 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
       const cut =
         "(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight)(document.querySelector('h1'))"
       expect(await page.evaluate<boolean>(cut)).toBe(false)
-      await waitForBar(page, true)
+      await page.locator('html[data-playing]').waitFor({ state: 'attached' })
+      // The bar covers its edge until it has slid away.
+      await until(() => page.evaluate<boolean>("document.elementFromPoint(195, 8)?.id === 'edge'"))
       const { x, y, width, height } = (await page.locator('iframe').boundingBox()) ?? {}
       expect([x, y, width, height]).toEqual([0, 0, 390, 844])
       expect(await page.evaluate<string>(elementAt(40, 20))).toBe('IFRAME')
+      const returned = page.evaluate<void>(barReturns)
       await page.touchscreen.tap(195, 8)
-      await waitForBar(page, false)
+      await returned
       await context.close()
     },
     ms,
