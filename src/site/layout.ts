@@ -163,7 +163,9 @@ function scriptWords(): Part {
 
 function renderHead({ urls, files, theme }: Layout, page: Page): Part {
   const { path, image, feed, styles = [], scripts = [], reloadSeconds } = page
-  const [title, description] = [t(page.title), page.description && t(page.description)]
+  // A string may be words of a person, which are no message.
+  const title = String(page.title)
+  const description = page.description && String(page.description)
   const addressOf = (name: StaticName): Part => files.get(name)?.address
   return html`<meta charset="utf-8" />
     <meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover" />

@@ -142,6 +142,18 @@ test('keeps the language that a visitor chooses, and caches pages for each langu
   expect(await french.read('/docs')).toContain('<html lang="en">')
 })
 
+test('shows the words of people in the head of a page as they wrote them', async () => {
+  const ann = await t.agent('ann-writes')
+  const id = await ann.publish({ title: 'Settings', description: 'Settings', store: true })
+  const headers = { cookie: 'language=de' }
+  const item = String((await t.request('GET', `/explore/${id}`, { headers })).body)
+  expect(item).toContain('<meta name="description" content="Settings" />')
+  expect(item).toContain('<meta property="og:description" content="Settings" />')
+  await ann.call('PATCH', '/me', { about: 'Settings' })
+  const maker = String((await t.request('GET', '/explore/@ann-writes', { headers })).body)
+  expect(maker).toContain('<meta name="description" content="Settings" />')
+})
+
 test('finds the same in the docs, whoever searches first', async () => {
   const search = (headers: Record<string, string>) =>
     t.request('GET', '/docs?q=meaning', { headers })

@@ -187,7 +187,7 @@ export function docsPage(ctx: AppContext, id: string): Page {
     title: t('{title} · Docs', { title: t(page.title) }),
     path,
     section: '/docs',
-    description: page.goal,
+    description: t(page.goal),
     scripts: ['copy-line.js', 'docs-values.js'],
     styles: ['docs.css'],
     main: html`<div class="docs with-side-nav">
