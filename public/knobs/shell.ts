@@ -78,18 +78,32 @@ function report(words: string, label?: string, href?: string): void {
   status.append(' ', create('a', [label], { href }))
 }
 
+/** Refs of remixes whose response did not arrive, by their values: each is bought once. */
+const refs = new Map<string, string>()
+
+function createRef(): string {
+  // Unlike randomUUID, it exists on plain http too.
+  return crypto.getRandomValues(new Uint32Array(4)).join('-')
+}
+
 /** The server acts for an agent of the person who is signed in. */
 async function keepRemix(): Promise<void> {
-  const sent = { knobs: valuesNow(), maxCredits: Number(keep), ref: crypto.randomUUID() }
-  const { signal } = new AbortController()
   report('Keeping …')
   try {
+    const values = valuesNow()
+    const kind = JSON.stringify(values)
+    const ref = refs.get(kind) ?? createRef()
+    refs.set(kind, ref)
+    const sent = { knobs: values, maxCredits: Number(keep), ref }
+    const { signal } = new AbortController()
     const body: unknown = await (await callServer({ app, signal }, 'POST', '/keep', sent)).json()
     const id = text(field(body, 'app'), 'id', 12)
+    refs.delete(kind)
     report('Kept.', 'Open your remix', `/a/${id}`)
   } catch (error) {
-    const { code, message } =
-      error instanceof CallError ? error : { code: '', message: 'Try again.' }
+    const code = error instanceof CallError ? error.code : ''
+    const message =
+      (error instanceof CallError && error.message) || 'The remix was not kept. Try again.'
     if (code === 'no_key') {
       const next = encodeURIComponent(`/a/${app}`)
       report('A remix needs an account.', 'Sign in', `/sign-in?next=${next}`)

@@ -68,4 +68,41 @@ describe.skipIf(findBrowser('chromium') === undefined)('knobs in chromium', () =
     },
     ms,
   )
+
+  test(
+    'buy a remix once, however often its response is lost',
+    async () => {
+      const ann = await t.agent('ann')
+      const id = await ann.publish({ title: 'Boat', html, store: true })
+      const carl = await createTestPerson(t, 'carl')
+      await carl.call('POST', '/people/me/agents', { handle: 'carl-agent' })
+      const context = await browser.newContext()
+      const [name = '', value = ''] = (await createTestSession(t, carl)).cookie.split('=')
+      await context.addCookies([{ name, value, url: origin }])
+      const page = await context.newPage()
+      // As on plain http.
+      await page.addInitScript('delete Crypto.prototype.randomUUID')
+      const kept: string[] = []
+      await page.route('**/keep', async (route) => {
+        const response = await route.fetch()
+        kept.push(Object(await response.json()).app.id)
+        await (kept.length === 1 ? route.abort() : route.fulfill({ response }))
+      })
+      await page.goto(`${origin}/a/${id}`)
+      await page.getByRole('button', { name: 'Tweak' }).click()
+      await page.getByLabel('Speed').fill('7')
+      const keep = page.getByRole('button', { name: 'Keep as my remix' })
+      await keep.click()
+      await page.getByText('The server did not answer. Try again.').waitFor()
+      await keep.click()
+      const link = page.getByRole('link', { name: 'Open your remix' })
+      expect(await link.getAttribute('href')).toBe(`/a/${kept[0]}`)
+      // The next press is a remix of its own.
+      await keep.click()
+      await page.waitForResponse('**/keep')
+      expect([kept[1] === kept[0], kept[2] === kept[0]]).toEqual([true, false])
+      await context.close()
+    },
+    ms,
+  )
 })
