@@ -2,13 +2,13 @@ import { Elysia } from 'elysia'
 
 import { ApiError } from '../kernel/errors.ts'
 import { languageCookie } from '../kernel/http/language.ts'
-import { isLanguage } from '../kernel/words/language.ts'
+import { isOfferedLanguage } from '../kernel/words/language.ts'
 import { redirectTo } from './session.ts'
 
 /** Keeps the language that was chosen in this browser, and returns to the page before. */
 export const languageRoutes = () =>
   new Elysia().get('/language/:code', ({ params: { code }, request }) => {
-    if (!isLanguage(code)) throw new ApiError('not_found', { what: 'language' })
+    if (!isOfferedLanguage(code)) throw new ApiError('not_found', { what: 'language' })
     return redirectTo(pathBefore(request), languageCookie(code))
   })
 

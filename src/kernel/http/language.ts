@@ -1,4 +1,4 @@
-import { isLanguage, type Language, languages } from '../words/language.ts'
+import { isOfferedLanguage, type Language } from '../words/language.ts'
 import { qualityValues } from './accept.ts'
 
 const cookiePattern = /(?:^|;\s*)language=(\w+)/
@@ -6,7 +6,7 @@ const cookiePattern = /(?:^|;\s*)language=(\w+)/
 /** Returns the language that was chosen in this browser; undefined for none. */
 function chosenLanguage({ headers }: Request): Language | undefined {
   const chosen = cookiePattern.exec(headers.get('cookie') ?? '')?.[1] ?? ''
-  return isLanguage(chosen) ? chosen : undefined
+  return isOfferedLanguage(chosen) ? chosen : undefined
 }
 
 /** Returns the language of a request's pages: the chosen one, or the first that it accepts. */
@@ -14,11 +14,10 @@ export function languageOf(request: Request): Language {
   const chosen = chosenLanguage(request)
   if (chosen) return chosen
   const header = request.headers.get('accept-language') ?? ''
-  if (header === '' || /^en\b/i.test(header)) return 'en'
   const accepted = [...qualityValues(header)].sort(([, one], [, other]) => other - one)
   for (const [range, weight] of accepted) {
     const language = range.split('-')[0] ?? ''
-    if (weight > 0 && isLanguage(language) && languages[language].isOffered) return language
+    if (weight > 0 && isOfferedLanguage(language)) return language
   }
   return 'en'
 }

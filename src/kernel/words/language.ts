@@ -13,9 +13,11 @@ export const languages = {
 
 export type Language = keyof typeof languages
 
-export const isLanguage = (text: string): text is Language => Object.hasOwn(languages, text)
+const isLanguage = (text: string): text is Language => Object.hasOwn(languages, text)
+
+/** Returns whether a text is the code of a language that pages offer. */
+export const isOfferedLanguage = (text: string): text is Language =>
+  isLanguage(text) && languages[text].isOffered
 
 /** The languages that pages offer. */
-export const offeredLanguages = Object.keys(languages)
-  .filter(isLanguage)
-  .filter((language) => languages[language].isOffered)
+export const offeredLanguages = Object.keys(languages).filter(isOfferedLanguage)
