@@ -1,5 +1,7 @@
 import type { Entity } from '../../kernel/http/entity.ts'
+import type { Knob } from '../knobs/knobs.ts'
 import type { HostedApp } from './app-source.ts'
+import type { ScriptName } from './library-files.ts'
 import type { FileTable } from './version-files.ts'
 
 /** The files of a version. */
@@ -7,6 +9,13 @@ export interface OpenedTable {
   read: Promise<FileTable>
   /** The table, once it is read. */
   known?: FileTable
+}
+
+/** The needs of the content of a page: an address of files, scripts and knobs. */
+export interface PageNeeds {
+  hasFiles: boolean
+  scripts: ScriptName[]
+  knobs: Knob[]
 }
 
 /** Cached responses of one app, rendered and compressed on first use. */
@@ -20,6 +29,8 @@ export interface CachedPage {
   shells: Map<string, Entity>
   data?: Entity
   files?: Entity
+  /** The needs of its content, read for its first shell or list. */
+  needs?: Promise<PageNeeds>
   /** Files of versions whose addresses somebody opened, by version. */
   tables: Map<number, OpenedTable>
   /** Only its owner and the operator see it. */

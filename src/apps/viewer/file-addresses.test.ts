@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 
 import { Elysia } from 'elysia'
@@ -8,6 +8,7 @@ import { Costs } from '../../kernel/costs.ts'
 import { setRequestContext } from '../../kernel/http/request-context.ts'
 import { BodyArrivals } from '../../kernel/state/body-arrivals.ts'
 import { MemoryAppSource } from '../../testing/fakes/memory-app-source.ts'
+import type { CachedPage } from './cached-page.ts'
 import { Pages } from './pages.ts'
 import { viewerRoutes } from './routes.ts'
 
@@ -301,4 +302,30 @@ describe('the shell of a restricted app', () => {
     expect(new Set(addresses).size).toBe(2)
     expect(addresses).not.toContain(undefined)
   })
+})
+
+test('the content of a page is not read again for the next visit, nor for that of its copy', async () => {
+  const alone = 'lampKeeper_2'
+  const knob = '<meta name="berth:knob" content="name=speed; type=range; min=1; max=9; value=4">'
+  hosted.put(alone, `<title>alone</title>${knob}`)
+  const html = spyOn(hosted, 'html')
+  const hasKnobs = async (page: CachedPage, host: string) => {
+    const shell = await pages.shell(page, new Request(origin, { headers: { host } }))
+    return (await shell.variants.at(-1)?.content.text())?.includes('data-knobs')
+  }
+  const page = await pages.find(alone)
+  if (!page) throw new Error('the app is missing')
+  for (let round = 1; round <= 2; round += 1) {
+    const copy = await pages.copyOf(page)
+    for (const host of ['localhost:3000', 'lamp.local:3000']) {
+      expect(await hasKnobs(page, host)).toBe(true)
+      expect(copy && (await hasKnobs(copy, host))).toBe(false)
+    }
+    if (round === 1) html.mockClear()
+  }
+  expect(html).not.toHaveBeenCalled()
+  hosted.put(alone, '<title>alone</title>', { version: 2 })
+  hosted.commitCount += 1
+  const changed = await pages.find(alone)
+  expect(changed && (await hasKnobs(changed, 'localhost:3000'))).toBe(false)
 })

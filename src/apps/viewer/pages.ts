@@ -7,11 +7,11 @@ import { idPattern } from '../../kernel/ids.ts'
 import { getPublicFile, type PublicFile, readPublic } from '../../kernel/public-files.ts'
 import { type Clock, isWithin } from '../../kernel/time.ts'
 import type { SessionSender } from '../../people/session-user.ts'
-import { type Knob, knobName } from '../knobs/knobs.ts'
+import { knobName } from '../knobs/knobs.ts'
 import { findKnobs } from '../knobs/page-knobs.ts'
 import { findUses, hasUploads } from '../uses/uses.ts'
 import type { AppSource, HostedApp, ViewerUrls } from './app-source.ts'
-import { type CachedPage, newPage, type OpenedTable } from './cached-page.ts'
+import { type CachedPage, newPage, type OpenedTable, type PageNeeds } from './cached-page.ts'
 import { FileTokens, type OpenedToken } from './file-token.ts'
 import { librariesPath, LibraryFiles, type ScriptName } from './library-files.ts'
 import { readOwnManifest } from './own-manifest.ts'
@@ -297,7 +297,8 @@ export class Pages {
     // A browser keeps no copy of what not everyone may open.
     if (page.app.restricted || hasFiles) return undefined
     const at = `${page.at}/offline`
-    return { ...page, app: { ...page.app, cover: null }, at, copyFrame: `${at}/frame` }
+    const needs = this.#needs(page)
+    return { ...page, needs, app: { ...page.app, cover: null }, at, copyFrame: `${at}/frame` }
   }
 
   /** Returns what the shell needs beside the HTML, as the entity of `list`. */
@@ -338,10 +339,15 @@ export class Pages {
     }
   }
 
-  /** Returns whether a page has an address of files, the scripts that it needs, and its knobs. */
-  async #needs(
-    page: CachedPage,
-  ): Promise<{ hasFiles: boolean; scripts: ScriptName[]; knobs: Knob[] }> {
+  /** Returns what the content of a page needs, cached: each shell asks, and a page may be long. */
+  #needs(page: CachedPage): Promise<PageNeeds> {
+    if (page.needs) return page.needs
+    page.needs = this.#readNeeds(page)
+    page.needs.catch(() => delete page.needs)
+    return page.needs
+  }
+
+  async #readNeeds(page: CachedPage): Promise<PageNeeds> {
     const { identity, uses: known } = await this.source.html(page.app)
     const { hasFiles, isFolder } = await this.#table(page, page.app)
     const bytes = Buffer.from(identity.buffer, identity.byteOffset, identity.byteLength)
