@@ -3,14 +3,35 @@ import type { ServerRequest } from '../bridge/server.ts'
 import { field, text } from '../frame/messages.ts'
 import type { ChatHost } from './chat-host.ts'
 
+/** A pass is valid for an hour at least. */
+const passMs = 50 * 60_000
+
 /** Calls the tools of the server for this page alone, as the caller of the chat. */
 export class AppTools {
   /** The key that the tool call of the chat named. */
   key: string | undefined
-  /** The pass of the app that the view shows. */
-  pass = ''
+  #pass = ''
+  #passEnd = 0
+  #renewing: Promise<unknown> | undefined
 
   constructor(private readonly host: ChatHost) {}
+
+  /** Takes the pass of the app that the view shows, which came with its page. */
+  takePass(pass: string): void {
+    this.#pass = pass
+    this.#passEnd = Date.now() + passMs
+  }
+
+  /** Returns a valid pass. A view may be open for longer than its first one is. */
+  async #passFor(id: string): Promise<string> {
+    if (Date.now() < this.#passEnd) return this.#pass
+    this.#renewing ??= this.call('open_app_page', { id }).finally(
+      () => (this.#renewing = undefined),
+    )
+    const pass = text(await this.#renewing, 'pass', 64)
+    this.takePass(pass)
+    return pass
+  }
 
   /** Calls a tool. Throws its error as a CallError. */
   async call(name: string, args: object, signal?: AbortSignal): Promise<unknown> {
@@ -22,7 +43,7 @@ export class AppTools {
 
   /** Sends a request of the bridge, and returns its response, which may be an error. */
   async send({ app, method, path, body, signal }: ServerRequest): Promise<Response> {
-    const [id, { pass }] = [app, this]
+    const [id, pass] = [app, await this.#passFor(app)]
     if (!path.startsWith('/ai/')) {
       const input = typeof body === 'string' ? { body: JSON.parse(body) } : {}
       const result = await this.#send('use_app_data', { id, pass, method, path, ...input }, signal)

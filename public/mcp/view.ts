@@ -63,7 +63,7 @@ async function fetchApp(id: string): Promise<AppContent | undefined> {
 
 async function open(app: AppContent): Promise<void> {
   current = app.id
-  tools.pass = app.pass
+  tools.takePass(app.pass)
   document.documentElement.dataset['maker'] = app.maker
   const [title, maker] = document.querySelectorAll('#who > *')
   if (title) title.textContent = app.title

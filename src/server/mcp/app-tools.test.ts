@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { consents } from '../../apps/ai/tables.ts'
 import { forgetGuests } from '../../apps/app-data/guests.ts'
 import { fromCredits } from '../../kernel/money.ts'
+import { hour } from '../../kernel/time.ts'
 import { findByHandle } from '../../people/agents/agents.ts'
 import { updateLimits } from '../../people/agents/spending.ts'
 import { callTool } from '../../testing/fixtures/mcp-server.ts'
@@ -19,25 +20,34 @@ let t: TestServer
 let ann: TestAgent
 let ben: TestAgent
 let id = ''
-let pass = ''
+/** The passes of views that each party has opened. */
+let passes = new Map<TestAgent | undefined, string>()
 afterEach(() => t.close())
 
 async function openOracle(uses?: string[]): Promise<void> {
   t = await startTestServer()
   ;[ann, ben] = [await t.agent('ann'), await t.agent('ben')]
   id = await ann.publish({ html, uses })
-  const opened = await callTool(t, 'open_app_page', { id })
-  pass = String(opened.structuredContent['pass'])
+  await openViews()
+}
+
+async function openViews(): Promise<void> {
+  passes = new Map()
+  for (const by of [undefined, ann, ben]) {
+    const opened = await callTool(t, 'open_app_page', { id }, by ? { key: by.key } : {})
+    passes.set(by, String(opened.structuredContent['pass']))
+  }
 }
 
 const useData = async (by: TestAgent | undefined, method: string, path: string, body?: unknown) => {
-  const args = { id, pass, method, path, ...(body !== undefined && { body }) }
+  const args = { id, pass: passes.get(by), method, path, ...(body !== undefined && { body }) }
   const result = await callTool(t, 'use_app_data', args, by ? { key: by.key } : {})
   return result.structuredContent
 }
-const chat = async (by?: TestAgent, path = 'v1/chat/completions', body = turn) =>
-  (await callTool(t, 'use_app_model', { id, pass, path, body }, by ? { key: by.key } : {}))
-    .structuredContent
+const chat = async (by?: TestAgent, path = 'v1/chat/completions', body = turn) => {
+  const args = { id, pass: passes.get(by), path, body }
+  return (await callTool(t, 'use_app_model', args, by ? { key: by.key } : {})).structuredContent
+}
 
 test('the values of an app are those of the agent that plays in the chat', async () => {
   await openOracle()
@@ -49,7 +59,7 @@ test('the values of an app are those of the agent that plays in the chat', async
   expect(await useData(ben, 'GET', '/values/own')).toEqual({ keys: ['level'] })
   expect(await useData(ben, 'DELETE', path)).toEqual({ deleted: true })
   // The key may be an argument, as it may of every tool.
-  const args = { id, pass, key: ben.key, method: 'GET', path: '/player' }
+  const args = { id, pass: passes.get(ben), key: ben.key, method: 'GET', path: '/player' }
   const named = await callTool(t, 'use_app_data', args)
   expect(named.structuredContent).toMatchObject({ player: { signedIn: true } })
 })
@@ -62,6 +72,7 @@ test('what an agent keeps in an app outlasts the sweep of guests, and needs no p
   expect(await useData(ben, 'POST', '/player', {})).toMatchObject({ player: { joined: true } })
   t.clock.advance(31 * 24 * 3_600_000)
   expect(await forgetGuests(t.ctx)).toBe(1)
+  await openViews()
   expect(await useData(ben, 'GET', '/value/own?key=level')).toMatchObject({ value: 3 })
   expect(await useData(ben, 'GET', '/player')).toMatchObject({ player: { joined: true } })
   const listed = await ann.call('GET', `/apps/${id}/records?kind=personal`)
@@ -135,6 +146,7 @@ test('a view reaches the calls of apps and nothing else', async () => {
   expect(await useData(ann, 'PUT', '/value/own', { key: '', value: 1 })).toMatchObject({
     code: 'bad_request',
   })
+  const pass = passes.get(undefined)
   const wrong = await callTool(t, 'use_app_data', { id, pass, method: 'TRACE', path: '/player' })
   expect(wrong).toMatchObject({ isError: true, structuredContent: { code: 'bad_request' } })
   const bad = await callTool(t, 'use_app_data', {
@@ -204,6 +216,7 @@ test('what an agent may no longer open, or agreed to before it closed, ends at o
 test('a view calls for the app alone that it has opened', async () => {
   await openOracle()
   const other = await ann.publish({ html })
+  const pass = passes.get(ben)
   const before = await t.snapshot()
   const consent = { method: 'PUT', path: '/consent', body: { uses: ['ai'], dailyCap: 9 } }
   for (const given of [
@@ -229,4 +242,17 @@ test('a model that speaks answers in base64', async () => {
   await useData(ben, 'PUT', '/consent', { uses: ['ai'], dailyCap: 100, remember: false })
   const speech = await chat(ben, 'v1/audio/speech', JSON.stringify({ input: 'Hi', voice: 'a' }))
   expect(speech).toMatchObject({ status: 200, blob: expect.stringMatching(/^[\w+/]+=*$/) })
+})
+
+test('the pass of a view is for the party that opened it, and ends within two hours', async () => {
+  await openOracle()
+  const given = { id, pass: passes.get(ben), method: 'GET', path: '/player' }
+  const codeFor = async (by?: TestAgent) =>
+    (await callTool(t, 'use_app_data', given, by ? { key: by.key } : {})).structuredContent['code']
+  const codes = async () => [await codeFor(ben), await codeFor(ann), await codeFor()]
+  expect(await codes()).toEqual([undefined, 'not_found', 'not_found'])
+  t.clock.advance(hour)
+  expect(await codeFor(ben)).toBeUndefined()
+  t.clock.advance(hour)
+  expect(await codeFor(ben)).toBe('not_found')
 })

@@ -15,7 +15,7 @@ import { oneOf } from '../../kernel/schema.ts'
 import { perform } from '../../money/perform.ts'
 import { getChatPlayer } from '../../people/session-user.ts'
 import { type CallContext, keyHeaders, runTool } from './call.ts'
-import { openApp, viewPass, viewTool } from './views.ts'
+import { openApp, type Reader, viewPasses, viewTool } from './views.ts'
 
 const id = Type.String({ minLength: 1, maxLength: 40, description: 'The app.' })
 const key = Type.Optional(Type.String({ description: 'The key of the agent that plays.' }))
@@ -71,14 +71,14 @@ export function createAppTools(ctx: AppContext, { pages, operations }: Parts): A
       run: (inner, { headers, args }) => openApp(ctx, pages, args.id, { headers, context: inner }),
     }),
     toolOf('use_app_data', 'Pass on a call of an app that keeps data.', DataSchema, {
-      run: (inner, call) => {
-        checkPass(ctx, call.args)
+      run: async (inner, call) => {
+        await checkPass(ctx, call.args, { headers: call.headers, context: inner })
         return performForApp(ctx, ofApps, inner, call)
       },
     }),
     toolOf('use_app_model', 'Pass on a call of an app to a model.', ModelSchema, {
-      run: (inner, call) => {
-        checkPass(ctx, call.args)
+      run: async (inner, call) => {
+        await checkPass(ctx, call.args, { headers: call.headers, context: inner })
         return callModelForApp(ctx, inner, call)
       },
     }),
@@ -114,8 +114,13 @@ export function createAppTools(ctx: AppContext, { pages, operations }: Parts): A
 }
 
 /** Lets a view call for the app that it shows alone. Throws `not_found`. */
-function checkPass(ctx: AppContext, { id: app, pass: given }: { id: string; pass: string }): void {
-  if (given !== viewPass(ctx, app)) throw new ApiError('not_found', { what: 'view of this app' })
+async function checkPass(
+  ctx: AppContext,
+  { id: app, pass: given }: { id: string; pass: string },
+  reader: Reader,
+): Promise<void> {
+  const passes = await viewPasses(ctx, app, reader)
+  if (!passes.includes(given)) throw new ApiError('not_found', { what: 'view of this app' })
 }
 
 /** A call of a view: the headers with the key of its chat, and its arguments. */

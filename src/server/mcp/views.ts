@@ -19,6 +19,9 @@ import { ApiError, isApiError } from '../../kernel/errors.ts'
 import { FairQueue, PoolBusyError } from '../../kernel/fair-queue.ts'
 import type { RequestContext } from '../../kernel/http/request-context.ts'
 import { sign } from '../../kernel/ids.ts'
+import { hour } from '../../kernel/time.ts'
+import { readApiKey } from '../../money/keys/request-key.ts'
+import { findSentKey } from '../../people/authentication.ts'
 import { errorEnvelope } from '../../people/error-response.ts'
 import { viewType } from './view-session.ts'
 
@@ -48,9 +51,21 @@ export interface Reader {
 /** An app as its view gets it, with the pass by which the view calls for it. */
 type OpenedApp = AppContent & { pass: string }
 
-/** Returns the pass that views of an app get with its page. Calls for the app need it. */
-export const viewPass = ({ secret }: Pick<AppContext, 'secret'>, app: string): string =>
-  sign(secret, `view ${app}`)
+/**
+ * Returns the passes of this hour and of the one before. A view gets the first with the page of its
+ * app, and calls for the app need one. They are for the owner of the key that opened it alone.
+ */
+export async function viewPasses(
+  ctx: AppContext,
+  app: string,
+  { headers, context }: Reader,
+): Promise<[string, string]> {
+  const key = readApiKey(headers)
+  const found = key === undefined ? undefined : await findSentKey(ctx, context, key)
+  const now = Math.floor(ctx.clock.now() / hour)
+  const passAt = (time: number) => sign(ctx.secret, `view ${app} ${found?.owner ?? ''} ${time}`)
+  return [passAt(now), passAt(now - 1)]
+}
 
 /** The progress of the first build of an app, 0 to 1. */
 interface Building {
@@ -90,7 +105,7 @@ export async function openApp(
   recordOpen(ctx, id, context.client.group)
   const read = async () => ({
     ...(await readAppContent(pages, page, { headers, context })),
-    pass: viewPass(ctx, id),
+    pass: (await viewPasses(ctx, id, { headers, context }))[0],
   })
   return views.run(0, read).catch((error: unknown) => {
     if (!(error instanceof PoolBusyError)) throw error

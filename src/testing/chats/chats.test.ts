@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 
+import { hour } from '../../kernel/time.ts'
 import { findBrowser } from '../browsers/browser.ts'
 import { type BrowserSession, openBrowserSession } from '../browsers/session.ts'
 import { callTool } from '../fixtures/mcp-server.ts'
@@ -54,11 +55,10 @@ describe.skipIf(findBrowser('chromium') === undefined)('in the chats of hosts', 
 
   /** Returns what an app has saved for the agent. */
   const saved = async (id: string): Promise<string> => {
-    const { pass } = (await callTool(t, 'open_app_page', { id })).structuredContent
+    const by = { key: ann.key }
+    const { pass } = (await callTool(t, 'open_app_page', { id }, by)).structuredContent
     const args = { id, pass, method: 'GET', path: '/value/own?key=berth:localStorage' }
-    return JSON.stringify(
-      (await callTool(t, 'use_app_data', args, { key: ann.key })).structuredContent,
-    )
+    return JSON.stringify((await callTool(t, 'use_app_data', args, by)).structuredContent)
   }
 
   for (const host of hostNames) {
@@ -117,6 +117,24 @@ describe.skipIf(findBrowser('chromium') === undefined)('in the chats of hosts', 
       })
       await view.getByTitle('Open on its own page').click()
       await until(async () => String(await recorded(page, 'links.join()')).includes(`${origin}/a/`))
+      await page.context().close()
+    },
+    ms,
+  )
+
+  test(
+    'a view that is open for hours still saves',
+    async () => {
+      const html = `<!doctype html><title>Level</title><p id=out></p>
+        <button onclick="service.store.set('level', 3).then(() => out.textContent = 'Saved', (e) => out.textContent = e.message)">Save</button>`
+      const page = await openHost('reference')
+      await call(page, 'publish_app', { html, title: 'Level' })
+      const { app } = shownIn(page)
+      await app.getByRole('button', { name: 'Save' }).waitFor()
+      t.clock.advance(2 * hour)
+      await page.clock.setFixedTime(new Date(2100, 0))
+      await app.getByRole('button', { name: 'Save' }).click()
+      await app.getByText('Saved', { exact: true }).waitFor()
       await page.context().close()
     },
     ms,
