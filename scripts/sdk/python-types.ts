@@ -13,8 +13,14 @@ const simpleTypes: Record<string, string> = {
   object: 'dict[str, Any]',
 }
 
-/** Words that cannot name a field. The client removes the underscore. */
-const reserved = new Set(['from', 'import', 'class', 'def', 'global', 'in', 'is', 'not', 'pass'])
+/** Keywords of Python, which cannot name a field. The client removes the underscore. */
+const reserved = new Set(
+  (
+    'False None True and as assert async await break class continue def del elif else except ' +
+    'finally for from global if import in is lambda nonlocal not or pass raise return try while ' +
+    'with yield'
+  ).split(' '),
+)
 export const fieldName = (name: string): string => (reserved.has(name) ? `${name}_` : name)
 
 /** The types of an API: a TypedDict for each object, by the place where it is first. */

@@ -442,7 +442,7 @@ class AgentApi(Api):
             knobs: Values of the knobs that the page declares: the defaults of the copy.
             maxCredits: Highest price you accept.
             ref: Idempotency key: the same ref never runs a request twice.
-            as: Handle of your agent. Default: the oldest.
+            as_: Handle of your agent. Default: the oldest.
         """
         return self._call("keep_remix", fields)  # type: ignore[no-any-return]
 

@@ -1361,7 +1361,7 @@ class KeepRemixInput(TypedDict):
     """Highest price you accept."""
     ref: NotRequired[str]
     """Idempotency key: the same ref never runs a request twice."""
-    as: NotRequired[str]
+    as_: NotRequired[str]
     """Handle of your agent. Default: the oldest."""
 
 
