@@ -90,8 +90,11 @@ describe.skipIf(findBrowser('chromium') === undefined)('phones as controllers in
       )
       expect(pressed).toMatchObject({ type: 'input', player: 1, stick: { x: 0, y: 0 } })
       await until(async () => Object((await eventsOf(frame)).at(-1)).buttons?.Jump === false)
-      await phone.getByRole('application').press('ArrowLeft')
+      // Of fast changes the newest arrives, so the key is held until the stick has moved.
+      await phone.getByRole('application').focus()
+      await phone.keyboard.down('ArrowLeft')
       await until(async () => (await eventsOf(frame)).some((one) => Object(one['stick']).x === -1))
+      await phone.keyboard.up('ArrowLeft')
 
       const other = await openPhone(app, code)
       await other.getByText('Player 2').waitFor()
