@@ -39,12 +39,12 @@ export function controllerPage(
 <section id=pad aria-label=Controller hidden></section></main>`
   return new Response(
     `<!doctype html><html lang=en data-app=${app.id} data-maker="@${maker}">
-${head(`Controller of ${app.title}`, assets.controllerStyle, '')}
-<body>${body}<script>${assets.controller}</script>`,
+${head(`Controller of ${app.title}`, assets.controllerStyle.text, '')}
+<body>${body}<script>${assets.controller.text}</script>`,
     {
       headers: controllerHeaders({
-        scriptHash: assets.controllerHash,
-        styleHash: assets.controllerStyleHash,
+        scriptHash: assets.controller.hash,
+        styleHash: assets.controllerStyle.hash,
         operations: operationSources(host, app.id, { hasBridge: true, hasKnobs: false }),
       }),
     },

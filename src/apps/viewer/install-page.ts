@@ -30,11 +30,11 @@ export function installPage(app: HostedApp, parts: PageAssets, hasCopy: boolean)
   const body = `<h1>Install ${title}</h1><p>It opens like an app of its own, in full screen. ${hasCopy ? offline : online}</p>
 ${hasCopy ? '<p id=copied role=status></p>' : ''}<p id=done role=status></p><p><button id=install hidden>Install</button></p><ul id=help>${help}</ul>
 <p><a class=quiet href=${at}>Open the app</a></p>`
-  const headers = messageHeaders(parts.messageStyleHash, parts.installHash)
+  const headers = messageHeaders(parts.messageStyle.hash, parts.install.hash)
   const policy = headers['content-security-policy'] ?? ''
   return new Response(
     messageDocument({ title: `Install ${app.title}`, body, more: manifest }, parts) +
-      `<script>${parts.install}</script>`,
+      `<script>${parts.install.text}</script>`,
     {
       headers: {
         ...headers,

@@ -7,77 +7,65 @@ import { embedCode } from './embedding.ts'
 import { manifestPath } from './manifest.ts'
 import { allow, sandbox } from './policy.ts'
 
-/** Scripts and styles of the viewer's pages, with their CSP hashes. */
+/** A script or a style inside a page, with its hash for the policy. */
+interface Inline {
+  text: string
+  hash: string
+}
+
+/** Scripts and styles of the viewer's pages. */
 export interface PageAssets {
-  script: string
+  script: Inline
+  style: Inline
   /** The module that the script loads after it has started the app, and its path. */
   late: Entity
   latePath: string
-  style: string
   /** The script and the style for an app that uses `service`, beside the others. */
-  bridge: string
-  bridgeStyle: string
-  bridgeHash: string
-  bridgeStyleHash: string
+  bridge: Inline
+  bridgeStyle: Inline
   /** The script and the style for an app with knobs. */
-  knobs: string
-  knobsStyle: string
-  knobsHash: string
-  knobsStyleHash: string
-  scriptHash: string
-  styleHash: string
-  messageStyle: string
-  messageStyleHash: string
+  knobs: Inline
+  knobsStyle: Inline
+  messageStyle: Inline
   /** Refreshes the changing parts of a waiting page. */
-  live: string
-  liveHash: string
+  live: Inline
   /** The script of the page that installs an app. */
-  install: string
-  installHash: string
+  install: Inline
   /** The script and the style of the page that makes a phone a controller. */
-  controller: string
-  controllerHash: string
-  controllerStyle: string
-  controllerStyleHash: string
+  controller: Inline
+  controllerStyle: Inline
 }
 
 /** Path of the module that the shell of every app loads. */
 export const latePath = '/a/late/'
 
-const hash = (text: string): string =>
-  `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`
-
 export function loadPageAssets(files: ReadonlyMap<string, PublicFile>): PageAssets {
-  const read = (name: string): string =>
-    new TextDecoder().decode(getPublicFile(files, name).identity)
-  const script = read('frame/shell.js')
-  const late = getPublicFile(files, 'frame/late.js')
-  const style = read('frame/shell.css')
-  const bridge = read('bridge/shell.js')
-  const bridgeStyle = read('bridge/shell.css')
-  const knobs = read('knobs/shell.js')
-  const knobsStyle = read('knobs/shell.css')
-  const messageStyle = style + read('frame/message.css')
-  const live = read('islands/auto-refresh.js')
-  const install = read('frame/install.js')
-  const controller = read('bridge/controller.js')
-  const controllerStyle = style + read('bridge/controller.css')
-  const hashes = {
-    scriptHash: hash(script),
-    styleHash: hash(style),
-    bridgeHash: hash(bridge),
-    bridgeStyleHash: hash(bridgeStyle),
-    knobsHash: hash(knobs),
-    knobsStyleHash: hash(knobsStyle),
-    messageStyleHash: hash(messageStyle),
-    controllerHash: hash(controller),
-    controllerStyleHash: hash(controllerStyle),
+  /** Reads files as one script or style. */
+  const read = (...names: string[]): Inline => {
+    const texts = names.map((name) => new TextDecoder().decode(getPublicFile(files, name).identity))
+    const text = texts.join('')
+    return {
+      text,
+      hash: `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`,
+    }
   }
-  const texts = { script, style, bridge, bridgeStyle, messageStyle, live, install }
-  const module = { late: createImmutableEntity(late), latePath: `${latePath}${late.etag}.js` }
-  const phone = { controller, controllerStyle }
-  const own = { liveHash: hash(live), installHash: hash(install), knobs, knobsStyle }
-  return { ...texts, ...module, ...phone, ...own, ...hashes }
+  const style = 'frame/shell.css'
+  const late = getPublicFile(files, 'frame/late.js')
+  return {
+    script: read('frame/shell.js'),
+    style: read(style),
+    late: createImmutableEntity(late),
+    latePath: `${latePath}${late.etag}.js`,
+    bridge: read('bridge/shell.js'),
+    bridgeStyle: read('bridge/shell.css'),
+    knobs: read('knobs/shell.js'),
+    knobsStyle: read('knobs/shell.css'),
+    messageStyle: read(style, 'frame/message.css'),
+    live: read('islands/auto-refresh.js'),
+    install: read('frame/install.js'),
+    controller: read('bridge/controller.js'),
+    controllerStyle: read(style, 'bridge/controller.css'),
+  }
 }
 
 /** Returns the scripts and styles of a shell as its policy names them. */
@@ -88,15 +76,15 @@ export function shellSources(
   const join = (...sources: (string | false)[]): string => sources.filter(Boolean).join(' ')
   return {
     scripts: join(
-      hasBridge && assets.bridgeHash,
-      assets.scriptHash,
-      hasKnobs && assets.knobsHash,
+      hasBridge && assets.bridge.hash,
+      assets.script.hash,
+      hasKnobs && assets.knobs.hash,
       own + assets.latePath,
     ),
     styleHash: join(
-      assets.styleHash,
-      hasBridge && assets.bridgeStyleHash,
-      hasKnobs && assets.knobsStyleHash,
+      assets.style.hash,
+      hasBridge && assets.bridgeStyle.hash,
+      hasKnobs && assets.knobsStyle.hash,
     ),
   }
 }
@@ -241,11 +229,11 @@ function knobsData({ remixable, remixPrice = 0 }: HostedApp, { knobs, at }: Shel
 export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAssets): string {
   const { at, frame, origin, hasBridge, kind } = options
   // The style in the head, and the script before the main one, which starts the app.
-  const bridgeStyle = hasBridge ? `<style>${parts.bridgeStyle}</style>` : ''
-  const bridge = hasBridge ? `<script>${parts.bridge}</script>` : ''
+  const bridgeStyle = hasBridge ? `<style>${parts.bridgeStyle.text}</style>` : ''
+  const bridge = hasBridge ? `<script>${parts.bridge.text}</script>` : ''
   const hasKnobs = options.knobs.length > 0
-  const knobsStyle = hasKnobs ? `<style>${parts.knobsStyle}</style>` : ''
-  const knobs = hasKnobs ? `<script>${parts.knobs}</script>` : ''
+  const knobsStyle = hasKnobs ? `<style>${parts.knobsStyle.text}</style>` : ''
+  const knobs = hasKnobs ? `<script>${parts.knobs.text}</script>` : ''
   // A preview and a frame of another site are not installed.
   const isOwnPage = at === `/a/${app.id}` && kind === 'page'
   const manifest = isOwnPage
@@ -257,11 +245,11 @@ export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAsse
   const sandboxed = kind === 'copy' ? '' : ` sandbox="${sandbox}"`
   const poster = app.cover ? `<img id=poster src="${app.cover}" alt="">` : ''
   return `<!doctype html><html lang=en data-at=${at} data-frame="${escapeHtml(frame)}" data-late=${parts.latePath} data-maker="@${maker}" data-version=${app.version}${options.takesShares ? ' data-takes-shares' : ''}${hasKnobs ? knobsData(app, options) : ''}>
-${head(`${app.title} by @${app.maker}`, parts.style, preload(at) + manifest + linkPreviewTags(app, origin) + bridgeStyle + knobsStyle)}
+${head(`${app.title} by @${app.maker}`, parts.style.text, preload(at) + manifest + linkPreviewTags(app, origin) + bridgeStyle + knobsStyle)}
 <body>${toolbars[kind](app, hasKnobs)}
 <main>${poster}<p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}"${sandboxed} allow="${allow}" referrerpolicy=no-referrer></iframe>
 ${notice}</main>${kind === 'page' ? sharing(app, options) : ''}
-${bridge}<script>${parts.script}</script>${knobs}`
+${bridge}<script>${parts.script.text}</script>${knobs}`
 }
 
 /**
@@ -278,7 +266,7 @@ export function messagePage(
   const waiting = {
     again: '<noscript><meta http-equiv=refresh content=3></noscript>',
     bar: `<auto-refresh data-seconds=3><progress value=${progress} aria-label="${title}"></progress></auto-refresh>`,
-    script: `<script>${parts.live}</script>`,
+    script: `<script>${parts.live.text}</script>`,
   }
   const { again = '', bar = '', script = '' } = progress === undefined ? {} : waiting
   const body = `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>${bar}<p>${links}<a href="/explore">Explore</a></p>`
@@ -290,5 +278,5 @@ export const messageDocument = (
   { title, body, more }: { title: string; body: string; more: string },
   parts: PageAssets,
 ): string => `<!doctype html><html lang=en>
-${head(title, parts.messageStyle, more)}
+${head(title, parts.messageStyle.text, more)}
 <body><main class=message>${body}</main>`

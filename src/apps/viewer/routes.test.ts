@@ -104,7 +104,7 @@ describe('the shell', () => {
       (await (await ask(path, { 'accept-encoding': 'br' })).arrayBuffer()).byteLength
     hosted.put(alone, html)
     expect(await size(`/a/${alone}`)).toBeLessThan(6 * 1_024)
-    const script = new TextEncoder().encode(pages.assets.script)
+    const script = new TextEncoder().encode(pages.assets.script.text)
     expect(brotliCompressSync(script).byteLength).toBeLessThan(3 * 1_024)
     expect(await size('/frame')).toBeLessThan(13 * 1_024)
   })

@@ -69,9 +69,13 @@ export function messageResponse(
   const signIn = `/sign-in${next && `?next=${encodeURIComponent(next)}`}`
   const links = word === 'not_found' ? `<a href="${signIn}">Sign in</a> ` : ''
   const body = messagePage(title, text, pages.assets, { progress: done, links })
-  const { messageStyleHash: wordHash, liveHash } = pages.assets
+  const { messageStyle, live } = pages.assets
   const ancestors = word === 'not_embedded' ? '*' : undefined
-  const headers = messageHeaders(wordHash, done === undefined ? undefined : liveHash, ancestors)
+  const headers = messageHeaders(
+    messageStyle.hash,
+    done === undefined ? undefined : live.hash,
+    ancestors,
+  )
   return new Response(body, { status, headers })
 }
 
