@@ -14,14 +14,14 @@ import { findMessages, type Group, type SourceMessages } from './words/messages.
 import { translationError } from './words/translation-error.ts'
 
 const root = join(import.meta.dir, '..')
-const groups = ['pages', 'scripts', 'viewer'] as const satisfies readonly Group[]
+const groups = ['pages', 'scripts'] as const satisfies readonly Group[]
 const catalogPath = (language: string): string => join(root, `public/words/${language}.json`)
 const translated = Object.keys(languages).filter((language) => language !== 'en')
 
 async function readCatalog(language: string): Promise<Catalog> {
   const file = Bun.file(catalogPath(language))
   const known: Partial<Catalog> = (await file.exists()) ? await file.json() : {}
-  return { pages: {}, scripts: {}, viewer: {}, ...known }
+  return { pages: {}, scripts: {}, ...known }
 }
 
 const inOrder = (messages: Iterable<string>): string[] =>
@@ -30,7 +30,7 @@ const inOrder = (messages: Iterable<string>): string[] =>
 /** Returns a catalog with exactly the messages of the sources, in their order. */
 function inStep(catalog: Catalog, found: SourceMessages): Catalog {
   // A message that moves to another part keeps its translation.
-  const known: Messages = { ...catalog.viewer, ...catalog.scripts, ...catalog.pages }
+  const known: Messages = { ...catalog.scripts, ...catalog.pages }
   const entries = groups.map((group) => [
     group,
     Object.fromEntries(

@@ -39,10 +39,7 @@ function literalOf(node: ts.Node | undefined): string | undefined {
   return undefined
 }
 
-const groupOf = (path: string): Group => {
-  if (path.startsWith('src/')) return 'pages'
-  return path.startsWith('public/islands/') ? 'scripts' : 'viewer'
-}
+const groupOf = (path: string): Group => (path.startsWith('src/') ? 'pages' : 'scripts')
 
 /** The functions whose argument with this number is a message. */
 const messageArguments: Record<string, number> = { t: 0, msg: 0 }
@@ -56,7 +53,7 @@ const nounArguments: Record<string, number> = {
 
 /** Reads the messages of all sources of pages below `root`. */
 export function findMessages(root: string): { found: SourceMessages; problems: Problem[] } {
-  const found: SourceMessages = { pages: new Map(), scripts: new Map(), viewer: new Map() }
+  const found: SourceMessages = { pages: new Map(), scripts: new Map() }
   const problems: Problem[] = []
   const glob = new Bun.Glob('{src,public}/**/*.ts')
   const paths = [...glob.scanSync({ cwd: root })].filter(

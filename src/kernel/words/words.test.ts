@@ -19,7 +19,7 @@ const pages: Messages = {
 const inGerman = <Result>(work: () => Result) => inLanguage('de', work)
 
 beforeAll(() => {
-  openedWords.set('de', new Words('de', { pages, scripts: {}, viewer: {} }, IntlMessageFormat))
+  openedWords.set('de', new Words('de', { pages, scripts: {} }, IntlMessageFormat))
 })
 afterAll(() => openedWords.delete('de'))
 

@@ -10,11 +10,10 @@ import type { TranslatedTemplate } from './template.ts'
 /** Translations by English message. */
 export type Messages = Record<string, string>
 
-/** The parts of a catalog: the server, the scripts of pages, and the shell of the viewer. */
+/** The parts of a catalog: the server, and the scripts of pages. */
 export interface Catalog {
   pages: Messages
   scripts: Messages
-  viewer: Messages
 }
 
 /** The words of one language, with the templates and messages that it has compiled. */
