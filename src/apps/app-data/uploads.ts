@@ -41,9 +41,9 @@ const endings: Record<FileKind['type'], string> = {
   'image/png': 'png',
   'image/webp': 'webp',
 }
-/** A page in a subfolder resolves the URL below its own folder. */
-const pathPattern = /(?:^|\/)uploads\/([A-Za-z0-9]{40}\.[a-z0-9]{3,4})$/
 const namePattern = /^[A-Za-z0-9]{40}\.[a-z0-9]{3,4}$/
+/** A page in a subfolder resolves the URL below its own folder. */
+const pathPattern = new RegExp(`(?:^|/)${folder}(${namePattern.source.slice(1, -1)})$`)
 
 export const uploadContents = contentReferences(uploads.sha256)
 
