@@ -1,8 +1,11 @@
 /**
  * `bun scripts/soak/loaded.ts [runs]`: runs `./scripts/test` while two other processes load the
  * processor, by default ten times. Prints one line per run: seconds, passed, failed, and the tests
- * that failed or were flaky. Exits 1 when a run failed.
+ * that failed or were flaky; the whole output of run N is in loaded-N.log of the folder for
+ * temporary files. Exits 1 when a run failed.
  */
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const root = join(import.meta.dir, '../..')
@@ -25,17 +28,20 @@ process.on('exit', stopBusy)
 process.on('SIGINT', () => process.exit(1)).on('SIGTERM', () => process.exit(1))
 
 /** Runs all checks once. Returns the line of the run, and whether all passed. */
-async function run(): Promise<{ line: string; passed: boolean }> {
+async function run(at: number): Promise<{ line: string; passed: boolean }> {
   const startedAt = performance.now()
+  const path = join(tmpdir(), `loaded-${at}.log`)
+  const log = openSync(path, 'w')
   const child = Bun.spawn(['./scripts/test'], {
     cwd: root,
     stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'ignore',
+    stdout: log,
+    stderr: log,
     timeout: runMsMax,
   })
-  const output = await new Response(child.stdout).text()
   const isOk = (await child.exited) === 0
+  closeSync(log)
+  const output = readFileSync(path, 'utf8')
   const seconds = Math.round((performance.now() - startedAt) / 1000)
   const [, passed, failed] = /^(\d+) passed, (\d+) failed$/m.exec(output) ?? []
   if (passed === undefined) return { line: `${seconds} s, ended without a result`, passed: false }
@@ -52,7 +58,7 @@ for (let at = 1; at <= runs; at += 1) {
       Bun.spawn([process.execPath, '-e', busyLoop], { stdio: ['ignore', 'ignore', 'ignore'] }),
     )
   }
-  const { line, passed } = await run()
+  const { line, passed } = await run(at)
   stopBusy()
   if (!passed) failedRuns += 1
   console.log(`loaded ${at}/${runs}: ${line}`)
