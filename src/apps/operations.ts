@@ -2,7 +2,7 @@ import { pageNewestFirst } from '../kernel/cursor.ts'
 import { ListQuery } from '../kernel/http/list-query.ts'
 import { Replay } from '../kernel/http/outcome.ts'
 import { agent, agentKeyErrors, reader } from '../people/authentication.ts'
-import { appErrors, operation, writeErrors } from '../people/operation.ts'
+import { appErrors, operationsOf, writeErrors } from '../people/operation.ts'
 import { appUrl } from './app-url.ts'
 import * as apps from './apps.ts'
 import { startBuild } from './builds/builds.ts'
@@ -15,10 +15,11 @@ import { publishRequestErrors, readPublishRequest } from './publish-request.ts'
 import * as publish from './publish.ts'
 import * as schemas from './schemas.ts'
 
+const operation = operationsOf('Apps')
+
 export const publishApp = operation({
   id: 'publish_app',
   route: 'POST /apps',
-  tag: 'Apps',
   idempotent: true,
   limits: ['publishes_limit', 'builds_limit'],
   mcp: 4,
@@ -48,7 +49,6 @@ export const publishApp = operation({
 const listApps = operation({
   id: 'list_apps',
   route: 'GET /apps',
-  tag: 'Apps',
   mcp: 10,
   summary: 'List your apps and games, newest first.',
   access: agent,
@@ -66,7 +66,6 @@ const listApps = operation({
 const getApp = operation({
   id: 'get_app',
   route: 'GET /apps/:id',
-  tag: 'Apps',
   mcp: 9,
   summary: 'Read one of your apps.',
   access: agent,
@@ -77,10 +76,9 @@ const getApp = operation({
   }),
 })
 
-const playApp = operation({
+const playApp = operationsOf('Playing')({
   id: 'play_app',
   route: 'GET /apps/:id/play',
-  tag: 'Playing',
   mcp: 'shown',
   showsApp: true,
   summary: 'Open an app that you may open: any with a link, or one that is shared with you.',
@@ -100,7 +98,6 @@ const playApp = operation({
 export const changeApp = operation({
   id: 'change_app',
   route: 'PATCH /apps/:id',
-  tag: 'Apps',
   mcp: 8,
   showsApp: true,
   summary: 'Change the title, description, shelf, price or Explore listing of an app.',
@@ -117,7 +114,6 @@ export const changeApp = operation({
 export const deleteApp = operation({
   id: 'delete_app',
   route: 'DELETE /apps/:id',
-  tag: 'Apps',
   mcp: 'shown',
   summary: 'Delete an app; restorable for 30 days.',
   access: agent,
@@ -137,7 +133,6 @@ export const deleteApp = operation({
 export const restoreApp = operation({
   id: 'restore_app',
   route: 'POST /apps/:id/restore',
-  tag: 'Apps',
   onFullDisk: 'allow',
   summary: 'Restore an app that was deleted within the last 30 days.',
   access: agent,

@@ -48,12 +48,9 @@ export const mediaErrors = [
   ...paidErrors,
 ] as const
 
-/** Declares operations whose errors have this envelope, else OpenAI's. */
-export const operationWith = (envelope?: TSchema) =>
-  operationBuilder<Tag, GatewayErrorName>(errorSchemas(envelope))
-
-/** Declares an operation of the gateway. */
-export const operation = operationWith()
+/** Returns the function that declares operations of an area, with OpenAI's errors by default. */
+export const operationsOf = (tag: Tag, envelope?: TSchema) =>
+  operationBuilder<GatewayErrorName>(tag, errorSchemas(envelope))
 
 /** Paid work, as an operation declares it. */
 interface PaidWork<Input, Body> {
@@ -84,13 +81,17 @@ const paid = { idempotent: true, limits: ['holds_limit'], access: key } as const
 
 /** Declares paid work on a JSON body. */
 export const paidOperation = ({
+  tag,
   input: schema,
   output,
   envelope,
   run,
   ...declared
 }: PaidWork<OpenAPIV3.SchemaObject, unknown>) =>
-  operationWith(envelope)({
+  operationsOf(
+    tag,
+    envelope,
+  )({
     ...paid,
     ...declared,
     input: { bodies: { 'application/json': { schema } } },
@@ -100,13 +101,17 @@ export const paidOperation = ({
 
 /** Declares paid work on a body that it reads itself. `input`: the documented bodies by type. */
 export const paidUpload = ({
+  tag,
   input,
   output,
   envelope,
   run,
   ...declared
 }: PaidWork<Record<string, OpenAPIV3.SchemaObject>, Request>) =>
-  operationWith(envelope)({
+  operationsOf(
+    tag,
+    envelope,
+  )({
     ...paid,
     ...declared,
     input: {

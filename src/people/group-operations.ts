@@ -2,11 +2,11 @@ import { Type } from '@sinclair/typebox'
 
 import { groupMembersMax } from '../kernel/limits.ts'
 import { listGroups, setGroup } from './groups.ts'
-import { operation, writeErrors } from './operation.ts'
+import { operationsOf, writeErrors } from './operation.ts'
 import { done, DoneSchema } from './schemas.ts'
 import { operator } from './session-user.ts'
 
-const tag = 'Operator'
+const operation = operationsOf('Operator')
 
 const GroupSchema = Type.Object({
   name: Type.String(),
@@ -17,7 +17,6 @@ const GroupSchema = Type.Object({
 const list = operation({
   id: 'list_groups',
   route: 'GET /operator/groups',
-  tag,
   mcp: 'hidden',
   summary: 'List the groups of people, with their members.',
   description: 'Makers open apps to groups. The claim "groups" of the sign-in provider adds some.',
@@ -29,7 +28,6 @@ const list = operation({
 export const changeGroup = operation({
   id: 'set_group',
   route: 'PUT /operator/groups/:name',
-  tag,
   mcp: 'hidden',
   summary: 'Set the members of a group; no members deletes it.',
   access: operator,

@@ -33,5 +33,5 @@ export const publishErrors = ['blocked_by_scan', 'storage_full'] as const
 /** Errors of operations that accept `maxCredits`. */
 export const priceErrors = ['not_enough_credits', 'daily_cap', 'price_above_max', 'paused'] as const
 
-/** Declares an operation of the Agent API. */
-export const operation = operationBuilder<Tag, HostingErrorName>(errorSchemas)
+/** Returns the function that declares operations of an area of the Agent API. */
+export const operationsOf = (tag: Tag) => operationBuilder<HostingErrorName>(tag, errorSchemas)

@@ -11,7 +11,7 @@ import {
 import { createFirstAgent } from './create-agent.ts'
 import * as identities from './identities.ts'
 import * as keys from './keys.ts'
-import { operation, writeErrors } from './operation.ts'
+import { operationsOf, writeErrors } from './operation.ts'
 import * as passkeys from './passkeys.ts'
 import { becomeOperator as makeOperator } from './people.ts'
 import * as schemas from './schemas.ts'
@@ -32,7 +32,7 @@ import {
   signUp as createAccount,
 } from './sign-in.ts'
 
-const tag = 'Sign-in'
+const operation = operationsOf('Sign-in')
 
 const signInErrors = [...writeErrors, 'bad_sign_in', 'sign_in_locked'] as const
 const confirmErrors = [...signInErrors, 'sign_in_again', 'not_found'] as const
@@ -55,7 +55,6 @@ function sessionOf({ session }: SignedIn): sessions.Session {
 export const signIn = operation({
   id: 'sign_in',
   route: 'POST /session',
-  tag,
   mcp: 'hidden',
   onFullDisk: 'allow',
   summary: 'Sign in by name and password. Sets the cookie of the session.',
@@ -73,7 +72,6 @@ export const signIn = operation({
 export const signInWithPasskey = operation({
   id: 'sign_in_with_passkey',
   route: 'POST /session/passkey',
-  tag,
   mcp: 'hidden',
   onFullDisk: 'allow',
   summary: 'Sign in with a passkey. Sets the cookie of the session.',
@@ -93,7 +91,6 @@ export const signInWithPasskey = operation({
 export const signUp = operation({
   id: 'sign_up',
   route: 'POST /people',
-  tag,
   mcp: 'hidden',
   summary: 'Create an account with its first agent, and sign in.',
   access: visitor,
@@ -112,7 +109,6 @@ export const signUp = operation({
 export const recover = operation({
   id: 'recover_account',
   route: 'POST /people/recovery',
-  tag,
   mcp: 'hidden',
   onFullDisk: 'allow',
   summary: 'Set a new password with a recovery code, and sign in.',
@@ -131,7 +127,6 @@ export const recover = operation({
 export const becomeOperator = operation({
   id: 'become_operator',
   route: 'POST /people/me/operator',
-  tag,
   onFullDisk: 'allow',
   summary: 'Become the first operator with the one-time link of the server.',
   access: signedIn,
@@ -147,7 +142,6 @@ export const becomeOperator = operation({
 export const signOut = operation({
   id: 'sign_out',
   route: 'DELETE /session',
-  tag,
   summary: 'End this session.',
   access: signedIn,
   output: { 200: schemas.DoneSchema },
@@ -161,7 +155,6 @@ export const signOut = operation({
 export const endSession = operation({
   id: 'end_session',
   route: 'DELETE /people/me/sessions/:id',
-  tag,
   summary: 'End another session of yours.',
   access: signedIn,
   output: { 200: schemas.DoneSchema },
@@ -176,7 +169,6 @@ export const endSession = operation({
 export const changePassword = operation({
   id: 'change_password',
   route: 'PUT /people/me/password',
-  tag,
   onFullDisk: 'allow',
   summary: 'Set a new password. Ends all other sessions.',
   access: signedIn,
@@ -193,7 +185,6 @@ export const changePassword = operation({
 export const renewCodes = operation({
   id: 'renew_recovery_codes',
   route: 'POST /people/me/recovery-codes',
-  tag,
   onFullDisk: 'allow',
   summary: 'Replace your recovery codes.',
   access: signedIn,
@@ -211,7 +202,6 @@ export const renewCodes = operation({
 export const addPasskey = operation({
   id: 'add_passkey',
   route: 'POST /people/me/passkeys',
-  tag,
   onFullDisk: 'allow',
   summary: 'Add a passkey. Needs a recent sign-in.',
   description: 'The challenge is on the account page.',
@@ -230,7 +220,6 @@ export const addPasskey = operation({
 export const removePasskey = operation({
   id: 'remove_passkey',
   route: 'DELETE /people/me/passkeys/:id',
-  tag,
   summary: 'Remove a passkey, unless it is your only way to sign in.',
   access: signedIn,
   output: { 200: schemas.DoneSchema },
@@ -245,7 +234,6 @@ export const removePasskey = operation({
 export const unlinkIdentity = operation({
   id: 'unlink_identity',
   route: 'DELETE /people/me/identities/:id',
-  tag,
   summary: 'Unlink a sign-in provider, unless it is your only way to sign in.',
   access: signedIn,
   output: { 200: schemas.DoneSchema },
@@ -260,7 +248,6 @@ export const unlinkIdentity = operation({
 export const addPersonalKey = operation({
   id: 'add_personal_key',
   route: 'POST /people/me/keys',
-  tag,
   idempotent: true,
   summary: 'Create a personal API key, with which scripts act on your behalf.',
   access: signedIn,
@@ -278,7 +265,6 @@ export const addPersonalKey = operation({
 export const revokePersonalKey = operation({
   id: 'revoke_personal_key',
   route: 'DELETE /people/me/keys/:prefix',
-  tag,
   summary: 'Revoke a personal API key.',
   access: signedIn,
   output: { 200: RevokeKeyResponseSchema },

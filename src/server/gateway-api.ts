@@ -29,7 +29,7 @@ import { moderationOperations } from '../gateway/moderations/operations.ts'
 import { chatOperations } from '../gateway/openai-chat/operations.ts'
 import { openRouterPrefix } from '../gateway/openrouter/error-response.ts'
 import { openRouterOperations } from '../gateway/openrouter/operations.ts'
-import { operation, type Tag } from '../gateway/operation.ts'
+import { operationsOf, type Tag } from '../gateway/operation.ts'
 import { realtimeOperations } from '../gateway/realtime/operations.ts'
 import { rerankOperations } from '../gateway/rerank/operations.ts'
 import { responseOperations } from '../gateway/responses/operations.ts'
@@ -91,10 +91,9 @@ export const describeGateway = (
 
 const OpenApiSchema = Type.Object({ openapi: Type.String() }, { additionalProperties: true })
 
-const getOpenApi: Operation = operation({
+const getOpenApi: Operation = operationsOf('Models')({
   id: 'get_openapi',
   route: 'GET /openapi.json',
-  tag: 'Models',
   summary: 'This description (OpenAPI 3.1).',
   access: anyone,
   output: { 200: OpenApiSchema, 304: NotModifiedSchema },

@@ -7,7 +7,7 @@ import { aiFileBytesMax, aiTextBytesMax } from '../../kernel/limits.ts'
 import { fromCredits, toCredits } from '../../kernel/money.ts'
 import { agentOwner, type Owner } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
-import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { walletOf } from '../../people/people.ts'
 import { playerOf, signedIn, type Visitor, visitor } from '../../people/session-user.ts'
 import type { App } from '../apps.ts'
@@ -19,7 +19,7 @@ import * as schemas from './schemas.ts'
 import { findSponsorSpender } from './sponsors.ts'
 import { findTurnCost } from './turns.ts'
 
-const tag = 'Playing'
+const operation = operationsOf('Playing')
 const limits = { textBytesMax: aiTextBytesMax, fileBytesMax: aiFileBytesMax }
 /** The turn whose price the bar shows: a page of rules and history, and a paragraph of reply. */
 const usualTurn = createUsage({ prompt: 1_500, completion: 400 })
@@ -69,7 +69,6 @@ async function presentAi(ctx: AppContext, app: App, visitor: Visitor): Promise<s
 const getAppAi = operation({
   id: 'get_app_ai',
   route: 'GET /apps/:id/ai',
-  tag,
   mcp: 'app',
   summary: 'Read what the models of an app may cost you, and what you agreed to.',
   description:
@@ -85,7 +84,6 @@ const giveConsent = operation({
   id: 'give_consent',
   route: 'PUT /apps/:id/consent',
   scope: 'spend',
-  tag,
   mcp: 'app',
   summary: 'Agree to what an app uses, with a cap for each day.',
   description: 'Only a press on the bar around an app sends it. It replaces an earlier consent.',
@@ -106,7 +104,6 @@ const giveConsent = operation({
 export const revokeConsent = operation({
   id: 'revoke_consent',
   route: 'DELETE /apps/:id/consent',
-  tag,
   mcp: 'hidden',
   summary: 'Withdraw what you agreed to for an app.',
   description: 'Its next call asks again. Calls that run now end and are charged.',

@@ -3,12 +3,12 @@ import { rejectRequest } from '../../kernel/errors.ts'
 import { fromCredits, toCredits } from '../../kernel/money.ts'
 import { capFor } from '../../people/agents/caller.ts'
 import { agent } from '../../people/authentication.ts'
-import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { getOwnApp } from '../apps.ts'
 import { SponsorRequestSchema, SponsorResponseSchema } from './schemas.ts'
 import * as sponsors from './sponsors.ts'
 
-const tag = 'Apps'
+const operation = operationsOf('Apps')
 
 async function present(ctx: AppContext, app: string) {
   const found = await sponsors.findSponsor(ctx, app)
@@ -23,7 +23,6 @@ async function present(ctx: AppContext, app: string) {
 const getSponsor = operation({
   id: 'get_sponsor',
   route: 'GET /apps/:id/sponsor',
-  tag,
   summary: 'Read what you pay for the AI models of an app, and its caps.',
   access: agent,
   output: { 200: SponsorResponseSchema },
@@ -36,7 +35,6 @@ const setSponsor = operation({
   id: 'set_sponsor',
   route: 'PUT /apps/:id/sponsor',
   scope: 'spend',
-  tag,
   summary: 'Pay for the AI models of an app, up to a cap of each day and player.',
   description:
     'Players then need neither an account nor credits. Your credits pay, exactly, and never more ' +
@@ -62,7 +60,6 @@ const setSponsor = operation({
 const endSponsor = operation({
   id: 'end_sponsor',
   route: 'DELETE /apps/:id/sponsor',
-  tag,
   summary: 'Stop paying for the AI models of an app.',
   access: agent,
   output: { 200: SponsorResponseSchema },

@@ -4,7 +4,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { withCookies } from '../../kernel/http/outcome.ts'
 import { iso } from '../../kernel/time.ts'
-import { appErrors as ownErrors, operation, writeErrors } from '../../people/operation.ts'
+import { appErrors as ownErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { visitor } from '../../people/session-user.ts'
 import type { Use } from '../uses/uses.ts'
 import { BatchSchema, writeDocuments } from './batch.ts'
@@ -24,13 +24,13 @@ import { queryDocuments } from './read-query.ts'
 import * as schemas from './schemas.ts'
 import * as values from './values.ts'
 
-const tag = 'Playing'
+const operation = operationsOf('Playing')
 
 /** The access of the player whose browser shows an app, signed in or not. */
 const player = { ...visitor, bodyBytesMax: dataBodyBytesMax }
 
 /** The calls of a page, which its shell passes on. A view in a chat passes them on, too. */
-const ofPages = { tag, access: player, mcp: 'app' } as const
+const ofPages = { access: player, mcp: 'app' } as const
 /** A page can be opened once it has a version. */
 const appErrors = [...ownErrors, 'busy'] as const
 const readErrors = [

@@ -1,18 +1,18 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { agent } from '../../people/authentication.ts'
-import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { operator } from '../../people/session-user.ts'
 import { type App, findApp, getOwnApp } from '../apps.ts'
 import { deleteRecords, listRecords } from './records.ts'
 import * as schemas from './schemas.ts'
 
-const tag = 'Data'
+const operation = operationsOf('Data')
+const operatorOperation = operationsOf('Operator')
 
 const listOwn = operation({
   id: 'list_records',
   route: 'GET /apps/:id/records',
-  tag,
   summary: 'List what the players of your app share, with the authors.',
   description:
     'kind is document, value, score, upload, or personal: the bytes of each player, without their content. Follow next to export everything.',
@@ -27,7 +27,6 @@ const listOwn = operation({
 const deleteOwn = operation({
   id: 'delete_records',
   route: 'POST /apps/:id/records/delete',
-  tag,
   summary: 'Delete a record of your app, all of an author, or personal data of a player.',
   onFullDisk: 'allow',
   access: agent,
@@ -47,10 +46,9 @@ async function getAnyApp(ctx: AppContext, id: string): Promise<App> {
   throw new ApiError('not_found', { what: 'app' })
 }
 
-const listAny = operation({
+const listAny = operatorOperation({
   id: 'operator_list_records',
   route: 'GET /operator/apps/:id/records',
-  tag: 'Operator',
   mcp: 'hidden',
   summary: 'List what the players of an app share, with the authors.',
   access: operator,
@@ -61,10 +59,9 @@ const listAny = operation({
     listRecords(ctx, await getAnyApp(ctx, params.id), 'operator', query),
 })
 
-const deleteAny = operation({
+const deleteAny = operatorOperation({
   id: 'operator_delete_records',
   route: 'POST /operator/apps/:id/records/delete',
-  tag: 'Operator',
   mcp: 'hidden',
   summary: 'Delete a record of an app, all of an author, or personal data of a player.',
   onFullDisk: 'allow',

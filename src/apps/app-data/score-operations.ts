@@ -3,7 +3,7 @@ import { pageSize } from '../../kernel/cursor.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { created } from '../../kernel/http/outcome.ts'
 import { iso } from '../../kernel/time.ts'
-import { appErrors as ownErrors, operation, writeErrors } from '../../people/operation.ts'
+import { appErrors as ownErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { visitor } from '../../people/session-user.ts'
 import { appUrl } from '../app-url.ts'
 import * as challenges from './challenges.ts'
@@ -13,7 +13,8 @@ import * as schemas from './score-schemas.ts'
 import * as scores from './scores.ts'
 
 /** The calls of a page, which its shell passes on. They are no tools of agents. */
-const ofPages = { tag: 'Playing', access: visitor, mcp: 'app' } as const
+const operation = operationsOf('Playing')
+const ofPages = { access: visitor, mcp: 'app' } as const
 const appErrors = [...ownErrors, 'busy', 'not_declared', 'data_limit'] as const
 
 const boardOf = ({ app }: Player, { board = 'main', order }: schemas.BoardQuery): scores.Board => ({

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
 import { assetBytesMax } from '../../kernel/limits.ts'
-import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { visitor } from '../../people/session-user.ts'
 import { countCall, getJoined } from './players.ts'
 import { addUpload } from './uploads.ts'
@@ -24,8 +24,7 @@ const UploadResponseSchema = Type.Object({
   bytes: Type.Integer(),
 })
 
-const uploadFile = operation({
-  tag: 'Playing',
+const uploadFile = operationsOf('Playing')({
   access: { ...visitor, bodyBytesMax },
   mcp: 'app',
   id: 'upload_file',

@@ -5,7 +5,7 @@ import { appealCharsMax } from '../../kernel/limits.ts'
 import { IdSchema, oneOf, textSchema, TimeSchema } from '../../kernel/schema.ts'
 import { iso } from '../../kernel/time.ts'
 import { agent } from '../../people/authentication.ts'
-import { operation, writeErrors } from '../../people/operation.ts'
+import { operationsOf, writeErrors } from '../../people/operation.ts'
 import { createAppeal } from './appeals.ts'
 
 /** POST /apps/{id}/appeal. */
@@ -25,10 +25,9 @@ const AppealResponseSchema = Type.Object({
   note: Type.String(),
 })
 
-export const appeal = operation({
+export const appeal = operationsOf('Moderation')({
   id: 'appeal',
   route: 'POST /apps/:id/appeal',
-  tag: 'Moderation',
   summary: 'Appeal the takedown or quarantine of your app.',
   description: 'One appeal for each takedown or quarantine.',
   access: agent,

@@ -4,13 +4,15 @@ import { ApiError } from '../../kernel/errors.ts'
 import { Content, created, Replay } from '../../kernel/http/outcome.ts'
 import { anyMediaSchema, RangeNotSatisfiableSchema } from '../../kernel/schema.ts'
 import { agent, agentKey, anyone } from '../../people/authentication.ts'
-import { appErrors, operation, priceErrors, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, priceErrors, writeErrors } from '../../people/operation.ts'
 import { isSignedPath } from '../../store/signed-url.ts'
 import * as assets from './assets.ts'
 import { generateAssets } from './generate-assets.ts'
 import { presentAsset, presentAssetList, previewPath } from './present.ts'
 import * as schemas from './schemas.ts'
 import { readUpload } from './upload.ts'
+
+const operation = operationsOf('Assets')
 
 const assetErrors = [...appErrors, 'assets_off'] as const
 const File = anyMediaSchema
@@ -39,7 +41,6 @@ const uploads = {
 const listAssets = operation({
   id: 'list_assets',
   route: 'GET /apps/:id/assets',
-  tag: 'Assets',
   mcp: 'shown',
   summary: "List the assets of your app's newest version.",
   access: agent,
@@ -55,7 +56,6 @@ const makeAssets = operation({
   id: 'make_assets',
   route: 'POST /apps/:id/assets',
   scope: 'spend',
-  tag: 'Assets',
   idempotent: true,
   mcp: 'shown',
   summary: 'Generate sprites, pictures, sounds, voices and music for your app.',
@@ -91,7 +91,6 @@ const makeAssets = operation({
 const getAsset = operation({
   id: 'get_asset',
   route: 'GET /apps/:id/assets/:name',
-  tag: 'Assets',
   summary: 'Download an asset of your app.',
   access: agent,
   output: { 200: File },
@@ -105,7 +104,6 @@ const getAsset = operation({
 export const deleteAsset = operation({
   id: 'delete_asset',
   route: 'DELETE /apps/:id/assets/:name',
-  tag: 'Assets',
   summary: 'Delete an asset from the newest version.',
   access: agent,
   output: { 200: schemas.DeletedAssetSchema },
@@ -120,7 +118,6 @@ export const deleteAsset = operation({
 export const putAsset = operation({
   id: 'put_asset',
   route: 'PUT /apps/:id/assets/:name',
-  tag: 'Assets',
   mcp: 'shown',
   summary: 'Upload an asset.',
   description:
@@ -151,7 +148,6 @@ export const putAsset = operation({
 const lookAtAsset = operation({
   id: 'look_at_asset',
   route: 'GET /looks/:id/:version/:name',
-  tag: 'Assets',
   summary: 'Preview an asset by its signed URL.',
   access: anyone,
   input: {

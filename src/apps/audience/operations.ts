@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 
 import { created, withCookies } from '../../kernel/http/outcome.ts'
 import { agent } from '../../people/authentication.ts'
-import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { visitor } from '../../people/session-user.ts'
 import { appUrl } from '../app-url.ts'
 import { getOwnApp } from '../apps.ts'
@@ -12,12 +12,11 @@ import * as links from './links.ts'
 import { openWithPassword } from './open.ts'
 import * as schemas from './schemas.ts'
 
-const tag = 'Apps'
+const operation = operationsOf('Apps')
 
 const readAudience = operation({
   id: 'get_audience',
   route: 'GET /apps/:id/audience',
-  tag,
   summary: 'Read who may open your app, skill or framework, and its share links.',
   access: agent,
   output: { 200: schemas.AudienceResponseSchema },
@@ -30,7 +29,6 @@ const readAudience = operation({
 export const changeAudience = operation({
   id: 'change_audience',
   route: 'PATCH /apps/:id/audience',
-  tag,
   mcp: 'shown',
   summary: 'Change who may open your app, skill or framework.',
   description:
@@ -52,7 +50,6 @@ export const createLink = operation({
   id: 'create_share_link',
   route: 'POST /apps/:id/links',
   scope: 'none',
-  tag,
   summary: 'Create a share link, which opens your app to whoever has it.',
   description: 'At most 20 an app, each revocable. The address is shown once.',
   access: agent,
@@ -70,7 +67,6 @@ export const createLink = operation({
 export const revokeLink = operation({
   id: 'revoke_share_link',
   route: 'DELETE /apps/:id/links/:link',
-  tag,
   summary: 'Revoke a share link.',
   access: agent,
   output: { 200: schemas.RevokedLinkSchema },
@@ -82,10 +78,9 @@ export const revokeLink = operation({
   },
 })
 
-export const openApp = operation({
+export const openApp = operationsOf('Playing')({
   id: 'open_app',
   route: 'POST /apps/:id/open',
-  tag: 'Playing',
   mcp: 'hidden',
   onFullDisk: 'allow',
   summary: 'Open an app with its password.',

@@ -3,12 +3,12 @@ import { pageNewestFirst } from '../../kernel/cursor.ts'
 import { ListQuery } from '../../kernel/http/list-query.ts'
 import { created } from '../../kernel/http/outcome.ts'
 import { agent, anyone } from '../../people/authentication.ts'
-import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { listItemsByIds } from '../explore/explore.ts'
 import * as collections from './collections.ts'
 import * as schemas from './schemas.ts'
 
-const tag = 'Explore'
+const operation = operationsOf('Explore')
 
 const presentOne = async (ctx: AppContext, row: collections.Collection) => {
   const [collection] = await collections.presentCollections(ctx, [row])
@@ -19,7 +19,6 @@ const presentOne = async (ctx: AppContext, row: collections.Collection) => {
 const listCollections = operation({
   id: 'list_collections',
   route: 'GET /me/collections',
-  tag,
   summary: 'List your collections, newest first.',
   access: agent,
   input: { query: ListQuery },
@@ -36,7 +35,6 @@ const listCollections = operation({
 const getCollection = operation({
   id: 'get_collection',
   route: 'GET /collections/:id',
-  tag,
   summary: 'Read a collection and its items.',
   access: anyone,
   output: { 200: schemas.CollectionPageSchema },
@@ -51,7 +49,6 @@ const getCollection = operation({
 export const createCollection = operation({
   id: 'create_collection',
   route: 'POST /me/collections',
-  tag,
   summary: 'Create a public list of items.',
   description: 'Add items with PUT /collections/{id}/items/{item} and share its link.',
   access: agent,
@@ -67,7 +64,6 @@ export const createCollection = operation({
 export const changeCollection = operation({
   id: 'change_collection',
   route: 'PATCH /collections/:id',
-  tag,
   summary: 'Change the texts of your collection.',
   access: agent,
   input: { body: schemas.ChangeCollectionSchema },
@@ -80,7 +76,6 @@ export const changeCollection = operation({
 export const deleteCollection = operation({
   id: 'delete_collection',
   route: 'DELETE /collections/:id',
-  tag,
   summary: 'Delete your collection. Its items stay.',
   access: agent,
   output: { 200: schemas.DeletedCollectionSchema },
@@ -94,7 +89,6 @@ export const deleteCollection = operation({
 export const addToCollection = operation({
   id: 'add_to_collection',
   route: 'PUT /collections/:id/items/:item',
-  tag,
   summary: 'Add an item on Explore to your collection.',
   access: agent,
   output: { 200: schemas.CollectionItemSchema },
@@ -108,7 +102,6 @@ export const addToCollection = operation({
 export const removeFromCollection = operation({
   id: 'remove_from_collection',
   route: 'DELETE /collections/:id/items/:item',
-  tag,
   summary: 'Remove an item from your collection.',
   access: agent,
   output: { 200: schemas.CollectionItemSchema },

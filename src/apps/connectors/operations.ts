@@ -14,21 +14,21 @@ import {
   revokeToken,
   type Tokens,
 } from '../../people/connectors/tokens.ts'
-import { operation, writeErrors } from '../../people/operation.ts'
+import { operationsOf, writeErrors } from '../../people/operation.ts'
 import { done, DoneSchema } from '../../people/schemas.ts'
 import { person, signedIn } from '../../people/session-user.ts'
 import { approve, type ClientRequest, deny, getClientRequest } from './authorize.ts'
 import { checkResource } from './metadata.ts'
 import * as schemas from './schemas.ts'
 
-const tag = 'Sign-in'
+const operation = operationsOf('Sign-in')
+const personOperation = operationsOf('People')
 /** RFC 6749, section 5.1: a response with a secret. */
 const noStore = { 'cache-control': 'no-store' }
 
 const registerOAuthClient = operation({
   id: 'register_client',
   route: 'POST /oauth/register',
-  tag,
   mcp: 'hidden',
   limits: ['client_registrations_limit'],
   summary: 'Register a program that signs in with OAuth (RFC 7591).',
@@ -56,7 +56,6 @@ const registerOAuthClient = operation({
 const getOAuthToken = operation({
   id: 'get_oauth_token',
   route: 'POST /oauth/token',
-  tag,
   mcp: 'hidden',
   summary: 'Get the tokens of a connector, for a code or a refresh token (OAuth 2.1).',
   description: 'A code works once. A refresh token is replaced by each refresh.',
@@ -122,7 +121,6 @@ function grant(ctx: AppContext, request: TokenRequest): Promise<Tokens> {
 const revokeOAuthToken = operation({
   id: 'revoke_oauth_token',
   route: 'POST /oauth/revoke',
-  tag,
   mcp: 'hidden',
   onFullDisk: 'allow',
   summary: 'Revoke the connector of a token (RFC 7009).',
@@ -146,7 +144,6 @@ const requestErrors = [
 export const approveConnector = operation({
   id: 'approve_connector',
   route: 'POST /people/me/connectors',
-  tag,
   limits: ['keys_address_limit', 'keys_daily_limit'],
   summary: 'Let a program act as one of your agents, or as a new one (OAuth 2.1).',
   access: signedIn,
@@ -162,7 +159,6 @@ export const approveConnector = operation({
 export const denyConnector = operation({
   id: 'deny_connector',
   route: 'POST /people/me/connectors/deny',
-  tag,
   summary: 'Deny the sign-in of a program.',
   access: signedIn,
   input: { body: schemas.DenialRequestSchema },
@@ -174,10 +170,9 @@ export const denyConnector = operation({
   },
 })
 
-const listOwnConnectors = operation({
+const listOwnConnectors = personOperation({
   id: 'list_connectors',
   route: 'GET /people/me/connectors',
-  tag: 'People',
   summary: 'List the programs that act as your agents.',
   access: person,
   output: { 200: schemas.ConnectorsSchema },
@@ -186,10 +181,9 @@ const listOwnConnectors = operation({
   },
 })
 
-export const revokeOwnConnector = operation({
+export const revokeOwnConnector = personOperation({
   id: 'revoke_connector',
   route: 'DELETE /people/me/connectors/:id',
-  tag: 'People',
   summary: 'Revoke a connector. Its next call fails.',
   access: person,
   output: { 200: DoneSchema },

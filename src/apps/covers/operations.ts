@@ -1,16 +1,17 @@
 import { agent } from '../../people/authentication.ts'
-import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { decodeDataUrl } from '../icon/icon-image.ts'
 import * as covers from './covers.ts'
 import * as schemas from './schemas.ts'
 import * as screenshots from './screenshots.ts'
+
+const operation = operationsOf('Apps')
 
 const uploadErrors = [...appErrors, 'bad_picture', ...writeErrors, 'too_big'] as const
 
 export const putCover = operation({
   id: 'put_cover',
   route: 'PUT /apps/:id/cover',
-  tag: 'Apps',
   summary: 'Set the cover of your app to your own image.',
   description:
     'The image is cropped to 16:10 and checked. Without an upload, each new version is ' +
@@ -27,7 +28,6 @@ export const putCover = operation({
 export const deleteCover = operation({
   id: 'delete_cover',
   route: 'DELETE /apps/:id/cover',
-  tag: 'Apps',
   summary: 'Remove the cover of your app and show a captured one.',
   access: agent,
   output: { 200: schemas.DeletedCoverSchema },
@@ -41,7 +41,6 @@ export const deleteCover = operation({
 export const putScreenshot = operation({
   id: 'put_screenshot',
   route: 'PUT /apps/:id/screenshots/:position',
-  tag: 'Apps',
   summary: 'Set one of up to five screenshots of your app.',
   access: agent,
   input: { params: schemas.PositionSchema, body: schemas.PutImageSchema },
@@ -60,7 +59,6 @@ export const putScreenshot = operation({
 export const deleteScreenshot = operation({
   id: 'delete_screenshot',
   route: 'DELETE /apps/:id/screenshots/:position',
-  tag: 'Apps',
   summary: 'Remove a screenshot of your app.',
   access: agent,
   input: { params: schemas.PositionSchema },

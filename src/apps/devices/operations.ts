@@ -2,13 +2,13 @@ import { formInput } from '../../kernel/http/form-body.ts'
 import { withHeaders } from '../../kernel/http/outcome.ts'
 import { deviceCodeMs, devicePollSeconds } from '../../kernel/limits.ts'
 import { anyone } from '../../people/authentication.ts'
-import { operation, writeErrors } from '../../people/operation.ts'
+import { operationsOf, writeErrors } from '../../people/operation.ts'
 import { done, DoneSchema } from '../../people/schemas.ts'
 import { signedIn } from '../../people/session-user.ts'
 import * as devices from './devices.ts'
 import * as schemas from './schemas.ts'
 
-const tag = 'Sign-in'
+const operation = operationsOf('Sign-in')
 const codeErrors = [...writeErrors, 'bad_device_code', 'claim_locked'] as const
 /** RFC 6749, section 5.1: a response with a secret. */
 const noStore = { 'cache-control': 'no-store' }
@@ -16,7 +16,6 @@ const noStore = { 'cache-control': 'no-store' }
 const authorizeDevice = operation({
   id: 'authorize_device',
   route: 'POST /device/authorization',
-  tag,
   mcp: 'hidden',
   limits: ['device_codes_limit'],
   summary: 'Start the sign-in of a device with a code (RFC 8628).',
@@ -45,7 +44,6 @@ const authorizeDevice = operation({
 const getDeviceToken = operation({
   id: 'get_device_token',
   route: 'POST /device/token',
-  tag,
   mcp: 'hidden',
   summary: 'Get the key of a device whose sign-in a person approved (RFC 8628).',
   description: 'The key is that of an agent, and is returned once.',
@@ -70,7 +68,6 @@ const getDeviceToken = operation({
 export const approveDevice = operation({
   id: 'approve_device',
   route: 'POST /people/me/devices',
-  tag,
   limits: ['keys_address_limit', 'keys_daily_limit'],
   summary: 'Let a device sign in as one of your agents, or as a new one.',
   access: signedIn,
@@ -84,7 +81,6 @@ export const approveDevice = operation({
 export const denyDevice = operation({
   id: 'deny_device',
   route: 'POST /people/me/devices/deny',
-  tag,
   summary: 'Deny the sign-in of a device.',
   access: signedIn,
   input: { body: schemas.DenialRequestSchema },

@@ -1,17 +1,16 @@
 import { Type } from '@sinclair/typebox'
 
 import { agent } from '../../people/authentication.ts'
-import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { visitor } from '../../people/session-user.ts'
 import { getOwnApp } from '../apps.ts'
 import { VersionNumber } from '../versions/schemas.ts'
 import { listErrors, reportErrors } from './errors.ts'
 import * as schemas from './schemas.ts'
 
-const getErrors = operation({
+const getErrors = operationsOf('Apps')({
   id: 'list_errors',
   route: 'GET /apps/:id/errors',
-  tag: 'Apps',
   summary: 'List what your page throws and logs as errors for its players.',
   description:
     'By version and browser, without data of players: an error is listed when three networks ' +
@@ -26,10 +25,9 @@ const getErrors = operation({
   },
 })
 
-const report = operation({
+const report = operationsOf('Playing')({
   id: 'report_errors',
   route: 'POST /apps/:id/errors',
-  tag: 'Playing',
   mcp: 'hidden',
   summary: 'Report what the page of an app throws.',
   description: 'For the page around an app. A network sends three errors of an app a day.',

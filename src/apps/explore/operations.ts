@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
 import { anyone, reader } from '../../people/authentication.ts'
-import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { done, DoneSchema } from '../../people/schemas.ts'
 import { person } from '../../people/session-user.ts'
 import { shelfNames, shelves } from '../shelves.ts'
@@ -13,10 +13,12 @@ import { readLog } from './log.ts'
 import * as schemas from './schemas.ts'
 import * as source from './source.ts'
 
+const operation = operationsOf('Explore')
+const personOperation = operationsOf('People')
+
 const explore = operation({
   id: 'explore',
   route: 'GET /explore',
-  tag: 'Explore',
   mcp: 11,
   summary: 'Find apps, games, skills and frameworks on Explore.',
   description:
@@ -34,7 +36,6 @@ const explore = operation({
 const listShelves = operation({
   id: 'list_shelves',
   route: 'GET /explore/shelves',
-  tag: 'Explore',
   summary: 'List the shelves with their glyphs.',
   access: anyone,
   output: { 200: schemas.ShelfListSchema },
@@ -45,7 +46,6 @@ const listShelves = operation({
 const getAtomFeed = operation({
   id: 'get_atom_feed',
   route: 'GET /explore/feed.atom',
-  tag: 'Explore',
   summary: 'Read the newest items, or a search, as Atom.',
   access: anyone,
   input: { query: schemas.FeedQuerySchema },
@@ -57,7 +57,6 @@ const getAtomFeed = operation({
 const getJsonFeed = operation({
   id: 'get_json_feed',
   route: 'GET /explore/feed.json',
-  tag: 'Explore',
   summary: 'Read the newest items, or a search, as JSON Feed.',
   access: anyone,
   input: { query: schemas.FeedQuerySchema },
@@ -69,7 +68,6 @@ const getJsonFeed = operation({
 const getMaker = operation({
   id: 'get_maker',
   route: 'GET /explore/@:handle',
-  tag: 'Explore',
   summary: 'Read a maker and its items on Explore.',
   access: anyone,
   input: { params: Type.Object({ handle: Type.String() }), query: schemas.MakerQuerySchema },
@@ -81,7 +79,6 @@ const getMaker = operation({
 const getItem = operation({
   id: 'get_item',
   route: 'GET /explore/:id',
-  tag: 'Explore',
   mcp: 'shown',
   summary: 'Read an item: versions, remixes, lineage, rating.',
   access: anyone,
@@ -93,7 +90,6 @@ const getItem = operation({
 const getSource = operation({
   id: 'get_source',
   route: 'GET /explore/:id/source',
-  tag: 'Explore',
   mcp: 'shown',
   summary: 'Read the page and the files of an item.',
   description: 'Public when remixes are free. Send your key for your own and your purchased items.',
@@ -115,7 +111,6 @@ const getSource = operation({
 const getFamily = operation({
   id: 'get_family',
   route: 'GET /explore/:id/family',
-  tag: 'Explore',
   summary: 'Read the family tree of an item: its origins and its remixes.',
   description:
     'Three levels of remixes and at most 50. Follow hasMore with the id of that remix. An origin ' +
@@ -129,7 +124,6 @@ const getFamily = operation({
 const getLog = operation({
   id: 'get_log',
   route: 'GET /explore/:id/log',
-  tag: 'Explore',
   summary: 'Read what changed in each version of an item, newest first.',
   access: anyone,
   input: { query: schemas.LogQuerySchema },
@@ -138,10 +132,9 @@ const getLog = operation({
   run: (ctx, { params, query }) => readLog(ctx, params.id, query),
 })
 
-export const followMaker = operation({
+export const followMaker = personOperation({
   id: 'follow_maker',
   route: 'PUT /people/me/follows/:handle',
-  tag: 'People',
   summary: 'Follow a maker. Their new items are in your notifications.',
   access: person,
   output: { 200: DoneSchema },
@@ -152,10 +145,9 @@ export const followMaker = operation({
   },
 })
 
-export const unfollowMaker = operation({
+export const unfollowMaker = personOperation({
   id: 'unfollow_maker',
   route: 'DELETE /people/me/follows/:handle',
-  tag: 'People',
   summary: 'No longer follow a maker.',
   access: person,
   output: { 200: DoneSchema },

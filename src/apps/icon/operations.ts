@@ -1,13 +1,14 @@
 import { Replay } from '../../kernel/http/outcome.ts'
 import { agent } from '../../people/authentication.ts'
-import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import * as icons from './icon.ts'
 import { DeletedIconSchema, IconSchema, PutIconSchema } from './schemas.ts'
+
+const operation = operationsOf('Apps')
 
 export const putIcon = operation({
   id: 'put_icon',
   route: 'PUT /apps/:id/icon',
-  tag: 'Apps',
   idempotent: true,
   mcp: 'shown',
   summary: 'Set the icon of your app: your own image, or a generated one.',
@@ -39,7 +40,6 @@ export const putIcon = operation({
 export const deleteIcon = operation({
   id: 'delete_icon',
   route: 'DELETE /apps/:id/icon',
-  tag: 'Apps',
   mcp: 'shown',
   summary: "Remove the icon of your app. Its tile shows the shelf's glyph.",
   access: agent,

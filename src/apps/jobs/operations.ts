@@ -5,11 +5,13 @@ import { pageNewestFirst } from '../../kernel/cursor.ts'
 import { ListQuery } from '../../kernel/http/list-query.ts'
 import { jobWaitSecondsMax } from '../../kernel/limits.ts'
 import { agent, agentKey, isStillAuthorized } from '../../people/authentication.ts'
-import { operation, writeErrors } from '../../people/operation.ts'
+import { operationsOf, writeErrors } from '../../people/operation.ts'
 import * as jobs from './jobs.ts'
 import { presentJob } from './present.ts'
 import * as schemas from './schemas.ts'
 import { watch } from './watch.ts'
+
+const operation = operationsOf('Jobs')
 
 const JobQuery = Type.Object({
   wait: Type.Optional(t.Numeric({ minimum: 0, maximum: jobWaitSecondsMax })),
@@ -18,7 +20,6 @@ const JobQuery = Type.Object({
 const listJobs = operation({
   id: 'list_jobs',
   route: 'GET /jobs',
-  tag: 'Jobs',
   summary: 'List your jobs, newest first.',
   access: agent,
   input: { query: ListQuery },
@@ -35,7 +36,6 @@ const listJobs = operation({
 const getJob = operation({
   id: 'get_job',
   route: 'GET /jobs/:id',
-  tag: 'Jobs',
   mcp: 5,
   summary: 'Read a job.',
   description:
@@ -54,7 +54,6 @@ const getJob = operation({
 export const cancelJob = operation({
   id: 'cancel_job',
   route: 'DELETE /jobs/:id',
-  tag: 'Jobs',
   summary: 'Cancel a job. Unfinished work is not charged.',
   access: agent,
   output: { 200: schemas.JobResponseSchema },
@@ -67,7 +66,6 @@ export const cancelJob = operation({
 const watchJob = operation({
   id: 'watch_job',
   route: 'GET /jobs/:id/events',
-  tag: 'Jobs',
   summary: 'Stream the events of a job.',
   access: agentKey,
   output: { 200: schemas.JobEventsSchema, 204: Type.Void() },

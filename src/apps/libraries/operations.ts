@@ -1,12 +1,13 @@
 import { anyone } from '../../people/authentication.ts'
-import { operation } from '../../people/operation.ts'
+import { operationsOf } from '../../people/operation.ts'
 import * as libraries from './libraries.ts'
 import * as schemas from './schemas.ts'
+
+const operation = operationsOf('Apps')
 
 const listLibraries = operation({
   id: 'list_libraries',
   route: 'GET /libraries',
-  tag: 'Apps',
   mcp: 'shown',
   summary: 'List the npm packages that pages can load.',
   description:
@@ -22,7 +23,6 @@ const listLibraries = operation({
 const getLibraryLicense = operation({
   id: 'get_library_license',
   route: 'GET /libraries/license',
-  tag: 'Apps',
   summary: 'Read the license of a library.',
   access: anyone,
   input: { query: schemas.LicenseQuerySchema },

@@ -6,7 +6,7 @@ import { lineSchema, nullable } from '../../kernel/schema.ts'
 import { requireInvitation } from '../../money/keys/request-key.ts'
 import { createAgent } from '../../people/agents/create-agent.ts'
 import { anyone } from '../../people/authentication.ts'
-import { operation, writeErrors } from '../../people/operation.ts'
+import { operationsOf, writeErrors } from '../../people/operation.ts'
 import { handlePattern } from '../../people/profiles/handles.ts'
 import { getAgentRecord, presentClaim } from './me.ts'
 import { AgentRecordSchema, ClaimSchema } from './schemas.ts'
@@ -29,10 +29,9 @@ const CreateAgentResponseSchema = Type.Object({
   note: Type.String(),
 })
 
-const newAgent = operation({
+const newAgent = operationsOf('Keys')({
   id: 'new_agent',
   route: 'POST /keys',
-  tag: 'Keys',
   limits: ['keys_address_limit', 'keys_daily_limit'],
   mcp: 2,
   summary: 'Create an agent account and its key.',

@@ -12,17 +12,16 @@ import {
   RevokeKeyResponseSchema,
 } from '../../people/agents/schemas.ts'
 import { agent, agentKey } from '../../people/authentication.ts'
-import { operation, writeErrors } from '../../people/operation.ts'
+import { operationsOf, writeErrors } from '../../people/operation.ts'
 import { exportAgent } from './export.ts'
 import * as me from './me.ts'
 import * as schemas from './schemas.ts'
 
-const tag = 'Keys'
+const operation = operationsOf('Keys')
 
 const newClaim = operation({
   id: 'new_claim',
   route: 'POST /me/claim',
-  tag,
   mcp: 'shown',
   summary: 'Create a new claim link and invalidate earlier ones.',
   access: agent,
@@ -39,7 +38,6 @@ const newClaim = operation({
 const getMe = operation({
   id: 'get_me',
   route: 'GET /me',
-  tag,
   mcp: 3,
   summary: 'Show the agent: credits, apps and limits.',
   access: agentKey,
@@ -50,7 +48,6 @@ const getMe = operation({
 const exportMe = operation({
   id: 'export_me',
   route: 'GET /me/export',
-  tag,
   summary: 'Download everything that you have as a zip.',
   description:
     'Account, ledger, notes, reviews, comments, and your apps with all versions and shared data.',
@@ -67,7 +64,6 @@ const exportMe = operation({
 const changeMe = operation({
   id: 'change_me',
   route: 'PATCH /me',
-  tag,
   mcp: 'shown',
   summary: 'Change your about line.',
   access: agent,
@@ -83,7 +79,6 @@ const changeMe = operation({
 const listKeys = operation({
   id: 'list_keys',
   route: 'GET /me/keys',
-  tag,
   summary: 'List your keys, newest first.',
   access: agentKey,
   input: { query: ListQuery },
@@ -100,7 +95,6 @@ const addKey = operation({
   id: 'add_key',
   route: 'POST /me/keys',
   scope: 'none',
-  tag,
   summary: 'Create another key, for rotation.',
   access: agentKey,
   input: { body: Type.Optional(CreateKeyRequestSchema) },
@@ -116,7 +110,6 @@ const revokeKey = operation({
   id: 'revoke_key',
   route: 'DELETE /me/keys/:prefix',
   scope: 'none',
-  tag,
   summary: 'Revoke one of your keys.',
   access: agent,
   output: { 200: RevokeKeyResponseSchema },
@@ -131,7 +124,6 @@ const closeMe = operation({
   id: 'close_me',
   route: 'DELETE /me',
   scope: 'none',
-  tag,
   summary: 'Close your account with all its apps.',
   access: agent,
   output: { 200: schemas.CloseAccountResponseSchema },

@@ -5,7 +5,7 @@ import { reportCharsMax, reportContactCharsMax } from '../../kernel/limits.ts'
 import { IdSchema, lineSchema, oneOf, textSchema, TimeSchema } from '../../kernel/schema.ts'
 import { iso } from '../../kernel/time.ts'
 import { anyone } from '../../people/authentication.ts'
-import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { reasonNames } from './reasons.ts'
 import { createReport, getReportedApp } from './reports.ts'
 
@@ -27,10 +27,9 @@ const ReportResponseSchema = Type.Object({
   note: Type.String(),
 })
 
-export const reportItem = operation({
+export const reportItem = operationsOf('Moderation')({
   id: 'report_item',
   route: 'POST /report',
-  tag: 'Moderation',
   limits: ['reports_limit'],
   summary: 'Report an app to the operator.',
   description:

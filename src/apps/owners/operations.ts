@@ -18,7 +18,7 @@ import * as claims from '../../people/claims.ts'
 import { createOwnedAgent } from '../../people/create-agent.ts'
 import { createOnce } from '../../people/keys.ts'
 import { markRead } from '../../people/notifications/notifications.ts'
-import { operation, writeErrors } from '../../people/operation.ts'
+import { operationsOf, writeErrors } from '../../people/operation.ts'
 import { ConfirmRequestSchema, done, DoneSchema } from '../../people/schemas.ts'
 import { clearedSessionCookie, person, signedIn } from '../../people/session-user.ts'
 import * as apps from '../apps.ts'
@@ -32,7 +32,7 @@ import { closeAccount as close } from './owned-agents.ts'
 import * as owned from './owned-agents.ts'
 import * as schemas from './schemas.ts'
 
-const tag = 'People'
+const operation = operationsOf('People')
 
 const claimErrors = [
   'bad_code',
@@ -45,7 +45,6 @@ const claimErrors = [
 export const getClaim = operation({
   id: 'get_claim',
   route: 'GET /claim/:code',
-  tag,
   summary: 'Show the agent of a claim code and its apps.',
   description: 'Does not use the code. Ten wrong codes within an hour block an address.',
   access: anyone,
@@ -65,7 +64,6 @@ export const getClaim = operation({
 export const claimAgent = operation({
   id: 'claim_agent',
   route: 'POST /claim',
-  tag,
   summary: 'Become the owner of an agent with its one-time claim code.',
   access: person,
   input: { body: schemas.ClaimRequestSchema },
@@ -86,7 +84,6 @@ export const claimAgent = operation({
 const getPerson = operation({
   id: 'get_person',
   route: 'GET /people/me',
-  tag,
   summary: 'Show the person and the balance of the wallet.',
   access: person,
   output: { 200: schemas.PersonSchema },
@@ -96,7 +93,6 @@ const getPerson = operation({
 const exportPerson = operation({
   id: 'export_person',
   route: 'GET /people/me/export',
-  tag,
   summary: 'Download what the server keeps about you as a zip.',
   description: 'Account, sessions, wallet, follows, and what you keep in apps as a player.',
   access: person,
@@ -113,7 +109,6 @@ const exportPerson = operation({
 const listAgents = operation({
   id: 'list_agents',
   route: 'GET /people/me/agents',
-  tag,
   summary: 'List the agents that you own, newest first.',
   access: person,
   input: { query: ListQuery },
@@ -133,7 +128,6 @@ const listAgents = operation({
 export const createAgent = operation({
   id: 'create_owned_agent',
   route: 'POST /people/me/agents',
-  tag,
   limits: ['keys_address_limit', 'keys_daily_limit'],
   summary: 'Create an agent that you own. It has no key yet.',
   access: person,
@@ -149,7 +143,6 @@ export const createAgent = operation({
 export const changeAgent = operation({
   id: 'change_agent',
   route: 'PATCH /people/me/agents/:handle',
-  tag,
   summary: 'Set the daily cap of an agent, or pause it.',
   description: 'The cap is in credits, for all its keys together. A paused agent cannot buy.',
   access: person,
@@ -166,7 +159,6 @@ export const changeAgent = operation({
 export const sendCredits = operation({
   id: 'send_credits',
   route: 'POST /people/me/agents/:handle/credits',
-  tag,
   idempotent: true,
   summary: 'Send an agent credits from your wallet.',
   access: person,
@@ -182,7 +174,6 @@ export const sendCredits = operation({
 export const releaseAgent = operation({
   id: 'release_agent',
   route: 'POST /people/me/agents/:handle/release',
-  tag,
   onFullDisk: 'allow',
   summary: 'Release an agent.',
   access: person,
@@ -201,7 +192,6 @@ export const releaseAgent = operation({
 const listAgentKeys = operation({
   id: 'list_agent_keys',
   route: 'GET /people/me/agents/:handle/keys',
-  tag,
   summary: 'List the keys of an agent, newest first.',
   access: person,
   input: { query: ListQuery },
@@ -220,7 +210,6 @@ const listAgentKeys = operation({
 export const addAgentKey = operation({
   id: 'add_agent_key',
   route: 'POST /people/me/agents/:handle/keys',
-  tag,
   idempotent: true,
   summary: 'Create another key of an agent.',
   access: person,
@@ -239,7 +228,6 @@ export const addAgentKey = operation({
 export const revokeAgentKey = operation({
   id: 'revoke_agent_key',
   route: 'DELETE /people/me/agents/:handle/keys/:prefix',
-  tag,
   summary: 'Revoke a key of an agent, even the last one.',
   access: person,
   output: { 200: RevokeKeyResponseSchema },
@@ -254,7 +242,6 @@ export const revokeAgentKey = operation({
 export const readAllNotes = operation({
   id: 'read_all_notes',
   route: 'POST /people/me/notes/read',
-  tag,
   onFullDisk: 'allow',
   summary: 'Mark the notes of your agents, and the news of makers, as read.',
   access: person,
@@ -269,10 +256,9 @@ export const readAllNotes = operation({
   },
 })
 
-export const closeAccount = operation({
+export const closeAccount = operationsOf('Sign-in')({
   id: 'close_account',
   route: 'POST /people/me/close',
-  tag: 'Sign-in',
   onFullDisk: 'allow',
   summary: 'Delete your account. This cannot be undone.',
   description: 'Revokes your keys and releases your agents. The balance of the wallet is lost.',
@@ -287,10 +273,9 @@ export const closeAccount = operation({
   },
 })
 
-const keepRemix = operation({
+const keepRemix = operationsOf('Playing')({
   id: 'keep_remix',
   route: 'POST /apps/:id/keep',
-  tag: 'Playing',
   idempotent: true,
   scope: 'spend',
   mcp: 'hidden',

@@ -15,12 +15,12 @@ import { createInvoice } from '../../money/payments/coins/invoices.ts'
 import { methods } from '../../money/payments/coins/method.ts'
 import { CreateKeyResponseSchema, RevokeKeyResponseSchema } from '../../people/agents/schemas.ts'
 import * as keys from '../../people/keys.ts'
-import { operation, writeErrors } from '../../people/operation.ts'
+import { operationsOf, writeErrors } from '../../people/operation.ts'
 import { walletOf } from '../../people/people.ts'
 import { done, DoneSchema } from '../../people/schemas.ts'
 import { person } from '../../people/session-user.ts'
 
-const tag = 'People'
+const operation = operationsOf('People')
 
 const NewKeySchema = Type.Object(
   {
@@ -37,7 +37,6 @@ const NewKeySchema = Type.Object(
 export const addWalletKey = operation({
   id: 'add_wallet_key',
   route: 'POST /people/me/wallet/keys',
-  tag,
   idempotent: true,
   summary: 'Create a gateway key that spends from your wallet.',
   access: person,
@@ -57,7 +56,6 @@ const KeySettingsSchema = Type.Object(KeyRequestSchema.properties, { additionalP
 export const changeWalletKey = operation({
   id: 'change_wallet_key',
   route: 'PATCH /people/me/wallet/keys/:prefix',
-  tag,
   summary: 'Change the name and the limits of a gateway key of your wallet.',
   access: person,
   input: { body: KeySettingsSchema },
@@ -74,7 +72,6 @@ export const changeWalletKey = operation({
 export const revokeWalletKey = operation({
   id: 'revoke_wallet_key',
   route: 'DELETE /people/me/wallet/keys/:prefix',
-  tag,
   summary: 'Revoke a gateway key of your wallet.',
   access: person,
   output: { 200: RevokeKeyResponseSchema },
@@ -98,7 +95,6 @@ const coinErrors = new Set<string>(['no_rate', 'topups_limit', 'payments_off'])
 export const addMoney = operation({
   id: 'add_money',
   route: 'POST /people/me/wallet/topups',
-  tag,
   summary: 'Create a crypto top-up of your wallet.',
   access: person,
   input: { body: AddMoneySchema },

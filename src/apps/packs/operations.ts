@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { Replay } from '../../kernel/http/outcome.ts'
 import { anyMediaSchema, mediaSchema, NotModifiedSchema } from '../../kernel/schema.ts'
 import { agent, agentKeyErrors, reader } from '../../people/authentication.ts'
-import { appErrors, operation, publishErrors, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, publishErrors, writeErrors } from '../../people/operation.ts'
 import { skillFile } from '../folders/read-pack.ts'
 import { folderBodies } from '../folders/schemas.ts'
 import { type PackKind, packKinds } from '../kinds.ts'
@@ -16,7 +16,7 @@ import { packReader } from './request.ts'
 import * as schemas from './schemas.ts'
 import { archiveTypes, readArchive, readPackFile, splitEnding } from './serve.ts'
 
-const tag = 'Skills and frameworks'
+const operation = operationsOf('Skills and frameworks')
 
 const readErrors = [...agentKeyErrors, 'bad_request', ...appErrors] as const
 
@@ -29,7 +29,6 @@ export const publishPackOf = byKind((kind) =>
   operation({
     id: `publish_${kind}`,
     route: `POST /${kind}s`,
-    tag,
     idempotent: true,
     limits: ['publishes_limit'],
     mcp: 'shown',
@@ -64,7 +63,6 @@ export const publishVersionOf = byKind((kind) =>
   operation({
     id: `publish_${kind}_version`,
     route: `POST /${kind}s/:id/versions`,
-    tag,
     idempotent: true,
     limits: ['publishes_limit'],
     summary: `Publish a new version of your ${kind}: the whole folder.`,
@@ -92,7 +90,6 @@ const readOperations = (kind: PackKind) => [
   operation({
     id: `get_${kind}`,
     route: `GET /${kind}s/:id`,
-    tag,
     ...(kind === 'skill' && { mcp: 'shown' as const }),
     summary: `Read a ${kind} and the list of its files.`,
     description:
@@ -117,7 +114,6 @@ const readOperations = (kind: PackKind) => [
   operation({
     id: `read_${kind}`,
     route: `GET /${kind}s/:id/SKILL.md`,
-    tag,
     summary: `Read the instructions of a ${kind}: SKILL.md.`,
     access: reader,
     input: { query: VersionQuery },
@@ -129,7 +125,6 @@ const readOperations = (kind: PackKind) => [
   operation({
     id: `read_${kind}_file`,
     route: `GET /${kind}s/:id/files/*`,
-    tag,
     summary: `Read one file of a ${kind}.`,
     access: reader,
     input: { query: VersionQuery },

@@ -4,7 +4,7 @@ import { pageHighestFirst, pageNewestFirst } from '../../kernel/cursor.ts'
 import { ListQuery } from '../../kernel/http/list-query.ts'
 import { created } from '../../kernel/http/outcome.ts'
 import { agent } from '../../people/authentication.ts'
-import { appErrors, operation, publishErrors, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, publishErrors, writeErrors } from '../../people/operation.ts'
 import * as apps from '../apps.ts'
 import { deleteApp, restoreDeletedApp } from '../deletion.ts'
 import type { PackKind } from '../kinds.ts'
@@ -15,7 +15,7 @@ import { presentVersion, restoreVersion } from '../versions/versions.ts'
 import { presentOwn } from './packs.ts'
 import * as schemas from './schemas.ts'
 
-const tag = 'Skills and frameworks'
+const operation = operationsOf('Skills and frameworks')
 
 /** Declares an operation for each kind of pack. */
 export const byKind = <Declared>(declare: (kind: PackKind) => Declared) => ({
@@ -27,7 +27,6 @@ const listPacks = byKind((kind) =>
   operation({
     id: `list_${kind}s`,
     route: `GET /${kind}s`,
-    tag,
     summary: `List your ${kind}s, newest first.`,
     access: agent,
     input: { query: ListQuery },
@@ -47,7 +46,6 @@ const listPackVersions = byKind((kind) =>
   operation({
     id: `list_${kind}_versions`,
     route: `GET /${kind}s/:id/versions`,
-    tag,
     summary: `List the versions of your ${kind}.`,
     access: agent,
     input: { params: Type.Object({ id: Type.String() }), query: ListQuery },
@@ -68,7 +66,6 @@ export const restorePackVersion = byKind((kind) =>
   operation({
     id: `restore_${kind}_version`,
     route: `POST /${kind}s/:id/versions/:version/restore`,
-    tag,
     limits: ['publishes_limit'],
     summary: `Publish an older version of your ${kind} again.`,
     access: agent,
@@ -86,7 +83,6 @@ export const changePack = byKind((kind) =>
   operation({
     id: `change_${kind}`,
     route: `PATCH /${kind}s/:id`,
-    tag,
     summary: `Change the title, description, shelf, price or Explore listing of a ${kind}.`,
     description: 'SKILL.md stays as it is. With store true it is scanned again.',
     access: agent,
@@ -104,7 +100,6 @@ export const deletePack = byKind((kind) =>
   operation({
     id: `delete_${kind}`,
     route: `DELETE /${kind}s/:id`,
-    tag,
     summary: `Delete a ${kind}; restorable for 30 days.`,
     access: agent,
     input: { params: Type.Object({ id: Type.String() }) },
@@ -123,7 +118,6 @@ export const restorePack = byKind((kind) =>
   operation({
     id: `restore_${kind}`,
     route: `POST /${kind}s/:id/restore`,
-    tag,
     onFullDisk: 'allow',
     summary: `Restore a ${kind} that was deleted within the last 30 days.`,
     access: agent,

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
 import { anyone } from '../../people/authentication.ts'
-import { operation, writeErrors } from '../../people/operation.ts'
+import { operationsOf, writeErrors } from '../../people/operation.ts'
 import * as people from '../../people/own-profile.ts'
 import { person } from '../../people/session-user.ts'
 import { PutImageSchema } from '../covers/schemas.ts'
@@ -9,12 +9,11 @@ import { presentOwnProfile, putAvatar as storeAvatar, readOwnProfile } from './o
 import { getProfilePage } from './profile-page.ts'
 import * as schemas from './schemas.ts'
 
-const tag = 'People'
+const operation = operationsOf('People')
 
 const getProfile = operation({
   id: 'get_profile',
   route: 'GET /people/@:handle',
-  tag,
   summary: 'Read what a person shows: agents with their items, collections, reviews, follows.',
   description: 'The newest of each. A handle that the person had before leads to the same page.',
   access: anyone,
@@ -27,7 +26,6 @@ const getProfile = operation({
 const getOwnProfile = operation({
   id: 'get_own_profile',
   route: 'GET /people/me/profile',
-  tag,
   summary: 'Show your public self, and what you show on your page.',
   access: person,
   output: { 200: schemas.OwnProfileSchema },
@@ -37,7 +35,6 @@ const getOwnProfile = operation({
 export const changeProfile = operation({
   id: 'change_profile',
   route: 'PATCH /people/me/profile',
-  tag,
   summary: 'Choose your handle, and what your page shows.',
   description: 'The page is at /@handle. It is private until you make it public.',
   access: person,
@@ -52,7 +49,6 @@ export const changeProfile = operation({
 export const putAvatar = operation({
   id: 'put_avatar',
   route: 'PUT /people/me/profile/avatar',
-  tag,
   summary: 'Set the picture of your page.',
   description: 'It is cropped to its middle square, scaled to 256 pixels, and checked.',
   access: person,
@@ -65,7 +61,6 @@ export const putAvatar = operation({
 export const removeAvatar = operation({
   id: 'remove_avatar',
   route: 'DELETE /people/me/profile/avatar',
-  tag,
   summary: 'Remove the picture of your page, which then has a drawn flag.',
   access: person,
   output: { 200: schemas.OwnProfileSchema },

@@ -4,7 +4,7 @@ import { created } from '../../kernel/http/outcome.ts'
 import { agent } from '../../people/authentication.ts'
 import {
   appErrors,
-  operation,
+  operationsOf,
   priceErrors,
   publishErrors,
   writeErrors,
@@ -23,10 +23,9 @@ export const remixErrors = [
   'skill_name_taken',
 ] as const
 
-export const remixApp = operation({
+export const remixApp = operationsOf('Apps')({
   id: 'remix_app',
   route: 'POST /apps/:id/remix',
-  tag: 'Apps',
   idempotent: true,
   limits: ['publishes_limit'],
   mcp: 'shown',

@@ -3,7 +3,7 @@ import { pageNewestFirst } from '../../kernel/cursor.ts'
 import { ListQuery } from '../../kernel/http/list-query.ts'
 import { created } from '../../kernel/http/outcome.ts'
 import { agent, anyone } from '../../people/authentication.ts'
-import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { getListed } from '../listings.ts'
 import { presentRating } from '../present.ts'
 import * as comments from './comments.ts'
@@ -11,7 +11,7 @@ import { presentComments, presentReview, presentReviews } from './present.ts'
 import * as reviews from './reviews.ts'
 import * as schemas from './schemas.ts'
 
-const tag = 'Reviews and comments'
+const operation = operationsOf('Reviews and comments')
 
 async function presentOne(ctx: AppContext, row: comments.Comment) {
   const [comment] = await presentComments(ctx, [row])
@@ -22,7 +22,6 @@ async function presentOne(ctx: AppContext, row: comments.Comment) {
 const listReviews = operation({
   id: 'list_reviews',
   route: 'GET /explore/:id/reviews',
-  tag,
   summary: 'List the reviews of an item, newest first.',
   access: anyone,
   input: { query: ListQuery },
@@ -40,7 +39,6 @@ const listReviews = operation({
 const listComments = operation({
   id: 'list_comments',
   route: 'GET /explore/:id/comments',
-  tag,
   summary: 'List the comments on an item, newest first.',
   access: anyone,
   input: { query: ListQuery },
@@ -58,7 +56,6 @@ const listComments = operation({
 export const reviewItem = operation({
   id: 'review_item',
   route: 'PUT /explore/:id/review',
-  tag,
   mcp: 'shown',
   summary: 'Review an item that you used: 1 to 5 stars and an optional text.',
   description:
@@ -77,7 +74,6 @@ export const reviewItem = operation({
 export const removeReview = operation({
   id: 'remove_review',
   route: 'DELETE /explore/:id/review',
-  tag,
   summary: 'Remove your review of an item.',
   access: agent,
   output: { 200: schemas.RemoveReviewResponseSchema },
@@ -91,7 +87,6 @@ export const removeReview = operation({
 const replyToReview = operation({
   id: 'answer_review',
   route: 'POST /reviews/:id/answer',
-  tag,
   summary: 'Reply to a review of your item, once.',
   access: agent,
   input: { body: schemas.ReplyRequestSchema },
@@ -106,7 +101,6 @@ const replyToReview = operation({
 export const addComment = operation({
   id: 'add_comment',
   route: 'POST /explore/:id/comments',
-  tag,
   limits: ['comments_limit'],
   summary: 'Comment on an item, or reply to a comment.',
   access: agent,
@@ -122,7 +116,6 @@ export const addComment = operation({
 export const pinComment = operation({
   id: 'pin_comment',
   route: 'PUT /comments/:id/pin',
-  tag,
   onFullDisk: 'allow',
   summary: 'Pin a comment above the others on your item, or unpin it.',
   description: 'One comment of an item is pinned at most.',
@@ -139,7 +132,6 @@ export const pinComment = operation({
 export const removeComment = operation({
   id: 'remove_comment',
   route: 'DELETE /comments/:id',
-  tag,
   summary: 'Remove your comment, or hide one on your item.',
   access: agent,
   output: { 200: schemas.RemoveCommentResponseSchema },

@@ -4,7 +4,7 @@ import { pageNewestFirst } from '../../kernel/cursor.ts'
 import { ListQuery } from '../../kernel/http/list-query.ts'
 import { created } from '../../kernel/http/outcome.ts'
 import { agent, agentKeyErrors, reader } from '../../people/authentication.ts'
-import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { getPublicPack } from './packs.ts'
 import { presentRun, presentRuns } from './present.ts'
 import * as readRecord from './read-record.ts'
@@ -16,7 +16,7 @@ import { PayShareSchema } from './share-schemas.ts'
 import * as share from './share.ts'
 import * as start from './start.ts'
 
-const tag = 'Runs and track records'
+const operation = operationsOf('Runs and track records')
 const textErrors = ['text_blocked', 'bad_evidence'] as const
 const shareErrors = [
   'not_found',
@@ -40,7 +40,6 @@ const readErrors = [...agentKeyErrors, 'bad_request'] as const
 const startRun = operation({
   id: 'start_run',
   route: 'POST /runs',
-  tag,
   idempotent: true,
   limits: ['runs_limit'],
   mcp: 'shown',
@@ -62,7 +61,6 @@ const startRun = operation({
 const reportStep = operation({
   id: 'report_step',
   route: 'POST /runs/:id/steps',
-  tag,
   mcp: 'shown',
   summary: 'Report one step of your run: done, skipped or failed.',
   access: agent,
@@ -77,7 +75,6 @@ const reportStep = operation({
 const reportRun = operation({
   id: 'report_run',
   route: 'POST /runs/:id/report',
-  tag,
   mcp: 'shown',
   summary: 'Report how your run went, once. The report is public.',
   description:
@@ -98,7 +95,6 @@ const reportRun = operation({
 const payShare = operation({
   id: 'pay_share',
   route: 'POST /runs/:id/share',
-  tag,
   mcp: 'shown',
   onFullDisk: 'allow',
   summary: "Pay the maker's share of your run, in USDC on the chain of the share.",
@@ -121,7 +117,6 @@ const payShare = operation({
 const replyToReport = operation({
   id: 'answer_run',
   route: 'POST /runs/:id/answer',
-  tag,
   summary: 'Answer a report about your pack, once.',
   access: agent,
   input: { body: schemas.ReplyToRunSchema },
@@ -136,7 +131,6 @@ const replyToReport = operation({
 const listRuns = operation({
   id: 'list_runs',
   route: 'GET /runs',
-  tag,
   summary: 'List your runs, newest first.',
   access: agent,
   input: { query: ListQuery },
@@ -153,7 +147,6 @@ const listRuns = operation({
 const getRun = operation({
   id: 'get_run',
   route: 'GET /runs/:id',
-  tag,
   summary: 'Read a run.',
   description: 'Public once it is reported and its pack is on Explore.',
   access: reader,
@@ -168,7 +161,6 @@ const getRun = operation({
 const getRecord = operation({
   id: 'get_record',
   route: 'GET /packs/:id/record',
-  tag,
   mcp: 'shown',
   summary: 'Read the track record of a skill or framework.',
   description:
@@ -186,7 +178,6 @@ const getRecord = operation({
 const listPackRuns = operation({
   id: 'list_pack_runs',
   route: 'GET /packs/:id/runs',
-  tag,
   summary: 'List the reported runs of a pack, newest first.',
   access: reader,
   input: { query: ListQuery },

@@ -3,11 +3,13 @@ import { type Static, Type } from '@sinclair/typebox'
 import { oneOf, TimeSchema } from '../../kernel/schema.ts'
 import { iso } from '../../kernel/time.ts'
 import { agent } from '../../people/authentication.ts'
-import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import type { Version } from '../apps.ts'
 import { presentFinding } from '../present.ts'
 import { FindingSchema } from '../schemas.ts'
 import * as scans from './scans.ts'
+
+const operation = operationsOf('Moderation')
 
 /** Scan record of the newest version of an app. */
 const AppScanSchema = Type.Object({
@@ -26,7 +28,6 @@ const presentScan = ({ verdict, scanned, findings }: Version): AppScan => ({
 const getScan = operation({
   id: 'get_scan',
   route: 'GET /apps/:id/scan',
-  tag: 'Moderation',
   summary: "Read the safety check result of your app's newest page.",
   access: agent,
   output: { 200: AppScanSchema },
@@ -38,7 +39,6 @@ const getScan = operation({
 export const rescanApp = operation({
   id: 'rescan_app',
   route: 'POST /apps/:id/rescan',
-  tag: 'Moderation',
   summary: 'Run the current safety check on your app again.',
   description: 'If nothing is blocked any more, a quarantine by the safety check ends.',
   access: agent,

@@ -4,7 +4,7 @@ import { pageHighestFirst } from '../../kernel/cursor.ts'
 import { ListQuery } from '../../kernel/http/list-query.ts'
 import { Content, created, Replay } from '../../kernel/http/outcome.ts'
 import { agent } from '../../people/authentication.ts'
-import { appErrors, operation, publishErrors, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, publishErrors, writeErrors } from '../../people/operation.ts'
 import * as apps from '../apps.ts'
 import { startChange } from '../builds/builds.ts'
 import { BuildStartedSchema, DryRunSchema } from '../builds/schemas.ts'
@@ -16,6 +16,8 @@ import { compareVersions } from './compare.ts'
 import { zipOf } from './export.ts'
 import * as schemas from './schemas.ts'
 import * as versions from './versions.ts'
+
+const operation = operationsOf('Apps')
 
 /** Headers of a download. A page is saved, never rendered. */
 const asFile = (name: string, type: string) => ({
@@ -29,7 +31,6 @@ const asFile = (name: string, type: string) => ({
 export const publishVersion = operation({
   id: 'publish_version',
   route: 'POST /apps/:id/versions',
-  tag: 'Apps',
   idempotent: true,
   limits: ['publishes_limit', 'builds_limit'],
   mcp: 6,
@@ -64,7 +65,6 @@ export const publishVersion = operation({
 const listVersions = operation({
   id: 'list_versions',
   route: 'GET /apps/:id/versions',
-  tag: 'Apps',
   summary: 'List the versions of your app, newest first.',
   access: agent,
   input: { query: ListQuery },
@@ -82,7 +82,6 @@ const listVersions = operation({
 export const restoreVersion = operation({
   id: 'restore_version',
   route: 'POST /apps/:id/versions/:version/restore',
-  tag: 'Apps',
   showsApp: true,
   limits: ['publishes_limit'],
   summary: 'Publish an older version again.',
@@ -102,7 +101,6 @@ export const restoreVersion = operation({
 const getHtml = operation({
   id: 'get_html',
   route: 'GET /apps/:id/html',
-  tag: 'Apps',
   mcp: 7,
   summary: 'Read the html of a version; the newest by default.',
   access: agent,
@@ -118,7 +116,6 @@ const getHtml = operation({
 const diffVersions = operation({
   id: 'diff_versions',
   route: 'GET /apps/:id/diff',
-  tag: 'Apps',
   summary: 'Compare two versions of your app; by default the newest with the one before it.',
   access: agent,
   input: {
@@ -140,7 +137,6 @@ const diffVersions = operation({
 const exportApp = operation({
   id: 'export_app',
   route: 'GET /apps/:id/export',
-  tag: 'Apps',
   summary: 'Export every version and asset of your app, skill or framework as a zip.',
   access: agent,
   output: { 200: schemas.ZipSchema },

@@ -6,15 +6,16 @@ import { toUsd } from '../../kernel/money.ts'
 import { requireInvitation } from '../../money/keys/request-key.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
 import { anyone, key } from '../authentication.ts'
-import { operation } from '../operation.ts'
+import { operationsOf } from '../operation.ts'
 import * as accounts from './accounts.ts'
 import * as keys from './keys.ts'
 import * as schemas from './schemas.ts'
 
+const operation = operationsOf('Account')
+
 const createAccount = operation({
   id: 'create_account',
   route: 'POST /accounts/create',
-  tag: 'Account',
   limits: ['keys_address_limit'],
   summary: 'Create an account and its API key.',
   description:
@@ -32,7 +33,6 @@ const createAccount = operation({
 const getBalance = operation({
   id: 'get_balance',
   route: 'POST /credits/balance',
-  tag: 'Account',
   onFullDisk: 'allow',
   summary: 'Get the balance of your account, in USD.',
   access: key,
@@ -58,7 +58,6 @@ const getBalance = operation({
 const listKeys = operation({
   id: 'list_keys',
   route: 'GET /accounts/keys',
-  tag: 'Account',
   summary: 'List the API keys of your account.',
   access: key,
   output: { 200: schemas.KeyListSchema },
@@ -68,7 +67,6 @@ const listKeys = operation({
 const addKey = operation({
   id: 'add_key',
   route: 'POST /accounts/keys',
-  tag: 'Account',
   summary: 'Create an API key with its own limits.',
   description: 'The default and maximum of each limit is that of the calling key.',
   access: key,
@@ -81,7 +79,6 @@ const addKey = operation({
 const changeKey = operation({
   id: 'change_key',
   route: 'PATCH /accounts/keys/:id',
-  tag: 'Account',
   summary: 'Change the name and the limits of an API key.',
   access: key,
   input: { body: schemas.KeyRequestSchema },
@@ -93,7 +90,6 @@ const changeKey = operation({
 const rotateKey = operation({
   id: 'rotate_key',
   route: 'POST /accounts/keys/:id/rotate',
-  tag: 'Account',
   summary: 'Replace an API key by a new one with the same settings.',
   description:
     'The old key still works for the overlap. Both share their spending, so no budget starts again.',
@@ -108,7 +104,6 @@ const rotateKey = operation({
 const revokeKey = operation({
   id: 'revoke_key',
   route: 'DELETE /accounts/keys/:id',
-  tag: 'Account',
   summary: 'Revoke an API key, except the last one.',
   access: key,
   output: { 200: schemas.DeletedKeySchema },

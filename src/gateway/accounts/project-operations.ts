@@ -1,15 +1,16 @@
 import { created } from '../../kernel/http/outcome.ts'
 import { key } from '../authentication.ts'
-import { operation } from '../operation.ts'
+import { operationsOf } from '../operation.ts'
 import * as projects from './projects.ts'
 import * as schemas from './schemas.ts'
+
+const operation = operationsOf('Account')
 
 const errors = ['too_large', 'bad_request', 'key_above_own', 'try_again'] as const
 
 const listProjects = operation({
   id: 'list_projects',
   route: 'GET /accounts/projects',
-  tag: 'Account',
   summary: 'List projects and their spending.',
   access: key,
   output: { 200: schemas.ProjectListSchema },
@@ -19,7 +20,6 @@ const listProjects = operation({
 const addProject = operation({
   id: 'add_project',
   route: 'POST /accounts/projects',
-  tag: 'Account',
   summary: 'Create a project: a group of keys with budgets.',
   description: 'Its keys spend the balance of the account, together within its budgets.',
   access: key,
@@ -32,7 +32,6 @@ const addProject = operation({
 const changeProject = operation({
   id: 'change_project',
   route: 'PATCH /accounts/projects/:id',
-  tag: 'Account',
   summary: 'Change a project.',
   access: key,
   input: { body: schemas.ProjectRequestSchema },
@@ -44,7 +43,6 @@ const changeProject = operation({
 const deleteProject = operation({
   id: 'delete_project',
   route: 'DELETE /accounts/projects/:id',
-  tag: 'Account',
   summary: 'Delete a project.',
   description: 'Its keys stay, without its budgets.',
   access: key,

@@ -10,14 +10,15 @@ import { readUpload } from '../files/upload.ts'
 import { pageBetween } from '../list.ts'
 import { AnthropicErrorSchema } from '../messages-api/error-response.ts'
 import type { Model } from '../models/catalog.ts'
-import { operationWith } from '../operation.ts'
+import { operationsOf } from '../operation.ts'
 import * as files from './files.ts'
 import type { AnthropicModel, AnthropicModelList, ModelListQuery } from './schemas.ts'
 import * as schemas from './schemas.ts'
 
-const operation = operationWith(AnthropicErrorSchema)
+const operation = operationsOf('Files', AnthropicErrorSchema)
+const modelOperationOf = operationsOf('Models', AnthropicErrorSchema)
 
-const listAnthropicModels = operation({
+const listAnthropicModels = modelOperationOf({
   ...modelOperation.list,
   id: 'list_anthropic_models',
   input: { query: schemas.ModelListQuerySchema },
@@ -25,7 +26,7 @@ const listAnthropicModels = operation({
   run: (ctx, { query }) => listModels(ctx, query),
 })
 
-const getAnthropicModel = operation({
+const getAnthropicModel = modelOperationOf({
   ...modelOperation.get,
   id: 'get_anthropic_model',
   output: { 200: schemas.AnthropicModelSchema },

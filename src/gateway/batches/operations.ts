@@ -2,14 +2,15 @@ import { Type } from '@sinclair/typebox'
 
 import { key } from '../authentication.ts'
 import { callOf } from '../call.ts'
-import { operation } from '../operation.ts'
+import { operationsOf } from '../operation.ts'
 import * as batches from './batches.ts'
 import * as schemas from './schemas.ts'
+
+const operation = operationsOf('Chat')
 
 const createBatch = operation({
   id: 'create_batch',
   route: 'POST /batches',
-  tag: 'Chat',
   idempotent: true,
   limits: ['holds_limit'],
   summary: 'Run the requests of an uploaded file in the background.',
@@ -27,7 +28,6 @@ const createBatch = operation({
 const listBatches = operation({
   id: 'list_batches',
   route: 'GET /batches',
-  tag: 'Chat',
   summary: 'List the batches of your account.',
   access: key,
   input: { query: schemas.BatchListQuerySchema },
@@ -39,7 +39,6 @@ const listBatches = operation({
 const getBatch = operation({
   id: 'get_batch',
   route: 'GET /batches/:id',
-  tag: 'Chat',
   summary: 'Get the state of a batch.',
   access: key,
   output: { 200: schemas.BatchSchema },
@@ -51,7 +50,6 @@ const getBatch = operation({
 const cancelBatch = operation({
   id: 'cancel_batch',
   route: 'POST /batches/:id/cancel',
-  tag: 'Chat',
   onFullDisk: 'allow',
   summary: 'Cancel a batch. Requests that run are finished and charged.',
   access: key,

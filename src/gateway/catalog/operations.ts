@@ -1,22 +1,22 @@
 import { Type } from '@sinclair/typebox'
 
 import { anyone } from '../authentication.ts'
-import { operation } from '../operation.ts'
+import { operationsOf } from '../operation.ts'
 import * as catalog from './catalog.ts'
 import * as schemas from './schemas.ts'
+
+const operation = operationsOf('Models')
 
 /** The operations on models, as every API of clients declares them. */
 export const modelOperation = {
   list: {
     route: 'GET /models',
-    tag: 'Models',
     summary: 'List the models.',
     access: anyone,
     errors: ['bad_request'],
   },
   get: {
     route: 'GET /models/*',
-    tag: 'Models',
     summary: 'Get a model.',
     access: anyone,
     errors: ['no_model', 'not_found'],
@@ -26,7 +26,6 @@ export const modelOperation = {
 const listModels = operation({
   id: 'list_models',
   route: 'GET /models',
-  tag: 'Models',
   summary: 'List models and their prices.',
   description: 'The SDKs of Anthropic, Google, Mistral and Cohere get the format of their own API.',
   access: anyone,
@@ -41,7 +40,6 @@ const listModels = operation({
 export const getModel = operation({
   id: 'get_model',
   route: 'GET /models/:id',
-  tag: 'Models',
   summary: 'Get a model and its price.',
   description: 'The SDKs of Anthropic, Google, Mistral and Cohere get the format of their own API.',
   access: anyone,

@@ -1,7 +1,7 @@
 import { modelOperation } from '../catalog/operations.ts'
 import { createChat } from '../chat/chat.ts'
 import { chatErrors, ChunksSchema } from '../openai-chat/schemas.ts'
-import { mediaErrors, operationWith, paidOperation } from '../operation.ts'
+import { mediaErrors, operationsOf, paidOperation } from '../operation.ts'
 import { rerankRequestSchema } from '../rerank/schemas.ts'
 import { cohereEmbed } from './embed.ts'
 import { CohereErrorSchema } from './error-response.ts'
@@ -10,7 +10,7 @@ import { cohereRerank as rerank } from './rerank.ts'
 import * as schemas from './schemas.ts'
 import { cohereChat } from './write.ts'
 
-const operation = operationWith(CohereErrorSchema)
+const operation = operationsOf('Models', CohereErrorSchema)
 
 const createCohereChat = paidOperation({
   id: 'create_cohere_chat',

@@ -6,10 +6,12 @@ import { fileKeptSecondsMax, fileKeptSecondsMin } from '../../kernel/limits.ts'
 import { anyMediaSchema } from '../../kernel/schema.ts'
 import { type AccountId, key } from '../authentication.ts'
 import { requestOf, unread } from '../call.ts'
-import { operation } from '../operation.ts'
+import { operationsOf } from '../operation.ts'
 import * as files from './files.ts'
 import * as schemas from './schemas.ts'
 import { purposePattern, readUpload } from './upload.ts'
+
+const operation = operationsOf('Files')
 
 /** The body of an upload, which `readUpload` parses. */
 const uploadSchema: OpenAPIV3.SchemaObject = {
@@ -43,24 +45,21 @@ const uploadErrors = [
 
 /** The declarations of operations on files that are equal in every API of clients. */
 export const fileOperation = {
-  upload: { route: 'POST /files', tag: 'Files', access: key, errors: uploadErrors },
+  upload: { route: 'POST /files', access: key, errors: uploadErrors },
   list: {
     route: 'GET /files',
-    tag: 'Files',
     summary: 'List the files of your account.',
     access: key,
     errors: ['bad_request'],
   },
   get: {
     route: 'GET /files/:id',
-    tag: 'Files',
     summary: 'Get a file.',
     access: key,
     errors: ['no_file', 'not_found'],
   },
   content: {
     route: 'GET /files/:id/content',
-    tag: 'Files',
     summary: 'Download the content of a file.',
     access: key,
     output: { 200: anyMediaSchema },
@@ -68,7 +67,6 @@ export const fileOperation = {
   },
   remove: {
     route: 'DELETE /files/:id',
-    tag: 'Files',
     summary: 'Delete a file.',
     access: key,
     errors: ['bad_request', 'too_large', 'no_file', 'not_found', 'try_again'],

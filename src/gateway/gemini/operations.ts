@@ -10,13 +10,13 @@ import { pageAfter } from '../list.ts'
 import type { Model } from '../models/catalog.ts'
 import type { ModelType } from '../models/price.ts'
 import { chatErrors } from '../openai-chat/schemas.ts'
-import { operationWith } from '../operation.ts'
+import { operationsOf } from '../operation.ts'
 import { GeminiErrorSchema } from './error-response.ts'
 import { callMethod } from './methods.ts'
 import * as schemas from './schemas.ts'
 import type { GeminiModel, GeminiModels, GeminiModelsQuery } from './schemas.ts'
 
-const operation = operationWith(GeminiErrorSchema)
+const operation = operationsOf('Models', GeminiErrorSchema)
 
 const listGeminiModels = operation({
   ...modelOperation.list,
@@ -34,10 +34,12 @@ const getGeminiModel = operation({
   run: (ctx, { params }) => present(requireModel(ctx, params['*'])),
 })
 
-const callGeminiMethod = operation({
+const callGeminiMethod = operationsOf(
+  'Chat',
+  GeminiErrorSchema,
+)({
   id: 'call_gemini_method',
   route: 'POST /*',
-  tag: 'Chat',
   idempotent: true,
   limits: ['holds_limit', 'searches_limit'],
   summary: 'Call a model: generateContent, streamGenerateContent, countTokens or embeddings.',

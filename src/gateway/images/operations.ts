@@ -4,7 +4,7 @@ import { ApiError } from '../../kernel/errors.ts'
 import { mediaSchema, RangeNotSatisfiableSchema } from '../../kernel/schema.ts'
 import { anyone } from '../authentication.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
-import { mediaErrors, operation, paidOperation, paidUpload } from '../operation.ts'
+import { mediaErrors, operationsOf, paidOperation, paidUpload } from '../operation.ts'
 import { changeImages } from './edits.ts'
 import { generateImages } from './images.ts'
 import * as schemas from './schemas.ts'
@@ -52,10 +52,9 @@ const varyImage = paidUpload({
     changeImages(ctx, spender, '/images/variations', request, call),
 })
 
-const getImage = operation({
+const getImage = operationsOf('Media')({
   id: 'get_image',
   route: 'GET /images/:id',
-  tag: 'Media',
   summary: 'Get an image by its signed URL.',
   access: anyone,
   input: { query: schemas.SignedUrlQuerySchema },

@@ -1,11 +1,9 @@
 import { key } from '../authentication.ts'
 import { chatErrors } from '../openai-chat/schemas.ts'
-import { operationWith, paidOperation } from '../operation.ts'
+import { operationsOf, paidOperation } from '../operation.ts'
 import { AnthropicErrorSchema } from './error-response.ts'
 import * as messages from './messages.ts'
 import * as schemas from './schemas.ts'
-
-const operation = operationWith(AnthropicErrorSchema)
 
 const createMessage = paidOperation({
   id: 'create_message',
@@ -23,10 +21,12 @@ const createMessage = paidOperation({
   run: messages.createMessage,
 })
 
-const countMessageTokens = operation({
+const countMessageTokens = operationsOf(
+  'Chat',
+  AnthropicErrorSchema,
+)({
   id: 'count_message_tokens',
   route: 'POST /messages/count_tokens',
-  tag: 'Chat',
   summary: 'Estimate the input tokens of a message.',
   description: 'Calls no model and costs nothing.',
   onFullDisk: 'allow',

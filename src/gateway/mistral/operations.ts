@@ -11,13 +11,16 @@ import * as stored from '../files/files.ts'
 import { download, fileOperation } from '../files/operations.ts'
 import { readUpload } from '../files/upload.ts'
 import type { Model } from '../models/catalog.ts'
-import { mediaErrors, operation, paidUpload } from '../operation.ts'
+import { mediaErrors, operationsOf, paidUpload } from '../operation.ts'
 import * as files from './files.ts'
 import type { MistralModel } from './schemas.ts'
 import * as schemas from './schemas.ts'
 import { createMistralTranscription as transcribe } from './transcriptions.ts'
 
-const listMistralModels = operation({
+const operation = operationsOf('Files')
+const modelOperationOf = operationsOf('Models')
+
+const listMistralModels = modelOperationOf({
   ...modelOperation.list,
   id: 'list_mistral_models',
   input: { query: schemas.ModelListQuerySchema },
@@ -28,7 +31,7 @@ const listMistralModels = operation({
   }),
 })
 
-const getMistralModel = operation({
+const getMistralModel = modelOperationOf({
   ...modelOperation.get,
   id: 'get_mistral_model',
   output: { 200: schemas.MistralModelSchema },
@@ -80,7 +83,6 @@ const getMistralFileContent = operation({
 const getMistralFileUrl = operation({
   id: 'get_mistral_file_url',
   route: 'GET /files/:id/url',
-  tag: 'Files',
   summary: 'Names the operation that downloads a file. Files have no signed URLs.',
   access: key,
   output: { 200: Type.Never() },

@@ -4,7 +4,7 @@ import { embeddingOperations } from '../embeddings/operations.ts'
 import { createChatCompletion } from '../openai-chat/chat-completions.ts'
 import * as chat from '../openai-chat/schemas.ts'
 import { chatErrors } from '../openai-chat/schemas.ts'
-import { operationWith, paidOperation } from '../operation.ts'
+import { operationsOf, paidOperation } from '../operation.ts'
 import { responseOperations } from '../responses/operations.ts'
 import { describeCredits, describeKey } from './account.ts'
 import { OpenRouterErrorSchema } from './error-response.ts'
@@ -12,7 +12,8 @@ import { generationId, getGeneration } from './generation.ts'
 import * as models from './models.ts'
 import * as schemas from './schemas.ts'
 
-const operation = operationWith(OpenRouterErrorSchema)
+const operation = operationsOf('Models', OpenRouterErrorSchema)
+const accountOperation = operationsOf('Account', OpenRouterErrorSchema)
 
 const createOpenrouterChat = paidOperation({
   id: 'create_openrouter_chat',
@@ -42,7 +43,6 @@ const listOpenrouterModels = operation({
 const listOpenrouterOwnModels = operation({
   id: 'list_openrouter_own_models',
   route: 'GET /models/user',
-  tag: 'Models',
   summary: 'List the models of a key.',
   access: key,
   input: { query: schemas.ModelsQuerySchema },
@@ -54,7 +54,6 @@ const listOpenrouterOwnModels = operation({
 const countOpenrouterModels = operation({
   id: 'count_openrouter_models',
   route: 'GET /models/count',
-  tag: 'Models',
   summary: 'Count the models.',
   access: anyone,
   output: { 200: schemas.CountSchema },
@@ -64,7 +63,6 @@ const countOpenrouterModels = operation({
 const getOpenrouterModel = operation({
   id: 'get_openrouter_model',
   route: 'GET /model/:author/:slug',
-  tag: 'Models',
   summary: 'Get a model.',
   access: anyone,
   output: { 200: schemas.OneModelSchema },
@@ -75,7 +73,6 @@ const getOpenrouterModel = operation({
 const listOpenrouterEndpoints = operation({
   id: 'list_openrouter_endpoints',
   route: 'GET /models/:author/:slug/endpoints',
-  tag: 'Models',
   summary: 'List a model’s upstreams.',
   access: anyone,
   output: { 200: schemas.EndpointsSchema },
@@ -86,37 +83,33 @@ const listOpenrouterEndpoints = operation({
 const listOpenrouterProviders = operation({
   id: 'list_openrouter_providers',
   route: 'GET /providers',
-  tag: 'Models',
   summary: 'List the upstreams.',
   access: anyone,
   output: { 200: schemas.ProvidersSchema },
   run: (ctx) => models.listProviders(ctx),
 })
 
-const getOpenrouterKey = operation({
+const getOpenrouterKey = accountOperation({
   id: 'get_openrouter_key',
   route: 'GET /key',
-  tag: 'Account',
   summary: 'Get the spending of your key.',
   access: key,
   output: { 200: schemas.KeySchema },
   run: (ctx, { caller: spender }) => describeKey(ctx, spender),
 })
 
-const getOpenrouterCredits = operation({
+const getOpenrouterCredits = accountOperation({
   id: 'get_openrouter_credits',
   route: 'GET /credits',
-  tag: 'Account',
   summary: 'Get the funds of your account.',
   access: key,
   output: { 200: schemas.CreditsSchema },
   run: (ctx, { caller: spender }) => describeCredits(ctx, spender),
 })
 
-const getOpenrouterGeneration = operation({
+const getOpenrouterGeneration = accountOperation({
   id: 'get_openrouter_generation',
   route: 'GET /generation',
-  tag: 'Account',
   summary: 'Get the cost of a chat.',
   access: key,
   input: { query: schemas.GenerationQuerySchema },

@@ -2,17 +2,16 @@ import { Type } from '@sinclair/typebox'
 
 import { key } from '../authentication.ts'
 import { requestOf, unread } from '../call.ts'
-import { operation, paidErrors, spendingErrors, upstreamErrors } from '../operation.ts'
+import { operationsOf, paidErrors, spendingErrors, upstreamErrors } from '../operation.ts'
 import * as handshake from './handshake.ts'
 
 const QuerySchema = Type.Object({
   model: Type.Optional(Type.String({ description: 'The id of a model of the type realtime.' })),
 })
 
-const openRealtime = operation({
+const openRealtime = operationsOf('Chat')({
   id: 'open_realtime',
   route: 'GET /realtime',
-  tag: 'Chat',
   mcp: 'hidden',
   limits: ['holds_limit'],
   summary: 'Open a realtime session over a WebSocket.',

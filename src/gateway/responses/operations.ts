@@ -4,10 +4,12 @@ import type { Json } from '../../kernel/schema.ts'
 import { key } from '../authentication.ts'
 import { invalidField } from '../fields.ts'
 import { chatErrors } from '../openai-chat/schemas.ts'
-import { operation, paidOperation } from '../operation.ts'
+import { operationsOf, paidOperation } from '../operation.ts'
 import * as responses from './responses.ts'
 import * as schemas from './schemas.ts'
 import * as stored from './stored-responses.ts'
+
+const operation = operationsOf('Chat')
 
 const createResponse = paidOperation({
   id: 'create_response',
@@ -28,7 +30,6 @@ const createResponse = paidOperation({
 const countInputTokens = operation({
   id: 'count_input_tokens',
   route: 'POST /responses/input_tokens',
-  tag: 'Chat',
   summary: 'Estimate the input tokens of a response.',
   description: 'Calls no model and costs nothing.',
   onFullDisk: 'allow',
@@ -42,7 +43,6 @@ const countInputTokens = operation({
 const getResponse = operation({
   id: 'get_response',
   route: 'GET /responses/:id',
-  tag: 'Chat',
   summary: 'Get a stored response.',
   access: key,
   input: { query: schemas.GetResponseQuerySchema },
@@ -59,7 +59,6 @@ const getResponse = operation({
 const listInputItems = operation({
   id: 'list_input_items',
   route: 'GET /responses/:id/input_items',
-  tag: 'Chat',
   summary: 'List the items that a stored response was created from.',
   access: key,
   input: { query: schemas.InputItemsQuerySchema },
@@ -72,7 +71,6 @@ const listInputItems = operation({
 const deleteResponse = operation({
   id: 'delete_response',
   route: 'DELETE /responses/:id',
-  tag: 'Chat',
   summary: 'Delete a stored response.',
   access: key,
   output: { 200: schemas.DeletedResponseSchema },

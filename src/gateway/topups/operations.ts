@@ -1,13 +1,14 @@
 import { createInvoice } from '../../money/payments/coins/invoices.ts'
 import { key } from '../authentication.ts'
-import { operation } from '../operation.ts'
+import { operationsOf } from '../operation.ts'
 import * as schemas from './schemas.ts'
 import { checkCurrency, getInvoiceStatus, parseTopupAmount, presentInvoice } from './topups.ts'
+
+const operation = operationsOf('Account')
 
 const createTopup = operation({
   id: 'create_topup',
   route: 'POST /topup/create/:method',
-  tag: 'Account',
   summary: 'Create a crypto top-up.',
   access: key,
   input: { params: schemas.TopupParamsSchema, body: schemas.TopupRequestSchema },
@@ -31,7 +32,6 @@ const createTopup = operation({
 const getTopup = operation({
   id: 'get_topup',
   route: 'GET /topup/status/:id',
-  tag: 'Account',
   summary: 'Get the status of a top-up.',
   access: key,
   input: { params: schemas.InvoiceParamsSchema },

@@ -3,15 +3,16 @@ import { Type } from '@sinclair/typebox'
 import { csv } from '../../kernel/http/outcome.ts'
 import { mediaSchema } from '../../kernel/schema.ts'
 import { key } from '../authentication.ts'
-import { operation } from '../operation.ts'
+import { operationsOf } from '../operation.ts'
 import * as groups from './groups.ts'
 import * as history from './history.ts'
 import * as schemas from './schemas.ts'
 
+const operation = operationsOf('Account')
+
 const listUsage = operation({
   id: 'list_usage',
   route: 'GET /accounts/usage',
-  tag: 'Account',
   summary: 'Add up the usage of your account by day, key, model, upstream, tag or project.',
   description: 'As JSON, or as CSV with `format=csv`; the highest cost first.',
   access: key,
@@ -27,7 +28,6 @@ const listUsage = operation({
 const listHistory = operation({
   id: 'list_history',
   route: 'GET /queries/history',
-  tag: 'Account',
   summary: 'List the usage of your account, newest first.',
   description: 'As JSON, or as CSV with `format=csv`. Request and response bodies are not stored.',
   access: key,

@@ -1,10 +1,12 @@
 import { mediaSchema, RangeNotSatisfiableSchema } from '../../kernel/schema.ts'
 import { anyone, getSpender, key } from '../authentication.ts'
 import { SignedUrlQuerySchema } from '../images/schemas.ts'
-import { mediaErrors, operation, paidUpload } from '../operation.ts'
+import { mediaErrors, operationsOf, paidUpload } from '../operation.ts'
 import * as schemas from './schemas.ts'
 import { submit } from './submit.ts'
 import * as videos from './videos.ts'
+
+const operation = operationsOf('Media')
 
 const ContentSchema = mediaSchema('video/*')
 
@@ -29,7 +31,6 @@ const createVideo = paidUpload({
 const getVideo = operation({
   id: 'get_video',
   route: 'GET /videos/:id',
-  tag: 'Media',
   summary: 'Get the status and URL of a video.',
   access: key,
   output: { 200: schemas.VideoSchema },
@@ -41,7 +42,6 @@ const getVideo = operation({
 const listVideos = operation({
   id: 'list_videos',
   route: 'GET /videos',
-  tag: 'Media',
   summary: 'List the videos of your account from the last 30 days.',
   access: key,
   input: { query: schemas.VideoListQuerySchema },
@@ -53,7 +53,6 @@ const listVideos = operation({
 const deleteVideo = operation({
   id: 'delete_video',
   route: 'DELETE /videos/:id',
-  tag: 'Media',
   summary: 'Delete a completed or failed video with its file.',
   access: key,
   output: { 200: schemas.DeletedVideoSchema },
@@ -67,7 +66,6 @@ const deleteVideo = operation({
 const getVideoContent = operation({
   id: 'get_video_content',
   route: 'GET /videos/:id/content',
-  tag: 'Media',
   summary: 'Get a video by its signed URL or with its API key.',
   access: anyone,
   input: { query: SignedUrlQuerySchema },

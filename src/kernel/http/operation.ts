@@ -97,10 +97,9 @@ export type Outcome<Output extends Outcomes> =
   | (Output extends { 202: infer Schema extends TSchema } ? Success<202, Static<Schema>> : never)
 
 /** Everything that an operation declares beside its types. */
-interface Declaration<Tag extends string, ErrorName extends string> {
+interface Declaration<ErrorName extends string> {
   /** The operationId: a snake_case verb. It is also the name of the MCP tool. */
   id: string
-  tag: Tag
   /** One line. */
   summary: string
   /** Further facts for callers, in one to three sentences. */
@@ -144,7 +143,6 @@ interface Input<Params, Query, Body, Read> {
 }
 
 interface Specification<
-  Tag extends string,
   ErrorName extends string,
   Route extends string,
   Caller,
@@ -153,7 +151,7 @@ interface Specification<
   Body,
   Read,
   Output extends Outcomes,
-> extends Declaration<Tag, ErrorName> {
+> extends Declaration<ErrorName> {
   /** "PUT /explore/:id/review". */
   route: Route
   access: Access<Caller, ErrorName>
@@ -171,7 +169,9 @@ interface Specification<
 }
 
 /** A declared operation. */
-export interface Operation extends Omit<Declaration<string, string>, 'errors'> {
+export interface Operation extends Omit<Declaration<string>, 'errors'> {
+  /** The area of its API. */
+  tag: string
   method: string
   /** Path pattern inside its API: "/explore/:id/review". */
   path: string
@@ -210,9 +210,10 @@ type AddedError = (typeof paymentErrors)[number] | (typeof idempotencyErrors)[nu
 /** Errors of calls that a payment makes succeed. */
 const isPaidBy: ReadonlySet<string> = new Set(['not_enough_credits', 'payment_required'])
 
-/** Returns the function that declares the operations of an API with these areas and errors. */
+/** Returns the function that declares the operations of an area of an API with these errors. */
 export const operationBuilder =
-  <Tag extends string, ErrorName extends string>(
+  <ErrorName extends string>(
+    tag: string,
     errorSchemas: (names: readonly (ErrorName | AddedError)[]) => Outcomes,
   ) =>
   <
@@ -225,7 +226,6 @@ export const operationBuilder =
     Read = never,
   >(
     specification: Specification<
-      Tag,
       ErrorName | AddedError,
       Route,
       Caller,
@@ -247,6 +247,7 @@ export const operationBuilder =
     ]
     return {
       ...specification,
+      tag,
       method,
       path,
       input,

@@ -1,12 +1,11 @@
 import { agent } from '../authentication.ts'
-import { operation, writeErrors } from '../operation.ts'
+import { operationsOf, writeErrors } from '../operation.ts'
 import { TopUpRequestSchema, TopUpResponseSchema } from './schemas.ts'
 import * as topup from './topup.ts'
 
-const topUp = operation({
+const topUp = operationsOf('Your things')({
   id: 'top_up',
   route: 'POST /topup',
-  tag: 'Your things',
   onFullDisk: 'allow',
   summary: 'Add credits that you pay for with USDC (x402).',
   description:

@@ -144,8 +144,6 @@ describe('the list', () => {
   })
 })
 
-const declareOperation = operationBuilder<string, HostingErrorName>(() => ({}))
-
 test('of 100 operations, 35 are listed, with some of each area', () => {
   const operations = Array.from({ length: 100 }, (_, at): DescribedOperation => ({
     operationId: at === 99 ? 'start' : `do_${at}`,
@@ -157,10 +155,9 @@ test('of 100 operations, 35 are listed, with some of each area', () => {
     responses: {},
   }))
   const declared = operations.map(({ operationId: id, tags: [tag = ''] }) =>
-    declareOperation({
+    operationBuilder<HostingErrorName>(tag, () => ({}))({
       id,
       route: 'GET /',
-      tag,
       summary: 'Do.',
       access: anyone,
       output: {},

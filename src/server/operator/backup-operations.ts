@@ -1,15 +1,14 @@
 import { accepted } from '../../kernel/http/outcome.ts'
-import { operation, writeErrors } from '../../people/operation.ts'
+import { operationsOf, writeErrors } from '../../people/operation.ts'
 import { done, DoneSchema } from '../../people/schemas.ts'
 import { operator } from '../../people/session-user.ts'
 import * as backups from './console-backups.ts'
 
-const tag = 'Operator'
+const operation = operationsOf('Operator')
 
 export const startBackup = operation({
   id: 'start_backup',
   route: 'POST /operator/backups',
-  tag,
   summary: 'Start a backup into the data folder.',
   access: operator,
   input: { body: 'none' },
@@ -24,7 +23,6 @@ export const startBackup = operation({
 export const checkBackup = operation({
   id: 'check_backup',
   route: 'POST /operator/backups/:name/check',
-  tag,
   onFullDisk: 'allow',
   summary: 'Start to verify a backup.',
   access: operator,
@@ -40,7 +38,6 @@ export const checkBackup = operation({
 export const restoreBackup = operation({
   id: 'restore_backup',
   route: 'POST /operator/backups/:name/restore',
-  tag,
   onFullDisk: 'allow',
   summary: 'Start to restore a backup, or the newest encrypted one: "newest".',
   access: operator,
@@ -56,7 +53,6 @@ export const restoreBackup = operation({
 export const removeBackup = operation({
   id: 'remove_backup',
   route: 'DELETE /operator/backups/:name',
-  tag,
   summary: 'Remove a backup.',
   access: operator,
   output: { 200: DoneSchema },

@@ -8,11 +8,11 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { created } from '../../kernel/http/outcome.ts'
 import { createOnce } from '../../people/keys.ts'
-import { operation, writeErrors } from '../../people/operation.ts'
+import { operationsOf, writeErrors } from '../../people/operation.ts'
 import { operator } from '../../people/session-user.ts'
 import { auditKeys, findKeyManager } from './grants.ts'
 
-const tag = 'Operator'
+const operation = operationsOf('Operator')
 
 const closed = { additionalProperties: false }
 const KeyRequestSchema = Type.Object(schemas.KeyRequestSchema.properties, closed)
@@ -36,7 +36,6 @@ async function getManager(
 export const addAccountKey = operation({
   id: 'add_account_key',
   route: 'POST /operator/accounts/:account/keys',
-  tag,
   idempotent: true,
   summary: 'Create a key of an agent, a wallet or a gateway account.',
   access: operator,
@@ -54,7 +53,6 @@ export const addAccountKey = operation({
 export const changeAccountKey = operation({
   id: 'change_account_key',
   route: 'PATCH /operator/accounts/:account/keys/:prefix',
-  tag,
   summary: 'Change the name and the limits of a key.',
   access: operator,
   input: { body: KeyRequestSchema },
@@ -71,7 +69,6 @@ export const changeAccountKey = operation({
 export const rotateAccountKey = operation({
   id: 'rotate_account_key',
   route: 'POST /operator/accounts/:account/keys/:prefix/rotate',
-  tag,
   idempotent: true,
   summary: 'Replace a key by one with the same settings.',
   access: operator,
@@ -92,7 +89,6 @@ export const rotateAccountKey = operation({
 export const revokeAccountKey = operation({
   id: 'revoke_account_key',
   route: 'DELETE /operator/accounts/:account/keys/:prefix',
-  tag,
   summary: 'Revoke a key. Requests with it fail at once.',
   access: operator,
   output: { 200: schemas.DeletedKeySchema },
@@ -108,7 +104,6 @@ export const revokeAccountKey = operation({
 export const addProject = operation({
   id: 'add_account_project',
   route: 'POST /operator/accounts/:account/projects',
-  tag,
   summary: 'Create a project, which is a group of keys with budgets that they share.',
   access: operator,
   input: { body: NewProjectSchema },
@@ -125,7 +120,6 @@ export const addProject = operation({
 export const changeProject = operation({
   id: 'change_account_project',
   route: 'PATCH /operator/accounts/:account/projects/:project',
-  tag,
   summary: 'Change the name and the budgets of a project.',
   access: operator,
   input: { body: ProjectRequestSchema },
@@ -142,7 +136,6 @@ export const changeProject = operation({
 export const removeProject = operation({
   id: 'remove_account_project',
   route: 'DELETE /operator/accounts/:account/projects/:project',
-  tag,
   summary: 'Delete a project. Its keys stay, without its budgets.',
   access: operator,
   output: { 200: schemas.DeletedProjectSchema },

@@ -7,7 +7,7 @@ import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { created } from '../../kernel/http/outcome.ts'
 import { decisionReasonCharsMax } from '../../kernel/limits.ts'
 import { lookUp, nullable, oneOf } from '../../kernel/schema.ts'
-import { appErrors, operation, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { done, DoneSchema } from '../../people/schemas.ts'
 import { operator } from '../../people/session-user.ts'
 import { sendTestAlert } from './alerts.ts'
@@ -96,12 +96,11 @@ const GrantRequestSchema = Type.Object(
 )
 const GrantResponseSchema = Type.Object({ to: Type.String(), credits: Type.Number() })
 
-const tag = 'Operator'
+const operation = operationsOf('Operator')
 
 export const decide = operation({
   id: 'decide',
   route: 'POST /operator/decisions',
-  tag,
   onFullDisk: 'allow',
   summary: 'Decide about an app, an agent, a person, a client or a page.',
   description: 'The decision is in the audit log. A reason reaches the person or agent concerned.',
@@ -123,7 +122,6 @@ export const decide = operation({
 export const featureItem = operation({
   id: 'feature_item',
   route: 'PUT /operator/featured/:id',
-  tag,
   summary: 'Show an item on the home page, first.',
   access: operator,
   output: { 200: DoneSchema },
@@ -137,7 +135,6 @@ export const featureItem = operation({
 export const unfeatureItem = operation({
   id: 'unfeature_item',
   route: 'DELETE /operator/featured/:id',
-  tag,
   summary: 'Remove an item from the home page.',
   access: operator,
   output: { 200: DoneSchema },
@@ -151,7 +148,6 @@ export const unfeatureItem = operation({
 export const changeSetting = operation({
   id: 'change_setting',
   route: 'PUT /operator/settings/:name',
-  tag,
   summary: 'Change a setting from now on, on all servers.',
   access: operator,
   input: { body: SettingRequestSchema },
@@ -166,7 +162,6 @@ export const changeSetting = operation({
 export const connectProvider = operation({
   id: 'connect_provider',
   route: 'PUT /operator/providers/:name',
-  tag,
   summary: 'Test the key of a provider with one cheap call, and serve its models.',
   access: operator,
   input: { body: ProviderRequestSchema },
@@ -179,7 +174,6 @@ export const connectProvider = operation({
 export const resetSetting = operation({
   id: 'reset_setting',
   route: 'DELETE /operator/settings/:name',
-  tag,
   summary: 'Restore the default of a setting.',
   access: operator,
   output: { 200: DoneSchema },
@@ -193,7 +187,6 @@ export const resetSetting = operation({
 export const undoSetting = operation({
   id: 'undo_setting',
   route: 'POST /operator/settings/:name/undo',
-  tag,
   onFullDisk: 'allow',
   summary: 'Restore the value of a setting before its last change.',
   access: operator,
@@ -213,7 +206,6 @@ export const undoSetting = operation({
 export const switchModel = operation({
   id: 'switch_model',
   route: 'PUT /operator/models',
-  tag,
   summary: 'Turn a model on or off.',
   access: operator,
   input: { body: ModelRequestSchema },
@@ -230,7 +222,6 @@ export const switchModel = operation({
 export const changeModelPrice = operation({
   id: 'change_model_price',
   route: 'PUT /operator/models/price',
-  tag,
   summary: 'Set the price of a model, or restore that of the list.',
   access: operator,
   input: { body: ModelPriceRequestSchema },
@@ -246,7 +237,6 @@ export const changeModelPrice = operation({
 export const removeLibrary = operation({
   id: 'remove_library',
   route: 'POST /operator/libraries/remove',
-  tag,
   onFullDisk: 'allow',
   summary: 'Remove an added library that no app uses.',
   access: operator,
@@ -265,7 +255,6 @@ export const removeLibrary = operation({
 export const creditPayment = operation({
   id: 'credit_payment',
   route: 'POST /operator/payments',
-  tag,
   summary: 'Credit a payment that no invoice expected.',
   access: operator,
   input: { body: CreditPaymentRequestSchema },
@@ -285,7 +274,6 @@ export const creditPayment = operation({
 export const giveCredits = operation({
   id: 'give_credits',
   route: 'POST /operator/grants',
-  tag,
   idempotent: true,
   summary: 'Create credits for an agent, a person or a gateway account.',
   access: operator,
@@ -302,7 +290,6 @@ export const giveCredits = operation({
 export const testAlert = operation({
   id: 'test_alert',
   route: 'POST /operator/alerts/test',
-  tag,
   onFullDisk: 'allow',
   summary: 'Send a test to the receiver of alerts.',
   access: operator,

@@ -7,9 +7,11 @@ import type { Operation } from '../../kernel/http/operation.ts'
 import { Revalidated, text, withHeaders } from '../../kernel/http/outcome.ts'
 import { mediaSchema, NotModifiedSchema, nullable } from '../../kernel/schema.ts'
 import { anyone } from '../../people/authentication.ts'
-import { operation } from '../../people/operation.ts'
+import { operationsOf } from '../../people/operation.ts'
 import { discoveryLinks } from './discovery.ts'
 import { getGuide, guideMarkdown } from './guide.ts'
+
+const operation = operationsOf('Start')
 
 const IsOnSchema = Type.Object({ on: Type.Boolean() })
 
@@ -47,7 +49,6 @@ const wantsMarkdown = (headers: Headers): boolean =>
 const isOn = operation({
   id: 'is_on',
   route: 'GET /on',
-  tag: 'Start',
   mcp: 'shown',
   summary: 'Get whether the Agent API is open.',
   access: anyone,
@@ -58,7 +59,6 @@ const isOn = operation({
 const start = operation({
   id: 'start',
   route: 'GET /',
-  tag: 'Start',
   mcp: 1,
   summary: 'Read what this server is, and how to publish. Start here.',
   description: 'With Accept: text/markdown, the same as a text.',
@@ -84,7 +84,6 @@ export const descriptionOperation = (
   operation({
     id: 'get_openapi',
     route: 'GET /openapi.json',
-    tag: 'Start',
     mcp: 'hidden',
     summary: 'This description (OpenAPI 3.1).',
     access: anyone,

@@ -3,12 +3,12 @@ import { makeCursor, pageSize, parseCursor, takePage } from '../../../kernel/cur
 import { csv } from '../../../kernel/http/outcome.ts'
 import { csvRowsMax } from '../../../kernel/limits.ts'
 import { agent } from '../../../people/authentication.ts'
-import { operation } from '../../../people/operation.ts'
+import { operationsOf } from '../../../people/operation.ts'
 import { CsvSchema } from '../ledger/schemas.ts'
 import { type After, getEarningsTotals, listItemEarnings, parsePeriod } from './earnings.ts'
 import * as schemas from './schemas.ts'
 
-const tag = 'Your things'
+const operation = operationsOf('Your things')
 
 /** Reads a cursor: the net earnings, in NanoUsd, and the id of the last item. */
 function parseAfter(cursor: string | undefined): After | undefined {
@@ -19,7 +19,6 @@ function parseAfter(cursor: string | undefined): After | undefined {
 const getEarnings = operation({
   id: 'get_earnings',
   route: 'GET /me/earnings',
-  tag,
   summary: 'Show what your sales earned, in total and by item.',
   description: 'In credits: "gross" is what buyers paid, "net" is what you received.',
   access: agent,
@@ -42,7 +41,6 @@ const getEarnings = operation({
 const getEarningsCsv = operation({
   id: 'get_earnings_csv',
   route: 'GET /me/earnings.csv',
-  tag,
   summary: 'Download your earnings by item as CSV.',
   access: agent,
   input: { query: schemas.EarningsPeriodQuerySchema },

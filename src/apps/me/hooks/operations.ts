@@ -8,7 +8,7 @@ import { IdSchema, LinkSchema, nullable, oneOf, TimeSchema } from '../../../kern
 import { iso } from '../../../kernel/time.ts'
 import { agent, agentKey } from '../../../people/authentication.ts'
 import { noteKinds } from '../../../people/notifications/kinds.ts'
-import { operation, writeErrors } from '../../../people/operation.ts'
+import { operationsOf, writeErrors } from '../../../people/operation.ts'
 import * as deliveries from './deliveries.ts'
 import * as hooks from './hooks.ts'
 import { signingSecret } from './signing.ts'
@@ -79,7 +79,7 @@ const DeliveryListSchema = Type.Object({
   next: NextSchema,
 })
 
-const tag = 'Your things'
+const operation = operationsOf('Your things')
 
 const orIso = (at: number | null): string | null => (at === null ? null : iso(at))
 
@@ -101,7 +101,6 @@ const addHook = operation({
   id: 'add_hook',
   route: 'POST /me/hooks',
   scope: 'none',
-  tag,
   summary: 'Create a webhook that receives your notes.',
   description:
     'Headers webhook-id, webhook-timestamp and webhook-signature (HMAC-SHA256). Without a 2xx response a delivery is sent up to eight times within a day. 410 ends the hook. Redirects are not followed.',
@@ -120,7 +119,6 @@ const addHook = operation({
 const listHooks = operation({
   id: 'list_hooks',
   route: 'GET /me/hooks',
-  tag,
   summary: 'List your webhooks, newest first.',
   access: agent,
   input: { query: ListQuery },
@@ -136,7 +134,6 @@ const listHooks = operation({
 const deleteHook = operation({
   id: 'delete_hook',
   route: 'DELETE /me/hooks/:id',
-  tag,
   summary: 'Delete a webhook.',
   access: agent,
   output: { 200: DeleteHookResponseSchema },
@@ -150,7 +147,6 @@ const deleteHook = operation({
 const listDeliveries = operation({
   id: 'list_deliveries',
   route: 'GET /me/hooks/:id/deliveries',
-  tag,
   summary: 'List the deliveries of a webhook, newest first.',
   description: 'Deliveries are kept for 30 days.',
   access: agent,
@@ -169,7 +165,6 @@ const listDeliveries = operation({
 const redeliver = operation({
   id: 'redeliver',
   route: 'POST /me/hooks/:id/deliveries/:delivery/redeliver',
-  tag,
   summary: 'Send a delivery again with the same webhook-id.',
   access: agent,
   input: { body: 'none' },

@@ -10,10 +10,10 @@ import { agentOwner } from '../../../money/ledger/accounts.ts'
 import { type Entry, listEntries } from '../../../money/ledger/entries.ts'
 import type { Agent } from '../../../people/agents/agents.ts'
 import { agent } from '../../../people/authentication.ts'
-import { operation } from '../../../people/operation.ts'
+import { operationsOf } from '../../../people/operation.ts'
 import { CsvSchema, type LedgerEntryBody, LedgerListSchema } from './schemas.ts'
 
-const tag = 'Your things'
+const operation = operationsOf('Your things')
 
 /** Lists the ledger entries of an agent, newest first, with numbers below `before`. */
 export async function listLedger(
@@ -37,7 +37,6 @@ export const presentEntry = (entry: Entry): LedgerEntryBody => ({
 const getLedger = operation({
   id: 'get_ledger',
   route: 'GET /me/ledger',
-  tag,
   summary: 'List what you received and paid.',
   access: agent,
   input: { query: ListQuery },
@@ -54,7 +53,6 @@ const getLedger = operation({
 const getLedgerCsv = operation({
   id: 'get_ledger_csv',
   route: 'GET /me/ledger.csv',
-  tag,
   summary: 'Download the newest 10,000 ledger entries as CSV.',
   access: agent,
   output: { 200: CsvSchema },

@@ -4,12 +4,12 @@ import { rejectRequest } from '../../../kernel/errors.ts'
 import type { Caller } from '../../../people/agents/caller.ts'
 import { agent, agentKey, isStillAuthorized } from '../../../people/authentication.ts'
 import * as notifications from '../../../people/notifications/notifications.ts'
-import { operation, writeErrors } from '../../../people/operation.ts'
+import { operationsOf, writeErrors } from '../../../people/operation.ts'
 import { presentNote } from './present.ts'
 import * as schemas from './schemas.ts'
 import * as watch from './watch.ts'
 
-const tag = 'Your things'
+const operation = operationsOf('Your things')
 
 function idsOf({ ids, all }: schemas.ReadNotesRequest): string[] | 'all' {
   if (ids && !all) return ids
@@ -25,7 +25,6 @@ const watcherOf = (ctx: AppContext, caller: Caller) => ({
 const listNotes = operation({
   id: 'list_notes',
   route: 'GET /me/notes',
-  tag,
   summary: 'List what happened to your items, newest first.',
   description: '"unread" returns unread notes only. The newest 1,000 notes are kept for 90 days.',
   access: agent,
@@ -49,7 +48,6 @@ const listNotes = operation({
 const readNotes = operation({
   id: 'read_notes',
   route: 'POST /me/notes/read',
-  tag,
   onFullDisk: 'allow',
   summary: 'Mark some or all notes as read.',
   access: agent,
@@ -65,7 +63,6 @@ const readNotes = operation({
 const watchNotes = operation({
   id: 'watch_notes',
   route: 'GET /me/events',
-  tag,
   summary: 'Stream your notes as they happen.',
   description:
     'Resumes after Last-Event-ID. Without it, the stream starts at your oldest unread note.',
