@@ -34,7 +34,6 @@ export const StepSchema = Type.Object(
   { title: 'Step', additionalProperties: false },
 )
 
-/** A profit share. */
 export const ShareSchema = Type.Object(
   {
     percent: Type.Number({ minimum: 0, maximum: sharePercentMax }),

@@ -92,7 +92,6 @@ function requestReader<Body extends SourceFields>(
   }
 }
 
-/** Reads POST /apps. */
 export const readPublishRequest = requestReader<PublishAppRequest>(
   createValidator(PublishAppSchema),
 )

@@ -56,7 +56,6 @@ async function findBlocked(
   return blocked
 }
 
-/** Checks a script as the script of a page. */
 async function passes(ctx: AppContext, content: Uint8Array): Promise<boolean> {
   const text = new TextDecoder().decode(content).replace(/<\/(?=script)/gi, '<\\/')
   const page = new TextEncoder().encode(

@@ -146,7 +146,6 @@ export function errorResponse(error: unknown, internalError: () => Response): Re
     : internalError()
 }
 
-/** Returns whether an error is in the table of this API. */
 export const isGatewayError = (error: unknown): error is ApiError<GatewayErrorName> =>
   error instanceof ApiError && Object.hasOwn(table, error.errorName)
 

@@ -5,7 +5,6 @@ import { lookUp } from '../kernel/schema.ts'
 
 type Schema = OpenAPIV3.SchemaObject
 
-/** The id of a model. */
 export const modelSchema = (description: string): Schema => ({
   type: 'string',
   minLength: 1,

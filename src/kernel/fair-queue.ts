@@ -82,7 +82,6 @@ export class FairQueue {
     return this.take({ client: currentClient(), bytes })
   }
 
-  /** Rejects all that waits. */
   close(why: string): void {
     for (const { reject } of this.waiting.splice(0)) reject(new PoolBusyError(why))
   }

@@ -56,7 +56,6 @@ export const NotModifiedSchema = Type.Void()
 /** A JSON object of unknown fields. */
 export type Json = Record<string, unknown>
 
-/** Checks whether a JSON value is an object. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

@@ -67,7 +67,6 @@ export function describeError(error: unknown) {
   return { status: response.status, message: pageMessage(known), headers }
 }
 
-/** Returns whether an error is in the table of this API. */
 const isHostingError = (error: unknown): error is ApiError<HostingErrorName> =>
   error instanceof ApiError && Object.hasOwn(errorTable, error.errorName)
 

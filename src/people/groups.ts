@@ -10,7 +10,6 @@ import { isGroupName } from './group-names.ts'
 import { findByName } from './people.ts'
 import { groupMembers as members, people } from './tables.ts'
 
-/** A group with the names of its members. */
 export interface Group {
   name: string
   people: string[]

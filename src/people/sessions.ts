@@ -135,6 +135,5 @@ export async function endOtherSessions(
   await db.delete(sessions).where(and(eq(sessions.person, person), ne(sessions.hash, hash)))
 }
 
-/** Deletes expired sessions. */
 export const deleteExpiredSessions = (ctx: AppContext): Promise<unknown> =>
   ctx.db.tx((db) => db.delete(sessions).where(lte(sessions.expires, ctx.clock.now())))

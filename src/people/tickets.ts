@@ -44,6 +44,5 @@ export async function consumeTicket(
   if (used.length === 0) throw new ApiError('sign_in_stale')
 }
 
-/** Deletes used tickets that have expired. */
 export const deleteExpiredTickets = (ctx: AppContext): Promise<unknown> =>
   ctx.db.tx((db) => db.delete(usedTickets).where(lte(usedTickets.expires, ctx.clock.now())))

@@ -172,11 +172,9 @@ export const agentOperations: readonly Operation[] = [
   descriptionOperation((ctx) => describedAgentApi(ctx)),
 ]
 
-/** Returns the description of the Agent API. */
 export const describedAgentApi = (ctx: AppContext): Promise<Entity> =>
   describeAgentApi(ctx, agentOperations)
 
-/** Creates the Agent API. */
 export const createAgentApi = (ctx: AppContext) =>
   createApp(ctx, respondToError(ctx)).use(
     new Elysia({ prefix: '/api' })

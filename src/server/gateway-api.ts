@@ -133,7 +133,6 @@ export const foreignOperations: Readonly<Record<string, readonly Operation[]>> =
   [mistralPrefix]: mistralOperations,
 }
 
-/** Returns the description of the gateway. */
 export const describedGateway = (ctx: AppContext): Promise<Entity> =>
   describeGateway(ctx, gatewayOperations)
 

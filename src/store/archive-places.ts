@@ -28,7 +28,6 @@ export interface ArchivePlace {
 
 const namePattern = /^berth-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z\.tar\.gz\.age$/
 
-/** Returns the name of the archive of a backup. */
 export const archiveName = (backup: string): string => `berth-${backup}.tar.gz.age`
 
 /** Returns the time of an archive by its name, in milliseconds since 1970. */

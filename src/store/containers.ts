@@ -25,7 +25,6 @@ export function detectVideoType(bytes: Uint8Array): 'video/mp4' | 'video/webm' |
   return isVideo ? `video/${type}` : undefined
 }
 
-/** Audio or video in a container. */
 export interface ContainerInfo {
   kind: 'audio' | 'video'
   container: ContainerType

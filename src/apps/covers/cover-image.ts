@@ -12,7 +12,6 @@ export interface StoredCover {
   bytes: number
 }
 
-/** Returns the columns of an app or a version for a stored cover. */
 export const coverColumns = ({ large, small, color }: StoredCover) =>
   ({ cover: large, coverSmall: small, coverColor: color }) satisfies Partial<App & Version>
 

@@ -13,7 +13,6 @@ import { listRows } from './screenshot-rows.ts'
 import { largeSize } from './sizes.ts'
 import { screenshots } from './tables.ts'
 
-/** Returns the screenshots of an app by position. */
 export const listScreenshots = async (ctx: AppContext, app: string): Promise<ScreenshotBody[]> =>
   (await listRows(ctx, app)).map(({ position, large, small }) => ({
     position,

@@ -18,7 +18,6 @@ import { deviceCodes } from './tables.ts'
 export interface DeviceCodes {
   /** The secret of the device. */
   device: string
-  /** The code that a person enters. */
   user: string
 }
 

@@ -217,7 +217,6 @@ export async function deleteOldErrors({ db, clock }: AppContext): Promise<void> 
   })
 }
 
-/** Deletes the errors of an app that is deleted. */
 export async function removeErrors(db: Db, app: string): Promise<void> {
   await db.delete(errors).where(eq(errors.app, app))
   await db.delete(networks).where(eq(networks.app, app))

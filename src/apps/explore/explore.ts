@@ -230,7 +230,6 @@ export function presentMaker(
   return { handle, about, page, owner: owner ? `@${owner}` : null, created: iso(created) }
 }
 
-/** Returns whether a maker has an item on Explore. */
 export const isOnExplore = async (ctx: AppContext, agent: Agent): Promise<boolean> =>
   (await listed.tiles(ctx, { order: 'new', maker: agent.id }, 1)).length > 0
 

@@ -89,7 +89,6 @@ export async function listNews(ctx: AppContext, person: string) {
   })
 }
 
-/** Marks all news of a person as read. */
 export async function markNewsRead(ctx: AppContext, person: string): Promise<void> {
   const seen = ctx.clock.now()
   await ctx.db.tx((db) => db.update(follows).set({ seen }).where(eq(follows.person, person)))

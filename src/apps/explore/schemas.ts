@@ -20,7 +20,6 @@ import { VersionSchema } from '../versions/schemas.ts'
 
 const sorts = ['new', 'top', 'trending', 'remixed', 'record', 'played'] as const
 
-/** An item on Explore. */
 const ItemSchema = Type.Object(
   {
     id: IdSchema,

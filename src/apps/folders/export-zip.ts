@@ -4,7 +4,6 @@ import { type StreamedFile, streamZip } from './zip-stream.ts'
 
 const encoder = new TextEncoder()
 
-/** Returns a file with one JSON value. */
 export const jsonFile = (path: string, value: unknown): StreamedFile => ({
   path,
   content: [encoder.encode(`${JSON.stringify(value, null, 2)}\n`)],
@@ -54,6 +53,5 @@ async function* withChecksums(files: AsyncIterable<StreamedFile>): AsyncGenerato
   yield { path: 'SHA256SUMS', content: [encoder.encode(lines.join(''))] }
 }
 
-/** Streams a zip with the files of an export and their checksums. */
 export const exportZip = (files: AsyncIterable<StreamedFile>): AsyncGenerator<Uint8Array> =>
   streamZip(withChecksums(files))

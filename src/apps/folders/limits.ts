@@ -35,7 +35,6 @@ export const pageZipLimits = ({ folderFiles, folderBytes, folderFileBytes }: Fol
   fileBytesMax: folderFileBytes,
 })
 
-/** The settings of folders. */
 interface FolderSettings {
   folderFiles: number
   folderBytes: number

@@ -64,7 +64,6 @@ interface End {
   count: number
   size: number
   start: number
-  /** The end of the directory. */
   end: number
 }
 

@@ -42,7 +42,6 @@ function itemsOf({ state, error, ended }: Job, items: JobItem[]): JobItem[] {
   return items.map((item) => (item.state === 'held' ? { ...item, state: 'failed', code } : item))
 }
 
-/** Returns the job as it was at an event. */
 export function presentJobAt(ctx: AppContext, job: Job, event: JobEvent): JobBody {
   const { state, step, progress } = event
   const now = presentJob(ctx, job)

@@ -10,7 +10,6 @@ const encoder = new TextEncoder()
 /** Interval of the permission check and the keep-alive comment. */
 const checkMs = 5 * second
 
-/** Returns the number in Last-Event-ID, or 0. */
 const lastSeen = (headers: Headers): number => {
   const value = headers.get('last-event-id') ?? ''
   return /^\d{1,9}$/.test(value) ? Number(value) : 0

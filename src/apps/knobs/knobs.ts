@@ -107,7 +107,6 @@ export function fitValue(knob: Knob, value: unknown): KnobValue | undefined {
   }
 }
 
-/** Returns a value as the text of a declaration. */
 const textOf = (value: KnobValue): string =>
   typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value)
 

@@ -49,7 +49,6 @@ export async function findFileOf(
 
 const majorOf = ({ version }: Library): string => version.split('.', 1)[0] ?? ''
 
-/** Finds the package of a font family. */
 export function findFont(all: readonly Library[], family: string): Library | undefined {
   for (const name of fontPackages(family)) {
     const found = findLibrary(all, name, '')

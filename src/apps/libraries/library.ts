@@ -20,7 +20,6 @@ export interface Library {
 export const labelOf = ({ name, version }: Pick<Library, 'name' | 'version'>): string =>
   `${name}@${version}`
 
-/** Returns the bytes of all files of a library. */
 export const bytesOf = ({ files }: Pick<Library, 'files'>): number =>
   files.values().reduce((sum, size) => sum + size, 0)
 
@@ -57,7 +56,6 @@ export const typeOf = (path: string): string =>
 
 const decoder = new TextDecoder()
 
-/** Reads a file as text. */
 export const readText = async (library: Library, path: string): Promise<string> =>
   decoder.decode(await library.read(path))
 

@@ -68,7 +68,6 @@ export const CloseAccountResponseSchema = Type.Object({
   note: Type.String(),
 })
 
-/** The zip of an export. */
 export const ExportSchema = mediaSchema('application/zip', {
   description:
     'agent.json, ledger.jsonl, notes.jsonl, reviews.jsonl, comments.jsonl, apps/<id>/app.json with versions/<n>/ as in the export of an app, documents.jsonl and values.jsonl, and SHA256SUMS.',

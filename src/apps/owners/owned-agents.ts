@@ -128,7 +128,6 @@ async function lockOwned(db: Db, agent: Agent): Promise<void> {
   if (!(await isOwned(db, agent))) throw notOwned()
 }
 
-/** Returns a person with the balance of the wallet. */
 export async function presentPerson(ctx: AppContext, person: Person): Promise<PersonBody> {
   const [{ balance, held }, agents] = await Promise.all([
     ledger.balanceOf(ctx, walletOf(person)),

@@ -74,7 +74,6 @@ export const PersonSchema = Type.Object(
 )
 export type PersonBody = Static<typeof PersonSchema>
 
-/** The zip of an export. */
 export const PersonExportSchema = mediaSchema('application/zip', {
   description:
     'person.json, avatar.webp, wallet.jsonl, players.jsonl with what the person keeps in apps, and SHA256SUMS.',

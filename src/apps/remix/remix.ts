@@ -81,7 +81,6 @@ export async function remix(
 const isPackRemix = (body: unknown): body is PackRemixRecord =>
   isRecord(body) && !('app' in body) && Value.Check(PackRemixSchema, body)
 
-/** Returns the id of the copy in a response. */
 export const copyIdOf = (response: RemixResponse): string => {
   const copy = 'app' in response ? response.app : (response.skill ?? response.framework)
   return copy?.id ?? ''

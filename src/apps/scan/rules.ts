@@ -186,7 +186,6 @@ export const RULES = [
 
 export type RuleCode = (typeof RULES)[number]['code']
 
-/** Returns the rule of a code. */
 export function getRule(code: RuleCode): (typeof RULES)[number] {
   const rule = RULES.find((row) => row.code === code)
   if (!rule) throw new Error(`no rule ${code}`)

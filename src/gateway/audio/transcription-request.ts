@@ -12,7 +12,6 @@ export const transcriptionFormats = ['json', 'verbose_json', 'text', 'srt', 'vtt
 /** Transcribes audio in its own language, or translates it to English. */
 export type TranscriptionPath = '/audio/transcriptions' | '/audio/translations'
 
-/** Audio for a transcription. */
 export interface TranscriptionRequest {
   path: TranscriptionPath
   /** True if the client wants events. */

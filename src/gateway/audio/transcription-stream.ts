@@ -99,7 +99,6 @@ class TranscriptSource implements ByteSource {
     return bytesOf(passed)
   }
 
-  /** Reads an event. Returns its error, if it is one. */
   private readEvent({ data }: StreamEvent): Json | undefined {
     const { type, delta, text, usage, error } = (data && parseRecord(data)) || {}
     if (isRecord(error)) return error

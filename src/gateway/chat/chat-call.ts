@@ -40,11 +40,9 @@ export interface ChatAttempt {
   searching?: SearchSession | undefined
 }
 
-/** Returns the limits of a chat at a model. */
 export const limitsAt = ({ limits, size }: ChatCall, model: Model): UsageLimits =>
   limits.get(model) ?? limitsOf(size, model)
 
-/** Creates the meter of an attempt. */
 export const createMeter = ({ chat, candidate, searching }: ChatAttempt): ResponseMeter =>
   new ResponseMeter({
     limits: limitsAt(chat, candidate.model),

@@ -23,7 +23,6 @@ export interface EncodedRequest {
   headers?: Record<string, string>
 }
 
-/** The API of an upstream. */
 export interface UpstreamCodec {
   api: Api
   /**
@@ -81,7 +80,6 @@ export interface StreamWriter {
 /** The API of a client, for one response. */
 export interface ClientCodec {
   createWriter(): StreamWriter
-  /** Returns a whole response. */
   encode(response: ChatResponse, final: FinalUsage): Json | Promise<Json>
   /** Returns a whole response of an upstream with the client's API. */
   pass(response: Json, final: FinalUsage): Json | Promise<Json>

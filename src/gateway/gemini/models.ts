@@ -63,7 +63,6 @@ function lacksMinimal(model: string): boolean {
   return kind === 'flash' && (Number(major) > 3 || (major === '3' && Number(minor) >= 7))
 }
 
-/** Returns the budget of an effort. */
 const budgetOf = (effort = 'none'): number => Math.round(shareOf(effort) * largestOutput)
 
 /** The smallest budget of Flash-Lite. */

@@ -70,7 +70,6 @@ const fileFields = {
   visibility: Type.Literal('workspace'),
 }
 
-/** A file of Mistral's API. */
 export const MistralFileSchema = Type.Object(fileFields, { title: 'MistralFile' })
 export type MistralFile = Static<typeof MistralFileSchema>
 

@@ -7,9 +7,7 @@ import { mediaModels } from './media-prices.ts'
 import { type ModelType, parts, type PriceTexts, type TierTexts, usdPerUnit } from './price.ts'
 import type { ListedModel } from './public-lists.ts'
 
-/** A provider in the published list. */
 interface Provider {
-  /** Its id in the list. */
   id: string
   /** Maker of the models whose ids name none. */
   maker: string

@@ -112,7 +112,6 @@ export class TokenCount {
   }
 }
 
-/** Estimates the tokens of a text. */
 export function estimateTokens(text: string): number {
   const count = new TokenCount()
   count.add(text)

@@ -27,7 +27,6 @@ export const textOf = (content: unknown): string =>
 export const thinkingTextOf = ({ reasoning_content, reasoning }: Json): string =>
   textOf(reasoning_content) || textOf(reasoning)
 
-/** Returns the text of a part of Mistral's content with thinking. */
 export const textOfThinkingPart = ({ thinking }: Json): string => textOf(thinking)
 
 /** Reads a part of Mistral's content with thinking. A model that signs its thoughts needs both. */

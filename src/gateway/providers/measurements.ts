@@ -51,7 +51,6 @@ export interface MeasuredCalls {
   running: number
 }
 
-/** A model at an upstream. */
 interface Place {
   upstream: string
   model: string

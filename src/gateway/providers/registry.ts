@@ -118,7 +118,6 @@ function baseUrlOf(config: Config, provider: KeyedProvider): string {
   return config[setting] === '' ? '' : template.replace('{}', config[setting])
 }
 
-/** Opens the adapter of one upstream. */
 export async function openAdapter({ kind, ...row }: UpstreamRow, clock: Clock): Promise<Upstream> {
   if (kind === 'openai') return createOpenAiAdapter(row)
   // Loaded on demand: the provider packages slow the start.

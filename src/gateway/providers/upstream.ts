@@ -4,7 +4,6 @@ import type { ChatEvent } from '../conversation/chat-event.ts'
 import type { Api, ChatRequest } from '../conversation/chat-request.ts'
 import type { Target, UpstreamCodec } from '../conversation/codec.ts'
 
-/** A chat for an upstream. */
 export interface UpstreamChat extends Target {
   request: ChatRequest
   signal: AbortSignal
@@ -17,10 +16,8 @@ export interface UpstreamRejection {
   headers: Headers
 }
 
-/** The response of an upstream to a chat. */
 export type SentChat = { rejected: UpstreamRejection } | AcceptedChat
 
-/** The response of an upstream that accepted a chat. */
 export type AcceptedChat =
   | {
       /** Read by the codec, whole or as a stream. */

@@ -18,7 +18,6 @@ interface ReadItem {
   hasText: boolean
 }
 
-/** Reads a whole response. */
 export function readWhole(response: Json): ChatEvent[] {
   const reader = new ResponsesReader()
   return [startOf(response), ...reader.readOutput(response), ...reader.readEnd(response)]

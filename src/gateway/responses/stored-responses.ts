@@ -31,7 +31,6 @@ export interface StoredConversation {
 
 const idPattern = /^resp_[0-9A-Za-z]{32}$/
 
-/** Returns whether this server stores responses. */
 export const keepsResponses = ({ config }: AppContext): boolean => config.responsesKeptDays > 0
 
 /** States that this server stores no responses, and the setting that changes it. */

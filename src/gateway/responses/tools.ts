@@ -11,7 +11,6 @@ export type ClientTool =
   /** Codex's search for further tools. */
   | { type: 'tool_search'; execution: unknown }
 
-/** The tools of a request. */
 export interface RequestTools {
   /** The functions of the chat. */
   functions: Tool[]

@@ -25,7 +25,6 @@ export const editableSettings: ReadonlySet<string> = new Set(
   Object.entries(properties).flatMap(([name, schema]) => (schema['editable'] ? [name] : [])),
 )
 
-/** Returns the default of a setting as text. */
 export const defaultOf = (name: SettingName): string => toText(properties[name].default)
 
 /** Returns the text of a value for display. */

@@ -49,7 +49,6 @@ export const nano = kit.customType<{ data: NanoUsd; driverData: bigint | string 
   fromDriver: (stored) => brand(BigInt(stored)),
 })
 
-/** A boolean. */
 export const flag = kit.customType<{ data: boolean; driverData: boolean | number | bigint }>({
   dataType: () => (onPostgres ? 'boolean' : 'integer'),
   toDriver: (value) => (onPostgres ? value : Number(value)),

@@ -168,7 +168,6 @@ interface Specification<
   ): Outcome<Output> | Promise<Outcome<Output>>
 }
 
-/** A declared operation. */
 export interface Operation extends Omit<Declaration<string>, 'errors'> {
   /** The area of its API. */
   tag: string

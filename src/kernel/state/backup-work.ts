@@ -5,7 +5,6 @@ export interface RunningWork {
   since: number
 }
 
-/** A result of work on a backup. */
 interface WorkResult {
   ok: boolean
   text: string

@@ -39,7 +39,6 @@ export class SharedRateLimit implements StrictLimit {
     if (this.max > 0) await this.add(key, -calls)
   }
 
-  /** Returns the calls that a key has left. */
   async left(key: string): Promise<{ calls: number }> {
     const [window] = await findWindows(this.ctx.db.read, [this.nameOf(key)])
     const used = window ? this.used(window, this.ctx.clock.now()) : 0

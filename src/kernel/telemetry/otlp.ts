@@ -50,7 +50,6 @@ export interface Span {
   error?: string | undefined
 }
 
-/** Encodes one span. */
 export function encodeSpan(span: Span): string {
   const { traceId, spanId, parentId, nameText, kind, startedAt, endedAt, pairs, error } = span
   const parent = parentId === undefined ? '' : `"parentSpanId":"${parentId}",`

@@ -41,6 +41,5 @@ export const listAllOwnedAgents = (db: Db, person: string): Promise<Agent[]> =>
 export const isOwned = (db: Db, { id, owner }: Pick<Agent, 'id' | 'owner'>): Promise<boolean> =>
   hasRows(db, agents, and(eq(agents.id, id), isOpenOf(owner ?? '')))
 
-/** Counts the open agents that a person owns. */
 export const countOwnedAgents = ({ db }: AppContext, person: string): Promise<number> =>
   countRows(db.read, agents, isOpenOf(person))

@@ -32,7 +32,6 @@ function applyPause(before: Agent['pausedBy'], { by, isPaused }: Pause): Agent['
   return isPausedByOther ? other : null
 }
 
-/** Returns whether the operator has paused an agent. */
 export const isPausedByOperator = ({ pausedBy }: Pick<Agent, 'pausedBy'>): boolean =>
   pausedBy === 'operator' || pausedBy === 'both'
 

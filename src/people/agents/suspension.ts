@@ -8,7 +8,6 @@ import * as keys from '../../money/keys/keys.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
 
-/** Creates the error that a suspended agent gets. */
 export const suspensionError = ({ suspendedFor }: Pick<Agent, 'suspendedFor'>) =>
   new ApiError('account_suspended', { reason: suspendedFor ?? '' })
 

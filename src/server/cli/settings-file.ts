@@ -10,7 +10,6 @@ import { type CommandResult, failed, succeeded } from '../operator/command-resul
 
 const columns = 98
 
-/** Returns a text as lines of comments. */
 function comment(text: string): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {

@@ -27,7 +27,6 @@ export const printLine = (text: string): Promise<void> => writeLine(process.stdo
 /** Prints what is no result: a failure, or what happens. */
 export const printNote = (text: string): Promise<void> => writeLine(process.stderr, text)
 
-/** Prints a result as JSON, or as text. */
 export const printValue = (value: unknown, text: string, isJson?: boolean): Promise<void> =>
   printLine(isJson ? JSON.stringify(value, null, 2) : text)
 

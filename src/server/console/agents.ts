@@ -116,7 +116,6 @@ export async function agentPage(
   return consolePage({ place: '/console/agents', title, message: pageMessage, main })
 }
 
-/** Decides about an agent. */
 export const decideAgent = (handle: string) =>
   decideAbout(
     ['suspend', 'unsuspend', 'pause', 'resume'],

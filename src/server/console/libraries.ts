@@ -63,5 +63,4 @@ export async function librariesPage({ ctx, token }: UserRequest, message?: strin
   return consolePage({ place, title: t('Libraries'), lead, message, main })
 }
 
-/** Removes a library. */
 export const libraryForm = form(removeLibrary, { then: place })

@@ -142,6 +142,5 @@ async function getPersonCase({ ctx }: UserRequest, name: string) {
   return known
 }
 
-/** Decides about a person. */
 export const decidePerson = (name: string) =>
   decideAbout(['suspend', 'unsuspend', 'hide-page', 'show-page'], () => name, personPath({ name }))

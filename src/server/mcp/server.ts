@@ -25,7 +25,6 @@ export interface ServedTool {
   call(args: Json, context: ServerContext): ToolResult | Promise<ToolResult>
 }
 
-/** The tools and the instructions of the server. */
 export interface Toolset {
   instructions: string
   /** Returns the tools of `tools/list`. `hasViews`: the host shows apps in its chats. */

@@ -185,7 +185,6 @@ function mergeConditions({ reports }: Collected<Condition[]>): SharedCondition[]
   })
 }
 
-/** Returns the conditions of the traffic of all servers. */
 async function readTrafficConditions(ctx: AppContext): Promise<Condition[]> {
   const [stats] = (await readObservations(ctx, 'parts', spanMs)).history(spanMs, 1)
   const { count = 0, serverErrors = 0, p95 = 0 } = stats ?? {}

@@ -72,7 +72,6 @@ async function update(
   await ctx.signals.send('settings')
 }
 
-/** Returns the entries of a stored list. */
 const entriesOf = (stored: string | null): string[] =>
   (stored ?? '').split(',').flatMap((entry) => entry.trim() || [])
 

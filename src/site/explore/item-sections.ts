@@ -90,7 +90,6 @@ export function familySection({ item, lineage, remixes }: ItemPage): Part {
   )
 }
 
-/** The remixes of an item that are on Explore. */
 export const itemRemixes = (ctx: AppContext, found: ItemPage): Html =>
   found.remixes.length === 0 ? html`` : section(t('Remixes'), tileGrid(ctx, found.remixes))
 

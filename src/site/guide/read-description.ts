@@ -34,7 +34,6 @@ const Document = Type.Object({
 /** A JSON Schema. */
 export type Schema = Static<typeof Schema>
 
-/** One operation of a description with its method and path. */
 export type DescribedOperation = Static<typeof OperationSchema> & { method: string; path: string }
 
 /** The operations of an API, in the order of its description, and the records that they share. */

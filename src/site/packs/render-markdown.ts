@@ -3,7 +3,6 @@ import sanitizeHtml from 'sanitize-html'
 
 import { decodePath, encodePath } from '../../kernel/http/path.ts'
 
-/** A Markdown file of a pack. */
 export interface MarkdownTask {
   text: string
   /** Path of the file in its folder, which its relative links start from. */

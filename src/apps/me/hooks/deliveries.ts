@@ -117,7 +117,6 @@ export async function findDelivery(
   return found
 }
 
-/** Records the outcome of an attempt. */
 export async function recordAttempt(
   db: Db,
   id: string,

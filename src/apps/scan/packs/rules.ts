@@ -137,7 +137,6 @@ export const PACK_RULES = [
 
 export type PackRuleCode = (typeof PACK_RULES)[number]['code']
 
-/** Returns the rule of a code. */
 export function getPackRule(code: PackRuleCode): (typeof PACK_RULES)[number] {
   const rule = PACK_RULES.find((row) => row.code === code)
   if (!rule) throw new Error(`no rule ${code}`)

@@ -45,7 +45,6 @@ export function* droppers(page: Page): Generator<Hit> {
   yield* numbered(page)
 }
 
-/** Returns whether the page offers downloads. */
 function offers(page: Page): boolean {
   if (page.downloads.some(({ url }) => !/^https?:/i.test(url))) return true
   return page.scripts.some(({ tokens }) => {

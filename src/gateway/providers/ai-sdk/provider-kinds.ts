@@ -30,7 +30,6 @@ export interface ProviderKind {
   requiredUsage?: Json
   /** Accepts aspect ratios instead of image sizes. */
   usesAspectRatios?: boolean
-  /** Returns the options for the language of a recording. */
   languageOptions?(code: string | undefined): Options
   /** Its names of the audio formats that it supports. */
   speechFormats?: Record<string, string>

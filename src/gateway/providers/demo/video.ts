@@ -92,7 +92,6 @@ function findVp8(webp: Buffer): Buffer {
   throw new Error('The WebP has no VP8 frame.')
 }
 
-/** One frame of a video. */
 interface Frame {
   /** A key frame of VP8 (RFC 6386). */
   vp8: Uint8Array

@@ -13,7 +13,6 @@ const runningMax = 100
 /** Computes the result of a query of another server; undefined for an unknown query. */
 export type QueryHandler = (name: string, input: string) => Promise<string | undefined>
 
-/** Results of the other servers. */
 export interface QueryResults {
   results: string[]
   /** Servers without a result in time. */

@@ -58,7 +58,6 @@ async function reply(
   return text
 }
 
-/** Returns the text of a chunk of a chat. */
 function textOf(chunk: Readonly<Record<string, unknown>>): string {
   const [choice] = Array.isArray(chunk['choices']) ? chunk['choices'] : []
   const content: unknown = choice?.delta?.content

@@ -26,7 +26,6 @@ async function exportHere(name: string, file: string, { data, json }: Flags): Pr
   await printResult(await operate(config, 'export', [name, resolve(file)]), json)
 }
 
-/** Exports the agent of the key. */
 async function exportOwn(given: string | undefined, flags: ClientFlags): Promise<void> {
   const { url, key, berth } = await connect(flags)
   const { handle } = await berth.agent.getMe()

@@ -11,7 +11,6 @@ export interface Content {
   words: Words
 }
 
-/** Creates the content of a page. */
 const page = (title: string, lead: string, words: Words = {}): Content => ({
   title,
   lead,

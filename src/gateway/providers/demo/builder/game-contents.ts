@@ -29,7 +29,6 @@ function findEmoji(thing: string): string | undefined {
   return found ?? undefined
 }
 
-/** Returns whether a game can show a thing. */
 const canShow = (thing: string): boolean =>
   findEmoji(thing) !== undefined ||
   thing
