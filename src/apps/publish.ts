@@ -8,7 +8,6 @@ import type { StoreResponse } from '../money/idempotency/idempotency.ts'
 import type { Agent } from '../people/agents/agents.ts'
 import { itemUrl } from './app-url.ts'
 import * as apps from './apps.ts'
-import type { App } from './apps.ts'
 import {
   addFiles,
   bytesOf,
@@ -270,12 +269,12 @@ function termsOf(
 }
 
 /** Describes the effect of a change on Explore and on remixes. */
-function changedNote(before: App, after: App): string {
+function changedNote(before: apps.App, after: apps.App): string {
   const isSame = after.remix === before.remix && after.priceRemix === before.priceRemix
   return isSame ? listingNote(before, after) : `${listingNote(before, after)} ${termsNote(after)}`
 }
 
-function listingNote(before: App, after: App): string {
+function listingNote(before: apps.App, after: apps.App): string {
   if (after.listed === 'pending') {
     return 'It goes on Explore when the operator releases it from quarantine.'
   }
@@ -290,7 +289,7 @@ function listingNote(before: App, after: App): string {
     : `It stays on Explore, now with version ${after.listedVersion}.`
 }
 
-function termsNote({ remix, priceRemix }: App): string {
+function termsNote({ remix, priceRemix }: apps.App): string {
   if (remix === 'off') return 'Remixes are now off.'
   return remix === 'free'
     ? 'A remix is now free.'

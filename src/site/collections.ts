@@ -1,9 +1,4 @@
 import * as collections from '../apps/collections/collections.ts'
-import {
-  type Collection,
-  listItemIds,
-  presentCollections,
-} from '../apps/collections/collections.ts'
 import { collectionTextCharsMax, collectionTitleCharsMax } from '../apps/collections/limits.ts'
 import {
   addToCollection,
@@ -48,10 +43,13 @@ const coversShown = 4
 const collectionPath = ({ id }: Pick<CollectionBody, 'id'>): string => `/collections/${id}`
 
 /** Cards of collections with the covers of their first items. */
-export async function collectionCards(ctx: AppContext, rows: Collection[]): Promise<Html> {
+export async function collectionCards(
+  ctx: AppContext,
+  rows: collections.Collection[],
+): Promise<Html> {
   const [all, ids] = await Promise.all([
-    presentCollections(ctx, rows),
-    Promise.all(rows.map(({ id }) => listItemIds(ctx, id, coversShown))),
+    collections.presentCollections(ctx, rows),
+    Promise.all(rows.map(({ id }) => collections.listItemIds(ctx, id, coversShown))),
   ])
   const tiles = await listTilesByIds(ctx, [...new Set(ids.flat())])
   const byId = new Map(tiles.map((tile) => [tile.id, tile]))

@@ -10,7 +10,6 @@ import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { idPattern } from '../kernel/ids.ts'
 import * as agents from '../people/agents/agents.ts'
-import { makerPageUrl } from '../people/agents/agents.ts'
 
 const cacheSeconds = 3_600
 const iconSize = 512
@@ -33,7 +32,7 @@ export async function oembedResponse(ctx: AppContext, query: URLSearchParams): P
     ...(canEmbed ? richPart(ctx, app, limits) : { type: 'link' }),
     title: app.title,
     author_name: `@${maker}`,
-    author_url: makerPageUrl(ctx, maker),
+    author_url: agents.makerPageUrl(ctx, maker),
     provider_name: 'Berth',
     provider_url: ctx.urls.app,
     cache_age: cacheSeconds,

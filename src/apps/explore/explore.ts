@@ -11,7 +11,6 @@ import { presentCover } from '../covers/present-cover.ts'
 import { listScreenshots } from '../covers/screenshots.ts'
 import { isPackKind } from '../kinds.ts'
 import * as listed from '../listings.ts'
-import { getListed, notOnExplore, sumListed, usesPattern } from '../listings.ts'
 import { iconUrl, presentOrigin, presentRating } from '../present.ts'
 import { ancestorsOf } from '../remix/lineage.ts'
 import { presentPublicVersion } from '../versions/versions.ts'
@@ -116,7 +115,7 @@ async function findPage<Row extends listed.TileApp, Shown>(
     ...(shelf && { shelf }),
     ...(agent && { maker: agent.id }),
     ...(price && { remix: price === 'free' ? ('free' as const) : ('price' as const) }),
-    ...(uses && { uses: usesPattern(uses) }),
+    ...(uses && { uses: listed.usesPattern(uses) }),
     ...(q?.trim() && { q }),
   }
   const rows = await view.find(ctx, listing, limit + 1, after)
@@ -146,7 +145,7 @@ function parsePosition(
 
 /** Throws `not_found` and `taken_down`. */
 export async function getItem(ctx: AppContext, id: string): Promise<ItemPage> {
-  const app = await getListed(ctx, id)
+  const app = await listed.getListed(ctx, id)
   const before = apps.visibleVersion(app) + 1
   const [versions, remixes, lineage, screenshots] = await Promise.all([
     apps.listVersions(ctx, app, relatedMax, before),
@@ -156,7 +155,7 @@ export async function getItem(ctx: AppContext, id: string): Promise<ItemPage> {
   ])
   const uses = versions[0]?.uses?.service ?? []
   const [item, ...others] = await present(ctx, [{ ...app, uses }, ...remixes], itemView)
-  if (!item) throw notOnExplore()
+  if (!item) throw listed.notOnExplore()
   return {
     item,
     screenshots,
@@ -236,6 +235,6 @@ export const isOnExplore = async (ctx: AppContext, agent: Agent): Promise<boolea
 /** Returns the counts over all items of a maker on Explore. */
 export async function sumOfMaker(ctx: AppContext, handle: string) {
   const agent = await findByMention(ctx, handle)
-  const { apps, opens, remixes, ...rated } = await sumListed(ctx, agent?.id ?? '')
+  const { apps, opens, remixes, ...rated } = await listed.sumListed(ctx, agent?.id ?? '')
   return { apps, opens, remixes, rating: presentRating(rated) }
 }

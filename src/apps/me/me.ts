@@ -7,7 +7,6 @@ import { agentOwner } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
 import { type SpendingByKind, sumSpending } from '../../money/ledger/spending.ts'
 import * as agents from '../../people/agents/agents.ts'
-import { makerPageUrl } from '../../people/agents/agents.ts'
 import type { Claim } from '../../people/agents/claims.ts'
 import { countUnread } from '../../people/notifications/notifications.ts'
 import * as people from '../../people/people.ts'
@@ -47,7 +46,7 @@ export async function getAgentRecord(
     claimed: agent.owner !== null,
     ...(agent.claimExpires !== null && { claim: { expires: iso(agent.claimExpires) } }),
     owner: owner ? people.displayName(owner) : null,
-    page: makerPageUrl(ctx, agent.handle),
+    page: agents.makerPageUrl(ctx, agent.handle),
     created: iso(agent.created),
     unread,
     apps: agentApps.map(({ id, title }) => ({ id, title, link: appUrl(ctx, id) })),

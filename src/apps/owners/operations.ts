@@ -28,7 +28,6 @@ import { remixErrors } from '../remix/operations.ts'
 import { remix } from '../remix/remix.ts'
 import { KeepRemixSchema, RemixResponseSchema } from '../remix/schemas.ts'
 import { exportPerson as exportZip } from './export.ts'
-import { closeAccount as close } from './owned-agents.ts'
 import * as owned from './owned-agents.ts'
 import * as schemas from './schemas.ts'
 
@@ -268,7 +267,7 @@ export const closeAccount = operationsOf('Sign-in')({
   errors: [...writeErrors, 'bad_sign_in', 'sign_in_locked', 'sign_in_again', 'not_found'],
   async run(ctx, { caller: { person, session, client }, body: { password = '' } }) {
     if (!session) throw new ApiError('not_found', { what: 'session' })
-    await close(ctx, person, password, client)
+    await owned.closeAccount(ctx, person, password, client)
     return withCookies(done, [clearedSessionCookie(ctx)])
   },
 })

@@ -9,11 +9,9 @@ import { formatCredits, parseCredits, toCredits, zero } from '../../kernel/money
 import { iso } from '../../kernel/time.ts'
 import type { StoreResponse } from '../../money/idempotency/idempotency.ts'
 import * as keys from '../../money/keys/keys.ts'
-import { initialCap } from '../../money/keys/keys.ts'
 import { accountOf, agentAccount, agentOwner, findBalance } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
 import * as agents from '../../people/agents/agents.ts'
-import { makerPageUrl } from '../../people/agents/agents.ts'
 import { countOwnedAgents, isOwned, listAllOwnedAgents } from '../../people/agents/listing.ts'
 import { updateLimits } from '../../people/agents/spending.ts'
 import { suspensionError } from '../../people/agents/suspension.ts'
@@ -153,7 +151,7 @@ export async function presentOwnedAgent(ctx: AppContext, agent: Agent): Promise<
     dailyCap: agent.dailyCap === null ? null : toCredits(agent.dailyCap),
     spentToday: toCredits(spentToday),
     paused: agent.pausedBy !== null,
-    page: makerPageUrl(ctx, agent.handle),
+    page: agents.makerPageUrl(ctx, agent.handle),
     apps: agentApps.map(({ id, title }) => ({ id, title, link: appUrl(ctx, id) })),
     created: iso(agent.created),
   }
@@ -275,7 +273,7 @@ export async function releaseWithin(
   await endConnectorsOf(ctx, db, agent.id)
   await updateLimits(db, agent.id, {
     owner: null,
-    dailyCap: initialCap(ctx),
+    dailyCap: keys.initialCap(ctx),
     pause: { by: 'owner', isPaused: false },
   })
   const text = `${displayName(person)} released you. POST /me/claim creates a claim link for another person.`

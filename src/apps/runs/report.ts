@@ -9,7 +9,6 @@ import type { Step } from '../folders/folder.ts'
 import { excerpt, validateText } from '../reviews/text.ts'
 import { isOfMaker } from './counting.ts'
 import * as limits from './limits.ts'
-import { evidenceBytesMax, evidenceCharsMax, evidenceFetchMs, shareDueMs } from './limits.ts'
 import { notifyMaker } from './notifications.ts'
 import { addEndedRun, changeShares, isVerified } from './record.ts'
 import {
@@ -54,7 +53,7 @@ const checks: Record<Evidence['kind'], Check> = {
     throw badEvidence('A hash must be a SHA-256: 64 hexadecimal digits in lower case.')
   },
   text: async (_ctx, _agent, value) => {
-    validateText(value, evidenceCharsMax)
+    validateText(value, limits.evidenceCharsMax)
     return false
   },
 }
@@ -64,7 +63,7 @@ const badEvidence = (problem: string): ApiError<'bad_evidence'> =>
 
 /** Fetches a URL once. A name that resolves to a private address throws `bad_evidence`. */
 async function isReachable({ log }: AppContext, url: string): Promise<boolean> {
-  const bounds = { bytesMax: evidenceBytesMax, ms: evidenceFetchMs }
+  const bounds = { bytesMax: limits.evidenceBytesMax, ms: limits.evidenceFetchMs }
   try {
     const { ok } = await fetchGuarded(url, {}, bounds, undefined)
     return ok
@@ -100,7 +99,7 @@ const checkEvidence = (
     list.map(async ({ kind, value, note }) => ({
       kind,
       value,
-      note: note === undefined ? null : validateText(note, evidenceCharsMax),
+      note: note === undefined ? null : validateText(note, limits.evidenceCharsMax),
       verified: await checks[kind](ctx, agent, value),
     })),
   )
@@ -215,7 +214,7 @@ async function findShareDue(
   if (units === 0n || isOwn) return { state: 'settled' }
   // The hash of Ethereum is loaded with the first share that is due.
   const { keccak256, toBytes } = await import('viem')
-  const dueBy = ctx.clock.now() + shareDueMs
+  const dueBy = ctx.clock.now() + limits.shareDueMs
   const { payTo, network, asset } = share
   const nonce = keccak256(toBytes(nonceText(pack, id)))
   const shareDue = { amount: formatUnits(units), asset, network, payTo, nonce, dueBy: iso(dueBy) }

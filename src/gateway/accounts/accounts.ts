@@ -8,7 +8,6 @@ import { ApiError } from '../../kernel/errors.ts'
 import { newId, sign } from '../../kernel/ids.ts'
 import { accountsPerAddressDay } from '../../kernel/limits.ts'
 import { nextUtcDay, secondsUntil, utcDay } from '../../kernel/time.ts'
-import { initialCap } from '../../money/keys/keys.ts'
 import * as keys from '../../money/keys/keys.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
 import { gatewayAccounts } from './tables.ts'
@@ -30,7 +29,7 @@ export async function create(
     const account = { id: newId(), addressHash, created: ctx.clock.now() }
     await db.insert(gatewayAccounts).values(account)
     await ledger.openOwnerAccount(ctx, db, { kind: 'gateway', owner: account.id })
-    const key = { kind: 'gateway', owner: account.id, dailyCap: initialCap(ctx) } as const
+    const key = { kind: 'gateway', owner: account.id, dailyCap: keys.initialCap(ctx) } as const
     const { text } = await keys.create(db, ctx.clock, key)
     return { account, keyText: text }
   })

@@ -12,7 +12,6 @@ import { AnthropicErrorSchema } from '../messages-api/error-response.ts'
 import type { Model } from '../models/catalog.ts'
 import { operationsOf } from '../operation.ts'
 import * as files from './files.ts'
-import type { AnthropicModel, AnthropicModelList, ModelListQuery } from './schemas.ts'
 import * as schemas from './schemas.ts'
 
 const operation = operationsOf('Files', AnthropicErrorSchema)
@@ -100,14 +99,14 @@ const pageSizeDefault = 20
 const unknownDate = '1970-01-01T00:00:00Z'
 
 /** Lists the models in the pages of Anthropic's API. Throws `bad_request`. */
-function listModels(ctx: AppContext, query: ModelListQuery): AnthropicModelList {
+function listModels(ctx: AppContext, query: schemas.ModelListQuery): schemas.AnthropicModelList {
   const { limit = pageSizeDefault, after_id: after, before_id: before, type } = query
   const size = requireWhole('limit', limit, listedModelsMax)
   const { page, ...ends } = pageBetween(findModels(ctx, type), { after, before }, size)
   return { data: page.map(presentModel), ...ends }
 }
 
-const presentModel = ({ id, name, contextLength, maxOutput }: Model): AnthropicModel => ({
+const presentModel = ({ id, name, contextLength, maxOutput }: Model): schemas.AnthropicModel => ({
   type: 'model',
   id,
   display_name: name,

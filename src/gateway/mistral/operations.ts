@@ -13,7 +13,6 @@ import { readUpload } from '../files/upload.ts'
 import type { Model } from '../models/catalog.ts'
 import { mediaErrors, operationsOf, paidUpload } from '../operation.ts'
 import * as files from './files.ts'
-import type { MistralModel } from './schemas.ts'
 import * as schemas from './schemas.ts'
 import { createMistralTranscription as transcribe } from './transcriptions.ts'
 
@@ -138,7 +137,7 @@ export const mistralOperations = [
  * Converts a model to Mistral's format. Its clients reject a `type` other than `base`, so the
  * capabilities say what the model is for.
  */
-function presentModel(model: Model): MistralModel {
+function presentModel(model: Model): schemas.MistralModel {
   const { id, name, type, inputs, outputs, contextLength, ownedBy, supportsTools } = model
   const isChat = type === 'chat'
   return {

@@ -3,7 +3,6 @@ import { modelOperation } from '../catalog/operations.ts'
 import { embeddingOperations } from '../embeddings/operations.ts'
 import { createChatCompletion } from '../openai-chat/chat-completions.ts'
 import * as chat from '../openai-chat/schemas.ts'
-import { chatErrors } from '../openai-chat/schemas.ts'
 import { operationsOf, paidOperation } from '../operation.ts'
 import { responseOperations } from '../responses/operations.ts'
 import { describeCredits, describeKey } from './account.ts'
@@ -24,7 +23,7 @@ const createOpenrouterChat = paidOperation({
   input: chat.chatRequestSchema,
   output: [chat.CompletionSchema, chat.ChunksSchema],
   envelope: OpenRouterErrorSchema,
-  errors: chatErrors,
+  errors: chat.chatErrors,
   run: (ctx, spender, body, call) =>
     createChatCompletion(ctx, spender, body, call, {
       flavor: 'openrouter',

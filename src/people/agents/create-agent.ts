@@ -7,7 +7,6 @@ import { countRows } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { newId, sign } from '../../kernel/ids.ts'
 import { nextUtcDay, secondsUntil, utcDay } from '../../kernel/time.ts'
-import { initialCap } from '../../money/keys/keys.ts'
 import * as keys from '../../money/keys/keys.ts'
 import { agentOwner } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
@@ -86,7 +85,7 @@ async function insertRow(ctx: AppContext, db: Db, row: NewRow) {
     .values({
       ...row,
       id: newId(),
-      dailyCap: initialCap(ctx),
+      dailyCap: keys.initialCap(ctx),
       skeleton: skeletonOf(row.handle),
     })
     .returning()

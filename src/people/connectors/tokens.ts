@@ -7,7 +7,6 @@ import { newId, newSecret, sha256, sign } from '../../kernel/ids.ts'
 import { connectorMs, connectorTokenMs, refreshLeewayMs } from '../../kernel/limits.ts'
 import { type Scope, scopes as knownScopes } from '../../kernel/scopes.ts'
 import * as keys from '../../money/keys/keys.ts'
-import { tokenSecretChars } from '../../money/keys/keys.ts'
 import { insertAgentKey } from '../agents/keys.ts'
 import { isOwned } from '../agents/listing.ts'
 import { lockActivePerson } from '../people.ts'
@@ -34,7 +33,7 @@ const hexMac = (ctx: AppContext, text: string): string =>
 function nextTokens(ctx: AppContext, refresh: string, prefix: string) {
   const [, family = ''] = refreshPattern.exec(refresh) ?? []
   return {
-    access: prefix + hexMac(ctx, `access after ${refresh}`).slice(0, tokenSecretChars),
+    access: prefix + hexMac(ctx, `access after ${refresh}`).slice(0, keys.tokenSecretChars),
     refresh: `cr_${family}${hexMac(ctx, `refresh after ${refresh}`)}`,
   }
 }

@@ -1,7 +1,6 @@
 import { itemUrl } from '../../apps/app-url.ts'
 import { type Appeal, sanctionedAt } from '../../apps/appeal/appeals.ts'
 import * as apps from '../../apps/apps.ts'
-import type { App, Version } from '../../apps/apps.ts'
 import { isFeatured } from '../../apps/explore/featured.ts'
 import { imageTypeOf } from '../../apps/folders/read-pack.ts'
 import { isPackKind } from '../../apps/kinds.ts'
@@ -105,12 +104,12 @@ function appealSection(
 }
 
 /** Opens a version: an app in its sandbox, a pack as text. */
-const versionPath = ({ id, kind }: App, version: number): string =>
+const versionPath = ({ id, kind }: apps.App, version: number): string =>
   isPackKind(kind) ? `/console/apps/${id}/files?version=${version}` : `/a/${id}/versions/${version}`
 
 const versionRow =
-  (app: App) =>
-  ({ version, verdict, findings, sha256, htmlBytes, created }: Version): Part[] => [
+  (app: apps.App) =>
+  ({ version, verdict, findings, sha256, htmlBytes, created }: apps.Version): Part[] => [
     html`<a href="${versionPath(app, version)}" target="_blank">Open version ${version}</a>`,
     badge(verdict, verdict === 'clean' ? 'good' : verdict === 'block' ? 'bad' : 'plain'),
     findings.map(({ code }) => code).join(', ') || '–',

@@ -4,7 +4,6 @@ import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import * as keys from '../../money/keys/keys.ts'
-import { initialCap } from '../../money/keys/keys.ts'
 import { projectCounter } from '../../money/keys/limits.ts'
 import * as projects from '../../money/keys/projects.ts'
 import { sumSpendingByPeriod } from '../../money/ledger/spending.ts'
@@ -103,7 +102,7 @@ async function keySection(req: UserRequest, account: KeyAccount, typed?: Form): 
   const { ctx, token } = req
   const { name, projects: all, isAgent } = account
   const created = typed?.text('act') === 'key' ? typed : undefined
-  const empty = { ...keys.noSettings, name: null, dailyCap: initialCap(ctx) }
+  const empty = { ...keys.noSettings, name: null, dailyCap: keys.initialCap(ctx) }
   const fields = html`${keyRefField()}${hiddenField('act', 'key')}${keyFields(empty, { typed: created, isAgent, projects: all })}
     <p class="actions">${button(t('Create API key'), 'quiet')}</p>`
   const projectOf = (key: keys.Key): Part =>

@@ -1,6 +1,5 @@
 import type { Appeal } from '../../apps/appeal/appeals.ts'
 import * as apps from '../../apps/apps.ts'
-import type { App } from '../../apps/apps.ts'
 import { type BlockedPage, listBlockedPages } from '../../apps/blocked-pages.ts'
 import { reportReasons } from '../../apps/moderation/reasons.ts'
 import type { Report } from '../../apps/moderation/reports.ts'
@@ -105,7 +104,7 @@ function caseForm(token: string, { app, reports }: Case, failed: FailedDecision)
   return postForm(token, place, fields, 'case-form')
 }
 
-const appealLink = (app: App): Html =>
+const appealLink = (app: apps.App): Html =>
   html`<p><a class="button slim" href="/console/apps/${app.id}">Decide appeal</a></p>`
 
 function caseItem({ ctx, token }: UserRequest, one: Case, failed: FailedDecision): Html {

@@ -12,7 +12,6 @@ import { type Clock, iso } from '../../kernel/time.ts'
 import { version } from '../../kernel/version.ts'
 import { doctor } from '../../money/ledger/doctor.ts'
 import * as files from '../../store/backups.ts'
-import { backupName } from '../../store/backups.ts'
 import { isFull } from '../../store/durable.ts'
 import { lockFolder } from '../../store/folder-lock.ts'
 import {
@@ -123,7 +122,7 @@ export async function restoreBackup(
     const manifest = await files.readManifest(dir)
     if (manifest.schema > schemaVersion())
       throw new NewerSchemaError(manifest.schema, schemaVersion())
-    const stamp = backupName(iso(clock.now()))
+    const stamp = files.backupName(iso(clock.now()))
     const staging = createStagingFolder(config.dataDir, stamp)
     const copied = await copyAndVerify(dir, manifest, staging)
     const replaced = hasDatabase(config) ? join(config.dataDir, databaseFile) : undefined

@@ -5,7 +5,6 @@ import { listReports, type Report } from '../../apps/moderation/reports.ts'
 import { listQuarantined } from '../../apps/quarantine.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import * as agents from '../../people/agents/agents.ts'
-import { findHandles } from '../../people/agents/agents.ts'
 import { type AuditEntry, listAudit } from '../../people/audit/audit.ts'
 import * as people from '../../people/people.ts'
 
@@ -38,7 +37,7 @@ export async function findAppCase(ctx: AppContext, id: string): Promise<AppCase 
   const app = await apps.findApp(ctx, id)
   if (!app) return undefined
   const [handles, versions, reports, appeals, decisions] = await Promise.all([
-    findHandles(ctx, [app.maker]),
+    agents.findHandles(ctx, [app.maker]),
     apps.listVersions(ctx, app, casesMax),
     listReports(ctx, casesMax, id),
     listAppeals(ctx, casesMax, id),

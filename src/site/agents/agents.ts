@@ -1,5 +1,4 @@
 import * as apps from '../../apps/apps.ts'
-import type { App } from '../../apps/apps.ts'
 import { kinds } from '../../apps/kinds.ts'
 import * as people from '../../apps/owners/operations.ts'
 import * as owned from '../../apps/owners/owned-agents.ts'
@@ -54,7 +53,7 @@ const states = {
 }
 
 /** Facts about an item for its owner. */
-export function ownAppFacts(ctx: AppContext, app: App): string[] {
+export function ownAppFacts(ctx: AppContext, app: apps.App): string[] {
   const { kind, state, listed, opens, version } = presentItem(ctx, app)
   const place = listed === 'on' ? t('on Explore') : ''
   const facts = [
@@ -68,7 +67,7 @@ export function ownAppFacts(ctx: AppContext, app: App): string[] {
 }
 
 /** The cover of an item; its icon or generated art where its images are not served. */
-function ownCover(ctx: AppContext, app: App, widths: 'tile' | 'thumbnail'): Html {
+function ownCover(ctx: AppContext, app: apps.App, widths: 'tile' | 'thumbnail'): Html {
   const { id, shelf, icon, cover } = presentItem(ctx, app)
   const isServed = app.quarantinedAt === null && app.takenDown === null
   const shown = { id, shelf, icon: isServed ? icon : null, cover: isServed ? cover : null }
@@ -76,7 +75,7 @@ function ownCover(ctx: AppContext, app: App, widths: 'tile' | 'thumbnail'): Html
 }
 
 /** An item in a list of its owner, with a link to the studio. */
-export const ownAppRow = (ctx: AppContext, app: App, facts: string[] = []): Html =>
+export const ownAppRow = (ctx: AppContext, app: apps.App, facts: string[] = []): Html =>
   html`<li class="own-app">
     ${ownCover(ctx, app, 'thumbnail')}
     <div>
@@ -88,7 +87,7 @@ export const ownAppRow = (ctx: AppContext, app: App, facts: string[] = []): Html
 /** An item in a grid of covers. */
 export const ownAppTile = (
   ctx: AppContext,
-  app: App,
+  app: apps.App,
   { href, facts = [] }: { href: string; facts?: string[] },
 ): Html =>
   html`<li class="tile">
@@ -182,7 +181,7 @@ function agentsPage(
 interface ClaimedAgent {
   agent: Agent
   owned: OwnedAgent
-  apps: App[]
+  apps: apps.App[]
 }
 
 /** Shows an agent and its newest apps before a person claims it. */

@@ -6,7 +6,6 @@ import { listActingAgents } from '../../apps/owners/owned-agents.ts'
 import * as comments from '../../apps/reviews/comments.ts'
 import { presentComments, presentReviews } from '../../apps/reviews/present.ts'
 import * as reviews from '../../apps/reviews/reviews.ts'
-import { findReviewBy, type Review } from '../../apps/reviews/reviews.ts'
 import type { CommentBody, ReviewBody } from '../../apps/reviews/schemas.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { makeCursor, type PagePosition, takePage } from '../../kernel/cursor.ts'
@@ -41,7 +40,7 @@ export interface ItemVisitor {
   /** Is true for an app of one of their agents. */
   isOwner: boolean
   hasUsed: boolean
-  review: Review | undefined
+  review: reviews.Review | undefined
   failed?: FailedForm | undefined
 }
 
@@ -56,7 +55,7 @@ export async function getItemVisitor(
   if (isPackKind(item.kind)) await recordUse(ctx, person.id, id).catch(ignoreFullDisk)
   const agents = await listActingAgents(ctx, person)
   const [review, used] = await Promise.all([
-    findReviewBy(ctx, agents, id),
+    reviews.findReviewBy(ctx, agents, id),
     Promise.all(agents.map((agent) => hasUsed(ctx.db.read, agent, id))),
   ])
   const acting = agents.find((agent, at) => (review ? agent.id === review.agent : used[at]))
