@@ -42,7 +42,7 @@ function literalOf(node: ts.Node | undefined): string | undefined {
 const groupOf = (path: string): Group => (path.startsWith('src/') ? 'pages' : 'scripts')
 
 /** The functions whose argument with this number is a message. */
-const messageArguments: Record<string, number> = { t: 0, msg: 0 }
+const messageArguments: Record<string, number> = { t: 0, msg: 0, limitRow: 0 }
 /** The functions that count a noun: the number of its argument. */
 const nounArguments: Record<string, number> = {
   formatCount: 1,

@@ -11,18 +11,27 @@ import { errorTable } from './error-messages/table.ts'
 /** Returns the status and the body of an error (document 1, section 7). */
 export function errorEnvelope<N extends HostingErrorName>(error: ApiError<N>) {
   const row: ErrorRow<N> = errorTable[error.errorName]
-  const { message } = row
-  const text = typeof message === 'string' ? message : message(...error.details)
   const fields = row.details?.(...error.details)
-  return { status: row.status, body: { error: text, code: row.code ?? error.errorName, ...fields } }
+  const body = { error: messageOf(row, error), code: row.code ?? error.errorName, ...fields }
+  return { status: row.status, body }
 }
+
+function messageOf<N extends HostingErrorName>({ message }: ErrorRow<N>, error: ApiError<N>) {
+  if (typeof message !== 'string') return message(...error.details)
+  return message.includes('{') ? t(message, valuesOf(error.details[0])) : t(message)
+}
+
+const valuesOf = (details: object = {}) =>
+  Object.fromEntries(
+    Object.entries<unknown>({ ...details }).flatMap(([name, value]) =>
+      typeof value === 'string' || typeof value === 'number' ? [[name, value] as const] : [],
+    ),
+  )
 
 /** Returns the message of an error for people, in the language of the page. */
 function pageMessage<N extends HostingErrorName>(error: ApiError<N>): string {
   const row: ErrorRow<N> = errorTable[error.errorName]
-  const { message, onPage } = row
-  if (onPage) return onPage(...error.details)
-  return typeof message === 'string' ? t(message) : message(...error.details)
+  return row.onPage?.(...error.details) ?? messageOf(row, error)
 }
 
 /** Returns the response to an error, with the headers for a retry. */

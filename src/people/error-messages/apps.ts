@@ -6,7 +6,7 @@ import { TimeSchema } from '../../kernel/schema.ts'
 import { endWithStop } from '../../kernel/text.ts'
 import { iso } from '../../kernel/time.ts'
 import { t } from '../../kernel/words/message.ts'
-import { type ErrorRows, formatSize, retryHint } from './row.ts'
+import { type ErrorRows, formatSize, limitRow } from './row.ts'
 
 const reasons = { reasons: Type.Array(Type.String()) }
 
@@ -54,19 +54,9 @@ export const apps = {
   },
   skill_name_taken: {
     status: 409,
-    message: ({ name }) =>
-      t('You already have a pack named "{name}". Publish a version of it, or change the name.', {
-        name,
-      }),
+    message: 'You already have a pack named "{name}". Publish a version of it, or change the name.',
   },
-  publishes_limit: {
-    status: 429,
-    message: (facts) =>
-      t('You have reached the limit of {max} publishes an hour. {retryHint}', {
-        max: facts.max,
-        retryHint: retryHint(facts),
-      }),
-  },
+  publishes_limit: limitRow('You have reached the limit of {max} publishes an hour. {retryHint}'),
   blocked_by_scan: {
     status: 422,
     message:
@@ -149,13 +139,8 @@ export const apps = {
       }),
   },
   reports_limit: {
-    status: 429,
+    ...limitRow('Your address has reached the daily limit of {max} reports. {retryHint}'),
     code: 'rate_limited',
-    message: (facts) =>
-      t('Your address has reached the daily limit of {max} reports. {retryHint}', {
-        max: facts.max,
-        retryHint: retryHint(facts),
-      }),
   },
   no_builder: {
     status: 503,
@@ -169,14 +154,9 @@ export const apps = {
     status: 503,
     message: 'This server could not open the studio. Nothing was charged. Try again in a minute.',
   },
-  builds_limit: {
-    status: 429,
-    message: (facts) =>
-      t(
-        'You have reached the limit of {max} builds an hour. {retryHint} Or write the page yourself and send it as "html".',
-        { max: facts.max, retryHint: retryHint(facts) },
-      ),
-  },
+  builds_limit: limitRow(
+    'You have reached the limit of {max} builds an hour. {retryHint} Or write the page yourself and send it as "html".',
+  ),
 } satisfies ErrorRows
 
 /** Errors of the data that apps keep for their players. */
@@ -195,11 +175,8 @@ export const data = {
   },
   not_declared: {
     status: 403,
-    message: ({ use }) =>
-      t(
-        'This app does not say that it uses "{use}". Publish a version with "uses": ["{use}"], or ask its maker to.',
-        { use },
-      ),
+    message:
+      'This app does not say that it uses "{use}". Publish a version with "uses": ["{use}"], or ask its maker to.',
   },
   not_joined: {
     status: 403,
@@ -208,35 +185,20 @@ export const data = {
   },
   data_full: {
     status: 409,
-    message: ({ what }) => t('The limit of {what} is reached. Delete some first.', { what }),
+    message: 'The limit of {what} is reached. Delete some first.',
   },
   document_changed: {
     status: 409,
     message: ({ path }) =>
       `The document ${path} has changed since it was read. Nothing was written. Read it and try again.`,
   },
-  data_limit: {
-    status: 429,
-    message: (facts) =>
-      t('This page read or wrote data more than {max} times a minute. {retryHint}', {
-        max: facts.max,
-        retryHint: retryHint(facts),
-      }),
-  },
-  guests_limit: {
-    status: 429,
-    message: (facts) =>
-      t('More than {max} new guests of this network joined apps in an hour. {retryHint}', {
-        max: facts.max,
-        retryHint: retryHint(facts),
-      }),
-  },
+  data_limit: limitRow('This page read or wrote data more than {max} times a minute. {retryHint}'),
+  guests_limit: limitRow(
+    'More than {max} new guests of this network joined apps in an hour. {retryHint}',
+  ),
   room_limit: {
     status: 429,
-    message: (facts) =>
-      t('A player sends at most {max} events a second to rooms. Send fewer, or use presence.', {
-        max: facts.max,
-      }),
+    message: 'A player sends at most {max} events a second to rooms. Send fewer, or use presence.',
   },
   not_own: {
     status: 403,
@@ -305,7 +267,7 @@ export const assets = {
   },
   bad_picture: {
     status: 422,
-    message: ({ why }) => t('This image cannot be used: {why}. Send another image.', { why }),
+    message: 'This image cannot be used: {why}. Send another image.',
   },
   no_picture: {
     status: 502,
@@ -355,14 +317,7 @@ export const reviews = {
       'The maker has turned off comments on this item. Review it instead: PUT /explore/{id}/review.',
     onPage: () => t('The maker turned off comments on this app. Write a review instead.'),
   },
-  comments_limit: {
-    status: 429,
-    message: (facts) =>
-      t('You have reached the limit of {max} comments an hour. {retryHint}', {
-        max: facts.max,
-        retryHint: retryHint(facts),
-      }),
-  },
+  comments_limit: limitRow('You have reached the limit of {max} comments an hour. {retryHint}'),
 } satisfies ErrorRows
 
 /** Errors of runs and track records (docs/spec/packs-and-runs.md, "Runs"). */
@@ -375,50 +330,34 @@ export const runs = {
   },
   bad_evidence: {
     status: 400,
-    message: ({ problem }) =>
-      t('{problem} Nothing was stored. Fix the evidence and report again.', { problem }),
+    message: '{problem} Nothing was stored. Fix the evidence and report again.',
   },
-  runs_limit: {
-    status: 429,
-    message: (facts) =>
-      t('You have started the limit of {max} runs an hour. {retryHint}', {
-        max: facts.max,
-        retryHint: retryHint(facts),
-      }),
-  },
+  runs_limit: limitRow('You have started the limit of {max} runs an hour. {retryHint}'),
   share_off: {
     status: 404,
     message: 'This framework asks for no profit share. Nothing is due: send no payment.',
   },
   tx_not_found: {
     status: 404,
-    message: ({ tx }) =>
-      t('The chain has no transaction {tx}. Check the hash and the network.', { tx }),
+    message: 'The chain has no transaction {tx}. Check the hash and the network.',
   },
   tx_failed: {
     status: 422,
-    message: ({ tx }) =>
-      t('The transaction {tx} was reverted and moved nothing. Pay again.', { tx }),
+    message: 'The transaction {tx} was reverted and moved nothing. Pay again.',
   },
   tx_wrong_asset: {
     status: 422,
-    message: ({ expected }) =>
-      t(
-        'The transaction does not move the token that is due: {expected}. Send the transaction that pays it.',
-        { expected },
-      ),
+    message:
+      'The transaction does not move the token that is due: {expected}. Send the transaction that pays it.',
   },
   tx_wrong_payee: {
     status: 422,
-    message: ({ expected }) =>
-      t('The transaction does not pay the maker at {expected}. Send the transaction that does.', {
-        expected,
-      }),
+    message:
+      'The transaction does not pay the maker at {expected}. Send the transaction that does.',
   },
   tx_too_small: {
     status: 422,
-    message: ({ expected }) =>
-      t('The transaction pays less than {expected}. Pay it in one transfer.', { expected }),
+    message: 'The transaction pays less than {expected}. Pay it in one transfer.',
   },
   tx_too_old: {
     status: 422,
@@ -431,10 +370,7 @@ export const runs = {
   },
   tx_unconfirmed: {
     status: 409,
-    message: ({ retryAfter }) =>
-      t('The transaction is not confirmed yet. Send the same request again in {retryAfter} s.', {
-        retryAfter,
-      }),
+    message: 'The transaction is not confirmed yet. Send the same request again in {retryAfter} s.',
   },
   tx_not_yours: {
     status: 403,

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 
 import { formatCredits } from '../../kernel/money.ts'
 import { t } from '../../kernel/words/message.ts'
-import { type ErrorRows, retryHint } from './row.ts'
+import { type ErrorRows, limitRow, retryHint } from './row.ts'
 
 /** Returns the row of an error whose `error` is its name for clients of OAuth (RFC 6749, 5.2). */
 const tokenError = <Facts extends unknown[]>(
@@ -38,14 +38,7 @@ export const people = {
     message: 'This claim code has expired. Have the agent create a new one: POST /me/claim.',
     onPage: () => t('This claim code has expired. Ask the agent for a new claim link.'),
   },
-  claim_locked: {
-    status: 429,
-    message: (facts) =>
-      t('Your address sent {max} wrong codes. {retryHint}', {
-        max: facts.max,
-        retryHint: retryHint(facts),
-      }),
-  },
+  claim_locked: limitRow('Your address sent {max} wrong codes. {retryHint}'),
   authorization_pending: tokenError(
     'authorization_pending',
     'The person has not approved this sign-in yet. Ask again after 5 s.',
@@ -88,27 +81,17 @@ export const people = {
     'invalid_request',
     ({ problem }: { problem: string }) => problem,
   ),
-  client_registrations_limit: {
-    status: 429,
-    message: (facts) =>
-      t('Your address registered {max} clients in an hour, the maximum. {retryHint}', {
-        max: facts.max,
-        retryHint: retryHint(facts),
-      }),
-  },
+  client_registrations_limit: limitRow(
+    'Your address registered {max} clients in an hour, the maximum. {retryHint}',
+  ),
   bad_device_code: {
     status: 404,
     message:
       'This code is wrong, was used or has expired. Check it, or start the sign-in on the device again.',
   },
-  device_codes_limit: {
-    status: 429,
-    message: (facts) =>
-      t('Your address started {max} sign-ins in an hour, the maximum. {retryHint}', {
-        max: facts.max,
-        retryHint: retryHint(facts),
-      }),
-  },
+  device_codes_limit: limitRow(
+    'Your address started {max} sign-ins in an hour, the maximum. {retryHint}',
+  ),
   not_signed_in: {
     status: 401,
     code: 'no_key',
@@ -125,8 +108,7 @@ export const people = {
   bad_personal_key: {
     status: 401,
     code: 'bad_key',
-    message: ({ account }) =>
-      t('This personal key is invalid or revoked. Create a new one at {account}.', { account }),
+    message: 'This personal key is invalid or revoked. Create a new one at {account}.',
   },
   cross_site: {
     status: 403,
@@ -163,12 +145,11 @@ export const people = {
   },
   bad_passkey: {
     status: 401,
-    message: ({ why }) => t('{why} Nothing was changed. Try again.', { why }),
+    message: '{why} Nothing was changed. Try again.',
   },
   no_provider: {
     status: 403,
-    message: ({ why }) =>
-      t('The sign-in provider did not confirm your identity: {why}. Try again.', { why }),
+    message: 'The sign-in provider did not confirm your identity: {why}. Try again.',
   },
   provider_silent: {
     status: 503,

@@ -9,7 +9,7 @@ export interface ErrorRow<N extends HostingErrorName> {
   status: 202 | 400 | 401 | 402 | 403 | 404 | 409 | 410 | 413 | 422 | 426 | 429 | 502 | 503
   /** The wire code, where it differs from the name of the error. */
   code?: string
-  /** States what happened and what to do next. */
+  /** States what happened and what to do next. A text names details in braces. */
   message: string | ((...facts: DetailsOf<N>) => string)
   /** The same for people on a page, where `message` names operations or fields of the API. */
   onPage?(...facts: DetailsOf<N>): string
@@ -32,6 +32,13 @@ export function retryHint({ retryAfter }: { retryAfter: number }): string {
         : t('{ceil} hours', { ceil: Math.ceil(minutes / 60) }),
   })
 }
+
+/** Returns the row of a rate limit, whose text names `max` and `retryHint`. */
+export const limitRow = (text: string) => ({
+  status: 429 as const,
+  message: (facts: { max: number; retryAfter: number }) =>
+    t(text, { max: facts.max, retryHint: retryHint(facts) }),
+})
 
 /** Returns a size in KB or MB, rounded up: one byte over a limit never reads as the limit. */
 export const formatSize = (bytes: number): string =>

@@ -34,11 +34,8 @@ const payments = {
   },
   bad_payment: {
     status: 400,
-    message: ({ why }) =>
-      t(
-        'The payment cannot be read: {why}. Nothing was charged. Send X-PAYMENT or PAYMENT-SIGNATURE as x402 defines it.',
-        { why },
-      ),
+    message:
+      'The payment cannot be read: {why}. Nothing was charged. Send X-PAYMENT or PAYMENT-SIGNATURE as x402 defines it.',
   },
   payment_rejected: {
     status: 402,
@@ -73,18 +70,12 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
   },
   bad_handle: {
     status: 400,
-    message: ({ why }) =>
-      t(
-        'This handle cannot be used: {why}. Send another, or leave it out to get a generated one.',
-        { why },
-      ),
+    message:
+      'This handle cannot be used: {why}. Send another, or leave it out to get a generated one.',
   },
   handle_taken: {
     status: 409,
-    message: ({ handle }) =>
-      t('@{handle} is taken. Send another handle, or leave it out to get a generated one.', {
-        handle,
-      }),
+    message: '@{handle} is taken. Send another handle, or leave it out to get a generated one.',
   },
   keys_address_limit: {
     status: 429,
