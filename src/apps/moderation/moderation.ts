@@ -1,10 +1,11 @@
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { endWithStop } from '../../kernel/text.ts'
+import { day } from '../../kernel/time.ts'
 import { suspendAgent } from '../../people/agents/suspension.ts'
-import { recordAudit } from '../../people/audit/audit.ts'
+import { deleteAuditBefore, recordAudit } from '../../people/audit/audit.ts'
 import { type Notification, notify } from '../../people/notifications/notifications.ts'
-import { resolveAppeal } from '../appeal/appeals.ts'
+import { deleteAppealsBefore, resolveAppeal } from '../appeal/appeals.ts'
 import type { App } from '../apps.ts'
 import { blockPage, unblockPage } from '../blocked-pages.ts'
 import {
@@ -16,7 +17,7 @@ import {
 import * as quarantines from '../quarantine.ts'
 import { requestRescan } from '../scans/scans.ts'
 import * as takedowns from '../takedown.ts'
-import { closeReports } from './reports.ts'
+import { closeReports, deleteReportsBefore } from './reports.ts'
 
 /** Author of decisions on the command line. */
 const operator = 'operator'
@@ -162,3 +163,15 @@ export const rescan = (ctx: AppContext, item: string, by = operator) =>
   decide(ctx, { by, did: 'rescan', item, why: '' }, (db) =>
     requestRescan(db, item === 'all' ? undefined : item),
   )
+
+/** Deletes reports, appeals and audit records older than MODERATION_KEPT_DAYS. */
+export async function deleteOldModeration({ db, clock, config }: AppContext): Promise<void> {
+  const days = config.moderationKeptDays
+  if (days === 0) return
+  const before = clock.now() - days * day
+  await db.tx(async (tx) => {
+    await deleteReportsBefore(tx, before)
+    await deleteAppealsBefore(tx, before)
+    await deleteAuditBefore(tx, before)
+  })
+}

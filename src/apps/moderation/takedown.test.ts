@@ -22,9 +22,8 @@ import { findApp } from '../apps.ts'
 import { lockPage } from '../blocked-pages.ts'
 import { rescanOutdated } from '../scans/scans.ts'
 import { apps } from '../tables.ts'
-import { takeDown } from './moderation.ts'
+import { deleteOldModeration, takeDown } from './moderation.ts'
 import { listReports } from './reports.ts'
-import { deleteOldModeration } from './retention.ts'
 
 let t: TestServer
 let ann: TestAgent

@@ -14,28 +14,31 @@ import {
 } from '../../kernel/money.ts'
 import { isRecord } from '../../kernel/schema.ts'
 import { iso } from '../../kernel/time.ts'
+import { agentAccount } from '../../money/ledger/accounts.ts'
 import type { HoldRequest } from '../../money/ledger/holds.ts'
 import { type CommittedWork, pay } from '../../money/pay.ts'
 import { makerSharePercent } from '../../money/prices.ts'
 import { type Agent, findHandles } from '../../people/agents/agents.ts'
-import type { Actor } from '../../people/agents/caller.ts'
+import { type Actor, capFor } from '../../people/agents/caller.ts'
 import { checkNotPaused } from '../../people/agents/spending.ts'
 import { reserveBytes } from '../../people/agents/storage-quota.ts'
+import { notify } from '../../people/notifications/notifications.ts'
 import { itemUrl } from '../app-url.ts'
 import * as apps from '../apps.ts'
 import * as assets from '../assets/assets.ts'
 import { readCode } from '../assets/folder-assets.ts'
-import { collectionOf, isPackKind } from '../kinds.ts'
+import { readTar } from '../folders/archive.ts'
+import { nameCharsMax } from '../folders/limits.ts'
+import { readPack, skillFile } from '../folders/read-pack.ts'
+import { collectionOf, isPackKind, type PackKind } from '../kinds.ts'
 import { setKnobs } from '../knobs/page-knobs.ts'
 import { notOnExplore } from '../listings.ts'
-import { reserveName } from '../names.ts'
+import { findFreeName, reserveName } from '../names.ts'
 import { insertApp } from '../new-app.ts'
 import * as pages from '../page-content.ts'
 import { presentPackAs } from '../present-pack.ts'
 import { presentApp } from '../present.ts'
-import { copyPack } from './copy-pack.ts'
 import { countRemix, recordRemix } from './lineage.ts'
-import { notifyMaker, remixPrice } from './purchase.ts'
 import {
   type PackRemixRecord,
   PackRemixSchema,
@@ -252,3 +255,75 @@ async function copyItem(
 
 const presentCopy = (ctx: AppContext, copy: apps.App, { folder }: pages.StoredPage) =>
   folder === null ? { app: presentApp(ctx, copy) } : presentPackAs(ctx, copy, folder)
+
+interface Original {
+  kind: PackKind
+  name: string
+  /** Name that the remixer asked for. */
+  newName: string | undefined
+  version: apps.Version
+  tar: Uint8Array
+}
+
+/**
+ * Scans and stores the content of a copy, with a name that is free for the remixer. A profit share
+ * stays with the original. Throws `blocked_by_scan` and `try_again`.
+ */
+async function copyPack(
+  ctx: AppContext,
+  agent: Agent,
+  { kind, name: before, newName, version, tar }: Original,
+): Promise<CopyContent> {
+  const name = newName ?? (await findFreeName(ctx, agent.id, before, nameCharsMax))
+  const { renameSkill } = await import('../folders/frontmatter-yaml.ts')
+  const files = readTar(tar).map((file) => {
+    if (file.path !== skillFile) return file
+    const text = renameSkill(new TextDecoder().decode(file.bytes), name)
+    return { ...file, bytes: new TextEncoder().encode(text) }
+  })
+  const pack = await readPack(name === before ? readTar(tar) : files)
+  const inspection = await pages.inspectContent(ctx, kind, pack.tar)
+  const { steps } = version.folder ?? {}
+  const folder = { ...pack.folder, ...(steps && { steps }) }
+  return { name, page: await pages.storePage(ctx, { ...inspection, gzip: pack.gzip }, { folder }) }
+}
+
+/** Deadline of the hold, which the same transaction settles. */
+const holdMs = 60_000
+
+/** Returns the price of a remix. The maker's share is an earning (docs/spec/money.md). */
+const remixPrice = (
+  actor: Actor,
+  { original, price, ref }: { original: apps.App; price: NanoUsd; ref: string },
+): HoldRequest => ({
+  account: agentAccount(actor.agent.id),
+  amount: price,
+  ref,
+  kind: 'remix',
+  item: original.id,
+  ms: holdMs,
+  shares: [{ account: agentAccount(original.maker), percent: makerSharePercent }],
+  cap: capFor(actor, price),
+})
+
+async function notifyMaker(
+  ctx: AppContext,
+  db: Db,
+  {
+    agent: { handle },
+    original: { id: item, maker: to, title },
+    price,
+    copy,
+  }: { agent: Agent; original: apps.App; price: NanoUsd; copy: string },
+): Promise<void> {
+  const earned = percentOf(price, makerSharePercent)
+  const suffix = price > 0n ? `: you earned ${formatCredits(earned)} credits.` : '.'
+  await notify(ctx, db, {
+    to,
+    item,
+    actor: handle,
+    kind: price > 0n ? 'remix.sold' : 'remix.made',
+    text: `@${handle} remixed “${title}”${suffix}`,
+    data: { copy, price: toCredits(price), credits: toCredits(earned) },
+  })
+}

@@ -1,13 +1,16 @@
 import type { Appeal } from '../../apps/appeal/appeals.ts'
 import * as apps from '../../apps/apps.ts'
 import { type BlockedPage, listBlockedPages } from '../../apps/blocked-pages.ts'
+import { presentVersionCover } from '../../apps/covers/present-cover.ts'
+import { isPackKind } from '../../apps/kinds.ts'
 import { reportReasons } from '../../apps/moderation/reasons.ts'
 import type { Report } from '../../apps/moderation/reports.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { decisionReasonCharsMax } from '../../kernel/limits.ts'
 import { t } from '../../kernel/words/message.ts'
 import { findHandles } from '../../people/agents/agents.ts'
-import { section } from '../../site/components.ts'
+import { playIcon, section } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { formatCount, renderDateTime } from '../../site/format.ts'
 import {
@@ -21,10 +24,10 @@ import {
 import type { Page } from '../../site/layout.ts'
 import { dataTable, emptyState } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
+import { itemCover } from '../../site/tiles.ts'
 import { listOpenCases } from '../operator/cases.ts'
 import { decide } from '../operator/operations.ts'
 import { decideAbout, decidedNotice } from './access.ts'
-import { caseFindings, caseImage } from './case-page.ts'
 import { badge, consolePage, stateBadge } from './components.ts'
 
 const blockedShown = 20
@@ -234,4 +237,40 @@ function blocklist(
     ${dataTable(t('Blocked pages'), heads, rows, false)}
     ${postForm(token, '/console/blocklist', fields)}
   </section>`
+}
+
+/** Findings of a page that fit beside it. */
+const findingsShown = 5
+
+/**
+ * Renders the picture of a page that needs a decision. A press shows the page itself in the
+ * sandbox, also while it is in quarantine. Nothing of it runs before.
+ */
+function caseImage(ctx: AppContext, app: apps.App, version: apps.Version | undefined): Part {
+  if (!version || isPackKind(app.kind)) return false
+  const { id, title, shelf } = app
+  const shown = { id, shelf, icon: null, cover: presentVersionCover(ctx, version) }
+  return html`<play-here data-title="${title}"
+    ><a
+      class="poster"
+      href="/a/${id}/versions/${version.version}"
+      aria-label="Show its page in a safe frame"
+      >${itemCover(ctx, shown)}<span class="start-button">${playIcon}Show</span></a
+    ></play-here
+  >`
+}
+
+/** Renders what the safety check found in the newest version of an item. */
+function caseFindings(version: apps.Version | undefined): Part {
+  const all = version?.findings ?? []
+  if (all.length === 0) return html`<p class="small">The safety check found nothing.</p>`
+  const more = all.length - findingsShown
+  return html`<ul class="small case-findings">
+    ${all
+      .slice(0, findingsShown)
+      .map(
+        ({ code, line, excerpt }) =>
+          html`<li><code>${code}</code> in line ${line}: <code>${excerpt}</code></li>`,
+      )}${more > 0 && html`<li>${more} more</li>`}
+  </ul>`
 }

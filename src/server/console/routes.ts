@@ -26,7 +26,8 @@ import { clientForm, clientsPage } from './clients.ts'
 import { errorsPage } from './errors.ts'
 import { confirmedGrant, grantsPage, retryGrant } from './grants.ts'
 import { groupForm, groupsPage } from './groups.ts'
-import { keyRoutes } from './key-routes.ts'
+import { accountForm, keyAccountPage } from './key-account.ts'
+import { keyForm, keyPage, projectForm, projectPage } from './key.ts'
 import { keysPage } from './keys.ts'
 import { latencyPage } from './latency.ts'
 import { librariesPage, libraryForm } from './libraries.ts'
@@ -203,5 +204,39 @@ const backupRoutes = (ctx: AppContext, layout: Layout) =>
           throw new ApiError('not_found', { what: 'page' })
         },
         backupsPage,
+      ),
+    )
+
+/** The pages of the keys and the projects of an account. */
+const keyRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .get('/console/keys/:account', ({ input, params: { account } }) =>
+      operatorPage(input, (req) => keyAccountPage(req, account)),
+    )
+    .post('/console/keys/:account', ({ input, params: { account } }) =>
+      operatorForm(
+        input,
+        async (req, sent) => (await accountForm(req, account, sent))(req, sent),
+        (req, message, sent) => keyAccountPage(req, account, message, sent),
+      ),
+    )
+    .get('/console/keys/:account/:id', ({ input, params }) =>
+      operatorPage(input, (req) => keyPage(req, params)),
+    )
+    .post('/console/keys/:account/:id', ({ input, params }) =>
+      operatorForm(
+        input,
+        async (req, sent) => (await keyForm(req, params, sent))(req, sent),
+        (req, message, sent) => keyPage(req, params, message, sent),
+      ),
+    )
+    .get('/console/keys/:account/projects/:id', ({ input, params }) =>
+      operatorPage(input, (req) => projectPage(req, params)),
+    )
+    .post('/console/keys/:account/projects/:id', ({ input, params }) =>
+      operatorForm(
+        input,
+        async (req, sent) => (await projectForm(req, params, sent))(req, sent),
+        (req, message, sent) => projectPage(req, params, message, sent),
       ),
     )
