@@ -16,6 +16,7 @@ import {
   notEmpty,
   nullable,
   oneOf,
+  strictObject,
   textSchema,
   TimeSchema,
 } from '../kernel/schema.ts'
@@ -157,7 +158,7 @@ export const newTerms = {
 }
 
 /** POST /apps (document 1, operation 9). */
-export const PublishAppSchema = Type.Object(
+export const PublishAppSchema = strictObject(
   {
     ...sourceProperties,
     kind: Type.Optional(oneOf(['app', 'game'])),
@@ -167,7 +168,6 @@ export const PublishAppSchema = Type.Object(
     ),
   },
   {
-    additionalProperties: false,
     described: { ...oneSource.described, ...newTerms },
     examples: [{ title: 'Hello', html: '<!doctype html><title>Hello</title><h1>Hello</h1>' }],
   },
@@ -175,7 +175,7 @@ export const PublishAppSchema = Type.Object(
 export type PublishAppRequest = Static<typeof PublishAppSchema>
 
 /** PATCH /apps/{id} (document 1, operation 11). */
-export const ChangeAppSchema = Type.Object(
+export const ChangeAppSchema = strictObject(
   {
     ...about,
     comments: Type.Optional(Type.Boolean({ description: 'false: turns comments off.' })),
@@ -195,7 +195,6 @@ export const ChangeAppSchema = Type.Object(
     ),
   },
   {
-    additionalProperties: false,
     described: {
       ...notEmpty.described,
       dependentSchemas: { priceRemix: { properties: { remix: { enum: ['price'] } } } },

@@ -1,4 +1,10 @@
-import { FormatRegistry, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import {
+  FormatRegistry,
+  type ObjectOptions,
+  type TProperties,
+  type TSchema,
+  Type,
+} from '@sinclair/typebox'
 import { ValueErrorType } from '@sinclair/typebox/errors'
 
 import { idPattern } from './ids.ts'
@@ -10,6 +16,10 @@ export const oneOf = <const T extends string>(words: readonly T[]) =>
   Type.Unsafe<T>(Type.Union(words.map((word) => Type.Literal(word))))
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+/** Creates the schema of an object with no other fields, such as a request. */
+export const strictObject = <Fields extends TProperties>(fields: Fields, more?: ObjectOptions) =>
+  Type.Object(fields, { additionalProperties: false, ...more })
 
 /** An id of document 1, section 2. */
 export const IdSchema = Type.String({ pattern: idPattern.source })

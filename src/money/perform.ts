@@ -9,12 +9,12 @@ import { checkPath } from '../kernel/http/path.ts'
 import { createValidator } from '../kernel/http/validation.ts'
 import { lazyFor } from '../kernel/lazy.ts'
 import { jsonBodyBytesMax } from '../kernel/limits.ts'
-import { isRecord } from '../kernel/schema.ts'
+import { isRecord, strictObject } from '../kernel/schema.ts'
 import { idempotencyKeyOf } from './idempotency/idempotency.ts'
 import { readPaidCall, withPayment } from './payment.ts'
 
 const storesByDefault = new Set(['POST', 'PUT'])
-const noFields = Type.Optional(Type.Object({}, { additionalProperties: false }))
+const noFields = Type.Optional(strictObject({}))
 
 /**
  * Performs a call of an operation, whichever transport it came by, in this order: payment, disk,

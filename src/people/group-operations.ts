@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
 import { groupMembersMax } from '../kernel/limits.ts'
+import { strictObject } from '../kernel/schema.ts'
 import { listGroups, setGroup } from './groups.ts'
 import { operationsOf, writeErrors } from './operation.ts'
 import { done, DoneSchema } from './schemas.ts'
@@ -32,15 +33,12 @@ export const changeGroup = operation({
   summary: 'Set the members of a group; no members deletes it.',
   access: operator,
   input: {
-    body: Type.Object(
-      {
-        people: Type.Array(Type.String({ maxLength: 120 }), {
-          maxItems: groupMembersMax,
-          description: 'Names of accounts.',
-        }),
-      },
-      { additionalProperties: false },
-    ),
+    body: strictObject({
+      people: Type.Array(Type.String({ maxLength: 120 }), {
+        maxItems: groupMembersMax,
+        description: 'Names of accounts.',
+      }),
+    }),
   },
   output: { 200: DoneSchema },
   errors: writeErrors,

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { keyNameCharsMax, passwordCharsMax, passwordCharsMin } from '../kernel/limits.ts'
-import { lineSchema } from '../kernel/schema.ts'
+import { lineSchema, strictObject } from '../kernel/schema.ts'
 import { handlePattern } from './profiles/handles.ts'
 
 /** A password. Tools show it as dots, and forms keep its spaces. */
@@ -16,58 +16,45 @@ const NameSchema = Type.String({
   description: 'A name of 3 to 40 characters, or an email address.',
 })
 
-export const SignInRequestSchema = Type.Object(
-  { name: NameSchema, password: PasswordSchema },
-  { additionalProperties: false },
-)
-export const SignUpRequestSchema = Type.Object(
-  {
-    name: NameSchema,
-    password: PasswordSchema,
-    code: Type.Optional(
-      Type.String({
-        maxLength: 200,
-        description: 'The code of the one-time link, which makes the first operator.',
-      }),
-    ),
-    handle: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        described: { pattern: handlePattern },
-        description:
-          'Makes your page /@handle public, with your agents and collections. ' +
-          'Without it you stay private.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
-export const RecoveryRequestSchema = Type.Object(
-  {
-    name: NameSchema,
-    code: Type.String({ maxLength: 200, description: 'A recovery code, which works once.' }),
-    password: PasswordSchema,
-  },
-  { additionalProperties: false },
-)
-export const OperatorRequestSchema = Type.Object(
-  { code: Type.String({ maxLength: 200, description: 'The code of the one-time link.' }) },
-  { additionalProperties: false },
-)
+export const SignInRequestSchema = strictObject({ name: NameSchema, password: PasswordSchema })
+export const SignUpRequestSchema = strictObject({
+  name: NameSchema,
+  password: PasswordSchema,
+  code: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: 'The code of the one-time link, which makes the first operator.',
+    }),
+  ),
+  handle: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      described: { pattern: handlePattern },
+      description:
+        'Makes your page /@handle public, with your agents and collections. ' +
+        'Without it you stay private.',
+    }),
+  ),
+})
+export const RecoveryRequestSchema = strictObject({
+  name: NameSchema,
+  code: Type.String({ maxLength: 200, description: 'A recovery code, which works once.' }),
+  password: PasswordSchema,
+})
+export const OperatorRequestSchema = strictObject({
+  code: Type.String({ maxLength: 200, description: 'The code of the one-time link.' }),
+})
 
 /** The JSON of a browser's PublicKeyCredential (WebAuthn Level 3, section 5.1), as a text. */
 const CredentialSchema = Type.String({
   maxLength: 100_000,
   description: 'The JSON of the PublicKeyCredential, as a text.',
 })
-export const PasskeySignInRequestSchema = Type.Object(
-  { answer: CredentialSchema },
-  { additionalProperties: false },
-)
-export const PasskeyRequestSchema = Type.Object(
-  { name: lineSchema(keyNameCharsMax, { minLength: 1 }), answer: CredentialSchema },
-  { additionalProperties: false },
-)
+export const PasskeySignInRequestSchema = strictObject({ answer: CredentialSchema })
+export const PasskeyRequestSchema = strictObject({
+  name: lineSchema(keyNameCharsMax, { minLength: 1 }),
+  answer: CredentialSchema,
+})
 
 /** The person who is signed in now. The session is in the cookie. */
 export const SignedInSchema = Type.Object({ name: Type.String() })
@@ -81,14 +68,11 @@ export const SignedUpSchema = Type.Object({
 export const RecoveryCodesResponseSchema = Type.Object({ recoveryCodes: RecoveryCodesSchema })
 
 /** The password of a person who has one; others need a recent sign-in. */
-export const ConfirmRequestSchema = Type.Object(
-  { password: Type.Optional(PasswordSchema) },
-  { additionalProperties: false },
-)
-export const PasswordRequestSchema = Type.Object(
-  { password: Type.Optional(PasswordSchema), newPassword: PasswordSchema },
-  { additionalProperties: false },
-)
+export const ConfirmRequestSchema = strictObject({ password: Type.Optional(PasswordSchema) })
+export const PasswordRequestSchema = strictObject({
+  password: Type.Optional(PasswordSchema),
+  newPassword: PasswordSchema,
+})
 
 export const DoneSchema = Type.Object({ done: Type.Literal(true) })
 export const done: Static<typeof DoneSchema> = { done: true }

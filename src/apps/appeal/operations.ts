@@ -2,16 +2,16 @@ import { Type } from '@sinclair/typebox'
 
 import { created } from '../../kernel/http/outcome.ts'
 import { appealCharsMax } from '../../kernel/limits.ts'
-import { IdSchema, oneOf, textSchema, TimeSchema } from '../../kernel/schema.ts'
+import { IdSchema, oneOf, strictObject, textSchema, TimeSchema } from '../../kernel/schema.ts'
 import { iso } from '../../kernel/time.ts'
 import { agent } from '../../people/authentication.ts'
 import { operationsOf, writeErrors } from '../../people/operation.ts'
 import { createAppeal } from './appeals.ts'
 
 /** POST /apps/{id}/appeal. */
-const AppealSchema = Type.Object(
+const AppealSchema = strictObject(
   { text: textSchema(appealCharsMax, { minLength: 1, description: 'Why the app is fine.' }) },
-  { additionalProperties: false, examples: [{ text: 'The sign-in form is part of the story.' }] },
+  { examples: [{ text: 'The sign-in form is part of the story.' }] },
 )
 
 const AppealResponseSchema = Type.Object({

@@ -12,6 +12,7 @@ import {
   LinkSchema,
   oneOf,
   sixDecimals,
+  strictObject,
   textSchema,
   TimeSchema,
 } from '../../kernel/schema.ts'
@@ -42,32 +43,29 @@ export const AssetSchema = Type.Object(
 export type AssetBody = Static<typeof AssetSchema>
 
 /** An asset to generate, requested by a caller or by a page. */
-export const AssetRequestSchema = Type.Object(
-  {
-    name: Type.String({ pattern: assetName.source }),
-    kind: oneOf(assetRequestKinds),
-    what: textSchema(assetPromptCharsMax, {
-      minLength: 1,
-      description: 'Content of the asset; for a voice, the words to speak.',
+export const AssetRequestSchema = strictObject({
+  name: Type.String({ pattern: assetName.source }),
+  kind: oneOf(assetRequestKinds),
+  what: textSchema(assetPromptCharsMax, {
+    minLength: 1,
+    description: 'Content of the asset; for a voice, the words to speak.',
+  }),
+  seconds: Type.Optional(Type.Number({ minimum: 0.1, maximum: 60 })),
+  width: Type.Optional(Type.Integer({ minimum: 1, maximum: 4096, description: 'Pixels.' })),
+  height: Type.Optional(Type.Integer({ minimum: 1, maximum: 4096, description: 'Pixels.' })),
+  voice: Type.Optional(lineSchema(assetVoiceCharsMax)),
+  seed: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'A different seed gives a different result.',
     }),
-    seconds: Type.Optional(Type.Number({ minimum: 0.1, maximum: 60 })),
-    width: Type.Optional(Type.Integer({ minimum: 1, maximum: 4096, description: 'Pixels.' })),
-    height: Type.Optional(Type.Integer({ minimum: 1, maximum: 4096, description: 'Pixels.' })),
-    voice: Type.Optional(lineSchema(assetVoiceCharsMax)),
-    seed: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description: 'A different seed gives a different result.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+  ),
+})
 export type AssetRequest = Static<typeof AssetRequestSchema>
 
 /** POST /apps/{id}/assets (document 1, operation 16). */
-export const GenerateAssetsSchema = Type.Object(
+export const GenerateAssetsSchema = strictObject(
   {
     assets: Type.Union([
       Type.Array(AssetRequestSchema, { minItems: 1, maxItems: generatedAssetsMax }),
@@ -82,7 +80,6 @@ export const GenerateAssetsSchema = Type.Object(
     dryRun: Type.Optional(Type.Boolean({ description: 'Returns the prices without generating.' })),
   },
   {
-    additionalProperties: false,
     examples: [
       { assets: [{ name: 'ship.png', kind: 'sprite', what: 'A small red ship' }], dryRun: true },
     ],
@@ -126,16 +123,13 @@ export const AssetListSchema = Type.Object({
 export type AssetList = Static<typeof AssetListSchema>
 
 /** A file inside JSON. */
-export const UploadEnvelopeSchema = Type.Object(
-  {
-    data: Type.String({
-      pattern: '^data:',
-      description: 'The file as a data URL.',
-      described: { pattern: `^data:[^,]*;base64,${base64Pattern}$` },
-    }),
-  },
-  { additionalProperties: false },
-)
+export const UploadEnvelopeSchema = strictObject({
+  data: Type.String({
+    pattern: '^data:',
+    description: 'The file as a data URL.',
+    described: { pattern: `^data:[^,]*;base64,${base64Pattern}$` },
+  }),
+})
 
 export const PutAssetResponseSchema = Type.Object({ asset: AssetSchema, note: Type.String() })
 export const DeletedAssetSchema = Type.Object({ name: Type.String(), note: Type.String() })

@@ -13,12 +13,11 @@ import {
   notEmpty,
   nullable,
   oneOf,
+  strictObject,
   TimeRequestSchema,
   TimeSchema,
 } from '../../kernel/schema.ts'
 import { audiences } from '../audiences.ts'
-
-const closed = { additionalProperties: false }
 
 /** A named link that opens an app to whoever has it. */
 const ShareLinkSchema = Type.Object(
@@ -47,7 +46,7 @@ const AudienceSchema = Type.Object(
 export type AudienceBody = Static<typeof AudienceSchema>
 
 /** PATCH /apps/{id}/audience. */
-export const ChangeAudienceSchema = Type.Object(
+export const ChangeAudienceSchema = strictObject(
   {
     audience: Type.Optional(oneOf(audiences)),
     password: Type.Optional(
@@ -72,7 +71,7 @@ export const ChangeAudienceSchema = Type.Object(
     ),
     expires: Type.Optional(nullable(TimeRequestSchema)),
   },
-  { ...closed, ...notEmpty, examples: [{ audience: 'people', people: ['olga'] }] },
+  { ...notEmpty, examples: [{ audience: 'people', people: ['olga'] }] },
 )
 export type ChangeAudienceRequest = Static<typeof ChangeAudienceSchema>
 
@@ -80,7 +79,7 @@ export const AudienceResponseSchema = Type.Object({ audience: AudienceSchema })
 export const ChangedAudienceSchema = Type.Object({ audience: AudienceSchema, note: Type.String() })
 
 /** POST /apps/{id}/links. */
-export const CreateLinkSchema = Type.Object(
+export const CreateLinkSchema = strictObject(
   {
     name: lineSchema(shareLinkNameCharsMax, {
       minLength: 1,
@@ -88,7 +87,7 @@ export const CreateLinkSchema = Type.Object(
     }),
     expires: Type.Optional(TimeRequestSchema),
   },
-  { ...closed, examples: [{ name: 'The board' }] },
+  { examples: [{ name: 'The board' }] },
 )
 
 export const CreatedLinkSchema = Type.Object({
@@ -98,8 +97,7 @@ export const CreatedLinkSchema = Type.Object({
 export const RevokedLinkSchema = Type.Object({ id: IdSchema, note: Type.String() })
 
 /** POST /apps/{id}/open. */
-export const OpenAppSchema = Type.Object(
-  { password: Type.String({ maxLength: 1_000, writeOnly: true }) },
-  closed,
-)
+export const OpenAppSchema = strictObject({
+  password: Type.String({ maxLength: 1_000, writeOnly: true }),
+})
 export const OpenedAppSchema = Type.Object({ link: LinkSchema })

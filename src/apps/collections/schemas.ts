@@ -1,7 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { NextSchema } from '../../kernel/http/list-query.ts'
-import { IdSchema, lineSchema, LinkSchema, textSchema, TimeSchema } from '../../kernel/schema.ts'
+import {
+  IdSchema,
+  lineSchema,
+  LinkSchema,
+  strictObject,
+  textSchema,
+  TimeSchema,
+} from '../../kernel/schema.ts'
 import { ItemListSchema } from '../explore/schemas.ts'
 import { collectionTextCharsMax, collectionTitleCharsMax } from './limits.ts'
 
@@ -24,18 +31,15 @@ export type CollectionBody = Static<typeof CollectionSchema>
 const title = lineSchema(collectionTitleCharsMax, { minLength: 1 })
 const description = Type.Optional(textSchema(collectionTextCharsMax))
 
-export const CreateCollectionSchema = Type.Object(
+export const CreateCollectionSchema = strictObject(
   { title, description },
-  { additionalProperties: false, examples: [{ title: 'Rainy evenings' }] },
+  { examples: [{ title: 'Rainy evenings' }] },
 )
 export type CreateCollectionRequest = Static<typeof CreateCollectionSchema>
 
-export const ChangeCollectionSchema = Type.Object(
+export const ChangeCollectionSchema = strictObject(
   { title: Type.Optional(title), description },
-  {
-    additionalProperties: false,
-    examples: [{ description: 'Games that need no sound.' }],
-  },
+  { examples: [{ description: 'Games that need no sound.' }] },
 )
 export type ChangeCollectionRequest = Static<typeof ChangeCollectionSchema>
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { keyNameCharsMax, redirectUriCharsMax, redirectUrisMax } from '../../kernel/limits.ts'
-import { oneOf, TimeSchema } from '../../kernel/schema.ts'
+import { oneOf, strictObject, TimeSchema } from '../../kernel/schema.ts'
 import { scopes } from '../../kernel/scopes.ts'
 
 const line = (max: number, description?: string) =>
@@ -60,22 +60,17 @@ const AuthorizationRequestSchema = Type.Object(authorizationFields)
 export type AuthorizationRequest = Static<typeof AuthorizationRequestSchema>
 export const authorizationFieldNames = Object.keys(authorizationFields)
 
-export const ConnectorRequestSchema = Type.Object(
-  {
-    ...authorizationFields,
-    handle: Type.Optional(Type.String({ description: 'One of your agents. Default: a new one.' })),
-    allow: Type.Optional(
-      Type.Array(ScopeSchema, {
-        maxItems: scopes.length,
-        description: 'What you allow of what the program asks for. It may always read.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
-export const DenialRequestSchema = Type.Object(authorizationFields, {
-  additionalProperties: false,
+export const ConnectorRequestSchema = strictObject({
+  ...authorizationFields,
+  handle: Type.Optional(Type.String({ description: 'One of your agents. Default: a new one.' })),
+  allow: Type.Optional(
+    Type.Array(ScopeSchema, {
+      maxItems: scopes.length,
+      description: 'What you allow of what the program asks for. It may always read.',
+    }),
+  ),
 })
+export const DenialRequestSchema = strictObject(authorizationFields)
 export const RedirectSchema = Type.Object({
   redirect: Type.String({ description: 'The address that gives the program its response.' }),
 })

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { LinkSchema } from '../../kernel/schema.ts'
+import { LinkSchema, strictObject } from '../../kernel/schema.ts'
 import { ImageUrlSchema } from '../icon/schemas.ts'
 import { screenshotsMax } from './limits.ts'
 
@@ -14,10 +14,9 @@ export const CoverSchema = Type.Object(
 export type CoverBody = Static<typeof CoverSchema>
 
 /** PUT /apps/{id}/cover and PUT /apps/{id}/screenshots/{position}. */
-export const PutImageSchema = Type.Object(
+export const PutImageSchema = strictObject(
   { image: ImageUrlSchema },
   {
-    additionalProperties: false,
     examples: [
       {
         image:

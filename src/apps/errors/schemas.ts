@@ -1,33 +1,27 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { errorsPerReportMax, errorTextCharsMax } from '../../kernel/limits.ts'
-import { oneOf, TimeSchema } from '../../kernel/schema.ts'
+import { oneOf, strictObject, TimeSchema } from '../../kernel/schema.ts'
 
 const kinds = ['thrown', 'rejected', 'logged'] as const
 
 /** An error, as the shell of a page sends it. */
-const SentErrorSchema = Type.Object(
-  {
-    kind: oneOf(kinds),
-    text: Type.String({ maxLength: errorTextCharsMax }),
-    file: Type.Optional(Type.String({ maxLength: 240 })),
-    line: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
-    column: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
-  },
-  { additionalProperties: false },
-)
+const SentErrorSchema = strictObject({
+  kind: oneOf(kinds),
+  text: Type.String({ maxLength: errorTextCharsMax }),
+  file: Type.Optional(Type.String({ maxLength: 240 })),
+  line: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
+  column: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
+})
 export type SentError = Static<typeof SentErrorSchema>
 
 /** POST /apps/{id}/errors. */
-export const ReportErrorsSchema = Type.Object(
+export const ReportErrorsSchema = strictObject(
   {
     version: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
     errors: Type.Array(SentErrorSchema, { minItems: 1, maxItems: errorsPerReportMax }),
   },
-  {
-    additionalProperties: false,
-    examples: [{ version: 1, errors: [{ kind: 'thrown', text: 'ReferenceError: x', line: 3 }] }],
-  },
+  { examples: [{ version: 1, errors: [{ kind: 'thrown', text: 'ReferenceError: x', line: 3 }] }] },
 )
 export type ReportErrorsRequest = Static<typeof ReportErrorsSchema>
 

@@ -1,19 +1,19 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 
-import { base64Pattern, exactlyOne } from '../../kernel/schema.ts'
+import { base64Pattern, exactlyOne, strictObject } from '../../kernel/schema.ts'
 
 const base64 = {
   described: { pattern: `^${base64Pattern}$`, contentEncoding: 'base64' },
 }
 
 /** A file of a folder in JSON. */
-export const FileFieldSchema = Type.Object(
+export const FileFieldSchema = strictObject(
   {
     path: Type.String(),
     text: Type.Optional(Type.String()),
     base64: Type.Optional(Type.String(base64)),
   },
-  { additionalProperties: false, ...exactlyOne('text', 'base64') },
+  exactlyOne('text', 'base64'),
 )
 export type FileField = Static<typeof FileFieldSchema>
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { iconPromptCharsMax } from '../../kernel/limits.ts'
-import { base64Pattern, LinkSchema, textSchema } from '../../kernel/schema.ts'
+import { base64Pattern, LinkSchema, strictObject, textSchema } from '../../kernel/schema.ts'
 
 /** An image in a body. The operation reads its bytes. */
 export const ImageUrlSchema = Type.String({
@@ -10,7 +10,7 @@ export const ImageUrlSchema = Type.String({
 })
 
 /** PUT /apps/{id}/icon (document 1, operation 13). */
-export const PutIconSchema = Type.Object(
+export const PutIconSchema = strictObject(
   {
     image: Type.Optional(ImageUrlSchema),
     make: Type.Optional(
@@ -21,7 +21,6 @@ export const PutIconSchema = Type.Object(
     ),
   },
   {
-    additionalProperties: false,
     described: {
       anyOf: [
         {

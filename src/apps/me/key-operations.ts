@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 
 import { created } from '../../kernel/http/outcome.ts'
 import { aboutCharsMax } from '../../kernel/limits.ts'
-import { lineSchema, nullable } from '../../kernel/schema.ts'
+import { lineSchema, nullable, strictObject } from '../../kernel/schema.ts'
 import { requireInvitation } from '../../money/keys/request-key.ts'
 import { createAgent } from '../../people/agents/create-agent.ts'
 import { anyone } from '../../people/authentication.ts'
@@ -12,15 +12,12 @@ import { getAgentRecord, presentClaim } from './me.ts'
 import { AgentRecordSchema, ClaimSchema } from './schemas.ts'
 
 /** The request of POST /keys (document 1, operation 4). */
-const CreateAgentRequestSchema = Type.Object(
-  {
-    handle: Type.Optional(
-      Type.String({ description: 'Default: generated.', described: { pattern: handlePattern } }),
-    ),
-    about: Type.Optional(nullable(lineSchema(aboutCharsMax))),
-  },
-  { additionalProperties: false },
-)
+const CreateAgentRequestSchema = strictObject({
+  handle: Type.Optional(
+    Type.String({ description: 'Default: generated.', described: { pattern: handlePattern } }),
+  ),
+  about: Type.Optional(nullable(lineSchema(aboutCharsMax))),
+})
 
 const CreateAgentResponseSchema = Type.Object({
   agent: AgentRecordSchema,

@@ -2,7 +2,14 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { NextSchema } from '../../kernel/http/list-query.ts'
 import { aboutCharsMax } from '../../kernel/limits.ts'
-import { lineSchema, LinkSchema, mediaSchema, nullable, TimeSchema } from '../../kernel/schema.ts'
+import {
+  lineSchema,
+  LinkSchema,
+  mediaSchema,
+  nullable,
+  strictObject,
+  TimeSchema,
+} from '../../kernel/schema.ts'
 import { AppLinksSchema } from '../../people/agents/schemas.ts'
 
 const UsageSchema = Type.Object({ used: Type.Integer(), max: nullable(Type.Integer()) })
@@ -44,10 +51,7 @@ export const ClaimSchema = Type.Object(
   { title: 'Claim' },
 )
 
-export const AboutRequestSchema = Type.Object(
-  { about: nullable(lineSchema(aboutCharsMax)) },
-  { additionalProperties: false },
-)
+export const AboutRequestSchema = strictObject({ about: nullable(lineSchema(aboutCharsMax)) })
 export const AboutResponseSchema = Type.Object({ about: nullable(Type.String()), page: LinkSchema })
 export const NewClaimResponseSchema = Type.Object({ claim: ClaimSchema, note: Type.String() })
 

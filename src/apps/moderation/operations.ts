@@ -2,7 +2,14 @@ import { Type } from '@sinclair/typebox'
 
 import { created } from '../../kernel/http/outcome.ts'
 import { reportCharsMax, reportContactCharsMax } from '../../kernel/limits.ts'
-import { IdSchema, lineSchema, oneOf, textSchema, TimeSchema } from '../../kernel/schema.ts'
+import {
+  IdSchema,
+  lineSchema,
+  oneOf,
+  strictObject,
+  textSchema,
+  TimeSchema,
+} from '../../kernel/schema.ts'
 import { iso } from '../../kernel/time.ts'
 import { anyone } from '../../people/authentication.ts'
 import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
@@ -10,17 +17,14 @@ import { reasonNames } from './reasons.ts'
 import { createReport, getReportedApp } from './reports.ts'
 
 /** POST /report. */
-const ReportSchema = Type.Object(
-  {
-    item: IdSchema,
-    reason: oneOf(reasonNames),
-    text: Type.Optional(textSchema(reportCharsMax, { description: 'Your observations.' })),
-    contact: Type.Optional(
-      lineSchema(reportContactCharsMax, { description: 'Contact for questions of the operator.' }),
-    ),
-  },
-  { additionalProperties: false },
-)
+const ReportSchema = strictObject({
+  item: IdSchema,
+  reason: oneOf(reasonNames),
+  text: Type.Optional(textSchema(reportCharsMax, { description: 'Your observations.' })),
+  contact: Type.Optional(
+    lineSchema(reportContactCharsMax, { description: 'Contact for questions of the operator.' }),
+  ),
+})
 
 const ReportResponseSchema = Type.Object({
   report: Type.Object({ id: IdSchema, item: IdSchema, reason: oneOf(reasonNames), at: TimeSchema }),

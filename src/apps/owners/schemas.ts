@@ -9,6 +9,7 @@ import {
   notEmpty,
   nullable,
   sixDecimals,
+  strictObject,
   TimeSchema,
 } from '../../kernel/schema.ts'
 import { AppLinksSchema } from '../../people/agents/schemas.ts'
@@ -27,10 +28,9 @@ export const ClaimPreviewSchema = Type.Object({
   expires: TimeSchema,
 })
 
-export const ClaimRequestSchema = Type.Object(
-  { code: Type.String({ description: 'The code of the agent: 8K2M-Q0ZT-4RWX.' }) },
-  { additionalProperties: false },
-)
+export const ClaimRequestSchema = strictObject({
+  code: Type.String({ description: 'The code of the agent: 8K2M-Q0ZT-4RWX.' }),
+})
 
 const OwnedAgentSchema = Type.Object(
   {
@@ -79,12 +79,11 @@ export const PersonExportSchema = mediaSchema('application/zip', {
     'person.json, avatar.webp, wallet.jsonl, players.jsonl with what the person keeps in apps, and SHA256SUMS.',
 })
 
-export const CreateOwnedAgentRequestSchema = Type.Object(
-  { handle: Type.Optional(Type.String({ description: 'Default: a generated one.' })) },
-  { additionalProperties: false },
-)
+export const CreateOwnedAgentRequestSchema = strictObject({
+  handle: Type.Optional(Type.String({ description: 'Default: a generated one.' })),
+})
 
-export const ChangeAgentRequestSchema = Type.Object(
+export const ChangeAgentRequestSchema = strictObject(
   {
     dailyCap: Type.Optional(
       nullable(
@@ -98,10 +97,10 @@ export const ChangeAgentRequestSchema = Type.Object(
     ),
     paused: Type.Optional(Type.Boolean()),
   },
-  { additionalProperties: false, ...notEmpty, examples: [{ dailyCap: 500 }] },
+  { ...notEmpty, examples: [{ dailyCap: 500 }] },
 )
 
-export const SendCreditsRequestSchema = Type.Object(
+export const SendCreditsRequestSchema = strictObject(
   {
     credits: Type.Number({ minimum: 0.000_001, maximum: giftCreditsMax, ...sixDecimals }),
     ref: Type.Optional({
@@ -109,7 +108,7 @@ export const SendCreditsRequestSchema = Type.Object(
       description: 'Your own id of this request. The same ref never sends twice.',
     }),
   },
-  { additionalProperties: false, examples: [{ credits: 250 }] },
+  { examples: [{ credits: 250 }] },
 )
 export const SendCreditsResponseSchema = Type.Object({
   sent: Type.Number(),

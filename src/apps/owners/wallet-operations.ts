@@ -8,7 +8,7 @@ import { parseTopupAmount, presentInvoice } from '../../gateway/topups/topups.ts
 import { rejectRequest } from '../../kernel/errors.ts'
 import { created } from '../../kernel/http/outcome.ts'
 import { keyNameCharsMax } from '../../kernel/limits.ts'
-import { lineSchema, nullable, oneOf, sixDecimals } from '../../kernel/schema.ts'
+import { lineSchema, nullable, oneOf, sixDecimals, strictObject } from '../../kernel/schema.ts'
 import { noSettings } from '../../money/keys/keys.ts'
 import { accountOf } from '../../money/ledger/accounts.ts'
 import { createInvoice } from '../../money/payments/coins/invoices.ts'
@@ -22,17 +22,14 @@ import { person } from '../../people/session-user.ts'
 
 const operation = operationsOf('People')
 
-const NewKeySchema = Type.Object(
-  {
-    name: Type.Optional(lineSchema(keyNameCharsMax, { minLength: 1 })),
-    dailyCap: Type.Optional(
-      nullable(
-        Type.Number({ minimum: 0, ...sixDecimals, description: 'Credits a day; null: no cap.' }),
-      ),
+const NewKeySchema = strictObject({
+  name: Type.Optional(lineSchema(keyNameCharsMax, { minLength: 1 })),
+  dailyCap: Type.Optional(
+    nullable(
+      Type.Number({ minimum: 0, ...sixDecimals, description: 'Credits a day; null: no cap.' }),
     ),
-  },
-  { additionalProperties: false },
-)
+  ),
+})
 
 export const addWalletKey = operation({
   id: 'add_wallet_key',
@@ -51,7 +48,7 @@ export const addWalletKey = operation({
     ),
 })
 
-const KeySettingsSchema = Type.Object(KeyRequestSchema.properties, { additionalProperties: false })
+const KeySettingsSchema = strictObject(KeyRequestSchema.properties)
 
 export const changeWalletKey = operation({
   id: 'change_wallet_key',
@@ -82,13 +79,10 @@ export const revokeWalletKey = operation({
   },
 })
 
-const AddMoneySchema = Type.Object(
-  {
-    amount: Type.Number({ minimum: 0, maximum: 1_000_000_000, description: 'USD.' }),
-    method: oneOf(methods),
-  },
-  { additionalProperties: false },
-)
+const AddMoneySchema = strictObject({
+  amount: Type.Number({ minimum: 0, maximum: 1_000_000_000, description: 'USD.' }),
+  method: oneOf(methods),
+})
 
 const coinErrors = new Set<string>(['no_rate', 'topups_limit', 'payments_off'])
 

@@ -1,7 +1,14 @@
 import { type Static, type TObject, type TProperties, Type } from '@sinclair/typebox'
 
 import { versionNoteCharsMax } from '../../kernel/limits.ts'
-import { exactlyOne, type Json, lineSchema, mediaSchema, nullable } from '../../kernel/schema.ts'
+import {
+  exactlyOne,
+  type Json,
+  lineSchema,
+  mediaSchema,
+  nullable,
+  strictObject,
+} from '../../kernel/schema.ts'
 import { stepsMax } from '../folders/limits.ts'
 import { FileFieldSchema } from '../folders/schemas.ts'
 import type { PackKind } from '../kinds.ts'
@@ -43,8 +50,7 @@ const requestOf = <T extends TProperties>(
   more: Record<string, unknown> = {},
   terms: Record<string, unknown> = {},
 ) =>
-  Type.Object(fields, {
-    additionalProperties: false,
+  strictObject(fields, {
     described: { ...oneSource, ...terms },
     examples: [{ ...example, ...more }],
   })

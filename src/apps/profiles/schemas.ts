@@ -7,6 +7,7 @@ import {
   notEmpty,
   nullable,
   oneOf,
+  strictObject,
   TimeSchema,
 } from '../../kernel/schema.ts'
 import { handlePattern } from '../../people/profiles/handles.ts'
@@ -38,7 +39,7 @@ export const OwnProfileSchema = Type.Object({
 })
 export type OwnProfile = Static<typeof OwnProfileSchema>
 
-export const ChangeProfileSchema = Type.Object(
+export const ChangeProfileSchema = strictObject(
   {
     handle: Type.Optional(
       Type.String({
@@ -51,7 +52,7 @@ export const ChangeProfileSchema = Type.Object(
     public: Type.Optional(Type.Boolean()),
     shows: Type.Optional(shows),
   },
-  { additionalProperties: false, ...notEmpty, examples: [{ handle: 'olga', public: true }] },
+  { ...notEmpty, examples: [{ handle: 'olga', public: true }] },
 )
 
 const ProfileSchema = Type.Object(

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { IdSchema, nullable, TimeSchema } from '../../kernel/schema.ts'
+import { IdSchema, nullable, strictObject, TimeSchema } from '../../kernel/schema.ts'
 import { namePattern } from '../folders/frontmatter.ts'
 import { nameCharsMax } from '../folders/limits.ts'
 import { knobsMax } from '../knobs/knobs.ts'
@@ -18,7 +18,7 @@ const KnobValuesSchema = Type.Record(
 )
 
 /** POST /apps/{id}/keep. */
-export const KeepRemixSchema = Type.Object(
+export const KeepRemixSchema = strictObject(
   {
     knobs: KnobValuesSchema,
     maxCredits: Type.Optional(MaxCreditsSchema),
@@ -27,11 +27,11 @@ export const KeepRemixSchema = Type.Object(
       Type.String({ maxLength: 31, description: 'Handle of your agent. Default: the oldest.' }),
     ),
   },
-  { additionalProperties: false, examples: [{ knobs: { speed: 7 }, maxCredits: 0 }] },
+  { examples: [{ knobs: { speed: 7 }, maxCredits: 0 }] },
 )
 
 /** POST /apps/{id}/remix (document 1, operation 12). */
-export const RemixSchema = Type.Object(
+export const RemixSchema = strictObject(
   {
     maxCredits: Type.Optional(MaxCreditsSchema),
     ref: Type.Optional(RefSchema),
@@ -44,7 +44,7 @@ export const RemixSchema = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, examples: [{ maxCredits: 50 }] },
+  { examples: [{ maxCredits: 50 }] },
 )
 export type RemixRequest = Static<typeof RemixSchema>
 

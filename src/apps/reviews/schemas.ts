@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { NextSchema } from '../../kernel/http/list-query.ts'
 import { commentCharsMax, replyCharsMax, reviewCharsMax } from '../../kernel/limits.ts'
-import { IdSchema, nullable, textSchema, TimeSchema } from '../../kernel/schema.ts'
+import { IdSchema, nullable, strictObject, textSchema, TimeSchema } from '../../kernel/schema.ts'
 import { RatingSchema } from '../schemas.ts'
 
 const author = Type.String({ description: '@ and the handle of the author.' })
@@ -37,13 +37,13 @@ export const ReviewListSchema = Type.Object({
   next: NextSchema,
 })
 
-export const ReviewRequestSchema = Type.Object(
+export const ReviewRequestSchema = strictObject(
   {
     stars: Type.Integer({ minimum: 1, maximum: 5 }),
     text: Type.Optional(textSchema(reviewCharsMax)),
     version: Type.Optional(Type.Integer({ minimum: 1 })),
   },
-  { additionalProperties: false, examples: [{ stars: 5, text: 'Calm and quick.' }] },
+  { examples: [{ stars: 5, text: 'Calm and quick.' }] },
 )
 export type ReviewRequest = Static<typeof ReviewRequestSchema>
 
@@ -54,9 +54,9 @@ export const RemoveReviewResponseSchema = Type.Object({
   rating: RatingSchema,
 })
 
-export const ReplyRequestSchema = Type.Object(
+export const ReplyRequestSchema = strictObject(
   { text: textSchema(replyCharsMax, { minLength: 1 }) },
-  { additionalProperties: false, examples: [{ text: 'Thank you.' }] },
+  { examples: [{ text: 'Thank you.' }] },
 )
 export const ReplyResponseSchema = Type.Object({ review: ReviewSchema })
 
@@ -80,13 +80,13 @@ export const CommentListSchema = Type.Object({
   comments: Type.Array(CommentSchema),
   next: NextSchema,
 })
-export const CommentRequestSchema = Type.Object(
+export const CommentRequestSchema = strictObject(
   { text: textSchema(commentCharsMax, { minLength: 1 }), replyTo: Type.Optional(IdSchema) },
-  { additionalProperties: false, examples: [{ text: 'How far does it go?' }] },
+  { examples: [{ text: 'How far does it go?' }] },
 )
-export const PinCommentSchema = Type.Object(
+export const PinCommentSchema = strictObject(
   { pinned: Type.Boolean() },
-  { additionalProperties: false, examples: [{ pinned: true }] },
+  { examples: [{ pinned: true }] },
 )
 
 export type CommentRequest = Static<typeof CommentRequestSchema>

@@ -8,6 +8,7 @@ import {
   IdSchema,
   nullable,
   oneOf,
+  strictObject,
   textSchema,
   TimeSchema,
 } from '../../kernel/schema.ts'
@@ -46,7 +47,7 @@ const oneKind: Described = {
   },
 }
 
-const EvidenceRequestSchema = Type.Object(
+const EvidenceRequestSchema = strictObject(
   {
     kind: oneOf(evidenceKinds),
     value: textSchema(limits.evidenceCharsMax, {
@@ -56,7 +57,7 @@ const EvidenceRequestSchema = Type.Object(
     }),
     note: Type.Optional(textSchema(limits.evidenceCharsMax)),
   },
-  { additionalProperties: false, ...oneKind },
+  oneKind,
 )
 const EvidenceListSchema = Type.Array(EvidenceRequestSchema, { maxItems: limits.evidenceMax })
 export type EvidenceRequest = Static<typeof EvidenceRequestSchema>
@@ -72,20 +73,17 @@ const EvidenceSchema = Type.Object(
 )
 export type Evidence = Static<typeof EvidenceSchema>
 
-const MoneySchema = Type.Object(
-  {
-    amount: Type.String({
-      pattern: '^\\d{1,12}(\\.\\d{1,6})?$',
-      description: 'A decimal text of at most six decimals, such as "12.50". Never negative.',
-    }),
-    currency: oneOf(['USDC']),
-  },
-  { additionalProperties: false },
-)
+const MoneySchema = strictObject({
+  amount: Type.String({
+    pattern: '^\\d{1,12}(\\.\\d{1,6})?$',
+    description: 'A decimal text of at most six decimals, such as "12.50". Never negative.',
+  }),
+  currency: oneOf(['USDC']),
+})
 export type Money = Static<typeof MoneySchema>
 
 /** POST /runs. */
-export const StartRunSchema = Type.Object(
+export const StartRunSchema = strictObject(
   {
     pack: IdSchema,
     version: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
@@ -97,28 +95,28 @@ export const StartRunSchema = Type.Object(
     ),
     ref: Type.Optional(RefSchema),
   },
-  { additionalProperties: false, examples: [{ pack: 'aB3dE5gH7jK9', goal: 'Release 1.2' }] },
+  { examples: [{ pack: 'aB3dE5gH7jK9', goal: 'Release 1.2' }] },
 )
 export type StartRunRequest = Static<typeof StartRunSchema>
 
 const stepStates = ['done', 'skipped', 'failed'] as const
 
 /** POST /runs/{id}/steps. */
-export const StepRequestSchema = Type.Object(
+export const StepRequestSchema = strictObject(
   {
     step: Type.String({ pattern: '^[a-z0-9-]{1,40}$', description: 'The id of a step.' }),
     state: oneOf(stepStates),
     note: Type.Optional(textSchema(limits.stepNoteCharsMax, { minLength: 1 })),
     evidence: Type.Optional(EvidenceListSchema),
   },
-  { additionalProperties: false, examples: [{ step: 'draft', state: 'done' }] },
+  { examples: [{ step: 'draft', state: 'done' }] },
 )
 export type StepRequest = Static<typeof StepRequestSchema>
 
 const runOutcomes = ['worked', 'partly', 'failed', 'abandoned'] as const
 
 /** POST /runs/{id}/report. */
-export const ReportRequestSchema = Type.Object(
+export const ReportRequestSchema = strictObject(
   {
     outcome: oneOf(runOutcomes),
     summary: textSchema(limits.summaryCharsMax, {
@@ -131,17 +129,14 @@ export const ReportRequestSchema = Type.Object(
     revenue: Type.Optional(MoneySchema),
     evidence: Type.Optional(EvidenceListSchema),
   },
-  {
-    additionalProperties: false,
-    examples: [{ outcome: 'worked', summary: 'All checks passed.', minutes: 12 }],
-  },
+  { examples: [{ outcome: 'worked', summary: 'All checks passed.', minutes: 12 }] },
 )
 export type ReportRequest = Static<typeof ReportRequestSchema>
 
 /** POST /runs/{id}/answer. */
-export const ReplyToRunSchema = Type.Object(
+export const ReplyToRunSchema = strictObject(
   { text: textSchema(replyCharsMax, { minLength: 1 }) },
-  { additionalProperties: false, examples: [{ text: 'Version 3 fixes this.' }] },
+  { examples: [{ text: 'Version 3 fixes this.' }] },
 )
 
 const RunStepSchema = Type.Object(

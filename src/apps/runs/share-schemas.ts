@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { nullable, oneOf, TimeSchema } from '../../kernel/schema.ts'
+import { nullable, oneOf, strictObject, TimeSchema } from '../../kernel/schema.ts'
 
 const shareVerdicts = ['verified', 'unlinked', 'mismatch', 'no_proof', 'unreadable'] as const
 export type ShareVerdict = (typeof shareVerdicts)[number]
@@ -28,24 +28,21 @@ export const SharePaymentSchema = Type.Object({
 export type SharePayment = Static<typeof SharePaymentSchema>
 
 /** POST /runs/{id}/share: a transaction that the agent sent. Without a body: x402. */
-export const PayShareSchema = Type.Object(
-  {
-    tx: Type.Optional(
-      Type.String({ pattern: '^0x[0-9a-fA-F]{64}$', description: 'Hash of the transaction.' }),
-    ),
-    network: Type.Optional(
-      Type.String({ maxLength: 60, description: 'CAIP-2, such as eip155:8453.' }),
-    ),
-    signature: Type.Optional(
-      Type.String({
-        pattern: '^0x([0-9a-fA-F]{2}){1,4096}$',
-        description:
-          'EIP-191 signature of the payer over "Berth profit share\\nrun: <id>\\ntx: <hash>\\nnetwork: <CAIP-2>". Not needed with the nonce of shareDue.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const PayShareSchema = strictObject({
+  tx: Type.Optional(
+    Type.String({ pattern: '^0x[0-9a-fA-F]{64}$', description: 'Hash of the transaction.' }),
+  ),
+  network: Type.Optional(
+    Type.String({ maxLength: 60, description: 'CAIP-2, such as eip155:8453.' }),
+  ),
+  signature: Type.Optional(
+    Type.String({
+      pattern: '^0x([0-9a-fA-F]{2}){1,4096}$',
+      description:
+        'EIP-191 signature of the payer over "Berth profit share\\nrun: <id>\\ntx: <hash>\\nnetwork: <CAIP-2>". Not needed with the nonce of shareDue.',
+    }),
+  ),
+})
 export type PayShareRequest = Static<typeof PayShareSchema>
 
 /** The share in a run; null for a pack without one. */

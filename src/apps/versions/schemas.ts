@@ -8,6 +8,7 @@ import {
   mediaSchema,
   nullable,
   oneOf,
+  strictObject,
   TimeSchema,
 } from '../../kernel/schema.ts'
 import { AppSchema, ScanResultSchema, sourceProperties } from '../schemas.ts'
@@ -30,7 +31,7 @@ export const VersionSchema = Type.Object(
 export type VersionBody = Static<typeof VersionSchema>
 
 /** A change of the newest version, in a few lines. */
-const PatchSchema = Type.Object(
+const PatchSchema = strictObject(
   {
     version: Type.Optional(
       Type.Integer({
@@ -40,23 +41,20 @@ const PatchSchema = Type.Object(
     ),
     edits: Type.Optional(
       Type.Array(
-        Type.Object(
-          {
-            file: Type.Optional(
-              Type.String({
-                maxLength: 240,
-                description: 'Path in the folder. Default: the page.',
-              }),
-            ),
-            search: Type.String({
-              minLength: 1,
-              maxLength: patchCharsMax,
-              description: 'Text that occurs exactly once in the file.',
+        strictObject({
+          file: Type.Optional(
+            Type.String({
+              maxLength: 240,
+              description: 'Path in the folder. Default: the page.',
             }),
-            replace: Type.String({ maxLength: patchCharsMax }),
-          },
-          { additionalProperties: false },
-        ),
+          ),
+          search: Type.String({
+            minLength: 1,
+            maxLength: patchCharsMax,
+            description: 'Text that occurs exactly once in the file.',
+          }),
+          replace: Type.String({ maxLength: patchCharsMax }),
+        }),
         { minItems: 1, maxItems: patchEditsMax },
       ),
     ),
@@ -69,7 +67,6 @@ const PatchSchema = Type.Object(
     ),
   },
   {
-    additionalProperties: false,
     description: 'Changes a few lines of the newest version: edits, or a unified diff.',
     ...exactlyOne('edits', 'diff'),
   },
@@ -77,7 +74,7 @@ const PatchSchema = Type.Object(
 export type PatchRequest = Static<typeof PatchSchema>
 
 /** POST /apps/{id}/versions. */
-export const PublishVersionSchema = Type.Object(
+export const PublishVersionSchema = strictObject(
   {
     ...sourceProperties,
     patch: Type.Optional(PatchSchema),
@@ -89,7 +86,6 @@ export const PublishVersionSchema = Type.Object(
     ),
   },
   {
-    additionalProperties: false,
     ...exactlyOne('html', 'files', 'prompt', 'patch'),
     examples: [
       { html: '<!doctype html><title>Hello</title><h1>Hello again</h1>' },

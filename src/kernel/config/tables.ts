@@ -2,13 +2,12 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 
-import { describeSchema, mustBe } from '../schema.ts'
+import { describeSchema, mustBe, strictObject } from '../schema.ts'
 import { aiSdkBaseUrls, type AiSdkKind, localServers, modelTypes, providers } from './providers.ts'
 
 /** Upstreams that exist without configuration. */
 const builtIn = ['demo', 'ollama', ...Object.keys(localServers)]
 
-const closed = { additionalProperties: false }
 const NameSchema = Type.String({ minLength: 1, maxLength: 200 })
 const NamesSchema = Type.Array(NameSchema, { minItems: 1, maxItems: 20 })
 const CountSchema = Type.Integer({ minimum: 0, maximum: 1_000_000_000 })
@@ -24,37 +23,31 @@ const UsdSchema = Type.String({
   description: 'USD as text, such as "0.00000015"',
 })
 
-const TierSchema = Type.Object(
-  {
-    above: CountSchema,
-    prompt: UsdSchema,
-    completion: UsdSchema,
-    cache_read: Type.Optional(UsdSchema),
-    cache_write: Type.Optional(UsdSchema),
-  },
-  closed,
-)
+const TierSchema = strictObject({
+  above: CountSchema,
+  prompt: UsdSchema,
+  completion: UsdSchema,
+  cache_read: Type.Optional(UsdSchema),
+  cache_write: Type.Optional(UsdSchema),
+})
 
 const PriceSchema = Type.Partial(
-  Type.Object(
-    {
-      prompt: UsdSchema,
-      completion: UsdSchema,
-      cache_read: UsdSchema,
-      cache_write: UsdSchema,
-      reasoning: UsdSchema,
-      audio: UsdSchema,
-      audio_cache_read: UsdSchema,
-      audio_completion: UsdSchema,
-      per_image: UsdSchema,
-      per_second: UsdSchema,
-      per_character: UsdSchema,
-      per_minute: UsdSchema,
-      per_search: UsdSchema,
-      tiers: Type.Array(TierSchema, { maxItems: 10 }),
-    },
-    closed,
-  ),
+  strictObject({
+    prompt: UsdSchema,
+    completion: UsdSchema,
+    cache_read: UsdSchema,
+    cache_write: UsdSchema,
+    reasoning: UsdSchema,
+    audio: UsdSchema,
+    audio_cache_read: UsdSchema,
+    audio_completion: UsdSchema,
+    per_image: UsdSchema,
+    per_second: UsdSchema,
+    per_character: UsdSchema,
+    per_minute: UsdSchema,
+    per_search: UsdSchema,
+    tiers: Type.Array(TierSchema, { maxItems: 10 }),
+  }),
 )
 
 const isAiSdk = (kind: string): kind is AiSdkKind => Object.hasOwn(aiSdkBaseUrls, kind)
@@ -62,47 +55,41 @@ const kinds: UpstreamRow['kind'][] = ['openai', ...Object.keys(aiSdkBaseUrls).fi
 
 export const priceParts = Object.keys(PriceSchema.properties).filter((name) => name !== 'tiers')
 
-const UpstreamSchema = Type.Object(
-  {
-    name: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,39}$' }),
-    kind: Type.Union(kinds.map((kind) => Type.Literal(kind))),
-    base_url: Type.Optional(
-      Type.String({
-        pattern: '^https?://[^\\s?#]+$',
-        maxLength: 500,
-        description: 'an http:// or https:// address',
-      }),
-    ),
-    api_key: Type.Optional(Type.String({ maxLength: 1_000 })),
-    api_key_env: Type.Optional(NameSchema),
-    free_fields: Type.Optional(Type.Array(NameSchema, { maxItems: 100 })),
-    responses: Type.Optional(Type.Boolean()),
-  },
-  closed,
-)
+const UpstreamSchema = strictObject({
+  name: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,39}$' }),
+  kind: Type.Union(kinds.map((kind) => Type.Literal(kind))),
+  base_url: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^\\s?#]+$',
+      maxLength: 500,
+      description: 'an http:// or https:// address',
+    }),
+  ),
+  api_key: Type.Optional(Type.String({ maxLength: 1_000 })),
+  api_key_env: Type.Optional(NameSchema),
+  free_fields: Type.Optional(Type.Array(NameSchema, { maxItems: 100 })),
+  responses: Type.Optional(Type.Boolean()),
+})
 
-const ModelSchema = Type.Object(
-  {
-    id: Type.String({ pattern: '^[^\\s:][^\\s]{0,199}$' }),
-    name: Type.Optional(NameSchema),
-    upstream: Type.Union([NameSchema, NamesSchema]),
-    upstream_model: Type.Optional(NameSchema),
-    type: Type.Union(modelTypes.map((word) => Type.Literal(word))),
-    inputs: Type.Optional(NamesSchema),
-    outputs: Type.Optional(NamesSchema),
-    supports_tools: Type.Optional(Type.Boolean()),
-    context_length: Type.Optional(CountSchema),
-    max_output: Type.Optional(CountSchema),
-    picture_tokens: Type.Optional(CountSchema),
-    price: Type.Optional(PriceSchema),
-    balance: Type.Optional(Type.Union(balances.map((word) => Type.Literal(word)))),
-    weights: Type.Optional(
-      Type.Array(Type.Integer({ minimum: 1, maximum: 1_000 }), { minItems: 1, maxItems: 20 }),
-    ),
-    retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 3 })),
-  },
-  closed,
-)
+const ModelSchema = strictObject({
+  id: Type.String({ pattern: '^[^\\s:][^\\s]{0,199}$' }),
+  name: Type.Optional(NameSchema),
+  upstream: Type.Union([NameSchema, NamesSchema]),
+  upstream_model: Type.Optional(NameSchema),
+  type: Type.Union(modelTypes.map((word) => Type.Literal(word))),
+  inputs: Type.Optional(NamesSchema),
+  outputs: Type.Optional(NamesSchema),
+  supports_tools: Type.Optional(Type.Boolean()),
+  context_length: Type.Optional(CountSchema),
+  max_output: Type.Optional(CountSchema),
+  picture_tokens: Type.Optional(CountSchema),
+  price: Type.Optional(PriceSchema),
+  balance: Type.Optional(Type.Union(balances.map((word) => Type.Literal(word)))),
+  weights: Type.Optional(
+    Type.Array(Type.Integer({ minimum: 1, maximum: 1_000 }), { minItems: 1, maxItems: 20 }),
+  ),
+  retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 3 })),
+})
 
 export interface UpstreamRow {
   name: string

@@ -1,9 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { exactlyOne, sixDecimals } from '../../kernel/schema.ts'
+import { exactlyOne, sixDecimals, strictObject } from '../../kernel/schema.ts'
 
 /** The amount of POST /topup: exactly one of the two. */
-export const TopUpRequestSchema = Type.Object(
+export const TopUpRequestSchema = strictObject(
   {
     credits: Type.Optional(
       Type.Number({
@@ -21,7 +21,7 @@ export const TopUpRequestSchema = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, ...exactlyOne('credits', 'usd'), examples: [{ credits: 1_000 }] },
+  { ...exactlyOne('credits', 'usd'), examples: [{ credits: 1_000 }] },
 )
 export type TopUpRequest = Static<typeof TopUpRequestSchema>
 

@@ -10,7 +10,7 @@ import type { Operation, Sender } from '../../kernel/http/operation.ts'
 import { decodePath, encodePath } from '../../kernel/http/path.ts'
 import { type RequestContext, setRequestContext } from '../../kernel/http/request-context.ts'
 import { createValidator } from '../../kernel/http/validation.ts'
-import { type Json, oneOf } from '../../kernel/schema.ts'
+import { type Json, oneOf, strictObject } from '../../kernel/schema.ts'
 import { perform } from '../../money/perform.ts'
 import { getChatPlayer } from '../../people/session-user.ts'
 import { type CallContext, keyHeaders, runTool } from './call.ts'
@@ -19,34 +19,26 @@ import { openApp, type Reader, viewPasses, viewTool } from './views.ts'
 const id = Type.String({ minLength: 1, maxLength: 40, description: 'The app.' })
 const key = Type.Optional(Type.String({ description: 'The key of the agent that plays.' }))
 const pass = Type.String({ maxLength: 64, description: 'The pass of the view of the app.' })
-const strict = { additionalProperties: false }
-
-const OpenSchema = Type.Object({ id, key }, strict)
-const DataSchema = Type.Object(
-  {
-    id,
-    key,
-    pass,
-    method: oneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
-    path: Type.String({
-      pattern: '^/',
-      maxLength: 4_000,
-      description: 'The path below the app: "/value/own".',
-    }),
-    body: Type.Optional(Type.Unknown()),
-  },
-  strict,
-)
-const ModelSchema = Type.Object(
-  {
-    id,
-    key,
-    pass,
-    path: Type.String({ maxLength: 200, description: 'The path of a model: "v1/messages".' }),
-    body: Type.String({ description: 'The body as JSON text.' }),
-  },
-  strict,
-)
+const OpenSchema = strictObject({ id, key })
+const DataSchema = strictObject({
+  id,
+  key,
+  pass,
+  method: oneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
+  path: Type.String({
+    pattern: '^/',
+    maxLength: 4_000,
+    description: 'The path below the app: "/value/own".',
+  }),
+  body: Type.Optional(Type.Unknown()),
+})
+const ModelSchema = strictObject({
+  id,
+  key,
+  pass,
+  path: Type.String({ maxLength: 200, description: 'The path of a model: "v1/messages".' }),
+  body: Type.String({ description: 'The body as JSON text.' }),
+})
 
 /** A tool that views call for their apps, and that hosts hide from models. */
 export interface AppTool {

@@ -7,6 +7,7 @@ import * as schemas from '../../gateway/accounts/schemas.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { created } from '../../kernel/http/outcome.ts'
+import { strictObject } from '../../kernel/schema.ts'
 import { createOnce } from '../../people/keys.ts'
 import { operationsOf, writeErrors } from '../../people/operation.ts'
 import { operator } from '../../people/session-user.ts'
@@ -14,11 +15,10 @@ import { auditKeys, findKeyManager } from './grants.ts'
 
 const operation = operationsOf('Operator')
 
-const closed = { additionalProperties: false }
-const KeyRequestSchema = Type.Object(schemas.KeyRequestSchema.properties, closed)
-const RotateRequestSchema = Type.Object(schemas.RotateRequestSchema.properties, closed)
-const NewProjectSchema = Type.Object(schemas.NewProjectSchema.properties, closed)
-const ProjectRequestSchema = Type.Object(schemas.ProjectRequestSchema.properties, closed)
+const KeyRequestSchema = strictObject(schemas.KeyRequestSchema.properties)
+const RotateRequestSchema = strictObject(schemas.RotateRequestSchema.properties)
+const NewProjectSchema = strictObject(schemas.NewProjectSchema.properties)
+const ProjectRequestSchema = strictObject(schemas.ProjectRequestSchema.properties)
 
 /** A key of any account. The Agent API has another `Key`. */
 const AccountKeySchema = Type.Object(schemas.KeySchema.properties, { title: 'AccountKey' })

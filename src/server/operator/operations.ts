@@ -6,7 +6,7 @@ import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { created } from '../../kernel/http/outcome.ts'
 import { decisionReasonCharsMax } from '../../kernel/limits.ts'
-import { lookUp, nullable, oneOf } from '../../kernel/schema.ts'
+import { lookUp, nullable, oneOf, strictObject } from '../../kernel/schema.ts'
 import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { done, DoneSchema } from '../../people/schemas.ts'
 import { operator } from '../../people/session-user.ts'
@@ -20,80 +20,62 @@ import * as providers from './providers.ts'
 import * as settings from './settings.ts'
 import { creditUnmatched } from './topups.ts'
 
-const closed = { additionalProperties: false }
+const DecisionRequestSchema = strictObject({
+  decision: oneOf(decisionNames),
+  item: Type.String({
+    maxLength: 200,
+    description: 'What it is about: an app, "@handle", a person, a client or a page.',
+  }),
+  why: Type.Optional(
+    Type.String({ maxLength: decisionReasonCharsMax, description: 'The reason.' }),
+  ),
+  own: Type.Optional(
+    Type.Boolean({ description: 'Confirms a restriction of your own network or account.' }),
+  ),
+})
 
-const DecisionRequestSchema = Type.Object(
-  {
-    decision: oneOf(decisionNames),
-    item: Type.String({
-      maxLength: 200,
-      description: 'What it is about: an app, "@handle", a person, a client or a page.',
-    }),
-    why: Type.Optional(
-      Type.String({ maxLength: decisionReasonCharsMax, description: 'The reason.' }),
-    ),
-    own: Type.Optional(
-      Type.Boolean({ description: 'Confirms a restriction of your own network or account.' }),
-    ),
-  },
-  closed,
-)
+const SettingRequestSchema = strictObject({
+  value: Type.String({ maxLength: 10_000, description: 'As in the environment.' }),
+})
 
-const SettingRequestSchema = Type.Object(
-  { value: Type.String({ maxLength: 10_000, description: 'As in the environment.' }) },
-  closed,
-)
-
-const ProviderRequestSchema = Type.Object(
-  {
-    key: Type.String({
-      minLength: 8,
-      maxLength: 500,
-      pattern: '^[!-~]+$',
-      description: 'An API key of the provider.',
-    }),
-  },
-  closed,
-)
+const ProviderRequestSchema = strictObject({
+  key: Type.String({
+    minLength: 8,
+    maxLength: 500,
+    pattern: '^[!-~]+$',
+    description: 'An API key of the provider.',
+  }),
+})
 const ProviderResponseSchema = Type.Object({
   models: Type.Integer({ description: 'The models that it serves here.' }),
   tested: nullable(Type.String({ description: 'The model that answered one short call.' })),
 })
 
-const ModelRequestSchema = Type.Object(
-  { model: Type.String({ maxLength: 200 }), on: Type.Boolean() },
-  closed,
-)
+const ModelRequestSchema = strictObject({
+  model: Type.String({ maxLength: 200 }),
+  on: Type.Boolean(),
+})
 
-const ModelPriceRequestSchema = Type.Object(
-  {
-    model: Type.String({ maxLength: 200 }),
-    price: nullable(
-      Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLength: 40 }), {
-        description: 'USD by part, such as {"prompt": "0.25"}; null: the price of the list.',
-      }),
-    ),
-  },
-  closed,
-)
+const ModelPriceRequestSchema = strictObject({
+  model: Type.String({ maxLength: 200 }),
+  price: nullable(
+    Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLength: 40 }), {
+      description: 'USD by part, such as {"prompt": "0.25"}; null: the price of the list.',
+    }),
+  ),
+})
 
-const LibraryRequestSchema = Type.Object({ library: Type.String({ maxLength: 300 }) }, closed)
+const LibraryRequestSchema = strictObject({ library: Type.String({ maxLength: 300 }) })
 
-const CreditPaymentRequestSchema = Type.Object(
-  {
-    payment: Type.String({ maxLength: 200, description: 'An unmatched payment.' }),
-    invoice: Type.String({ maxLength: 200, description: 'The invoice that it pays.' }),
-  },
-  closed,
-)
+const CreditPaymentRequestSchema = strictObject({
+  payment: Type.String({ maxLength: 200, description: 'An unmatched payment.' }),
+  invoice: Type.String({ maxLength: 200, description: 'The invoice that it pays.' }),
+})
 
-const GrantRequestSchema = Type.Object(
-  {
-    to: Type.String({ maxLength: 120, description: '"@handle", a person or a gateway account.' }),
-    usd: Type.String({ maxLength: 20, description: 'USD as a text: "0.25".' }),
-  },
-  closed,
-)
+const GrantRequestSchema = strictObject({
+  to: Type.String({ maxLength: 120, description: '"@handle", a person or a gateway account.' }),
+  usd: Type.String({ maxLength: 20, description: 'USD as a text: "0.25".' }),
+})
 const GrantResponseSchema = Type.Object({ to: Type.String(), credits: Type.Number() })
 
 const operation = operationsOf('Operator')

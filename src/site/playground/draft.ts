@@ -8,7 +8,7 @@ import {
   promptCharsMax,
   videoSecondsMax,
 } from '../../kernel/limits.ts'
-import { oneOf } from '../../kernel/schema.ts'
+import { oneOf, strictObject } from '../../kernel/schema.ts'
 import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { type Form, rejectForm, selectField, textArea } from '../forms.ts'
 import { type Mode, modes } from '../models/modes.ts'
@@ -118,14 +118,11 @@ const defaults: Partial<Record<Mode, Record<string, string>>> = {
 }
 
 /** A message of a conversation. `summary` summarizes the tokens and cost of a reply. */
-const Turn = Type.Object(
-  {
-    role: oneOf(['user', 'assistant']),
-    content: Type.String(),
-    summary: Type.Optional(Type.String()),
-  },
-  { additionalProperties: false },
-)
+const Turn = strictObject({
+  role: oneOf(['user', 'assistant']),
+  content: Type.String(),
+  summary: Type.Optional(Type.String()),
+})
 export type Turn = Static<typeof Turn>
 const TurnsSchema = Type.Array(Turn, { maxItems: playTurnsMax })
 

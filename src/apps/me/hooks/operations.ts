@@ -4,7 +4,14 @@ import { findAmong, pageNewestFirst } from '../../../kernel/cursor.ts'
 import { ListQuery, NextSchema } from '../../../kernel/http/list-query.ts'
 import { accepted, created } from '../../../kernel/http/outcome.ts'
 import { hookUrlCharsMax } from '../../../kernel/limits.ts'
-import { IdSchema, LinkSchema, nullable, oneOf, TimeSchema } from '../../../kernel/schema.ts'
+import {
+  IdSchema,
+  LinkSchema,
+  nullable,
+  oneOf,
+  strictObject,
+  TimeSchema,
+} from '../../../kernel/schema.ts'
 import { iso } from '../../../kernel/time.ts'
 import { agent, agentKey } from '../../../people/authentication.ts'
 import { noteKinds } from '../../../people/notifications/kinds.ts'
@@ -14,7 +21,7 @@ import * as hooks from './hooks.ts'
 import { signingSecret } from './signing.ts'
 
 /** POST /me/hooks. */
-const CreateHookRequestSchema = Type.Object(
+const CreateHookRequestSchema = strictObject(
   {
     url: Type.String({
       maxLength: hookUrlCharsMax,
@@ -29,10 +36,7 @@ const CreateHookRequestSchema = Type.Object(
       }),
     ),
   },
-  {
-    additionalProperties: false,
-    examples: [{ url: 'https://hooks.example.com/berth', kinds: ['remix.sold', 'review.new'] }],
-  },
+  { examples: [{ url: 'https://hooks.example.com/berth', kinds: ['remix.sold', 'review.new'] }] },
 )
 
 const HookSchema = Type.Object(

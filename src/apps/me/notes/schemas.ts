@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { ListQuery, NextSchema } from '../../../kernel/http/list-query.ts'
 import { noteIdsMax } from '../../../kernel/limits.ts'
-import { IdSchema, mediaSchema, oneOf, TimeSchema } from '../../../kernel/schema.ts'
+import { IdSchema, mediaSchema, oneOf, strictObject, TimeSchema } from '../../../kernel/schema.ts'
 import { noteKinds } from '../../../people/notifications/kinds.ts'
 
 /** A note (document 1, section 1, Your things). */
@@ -41,13 +41,12 @@ export const NoteListSchema = Type.Object({
   next: NextSchema,
 })
 
-export const ReadNotesRequestSchema = Type.Object(
+export const ReadNotesRequestSchema = strictObject(
   {
     ids: Type.Optional(Type.Array(IdSchema, { minItems: 1, maxItems: noteIdsMax })),
     all: Type.Optional(Type.Boolean()),
   },
   {
-    additionalProperties: false,
     described: {
       anyOf: [
         { required: ['ids'], properties: { all: { enum: [false] } } },
