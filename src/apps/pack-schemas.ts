@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { lineSchema, oneOf } from '../kernel/schema.ts'
+import { lineSchema, namedObject, oneOf } from '../kernel/schema.ts'
 import { sharePercentMax, stepDoneCharsMax, stepTitleCharsMax } from './folders/limits.ts'
 import { AppSchema } from './schemas.ts'
 
@@ -16,13 +16,11 @@ const packFields = {
 }
 
 /** A skill (docs/spec/packs-and-runs.md, "Packs"). */
-export const SkillSchema = Type.Object(
-  { ...packFields, kind: Type.Literal('skill') },
-  { title: 'Skill' },
-)
+export const SkillSchema = namedObject('Skill', { ...packFields, kind: Type.Literal('skill') })
 type SkillBody = Static<typeof SkillSchema>
 
-export const StepSchema = Type.Object(
+export const StepSchema = namedObject(
+  'Step',
   {
     id: Type.String({ pattern: '^[a-z0-9-]{1,40}$' }),
     title: lineSchema(stepTitleCharsMax, { minLength: 1 }),
@@ -31,10 +29,11 @@ export const StepSchema = Type.Object(
       description: 'How one knows that the step is done.',
     }),
   },
-  { title: 'Step', additionalProperties: false },
+  { additionalProperties: false },
 )
 
-export const ShareSchema = Type.Object(
+export const ShareSchema = namedObject(
+  'Share',
   {
     percent: Type.Number({ minimum: 0, maximum: sharePercentMax }),
     of: oneOf(['profit', 'revenue']),
@@ -42,19 +41,16 @@ export const ShareSchema = Type.Object(
     network: Type.String({ maxLength: 60, description: 'CAIP-2, such as eip155:8453.' }),
     asset: Type.String({ maxLength: 60, description: 'Contract of the token, or USDC.' }),
   },
-  { title: 'Share', additionalProperties: false },
+  { additionalProperties: false },
 )
 
 /** A framework: a pack with steps. */
-export const FrameworkSchema = Type.Object(
-  {
-    ...packFields,
-    kind: Type.Literal('framework'),
-    steps: Type.Array(StepSchema),
-    share: Type.Optional(ShareSchema),
-  },
-  { title: 'Framework' },
-)
+export const FrameworkSchema = namedObject('Framework', {
+  ...packFields,
+  kind: Type.Literal('framework'),
+  steps: Type.Array(StepSchema),
+  share: Type.Optional(ShareSchema),
+})
 type FrameworkBody = Static<typeof FrameworkSchema>
 
 /** A pack under the name of its kind. */

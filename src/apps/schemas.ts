@@ -13,6 +13,7 @@ import {
   IdSchema,
   lineSchema,
   LinkSchema,
+  namedObject,
   notEmpty,
   nullable,
   oneOf,
@@ -37,47 +38,44 @@ export type OriginBody = Static<typeof OriginSchema>
 export const RatingSchema = Type.Object({ stars: nullable(Type.Number()), count: Type.Integer() })
 
 /** App (document 1, section 2). */
-export const AppSchema = Type.Object(
-  {
-    id: IdSchema,
-    link: LinkSchema,
-    kind: oneOf(['app', 'game']),
-    title: Type.String(),
-    description: Type.String(),
-    shelf: oneOf(shelfNames),
-    icon: nullable(Type.String()),
-    cover: nullable(CoverSchema),
-    version: Type.Integer({ minimum: 0 }),
-    store: Type.Boolean(),
-    listed: oneOf(['off', 'pending', 'on', 'taken_down']),
-    remix: oneOf(['off', 'free', 'price']),
-    priceRemix: nullable(Type.Integer()),
-    comments: Type.Boolean({ description: 'Others may comment on it.' }),
-    audience: oneOf(audiences),
-    expires: nullable(TimeSchema),
-    live: Type.Boolean({ description: 'Open pages take a new version at once.' }),
-    embeds: Type.Boolean({ description: 'Other sites may show it in a frame.' }),
-    aiMargin: Type.Integer({ description: 'Percent that you add to what players pay for AI.' }),
-    remixOf: nullable(OriginSchema),
-    remixes: Type.Integer(),
-    opens: Type.Integer(),
-    rating: RatingSchema,
-    bytes: Type.Integer(),
-    state: oneOf(['live', 'building', 'taken_down', 'closed']),
-    held: Type.Optional(
-      Type.Object(
-        { reason: Type.String(), at: TimeSchema },
-        {
-          description:
-            'In quarantine: its link shows a warning, and Explore hides it until a review.',
-        },
-      ),
+export const AppSchema = namedObject('App', {
+  id: IdSchema,
+  link: LinkSchema,
+  kind: oneOf(['app', 'game']),
+  title: Type.String(),
+  description: Type.String(),
+  shelf: oneOf(shelfNames),
+  icon: nullable(Type.String()),
+  cover: nullable(CoverSchema),
+  version: Type.Integer({ minimum: 0 }),
+  store: Type.Boolean(),
+  listed: oneOf(['off', 'pending', 'on', 'taken_down']),
+  remix: oneOf(['off', 'free', 'price']),
+  priceRemix: nullable(Type.Integer()),
+  comments: Type.Boolean({ description: 'Others may comment on it.' }),
+  audience: oneOf(audiences),
+  expires: nullable(TimeSchema),
+  live: Type.Boolean({ description: 'Open pages take a new version at once.' }),
+  embeds: Type.Boolean({ description: 'Other sites may show it in a frame.' }),
+  aiMargin: Type.Integer({ description: 'Percent that you add to what players pay for AI.' }),
+  remixOf: nullable(OriginSchema),
+  remixes: Type.Integer(),
+  opens: Type.Integer(),
+  rating: RatingSchema,
+  bytes: Type.Integer(),
+  state: oneOf(['live', 'building', 'taken_down', 'closed']),
+  held: Type.Optional(
+    Type.Object(
+      { reason: Type.String(), at: TimeSchema },
+      {
+        description:
+          'In quarantine: its link shows a warning, and Explore hides it until a review.',
+      },
     ),
-    created: TimeSchema,
-    updated: TimeSchema,
-  },
-  { title: 'App' },
-)
+  ),
+  created: TimeSchema,
+  updated: TimeSchema,
+})
 export type AppBody = Static<typeof AppSchema>
 
 const about = {
@@ -204,31 +202,25 @@ export const ChangeAppSchema = strictObject(
 )
 export type ChangeAppRequest = Static<typeof ChangeAppSchema>
 
-export const FindingSchema = Type.Object(
-  {
-    code: Type.String(),
-    severity: oneOf(['block', 'unlist', 'warn']),
-    file: Type.Optional(Type.String({ description: 'Path in a skill or framework.' })),
-    line: Type.Integer(),
-    excerpt: Type.String(),
-    help: Type.String(),
-  },
-  { title: 'Finding' },
-)
+export const FindingSchema = namedObject('Finding', {
+  code: Type.String(),
+  severity: oneOf(['block', 'unlist', 'warn']),
+  file: Type.Optional(Type.String({ description: 'Path in a skill or framework.' })),
+  line: Type.Integer(),
+  excerpt: Type.String(),
+  help: Type.String(),
+})
 
 /** Scan result of a page that may be hosted. */
-export const ScanResultSchema = Type.Object(
-  {
-    verdict: oneOf(['clean', 'warn', 'block']),
-    warnings: Type.Array(FindingSchema),
-    uses: Type.Optional(
-      Type.Array(UseSchema, {
-        description: 'What the page uses of `service`. Players agree to it first.',
-      }),
-    ),
-  },
-  { title: 'Scan' },
-)
+export const ScanResultSchema = namedObject('Scan', {
+  verdict: oneOf(['clean', 'warn', 'block']),
+  warnings: Type.Array(FindingSchema),
+  uses: Type.Optional(
+    Type.Array(UseSchema, {
+      description: 'What the page uses of `service`. Players agree to it first.',
+    }),
+  ),
+})
 export type ScanResult = Static<typeof ScanResultSchema>
 
 export const PublishAppResponseSchema = Type.Object({

@@ -3,7 +3,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { isWriteUnavailable } from '../kernel/db/error.ts'
 import { ApiError, type GatewayErrorName, mediaCodes } from '../kernel/errors.ts'
 import { methodList } from '../kernel/http/allowed-methods.ts'
-import { type Described, nullable } from '../kernel/schema.ts'
+import { type Described, namedObject, nullable } from '../kernel/schema.ts'
 import { UnsettledHoldError } from '../money/ledger/paid-work.ts'
 import { offerFields } from '../money/payments/x402/offer.ts'
 import { messages, paramOf, withNames } from './error-messages.ts'
@@ -199,17 +199,14 @@ export function noUpgradeResponse(path: string): Response {
   return Response.json(body, { status: 426, headers: { upgrade: 'HTTP/1.1', ...final } })
 }
 
-const ErrorSchema = Type.Object(
-  {
-    error: Type.Object({
-      message: Type.String({ description: 'The reason, and what to do next.' }),
-      type: Type.String(),
-      param: nullable(Type.String()),
-      code: nullable(Type.String()),
-    }),
-  },
-  { title: 'Error' },
-)
+const ErrorSchema = namedObject('Error', {
+  error: Type.Object({
+    message: Type.String({ description: 'The reason, and what to do next.' }),
+    type: Type.String(),
+    param: nullable(Type.String()),
+    code: nullable(Type.String()),
+  }),
+})
 
 /** The offer in an error of a call that a payment of an agent makes succeed. */
 const offer = Type.Partial(Type.Object(offerFields)).properties
@@ -218,10 +215,11 @@ const withOffer = ({ title: _, properties, ...schema }: TSchema): TSchema => ({
   properties: { ...properties, ...offer },
 })
 
-const RateLimitSchema = Type.Object(
-  { statusCode: Type.Literal(429), error: Type.String(), message: Type.String() },
-  { title: 'TooManyRequests' },
-)
+const RateLimitSchema = namedObject('TooManyRequests', {
+  statusCode: Type.Literal(429),
+  error: Type.String(),
+  message: Type.String(),
+})
 
 /** The codes of errors whose details choose one. */
 const codesInDetails: { [N in GatewayErrorName]?: readonly (string | null)[] } = {

@@ -21,6 +21,13 @@ export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 export const strictObject = <Fields extends TProperties>(fields: Fields, more?: ObjectOptions) =>
   Type.Object(fields, { additionalProperties: false, ...more })
 
+/** Creates the schema of an object that the description of an API names. */
+export const namedObject = <Fields extends TProperties>(
+  title: string,
+  fields: Fields,
+  more?: ObjectOptions,
+) => Type.Object(fields, { title, ...more })
+
 /** An id of document 1, section 2. */
 export const IdSchema = Type.String({ pattern: idPattern.source })
 // The framework's formats accept dates in many forms and dominate the time of a response check.

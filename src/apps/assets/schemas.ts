@@ -10,6 +10,7 @@ import {
   base64Pattern,
   lineSchema,
   LinkSchema,
+  namedObject,
   oneOf,
   sixDecimals,
   strictObject,
@@ -22,24 +23,21 @@ import { RefSchema } from '../schemas.ts'
 import { assetKinds } from './tables.ts'
 
 /** Asset (document 1, section 2; docs/spec/agent-api-decisions.md, "Assets"). */
-export const AssetSchema = Type.Object(
-  {
-    name: Type.String(),
-    kind: oneOf(assetKinds),
-    type: Type.String({ description: 'Media type, detected by content.' }),
-    bytes: Type.Integer(),
-    sha256: Type.String(),
-    width: Type.Optional(Type.Integer({ description: 'Pixels.' })),
-    height: Type.Optional(Type.Integer({ description: 'Pixels.' })),
-    seconds: Type.Optional(Type.Number()),
-    what: Type.Optional(Type.String({ description: 'The prompt of a generated asset.' })),
-    seed: Type.Optional(Type.Integer()),
-    maker: Type.String({ description: '"upload", "embedded", or the model that made it.' }),
-    url: LinkSchema,
-    created: TimeSchema,
-  },
-  { title: 'Asset' },
-)
+export const AssetSchema = namedObject('Asset', {
+  name: Type.String(),
+  kind: oneOf(assetKinds),
+  type: Type.String({ description: 'Media type, detected by content.' }),
+  bytes: Type.Integer(),
+  sha256: Type.String(),
+  width: Type.Optional(Type.Integer({ description: 'Pixels.' })),
+  height: Type.Optional(Type.Integer({ description: 'Pixels.' })),
+  seconds: Type.Optional(Type.Number()),
+  what: Type.Optional(Type.String({ description: 'The prompt of a generated asset.' })),
+  seed: Type.Optional(Type.Integer()),
+  maker: Type.String({ description: '"upload", "embedded", or the model that made it.' }),
+  url: LinkSchema,
+  created: TimeSchema,
+})
 export type AssetBody = Static<typeof AssetSchema>
 
 /** An asset to generate, requested by a caller or by a page. */

@@ -10,6 +10,7 @@ import {
   IdSchema,
   lineSchema,
   LinkSchema,
+  namedObject,
   notEmpty,
   nullable,
   oneOf,
@@ -20,29 +21,23 @@ import {
 import { audiences } from '../audiences.ts'
 
 /** A named link that opens an app to whoever has it. */
-const ShareLinkSchema = Type.Object(
-  {
-    id: IdSchema,
-    name: Type.String(),
-    created: TimeSchema,
-    expires: nullable(TimeSchema),
-    used: nullable(TimeSchema),
-  },
-  { title: 'ShareLink' },
-)
+const ShareLinkSchema = namedObject('ShareLink', {
+  id: IdSchema,
+  name: Type.String(),
+  created: TimeSchema,
+  expires: nullable(TimeSchema),
+  used: nullable(TimeSchema),
+})
 export type ShareLinkBody = Static<typeof ShareLinkSchema>
 
-const AudienceSchema = Type.Object(
-  {
-    audience: oneOf(audiences),
-    expires: nullable(TimeSchema),
-    hasPassword: Type.Boolean(),
-    people: Type.Array(Type.String({ description: 'Names of accounts.' })),
-    groups: Type.Array(Type.String()),
-    links: Type.Array(ShareLinkSchema),
-  },
-  { title: 'Audience' },
-)
+const AudienceSchema = namedObject('Audience', {
+  audience: oneOf(audiences),
+  expires: nullable(TimeSchema),
+  hasPassword: Type.Boolean(),
+  people: Type.Array(Type.String({ description: 'Names of accounts.' })),
+  groups: Type.Array(Type.String()),
+  links: Type.Array(ShareLinkSchema),
+})
 export type AudienceBody = Static<typeof AudienceSchema>
 
 /** PATCH /apps/{id}/audience. */

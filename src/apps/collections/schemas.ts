@@ -5,6 +5,7 @@ import {
   IdSchema,
   lineSchema,
   LinkSchema,
+  namedObject,
   strictObject,
   textSchema,
   TimeSchema,
@@ -13,19 +14,16 @@ import { ItemListSchema } from '../explore/schemas.ts'
 import { collectionTextCharsMax, collectionTitleCharsMax } from './limits.ts'
 
 /** A public list of items. */
-const CollectionSchema = Type.Object(
-  {
-    id: IdSchema,
-    link: LinkSchema,
-    title: Type.String(),
-    description: Type.String(),
-    maker: Type.String({ description: '@ and the handle of the maker.' }),
-    items: Type.Integer({ description: 'Number of items.' }),
-    created: TimeSchema,
-    updated: TimeSchema,
-  },
-  { title: 'Collection' },
-)
+const CollectionSchema = namedObject('Collection', {
+  id: IdSchema,
+  link: LinkSchema,
+  title: Type.String(),
+  description: Type.String(),
+  maker: Type.String({ description: '@ and the handle of the maker.' }),
+  items: Type.Integer({ description: 'Number of items.' }),
+  created: TimeSchema,
+  updated: TimeSchema,
+})
 export type CollectionBody = Static<typeof CollectionSchema>
 
 const title = lineSchema(collectionTitleCharsMax, { minLength: 1 })

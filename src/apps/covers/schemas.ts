@@ -1,15 +1,16 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { LinkSchema, strictObject } from '../../kernel/schema.ts'
+import { LinkSchema, namedObject, strictObject } from '../../kernel/schema.ts'
 import { ImageUrlSchema } from '../icon/schemas.ts'
 import { screenshotsMax } from './limits.ts'
 
 const sizes = { large: LinkSchema, small: LinkSchema }
 
 /** A cover as WebP in two sizes. */
-export const CoverSchema = Type.Object(
+export const CoverSchema = namedObject(
+  'Cover',
   { ...sizes, color: Type.String({ description: 'Mean color, #rrggbb.' }) },
-  { title: 'Cover', description: 'WebP, 16:10: 960 x 600 and 480 x 300 pixels.' },
+  { description: 'WebP, 16:10: 960 x 600 and 480 x 300 pixels.' },
 )
 export type CoverBody = Static<typeof CoverSchema>
 
@@ -35,9 +36,9 @@ export const PositionSchema = Type.Object({
   position: Type.String({ pattern: `^[1-${screenshotsMax}]$`, description: '1 to 5.' }),
 })
 
-export const ScreenshotSchema = Type.Object(
-  { position: Type.Integer({ minimum: 1, maximum: screenshotsMax }), ...sizes },
-  { title: 'Screenshot' },
-)
+export const ScreenshotSchema = namedObject('Screenshot', {
+  position: Type.Integer({ minimum: 1, maximum: screenshotsMax }),
+  ...sizes,
+})
 export type ScreenshotBody = Static<typeof ScreenshotSchema>
 export const ScreenshotListSchema = Type.Object({ screenshots: Type.Array(ScreenshotSchema) })

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { errorsPerReportMax, errorTextCharsMax } from '../../kernel/limits.ts'
-import { oneOf, strictObject, TimeSchema } from '../../kernel/schema.ts'
+import { namedObject, oneOf, strictObject, TimeSchema } from '../../kernel/schema.ts'
 
 const kinds = ['thrown', 'rejected', 'logged'] as const
 
@@ -28,21 +28,18 @@ export type ReportErrorsRequest = Static<typeof ReportErrorsSchema>
 export const ReportedErrorsSchema = Type.Object({ note: Type.String() })
 
 /** An error of a page, counted over all browsers. */
-const AppErrorSchema = Type.Object(
-  {
-    version: Type.Integer(),
-    kind: oneOf(kinds),
-    text: Type.String(),
-    file: Type.String({ description: 'Path in the folder; empty for the page itself.' }),
-    line: Type.Integer({ description: '0 where it is not known.' }),
-    column: Type.Integer(),
-    count: Type.Integer({ description: 'Each network counts once a day.' }),
-    browsers: Type.Array(Type.Object({ name: Type.String(), count: Type.Integer() })),
-    first: TimeSchema,
-    last: TimeSchema,
-  },
-  { title: 'AppError' },
-)
+const AppErrorSchema = namedObject('AppError', {
+  version: Type.Integer(),
+  kind: oneOf(kinds),
+  text: Type.String(),
+  file: Type.String({ description: 'Path in the folder; empty for the page itself.' }),
+  line: Type.Integer({ description: '0 where it is not known.' }),
+  column: Type.Integer(),
+  count: Type.Integer({ description: 'Each network counts once a day.' }),
+  browsers: Type.Array(Type.Object({ name: Type.String(), count: Type.Integer() })),
+  first: TimeSchema,
+  last: TimeSchema,
+})
 export type AppErrorBody = Static<typeof AppErrorSchema>
 
 export const AppErrorListSchema = Type.Object({

@@ -6,6 +6,7 @@ import {
   IdSchema,
   LinkSchema,
   mediaSchema,
+  namedObject,
   nullable,
   oneOf,
   TimeSchema,
@@ -20,55 +21,52 @@ import { VersionSchema } from '../versions/schemas.ts'
 
 const sorts = ['new', 'top', 'trending', 'remixed', 'record', 'played'] as const
 
-const ItemSchema = Type.Object(
-  {
-    id: IdSchema,
-    link: LinkSchema,
-    kind: oneOf(kinds),
-    name: Type.Optional(Type.String({ description: 'Name of a skill or framework.' })),
-    title: Type.String(),
-    description: Type.String(),
-    shelf: oneOf(shelfNames),
-    icon: nullable(Type.String()),
-    cover: nullable(CoverSchema),
-    maker: Type.String({ description: '@ and the handle of the maker.' }),
-    version: Type.Integer({ description: 'The version on Explore.' }),
-    remix: oneOf(['off', 'free', 'price']),
-    priceRemix: nullable(Type.Integer()),
-    remixOf: nullable(OriginSchema),
-    remixes: Type.Integer(),
-    remixers: Type.Integer({ description: 'Agents that remixed it; the order `remixed`.' }),
-    opens: Type.Integer({ description: 'The order `played`.' }),
-    embeds: Type.Boolean({ description: 'Other sites may show it in a frame.' }),
-    uses: Type.Array(UseSchema, {
-      description: 'What the version on Explore uses of `service`, such as AI models.',
-    }),
-    heat: Type.Integer({
-      description:
-        'The order `trending`: the logarithm of its opens, where newer ones count more. It is a ' +
-        'million higher for twice as many.',
-    }),
-    rating: RatingSchema,
-    ratingLow: Type.Number({
-      minimum: 0,
-      maximum: 1,
-      description: "Lower bound of Wilson's 95 % interval of good ratings; the order `top`.",
-    }),
-    record: Type.Optional(
-      Type.Object(
-        { successLow: Type.Number({ minimum: 0, maximum: 1 }) },
-        { description: 'Of a pack: the order `record`. See GET /packs/{id}/record.' },
-      ),
+const ItemSchema = namedObject('Item', {
+  id: IdSchema,
+  link: LinkSchema,
+  kind: oneOf(kinds),
+  name: Type.Optional(Type.String({ description: 'Name of a skill or framework.' })),
+  title: Type.String(),
+  description: Type.String(),
+  shelf: oneOf(shelfNames),
+  icon: nullable(Type.String()),
+  cover: nullable(CoverSchema),
+  maker: Type.String({ description: '@ and the handle of the maker.' }),
+  version: Type.Integer({ description: 'The version on Explore.' }),
+  remix: oneOf(['off', 'free', 'price']),
+  priceRemix: nullable(Type.Integer()),
+  remixOf: nullable(OriginSchema),
+  remixes: Type.Integer(),
+  remixers: Type.Integer({ description: 'Agents that remixed it; the order `remixed`.' }),
+  opens: Type.Integer({ description: 'The order `played`.' }),
+  embeds: Type.Boolean({ description: 'Other sites may show it in a frame.' }),
+  uses: Type.Array(UseSchema, {
+    description: 'What the version on Explore uses of `service`, such as AI models.',
+  }),
+  heat: Type.Integer({
+    description:
+      'The order `trending`: the logarithm of its opens, where newer ones count more. It is a ' +
+      'million higher for twice as many.',
+  }),
+  rating: RatingSchema,
+  ratingLow: Type.Number({
+    minimum: 0,
+    maximum: 1,
+    description: "Lower bound of Wilson's 95 % interval of good ratings; the order `top`.",
+  }),
+  record: Type.Optional(
+    Type.Object(
+      { successLow: Type.Number({ minimum: 0, maximum: 1 }) },
+      { description: 'Of a pack: the order `record`. See GET /packs/{id}/record.' },
     ),
-    published: Type.String({
-      format: 'date-time',
-      description: 'Time of the first listing; the order `new`.',
-    }),
-    created: TimeSchema,
-    updated: TimeSchema,
-  },
-  { title: 'Item' },
-)
+  ),
+  published: Type.String({
+    format: 'date-time',
+    description: 'Time of the first listing; the order `new`.',
+  }),
+  created: TimeSchema,
+  updated: TimeSchema,
+})
 export type Item = Static<typeof ItemSchema>
 
 /** An item as a tile of a web page. */
@@ -121,18 +119,15 @@ export const ItemPageSchema = Type.Object({
 })
 export type ItemPage = Static<typeof ItemPageSchema>
 
-const MakerSchema = Type.Object(
-  {
-    handle: Type.String(),
-    about: nullable(Type.String()),
-    page: LinkSchema,
-    owner: nullable(
-      Type.String({ description: '@ and the handle of the person who shows that they own it.' }),
-    ),
-    created: TimeSchema,
-  },
-  { title: 'Maker' },
-)
+const MakerSchema = namedObject('Maker', {
+  handle: Type.String(),
+  about: nullable(Type.String()),
+  page: LinkSchema,
+  owner: nullable(
+    Type.String({ description: '@ and the handle of the person who shows that they own it.' }),
+  ),
+  created: TimeSchema,
+})
 export const MakerPageSchema = Type.Object({
   maker: MakerSchema,
   items: Type.Array(ItemSchema),
@@ -150,7 +145,8 @@ export const LogQuerySchema = Type.Object({
 })
 export type LogQuery = Static<typeof LogQuerySchema>
 
-const LogEntrySchema = Type.Object(
+const LogEntrySchema = namedObject(
+  'LogEntry',
   {
     ...VersionSchema.properties,
     changes: nullable(
@@ -164,7 +160,6 @@ const LogEntrySchema = Type.Object(
     after: nullable(CoverSchema),
   },
   {
-    title: 'LogEntry',
     description:
       'A version. `changes` is null for the first version, for packs, and while the server is ' +
       'busy. `before` and `after` are covers that were captured from the version before and from ' +
@@ -183,15 +178,16 @@ const familyItem = {
   cover: nullable(CoverSchema),
   maker: Type.String({ description: '@ and the handle of the maker.' }),
 }
-const FamilyItemSchema = Type.Object(familyItem, { title: 'FamilyItem' })
+const FamilyItemSchema = namedObject('FamilyItem', familyItem)
 export type FamilyItem = Static<typeof FamilyItemSchema>
 
-const AncestorSchema = Type.Object(
+const AncestorSchema = namedObject(
+  'Ancestor',
   {
     state: oneOf(['listed', 'unlisted', 'removed']),
     item: nullable(FamilyItemSchema),
   },
-  { title: 'Ancestor', description: 'The item is null where Explore does not list it.' },
+  { description: 'The item is null where Explore does not list it.' },
 )
 export type Ancestor = Static<typeof AncestorSchema>
 

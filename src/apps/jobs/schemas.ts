@@ -4,6 +4,7 @@ import {
   IdSchema,
   LinkSchema,
   mediaSchema,
+  namedObject,
   nullable,
   oneOf,
   TimeSchema,
@@ -29,25 +30,22 @@ export type JobItem = Static<typeof JobItemSchema>
 export const JobItemsSchema = Type.Object({ items: Type.Array(JobItemSchema) })
 
 /** A job of an agent (docs/spec/agent-api-decisions.md, "Jobs"). */
-export const JobSchema = Type.Object(
-  {
-    id: IdSchema,
-    kind: oneOf(jobKinds),
-    app: nullable(IdSchema),
-    state: oneOf(['queued', 'running', 'done', 'failed', 'cancelled']),
-    step: nullable(oneOf(jobSteps)),
-    progress: Type.Number({ minimum: 0, maximum: 1 }),
-    price: Type.Number({ description: 'Maximum price in credits.' }),
-    charged: Type.Number({ description: 'Charge in credits.' }),
-    created: TimeSchema,
-    started: nullable(TimeSchema),
-    ended: nullable(TimeSchema),
-    result: nullable(Type.Object({ app: IdSchema, version: Type.Integer(), link: LinkSchema })),
-    items: Type.Optional(Type.Array(JobItemSchema)),
-    error: nullable(Type.Object({ code: Type.String(), error: Type.String() })),
-  },
-  { title: 'Job' },
-)
+export const JobSchema = namedObject('Job', {
+  id: IdSchema,
+  kind: oneOf(jobKinds),
+  app: nullable(IdSchema),
+  state: oneOf(['queued', 'running', 'done', 'failed', 'cancelled']),
+  step: nullable(oneOf(jobSteps)),
+  progress: Type.Number({ minimum: 0, maximum: 1 }),
+  price: Type.Number({ description: 'Maximum price in credits.' }),
+  charged: Type.Number({ description: 'Charge in credits.' }),
+  created: TimeSchema,
+  started: nullable(TimeSchema),
+  ended: nullable(TimeSchema),
+  result: nullable(Type.Object({ app: IdSchema, version: Type.Integer(), link: LinkSchema })),
+  items: Type.Optional(Type.Array(JobItemSchema)),
+  error: nullable(Type.Object({ code: Type.String(), error: Type.String() })),
+})
 export type JobBody = Static<typeof JobSchema>
 
 export const JobResponseSchema = Type.Object({ job: JobSchema })

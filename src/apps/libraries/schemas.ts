@@ -1,18 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { mediaSchema, oneOf } from '../../kernel/schema.ts'
+import { mediaSchema, namedObject, oneOf } from '../../kernel/schema.ts'
 
-const LibrarySchema = Type.Object(
-  {
-    name: Type.String({ description: 'npm name.' }),
-    version: Type.String(),
-    license: Type.String({ description: 'SPDX name, or "unknown".' }),
-    source: oneOf(['embedded', 'added', 'fetched']),
-    files: Type.Integer(),
-    bytes: Type.Integer(),
-  },
-  { title: 'Library' },
-)
+const LibrarySchema = namedObject('Library', {
+  name: Type.String({ description: 'npm name.' }),
+  version: Type.String(),
+  license: Type.String({ description: 'SPDX name, or "unknown".' }),
+  source: oneOf(['embedded', 'added', 'fetched']),
+  files: Type.Integer(),
+  bytes: Type.Integer(),
+})
 export type LibraryBody = Static<typeof LibrarySchema>
 
 export const LibraryListSchema = Type.Object({ libraries: Type.Array(LibrarySchema) })

@@ -6,6 +6,7 @@ import {
   IdSchema,
   LinkSchema,
   mediaSchema,
+  namedObject,
   notEmpty,
   nullable,
   sixDecimals,
@@ -32,21 +33,18 @@ export const ClaimRequestSchema = strictObject({
   code: Type.String({ description: 'The code of the agent: 8K2M-Q0ZT-4RWX.' }),
 })
 
-const OwnedAgentSchema = Type.Object(
-  {
-    handle: Type.String(),
-    about: nullable(Type.String()),
-    credits: Type.Number(),
-    held: Type.Number(),
-    dailyCap: nullable(Type.Number({ description: 'Credits a day for all its keys together.' })),
-    spentToday: Type.Number(),
-    paused: Type.Boolean({ description: 'Purchases are paused.' }),
-    page: LinkSchema,
-    apps: AppLinksSchema,
-    created: TimeSchema,
-  },
-  { title: 'OwnedAgent' },
-)
+const OwnedAgentSchema = namedObject('OwnedAgent', {
+  handle: Type.String(),
+  about: nullable(Type.String()),
+  credits: Type.Number(),
+  held: Type.Number(),
+  dailyCap: nullable(Type.Number({ description: 'Credits a day for all its keys together.' })),
+  spentToday: Type.Number(),
+  paused: Type.Boolean({ description: 'Purchases are paused.' }),
+  page: LinkSchema,
+  apps: AppLinksSchema,
+  created: TimeSchema,
+})
 export type OwnedAgent = Static<typeof OwnedAgentSchema>
 export const ClaimResponseSchema = Type.Object({
   agent: OwnedAgentSchema,
@@ -59,19 +57,16 @@ export const OwnedAgentListSchema = Type.Object({
   next: NextSchema,
 })
 
-export const PersonSchema = Type.Object(
-  {
-    id: IdSchema,
-    name: Type.String(),
-    operator: Type.Boolean(),
-    credits: Type.Number({ description: 'The balance of the wallet.' }),
-    held: Type.Number(),
-    wallet: Type.String({ description: 'The credit_id of the wallet at the gateway.' }),
-    agents: Type.Integer(),
-    created: TimeSchema,
-  },
-  { title: 'Person' },
-)
+export const PersonSchema = namedObject('Person', {
+  id: IdSchema,
+  name: Type.String(),
+  operator: Type.Boolean(),
+  credits: Type.Number({ description: 'The balance of the wallet.' }),
+  held: Type.Number(),
+  wallet: Type.String({ description: 'The credit_id of the wallet at the gateway.' }),
+  agents: Type.Integer(),
+  created: TimeSchema,
+})
 export type PersonBody = Static<typeof PersonSchema>
 
 export const PersonExportSchema = mediaSchema('application/zip', {
@@ -118,10 +113,11 @@ export const SendCreditsResponseSchema = Type.Object({
 })
 export type SendCreditsResponse = Static<typeof SendCreditsResponseSchema>
 
-const AgentKeySchema = Type.Object(
-  { prefix: Type.String(), name: nullable(Type.String()), created: TimeSchema },
-  { title: 'AgentKey' },
-)
+const AgentKeySchema = namedObject('AgentKey', {
+  prefix: Type.String(),
+  name: nullable(Type.String()),
+  created: TimeSchema,
+})
 export type AgentKey = Static<typeof AgentKeySchema>
 export const AgentKeyListSchema = Type.Object({
   keys: Type.Array(AgentKeySchema),

@@ -4,6 +4,7 @@ import { aboutCharsMax } from '../../kernel/limits.ts'
 import {
   lineSchema,
   LinkSchema,
+  namedObject,
   notEmpty,
   nullable,
   oneOf,
@@ -55,16 +56,13 @@ export const ChangeProfileSchema = strictObject(
   { ...notEmpty, examples: [{ handle: 'olga', public: true }] },
 )
 
-const ProfileSchema = Type.Object(
-  {
-    handle: Type.String(),
-    page: LinkSchema,
-    about: nullable(Type.String()),
-    avatar: nullable(LinkSchema),
-    created: TimeSchema,
-  },
-  { title: 'Profile' },
-)
+const ProfileSchema = namedObject('Profile', {
+  handle: Type.String(),
+  page: LinkSchema,
+  about: nullable(Type.String()),
+  avatar: nullable(LinkSchema),
+  created: TimeSchema,
+})
 export const ProfilePageSchema = Type.Object({
   person: ProfileSchema,
   agents: Type.Array(MakerPageSchema.properties.maker),

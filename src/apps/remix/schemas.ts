@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { IdSchema, nullable, strictObject, TimeSchema } from '../../kernel/schema.ts'
+import { IdSchema, namedObject, nullable, strictObject, TimeSchema } from '../../kernel/schema.ts'
 import { namePattern } from '../folders/frontmatter.ts'
 import { nameCharsMax } from '../folders/limits.ts'
 import { knobsMax } from '../knobs/knobs.ts'
@@ -48,19 +48,16 @@ export const RemixSchema = strictObject(
 )
 export type RemixRequest = Static<typeof RemixSchema>
 
-const PurchaseSchema = Type.Object(
-  {
-    item: IdSchema,
-    version: Type.Integer({ description: 'The copied version.' }),
-    title: Type.String(),
-    maker: Type.String(),
-    credits: Type.Number({ description: 'Price paid; 0 for a free one.' }),
-    makerCredits: Type.Number({ description: 'Share of the maker.' }),
-    ref: nullable(Type.String()),
-    at: TimeSchema,
-  },
-  { title: 'Purchase' },
-)
+const PurchaseSchema = namedObject('Purchase', {
+  item: IdSchema,
+  version: Type.Integer({ description: 'The copied version.' }),
+  title: Type.String(),
+  maker: Type.String(),
+  credits: Type.Number({ description: 'Price paid; 0 for a free one.' }),
+  makerCredits: Type.Number({ description: 'Share of the maker.' }),
+  ref: nullable(Type.String()),
+  at: TimeSchema,
+})
 
 export const PackRemixSchema = Type.Object({
   skill: Type.Optional(SkillSchema),

@@ -2,7 +2,14 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { NextSchema } from '../../kernel/http/list-query.ts'
 import { commentCharsMax, replyCharsMax, reviewCharsMax } from '../../kernel/limits.ts'
-import { IdSchema, nullable, strictObject, textSchema, TimeSchema } from '../../kernel/schema.ts'
+import {
+  IdSchema,
+  namedObject,
+  nullable,
+  strictObject,
+  textSchema,
+  TimeSchema,
+} from '../../kernel/schema.ts'
 import { RatingSchema } from '../schemas.ts'
 
 const author = Type.String({ description: '@ and the handle of the author.' })
@@ -12,23 +19,20 @@ const text = Type.String({
 })
 
 /** A review (document 1, section 1, Reviews and comments). */
-const ReviewSchema = Type.Object(
-  {
-    id: IdSchema,
-    item: IdSchema,
-    author,
-    stars: Type.Integer({ minimum: 1, maximum: 5 }),
-    text,
-    version: Type.Integer({ description: 'The reviewed version.' }),
-    counts: Type.Boolean({
-      description: 'Counts toward the rating: at most three reviews of agents from one address do.',
-    }),
-    answer: nullable(Type.Object({ text, at: TimeSchema })),
-    created: TimeSchema,
-    updated: TimeSchema,
-  },
-  { title: 'Review' },
-)
+const ReviewSchema = namedObject('Review', {
+  id: IdSchema,
+  item: IdSchema,
+  author,
+  stars: Type.Integer({ minimum: 1, maximum: 5 }),
+  text,
+  version: Type.Integer({ description: 'The reviewed version.' }),
+  counts: Type.Boolean({
+    description: 'Counts toward the rating: at most three reviews of agents from one address do.',
+  }),
+  answer: nullable(Type.Object({ text, at: TimeSchema })),
+  created: TimeSchema,
+  updated: TimeSchema,
+})
 export type ReviewBody = Static<typeof ReviewSchema>
 
 export const ReviewListSchema = Type.Object({
@@ -60,20 +64,17 @@ export const ReplyRequestSchema = strictObject(
 )
 export const ReplyResponseSchema = Type.Object({ review: ReviewSchema })
 
-const CommentSchema = Type.Object(
-  {
-    id: IdSchema,
-    item: IdSchema,
-    author,
-    text,
-    replyTo: nullable(
-      Type.String({ description: 'The id of the parent comment, which may be deleted.' }),
-    ),
-    pinned: Type.Boolean({ description: 'The maker of the item shows it above the others.' }),
-    created: TimeSchema,
-  },
-  { title: 'Comment' },
-)
+const CommentSchema = namedObject('Comment', {
+  id: IdSchema,
+  item: IdSchema,
+  author,
+  text,
+  replyTo: nullable(
+    Type.String({ description: 'The id of the parent comment, which may be deleted.' }),
+  ),
+  pinned: Type.Boolean({ description: 'The maker of the item shows it above the others.' }),
+  created: TimeSchema,
+})
 export type CommentBody = Static<typeof CommentSchema>
 
 export const CommentListSchema = Type.Object({

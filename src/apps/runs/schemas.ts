@@ -6,6 +6,7 @@ import { replyCharsMax } from '../../kernel/limits.ts'
 import {
   type Described,
   IdSchema,
+  namedObject,
   nullable,
   oneOf,
   strictObject,
@@ -62,15 +63,12 @@ const EvidenceRequestSchema = strictObject(
 const EvidenceListSchema = Type.Array(EvidenceRequestSchema, { maxItems: limits.evidenceMax })
 export type EvidenceRequest = Static<typeof EvidenceRequestSchema>
 
-const EvidenceSchema = Type.Object(
-  {
-    kind: oneOf(evidenceKinds),
-    value: text,
-    note: nullable(text),
-    verified: Type.Boolean({ description: 'The service checked it when it was reported.' }),
-  },
-  { title: 'Evidence' },
-)
+const EvidenceSchema = namedObject('Evidence', {
+  kind: oneOf(evidenceKinds),
+  value: text,
+  note: nullable(text),
+  verified: Type.Boolean({ description: 'The service checked it when it was reported.' }),
+})
 export type Evidence = Static<typeof EvidenceSchema>
 
 const MoneySchema = strictObject({
@@ -139,20 +137,18 @@ export const ReplyToRunSchema = strictObject(
   { examples: [{ text: 'Version 3 fixes this.' }] },
 )
 
-const RunStepSchema = Type.Object(
-  {
-    step: Type.String(),
-    state: oneOf(stepStates),
-    note: nullable(text),
-    evidence: Type.Array(EvidenceSchema),
-    at: TimeSchema,
-  },
-  { title: 'RunStep' },
-)
+const RunStepSchema = namedObject('RunStep', {
+  step: Type.String(),
+  state: oneOf(stepStates),
+  note: nullable(text),
+  evidence: Type.Array(EvidenceSchema),
+  at: TimeSchema,
+})
 /** A stored step report. */
 export type RunStep = Static<typeof RunStepSchema>
 
-const RunSchema = Type.Object(
+const RunSchema = namedObject(
+  'Run',
   {
     id: IdSchema,
     pack: IdSchema,
@@ -177,7 +173,6 @@ const RunSchema = Type.Object(
     expires: TimeSchema,
   },
   {
-    title: 'Run',
     description:
       'Goal, steps and amounts are there for the agent, its owner and the maker of the pack. The others ' +
       'are public once the run is reported and the pack is on Explore.',
@@ -232,26 +227,23 @@ export type VersionRecord = Static<typeof VersionRecordSchema>
 const DayRecordSchema = Type.Object({ day: Type.String({ format: 'date' }), ...tally })
 export type DayRecord = Static<typeof DayRecordSchema>
 
-const RecordSchema = Type.Object(
-  {
-    ...tally,
-    distinctAgents: Type.Integer(),
-    distinctOwners: Type.Integer(),
-    runs30d: Type.Integer(),
-    lastRunAt: nullable(TimeSchema),
-    medianMinutes: nullable(Type.Number()),
-    verifiedRuns: Type.Integer({ description: 'With verified evidence or a verified share.' }),
-    sharePaidUsd: Type.Number(),
-    shareOverdue: Type.Integer(),
-    shares: ShareCountsSchema,
-    byVersion: Type.Array(VersionRecordSchema, { description: 'Newest first, at most 100.' }),
-    byDay: Type.Array(DayRecordSchema, {
-      description: 'Days of the last 90 with a run, oldest first.',
-    }),
-    confidence: oneOf(['none', 'low', 'medium', 'high']),
-  },
-  { title: 'Record' },
-)
+const RecordSchema = namedObject('Record', {
+  ...tally,
+  distinctAgents: Type.Integer(),
+  distinctOwners: Type.Integer(),
+  runs30d: Type.Integer(),
+  lastRunAt: nullable(TimeSchema),
+  medianMinutes: nullable(Type.Number()),
+  verifiedRuns: Type.Integer({ description: 'With verified evidence or a verified share.' }),
+  sharePaidUsd: Type.Number(),
+  shareOverdue: Type.Integer(),
+  shares: ShareCountsSchema,
+  byVersion: Type.Array(VersionRecordSchema, { description: 'Newest first, at most 100.' }),
+  byDay: Type.Array(DayRecordSchema, {
+    description: 'Days of the last 90 with a run, oldest first.',
+  }),
+  confidence: oneOf(['none', 'low', 'medium', 'high']),
+})
 export type RecordBody = Static<typeof RecordSchema>
 
 export const RecordResponseSchema = Type.Object({ record: RecordSchema })

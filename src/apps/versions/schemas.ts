@@ -6,6 +6,7 @@ import {
   exactlyOne,
   lineSchema,
   mediaSchema,
+  namedObject,
   nullable,
   oneOf,
   strictObject,
@@ -17,17 +18,14 @@ import { AppSchema, ScanResultSchema, sourceProperties } from '../schemas.ts'
 export const VersionNumber = t.Numeric({ minimum: 1, maximum: 1_000_000, multipleOf: 1 })
 
 /** A version of an item. */
-export const VersionSchema = Type.Object(
-  {
-    version: Type.Integer({ minimum: 1 }),
-    created: TimeSchema,
-    bytes: Type.Integer(),
-    sha256: Type.String(),
-    via: oneOf(['html', 'files', 'build', 'remix', 'restore']),
-    note: Type.String(),
-  },
-  { title: 'Version' },
-)
+export const VersionSchema = namedObject('Version', {
+  version: Type.Integer({ minimum: 1 }),
+  created: TimeSchema,
+  bytes: Type.Integer(),
+  sha256: Type.String(),
+  via: oneOf(['html', 'files', 'build', 'remix', 'restore']),
+  note: Type.String(),
+})
 export type VersionBody = Static<typeof VersionSchema>
 
 /** A change of the newest version, in a few lines. */
@@ -106,22 +104,19 @@ export const VersionListSchema = Type.Object({
 })
 
 /** A file that differs between two versions. */
-const FileDiffSchema = Type.Object(
-  {
-    path: Type.String({ description: 'index.html for a page that came alone.' }),
-    change: oneOf(['added', 'removed', 'changed']),
-    before: Type.Integer({ description: 'Bytes.' }),
-    after: Type.Integer({ description: 'Bytes.' }),
-    added: nullable(Type.Integer({ description: 'Lines.' })),
-    removed: nullable(Type.Integer({ description: 'Lines.' })),
-    diff: nullable(
-      Type.String({
-        description: 'A unified diff. null: no text, too different, or beyond 1 MB in all.',
-      }),
-    ),
-  },
-  { title: 'FileDiff' },
-)
+const FileDiffSchema = namedObject('FileDiff', {
+  path: Type.String({ description: 'index.html for a page that came alone.' }),
+  change: oneOf(['added', 'removed', 'changed']),
+  before: Type.Integer({ description: 'Bytes.' }),
+  after: Type.Integer({ description: 'Bytes.' }),
+  added: nullable(Type.Integer({ description: 'Lines.' })),
+  removed: nullable(Type.Integer({ description: 'Lines.' })),
+  diff: nullable(
+    Type.String({
+      description: 'A unified diff. null: no text, too different, or beyond 1 MB in all.',
+    }),
+  ),
+})
 export type FileDiffBody = Static<typeof FileDiffSchema>
 
 export const VersionDiffSchema = Type.Object({

@@ -5,6 +5,7 @@ import {
   type Described,
   lenientObject,
   lineSchema,
+  namedObject,
   nullable,
   sixDecimals,
   textSchema,
@@ -96,7 +97,7 @@ const key = {
   current: Type.Boolean({ description: 'true: the key of this request.' }),
 }
 
-export const KeySchema = Type.Object(key, { title: 'Key' })
+export const KeySchema = namedObject('Key', key)
 export type KeyResponse = Static<typeof KeySchema>
 
 export const KeyListSchema = Type.Object({ data: Type.Array(KeySchema) })
@@ -138,19 +139,16 @@ const projectCaps = (more?: Described) => ({
 })
 const projectName = lineSchema(projectNameCharsMax, { minLength: 1 })
 
-export const ProjectSchema = Type.Object(
-  {
-    id: Type.String(),
-    name: Type.String(),
-    ...projectCaps(),
-    spent: Type.Object(
-      { day: Type.Number(), week: Type.Number(), month: Type.Number() },
-      { description: 'Credits in the current periods, settled and held.' },
-    ),
-    created: TimeSchema,
-  },
-  { title: 'Project' },
-)
+export const ProjectSchema = namedObject('Project', {
+  id: Type.String(),
+  name: Type.String(),
+  ...projectCaps(),
+  spent: Type.Object(
+    { day: Type.Number(), week: Type.Number(), month: Type.Number() },
+    { description: 'Credits in the current periods, settled and held.' },
+  ),
+  created: TimeSchema,
+})
 export type ProjectResponse = Static<typeof ProjectSchema>
 
 export const ProjectListSchema = Type.Object({ data: Type.Array(ProjectSchema) })

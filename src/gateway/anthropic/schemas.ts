@@ -3,29 +3,26 @@ import type { OpenAPIV3 } from 'openapi-types'
 
 import { wholeQuery } from '../../kernel/http/list-query.ts'
 import { fileKeptSecondsMax, fileKeptSecondsMin, listedModelsMax } from '../../kernel/limits.ts'
-import { nullable, TimeSchema } from '../../kernel/schema.ts'
+import { namedObject, nullable, TimeSchema } from '../../kernel/schema.ts'
 import { ModelTypesSchema } from '../catalog/schemas.ts'
 
 /** A model of Anthropic's API. */
-export const AnthropicModelSchema = Type.Object(
-  {
-    type: Type.Literal('model'),
-    id: Type.String(),
-    display_name: Type.String(),
-    created_at: Type.String({
-      format: 'date-time',
-      description: 'The start of 1970: the release date is unknown.',
-    }),
-    max_input_tokens: nullable(Type.Integer()),
-    max_tokens: nullable(Type.Integer({ description: 'Output tokens at most.' })),
-    capabilities: Type.Null(),
-    lifecycle: Type.Literal('active'),
-    line: Type.Null(),
-    deprecated_at: Type.Null(),
-    retires_at: Type.Null(),
-  },
-  { title: 'AnthropicModel' },
-)
+export const AnthropicModelSchema = namedObject('AnthropicModel', {
+  type: Type.Literal('model'),
+  id: Type.String(),
+  display_name: Type.String(),
+  created_at: Type.String({
+    format: 'date-time',
+    description: 'The start of 1970: the release date is unknown.',
+  }),
+  max_input_tokens: nullable(Type.Integer()),
+  max_tokens: nullable(Type.Integer({ description: 'Output tokens at most.' })),
+  capabilities: Type.Null(),
+  lifecycle: Type.Literal('active'),
+  line: Type.Null(),
+  deprecated_at: Type.Null(),
+  retires_at: Type.Null(),
+})
 export type AnthropicModel = Static<typeof AnthropicModelSchema>
 
 const cursors = {
@@ -56,19 +53,16 @@ export const AnthropicModelListSchema = Type.Object({
 export type AnthropicModelList = Static<typeof AnthropicModelListSchema>
 
 /** A file of Anthropic's API. */
-export const AnthropicFileSchema = Type.Object(
-  {
-    type: Type.Literal('file'),
-    id: Type.String(),
-    filename: Type.String(),
-    mime_type: Type.String({ description: 'Detected from the content.' }),
-    size_bytes: Type.Integer(),
-    created_at: TimeSchema,
-    expires_at: nullable(TimeSchema),
-    downloadable: Type.Boolean(),
-  },
-  { title: 'AnthropicFile' },
-)
+export const AnthropicFileSchema = namedObject('AnthropicFile', {
+  type: Type.Literal('file'),
+  id: Type.String(),
+  filename: Type.String(),
+  mime_type: Type.String({ description: 'Detected from the content.' }),
+  size_bytes: Type.Integer(),
+  created_at: TimeSchema,
+  expires_at: nullable(TimeSchema),
+  downloadable: Type.Boolean(),
+})
 export type AnthropicFile = Static<typeof AnthropicFileSchema>
 
 export const AnthropicFileListSchema = Type.Object({

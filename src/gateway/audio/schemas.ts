@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { promptCharsMax, speechCharsMax } from '../../kernel/limits.ts'
-import { anyObject, mediaSchema } from '../../kernel/schema.ts'
+import { anyObject, mediaSchema, namedObject } from '../../kernel/schema.ts'
 import { modelSchema } from '../request-schemas.ts'
 import { speechFormats } from './speech.ts'
 import { transcriptionFormats } from './transcription-request.ts'
@@ -68,9 +68,10 @@ export const translationRequestSchema: OpenAPIV3.SchemaObject = {
 }
 
 /** A transcription with its cost (document 2, POST /v1/audio/transcriptions). */
-export const TranscriptionSchema = Type.Object(
+export const TranscriptionSchema = namedObject(
+  'Transcription',
   { text: Type.String(), cost: Type.Number({ description: 'USD' }) },
-  { title: 'Transcription', additionalProperties: true },
+  { additionalProperties: true },
 )
 
 export const SpeechEventsSchema = mediaSchema('text/event-stream', {

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { wholeQuery } from '../../kernel/http/list-query.ts'
-import { anyObject, lenientObject, nullable, oneOf } from '../../kernel/schema.ts'
+import { anyObject, lenientObject, namedObject, nullable, oneOf } from '../../kernel/schema.ts'
 import { listSchema } from '../list.ts'
 import { batchLinesMax, batchListMax, fileIdCharsMax } from './limits.ts'
 import { endpoints } from './run-line.ts'
@@ -34,47 +34,44 @@ export const batchRequestSchema: OpenAPIV3.SchemaObject = {
 
 const SecondsSchema = nullable(Type.Integer({ description: 'Seconds since 1970.' }))
 
-export const BatchSchema = Type.Object(
-  {
-    id: Type.String(),
-    object: Type.Literal('batch'),
-    endpoint: Type.String(),
-    errors: nullable(
-      Type.Object({
-        object: Type.Literal('list'),
-        data: Type.Array(
-          Type.Object({
-            code: Type.String(),
-            message: Type.String(),
-            param: nullable(Type.String()),
-            line: nullable(Type.Integer()),
-          }),
-        ),
-      }),
-    ),
-    input_file_id: Type.String(),
-    completion_window: Type.Literal('24h'),
-    status: oneOf(batchStatuses),
-    output_file_id: nullable(Type.String()),
-    error_file_id: nullable(Type.String()),
-    created_at: Type.Integer(),
-    in_progress_at: SecondsSchema,
-    expires_at: Type.Integer(),
-    finalizing_at: SecondsSchema,
-    completed_at: SecondsSchema,
-    failed_at: SecondsSchema,
-    expired_at: SecondsSchema,
-    cancelling_at: SecondsSchema,
-    cancelled_at: SecondsSchema,
-    request_counts: Type.Object({
-      total: Type.Integer(),
-      completed: Type.Integer(),
-      failed: Type.Integer(),
+export const BatchSchema = namedObject('Batch', {
+  id: Type.String(),
+  object: Type.Literal('batch'),
+  endpoint: Type.String(),
+  errors: nullable(
+    Type.Object({
+      object: Type.Literal('list'),
+      data: Type.Array(
+        Type.Object({
+          code: Type.String(),
+          message: Type.String(),
+          param: nullable(Type.String()),
+          line: nullable(Type.Integer()),
+        }),
+      ),
     }),
-    metadata: nullable(Type.Record(Type.String(), Type.String())),
-  },
-  { title: 'Batch' },
-)
+  ),
+  input_file_id: Type.String(),
+  completion_window: Type.Literal('24h'),
+  status: oneOf(batchStatuses),
+  output_file_id: nullable(Type.String()),
+  error_file_id: nullable(Type.String()),
+  created_at: Type.Integer(),
+  in_progress_at: SecondsSchema,
+  expires_at: Type.Integer(),
+  finalizing_at: SecondsSchema,
+  completed_at: SecondsSchema,
+  failed_at: SecondsSchema,
+  expired_at: SecondsSchema,
+  cancelling_at: SecondsSchema,
+  cancelled_at: SecondsSchema,
+  request_counts: Type.Object({
+    total: Type.Integer(),
+    completed: Type.Integer(),
+    failed: Type.Integer(),
+  }),
+  metadata: nullable(Type.Record(Type.String(), Type.String())),
+})
 export type BatchResponse = Static<typeof BatchSchema>
 
 export const BatchListSchema = listSchema(BatchSchema)

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { modelTypes } from '../../kernel/config/providers.ts'
-import { oneOf } from '../../kernel/schema.ts'
+import { namedObject, oneOf } from '../../kernel/schema.ts'
 
 const perToken = Type.Optional(Type.String({ description: 'USD per token, exact.' }))
 const perUnit = Type.Optional(Type.Number({ description: 'USD per unit.' }))
@@ -45,25 +45,22 @@ export const ModelTypesSchema = Type.Optional(
 )
 
 /** A model (document 2, section 2) with OpenAI's fields. */
-export const ModelSchema = Type.Object(
-  {
-    id: Type.String({ description: 'The id for requests.' }),
-    object: Type.Literal('model'),
-    created: Type.Integer({ description: 'Seconds since 1970; 0 when unknown.' }),
-    owned_by: Type.String(),
-    name: Type.String(),
-    display_name: Type.String({ description: "The name, as Anthropic's clients read it." }),
-    type: oneOf(modelTypes),
-    price: PriceSchema,
-    supportsTools: Type.Boolean({ description: 'true: supports tools and web_search.' }),
-    inputs: Type.Array(Type.String()),
-    outputs: Type.Array(Type.String()),
-    context_length: Type.Integer({ description: 'Tokens; 0 when unknown.' }),
-    max_output: Type.Integer({ description: 'Tokens; 0 when unknown.' }),
-    supported_parameters: Type.Array(Type.String()),
-  },
-  { title: 'Model' },
-)
+export const ModelSchema = namedObject('Model', {
+  id: Type.String({ description: 'The id for requests.' }),
+  object: Type.Literal('model'),
+  created: Type.Integer({ description: 'Seconds since 1970; 0 when unknown.' }),
+  owned_by: Type.String(),
+  name: Type.String(),
+  display_name: Type.String({ description: "The name, as Anthropic's clients read it." }),
+  type: oneOf(modelTypes),
+  price: PriceSchema,
+  supportsTools: Type.Boolean({ description: 'true: supports tools and web_search.' }),
+  inputs: Type.Array(Type.String()),
+  outputs: Type.Array(Type.String()),
+  context_length: Type.Integer({ description: 'Tokens; 0 when unknown.' }),
+  max_output: Type.Integer({ description: 'Tokens; 0 when unknown.' }),
+  supported_parameters: Type.Array(Type.String()),
+})
 export type ModelResponse = Static<typeof ModelSchema>
 
 export const ModelListSchema = Type.Object({

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { asString, type Json, recordOf } from '../../kernel/schema.ts'
+import { asString, type Json, namedObject, recordOf } from '../../kernel/schema.ts'
 
 /** The prefix of the paths of Cohere's API. */
 export const coherePrefix = '/v2'
@@ -21,12 +21,9 @@ export function toCohereError(body: Json, id: string): Json {
   }
 }
 
-export const CohereErrorSchema = Type.Object(
-  {
-    id: Type.String({ description: 'The id of the request.' }),
-    message: Type.String({ description: 'The reason, and what to do next.' }),
-    code: Type.Optional(Type.String()),
-    param: Type.Optional(Type.String()),
-  },
-  { title: 'CohereError' },
-)
+export const CohereErrorSchema = namedObject('CohereError', {
+  id: Type.String({ description: 'The id of the request.' }),
+  message: Type.String({ description: 'The reason, and what to do next.' }),
+  code: Type.Optional(Type.String()),
+  param: Type.Optional(Type.String()),
+})

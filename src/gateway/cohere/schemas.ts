@@ -3,7 +3,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 
 import { wholeQuery } from '../../kernel/http/list-query.ts'
 import { embeddingInputsMax, embeddingLengthMax, listedModelsMax } from '../../kernel/limits.ts'
-import { anyObject, oneOf } from '../../kernel/schema.ts'
+import { anyObject, namedObject, oneOf } from '../../kernel/schema.ts'
 import { modelSchema } from '../request-schemas.ts'
 
 /** The documented request. request.ts parses it. */
@@ -25,32 +25,26 @@ const UsageSchema = Type.Object(
 )
 
 /** A response of Cohere's chat API. */
-export const CohereChatSchema = Type.Object(
-  {
-    id: Type.String(),
-    finish_reason: Type.String(),
-    message: Type.Object(
-      {
-        role: Type.Literal('assistant'),
-        content: Type.Array(Type.Record(Type.String(), Type.Unknown())),
-        tool_calls: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
-      },
-      { description: 'Text and thinking blocks, and calls of tools.' },
-    ),
-    usage: UsageSchema,
-  },
-  { title: 'CohereChat' },
-)
+export const CohereChatSchema = namedObject('CohereChat', {
+  id: Type.String(),
+  finish_reason: Type.String(),
+  message: Type.Object(
+    {
+      role: Type.Literal('assistant'),
+      content: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+      tool_calls: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
+    },
+    { description: 'Text and thinking blocks, and calls of tools.' },
+  ),
+  usage: UsageSchema,
+})
 
 /** A response of Cohere's rerank API. */
-export const CohereRerankSchema = Type.Object(
-  {
-    id: Type.String(),
-    results: Type.Array(Type.Object({ index: Type.Integer(), relevance_score: Type.Number() })),
-    meta: UsageSchema,
-  },
-  { title: 'CohereRerank' },
-)
+export const CohereRerankSchema = namedObject('CohereRerank', {
+  id: Type.String(),
+  results: Type.Array(Type.Object({ index: Type.Integer(), relevance_score: Type.Number() })),
+  meta: UsageSchema,
+})
 
 export const embeddingTypes = ['float', 'int8', 'uint8', 'binary', 'ubinary', 'base64'] as const
 export const inputTypes = [
@@ -85,41 +79,35 @@ const vectors = Type.Array(Type.Array(Type.Number()))
 const embedding = Type.Optional(vectors)
 
 /** A response of Cohere's embed API. */
-export const CohereEmbedSchema = Type.Object(
-  {
-    id: Type.String(),
-    response_type: oneOf(['embeddings_floats', 'embeddings_by_type']),
-    embeddings: Type.Union([
-      vectors,
-      Type.Object({
-        float: embedding,
-        int8: embedding,
-        uint8: embedding,
-        binary: embedding,
-        ubinary: embedding,
-        base64: Type.Optional(Type.Array(Type.String())),
-      }),
-    ]),
-    texts: Type.Array(Type.String()),
-    meta: UsageSchema,
-  },
-  { title: 'CohereEmbed' },
-)
+export const CohereEmbedSchema = namedObject('CohereEmbed', {
+  id: Type.String(),
+  response_type: oneOf(['embeddings_floats', 'embeddings_by_type']),
+  embeddings: Type.Union([
+    vectors,
+    Type.Object({
+      float: embedding,
+      int8: embedding,
+      uint8: embedding,
+      binary: embedding,
+      ubinary: embedding,
+      base64: Type.Optional(Type.Array(Type.String())),
+    }),
+  ]),
+  texts: Type.Array(Type.String()),
+  meta: UsageSchema,
+})
 
 /** A model of Cohere's API. */
-export const CohereModelSchema = Type.Object(
-  {
-    name: Type.String({ description: 'The id for requests.' }),
-    is_deprecated: Type.Literal(false),
-    endpoints: Type.Array(Type.String()),
-    finetuned: Type.Literal(false),
-    context_length: Type.Integer({ description: 'Tokens; 0 when unknown.' }),
-    tokenizer_url: Type.Null(),
-    default_endpoints: Type.Array(Type.String()),
-    features: Type.Array(Type.String()),
-  },
-  { title: 'CohereModel' },
-)
+export const CohereModelSchema = namedObject('CohereModel', {
+  name: Type.String({ description: 'The id for requests.' }),
+  is_deprecated: Type.Literal(false),
+  endpoints: Type.Array(Type.String()),
+  finetuned: Type.Literal(false),
+  context_length: Type.Integer({ description: 'Tokens; 0 when unknown.' }),
+  tokenizer_url: Type.Null(),
+  default_endpoints: Type.Array(Type.String()),
+  features: Type.Array(Type.String()),
+})
 export type CohereModel = Static<typeof CohereModelSchema>
 
 export const CohereModelListSchema = Type.Object({

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { mediaSchema, nullable } from '../../kernel/schema.ts'
+import { mediaSchema, namedObject, nullable } from '../../kernel/schema.ts'
 import { knownFields, maxTokensSchema, modelSchema } from '../request-schemas.ts'
 import { sharedFields } from './request.ts'
 
@@ -46,24 +46,21 @@ export const fimRequestSchema: OpenAPIV3.SchemaObject = {
   },
 }
 
-export const TextCompletionSchema = Type.Object(
-  {
-    id: Type.String(),
-    object: Type.Literal('text_completion'),
-    created: Type.Integer(),
-    model: Type.String(),
-    choices: Type.Array(
-      Type.Object({
-        text: Type.String(),
-        index: Type.Integer(),
-        logprobs: Type.Null(),
-        finish_reason: nullable(Type.String()),
-      }),
-    ),
-    usage: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  },
-  { title: 'TextCompletion' },
-)
+export const TextCompletionSchema = namedObject('TextCompletion', {
+  id: Type.String(),
+  object: Type.Literal('text_completion'),
+  created: Type.Integer(),
+  model: Type.String(),
+  choices: Type.Array(
+    Type.Object({
+      text: Type.String(),
+      index: Type.Integer(),
+      logprobs: Type.Null(),
+      finish_reason: nullable(Type.String()),
+    }),
+  ),
+  usage: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+})
 
 export const TextChunksSchema = mediaSchema('text/event-stream', {
   description: 'With `stream`: parts of the completion, and [DONE].',

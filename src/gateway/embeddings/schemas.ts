@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { embeddingInputsMax, embeddingLengthMax } from '../../kernel/limits.ts'
-import { anyObject } from '../../kernel/schema.ts'
+import { anyObject, namedObject } from '../../kernel/schema.ts'
 import { modelSchema } from '../request-schemas.ts'
 
 const list = (items: OpenAPIV3.SchemaObject): OpenAPIV3.SchemaObject => ({
@@ -30,25 +30,22 @@ export const embeddingsRequestSchema: OpenAPIV3.SchemaObject = {
   },
 }
 
-export const EmbeddingsSchema = Type.Object(
-  {
-    id: Type.String(),
-    object: Type.Literal('list'),
-    data: Type.Array(
-      Type.Object({
-        object: Type.Literal('embedding'),
-        index: Type.Integer(),
-        embedding: Type.Union([Type.Array(Type.Number()), Type.String()], {
-          description: 'Numbers, or base64 of little-endian 32-bit floats.',
-        }),
+export const EmbeddingsSchema = namedObject('Embeddings', {
+  id: Type.String(),
+  object: Type.Literal('list'),
+  data: Type.Array(
+    Type.Object({
+      object: Type.Literal('embedding'),
+      index: Type.Integer(),
+      embedding: Type.Union([Type.Array(Type.Number()), Type.String()], {
+        description: 'Numbers, or base64 of little-endian 32-bit floats.',
       }),
-    ),
-    model: Type.String(),
-    usage: Type.Object({
-      prompt_tokens: Type.Integer(),
-      total_tokens: Type.Integer(),
-      cost: Type.Number({ description: 'USD' }),
     }),
-  },
-  { title: 'Embeddings' },
-)
+  ),
+  model: Type.String(),
+  usage: Type.Object({
+    prompt_tokens: Type.Integer(),
+    total_tokens: Type.Integer(),
+    cost: Type.Number({ description: 'USD' }),
+  }),
+})

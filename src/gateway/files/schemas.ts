@@ -2,36 +2,31 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { wholeQuery } from '../../kernel/http/list-query.ts'
 import { filePageMax, filesPerAccountMax } from '../../kernel/limits.ts'
-import { nullable, oneOf } from '../../kernel/schema.ts'
+import { namedObject, nullable, oneOf } from '../../kernel/schema.ts'
 import { listSchema } from '../list.ts'
 import { fileKinds } from './tables.ts'
 
 /** A file in OpenAI's format, with properties of its content. */
-export const FileSchema = Type.Object(
-  {
-    id: Type.String(),
-    file_id: Type.String({ description: 'The same as id, for chat requests.' }),
-    object: Type.Literal('file'),
-    bytes: Type.Integer(),
-    created_at: Type.Integer({ description: 'Seconds since 1970.' }),
-    expires_at: Type.Optional(
-      Type.Integer({
-        description: 'Seconds since 1970. A use moves it, unless expires_after set it.',
-      }),
-    ),
-    filename: Type.String(),
-    purpose: Type.String(),
-    kind: oneOf(fileKinds),
-    type: Type.String({ description: 'Media type, detected from the content.' }),
-    words: nullable(
-      Type.Integer({ description: 'Number of words; null when none were extracted.' }),
-    ),
-    pages: nullable(Type.Integer()),
-    seconds: nullable(Type.Number()),
-    status: oneOf(['processed', 'uploaded']),
-  },
-  { title: 'File' },
-)
+export const FileSchema = namedObject('File', {
+  id: Type.String(),
+  file_id: Type.String({ description: 'The same as id, for chat requests.' }),
+  object: Type.Literal('file'),
+  bytes: Type.Integer(),
+  created_at: Type.Integer({ description: 'Seconds since 1970.' }),
+  expires_at: Type.Optional(
+    Type.Integer({
+      description: 'Seconds since 1970. A use moves it, unless expires_after set it.',
+    }),
+  ),
+  filename: Type.String(),
+  purpose: Type.String(),
+  kind: oneOf(fileKinds),
+  type: Type.String({ description: 'Media type, detected from the content.' }),
+  words: nullable(Type.Integer({ description: 'Number of words; null when none were extracted.' })),
+  pages: nullable(Type.Integer()),
+  seconds: nullable(Type.Number()),
+  status: oneOf(['processed', 'uploaded']),
+})
 export type FileResponse = Static<typeof FileSchema>
 
 export const FileListSchema = listSchema(FileSchema)

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { asString, type Json, recordOf } from '../../kernel/schema.ts'
+import { asString, type Json, namedObject, recordOf } from '../../kernel/schema.ts'
 
 /** The prefix of the paths of Google's Gemini API. */
 export const geminiPrefix = '/v1beta'
@@ -43,14 +43,11 @@ export function toGeminiError(body: Json, status: number): Json {
   }
 }
 
-export const GeminiErrorSchema = Type.Object(
-  {
-    error: Type.Object({
-      code: Type.Integer({ description: 'The status.' }),
-      message: Type.String({ description: 'The reason, and what to do next.' }),
-      status: Type.String(),
-      details: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
-    }),
-  },
-  { title: 'GeminiError' },
-)
+export const GeminiErrorSchema = namedObject('GeminiError', {
+  error: Type.Object({
+    code: Type.Integer({ description: 'The status.' }),
+    message: Type.String({ description: 'The reason, and what to do next.' }),
+    status: Type.String(),
+    details: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
+  }),
+})

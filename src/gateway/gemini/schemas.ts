@@ -2,19 +2,16 @@ import { type Static, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anyObject, mediaSchema } from '../../kernel/schema.ts'
+import { anyObject, mediaSchema, namedObject } from '../../kernel/schema.ts'
 
-export const GeminiModelSchema = Type.Object(
-  {
-    name: Type.String({ description: '`models/` and the id.' }),
-    version: Type.String(),
-    displayName: Type.String(),
-    inputTokenLimit: Type.Integer({ description: 'Tokens; 0 when unknown.' }),
-    outputTokenLimit: Type.Integer({ description: 'Tokens; 0 when unknown.' }),
-    supportedGenerationMethods: Type.Array(Type.String()),
-  },
-  { title: 'GeminiModel' },
-)
+export const GeminiModelSchema = namedObject('GeminiModel', {
+  name: Type.String({ description: '`models/` and the id.' }),
+  version: Type.String(),
+  displayName: Type.String(),
+  inputTokenLimit: Type.Integer({ description: 'Tokens; 0 when unknown.' }),
+  outputTokenLimit: Type.Integer({ description: 'Tokens; 0 when unknown.' }),
+  supportedGenerationMethods: Type.Array(Type.String()),
+})
 export type GeminiModel = Static<typeof GeminiModelSchema>
 
 export const GeminiModelsSchema = Type.Object({

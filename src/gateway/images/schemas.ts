@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { imagesPerRequestMax, promptCharsMax } from '../../kernel/limits.ts'
-import { anyObject } from '../../kernel/schema.ts'
+import { anyObject, namedObject } from '../../kernel/schema.ts'
 import { modelSchema, sizeSchema } from '../request-schemas.ts'
 
 /** Fields of every request for images. */
@@ -47,26 +47,23 @@ export const variationRequestSchema: OpenAPIV3.SchemaObject = {
 }
 
 /** Images with their cost (document 2, section 2). */
-export const ImagesSchema = Type.Object(
-  {
-    created: Type.Integer({ description: 'Seconds since 1970.' }),
-    data: Type.Array(
-      Type.Object({
-        url: Type.Optional(Type.String({ description: 'Valid for 24 hours without a key.' })),
-        b64_json: Type.Optional(Type.String()),
-        revised_prompt: Type.Optional(
-          Type.String({ description: 'The prompt as the model changed it.' }),
-        ),
-      }),
-    ),
-    background: Type.Optional(Type.String()),
-    output_format: Type.Optional(Type.String()),
-    quality: Type.Optional(Type.String()),
-    size: Type.Optional(Type.String()),
-    cost: Type.Number({ description: 'USD' }),
-  },
-  { title: 'Images' },
-)
+export const ImagesSchema = namedObject('Images', {
+  created: Type.Integer({ description: 'Seconds since 1970.' }),
+  data: Type.Array(
+    Type.Object({
+      url: Type.Optional(Type.String({ description: 'Valid for 24 hours without a key.' })),
+      b64_json: Type.Optional(Type.String()),
+      revised_prompt: Type.Optional(
+        Type.String({ description: 'The prompt as the model changed it.' }),
+      ),
+    }),
+  ),
+  background: Type.Optional(Type.String()),
+  output_format: Type.Optional(Type.String()),
+  quality: Type.Optional(Type.String()),
+  size: Type.Optional(Type.String()),
+  cost: Type.Number({ description: 'USD' }),
+})
 
 export const SignedUrlQuerySchema = Type.Object(
   { expires: Type.Optional(Type.String()), signature: Type.Optional(Type.String()) },

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { asString, type Json, nullable, recordOf } from '../../kernel/schema.ts'
+import { asString, type Json, namedObject, nullable, recordOf } from '../../kernel/schema.ts'
 
 /** Returns whether the errors of a path have Anthropic's envelope. */
 export const isMessagesPath = (path: string): boolean => /^(\/v1)?\/messages(\/|$)/.test(path)
@@ -53,15 +53,12 @@ export function toAnthropicError(body: Json, status: number, requestId: string):
 export const statusOf = (status: number, body: Json): number =>
   recordOf(body.error).code === contextExceeded ? 400 : status
 
-export const AnthropicErrorSchema = Type.Object(
-  {
-    type: Type.Literal('error'),
-    error: Type.Object({
-      type: Type.String(),
-      message: Type.String({ description: 'The reason, and what to do next.' }),
-      details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    }),
-    request_id: nullable(Type.String()),
-  },
-  { title: 'AnthropicError' },
-)
+export const AnthropicErrorSchema = namedObject('AnthropicError', {
+  type: Type.Literal('error'),
+  error: Type.Object({
+    type: Type.String(),
+    message: Type.String({ description: 'The reason, and what to do next.' }),
+    details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  }),
+  request_id: nullable(Type.String()),
+})

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { searchesPerRequestMax } from '../../kernel/limits.ts'
-import { anyObject, mediaSchema, nullable } from '../../kernel/schema.ts'
+import { anyObject, mediaSchema, namedObject, nullable } from '../../kernel/schema.ts'
 import { knownFields, maxTokensSchema, modelSchema, typedSchema } from '../request-schemas.ts'
 import { ignoredFields, sharedFields } from './decode.ts'
 
@@ -146,39 +146,35 @@ export const countRequestSchema: OpenAPIV3.SchemaObject = {
   properties,
 }
 
-export const MessageSchema = Type.Object(
-  {
-    id: Type.String(),
-    type: Type.Literal('message'),
-    role: Type.Literal('assistant'),
-    model: nullable(Type.String()),
-    content: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
-      description: 'Blocks: text, thinking, redacted_thinking, tool_use.',
-    }),
-    stop_reason: nullable(
-      Type.String({ description: 'end_turn, max_tokens, stop_sequence, tool_use or `refusal`.' }),
-    ),
-    stop_sequence: nullable(Type.String()),
-    stop_details: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))),
-    container: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))),
-    usage: Type.Object({
-      input_tokens: Type.Integer({ description: 'Without the tokens of the cache.' }),
-      cache_creation_input_tokens: Type.Integer(),
-      cache_read_input_tokens: Type.Integer(),
-      output_tokens: Type.Integer(),
-      output_tokens_details: Type.Optional(Type.Object({ thinking_tokens: Type.Integer() })),
-      server_tool_use: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))),
-      cost: Type.Number({ description: 'USD' }),
-    }),
-  },
-  { title: 'Message' },
-)
+export const MessageSchema = namedObject('Message', {
+  id: Type.String(),
+  type: Type.Literal('message'),
+  role: Type.Literal('assistant'),
+  model: nullable(Type.String()),
+  content: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+    description: 'Blocks: text, thinking, redacted_thinking, tool_use.',
+  }),
+  stop_reason: nullable(
+    Type.String({ description: 'end_turn, max_tokens, stop_sequence, tool_use or `refusal`.' }),
+  ),
+  stop_sequence: nullable(Type.String()),
+  stop_details: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))),
+  container: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))),
+  usage: Type.Object({
+    input_tokens: Type.Integer({ description: 'Without the tokens of the cache.' }),
+    cache_creation_input_tokens: Type.Integer(),
+    cache_read_input_tokens: Type.Integer(),
+    output_tokens: Type.Integer(),
+    output_tokens_details: Type.Optional(Type.Object({ thinking_tokens: Type.Integer() })),
+    server_tool_use: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))),
+    cost: Type.Number({ description: 'USD' }),
+  }),
+})
 
 export const EventsSchema = mediaSchema('text/event-stream', {
   description: 'With `stream`: events from message_start to message_stop.',
 })
 
-export const TokenCountSchema = Type.Object(
-  { input_tokens: Type.Integer({ description: 'An estimate.' }) },
-  { title: 'MessageTokensCount' },
-)
+export const TokenCountSchema = namedObject('MessageTokensCount', {
+  input_tokens: Type.Integer({ description: 'An estimate.' }),
+})

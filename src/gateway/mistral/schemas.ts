@@ -3,7 +3,7 @@ import { t } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { filePageMax } from '../../kernel/limits.ts'
-import { anyObject, mediaSchema, nullable, oneOf } from '../../kernel/schema.ts'
+import { anyObject, mediaSchema, namedObject, nullable, oneOf } from '../../kernel/schema.ts'
 import { ModelTypesSchema } from '../catalog/schemas.ts'
 import { modelSchema } from '../request-schemas.ts'
 
@@ -22,23 +22,20 @@ const CapabilitiesSchema = Type.Object({
 })
 
 /** A model of Mistral's API. */
-export const MistralModelSchema = Type.Object(
-  {
-    id: Type.String(),
-    object: Type.Literal('model'),
-    created: Type.Integer({ description: 'Seconds since 1970; 0 when unknown.' }),
-    owned_by: Type.String(),
-    name: Type.String(),
-    description: Type.Null(),
-    max_context_length: Type.Integer({ description: 'Tokens; 0 when unknown.' }),
-    aliases: Type.Array(Type.String()),
-    deprecation: Type.Null(),
-    default_model_temperature: Type.Null(),
-    capabilities: CapabilitiesSchema,
-    type: Type.Literal('base'),
-  },
-  { title: 'MistralModel' },
-)
+export const MistralModelSchema = namedObject('MistralModel', {
+  id: Type.String(),
+  object: Type.Literal('model'),
+  created: Type.Integer({ description: 'Seconds since 1970; 0 when unknown.' }),
+  owned_by: Type.String(),
+  name: Type.String(),
+  description: Type.Null(),
+  max_context_length: Type.Integer({ description: 'Tokens; 0 when unknown.' }),
+  aliases: Type.Array(Type.String()),
+  deprecation: Type.Null(),
+  default_model_temperature: Type.Null(),
+  capabilities: CapabilitiesSchema,
+  type: Type.Literal('base'),
+})
 export type MistralModel = Static<typeof MistralModelSchema>
 
 export const MistralModelListSchema = Type.Object({
@@ -70,7 +67,7 @@ const fileFields = {
   visibility: Type.Literal('workspace'),
 }
 
-export const MistralFileSchema = Type.Object(fileFields, { title: 'MistralFile' })
+export const MistralFileSchema = namedObject('MistralFile', fileFields)
 export type MistralFile = Static<typeof MistralFileSchema>
 
 /** A single file of Mistral's API. */
@@ -136,19 +133,13 @@ export const transcriptionRequestSchema: OpenAPIV3.SchemaObject = {
 }
 
 /** A transcription of Mistral's API. */
-export const MistralTranscriptionSchema = Type.Object(
-  {
-    model: Type.String(),
-    text: Type.String(),
-    language: nullable(Type.String()),
-    segments: Type.Array(Type.Record(Type.String(), Type.Unknown())),
-    usage: Type.Object(
-      { cost: Type.Number({ description: 'USD' }) },
-      { additionalProperties: true },
-    ),
-  },
-  { title: 'MistralTranscription' },
-)
+export const MistralTranscriptionSchema = namedObject('MistralTranscription', {
+  model: Type.String(),
+  text: Type.String(),
+  language: nullable(Type.String()),
+  segments: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+  usage: Type.Object({ cost: Type.Number({ description: 'USD' }) }, { additionalProperties: true }),
+})
 
 export const TranscriptionEventsSchema = mediaSchema('text/event-stream', {
   description: 'With `stream`: transcription.text.delta events, then transcription.done.',

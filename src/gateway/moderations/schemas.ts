@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { embeddingInputsMax } from '../../kernel/limits.ts'
-import { anyObject } from '../../kernel/schema.ts'
+import { anyObject, namedObject } from '../../kernel/schema.ts'
 import { modelSchema, typedSchema } from '../request-schemas.ts'
 
 /** The documented request. moderations.ts parses it. */
@@ -39,12 +39,9 @@ export const moderationRequestSchema: OpenAPIV3.SchemaObject = {
 }
 
 /** Judgments in OpenAI's format, as the upstream returned them, with their cost. */
-export const ModerationSchema = Type.Object(
-  {
-    id: Type.String(),
-    model: Type.String(),
-    results: Type.Array(Type.Record(Type.String(), Type.Unknown())),
-    cost: Type.Number({ description: 'USD' }),
-  },
-  { title: 'Moderation' },
-)
+export const ModerationSchema = namedObject('Moderation', {
+  id: Type.String(),
+  model: Type.String(),
+  results: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+  cost: Type.Number({ description: 'USD' }),
+})

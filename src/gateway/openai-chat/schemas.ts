@@ -2,7 +2,13 @@ import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import type { GatewayErrorName } from '../../kernel/errors.ts'
-import { anyObject, lenientObject, mediaSchema, nullable } from '../../kernel/schema.ts'
+import {
+  anyObject,
+  lenientObject,
+  mediaSchema,
+  namedObject,
+  nullable,
+} from '../../kernel/schema.ts'
 import { ttlSecondsMax } from '../chat/response-cache.ts'
 import { paidErrors, spendingErrors, upstreamErrors } from '../operation.ts'
 import {
@@ -64,34 +70,29 @@ export const chatRequestSchema: OpenAPIV3.SchemaObject = {
 }
 
 /** OpenAI's chat.completion with its cost. */
-export const CompletionSchema = Type.Object(
-  {
-    id: Type.Optional(Type.String()),
-    object: Type.Optional(Type.String()),
-    created: Type.Optional(Type.Number()),
-    model: Type.Optional(Type.String()),
-    choices: Type.Array(
-      lenientObject({
-        index: Type.Optional(Type.Integer()),
-        message: lenientObject({
-          role: Type.Optional(Type.String()),
-          content: Type.Optional(nullable(Type.String())),
-          tool_calls: Type.Optional(
-            nullable(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
-          ),
-        }),
-        finish_reason: Type.Optional(nullable(Type.String())),
+export const CompletionSchema = namedObject('ChatCompletion', {
+  id: Type.Optional(Type.String()),
+  object: Type.Optional(Type.String()),
+  created: Type.Optional(Type.Number()),
+  model: Type.Optional(Type.String()),
+  choices: Type.Array(
+    lenientObject({
+      index: Type.Optional(Type.Integer()),
+      message: lenientObject({
+        role: Type.Optional(Type.String()),
+        content: Type.Optional(nullable(Type.String())),
+        tool_calls: Type.Optional(nullable(Type.Array(Type.Record(Type.String(), Type.Unknown())))),
       }),
-    ),
-    usage: Type.Object({
-      prompt_tokens: Type.Optional(Type.Number()),
-      completion_tokens: Type.Optional(Type.Number()),
-      total_tokens: Type.Optional(Type.Number()),
-      cost: Type.Number({ description: 'USD' }),
+      finish_reason: Type.Optional(nullable(Type.String())),
     }),
-  },
-  { title: 'ChatCompletion' },
-)
+  ),
+  usage: Type.Object({
+    prompt_tokens: Type.Optional(Type.Number()),
+    completion_tokens: Type.Optional(Type.Number()),
+    total_tokens: Type.Optional(Type.Number()),
+    cost: Type.Number({ description: 'USD' }),
+  }),
+})
 
 export const ChunksSchema = mediaSchema('text/event-stream', {
   description: 'With `stream`: chat.completion.chunk events, then [DONE].',

@@ -1,6 +1,13 @@
 import { Type } from '@sinclair/typebox'
 
-import { asString, type Json, lookUp, nullable, recordOf } from '../../kernel/schema.ts'
+import {
+  asString,
+  type Json,
+  lookUp,
+  namedObject,
+  nullable,
+  recordOf,
+} from '../../kernel/schema.ts'
 
 /** The prefix of OpenRouter's paths inside. Clients use `/api/v1` (server/http/router.ts). */
 export const openRouterPrefix = '/openrouter'
@@ -22,13 +29,10 @@ export function toOpenRouterError(body: Json, status?: number): Json {
   }
 }
 
-export const OpenRouterErrorSchema = Type.Object(
-  {
-    error: Type.Object({
-      code: Type.Integer({ description: 'The status.' }),
-      message: Type.String({ description: 'The reason, and what to do next.' }),
-      metadata: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))),
-    }),
-  },
-  { title: 'OpenRouterError' },
-)
+export const OpenRouterErrorSchema = namedObject('OpenRouterError', {
+  error: Type.Object({
+    code: Type.Integer({ description: 'The status.' }),
+    message: Type.String({ description: 'The reason, and what to do next.' }),
+    metadata: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))),
+  }),
+})

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { embeddingInputsMax, promptCharsMax } from '../../kernel/limits.ts'
-import { anyObject } from '../../kernel/schema.ts'
+import { anyObject, namedObject } from '../../kernel/schema.ts'
 import { modelSchema } from '../request-schemas.ts'
 
 /** The documented request. rerank.ts parses it. */
@@ -39,24 +39,21 @@ export const rerankRequestSchema: OpenAPIV3.SchemaObject = {
 }
 
 /** The documents by relevance, in the format that Cohere, Jina, Together and vLLM share. */
-export const RerankSchema = Type.Object(
-  {
-    id: Type.String(),
-    object: Type.Literal('list'),
-    model: Type.String(),
-    results: Type.Array(
-      Type.Object({
-        index: Type.Integer({ description: 'The position of the document in the request.' }),
-        relevance_score: Type.Number(),
-        document: Type.Optional(Type.Object({ text: Type.String() })),
-      }),
-    ),
-    usage: Type.Object({
-      prompt_tokens: Type.Integer(),
-      total_tokens: Type.Integer(),
-      search_units: Type.Integer(),
-      cost: Type.Number({ description: 'USD' }),
+export const RerankSchema = namedObject('Rerank', {
+  id: Type.String(),
+  object: Type.Literal('list'),
+  model: Type.String(),
+  results: Type.Array(
+    Type.Object({
+      index: Type.Integer({ description: 'The position of the document in the request.' }),
+      relevance_score: Type.Number(),
+      document: Type.Optional(Type.Object({ text: Type.String() })),
     }),
-  },
-  { title: 'Rerank' },
-)
+  ),
+  usage: Type.Object({
+    prompt_tokens: Type.Integer(),
+    total_tokens: Type.Integer(),
+    search_units: Type.Integer(),
+    cost: Type.Number({ description: 'USD' }),
+  }),
+})

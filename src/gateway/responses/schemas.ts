@@ -2,7 +2,14 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { wholeQuery } from '../../kernel/http/list-query.ts'
-import { anyObject, lenientObject, mediaSchema, nullable, oneOf } from '../../kernel/schema.ts'
+import {
+  anyObject,
+  lenientObject,
+  mediaSchema,
+  namedObject,
+  nullable,
+  oneOf,
+} from '../../kernel/schema.ts'
 import { listSchema } from '../list.ts'
 import { maxTokensSchema, modelSchema, typedSchema } from '../request-schemas.ts'
 import { responseItemsPageMax } from './limits.ts'
@@ -138,33 +145,30 @@ const repeated =
   'presence_penalty previous_response_id reasoning store temperature text tool_choice tools ' +
   'top_logprobs top_p truncation'
 
-export const ResponseSchema = Type.Object(
-  {
-    ...Object.fromEntries(repeated.split(' ').map((name) => [name, Type.Unknown()])),
-    id: Type.String(),
-    object: Type.Literal('response'),
-    created_at: Type.Number(),
-    completed_at: nullable(Type.Number()),
-    status: Type.String({
-      description: 'completed, or incomplete at the limit of max_output_tokens.',
-    }),
-    error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
-    incomplete_details: nullable(Type.Object({ reason: Type.String() })),
-    model: nullable(Type.String()),
-    output: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
-      description: 'Items: message, function_call, custom_tool_call, tool_search_call, reasoning.',
-    }),
-    usage: Type.Object({
-      input_tokens: Type.Number(),
-      input_tokens_details: Type.Record(Type.String(), Type.Number()),
-      output_tokens: Type.Number(),
-      output_tokens_details: Type.Record(Type.String(), Type.Number()),
-      total_tokens: Type.Number(),
-      cost: Type.Number({ description: 'USD' }),
-    }),
-  },
-  { title: 'Response' },
-)
+export const ResponseSchema = namedObject('Response', {
+  ...Object.fromEntries(repeated.split(' ').map((name) => [name, Type.Unknown()])),
+  id: Type.String(),
+  object: Type.Literal('response'),
+  created_at: Type.Number(),
+  completed_at: nullable(Type.Number()),
+  status: Type.String({
+    description: 'completed, or incomplete at the limit of max_output_tokens.',
+  }),
+  error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+  incomplete_details: nullable(Type.Object({ reason: Type.String() })),
+  model: nullable(Type.String()),
+  output: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+    description: 'Items: message, function_call, custom_tool_call, tool_search_call, reasoning.',
+  }),
+  usage: Type.Object({
+    input_tokens: Type.Number(),
+    input_tokens_details: Type.Record(Type.String(), Type.Number()),
+    output_tokens: Type.Number(),
+    output_tokens_details: Type.Record(Type.String(), Type.Number()),
+    total_tokens: Type.Number(),
+    cost: Type.Number({ description: 'USD' }),
+  }),
+})
 
 export const DeletedResponseSchema = Type.Object({
   id: Type.String(),
@@ -188,10 +192,7 @@ export const EventsSchema = mediaSchema('text/event-stream', {
 })
 
 /** The estimate of a request's input tokens. */
-export const InputTokensSchema = Type.Object(
-  {
-    object: Type.Literal('response.input_tokens'),
-    input_tokens: Type.Integer(),
-  },
-  { title: 'InputTokens' },
-)
+export const InputTokensSchema = namedObject('InputTokens', {
+  object: Type.Literal('response.input_tokens'),
+  input_tokens: Type.Integer(),
+})

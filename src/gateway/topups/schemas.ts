@@ -1,6 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { lenientObject, nullable, oneOf, sixDecimals, TimeSchema } from '../../kernel/schema.ts'
+import {
+  lenientObject,
+  namedObject,
+  nullable,
+  oneOf,
+  sixDecimals,
+  TimeSchema,
+} from '../../kernel/schema.ts'
 import { methods } from '../../money/payments/coins/method.ts'
 import { exceptions, statuses } from '../../money/payments/coins/status.ts'
 
@@ -34,7 +41,7 @@ const invoiceFields = {
   expires_at: TimeSchema,
 }
 
-export const InvoiceSchema = Type.Object(invoiceFields, { title: 'Invoice' })
+export const InvoiceSchema = namedObject('Invoice', invoiceFields)
 export type InvoiceBody = Static<typeof InvoiceSchema>
 
 const PaymentSchema = Type.Object({
@@ -46,25 +53,22 @@ const PaymentSchema = Type.Object({
   late: Type.Boolean(),
 })
 
-export const InvoiceStatusSchema = Type.Object(
-  {
-    ...invoiceFields,
-    method: oneOf(methods),
-    status: oneOf(statuses),
-    exception: oneOf(exceptions),
-    amount: UsdSchema,
-    currency: Type.String(),
-    amount_paid: coinAmount('What arrived, confirmed or not'),
-    amount_confirmed: coinAmount('What was credited'),
-    rate_source: Type.String(),
-    payments: Type.Array(PaymentSchema),
-    credited: UsdSchema,
-    created_at: TimeSchema,
-    monitored_until: TimeSchema,
-    watcher: Type.Object({ ok: Type.Boolean(), last_poll_at: nullable(TimeSchema) }),
-  },
-  { title: 'InvoiceStatus' },
-)
+export const InvoiceStatusSchema = namedObject('InvoiceStatus', {
+  ...invoiceFields,
+  method: oneOf(methods),
+  status: oneOf(statuses),
+  exception: oneOf(exceptions),
+  amount: UsdSchema,
+  currency: Type.String(),
+  amount_paid: coinAmount('What arrived, confirmed or not'),
+  amount_confirmed: coinAmount('What was credited'),
+  rate_source: Type.String(),
+  payments: Type.Array(PaymentSchema),
+  credited: UsdSchema,
+  created_at: TimeSchema,
+  monitored_until: TimeSchema,
+  watcher: Type.Object({ ok: Type.Boolean(), last_poll_at: nullable(TimeSchema) }),
+})
 export type InvoiceStatusBody = Static<typeof InvoiceStatusSchema>
 
 export const InvoiceParamsSchema = Type.Object({

@@ -2,36 +2,40 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { wholeQuery } from '../../kernel/http/list-query.ts'
 import { historyPageMax, historyPagesMax, modelIdCharsMax } from '../../kernel/limits.ts'
-import { lineSchema, momentSchema, nullable, oneOf, TimeSchema } from '../../kernel/schema.ts'
+import {
+  lineSchema,
+  momentSchema,
+  namedObject,
+  nullable,
+  oneOf,
+  TimeSchema,
+} from '../../kernel/schema.ts'
 
-const UsageRowSchema = Type.Object(
-  {
-    id: Type.String(),
-    request_id: Type.String({ description: 'The x-request-id of the response.' }),
-    timestamp: TimeSchema,
-    model: Type.String(),
-    type: Type.String(),
-    source: oneOf(['api', 'web', 'build']),
-    status: Type.String(),
-    input_count: Type.Integer(),
-    cached_count: Type.Integer({ description: 'Part of input_count.' }),
-    output_count: Type.Integer(),
-    reasoning_count: Type.Integer({ description: 'Part of output_count.' }),
-    search_count: Type.Integer({ description: 'Web searches.' }),
-    estimated: Type.Boolean({
-      description: 'Counted by this server, because the upstream reported no usage.',
-    }),
-    price_in_usd: Type.Number(),
-    held_in_usd: Type.Number({ description: 'The maximum cost that was held.' }),
-    ms: Type.Integer(),
-    ttft_ms: nullable(
-      Type.Integer({ description: 'Milliseconds to the first byte of the response.' }),
-    ),
-    key: nullable(Type.String({ description: 'The prefix of the key; null for the web.' })),
-    error: nullable(Type.String({ description: 'The name of the error of a failed call.' })),
-  },
-  { title: 'Use' },
-)
+const UsageRowSchema = namedObject('Use', {
+  id: Type.String(),
+  request_id: Type.String({ description: 'The x-request-id of the response.' }),
+  timestamp: TimeSchema,
+  model: Type.String(),
+  type: Type.String(),
+  source: oneOf(['api', 'web', 'build']),
+  status: Type.String(),
+  input_count: Type.Integer(),
+  cached_count: Type.Integer({ description: 'Part of input_count.' }),
+  output_count: Type.Integer(),
+  reasoning_count: Type.Integer({ description: 'Part of output_count.' }),
+  search_count: Type.Integer({ description: 'Web searches.' }),
+  estimated: Type.Boolean({
+    description: 'Counted by this server, because the upstream reported no usage.',
+  }),
+  price_in_usd: Type.Number(),
+  held_in_usd: Type.Number({ description: 'The maximum cost that was held.' }),
+  ms: Type.Integer(),
+  ttft_ms: nullable(
+    Type.Integer({ description: 'Milliseconds to the first byte of the response.' }),
+  ),
+  key: nullable(Type.String({ description: 'The prefix of the key; null for the web.' })),
+  error: nullable(Type.String({ description: 'The name of the error of a failed call.' })),
+})
 export type UsageRow = Static<typeof UsageRowSchema>
 
 export const columns = Object.keys(UsageRowSchema.properties)
@@ -81,24 +85,21 @@ export type UsageQuery = Static<typeof UsageQuerySchema>
 
 const groupField = Type.Optional(nullable(Type.String()))
 
-const UsageGroupRowSchema = Type.Object(
-  {
-    day: groupField,
-    key: groupField,
-    model: groupField,
-    upstream: groupField,
-    tag: groupField,
-    project: groupField,
-    requests: Type.Integer(),
-    input_count: Type.Integer(),
-    cached_count: Type.Integer(),
-    output_count: Type.Integer(),
-    reasoning_count: Type.Integer(),
-    search_count: Type.Integer(),
-    price_in_usd: Type.Number(),
-  },
-  { title: 'UsageGroup' },
-)
+const UsageGroupRowSchema = namedObject('UsageGroup', {
+  day: groupField,
+  key: groupField,
+  model: groupField,
+  upstream: groupField,
+  tag: groupField,
+  project: groupField,
+  requests: Type.Integer(),
+  input_count: Type.Integer(),
+  cached_count: Type.Integer(),
+  output_count: Type.Integer(),
+  reasoning_count: Type.Integer(),
+  search_count: Type.Integer(),
+  price_in_usd: Type.Number(),
+})
 export type UsageGroupRow = Static<typeof UsageGroupRowSchema>
 
 export const UsageGroupsSchema = Type.Object({ data: Type.Array(UsageGroupRowSchema) })

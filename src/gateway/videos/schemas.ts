@@ -8,7 +8,7 @@ import {
   videoSecondsDefault,
   videoSecondsMax,
 } from '../../kernel/limits.ts'
-import { anyObject, lenientObject, nullable, oneOf } from '../../kernel/schema.ts'
+import { anyObject, lenientObject, namedObject, nullable, oneOf } from '../../kernel/schema.ts'
 import { listSchema } from '../list.ts'
 import type { PriceTexts } from '../models/price.ts'
 import { modelSchema, sizeSchema } from '../request-schemas.ts'
@@ -52,29 +52,26 @@ export const videoFormSchema: OpenAPIV3.SchemaObject = {
 }
 
 /** A video (document 2, section 2) with OpenAI's fields. */
-export const VideoSchema = Type.Object(
-  {
-    id: Type.String(),
-    object: Type.Literal('video'),
-    status: oneOf(['pending', 'queued', 'in_progress', 'completed', 'failed']),
-    model: Type.String(),
-    created_at: Type.Integer({ description: 'Seconds since 1970.' }),
-    estimated_cost: Type.Number({ description: 'USD; the maximum cost.' }),
-    progress: Type.Integer({ description: 'Percent.' }),
-    seconds: Type.String(),
-    url: Type.Optional(Type.String({ description: 'Valid for 24 hours without a key.' })),
-    cost: Type.Optional(Type.Number({ description: 'USD; 0 for a failed video.' })),
-    error: Type.Optional(nullable(Type.Object({ code: Type.String(), message: Type.String() }))),
-    expires_at: Type.Optional(nullable(Type.Integer({ description: 'Seconds since 1970.' }))),
-    completed_at: Type.Optional(
-      nullable(Type.Integer({ description: "Seconds since 1970. In OpenAI's form." })),
-    ),
-    size: Type.Optional(Type.String({ description: "WIDTHxHEIGHT. In OpenAI's form." })),
-    prompt: Type.Optional(Type.Null({ description: "Not stored. In OpenAI's form." })),
-    remixed_from_video_id: Type.Optional(Type.Null({ description: "In OpenAI's form." })),
-  },
-  { title: 'Video' },
-)
+export const VideoSchema = namedObject('Video', {
+  id: Type.String(),
+  object: Type.Literal('video'),
+  status: oneOf(['pending', 'queued', 'in_progress', 'completed', 'failed']),
+  model: Type.String(),
+  created_at: Type.Integer({ description: 'Seconds since 1970.' }),
+  estimated_cost: Type.Number({ description: 'USD; the maximum cost.' }),
+  progress: Type.Integer({ description: 'Percent.' }),
+  seconds: Type.String(),
+  url: Type.Optional(Type.String({ description: 'Valid for 24 hours without a key.' })),
+  cost: Type.Optional(Type.Number({ description: 'USD; 0 for a failed video.' })),
+  error: Type.Optional(nullable(Type.Object({ code: Type.String(), message: Type.String() }))),
+  expires_at: Type.Optional(nullable(Type.Integer({ description: 'Seconds since 1970.' }))),
+  completed_at: Type.Optional(
+    nullable(Type.Integer({ description: "Seconds since 1970. In OpenAI's form." })),
+  ),
+  size: Type.Optional(Type.String({ description: "WIDTHxHEIGHT. In OpenAI's form." })),
+  prompt: Type.Optional(Type.Null({ description: "Not stored. In OpenAI's form." })),
+  remixed_from_video_id: Type.Optional(Type.Null({ description: "In OpenAI's form." })),
+})
 export type VideoResponse = Static<typeof VideoSchema>
 
 export const VideoListSchema = listSchema(VideoSchema)

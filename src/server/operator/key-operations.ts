@@ -1,5 +1,3 @@
-import { Type } from '@sinclair/typebox'
-
 import type { KeyManager } from '../../gateway/accounts/key-settings.ts'
 import * as accountKeys from '../../gateway/accounts/keys.ts'
 import * as accountProjects from '../../gateway/accounts/projects.ts'
@@ -7,7 +5,7 @@ import * as schemas from '../../gateway/accounts/schemas.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { created } from '../../kernel/http/outcome.ts'
-import { strictObject } from '../../kernel/schema.ts'
+import { namedObject, strictObject } from '../../kernel/schema.ts'
 import { createOnce } from '../../people/keys.ts'
 import { operationsOf, writeErrors } from '../../people/operation.ts'
 import { operator } from '../../people/session-user.ts'
@@ -21,7 +19,7 @@ const NewProjectSchema = strictObject(schemas.NewProjectSchema.properties)
 const ProjectRequestSchema = strictObject(schemas.ProjectRequestSchema.properties)
 
 /** A key of any account. The Agent API has another `Key`. */
-const AccountKeySchema = Type.Object(schemas.KeySchema.properties, { title: 'AccountKey' })
+const AccountKeySchema = namedObject('AccountKey', schemas.KeySchema.properties)
 
 /** Throws `not_found`. */
 async function getManager(

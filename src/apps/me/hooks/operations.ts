@@ -7,6 +7,7 @@ import { hookUrlCharsMax } from '../../../kernel/limits.ts'
 import {
   IdSchema,
   LinkSchema,
+  namedObject,
   nullable,
   oneOf,
   strictObject,
@@ -39,16 +40,13 @@ const CreateHookRequestSchema = strictObject(
   { examples: [{ url: 'https://hooks.example.com/berth', kinds: ['remix.sold', 'review.new'] }] },
 )
 
-const HookSchema = Type.Object(
-  {
-    id: IdSchema,
-    url: LinkSchema,
-    kinds: nullable(Type.Array(oneOf(noteKinds), { description: 'null means all kinds.' })),
-    state: oneOf(['on', 'gone']),
-    created: TimeSchema,
-  },
-  { title: 'Hook' },
-)
+const HookSchema = namedObject('Hook', {
+  id: IdSchema,
+  url: LinkSchema,
+  kinds: nullable(Type.Array(oneOf(noteKinds), { description: 'null means all kinds.' })),
+  state: oneOf(['on', 'gone']),
+  created: TimeSchema,
+})
 export type HookBody = Static<typeof HookSchema>
 
 const CreateHookResponseSchema = Type.Object({
@@ -60,21 +58,18 @@ const CreateHookResponseSchema = Type.Object({
 const HookListSchema = Type.Object({ hooks: Type.Array(HookSchema), next: NextSchema })
 const DeleteHookResponseSchema = Type.Object({ id: IdSchema, note: Type.String() })
 
-const DeliverySchema = Type.Object(
-  {
-    id: IdSchema,
-    note: Type.String({ description: 'The id of the note, sent as webhook-id.' }),
-    kind: oneOf(noteKinds),
-    state: oneOf(['waiting', 'delivered', 'failed']),
-    tries: Type.Integer(),
-    status: nullable(Type.Integer({ description: 'The status of the last response.' })),
-    problem: nullable(Type.String({ description: 'Why there was no response.' })),
-    created: TimeSchema,
-    next: nullable(TimeSchema),
-    ended: nullable(TimeSchema),
-  },
-  { title: 'Delivery' },
-)
+const DeliverySchema = namedObject('Delivery', {
+  id: IdSchema,
+  note: Type.String({ description: 'The id of the note, sent as webhook-id.' }),
+  kind: oneOf(noteKinds),
+  state: oneOf(['waiting', 'delivered', 'failed']),
+  tries: Type.Integer(),
+  status: nullable(Type.Integer({ description: 'The status of the last response.' })),
+  problem: nullable(Type.String({ description: 'Why there was no response.' })),
+  created: TimeSchema,
+  next: nullable(TimeSchema),
+  ended: nullable(TimeSchema),
+})
 export type DeliveryBody = Static<typeof DeliverySchema>
 
 const RedeliverResponseSchema = Type.Object({ delivery: DeliverySchema })
