@@ -17,17 +17,6 @@ export const oneOf = <const T extends string>(words: readonly T[]) =>
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-/** Creates the schema of an object with no other fields, such as a request. */
-export const strictObject = <Fields extends TProperties>(fields: Fields, more?: ObjectOptions) =>
-  Type.Object(fields, { additionalProperties: false, ...more })
-
-/** Creates the schema of an object that the description of an API names. */
-export const namedObject = <Fields extends TProperties>(
-  title: string,
-  fields: Fields,
-  more?: ObjectOptions,
-) => Type.Object(fields, { title, ...more })
-
 /** An id of document 1, section 2. */
 export const IdSchema = Type.String({ pattern: idPattern.source })
 // The framework's formats accept dates in many forms and dominate the time of a response check.
@@ -135,6 +124,17 @@ const isNestedWithin = (value: unknown, depth: number): boolean =>
 
 /** An object with any fields, for the OpenAPI description: generated clients send only those. */
 export const anyObject = { type: 'object', additionalProperties: {} } as const
+
+/** Creates the schema of an object with no other fields, such as a request. */
+export const strictObject = <Fields extends TProperties>(fields: Fields, more?: ObjectOptions) =>
+  Type.Object(fields, { additionalProperties: false, ...more })
+
+/** Creates the schema of an object that the description of an API names. */
+export const namedObject = <Fields extends TProperties>(
+  title: string,
+  fields: Fields,
+  more?: ObjectOptions,
+) => Type.Object(fields, { title, ...more })
 
 /** Creates an object schema that ignores unknown fields, because clients send many. */
 export const lenientObject = <T extends TProperties>(properties: T) =>

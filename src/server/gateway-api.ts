@@ -41,7 +41,7 @@ import type { Entity } from '../kernel/http/entity.ts'
 import type { Operation } from '../kernel/http/operation.ts'
 import { Revalidated } from '../kernel/http/outcome.ts'
 import { getRequestContext, pathOf } from '../kernel/http/request-context.ts'
-import { NotModifiedSchema } from '../kernel/schema.ts'
+import { lenientObject, NotModifiedSchema } from '../kernel/schema.ts'
 import { describeApi } from './http/api-description.ts'
 import { createApp, type FailedRequest } from './http/app.ts'
 import { routesOf, serveOperation } from './http/routes.ts'
@@ -89,7 +89,7 @@ export const describeGateway = (
     },
   )
 
-const OpenApiSchema = Type.Object({ openapi: Type.String() }, { additionalProperties: true })
+const OpenApiSchema = lenientObject({ openapi: Type.String() })
 
 const getOpenApi: Operation = operationsOf('Models')({
   id: 'get_openapi',

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { keyNameCharsMax, redirectUriCharsMax, redirectUrisMax } from '../../kernel/limits.ts'
-import { oneOf, strictObject, TimeSchema } from '../../kernel/schema.ts'
+import { lenientObject, oneOf, strictObject, TimeSchema } from '../../kernel/schema.ts'
 import { scopes } from '../../kernel/scopes.ts'
 
 const line = (max: number, description?: string) =>
@@ -80,19 +80,16 @@ export const ConnectedSchema = Type.Object({
 })
 
 /** Clients may send fields of other specifications, which are ignored (RFC 6749, 3.2). */
-export const TokenRequestSchema = Type.Object(
-  {
-    grant_type: line(100, '"authorization_code" or "refresh_token".'),
-    client_id: ClientIdSchema,
-    code: Type.Optional(line(200)),
-    redirect_uri: Type.Optional(line(redirectUriCharsMax)),
-    code_verifier: Type.Optional(line(128)),
-    refresh_token: Type.Optional(line(200)),
-    scope: Type.Optional(line(500)),
-    resource: Type.Optional(line(500)),
-  },
-  { additionalProperties: true },
-)
+export const TokenRequestSchema = lenientObject({
+  grant_type: line(100, '"authorization_code" or "refresh_token".'),
+  client_id: ClientIdSchema,
+  code: Type.Optional(line(200)),
+  redirect_uri: Type.Optional(line(redirectUriCharsMax)),
+  code_verifier: Type.Optional(line(128)),
+  refresh_token: Type.Optional(line(200)),
+  scope: Type.Optional(line(500)),
+  resource: Type.Optional(line(500)),
+})
 export const TokenSchema = Type.Object({
   access_token: Type.String({ description: 'Works at the MCP endpoint alone.' }),
   token_type: Type.Literal('Bearer'),
@@ -101,14 +98,11 @@ export const TokenSchema = Type.Object({
   scope: Type.String(),
 })
 
-export const RevocationRequestSchema = Type.Object(
-  {
-    token: line(200),
-    token_type_hint: Type.Optional(line(100)),
-    client_id: Type.Optional(ClientIdSchema),
-  },
-  { additionalProperties: true },
-)
+export const RevocationRequestSchema = lenientObject({
+  token: line(200),
+  token_type_hint: Type.Optional(line(100)),
+  client_id: Type.Optional(ClientIdSchema),
+})
 
 const ConnectorSchema = Type.Object({
   id: Type.String(),

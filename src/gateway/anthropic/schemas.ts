@@ -3,7 +3,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 
 import { wholeQuery } from '../../kernel/http/list-query.ts'
 import { fileKeptSecondsMax, fileKeptSecondsMin, listedModelsMax } from '../../kernel/limits.ts'
-import { namedObject, nullable, TimeSchema } from '../../kernel/schema.ts'
+import { lenientObject, namedObject, nullable, TimeSchema } from '../../kernel/schema.ts'
 import { ModelTypesSchema } from '../catalog/schemas.ts'
 
 /** A model of Anthropic's API. */
@@ -30,14 +30,11 @@ const cursors = {
   before_id: Type.Optional(Type.String({ description: 'First id of the page behind.' })),
 }
 
-export const ModelListQuerySchema = Type.Object(
-  {
-    limit: Type.Optional(wholeQuery(listedModelsMax, '1 to 1,000, by default 20.')),
-    ...cursors,
-    type: ModelTypesSchema,
-  },
-  { additionalProperties: true },
-)
+export const ModelListQuerySchema = lenientObject({
+  limit: Type.Optional(wholeQuery(listedModelsMax, '1 to 1,000, by default 20.')),
+  ...cursors,
+  type: ModelTypesSchema,
+})
 export type ModelListQuery = Static<typeof ModelListQuerySchema>
 
 const pageFields = {
@@ -71,19 +68,16 @@ export const AnthropicFileListSchema = Type.Object({
   next_page: nullable(Type.String({ description: 'The value of `page` for the next page.' })),
 })
 
-export const FileListQuerySchema = Type.Object(
-  {
-    limit: Type.Optional(wholeQuery(listedModelsMax, '1 to 1,000, by default 20.')),
-    ...cursors,
-    'ids[]': Type.Optional(
-      Type.String({
-        description: 'An id of a file to list. It may be repeated, 100 times at most.',
-      }),
-    ),
-    page: Type.Optional(Type.String({ description: '`next_page` of the page before.' })),
-  },
-  { additionalProperties: true },
-)
+export const FileListQuerySchema = lenientObject({
+  limit: Type.Optional(wholeQuery(listedModelsMax, '1 to 1,000, by default 20.')),
+  ...cursors,
+  'ids[]': Type.Optional(
+    Type.String({
+      description: 'An id of a file to list. It may be repeated, 100 times at most.',
+    }),
+  ),
+  page: Type.Optional(Type.String({ description: '`next_page` of the page before.' })),
+})
 export type FileListQuery = Static<typeof FileListQuerySchema>
 export type AnthropicFileList = Static<typeof AnthropicFileListSchema>
 

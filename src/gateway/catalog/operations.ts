@@ -1,5 +1,4 @@
-import { Type } from '@sinclair/typebox'
-
+import { lenientObject } from '../../kernel/schema.ts'
 import { anyone } from '../authentication.ts'
 import { operationsOf } from '../operation.ts'
 import * as catalog from './catalog.ts'
@@ -30,7 +29,7 @@ const listModels = operation({
   description: 'The SDKs of Anthropic, Google, Mistral and Cohere get the format of their own API.',
   access: anyone,
   input: {
-    query: Type.Object({ type: schemas.ModelTypesSchema }, { additionalProperties: true }),
+    query: lenientObject({ type: schemas.ModelTypesSchema }),
   },
   output: { 200: schemas.ModelListSchema },
   errors: ['bad_request'],

@@ -3,7 +3,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 
 import { wholeQuery } from '../../kernel/http/list-query.ts'
 import { embeddingInputsMax, embeddingLengthMax, listedModelsMax } from '../../kernel/limits.ts'
-import { anyObject, namedObject, oneOf } from '../../kernel/schema.ts'
+import { anyObject, lenientObject, namedObject, oneOf } from '../../kernel/schema.ts'
 import { modelSchema } from '../request-schemas.ts'
 
 /** The documented request. request.ts parses it. */
@@ -19,10 +19,7 @@ export const cohereChatRequestSchema: OpenAPIV3.SchemaObject = {
   },
 }
 
-const UsageSchema = Type.Object(
-  { cost: Type.Optional(Type.Number({ description: 'USD' })) },
-  { additionalProperties: true },
-)
+const UsageSchema = lenientObject({ cost: Type.Optional(Type.Number({ description: 'USD' })) })
 
 /** A response of Cohere's chat API. */
 export const CohereChatSchema = namedObject('CohereChat', {
@@ -116,13 +113,10 @@ export const CohereModelListSchema = Type.Object({
 })
 export type CohereModelList = Static<typeof CohereModelListSchema>
 
-export const ModelListQuerySchema = Type.Object(
-  {
-    page_size: Type.Optional(wholeQuery(listedModelsMax, '1 to 1,000, by default 20.')),
-    page_token: Type.Optional(Type.String({ description: 'next_page_token of the page before.' })),
-    endpoint: Type.Optional(Type.String({ description: 'chat, embed or rerank.' })),
-    default_only: Type.Optional(oneOf(['true', 'false'])),
-  },
-  { additionalProperties: true },
-)
+export const ModelListQuerySchema = lenientObject({
+  page_size: Type.Optional(wholeQuery(listedModelsMax, '1 to 1,000, by default 20.')),
+  page_token: Type.Optional(Type.String({ description: 'next_page_token of the page before.' })),
+  endpoint: Type.Optional(Type.String({ description: 'chat, embed or rerank.' })),
+  default_only: Type.Optional(oneOf(['true', 'false'])),
+})
 export type ModelListQuery = Static<typeof ModelListQuerySchema>

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anyObject, mediaSchema, namedObject } from '../../kernel/schema.ts'
+import { anyObject, lenientObject, mediaSchema, namedObject } from '../../kernel/schema.ts'
 
 export const GeminiModelSchema = namedObject('GeminiModel', {
   name: Type.String({ description: '`models/` and the id.' }),
@@ -20,21 +20,17 @@ export const GeminiModelsSchema = Type.Object({
 })
 export type GeminiModels = Static<typeof GeminiModelsSchema>
 
-export const GeminiModelsQuerySchema = Type.Object(
-  {
-    pageSize: Type.Optional(
-      t.Numeric({ minimum: 0, multipleOf: 1, description: 'Default 50, at most 1,000.' }),
-    ),
-    pageToken: Type.Optional(Type.String({ description: 'nextPageToken of the page before.' })),
-  },
-  { additionalProperties: true },
-)
+export const GeminiModelsQuerySchema = lenientObject({
+  pageSize: Type.Optional(
+    t.Numeric({ minimum: 0, multipleOf: 1, description: 'Default 50, at most 1,000.' }),
+  ),
+  pageToken: Type.Optional(Type.String({ description: 'nextPageToken of the page before.' })),
+})
 export type GeminiModelsQuery = Static<typeof GeminiModelsQuerySchema>
 
-export const MethodQuerySchema = Type.Object(
-  { alt: Type.Optional(Type.String({ description: 'sse, for streamGenerateContent.' })) },
-  { additionalProperties: true },
-)
+export const MethodQuerySchema = lenientObject({
+  alt: Type.Optional(Type.String({ description: 'sse, for streamGenerateContent.' })),
+})
 
 /** The documented request. The body is parsed by hand. */
 export const methodRequestSchema: OpenAPIV3.SchemaObject = {

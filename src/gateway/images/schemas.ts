@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { imagesPerRequestMax, promptCharsMax } from '../../kernel/limits.ts'
-import { anyObject, namedObject } from '../../kernel/schema.ts'
+import { anyObject, lenientObject, namedObject } from '../../kernel/schema.ts'
 import { modelSchema, sizeSchema } from '../request-schemas.ts'
 
 /** Fields of every request for images. */
@@ -65,7 +65,7 @@ export const ImagesSchema = namedObject('Images', {
   cost: Type.Number({ description: 'USD' }),
 })
 
-export const SignedUrlQuerySchema = Type.Object(
-  { expires: Type.Optional(Type.String()), signature: Type.Optional(Type.String()) },
-  { additionalProperties: true },
-)
+export const SignedUrlQuerySchema = lenientObject({
+  expires: Type.Optional(Type.String()),
+  signature: Type.Optional(Type.String()),
+})

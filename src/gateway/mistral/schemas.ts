@@ -3,7 +3,14 @@ import { t } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { filePageMax } from '../../kernel/limits.ts'
-import { anyObject, mediaSchema, namedObject, nullable, oneOf } from '../../kernel/schema.ts'
+import {
+  anyObject,
+  lenientObject,
+  mediaSchema,
+  namedObject,
+  nullable,
+  oneOf,
+} from '../../kernel/schema.ts'
 import { ModelTypesSchema } from '../catalog/schemas.ts'
 import { modelSchema } from '../request-schemas.ts'
 
@@ -43,10 +50,7 @@ export const MistralModelListSchema = Type.Object({
   data: Type.Array(MistralModelSchema),
 })
 
-export const ModelListQuerySchema = Type.Object(
-  { type: ModelTypesSchema },
-  { additionalProperties: true },
-)
+export const ModelListQuerySchema = lenientObject({ type: ModelTypesSchema })
 
 export const sampleTypes = ['pretrain', 'instruct', 'batch_request', 'batch_result'] as const
 const sources = ['upload', 'mistral'] as const
@@ -83,21 +87,18 @@ export type MistralFileList = Static<typeof MistralFileListSchema>
 const someOf = (description: string) =>
   Type.Optional(Type.String({ description: `${description} It may be repeated.` }))
 
-export const FileListQuerySchema = Type.Object(
-  {
-    page: Type.Optional(t.Numeric({ minimum: 0, multipleOf: 1, description: 'From 0.' })),
-    page_size: Type.Optional(
-      t.Numeric({ minimum: 1, maximum: filePageMax, multipleOf: 1, description: 'Default 100.' }),
-    ),
-    include_total: Type.Optional(oneOf(['true', 'false'])),
-    sample_type: someOf('Kinds of content.'),
-    source: someOf('Origins.'),
-    mimetypes: someOf('Media types.'),
-    search: Type.Optional(Type.String({ description: 'Part of the file name.' })),
-    purpose: Type.Optional(Type.String()),
-  },
-  { additionalProperties: true },
-)
+export const FileListQuerySchema = lenientObject({
+  page: Type.Optional(t.Numeric({ minimum: 0, multipleOf: 1, description: 'From 0.' })),
+  page_size: Type.Optional(
+    t.Numeric({ minimum: 1, maximum: filePageMax, multipleOf: 1, description: 'Default 100.' }),
+  ),
+  include_total: Type.Optional(oneOf(['true', 'false'])),
+  sample_type: someOf('Kinds of content.'),
+  source: someOf('Origins.'),
+  mimetypes: someOf('Media types.'),
+  search: Type.Optional(Type.String({ description: 'Part of the file name.' })),
+  purpose: Type.Optional(Type.String()),
+})
 export type FileListQuery = Static<typeof FileListQuerySchema>
 
 export const DeletedFileSchema = Type.Object({
@@ -138,7 +139,7 @@ export const MistralTranscriptionSchema = namedObject('MistralTranscription', {
   text: Type.String(),
   language: nullable(Type.String()),
   segments: Type.Array(Type.Record(Type.String(), Type.Unknown())),
-  usage: Type.Object({ cost: Type.Number({ description: 'USD' }) }, { additionalProperties: true }),
+  usage: lenientObject({ cost: Type.Number({ description: 'USD' }) }),
 })
 
 export const TranscriptionEventsSchema = mediaSchema('text/event-stream', {

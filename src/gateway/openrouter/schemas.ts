@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 
-import { nullable, oneOf, TimeSchema } from '../../kernel/schema.ts'
+import { lenientObject, nullable, oneOf, TimeSchema } from '../../kernel/schema.ts'
 
 /** The responses of OpenRouter's API, as its client validates them (@openrouter/sdk 1.3). */
 const text = Type.String()
@@ -42,15 +42,12 @@ const ModelSchema = Type.Object({
 })
 export type ModelResponse = Static<typeof ModelSchema>
 
-export const ModelsQuerySchema = Type.Object(
-  {
-    offset: Type.Optional(t.Numeric({ minimum: 0, multipleOf: 1, description: 'Models to skip.' })),
-    limit: Type.Optional(
-      t.Numeric({ minimum: 1, maximum: 1_000, multipleOf: 1, description: 'Models per page.' }),
-    ),
-  },
-  { additionalProperties: true },
-)
+export const ModelsQuerySchema = lenientObject({
+  offset: Type.Optional(t.Numeric({ minimum: 0, multipleOf: 1, description: 'Models to skip.' })),
+  limit: Type.Optional(
+    t.Numeric({ minimum: 1, maximum: 1_000, multipleOf: 1, description: 'Models per page.' }),
+  ),
+})
 export type ModelsQuery = Static<typeof ModelsQuerySchema>
 
 export const ModelsSchema = Type.Object({

@@ -3,6 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { wholeQuery } from '../../kernel/http/list-query.ts'
 import { historyPageMax, historyPagesMax, modelIdCharsMax } from '../../kernel/limits.ts'
 import {
+  lenientObject,
   lineSchema,
   momentSchema,
   namedObject,
@@ -47,40 +48,34 @@ export const HistorySchema = Type.Object({
   total: Type.Integer(),
 })
 
-export const HistoryQuerySchema = Type.Object(
-  {
-    page: Type.Optional(wholeQuery(historyPagesMax, 'From 1; page 1 has the newest rows.')),
-    page_count: Type.Optional(
-      wholeQuery(historyPageMax, 'Rows per page, 1 to 1,000. The default is 100.'),
-    ),
-    from: Type.Optional(momentSchema('ISO 8601, inclusive. A date starts at 00:00 UTC.')),
-    to: Type.Optional(momentSchema('ISO 8601, inclusive. A date includes the whole day.')),
-    model: Type.Optional(lineSchema(modelIdCharsMax)),
-    format: Type.Optional(oneOf(['json', 'csv'])),
-  },
-  { additionalProperties: true },
-)
+export const HistoryQuerySchema = lenientObject({
+  page: Type.Optional(wholeQuery(historyPagesMax, 'From 1; page 1 has the newest rows.')),
+  page_count: Type.Optional(
+    wholeQuery(historyPageMax, 'Rows per page, 1 to 1,000. The default is 100.'),
+  ),
+  from: Type.Optional(momentSchema('ISO 8601, inclusive. A date starts at 00:00 UTC.')),
+  to: Type.Optional(momentSchema('ISO 8601, inclusive. A date includes the whole day.')),
+  model: Type.Optional(lineSchema(modelIdCharsMax)),
+  format: Type.Optional(oneOf(['json', 'csv'])),
+})
 export type HistoryQuery = Static<typeof HistoryQuerySchema>
 
 const groups = 'day|key|model|upstream|tag|project'
 /** No word of the list is there twice. */
 const unique = '(?!(?:.*,)?(\\w+),(?:.*,)?\\1(?:,|$))'
 
-export const UsageQuerySchema = Type.Object(
-  {
-    group_by: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        described: { pattern: `^${unique}(?:${groups})(?:,(?:${groups})){0,2}$` },
-        description: 'One to three of day, key, model, upstream, tag, project. The default is day.',
-      }),
-    ),
-    from: Type.Optional(momentSchema('ISO 8601, inclusive. Default: 30 days ago.')),
-    to: Type.Optional(momentSchema('ISO 8601, inclusive. Default: now.')),
-    format: Type.Optional(oneOf(['json', 'csv'])),
-  },
-  { additionalProperties: true },
-)
+export const UsageQuerySchema = lenientObject({
+  group_by: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      described: { pattern: `^${unique}(?:${groups})(?:,(?:${groups})){0,2}$` },
+      description: 'One to three of day, key, model, upstream, tag, project. The default is day.',
+    }),
+  ),
+  from: Type.Optional(momentSchema('ISO 8601, inclusive. Default: 30 days ago.')),
+  to: Type.Optional(momentSchema('ISO 8601, inclusive. Default: now.')),
+  format: Type.Optional(oneOf(['json', 'csv'])),
+})
 export type UsageQuery = Static<typeof UsageQuerySchema>
 
 const groupField = Type.Optional(nullable(Type.String()))

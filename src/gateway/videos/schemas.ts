@@ -104,7 +104,7 @@ export const VideoJobDataSchema = Type.Object({
   upstream: Type.String(),
   model: Type.String(),
   operation: Type.String(),
-  price: Type.Unsafe<PriceTexts>(Type.Object({}, { additionalProperties: true })),
+  price: Type.Unsafe<PriceTexts>(lenientObject({})),
   /** Polls in a row that failed. */
   failures: Type.Optional(Type.Integer()),
 })

@@ -5,7 +5,7 @@ import { prefers } from '../../kernel/http/accept.ts'
 import type { Entity } from '../../kernel/http/entity.ts'
 import type { Operation } from '../../kernel/http/operation.ts'
 import { Revalidated, text, withHeaders } from '../../kernel/http/outcome.ts'
-import { mediaSchema, NotModifiedSchema, nullable } from '../../kernel/schema.ts'
+import { lenientObject, mediaSchema, NotModifiedSchema, nullable } from '../../kernel/schema.ts'
 import { anyone } from '../../people/authentication.ts'
 import { operationsOf } from '../../people/operation.ts'
 import { discoveryLinks } from './discovery.ts'
@@ -38,10 +38,7 @@ const GuideSchema = Type.Object({
 })
 
 /** Document 1, operation 3. */
-const OpenApiSchema = Type.Object(
-  { openapi: Type.String(), info: Type.Object({}, { additionalProperties: true }) },
-  { additionalProperties: true },
-)
+const OpenApiSchema = lenientObject({ openapi: Type.String(), info: lenientObject({}) })
 
 const wantsMarkdown = (headers: Headers): boolean =>
   ['text/markdown', 'text/plain'].some((type) => prefers({ headers }, type, 'application/json'))
