@@ -1,3 +1,4 @@
+import { decodePath } from '../../kernel/http/path.ts'
 import { packagesOfCdnjs } from './cdnjs-names.ts'
 import { firebaseName } from './firebase.ts'
 
@@ -67,7 +68,7 @@ export function parseAddress(text: string): LibraryAddress | undefined {
 
 function fromHost(url: URL): LibraryAddress | undefined {
   const { hostname: host } = url
-  const path = decoded(url.pathname).replace(/^\/+/, '')
+  const path = (decodePath(url.pathname) ?? '').replace(/^\/+/, '')
   if (host === tailwindHost) return tailwindAddress(url, path)
   if (cdnjsHosts.test(host)) return fromCdnjs(path)
   if (jsdelivrHosts.test(host)) return fromJsdelivr(path)
@@ -77,15 +78,6 @@ function fromHost(url: URL): LibraryAddress | undefined {
   }
   if (moduleHosts.test(host)) return fromModuleHost(path)
   return fromOwnSite(`${host}/${path}`)
-}
-
-/** Decodes percent escapes once; '' for malformed ones. */
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return ''
-  }
 }
 
 function fromSpec(text: string): LibraryAddress | undefined {

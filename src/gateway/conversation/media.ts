@@ -1,3 +1,4 @@
+import { decodePath } from '../../kernel/http/path.ts'
 import { lookUp } from '../../kernel/schema.ts'
 
 /** The first bytes of media formats, in base64, with their types (WHATWG MIME Sniffing, 6). */
@@ -55,14 +56,6 @@ export function parseDataUrl(url: string): { data: string; mediaType: string } |
   const rest = url.slice(start.length)
   const data = /;base64,$/i.test(start)
     ? rest
-    : Buffer.from(percentDecoded(rest)).toString('base64')
+    : Buffer.from(decodePath(rest) ?? rest).toString('base64')
   return { data, mediaType: mediaTypeOf(data, label) }
-}
-
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

@@ -1,6 +1,5 @@
 import { builderKind } from '../../apps/builds/builder-kind.ts'
 import { findLocalServers, type FoundServer } from '../../gateway/providers/local-servers.ts'
-import type { ConfigRow } from '../../kernel/config/settings.ts'
 import { isFixed } from '../../kernel/config/values.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { html, type Part } from '../../kernel/html.ts'
@@ -25,13 +24,11 @@ import { changeSetting, connectProvider, resetSetting } from '../operator/operat
 import { type ProviderKey, providerKeys } from '../operator/providers.ts'
 import { places } from '../operator/settings.ts'
 import { badge, consolePage } from './components.ts'
+import { findRow } from './settings.ts'
 
 const place = '/console/providers'
 /** The number of models in a choice. */
 const choicesMax = 400
-
-const rowOf = ({ config }: AppContext, name: string): ConfigRow | undefined =>
-  config.rows.find((row) => row.name === name)
 
 const countModels = ({ catalog }: AppContext, upstream: string): number =>
   catalog.list().filter(({ offers }) => offers.some((one) => one.upstream === upstream)).length
@@ -39,7 +36,7 @@ const countModels = ({ catalog }: AppContext, upstream: string): number =>
 /** Renders the providers that have a key, and the local servers. */
 function connectedTable({ ctx, token }: UserRequest): Part {
   const keyed = providerKeys.flatMap(({ name, label, setting }) => {
-    const row = rowOf(ctx, setting)
+    const row = findRow(ctx, setting)
     return row && row.value !== '' ? [{ name, label, row }] : []
   })
   const own = ctx.upstreams.names.filter(
@@ -76,7 +73,7 @@ const rankOf = ({ name }: ProviderKey): number => (usual.indexOf(name) + 100) % 
 
 function keyForm({ ctx, token }: UserRequest, submitted?: Form): Part {
   const open = providerKeys
-    .filter(({ setting }) => !isFixed(rowOf(ctx, setting)?.source ?? 'default'))
+    .filter(({ setting }) => !isFixed(findRow(ctx, setting)?.source ?? 'default'))
     .toSorted((a, b) => rankOf(a) - rankOf(b))
   const fields = html`${selectField({
     label: t('Provider'),
@@ -127,7 +124,7 @@ function localSection({ token, ctx }: UserRequest, found: FoundServer[]): Part {
 
 /** Renders the choice of the model that builds apps from descriptions. */
 function builderSection({ ctx, token }: UserRequest): Part {
-  const row = rowOf(ctx, 'BUILDER_MODEL')
+  const row = findRow(ctx, 'BUILDER_MODEL')
   if (!row || isFixed(row.source)) return false
   const chats = ctx.catalog.list(['chat']).filter(({ price }) => price !== undefined)
   const options = chats.slice(0, choicesMax).map(({ id }) => [id, id] as const)

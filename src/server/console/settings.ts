@@ -114,7 +114,7 @@ export function settingsPage(req: UserRequest): Page {
   return consolePage({ place, title: t('Settings'), main })
 }
 
-const findRow = ({ config }: AppContext, name: string): ConfigRow | undefined =>
+export const findRow = ({ config }: AppContext, name: string): ConfigRow | undefined =>
   config.rows.find((row) => row.name === name)
 
 function valueField({ name }: ConfigRow, value: string): Html {
