@@ -4,8 +4,6 @@ import ts from 'typescript'
 import { saysWhatToDo } from '../../src/kernel/advice.ts'
 import { type Finding, finding, type Source } from './source.ts'
 
-const rejections = new Set(['rejectRequest', 'rejectForm'])
-
 /** Returns the text of a literal, with x for each value; undefined for another node. */
 function literalText(node: ts.Expression | undefined): string | undefined {
   if (!node) return undefined
@@ -24,7 +22,7 @@ export const errorTexts = (tree: Source[]): Finding[] =>
   tree.flatMap((source) =>
     source.nodes.flatMap((node) => {
       if (source.test || !ts.isCallExpression(node) || !ts.isIdentifier(node.expression)) return []
-      if (!rejections.has(node.expression.text)) return []
+      if (node.expression.text !== 'rejectRequest') return []
       const text = literalText(node.arguments[0])
       // A text that is a value, or ends with one, comes from a function with texts of its own.
       if (text === undefined || !/ .*[^ x]$/.test(text) || saysWhatToDo(text)) return []

@@ -1,4 +1,4 @@
-import { ApiError } from '../kernel/errors.ts'
+import { ApiError, rejectRequest } from '../kernel/errors.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { readBodyBytes } from '../kernel/http/body.ts'
 import { idPattern } from '../kernel/ids.ts'
@@ -21,20 +21,20 @@ export interface Form {
 export async function readForm(request: Request, bytesMax: number): Promise<Form> {
   const type = request.headers.get('content-type') ?? ''
   if (!encodings.test(type))
-    rejectForm(t('Send this form as application/x-www-form-urlencoded or multipart/form-data.'))
+    rejectRequest(t('Send this form as application/x-www-form-urlencoded or multipart/form-data.'))
   const body = new Response(await readBodyBytes(request, bytesMax), {
     headers: { 'content-type': type },
   })
   const fields = [
     ...(await body
       .formData()
-      .catch(() => rejectForm(t('The form could not be read. Reload the page and try again.')))),
+      .catch(() => rejectRequest(t('The form could not be read. Reload the page and try again.')))),
   ]
   if (fields.length > formFieldsMax)
-    rejectForm(t('This form has too many fields. Reload the page and try again.'))
+    rejectRequest(t('This form has too many fields. Reload the page and try again.'))
   const values = new Map(fields)
   if (values.size < fields.length)
-    rejectForm(t('This form has the same field more than once. Reload the page and try again.'))
+    rejectRequest(t('This form has the same field more than once. Reload the page and try again.'))
   return {
     text(name) {
       const value = values.get(name)
@@ -50,15 +50,10 @@ export async function readForm(request: Request, bytesMax: number): Promise<Form
 
 const encodings = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\b/i
 
-/** Throws `bad_request`: the form is shown again with this problem above it. */
-export function rejectForm(problem: string): never {
-  throw new ApiError('bad_request', { problem })
-}
-
 /** Reads the ID that makes a form run once. Throws `bad_request`. */
 export function readRef(form: Form): string {
   const ref = form.text('ref')
-  return idPattern.test(ref) ? ref : rejectForm(t('Reload the page and try again.'))
+  return idPattern.test(ref) ? ref : rejectRequest(t('Reload the page and try again.'))
 }
 
 /** Returns an uploaded file in the form that operations take in JSON (RFC 2397). */
@@ -67,7 +62,7 @@ export const dataUrlOf = async (file: File, type = 'application/octet-stream'): 
 
 /** Reads an image as a data URL. Its content decides the type. Throws `bad_request`, `too_big`. */
 export async function readImage(submitted: Form): Promise<string> {
-  const file = submitted.file('file') ?? rejectForm(t('Choose an image.'))
+  const file = submitted.file('file') ?? rejectRequest(t('Choose an image.'))
   if (file.size <= iconBytesMax) return dataUrlOf(file, 'image/png')
   throw new ApiError('too_big', { bytes: file.size, max: iconBytesMax })
 }
@@ -77,7 +72,7 @@ export function readCredits(form: Form, name: string): number | undefined {
   const text = form.text(name).trim()
   if (text === '') return undefined
   if (/^\d{1,9}(\.\d{1,6})?$/.test(text)) return Number(text)
-  rejectForm(
+  rejectRequest(
     t(
       'Enter credits as a number below 1,000,000,000 with at most six decimals, such as 250 or 0.5.',
     ),

@@ -6,6 +6,7 @@ import {
   perMinuteMax,
 } from '../gateway/accounts/limits.ts'
 import type { KeyParams } from '../gateway/accounts/schemas.ts'
+import { rejectRequest } from '../kernel/errors.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { keyNameCharsMax } from '../kernel/limits.ts'
 import { type NanoUsd, toCredits } from '../kernel/money.ts'
@@ -14,7 +15,7 @@ import { msg, t, type Text } from '../kernel/words/message.ts'
 import type { Key, KeySettings, Project } from '../money/keys/keys.ts'
 import type { PeriodSpending } from '../money/ledger/spending.ts'
 import { spendingBar } from './format.ts'
-import { type Form, inputField, readCredits, rejectForm, selectField, textArea } from './forms.ts'
+import { type Form, inputField, readCredits, selectField, textArea } from './forms.ts'
 
 const modelsCharsMax = 10_000
 
@@ -127,7 +128,7 @@ export const readCaps = (sent: Form): Pick<KeyParams, (typeof caps)[number][0]> 
 export function readKeyParams(sent: Form, now: number): KeyParams {
   const [note, expires] = [sent.text('note').trim(), sent.text('expires_at')]
   if (expires !== '' && !(Date.parse(`${expires.slice(0, 16)}Z`) > now)) {
-    rejectForm(t('Choose a time of expiry in the future, or leave the field empty.'))
+    rejectRequest(t('Choose a time of expiry in the future, or leave the field empty.'))
   }
   const [models, tags] = [
     readLines(sent, 'models', msg('Models'), keyModelsMax),
@@ -148,7 +149,8 @@ export function readKeyParams(sent: Form, now: number): KeyParams {
 function readLines(sent: Form, field: string, label: Text, max: number): string[] {
   const lines = sent.text(field).split('\n')
   const filled = lines.map((line) => line.trim()).filter(Boolean)
-  if (filled.length > max) rejectForm(t('Enter at most {max} lines in “{label}”.', { max, label }))
+  if (filled.length > max)
+    rejectRequest(t('Enter at most {max} lines in “{label}”.', { max, label }))
   return filled
 }
 
@@ -157,5 +159,5 @@ function readRate(sent: Form, field: string, label: Text): number | null {
   if (text === '') return null
   const rate = Number(text)
   if (Number.isInteger(rate) && rate >= 1 && rate <= perMinuteMax) return rate
-  rejectForm(t('Enter a whole number of “{label}”, 1 or more, or leave it empty.', { label }))
+  rejectRequest(t('Enter a whole number of “{label}”, 1 or more, or leave it empty.', { label }))
 }

@@ -262,7 +262,7 @@ const problems: [title: string, files: Files, line: string][] = [
   ],
   [
     'an error that leaves its reader without a next step',
-    { 'src/site/a.ts': "rejectForm('The form has too many fields.')" },
+    { 'src/site/a.ts': "rejectRequest('The form has too many fields.')" },
     'src/site/a.ts:1 an error without a next step',
   ],
   [

@@ -1,6 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
-import { ApiError } from '../../kernel/errors.ts'
+import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { keysPerAccountMax, keysPerAgentMax } from '../../kernel/limits.ts'
 import { hour } from '../../kernel/time.ts'
 import { initialCap } from '../../money/keys/keys.ts'
@@ -47,8 +47,7 @@ async function readSettings(
   if (caller) checkRunningRequests(ctx, settings, caller)
   const { daily_cap: _, name: __, ...limits } = params
   if (owner.kind === 'agent' && Object.keys(limits).length > 0) {
-    const problem = 'The keys of an agent have a daily cap only. Use a key of a gateway account.'
-    throw new ApiError('bad_request', { problem })
+    rejectRequest('The keys of an agent have a daily cap only. Use a key of a gateway account.')
   }
   if (settings.project) await requireProject(db, owner.owner, settings.project)
   return settings
@@ -120,8 +119,7 @@ const maxKeysOf = ({ kind }: KeyManager['owner']): number =>
 
 function checkCount(active: keys.Key[], max: number): void {
   if (active.length < max) return
-  const problem = `The maximum of ${max} keys is reached. Revoke one first.`
-  throw new ApiError('bad_request', { problem })
+  rejectRequest(`The maximum of ${max} keys is reached. Revoke one first.`)
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
-import { ApiError } from '../../kernel/errors.ts'
+import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { parseCredits, toCredits } from '../../kernel/money.ts'
 import { isPlainLine } from '../../kernel/text.ts'
 import { iso } from '../../kernel/time.ts'
@@ -37,8 +37,9 @@ export async function add(
     await lockOwner(db, owner)
     const existing = await stored.list(db, owner)
     if (existing.length >= projectsPerAccountMax) {
-      const problem = `The maximum of ${projectsPerAccountMax} projects is reached. Delete one first.`
-      throw new ApiError('bad_request', { problem })
+      rejectRequest(
+        `The maximum of ${projectsPerAccountMax} projects is reached. Delete one first.`,
+      )
     }
     requireNewName(existing, params.name)
     const caps = { dailyCap: null, weeklyCap: null, monthlyCap: null, ...readCaps(params) }

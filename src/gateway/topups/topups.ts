@@ -1,5 +1,5 @@
 import type { AppContext } from '../../kernel/context.ts'
-import { ApiError } from '../../kernel/errors.ts'
+import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { formatDecimal, nano, type NanoUsd, parseMillionths, toUsd } from '../../kernel/money.ts'
 import { iso } from '../../kernel/time.ts'
 import { findInvoice, type InvoiceWithPayments } from '../../money/payments/coins/invoices.ts'
@@ -7,10 +7,6 @@ import { coinOf, formatUnits, requiredConfirmations } from '../../money/payments
 import { type AccountId, stateOf, type StoredInvoice } from '../../money/payments/coins/status.ts'
 import { readWatcher } from '../../money/payments/coins/watchers.ts'
 import type { InvoiceBody, InvoiceStatusBody } from './schemas.ts'
-
-const reject = (problem: string, param: string): never => {
-  throw new ApiError('bad_request', { problem, param })
-}
 
 /** NanoUsd in a millionth of a USD. */
 const nanoPerMicro = 1_000n
@@ -21,12 +17,12 @@ export function parseTopupAmount({ config }: AppContext, amount: number): NanoUs
   const { topupMinUsd: min, topupMaxUsd: max } = config
   if (exact >= min && exact <= max) return exact
   const bounds = `${formatDecimal(toUsd(min))} to ${formatDecimal(toUsd(max))} USD`
-  return reject(`"amount" must be ${bounds}.`, 'amount')
+  return rejectRequest(`"amount" must be ${bounds}.`, 'amount')
 }
 
 /** Throws `bad_request` for another currency than USD. */
 export function checkCurrency(currency: string): void {
-  if (currency !== 'USD') reject('"currency" must be USD.', 'currency')
+  if (currency !== 'USD') rejectRequest('"currency" must be USD.', 'currency')
 }
 
 export function presentInvoice(invoice: StoredInvoice): InvoiceBody {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-import { ApiError } from '../errors.ts'
+import { rejectRequest } from '../errors.ts'
 import { responseItemBytesMax, responseItemBytesPerAccountMax, responseItemMs } from '../limits.ts'
 import type { Json } from '../schema.ts'
 import type { Clock } from '../time.ts'
@@ -40,7 +40,7 @@ export class ResponseItems {
       if (item === undefined) return undefined
       bytes += bytesOf(item)
       if (bytes > responseItemBytesPerAccountMax) {
-        throw new ApiError('bad_request', { problem: tooMany, param: 'input' })
+        rejectRequest(tooMany, 'input')
       }
       return JSON.parse(item)
     }

@@ -4,7 +4,7 @@ import { afterCommit } from '../../kernel/db/after-commit.ts'
 import type { Db, Engine } from '../../kernel/db/engine.ts'
 import { databaseErrorKind } from '../../kernel/db/error.ts'
 import { changedRowCount } from '../../kernel/db/query.ts'
-import { ApiError } from '../../kernel/errors.ts'
+import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { isRecord } from '../../kernel/schema.ts'
@@ -105,9 +105,9 @@ export class Idempotency {
   ): Promise<IdempotencyLock> {
     if (key === undefined) return noLock
     if (!pattern.test(key)) {
-      const problem =
-        'A ref or Idempotency-Key must be 1 to 128 printable ASCII characters without spaces.'
-      throw new ApiError('bad_request', { problem })
+      rejectRequest(
+        'A ref or Idempotency-Key must be 1 to 128 printable ASCII characters without spaces.',
+      )
     }
     const fingerprint = sha256(JSON.stringify(request, sortFields))
     const slot = `${fingerprint} ${key}`

@@ -1,3 +1,4 @@
+import { rejectRequest } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
 import { toCredits } from '../../kernel/money.ts'
@@ -6,15 +7,7 @@ import { listAudit } from '../../people/audit/audit.ts'
 import { statList, withQuery } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { renderDate, renderDateTime, shortCredits } from '../../site/format.ts'
-import {
-  button,
-  type Form,
-  hiddenField,
-  inputField,
-  notice,
-  postForm,
-  rejectForm,
-} from '../../site/forms.ts'
+import { button, type Form, hiddenField, inputField, notice, postForm } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { tableSection } from '../../site/lists.ts'
 import { privatePage, type UserRequest, withErrorPage } from '../../site/session.ts'
@@ -136,6 +129,6 @@ export const confirmedGrant = form(giveCredits, {
   ref: (sent) =>
     idPattern.test(sent.text('ref'))
       ? sent.text('ref')
-      : rejectForm(t('Confirm the recipient first.')),
+      : rejectRequest(t('Confirm the recipient first.')),
   then: ({ to }) => withQuery(place, { done: to }),
 })

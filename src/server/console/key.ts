@@ -1,5 +1,5 @@
 import { overlapHoursMax } from '../../gateway/accounts/limits.ts'
-import { ApiError } from '../../kernel/errors.ts'
+import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { html } from '../../kernel/html.ts'
 import { t } from '../../kernel/words/message.ts'
 import { capOf } from '../../money/keys/keys.ts'
@@ -9,14 +9,7 @@ import { section, statList, withQuery } from '../../site/components.ts'
 import { confirmDialog } from '../../site/confirm-dialog.ts'
 import { form } from '../../site/form.ts'
 import { renderDate, renderDateTime } from '../../site/format.ts'
-import {
-  button,
-  type Form,
-  hiddenField,
-  inputField,
-  postForm,
-  rejectForm,
-} from '../../site/forms.ts'
+import { button, type Form, hiddenField, inputField, postForm } from '../../site/forms.ts'
 import { budgetStats, keyFields } from '../../site/key-form.ts'
 import type { Page } from '../../site/layout.ts'
 import { keyPage as showKey, keyRefField, refOf } from '../../site/new-key.ts'
@@ -125,7 +118,7 @@ function readOverlap(sent: Form): number {
   const text = sent.text('overlap_hours').trim()
   const hours = Number(text || NaN)
   if (hours >= 0 && hours <= overlapHoursMax) return hours
-  rejectForm(
+  rejectRequest(
     t('Enter the overlap as a number of hours from 0 to {overlapHoursMax}.', { overlapHoursMax }),
   )
 }

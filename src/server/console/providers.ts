@@ -2,6 +2,7 @@ import { builderKind } from '../../apps/builds/builder-kind.ts'
 import { findLocalServers, type FoundServer } from '../../gateway/providers/local-servers.ts'
 import { isFixed } from '../../kernel/config/values.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import { rejectRequest } from '../../kernel/errors.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { t } from '../../kernel/words/message.ts'
 import { section, withQuery } from '../../site/components.ts'
@@ -14,7 +15,6 @@ import {
   inputField,
   notice,
   postForm,
-  rejectForm,
   selectField,
 } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
@@ -175,7 +175,7 @@ export const providerForm = (sent: Form) => {
 const ofProviders = (sent: Form): string => {
   const name = sent.text('setting')
   const isOwn = providerKeys.some(({ setting }) => setting === name)
-  return isOwn ? name : rejectForm(t('Choose a provider of the list.'))
+  return isOwn ? name : rejectRequest(t('Choose a provider of the list.'))
 }
 
 export const removeForm = (sent: Form) =>
@@ -186,7 +186,7 @@ const localSettings = ['OLLAMA_HOST', 'LMSTUDIO_URL', 'LLAMACPP_URL', 'VLLM_URL'
 /** Uses a server that was found on this machine. */
 export const localForm = (sent: Form) => {
   const name = sent.text('setting')
-  if (!localSettings.includes(name)) rejectForm(t('Choose a server of the list.'))
+  if (!localSettings.includes(name)) rejectRequest(t('Choose a server of the list.'))
   return form(changeSetting, {
     params: { name },
     fields: () => ({ value: sent.text('url') }),

@@ -6,6 +6,7 @@ import { isPackKind } from '../../apps/kinds.ts'
 import { reportReasons } from '../../apps/moderation/reasons.ts'
 import type { Report } from '../../apps/moderation/reports.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import { rejectRequest } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { decisionReasonCharsMax } from '../../kernel/limits.ts'
 import { t } from '../../kernel/words/message.ts'
@@ -13,14 +14,7 @@ import { findHandles } from '../../people/agents/agents.ts'
 import { playIcon, section } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { formatCount, renderDateTime } from '../../site/format.ts'
-import {
-  button,
-  type Form,
-  hiddenField,
-  inputField,
-  postForm,
-  rejectForm,
-} from '../../site/forms.ts'
+import { button, type Form, hiddenField, inputField, postForm } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable, emptyState } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
@@ -147,7 +141,7 @@ export const decideHash = decideAbout(
   (sent) => {
     const item = sent.text('sha256').trim().toLowerCase()
     if (/^[0-9a-f]{64}$/.test(item)) return item
-    rejectForm(t('Enter a SHA-256 hash: 64 digits of 0-9 and a-f.'))
+    rejectRequest(t('Enter a SHA-256 hash: 64 digits of 0-9 and a-f.'))
   },
   place,
 )

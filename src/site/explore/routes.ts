@@ -8,10 +8,11 @@ import {
   reviewItem,
 } from '../../apps/reviews/operations.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import { rejectRequest } from '../../kernel/errors.ts'
 import { idPattern } from '../../kernel/ids.ts'
 import { t } from '../../kernel/words/message.ts'
 import { fieldsOf, form } from '../form.ts'
-import { type Form, rejectForm } from '../forms.ts'
+import type { Form } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
   findUser,
@@ -78,7 +79,7 @@ const remixForm = (id: string) =>
         /^\d{1,15}$/.test(sent.text('maxCredits')) && idPattern.test(sent.text('ref'))
       return isConfirmed
         ? fieldsOf(remixApp, sent)
-        : rejectForm(t('Check the price and confirm the remix.'))
+        : rejectRequest(t('Check the price and confirm the remix.'))
     },
     then: (copy) => `/studio/${copyIdOf(copy)}/${'app' in copy ? 'build' : 'files'}?done=remix`,
   })

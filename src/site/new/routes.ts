@@ -7,6 +7,7 @@ import { isZip } from '../../apps/folders/unzip.ts'
 import * as operations from '../../apps/operations.ts'
 import { listActingAgents } from '../../apps/owners/owned-agents.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import { rejectRequest } from '../../kernel/errors.ts'
 import { buildPromptCharsMax, formBytesMax, htmlBytesMax } from '../../kernel/limits.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import { t } from '../../kernel/words/message.ts'
@@ -15,7 +16,7 @@ import { actingAgent } from '../acting-agent.ts'
 import { searchTerm } from '../components.ts'
 import { form, performAs } from '../form.ts'
 import { formatBytes } from '../format.ts'
-import { type Form, readForm, readRef, rejectForm } from '../forms.ts'
+import { type Form, readForm, readRef } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
   getPageRequest,
@@ -99,12 +100,12 @@ async function submitForm(
 async function askForAccount(req: PageRequest, sent: Form): Promise<Response> {
   const [isPage, prompt, title] = [sent.has('html'), sent.text('prompt'), sent.text('title').trim()]
   if (!isPage) checkPrompt(req, prompt, kindOf(sent))
-  if (await findZip(sent)) rejectForm(t('Sign in first: files cannot be kept through sign-up.'))
+  if (await findZip(sent)) rejectRequest(t('Sign in first: files cannot be kept through sign-up.'))
   const html = isPage ? await htmlOf(sent) : ''
   const draft = signDraft(req.ctx, { prompt, html, title, kind: kindOf(sent) })
   if (draft === undefined) {
     const max = formatBytes(draftHtmlBytesMax)
-    rejectForm(t('Sign in first: more than {max} cannot be kept through sign-up.', { max }))
+    rejectRequest(t('Sign in first: more than {max} cannot be kept through sign-up.', { max }))
   }
   return privatePage(req, renderSignUp({ token: req.token, next: '/new', draft }, req))
 }
@@ -128,10 +129,10 @@ async function openDraft(input: PageInput): Promise<Response> {
 
 /** Rejects a prompt that is empty or that the demo builder declines. */
 function checkPrompt({ ctx }: PageRequest, prompt: string, kind: 'app' | 'game'): void {
-  if (prompt.trim() === '') rejectForm(t('Describe the app.'))
+  if (prompt.trim() === '') rejectRequest(t('Describe the app.'))
   const why = whyDeclined(ctx, kind, prompt)
   if (why !== undefined)
-    rejectForm(
+    rejectRequest(
       t('{why} Nothing was charged. Describe it in other words, or write the page yourself.', {
         why,
       }),
@@ -195,5 +196,5 @@ async function findZip(sent: Form): Promise<File | undefined> {
 async function htmlOf(sent: Form): Promise<string> {
   const bytes = await sent.file('file')?.bytes()
   const html = bytes ? decodePage(bytes).text : sent.text('html')
-  return html.trim() ? html : rejectForm(t('Choose an HTML file or a zip, or paste HTML.'))
+  return html.trim() ? html : rejectRequest(t('Choose an HTML file or a zip, or paste HTML.'))
 }

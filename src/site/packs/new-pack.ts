@@ -3,6 +3,7 @@ import { packZipBytesMax, skillTextBytesMax } from '../../apps/folders/limits.ts
 import { listActingAgents } from '../../apps/owners/owned-agents.ts'
 import { publishPackOf } from '../../apps/packs/operations.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import { rejectRequest } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import { formBytesMax } from '../../kernel/limits.ts'
@@ -20,7 +21,6 @@ import {
   hiddenField,
   postForm,
   readRef,
-  rejectForm,
   textArea,
 } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
@@ -33,12 +33,12 @@ export const stepsText = (steps: readonly Step[]): string =>
 /** Reads the steps of a text field. Throws `bad_request`. */
 export function readSteps(text: string): Step[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
-  if (lines.length === 0) rejectForm(t('Enter at least one step.'))
+  if (lines.length === 0) rejectRequest(t('Enter at least one step.'))
   return lines.map((line, at) => {
     const [id = '', title = '', ...rest] = line.split('|').map((part) => part.trim())
     const done = rest.join(' | ')
     if (!/^[a-z0-9-]{1,40}$/.test(id) || title === '' || done === '') {
-      rejectForm(
+      rejectRequest(
         t('Step {at} must be "id | title | how one knows that it is done".', { at: at + 1 }),
       )
     }

@@ -6,6 +6,7 @@ import type { InputFile } from '../../apps/folders/unzip.ts'
 import { isPackKind } from '../../apps/kinds.ts'
 import { publishVersionOf } from '../../apps/packs/operations.ts'
 import { readFiles } from '../../apps/packs/packs.ts'
+import { rejectRequest } from '../../kernel/errors.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Json } from '../../kernel/schema.ts'
@@ -20,7 +21,6 @@ import {
   inputField,
   postForm,
   readRef,
-  rejectForm,
   textArea,
 } from '../forms.ts'
 import type { Page } from '../layout.ts'
@@ -157,7 +157,7 @@ async function publish(
   if (!isPackKind(kind)) throw new Error(`${id} is a ${kind}`)
   const ref = readRef(form)
   if (form.text('version') !== String(version)) {
-    rejectForm(
+    rejectRequest(
       t('Version {version} was published meanwhile. Reload the page and try again.', { version }),
     )
   }
@@ -172,7 +172,7 @@ async function publish(
 /** Adds a file, or replaces the one with its path. */
 const file: StudioAction['work'] = async (studio, form) => {
   const path = form.text('path').trim()
-  if (path === '') rejectForm(t('Enter a path.'))
+  if (path === '') rejectRequest(t('Enter a path.'))
   const bytes =
     (await form.file('file')?.bytes()) ??
     new TextEncoder().encode(form.text('text').replaceAll('\r\n', '\n'))
@@ -184,7 +184,7 @@ const file: StudioAction['work'] = async (studio, form) => {
 
 const removeFile: StudioAction['work'] = (studio, form) => {
   const path = form.text('path')
-  if (path === skillFile) rejectForm(t('A pack needs its SKILL.md.'))
+  if (path === skillFile) rejectRequest(t('A pack needs its SKILL.md.'))
   return publish(studio, form, (files) => files.filter((one) => one.path !== path))
 }
 

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+import { rejectRequest } from '../../kernel/errors.ts'
 import { type Html, html } from '../../kernel/html.ts'
 import {
   imagesPerRequestMax,
@@ -10,7 +11,7 @@ import {
 } from '../../kernel/limits.ts'
 import { oneOf, strictObject } from '../../kernel/schema.ts'
 import { msg, t, type Text } from '../../kernel/words/message.ts'
-import { type Form, rejectForm, selectField, textArea } from '../forms.ts'
+import { type Form, selectField, textArea } from '../forms.ts'
 import { type Mode, modes } from '../models/modes.ts'
 
 /** A parameter of a request by its name in the API. Numbers have a range. */
@@ -169,7 +170,7 @@ function parseTurns(text: string): Turn[] | undefined {
 /** Creates a chat request (document 2, POST /chat/completions). Throws `bad_request`. */
 export function chatRequest({ model, system, parameters, turns, text }: ChatDraft) {
   if (!turns || turns.length > playTurnsMax - 2) {
-    rejectForm(
+    rejectRequest(
       t('A conversation can have at most {playTurnsMax} messages. Start a new conversation.', {
         playTurnsMax,
       }),
@@ -188,12 +189,12 @@ function readParameters(parameters: ChatDraft['parameters']): Record<string, unk
   const { max_tokens = '', reasoning_effort } = parameters
   const limit = Number(max_tokens)
   if (max_tokens !== '' && !(Number.isSafeInteger(limit) && limit > 0)) {
-    rejectForm(t('Enter a whole number of max tokens, 1 or more.'))
+    rejectRequest(t('Enter a whole number of max tokens, 1 or more.'))
   }
   const numbers = chatNumbers.flatMap(({ name, label }) => {
     const text = parameters[name] ?? ''
     if (text === '') return []
-    if (!Number.isFinite(Number(text))) rejectForm(t('Enter a number in “{label}”.', { label }))
+    if (!Number.isFinite(Number(text))) rejectRequest(t('Enter a number in “{label}”.', { label }))
     return [[name, Number(text)] as const]
   })
   return { ...Object.fromEntries(numbers), ...(reasoning_effort && { reasoning_effort }) }

@@ -11,11 +11,11 @@ import {
 } from '../../apps/packs/own-operations.ts'
 import { rescanApp } from '../../apps/scans/operations.ts'
 import { publishVersion, restoreVersion } from '../../apps/versions/operations.ts'
-import { ApiError } from '../../kernel/errors.ts'
+import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { type Json, lookUp } from '../../kernel/schema.ts'
 import { t } from '../../kernel/words/message.ts'
 import { fieldsOf } from '../form.ts'
-import { dataUrlOf, type Form, readRef, rejectForm } from '../forms.ts'
+import { dataUrlOf, type Form, readRef } from '../forms.ts'
 import { packActions } from '../packs/studio-files.ts'
 import { addLink, endLink, saveAudience } from './access.ts'
 import { changeCover, changeIcon, changeScreenshot } from './images.ts'
@@ -90,7 +90,7 @@ const actions: Record<string, StudioAction> = {
   upload: {
     tab: 'assets',
     async work(studio, form) {
-      const file = form.file('file') ?? rejectForm(t('Choose a file.'))
+      const file = form.file('file') ?? rejectRequest(t('Choose a file.'))
       const name = form.text('name').trim() || fileName(file)
       await act(studio, putAsset, { name }, { data: await dataUrlOf(file) })
     },

@@ -10,20 +10,13 @@ import { listScreenshots } from '../../apps/covers/screenshots.ts'
 import { quoteIcon } from '../../apps/icon/icon.ts'
 import { deleteIcon, putIcon } from '../../apps/icon/operations.ts'
 import { iconUrl } from '../../apps/present.ts'
+import { rejectRequest } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import { t } from '../../kernel/words/message.ts'
 import { section } from '../components.ts'
 import { formatAmount } from '../format.ts'
-import {
-  button,
-  type Form,
-  hiddenField,
-  postForm,
-  readImage,
-  readRef,
-  rejectForm,
-} from '../forms.ts'
+import { button, type Form, hiddenField, postForm, readImage, readRef } from '../forms.ts'
 import { imagePath } from '../paths.ts'
 import { itemCover } from '../tiles.ts'
 import { act, type Studio, studioPath } from './studio.ts'
@@ -160,7 +153,7 @@ export async function changeIcon(studio: Studio, submitted: Form): Promise<strin
   }
   const price = quoteIcon(studio.req.ctx, studio.app)
   if (price !== undefined && price > Number(submitted.text('max'))) {
-    rejectForm(t('The price has changed. Check it and try again.'))
+    rejectRequest(t('The price has changed. Check it and try again.'))
   }
   await act(studio, putIcon, {}, { make: true }, readRef(submitted))
   return t('The icon is live.')

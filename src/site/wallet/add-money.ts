@@ -3,7 +3,7 @@ import type { InvoiceStatusBody } from '../../gateway/topups/schemas.ts'
 import { getInvoiceStatus } from '../../gateway/topups/topups.ts'
 import type { Config } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { ApiError } from '../../kernel/errors.ts'
+import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { Html, html, type Part } from '../../kernel/html.ts'
 import { type NanoUsd, toUsd } from '../../kernel/money.ts'
 import { lookUp } from '../../kernel/schema.ts'
@@ -30,15 +30,7 @@ import {
   renderDateTime,
   renderWireCredits,
 } from '../format.ts'
-import {
-  alert,
-  button,
-  choiceField,
-  type Form,
-  inputField,
-  postForm,
-  rejectForm,
-} from '../forms.ts'
+import { alert, button, choiceField, type Form, inputField, postForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { chip, dataTable, emptyState, tableSection } from '../lists.ts'
 import { pageRoutes, userForm, userPage, type UserRequest } from '../session.ts'
@@ -319,8 +311,8 @@ async function getPage(req: UserRequest, message?: string, submitted?: Form): Pr
 const createInvoice = form(addMoney, {
   fields(sent) {
     const [amount, method] = [sent.text('amount').trim(), sent.text('method')]
-    if (!methods.some((one) => one === method)) rejectForm(t('Choose a coin.'))
-    if (!amountPattern.test(amount)) rejectForm(t('Enter USD as a number such as 20 or 7.50.'))
+    if (!methods.some((one) => one === method)) rejectRequest(t('Choose a coin.'))
+    if (!amountPattern.test(amount)) rejectRequest(t('Enter USD as a number such as 20 or 7.50.'))
     return { amount: Number(amount), method }
   },
   then: ({ invoice_id: id }) => `${addMoneyPath}/${id}`,
