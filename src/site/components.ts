@@ -58,6 +58,35 @@ export const copyLine = (line: Part, label: Text): Html =>
     <pre tabindex="0" aria-label="${label}"><code>${line}</code></pre>
   </copy-line>`
 
+/** Code in several languages. The tabs are radio buttons, which need no script. */
+export const codeTabs = <Name extends string>(
+  languages: Readonly<Record<Name, string>>,
+  codeIn: (name: Name) => string,
+  labelOf: (language: string) => Text,
+): Html =>
+  html`<div class="code-tabs">
+    <fieldset class="segments">
+      <legend class="visually-hidden">Language</legend>
+      ${keysOf(languages).map(
+        (name, at) =>
+          html`<label
+            ><input
+              type="radio"
+              name="language"
+              value="${name}"
+              ${at === 0 && html` checked`}
+            />${languages[name]}</label
+          >`,
+      )}
+    </fieldset>
+    ${keysOf(languages).map(
+      (name) =>
+        html`<div data-language="${name}">
+          ${copyLine(codeIn(name), labelOf(languages[name]))}
+        </div>`,
+    )}
+  </div>`
+
 /** Secrets that are shown once; the script adds buttons that copy, download and print them. */
 export const saveSecret = (secrets: Part, file: string): Html =>
   html`<save-secret data-file="${file}">${secrets}</save-secret>`

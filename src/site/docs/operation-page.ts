@@ -4,7 +4,7 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { t } from '../../kernel/words/message.ts'
 import { checkAgentsOn } from '../../people/authentication.ts'
-import { copyLine, keysOf, section } from '../components.ts'
+import { codeTabs, section } from '../components.ts'
 import { inputField } from '../forms.ts'
 import type { DescribedOperation } from '../guide/read-description.ts'
 import type { Layout, Page } from '../layout.ts'
@@ -186,7 +186,11 @@ function requestPanel(api: ReferencedApi, operation: DescribedOperation): Html {
   const parameters = operation.parameters?.filter((one) => one.in !== 'header') ?? []
   return html`<try-operation class="request" data-request="${JSON.stringify(request)}">
     <h2>Request</h2>
-    ${codeTabs(request)}
+    ${codeTabs(
+      codeLanguages,
+      (name) => requestCode(name, request),
+      (language) => `Request in ${language}`,
+    )}
     <form class="form">
       <h2>Try it</h2>
       ${parameters.map((one) =>
@@ -217,27 +221,3 @@ ${json}</textarea>
     <pre class="reply" tabindex="0" aria-label="Response" hidden></pre>
   </try-operation>`
 }
-
-const codeTabs = (request: CodeRequest): Html =>
-  html`<div class="code-tabs">
-    <fieldset class="segments">
-      <legend class="visually-hidden">Language</legend>
-      ${keysOf(codeLanguages).map(
-        (name, at) =>
-          html`<label
-            ><input
-              type="radio"
-              name="language"
-              value="${name}"
-              ${at === 0 && html` checked`}
-            />${codeLanguages[name]}</label
-          >`,
-      )}
-    </fieldset>
-    ${keysOf(codeLanguages).map(
-      (name) =>
-        html`<div data-language="${name}">
-          ${copyLine(requestCode(name, request), `Request in ${codeLanguages[name]}`)}
-        </div>`,
-    )}
-  </div>`

@@ -5,7 +5,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { t, type Text } from '../../kernel/words/message.ts'
-import { copyLine, keysOf, section, withQuery } from '../components.ts'
+import { codeTabs, copyLine, section, withQuery } from '../components.ts'
 import type { Page } from '../layout.ts'
 import { modelPath, modelsPath, playgroundPath } from '../paths.ts'
 import { codeExample, exampleBody, languages } from './code-examples.ts'
@@ -40,7 +40,7 @@ function modelPage(ctx: AppContext, found: Model): Page {
       ${section(t('About'), factList(factsOf(model)))}
       ${section(t('Parameters'), parameterList(model))}
     </div>
-    ${measuredSection(ctx, found)} ${section(t('Use this model'), codeTabs(ctx, model))}`
+    ${measuredSection(ctx, found)} ${section(t('Use this model'), modelCode(ctx, model))}`
   return {
     title: model.name,
     path: modelPath(model.id),
@@ -77,35 +77,17 @@ const keyLine = html`<p class="small">
 const realtimeCode = ({ urls }: AppContext, { id }: ModelResponse): Html =>
   html`${keyLine} ${copyLine(realtimeExample(urls.gateway, id), t('JavaScript example'))}`
 
-/** Code in each language. The tabs are radio buttons, which need no script. */
-function codeTabs(ctx: AppContext, model: ModelResponse): Html {
+/** Code that calls a model in each language. */
+function modelCode(ctx: AppContext, model: ModelResponse): Html {
   const mode = modeOf(model)
   if (mode === 'realtime') return realtimeCode(ctx, model)
   const request = { mode, gateway: ctx.urls.gateway, body: exampleBody(mode, model.id) }
-  const names = keysOf(languages)
   return html`${keyLine}
-    <div class="code-tabs">
-      <fieldset class="segments">
-        <legend class="visually-hidden">Language</legend>
-        ${names.map(
-          (name, at) =>
-            html`<label
-              ><input
-                type="radio"
-                name="language"
-                value="${name}"
-                ${at === 0 && html` checked`}
-              />${languages[name]}</label
-            >`,
-        )}
-      </fieldset>
-      ${names.map(
-        (name) =>
-          html`<div data-language="${name}">
-            ${copyLine(codeExample(name, request), t('{value} example', { value: languages[name] }))}
-          </div>`,
-      )}
-    </div>`
+  ${codeTabs(
+    languages,
+    (name) => codeExample(name, request),
+    (value) => t('{value} example', { value }),
+  )}`
 }
 
 /** Returns code that runs with Node 22 or Bun as is, with the API key in the variable KEY. */
