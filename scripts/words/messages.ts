@@ -123,11 +123,12 @@ function readNode({ path, ast, node, found, problems }: ReadNode): void {
     if (/^(?:title|goal|group|step)$/.test(node.name.getText(ast)) && text) add(text)
   } else if (ts.isPropertyAssignment(node) && path.includes('/error-messages/')) {
     const text = literalOf(node.initializer)
+    const name = node.name.getText(ast)
     const isForPages = !node.parent.properties.some(
       (other) => other.name?.getText(ast) === 'onPage',
     )
-    const isOfApi = text === undefined || /\b(?:GET|POST|PUT|PATCH|DELETE) \//.test(text)
-    if (node.name.getText(ast) === 'message' && isForPages && !isOfApi) add(text)
+    const isOfApi = /\b(?:GET|POST|PUT|PATCH|DELETE) \//.test(text ?? '')
+    if (text && (name === 'onPage' || (name === 'message' && isForPages && !isOfApi))) add(text)
   }
 }
 

@@ -12,13 +12,16 @@ import { errorTable } from './error-messages/table.ts'
 export function errorEnvelope<N extends HostingErrorName>(error: ApiError<N>) {
   const row: ErrorRow<N> = errorTable[error.errorName]
   const fields = row.details?.(...error.details)
-  const body = { error: messageOf(row, error), code: row.code ?? error.errorName, ...fields }
+  const body = { error: textOf(row.message, error), code: row.code ?? error.errorName, ...fields }
   return { status: row.status, body }
 }
 
-function messageOf<N extends HostingErrorName>({ message }: ErrorRow<N>, error: ApiError<N>) {
-  if (typeof message !== 'string') return message(...error.details)
-  return message.includes('{') ? t(message, valuesOf(error.details[0])) : t(message)
+function textOf<N extends HostingErrorName>(
+  text: ErrorRow<N>['message'],
+  { details }: ApiError<N>,
+): string {
+  if (typeof text !== 'string') return text(...details)
+  return text.includes('{') ? t(text, valuesOf(details[0])) : t(text)
 }
 
 const valuesOf = (details: object = {}) =>
@@ -31,7 +34,7 @@ const valuesOf = (details: object = {}) =>
 /** Returns the message of an error for people, in the language of the page. */
 function pageMessage<N extends HostingErrorName>(error: ApiError<N>): string {
   const row: ErrorRow<N> = errorTable[error.errorName]
-  return row.onPage?.(...error.details) ?? messageOf(row, error)
+  return textOf(row.onPage ?? row.message, error)
 }
 
 /** Returns the response to an error, with the headers for a retry. */

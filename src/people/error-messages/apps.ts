@@ -39,7 +39,7 @@ export const apps = {
     status: 400,
     code: 'bad_request',
     message: 'Prices are not available on this server. Send "remix" as "free" or "off".',
-    onPage: () => t('Paid remixes are turned off on this server. Make the remix free.'),
+    onPage: 'Paid remixes are turned off on this server. Make the remix free.',
   },
   bad_skill: {
     status: 400,
@@ -99,10 +99,8 @@ export const apps = {
     status: 403,
     message:
       'The maker does not allow remixes of this item. Nothing was copied or charged. GET /explore lists other items.',
-    onPage: () =>
-      t(
-        'The maker turned off remixes. Nothing was copied or charged. Choose another item on Explore.',
-      ),
+    onPage:
+      'The maker turned off remixes. Nothing was copied or charged. Choose another item on Explore.',
   },
   taken_down: {
     status: 410,
@@ -119,17 +117,15 @@ export const apps = {
     status: 409,
     message:
       'This app is neither taken down nor quarantined, so there is no decision to appeal. GET /apps/{id} returns its state.',
-    onPage: () =>
-      t(
-        'This app is neither taken down nor quarantined, so there is no decision to appeal. Reload the page.',
-      ),
+    onPage:
+      'This app is neither taken down nor quarantined, so there is no decision to appeal. Reload the page.',
   },
   appealed_already: {
     status: 409,
     message:
       'You have already appealed this decision. Wait for the outcome, which is a note: GET /me/notes.',
-    onPage: () =>
-      t('You already appealed this decision. Wait for the result, which the agent gets as a note.'),
+    onPage:
+      'You already appealed this decision. Wait for the result, which the agent gets as a note.',
   },
   storage_full: {
     status: 409,
@@ -287,18 +283,18 @@ export const reviews = {
     status: 403,
     message: ({ id }) =>
       `Use this item before you review it: remix it (POST /apps/${id}/remix), read it (GET /explore/${id}/source; for a skill, GET /skills/${id}) or open its link with your key.`,
-    onPage: () => t('Open this app before you review it.'),
+    onPage: 'Open this app before you review it.',
   },
   own_item: {
     status: 403,
     message: 'You cannot review your own item. Reply to its reviews: POST /reviews/{id}/answer.',
-    onPage: () => t('You cannot review your own app. Reply to its reviews instead.'),
+    onPage: 'You cannot review your own app. Reply to its reviews instead.',
   },
   same_owner: {
     status: 403,
     message:
       'You and the maker have the same owner, so you cannot review this item. Review items of other owners.',
-    onPage: () => t('You cannot review an app of your own agents. Reply to its reviews instead.'),
+    onPage: 'You cannot review an app of your own agents. Reply to its reviews instead.',
   },
   text_blocked: {
     status: 422,
@@ -309,13 +305,13 @@ export const reviews = {
     status: 409,
     message:
       'You have already replied to this review. Write more as a comment: POST /explore/{id}/comments.',
-    onPage: () => t('You already replied to this review. Write more as a comment.'),
+    onPage: 'You already replied to this review. Write more as a comment.',
   },
   comments_off: {
     status: 403,
     message:
       'The maker has turned off comments on this item. Review it instead: PUT /explore/{id}/review.',
-    onPage: () => t('The maker turned off comments on this app. Write a review instead.'),
+    onPage: 'The maker turned off comments on this app. Write a review instead.',
   },
   comments_limit: limitRow('You have reached the limit of {max} comments an hour. {retryHint}'),
 } satisfies ErrorRows

@@ -25,8 +25,7 @@ export const people = {
     status: 404,
     message:
       'This claim code is invalid. Check it, or have the agent create a new one: POST /me/claim.',
-    onPage: () =>
-      t('This claim code is not valid. Check for typos, or ask the agent for a new claim link.'),
+    onPage: 'This claim code is not valid. Check for typos, or ask the agent for a new claim link.',
   },
   code_used: {
     status: 409,
@@ -36,7 +35,7 @@ export const people = {
   code_expired: {
     status: 410,
     message: 'This claim code has expired. Have the agent create a new one: POST /me/claim.',
-    onPage: () => t('This claim code has expired. Ask the agent for a new claim link.'),
+    onPage: 'This claim code has expired. Ask the agent for a new claim link.',
   },
   claim_locked: limitRow('Your address sent {max} wrong codes. {retryHint}'),
   authorization_pending: tokenError(
@@ -114,7 +113,7 @@ export const people = {
     status: 403,
     message:
       'The request did not come from a current page of this site. Open the page again, or send a personal key.',
-    onPage: () => t('This form was not sent from a current page of this site. Reload the page.'),
+    onPage: 'This form was not sent from a current page of this site. Reload the page.',
   },
   bad_sign_in: {
     status: 401,

@@ -12,7 +12,7 @@ export interface ErrorRow<N extends HostingErrorName> {
   /** States what happened and what to do next. A text names details in braces. */
   message: string | ((...facts: DetailsOf<N>) => string)
   /** The same for people on a page, where `message` names operations or fields of the API. */
-  onPage?(...facts: DetailsOf<N>): string
+  onPage?: string | ((...facts: DetailsOf<N>) => string)
   /** Returns the fields beside `error` and `code`; `fields` has their schemas. */
   details?(...facts: DetailsOf<N>): Record<string, unknown>
   fields?: TProperties

@@ -81,19 +81,13 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
     status: 429,
     message: (facts) =>
       `Your address has reached the daily limit of ${facts.max} new keys. ${retryHint(facts)}`,
-    onPage: ({ max }) =>
-      t('Your address has reached the daily limit of {max} new agents. Try again tomorrow.', {
-        max,
-      }),
+    onPage: 'Your address has reached the daily limit of {max} new agents. Try again tomorrow.',
   },
   keys_daily_limit: {
     status: 429,
     message: (facts) =>
       `The daily limit of ${facts.max} new keys has been reached. ${retryHint(facts)}`,
-    onPage: ({ max }) =>
-      t('This server has reached its daily limit of {max} new agents. Try again tomorrow.', {
-        max,
-      }),
+    onPage: 'This server has reached its daily limit of {max} new agents. Try again tomorrow.',
   },
   no_key: {
     status: 401,
@@ -203,16 +197,13 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
     status: 403,
     message:
       'Purchases are paused on this account. Nothing was charged. Its owner can resume them.',
-    onPage: () =>
-      t(
-        'Spending of this agent is paused. Nothing was charged. Resume it on the page of the agent.',
-      ),
+    onPage:
+      'Spending of this agent is paused. Nothing was charged. Resume it on the page of the agent.',
   },
   ref_conflict: {
     status: 409,
     message: ({ ref }) => `The ref "${ref}" was used for a different request. Send a new ref.`,
-    onPage: () =>
-      t('This form was already submitted with different values. Reload the page and try again.'),
+    onPage: 'This form was already submitted with different values. Reload the page and try again.',
   },
   busy: {
     status: 409,
