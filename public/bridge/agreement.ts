@@ -4,17 +4,28 @@ import { CallError } from './protocol.ts'
 import type { Call } from './receiver.ts'
 import { callServer } from './server.ts'
 
+/** A part of `service` by which an app shares data, as the server has it. */
+export type SharingUse = 'shared' | 'db' | 'room' | 'scores' | 'files'
+
 /** The player of this browser, as an app may know it. */
 export interface Player {
   /** '' for a guest before the first agreement. */
   id: string
   isSignedIn: boolean
-  hasJoined: boolean
   name: string
+  /** The uses that the player agreed to. */
+  agreed: string[]
+  /** The uses that the version declares. */
+  declared: string[]
+  /** Other uses that the app may ask for. The server refuses the rest. */
+  undeclared: string[]
 }
 
 let known: Promise<Player> | undefined
-let agreed: Promise<Player> | undefined
+/** The end of the last agreement: the next one may need no question then. */
+let last: Promise<unknown> = Promise.resolve()
+/** The player said “Not now”. This holds until the page is opened again. */
+let isDenied = false
 let named: Promise<Player> | undefined
 
 /** Returns the maker of the app. A view of a chat learns of its app after it has begun. */
@@ -23,13 +34,17 @@ const makerOf = (): string => document.documentElement.dataset['maker'] ?? ''
 /** As the server has it. */
 const nameCharsMax = 40
 
+const listIn = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])
+
 const playerIn = (body: unknown): Player => {
   const player = field(body, 'player')
   return {
     id: String(field(player, 'id') ?? ''),
     isSignedIn: field(player, 'signedIn') === true,
-    hasJoined: field(player, 'joined') === true,
     name: String(field(player, 'name') ?? ''),
+    agreed: listIn(field(player, 'agreed')),
+    declared: listIn(field(player, 'declared')),
+    undeclared: listIn(field(player, 'undeclared')),
   }
 }
 
@@ -46,26 +61,40 @@ export function findPlayer({ app }: Pick<Call, 'app'>): Promise<Player> {
   return found
 }
 
+/** Returns whether an app may ask a player for a use. The server refuses the others. */
+const mayAsk = ({ declared, undeclared }: Player, use: SharingUse): boolean =>
+  [...declared, ...undeclared].includes(use)
+
+/** Returns whether a use needs no question. */
+const isSettled = (player: Player, use: SharingUse): boolean =>
+  player.agreed.includes(use) || !mayAsk(player, use)
+
+/** Returns what a player agrees to by a bar: a use, and those that the version declares. */
+const usesWith = ({ declared }: Player, use: SharingUse): string[] => [
+  ...new Set([...declared, use]),
+]
+
 /**
- * Returns the player once they agreed that the app shares data. A bar of the shell asks, once for
- * each app. Throws `not_granted` when they do not agree.
+ * Returns the player once they agreed that the app shares data by a use. A bar of the shell asks:
+ * once for all uses that the version declares, and once for each other one. Throws `not_granted`
+ * when they do not agree.
  */
-export function agree({ app }: Pick<Call, 'app'>): Promise<Player> {
-  const agreement = (agreed ??= askPlayer(app))
-  agreement.catch((error: unknown) => {
-    // This holds until the page is opened again.
-    if (!(error instanceof CallError) || error.code !== 'not_granted') agreed = undefined
-  })
+export async function agree({ app }: Pick<Call, 'app'>, use: SharingUse): Promise<Player> {
+  const player = await findPlayer({ app })
+  if (isSettled(player, use)) return player
+  const agreement = last.then(() => askPlayer(app, use))
+  last = agreement.catch(() => undefined)
   return agreement
 }
 
 /**
- * Returns the player once they agreed that the app shares data, and gave it a name for its boards.
- * Throws `not_granted` when they do not agree.
+ * Returns the player once they agreed that the app has boards of scores, and gave it a name for
+ * them. Throws `not_granted` when they do not agree.
  */
 export function agreeByName({ app }: Pick<Call, 'app'>): Promise<Player> {
   const agreement = (named ??= askName(app))
   agreement.catch((error: unknown) => {
+    // This holds until the page is opened again.
     if (!(error instanceof CallError) || error.code !== 'not_granted') named = undefined
   })
   return agreement
@@ -73,20 +102,21 @@ export function agreeByName({ app }: Pick<Call, 'app'>): Promise<Player> {
 
 async function askName(app: string): Promise<Player> {
   const player = await findPlayer({ app })
-  if (player.hasJoined && player.name !== '') return player
-  const name = create('input', [], { maxLength: nameCharsMax })
+  if (isSettled(player, 'scores') && !(mayAsk(player, 'scores') && player.name === ''))
+    return player
+  const name = create('input', [], { maxLength: nameCharsMax, value: player.name })
   const label = create('label', ['Name', name])
-  let text = `Show your scores on the board of this app? Its other players and its maker, ${makerOf()}, see them with this name.`
+  const others = player.declared.some((use) => use !== 'scores' && !player.agreed.includes(use))
+  const also = others ? ' The app also shares what you do in it with them.' : ''
+  let text = `Show your scores on the board of this app? Its other players and its maker, ${makerOf()}, see them with this name.${also}`
   for (;;) {
     const isAgreed = await ask({ text, fields: [label], yes: 'Show my scores', no: 'Not now' })
     if (!isAgreed) throw notGranted()
     try {
-      agreed = join(app, name.value.trim())
-      return await agreed
+      return await join(app, { name: name.value.trim(), uses: usesWith(player, 'scores') })
     } catch (error) {
       // The player may choose another name.
       if (!(error instanceof CallError) || error.code !== 'bad_request') throw error
-      agreed = undefined
       text = error.message
     }
   }
@@ -95,25 +125,42 @@ async function askName(app: string): Promise<Player> {
 const notGranted = (): CallError =>
   new CallError('not_granted', 'The player does not share data with this app.')
 
-async function askPlayer(app: string): Promise<Player> {
+/** Names for what an app shares by a use, where the player has agreed to others. */
+const more: Record<SharingUse, string> = {
+  shared: 'values that all its players change',
+  db: 'documents that all its players read',
+  room: 'what you do while others play',
+  scores: 'boards of scores',
+  files: 'files that you add',
+}
+
+async function askPlayer(app: string, use: SharingUse): Promise<Player> {
   const player = await findPlayer({ app })
-  if (player.hasJoined) return player
+  if (isSettled(player, use)) return player
+  if (isDenied) throw notGranted()
+  const whom = `with its other players and its maker, ${makerOf()}. Do not enter anything private.`
   const isAgreed = await ask({
-    text: `This app shares what you do in it with its other players and its maker, ${makerOf()}. Do not enter anything private.`,
+    text:
+      player.agreed.length === 0
+        ? `This app shares what you do in it ${whom}`
+        : `This app now also shares ${more[use]}, ${whom}`,
     yes: 'Share and play',
     no: 'Not now',
   })
-  if (!isAgreed) throw notGranted()
-  return join(app)
+  isDenied = !isAgreed
+  if (isDenied) throw notGranted()
+  return join(app, { uses: usesWith(player, use) })
 }
 
-/** Sends that the player agreed, after a press of theirs. Returns the player. */
-export async function join(app: string, name?: string): Promise<Player> {
-  const body = name === undefined ? {} : { name }
-  const response = await callServer({ app, signal: forever }, 'POST', '/player', body)
+/** Sends what the player agreed to, after a press of theirs. Returns the player. */
+export async function join(
+  app: string,
+  agreement: { name?: string; uses: string[] },
+): Promise<Player> {
+  const response = await callServer({ app, signal: forever }, 'POST', '/player', agreement)
   const joined = playerIn(await response.json())
   // A browser that stores no cookie in a frame of another site would be a new guest each time.
-  if (!joined.isSignedIn && !(await read({ app })).hasJoined) {
+  if (!joined.isSignedIn && (await read({ app })).id !== joined.id) {
     throw new CallError('unavailable', 'Open the app by its link: this frame cannot share data.')
   }
   known = Promise.resolve(joined)

@@ -56,7 +56,7 @@ class CodeBar {
 export const controllerCalls: Record<string, Handler> = {
   async 'room.controller'(input, call) {
     const layout = readLayout(input)
-    const live = await connect(call)
+    const live = await connect(call, 'room')
     const code = newCode()
     const bar = new CodeBar(call.app, code)
     return untilEnd(call, (fail) => {

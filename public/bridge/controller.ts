@@ -122,7 +122,8 @@ async function connect(room: string): Promise<void> {
   showMessage('Connecting …')
   try {
     // The press on the form, whose text says it, is the agreement.
-    if (!(await findPlayer({ app })).hasJoined) await join(app)
+    const { agreed } = await findPlayer({ app })
+    if (!agreed.includes('room')) await join(app, { uses: ['room'] })
     live ??= new LiveConnection(app)
     new Controller(live, room)
   } catch (error) {

@@ -1,13 +1,13 @@
 import { field } from '../frame/messages.ts'
-import { agree } from './agreement.ts'
+import { agree, type SharingUse } from './agreement.ts'
 import type { Handler } from './receiver.ts'
 import { callServer } from './server.ts'
 
 /** Returns a handler that sends the input of a call to an operation, once the player agreed. */
 const send =
-  (method: string, path: string): Handler =>
+  (method: string, path: string, use: SharingUse = 'db'): Handler =>
   async (input, call) => {
-    await agree(call)
+    await agree(call, use)
     return (await callServer(call, method, path, input)).json()
   }
 
@@ -15,18 +15,20 @@ const send =
 const sendPath =
   (method: string, part: (body: unknown) => unknown): Handler =>
   async (input, call) => {
-    await agree(call)
+    await agree(call, 'db')
     const path = encodeURIComponent(String(field(input, 'path')))
     return part(await (await callServer(call, method, `/documents?path=${path}`)).json())
   }
 
 /** The calls of `service.files`. */
-export const fileCalls: Record<string, Handler> = { 'files.upload': send('POST', '/uploads') }
+export const fileCalls: Record<string, Handler> = {
+  'files.upload': send('POST', '/uploads', 'files'),
+}
 
 /** The calls of `service.db`. The server checks their inputs. */
 export const dbCalls: Record<string, Handler> = {
   async 'db.me'(_, call) {
-    const { id, name } = await agree(call)
+    const { id, name } = await agree(call, 'db')
     return { id, name }
   },
   'db.get': sendPath('GET', (body) => body),

@@ -1,14 +1,14 @@
 import { field } from '../frame/messages.ts'
-import { agree } from './agreement.ts'
+import { agree, type SharingUse } from './agreement.ts'
 import { LiveConnection } from './live.ts'
 import { CallError } from './protocol.ts'
 import type { Call, Handler } from './receiver.ts'
 
 let connection: LiveConnection | undefined
 
-/** Returns the connection of this page, once the player agreed. */
-export async function connect(call: Call): Promise<LiveConnection> {
-  await agree(call)
+/** Returns the connection of this page, once the player agreed to a use. */
+export async function connect(call: Call, use: SharingUse): Promise<LiveConnection> {
+  await agree(call, use)
   return (connection ??= new LiveConnection(call.app))
 }
 
@@ -29,7 +29,7 @@ const passing = ['room_limit', 'too_large']
 /** The calls that last: watched documents, and rooms. */
 export const liveCalls: Record<string, Handler> = {
   async 'db.watch'(input, call) {
-    const live = await connect(call)
+    const live = await connect(call, 'db')
     const [query, path] = [field(input, 'query'), field(input, 'path')]
     return untilEnd(call, (fail) => {
       const of = query === undefined ? { path: String(path) } : { query }
@@ -39,7 +39,7 @@ export const liveCalls: Record<string, Handler> = {
     })
   },
   async 'room.join'(input, call) {
-    const live = await connect(call)
+    const live = await connect(call, 'room')
     return untilEnd(call, (fail) => {
       const room = live.join(String(field(input, 'room')), field(input, 'presence') ?? null, {
         event: (event) => call.send(event),

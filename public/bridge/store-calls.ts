@@ -24,7 +24,7 @@ const entriesOf = async (call: Call): Promise<Map<string, string>> =>
 /** Returns where the values of a call are: shared or own ones on the server, or in this browser. */
 async function placeOf(input: unknown, call: Call): Promise<'shared' | 'own' | 'local'> {
   if (field(input, 'shared') === true) {
-    await agree(call)
+    await agree(call, 'shared')
     return 'shared'
   }
   return (await findPlayer(call)).isSignedIn ? 'own' : 'local'

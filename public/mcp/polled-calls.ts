@@ -20,7 +20,7 @@ function onPageOnly(): never {
 /** The calls that last. A host passes requests on, and no connection, so documents are polled. */
 export const polledCalls: Record<string, Handler> = {
   async 'db.watch'(input, call) {
-    await agree(call)
+    await agree(call, 'db')
     const [query, path] = [field(input, 'query'), encodeURIComponent(String(field(input, 'path')))]
     const read = async (): Promise<unknown[]> => {
       if (query === undefined) {

@@ -72,7 +72,8 @@ export async function inspectFiles(
       },
     }
   }
-  const uses = withDeclared(all.uses, declared)
+  const asksCredentials = all.credentials !== undefined
+  const uses = withDeclared({ ...all.uses, asksCredentials }, declared)
   return { ...all, uses, scan: withCredentials(all, uses) }
 }
 

@@ -816,6 +816,12 @@ export interface components {
             signedIn: boolean;
             /** @description The player agreed to share data with this app. */
             joined: boolean;
+            /** @description The parts of `service` that the player agreed to. */
+            agreed: ("shared" | "db" | "room" | "scores" | "files")[];
+            /** @description The parts that the app declares. */
+            declared: ("shared" | "db" | "room" | "scores" | "files")[];
+            /** @description Other parts that the app may ask the player for. A page that asks for credentials has none. */
+            undeclared: ("shared" | "db" | "room" | "scores" | "files")[];
             /** @description The name that the player gave this app. */
             name: string | null;
         };
@@ -2075,6 +2081,8 @@ export interface components {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
             name?: string | undefined;
+            /** @description The parts that the player agreed to: those that the app declares, by default. */
+            uses?: ("shared" | "db" | "room" | "scores" | "files")[] | undefined;
         };
         ListValuesInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -4095,7 +4103,7 @@ export interface AgentApi {
   endSponsor(input: EndSponsorInput, options?: CallOptions): Call<EndSponsorResult>
   /** Read who plays an app in this browser, as the app sees it. */
   getPlayer(input: GetPlayerInput, options?: CallOptions): Call<GetPlayerResult>
-  /** Agree to share data with the other players and the maker of an app. The viewer sends it after a press of the player. A guest gets a cookie, by which this browser stays the same player. name is shown to the other players. */
+  /** Agree to share data with the other players and the maker of an app. The viewer sends it after a press of the player. It holds for the parts of `service` in uses, which are those that the app declares by default. A guest gets a cookie, by which this browser stays the same player. name is shown to the other players. */
   joinApp(input: JoinAppInput, options?: CallOptions): Call<JoinAppResult>
   /** List the keys of the values of a player, or of those that all players share. */
   listValues(input: ListValuesInput, options?: CallOptions): Call<ListValuesResult>

@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { eq } from 'drizzle-orm'
-
 import { expectError } from '../../testing/expect-error.ts'
 import { createPlayers, type PlayerCalls } from '../../testing/fixtures/players.ts'
 import { takeSnapshot } from '../../testing/fixtures/snapshot.ts'
@@ -11,7 +9,6 @@ import {
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
 import { takeDown } from '../moderation/moderation.ts'
-import { versions } from '../tables.ts'
 import { documentsPerAppMax, valueBytesPerOwnerMax } from './limits.ts'
 import { spaces } from './tables.ts'
 
@@ -39,7 +36,15 @@ const find = async (call: PlayerCalls, query: object) => {
 
 test('a guest joins once and stays the same player in one browser', async () => {
   expect((await stranger('GET', '/player')).body).toEqual({
-    player: { id: null, signedIn: false, joined: false, name: null },
+    player: {
+      id: null,
+      signedIn: false,
+      joined: false,
+      name: null,
+      agreed: [],
+      declared: ['shared', 'db'],
+      undeclared: ['room', 'scores'],
+    },
   })
   const gus = await guest('Gus')
   const known = await gus('GET', '/player')
@@ -390,11 +395,4 @@ test('an app keeps only what it says that it uses, and the maker still lists wha
   expect((await ann.call('POST', `${records}/delete`, all)).body).toEqual({ deleted: 1 })
   await version({ uses: ['db'] })
   expect((await set(gus, 'a/2', {})).status).toBe(200)
-})
-
-test('an app from before uses were recorded keeps its data', async () => {
-  await t.ctx.db.tx((db) => db.update(versions).set({ uses: null }).where(eq(versions.app, app)))
-  const gus = await guest()
-  expect((await set(gus, 'a/1', {})).status).toBe(200)
-  expect((await gus('POST', '/scores', { score: 1 })).status).toBe(200)
 })

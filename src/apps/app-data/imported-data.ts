@@ -104,6 +104,7 @@ const playerRow = ({ author, authorName }: ImportedRecord, at: number): Row<type
   person: null,
   name: authorName !== null && isPlayerName(authorName) ? authorName : null,
   joined: at,
+  uses: null,
   valueBytes: 0,
   values: 0,
   created: at,

@@ -7,9 +7,10 @@ import type { ClientSocket, SocketHandler } from '../../kernel/http/web-socket.t
 import { recordOf } from '../../kernel/schema.ts'
 import { second } from '../../kernel/time.ts'
 import { knownError } from '../../people/error-response.ts'
-import { findSessionUser, type SessionSender } from '../../people/session-user.ts'
+import { findSessionUser } from '../../people/session-user.ts'
 import { freshSender } from '../audience/access.ts'
 import { getPlayable } from '../playable.ts'
+import type { SharingUse } from '../uses/uses.ts'
 import { checkReadable } from './documents.ts'
 import {
   liveMessageBytesMax,
@@ -21,7 +22,7 @@ import {
 } from './limits.ts'
 import { errorFields } from './live-queries.ts'
 import { checkCollectionPath, parseDocumentPath } from './paths.ts'
-import { checkUse, identifyPlayer, type Player } from './players.ts'
+import { checkAgreed, findPlayer, identifyPlayer, type Player, type PlayerCall } from './players.ts'
 import { readQuery } from './read-query.ts'
 import type { JoinedRoom } from './rooms.ts'
 import { QuerySchema } from './schemas.ts'
@@ -69,6 +70,9 @@ const read = {
 /** Codes of RFC 6455 for ends that a page meets by connecting again, or not. */
 const closeCodes = { restart: 1012, overload: 1013, policy: 1008 } as const
 
+/** Rooms whose names end with the code of controllers (public/bridge/pads.ts). */
+const controllerPrefix = 'controller/'
+
 /** Throws `too_large` for what a room would pass to all its players. */
 function checkRoomData(data: unknown): void {
   const bytes = data === undefined ? 0 : Buffer.byteLength(JSON.stringify(data))
@@ -91,8 +95,8 @@ export class LiveSession implements SocketHandler {
 
   constructor(
     private readonly ctx: AppContext,
-    private readonly player: Player,
-    private readonly sender: SessionSender,
+    private player: Player,
+    private readonly sender: PlayerCall,
     /** Gives the place of the connection back. */
     private readonly release: () => void,
   ) {}
@@ -204,8 +208,17 @@ export class LiveSession implements SocketHandler {
     }
   }
 
+  /**
+   * Checks that the player agreed to a use, perhaps after the page has opened. Throws
+   * `not_declared` and `not_joined`.
+   */
+  async #checkAgreed(use: SharingUse): Promise<void> {
+    this.player = await findPlayer(this.ctx, this.sender, this.app)
+    checkAgreed(this.player, use)
+  }
+
   async #watch({ watch: number, query, path, since }: Static<typeof WatchSchema>): Promise<void> {
-    checkUse(this.player, 'db')
+    if (!this.player.agreed.includes('db')) await this.#checkAgreed('db')
     this.#unwatch(number)
     if (this.#watches.size >= watchesPerPageMax) {
       throw new ApiError('data_full', { what: `${watchesPerPageMax} subscriptions of a page` })
@@ -232,8 +245,9 @@ export class LiveSession implements SocketHandler {
     this.#watches.delete(number)
   }
 
-  #join({ room: name, presence = null }: Static<typeof JoinSchema>): void {
-    checkUse(this.player, 'room')
+  async #join({ room: name, presence = null }: Static<typeof JoinSchema>): Promise<void> {
+    if (!this.player.agreed.includes('room')) await this.#checkAgreed('room')
+    if (name.startsWith(controllerPrefix)) this.#countCode()
     checkRoomData(presence)
     this.#leave(name)
     if (this.#rooms.size >= roomsPerPageMax) {
@@ -242,6 +256,14 @@ export class LiveSession implements SocketHandler {
     const send = (text: string): void => this.#send(text)
     const by = this.player.id
     this.#rooms.set(name, this.ctx.rooms.join(this.app, name, { by, presence, send }))
+  }
+
+  /** Counts an attempt of a network to enter a code, which is short. Throws `data_limit`. */
+  #countCode(): void {
+    const { client } = this.sender.context
+    const { controllerCodes } = this.ctx.state.limits
+    const limit = controllerCodes.takeOne(`${this.app} ${client.prefix}`)
+    if (limit) throw new ApiError('data_limit', limit)
   }
 
   #leave(name: string): void {

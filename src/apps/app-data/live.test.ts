@@ -13,7 +13,12 @@ import {
 import { until } from '../../testing/until.ts'
 import { takeDown } from '../moderation/moderation.ts'
 import { DocumentCache } from './document-cache.ts'
-import { roomPlayersMax, watchesPerPageMax } from './limits.ts'
+import {
+  liveMessagesPerSecond,
+  roomPlayersMax,
+  roomsPerPageMax,
+  watchesPerPageMax,
+} from './limits.ts'
 import { LiveQueries } from './live-queries.ts'
 import { keepLive } from './live.ts'
 import { Rooms } from './rooms.ts'
@@ -182,6 +187,11 @@ test('errors of a message reach the page, and the connection goes on', async () 
   }
   page.send('watch', { watch: 100, path: 'games/100' })
   expect(await codeOf()).toBe('data_full')
+  for (let at = 0; at <= roomsPerPageMax; at += 1) page.send('join', { room: `room ${at}` })
+  expect(await codeOf()).toBe('data_full')
+  page.send('leave', { room: 'room 0' })
+  page.send('emit', { room: 'room 1', topic: 'a', data: 'a'.repeat(4_097) })
+  expect(await codeOf()).toBe('too_large')
   page.send('join', { room: 'lobby' })
   t.clock.advance(2_000)
   for (let at = 0; at <= 40; at += 1) page.send('emit', { room: 'lobby', topic: 'spam', data: at })
@@ -192,7 +202,7 @@ test('errors of a message reach the page, and the connection goes on', async () 
 test('a page that floods its connection is closed, and an app that is taken down', async () => {
   const gus = await guest()
   const flood = await gus.connect()
-  for (let at = 0; at <= 200; at += 1) flood.send('unwatch', { watch: 1 })
+  for (let at = 0; at <= liveMessagesPerSecond; at += 1) flood.send('unwatch', { watch: 1 })
   expect((await flood.closed).code).toBe(1_008)
   const large = await gus.connect()
   large.write('a'.repeat(70_000))
@@ -351,5 +361,17 @@ test('a page watches and enters only what its app says that it uses', async () =
   expect(await page.next('error')).toMatchObject({ watch: 1, error })
   page.send('join', { room: 'lobby' })
   expect(await page.next('error')).toMatchObject({ room: 'lobby', error })
+  page.close()
+})
+
+test('an open page goes on with a use that its player agreed to later', async () => {
+  app = await (await t.agent('ben')).publish({ uses: ['db'] })
+  const gus = await guest()
+  const page = await gus.connect()
+  page.send('join', { room: 'lobby' })
+  expect(await page.next('error')).toMatchObject({ room: 'lobby', error: { code: 'not_joined' } })
+  await gus.call('POST', '/player', { uses: ['room'] })
+  page.send('join', { room: 'lobby' })
+  expect(await page.next('room')).toMatchObject({ peers: [{ by: gus.id }] })
   page.close()
 })

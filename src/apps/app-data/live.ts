@@ -5,11 +5,11 @@ import { upgradedResponse } from '../../kernel/http/web-socket.ts'
 import { checkSite } from '../../people/session-user.ts'
 import { livePagesPerServerMax } from './limits.ts'
 import { LiveSession } from './live-session.ts'
-import { getJoined, type PlayerCall } from './players.ts'
+import { findPlayer, type PlayerCall } from './players.ts'
 
 /**
  * Turns a request of a page into its live connection. Throws `needs_websocket`, `cross_site`,
- * `busy`, `try_again`, and what `getJoined` throws.
+ * `busy`, `try_again`, `not_joined`, and what `findPlayer` throws.
  */
 export async function openLive(
   ctx: AppContext,
@@ -21,7 +21,8 @@ export async function openLive(
   if (!isWebSocket || !context.upgrade) throw new ApiError('needs_websocket')
   // Any page can open a WebSocket here, with the cookies of the player.
   checkSite(ctx, call)
-  const player = await getJoined(ctx, call, app)
+  const player = await findPlayer(ctx, call, app)
+  if (!player.hasJoined) throw new ApiError('not_joined', { app })
   const { sessions, limits } = ctx.state
   if (sessions.size >= livePagesPerServerMax) throw new ApiError('try_again', {})
   const release = takePlace(limits, context.client.prefix, `${app} ${player.id}`)

@@ -6,7 +6,7 @@ import { withCookies } from '../../kernel/http/outcome.ts'
 import { iso } from '../../kernel/time.ts'
 import { appErrors as ownErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { visitor } from '../../people/session-user.ts'
-import type { Use } from '../uses/uses.ts'
+import type { SharingUse } from '../uses/uses.ts'
 import { BatchSchema, writeDocuments } from './batch.ts'
 import * as documents from './documents.ts'
 import { dataBodyBytesMax } from './limits.ts'
@@ -55,8 +55,16 @@ const growErrors = [
   'account_suspended',
 ] as const
 
-const presentPlayer = ({ id, isSignedIn, hasJoined, name }: Player) => ({
-  player: { id: id === '' ? null : id, signedIn: isSignedIn, joined: hasJoined, name },
+const presentPlayer = (player: Player) => ({
+  player: {
+    id: player.id === '' ? null : player.id,
+    signedIn: player.isSignedIn,
+    joined: player.hasJoined,
+    name: player.name,
+    agreed: [...player.agreed],
+    declared: [...player.declared],
+    undeclared: [...player.undeclared],
+  },
 })
 
 const presentDocument = (document: documents.Document) => ({
@@ -90,7 +98,7 @@ async function getCounted(
   ctx: AppContext,
   call: PlayerCall,
   app: string,
-  use: Use,
+  use: SharingUse,
 ): Promise<Player> {
   const joined = await getJoined(ctx, call, app, use)
   countCall(ctx, joined, call)
@@ -113,12 +121,12 @@ const joinAsPlayer = operation({
   route: 'POST /apps/:id/player',
   summary: 'Agree to share data with the other players and the maker of an app.',
   description:
-    'The viewer sends it after a press of the player. A guest gets a cookie, by which this browser stays the same player. name is shown to the other players.',
+    'The viewer sends it after a press of the player. It holds for the parts of `service` in uses, which are those that the app declares by default. A guest gets a cookie, by which this browser stays the same player. name is shown to the other players.',
   input: { body: schemas.JoinSchema },
   output: { 200: schemas.PlayerResponseSchema },
-  errors: [...writeErrors, ...appErrors, 'guests_limit'],
+  errors: [...writeErrors, ...appErrors, 'not_declared', 'guests_limit'],
   async run(ctx, call) {
-    const { player, cookies } = await joinApp(ctx, call, call.params.id, call.body.name)
+    const { player, cookies } = await joinApp(ctx, call, call.params.id, call.body)
     return withCookies(presentPlayer(player), cookies)
   },
 })

@@ -132,8 +132,8 @@ export async function* listPersonData(ctx: AppContext, person: string): AsyncGen
   )
   for await (const page of pages) {
     for (const player of page) {
-      const { app, name, joined } = player
-      yield [{ kind: 'player', app, name, joined: joined === null ? null : iso(joined) }]
+      const { app, name, joined, uses } = player
+      yield [{ kind: 'player', app, name, joined: joined === null ? null : iso(joined), uses }]
       yield* listValues(ctx, player)
       yield* listDocuments(ctx, player)
       yield* listScores(ctx, player)

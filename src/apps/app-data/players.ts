@@ -12,7 +12,7 @@ import { guestCookie, playerOf, readGuestCookie, type Visitor } from '../../peop
 import { type App, visibleVersion } from '../apps.ts'
 import { getPlayable } from '../playable.ts'
 import { versions } from '../tables.ts'
-import { type Use, useNames } from '../uses/uses.ts'
+import { type SharingUse, sharingUses, undeclaredUses } from '../uses/uses.ts'
 import { playerIdChars, playerNameCharsMax } from './limits.ts'
 import { players } from './tables.ts'
 
@@ -29,8 +29,12 @@ export interface Player {
   isSignedIn: boolean
   name: string | null
   hasJoined: boolean
-  /** The parts of `service` that the app may use. */
-  uses: readonly Use[]
+  /** The uses that the player agreed to. */
+  agreed: readonly SharingUse[]
+  /** The uses that the version declares. */
+  declared: readonly SharingUse[]
+  /** The uses that the app may begin once a player agrees to them. */
+  undeclared: readonly SharingUse[]
 }
 
 /** A request of a page, which its shell sends. */
@@ -57,29 +61,38 @@ export async function findPlayer(
     : identifyPlayer(ctx, app, { headers }, user?.person)
   const row = known.id === '' ? undefined : await findRow(ctx.db.read, app.id, known.id)
   const isSignedIn = playerOf(caller) !== undefined
-  const uses = await allowedUses(ctx, app)
+  const uses = await findAppUses(ctx, app)
   const hasJoined = row?.joined != null
-  return { app, ...known, isSignedIn, name: row?.name ?? null, hasJoined, uses }
+  const agreed = hasJoined ? (row.uses ?? uses.declared) : []
+  return { app, ...known, isSignedIn, name: row?.name ?? null, hasJoined, agreed, ...uses }
 }
 
 /** Returns the uses of the version that players see, and of the newest, which the maker tries. */
-async function allowedUses(ctx: AppContext, app: App): Promise<Use[]> {
+async function findAppUses(
+  ctx: AppContext,
+  app: App,
+): Promise<Pick<Player, 'declared' | 'undeclared'>> {
   const rows = await ctx.db.read
     .select({ uses: versions.uses })
     .from(versions)
     .where(
       and(eq(versions.app, app.id), inArray(versions.version, [visibleVersion(app), app.version])),
     )
-  // Nothing is known of a version from before uses were recorded.
-  return rows.flatMap(({ uses }) => uses?.service ?? useNames)
+  const declared = [...new Set(rows.flatMap(({ uses }) => sharingUses(uses)))]
+  const [first = [], second = first] = rows.map(({ uses }) => undeclaredUses(uses))
+  const isOther = (use: SharingUse): boolean => second.includes(use) && !declared.includes(use)
+  return { declared, undeclared: first.filter(isOther) }
 }
 
-/**
- * Checks that an app says what it uses: its checks and what players agree to depend on it, and its
- * maker pays for what is kept. Throws `not_declared`.
- */
-export function checkUse({ uses }: Pick<Player, 'uses'>, use: Use): void {
-  if (!uses.includes(use)) throw new ApiError('not_declared', { use })
+/** Checks that an app may ask a player for a use. Throws `not_declared`. */
+function checkUse({ declared, undeclared }: Player, use: SharingUse): void {
+  if (![...declared, ...undeclared].includes(use)) throw new ApiError('not_declared', { use })
+}
+
+/** Checks that a player agreed to a use of an app. Throws `not_declared` and `not_joined`. */
+export function checkAgreed(player: Player, use: SharingUse): void {
+  checkUse(player, use)
+  if (!player.agreed.includes(use)) throw new ApiError('not_joined', { app: player.app.id })
 }
 
 /** Returns the id of a person, or of the guest that a browser has a cookie of. */
@@ -104,19 +117,18 @@ async function findRow(db: Db, app: string, id: string): Promise<PlayerRow | und
 }
 
 /**
- * Returns a player who agreed to share data, for one use of it or for any. Throws `not_declared`,
- * `not_joined`, and what `findPlayer` throws.
+ * Returns a player who agreed to a use of an app. Throws `not_declared`, `not_joined`, and what
+ * `findPlayer` throws.
  */
 export async function getJoined(
   ctx: AppContext,
   call: PlayerCall,
   app: string,
-  use?: Use,
+  use: SharingUse,
 ): Promise<Player> {
   const player = await findPlayer(ctx, call, app)
-  if (use !== undefined) checkUse(player, use)
-  if (player.hasJoined) return player
-  throw new ApiError('not_joined', { app })
+  checkAgreed(player, use)
+  return player
 }
 
 /** Counts a call of a player, or of the network of one without an id. Throws `data_limit`. */
@@ -140,24 +152,33 @@ const newPlayer = (
   person,
   name: null,
   joined: null,
+  uses: null,
   valueBytes: 0,
   values: 0,
   created: ctx.clock.now(),
 })
 
+/** An agreement of a player: the name that it shows, and uses, by default those of the version. */
+interface Agreement {
+  name?: string | undefined
+  uses?: readonly SharingUse[] | undefined
+}
+
 /**
- * Records that a player agrees to share data with the other players and the maker of an app, and
- * the name that it shows. Returns the player, and the new cookie of a guest. Throws `bad_request`,
+ * Records that a player agrees to share data with the other players and the maker of an app.
+ * Returns the player, and the new cookie of a guest. Throws `bad_request`, `not_declared`,
  * `not_found`, `taken_down`, and `guests_limit` for too many new guests of a network.
  */
 export async function joinApp(
   ctx: AppContext,
   call: PlayerCall,
   appId: string,
-  name: string | undefined,
+  { name, uses }: Agreement,
 ): Promise<{ player: Player; cookies: string[] }> {
   if (name !== undefined) checkName(name)
   const known = await findPlayer(ctx, call, appId)
+  for (const use of uses ?? []) checkUse(known, use)
+  const agreed = [...new Set([...known.agreed, ...(uses ?? known.declared)])]
   // A cookie may be made up, so each new row of a guest counts.
   if (!known.isSignedIn && !known.hasJoined) countGuest(ctx, call)
   const secret = known.id === '' ? newSecret() : undefined
@@ -166,8 +187,9 @@ export async function joinApp(
     ...newPlayer(ctx, { ...known, id }),
     joined: ctx.clock.now(),
     name: name ?? known.name,
+    uses: agreed,
   }
-  const changed = { joined: row.joined, name: row.name, person: row.person }
+  const changed = { joined: row.joined, name: row.name, person: row.person, uses: agreed }
   await ctx.db.tx((db) =>
     db
       .insert(players)
@@ -175,7 +197,7 @@ export async function joinApp(
       .onConflictDoUpdate({ target: [players.app, players.id], set: changed }),
   )
   return {
-    player: { ...known, id, name: row.name, hasJoined: true },
+    player: { ...known, id, name: row.name, hasJoined: true, agreed },
     cookies: secret === undefined ? [] : [guestCookie(ctx, secret)],
   }
 }

@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { ListQuery, NextSchema } from '../../kernel/http/list-query.ts'
 import { lineSchema, nullable, oneOf, TimeSchema } from '../../kernel/schema.ts'
+import { SharingUseSchema } from '../uses/uses.ts'
 import {
   conditionsMax,
   conditionValuesMax,
@@ -25,6 +26,14 @@ const PlayerSchema = Type.Object(
     ),
     signedIn: Type.Boolean(),
     joined: Type.Boolean({ description: 'The player agreed to share data with this app.' }),
+    agreed: Type.Array(SharingUseSchema, {
+      description: 'The parts of `service` that the player agreed to.',
+    }),
+    declared: Type.Array(SharingUseSchema, { description: 'The parts that the app declares.' }),
+    undeclared: Type.Array(SharingUseSchema, {
+      description:
+        'Other parts that the app may ask the player for. A page that asks for credentials has none.',
+    }),
     name: nullable(Type.String({ description: 'The name that the player gave this app.' })),
   },
   { title: 'Player' },
@@ -32,7 +41,16 @@ const PlayerSchema = Type.Object(
 export const PlayerResponseSchema = Type.Object({ player: PlayerSchema })
 
 export const JoinSchema = Type.Object(
-  { name: Type.Optional(lineSchema(playerNameCharsMax, { minLength: 1 })) },
+  {
+    name: Type.Optional(lineSchema(playerNameCharsMax, { minLength: 1 })),
+    uses: Type.Optional(
+      Type.Array(SharingUseSchema, {
+        uniqueItems: true,
+        description:
+          'The parts that the player agreed to: those that the app declares, by default.',
+      }),
+    ),
+  },
   { additionalProperties: false, examples: [{ name: 'Olga' }] },
 )
 

@@ -8,14 +8,15 @@ import { visitor } from '../../people/session-user.ts'
 import { appUrl } from '../app-url.ts'
 import * as challenges from './challenges.ts'
 import { challengeDays, challengesPerAppMax, challengesPerPlayerMax } from './limits.ts'
-import { checkUse, countCall, findPlayer, getJoined, type Player } from './players.ts'
+import { countCall, findPlayer, getJoined, type Player } from './players.ts'
 import * as schemas from './score-schemas.ts'
 import * as scores from './scores.ts'
 
 /** The calls of a page, which its shell passes on. They are no tools of agents. */
 const operation = operationsOf('Playing')
 const ofPages = { access: visitor, mcp: 'app' } as const
-const appErrors = [...ownErrors, 'busy', 'not_declared', 'data_limit'] as const
+const appErrors = [...ownErrors, 'busy', 'data_limit'] as const
+const shareErrors = [...appErrors, 'not_declared', 'not_joined'] as const
 
 const boardOf = ({ app }: Player, { board = 'main', order }: schemas.BoardQuery): scores.Board => ({
   app: app.id,
@@ -64,7 +65,6 @@ const getScores = operation({
   async run(ctx, call) {
     const { query } = call
     const player = await findPlayer(ctx, call, call.params.id)
-    checkUse(player, 'scores')
     countCall(ctx, player, call)
     const board = boardOf(player, query)
     const [top, own, count] = await Promise.all([
@@ -83,7 +83,7 @@ const submitScore = operation({
   summary: 'Submit a score of the player. The best one stays.',
   input: { body: schemas.SubmitScoreSchema },
   output: { 200: schemas.SubmittedScoreSchema },
-  errors: [...writeErrors, ...appErrors, 'not_joined', 'data_full'],
+  errors: [...writeErrors, ...shareErrors, 'data_full'],
   async run(ctx, call) {
     const { score, challenge, ...of } = call.body
     const player = await getJoined(ctx, call, call.params.id, 'scores')
@@ -106,7 +106,7 @@ const createChallenge = operation({
   description: `A challenge ends after ${challengeDays} days. Of a player, the newest ${challengesPerPlayerMax} stay, and of an app the newest ${challengesPerAppMax}.`,
   input: { body: schemas.CreateChallengeSchema },
   output: { 201: schemas.CreatedChallengeSchema },
-  errors: [...writeErrors, ...appErrors, 'not_joined'],
+  errors: [...writeErrors, ...shareErrors],
   async run(ctx, call) {
     const { score, seed, ...of } = call.body
     const player = await getJoined(ctx, call, call.params.id, 'scores')
@@ -132,7 +132,6 @@ const getChallenge = operation({
   async run(ctx, call) {
     const { id, challenge } = call.params
     const player = await findPlayer(ctx, call, id)
-    checkUse(player, 'scores')
     countCall(ctx, player, call)
     const found = await challenges.findChallenge(ctx, player.app.id, challenge)
     if (!found) throw new ApiError('not_found', { what: 'challenge' })
@@ -149,7 +148,6 @@ const listChallenges = operation({
   errors: appErrors,
   async run(ctx, call) {
     const player = await findPlayer(ctx, call, call.params.id)
-    checkUse(player, 'scores')
     countCall(ctx, player, call)
     const own = player.id === '' ? [] : await challenges.listChallenges(ctx, player)
     return { challenges: own.map(presentChallenge) }

@@ -10,6 +10,7 @@ import {
   time,
 } from '../../kernel/db/columns.ts'
 import type { Json } from '../../kernel/schema.ts'
+import type { SharingUse } from '../uses/uses.ts'
 
 /** The shared data of an app as a whole. A write locks the row, and so gets the next version. */
 export const spaces = table('app_spaces', {
@@ -37,6 +38,8 @@ export const players = table(
     name: text('name'),
     /** The player agreed to share data with the other players and the maker. */
     joined: time('joined'),
+    /** The uses that the player agreed to; null in a row from before these were recorded. */
+    uses: json<SharingUse[]>('uses'),
     /** Bytes and number of the personal values. */
     valueBytes: integer('value_bytes').notNull(),
     values: integer('value_count').notNull(),

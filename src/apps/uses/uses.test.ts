@@ -96,3 +96,29 @@ test('a folder or a declaration that shares data may not ask for a password', as
   )
   expect((await ann.call('POST', '/apps', { html })).status).toBe(201)
 })
+
+test('a page that hands service on gets its script, and one that only looks for it does not', async () => {
+  const handing = [
+    'const app = window.service; app.db.doc("a/1")',
+    'const app = service ?? {}; app["d" + "b"].doc("a/1")',
+    'createGame(service)',
+    'createGame({ api: self.service })',
+  ]
+  const others = [
+    'if (window.service) window.service.knobs.get("speed")',
+    'const speed = window.service?.knobs?.get("speed")',
+    'const { knobs } = service',
+    'customer(services)',
+  ]
+  for (const [texts, has] of [
+    [handing, true],
+    [others, false],
+  ] as const) {
+    for (const text of texts) {
+      const sent = await ann.call('POST', '/apps', { html: page(`<script>${text}</script>`) })
+      expect(sent.body).toMatchObject({ scan: { uses: [] } })
+      const files = await t.request('GET', `/a/${sent.text('app.id')}/files`)
+      expect([text, JSON.stringify(files.body).includes('bridge.')]).toEqual([text, has])
+    }
+  }
+})

@@ -9,7 +9,7 @@ import { type Clock, isWithin } from '../../kernel/time.ts'
 import type { SessionSender } from '../../people/session-user.ts'
 import { knobName } from '../knobs/knobs.ts'
 import { findKnobs } from '../knobs/page-knobs.ts'
-import { findUses, hasUploads } from '../uses/uses.ts'
+import { findUses, hasBridge, hasUploads } from '../uses/uses.ts'
 import type { AppSource, HostedApp, ViewerUrls } from './app-source.ts'
 import { type CachedPage, newPage, type OpenedTable, type PageNeeds } from './cached-page.ts'
 import { FileTokens, type OpenedToken } from './file-token.ts'
@@ -355,11 +355,10 @@ export class Pages {
     const uses = known ?? findUses(bytes.toString())
     const scripts: ScriptName[] = []
     if (isFolder || usesDatabases(bytes)) scripts.push('databases')
-    const { service, shims } = uses
-    if (service.length > 0) scripts.push('bridge')
+    if (hasBridge(uses)) scripts.push('bridge')
     const knobs = bytes.includes(knobName) ? findKnobs(bytes.toString()) : []
     if (knobs.length > 0) scripts.push('knobs')
-    scripts.push(...shims)
+    scripts.push(...uses.shims)
     return { hasFiles: hasFiles || hasUploads(uses), scripts, knobs }
   }
 

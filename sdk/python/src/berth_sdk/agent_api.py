@@ -1470,11 +1470,13 @@ class AgentApi(Api):
 
     def join_app(self, **fields: Unpack[JoinAppInput]) -> JoinAppResult:
         """Agree to share data with the other players and the maker of an app. The viewer sends it
-        after a press of the player. A guest gets a cookie, by which this browser stays the same
-        player. name is shown to the other players.
+        after a press of the player. It holds for the parts of `service` in uses, which are
+        those that the app declares by default. A guest gets a cookie, by which this browser
+        stays the same player. name is shown to the other players.
 
         Args:
             id: The id. The id of an app is the end of its public link.
+            uses: The parts that the player agreed to: those that the app declares, by default.
         """
         return self._call("join_app", fields)  # type: ignore[no-any-return]
 
@@ -2492,8 +2494,9 @@ class AsyncAgentApi(AsyncApi):
 
     def join_app(self, **fields: Unpack[JoinAppInput]) -> AsyncCall[JoinAppResult, None]:
         """Agree to share data with the other players and the maker of an app. The viewer sends it
-        after a press of the player. A guest gets a cookie, by which this browser stays the same
-        player. name is shown to the other players.
+        after a press of the player. It holds for the parts of `service` in uses, which are
+        those that the app declares by default. A guest gets a cookie, by which this browser
+        stays the same player. name is shown to the other players.
         """
         return self._call("join_app", fields)
 

@@ -745,6 +745,12 @@ class Player(TypedDict):
     signedIn: bool
     joined: bool
     """The player agreed to share data with this app."""
+    agreed: list[Literal["shared", "db", "room", "scores", "files"]]
+    """The parts of `service` that the player agreed to."""
+    declared: list[Literal["shared", "db", "room", "scores", "files"]]
+    """The parts that the app declares."""
+    undeclared: list[Literal["shared", "db", "room", "scores", "files"]]
+    """Other parts that the app may ask the player for. A page that asks for credentials has none."""
     name: Optional[str]
     """The name that the player gave this app."""
 
@@ -2976,6 +2982,8 @@ class JoinAppInput(TypedDict):
     id: str
     """The id. The id of an app is the end of its public link."""
     name: NotRequired[str]
+    uses: NotRequired[list[Literal["shared", "db", "room", "scores", "files"]]]
+    """The parts that the player agreed to: those that the app declares, by default."""
 
 
 class JoinAppResult(TypedDict):

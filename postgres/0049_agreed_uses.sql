@@ -1,0 +1,1 @@
+ALTER TABLE "app_players" ADD COLUMN "uses" text;
