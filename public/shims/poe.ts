@@ -1,7 +1,8 @@
 /**
  * Poe canvas apps: `Poe.sendUserMessage` and `Poe.registerHandler`, and the newer `Poe.stream` and
- * `Poe.call`. Sources: https://creator.poe.com/docs/poe-embed-api, and the documentation of Poe's
- * platform of apps (November 2026).
+ * `Poe.call`, also by import (src/apps/libraries/poe.ts). Sources:
+ * https://creator.poe.com/docs/poe-embed-api, and the documentation of Poe's platform of apps
+ * (November 2026).
  */
 import type { Message, Tool } from '../bridge/chat.ts'
 import { dataUrl } from '../bridge/data-url.ts'

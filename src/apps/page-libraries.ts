@@ -15,8 +15,8 @@ export async function withLibraries(
   pinned?: PageLibraries | null,
 ): Promise<ContentInspection> {
   if (pinned !== undefined) return withoutLoaded(inspection, pinned ?? undefined, new Map())
-  const { urls, imports } = inspection.references
-  if (urls.length === 0 && imports.length === 0)
+  const { urls, imports, names } = inspection.references
+  if (urls.length + imports.length + names.length === 0)
     return withoutLoaded(inspection, undefined, new Map())
   // Pages without libraries do not load the resolver.
   const { resolveStored } = await import('./resolve-libraries.ts')

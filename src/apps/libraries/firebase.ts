@@ -1,11 +1,7 @@
 import { firebaseExports, firebaseKey, type FirebaseModule } from './firebase-exports.ts'
-import type { Library } from './library.ts'
+import { createHostLibrary } from './library.ts'
 
-/**
- * The modules of Firebase, as pages of Gemini canvas import them. They are no copy of the SDK: each
- * hands on what the script of the host's interface has (public/shims/firebase.ts), over
- * `service.db`. So the SDK is never fetched, and no version of it matters.
- */
+/** The modules of Firebase, as pages of Gemini canvas import them: public/shims/firebase.ts. */
 export const firebaseName = 'firebase'
 
 const isModule = (name: string): name is FirebaseModule => Object.hasOwn(firebaseExports, name)
@@ -24,18 +20,12 @@ const textOf = (name: FirebaseModule): string => {
   return `const { ${names} } = globalThis[Symbol.for('${firebaseKey}')].${name}\nexport { ${names} }\n`
 }
 
-const modules = new Map(
-  Object.keys(firebaseExports)
-    .filter(isModule)
-    .map((name) => [`${name}.js`, new TextEncoder().encode(textOf(name))]),
-)
-
 /** The package that stands for all versions of Firebase. */
-export const firebaseLibrary: Library = {
-  name: firebaseName,
-  version: 'service',
-  license: 'MIT',
-  source: 'embedded',
-  files: new Map([...modules].map(([path, { byteLength }]) => [path, byteLength])),
-  read: async (path) => modules.get(path) ?? new Uint8Array(),
-}
+export const firebaseLibrary = createHostLibrary(
+  firebaseName,
+  Object.fromEntries(
+    Object.keys(firebaseExports)
+      .filter(isModule)
+      .map((name) => [`${name}.js`, textOf(name)]),
+  ),
+)

@@ -54,6 +54,24 @@ const types: Record<string, string> = {
 export const typeOf = (path: string): string =>
   lookUp(types, path.slice(path.lastIndexOf('.') + 1).toLowerCase()) ?? 'application/octet-stream'
 
+/**
+ * Creates a package whose modules hand on what a script of a host's interface has (public/shims).
+ * It is no copy of that host's package, so no version of it matters.
+ */
+export function createHostLibrary(name: string, texts: Record<string, string>): Library {
+  const modules = new Map(
+    Object.entries(texts).map(([path, text]) => [path, new TextEncoder().encode(text)]),
+  )
+  return {
+    name,
+    version: 'service',
+    license: 'MIT',
+    source: 'embedded',
+    files: new Map([...modules].map(([path, { byteLength }]) => [path, byteLength])),
+    read: async (path) => modules.get(path) ?? new Uint8Array(),
+  }
+}
+
 const decoder = new TextDecoder()
 
 export const readText = async (library: Library, path: string): Promise<string> =>

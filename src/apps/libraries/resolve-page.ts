@@ -14,6 +14,7 @@ import { referencesPerPageMax } from './limits.ts'
 import { fileName, packagesUrl, scheme } from './modules.ts'
 import { baseOf, folderOf, isData, isNamed } from './on-demand.ts'
 import { dependenciesOf, moduleEntry, packageOf } from './package-paths.ts'
+import { isPoeModule, poeLibrary, poeModule } from './poe.ts'
 import type { LibraryReference, PageReferences } from './references.ts'
 import { matchesIntegrity } from './registry.ts'
 import {
@@ -60,6 +61,9 @@ class PageResolver {
     const { urls, imports, names } = this.page
     try {
       for (const reference of urls.slice(0, referencesPerPageMax)) await this.resolveUrl(reference)
+      for (const name of names.filter(isPoeModule).slice(0, referencesPerPageMax)) {
+        this.imports.set(name, await this.collector.addAsModule(poeLibrary, poeModule))
+      }
       for (const [name, url] of imports.slice(0, referencesPerPageMax)) {
         if (!name.endsWith('/')) await this.mapName(name, url)
       }

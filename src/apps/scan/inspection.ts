@@ -3,6 +3,7 @@ import { brotliCompressSync, constants } from 'node:zlib'
 import { sha256 } from '../../kernel/ids.ts'
 import { titleCharsMax } from '../../kernel/limits.ts'
 import { isLibraryHost } from '../libraries/address.ts'
+import { isPoeModule } from '../libraries/poe.ts'
 import type { LibraryReference, PageReferences } from '../libraries/references.ts'
 import { findUses, type PageUses } from '../uses/uses.ts'
 import { type AssetRequest, readAssetRequests } from './asset-requests.ts'
@@ -133,12 +134,12 @@ export function readReferences(page: Page): PageReferences {
 }
 
 function namesOf(page: Page): string[] {
-  if (page.importMaps.length === 0) return []
+  const hasMap = page.importMaps.length > 0
   const names = new Set<string>()
   for (const { tokens } of page.scripts)
     for (const [, , name = ''] of tokens.code.matchAll(importNames)) {
       if (names.size >= namesMax) return [...names]
-      if (!isRemote(name)) names.add(name)
+      if (!isRemote(name) && (hasMap || isPoeModule(name))) names.add(name)
     }
   return [...names]
 }

@@ -22,7 +22,7 @@ export const shims = [
   },
   {
     name: 'claude-complete',
-    pattern: /\bclaude\s*\??\.\s*(?:complete\b|use\s*\(\s*["'`]sample)/,
+    pattern: /\bclaude\s*\??\.\s*(?:complete\b|use\s*(?:\?\.\s*)?\(\s*["'`]sample)/,
     uses: ['ai'],
   },
   {
@@ -35,23 +35,37 @@ export const shims = [
     pattern: /\bPoe\s*\??\.\s*(?:sendUserMessage|registerHandler|stream|call)\b/,
     uses: ['ai'],
   },
+  {
+    name: 'poe-store',
+    pattern: both(/\bPoe\b|["'`](?:@poe\/|poe-apps-sdk\/)/, /\bsetupStore\s*\(/),
+    uses: ['db'],
+  },
+  {
+    name: 'puter',
+    pattern: /\bjs\.puter\.com\/|\bputer\s*\??\.\s*(?:ai|kv|auth|print)\b/,
+    uses: [],
+  },
   { name: 'puter-ai', pattern: /\bputer\s*\??\.\s*ai\b/, uses: ['ai'] },
   { name: 'spark-llm', pattern: /\bspark\s*\??\.\s*llm(?:Prompt)?\b/, uses: ['ai'] },
   {
     name: 'language-model',
-    pattern: /\bLanguageModel\s*\.|\bai\s*\.\s*languageModel\b/,
+    pattern: /\bLanguageModel\s*\??\.|\bai\s*\.\s*languageModel\b/,
     uses: ['ai'],
   },
-  { name: 'claude-storage', pattern: /\bwindow\s*\.\s*storage\b/, uses: ['store'] },
+  { name: 'claude-storage', pattern: /\bwindow\s*\??\.\s*storage\b/, uses: ['store'] },
   {
     name: 'claude-files',
     pattern: /\bwindow\s*\.\s*fs\s*\.\s*readFile\b/,
     uses: [],
   },
-  { name: 'claude-use', pattern: /\bclaude\s*\.\s*use\s*\(/, uses: ['db', 'room'] },
+  {
+    name: 'claude-use',
+    pattern: /\bclaude\s*\??\.\s*use\s*(?:\?\.\s*)?\(/,
+    uses: ['db', 'room'],
+  },
   {
     name: 'claude-assets',
-    pattern: /\bclaude\s*\??\.\s*use\s*\(\s*["'`]assets\b/,
+    pattern: /\bclaude\s*\??\.\s*use\s*(?:\?\.\s*)?\(\s*["'`]assets\b/,
     uses: ['files'],
   },
   { name: 'websim', pattern: /\bWebsimSocket\b/, uses: ['db', 'room'] },
@@ -69,13 +83,13 @@ export const shims = [
       /\bgstatic\.com\/firebasejs\/|["'`](?:https:\/\/[^"'`\s]{1,100}\/)?firebase(?:@[\w.^~-]+)?\/(?:app|auth|firestore)\b/,
     uses: ['db'],
   },
-  { name: 'puter-kv', pattern: /\bputer\s*\.\s*kv\b/, uses: ['store'] },
+  { name: 'puter-kv', pattern: /\bputer\s*\??\.\s*kv\b/, uses: ['store'] },
   {
     name: 'chatgpt-app',
     pattern: /\b(?:window|globalThis|self)\s*\??\.\s*openai\b|["'`]openai:set_globals\b/,
     uses: ['store'],
   },
-  { name: 'spark-kv', pattern: /\bspark\s*\.\s*kv\b/, uses: ['store', 'shared'] },
+  { name: 'spark-kv', pattern: /\bspark\s*\??\.\s*kv\b/, uses: ['store', 'shared'] },
 ] as const satisfies readonly Shim[]
 
 export type ShimName = (typeof shims)[number]['name']
