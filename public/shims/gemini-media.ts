@@ -5,6 +5,7 @@
  */
 import type { AiFetch } from '../bridge/ai-fetch.ts'
 import { imageTypeOf } from '../bridge/image-type.ts'
+import { readEvents } from '../bridge/server-events.ts'
 import { field } from '../frame/messages.ts'
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : value ? [value] : [])
@@ -75,6 +76,25 @@ async function speak({ fetchModel, body, signal }: MediaCall): Promise<Response>
   const data = base64Of(new Uint8Array(await response.arrayBuffer()))
   const mimeType = `audio/L16;codec=pcm;rate=${sampleRate}`
   return candidateOf([{ inlineData: { mimeType, data } }])
+}
+
+/** Returns a stream as Google sends it without `alt=sse`: an array, whose items arrive in turn. */
+export function asArray(response: Response): Response {
+  if (!response.ok) return response
+  const events = readEvents(response)[Symbol.asyncIterator]()
+  const encoder = new TextEncoder()
+  let before = '['
+  const body = new ReadableStream<Uint8Array>({
+    async pull(stream) {
+      const { done, value } = await events.next()
+      const text = done ? `${before === '[' ? before : ''}]` : before + JSON.stringify(value)
+      stream.enqueue(encoder.encode(text))
+      before = ',\r\n'
+      if (done) stream.close()
+    },
+    cancel: async () => void (await events.return?.(undefined)),
+  })
+  return new Response(body, { headers: { 'content-type': 'application/json; charset=UTF-8' } })
 }
 
 /** Answers a call for pictures or speech; undefined for one for a text. */

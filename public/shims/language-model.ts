@@ -105,8 +105,12 @@ class LanguageModel extends EventTarget {
   }
 
   promptStreaming(input: unknown, options: PromptOptions = {}): ReadableStream<string> {
-    const reply = this.#reply(input, options)
+    const ending = new AbortController()
+    const signals = [ending.signal, options.signal ?? this.options.signal ?? []].flat()
+    const reply = this.#reply(input, { ...options, signal: AbortSignal.any(signals) })
     return new ReadableStream({
+      // A reader that leaves pays for no more.
+      cancel: () => ending.abort(),
       async pull(stream) {
         try {
           const { done, value } = await reply.next()
@@ -125,6 +129,10 @@ class LanguageModel extends EventTarget {
 
   async measureInputUsage(input: unknown): Promise<number> {
     return Math.ceil(JSON.stringify(messagesOf(input)).length / 4)
+  }
+
+  measureContextUsage(input: unknown): Promise<number> {
+    return this.measureInputUsage(input)
   }
 
   async clone(): Promise<LanguageModel> {

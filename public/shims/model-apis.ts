@@ -9,7 +9,7 @@ import { CallError } from '../bridge/protocol.ts'
  */
 import { put } from '../frame/quiet.ts'
 import './gemini-globals.ts'
-import { callMedia } from './gemini-media.ts'
+import { asArray, callMedia } from './gemini-media.ts'
 import { replaceXhr } from './model-xhr.ts'
 import { drawImages } from './openai-images.ts'
 
@@ -34,7 +34,7 @@ function modelPath(method: string, given: string): string | undefined {
   // The older version of Google's API has the same methods.
   const path = url?.pathname.slice(1).replace(/^v1(?=\/models\/)/, 'v1beta') ?? ''
   if (!url || !hosts[url.host]?.test(path)) return undefined
-  return path.endsWith(':streamGenerateContent') ? `${path}?alt=sse` : path
+  return url.searchParams.get('alt') === 'sse' ? `${path}?alt=sse` : path
 }
 
 async function bodyOf(request: Request): Promise<ModelBody> {
@@ -76,6 +76,9 @@ async function send(path: string, request: Request): Promise<Response> {
     if (path.startsWith('v1beta') && 'body' in body) {
       const made = await callMedia(path, { fetchModel, body: parsed(body.body), signal })
       if (made) return made
+    }
+    if (path.endsWith(':streamGenerateContent')) {
+      return asArray(await fetchModel(`${path}?alt=sse`, body, signal))
     }
     if (path === 'v1/images/generations') return await drawImages(fetchModel, body, signal)
     return await fetchModel(path, body, signal)

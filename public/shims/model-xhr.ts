@@ -79,6 +79,12 @@ class ModelXhr {
   }
 }
 
+/** Returns whether a request sends a value. A document and everything else is no body of a call. */
+const isBody = (value: unknown): value is BodyInit =>
+  typeof value === 'string' ||
+  ArrayBuffer.isView(value) ||
+  [Blob, FormData, URLSearchParams, ArrayBuffer].some((kind) => value instanceof kind)
+
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -120,8 +126,7 @@ export function replaceXhr(
   )
   replace('abort', ({ ending }) => ending.abort())
   replace('send', (request, [body]) => {
-    const isBody = typeof body === 'string' || body instanceof Blob || body instanceof FormData
-    void request.run(send, isBody ? body : null)
+    void request.run(send, isBody(body) ? body : null)
   })
   replaceFields(own)
 }

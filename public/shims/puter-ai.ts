@@ -1,7 +1,7 @@
 import type { Message, Tool } from '../bridge/chat.ts'
 import { dataUrl } from '../bridge/data-url.ts'
 /**
- * Puter: `puter.ai`, by the script https://js.puter.com/v2/.
+ * Puter: `puter.ai`.
  * Source: https://docs.puter.com (November 2026).
  */
 import { field } from '../frame/messages.ts'
@@ -23,14 +23,14 @@ const imagePart = async (given: unknown): Promise<object> => {
   return { type: 'image_url', image_url: { url } }
 }
 
-/** Chats: a prompt or messages, perhaps an image, perhaps a test mode, and options. */
+/** Chats: a prompt or messages, perhaps images, perhaps a test mode, and options. */
 async function chat(prompt: unknown, ...rest: unknown[]): Promise<unknown> {
   const options = rest.find(isOptions) ?? {}
-  const image = rest.find((one) => typeof one === 'string' || one instanceof Blob)
+  const images = rest.flat().filter((one) => typeof one === 'string' || one instanceof Blob)
   const content =
-    image === undefined
+    images.length === 0
       ? textOf(prompt)
-      : [{ type: 'text', text: textOf(prompt) }, await imagePart(image)]
+      : [{ type: 'text', text: textOf(prompt) }, ...(await Promise.all(images.map(imagePart)))]
   const messages: Message[] = Array.isArray(prompt) ? prompt : [{ role: 'user', content }]
   const { model, stream, max_tokens: maxTokens } = options
   const tools = options.tools?.flatMap(({ function: tool }) => (tool ? [tool] : []))
@@ -63,27 +63,6 @@ async function txt2img(prompt: unknown): Promise<HTMLImageElement> {
 const txt2speech = async (text: unknown): Promise<HTMLAudioElement> =>
   new Audio(await dataUrl((await ai.speech(textOf(text))).blob))
 
-const user = { uuid: 'player', username: 'player', email_confirmed: false }
-
 extend('puter', {
   ai: { chat, txt2img, txt2speech, img2txt: (image: unknown) => chat('Read the text.', image) },
-  auth: {
-    isSignedIn: () => true,
-    signIn: async () => ({ success: true }),
-    getUser: async () => user,
-  },
-  print: (...values: unknown[]): void => document.body.append(...values.map(textOf)),
 })
-
-// The script itself is not loaded; pages wait for it all the same.
-const isPuter = (target: EventTarget | null): target is HTMLScriptElement =>
-  target instanceof HTMLScriptElement && /\/\/js\.puter\.com\//.test(target.src)
-addEventListener(
-  'error',
-  (event) => {
-    if (!isPuter(event.target)) return
-    event.stopImmediatePropagation()
-    event.target.dispatchEvent(new Event('load'))
-  },
-  { capture: true },
-)

@@ -72,7 +72,8 @@ const { fetch: realFetch } = window
 put(window, 'fetch', async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
   const url = input instanceof Request ? input.url : String(input)
   if (!oldPath.test(url)) return realFetch(input, init)
-  const sent: unknown = JSON.parse(textOf(init?.body ?? '{}'))
+  const body = input instanceof Request ? await input.text() : textOf(init?.body ?? '{}')
+  const sent: unknown = JSON.parse(body)
   const prompt = textOf(field(sent, 'prompt'))
   const data = JSON.stringify(field(sent, 'data') ?? null)
   const content = `${prompt}\n\nReply with JSON only.\n\n<data>${data}</data>`

@@ -15,13 +15,14 @@ const stateMs = 150
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Merges fields deeply. Null removes a field. */
-function merged(before: Fields, given: Fields): Fields {
+/** Merges fields deeply. Null removes a field; in changes that are still to be sent it stays. */
+function merged(before: Fields, given: Fields, isUnsent = false): Fields {
   const next = new Map(Object.entries(before))
   for (const [name, value] of Object.entries(given)) {
     const old = next.get(name)
-    if (value === null) next.delete(name)
-    else next.set(name, isFields(value) && isFields(old) ? merged(old, value) : value)
+    if (value === null && !isUnsent) next.delete(name)
+    else if (!isFields(value)) next.set(name, value)
+    else next.set(name, merged(isFields(old) ? old : {}, value, isUnsent))
   }
   return Object.fromEntries(next)
 }
@@ -96,7 +97,7 @@ class WebsimSocket {
   /** Of fast changes the others get the newest. */
   updateRoomState(given: Fields): void {
     this.roomState = merged(this.roomState, given)
-    this.#waiting = { ...merged(this.#waiting, {}), ...given }
+    this.#waiting = merged(this.#waiting, given, true)
     void this.#join()
     this.#onState.tell(this.roomState)
     this.#timer ||= window.setTimeout(() => {
@@ -108,7 +109,14 @@ class WebsimSocket {
   }
 
   requestPresenceUpdate(to: string, request: unknown): void {
-    void this.#join().then((one) => one.emit('request', { to, request }))
+    void this.#join().then((one) => {
+      try {
+        one.emit('request', { to, request })
+      } catch (error) {
+        // Games ask in each frame, and no page catches it.
+        console.warn(error)
+      }
+    })
   }
 
   send(event: Fields): void {
