@@ -20,6 +20,7 @@ const templatePrompts = [
   'drawing pad',
   'packing list with tent, boots and a map',
   'tea timer of 20 minutes',
+  'a game master that talks and remembers me',
 ]
 
 const schemes = ['light', 'dark'] as const

@@ -21,6 +21,7 @@ const prompts = [
   ['game', 'a snake that eats <b>strawberries</b>', 'snake', 'Snake'],
   ['game', 'a quiz about the planets', 'quiz', 'Quiz about the planets'],
   ['app', 'a trivia app on capitals of the world', 'quiz', 'Trivia app on capitals of the world'],
+  ['game', 'Make a game master that talks and remembers me', 'master', 'Game master'],
   ['app', 'Packing list with tent, boots and a map', 'checklist', 'Packing list'],
   ['app', 'A 20 minute tea timer', 'timer', '20 minute tea timer'],
   ['app', 'a drawing pad called "Margins"', 'draw', 'Margins'],

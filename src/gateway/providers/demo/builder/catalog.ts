@@ -2,6 +2,7 @@ import breakout from './templates/breakout.html' with { type: 'text' }
 import checklist from './templates/checklist.html' with { type: 'text' }
 import collector from './templates/collector.html' with { type: 'text' }
 import draw from './templates/draw.html' with { type: 'text' }
+import master from './templates/master.html' with { type: 'text' }
 import memory from './templates/memory.html' with { type: 'text' }
 import quiz from './templates/quiz.html' with { type: 'text' }
 import snake from './templates/snake.html' with { type: 'text' }
@@ -21,6 +22,13 @@ interface CatalogRow {
  * keywords a prompt has applies, so special kinds come before general ones.
  */
 export const catalog = {
+  master: {
+    html: master,
+    kit: 'app',
+    shelf: 'adventure',
+    keywords:
+      /\b((game|dungeon|story|quest) ?masters?|story ?tellers?|interactive (story|stories|fiction)|text adventures?)\b/,
+  },
   memory: {
     html: memory,
     kit: 'game',

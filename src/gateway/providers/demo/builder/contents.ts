@@ -39,6 +39,11 @@ type PlainName = Exclude<TemplateName, 'collector' | 'snake'>
 
 /** The content of templates without figures, by the prompt in lower case. */
 export const plainContents: Record<PlainName, (text: string) => Content> = {
+  master: (text) =>
+    page('Game master', 'Say what you do. The game master answers, and remembers you.', {
+      wish: text.slice(0, 400),
+      opening: 'Tell me your name, or what you would like to play tonight.',
+    }),
   memory(text) {
     const list = cards.find(([words]) => words.test(text))?.[1] ?? cards[4][1]
     return page('Pairs', 'Find the eight pairs.', { cards: list.split(' ') })

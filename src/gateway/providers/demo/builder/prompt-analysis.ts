@@ -68,7 +68,10 @@ function findTitle(text: string): string | undefined {
     .replace(/^(please |can you |could you )*(make|build|create|write|design|give)( me| us)? /i, '')
     .replace(/^(an?|the|some) /i, '')
     .replace(/^((small|little|simple|tiny|nice|fun|beautiful|web) )+/i, '')
-    .replace(/^(game|app|page|tool)( (about|of|for|where|in which|that|with|to))? /i, '')
+    .replace(
+      /^(game|app|page|tool)(?! ?masters?\b)( (about|of|for|where|in which|that|with|to))? /i,
+      '',
+    )
     .replace(/^(you|i|the player|an?|the) /i, '')
   return shorten(start.split(/[.,;:!?(]| (?:where|in which|that|which|with|and|so) /i)[0] ?? '')
 }
@@ -109,7 +112,7 @@ const unsupported: [words: RegExp, what: string][] = [
     'cameras, voices or documents',
   ],
   [
-    /\b(3d|three\.?js|minecraft|first[- ]person|platformer?|mario|zelda|pac-?man|rpg|role[- ]playing|tower defen[cs]e|strategy|city builder|visual novel|text adventure|pinball|bubble shooter|golf|soccer|football|basketball|fishing|cooking|farming|flappy|runner|rac(e|er|ing)|driving|shoot\w*|invaders|asteroids?|mazes?|tetris|2048|pong|clicker|typing|chess|checkers|poker|solitaire|crossword|pixel[- ]art|kanban|calendar)\b/,
+    /\b(3d|three\.?js|minecraft|first[- ]person|platformer?|mario|zelda|pac-?man|rpg|role[- ]playing|tower defen[cs]e|strategy|city builder|visual novel|pinball|bubble shooter|golf|soccer|football|basketball|fishing|cooking|farming|flappy|runner|rac(e|er|ing)|driving|shoot\w*|invaders|asteroids?|mazes?|tetris|2048|pong|clicker|typing|chess|checkers|poker|solitaire|crossword|pixel[- ]art|kanban|calendar)\b/,
     'something like that',
   ],
   [
@@ -132,7 +135,7 @@ export const howToAddModel =
 
 /** The pages that the templates make. */
 export const readyMadePages =
-  'a game of catching and dodging, snake, breakout, pairs, a quiz, a checklist, a timer and a drawing pad'
+  'a game of catching and dodging, snake, breakout, pairs, a quiz, a game master, a checklist, a timer and a drawing pad'
 
 /** Returns the reason why a prompt is declined: at most 400 characters reach the maker. */
 const declineFor = (what = 'this'): string =>
