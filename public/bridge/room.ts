@@ -23,6 +23,9 @@ type Listen<Value extends unknown[]> = (...value: Value) => void
 
 const eventsPerSecond = 40
 
+/** When this page sent its last events, in all its rooms. */
+let sent: number[] = []
+
 const rowsIn = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 /** Calls all listeners, also when one throws. */
@@ -45,7 +48,6 @@ export class JoinedRoom {
   readonly #peers = new Map<string, RoomPeer>()
   readonly #onPeers = new Set<Listen<[PeersChange]>>()
   readonly #onEvent = new Map<string, Set<Listen<[data: unknown, from: RoomPeer | string]>>>()
-  #sent: number[] = []
   running: RunningCall<undefined> | undefined
 
   constructor(
@@ -64,12 +66,12 @@ export class JoinedRoom {
   /** Sends an event to all pages in the room, also to this one. Throws past 40 a second. */
   emit(topic: string, data?: unknown): void {
     const now = performance.now()
-    this.#sent = this.#sent.filter((at) => now - at < 1_000)
-    if (this.#sent.length >= eventsPerSecond) {
+    sent = sent.filter((at) => now - at < 1_000)
+    if (sent.length >= eventsPerSecond) {
       const message = `A player sends at most ${eventsPerSecond} events a second.`
       throw new CallError('room_limit', message)
     }
-    this.#sent.push(now)
+    sent.push(now)
     this.running?.send({ type: 'emit', topic: String(topic), data })
   }
 

@@ -113,6 +113,8 @@ export const versionsPerAppMax = 1_000
 export const dataCallsPerMinute = 600
 /** Scores that a player submits to the boards of one app. */
 export const scoresPerMinute = 30
+/** Attempts of a network to enter the room of controllers with a code, in one app. */
+export const controllerCodesPerMinute = 60
 /** Open pages of a player with a live connection, in one app. */
 export const livePagesPerPlayerMax = 8
 /** Open pages of a network (/24 of IPv4, /56 of IPv6): a tenth of those of a server. */

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 
+import { aiFileBytesMax } from '../../kernel/limits.ts'
 import {
   createTestPerson,
   createTestSession,
@@ -196,6 +197,13 @@ test('other operations of the gateway are closed, and long texts are refused', a
   }
   const long = { messages: [{ role: 'user', content: 'x'.repeat(65_537) }] }
   expect((await chat(olga, id, long)).status).toBe(413)
+  const url = `data:image/png;base64,${'A'.repeat(Math.ceil((aiFileBytesMax * 4) / 3) + 8)}`
+  const large = [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }]
+  const failed = await chat(olga, id, { messages: large })
+  expect([failed.status, failed.text('error.message')]).toEqual([
+    413,
+    expect.stringContaining(String(aiFileBytesMax)),
+  ])
   expect((await chat(olga, id, [])).status).toBe(400)
   expect(await stateOf(olga, id)).toMatchObject({ spent: 0 })
 })

@@ -72,7 +72,8 @@ export const roomsPerPageMax = 8
 export const livePagesPerServerMax = 10_000
 /** A message of the page. Longer ones end the connection. */
 export const liveMessageBytesMax = 64 * kb
-export const liveMessagesPerSecond = 200
+/** Presence in eight rooms, 40 times a second each, and 80 other messages. */
+export const liveMessagesPerSecond = 400
 
 /** Rooms of `service.room`. */
 export const roomNameCharsMax = 100

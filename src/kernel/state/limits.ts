@@ -5,6 +5,7 @@ import {
   claimTriesPerHour,
   clientDocumentsPerHour,
   clientRegistrationsPerHour,
+  controllerCodesPerMinute,
   dataCallsPerMinute,
   deviceCodesPerHour,
   guestBytesPerAppDay,
@@ -82,6 +83,8 @@ const limitsOfProcess = (clock: Clock, config: LimitSettings) => ({
   dataCalls: new RateLimit(clock, dataCallsPerMinute, minute),
   /** Scores for the boards of apps, by player and app. */
   scores: new RateLimit(clock, scoresPerMinute, minute),
+  /** Codes of controllers that a network tries, by network and app. */
+  controllerCodes: new RateLimit(clock, controllerCodesPerMinute, minute),
   /** Live connections of pages, by player and app. */
   livePages: new ConcurrencyLimit(livePagesPerPlayerMax),
   /** Live connections of pages, by network. */
