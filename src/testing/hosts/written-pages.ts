@@ -13,10 +13,14 @@ const outcomePattern = /<!-- outcome: (.*) -->/
 
 /**
  * Gives a page the function with which it reports its outcome, and reports its errors. It runs
- * before the scripts of the page.
+ * before the scripts of the page. A report repeats, since not every driver listens from the start.
  */
 const reports = `<script>
-const outcome = (value) => top.postMessage({ said: value }, '*')
+const outcome = (value) => {
+  const say = () => top.postMessage({ said: value }, '*')
+  say()
+  setInterval(say, 300)
+}
 addEventListener('unhandledrejection', ({ reason }) => outcome('failed: ' + (reason?.message ?? reason)))
 addEventListener('error', ({ message }) => message && outcome('failed: ' + message))
 </script>`
