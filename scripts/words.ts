@@ -9,19 +9,18 @@
 import { join } from 'node:path'
 
 import { languages, offeredLanguages } from '../src/kernel/words/language.ts'
-import type { Catalog, Messages } from '../src/kernel/words/words.ts'
-import { findMessages, type Group, type SourceMessages } from './words/messages.ts'
+import { type Catalog, catalogParts, type Messages } from '../src/kernel/words/words.ts'
+import { findMessages, type SourceMessages } from './words/messages.ts'
 import { translationError } from './words/translation-error.ts'
 
 const root = join(import.meta.dir, '..')
-const groups = ['pages', 'scripts'] as const satisfies readonly Group[]
 const catalogPath = (language: string): string => join(root, `public/words/${language}.json`)
 const translated = Object.keys(languages).filter((language) => language !== 'en')
 
 async function readCatalog(language: string): Promise<Catalog> {
   const file = Bun.file(catalogPath(language))
   const known: Partial<Catalog> = (await file.exists()) ? await file.json() : {}
-  return { pages: {}, scripts: {}, ...known }
+  return { pages: {}, scripts: {}, frame: {}, bridge: {}, knobs: {}, ...known }
 }
 
 const inOrder = (messages: Iterable<string>): string[] =>
@@ -30,13 +29,13 @@ const inOrder = (messages: Iterable<string>): string[] =>
 /** Returns a catalog with exactly the messages of the sources, in their order. */
 function inStep(catalog: Catalog, found: SourceMessages): Catalog {
   // A message that moves to another part keeps its translation.
-  const known: Messages = { ...catalog.scripts, ...catalog.pages }
-  const entries = groups.map((group) => [
-    group,
+  const known: Messages = Object.assign({}, ...catalogParts.map((part) => catalog[part]))
+  const entries = catalogParts.map((part) => [
+    part,
     Object.fromEntries(
-      inOrder(found[group].keys()).map((message) => [
+      inOrder(found[part].keys()).map((message) => [
         message,
-        catalog[group][message] || known[message] || '',
+        catalog[part][message] || known[message] || '',
       ]),
     ),
   ])
@@ -47,7 +46,9 @@ async function update(found: SourceMessages): Promise<void> {
   for (const language of translated) {
     const catalog = inStep(await readCatalog(language), found)
     await Bun.write(catalogPath(language), `${JSON.stringify(catalog, null, 2)}\n`)
-    const empty = groups.flatMap((group) => Object.values(catalog[group])).filter((text) => !text)
+    const empty = catalogParts
+      .flatMap((part) => Object.values(catalog[part]))
+      .filter((text) => !text)
     console.log(`${language}: ${empty.length} messages without a translation`)
   }
 }
@@ -57,20 +58,22 @@ async function check(found: SourceMessages, chosen: string | undefined): Promise
   for (const language of chosen === undefined ? translated : [chosen]) {
     const catalog = await readCatalog(language)
     const isComplete = chosen !== undefined || offeredLanguages.some((one) => one === language)
-    for (const group of groups) {
-      const at = `public/words/${language}.json, ${group}`
-      for (const message of found[group].keys()) {
-        const text = catalog[group][message]
+    for (const part of catalogParts) {
+      const at = `public/words/${language}.json, ${part}`
+      for (const message of found[part].keys()) {
+        const text = catalog[part][message]
         const error =
           text === undefined
             ? 'is missing. Run: bun scripts/words.ts'
             : text === ''
               ? isComplete && 'has no translation. Write it there.'
-              : translationError(message, text)
+              : part !== 'pages' && /\{\w+, /.test(text)
+                ? 'has forms for numbers, which scripts do not read. Write a text for each number.'
+                : translationError(message, text)
         if (error) errors.push(`${at}: "${message}" ${error}`)
       }
-      for (const message of Object.keys(catalog[group])) {
-        if (!found[group].has(message))
+      for (const message of Object.keys(catalog[part])) {
+        if (!found[part].has(message))
           errors.push(`${at}: "${message}" is stale. Run: bun scripts/words.ts`)
       }
     }
@@ -80,9 +83,9 @@ async function check(found: SourceMessages, chosen: string | undefined): Promise
 
 const list = (found: SourceMessages): Record<string, unknown> =>
   Object.fromEntries(
-    groups.map((group) => [
-      group,
-      Object.fromEntries(inOrder(found[group].keys()).map((one) => [one, found[group].get(one)])),
+    catalogParts.map((part) => [
+      part,
+      Object.fromEntries(inOrder(found[part].keys()).map((one) => [one, found[part].get(one)])),
     ]),
   )
 

@@ -1,4 +1,5 @@
 import { field } from '../frame/messages.ts'
+import { t } from '../words.ts'
 import { ask, create } from './ask.ts'
 import { CallError } from './protocol.ts'
 import type { Call } from './receiver.ts'
@@ -105,12 +106,21 @@ async function askName(app: string): Promise<Player> {
   if (isSettled(player, 'scores') && !(mayAsk(player, 'scores') && player.name === ''))
     return player
   const name = create('input', [], { maxLength: nameCharsMax, value: player.name })
-  const label = create('label', ['Name', name])
+  const label = create('label', [t('Name'), name])
   const others = player.declared.some((use) => use !== 'scores' && !player.agreed.includes(use))
-  const also = others ? ' The app also shares what you do in it with them.' : ''
-  let text = `Show your scores on the board of this app? Its other players and its maker, ${makerOf()}, see them with this name.${also}`
+  let text = t(
+    others
+      ? 'Show your scores on the board of this app? Its other players and its maker, {maker}, see them with this name. The app also shares what you do in it with them.'
+      : 'Show your scores on the board of this app? Its other players and its maker, {maker}, see them with this name.',
+    { maker: makerOf() },
+  )
   for (;;) {
-    const isAgreed = await ask({ text, fields: [label], yes: 'Show my scores', no: 'Not now' })
+    const isAgreed = await ask({
+      text,
+      fields: [label],
+      yes: t('Show my scores'),
+      no: t('Not now'),
+    })
     if (!isAgreed) throw notGranted()
     try {
       return await join(app, { name: name.value.trim(), uses: usesWith(player, 'scores') })
@@ -127,25 +137,26 @@ const notGranted = (): CallError =>
 
 /** Names for what an app shares by a use, where the player has agreed to others. */
 const more: Record<SharingUse, string> = {
-  shared: 'values that all its players change',
-  db: 'documents that all its players read',
-  room: 'what you do while others play',
-  scores: 'boards of scores',
-  files: 'files that you add',
+  shared: t('values that all its players change'),
+  db: t('documents that all its players read'),
+  room: t('what you do while others play'),
+  scores: t('boards of scores'),
+  files: t('files that you add'),
 }
 
 async function askPlayer(app: string, use: SharingUse): Promise<Player> {
   const player = await findPlayer({ app })
   if (isSettled(player, use)) return player
   if (isDenied) throw notGranted()
-  const whom = `with its other players and its maker, ${makerOf()}. Do not enter anything private.`
   const isAgreed = await ask({
-    text:
+    text: t(
       player.agreed.length === 0
-        ? `This app shares what you do in it ${whom}`
-        : `This app now also shares ${more[use]}, ${whom}`,
-    yes: 'Share and play',
-    no: 'Not now',
+        ? 'This app shares what you do in it with its other players and its maker, {maker}. Do not enter anything private.'
+        : 'This app now also shares {what}, with its other players and its maker, {maker}. Do not enter anything private.',
+      { what: more[use], maker: makerOf() },
+    ),
+    yes: t('Share and play'),
+    no: t('Not now'),
   })
   isDenied = !isAgreed
   if (isDenied) throw notGranted()

@@ -1,4 +1,5 @@
 /** A question of the shell to the player, in a bar above the app. */
+import { t } from '../words.ts'
 export interface Question {
   title?: string
   text: string
@@ -32,6 +33,10 @@ export const create = <Name extends keyof HTMLElementTagNameMap>(
   return element
 }
 
+/** Returns the parts of a message, with elements in the places that it names. */
+export const withElements = (message: string, elements: Record<string, Node>): (Node | string)[] =>
+  message.split(/(<\w+>)/).map((piece) => elements[piece] ?? piece)
+
 async function show({ title, text, fields = [], yes, no, link }: Question): Promise<boolean> {
   // The bar is no part of a full screen, which only has the app.
   if (document.fullscreenElement) await document.exitFullscreen().catch(() => undefined)
@@ -50,7 +55,7 @@ async function show({ title, text, fields = [], yes, no, link }: Question): Prom
     const choice = create('div', [], { className: 'choice' })
     const bar = create('section', [words, ...(elsewhere ? [] : fields), choice], { id: 'question' })
     bar.setAttribute('role', 'alertdialog')
-    bar.setAttribute('aria-label', 'Question of this site')
+    bar.setAttribute('aria-label', t('Question of this site'))
     for (const [label, isAgreed] of buttons) {
       if (isAgreed && elsewhere) {
         elsewhere.className = 'yes'
@@ -98,5 +103,5 @@ function isFramedByOthers(): boolean {
 
 function ownPage(): HTMLAnchorElement {
   const { at: href = '' } = document.documentElement.dataset
-  return create('a', ['Open on its own page'], { href, target: '_blank', rel: 'noopener' })
+  return create('a', [t('Open on its own page')], { href, target: '_blank', rel: 'noopener' })
 }

@@ -1,3 +1,4 @@
+import { formatNumber, t } from '../words.ts'
 import { create } from './ask.ts'
 import type { Score } from './scores.ts'
 
@@ -27,7 +28,7 @@ export async function showDialog(
   const dialog = create('dialog', [], { id: 'board' })
   const title = create('h2', [heading], { id: 'board-title' })
   dialog.setAttribute('aria-labelledby', title.id)
-  const form = create('form', [...actions, create('button', ['Close'])], { method: 'dialog' })
+  const form = create('form', [...actions, create('button', [t('Close')])], { method: 'dialog' })
   dialog.append(title, ...parts, form)
   document.body.append(dialog)
   const closed = new Promise((resolve) => dialog.addEventListener('close', resolve))
@@ -51,15 +52,17 @@ export function showBoard(
   actions: HTMLElement[],
 ): Promise<void> {
   const title = appTitle()
-  const heading = name === '' ? `Scores of ${title}` : `${title}: ${name}`
+  const heading = name === '' ? t('Scores of {title}', { title }) : `${title}: ${name}`
   return showDialog(heading, [contentOf(board)], signal, actions)
 }
 
 function contentOf({ top, mine, count }: Board): HTMLElement {
-  if (top.length === 0) return create('p', ['There are no scores yet. Be the first.'])
+  if (top.length === 0) return create('p', [t('There are no scores yet. Be the first.')])
   const isShown = mine === null || top.some(({ isMe }) => isMe)
   const rows = [...top, ...(isShown ? [] : [mine])].map(rowOf)
-  const players = `${count.toLocaleString('en-US')} ${count === 1 ? 'player' : 'players'}`
+  const players = t(count === 1 ? '{count} player' : '{count} players', {
+    count: formatNumber(count),
+  })
   return create('div', [
     create('table', [create('tbody', rows)]),
     create('p', [players], { className: 'small' }),
@@ -71,8 +74,8 @@ const rowOf = ({ rank, name, score, isMe }: Score): HTMLElement =>
     'tr',
     [
       create('td', [String(rank)]),
-      create('td', [create('bdi', [name]), ...(isMe ? [' (you)'] : [])]),
-      create('td', [score.toLocaleString('en-US')]),
+      create('td', [create('bdi', [name]), ...(isMe ? [' ', t('(you)')] : [])]),
+      create('td', [formatNumber(score)]),
     ],
     { className: isMe ? 'own' : '' },
   )

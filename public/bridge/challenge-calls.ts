@@ -1,4 +1,5 @@
 import { field, text } from '../frame/messages.ts'
+import { formatNumber, t } from '../words.ts'
 import { agreeByName } from './agreement.ts'
 import { create } from './ask.ts'
 import { appTitle, showDialog } from './board.ts'
@@ -26,8 +27,8 @@ let news: Promise<void> | undefined
 
 const idInLink = /^[A-Za-z0-9]{12}$/
 const forever = new AbortController().signal
-const shown = (value: unknown): string => Number(value).toLocaleString('en-US')
-const nameIn = (row: unknown): string => String(field(row, 'by') ?? '') || 'Guest'
+const shown = (value: unknown): string => formatNumber(Number(value))
+const nameIn = (row: unknown): string => String(field(row, 'by') ?? '') || t('Guest')
 
 async function readGame({ app }: Pick<Call, 'app'>): Promise<Game> {
   const none = { seed: crypto.getRandomValues(new Uint32Array(1))[0] ?? 0, challenge: null }
@@ -62,16 +63,16 @@ export function keepSubmitted(submitted: Submitted, outcome: unknown, call: Call
   lastResult = result
   const { app } = call
   const rows = [
-    ['You', submitted.score],
+    [t('You'), submitted.score],
     [nameIn(outcome), field(outcome, 'score')],
   ] as const
   void showDialog(results[result] ?? '', [tableOf(rows)], forever, [challengeButton({ app })])
 }
 
 const results: Record<string, string> = {
-  won: 'You won the challenge!',
-  lost: 'Not beaten yet. Try again!',
-  tied: 'A tie!',
+  won: t('You won the challenge!'),
+  lost: t('Not beaten yet. Try again!'),
+  tied: t('A tie!'),
 }
 
 const tableOf = (rows: readonly (readonly [name: string, score: unknown])[]): HTMLElement => {
@@ -86,10 +87,10 @@ export const challengeActions = (call: Pick<Call, 'app'>): HTMLElement[] =>
   last ? [challengeButton(call)] : []
 
 function challengeButton(call: Pick<Call, 'app'>): HTMLElement {
-  const button = create('button', ['Challenge a friend'], { className: 'second' })
+  const button = create('button', [t('Challenge a friend')], { className: 'second' })
   button.addEventListener('click', () => {
     createLink({ ...call, signal: forever }).catch(({ message }: Error) =>
-      showDialog('No challenge', [create('p', [message])], forever),
+      showDialog(t('No challenge'), [create('p', [message])], forever),
     )
   })
   return button
@@ -106,23 +107,26 @@ async function createLink(call: Pick<Call, 'app' | 'signal'>): Promise<string> {
   const response = await callServer(call, 'POST', '/challenges', { score, seed, ...board })
   const url = String(field(await response.json(), 'link'))
   const line = create('input', [], { readOnly: true, value: url })
-  line.setAttribute('aria-label', 'Link')
+  line.setAttribute('aria-label', t('Link'))
   line.addEventListener('focus', () => line.select())
-  const copy = create('button', ['Copy link'], { type: 'button', className: 'second' })
+  const copy = create('button', [t('Copy link')], { type: 'button', className: 'second' })
   copy.addEventListener('click', () => {
     line.select()
     // The policy of this page blocks the clipboard API.
-    if (document.execCommand('copy')) copy.textContent = 'Copied'
+    if (document.execCommand('copy')) copy.textContent = t('Copied')
   })
-  const words = `Beat ${shown(score)} in ${appTitle()}`
-  const send = create('button', ['Share'], { type: 'button', className: 'second' })
+  const words = t('Beat {score} in {title}', { score: shown(score), title: appTitle() })
+  const send = create('button', [t('Share')], { type: 'button', className: 'second' })
   send.addEventListener(
     'click',
     () => void navigator.share({ text: words, url }).catch(() => undefined),
   )
   const actions = 'share' in navigator ? [send, copy] : [copy]
-  const about = `Your friend plays the same game, with ${shown(score)} to beat. The link works for 30 days. The best score is shown here when you come back.`
-  void showDialog('Challenge a friend', [create('p', [about]), line], forever, actions)
+  const about = t(
+    'Your friend plays the same game, with {score} to beat. The link works for 30 days. The best score is shown here when you come back.',
+    { score: shown(score) },
+  )
+  void showDialog(t('Challenge a friend'), [create('p', [about]), line], forever, actions)
   return url
 }
 
@@ -143,10 +147,10 @@ async function showNewest({ app }: Pick<Call, 'app'>): Promise<void> {
   localStorage.setItem(seenKey(app), newest.at)
   const name = nameIn(newest.best)
   const scores = [
-    ['You', field(newest.row, 'score')],
+    [t('You'), field(newest.row, 'score')],
     [name, field(newest.best, 'score')],
   ] as const
-  await showDialog(`${name} played your challenge`, [tableOf(scores)], forever)
+  await showDialog(t('{name} played your challenge', { name }), [tableOf(scores)], forever)
 }
 
 /** The calls of challenges. */

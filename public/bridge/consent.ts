@@ -1,5 +1,6 @@
 import { field, text } from '../frame/messages.ts'
-import { ask, create } from './ask.ts'
+import { formatNumber, t } from '../words.ts'
+import { ask, create, withElements } from './ask.ts'
 import { CallError } from './protocol.ts'
 import type { Call } from './receiver.ts'
 import { callServer } from './server.ts'
@@ -53,14 +54,14 @@ async function askPlayer(app: string): Promise<void> {
     const title = document.querySelector('h1')?.textContent ?? ''
     const { maker = '' } = document.documentElement.dataset
     const isAgreed = await ask({
-      title: `“${title}” by ${maker} uses AI.`,
-      text: `It sends what you enter to models. ${priceOf(about)}`,
+      title: t('“{title}” by {maker} uses AI.', { title, maker }),
+      text: [t('It sends what you enter to models.'), ...pricesOf(about)].join(' '),
       fields: [
-        create('label', ['At most', cap, 'today']),
-        create('label', [remember, 'Remember for this app']),
+        create('label', withElements(t('At most <cap> today'), { '<cap>': cap })),
+        create('label', [remember, t('Remember for this app')]),
       ],
-      yes: 'Allow',
-      no: 'Not now',
+      yes: t('Allow'),
+      no: t('Not now'),
       link: known === 'sign_in' ? signInLink(about) : undefined,
     })
     if (!isAgreed) {
@@ -87,22 +88,31 @@ const capField = (): HTMLSelectElement =>
 function credits(value: unknown): string {
   const amount = Number(value)
   const shown = amount < 10 ? Number(amount.toPrecision(2)) : Math.round(amount)
-  return `${shown.toLocaleString('en')} ${shown === 1 ? 'credit' : 'credits'}`
+  return t(shown === 1 ? '{amount} credit' : '{amount} credits', { amount: formatNumber(shown) })
 }
 
-function priceOf(about: unknown): string {
+/** Returns sentences about what a turn costs, and who pays. */
+function pricesOf(about: unknown): string[] {
   const [turn, available] = [field(about, 'turn'), field(about, 'available')]
-  const how = field(about, 'isMeasured') === true ? ', measured' : ''
+  const isMeasured = field(about, 'isMeasured') === true
   const margin = Number(field(about, 'margin'))
   const { maker = '' } = document.documentElement.dataset
-  const parts = [
-    turn === null ? 'Your wallet pays.' : `About ${credits(turn)} a turn${how}, from your wallet.`,
-    ...(margin > 0 ? [`That includes a margin of ${margin} % for ${maker}.`] : []),
-    ...(available === null ? [] : [`You have ${credits(available)}.`]),
-    ...(field(about, 'isDemo') === true ? ['This server has demo models only.'] : []),
+  return [
+    turn === null
+      ? t('Your wallet pays.')
+      : t(
+          isMeasured
+            ? 'About {credits} a turn, measured, from your wallet.'
+            : 'About {credits} a turn, from your wallet.',
+          { credits: credits(turn) },
+        ),
+    ...(margin > 0
+      ? [t('That includes a margin of {margin} % for {maker}.', { margin, maker })]
+      : []),
+    ...(available === null ? [] : [t('You have {credits}.', { credits: credits(available) })]),
+    ...(field(about, 'isDemo') === true ? [t('This server has demo models only.')] : []),
   ]
-  return parts.join(' ')
 }
 
 const signInLink = (about: unknown): HTMLAnchorElement =>
-  create('a', ['Sign in'], { href: text(about, 'signIn', 200), target: '_top' })
+  create('a', [t('Sign in')], { href: text(about, 'signIn', 200), target: '_top' })

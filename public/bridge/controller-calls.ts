@@ -1,4 +1,5 @@
-import { create } from './ask.ts'
+import { t } from '../words.ts'
+import { create, withElements } from './ask.ts'
 import { connect, untilEnd } from './live-calls.ts'
 import { controllersMax, newCode, Pads, readLayout, roomOf } from './pads.ts'
 import type { Handler } from './receiver.ts'
@@ -16,28 +17,34 @@ class CodeBar {
     const path = `/a/${app}/controller`
     const image = create('img', [], {
       src: `/a/${app}/qr.svg?controller=${code}`,
-      alt: 'QR code',
+      alt: t('QR code'),
     })
     image.width = image.height = 116
     const words = create('p', [
-      create('strong', ['Play with phones. ']),
-      'Scan the code, or open ',
-      create('b', [location.host + path]),
-      ' and enter ',
-      create('b', [code], { className: 'code' }),
+      create('strong', [t('Play with phones.')]),
+      ' ',
+      ...withElements(t('Scan the code, or open <address> and enter <code>'), {
+        '<address>': create('b', [location.host + path], { dir: 'ltr' }),
+        '<code>': create('b', [code], { className: 'code', dir: 'ltr' }),
+      }),
     ])
-    const hint = 'Phones cannot reach “localhost”. Open this page by the address of this computer.'
+    const hint = t(
+      'Phones cannot reach “localhost”. Open this page by the address of this computer.',
+    )
     const parts = [words, ...(isLocal ? [create('p', [hint], { className: 'small' })] : [])]
-    const close = create('button', ['Hide'])
+    const close = create('button', [t('Hide')])
     close.addEventListener('click', () => this.hide())
     this.#count.setAttribute('role', 'status')
-    this.#bar.setAttribute('aria-label', 'Phones as controllers')
+    this.#bar.setAttribute('aria-label', t('Phones as controllers'))
     this.#bar.append(image, create('div', [...parts, this.#count]), close)
     this.count(0)
   }
 
   count(phones: number): void {
-    this.#count.textContent = `${phones} of ${controllersMax} phones are connected.`
+    this.#count.textContent = t('{phones} of {max} phones are connected.', {
+      phones,
+      max: controllersMax,
+    })
   }
 
   async show(): Promise<void> {

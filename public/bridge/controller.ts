@@ -1,5 +1,6 @@
-/** The page of a phone that is a controller. The app itself does not run here. */
 import { field } from '../frame/messages.ts'
+/** The page of a phone that is a controller. The app itself does not run here. */
+import { t } from '../words.ts'
 import { findPlayer, join } from './agreement.ts'
 import { LiveConnection } from './live.ts'
 import { PadSurface } from './pad-surface.ts'
@@ -79,18 +80,22 @@ class Controller {
     this.#draw(screen.layout)
     const number = Number(field(screen.players, this.#room.peer) ?? 0)
     const isFull = Object.keys(Object(screen.players)).length >= controllersMax
-    const waiting = isFull ? `All ${controllersMax} places are taken` : 'Connecting …'
-    name(number > 0 ? `Player ${number}` : waiting, number)
+    const waiting = isFull
+      ? t('All {max} places are taken', { max: controllersMax })
+      : t('Connecting …')
+    name(number > 0 ? t('Player {number}', { number }) : waiting, number)
   }
 
   /** Waits for the screen, which may connect again. */
   #miss(): void {
     if (this.#timer !== 0) return
     const isNew = this.#drawn === ''
-    if (!isNew) name('The screen is away …', 0)
-    const text = isNew
-      ? 'No screen has this code. Check it, and try again.'
-      : 'The screen has ended its code. Enter a new one.'
+    if (!isNew) name(t('The screen is away …'), 0)
+    const text = t(
+      isNew
+        ? 'No screen has this code. Check it, and try again.'
+        : 'The screen has ended its code. Enter a new one.',
+    )
     this.#timer = window.setTimeout(() => this.#end(text), isNew ? unknownMs : awayMs)
   }
 
@@ -119,7 +124,7 @@ class Controller {
 let live: LiveConnection | undefined
 
 async function connect(room: string): Promise<void> {
-  showMessage('Connecting …')
+  showMessage(t('Connecting …'))
   try {
     // The press on the form, whose text says it, is the agreement.
     const { agreed } = await findPlayer({ app })
@@ -128,7 +133,7 @@ async function connect(room: string): Promise<void> {
     new Controller(live, room)
   } catch (error) {
     showMessage(
-      error instanceof CallError ? error.message : 'The server did not answer. Try again.',
+      error instanceof CallError ? error.message : t('The server did not answer. Try again.'),
     )
   }
 }

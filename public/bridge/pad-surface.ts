@@ -1,3 +1,4 @@
+import { t } from '../words.ts'
 import { create } from './ask.ts'
 import type { ControllerLayout, Point } from './pads.ts'
 
@@ -85,7 +86,7 @@ export class PadSurface {
     const knob = create('i', [])
     const stick = create('div', [knob], { className: 'stick', tabIndex: 0 })
     stick.setAttribute('role', 'application')
-    stick.setAttribute('aria-label', 'Stick. Use the arrow keys.')
+    stick.setAttribute('aria-label', t('Stick. Use the arrow keys.'))
     const set = ({ x, y }: Point): void => {
       knob.style.transform = `translate(${x * 60}%, ${y * 60}%)`
       move({ x, y })
@@ -128,13 +129,13 @@ export class PadSurface {
 
   /** Some phones ask their owner before they tell of the tilt, after a press alone. */
   #tilt(): HTMLElement {
-    const start = create('button', ['Turn on tilt'], { type: 'button', className: 'tilt' })
+    const start = create('button', [t('Turn on tilt')], { type: 'button', className: 'tilt' })
     start.addEventListener('click', async () => {
       const ask: unknown = Reflect.get(DeviceOrientationEvent, 'requestPermission')
       const permission =
         typeof ask === 'function' ? await ask.call(DeviceOrientationEvent) : 'granted'
-      if (permission !== 'granted') return void (start.textContent = 'Tilt is off')
-      start.textContent = 'Tilt is on'
+      if (permission !== 'granted') return void (start.textContent = t('Tilt is off'))
+      start.textContent = t('Tilt is on')
       addEventListener('deviceorientation', ({ beta, gamma }) => {
         const turned = screen.orientation?.angle ?? 0
         const [across, along] = [(gamma ?? 0) / tiltDegrees, (beta ?? 0) / tiltDegrees]

@@ -1,4 +1,5 @@
 import { field } from '../frame/messages.ts'
+import { t } from '../words.ts'
 import { agreeByName, findPlayer } from './agreement.ts'
 import { showBoard } from './board.ts'
 import { challengeActions, findGame, keepSubmitted } from './challenge-calls.ts'
@@ -21,7 +22,7 @@ function boardIn(input: unknown): Record<string, string> {
 const scoreOf = (row: unknown, me: string): Score => ({
   rank: Number(field(row, 'rank')),
   score: Number(field(row, 'score')),
-  name: String(field(row, 'name') ?? '') || 'Guest',
+  name: String(field(row, 'name') ?? '') || t('Guest'),
   isMe: field(row, 'player') === me,
 })
 

@@ -1,3 +1,4 @@
+import { t } from '../words.ts'
 import { readMuted, storeMuted } from './muted.ts'
 
 const hideMs = 3_000
@@ -60,7 +61,7 @@ function openSharing(): void {
     button.addEventListener('click', () => {
       button.previousElementSibling?.querySelector('input')?.select()
       // The policy of this page blocks the clipboard API.
-      if (document.execCommand('copy')) button.textContent = 'Copied'
+      if (document.execCommand('copy')) button.textContent = t('Copied')
     })
   }
   const url = document.querySelector<HTMLInputElement>('#sharing input')?.value ?? ''

@@ -57,7 +57,7 @@ function boot(run: Run, shell: Window, files: FilesBoot | undefined): void {
   viewerFeatures(tell)
   sound(shell, run.isMuted)
   if (run.surroundings) inChat(run.surroundings, tell)
-  dialogs(run.answers, (answers) => {
+  dialogs(run, (answers) => {
     tell({ type: 'service:answers', answers })
     location.reload()
   })

@@ -1,5 +1,5 @@
 import { watchCallers } from './callers.ts'
-import { answersMax, type DialogResult } from './messages.ts'
+import { answersMax, type DialogLabels, type DialogResult } from './messages.ts'
 
 /** Bound on queued dialogs of a page. */
 const waitingMax = 5
@@ -10,8 +10,8 @@ dialog:not(:modal){position:fixed;inset:auto 0 1rem;z-index:2147483647}
 p{margin:0 0 1rem}
 input{box-sizing:border-box;width:100%;margin:0 0 1rem}
 input,button{font:inherit;padding:.3rem .8rem}
-form{text-align:right}
-button+button{margin-left:.5rem}`
+form{text-align:end}
+button+button{margin-inline-start:.5rem}`
 
 interface Dialog {
   text: string
@@ -29,14 +29,14 @@ function make<K extends keyof HTMLElementTagNameMap>(
 }
 
 /** Shows one dialog in a shadow root, isolated from the page's styles. */
-function show(content: Dialog, done: () => void): void {
+function show(content: Dialog, labels: DialogLabels, done: () => void): void {
   const host = make('div', {})
   const dialog = make('dialog', {})
   const input = make('input', { value: content.begin ?? '' })
   const form = make('form', { method: 'dialog' })
-  const ok = make('button', { textContent: 'OK', value: 'ok', autofocus: true })
+  const ok = make('button', { textContent: labels.ok, value: 'ok', autofocus: true })
   const focused = document.activeElement
-  if (content.yes) form.append(make('button', { textContent: 'Cancel', value: '' }))
+  if (content.yes) form.append(make('button', { textContent: labels.cancel, value: '' }))
   form.append(ok)
   dialog.append(make('p', { textContent: content.text }))
   if (content.begin !== undefined) dialog.append(input)
@@ -74,10 +74,13 @@ const resultMs = 5_000
  * Code that asked while the page loaded runs again with the page: `restart` carries its answers,
  * which `given` then holds.
  */
-export function dialogs(given: DialogResult[], restart: (answers: DialogResult[]) => void): void {
+export function dialogs(
+  given: { answers: DialogResult[]; labels: DialogLabels },
+  restart: (answers: DialogResult[]) => void,
+): void {
   const waiting: Dialog[] = []
-  const answers = new Map(given)
-  const whileLoading = new Map(given)
+  const answers = new Map(given.answers)
+  const whileLoading = new Map(given.answers)
   const repeatOf = watchCallers()
   /** Answers in the code that is repeated now, which it needs again for a further question. */
   let repeated: DialogResult[] = []
@@ -86,7 +89,7 @@ export function dialogs(given: DialogResult[], restart: (answers: DialogResult[]
   const next = (): void => {
     const content = waiting.shift()
     shown = content !== undefined
-    if (content) show(content, next)
+    if (content) show(content, given.labels, next)
   }
   const showDialog = (content: Dialog): void => {
     if (waiting.length >= waitingMax || waiting.some(({ text }) => text === content.text)) return

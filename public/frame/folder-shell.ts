@@ -1,3 +1,4 @@
+import { t } from '../words.ts'
 import { FolderPages } from './folder-pages.ts'
 import { field, type PageContent, text } from './messages.ts'
 import type { Offer } from './notices.ts'
@@ -45,7 +46,10 @@ export function openFolder({ app, show, again, notify }: FolderShell): OpenedFol
   const goTo = async (url: string): Promise<void> => {
     const next = (await opened).find(url)
     if (!next) {
-      return notify({ text: 'This app links to a page that is not in its folder.', ms: 5_000 })
+      return notify({
+        text: t('This app links to a page that is not in its folder.'),
+        ms: 5_000,
+      })
     }
     const now = performance.now()
     shown = [...shown.filter((at) => now - at < windowMs), now]

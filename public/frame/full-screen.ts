@@ -1,3 +1,4 @@
+import { t } from '../words.ts'
 import type { Shell } from './opened-page.ts'
 
 /** The button of full screen. A browser without it, as on an iPhone, still loses the bar. */
@@ -8,11 +9,12 @@ export function fullScreen({ bar, focus, notify, maker }: Shell): void {
       : document.querySelector('main')?.requestFullscreen?.()
     if (turned) return void turned.catch(() => undefined).then(focus)
     bar.hide()
-    notify({ text: 'Add it to the home screen to play without bars.', ms: 6_000 })
+    notify({ text: t('Add it to the home screen to play without bars.'), ms: 6_000 })
   })
   document.addEventListener('fullscreenchange', () => {
     if (!document.fullscreenElement) return
     const title = document.querySelector('h1')?.textContent ?? ''
-    notify({ text: `“${title}” by ${maker} is full screen. Press Esc to exit.`, ms: 4_000 })
+    const text = t('“{title}” by {maker} is full screen. Press Esc to exit.', { title, maker })
+    notify({ text, ms: 4_000 })
   })
 }

@@ -1,3 +1,4 @@
+import { t } from '../words.ts'
 import { fetchLibraries } from './fetch-libraries.ts'
 import {
   type DialogResult,
@@ -53,7 +54,8 @@ export class SandboxHost {
     surroundings?: Surroundings,
   ): void {
     this.run += 1
-    const given = { local, session, answers, isMuted, surroundings }
+    const labels = { ok: t('OK'), cancel: t('Cancel') }
+    const given = { local, session, answers, isMuted, labels, surroundings }
     const message: Start = { type: 'start', run: this.run, ...content, ...given }
     this.frame.contentWindow?.postMessage(message, '*')
   }

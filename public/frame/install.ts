@@ -2,6 +2,7 @@
  * The page that installs an app. A browser that can offers its dialog; others need their menu.
  * Where the app has a copy, the page has it saved first.
  */
+import { t } from '../words.ts'
 
 /** The dialog of a browser (https://wicg.github.io/manifest-incubations/). */
 interface InstallDialog extends Event {
@@ -30,7 +31,7 @@ button?.addEventListener('click', () => {
   void dialog?.prompt().catch(() => undefined)
 })
 addEventListener('appinstalled', () => {
-  if (done) done.textContent = 'Installed. Open it from your home screen or your apps.'
+  if (done) done.textContent = t('Installed. Open it from your home screen or your apps.')
   if (help) help.hidden = true
 })
 
@@ -39,7 +40,7 @@ async function saveCopy(status: HTMLElement): Promise<void> {
   // Private windows and plain HTTP have no workers.
   if (!('serviceWorker' in navigator)) return
   const scope = location.pathname.replace(/\/install$/, '')
-  status.textContent = 'Saving a copy for offline use …'
+  status.textContent = t('Saving a copy for offline use …')
   try {
     const url = `${scope}/offline/worker.js`
     const { installing } = await navigator.serviceWorker.register(url, { scope })
@@ -49,11 +50,9 @@ async function saveCopy(status: HTMLElement): Promise<void> {
         if (installing.state === 'redundant') reject(new Error('no copy'))
       })
     })
-    status.textContent = 'A copy is saved. It opens offline.'
+    status.textContent = t('A copy is saved. It opens offline.')
   } catch {
-    status.textContent = 'No copy could be saved. It needs the network.'
+    status.textContent = t('No copy could be saved. It needs the network.')
   }
 }
 if (copied) void saveCopy(copied)
-
-export {}

@@ -17,7 +17,14 @@ export interface Start extends PageContent {
   session: Saved
   answers: DialogResult[]
   isMuted: boolean
+  labels: DialogLabels
   surroundings?: Surroundings | undefined
+}
+
+/** The labels of the dialogs of a page, in the language of the page around it. */
+export interface DialogLabels {
+  ok: string
+  cancel: string
 }
 
 /** The chat of a host, for a page that it shows. */
@@ -139,6 +146,7 @@ export interface Run {
   session: Saved
   answers: DialogResult[]
   isMuted: boolean
+  labels: DialogLabels
   surroundings: Surroundings | undefined
   /** Lines of the document before the page's own text. */
   linesAbove: number

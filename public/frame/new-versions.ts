@@ -1,3 +1,4 @@
+import { t } from '../words.ts'
 import type { Shell } from './opened-page.ts'
 
 /** Learns of new versions while the page is open. Offers them, or takes them for a live app. */
@@ -9,7 +10,7 @@ export function newVersions({ app, at, version, notify, host, fail }: Shell): vo
     location.reload()
   }
   if (at.endsWith('/offline')) {
-    const offer = { text: 'You are online again.', label: 'Update', press: update }
+    const offer = { text: t('You are online again.'), label: t('Update'), press: update }
     addEventListener('online', () => notify(offer))
     return
   }
@@ -18,10 +19,10 @@ export function newVersions({ app, at, version, notify, host, fail }: Shell): vo
     const [newest, live] = String(data).split(' ')
     if (newest === 'closed') {
       events?.close()
-      fail('This app is closed. Reload the page to see why.')
+      fail(t('This app is closed. Reload the page to see why.'))
     } else if (Number(newest) !== version) {
       if (live) void update()
-      else notify({ text: 'A new version is ready.', label: 'Update', press: update })
+      else notify({ text: t('A new version is ready.'), label: t('Update'), press: update })
     }
   }
   // A browser has six HTTP/1.1 connections to a server, which hidden and left pages must not hold.

@@ -1,3 +1,4 @@
+import { t } from '../words.ts'
 import { copyText } from './copy-text.ts'
 import { field, text } from './messages.ts'
 import { type Offer, size } from './notices.ts'
@@ -17,7 +18,7 @@ function fileOffer(given: string, blob: Blob): Offer {
   const name = fileName(given)
   if (programs.test(name) || blob.size > fileBytesMax) {
     return {
-      text: `This app offered “${name}”. Programs and very large files are blocked.`,
+      text: t('This app offered “{name}”. Programs and very large files are blocked.', { name }),
       ms: 8_000,
     }
   }
@@ -28,7 +29,8 @@ function fileOffer(given: string, blob: Blob): Offer {
     link.click()
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
   }
-  return { text: `This app created a file: “${name}”, ${size(blob.size)}`, label: 'Save', press }
+  const text = t('This app created a file: “{name}”, {size}', { name, size: size(blob.size) })
+  return { text, label: t('Save'), press }
 }
 
 /** Offers a link of the app and shows its target before it opens. */
@@ -36,10 +38,10 @@ function linkOffer(given: string): Offer {
   const inside = 'https://app.invalid'
   const url = URL.canParse(given, inside) ? new URL(given, inside) : undefined
   if (!url || url.origin === inside || !/^(?:https?|mailto):$/.test(url.protocol)) {
-    return { text: 'This app tried to open a page outside the app.', ms: 5_000 }
+    return { text: t('This app tried to open a page outside the app.'), ms: 5_000 }
   }
   const shown = url.href.length > 80 ? `${url.href.slice(0, 79)}…` : url.href
-  return { text: `This app links to ${shown}`, label: 'Open', href: url.href }
+  return { text: t('This app links to {url}', { url: shown }), label: t('Open'), href: url.href }
 }
 
 const printHeightMax = 30_000
@@ -51,7 +53,7 @@ function printOffer(requested: number): Offer {
     document.documentElement.style.setProperty('--print-height', `${height}px`)
     print()
   }
-  return { text: 'This app has a page to print.', label: 'Print', press }
+  return { text: t('This app has a page to print.'), label: t('Print'), press }
 }
 
 /** Offers to share what the app names: by the browser where it can, else as a copy. */
@@ -68,8 +70,8 @@ function shareOffer(data: unknown): Offer {
     else copyText([words || title, url].join('\n'))
   }
   return {
-    text: `This app shares: ${shown.slice(0, 160)}`,
-    label: canShare ? 'Share' : 'Copy',
+    text: t('This app shares: {text}', { text: shown.slice(0, 160) }),
+    label: t(canShare ? 'Share' : 'Copy'),
     press,
   }
 }

@@ -1,3 +1,4 @@
+import { t } from '../words.ts'
 import { type OpenedFolder, openFolder } from './folder-shell.ts'
 import { keepSaves } from './kept-saves.ts'
 import { type DialogResult, field, type PageContent, type Sound } from './messages.ts'
@@ -93,7 +94,7 @@ class AppRun {
     this.#restarts = [...this.#restarts.filter((at) => now - at < restartWindowMs), now]
     if (this.#restarts.length <= restartsMax) return this.#start()
     const press = (): void => this.#start()
-    this.shell.notify({ text: 'This app keeps leaving.', label: 'Restart', press })
+    this.shell.notify({ text: t('This app keeps leaving.'), label: t('Restart'), press })
   }
 
   async #reload(): Promise<void> {

@@ -1,3 +1,4 @@
+import { t } from '../words.ts'
 import { fetchList, fetchPage, SandboxHost } from './host.ts'
 import { field, text } from './messages.ts'
 import { readMuted } from './muted.ts'
@@ -87,10 +88,10 @@ async function open(frame: HTMLIFrameElement): Promise<void> {
 }
 
 const reasons = new Map([
-  ['old', 'This browser is too old for the sandbox. Open the app in a newer browser.'],
-  ['sandbox', 'This browser did not apply the sandbox, so the app is not shown.'],
+  ['old', t('This browser is too old for the sandbox. Open the app in a newer browser.')],
+  ['sandbox', t('This browser did not apply the sandbox, so the app is not shown.')],
 ])
-const unknownReason = 'The app did not load. Reload this page to try again.'
+const unknownReason = t('The app did not load. Reload this page to try again.')
 
 const frame = document.querySelector('iframe')
 if (frame) void open(frame)

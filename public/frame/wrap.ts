@@ -1,4 +1,5 @@
 import {
+  type DialogLabels,
   type Down,
   field,
   isLibraries,
@@ -121,6 +122,14 @@ const saved = (data: unknown, name: string): Saved => {
   return Array.isArray(entries) ? entries : []
 }
 
+const labelCharsMax = 40
+
+/** Returns the labels of dialogs of a start message, or English ones. */
+const labelsIn = (data: unknown): DialogLabels => ({
+  ok: text(data, 'ok', labelCharsMax) || 'OK',
+  cancel: text(data, 'cancel', labelCharsMax) || 'Cancel',
+})
+
 function surroundingsIn(data: unknown): Surroundings | undefined {
   return data === undefined ? undefined : { locale: text(data, 'locale', 100) }
 }
@@ -151,6 +160,7 @@ async function start(
     session: saved(data, 'session'),
     answers: saved(data, 'answers'),
     isMuted: field(data, 'isMuted') === true,
+    labels: labelsIn(field(data, 'labels')),
     surroundings: surroundingsIn(field(data, 'surroundings')),
     linesAbove: countLines(own('boot')) + countLines(libraries?.script ?? ''),
     files: withFiles?.read(data),

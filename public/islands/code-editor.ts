@@ -3,6 +3,7 @@ import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import { tags } from '@lezer/highlight'
 import { basicSetup, EditorView } from 'codemirror'
 
+import { t } from '../words.ts'
 import type { AppPreview } from './app-preview.ts'
 
 const previewDelayMs = 700
@@ -92,7 +93,7 @@ class CodeEditor extends HTMLElement {
         html(),
         colors,
         theme,
-        EditorView.contentAttributes.of({ 'aria-label': 'Page', tabindex: '0' }),
+        EditorView.contentAttributes.of({ 'aria-label': t('Page'), tabindex: '0' }),
         EditorView.updateListener.of((update) => {
           if (!update.docChanged) return
           area.value = view.state.doc.toString()

@@ -1,10 +1,11 @@
-/** The script of the shell for apps with knobs: the panel beside the app that turns them. */
 import { fitValue, type Knob, type KnobValue } from '../../src/apps/knobs/knobs.ts'
 import { create } from '../bridge/ask.ts'
 import { CallError } from '../bridge/protocol.ts'
 import { callServer } from '../bridge/server.ts'
 import { SandboxHost } from '../frame/host.ts'
 import { field, text } from '../frame/messages.ts'
+/** The script of the shell for apps with knobs: the panel beside the app that turns them. */
+import { t } from '../words.ts'
 
 const root = document.documentElement
 const { at = '', frame: url = '', knobs: given = '[]', keep } = root.dataset
@@ -88,7 +89,7 @@ function createRef(): string {
 
 /** The server acts for an agent of the person who is signed in. */
 async function keepRemix(): Promise<void> {
-  report('Keeping …')
+  report(t('Keeping …'))
   try {
     const values = valuesNow()
     const kind = JSON.stringify(values)
@@ -99,24 +100,25 @@ async function keepRemix(): Promise<void> {
     const body: unknown = await (await callServer({ app, signal }, 'POST', '/keep', sent)).json()
     const id = text(field(body, 'app'), 'id', 12)
     refs.delete(kind)
-    report('Kept.', 'Open your remix', `/a/${id}`)
+    report(t('Kept.'), t('Open your remix'), `/a/${id}`)
   } catch (error) {
     const code = error instanceof CallError ? error.code : ''
     const message =
-      (error instanceof CallError && error.message) || 'The remix was not kept. Try again.'
+      (error instanceof CallError && error.message) || t('The remix was not kept. Try again.')
     if (code === 'no_key') {
       const next = encodeURIComponent(`/a/${app}`)
-      report('A remix needs an account.', 'Sign in', `/sign-in?next=${next}`)
-    } else if (code === 'not_found') report(message, 'Create an agent', '/agents')
+      report(t('A remix needs an account.'), t('Sign in'), `/sign-in?next=${next}`)
+    } else if (code === 'not_found') report(message, t('Create an agent'), '/agents')
     else report(message)
   }
 }
 
 function openPanel(): void {
-  const close = create('button', ['Close'])
-  const reset = create('button', ['Reset'])
+  const close = create('button', [t('Close')])
+  const reset = create('button', [t('Reset')])
   const price = Number(keep)
-  const label = price > 0 ? `Keep as my remix · ${price} credits` : 'Keep as my remix'
+  const label =
+    price > 0 ? t('Keep as my remix · {price} credits', { price }) : t('Keep as my remix')
   const keeping = create('button', [label], { className: 'yes', hidden: keep === undefined })
   const rows = [...controls.values()].map(({ knob, element, output }) =>
     create('label', [create('span', [knob.label, ' ', output]), element]),
@@ -124,7 +126,7 @@ function openPanel(): void {
   const panel = create(
     'aside',
     [
-      create('h2', ['Tweak']),
+      create('h2', [t('Tweak')]),
       ...rows,
       create('div', [reset, close], { className: 'choice' }),
       keeping,
@@ -132,7 +134,7 @@ function openPanel(): void {
     ],
     { id: 'tweaks' },
   )
-  panel.setAttribute('aria-label', 'Tweak')
+  panel.setAttribute('aria-label', t('Tweak'))
   close.addEventListener('click', () => toggle(false))
   reset.addEventListener('click', () => {
     for (const control of controls.values()) show(control, control.knob.value)

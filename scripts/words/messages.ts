@@ -7,10 +7,9 @@ import ts from 'typescript'
 import { readyMadePages } from '../../src/gateway/providers/demo/builder/prompt-analysis.ts'
 import { sections } from '../../src/kernel/config/settings.ts'
 import { translateTemplate } from '../../src/kernel/words/template.ts'
-import type { Catalog } from '../../src/kernel/words/words.ts'
+import { type CatalogPart, catalogParts } from '../../src/kernel/words/words.ts'
 import { isTest, walk } from '../tidy/source.ts'
-
-export type Group = keyof Catalog
+import { findUntranslated, type Problem } from './untranslated.ts'
 
 /** A message with the places of its source, and the code of the parts of a template. */
 export interface FoundMessage {
@@ -18,13 +17,7 @@ export interface FoundMessage {
   parts: string[]
 }
 
-export type SourceMessages = Record<Group, Map<string, FoundMessage>>
-
-/** Texts that the catalog cannot hold, with what to do about each. */
-export interface Problem {
-  place: string
-  fix: string
-}
+export type SourceMessages = Record<CatalogPart, Map<string, FoundMessage>>
 
 const isStringLiteral = (node: ts.Node | undefined): node is ts.StringLiteralLike =>
   node !== undefined && ts.isStringLiteralLike(node)
@@ -39,10 +32,14 @@ function literalOf(node: ts.Node | undefined): string | undefined {
   return undefined
 }
 
-const groupOf = (path: string): Group => (path.startsWith('src/') ? 'pages' : 'scripts')
+/** Returns the part of a catalog for the messages of a file. */
+function partOf(path: string): CatalogPart {
+  if (path.startsWith('src/')) return 'pages'
+  return catalogParts.find((part) => path.startsWith(`public/${part}/`)) ?? 'scripts'
+}
 
 /** The functions whose argument with this number is a message. */
-const messageArguments: Record<string, number> = { t: 0, msg: 0, limitRow: 0 }
+const messageArguments: Record<string, number> = { t: 0, msg: 0, sentence: 0, limitRow: 0 }
 /** The functions that count a noun: the number of its argument. */
 const nounArguments: Record<string, number> = {
   formatCount: 1,
@@ -53,7 +50,13 @@ const nounArguments: Record<string, number> = {
 
 /** Reads the messages of all sources of pages below `root`. */
 export function findMessages(root: string): { found: SourceMessages; problems: Problem[] } {
-  const found: SourceMessages = { pages: new Map(), scripts: new Map() }
+  const found: SourceMessages = {
+    pages: new Map(),
+    scripts: new Map(),
+    frame: new Map(),
+    bridge: new Map(),
+    knobs: new Map(),
+  }
   const problems: Problem[] = []
   const glob = new Bun.Glob('{src,public}/**/*.ts')
   const paths = [...glob.scanSync({ cwd: root })].filter(
@@ -61,11 +64,16 @@ export function findMessages(root: string): { found: SourceMessages; problems: P
   )
   for (const path of paths.sort()) {
     const text = readFileSync(join(root, path), 'utf8')
-    if (!/html`|\bt\(|\bmsg\(|error-messages|site\/guide|docs\/(?:pages|guides)/.test(text + path))
+    if (
+      !/html`|\bt\(|\bmsg\(|\bsentence\(|error-messages|site\/guide|docs\/(?:pages|guides)/.test(
+        text + path,
+      )
+    )
       continue
     const ast = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
     walk(ast, (node) => readNode({ path, ast, node, found, problems }))
   }
+  problems.push(...findUntranslated(root))
   addSettings(found)
   return { found, problems }
 }
@@ -99,7 +107,7 @@ function readNode({ path, ast, node, found, problems }: ReadNode): void {
     if (message !== message.trim()) {
       problems.push({ place, fix: `The message "${message}" begins or ends with a space.` })
     }
-    const messages = found[groupOf(path)]
+    const messages = found[partOf(path)]
     const known = messages.get(message) ?? { places: [], parts }
     known.places.push(place)
     messages.set(message, known)

@@ -1,6 +1,7 @@
 import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
 import { endWithStop } from '../kernel/text.ts'
+import { type Sentence, sentence } from '../kernel/words/message.ts'
 import { type Notification, notify } from '../people/notifications/notifications.ts'
 import type { App } from './apps.ts'
 
@@ -12,7 +13,9 @@ export async function notifyListed(ctx: AppContext, db: Db, app: App): Promise<v
   await notify(ctx, db, {
     ...about(app),
     kind: isOn ? 'app.listed' : 'app.delisted',
-    text: `“${app.title}” is ${isOn ? 'on' : 'off'} Explore.`,
+    text: isOn
+      ? sentence('“{title}” is on Explore.', { title: app.title })
+      : sentence('“{title}” is off Explore.', { title: app.title }),
     data: { version: app.listedVersion },
   })
 }
@@ -20,37 +23,49 @@ export async function notifyListed(ctx: AppContext, db: Db, app: App): Promise<v
 export const quarantineNotification = (app: App, reason: string): Notification => ({
   ...about(app),
   kind: 'report.opened',
-  text:
-    `"${app.title}" is quarantined until it is reviewed: ${endWithStop(reason)} Its link shows a ` +
-    `warning. To object, use POST /apps/${app.id}/appeal.`,
+  text: sentence(
+    '“{title}” is quarantined until it is reviewed: {reason} Its link shows a warning. To object, use POST /apps/{id}/appeal.',
+    { title: app.title, reason: endWithStop(reason), id: app.id },
+  ),
   data: { reason },
 })
 
 export const takedownNotification = (app: App, reason: string): Notification => ({
   ...about(app),
   kind: 'item.taken_down',
-  text:
-    `"${app.title}" was taken down: ${endWithStop(reason)} To object, use ` +
-    `POST /apps/${app.id}/appeal.`,
+  text: sentence('“{title}” was taken down: {reason} To object, use POST /apps/{id}/appeal.', {
+    title: app.title,
+    reason: endWithStop(reason),
+    id: app.id,
+  }),
   data: { reason },
 })
 
 /** Describes an app after a sanction was lifted. */
-export function describeStatus({ id, closed, quarantineReason, listed }: App): string {
-  if (closed !== null) return `stays deleted: POST /apps/${id}/restore restores it`
-  if (quarantineReason !== null) return `stays quarantined: ${quarantineReason}`
-  return `is live again, ${listed === 'on' ? 'also on Explore' : 'off Explore'}`
+export function describeStatus({ id, title, closed, quarantineReason, listed }: App): Sentence {
+  if (closed !== null)
+    return sentence('“{title}” stays deleted: POST /apps/{id}/restore restores it.', { title, id })
+  if (quarantineReason !== null) {
+    const reason = endWithStop(quarantineReason)
+    return sentence('“{title}” stays quarantined: {reason}', { title, reason })
+  }
+  return listed === 'on'
+    ? sentence('“{title}” is live again, also on Explore.', { title })
+    : sentence('“{title}” is live again, off Explore.', { title })
 }
 
 export const reinstatedNotification = (app: App): Notification => ({
   ...about(app),
   kind: 'item.restored',
-  text: endWithStop(`"${app.title}" ${describeStatus(app)}`),
+  text: describeStatus(app),
 })
 
 export const delistedNotification = (app: App, reasons: string[]): Notification => ({
   ...about(app),
   kind: 'app.delisted',
-  text: `"${app.title}" is off Explore; its link works. ${reasons.join(' ')}`,
+  text: sentence('“{title}” is off Explore; its link works. {reasons}', {
+    title: app.title,
+    reasons: reasons.join(' '),
+  }),
   data: { reasons },
 })

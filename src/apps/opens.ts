@@ -5,6 +5,7 @@ import type { Db } from '../kernel/db/engine.ts'
 import { forUpdate } from '../kernel/db/query.ts'
 import { sign } from '../kernel/ids.ts'
 import { day, lastDays, utcDay } from '../kernel/time.ts'
+import { sentence } from '../kernel/words/message.ts'
 import { notify } from '../people/notifications/notifications.ts'
 import { apps, opens } from './tables.ts'
 
@@ -48,7 +49,10 @@ async function countOpens(ctx: AppContext, db: Db, id: string, count: number): P
     .where(eq(apps.id, id))
     .returning()
   if (app && app.opens >= notifiedOpens && app.opens - count < notifiedOpens) {
-    const text = `“${app.title}” was opened ${notifiedOpens} times.`
+    const text = sentence('“{title}” was opened {count} times.', {
+      title: app.title,
+      count: notifiedOpens,
+    })
     await notify(ctx, db, { to: app.maker, kind: 'app.opened_100', item: id, text })
   }
 }

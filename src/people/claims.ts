@@ -1,5 +1,6 @@
 import type { AppContext } from '../kernel/context.ts'
 import { ApiError, isApiError } from '../kernel/errors.ts'
+import { sentence } from '../kernel/words/message.ts'
 import type { Agent } from './agents/agents.ts'
 import { assignOwner, getClaimableAgent } from './agents/claims.ts'
 import { notify } from './notifications/notifications.ts'
@@ -42,7 +43,9 @@ export const claimAgent = (
     const agent = await ctx.db.tx(async (db) => {
       await lockActivePerson(ctx, db, person.id)
       const claimed = await assignOwner(ctx, db, code, person.id)
-      const text = `${displayName(person)} claimed you and can send you credits.`
+      const text = sentence('{person} claimed you and can send you credits.', {
+        person: displayName(person),
+      })
       if (claimed) await notify(ctx, db, { to: claimed.id, kind: 'claim.done', text })
       return claimed
     })

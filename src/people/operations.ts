@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 
 import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
+import { languageCookie } from '../kernel/http/language.ts'
 import { created, withCookies } from '../kernel/http/outcome.ts'
 import {
   CreateKeyRequestSchema,
@@ -13,10 +14,11 @@ import * as identities from './identities.ts'
 import * as keys from './keys.ts'
 import { operationsOf, writeErrors } from './operation.ts'
 import * as passkeys from './passkeys.ts'
-import { becomeOperator as makeOperator } from './people.ts'
+import { becomeOperator as makeOperator, setLanguage as storeLanguage } from './people.ts'
 import * as schemas from './schemas.ts'
 import {
   clearedSessionCookie,
+  person,
   sessionCookie,
   type SignedIn,
   signedIn,
@@ -245,6 +247,22 @@ export const unlinkIdentity = operation({
   },
 })
 
+export const setLanguage = operationsOf('People')({
+  id: 'set_language',
+  route: 'PUT /people/me/language',
+  summary: 'Choose the language of the pages that you see.',
+  description: 'null: the language of the browser. The API is in English.',
+  access: person,
+  input: { body: schemas.LanguageSchema },
+  output: { 200: schemas.LanguageSchema },
+  errors: writeErrors,
+  async run(ctx, { caller, body: { language } }) {
+    await storeLanguage(ctx, caller, language)
+    // The browser keeps the choice after it signed out.
+    return withCookies({ language }, [languageCookie(language)])
+  },
+})
+
 export const addPersonalKey = operation({
   id: 'add_personal_key',
   route: 'POST /people/me/keys',
@@ -289,6 +307,7 @@ export const accountOperations = [
   addPasskey,
   removePasskey,
   unlinkIdentity,
+  setLanguage,
   addPersonalKey,
   revokePersonalKey,
 ]

@@ -4,7 +4,6 @@ import { rejectRequest } from '../kernel/errors.ts'
 import { sha256 } from '../kernel/ids.ts'
 import { validateAbout } from './agents/agents.ts'
 import { reserveHandle } from './agents/create-agent.ts'
-import { recordAudit } from './audit/audit.ts'
 import { createProfile } from './new-profile.ts'
 import {
   displayName,
@@ -142,22 +141,16 @@ export async function findShownOwner(
 }
 
 /**
- * Hides the page of a person from everyone else; a null reason shows it again. Returns false for an
- * unknown person, one without a page, and an unchanged state.
+ * Hides the page of a person from everyone else; a null reason shows it again. Returns the person;
+ * undefined for an unknown one, one without a page, and an unchanged state.
  */
-export async function hidePage(
+export async function setPageHidden(
   ctx: AppContext,
+  db: Db,
   name: string,
   reason: string | null,
-  by = 'operator',
-): Promise<boolean> {
+): Promise<Person | undefined> {
   const person = await findByName(ctx, name)
-  if (!person) return false
   const hidden = reason === null ? null : { at: ctx.clock.now(), reason }
-  return ctx.db.tx(async (db) => {
-    if (!(await profiles.setHidden(db, person.id, hidden))) return false
-    const did = hidden ? 'hide-page' : 'show-page'
-    await recordAudit(ctx, db, { by, did, item: person.name, why: reason ?? '' })
-    return true
-  })
+  return person && (await profiles.setHidden(db, person.id, hidden)) ? person : undefined
 }

@@ -8,6 +8,7 @@ import { hasRows } from '../kernel/db/query.ts'
 import { ApiError, isApiError, rejectRequest } from '../kernel/errors.ts'
 import { newId, sha256, sign } from '../kernel/ids.ts'
 import { personNameCharsMax } from '../kernel/limits.ts'
+import type { Language } from '../kernel/words/language.ts'
 import type { Owner } from '../money/ledger/accounts.ts'
 import * as ledger from '../money/ledger/ledger.ts'
 import { recordAudit } from './audit/audit.ts'
@@ -230,6 +231,17 @@ export const createOperatorRecovery = (
     const { id, name } = operator
     await recordAudit(ctx, db, { by: 'operator', did: 'recover', item: name, why: '' })
     return { name, code: await addRecoveryCode(db, id) }
+  })
+
+/** Stores the language of pages that a person chose; null for that of the browser. */
+export const setLanguage = (
+  ctx: AppContext,
+  { id }: Person,
+  language: Language | null,
+): Promise<void> =>
+  ctx.db.tx(async (db) => {
+    await lockActivePerson(ctx, db, id)
+    await db.update(people).set({ language }).where(eq(people.id, id))
   })
 
 export async function setPassword(db: Db, person: string, hash: string): Promise<void> {

@@ -1,7 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { keyNameCharsMax, passwordCharsMax, passwordCharsMin } from '../kernel/limits.ts'
-import { lineSchema, strictObject } from '../kernel/schema.ts'
+import { lineSchema, nullable, oneOf, strictObject } from '../kernel/schema.ts'
+import { offeredLanguages } from '../kernel/words/language.ts'
 import { handlePattern } from './profiles/handles.ts'
 
 /** A password. Tools show it as dots, and forms keep its spaces. */
@@ -73,6 +74,9 @@ export const PasswordRequestSchema = strictObject({
   password: Type.Optional(PasswordSchema),
   newPassword: PasswordSchema,
 })
+
+/** The language of pages; null for that of the browser. */
+export const LanguageSchema = strictObject({ language: nullable(oneOf(offeredLanguages)) })
 
 export const DoneSchema = Type.Object({ done: Type.Literal(true) })
 export const done: Static<typeof DoneSchema> = { done: true }

@@ -8,6 +8,7 @@ import {
   time,
   uniqueIndex,
 } from '../kernel/db/columns.ts'
+import type { Language } from '../kernel/words/language.ts'
 
 /** People that sign in on the web. */
 export const people = table('people', {
@@ -20,6 +21,8 @@ export const people = table('people', {
   /** The gateway account that holds this person's credits. */
   wallet: text('wallet').notNull().unique(),
   created: time('created').notNull(),
+  /** The language of pages that the person chose; null for that of the browser. */
+  language: text('language').$type<Language>(),
   /** When and why the operator suspended the person. */
   suspended: time('suspended'),
   suspendedFor: text('suspended_for'),

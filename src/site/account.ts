@@ -22,6 +22,7 @@ import { connectorSection, revokeConnectorForm } from './connectors.ts'
 import { form } from './form.ts'
 import { renderDate, shortCredits } from './format.ts'
 import { alert, button, type Form, hiddenField, inputField, notice, postForm } from './forms.ts'
+import { languageForm, languageSection } from './language.ts'
 import type { Layout, Page } from './layout.ts'
 import { dataTable, tableSection } from './lists.ts'
 import { keyPage, keyRefField, refOf } from './new-key.ts'
@@ -201,7 +202,8 @@ function accountPage(account: AccountView): Page {
         </p>
         ${keyTable(token, '/account/keys', keys)}${keyForm(token, '/account/keys')}`,
     )}
-    ${connectors} ${apps} ${current !== undefined && securitySections(account)}`
+    ${connectors} ${apps} ${languageSection(token, person)}
+    ${current !== undefined && securitySections(account)}`
   return { title: t('Account'), main, scripts: ['passkeys.js'] }
 }
 
@@ -269,6 +271,7 @@ const forms: Record<string, (req: UserRequest, sent: Form) => Promise<Response>>
   passkeys: (req, sent) => (sent.text('remove') ? removePasskeyForm : addPasskeyForm)(req, sent),
   apps: revokeAppConsent,
   connectors: revokeConnectorForm,
+  language: languageForm,
   profile: profileForm,
   avatar: avatarForm,
   sessions: form(account.endSession, { params: idIn('id'), ...toAccount }),

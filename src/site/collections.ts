@@ -75,7 +75,7 @@ function collectionCard(ctx: AppContext, one: CollectionBody, items: Tile[]): Ht
       <h3><bdi>${title}</bdi></h3></a
     >
     <p class="facts">
-      <span>${formatCount(one.items, 'item')}</span><span>by ${maker}</span
+      <span>${formatCount(one.items, 'item')}</span><span>by <bdi>${maker}</bdi></span
       ><span>${renderDate(updated)}</span>
     </p>
   </li> `
@@ -141,8 +141,8 @@ async function collectionPage(
     </div>
     ${one.description !== '' && html`<p class="lead"><bdi>${one.description}</bdi></p>`}
     <p class="small">
-      By <a href="/explore/${one.maker}">${one.maker}</a> · ${formatCount(items.length, 'item')} ·
-      updated ${renderDate(one.updated)}
+      By <a href="/explore/${one.maker}"><bdi>${one.maker}</bdi></a> ·
+      ${formatCount(items.length, 'item')} · updated ${renderDate(one.updated)}
     </p>
     ${alert(message)} ${own && (await removedNotice(req, own, items))}
     ${

@@ -201,7 +201,7 @@ export async function connectorSection(
     })
     return [
       html`<bdi>${name}</bdi>`,
-      html`<a href="/agents/${handle}">@${handle}</a>`,
+      html`<a href="/agents/${handle}"><bdi>@${handle}</bdi></a>`,
       scopes.map((scope) => scopeTexts[scope].label).join(', '),
       renderDate(Date.parse(created)),
       renderDate(Date.parse(used)),

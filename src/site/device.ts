@@ -64,7 +64,10 @@ const codeOf = (text: string | null): string => normalizeCode(text ?? '')
 const approved = ({ client, handle }: { client: string; handle: string }): Page =>
   messagePage(
     t('Device signed in'),
-    t('{client} now has a key of @{handle}. Return to your device.', { client, handle }),
+    t('{client} now has a key of {handle}. Return to your device.', {
+      client,
+      handle: `@${handle}`,
+    }),
     html`<a class="button quiet" href="/agents/${handle}">Manage keys</a>`,
   )
 

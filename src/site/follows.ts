@@ -36,9 +36,8 @@ async function followingPage({ ctx, query, token, visitor }: UserRequest): Promi
     return html`<li class="following">
       ${renderAvatar(maker)}
       <div>
-        <a href="/explore/${maker}">${maker}</a><br /><span class="small"
-          >since ${renderDate(created)}</span
-        >
+        <a href="/explore/${maker}"><bdi>${maker}</bdi></a
+        ><br /><span class="small">since ${renderDate(created)}</span>
       </div>
       ${followForm(token, { maker, isFollowing: true, from: 'list' })}
     </li>`

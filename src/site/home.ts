@@ -91,7 +91,9 @@ function hero(ctx: AppContext, item: Item): Html {
       <h2 id="feature">
         <a href="/explore/${id}"><bdi>${title}</bdi></a>
       </h2>
-      <p class="small">by <a href="/explore/${maker}">${maker}</a></p>
+      <p class="small">
+        by <a href="/explore/${maker}"><bdi>${maker}</bdi></a>
+      </p>
       ${facts.length > 0 && html`<p class="facts">${facts.map((fact) => html`<span>${fact}</span>`)}</p>`}
       ${description !== '' && html`<p class="clamp"><bdi>${description}</bdi></p>`}
       <p class="actions">

@@ -1,7 +1,7 @@
 import { filesPath } from '../apps/viewer/pages.ts'
 import type { Config } from '../kernel/config/settings.ts'
 import type { Urls } from '../kernel/config/urls.ts'
-import { Html, html, type Part, prose } from '../kernel/html.ts'
+import { Html, html, type Part } from '../kernel/html.ts'
 import {
   compressText,
   createEntity,
@@ -13,7 +13,7 @@ import { sha256 } from '../kernel/ids.ts'
 import { getPublicFile, type PublicFile } from '../kernel/public-files.ts'
 import { languages, offeredLanguages } from '../kernel/words/language.ts'
 import { t, type Text } from '../kernel/words/message.ts'
-import { currentLanguage, currentWords } from '../kernel/words/words.ts'
+import { currentLanguage, languageAttributes, scriptWords } from '../kernel/words/words.ts'
 import { type HeaderUser, renderHeader, type Section } from './header.ts'
 
 /** Files under /static by name, with their paths in public/dist. */
@@ -153,14 +153,6 @@ const imageTags = (url: string): Html =>
   html`${meta('og:image', url)}${meta('og:image:width', '1200')}${meta('og:image:height', '630')}
     <meta name="twitter:card" content="summary_large_image" />`
 
-/** The translations that scripts read. English pages have none. */
-function scriptWords(): Part {
-  const words = currentWords()
-  return (
-    words && new Html(`<script type="application/json" id="words">${words.scriptWords}</script>`)
-  )
-}
-
 function renderHead({ urls, files, theme }: Layout, page: Page): Part {
   const { path, image, feed, styles = [], scripts = [], reloadSeconds } = page
   // A string may be words of a person, which are no message.
@@ -170,7 +162,7 @@ function renderHead({ urls, files, theme }: Layout, page: Page): Part {
   return html`<meta charset="utf-8" />
     <meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover" />
     <title>${title === 'Berth' ? title : t('{title} · Berth', { title })}</title>
-    ${scriptWords()}${theme}
+    ${new Html(scriptWords('scripts'))}${theme}
     ${reloadSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}" /></noscript>`}
     ${['web.css' as const, ...styles].map((name) => html`<link rel="stylesheet" href="${addressOf(name)}" />`)}
     ${['geist-1', 'bricolage-1'].map((name) => html`<link rel="preload" href="/static/${name}.woff2" as="font" type="font/woff2" crossorigin />`)}
@@ -209,9 +201,8 @@ function renderDocument(layout: Layout, page: Page, user?: HeaderUser): string {
     urls,
     config: { siteNotice },
   } = layout
-  const { tag, dir } = languages[currentLanguage()]
   return html`<!doctype html>
-    <html lang="${tag}${dir === 'rtl' && prose`" dir="rtl`}">
+    <html ${new Html(languageAttributes())}>
       <head>
         ${renderHead(layout, page)}
       </head>

@@ -75,9 +75,9 @@ async function listNewItems(ctx: AppContext, person: string): Promise<Entry[]> {
     const row = html`<li>
       ${itemCover(ctx, image, { widths: 'thumbnail' })}
       <div>
-        ${isUnread && unreadMark}<a href="/explore/${handle}">${handle}</a> published the
+        ${isUnread && unreadMark}<a href="/explore/${handle}"><bdi>${handle}</bdi></a> published the
         ${wireWord(kind)} <a href="/explore/${id}"><bdi>${title}</bdi></a
-        ><br /><span class="small">You follow ${handle} · ${renderDateTime(at)}</span>
+        ><br /><span class="small">You follow <bdi>${handle}</bdi> · ${renderDateTime(at)}</span>
       </div>
     </li>`
     return { at, isUnread, row }

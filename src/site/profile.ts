@@ -52,8 +52,11 @@ function stateLine({ handle, public: isPublic, hidden }: OwnProfile): Html {
     return html`<p>Nobody sees you here yet. Choose a handle, and what your page shows.</p>`
   }
   return isPublic && hidden === null
-    ? html`<p>Anyone can open <a href="/@${handle}">@${handle}</a>.</p>`
-    : html`<p>@${handle} is yours. The page is private.</p>`
+    ? html`<p>
+        Anyone can open <a href="/@${handle}"><bdi>@${handle}</bdi></a
+        >.
+      </p>`
+    : html`<p><bdi>@${handle}</bdi> is yours. The page is private.</p>`
 }
 
 const profileFields = (profile: OwnProfile, handle: string, about: string): Html =>

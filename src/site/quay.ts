@@ -35,7 +35,7 @@ function boat({ id, title, maker, shelf }: Tile): Html {
         ${shape}
         <path class="wave" d="M0 84q10-6 20 0t20 0 20 0 20 0 20 0 20 0" /></svg
       ><span><bdi>${title}</bdi></span
-      ><span class="visually-hidden"> by ${maker}</span></a
+      ><span class="visually-hidden"> by <bdi>${maker}</bdi></span></a
     >
   </li> `
 }

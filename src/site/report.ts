@@ -1,7 +1,6 @@
-import type { App } from '../apps/apps.ts'
-import { reportItem } from '../apps/moderation/operations.ts'
+import { reportItem, reportPage as reportPerson } from '../apps/moderation/operations.ts'
 import { reportReasons } from '../apps/moderation/reasons.ts'
-import { getReportedApp } from '../apps/moderation/reports.ts'
+import { getReportedApp, getReportedPage } from '../apps/moderation/reports.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { html } from '../kernel/html.ts'
 import { senderOf } from '../kernel/http/request-context.ts'
@@ -15,40 +14,56 @@ import type { Layout, Page } from './layout.ts'
 import { publicPages } from './public-pages.ts'
 import { getPageRequest, pageRoutes, withErrorPage } from './session.ts'
 
-/** Reports of apps by people, who need no account. */
+/** A reported app, or `@handle` of a person with a public page. */
+interface Reported {
+  id: string
+  title: string
+}
+
+/** Finds what the path of a report names. Throws `not_found` and `taken_down`. */
+async function findReported(ctx: AppContext, id: string, request: Request): Promise<Reported> {
+  if (!id.startsWith('@')) return getReportedApp(ctx, id, senderOf(request))
+  const { profile } = await getReportedPage(ctx, id.slice(1))
+  return { id: `@${profile.handle}`, title: `@${profile.handle}` }
+}
+
+/** Reports of apps and people, which need no account. */
 export const reportRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
     .get('/report/:id', ({ params, input: { request, query } }) =>
       publicPages(ctx, layout).sendUncached(request, async () => {
-        const app = await getReportedApp(ctx, params.id, senderOf(request))
-        return query.has('sent') ? reportSentPage : reportPage(app)
+        const reported = await findReported(ctx, params.id, request)
+        return query.has('sent') ? reportSentPage : reportPage(reported)
       }),
     )
     .post('/report/:id', async ({ params, input }) => {
-      const app = await getReportedApp(ctx, params.id, senderOf(input.request))
+      const reported = await findReported(ctx, params.id, input.request)
       const req = await getPageRequest(input)
       let sent: Form | undefined
       const work = async (): Promise<Response> => {
         // Reporters have no session, so there is no token: the origin check has to be enough.
         checkSite(ctx, req.request)
         sent = await readForm(req.request, formBytesMax)
-        return reportForm(app.id)(req, sent)
+        return reportForm(reported.id)(req, sent)
       }
-      return withErrorPage(req, work, (message) => reportPage(app, sent, message))
+      return withErrorPage(req, work, (message) => reportPage(reported, sent, message))
     })
 
-const reportForm = (item: string) =>
-  form(reportItem, {
-    fields(sent) {
-      const contact = sent.text('contact').trim()
-      const [reason, text] = [sent.text('reason'), sent.text('text').replaceAll('\r\n', '\n')]
-      return { item, reason, text, ...(contact && { contact }) }
-    },
-    then: `/report/${item}?sent=1`,
-  })
+function fieldsOf(sent: Form) {
+  const contact = sent.text('contact').trim()
+  const [reason, text] = [sent.text('reason'), sent.text('text').replaceAll('\r\n', '\n')]
+  return { reason, text, ...(contact && { contact }) }
+}
 
-/** Renders the report form of an app, with the error of the last attempt. */
-function reportPage({ id, title }: App, sent?: Form, message?: string): Page {
+function reportForm(id: string) {
+  const then = `/report/${id}?sent=1`
+  return id.startsWith('@')
+    ? form(reportPerson, { params: { handle: id.slice(1) }, fields: fieldsOf, then })
+    : form(reportItem, { fields: (sent) => ({ item: id, ...fieldsOf(sent) }), then })
+}
+
+/** Renders the report form, with the error of the last attempt. */
+function reportPage({ id, title }: Reported, sent?: Form, message?: string): Page {
   const [reason = '', text = '', contact = ''] = ['reason', 'text', 'contact'].map((name) =>
     sent?.text(name),
   )

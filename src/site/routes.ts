@@ -63,7 +63,7 @@ export const publicRoutes = (ctx: AppContext, layout: Layout, readOpenApi: ReadO
     .use(browseRoutes(ctx, layout, readOpenApi))
     .use(reportRoutes(ctx, layout))
     .use(openRoutes(ctx, layout))
-    .use(languageRoutes())
+    .use(languageRoutes(ctx, layout))
     .use(fileRoutes(ctx, layout))
 
 /** Sign-in, and pages for people who are signed in. */

@@ -91,7 +91,12 @@ function renderTile(
       >${itemCover(ctx, item, { isEager: isFirst && at < eagerTiles })}
       <h3><bdi>${title}</bdi></h3></a
     >
-    ${!isOfMaker && html`<p><a href="/explore/${maker}">${maker}</a></p>`}
+    ${
+      !isOfMaker &&
+      html`<p>
+        <a href="/explore/${maker}"><bdi>${maker}</bdi></a>
+      </p>`
+    }
     <p class="facts">
       ${starRating(rating)}${opens > 0 && html`<span>${formatCount(opens, isPackKind(item.kind) ? 'load' : 'play')}</span>`}${price}
     </p>

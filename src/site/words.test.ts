@@ -5,7 +5,12 @@ import { IntlMessageFormat } from 'intl-messageformat'
 
 import { getPublicFile, readPublic } from '../kernel/public-files.ts'
 import { type Catalog, openedWords, Words } from '../kernel/words/words.ts'
-import { claimAgent, FormBrowser, signInOperator } from '../testing/fixtures/form-browser.ts'
+import {
+  claimAgent,
+  FormBrowser,
+  signInOperator,
+  signUp,
+} from '../testing/fixtures/form-browser.ts'
 import { shownPage } from '../testing/fixtures/shown-page.ts'
 import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
 
@@ -76,6 +81,13 @@ afterAll(async () => {
   await t.close()
 })
 
+/** The paths of the pages around an app. */
+const aroundApp = (id: string): string[] =>
+  ['', '/install', '/controller', '/versions/1'].map((more) => `/a/${id}${more}`)
+
+const pageWithKnobs =
+  '<title>OLGA</title><meta name="berth:knob" content="name=speed; label=OLGA; type=range; min=1; max=9; step=1; value=3"><script>service.scores.submit(1)</script>'
+
 /** Pages that are no pages of the site, or whose articles are English. */
 const skipped =
   /^\/(?:a|f|api|static|v1|openapi|llms|skill|docs\/|explore\/feed|language)|\.(?:md|txt|json|csv|zip|gz|svg|png|atom)\b/
@@ -84,13 +96,16 @@ test('shows only words of the catalog on each page that links lead to', async ()
   const ann = await t.agent('ann')
   const browser = await signInOperator(t)
   await claimAgent(browser, ann)
-  await ann.publish({ title: 'OLGA', store: true })
+  const app = await ann.publish({ title: 'OLGA', store: true })
+  const turned = await ann.publish({ title: 'OLGA', html: pageWithKnobs })
   const stranger = new FormBrowser(t)
   for (const one of [browser, stranger]) one.set('language', 'de')
   const outside: Record<string, string[]> = {}
   const visited = new Set<string>()
   for (const visitor of [stranger, browser]) {
     const paths = ['/', '/sign-in', '/sign-up', '/explore?q=x', '/nowhere', '/console']
+    // The pages around apps.
+    paths.push(...[app, turned, '000000000000'].flatMap(aroundApp))
     for (let at = 0; at < paths.length && at < 150; at += 1) {
       const path = paths[at] ?? ''
       const response = await visitor.open(path)
@@ -157,6 +172,43 @@ test('shows the words of people in the head of a page as they wrote them', async
   expect(maker).toContain('<meta name="description" content="Settings" />')
 })
 
+test('shows notes in the language of their reader, and in English to programs', async () => {
+  const dora = await t.agent('dora-notes')
+  const browser = await signUp(t, 'dora-reads')
+  await claimAgent(browser, dora)
+  const id = await dora.publish({ title: 'Boat', store: true })
+  const { body } = await dora.call('GET', '/me/notes?kind=app.listed')
+  expect(body).toMatchObject({ notes: [{ text: '“Boat” is on Explore.' }] })
+  expect(await browser.read('/notifications')).toContain('“<bdi>Boat</bdi>” is on Explore.')
+  browser.set('language', 'de')
+  expect(await browser.read('/notifications')).toContain('⟦“⟧Boat⟦” is on Explore.⟧')
+  expect(await browser.read('/agents/dora-notes')).toContain('⟦“⟧Boat⟦” is on Explore.⟧')
+  expect(id).not.toBe('')
+})
+
+test('sends scripts around an app the words of their parts alone', async () => {
+  const ann = await t.agent('ann-words')
+  const plain = await ann.publish({ title: 'Plain' })
+  const calls = await ann.publish({ title: 'Calls', html: pageWithKnobs })
+  const wordsIn = async (id: string, headers: Record<string, string>) => {
+    const page = String((await t.request('GET', `/a/${id}`, { headers })).body)
+    const [, json = ''] =
+      /<script type="application\/json" id="words">(.*?)<\/script>/.exec(page) ?? []
+    return json
+  }
+  const german = { cookie: 'language=de' }
+  const [words, more] = [await wordsIn(plain, german), await wordsIn(calls, german)]
+  expect(words).toContain('A new version is ready.')
+  expect(words).not.toContain('Not now')
+  expect([more.includes('Not now'), more.includes('Keep as my remix')]).toEqual([true, true])
+  // The second request is served from memory, and English pages have no words.
+  expect(await wordsIn(plain, german)).toBe(words)
+  expect([await wordsIn(plain, {}), await wordsIn(plain, {})]).toEqual(['', ''])
+  const arabic = await t.request('GET', `/a/${plain}`, { headers: { 'accept-language': 'ar' } })
+  expect(String(arabic.body)).toContain('<html lang="ar" dir="rtl"')
+  expect(arabic.headers.get('vary')?.toLowerCase()).toContain('accept-language, cookie')
+})
+
 test('finds the same in the docs, whoever searches first', async () => {
   const search = (headers: Record<string, string>) =>
     t.request('GET', '/docs?q=meaning', { headers })
@@ -175,8 +227,8 @@ test('shows errors in the language of the page, and those of the API in English'
 
 test('mirrors the styles of pages where a language runs from right to left', async () => {
   const sided = /(?:margin|padding|border)-(?:left|right)|(?:text-align|float): (?:left|right)/
-  const root = join(import.meta.dir, '../../public/css/web')
-  for (const name of new Bun.Glob('*.css').scanSync(root)) {
+  const root = join(import.meta.dir, '../../public/css')
+  for (const name of new Bun.Glob('**/*.css').scanSync(root)) {
     const lines = (await Bun.file(join(root, name)).text()).split('\n')
     expect(lines.filter((line) => sided.test(line))).toEqual([])
   }

@@ -33,6 +33,7 @@ const open = [
   'get_source',
   'play_app',
   'report_item',
+  'report_person',
   'get_skill',
   'read_skill',
   'read_skill_file',

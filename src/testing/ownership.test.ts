@@ -135,6 +135,7 @@ const open_ = [
   'get_claim',
   'get_maker',
   'get_profile',
+  'report_person',
   'look_at_asset',
   'get_model',
   'get_image',

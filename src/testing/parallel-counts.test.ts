@@ -9,6 +9,7 @@ import {
   keysPerAgentMax,
   notesPerAgentMax,
 } from '../kernel/limits.ts'
+import { sentence } from '../kernel/words/message.ts'
 import { findByHandle } from '../people/agents/agents.ts'
 import { notify } from '../people/notifications/notifications.ts'
 import { notes } from '../people/notifications/tables.ts'
@@ -55,7 +56,7 @@ test('parallel events keep at most the allowed notes of an agent', async () => {
   const write = (count: number) =>
     t.ctx.db.tx(async (db) => {
       for (let at = 0; at < count; at += 1) {
-        await notify(t.ctx, db, { to, kind: 'run.started', text: `Run ${at}.` })
+        await notify(t.ctx, db, { to, kind: 'run.started', text: sentence(`Run ${at}.`) })
       }
     })
   for (let written = 0; written < notesPerAgentMax; written += 100) await write(100)

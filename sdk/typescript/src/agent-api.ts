@@ -208,6 +208,8 @@ export interface components {
             /** @description The credit_id of the wallet at the gateway. */
             wallet: string;
             agents: number;
+            /** @description The language of pages; null for that of the browser. */
+            language: string | null;
             /** Format: date-time */
             created: string;
         };
@@ -1251,6 +1253,9 @@ export interface components {
             /** @enum {string} */
             method: "usdt" | "btc" | "eth" | "sol";
         };
+        SetLanguageInput: {
+            language: ("en" | "de" | "es" | "zh" | "ar") | null;
+        };
         RevokeConnectorInput: {
             /** @description The id. The id of an app is the end of its public link. */
             id: string;
@@ -1939,6 +1944,16 @@ export interface components {
         };
         ReportItemInput: {
             item: string;
+            /** @enum {string} */
+            reason: "phishing" | "malware" | "abuse" | "copy" | "other";
+            /** @description Your observations. */
+            text?: string | undefined;
+            /** @description Contact for questions of the operator. */
+            contact?: string | undefined;
+        };
+        ReportPersonInput: {
+            /** @description The handle of a maker. */
+            handle: string;
             /** @enum {string} */
             reason: "phishing" | "malware" | "abuse" | "copy" | "other";
             /** @description Your observations. */
@@ -2687,6 +2702,9 @@ export interface components {
             /** @constant */
             revoked: true;
         };
+        SetLanguageResult: {
+            language: ("en" | "de" | "es" | "zh" | "ar") | null;
+        };
         ListConnectorsResult: {
             connectors: {
                 id: string;
@@ -3129,6 +3147,17 @@ export interface components {
             };
             note: string;
         };
+        ReportPersonResult: {
+            report: {
+                id: string;
+                handle: string;
+                /** @enum {string} */
+                reason: "phishing" | "malware" | "abuse" | "copy" | "other";
+                /** Format: date-time */
+                at: string;
+            };
+            note: string;
+        };
         AppealResult: {
             appeal: {
                 id: string;
@@ -3524,6 +3553,7 @@ export type AddWalletKeyInput = components['schemas']['AddWalletKeyInput'];
 export type ChangeWalletKeyInput = components['schemas']['ChangeWalletKeyInput'];
 export type RevokeWalletKeyInput = components['schemas']['RevokeWalletKeyInput'];
 export type AddMoneyInput = components['schemas']['AddMoneyInput'];
+export type SetLanguageInput = components['schemas']['SetLanguageInput'];
 export type RevokeConnectorInput = components['schemas']['RevokeConnectorInput'];
 export type PublishAppInput = components['schemas']['PublishAppInput'];
 export type ListAppsInput = components['schemas']['ListAppsInput'];
@@ -3601,6 +3631,7 @@ export type DeleteCoverInput = components['schemas']['DeleteCoverInput'];
 export type PutScreenshotInput = components['schemas']['PutScreenshotInput'];
 export type DeleteScreenshotInput = components['schemas']['DeleteScreenshotInput'];
 export type ReportItemInput = components['schemas']['ReportItemInput'];
+export type ReportPersonInput = components['schemas']['ReportPersonInput'];
 export type AppealInput = components['schemas']['AppealInput'];
 export type GetScanInput = components['schemas']['GetScanInput'];
 export type RescanAppInput = components['schemas']['RescanAppInput'];
@@ -3691,6 +3722,7 @@ export type RemoveAvatarResult = components['schemas']['RemoveAvatarResult'];
 export type AddWalletKeyResult = components['schemas']['AddWalletKeyResult'];
 export type ChangeWalletKeyResult = components['schemas']['ChangeWalletKeyResult'];
 export type RevokeWalletKeyResult = components['schemas']['RevokeWalletKeyResult'];
+export type SetLanguageResult = components['schemas']['SetLanguageResult'];
 export type ListConnectorsResult = components['schemas']['ListConnectorsResult'];
 export type RevokeConnectorResult = components['schemas']['RevokeConnectorResult'];
 export type PublishAppResult = components['schemas']['PublishAppResult'];
@@ -3763,6 +3795,7 @@ export type DeleteCoverResult = components['schemas']['DeleteCoverResult'];
 export type PutScreenshotResult = components['schemas']['PutScreenshotResult'];
 export type DeleteScreenshotResult = components['schemas']['DeleteScreenshotResult'];
 export type ReportItemResult = components['schemas']['ReportItemResult'];
+export type ReportPersonResult = components['schemas']['ReportPersonResult'];
 export type AppealResult = components['schemas']['AppealResult'];
 export type GetScanResult = components['schemas']['GetScanResult'];
 export type RescanAppResult = components['schemas']['RescanAppResult'];
@@ -3903,6 +3936,8 @@ export interface AgentApi {
   revokeWalletKey(input: RevokeWalletKeyInput, options?: CallOptions): Call<RevokeWalletKeyResult>
   /** Create a crypto top-up of your wallet. */
   addMoney(input: AddMoneyInput, options?: CallOptions): Call<Invoice>
+  /** Choose the language of the pages that you see. null: the language of the browser. The API is in English. */
+  setLanguage(input: SetLanguageInput, options?: CallOptions): Call<SetLanguageResult>
   /** List the programs that act as your agents. */
   listConnectors(input?: NoInput, options?: CallOptions): Call<ListConnectorsResult>
   /** Revoke a connector. Its next call fails. */
@@ -4063,6 +4098,8 @@ export interface AgentApi {
   deleteScreenshot(input: DeleteScreenshotInput, options?: CallOptions): Call<DeleteScreenshotResult>
   /** Report an app to the operator. Needs no key; the limit is five a day per address. Phishing or malware reports from three addresses quarantine an app at once: off Explore, with a warning on its link. */
   reportItem(input: ReportItemInput, options?: CallOptions): Call<ReportItemResult>
+  /** Report the public page of a person to the operator. Needs no key; the limit is five a day per address, with reports of apps. */
+  reportPerson(input: ReportPersonInput, options?: CallOptions): Call<ReportPersonResult>
   /** Appeal the takedown or quarantine of your app. One appeal for each takedown or quarantine. */
   appeal(input: AppealInput, options?: CallOptions): Call<AppealResult>
   /** Read the safety check result of your app's newest page. */
@@ -4216,6 +4253,7 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   changeWalletKey: { method: "PATCH", path: "/people/me/wallet/keys/{prefix}" },
   revokeWalletKey: { method: "DELETE", path: "/people/me/wallet/keys/{prefix}" },
   addMoney: { method: "POST", path: "/people/me/wallet/topups" },
+  setLanguage: { method: "PUT", path: "/people/me/language" },
   listConnectors: { method: "GET", path: "/people/me/connectors" },
   revokeConnector: { method: "DELETE", path: "/people/me/connectors/{id}" },
   publishApp: { method: "POST", path: "/apps", idempotent: true, content: "application/zip" },
@@ -4296,6 +4334,7 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   putScreenshot: { method: "PUT", path: "/apps/{id}/screenshots/{position}" },
   deleteScreenshot: { method: "DELETE", path: "/apps/{id}/screenshots/{position}" },
   reportItem: { method: "POST", path: "/report" },
+  reportPerson: { method: "POST", path: "/people/@{handle}/report" },
   appeal: { method: "POST", path: "/apps/{id}/appeal" },
   getScan: { method: "GET", path: "/apps/{id}/scan" },
   rescanApp: { method: "POST", path: "/apps/{id}/rescan" },

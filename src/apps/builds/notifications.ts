@@ -2,6 +2,7 @@ import type { Job } from '../../jobs/handlers.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { type NanoUsd, toCredits, zero } from '../../kernel/money.ts'
+import { sentence } from '../../kernel/words/message.ts'
 import { agentAccount, agentOf, lockAccounts } from '../../money/ledger/accounts.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import { appUrl } from '../app-url.ts'
@@ -19,8 +20,9 @@ interface FinishedBuild {
   isUnchecked: boolean
 }
 
-const unchecked =
-  ' It could not be checked in a browser, because this server was too busy. Open it to check it.'
+const unchecked = sentence(
+  'It could not be checked in a browser, because this server was too busy. Open it to check it.',
+)
 
 export async function notifyBuilt(
   ctx: AppContext,
@@ -28,14 +30,23 @@ export async function notifyBuilt(
   { app, job, charged, reasons, isUnchecked }: FinishedBuild,
 ) {
   const credits = toCredits(charged)
-  const listing = app.listed === 'off' ? 'It is not on Explore' : 'Explore keeps the old version'
-  const why = reasons.length === 0 ? '' : ` ${listing}: ${reasons.join(' ')}`
+  const { title, version } = app
+  const built = { title, version, url: appUrl(ctx, app.id) }
+  const why = { reasons: reasons.join(' ') }
+  const unlisted =
+    app.listed === 'off'
+      ? sentence('It is not on Explore: {reasons}', why)
+      : sentence('Explore keeps the old version: {reasons}', why)
   await notify(ctx, db, {
     to: app.maker,
     kind: 'build.done',
     item: app.id,
-    text: `“${app.title}” is built: version ${app.version}, ${appUrl(ctx, app.id)}.${why}${isUnchecked ? unchecked : ''}`,
-    data: { job: job.id, version: app.version, credits },
+    text: [
+      sentence('“{title}” is built: version {version}, {url}.', built),
+      ...(reasons.length > 0 ? [unlisted] : []),
+      ...(isUnchecked ? [unchecked] : []),
+    ],
+    data: { job: job.id, version, credits },
   })
 }
 
@@ -51,7 +62,9 @@ export async function discardBuild(ctx: AppContext, db: Db, job: Job) {
       to: agent,
       kind: 'build.failed',
       ...(item !== null && { item }),
-      text: error?.error ?? 'The build failed. Nothing was charged.',
+      text: error
+        ? { message: error.error, values: {} }
+        : sentence('The build failed. Nothing was charged.'),
       data: { job: id, code: error?.code ?? 'internal' },
     })
   }

@@ -14,6 +14,7 @@ import {
   listPageMax,
 } from '../../kernel/limits.ts'
 import { day, iso, utcDay } from '../../kernel/time.ts'
+import { sentence } from '../../kernel/words/message.ts'
 import { findAgent } from '../../people/agents/agents.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import type { SessionSender, Visitor } from '../../people/session-user.ts'
@@ -160,7 +161,11 @@ const notifyOfErrors = (ctx: AppContext, db: Db, app: App, { version, text }: Se
     to: app.maker,
     kind: 'app.error',
     item: app.id,
-    text: `Version ${version} of “${app.title}” has errors. GET /apps/${app.id}/errors lists them.`,
+    text: sentence('Version {version} of “{title}” has errors. GET /apps/{id}/errors lists them.', {
+      version,
+      title: app.title,
+      id: app.id,
+    }),
     data: { version, error: text },
   })
 

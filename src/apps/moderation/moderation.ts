@@ -1,10 +1,12 @@
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
-import { endWithStop } from '../../kernel/text.ts'
 import { day } from '../../kernel/time.ts'
+import { sentence } from '../../kernel/words/message.ts'
 import { suspendAgent } from '../../people/agents/suspension.ts'
 import { deleteAuditBefore, recordAudit } from '../../people/audit/audit.ts'
 import { type Notification, notify } from '../../people/notifications/notifications.ts'
+import { setPageHidden } from '../../people/own-profile.ts'
+import { findByName, normalizeName } from '../../people/people.ts'
 import { deleteAppealsBefore, resolveAppeal } from '../appeal/appeals.ts'
 import type { App } from '../apps.ts'
 import { blockPage, unblockPage } from '../blocked-pages.ts'
@@ -46,7 +48,7 @@ const decideApp = (
   decide(ctx, decision, async (db) => {
     const app = await apply(db)
     if (!app) return false
-    await closeReports(ctx, db, app.id)
+    await closeReports(ctx, db, { app: app.id })
     await notify(ctx, db, notificationOf(app))
     return true
   })
@@ -109,21 +111,55 @@ export const decideAppeal = (
       isGranted &&
       ((await takedowns.reinstateApp(ctx, db, item)) ??
         (await quarantines.releaseApp(ctx, db, item)))
-    if (app) await closeReports(ctx, db, item)
-    const status = app ? `${endWithStop(`The app ${describeStatus(app)}`)} ` : ''
+    if (app) await closeReports(ctx, db, { app: item })
     await notify(ctx, db, {
       to: appeal.maker,
       kind: 'appeal.decided',
       item,
       data: { state, answer: reply },
-      text: `${status}Your appeal was ${state}: “${reply}”`,
+      text: [
+        ...(app ? [describeStatus(app)] : []),
+        isGranted
+          ? sentence('Your appeal was granted: “{reply}”', { reply })
+          : sentence('Your appeal was denied: “{reply}”', { reply }),
+      ],
     })
     return true
   })
 }
 
 export const dismiss = (ctx: AppContext, item: string, why: string, by = operator) =>
-  decide(ctx, { by, did: 'dismiss', item, why }, (db) => closeReports(ctx, db, item))
+  decide(ctx, { by, did: 'dismiss', item, why }, (db) => closeReports(ctx, db, { app: item }))
+
+/** Returns a decision about a person, whom the audit log has by their normalized name. */
+const aboutPerson = (did: string, item: string, why: string, by: string): Decision => ({
+  by,
+  did,
+  item: normalizeName(item) ?? item,
+  why,
+})
+
+/** Closes the reports about the page of a person. */
+export const dismissPage = (ctx: AppContext, name: string, why: string, by = operator) =>
+  decide(ctx, aboutPerson('dismiss-page', name, why, by), async (db) => {
+    const person = await findByName(ctx, name)
+    return person !== undefined && closeReports(ctx, db, { person: person.id })
+  })
+
+/** Hides the page of a person from everyone else, and closes its reports. */
+export const hidePage = (ctx: AppContext, name: string, why: string, by = operator) =>
+  decide(ctx, aboutPerson('hide-page', name, why, by), async (db) => {
+    const person = await setPageHidden(ctx, db, name, why)
+    if (person) await closeReports(ctx, db, { person: person.id })
+    return person !== undefined
+  })
+
+/** Shows the page of a person again. */
+export const showPage = (ctx: AppContext, name: string, by = operator) =>
+  decide(ctx, aboutPerson('show-page', name, '', by), async (db) => {
+    const person = await setPageHidden(ctx, db, name, null)
+    return person !== undefined
+  })
 
 /** Disables the keys of an agent and quarantines its apps. A null reason ends the suspension. */
 export async function suspend(

@@ -5,6 +5,8 @@ import { listAudit } from '../../people/audit/audit.ts'
 import { listNotes } from '../../people/notifications/notifications.ts'
 import { expectError } from '../../testing/expect-error.ts'
 import { closeWithoutErrors } from '../../testing/fixtures/closed-servers.ts'
+import { FormBrowser, signInOperator } from '../../testing/fixtures/form-browser.ts'
+import { createTestPerson, type TestPerson } from '../../testing/fixtures/people.ts'
 import {
   startTestServer,
   type TestAgent,
@@ -41,6 +43,66 @@ test('accepts a report without a key', async () => {
   const [kept] = await listReports(t.ctx, 10)
   expect(kept).toMatchObject({ app: id, ...more, handled: null })
   expect(kept?.from).not.toContain('198.51.100.1')
+})
+
+/** Returns a person with a public page at a handle. */
+async function publicPerson(handle: string): Promise<TestPerson> {
+  const person = await createTestPerson(t, `person-${handle}`)
+  await person.call('PATCH', '/people/me/profile', { handle, public: true })
+  return person
+}
+
+const sendPage = (handle: string, from: string, more: object = {}) =>
+  t.call('POST', `/people/@${handle}/report`, { body: { reason: 'abuse', ...more }, from })
+
+test('accepts a report about the public page of a person, also from a form', async () => {
+  await open()
+  const { person, call } = await publicPerson('olga')
+  const { status, body } = await sendPage('olga', '198.51.100.1', { text: 'Rude words.' })
+  expect(status).toBe(201)
+  expect(body).toMatchObject({ report: { handle: '@olga', reason: 'abuse' } })
+  const visitor = new FormBrowser(t)
+  expect((await visitor.show('/@olga')).hrefs).toContain('/report/@olga')
+  expect((await visitor.show('/report/@olga')).text).toContain('Report “@olga”')
+  const sent = await visitor.send('/report/@olga', { reason: 'phishing', text: '', contact: '' })
+  expect([sent.status, sent.headers.get('location')]).toEqual([303, '/report/@olga?sent=1'])
+  const kept = await listReports(t.ctx, 10)
+  expect(kept.map(({ app, person: id, reason }) => [app, id, reason]).toSorted()).toEqual([
+    ['', person.id, 'abuse'],
+    ['', person.id, 'phishing'],
+  ])
+  // Many reports of phishing quarantine apps, and hide no page.
+  for (const at of [3, 4, 5]) await sendPage('olga', `198.51.100.${at}`, { reason: 'phishing' })
+  expect((await visitor.open('/@olga')).status).toBe(200)
+
+  await expectError(t, 404, 'not_found', () => sendPage('nobody', '198.51.100.2'))
+  await expectError(t, 400, 'bad_request', () =>
+    sendPage('olga', '198.51.100.2', { reason: 'rude' }),
+  )
+  await call('PATCH', '/people/me/profile', { public: false })
+  await expectError(t, 404, 'not_found', () => sendPage('olga', '198.51.100.2'))
+  expect((await visitor.open('/report/@olga')).status).toBe(404)
+  expect(await listReports(t.ctx, 10)).toHaveLength(5)
+})
+
+test('shows reported people in the console until the operator decides', async () => {
+  await open()
+  const operator = await signInOperator(t, 'opal')
+  const { person } = await publicPerson('loud-one')
+  const path = `/console/people/${person.name}`
+  for (const decision of ['dismiss-page', 'hide-page']) {
+    await sendPage('loud-one', '198.51.100.1', { text: 'Rude words.' })
+    const queue = await operator.show('/console/queue')
+    expect([queue.text, queue.hrefs]).toEqual([
+      expect.stringContaining('Rude words.'),
+      expect.arrayContaining([path]),
+    ])
+    expect((await operator.show(path)).text).toContain('Rude words.')
+    await operator.fill(path, path, { decision, why: 'rude' })
+    expect(await listReports(t.ctx, 10)).toEqual([])
+    expect((await operator.show('/console/queue')).text).not.toContain('Rude words.')
+  }
+  await expectError(t, 404, 'not_found', () => t.call('GET', '/people/@loud-one'))
 })
 
 test('reports_limit: five a day per address, also over the web', async () => {

@@ -14,6 +14,7 @@ import {
 } from '../../kernel/limits.ts'
 import { isPlainLine, isPlainText } from '../../kernel/text.ts'
 import { nextUtcDay, secondsUntil, utcDay } from '../../kernel/time.ts'
+import { findPublicProfile } from '../../people/own-profile.ts'
 import type { SessionSender } from '../../people/session-user.ts'
 import { type App, findApp, requireAvailable } from '../apps.ts'
 import { mayOpen } from '../audience/access.ts'
@@ -25,6 +26,9 @@ import { reports } from './tables.ts'
 const dangers: ReportReason[] = ['phishing', 'malware']
 
 export type Report = typeof reports.$inferSelect
+
+/** An app, or a person whose page was reported. */
+export type Reported = { app: string } | { person: string }
 
 export interface ReportInput {
   reason: string
@@ -50,11 +54,45 @@ export const getReportedApp = async (
 export async function createReport(
   ctx: AppContext,
   id: string,
-  { reason, text = '', contact }: ReportInput,
+  input: ReportInput,
   address: string,
 ): Promise<Report> {
   ctx.storage.requireFreeSpace(0)
   const app = requireAvailable(await findApp(ctx, id))
+  return storeReport(ctx, { app: app.id }, input, address, (db) =>
+    quarantineAfterReports(ctx, db, app),
+  )
+}
+
+/**
+ * Reports the public page of a person. Throws `not_found`, `bad_request`, `try_again` and
+ * `reports_limit`.
+ */
+export async function createPageReport(
+  ctx: AppContext,
+  handle: string,
+  input: ReportInput,
+  address: string,
+): Promise<Report> {
+  ctx.storage.requireFreeSpace(0)
+  const { person } = await getReportedPage(ctx, handle)
+  return storeReport(ctx, { person: person.id }, input, address)
+}
+
+/** Returns the public page with a handle, and its person. Throws `not_found`. */
+export async function getReportedPage(ctx: AppContext, handle: string) {
+  const found = await findPublicProfile(ctx, handle)
+  if (found) return found
+  throw new ApiError('not_found', { what: 'person', see: 'Only public pages can be reported.' })
+}
+
+async function storeReport(
+  ctx: AppContext,
+  reported: Reported,
+  { reason, text = '', contact }: ReportInput,
+  address: string,
+  afterDanger?: (db: Db) => Promise<void>,
+): Promise<Report> {
   const isFine = isReason(reason) && isPlainText(text, reportCharsMax)
   if (!isFine || !isPlainLine(contact ?? '', reportContactCharsMax)) {
     rejectRequest(
@@ -67,7 +105,8 @@ export async function createReport(
   return ctx.db.tx(async (db) => {
     await lock(db, 'reports')
     await checkReports(db, from, at)
-    const content = { app: app.id, reason, text, contact: contact || null, from }
+    const about = { app: '', person: null, ...reported }
+    const content = { ...about, reason, text, contact: contact || null, from }
     // A repeat counts for the limit, but moderators see the report once.
     const handled = (await hasOpenReport(db, content)) ? at : null
     const row = { ...content, at, handled }
@@ -76,7 +115,7 @@ export async function createReport(
       .values({ ...row, id: newId() })
       .returning()
     if (!report) throw new Error('the insert returned no report')
-    if (dangers.includes(reason)) await quarantineAfterReports(ctx, db, app)
+    if (dangers.includes(reason)) await afterDanger?.(db)
     return report
   })
 }
@@ -93,10 +132,10 @@ const isOpen = isNull(reports.handled)
 /** Returns whether an identical report of the same reporter waits for a decision. */
 async function hasOpenReport(
   db: Db,
-  { app, reason, text, contact, from }: Omit<Report, 'id' | 'at' | 'handled'>,
+  { app, person, reason, text, contact, from }: Omit<Report, 'id' | 'at' | 'handled'>,
 ): Promise<boolean> {
   const isSame = and(
-    eq(reports.app, app),
+    isAbout(person === null ? { app } : { person }),
     eq(reports.from, from),
     eq(reports.reason, reason),
     eq(reports.text, text),
@@ -115,22 +154,33 @@ async function quarantineAfterReports(ctx: AppContext, db: Db, app: App): Promis
   await quarantineAndNotify(ctx, db, app.id, { by: 'reports', reason })
 }
 
-/** Closes the reports about an app, inside a transaction. Returns false when there were none. */
-export async function closeReports({ clock }: AppContext, db: Db, app: string): Promise<boolean> {
+const isAbout = (reported: Reported) =>
+  'app' in reported ? eq(reports.app, reported.app) : eq(reports.person, reported.person)
+
+/** Closes the reports about something in a transaction. Returns false when there were none. */
+export async function closeReports(
+  { clock }: AppContext,
+  db: Db,
+  reported: Reported,
+): Promise<boolean> {
   const closed = await db
     .update(reports)
     .set({ handled: clock.now() })
-    .where(and(isOpen, eq(reports.app, app)))
+    .where(and(isOpen, isAbout(reported)))
     .returning({ id: reports.id })
   return closed.length > 0
 }
 
-/** Returns open reports, oldest first: all, or those about one app. */
-export const listReports = ({ db }: AppContext, limit: number, app?: string): Promise<Report[]> =>
+/** Returns open reports, oldest first: all, or those about one app or person. */
+export const listReports = (
+  { db }: AppContext,
+  limit: number,
+  reported?: Reported,
+): Promise<Report[]> =>
   db.read
     .select()
     .from(reports)
-    .where(and(isOpen, app === undefined ? undefined : eq(reports.app, app)))
+    .where(and(isOpen, reported && isAbout(reported)))
     .orderBy(asc(reports.at), asc(reports.id))
     .limit(limit)
 

@@ -8,7 +8,10 @@ export const reports = table(
   'reports',
   {
     id: text('id').primaryKey(),
+    /** '' for a report about a person. */
     app: text('app').notNull(),
+    /** The person whose page it is about. */
+    person: text('person'),
     reason: text('reason').$type<ReportReason>().notNull(),
     text: text('text').notNull(),
     /** Contact of the reporter, as entered. */

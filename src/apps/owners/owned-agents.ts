@@ -7,6 +7,7 @@ import { newId } from '../../kernel/ids.ts'
 import { listPageDefault } from '../../kernel/limits.ts'
 import { formatCredits, parseCredits, toCredits, zero } from '../../kernel/money.ts'
 import { iso } from '../../kernel/time.ts'
+import { type Sentence, sentence } from '../../kernel/words/message.ts'
 import type { StoreResponse } from '../../money/idempotency/idempotency.ts'
 import * as keys from '../../money/keys/keys.ts'
 import { accountOf, agentAccount, agentOwner, findBalance } from '../../money/ledger/accounts.ts'
@@ -131,9 +132,9 @@ export async function presentPerson(ctx: AppContext, person: Person): Promise<Pe
     ledger.balanceOf(ctx, walletOf(person)),
     countOwnedAgents(ctx, person.id),
   ])
-  const { id, name, operator, wallet } = person
+  const { id, name, operator, wallet, language } = person
   const [credits, created] = [toCredits(balance), iso(person.created)]
-  return { id, name, operator, credits, held: toCredits(held), wallet, agents, created }
+  return { id, name, operator, credits, held: toCredits(held), wallet, agents, language, created }
 }
 
 /** Returns an agent as its owner sees it. */
@@ -163,11 +164,11 @@ export interface Bounds {
   paused?: boolean | undefined
 }
 
-function describeBounds({ paused }: Bounds): string {
-  if (paused === undefined) return 'Your owner changed your daily cap.'
+function describeBounds({ paused }: Bounds): Sentence {
+  if (paused === undefined) return sentence('Your owner changed your daily cap.')
   return paused
-    ? 'Your owner paused your purchases.'
-    : 'Your owner lifted their pause of your purchases.'
+    ? sentence('Your owner paused your purchases.')
+    : sentence('Your owner lifted their pause of your purchases.')
 }
 
 /** Changes the cap of an agent, or pauses or resumes it. A pause by the operator stays. */
@@ -209,7 +210,10 @@ export async function sendCredits(
       const [from, account] = [accountOf(walletOf(person)), agentAccount(agent.id)]
       const gift = { from, to: [{ account, amount }], ref: `gift:${newId()}`, kind: 'gift' }
       await ledger.transfer(ctx, db, gift)
-      const text = `${displayName(person)} sent you ${formatCredits(amount)} credits.`
+      const text = sentence('{person} sent you {credits} credits.', {
+        person: displayName(person),
+        credits: formatCredits(amount),
+      })
       await notify(ctx, db, { to: agent.id, kind: 'credits.received', text, data: { credits } })
       const balanceOf = async (id: typeof from): Promise<number> =>
         toCredits((await findBalance(db, id))?.balance ?? zero)
@@ -248,7 +252,7 @@ export async function revokeKey(ctx: AppContext, agent: Agent, prefix: string): 
       const see = `GET /people/me/agents/${agent.handle}/keys lists its keys.`
       throw new ApiError('not_found', { what: 'key', see })
     }
-    const text = `Your owner revoked the key ${prefix}.`
+    const text = sentence('Your owner revoked the key {prefix}.', { prefix })
     await notify(ctx, db, { to: agent.id, kind: 'key.revoked', text, data: { prefix } })
   })
   ctx.keys.forget()
@@ -276,7 +280,10 @@ export async function releaseWithin(
     dailyCap: keys.initialCap(ctx),
     pause: { by: 'owner', isPaused: false },
   })
-  const text = `${displayName(person)} released you. POST /me/claim creates a claim link for another person.`
+  const text = sentence(
+    '{person} released you. POST /me/claim creates a claim link for another person.',
+    { person: displayName(person) },
+  )
   await notify(ctx, db, { to: agent.id, kind: 'system', text })
 }
 

@@ -65,6 +65,9 @@ export const PersonSchema = namedObject('Person', {
   held: Type.Number(),
   wallet: Type.String({ description: 'The credit_id of the wallet at the gateway.' }),
   agents: Type.Integer(),
+  language: nullable(
+    Type.String({ description: 'The language of pages; null for that of the browser.' }),
+  ),
   created: TimeSchema,
 })
 export type PersonBody = Static<typeof PersonSchema>

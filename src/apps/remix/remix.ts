@@ -14,6 +14,7 @@ import {
 } from '../../kernel/money.ts'
 import { isRecord } from '../../kernel/schema.ts'
 import { iso } from '../../kernel/time.ts'
+import { sentence } from '../../kernel/words/message.ts'
 import { agentAccount } from '../../money/ledger/accounts.ts'
 import type { HoldRequest } from '../../money/ledger/holds.ts'
 import { type CommittedWork, pay } from '../../money/pay.ts'
@@ -317,13 +318,19 @@ async function notifyMaker(
   }: { agent: Agent; original: apps.App; price: NanoUsd; copy: string },
 ): Promise<void> {
   const earned = percentOf(price, makerSharePercent)
-  const suffix = price > 0n ? `: you earned ${formatCredits(earned)} credits.` : '.'
+  const made = { actor: `@${handle}`, title }
   await notify(ctx, db, {
     to,
     item,
     actor: handle,
     kind: price > 0n ? 'remix.sold' : 'remix.made',
-    text: `@${handle} remixed “${title}”${suffix}`,
+    text:
+      price > 0n
+        ? sentence('{actor} remixed “{title}”: you earned {credits} credits.', {
+            ...made,
+            credits: formatCredits(earned),
+          })
+        : sentence('{actor} remixed “{title}”.', made),
     data: { copy, price: toCredits(price), credits: toCredits(earned) },
   })
 }

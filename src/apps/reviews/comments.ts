@@ -9,6 +9,7 @@ import { ApiError } from '../../kernel/errors.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
 import { commentCharsMax, commentsPerHour } from '../../kernel/limits.ts'
 import { hour, secondsUntil } from '../../kernel/time.ts'
+import { sentence } from '../../kernel/words/message.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import * as apps from '../apps.ts'
@@ -97,15 +98,15 @@ async function notifyOthers(
   { item, parent, agent, comment }: PostedComment,
 ) {
   const { handle } = agent
-  const quote = `“${item.title}”: “${excerpt(comment.text)}”`
+  const words = { actor: `@${handle}`, title: item.title, quote: excerpt(comment.text) }
   const event = { item: item.id, actor: handle, data: { comment: comment.id } }
   const parentAuthor = parent?.agent
   if (parentAuthor !== undefined && parentAuthor !== agent.id) {
-    const text = `@${handle} replied to your comment on ${quote}`
+    const text = sentence('{actor} replied to your comment on “{title}”: “{quote}”', words)
     await notify(ctx, db, { ...event, to: parentAuthor, kind: 'comment.reply', text })
   }
   if (item.maker !== agent.id && item.maker !== parentAuthor) {
-    const text = `@${handle} commented on ${quote}`
+    const text = sentence('{actor} commented on “{title}”: “{quote}”', words)
     await notify(ctx, db, { ...event, to: item.maker, kind: 'comment.new', text })
   }
 }

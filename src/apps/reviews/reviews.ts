@@ -8,6 +8,7 @@ import { countRows, listNewest } from '../../kernel/db/query.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
 import { ratingsPerAddress, replyCharsMax, reviewCharsMax } from '../../kernel/limits.ts'
+import { sentence } from '../../kernel/words/message.ts'
 import { type Agent, findAgent } from '../../people/agents/agents.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import * as apps from '../apps.ts'
@@ -111,13 +112,19 @@ async function notifyMaker(
   { handle }: Agent,
   { id, stars, text }: Review,
 ): Promise<void> {
-  const quote = text === '' ? '' : `: “${excerpt(text)}”`
+  const given = { actor: `@${handle}`, title, stars }
   await notify(ctx, db, {
     to: maker,
     kind: 'review.new',
     item,
     actor: handle,
-    text: `@${handle} gave “${title}” ${stars} of 5 stars${quote}`,
+    text:
+      text === ''
+        ? sentence('{actor} gave “{title}” {stars} of 5 stars', given)
+        : sentence('{actor} gave “{title}” {stars} of 5 stars: “{quote}”', {
+            ...given,
+            quote: excerpt(text),
+          }),
     data: { review: id, stars },
   })
 }
@@ -186,7 +193,11 @@ export async function reply(ctx: AppContext, agent: Agent, id: string, input: st
       kind: 'review.answered',
       item: app.id,
       actor: agent.handle,
-      text: `@${agent.handle} replied to your review of “${app.title}”: “${excerpt(text)}”`,
+      text: sentence('{actor} replied to your review of “{title}”: “{quote}”', {
+        actor: `@${agent.handle}`,
+        title: app.title,
+        quote: excerpt(text),
+      }),
       data: { review: id },
     })
     return answered

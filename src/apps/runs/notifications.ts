@@ -1,5 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
+import type { Sentence } from '../../kernel/words/message.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import type { Run } from './runs.ts'
@@ -7,7 +8,7 @@ import type { Run } from './runs.ts'
 interface MakerNote {
   kind: 'run.started' | 'run.reported'
   agent: Agent
-  text: string
+  text: Sentence
 }
 
 /** Notifies the maker of a pack about a run by another agent. */

@@ -3,6 +3,7 @@ import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { fetchGuarded, GuardedFetchError, publicUrl } from '../../kernel/fetch.ts'
 import { replyCharsMax } from '../../kernel/limits.ts'
 import { iso } from '../../kernel/time.ts'
+import { sentence } from '../../kernel/words/message.ts'
 import { type Agent, findAgent } from '../../people/agents/agents.ts'
 import { findApp, getVersion } from '../apps.ts'
 import type { Step } from '../folders/folder.ts'
@@ -168,7 +169,11 @@ export async function reportRun(
     await notifyMaker(ctx, db, reported, {
       kind: 'run.reported',
       agent,
-      text: `@${agent.handle} reported a run: ${outcome}. “${excerpt(summary)}”`,
+      text: sentence('{actor} reported a run: {outcome}. “{summary}”', {
+        actor: `@${agent.handle}`,
+        outcome,
+        summary: excerpt(summary),
+      }),
     })
     return reported
   })

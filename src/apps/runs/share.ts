@@ -2,6 +2,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { iso } from '../../kernel/time.ts'
+import { sentence } from '../../kernel/words/message.ts'
 import { ChainReadError } from '../../money/payments/evm/rpc.ts'
 import { fromUnits } from '../../money/payments/x402/offer.ts'
 import type { ProofProblem, ProvenTransfer } from '../../money/payments/x402/proof.ts'
@@ -178,7 +179,10 @@ async function markPaid(
   await changeShares(db, run, { from: run.shareVerdict, to: verdict, paid: Number(units) })
   const paid = await updateRun(db, run.id, { state: 'settled', shareVerdict: verdict, payment })
   const agent = await findAgent(ctx, run.agent)
-  const text = `@${agent?.handle} paid your share of a run: ${payment.amount} USDC.`
+  const text = sentence('{actor} paid your share of a run: {amount} USDC.', {
+    actor: `@${agent?.handle}`,
+    amount: payment.amount,
+  })
   const data = { run: run.id, tx, network, amount: payment.amount }
   const actor = agent?.handle ?? ''
   await notify(ctx, db, { to: run.maker, kind: 'share.paid', item: run.pack, actor, text, data })

@@ -6,6 +6,7 @@ import { lock } from '../../kernel/db/lock.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { hour, secondsUntil, utcDay } from '../../kernel/time.ts'
+import { sentence } from '../../kernel/words/message.ts'
 import type { StoreResponse } from '../../money/idempotency/idempotency.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import type { App } from '../apps.ts'
@@ -88,7 +89,10 @@ const insertRun = (
     await notifyMaker(ctx, db, run, {
       kind: 'run.started',
       agent,
-      text: `@${agent.handle} started to follow “${item.title}”.`,
+      text: sentence('{actor} started to follow “{title}”.', {
+        actor: `@${agent.handle}`,
+        title: item.title,
+      }),
     })
     return run
   })

@@ -91,6 +91,11 @@ export interface AppSource {
   watch?(request: Request, find: () => Promise<HostedApp | undefined>): Response
   /** Records that a request opened the app. The fast path passes its request context. */
   recordOpen(app: HostedApp, request: Request, context?: RequestContext): void
+  /** Renders a page in the language of the person of a request, or of their browser. */
+  inLanguageOf?(
+    request: Request,
+    render: () => Response | Promise<Response>,
+  ): Response | Promise<Response>
   /** Records the agent that opened the app, if the request carries its key. */
   recordUse?(app: HostedApp, request: Request): Promise<void>
   /**

@@ -1,4 +1,7 @@
+import { Html, html } from '../../kernel/html.ts'
 import { escapeHtml } from '../../kernel/text.ts'
+import { t } from '../../kernel/words/message.ts'
+import { languageAttributes, scriptWords } from '../../kernel/words/words.ts'
 import type { HostedApp } from './app-source.ts'
 import { head, type PageAssets } from './page.ts'
 import { controllerHeaders, operationSources } from './policy.ts'
@@ -30,16 +33,39 @@ export function controllerPage(
   app: HostedApp,
   { code, host, assets }: ControllerOptions,
 ): Response {
-  const [title, maker] = [escapeHtml(app.title), escapeHtml(app.maker)]
-  const body = `<header><h1 dir=auto>${title}</h1><p id=player role=status hidden></p></header>
-<main><form><h2>Use this phone as a controller</h2>
-<label>Code on the large screen<input value="${code}" maxlength=5 autocapitalize=characters autocomplete=off autocorrect=off spellcheck=false required></label>
-<p>This app shares what you do in it with its other players and its maker, @${maker}.</p>
-<button>Connect</button><p id=status role=status><noscript>A controller needs JavaScript. Turn it on.</noscript></p></form>
-<section id=pad aria-label=Controller hidden></section></main>`
+  const body = html`<header>
+      <h1 dir="auto">${app.title}</h1>
+      <p id="player" role="status" hidden></p>
+    </header>
+    <main>
+      <form>
+        <h2>Use this phone as a controller</h2>
+        <label
+          >Code on the large screen<input
+            value="${code}"
+            maxlength="5"
+            dir="ltr"
+            autocapitalize="characters"
+            autocomplete="off"
+            autocorrect="off"
+            spellcheck="false"
+            required
+        /></label>
+        <p>
+          This app shares what you do in it with its other players and its maker,
+          <bdi>@${app.maker}</bdi>.
+        </p>
+        <button>Connect</button>
+        <p id="status" role="status">
+          <noscript>A controller needs JavaScript. Turn it on.</noscript>
+        </p>
+      </form>
+      <section id="pad" aria-label="Controller" hidden></section>
+    </main>
+    ${new Html(scriptWords('bridge'))}`.text
   return new Response(
-    `<!doctype html><html lang=en data-app=${app.id} data-maker="@${maker}">
-${head(`Controller of ${app.title}`, assets.controllerStyle.text, '')}
+    `<!doctype html><html ${languageAttributes()} data-app=${app.id} data-maker="@${escapeHtml(app.maker)}">
+${head(t('Controller of {title}', { title: app.title }), assets.controllerStyle.text, '')}
 <body>${body}<script>${assets.controller.text}</script>`,
     {
       headers: controllerHeaders({

@@ -4,9 +4,11 @@ import { isWriteUnavailable } from '../../kernel/db/error.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { getRequestContext, senderOf } from '../../kernel/http/request-context.ts'
 import { toResponse } from '../../kernel/http/response.ts'
+import { t } from '../../kernel/words/message.ts'
 import { readApiKey } from '../../money/keys/request-key.ts'
 import { agentAccount } from '../../money/ledger/accounts.ts'
 import * as agents from '../../people/agents/agents.ts'
+import { inLanguageOf } from '../../people/language.ts'
 import { mayBeSignedIn } from '../../people/session-cookie.ts'
 import { findUpload } from '../app-data/uploads.ts'
 import * as apps from '../apps.ts'
@@ -117,7 +119,7 @@ export function hostingSource(ctx: AppContext): AppSource {
       const found = await mayPreview(ctx, request, id, version)
       if (!found) return undefined
       const { app, maker } = found
-      const title = `${app.title} (version ${version})`
+      const title = t('{title} (version {version})', { title: app.title, version })
       return { ...appDetails(app, maker), title, icon: null, state: 'live', version }
     },
     previewed: (id, version) => findPreviewed(ctx, id, version),
@@ -130,6 +132,7 @@ export function hostingSource(ctx: AppContext): AppSource {
     },
     recordOpen: ({ id }, request, context = getRequestContext(request)) =>
       recordOpen(ctx, id, context.client.group),
+    inLanguageOf: (request, render) => inLanguageOf(ctx, request, render),
     async recordUse({ id }, request) {
       const text = readApiKey(request.headers)
       if (text === undefined) return recordPersonalUse(ctx, id, request)

@@ -27,7 +27,7 @@ test('a copy of an app lists its parts, and changes with its version', async () 
 
   const shell = await t.request('GET', `/a/${id}/offline/page`)
   expect(String(shell.body)).toContain(`src="/a/${id}/offline/frame"`)
-  expect(String(shell.body)).toContain('@ann · offline')
+  expect(String(shell.body)).toContain('@ann</bdi> · offline')
   expect(shell.headers.get('content-security-policy')).toContain(`/a/${id}/offline/frame;`)
   const frame = await t.request('GET', `/a/${id}/offline/frame`)
   const policy = frame.headers.get('content-security-policy')
@@ -71,7 +71,7 @@ test('no part of a copy opens as a page or in a frame', async () => {
 test('an app that is not open to everyone, or has files, has no copy', async () => {
   const ann = await t.agent('ann')
   const id = await ann.publish()
-  expect(String((await t.request('GET', `/a/${id}/install`)).body)).toContain('id=copied')
+  expect(String((await t.request('GET', `/a/${id}/install`)).body)).toContain('id="copied"')
   const own = ['', '/worker.js', '/page', '/data', '/files', '/frame']
   const statuses = async (app: string, headers = {}): Promise<number[]> =>
     Promise.all(
@@ -100,7 +100,7 @@ test('an app that is not open to everyone, or has files, has no copy', async () 
   expect(await statuses(folder)).toEqual(own.map(() => 404))
   const install = String((await t.request('GET', `/a/${folder}/install`)).body)
   expect(install).toContain('It needs the network.')
-  expect(install).not.toContain('id=copied')
+  expect(install).not.toContain('id="copied"')
 })
 
 /** A page with a library, saves and a call of the server. */

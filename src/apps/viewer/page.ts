@@ -1,6 +1,8 @@
 import { createImmutableEntity, type Entity } from '../../kernel/http/entity.ts'
 import { getPublicFile, type PublicFile } from '../../kernel/public-files.ts'
 import { escapeHtml } from '../../kernel/text.ts'
+import { t } from '../../kernel/words/message.ts'
+import { languageAttributes, scriptWords } from '../../kernel/words/words.ts'
 import type { Knob } from '../knobs/knobs.ts'
 import type { HostedApp } from './app-source.ts'
 import { embedCode } from './embedding.ts'
@@ -115,7 +117,7 @@ function linkPreviewTags(
 ): string {
   const link = `${origin}/a/${id}`
   const oembed = `${origin}/oembed?url=${encodeURIComponent(link)}`
-  const about = description || `Made by @${maker}.`
+  const about = description || t('Made by {maker}.', { maker: `@${maker}` })
   const facts = { title, description: about, url: link, type: 'website', site_name: 'Berth' }
   // Only apps on Explore have a social card.
   const image = listed ? `${origin}/cards/${id}.jpg` : icon
@@ -150,35 +152,39 @@ export type ShellKind = 'page' | 'embed' | 'copy'
 
 /** The title is also the accessible name, since a drawing has none. */
 const button = (id: string, label: string, drawing: string, more = ''): string =>
-  `<button id=${id} title="${label}"${more}>${drawing}</button>`
+  `<button id=${id} title="${escapeHtml(label)}"${more}>${drawing}</button>`
 const link = (href: string, label: string, drawing: string, more = ''): string =>
-  `<a${more} href="${href}" title="${label}">${drawing}</a>`
+  `<a${more} href="${href}" title="${escapeHtml(label)}">${drawing}</a>`
 
-const controls =
-  button('sound', 'Mute', speaker, ' aria-pressed=false') +
-  button('reload', 'Restart', turn) +
-  button('full', 'Full screen', corners)
+const controls = (): string =>
+  button('sound', t('Mute'), speaker, ' aria-pressed=false') +
+  button('reload', t('Restart'), turn) +
+  button('full', t('Full screen'), corners)
 
 /** The notice bar, in which the page around an app answers what the app asks for. */
-const notice = `<div id=notice popover=manual role=status><span id=message></span><button id=offer hidden></button><nav><button id=close title=Close>${cross}</button></nav></div>`
+const notice = (): string =>
+  `<div id=notice popover=manual role=status><span id=message></span><button id=offer hidden></button><nav>${button('close', t('Close'), cross)}</nav></div>`
 
 /** Returns the body of a view in a chat. Its script fills in the app. */
 export const chatBody = (): string =>
   `<header><div id=who><h1 dir=auto></h1><span></span></div>
-<nav>${controls}${button('page', 'Open on its own page', arrow)}</nav></header>
-<main><p id=status role=status></p>${notice}</main>`
+<nav>${controls()}${button('page', t('Open on its own page'), arrow)}</nav></header>
+<main><p id=status role=status></p>${notice()}</main>`
+
+/** A handle, which runs from left to right in every language. */
+const handle = (maker: string): string => `<bdi>@${escapeHtml(maker)}</bdi>`
 
 /** The bar of a frame on another site. */
 function embedToolbar({ id, title, maker }: HostedApp): string {
   const name = `<h1 dir=auto>${escapeHtml(title)}</h1>`
-  return `<header><div id=who><a href="/a/${id}" target=_blank rel=noopener title="Open on Berth">${name}</a><span>@${escapeHtml(maker)}</span></div>
-<nav>${controls}</nav></header><div id=edge></div>`
+  return `<header><div id=who><a href="/a/${id}" target=_blank rel=noopener title="${escapeHtml(t('Open on Berth'))}">${name}</a>${handle(maker)}</div>
+<nav>${controls()}</nav></header><div id=edge></div>`
 }
 
 /** The bar of a copy, in which no link leads anywhere. */
 const copyToolbar = ({ title, maker }: HostedApp): string =>
-  `<header><div id=who><h1 dir=auto>${escapeHtml(title)}</h1><span>@${escapeHtml(maker)} · offline</span></div>
-<nav>${controls}</nav></header><div id=edge></div>`
+  `<header><div id=who><h1 dir=auto>${escapeHtml(title)}</h1><span>${handle(maker)} · ${escapeHtml(t('offline'))}</span></div>
+<nav>${controls()}</nav></header><div id=edge></div>`
 
 const toolbars = { page: toolbar, embed: embedToolbar, copy: copyToolbar }
 
@@ -186,16 +192,16 @@ const toolbars = { page: toolbar, embed: embedToolbar, copy: copyToolbar }
 function toolbar(app: HostedApp, hasKnobs: boolean): string {
   const { id, listed } = app
   const title = `<h1 dir=auto>${escapeHtml(app.title)}</h1>`
-  const maker = escapeHtml(app.maker)
+  const maker = handle(app.maker)
   const name = listed ? `<a href="/explore/${id}">${title}</a>` : title
-  const by = listed ? `<a href="/explore/@${maker}">@${maker}</a>` : `<span>@${maker}</span>`
-  const remix = app.remixable ? link(`/explore/${id}/remix`, 'Remix', fork, ' class=more') : ''
-  const next = listed ? link(`/explore/${id}/next`, 'Next', forward, ' class=next') : ''
-  const report = link(`/report/${id}`, 'Report this app', flag, ' class=more')
-  const tweak = hasKnobs ? button('tweak', 'Tweak', sliders, ' aria-expanded=false') : ''
-  const share = button('share', 'Share', arrow, ' popovertarget=sharing')
+  const by = listed ? `<a href="/explore/@${escapeHtml(app.maker)}">${maker}</a>` : maker
+  const remix = app.remixable ? link(`/explore/${id}/remix`, t('Remix'), fork, ' class=more') : ''
+  const next = listed ? link(`/explore/${id}/next`, t('Next'), forward, ' class=next') : ''
+  const report = link(`/report/${id}`, t('Report this app'), flag, ' class=more')
+  const tweak = hasKnobs ? button('tweak', t('Tweak'), sliders, ' aria-expanded=false') : ''
+  const share = button('share', t('Share'), arrow, ' popovertarget=sharing')
   return `<header><div id=who>${name}${by}</div>
-<nav>${tweak}${remix}${share}${report}${controls}${next}</nav></header><div id=edge></div>`
+<nav>${tweak}${remix}${share}${report}${controls()}${next}</nav></header><div id=edge></div>`
 }
 
 /** Link, embed code and QR code of an app. */
@@ -203,10 +209,16 @@ function sharing(app: HostedApp, { at, origin, canEmbed }: ShellOptions): string
   const { id, title, remixable, embeds } = app
   const url = `${origin}/a/${id}`
   const field = (label: string, text: string, copy: string): string =>
-    `<p class=line><label>${label}<input readonly value="${escapeHtml(text)}"></label><button>${copy}</button>`
+    `<p class=line><label>${escapeHtml(label)}<input readonly dir=ltr value="${escapeHtml(text)}"></label><button>${escapeHtml(copy)}</button>`
   const code = embedCode({ link: url, title })
-  return `<div id=sharing popover role=dialog aria-label=Share><h2>Share</h2>${field('Link', url, 'Copy link')}${canEmbed && embeds ? field('Embed', code, 'Copy code') : ''}
-<p><button id=send hidden>Share with …</button><p><img src="/a/${id}/qr.svg" alt="QR code of the link" width=148 height=148 loading=lazy><p>${at === `/a/${id}` ? `<a href=/a/${id}/install>Install</a> · ` : ''}${remixable ? `<a href="/explore/${id}/remix">Remix this app</a> · ` : ''}<a href=/report/${id}>Report this app</a></p></div>`
+  const actions = [
+    ...(at === `/a/${id}` ? [[`/a/${id}/install`, t('Install')]] : []),
+    ...(remixable ? [[`/explore/${id}/remix`, t('Remix this app')]] : []),
+    [`/report/${id}`, t('Report this app')],
+  ].map(([href, text = '']) => `<a href="${href}">${escapeHtml(text)}</a>`)
+  const name = escapeHtml(t('Share'))
+  return `<div id=sharing popover role=dialog aria-label="${name}"><h2>${name}</h2>${field(t('Link'), url, t('Copy link'))}${canEmbed && embeds ? field(t('Embed'), code, t('Copy code')) : ''}
+<p><button id=send hidden>${escapeHtml(t('Share with …'))}</button><p><img src="/a/${id}/qr.svg" alt="${escapeHtml(t('QR code of the link'))}" width=148 height=148 loading=lazy><p>${actions.join(' · ')}</p></div>`
 }
 
 /** Starts the requests of the script, which runs only after the first paint in Chromium. */
@@ -244,13 +256,19 @@ export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAsse
   // No worker answers for a frame with this attribute. The policy of a copy's wrapper is a sandbox.
   const sandboxed = kind === 'copy' ? '' : ` sandbox="${sandbox}"`
   const poster = app.cover ? `<img id=poster src="${app.cover}" alt="">` : ''
-  return `<!doctype html><html lang=en data-at=${at} data-frame="${escapeHtml(frame)}" data-late=${parts.latePath} data-maker="@${maker}" data-version=${app.version}${options.takesShares ? ' data-takes-shares' : ''}${hasKnobs ? knobsData(app, options) : ''}>
-${head(`${app.title} by @${app.maker}`, parts.style.text, preload(at) + manifest + linkPreviewTags(app, origin) + bridgeStyle + knobsStyle)}
+  const words = scriptWords('frame', ...extraWords(hasBridge, hasKnobs))
+  return `<!doctype html><html ${languageAttributes()} data-at=${at} data-frame="${escapeHtml(frame)}" data-late=${parts.latePath} data-maker="@${maker}" data-version=${app.version}${options.takesShares ? ' data-takes-shares' : ''}${hasKnobs ? knobsData(app, options) : ''}>
+${head(t('{title} by {maker}', { title: app.title, maker: `@${app.maker}` }), parts.style.text, preload(at) + manifest + linkPreviewTags(app, origin) + bridgeStyle + knobsStyle)}
 <body>${toolbars[kind](app, hasKnobs)}
-<main>${poster}<p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}"${sandboxed} allow="${allow}" referrerpolicy=no-referrer></iframe>
-${notice}</main>${kind === 'page' ? sharing(app, options) : ''}
-${bridge}<script>${parts.script.text}</script>${knobs}`
+<main>${poster}<p id=status role=status><noscript>${escapeHtml(t('Apps need JavaScript. Turn it on to open this one.'))}</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}"${sandboxed} allow="${allow}" referrerpolicy=no-referrer></iframe>
+${notice()}</main>${kind === 'page' ? sharing(app, options) : ''}
+${words}${bridge}<script>${parts.script.text}</script>${knobs}`
 }
+
+const extraWords = (hasBridge: boolean, hasKnobs: boolean): ('bridge' | 'knobs')[] => [
+  ...(hasBridge ? (['bridge'] as const) : []),
+  ...(hasKnobs ? (['knobs'] as const) : []),
+]
 
 /**
  * Renders a page with one message: not found, taken down, being built. With `progress`, 0 to 1, the
@@ -265,11 +283,11 @@ export function messagePage(
 ): string {
   const waiting = {
     again: '<noscript><meta http-equiv=refresh content=3></noscript>',
-    bar: `<auto-refresh data-seconds=3><progress value=${progress} aria-label="${title}"></progress></auto-refresh>`,
+    bar: `<auto-refresh data-seconds=3><progress value=${progress} aria-label="${escapeHtml(title)}"></progress></auto-refresh>`,
     script: `<script>${parts.live.text}</script>`,
   }
   const { again = '', bar = '', script = '' } = progress === undefined ? {} : waiting
-  const body = `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>${bar}<p>${links}<a href="/explore">Explore</a></p>`
+  const body = `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>${bar}<p>${links}<a href="/explore">${escapeHtml(t('Explore'))}</a></p>`
   return messageDocument({ title, body, more: again }, parts) + script
 }
 
@@ -277,6 +295,6 @@ export function messagePage(
 export const messageDocument = (
   { title, body, more }: { title: string; body: string; more: string },
   parts: PageAssets,
-): string => `<!doctype html><html lang=en>
+): string => `<!doctype html><html ${languageAttributes()}>
 ${head(title, parts.messageStyle.text, more)}
 <body><main class=message>${body}</main>`

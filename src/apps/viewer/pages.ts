@@ -2,10 +2,13 @@ import { LRUCache } from 'lru-cache'
 
 import { compressText, createEntity, type Entity } from '../../kernel/http/entity.ts'
 import { pageHosts } from '../../kernel/http/host.ts'
+import { languageOf } from '../../kernel/http/language.ts'
 import { senderOf } from '../../kernel/http/request-context.ts'
 import { idPattern } from '../../kernel/ids.ts'
 import { getPublicFile, type PublicFile, readPublic } from '../../kernel/public-files.ts'
 import { type Clock, isWithin } from '../../kernel/time.ts'
+import type { Language } from '../../kernel/words/language.ts'
+import { currentLanguage } from '../../kernel/words/words.ts'
 import type { SessionSender } from '../../people/session-user.ts'
 import { knobName } from '../knobs/knobs.ts'
 import { findKnobs } from '../knobs/page-knobs.ts'
@@ -21,7 +24,7 @@ import { type FileTable, VersionFiles } from './version-files.ts'
 
 const cacheBytesMax = 64 * 1_048_576
 const cachePagesMax = 10_000
-/** Shells of a page: one of each kind for each host, and for each visitor of private files. */
+/** Shells of a page: one of each kind and language for each host and visitor of private files. */
 const shellsPerPageMax = 40
 const previewsMax = 100
 /** A cached page is compared with its app after this long, even without a known change. */
@@ -218,9 +221,9 @@ export class Pages {
     return [`http://${at}`, `https://${at}`]
   }
 
-  /** Returns the shell for the host of a request that an earlier one has rendered. */
+  /** Returns the shell for the browser of a request that an earlier one has rendered. */
   knownShell(page: CachedPage, request: Request): Entity | undefined {
-    return page.shells.get(shellKey(this.hostOf(request), 'page'))
+    return page.shells.get(shellKey(this.hostOf(request), 'page', languageOf(request)))
   }
 
   /**
@@ -231,7 +234,8 @@ export class Pages {
     const kind = isEmbed ? 'embed' : page.copyFrame === undefined ? 'page' : 'copy'
     const address = await this.#address(page, () => senderOf(request))
     // The address of the files of a restricted app belongs to its visitor.
-    const key = shellKey(this.hostOf(request), kind, page.app.restricted ? address : '')
+    const visitor = page.app.restricted ? address : ''
+    const key = shellKey(this.hostOf(request), kind, currentLanguage(), visitor)
     const known = page.shells.get(key)
     if (known) return known
     const made = await this.#renderShell(page, request, { kind, address })
@@ -368,8 +372,8 @@ export class Pages {
   }
 }
 
-const shellKey = (host: string, kind: ShellKind, address = ''): string =>
-  `${host} ${kind} ${address}`
+const shellKey = (host: string, kind: ShellKind, language: Language, visitor = ''): string =>
+  `${host} ${kind} ${language} ${visitor}`
 const framePath = '/frame'
 
 /** Returns the path of the wrapper of a page with files at an address, or of one without. */

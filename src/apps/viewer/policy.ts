@@ -125,6 +125,7 @@ export function shellHeaders(sources: {
     ...documentHeaders,
     'content-security-policy': csp.join('; '),
     'connection-allowlist': `(response-origin${allowed})`,
+    vary: 'Accept-Language, Cookie',
   }
 }
 

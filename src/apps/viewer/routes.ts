@@ -4,6 +4,8 @@ import { createEntity, type Entity, entityResponse } from '../../kernel/http/ent
 import { pathOf, senderOf } from '../../kernel/http/request-context.ts'
 import { idPattern } from '../../kernel/ids.ts'
 import { getPublicFile } from '../../kernel/public-files.ts'
+import { escapeHtml } from '../../kernel/text.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { codeIn, controllerPage, controllerPath } from './controller-page.ts'
 import { fileAddresses } from './file-addresses.ts'
 import { installPage, installPath } from './install-page.ts'
@@ -26,33 +28,39 @@ interface ViewerRequest {
 const messages = {
   not_found: {
     status: 404,
-    title: 'App not found',
-    text: 'There is no app at this link, or it is not shared with you. Check the address, or sign in.',
+    title: msg('App not found'),
+    text: msg(
+      'There is no app at this link, or it is not shared with you. Check the address, or sign in.',
+    ),
   },
   building: {
     status: 200,
-    title: 'Being built',
-    text: 'This app is being built, which takes about a minute. It opens here when it is ready.',
+    title: msg('Being built'),
+    text: msg(
+      'This app is being built, which takes about a minute. It opens here when it is ready.',
+    ),
   },
   quarantined: {
     status: 403,
-    title: 'Warning: this may be unsafe',
-    text: 'This app was reported, or the safety check flagged it. It stays hidden until a moderator reviews it. If you entered a password in it, change that password.',
+    title: msg('Warning: this may be unsafe'),
+    text: msg(
+      'This app was reported, or the safety check flagged it. It stays hidden until a moderator reviews it. If you entered a password in it, change that password.',
+    ),
   },
   taken_down: {
     status: 410,
-    title: 'Taken down',
-    text: 'This app broke the rules of this site and was removed.',
+    title: msg('Taken down'),
+    text: msg('This app broke the rules of this site and was removed.'),
   },
   closed: {
     status: 410,
-    title: 'App deleted',
-    text: 'The maker deleted this app.',
+    title: msg('App deleted'),
+    text: msg('The maker deleted this app.'),
   },
   not_embedded: {
     status: 403,
-    title: 'Not shown on other sites',
-    text: 'Its maker or this site turned that off. Open it by its own link.',
+    title: msg('Not shown on other sites'),
+    text: msg('Its maker or this site turned that off. Open it by its own link.'),
   },
 } as const
 
@@ -67,8 +75,8 @@ export function messageResponse(
 ): Response {
   const { status, title, text } = messages[word]
   const signIn = `/sign-in${next && `?next=${encodeURIComponent(next)}`}`
-  const links = word === 'not_found' ? `<a href="${signIn}">Sign in</a> ` : ''
-  const body = messagePage(title, text, pages.assets, { progress: done, links })
+  const links = word === 'not_found' ? `<a href="${signIn}">${escapeHtml(t('Sign in'))}</a> ` : ''
+  const body = messagePage(t(title), t(text), pages.assets, { progress: done, links })
   const { messageStyle, live } = pages.assets
   const ancestors = word === 'not_embedded' ? '*' : undefined
   const headers = messageHeaders(
@@ -93,7 +101,7 @@ function errorResponse(word: DataMessageName): Response {
   const { text } = messages[word]
   const [status, code] = codes[word]
   const headers = dataHeaders('application/json', 'no-store')
-  return new Response(JSON.stringify({ error: text, code }), { status, headers })
+  return new Response(JSON.stringify({ error: String(text), code }), { status, headers })
 }
 
 type PageHandler = (
@@ -149,12 +157,15 @@ const forLiveApp =
 const forCopy = (pages: Pages): Route[] =>
   copyRoutes.map(([path, destination, make]) => [
     `/a/:id${path}`,
-    forLiveApp(pages, async (_, page, { request }) => {
-      const into = request.headers.get('sec-fetch-dest')
-      const isMeant = into === null || into === destination
-      const copy = isMeant ? await pages.copyOf(page) : undefined
-      return copy ? make(pages, copy, request) : errorResponse('not_found')
-    }),
+    inOwnLanguage(
+      pages,
+      forLiveApp(pages, async (_, page, { request }) => {
+        const into = request.headers.get('sec-fetch-dest')
+        const isMeant = into === null || into === destination
+        const copy = isMeant ? await pages.copyOf(page) : undefined
+        return copy ? make(pages, copy, request) : errorResponse('not_found')
+      }),
+    ),
   ])
 
 /** Keeps caches from storing what not everyone may open. */
@@ -219,14 +230,24 @@ const manifest: PageHandler = async ({ source }, { app }) =>
     headers: dataHeaders('application/manifest+json', 'no-cache'),
   })
 
+/** Renders a page in the language of its visitor. */
+const inOwnLanguage =
+  (pages: Pages, render: Route[1]): Route[1] =>
+  (input) =>
+    pages.source.inLanguageOf
+      ? pages.source.inLanguageOf(input.request, () => render(input))
+      : render(input)
+
 /** Serves a page about an app that a request may open. */
-const aboutApp =
-  (pages: Pages, make: (page: ViewedPage, request: Request) => Response | Promise<Response>) =>
-  async ({ request, params }: ViewerRequest): Promise<Response> => {
+const aboutApp = (
+  pages: Pages,
+  make: (page: ViewedPage, request: Request) => Response | Promise<Response>,
+): Route[1] =>
+  inOwnLanguage(pages, async ({ request, params }) => {
     const id = params['id'] ?? ''
     const page = await findOpen(pages, id, request)
     return page?.app.state === 'live' ? make(page, request) : closedResponse(pages, id, undefined)
-  }
+  })
 
 /** Streams new versions to an open page. */
 const now: PageHandler = (pages, { app: { id } }, { request }) =>
@@ -283,8 +304,8 @@ function closedResponse(pages: Pages, id: string, location: string | undefined):
 /** Routes of public links: the shell, the sandbox wrapper, and an app's HTML and files as data. */
 export function viewerRoutes(pages: Pages) {
   const routes: Route[] = [
-    ['/a/:id', (input) => openPage(pages, input)],
-    ['/a/:id/embed', (input) => openPage(pages, input, true)],
+    ['/a/:id', inOwnLanguage(pages, (input) => openPage(pages, input))],
+    ['/a/:id/embed', inOwnLanguage(pages, (input) => openPage(pages, input, true))],
     [
       '/a/:id/data',
       forLiveApp(pages, async (_, page, input) => {
@@ -314,7 +335,7 @@ export function viewerRoutes(pages: Pages) {
     ...forCopy(pages),
     ['/a/:id/files', forLiveApp(pages, files)],
     ['/a/:id/files/:name', forLiveApp(pages, file)],
-    ['/a/:id/versions/:version', forPreview(pages, shell)],
+    ['/a/:id/versions/:version', inOwnLanguage(pages, forPreview(pages, shell))],
     ['/a/:id/versions/:version/data', forPreview(pages, data)],
     ['/a/:id/versions/:version/files', forPreview(pages, files)],
     ['/a/:id/versions/:version/files/:name', forPreview(pages, file)],

@@ -24,6 +24,6 @@ export function languageOf(request: Request): Language {
 
 const yearSeconds = 31_536_000
 
-/** Returns the cookie that keeps a choice. */
-export const languageCookie = (language: Language): string =>
-  `language=${language}; Path=/; Max-Age=${yearSeconds}; SameSite=Lax`
+/** Returns the cookie that keeps a choice, or the one that deletes it. */
+export const languageCookie = (language: Language | null): string =>
+  `language=${language ?? ''}; Path=/; Max-Age=${language === null ? 0 : yearSeconds}; SameSite=Lax`

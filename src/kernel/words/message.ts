@@ -28,10 +28,31 @@ export function t(message: Text, values?: Values): string {
   if (words?.findPage(message) !== undefined) {
     return values ? words.format(message, plain(values)) : words.find(message)
   }
-  return values
-    ? message.replace(/\{(\w+)\}/g, (mark, name: string) => String(values[name] ?? mark))
-    : message
+  return values ? fill(message, values) : message
 }
+
+const fill = (message: string, values: Values): string =>
+  message.replace(/\{(\w+)\}/g, (mark, name: string) => String(values[name] ?? mark))
+
+/** A message with its values. It is stored, and shown in the language of each reader. */
+export interface Sentence {
+  message: string
+  values: Record<string, string | number>
+}
+
+/** Creates a sentence from an English message, whose values are in it by `{name}`. */
+export const sentence = (message: string, values: Sentence['values'] = {}): Sentence => ({
+  message,
+  values,
+})
+
+/** Returns messages in English, as programs read them. */
+export const englishOf = (messages: readonly Sentence[]): string =>
+  messages.map(({ message, values }) => fill(message, values)).join(' ')
+
+/** Returns messages in the language of the page. */
+export const textOf = (messages: readonly Sentence[]): string =>
+  messages.map(({ message, values }) => t(message, values)).join(' ')
 
 const plain = (values: Values): Record<string, string | number> =>
   Object.fromEntries(

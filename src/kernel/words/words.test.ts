@@ -19,7 +19,8 @@ const pages: Messages = {
 const inGerman = <Result>(work: () => Result) => inLanguage('de', work)
 
 beforeAll(() => {
-  openedWords.set('de', new Words('de', { pages, scripts: {} }, IntlMessageFormat))
+  const none = { scripts: {}, frame: {}, bridge: {}, knobs: {} }
+  openedWords.set('de', new Words('de', { pages, ...none }, IntlMessageFormat))
 })
 afterAll(() => openedWords.delete('de'))
 

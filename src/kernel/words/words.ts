@@ -10,16 +10,20 @@ import type { TranslatedTemplate } from './template.ts'
 /** Translations by English message. */
 export type Messages = Record<string, string>
 
-/** The parts of a catalog: the server, and the scripts of pages. */
-export interface Catalog {
-  pages: Messages
-  scripts: Messages
-}
+/**
+ * The parts of a catalog: the server, the scripts of its pages, and those of the page around an app
+ * by their folders, which are sent only to apps that need them.
+ */
+export const catalogParts = ['pages', 'scripts', 'frame', 'bridge', 'knobs'] as const
+export type CatalogPart = (typeof catalogParts)[number]
+
+export type Catalog = Record<CatalogPart, Messages>
+type ScriptPart = Exclude<CatalogPart, 'pages'>
 
 /** The words of one language, with the templates and messages that it has compiled. */
 export class Words {
   readonly templates = new WeakMap<TemplateStringsArray, TranslatedTemplate>()
-  private scriptJson: string | undefined
+  private readonly scriptJson = new Map<string, string>()
   private readonly formats = new Map<string, IntlMessageFormat>()
 
   constructor(
@@ -30,17 +34,23 @@ export class Words {
 
   /** Returns a translation with its values; the English message where the catalog has none. */
   format(message: string, values: Record<string, string | number>): string {
+    const { locale, dir } = languages[this.language]
     const known = this.formats.get(message)
-    if (known) return String(known.format(values))
-    const { locale } = languages[this.language]
-    const format = new this.Format(this.find(message), locale, undefined, { ignoreTag: true })
-    this.formats.set(message, format)
-    return String(format.format(values))
+    const format =
+      known ?? new this.Format(this.find(message), locale, undefined, { ignoreTag: true })
+    if (!known) this.formats.set(message, format)
+    return String(format.format(dir === 'rtl' ? isolated(values) : values))
   }
 
-  /** The translations of the scripts of pages, as JSON for the inside of a script element. */
-  get scriptWords(): string {
-    return (this.scriptJson ??= JSON.stringify(this.catalog.scripts).replaceAll('<', '\\u003c'))
+  /** Returns the translations of scripts as JSON for the inside of a script element. */
+  scriptWords(parts: readonly ScriptPart[]): string {
+    const key = parts.join(' ')
+    const known = this.scriptJson.get(key)
+    if (known !== undefined) return known
+    const messages = Object.assign({}, ...parts.map((part) => this.catalog[part]))
+    const json = JSON.stringify(messages).replaceAll('<', '\\u003c')
+    this.scriptJson.set(key, json)
+    return json
   }
 
   /** Returns the translation of a message of a page; undefined where there is none. */
@@ -54,12 +64,34 @@ export class Words {
   }
 }
 
+/** Isolates texts from the direction of the sentence around them (UAX 9, 2.4). */
+const isolated = (values: Record<string, string | number>): Record<string, string | number> =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? `\u2068${value}\u2069` : value,
+    ]),
+  )
+
 const current = new AsyncLocalStorage<Words | undefined>()
 
 /** Returns the words of the page that is rendered; undefined for English. */
 export const currentWords = (): Words | undefined => current.getStore()
 
 export const currentLanguage = (): Language => currentWords()?.language ?? 'en'
+
+/** Returns the attributes of the html element of a page: its language and direction. */
+export function languageAttributes(): string {
+  const { tag, dir } = languages[currentLanguage()]
+  return dir === 'rtl' ? `lang="${tag}" dir="rtl"` : `lang="${tag}"`
+}
+
+/** Returns the element with the translations that scripts read; '' on an English page. */
+export function scriptWords(...parts: ScriptPart[]): string {
+  const words = currentWords()
+  if (!words) return ''
+  return `<script type="application/json" id="words">${words.scriptWords(parts)}</script>`
+}
 
 /** Runs work in English, such as an operation, whose texts are stored or read by programs. */
 export const inEnglish = <Result>(work: () => Result): Result => current.run(undefined, work)

@@ -5,6 +5,7 @@ import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { keysPerAgentMax } from '../../kernel/limits.ts'
 import type { Scope } from '../../kernel/scopes.ts'
+import { sentence } from '../../kernel/words/message.ts'
 import * as keys from '../../money/keys/keys.ts'
 import { notify } from '../notifications/notifications.ts'
 import type { Agent } from './agents.ts'
@@ -68,7 +69,7 @@ export async function revokeAgentKey(ctx: AppContext, agent: Agent, prefix: stri
       throw new ApiError('not_found', { what: 'key', see: 'GET /me/keys lists your keys.' })
     }
     if (live === 1) throw new ApiError('last_key')
-    const text = `The key ${prefix} was revoked by another of your keys.`
+    const text = sentence('The key {prefix} was revoked by another of your keys.', { prefix })
     await notify(ctx, db, { to: agent.id, kind: 'key.revoked', text, data: { prefix } })
   })
   ctx.keys.forget()

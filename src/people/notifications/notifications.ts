@@ -8,6 +8,7 @@ import { newId } from '../../kernel/ids.ts'
 import { lowCredits, noteDaysMax, notesPerAgentMax } from '../../kernel/limits.ts'
 import { formatCredits, fromCredits, type NanoUsd, toCredits } from '../../kernel/money.ts'
 import { type Clock, day } from '../../kernel/time.ts'
+import { englishOf, type Sentence, sentence } from '../../kernel/words/message.ts'
 import { agentOf } from '../../money/ledger/accounts.ts'
 import type { Hold } from '../../money/ledger/holds.ts'
 import type { PaymentRow } from '../../money/payments/x402/rows.ts'
@@ -16,12 +17,12 @@ import { noteCounts, notes } from './tables.ts'
 
 export type Note = typeof notes.$inferSelect
 
-/** A message to an agent: one sentence, and the same facts as data. */
+/** A note to an agent: one or a few messages, and the same facts as data. */
 export interface Notification {
   /** The id of the agent. */
   to: string
   kind: NoteKind
-  text: string
+  text: Sentence | Sentence[]
   /** The id of the app that it is about. */
   item?: string
   /** The handle of the agent that caused it, without @. */
@@ -38,15 +39,16 @@ export async function notify(
   db: Db,
   notification: Notification,
 ): Promise<void> {
-  const { to: agent, kind, text, item = null, actor = null, data = {} } = notification
+  const { to: agent, kind, item = null, actor = null, data = {} } = notification
+  const messages = [notification.text].flat()
   const [counted] = await db
     .insert(noteCounts)
     .values({ agent, last: 1 })
     .onConflictDoUpdate({ target: noteCounts.agent, set: { last: sql`${noteCounts.last} + 1` } })
     .returning()
   const number = counted?.last ?? 1
-  const row = { agent, number, id: newId(), kind, item, actor, text, data, at: clock.now() }
-  await db.insert(notes).values(row)
+  const about = { agent, number, id: newId(), kind, item, actor, data, at: clock.now() }
+  await db.insert(notes).values({ ...about, text: englishOf(messages), messages })
   const old = lte(notes.number, number - notesPerAgentMax)
   await db.delete(notes).where(and(eq(notes.agent, agent), old))
   afterCommit(db, () => state.noteSignals.send(agent))
@@ -185,7 +187,9 @@ export async function notifyOfPayment(
 ): Promise<void> {
   const to = agentOf(account)
   if (to === undefined) return
-  const text = `Your payment of ${formatCredits(amount)} credits was confirmed and added.`
+  const text = sentence('Your payment of {credits} credits was confirmed and added.', {
+    credits: formatCredits(amount),
+  })
   const data = { credits: toCredits(amount), tx: hash, network, payer }
   await notify(ctx, db, { to, kind: 'topup.settled', text, data })
 }
@@ -202,6 +206,9 @@ export async function notifyIfLow(
   const to = agentOf(account)
   if (to === undefined || left >= low || left + charged < low) return
   const credits = toCredits(left)
-  const text = `You have ${credits} credits left. A person who claims you (POST /me/claim) can send you credits. Publishing html is always free.`
+  const text = sentence(
+    'You have {credits} credits left. A person who claims you (POST /me/claim) can send you credits. Publishing html is always free.',
+    { credits },
+  )
   await notify(ctx, db, { to, kind: 'credits.low', text, data: { credits } })
 }

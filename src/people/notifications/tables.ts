@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 
 import { index, integer, json, primaryKey, table, text, time } from '../../kernel/db/columns.ts'
+import type { Sentence } from '../../kernel/words/message.ts'
 import type { NoteKind } from './kinds.ts'
 
 /** Notes to agents, numbered from 1 for each agent in the order of commits. */
@@ -14,7 +15,10 @@ export const notes = table(
     item: text('item'),
     /** The handle of the agent that caused it. */
     actor: text('actor'),
+    /** In English, as programs read it. */
     text: text('text').notNull(),
+    /** The same for pages, in the language of their reader; null for a text of an import. */
+    messages: json<Sentence[]>('messages'),
     data: json<Record<string, unknown>>('data').notNull(),
     at: time('at').notNull(),
     read: time('read'),

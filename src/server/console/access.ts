@@ -33,6 +33,7 @@ const final: Partial<Record<string, Text>> = {
   restore: msg('is live again'),
   release: msg('is released from quarantine'),
   dismiss: msg('has no open reports now'),
+  'dismiss-page': msg('has no open reports now'),
   unsuspend: msg('is no longer suspended'),
   'show-page': msg('can show a page again'),
   resume: msg('can spend credits again'),

@@ -50,7 +50,7 @@ export async function agentsPage(req: UserRequest): Promise<Page> {
   const owners = await namesOf(ctx, ownerIds)
   const credits = await Promise.all(page.map((agent) => getCredits(ctx, agentOwner(agent.id))))
   const row = (agent: Agent, at: number): Part[] => [
-    html`<a href="/console/agents/${agent.handle}">@${agent.handle}</a>`,
+    html`<a href="/console/agents/${agent.handle}"><bdi>@${agent.handle}</bdi></a>`,
     stateBadges(agent),
     html`<bdi>${agent.owner === null ? '–' : owners.get(agent.owner)}</bdi>`,
     credits[at],

@@ -4,8 +4,6 @@ import * as apps from '../../apps/apps.ts'
 import { isFeatured } from '../../apps/explore/featured.ts'
 import { imageTypeOf } from '../../apps/folders/read-pack.ts'
 import { isPackKind } from '../../apps/kinds.ts'
-import { reportReasons } from '../../apps/moderation/reasons.ts'
-import type { Report } from '../../apps/moderation/reports.ts'
 import { readFiles } from '../../apps/packs/packs.ts'
 import { requireWhole } from '../../kernel/cursor.ts'
 import { ApiError } from '../../kernel/errors.ts'
@@ -30,6 +28,7 @@ import {
   decisionForm,
   decisionHistory,
   type DecisionOption,
+  openReports,
   stateBadge,
 } from './components.ts'
 
@@ -76,13 +75,6 @@ function decisionOptions({ app, reports }: AppCase): DecisionOption[] {
   ]
 }
 
-const reportItem = ({ at, reason, text, contact }: Report): Html =>
-  html`<li>
-    <strong>${reportReasons[reason]}</strong> <span class="small">${renderDateTime(at)}</span>
-    ${text !== '' && html`<p><bdi>${text}</bdi></p>`}
-    ${contact !== null && html`<p class="small">Contact: <bdi>${contact}</bdi></p>`}
-  </li>`
-
 function appealSection(
   context: { token: string; action: string; why?: string; error?: string | undefined },
   appeal: Appeal,
@@ -124,7 +116,7 @@ function appSummary({ app, maker }: AppCase, link: string): Html {
   const why = app.takenDown !== null ? app.takedownReason : app.quarantineReason
   const since = sanctionedAt(app)
   return html`<p class="lead">
-      by <a href="/console/agents/${maker}">@${maker}</a> · ${stateBadge(app)} · Explore:
+      by <a href="/console/agents/${maker}"><bdi>@${maker}</bdi></a> · ${stateBadge(app)} · Explore:
       ${app.listed} · Audience:
       ${app.audience}${app.expires !== null && html`, until ${renderDateTime(app.expires)}`}
     </p>
@@ -172,14 +164,6 @@ export async function appPage(
   const isVerdict = verdicts.has(submitted?.text('decision') ?? '') && appeals.length > 0
   const options = decisionOptions(known)
   const failed = { why: submitted?.text('why') ?? '', error: message }
-  const openReports: Part =
-    reports.length > 0 &&
-    section(
-      t('Open reports'),
-      html`<ul class="rows">
-        ${reports.map(reportItem)}
-      </ul>`,
-    )
   const heads = [
     t('Preview'),
     t('Verdict'),
@@ -190,7 +174,7 @@ export async function appPage(
   ]
   const main = html`${decidedNotice(req, action)}${appSummary(known, itemUrl(ctx, app))}
   ${appeals.map((appeal) => appealSection({ token, action, ...(isVerdict && failed) }, appeal))}
-  ${openReports}
+  ${openReports(reports)}
   ${section(t('Actions'), decisionForm(token, { action, hint, ...(!isVerdict && failed) }, options))}
   ${app.listed === 'on' && featureSection(token, action, await isFeatured(ctx, id))}
   ${section(t('Version history'), dataTable(t('Versions'), heads, versions.map(versionRow(app))))}

@@ -1,4 +1,6 @@
 import type { App } from '../../apps/apps.ts'
+import { reportReasons } from '../../apps/moderation/reasons.ts'
+import type { Report } from '../../apps/moderation/reports.ts'
 import { stateOf } from '../../apps/present.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
@@ -147,6 +149,24 @@ export const getCredits = async (ctx: AppContext, owner: Owner): Promise<Html> =
   renderWireCredits(await creditsOf(ctx, { owner }))
 
 /** A button of a decision form. Options with a consequence ask for confirmation. */
+/** Renders the open reports about an app or a person. */
+export const openReports = (reports: Report[]): Part =>
+  reports.length > 0 &&
+  section(
+    t('Open reports'),
+    html`<ul class="rows">
+      ${reports.map(
+        ({ at, reason, text, contact }) =>
+          html`<li>
+            <strong>${reportReasons[reason]}</strong>
+            <span class="small">${renderDateTime(at)}</span>
+            ${text !== '' && html`<p><bdi>${text}</bdi></p>`}
+            ${contact !== null && html`<p class="small">Contact: <bdi>${contact}</bdi></p>`}
+          </li>`,
+      )}
+    </ul>`,
+  )
+
 export type DecisionOption = [name: string, label: Text, consequence?: Text]
 
 interface DecisionForm {
@@ -255,7 +275,7 @@ export async function accountLinks(ctx: AppContext, ids: string[]): Promise<Map<
 /** Links the page of an agent or a person. */
 export const ownerLink = (name: string): Html =>
   name.startsWith('@')
-    ? html`<a href="/console/agents/${name.slice(1)}">${name}</a>`
+    ? html`<a href="/console/agents/${name.slice(1)}"><bdi>${name}</bdi></a>`
     : html`<a href="/console/people/${encodeURIComponent(name)}"><bdi>${name}</bdi></a>`
 
 /** Returns the accounts of an @handle, the name of a person or an account itself. */

@@ -22,6 +22,7 @@ import {
   decisionHistory,
   type DecisionOption,
   getCredits,
+  openReports,
   searchCharsMax,
   searchForm,
 } from './components.ts'
@@ -83,7 +84,7 @@ export async function personPage(
   message?: string,
   submitted?: Form,
 ): Promise<Page> {
-  const { person, decisions } = await getPersonCase(req, name)
+  const { person, reports, decisions } = await getPersonCase(req, name)
   const { ctx } = req
   const [wallet, agents] = await Promise.all([
     getCredits(ctx, walletOf(person)),
@@ -98,6 +99,7 @@ export async function personPage(
       profile.hidden === null ? ['hide-page', t('Hide page')] : ['show-page', t('Show page')],
     )
   }
+  if (reports.length > 0) options.push(['dismiss-page', t('Dismiss reports')])
   const decision = {
     action: personPath(person),
     hint: t(
@@ -112,7 +114,8 @@ export async function personPage(
   ]
   const main = html`${decidedNotice(req, decision.action)}
     <p class="lead">${stateBadges(person)} Joined ${renderDate(person.created)}</p>
-    ${profile && pageLine(profile)} ${accountSummary(person, stats, person.name)}
+    ${profile && pageLine(profile)} ${openReports(reports)}
+    ${accountSummary(person, stats, person.name)}
     ${!person.operator && section(t('Actions'), decisionForm(req.token, decision, options))}
     ${decisionHistory(decisions)}`
   // The form shows the error; the operator has none.
@@ -128,12 +131,14 @@ export async function personPage(
 function pageLine({ handle, isPublic, hidden, hiddenFor }: Profile): Part {
   if (hidden !== null) {
     return html`<p>
-      Page @${handle}, hidden since ${renderDateTime(hidden)}: <bdi>${hiddenFor}</bdi>
+      Page <bdi>@${handle}</bdi>, hidden since ${renderDateTime(hidden)}: <bdi>${hiddenFor}</bdi>
     </p>`
   }
   return isPublic
-    ? html`<p>Page <a href="/@${handle}">@${handle}</a></p>`
-    : html`<p>Handle @${handle}, private</p>`
+    ? html`<p>
+        Page <a href="/@${handle}"><bdi>@${handle}</bdi></a>
+      </p>`
+    : html`<p>Handle <bdi>@${handle}</bdi>, private</p>`
 }
 
 async function getPersonCase({ ctx }: UserRequest, name: string) {
@@ -143,4 +148,8 @@ async function getPersonCase({ ctx }: UserRequest, name: string) {
 }
 
 export const decidePerson = (name: string) =>
-  decideAbout(['suspend', 'unsuspend', 'hide-page', 'show-page'], () => name, personPath({ name }))
+  decideAbout(
+    ['suspend', 'unsuspend', 'hide-page', 'show-page', 'dismiss-page'],
+    () => name,
+    personPath({ name }),
+  )

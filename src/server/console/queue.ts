@@ -11,6 +11,7 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { decisionReasonCharsMax } from '../../kernel/limits.ts'
 import { t } from '../../kernel/words/message.ts'
 import { findHandles } from '../../people/agents/agents.ts'
+import { findPerson } from '../../people/people.ts'
 import { playIcon, section } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { formatCount, renderDateTime } from '../../site/format.ts'
@@ -54,7 +55,8 @@ async function getCases({ ctx }: UserRequest) {
   }
   for (const { id, quarantinedAt } of quarantined) add(id, quarantinedAt ?? 0)
   for (const appeal of appeals) add(appeal.app, appeal.at).appeals.push(appeal)
-  for (const report of reports) add(report.app, report.at).reports.push(report)
+  for (const report of reports)
+    if (report.person === null) add(report.app, report.at).reports.push(report)
   const found = await Promise.all(
     [...all].map(async ([id, pending]) => {
       const app = await apps.findApp(ctx, id)
@@ -66,12 +68,45 @@ async function getCases({ ctx }: UserRequest) {
   const cases = found.flatMap(({ app, ...pending }) => (app ? [{ ...pending, app }] : []))
   const makers = cases.map(({ app }) => app.maker)
   const handles = await findHandles(ctx, makers)
-  return cases
-    .map((one) => ({ ...one, maker: handles.get(one.app.maker) ?? '' }))
-    .toSorted((a, b) => a.since - b.since)
+  return {
+    cases: cases
+      .map((one) => ({ ...one, maker: handles.get(one.app.maker) ?? '' }))
+      .toSorted((a, b) => a.since - b.since),
+    people: await findReported(ctx, reports),
+  }
 }
 
-type Case = Awaited<ReturnType<typeof getCases>>[number]
+type Case = Awaited<ReturnType<typeof getCases>>['cases'][number]
+
+/** Returns the people whose pages were reported, the longest waiting first. */
+async function findReported(ctx: AppContext, reports: Report[]) {
+  const byPerson = Map.groupBy(reports, ({ person }) => person ?? '')
+  byPerson.delete('')
+  const found = await Promise.all(
+    [...byPerson].map(async ([id, about]) => ({ person: await findPerson(ctx, id), about })),
+  )
+  // A closed account leaves its reports.
+  return found.flatMap(({ person, about }) => (person ? [{ person, about }] : []))
+}
+
+/** Lists the people whose pages were reported. Their page in the console decides. */
+const reportedPeople = (people: Awaited<ReturnType<typeof findReported>>): Part =>
+  people.length > 0 &&
+  section(
+    t('Reported people'),
+    html`<ul class="rows">
+      ${people.map(
+        ({ person, about }) =>
+          html`<li>
+            <a href="/console/people/${encodeURIComponent(person.name)}"
+              ><bdi>${person.name}</bdi></a
+            >
+            ${badge(formatCount(about.length, 'report'), 'bad')}
+            ${about.slice(-1).map(({ reason, text }) => html`<p><strong>${reportReasons[reason]}.</strong> <bdi>${text}</bdi></p>`)}
+          </li>`,
+      )}
+    </ul>`,
+  )
 
 /** Buttons that decide a case at once. A takedown has its reason beside it. */
 function caseForm(token: string, { app, reports }: Case, failed: FailedDecision): Html {
@@ -113,7 +148,9 @@ function caseItem({ ctx, token }: UserRequest, one: Case, failed: FailedDecision
     <div>
       <p>
         <a class="case-title" href="/console/apps/${app.id}"><bdi>${app.title}</bdi></a>
-        <span class="small">by <a href="/console/agents/${maker}">@${maker}</a></span>
+        <span class="small"
+          >by <a href="/console/agents/${maker}"><bdi>@${maker}</bdi></a></span
+        >
         ${stateBadge(app)}
         ${reports.length > 0 && badge(formatCount(reports.length, 'report'), 'bad')}
         ${appeals.length > 0 && badge('appeal', 'bad')}
@@ -159,7 +196,10 @@ export async function queuePage(
   submitted?: Form,
 ): Promise<Page> {
   const { ctx, token, query } = req
-  const [cases, blocked] = await Promise.all([getCases(req), listBlockedPages(ctx, blockedShown)])
+  const [{ cases, people }, blocked] = await Promise.all([
+    getCases(req),
+    listBlockedPages(ctx, blockedShown),
+  ])
   const failed = submitted?.text('decision') === 'block' ? submitted : undefined
   const isOfCase = submitted?.has('item') === true
   const failedCase = isOfCase
@@ -184,8 +224,9 @@ export async function queuePage(
             <kbd>t</kbd> take down (type a reason, then Enter), <kbd>o</kbd> open.
           </p>
         </review-keys>`
-      : emptyState(t('All caught up'), t('Reports, appeals and quarantined apps appear here.'))
-  const main = html`${decidedNotice(req, place)}${list}
+      : people.length === 0 &&
+        emptyState(t('All caught up'), t('Reports, appeals and quarantined apps appear here.'))
+  const main = html`${decidedNotice(req, place)}${list}${reportedPeople(people)}
   ${section(
     t('Safety check'),
     html`<p class="small">Checks all apps with the current rules, in the background.</p>

@@ -15,7 +15,6 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { contentOf } from '../../kernel/http/entity.ts'
 import { pageHosts, wrongHostPage } from '../../kernel/http/host.ts'
-import { languageOf } from '../../kernel/http/language.ts'
 import {
   pathOf,
   type RequestContext,
@@ -26,9 +25,9 @@ import { lazy } from '../../kernel/lazy.ts'
 import { readPublic } from '../../kernel/public-files.ts'
 import { systemClock } from '../../kernel/time.ts'
 import type { TrafficPart } from '../../kernel/traffic.ts'
-import { inLanguage } from '../../kernel/words/words.ts'
 import { networkRejection } from '../../money/keys/restrict.ts'
 import * as hosting from '../../people/error-response.ts'
+import { inLanguageOf } from '../../people/language.ts'
 import { createMcpEndpoint, type McpOptions } from '../mcp/mcp.ts'
 import { healthResponse } from '../operator/health.ts'
 import { registerBackgroundWork } from './background-work.ts'
@@ -207,7 +206,7 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
     mcp: createMcpEndpoint(ctx, pages, options),
     health: (request) => healthResponse(ctx, request, pathOf(request.url)) ?? site.fetch(request),
     apps: withFiles(addresses, site.fetch),
-    pages: (request) => inLanguage(languageOf(request), () => site.fetch(request)),
+    pages: (request) => inLanguageOf(ctx, request, () => site.fetch(request)),
   }
 
   const toInternalUrl = hostMapper(ctx.urls)

@@ -21,8 +21,15 @@ import { decide, decisions, isDecision } from './decisions.ts'
 const line = (...words: (string | null)[]): string =>
   words.flatMap((word) => word?.replaceAll(/[\p{Cc}\s]+/gu, ' ') || []).join('  ')
 
-const reportLine = ({ at, app, reason, text, contact }: Report): string =>
-  line(iso(at), app, 'report', reason, text, contact && `(${contact})`)
+const reportLine = ({ at, app, person, reason, text, contact }: Report): string =>
+  line(
+    iso(at),
+    person === null ? app : `person:${person}`,
+    'report',
+    reason,
+    text,
+    contact && `(${contact})`,
+  )
 
 const auditLine = ({ at, by, did, item, why }: AuditEntry): string =>
   line(iso(at), by, did, item, why)

@@ -39,7 +39,7 @@ export async function findAppCase(ctx: AppContext, id: string): Promise<AppCase 
   const [handles, versions, reports, appeals, decisions] = await Promise.all([
     agents.findHandles(ctx, [app.maker]),
     apps.listVersions(ctx, app, casesMax),
-    listReports(ctx, casesMax, id),
+    listReports(ctx, casesMax, { app: id }),
     listAppeals(ctx, casesMax, id),
     listAudit(ctx, casesMax, id),
   ])
@@ -50,7 +50,12 @@ export async function findAppCase(ctx: AppContext, id: string): Promise<AppCase 
 /** Finds a person by name or e-mail address, also a suspended one. */
 export async function findPersonCase(ctx: AppContext, name: string) {
   const person = await people.findByName(ctx, name)
-  return person && { person, decisions: await listAudit(ctx, casesMax, person.name) }
+  if (!person) return undefined
+  const [reports, decisions] = await Promise.all([
+    listReports(ctx, casesMax, { person: person.id }),
+    listAudit(ctx, casesMax, person.name),
+  ])
+  return { person, reports, decisions }
 }
 
 /** An agent with its newest apps and the decisions about it. */

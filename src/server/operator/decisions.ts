@@ -13,7 +13,6 @@ import {
 } from '../../money/keys/restrictions.ts'
 import { pauseAgent } from '../../people/agents/spending.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
-import { hidePage } from '../../people/own-profile.ts'
 import * as people from '../../people/suspension.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 
@@ -162,13 +161,19 @@ const kinds = {
     item: personName,
     usage: '<person> <reason>',
     done: 'has no public page now',
-    apply: hidePage,
+    apply: moderation.hidePage,
   },
   'show-page': {
     item: personName,
     usage: '<person>',
     done: 'can show a page again',
-    apply: (ctx, name, _, by) => hidePage(ctx, name, null, by),
+    apply: (ctx, name, _, by) => moderation.showPage(ctx, name, by),
+  },
+  'dismiss-page': {
+    item: personName,
+    usage: '<person> [reason]',
+    done: 'has no open reports now',
+    apply: moderation.dismissPage,
   },
   block: {
     item: page,

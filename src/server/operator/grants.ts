@@ -5,6 +5,7 @@ import { rejectRequest } from '../../kernel/errors.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
 import { grantUsdMax } from '../../kernel/limits.ts'
 import { formatDecimal, fromUsd, type NanoUsd, toCredits, toUsd } from '../../kernel/money.ts'
+import { sentence } from '../../kernel/words/message.ts'
 import { accountOf, agentOwner, findBalance, type Owner } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
 import * as agents from '../../people/agents/agents.ts'
@@ -82,7 +83,7 @@ export async function grantCredits(
       why: `${formatDecimal(toUsd(amount))} USD`,
     })
     if (owner.kind !== 'agent') return
-    const text = `The operator gave you ${credits} credits.`
+    const text = sentence('The operator gave you {credits} credits.', { credits })
     await notify(ctx, db, { to: owner.owner, kind: 'credits.received', text, data: { credits } })
   })
 }

@@ -1,6 +1,7 @@
 import type { OwnedAgent } from '../../apps/owners/schemas.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import { t } from '../../kernel/words/message.ts'
+import { t, textOf } from '../../kernel/words/message.ts'
+import { currentLanguage } from '../../kernel/words/words.ts'
 import type { Key } from '../../money/keys/keys.ts'
 import type { Entry } from '../../money/ledger/entries.ts'
 import type { DailyAmount } from '../../money/ledger/spending.ts'
@@ -20,7 +21,7 @@ import { itemList, ledgerTable } from '../lists.ts'
 
 export const agentBreadcrumb = ({ handle }: Pick<Agent, 'handle'>): Html =>
   html`<p class="crumb">
-    <a href="/agents">Your agents</a> / <a href="/agents/${handle}">@${handle}</a>
+    <a href="/agents">Your agents</a> / <a href="/agents/${handle}"><bdi>@${handle}</bdi></a>
   </p>`
 
 export interface AgentView {
@@ -121,7 +122,7 @@ export function agentPage(view: AgentView): Page {
   const path = `/agents/${agent.handle}`
   const release = confirmDialog({
     label: t('Release agent'),
-    question: t('Release @{handle}?', { handle: agent.handle }),
+    question: t('Release {handle}?', { handle: `@${agent.handle}` }),
     consequence: t('You no longer own it. Credits that you sent stay with the agent.'),
   })
   const main = html`<p class="crumb"><a href="/agents">Your agents</a></p>
@@ -163,6 +164,12 @@ const isolateQuotes = (text: string): Part =>
     .split(/(?<=“)([^”]+)(?=”)/)
     .map((piece, at) => (at % 2 === 1 ? html`<bdi>${piece}</bdi>` : piece))
 
+/** Returns the text of a note in the language of its reader. */
+const noteText = ({ text, messages }: Pick<Note, 'text' | 'messages'>): Html =>
+  messages && currentLanguage() !== 'en'
+    ? html`<bdi>${textOf(messages)}</bdi>`
+    : html`<bdi dir="ltr">${isolateQuotes(text)}</bdi>`
+
 /** A dot before an unread note. */
 export const unreadMark: Html = html`<span class="unread-mark"
   ><span class="visually-hidden">Unread: </span></span
@@ -176,14 +183,13 @@ interface NoteOptions {
 }
 
 export const renderNote = (
-  { text, at, read, item }: Note,
+  { at, read, item, ...words }: Note,
   { label, image }: NoteOptions = {},
 ): Html =>
   html`<li>
     ${image}
     <div>
-      ${read === null && unreadMark}<bdi dir="ltr">${isolateQuotes(text)}</bdi><br /><span
-        class="small"
+      ${read === null && unreadMark}${noteText(words)}<br /><span class="small"
         >${label !== undefined && `${label} · `}${renderDateTime(at)}${item !== null && html` · <a href="/a/${item}">Open</a>`}</span
       >
     </div>

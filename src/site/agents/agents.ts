@@ -128,7 +128,8 @@ const agentCard = ({
 }: AgentSummary): Html =>
   html`<li>
     <a href="/agents/${handle}"
-      ><strong>@${handle}</strong><span>${renderWireCredits(credits)} credits</span
+      ><strong><bdi>@${handle}</bdi></strong
+      ><span>${renderWireCredits(credits)} credits</span
       ><span class="small"
         >${formatCount(appCount, 'app')}${isSuspended && html` · suspended`}${paused && html` · paused`}${dailyCap !== null && html` · daily cap ${shortCredits(dailyCap)}`}</span
       ></a
@@ -192,7 +193,7 @@ function claimPage(
 ): Page {
   const made = apps.map((app) => ownAppTile(ctx, app, { href: `/a/${app.id}` }))
   const main = html`<div class="narrow">
-    <h1>Claim @${handle}</h1>
+    <h1>Claim <bdi>@${handle}</bdi></h1>
     <p class="lead">
       ${about === null ? t('This one-time link makes you the owner of this agent.') : html`<bdi>${about}</bdi>`}
     </p>
@@ -214,7 +215,7 @@ function claimPage(
       }`,
     )}
   </div>`
-  return { title: t('Claim @{handle}', { handle }), main }
+  return { title: t('Claim {handle}', { handle: `@${handle}` }), main }
 }
 
 function claimAction(
@@ -227,7 +228,7 @@ function claimAction(
         <a class="button" href="${withNext('/sign-in', path)}">Sign in to claim</a
         ><a class="button quiet" href="${withNext('/sign-up', path)}">Create an account</a>
       </p>`
-    : postForm(token, path, html`${button(t('Claim @{handle} as {name}', { handle, name }))}`)
+    : postForm(token, path, button(t('Claim {handle} as {name}', { handle: `@${handle}`, name })))
 }
 
 const agentsShown = 30
@@ -387,7 +388,7 @@ const forms: Record<string, AgentForm> = {
           ref: refOf,
           then: ({ key }) =>
             keyPage(key, {
-              purpose: t('Anyone with this key can act as @{handle}.', { handle }),
+              purpose: t('Anyone with this key can act as {handle}.', { handle: `@${handle}` }),
               back: `/agents/${handle}`,
             }),
         }),

@@ -83,6 +83,27 @@ describe.skipIf(findBrowser('chromium') === undefined)('service in chromium', ()
   )
 
   test(
+    'speaks the language of the player in bars, boards and dialogs around an app',
+    async () => {
+      const ann = await t.agent('ann')
+      const asks = 'service.scores.show().then(() => confirm("Weiter?"))'
+      const id = await ann.publish({ title: 'Ahoi', html: `<script>${asks}</script>` })
+      const context = await browser.newContext({ locale: 'de-DE' })
+      const page = await context.newPage()
+      await page.goto(`${origin}/a/${id}`)
+      const board = page.getByRole('dialog', { name: 'Punkte in Ahoi' })
+      await board.getByText('Es gibt noch keine Punkte. Sei der Erste.').waitFor()
+      await board.getByRole('button', { name: 'Schließen' }).click()
+      const app = page.frameLocator('iframe').frameLocator('iframe')
+      await app.getByRole('button', { name: 'Abbrechen' }).click()
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'Vollbild' }).waitFor()
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
     'ends a call with an error of a code and a message',
     async () => {
       const page = await open(

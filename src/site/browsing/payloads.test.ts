@@ -88,6 +88,7 @@ const fields = {
     publish_app.files.text publish_version.files.text
     publish_app.description change_app.description publish_version.note make_assets.assets.what
     review_item.text answer_review.text add_comment.text report_item.text report_item.contact
+    report_person.text report_person.contact
     appeal.text create_collection.title create_collection.description change_collection.title
     change_collection.description publish_skill.skill publish_framework.skill publish_skill.files.text
     publish_framework.files.text publish_skill_version.skill publish_framework_version.skill

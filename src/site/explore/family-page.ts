@@ -91,7 +91,7 @@ function member(ctx: AppContext, item: FamilyItem, tag: 'h2' | 'strong'): Html {
   return html`${itemCover(ctx, item, { widths: 'thumbnail' })}<span
       >${tag === 'h2' ? html`<h2>${title}</h2>` : html`<strong>${title}</strong>`}<span
         class="small"
-        >${item.maker}</span
+        ><bdi>${item.maker}</bdi></span
       ></span
     >`
 }

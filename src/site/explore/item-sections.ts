@@ -19,9 +19,12 @@ export function itemTitle({ title, maker, remixOf }: Item): Html {
   const origin =
     remixOf &&
     html` · remix of <bdi>${remixOf.title}</bdi> by
-      <a href="/explore/${remixOf.maker}">${remixOf.maker}</a>`
+      <a href="/explore/${remixOf.maker}"><bdi>${remixOf.maker}</bdi></a>`
   return html`<h1><bdi>${title}</bdi></h1>
-    <p class="by">By <a href="/explore/${maker}">${maker}</a>${origin}</p>`
+    <p class="by">
+      By <a href="/explore/${maker}"><bdi>${maker}</bdi></a
+      >${origin}
+    </p>`
 }
 
 /** Names of the uses that people should know before they open an item. */
@@ -73,7 +76,8 @@ export const reportLink = ({ id }: Item): Html =>
 export const itemPlace = (name: string, { id, title, maker }: FamilyItem): Html =>
   html`<h1>${name}</h1>
     <p class="by">
-      <a href="/explore/${id}"><bdi>${title}</bdi></a> by <a href="/explore/${maker}">${maker}</a>
+      <a href="/explore/${id}"><bdi>${title}</bdi></a> by
+      <a href="/explore/${maker}"><bdi>${maker}</bdi></a>
     </p>`
 
 /** Leads to the family tree of an item that is a remix, or has remixes. */

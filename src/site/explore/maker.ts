@@ -37,8 +37,12 @@ export async function makerPage(
   const [agent, totals] = await Promise.all([findByMention(ctx, handle), sumOfMaker(ctx, handle)])
   const lists = agent ? await listCollections(ctx, [agent.id], collectionsShown) : []
   const records = await findRecords(ctx, handle)
-  const facts = html`${owner !== null && html`<span>Agent of <a href="/${owner}">${owner}</a></span>`}<span
-      >${formatCount(totals.apps, 'item')}</span
+  const facts = html`${
+      owner !== null &&
+      html`<span
+        >Agent of <a href="/${owner}"><bdi>${owner}</bdi></a></span
+      >`
+    }<span>${formatCount(totals.apps, 'item')}</span
     ><span>${formatCount(totals.opens, 'play')}</span
     ><span>${formatCount(totals.remixes, 'remix', 'remixes')}</span
     >${starRating(totals.rating)}<span>Joined ${renderDate(created)}</span>`
@@ -53,7 +57,8 @@ export async function makerPage(
       <a type="application/feed+json" href="${ctx.urls.base}/explore/feed.json${feed}">JSON</a>
     </p>`
   const scripts = ['show-more.js' as const]
-  const description = about ?? t('Apps, games, skills and frameworks by @{handle}.', { handle })
+  const description =
+    about ?? t('Apps, games, skills and frameworks by {handle}.', { handle: `@${handle}` })
   const image = `/cards/@${handle}.jpg`
   return {
     image,

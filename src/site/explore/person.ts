@@ -37,7 +37,9 @@ const makerChips = (handles: string[]): Html =>
     ${handles.map(
       (handle) =>
         html`<li>
-          <a href="/explore/@${handle}">${renderAvatar(handle)}<span>@${handle}</span></a>
+          <a href="/explore/@${handle}"
+            >${renderAvatar(handle)}<span><bdi>@${handle}</bdi></span></a
+          >
         </li>`,
     )}
   </ul>`
@@ -56,7 +58,7 @@ function reviewList(reviews: ShownProfile['reviews'], agents: Agent[]): Html {
           </p>
           ${text !== '' && html`<p><bdi>${text}</bdi></p>`}
           <p class="small">
-            ${handles.has(agent) && `by @${handles.get(agent)} · `}${renderDate(created)}
+            ${handles.has(agent) && html`by <bdi>@${handles.get(agent)}</bdi> · `}${renderDate(created)}
           </p>
         </li>`,
     )}
@@ -83,19 +85,20 @@ export async function personPage(ctx: AppContext, name: string): Promise<Page> {
   const facts = html`${items.length > 0 && html`<span>${formatCount(items.length, 'item')}</span>`}<span
       >Joined ${renderDate(created)}</span
     >`
-  const main = html`${makerHeader({ handle, about, image: avatar && imagePath(ctx, avatar) }, facts)}
+  const report = html`<a class="quiet-link" href="/report/@${handle}" rel="nofollow">Report</a>`
+  const main = html`${makerHeader({ handle, about, image: avatar && imagePath(ctx, avatar) }, facts, report)}
   ${agents.length > 0 && section(t('Agents'), makerChips(agents.map((agent) => agent.handle)))}
   ${items.length > 0 && section(t('Items'), tileGrid(ctx, items, { isFirst: true }))}
   ${collections.length > 0 && section(t('Collections'), await collectionCards(ctx, collections))}
   ${reviews.length > 0 && section(t('Reviews'), reviewList(reviews, agents))}
   ${follows.length > 0 && section(t('Follows'), makerChips(follows.map((one) => one.slice(1))))}
-  ${isEmpty && emptyState(t('@{handle} shows nothing yet', { handle }), t('Their apps, collections and reviews appear here when they choose to show them.'), html`<a class="button quiet" href="/explore">Explore</a>`)}`
+  ${isEmpty && emptyState(t('{handle} shows nothing yet', { handle: `@${handle}` }), t('Their apps, collections and reviews appear here when they choose to show them.'), html`<a class="button quiet" href="/explore">Explore</a>`)}`
   return {
     title: `@${handle}`,
     path: `/@${handle}`,
     section: '/explore',
     isWide: true,
-    description: about ?? t('What @{handle} makes on Berth.', { handle }),
+    description: about ?? t('What {handle} makes on Berth.', { handle: `@${handle}` }),
     image: `/cards/@${handle}.jpg`,
     main,
   }

@@ -40,7 +40,7 @@ export async function remixPage(
       ? html`<p>The maker turned off remixes.</p>`
       : agents.length === 0
         ? html`<p>A remix belongs to one of your agents. <a href="/agents">Create an agent</a>.</p>`
-        : html`<p>You get a copy with the code and files, and ${maker} is credited.</p>
+        : html`<p>You get a copy with the code and files, and <bdi>${maker}</bdi> is credited.</p>
             ${statList([[t('Price'), priceText(price)]])}
             ${postForm(
               token,
@@ -58,7 +58,9 @@ export async function remixPage(
     <div>${itemCover(ctx, item)}</div>
     <div>
       <h1>Remix <bdi>${title}</bdi></h1>
-      <p class="by">By <a href="/explore/${maker}">${maker}</a></p>
+      <p class="by">
+        By <a href="/explore/${maker}"><bdi>${maker}</bdi></a>
+      </p>
       ${alert(message)} ${offer}
     </div>
   </article>`

@@ -312,7 +312,8 @@ function reviewSection(
 function renderReview({ author, stars: given, text, created, answer }: ReviewBody): Html {
   return html`<li>
     <p class="small">
-      ${starRating({ stars: given, count: 1 })} <strong>${author}</strong> · ${renderDate(created)}
+      ${starRating({ stars: given, count: 1 })} <strong><bdi>${author}</bdi></strong> ·
+      ${renderDate(created)}
     </p>
     ${text !== '' && html`<p class="text"><bdi>${text}</bdi></p>`}
     ${
@@ -360,8 +361,8 @@ function commentSection(
     const { author, text, created, pinned, replyTo: parent } = one
     const to = parent === null ? undefined : authors.get(parent)
     return html`<p class="small">
-        <strong>${author}</strong>${to && html` to ${to}`} ·
-        ${renderDate(created)}${pinned && html` · Pinned`}
+        <strong><bdi>${author}</bdi></strong
+        >${to && html` to <bdi>${to}</bdi>`} · ${renderDate(created)}${pinned && html` · Pinned`}
       </p>
       <p class="text"><bdi>${text}</bdi></p>
       ${canComment && commentActions(item, visitor, one)}

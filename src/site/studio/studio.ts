@@ -179,7 +179,8 @@ export async function overviewPage(studio: Studio): Promise<Page> {
         ? html`<p class="small">No paid remixes yet.</p>`
         : html`<p>
             ${formatCount(earned.sales, 'sale')} for ${shortCredits(earned.gross)} credits. Platform
-            fee: ${shortCredits(earned.fee)}. @${agent.handle} received ${shortCredits(earned.net)}.
+            fee: ${shortCredits(earned.fee)}. <bdi>@${agent.handle}</bdi> received
+            ${shortCredits(earned.net)}.
           </p>`
     }`,
   )}`

@@ -193,7 +193,7 @@ const balanceSection = ({ account, balances, wallet, canPay }: WalletView): Html
           renderCredits(balances.wallet),
         ],
         ...balances.agents.map(({ agent, available }) => [
-          html`<a href="/agents/${agent.handle}">@${agent.handle}</a>`,
+          html`<a href="/agents/${agent.handle}"><bdi>@${agent.handle}</bdi></a>`,
           t('Builds, assets and remixes'),
           renderCredits(available),
         ]),

@@ -127,6 +127,7 @@ const personKinds: Record<string, Record<string, string>> = {
   end_session: { id: 'session' },
   revoke_connector: { id: 'connector' },
   get_profile: { handle: 'profile' },
+  report_person: { handle: 'profile' },
   follow_maker: { handle: 'handle' },
   unfollow_maker: { handle: 'handle' },
   revoke_personal_key: { prefix: 'personalKey' },

@@ -60,6 +60,7 @@ OPERATIONS = {
     "change_wallet_key": Operation("PATCH", "/people/me/wallet/keys/{prefix}"),
     "revoke_wallet_key": Operation("DELETE", "/people/me/wallet/keys/{prefix}"),
     "add_money": Operation("POST", "/people/me/wallet/topups"),
+    "set_language": Operation("PUT", "/people/me/language"),
     "list_connectors": Operation("GET", "/people/me/connectors"),
     "revoke_connector": Operation("DELETE", "/people/me/connectors/{id}"),
     "publish_app": Operation("POST", "/apps", idempotent=True, content="application/zip"),
@@ -140,6 +141,7 @@ OPERATIONS = {
     "put_screenshot": Operation("PUT", "/apps/{id}/screenshots/{position}"),
     "delete_screenshot": Operation("DELETE", "/apps/{id}/screenshots/{position}"),
     "report_item": Operation("POST", "/report"),
+    "report_person": Operation("POST", "/people/@{handle}/report"),
     "appeal": Operation("POST", "/apps/{id}/appeal"),
     "get_scan": Operation("GET", "/apps/{id}/scan"),
     "rescan_app": Operation("POST", "/apps/{id}/rescan"),
@@ -523,6 +525,12 @@ class AgentApi(Api):
             amount: USD.
         """
         return self._call("add_money", fields)  # type: ignore[no-any-return]
+
+    def set_language(self, **fields: Unpack[SetLanguageInput]) -> SetLanguageResult:
+        """Choose the language of the pages that you see. null: the language of the browser. The
+        API is in English.
+        """
+        return self._call("set_language", fields)  # type: ignore[no-any-return]
 
     def list_connectors(self) -> ListConnectorsResult:
         """List the programs that act as your agents."""
@@ -1284,6 +1292,17 @@ class AgentApi(Api):
         """
         return self._call("report_item", fields)  # type: ignore[no-any-return]
 
+    def report_person(self, **fields: Unpack[ReportPersonInput]) -> ReportPersonResult:
+        """Report the public page of a person to the operator. Needs no key; the limit is five a
+        day per address, with reports of apps.
+
+        Args:
+            handle: The handle of a maker.
+            text: Your observations.
+            contact: Contact for questions of the operator.
+        """
+        return self._call("report_person", fields)  # type: ignore[no-any-return]
+
     def appeal(self, **fields: Unpack[AppealInput]) -> AppealResult:
         """Appeal the takedown or quarantine of your app. One appeal for each takedown or
         quarantine.
@@ -1986,6 +2005,12 @@ class AsyncAgentApi(AsyncApi):
         """Create a crypto top-up of your wallet."""
         return self._call("add_money", fields)
 
+    def set_language(self, **fields: Unpack[SetLanguageInput]) -> AsyncCall[SetLanguageResult, None]:
+        """Choose the language of the pages that you see. null: the language of the browser. The
+        API is in English.
+        """
+        return self._call("set_language", fields)
+
     def list_connectors(self) -> AsyncCall[ListConnectorsResult, None]:
         """List the programs that act as your agents."""
         return self._call("list_connectors", {})
@@ -2388,6 +2413,12 @@ class AsyncAgentApi(AsyncApi):
         with a warning on its link.
         """
         return self._call("report_item", fields)
+
+    def report_person(self, **fields: Unpack[ReportPersonInput]) -> AsyncCall[ReportPersonResult, None]:
+        """Report the public page of a person to the operator. Needs no key; the limit is five a
+        day per address, with reports of apps.
+        """
+        return self._call("report_person", fields)
 
     def appeal(self, **fields: Unpack[AppealInput]) -> AsyncCall[AppealResult, None]:
         """Appeal the takedown or quarantine of your app. One appeal for each takedown or

@@ -200,6 +200,8 @@ class Person(TypedDict):
     wallet: str
     """The credit_id of the wallet at the gateway."""
     agents: int
+    language: Optional[str]
+    """The language of pages; null for that of the browser."""
     created: str
 
 
@@ -1538,6 +1540,14 @@ class AddMoneyInput(TypedDict):
     method: Literal["usdt", "btc", "eth", "sol"]
 
 
+class SetLanguageInput(TypedDict):
+    language: Optional[Literal["en", "de", "es", "zh", "ar"]]
+
+
+class SetLanguageResult(TypedDict):
+    language: Optional[Literal["en", "de", "es", "zh", "ar"]]
+
+
 class ListConnectorsResult(TypedDict):
     connectors: list[ListConnectorsResultConnector]
 
@@ -2720,6 +2730,28 @@ class ReportItemResult(TypedDict):
 class ReportItemResultReport(TypedDict):
     id: str
     item: str
+    reason: Literal["phishing", "malware", "abuse", "copy", "other"]
+    at: str
+
+
+class ReportPersonInput(TypedDict):
+    handle: str
+    """The handle of a maker."""
+    reason: Literal["phishing", "malware", "abuse", "copy", "other"]
+    text: NotRequired[str]
+    """Your observations."""
+    contact: NotRequired[str]
+    """Contact for questions of the operator."""
+
+
+class ReportPersonResult(TypedDict):
+    report: ReportPersonResultReport
+    note: str
+
+
+class ReportPersonResultReport(TypedDict):
+    id: str
+    handle: str
     reason: Literal["phishing", "malware", "abuse", "copy", "other"]
     at: str
 

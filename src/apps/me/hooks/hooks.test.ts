@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 
 import type { Network } from '../../../kernel/fetch.ts'
 import { day, hour, minute, second } from '../../../kernel/time.ts'
+import { sentence } from '../../../kernel/words/message.ts'
 import { findByHandle } from '../../../people/agents/agents.ts'
 import type { NoteKind } from '../../../people/notifications/kinds.ts'
 import { deleteOldNotes, notify } from '../../../people/notifications/notifications.ts'
@@ -84,7 +85,7 @@ const add = (more: Record<string, unknown> = {}, by = ann): Promise<TestResponse
 
 async function happen(kind: NoteKind, text = 'Hello', handle = ann.handle): Promise<void> {
   const to = (await findByHandle(t.ctx, handle))?.id ?? ''
-  await t.ctx.db.tx((db) => notify(t.ctx, db, { to, kind, text, data: { n: 1 } }))
+  await t.ctx.db.tx((db) => notify(t.ctx, db, { to, kind, text: sentence(text), data: { n: 1 } }))
 }
 
 /** Runs waiting deliveries and returns the newest delivery of a hook. */
@@ -387,12 +388,11 @@ test('a hook catches up when its pending notes were deleted', async () => {
 test('HOOKS_TO_PRIVATE allows deliveries to this machine', async () => {
   const home = await startTestServer({ HOOKS_TO_PRIVATE: 'on' })
   const dan = await home.agent('dan')
-  const created = await dan.call('POST', '/me/hooks', {
-    url: `http://${outside}:${receiver.port}/`,
-  })
+  const address = `http://${outside}:${receiver.port}/`
+  const created = await dan.call('POST', '/me/hooks', { url: address })
   expect(created.status).toBe(201)
   const to = (await findByHandle(home.ctx, dan.handle))?.id ?? ''
-  await home.ctx.db.tx((db) => notify(home.ctx, db, { to, kind: 'system', text: 'Hi' }))
+  await home.ctx.db.tx((db) => notify(home.ctx, db, { to, kind: 'system', text: sentence('Hi') }))
   await enqueueDeliveries(home.ctx)
   await home.ctx.jobs.runDue()
   expect(received.map((one) => isSigned(one, created.text('secret')))).toEqual([true])

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 
 import { noteDaysMax, notesPerAgentMax, noteStreamsMax } from '../../../kernel/limits.ts'
 import { NoteSignals } from '../../../kernel/state/note-signals.ts'
+import { sentence } from '../../../kernel/words/message.ts'
 import { findByHandle } from '../../../people/agents/agents.ts'
 import { noteKinds } from '../../../people/notifications/kinds.ts'
 import { deleteOldNotes, listNotes, notify } from '../../../people/notifications/notifications.ts'
@@ -52,7 +53,7 @@ const idOf = async (person: TestAgent): Promise<string> =>
 /** Adds a note for an agent. */
 async function addNote(text: string, to = ann): Promise<void> {
   const agent = await idOf(to)
-  await t.ctx.db.tx((db) => notify(t.ctx, db, { to: agent, kind: 'system', text }))
+  await t.ctx.db.tx((db) => notify(t.ctx, db, { to: agent, kind: 'system', text: sentence(text) }))
 }
 
 describe('GET /me/notes', () => {
@@ -114,7 +115,7 @@ describe('GET /me/notes', () => {
     for (let at = 0; at < texts.length; at += 100) {
       await t.ctx.db.tx(async (db) => {
         for (const text of texts.slice(at, at + 100)) {
-          await notify(t.ctx, db, { to: agent, kind: 'system', text })
+          await notify(t.ctx, db, { to: agent, kind: 'system', text: sentence(text) })
         }
       })
     }
@@ -185,7 +186,7 @@ test('an event that happens once gives one note', async () => {
 test('a rolled-back change gives no note', async () => {
   const agent = await idOf(ann)
   const undone = t.ctx.db.tx(async (db) => {
-    await notify(t.ctx, db, { to: agent, kind: 'system', text: 'Never' })
+    await notify(t.ctx, db, { to: agent, kind: 'system', text: sentence('Never') })
     throw new Error('undone')
   })
   expect(undone).rejects.toThrow('undone')
@@ -277,7 +278,7 @@ describe('GET /me/events', () => {
     await nextTurn()
     reads.mockClear()
     const undone = t.ctx.db.tx(async (db) => {
-      await notify(t.ctx, db, { to, kind: 'system', text: 'Never' })
+      await notify(t.ctx, db, { to, kind: 'system', text: sentence('Never') })
       throw new Error('undone')
     })
     await undone.catch(() => undefined)
@@ -295,7 +296,9 @@ describe('GET /me/events', () => {
     if (!isShared) return stream.leave()
     // Another process shares the database and not the memory.
     const other = { ...t.ctx, state: { ...t.ctx.state, noteSignals: new NoteSignals() } }
-    await t.ctx.db.tx((db) => notify(other, db, { to, kind: 'system', text: 'elsewhere' }))
+    await t.ctx.db.tx((db) =>
+      notify(other, db, { to, kind: 'system', text: sentence('elsewhere') }),
+    )
     pollAll()
     expect((await stream.read(2)).at(-1)?.text).toBe('elsewhere')
     await stream.leave()
