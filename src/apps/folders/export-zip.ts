@@ -10,11 +10,16 @@ export const jsonFile = (path: string, value: unknown): StreamedFile => ({
 })
 
 /** Returns a file with a JSON value in each line (JSON Lines), which `pages` reads one by one. */
-export const linesFile = (path: string, pages: AsyncIterable<unknown[]>): StreamedFile => ({
+export const linesFile = <Row>(
+  path: string,
+  pages: AsyncIterable<Row[]>,
+  present: (rows: Row[]) => unknown[] | Promise<unknown[]> = (rows) => rows,
+): StreamedFile => ({
   path,
   content: (async function* () {
     for await (const page of pages) {
-      yield encoder.encode(page.map((row) => `${JSON.stringify(row)}\n`).join(''))
+      const rows = await present(page)
+      yield encoder.encode(rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
     }
   })(),
 })

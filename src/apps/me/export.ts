@@ -24,14 +24,6 @@ import { filesOf } from '../versions/export.ts'
 import { listLedger } from './ledger/operations.ts'
 import { presentNote } from './notes/present.ts'
 
-/** Presents each page of a list. */
-async function* presented<Row>(
-  pages: AsyncIterable<Row[]>,
-  present: (rows: Row[]) => unknown[] | Promise<unknown[]>,
-): AsyncGenerator<unknown[]> {
-  for await (const page of pages) yield await present(page)
-}
-
 async function* recordsOf(
   ctx: AppContext,
   app: apps.App,
@@ -111,34 +103,24 @@ async function* filesOfAgent(ctx: AppContext, agent: Agent): AsyncGenerator<Stre
     (before: number | undefined) => listNotes(ctx, id, { unread: false, limit, before }),
     (note) => note.number,
   )
-  yield linesFile(
-    'notes.jsonl',
-    presented(notes, (rows) => rows.map(presentNote)),
-  )
+  yield linesFile('notes.jsonl', notes, (rows) => rows.map(presentNote))
   const reviews = pagesOf(
     (after: PagePosition | undefined) => listReviewsBy(ctx, [id], limit, after),
     positionOf,
   )
-  yield linesFile(
-    'reviews.jsonl',
-    presented(reviews, (rows) => presentReviews(ctx, rows)),
-  )
+  yield linesFile('reviews.jsonl', reviews, (rows) => presentReviews(ctx, rows))
   const comments = pagesOf(
     (after: PagePosition | undefined) => listCommentsBy(ctx, id, limit, after),
     positionOf,
   )
-  yield linesFile(
-    'comments.jsonl',
-    presented(comments, (rows) => presentComments(ctx, rows)),
-  )
+  yield linesFile('comments.jsonl', comments, (rows) => presentComments(ctx, rows))
   const made = pagesOf(
     (after: PagePosition | undefined) => apps.listByMaker(ctx, id, limit, after, kinds),
     positionOf,
   )
-  for await (const page of made)
-    for (const app of page) {
-      yield* filesOfApp(ctx, agent, app)
-    }
+  for await (const page of made) {
+    for (const app of page) yield* filesOfApp(ctx, agent, app)
+  }
 }
 
 /**

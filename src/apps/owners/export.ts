@@ -19,15 +19,6 @@ import { presentEntry } from '../me/ledger/operations.ts'
 import { readOwnProfile } from '../profiles/own-profile.ts'
 import { presentPerson } from './owned-agents.ts'
 
-async function* walletEntries(ctx: AppContext, person: Person): AsyncGenerator<object[]> {
-  const pages = pagesOf(
-    (before: number | undefined) =>
-      listEntries(ctx, walletOf(person), { limit: listPageMax, before }),
-    (entry) => entry.number,
-  )
-  for await (const page of pages) yield page.map(presentEntry)
-}
-
 async function* filesOfPerson(ctx: AppContext, person: Person): AsyncGenerator<StreamedFile> {
   const [record, profile, avatar, sessions, passkeys, agents, follows, connectors] =
     await Promise.all([
@@ -62,7 +53,12 @@ async function* filesOfPerson(ctx: AppContext, person: Person): AsyncGenerator<S
     follows: follows.map(({ maker }) => handles.get(maker) ?? null),
   })
   if (avatar) yield { path: 'avatar.webp', content: [avatar] }
-  yield linesFile('wallet.jsonl', walletEntries(ctx, person))
+  const entries = pagesOf(
+    (before: number | undefined) =>
+      listEntries(ctx, walletOf(person), { limit: listPageMax, before }),
+    (entry) => entry.number,
+  )
+  yield linesFile('wallet.jsonl', entries, (rows) => rows.map(presentEntry))
   yield linesFile('players.jsonl', listPersonData(ctx, person.id))
 }
 

@@ -9,19 +9,25 @@ import { runs } from './tables.ts'
 
 const batch = 100
 
-/** Expires runs that were not reported within seven days. They stay in the denominator. */
-export async function expireRuns(ctx: AppContext): Promise<void> {
+/** Ends the runs in a state whose time is over, the longest waiting first, each by itself. */
+async function expire(
+  { db: engine }: AppContext,
+  state: Run['state'],
+  time: typeof runs.created | typeof runs.dueBy,
+  before: number,
+  end: (db: Db, run: Run) => Promise<void>,
+): Promise<void> {
   for (let found = batch; found === batch;) {
-    const due = await ctx.db.read
-      .select()
-      .from(runs)
-      .where(and(eq(runs.state, 'open'), lt(runs.created, ctx.clock.now() - openMs)))
-      .orderBy(asc(runs.created))
-      .limit(batch)
+    const isDue = and(eq(runs.state, state), lt(time, before))
+    const due = await engine.read.select().from(runs).where(isDue).orderBy(asc(time)).limit(batch)
     found = due.length
-    for (const run of due) await ctx.db.tx((db) => expireRun(ctx, db, run))
+    for (const run of due) await engine.tx((db) => end(db, run))
   }
 }
+
+/** Expires runs that were not reported within seven days. They stay in the denominator. */
+export const expireRuns = (ctx: AppContext): Promise<void> =>
+  expire(ctx, 'open', runs.created, ctx.clock.now() - openMs, (db, run) => expireRun(ctx, db, run))
 
 async function expireRun({ clock }: AppContext, db: Db, { id, pack }: Run): Promise<void> {
   await lockPack(db, pack)
@@ -35,18 +41,8 @@ async function expireRun({ clock }: AppContext, db: Db, { id, pack }: Run): Prom
 }
 
 /** Marks shares that were not paid within 30 days. They can still be paid. */
-export async function expireShares(ctx: AppContext): Promise<void> {
-  for (let found = batch; found === batch;) {
-    const due = await ctx.db.read
-      .select()
-      .from(runs)
-      .where(and(eq(runs.state, 'share_due'), lt(runs.dueBy, ctx.clock.now())))
-      .orderBy(asc(runs.dueBy))
-      .limit(batch)
-    found = due.length
-    for (const run of due) await ctx.db.tx((db) => expireShare(db, run))
-  }
-}
+export const expireShares = (ctx: AppContext): Promise<void> =>
+  expire(ctx, 'share_due', runs.dueBy, ctx.clock.now(), expireShare)
 
 async function expireShare(db: Db, { id, pack }: Run): Promise<void> {
   await lockPack(db, pack)
