@@ -3,6 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import { strictObject } from '../../kernel/schema.ts'
 import {
   changeIn,
   checkReadable,
@@ -19,32 +20,24 @@ import { PathQuerySchema, SetDocumentSchema, UpdateDocumentSchema } from './sche
 import { lockSpace } from './spaces.ts'
 
 const { path } = PathQuerySchema.properties
-const strict = { additionalProperties: false }
-
 const WriteSchema = Type.Union([
-  Type.Object({ op: Type.Literal('set'), ...SetDocumentSchema.properties }, strict),
-  Type.Object({ op: Type.Literal('update'), ...UpdateDocumentSchema.properties }, strict),
-  Type.Object({ op: Type.Literal('delete'), path }, strict),
-  Type.Object(
-    {
-      op: Type.Literal('check'),
-      path,
-      version: Type.Integer({
-        minimum: 0,
-        description: 'That of the document, as it was read. 0 for a missing one.',
-      }),
-    },
-    strict,
-  ),
+  strictObject({ op: Type.Literal('set'), ...SetDocumentSchema.properties }),
+  strictObject({ op: Type.Literal('update'), ...UpdateDocumentSchema.properties }),
+  strictObject({ op: Type.Literal('delete'), path }),
+  strictObject({
+    op: Type.Literal('check'),
+    path,
+    version: Type.Integer({
+      minimum: 0,
+      description: 'That of the document, as it was read. 0 for a missing one.',
+    }),
+  }),
 ])
 type BatchWrite = Static<typeof WriteSchema>
 
-export const BatchSchema = Type.Object(
+export const BatchSchema = strictObject(
   { writes: Type.Array(WriteSchema, { minItems: 1, maxItems: batchWritesMax }) },
-  {
-    ...strict,
-    examples: [{ writes: [{ op: 'set', path: 'games/1', data: { turn: 'x' } }] }],
-  },
+  { examples: [{ writes: [{ op: 'set', path: 'games/1', data: { turn: 'x' } }] }] },
 )
 
 /**

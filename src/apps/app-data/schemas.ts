@@ -1,7 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { ListQuery, NextSchema } from '../../kernel/http/list-query.ts'
-import { lineSchema, nullable, oneOf, TimeSchema } from '../../kernel/schema.ts'
+import {
+  lineSchema,
+  namedObject,
+  nullable,
+  oneOf,
+  strictObject,
+  TimeSchema,
+} from '../../kernel/schema.ts'
 import { SharingUseSchema } from '../uses/uses.ts'
 import {
   conditionsMax,
@@ -16,31 +23,28 @@ import {
 } from './limits.ts'
 import { operators } from './query.ts'
 
-const PlayerSchema = Type.Object(
-  {
-    id: nullable(
-      Type.String({
-        description:
-          'An id that only this app has for the player. Null for a guest before the first join.',
-      }),
-    ),
-    signedIn: Type.Boolean(),
-    joined: Type.Boolean({ description: 'The player agreed to share data with this app.' }),
-    agreed: Type.Array(SharingUseSchema, {
-      description: 'The parts of `service` that the player agreed to.',
-    }),
-    declared: Type.Array(SharingUseSchema, { description: 'The parts that the app declares.' }),
-    undeclared: Type.Array(SharingUseSchema, {
+const PlayerSchema = namedObject('Player', {
+  id: nullable(
+    Type.String({
       description:
-        'Other parts that the app may ask the player for. A page that asks for credentials has none.',
+        'An id that only this app has for the player. Null for a guest before the first join.',
     }),
-    name: nullable(Type.String({ description: 'The name that the player gave this app.' })),
-  },
-  { title: 'Player' },
-)
+  ),
+  signedIn: Type.Boolean(),
+  joined: Type.Boolean({ description: 'The player agreed to share data with this app.' }),
+  agreed: Type.Array(SharingUseSchema, {
+    description: 'The parts of `service` that the player agreed to.',
+  }),
+  declared: Type.Array(SharingUseSchema, { description: 'The parts that the app declares.' }),
+  undeclared: Type.Array(SharingUseSchema, {
+    description:
+      'Other parts that the app may ask the player for. A page that asks for credentials has none.',
+  }),
+  name: nullable(Type.String({ description: 'The name that the player gave this app.' })),
+})
 export const PlayerResponseSchema = Type.Object({ player: PlayerSchema })
 
-export const JoinSchema = Type.Object(
+export const JoinSchema = strictObject(
   {
     name: Type.Optional(lineSchema(playerNameCharsMax, { minLength: 1 })),
     uses: Type.Optional(
@@ -51,7 +55,7 @@ export const JoinSchema = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, examples: [{ name: 'Olga' }] },
+  { examples: [{ name: 'Olga' }] },
 )
 
 const scope = oneOf(['own', 'shared'])
@@ -62,9 +66,9 @@ export const KeyQuerySchema = Type.Object({ key })
 export const PrefixQuerySchema = Type.Object({
   prefix: Type.Optional(Type.String({ maxLength: valueKeyCharsMax })),
 })
-export const SetValueSchema = Type.Object(
+export const SetValueSchema = strictObject(
   { key, value: Type.Unknown({ description: 'Any JSON value.' }) },
-  { additionalProperties: false, examples: [{ key: 'level', value: 3 }] },
+  { examples: [{ key: 'level', value: 3 }] },
 )
 export const KeyListSchema = Type.Object({ keys: Type.Array(Type.String()) })
 export const ValueSchema = Type.Object({
@@ -90,67 +94,61 @@ const collection = Type.String({
 })
 const data = Type.Record(Type.String(), Type.Unknown(), { description: 'A JSON object.' })
 const own = Type.Optional(Type.Boolean({ description: 'Only its author may change it.' }))
-const strict = { additionalProperties: false }
-
-const DocumentSchema = Type.Object(
-  {
-    id: Type.String(),
-    path: Type.String(),
-    data,
-    author: Type.String({ description: 'The player who created it.' }),
-    version: Type.Integer({ description: 'Grows with each change of the data of the app.' }),
-    created: TimeSchema,
-    updated: TimeSchema,
-  },
-  { title: 'Document' },
-)
+const DocumentSchema = namedObject('Document', {
+  id: Type.String(),
+  path: Type.String(),
+  data,
+  author: Type.String({ description: 'The player who created it.' }),
+  version: Type.Integer({ description: 'Grows with each change of the data of the app.' }),
+  created: TimeSchema,
+  updated: TimeSchema,
+})
 export type DocumentBody = Static<typeof DocumentSchema>
 
 export const PathQuerySchema = Type.Object({ path })
-export const SetDocumentSchema = Type.Object(
+export const SetDocumentSchema = strictObject(
   { path, data, own },
-  { ...strict, examples: [{ path: 'games/1', data: { turn: 'x' } }] },
+  { examples: [{ path: 'games/1', data: { turn: 'x' } }] },
 )
-export const AddDocumentSchema = Type.Object(
+export const AddDocumentSchema = strictObject(
   { collection, data, own },
-  { ...strict, examples: [{ collection: 'messages', data: { text: 'Hi' } }] },
+  { examples: [{ collection: 'messages', data: { text: 'Hi' } }] },
 )
-export const UpdateDocumentSchema = Type.Object(
+export const UpdateDocumentSchema = strictObject(
   {
     path,
     data,
     create: Type.Optional(Type.Boolean({ description: 'A missing document begins empty.' })),
   },
-  { ...strict, examples: [{ path: 'games/1', data: { moves: { $add: 1 } } }] },
+  { examples: [{ path: 'games/1', data: { moves: { $add: 1 } } }] },
 )
-export const LeaseSchema = Type.Object(
+export const LeaseSchema = strictObject(
   {
     path,
     holder: Type.String({ minLength: 1, maxLength: leaseHolderCharsMax }),
     ttlMs: Type.Integer({ minimum: 0, maximum: leaseMsMax }),
     data: Type.Optional(data),
   },
-  { ...strict, examples: [{ path: 'games/1', holder: 'tab 1', ttlMs: 5_000 }] },
+  { examples: [{ path: 'games/1', holder: 'tab 1', ttlMs: 5_000 }] },
 )
 
 const field = Type.String({ minLength: 1, maxLength: 200 })
-export const QuerySchema = Type.Object(
+export const QuerySchema = strictObject(
   {
     collection,
     where: Type.Optional(
-      Type.Array(Type.Object({ field, op: oneOf(operators), value: Type.Unknown() }, strict), {
+      Type.Array(strictObject({ field, op: oneOf(operators), value: Type.Unknown() }), {
         maxItems: conditionsMax,
       }),
     ),
     orderBy: Type.Optional(
-      Type.Array(Type.Object({ field, direction: Type.Optional(oneOf(['asc', 'desc'])) }, strict), {
+      Type.Array(strictObject({ field, direction: Type.Optional(oneOf(['asc', 'desc'])) }), {
         maxItems: ordersMax,
       }),
     ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: documentsPerAppMax })),
   },
   {
-    ...strict,
     description: `A list of "in", "not-in" and "array-contains-any" has at most ${conditionValuesMax} values.`,
     examples: [{ collection: 'games', where: [{ field: 'open', op: '==', value: true }] }],
   },
@@ -174,25 +172,22 @@ export const LeaseResponseSchema = Type.Object({
 const recordKinds = ['document', 'value', 'score', 'challenge', 'upload', 'personal'] as const
 
 /** A record that players keep in an app, for its maker. */
-const RecordSchema = Type.Object(
-  {
-    kind: oneOf(recordKinds),
-    name: Type.String({
-      description:
-        'The path of a document, the key of a value, the board of a score, the name of an uploaded file, or the id of a challenge or a player.',
-    }),
-    author: Type.String(),
-    authorName: nullable(Type.String({ description: 'The name that the author gave the app.' })),
-    own: Type.Optional(Type.Boolean({ description: 'Only its author may change it.' })),
-    value: Type.Unknown({
-      description:
-        'A data URL for an uploaded file. Null for personal data, which only its player reads.',
-    }),
-    bytes: Type.Integer(),
-    updated: TimeSchema,
-  },
-  { title: 'DataRecord' },
-)
+const RecordSchema = namedObject('DataRecord', {
+  kind: oneOf(recordKinds),
+  name: Type.String({
+    description:
+      'The path of a document, the key of a value, the board of a score, the name of an uploaded file, or the id of a challenge or a player.',
+  }),
+  author: Type.String(),
+  authorName: nullable(Type.String({ description: 'The name that the author gave the app.' })),
+  own: Type.Optional(Type.Boolean({ description: 'Only its author may change it.' })),
+  value: Type.Unknown({
+    description:
+      'A data URL for an uploaded file. Null for personal data, which only its player reads.',
+  }),
+  bytes: Type.Integer(),
+  updated: TimeSchema,
+})
 export type RecordBody = Static<typeof RecordSchema>
 export const RecordListSchema = Type.Object({
   records: Type.Array(RecordSchema),
@@ -203,7 +198,7 @@ export const RecordQuerySchema = Type.Object({
   kind: Type.Optional(oneOf(recordKinds)),
 })
 export type RecordQuery = Static<typeof RecordQuerySchema>
-export const DeleteRecordsSchema = Type.Object(
+export const DeleteRecordsSchema = strictObject(
   {
     kind: oneOf(['author', 'board', ...recordKinds]),
     name: Type.String({
@@ -213,7 +208,7 @@ export const DeleteRecordsSchema = Type.Object(
         'The id of a player or a challenge, the path of a document, the key of a value, the name of an uploaded file, a board, or "board/player" of a score.',
     }),
   },
-  { ...strict, examples: [{ kind: 'author', name: 'pBp2GhVnRr0cXk1sQm7e' }] },
+  { examples: [{ kind: 'author', name: 'pBp2GhVnRr0cXk1sQm7e' }] },
 )
 export type DeleteRecordsRequest = Static<typeof DeleteRecordsSchema>
 export const DeletedRecordsSchema = Type.Object({ deleted: Type.Integer() })

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { ListQuery } from '../../kernel/http/list-query.ts'
-import { nullable, oneOf, TimeSchema } from '../../kernel/schema.ts'
+import { namedObject, nullable, oneOf, strictObject, TimeSchema } from '../../kernel/schema.ts'
 import { boardNameCharsMax, scoreMax, seedMax } from './limits.ts'
 
 const board = Type.Optional(
@@ -24,7 +24,7 @@ export const TopQuerySchema = Type.Object({
 })
 
 const score = Type.Number({ minimum: -scoreMax, maximum: scoreMax })
-export const SubmitScoreSchema = Type.Object(
+export const SubmitScoreSchema = strictObject(
   {
     score,
     board,
@@ -33,17 +33,17 @@ export const SubmitScoreSchema = Type.Object(
       Type.String({ maxLength: 40, description: 'The challenge that this score is for.' }),
     ),
   },
-  { additionalProperties: false, examples: [{ score: 1_250, board: 'main' }] },
+  { examples: [{ score: 1_250, board: 'main' }] },
 )
 
-export const CreateChallengeSchema = Type.Object(
+export const CreateChallengeSchema = strictObject(
   {
     score,
     board,
     order,
     seed: Type.Integer({ minimum: 0, maximum: seedMax, description: 'The seed of the game.' }),
   },
-  { additionalProperties: false, examples: [{ score: 1_250, seed: 7_315_662 }] },
+  { examples: [{ score: 1_250, seed: 7_315_662 }] },
 )
 
 const fields = {
@@ -53,7 +53,7 @@ const fields = {
   score: Type.Number(),
   at: TimeSchema,
 }
-const ScoreSchema = Type.Object(fields, { title: 'Score' })
+const ScoreSchema = namedObject('Score', fields)
 export type ScoreBody = Static<typeof ScoreSchema>
 
 export const ScoreListSchema = Type.Object({
@@ -63,25 +63,22 @@ export const ScoreListSchema = Type.Object({
 })
 
 /** A score to beat, as its friend sees it. */
-const ChallengeSchema = Type.Object(
-  {
-    id: Type.String(),
-    board: Type.String(),
-    order: oneOf(['highest', 'lowest']),
-    seed: Type.Integer(),
-    score: Type.Number(),
-    by: nullable(Type.String({ description: 'The name of the player who has this score.' })),
-    created: TimeSchema,
-    best: nullable(
-      Type.Object({
-        score: Type.Number({ description: 'The best score of another player.' }),
-        by: nullable(Type.String()),
-        at: TimeSchema,
-      }),
-    ),
-  },
-  { title: 'Challenge' },
-)
+const ChallengeSchema = namedObject('Challenge', {
+  id: Type.String(),
+  board: Type.String(),
+  order: oneOf(['highest', 'lowest']),
+  seed: Type.Integer(),
+  score: Type.Number(),
+  by: nullable(Type.String({ description: 'The name of the player who has this score.' })),
+  created: TimeSchema,
+  best: nullable(
+    Type.Object({
+      score: Type.Number({ description: 'The best score of another player.' }),
+      by: nullable(Type.String()),
+      at: TimeSchema,
+    }),
+  ),
+})
 export type ChallengeBody = Static<typeof ChallengeSchema>
 export const ChallengeResponseSchema = Type.Object({ challenge: ChallengeSchema })
 export const CreatedChallengeSchema = Type.Object({

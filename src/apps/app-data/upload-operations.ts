@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
 import { assetBytesMax } from '../../kernel/limits.ts'
+import { strictObject } from '../../kernel/schema.ts'
 import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { visitor } from '../../people/session-user.ts'
 import { countCall, getJoined } from './players.ts'
@@ -9,14 +10,14 @@ import { addUpload } from './uploads.ts'
 /** A file in base64, and the JSON around it. */
 const bodyBytesMax = Math.ceil(assetBytesMax / 3) * 4 + 65_536
 
-const UploadSchema = Type.Object(
+const UploadSchema = strictObject(
   {
     data: Type.String({
       pattern: '^data:',
       description: 'The file as a data URL: a picture, a sound or JSON, of at most 4 MB.',
     }),
   },
-  { additionalProperties: false, examples: [{ data: 'data:application/json;base64,e30=' }] },
+  { examples: [{ data: 'data:application/json;base64,e30=' }] },
 )
 const UploadResponseSchema = Type.Object({
   url: Type.String({ description: 'A relative URL, which works in each frame of the app.' }),
