@@ -12,6 +12,28 @@ export type AiFetch = (path: string, body: ModelBody, signal?: AbortSignal) => P
 export const costOf = ({ headers }: Response): number =>
   Number(headers.get('x-service-cost') ?? 0) * 1_000
 
+/** Lets pages iterate over a stream, such as the body of a reply, where the browser cannot. */
+export function addStreamIterator(): void {
+  const { prototype } = ReadableStream
+  if (Symbol.asyncIterator in prototype) return
+  Object.defineProperty(prototype, Symbol.asyncIterator, {
+    configurable: true,
+    writable: true,
+    async *value(this: ReadableStream<unknown>) {
+      const reader = this.getReader()
+      try {
+        for (let next = await reader.read(); !next.done; next = await reader.read()) {
+          yield next.value
+        }
+      } finally {
+        // A loop that is left ends the stream.
+        reader.cancel().catch(() => undefined)
+        reader.releaseLock()
+      }
+    },
+  })
+}
+
 /**
  * Returns the function that calls models through the shell. A canceled body ends the call, as a
  * closed connection does. Throws a CallError where the call did not reach a model.

@@ -1,6 +1,6 @@
 /** The script of pages that use `service`: runs after the boot script, before the page. */
 import { put } from '../frame/quiet.ts'
-import { createAiFetch } from './ai-fetch.ts'
+import { addStreamIterator, createAiFetch } from './ai-fetch.ts'
 import { openAi } from './ai.ts'
 import { type Bridge, openBridge } from './bridge.ts'
 import { openControllers } from './controllers.ts'
@@ -26,6 +26,7 @@ const openService = (call: Bridge) =>
 export type Service = ReturnType<typeof openService> & ReturnType<typeof openGame>
 
 if (script) {
+  addStreamIterator()
   const known: object = Reflect.get(window, 'service')
   const call = openBridge(shell)
   // A spread would read the game at once.

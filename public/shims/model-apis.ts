@@ -37,11 +37,12 @@ function modelPath(method: string, given: string): string | undefined {
   return url.searchParams.get('alt') === 'sse' ? `${path}?alt=sse` : path
 }
 
-async function bodyOf(request: Request): Promise<ModelBody> {
+/** Returns the body of a request. WebKit does not read the files of a form back. */
+async function bodyOf(request: Request, given: unknown): Promise<ModelBody> {
   if (!/^multipart\//.test(request.headers.get('content-type') ?? '')) {
     return { body: await request.text() }
   }
-  const form = await request.formData()
+  const form = given instanceof FormData ? given : await request.formData()
   const fields: [string, string | Blob][] = []
   form.forEach((value, name) => fields.push([name, value]))
   return { form: fields }
@@ -69,10 +70,10 @@ function deniedResponse(path: string, { code, message }: CallError): Response {
 }
 
 /** Sends a request to a model, and returns its response or that of a denied client. */
-async function send(path: string, request: Request): Promise<Response> {
+async function send(path: string, request: Request, given?: unknown): Promise<Response> {
   const { signal } = request
   try {
-    const body = await bodyOf(request)
+    const body = await bodyOf(request, given)
     if (path.startsWith('v1beta') && 'body' in body) {
       const made = await callMedia(path, { fetchModel, body: parsed(body.body), signal })
       if (made) return made
@@ -98,6 +99,7 @@ const methodOf = (input: unknown, init?: RequestInit): string =>
 
 put(window, 'fetch', (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
   const path = modelPath(methodOf(input, init), urlOf(input))
-  return path === undefined ? realFetch(input, init) : send(path, new RealRequest(input, init))
+  if (path === undefined) return realFetch(input, init)
+  return send(path, new RealRequest(input, init), init?.body)
 })
 replaceXhr(modelPath, send)

@@ -1,6 +1,6 @@
 /** XMLHttpRequest for calls of models: axios and older pages use it. */
 
-type Send = (path: string, request: Request) => Promise<Response>
+type Send = (path: string, request: Request, given?: unknown) => Promise<Response>
 
 /** The state of a request that the shell answers, on an object of the browser. */
 class ModelXhr {
@@ -50,7 +50,7 @@ class ModelXhr {
     const init = { method: 'POST', headers: this.headers, body, signal }
     this.tell('loadstart')
     try {
-      this.response = await send(this.path, new Request(this.url, init))
+      this.response = await send(this.path, new Request(this.url, init), body)
       this.status = this.response.status
       this.move(2)
       await this.#read(this.response)
