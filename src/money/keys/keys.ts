@@ -219,18 +219,21 @@ export async function revokeAll(db: Db, clock: Clock, owner: string): Promise<vo
 
 /**
  * Revokes the keys of a restored database that `replaced`, the database before it, has revoked or
- * given another text.
+ * given another text. Returns the prefixes of live keys that it does not have, which stay valid.
  */
-export async function revokeAsIn(db: Db, replaced: Db, now: number): Promise<void> {
+export async function revokeAsIn(db: Db, replaced: Db, now: number): Promise<string[]> {
   const facts = { prefix: keys.prefix, hash: keys.hash, revoked: keys.revoked }
   const known = new Map(
     (await replaced.select(facts).from(keys)).map((key) => [key.prefix, key] as const),
   )
+  const unknown: string[] = []
   for (const { prefix, hash } of await db.select(facts).from(keys).where(isNull(keys.revoked))) {
     const later = known.get(prefix)
-    if (later && (later.revoked !== null || later.hash !== hash))
+    if (!later) unknown.push(prefix)
+    else if (later.revoked !== null || later.hash !== hash)
       await db.update(keys).set({ revoked: now }).where(eq(keys.prefix, prefix))
   }
+  return unknown
 }
 
 /** Suspends an owner's keys; null resumes them. Call under `lockOwner`, then `KeyRing.forget()`. */

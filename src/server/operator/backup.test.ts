@@ -23,6 +23,7 @@ import { schemaVersion } from '../../kernel/db/migrate.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { openLog } from '../../kernel/log.ts'
 import { day, systemClock } from '../../kernel/time.ts'
+import { keys } from '../../money/keys/tables.ts'
 import * as agents from '../../people/agents/agents.ts'
 import { createAgent } from '../../people/agents/create-agent.ts'
 import { listAudit } from '../../people/audit/audit.ts'
@@ -216,6 +217,20 @@ test('a restore over a damaged database says what it could not end', async () =>
   expect(text).toContain('Everyone signs in again. The previous database could not be read')
   ctx = await open('data')
   expect(await listAudit(ctx, 1)).toMatchObject([{ by: 'command line', did: 'restore backup' }])
+})
+
+test('a restore names the keys that the previous database does not have', async () => {
+  await fill(ctx)
+  const [key] = await ctx.db.read.select({ prefix: keys.prefix }).from(keys)
+  await createBackup(ctx, at('copy'))
+  await closeContext(await open('other'))
+  const warning = `these keys, which stay valid: ${key?.prefix}. Revoke those that must not.`
+  const { ok, text } = await restoreBackup(configOf('other'), at('copy'), systemClock)
+  expect([ok, text]).toEqual([true, expect.stringContaining(warning)])
+  const other = await open('other')
+  const [entry] = await listAudit(other, 1)
+  expect(entry?.why).toContain(warning)
+  await closeContext(other)
 })
 
 test('a restore into a data folder in use fails', async () => {

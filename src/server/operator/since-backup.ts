@@ -19,14 +19,26 @@ interface Restore {
 const unreadable =
   'The previous database could not be read: keys, share links and sign-in methods that were revoked since the backup are valid again.'
 
-async function endAsIn(copy: Engine, file: string, now: number): Promise<void> {
+const namedMax = 5
+
+/** Returns a warning about the keys that the previous database does not have. */
+function unknownKeys(prefixes: string[]): string {
+  if (prefixes.length === 0) return ''
+  const more = prefixes.length - namedMax
+  const named = prefixes.slice(0, namedMax).join(', ') + (more > 0 ? ` and ${more} more` : '')
+  return `The previous database does not have these keys, which stay valid: ${named}. Revoke those that must not.`
+}
+
+/** Ends in `copy` what ended in the database of a file. Returns the live keys that it lacks. */
+async function endAsIn(copy: Engine, file: string, now: number): Promise<string[]> {
   // A read-only connection would leave files of its own beside the database.
   const { read, close } = await openSqlite(file)
   try {
-    await copy.tx(async (db) => {
-      await revokeAsIn(db, read, now)
+    return await copy.tx(async (db) => {
+      const unknown = await revokeAsIn(db, read, now)
       await deleteLinksWithout(db, read)
       await deleteSignInsWithout(db, read)
+      return unknown
     })
   } finally {
     await close()
@@ -36,7 +48,7 @@ async function endAsIn(copy: Engine, file: string, now: number): Promise<void> {
 /**
  * Ends in the verified copy in `dir` what a backup must not bring back: all sessions, and the keys,
  * share links and sign-in methods that ended since, as far as the database in the file `replaced`
- * shows them. Records the restore. Returns a warning where that database cannot be read, or ''.
+ * shows them. Records the restore. Returns a warning about what that database does not show, or ''.
  */
 export async function endSinceBackup(
   { clock }: { clock: Clock },
@@ -46,17 +58,19 @@ export async function endSinceBackup(
 ): Promise<string> {
   const copy = await openSqlite(join(dir, databaseFile))
   try {
+    const warning =
+      replaced === undefined
+        ? ''
+        : await endAsIn(copy, replaced, clock.now()).then(
+            unknownKeys,
+            // It may be damaged, or of an earlier version.
+            () => unreadable,
+          )
     await copy.tx(async (db) => {
       await endAllSessions(db)
-      await recordAudit({ clock }, db, { by, did: 'restore backup', item, why: '' })
+      await recordAudit({ clock }, db, { by, did: 'restore backup', item, why: warning })
     })
-    if (replaced === undefined) return ''
-    const isRead = await endAsIn(copy, replaced, clock.now()).then(
-      () => true,
-      // It may be damaged, or of an earlier version.
-      () => false,
-    )
-    return isRead ? '' : unreadable
+    return warning
   } finally {
     await copy.close()
   }
