@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
+import { day } from '../../kernel/time.ts'
 import { expectError } from '../../testing/expect-error.ts'
 import { closeWithoutErrors } from '../../testing/fixtures/closed-servers.ts'
 import { fakeCaptures } from '../../testing/fixtures/fake-captures.ts'
@@ -101,6 +102,24 @@ test('shows no cover of a page that was blocked since', async () => {
   await t.ctx.db.tx((db) => blockPage(db, { sha256, app: '', reason: 'x', at: 0 }))
   expect((await entriesOf(id))[1]?.after).toBeNull()
   expect(await statusOf(cover)).toBe(404)
+})
+
+test('ends the covers of an item that gets an end, which takes it off Explore', async () => {
+  const capture = fakeCaptures(t)
+  const id = await ann.publish({ html: page('<p>one'), store: true })
+  await capture()
+  const cover = (await entriesOf(id))[0]?.after?.large
+  expect(await statusOf(cover)).toBe(200)
+  const end = t.clock.now() + day
+  const expires = new Date(end).toISOString()
+  await ann.call('PATCH', `/apps/${id}/audience`, { expires })
+  expect(await statusOf(cover)).toBe(404)
+  // No later change lists it again while it has an end.
+  await ann.call('PATCH', `/apps/${id}`, { store: true })
+  expect(await statusOf(cover)).toBe(404)
+  t.clock.advance(2 * day)
+  expect(await statusOf(cover)).toBe(404)
+  await expectError(t, 404, 'not_found', () => t.call('GET', `/explore/${id}/log`))
 })
 
 test('keeps a version private that Explore does not show', async () => {
