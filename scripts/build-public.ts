@@ -29,8 +29,8 @@ const inline = (script: string): string =>
   script.replace(/<\/(script)/gi, '<\\/$1').replaceAll('<!--', '<\\!--')
 
 /**
- * Builds both wrapper pages, which contain the scripts of the app's document and of the relay as
- * text: one for pages with files, and one for all others.
+ * Builds the wrapper pages, which contain the scripts of the app's document and of the relay as
+ * text: for pages with files, for offline copies of these, and for all others.
  */
 async function buildFrame(out: string): Promise<void> {
   const read = async (name: string) => inline(await bundle(`frame/${name}.ts`))
@@ -42,6 +42,7 @@ async function buildFrame(out: string): Promise<void> {
   for (const [name, boot, wrapper] of [
     ['frame', 'boot', 'wrapper'],
     ['files', 'files-boot', 'files-wrapper'],
+    ['copied', 'copied-boot', 'copied-wrapper'],
   ] as const) {
     const texts = (await text('boot', boot)) + relay
     const script = `<body><script>${await read(wrapper)}</script>`

@@ -37,7 +37,8 @@ export function openAssets({
   names,
 }: Pick<OwnFiles, 'address' | 'names'> = noFiles): Assets {
   const known = new Set(names)
-  const load = fetch.bind(window)
+  // In an offline copy `fetch` is replaced later (copied-files.ts).
+  const load = (given: string): Promise<Response> => fetch(given)
   const url = (given: string): string => {
     const name = String(given)
     return known.has(name) ? address + name.split('/').map(encodeURIComponent).join('/') : ''

@@ -33,8 +33,8 @@ const networkApis = [
 /** The part of the boot script that is for pages with files. */
 export interface FilesBoot {
   goInFolder(files: OwnFiles, tell: (message: AppMessage) => void): GoInFolder
-  /** Runs at the end of the boot script. */
-  start(files: OwnFiles, needsFallback: boolean): void
+  /** Runs near the end of the boot script. Returns its last step, if there is one. */
+  start(files: OwnFiles, needsFallback: boolean): (() => void) | undefined
 }
 
 function boot(run: Run, shell: Window, files: FilesBoot | undefined): void {
@@ -67,11 +67,12 @@ function boot(run: Run, shell: Window, files: FilesBoot | undefined): void {
   bases()
   takeKeys()
   if (run.quirks) quirks()
-  if (run.files) files?.start(run.files, run.needsFallback)
+  const write = run.files && files?.start(run.files, run.needsFallback)
   outliveOpening()
   leaving(shell)
   listen('pagehide', (event) => event.isTrusted && tell({ type: 'service:gone', run: run.run }))
   tell({ type: 'service:hello', run: run.run })
+  write?.()
 }
 
 /** Finds the shell, which another page may frame: above the wrapper and the relays. */

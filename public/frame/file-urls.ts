@@ -6,8 +6,32 @@ export const rootImports = (address: string): Record<string, string> => ({
   [new URL(address).pathname]: address,
 })
 
+/** The URLs of the files of a page. */
+export interface Addresses {
+  /** URL of the page. */
+  base: string
+  /** Returns the URL to load instead of one that a page names; undefined for any other URL. */
+  find(given: unknown): string | undefined
+  /** Returns the URL of a file of the folder, however named; undefined for any other URL. */
+  urlOf(given: unknown): string | undefined
+  /** Returns CSS with the URLs to load. */
+  inCss(css: string): string
+  /** Names from the root of the host, as an import map has them. */
+  imports: Record<string, string>
+  /** In an offline copy, the blob: URLs of all files. */
+  copy?: {
+    table: [url: string, blob: string][]
+    /** Returns the URL of the file of a blob: URL. */
+    original(blob: unknown): string | undefined
+    /** Returns the text of a style sheet. */
+    sheetOf(url: unknown): string | undefined
+    /** Writes the document after the boot script. */
+    write(): void
+  }
+}
+
 /** Finds the files that the URLs of a page name. */
-export function openAddresses({ address, names }: Pick<OwnFiles, 'address' | 'names'>) {
+export function openAddresses({ address, names }: Pick<OwnFiles, 'address' | 'names'>): Addresses {
   const known = new Set(names)
   const { origin } = new URL(address)
   const base = document.baseURI.replace(/#.*/, '')
@@ -29,14 +53,18 @@ export function openAddresses({ address, names }: Pick<OwnFiles, 'address' | 'na
     return known.has(decoded(url.pathname.slice(1))) ? address + path : undefined
   }
   return {
-    /** URL of the page. */
     base,
-    /** Returns the URL of a file that a build names from the root of the host: "/assets/a.js". */
+    // A build names its files from the root of the host: "/assets/a.js".
     find,
-    /** Returns the URL of a file of the folder, however named; undefined for any other URL. */
-    urlOf(given: unknown): string | undefined {
+    urlOf(given) {
       const url = find(given) ?? resolve(given)?.href
       return url?.startsWith(address) ? url : undefined
     },
+    inCss: (css) =>
+      css.replace(
+        /(url\(\s*["']?)(\/[^"')]+)/g,
+        (_, start: string, url: string) => start + (find(url) ?? url),
+      ),
+    imports: rootImports(address),
   }
 }

@@ -1,3 +1,4 @@
+import type { Addresses } from './file-urls.ts'
 import type { OwnFiles } from './messages.ts'
 import { begin, recordBlobs } from './workers.ts'
 
@@ -8,15 +9,16 @@ const placeholder = 'berth-module:'
  * address. The worker then finds its files from the address of its own, as on a static host, and so
  * do the workers that it starts.
  */
-const starter = `(function start(url, address, names, module) {
-const known = new Set(names), { origin } = new URL(address);
-const at = (given) => {
+const starter = `(function start(url, address, names, module, table) {
+const known = new Set(names), copied = new Map(table), { origin } = new URL(address);
+const own = (given) => {
 try {
 const found = new URL(given, url), path = found.href.slice(origin.length + 1);
 const isOutside = found.origin === origin && !found.href.startsWith(address);
 return isOutside && known.has(decodeURIComponent(found.pathname.slice(1))) ? address + path : found.href;
 } catch { return given }
 };
+const at = (given) => { const to = own(given); return copied.get(String(to).replace(/[?#].*/, '')) ?? to };
 const { fetch, importScripts, Request: Real, Worker: Own } = self, { open } = XMLHttpRequest.prototype;
 const loadable = (input) => input instanceof Real ? input : at(input);
 self.fetch = (input, init) => fetch.call(self, loadable(input), init);
@@ -27,10 +29,10 @@ return open.call(this, method, at(to), ...(rest.length > 0 ? rest : [true]));
 self.importScripts = (...urls) => importScripts.apply(self, urls.map(at));
 Object.defineProperty(self, 'location', { value: new URL(url), configurable: true });
 if (Own) self.Worker = new Proxy(Own, { construct(real, [to, options], made) {
-const inner = at(to);
+const inner = own(to), loaded = at(to);
 if (!String(inner).startsWith(address)) return Reflect.construct(real, [to, options], made);
-const run = options?.type === 'module' ? module.replaceAll('${placeholder}', inner) : 'importScripts(' + JSON.stringify(inner) + ')';
-const code = '(' + start + ')(' + [inner, address, names, module].map((one) => JSON.stringify(one)) + ');' + run;
+const run = options?.type === 'module' ? module.replaceAll('${placeholder}', loaded) : 'importScripts(' + JSON.stringify(loaded) + ')';
+const code = '(' + start + ')(' + [inner, address, names, module, table].map((one) => JSON.stringify(one)) + ');' + run;
 const blob = URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
 return Reflect.construct(real, [blob, { ...options, type: 'classic' }], made);
 } });
@@ -57,11 +59,13 @@ ${begin(placeholder).replaceAll(`'${placeholder}'`, 'file[1]')}
  */
 export function fileWorkers(
   { address, names }: Pick<OwnFiles, 'address' | 'names'>,
-  { base, urlOf }: { base: string; urlOf(url: unknown): string | undefined },
+  { base, urlOf, copy }: Addresses,
 ): void {
   const { blobs, createObjectURL } = recordBlobs()
   const setUp = (url: string): string =>
-    `${starter}(${[url, address, names, begin(placeholder)].map((one) => JSON.stringify(one)).join()});`
+    `${starter}(${[url, address, names, begin(placeholder), copy?.table ?? []]
+      .map((one) => JSON.stringify(one))
+      .join()});`
   const construct = (
     real: typeof Worker,
     [given, options]: [string | URL, WorkerOptions?],
@@ -71,12 +75,17 @@ export function fileWorkers(
     const blob = blobs.get(String(given))
     if (file === undefined && !blob) return Reflect.construct(real, [given, options], made)
     const isModule = options?.type === 'module'
-    const urlOfStart = (): string => file ?? (blob ? createObjectURL(blob) : '')
+    /** The URL of a module, which ends once it is imported: that of a copy's file stays. */
+    const urlOfStart = (): string =>
+      file !== undefined && copy
+        ? createObjectURL(new Blob([`import '${file}'`], { type: 'text/javascript' }))
+        : (file ?? (blob ? createObjectURL(blob) : ''))
     const isShort = blob !== undefined && blob.size <= importerBytesMax
     const classic = (): BlobPart =>
       isShort ? beginShort(urlOfStart()) : (blob ?? `importScripts(${JSON.stringify(file)})`)
     const run = isModule ? begin(urlOfStart()) : classic()
-    const code = new Blob([setUp(file ?? base), run], { type: 'text/javascript' })
+    const here = copy?.original(file) ?? file ?? base
+    const code = new Blob([setUp(here), run], { type: 'text/javascript' })
     return Reflect.construct(real, [createObjectURL(code), { ...options, type: 'classic' }], made)
   }
   window.Worker = new Proxy(Worker, { construct })

@@ -1,12 +1,11 @@
 import { attributeOf, rewriteTags, type Tag } from '../../src/apps/folders/page-tags.ts'
+import { type CopiedMarkup, unescaped } from './copied-markup.ts'
 import { rootImports } from './file-urls.ts'
 import { field, type OwnFiles, text } from './messages.ts'
 import type { FilesDress } from './wrap.ts'
 
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
-const unescaped = (text: string): string =>
-  text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&')
 
 /** Returns the URL of a page: that of its name, or where its own base leads inside the folder. */
 function baseOf(html: string, { address, page }: OwnFiles): string {
@@ -79,18 +78,24 @@ const withImports = (script: string, base: string): string =>
 
 const nameCharsMax = 4_000
 
-/** Prepares pages whose files have an address: that of this wrapper, unless the shell names it. */
-export const filesDress: FilesDress = {
+/**
+ * Prepares pages whose files have an address: that of this wrapper, unless the shell names it. In
+ * an offline copy `openMarkup` replaces what the tags load.
+ */
+export const filesDress = (openMarkup?: (files: OwnFiles) => CopiedMarkup): FilesDress => ({
   read(message) {
     const files = field(message, 'files')
     const names = field(files, 'names')
     if (!Array.isArray(names)) return undefined
     const [page, hash] = [text(files, 'page', nameCharsMax), text(files, 'hash', nameCharsMax)]
     const address = text(files, 'address', nameCharsMax) || location.href.replace(/\?.*/, '')
-    return { address, page, hash, names, isMapped: false, isSvelteKit: false }
+    const given = field(files, 'contents')
+    const contents = Array.isArray(given) ? { contents: given } : {}
+    return { address, page, hash, names, ...contents, isMapped: false, isSvelteKit: false }
   },
   dress(html, files, { needsFallback, hasLoader }) {
     const { address } = files
+    const copied = openMarkup?.(files)
     // The loader has a map of its own.
     let isMapped = hasLoader
     const from = baseOf(html, files)
@@ -99,6 +104,8 @@ export const filesDress: FilesDress = {
     const dressed = rewriteTags(html, (tag) => {
       if (tag.name === 'base') return ''
       const isMap = tag.name === 'script' && attributeOf(tag.text, 'type') === 'importmap'
+      const style = needsFallback && tag.name === 'link' ? asStyle(tag, address) : undefined
+      if (copied) return copied(tag, from, style)
       const map = isMap && !isMapped ? withRoot(tag.body, address) : undefined
       if (map !== undefined) {
         isMapped = true
@@ -106,9 +113,8 @@ export const filesDress: FilesDress = {
       }
       // WebKit resolves these names of inline scripts from about:srcdoc.
       if (isSvelteKit && tag.name === 'script') return tag.text + withImports(tag.body, from)
-      const style = needsFallback && tag.name === 'link' ? asStyle(tag, address) : undefined
       return style ?? withCors(tag, address) + tag.body
     })
     return { html: dressed, base, isMapped, isSvelteKit }
   },
-}
+})

@@ -2,4 +2,4 @@
 import { filesDress } from './files-markup.ts'
 import { wrap } from './wrap.ts'
 
-wrap(filesDress)
+wrap(filesDress())

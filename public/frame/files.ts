@@ -1,5 +1,5 @@
 /** Lets the document of a page load its files at their address as on a static host. */
-import { openAddresses, rootImports } from './file-urls.ts'
+import { type Addresses, openAddresses } from './file-urls.ts'
 import { fileWorkers } from './file-workers.ts'
 import { follow, type GoInFolder } from './links.ts'
 import { replaceLinks, replaceProperty, replaceRequests } from './loaders.ts'
@@ -8,21 +8,25 @@ import { inlineSymbols } from './svg-symbols.ts'
 
 const readable = 'img|audio|video|image'
 const tags = new RegExp(`<(?:${readable})(?=[\\s/])(?:[^>"']|"[^"]*"|'[^']*')*>`, 'gi')
-const reference = /(\s(?:src|href|poster)\s*=\s*["']?)(\/[^\s"'>]+)/gi
+/** Names from the root of the host, and in a copy all names. */
+const rooted = /(\s(?:src|href|poster)\s*=\s*)("\/[^"]*"|'\/[^']*'|\/[^\s"'>]+)/gi
+const named = /(\s(?:src|href|poster)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi
 
-type Addresses = ReturnType<typeof openAddresses>
-
-/** Adds the import map of a build for the root of a host. */
-function addImportMap(address: string): void {
+/** Adds the import map of a build for the root of a host, or of a copy. */
+function addImportMap(imports: Addresses['imports']): void {
   const map = document.createElement('script')
   map.type = 'importmap'
-  map.textContent = JSON.stringify({ imports: rootImports(address) })
+  map.textContent = JSON.stringify({ imports })
   document.head.append(map)
   map.remove()
 }
 
-/** Lets a page read the pixels and samples of its files, which CORS allows to its opaque origin. */
-function makeReadable(element: unknown, url: unknown, { urlOf }: Addresses): void {
+/**
+ * Lets a page read the pixels and samples of its files, which CORS allows to its opaque origin.
+ * Those of a copy are its own.
+ */
+function makeReadable(element: unknown, url: unknown, { urlOf, copy }: Addresses): void {
+  if (copy) return
   const isElement =
     element instanceof HTMLImageElement ||
     element instanceof HTMLMediaElement ||
@@ -35,17 +39,18 @@ function makeReadable(element: unknown, url: unknown, { urlOf }: Addresses): voi
 /** Makes elements load their files by the names that scripts set. */
 function replaceElements(addresses: Addresses): void {
   const { find } = addresses
+  const original = addresses.copy?.original
   const take = (url: unknown, element: unknown): string | undefined => {
     makeReadable(element, url, addresses)
     return find(url)
   }
   for (const { prototype } of [HTMLImageElement, HTMLMediaElement, HTMLSourceElement]) {
-    replaceProperty(prototype, 'src', take)
+    replaceProperty(prototype, 'src', take, original)
   }
   replaceProperty(HTMLImageElement.prototype, 'srcset', take)
-  replaceProperty(HTMLVideoElement.prototype, 'poster', take)
-  replaceProperty(HTMLScriptElement.prototype, 'src', take)
-  replaceProperty(HTMLLinkElement.prototype, 'href', take)
+  replaceProperty(HTMLVideoElement.prototype, 'poster', take, original)
+  replaceProperty(HTMLScriptElement.prototype, 'src', take, original)
+  replaceProperty(HTMLLinkElement.prototype, 'href', take, original)
   const { setAttribute, setAttributeNS } = Element.prototype
   const loaders = /^(?:script|link|img|image|audio|video|source|use|x-off)$/
   const names = /^(?:src|srcset|poster|(?:xlink:)?href)$/i
@@ -73,20 +78,15 @@ function replaceElements(addresses: Addresses): void {
   ) =>
     Reflect.construct(
       real,
-      [family, typeof source === 'string' ? inCss(source, addresses) : source, ...rest],
+      [family, typeof source === 'string' ? addresses.inCss(source) : source, ...rest],
       made,
     )
   window.FontFace = new Proxy(FontFace, { construct: face })
 }
 
-const inCss = (css: string, { find }: Addresses): string =>
-  css.replace(
-    /(url\(\s*["']?)(\/[^"')]+)/g,
-    (_, start: string, url: string) => start + (find(url) ?? url),
-  )
-
 /** Makes HTML that scripts insert load the files. */
 function replaceSinks(addresses: Addresses): void {
+  const reference = addresses.copy ? named : rooted
   const inTag = (tag: string): string =>
     /\scrossorigin|\ssrc\s*=\s*["']?(?:data|blob):/i.test(tag)
       ? tag
@@ -94,9 +94,12 @@ function replaceSinks(addresses: Addresses): void {
   const inHtml = (given: unknown): string => {
     const html = String(given)
     if (!html.includes('<')) return html
-    return html
-      .replace(tags, inTag)
-      .replace(reference, (_, start: string, url: string) => start + (addresses.find(url) ?? url))
+    const whole = addresses.copy ? html : html.replace(tags, inTag)
+    return whole.replace(reference, (text: string, start: string, value: string) => {
+      const url = value.replace(/^["']|["']$/g, '')
+      const found = addresses.copy && isPage(url) ? undefined : addresses.find(url)
+      return found === undefined ? text : `${start}"${found}"`
+    })
   }
   for (const [owner, name] of [
     [Element.prototype, 'innerHTML'],
@@ -136,10 +139,15 @@ export const goInFolder =
   }
 
 /** Prepares a document whose files have an address. */
-export function start(files: OwnFiles, needsFallback: boolean): void {
-  const addresses = openAddresses(files)
+export function start(
+  files: OwnFiles,
+  needsFallback: boolean,
+  addresses: Addresses = openAddresses(files),
+): (() => void) | undefined {
+  const { copy } = addresses
   const { hash } = files
-  if (!files.isMapped) addImportMap(files.address)
+  // Firefox takes one import map alone, so another one may have the names from the root.
+  if (!files.isMapped || copy) addImportMap(addresses.imports)
   replaceRequests(addresses.find)
   replaceElements(addresses)
   replaceSinks(addresses)
@@ -151,9 +159,11 @@ export function start(files: OwnFiles, needsFallback: boolean): void {
     Object.defineProperty(Document.prototype, name, { get: here, configurable: true })
   }
   if (hash !== '') addEventListener('DOMContentLoaded', () => follow(hash), { once: true })
-  if (!needsFallback) return
+  if (!needsFallback) return copy?.write
   replaceLinks((url) => {
     const found = addresses.urlOf(url)
-    return found === undefined ? undefined : `@import url(${JSON.stringify(found)});`
+    const text = copy?.sheetOf(url)
+    return found === undefined ? undefined : (text ?? `@import url(${JSON.stringify(found)});`)
   })
+  return copy?.write
 }

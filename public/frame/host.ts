@@ -1,9 +1,10 @@
 import { t } from '../words.ts'
-import { fetchLibraries } from './fetch-libraries.ts'
+import { fetchFiles, fetchLibraries } from './fetch-libraries.ts'
 import {
   type DialogResult,
   field,
   type PageContent,
+  type PageFiles,
   type Saved,
   type Start,
   type Surroundings,
@@ -104,8 +105,17 @@ export async function fetchPage(at: string, list: Promise<unknown>): Promise<Pag
   const libraries = given === undefined ? undefined : await fetchLibraries(given, fetchOwn)
   const page = field(await list, 'page')
   const names = filesIn(await list).map(({ name }) => name)
-  const files = typeof page === 'string' ? { page, hash: '', names } : undefined
+  const copied = await fetchContents(await list)
+  const files = typeof page === 'string' ? { page, hash: '', names, ...copied } : undefined
   return { html: await html, ...(libraries && { libraries }), ...(files && { files }) }
+}
+
+/** Fetches all files of a copy, whose page reaches none of them by itself. */
+async function fetchContents(list: unknown): Promise<Partial<PageFiles>> {
+  const rows = field(list, 'contents')
+  if (!Array.isArray(rows)) return {}
+  const address = new URL(String(field(list, 'frame')), location.href).href.replace(/\?.*/, '')
+  return { address, contents: await fetchFiles(rows, fetchOwn) }
 }
 
 /** Returns the files of a list with the paths of their data. */

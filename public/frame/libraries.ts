@@ -1,5 +1,5 @@
 /** Loader: runs after the boot script in the document of an app with libraries. */
-import { isText } from './fetch-libraries.ts'
+import { isText, toBytes } from './fetch-libraries.ts'
 import { rootImports } from './file-urls.ts'
 import { markLibraries, placeholder, sheetPlaceholder } from './library-markup.ts'
 import { type Find, replaceLinks, replaceProperty, replaceRequests } from './loaders.ts'
@@ -8,10 +8,6 @@ import type { LibraryFile, LibraryPage } from './messages.ts'
 const loaders = /^(?:script|link|img|image|audio|video|source|use|a)$/
 const names = /berth:[^\s"')]+/g
 const places = new RegExp(`(${placeholder}|${sheetPlaceholder})(\\d+)`, 'g')
-
-/** Returns the bytes of base64. */
-const fromBase64 = (text: string): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
 
 /** Creates a blob: URL for each file. Style sheets refer to their files by these URLs. */
 function createUrls(files: LibraryFile[]): {
@@ -30,7 +26,7 @@ function createUrls(files: LibraryFile[]): {
     urls.set(name, name)
     const { type, text } = file
     const content = !isText(type)
-      ? fromBase64(text)
+      ? toBytes(text)
       : type === 'text/css'
         ? text.replace(names, urlOf)
         : text

@@ -59,6 +59,8 @@ export interface PageFiles {
   names: string[]
   /** Their address, where the wrapper has another one. */
   address?: string
+  /** The files of an offline copy, whose page does not reach the address. */
+  contents?: LibraryFile[]
 }
 
 /** The files of an app as its document uses them. */
@@ -69,6 +71,8 @@ export interface OwnFiles extends PageFiles {
   isMapped: boolean
   /** The page was built by SvelteKit. */
   isSvelteKit: boolean
+  /** In an offline copy, the document after the boot script, with placeholders of its files. */
+  rest?: string
 }
 
 /** Library files of a page, from the shell to the app, with the script that loads them. */

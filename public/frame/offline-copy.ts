@@ -21,8 +21,11 @@ const isFetchEvent = (event: Event): event is FetchEvent => 'respondWith' in eve
 
 /** Time after which the copy opens, although the server may still respond. */
 const waitMs = 5_000
-const keyCharsMax = 64
-const partsMax = 200
+const textCharsMax = 64
+/** Above the bounds of the server (src/apps/viewer/offline-copy.ts). */
+const partsMax = 1_000
+/** The code by which this server says that an app has no copy. No proxy on the way sends it. */
+const noCopy = 'no_copy'
 
 /** Path of the app. Its scope is also that of what is below the path. */
 const { pathname: at } = new URL(registration.scope)
@@ -32,11 +35,12 @@ const page = `${list}/page`
 const sharedParts = /^\/a\/(?:libraries|late)\//
 
 /** Returns the names of the caches of this app: one for each copy. */
-const copies = async (): Promise<string[]> =>
+const cacheNames = async (): Promise<string[]> =>
   (await caches.keys()).filter((name) => name.startsWith(`${at} `))
 
-async function copied(url: string): Promise<Response | undefined> {
-  for (const name of await copies()) {
+/** Finds a part of the copy by its URL. */
+async function findPart(url: string): Promise<Response | undefined> {
+  for (const name of await cacheNames()) {
     const found = await (await caches.open(name)).match(url, { ignoreVary: true })
     if (found) return found
   }
@@ -44,14 +48,10 @@ async function copied(url: string): Promise<Response | undefined> {
 }
 
 /** Removes the copy, and then this worker. */
-async function forget(): Promise<void> {
-  for (const name of await copies()) await caches.delete(name)
+async function removeCopy(): Promise<void> {
+  for (const name of await cacheNames()) await caches.delete(name)
   await registration.unregister()
 }
-
-/** Returns whether a response says that the app is no longer open to everyone. */
-const isEnded = ({ type, status }: Response): boolean =>
-  type === 'opaqueredirect' || [401, 403, 404, 410].includes(status)
 
 /** Returns whether the server of a response is there, and not only the proxy before it. */
 const isServed = ({ status }: Response): boolean => ![502, 503, 504].includes(status)
@@ -60,41 +60,65 @@ const isServed = ({ status }: Response): boolean => ![502, 503, 504].includes(st
 const asNobody = (url: string): Request =>
   new Request(url, { credentials: 'omit', cache: 'no-cache' })
 
-/** Copies the newest version, unless it is copied. Removes the copy of an app that has ended. */
-async function copy(): Promise<void> {
+/**
+ * Lists the parts of the newest copy; undefined for an app that this server says has none. Throws
+ * for any other response, such as that of a captive portal.
+ */
+async function fetchList(): Promise<{ key: string; parts: string[] } | undefined> {
   const response = await fetch(asNobody(list))
-  if (isEnded(response)) await forget()
-  if (!response.ok) throw new Error(`The app has no copy: ${response.status}.`)
   const found: unknown = await response.json()
+  if (text(found, 'code', textCharsMax) === noCopy) return undefined
+  const key = text(found, 'key', textCharsMax)
   const given = field(found, 'parts')
-  const parts = Array.isArray(given) ? given.slice(0, partsMax).map(String) : []
-  const name = `${at} ${text(found, 'key', keyCharsMax)}`
+  const parts = Array.isArray(given) ? given.map(String) : []
+  if (!response.ok || key === '' || !parts.includes(page) || parts.length > partsMax)
+    throw new Error(`The list of the copy is not valid: ${response.status}.`)
+  return { key, parts }
+}
+
+/**
+ * Copies the newest version, unless it is copied. Removes the copy of an app that has none any
+ * more, and returns whether there is one.
+ */
+async function updateCopy(): Promise<boolean> {
+  const newest = await fetchList()
+  if (!newest) {
+    await removeCopy()
+    return false
+  }
+  const name = `${at} ${newest.key}`
   const cache = await caches.open(name)
   if (!(await cache.match(page, { ignoreVary: true }))) {
     // All parts or none.
-    await cache.addAll(parts.map(asNobody)).catch(async (error: unknown) => {
+    await cache.addAll(newest.parts.map(asNobody)).catch(async (error: unknown) => {
       await caches.delete(name)
       throw error
     })
   }
-  for (const old of await copies()) if (old !== name) await caches.delete(old)
+  for (const old of await cacheNames()) if (old !== name) await caches.delete(old)
+  return true
+}
+
+/** Saves the first copy. Without one there is no worker. */
+async function install(): Promise<void> {
+  if (!(await updateCopy())) throw new Error('The app has no copy.')
+  await skipWaiting()
 }
 
 /** Opens the app: from the server, or its copy where that does not respond. */
 async function open(event: FetchEvent): Promise<Response> {
-  const kept = await copied(page)
+  const copied = await findPart(page)
   const late = new Promise<undefined>((resolve) => setTimeout(resolve, waitMs))
   // A browser that is short of space may have removed the copy.
-  const first = [fetch(event.request), ...(kept ? [late] : [])]
+  const first = [fetch(event.request), ...(copied ? [late] : [])]
   const response = await Promise.race(first).catch(() => undefined)
-  if (!response || !isServed(response)) return kept ?? response ?? Response.error()
-  event.waitUntil(isEnded(response) ? forget() : copy().catch(() => undefined))
+  if (!response || !isServed(response)) return copied ?? response ?? Response.error()
+  event.waitUntil(updateCopy().catch(() => undefined))
   return response
 }
 
 addEventListener('install', (event) => {
-  // Without a copy there is no worker.
-  if (isWorkerEvent(event)) event.waitUntil(copy().then(skipWaiting))
+  if (isWorkerEvent(event)) event.waitUntil(install())
 })
 addEventListener('fetch', (event) => {
   if (!isFetchEvent(event)) return
@@ -103,5 +127,5 @@ addEventListener('fetch', (event) => {
   if (origin !== location.origin || request.method !== 'GET') return
   if (pathname === at && request.mode === 'navigate') event.respondWith(open(event))
   else if (pathname.startsWith(`${list}/`) || sharedParts.test(pathname))
-    event.respondWith(copied(request.url).then((part) => part ?? fetch(request)))
+    event.respondWith(findPart(request.url).then((part) => part ?? fetch(request)))
 })

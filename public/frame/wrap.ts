@@ -85,17 +85,26 @@ function dress(
     isMapped: false,
     isSvelteKit: false,
   }
-  const started = { ...run, files: files && { ...files, ...facts } }
+  const rest = afterBoot(html, { libraries, files })
+  const isCopy = files?.contents !== undefined
+  const started = { ...run, files: files && { ...files, ...facts, ...(isCopy && { rest }) } }
   const boot = `<script data-run='${quoted(started)}'>${own('boot')}</script>`
-  const start = (needsFallback ? trusted : '') + base
-  if (!libraries) return start + boot + secure(html)
+  return (needsFallback ? trusted : '') + base + boot + (isCopy ? '' : rest)
+}
+
+/** Returns the app's document after the boot script. */
+function afterBoot(
+  html: string,
+  { libraries, files }: { libraries: Libraries | undefined; files: OwnFiles | undefined },
+): string {
+  if (!libraries) return secure(html)
   const { loader, script, ...rest } = libraries
   const more = script === '' ? '' : `<script data-depth=${depth}>${script}</script>`
-  if (!hasLoader) return start + boot + more + secure(html)
+  if (loader === '') return more + secure(html)
   const where = { address: files?.address ?? '', own: files?.names ?? [] }
   const page = { ...rest, html: secure(html), needsFallback, ...where }
   const data = JSON.stringify(page).replaceAll('<', '\\u003c')
-  return `${start}${boot}${more}<script type=text>${data}</script><script>${loader}</script>`
+  return `${more}<script type=text>${data}</script><script>${loader}</script>`
 }
 
 /** Renames dangerous elements in the fallback, after all other changes to the text. */

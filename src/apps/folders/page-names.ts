@@ -10,3 +10,7 @@ export function findPageName(
   const found = isFolder ? [`${path}index.html`] : [path, `${path}.html`, `${path}/index.html`]
   return found.find((name) => /\.html?$/i.test(name) && names.has(name))
 }
+
+/** Returns the name under which an asset is stored: "img/Ship 1.png" is "img-ship-1.png". */
+export const assetNameOf = (path: string): string =>
+  path.toLowerCase().replaceAll(/[^a-z0-9.]+/g, '-')

@@ -9,6 +9,7 @@ import { setRequestContext } from '../../kernel/http/request-context.ts'
 import { BodyArrivals } from '../../kernel/state/body-arrivals.ts'
 import { MemoryAppSource } from '../../testing/fakes/memory-app-source.ts'
 import type { CachedPage } from './cached-page.ts'
+import { copyOf } from './offline-copy.ts'
 import { Pages } from './pages.ts'
 import { viewerRoutes } from './routes.ts'
 
@@ -316,7 +317,7 @@ test('the content of a page is not read again for the next visit, nor for that o
   const page = await pages.find(alone)
   if (!page) throw new Error('the app is missing')
   for (let round = 1; round <= 2; round += 1) {
-    const copy = await pages.copyOf(page)
+    const copy = await copyOf(pages, page)
     for (const host of ['localhost:3000', 'lamp.local:3000']) {
       expect(await hasKnobs(page, host)).toBe(true)
       expect(copy && (await hasKnobs(copy, host))).toBe(false)

@@ -13,7 +13,7 @@ import type { SessionSender } from '../../people/session-user.ts'
 import { knobName } from '../knobs/knobs.ts'
 import { findKnobs } from '../knobs/page-knobs.ts'
 import { findUses, hasBridge, hasUploads } from '../uses/uses.ts'
-import type { AppSource, HostedApp, ViewerUrls } from './app-source.ts'
+import type { AppSource, HostedApp, HostedFile, ViewerUrls } from './app-source.ts'
 import { type CachedPage, newPage, type OpenedTable, type PageNeeds } from './cached-page.ts'
 import { FileTokens, type OpenedToken } from './file-token.ts'
 import { librariesPath, LibraryFiles, type ScriptName } from './library-files.ts'
@@ -187,6 +187,11 @@ export class Pages {
     return page
   }
 
+  /** Returns the files of a page, cached. */
+  tableOf(page: CachedPage): Promise<FileTable> {
+    return this.#table(page, page.app)
+  }
+
   /** Returns the files of a version of a page, cached. */
   #table({ tables }: CachedPage, app: HostedApp): Promise<FileTable> {
     const known = tables.get(app.version)
@@ -202,11 +207,11 @@ export class Pages {
   }
 
   /** Returns the path of the files of a page for a visitor; undefined for a page without files. */
-  async #address(page: CachedPage, sender: () => SessionSender): Promise<string | undefined> {
+  async addressOf(page: CachedPage, sender: () => SessionSender): Promise<string | undefined> {
     const { app, isPreview } = page
-    const { hasFiles } = await this.#needs(page)
+    const { hasFiles } = await this.needsOf(page)
     if (!hasFiles) return undefined
-    const { revision } = await this.#table(page, app)
+    const { revision } = await this.tableOf(page)
     const pass = app.restricted ? await this.source.findPass?.(app.id, sender()) : undefined
     return `${filesPath}${this.tokens.seal(app, revision, isPreview, pass)}/`
   }
@@ -232,7 +237,7 @@ export class Pages {
    */
   async shell(page: CachedPage, request: Request, isEmbed = false): Promise<Entity> {
     const kind = isEmbed ? 'embed' : page.copyFrame === undefined ? 'page' : 'copy'
-    const address = await this.#address(page, () => senderOf(request))
+    const address = await this.addressOf(page, () => senderOf(request))
     // The address of the files of a restricted app belongs to its visitor.
     const visitor = page.app.restricted ? address : ''
     const key = shellKey(this.hostOf(request), kind, currentLanguage(), visitor)
@@ -253,7 +258,7 @@ export class Pages {
   ): Promise<Entity> {
     const { app, apps } = this.urls
     const host = this.hostOf(request)
-    const needs = await this.#needs(page)
+    const needs = await this.needsOf(page)
     const hasBridge = needs.scripts.includes('bridge')
     const knobs = kind === 'page' ? needs.knobs : []
     const hasKnobs = knobs.length > 0
@@ -288,21 +293,11 @@ export class Pages {
       ...content
     } = await this.source.html(page.app)
     const headers = dataHeaders('text/plain; charset=utf-8', 'no-cache')
-    const { hasFiles, scripts } = await this.#needs(page)
+    const { hasFiles, scripts } = await this.needsOf(page)
     const needsList = hasLibraries || scripts.length > 0 || hasFiles
     page.data = createEntity({ etag, ...content }, { ...headers, ...(needsList && withList) })
     this.#keep(page)
     return page.data
-  }
-
-  /** Returns the page of an app as its installed copy has it; undefined where it has none. */
-  async copyOf(page: CachedPage): Promise<CachedPage | undefined> {
-    const { hasFiles } = await this.#table(page, page.app)
-    // A browser keeps no copy of what not everyone may open.
-    if (page.app.restricted || hasFiles) return undefined
-    const at = `${page.at}/offline`
-    const needs = this.#needs(page)
-    return { ...page, needs, app: { ...page.app, cover: null }, at, copyFrame: `${at}/frame` }
   }
 
   /** Returns what the shell needs beside the HTML, as the entity of `list`. */
@@ -320,31 +315,38 @@ export class Pages {
 
   /** Returns the files of a page and their address, and its libraries. */
   async list(page: CachedPage, sender: () => SessionSender) {
-    const rows = await this.source.files(page.app)
-    const files = rows.map(({ name, type, bytes, sha256: hash }) => ({
+    const present = ({ name, type, bytes, sha256: hash }: HostedFile) => ({
       name,
       type,
       bytes,
       url: `${page.at}/files/${encodeURIComponent(name)}?h=${hash}`,
-    }))
+    })
+    const files = (await this.source.files(page.app)).map(present)
     const libraries = await this.source.libraries?.(page.app)
-    const { hasFiles, scripts } = await this.#needs(page)
+    const { hasFiles, scripts } = await this.needsOf(page)
     const needs = { loader: Boolean(libraries), scripts }
-    const address = await this.#address(page, sender)
+    const address = await this.addressOf(page, sender)
+    const table = await this.tableOf(page)
     return {
       files,
       ...((needs.loader || scripts.length > 0) && {
         libraries: this.libraryFiles.list(libraries ?? noLibraries, needs),
       }),
       ...(hasFiles && {
-        page: (await this.#table(page, page.app)).page,
+        page: table.page,
         frame: `${this.urls.apps ?? ''}${wrapperOf(address)}`,
+        // The page of a copy reaches no address.
+        ...(page.copyFrame !== undefined && {
+          contents: [...table.files.values()]
+            .filter(({ name }) => name !== table.page)
+            .map(present),
+        }),
       }),
     }
   }
 
   /** Returns what the content of a page needs, cached: each shell asks, and a page may be long. */
-  #needs(page: CachedPage): Promise<PageNeeds> {
+  needsOf(page: CachedPage): Promise<PageNeeds> {
     if (page.needs) return page.needs
     page.needs = this.#readNeeds(page)
     page.needs.catch(() => delete page.needs)
@@ -353,7 +355,7 @@ export class Pages {
 
   async #readNeeds(page: CachedPage): Promise<PageNeeds> {
     const { identity, uses: known } = await this.source.html(page.app)
-    const { hasFiles, isFolder } = await this.#table(page, page.app)
+    const { hasFiles, isFolder } = await this.tableOf(page)
     const bytes = Buffer.from(identity.buffer, identity.byteOffset, identity.byteLength)
     // A folder has scripts beside its page.
     const uses = known ?? findUses(bytes.toString())

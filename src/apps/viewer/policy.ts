@@ -42,13 +42,18 @@ interface FrameOptions {
   isSeparate: boolean
   /** The only URLs that a page with files reaches: those below the address of its files. */
   files?: string[]
+  /** URLs in which names of files are resolved. Without `files`, none of them is loaded. */
+  base?: string[] | undefined
 }
 
 /** Chromium 152 and later block every connection but these, including WebRTC and navigation. */
 const allowlist = (urls: string[] = []): string => `(${urls.map((url) => `"${url}*"`).join(' ')})`
 
-/** Returns what a page may load: what it holds, and the URLs below the address of its files. */
-export function framePolicy(files: string[] | undefined): string {
+/**
+ * Returns what a page may load: what it holds, and the URLs below the address of its files. `base`
+ * has the URLs that its base element may name.
+ */
+export function framePolicy(files: string[] | undefined, base = files): string {
   const loads = ['blob: data:', ...(files ?? [])].join(' ')
   const own = files?.join(' ') ?? "'none'"
   return [
@@ -56,22 +61,22 @@ export function framePolicy(files: string[] | undefined): string {
     `script-src 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' ${loads}`,
     `style-src 'unsafe-inline' ${loads}`,
     ...['img', 'media', 'font', 'connect', 'worker'].map((kind) => `${kind}-src ${loads}`),
-    `frame-src ${own}; object-src 'none'; manifest-src 'none'; base-uri ${own}; form-action ${own}`,
+    `frame-src ${own}; object-src 'none'; manifest-src 'none'; base-uri ${base?.join(' ') ?? "'none'"}; form-action ${own}`,
   ].join('; ')
 }
 
 /** Headers of the wrapper; srcdoc frames inherit its policy. */
 export function frameHeaders(options: FrameOptions): Record<string, string> {
-  const { ancestor, hasWebrtc, isSeparate, files } = options
+  const { ancestor, hasWebrtc, isSeparate, files, base = files } = options
   const csp = [
     `sandbox ${sandbox}`,
-    framePolicy(files),
+    framePolicy(files, base),
     ...(hasWebrtc ? ["webrtc 'block'"] : []),
     `frame-ancestors ${ancestor}`,
   ]
   return {
     ...documentHeaders,
-    ...(files && { 'permissions-policy': permissionsWithRequests }),
+    ...(base && { 'permissions-policy': permissionsWithRequests }),
     // On a shared host, pages without this header come first, and browsers log a warning.
     ...(isSeparate && { 'origin-agent-cluster': '?1' }),
     'content-security-policy': csp.join('; '),

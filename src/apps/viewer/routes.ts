@@ -11,7 +11,7 @@ import { fileAddresses } from './file-addresses.ts'
 import { installPage, installPath } from './install-page.ts'
 import { librariesPath } from './library-files.ts'
 import { appManifest, manifestPath } from './manifest.ts'
-import { copyRoutes } from './offline-copy.ts'
+import { copyOf, copyRoutes } from './offline-copy.ts'
 import { readOwnManifest } from './own-manifest.ts'
 import { latePath, messagePage } from './page.ts'
 import { filesPath, type Pages } from './pages.ts'
@@ -152,21 +152,6 @@ const forLiveApp =
     const { state } = page.app
     return state === 'live' ? unstored(page, await make(pages, page, input)) : errorResponse(state)
   }
-
-/** Returns the routes of the copy of an app, which its installed worker opens offline. */
-const forCopy = (pages: Pages): Route[] =>
-  copyRoutes.map(([path, destination, make]) => [
-    `/a/:id${path}`,
-    inOwnLanguage(
-      pages,
-      forLiveApp(pages, async (_, page, { request }) => {
-        const into = request.headers.get('sec-fetch-dest')
-        const isMeant = into === null || into === destination
-        const copy = isMeant ? await pages.copyOf(page) : undefined
-        return copy ? make(pages, copy, request) : errorResponse('not_found')
-      }),
-    ),
-  ])
 
 /** Keeps caches from storing what not everyone may open. */
 function unstored({ app }: ViewedPage, response: Response): Response {
@@ -319,7 +304,7 @@ export function viewerRoutes(pages: Pages) {
     [
       installPath('/a/:id'),
       aboutApp(pages, async (page) =>
-        installPage(page.app, pages.assets, (await pages.copyOf(page)) !== undefined),
+        installPage(page.app, pages.assets, (await copyOf(pages, page)) !== undefined),
       ),
     ],
     [
@@ -332,7 +317,7 @@ export function viewerRoutes(pages: Pages) {
         }),
       ),
     ],
-    ...forCopy(pages),
+    ...copyRoutes(pages).map(([path, respond]): Route => [path, inOwnLanguage(pages, respond)]),
     ['/a/:id/files', forLiveApp(pages, files)],
     ['/a/:id/files/:name', forLiveApp(pages, file)],
     ['/a/:id/versions/:version', inOwnLanguage(pages, forPreview(pages, shell))],

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { createEntity, type Entity } from '../../kernel/http/entity.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { mediaTypeOf } from '../assets/media-types.ts'
+import { assetNameOf } from '../folders/page-names.ts'
 import type { AppSource, HostedApp, HostedFile } from './app-source.ts'
 import { fileHeaders } from './policy.ts'
 
@@ -43,9 +44,6 @@ export interface FileTable {
   revision: number
 }
 
-/** Returns the name under which an asset is stored: "img/Ship 1.png" is "img-ship-1.png". */
-const flattened = (path: string): string => path.toLowerCase().replaceAll(/[^a-z0-9.]+/g, '-')
-
 /** Reads and caches the files that the viewer serves at the address of a version. */
 export class VersionFiles {
   readonly #entities = new LRUCache<string, Entity>({
@@ -82,7 +80,7 @@ export class VersionFiles {
    * too: "img/ship.png" is "img-ship.png" there.
    */
   find({ files, isFolder }: FileTable, name: string): HostedFile | undefined {
-    return files.get(name) ?? (isFolder ? undefined : files.get(flattened(name)))
+    return files.get(name) ?? (isFolder ? undefined : files.get(assetNameOf(name)))
   }
 
   /** Returns a file that is in memory. */

@@ -12,7 +12,9 @@ export interface BrowserSession {
 }
 
 /** Serves a test server until close(). The server may start after this call. */
-export async function openBrowserSession(ctx: () => TestServer): Promise<BrowserSession> {
+export async function openBrowserSession(
+  ctx: () => Pick<TestServer, 'handle'>,
+): Promise<BrowserSession> {
   const server = serve(ctx)
   const executablePath = findBrowser('chromium') ?? ''
   const browser = await chromium.launch({ executablePath, args: chromiumFlags })

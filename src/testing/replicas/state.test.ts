@@ -77,7 +77,8 @@ if (dialect === 'postgres')
       await a.call('PATCH', `/api/apps/${id}/audience`, key, { audience: 'people' })
       const changedAt = stopwatch()
       expect(await read()).toBe('data: closed\n\n')
-      const others = [file, `/a/${id}/install`, `/a/${id}/manifest.webmanifest`, `/report/${id}`]
+      const pages = ['install', 'manifest.webmanifest', 'offline'].map((name) => `/a/${id}/${name}`)
+      const others = [file, ...pages, `/report/${id}`]
       for (const path of [`/a/${id}/data`, ...others])
         await until(async () => (await statusOf(path)) === 404)
       expect(stopwatch() - changedAt).toBeLessThan(visibleMs)

@@ -1,0 +1,128 @@
+/**
+ * The files of an offline copy in its document. They came with it, since no request of an opaque
+ * origin reaches a worker or a cache: each is a blob: URL, by which everything loads it that the
+ * browser would load at its address.
+ */
+import { copiedNames, inStyle, placeholder } from './copied-names.ts'
+import { isText, toBytes } from './fetch-libraries.ts'
+import type { Addresses } from './file-urls.ts'
+import type { LibraryFile, OwnFiles } from './messages.ts'
+
+const places = new RegExp(`${placeholder}(\\d+)`, 'g')
+const sheets = /<style([^>]*)>@import url\(([^)]*)\);<\/style>/g
+const specifiers = /(\b(?:from|import)\s*\(?\s*)(["'])(\.{0,2}\/[^"'\n]+)\2/g
+const ownUrl = /\bimport\.meta\.url\b/g
+
+/** Creates the blob: URLs of files. Modules and style sheets name others by these URLs. */
+function createUrls(contents: LibraryFile[], { urlOf, find }: ReturnType<typeof copiedNames>) {
+  const urls = new Map<number, string>()
+  const texts = new Map<string, string>()
+  const urlAt = (index: number): string => {
+    const known = urls.get(index)
+    const file = contents[index]
+    if (known !== undefined || !file) return known ?? ''
+    const here = urlOf(file.name)
+    // Files that name each other in a circle: the import map resolves the address of a module.
+    urls.set(index, here)
+    const replaced = (given: string): string | undefined => {
+      const found = find(given, here)
+      return found && urlAt(found.index) + found.hash
+    }
+    const { type, text } = file
+    let content: BlobPart = isText(type) ? text : toBytes(text)
+    if (type.startsWith('text/css')) content = inStyle(text, replaced)
+    else if (type.includes('javascript'))
+      content = text
+        .replace(ownUrl, () => JSON.stringify(here))
+        .replace(specifiers, (whole: string, start: string, quote: string, given: string) => {
+          const url = replaced(given)
+          return url === undefined ? whole : start + quote + url + quote
+        })
+    const url = URL.createObjectURL(new Blob([content], { type }))
+    urls.set(index, url)
+    if (typeof content === 'string') texts.set(url, content)
+    return url
+  }
+  contents.forEach((_, index) => urlAt(index))
+  return { urlAt, texts }
+}
+
+/** Makes style elements and attributes that scripts set load the files. */
+function replaceStyles(replaced: (css: string) => string): void {
+  const take = (node: Node): void => {
+    if (!(node instanceof Element)) return
+    const style = node.getAttribute('style') ?? ''
+    const css = node instanceof HTMLStyleElement ? (node.textContent ?? '') : ''
+    if (replaced(style) !== style) node.setAttribute('style', replaced(style))
+    if (replaced(css) !== css) node.textContent = replaced(css)
+  }
+  new MutationObserver((records) => {
+    for (const { target, addedNodes } of records) {
+      take(target)
+      for (const node of addedNodes) {
+        take(node)
+        if (node instanceof Element) node.querySelectorAll('style,[style]').forEach(take)
+      }
+    }
+  }).observe(document, {
+    childList: true,
+    subtree: true,
+    attributes: true,
+    attributeFilter: ['style'],
+  })
+}
+
+/** Opens the files of a copy. */
+export function openCopied({ address, contents = [], rest = '' }: OwnFiles): Addresses {
+  const names = copiedNames({ address, contents })
+  const { urlAt, texts } = createUrls(contents, names)
+  const { origin } = new URL(address)
+  const base = document.baseURI.replace(/#.*/, '')
+  const originals = new Map(contents.map(({ name }, at) => [urlAt(at), names.urlOf(name)]))
+  /** Each file by its address, and from the root of the host. */
+  const table = contents.flatMap(({ name }, at): [string, string][] => {
+    const url = names.urlOf(name)
+    return [
+      [url, urlAt(at)],
+      [`${origin}/${url.slice(address.length)}`, urlAt(at)],
+    ]
+  })
+  const find = (given: unknown): string | undefined => {
+    const found = names.find(given, base)
+    return found && urlAt(found.index) + found.hash
+  }
+  const inCss = (css: string): string => inStyle(css, find)
+  const write = (): void => {
+    const html = rest.replace(places, (_, index: string) => urlAt(Number(index)))
+    document.write(
+      html.replace(sheets, (whole, attributes: string, url: string) => {
+        const css = texts.get(url)?.replace(/<\/(?=style)/gi, '<\\/')
+        return css === undefined ? whole : `<style${attributes}>${css}</style>`
+      }),
+    )
+  }
+  replaceStyles(inCss)
+  replaceWorklets(find)
+  return {
+    base,
+    find,
+    urlOf: find,
+    inCss,
+    imports: Object.fromEntries(table),
+    copy: {
+      table,
+      original: (blob) => originals.get(String(blob)),
+      sheetOf: (url) => texts.get(String(find(url) ?? url)),
+      // As if the parser had found it after this script.
+      write,
+    },
+  }
+}
+
+function replaceWorklets(find: Addresses['find']): void {
+  if (!('Worklet' in window)) return
+  const { addModule } = Worklet.prototype
+  Worklet.prototype.addModule = function (url, options) {
+    return addModule.call(this, find(url) ?? url, options)
+  }
+}
