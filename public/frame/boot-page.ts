@@ -13,6 +13,7 @@ import type { AppMessage, OwnFiles, Run } from './messages.ts'
 import { pageErrors } from './page-errors.ts'
 import { quiet } from './quiet.ts'
 import { quirks } from './quirks.ts'
+import { openReceived } from './received.ts'
 import { sound } from './sound.ts'
 import { openStorage } from './storage.ts'
 import { viewerFeatures } from './viewer-features.ts'
@@ -44,7 +45,10 @@ function boot(run: Run, shell: Window, files: FilesBoot | undefined): void {
   if (run.needsFallback) guard()
   workers(run.needsFallback)
   const { received } = run
-  const service = Object.freeze({ assets: openAssets(run.files), ...(received && { received }) })
+  const service = Object.freeze({
+    assets: openAssets(run.files),
+    ...(received && { received: openReceived(received) }),
+  })
   // Configurable, so that a page can declare its own `service`.
   const kept = { enumerable: true, configurable: true }
   Object.defineProperty(window, 'service', { value: service, ...kept })

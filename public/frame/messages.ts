@@ -38,15 +38,22 @@ export interface PageContent {
   html: string
   libraries?: Libraries
   files?: PageFiles
-  /** The text or link that was shared with the app as it was opened. */
+  /** The text, link or files that were shared with the app as it was opened. */
   received?: Received | undefined
 }
 
-/** A text or a link that another app of the device shared with this one. Missing parts are ''. */
+/** Texts and files that another app of the device shared with this one. Missing texts are ''. */
 export interface Received {
   title: string
   text: string
   url: string
+  files: ReceivedFile[]
+}
+
+interface ReceivedFile {
+  name: string
+  type: string
+  base64: string
 }
 
 /** The files of an app, which have an address. */

@@ -3,6 +3,7 @@
  * reached, and answers nothing else: no other page, no operation and no request of the app's frame.
  */
 import { field, text } from './messages.ts'
+import { sharedBytesMax, sharedFilesMax, sharedPath, sharedQuery, textNames } from './received.ts'
 
 /** An event that a worker extends, and may answer (https://w3c.github.io/ServiceWorker/). */
 interface WorkerEvent extends Event {
@@ -34,6 +35,10 @@ const list = `${at}/offline`
 const page = `${list}/page`
 const sharedParts = /^\/a\/(?:libraries|late)\//
 
+/** The address of shared texts and files that the page has not taken. */
+const shared = list + sharedPath
+const sharedCache = `shared ${at}`
+
 /** Returns the names of the caches of this app: one for each copy. */
 const cacheNames = async (): Promise<string[]> =>
   (await caches.keys()).filter((name) => name.startsWith(`${at} `))
@@ -49,6 +54,7 @@ async function findPart(url: string): Promise<Response | undefined> {
 
 /** Removes the copy, and then this worker. */
 async function removeCopy(): Promise<void> {
+  await caches.delete(sharedCache)
   for (const name of await cacheNames()) await caches.delete(name)
   await registration.unregister()
 }
@@ -117,6 +123,29 @@ async function open(event: FetchEvent): Promise<Response> {
   return response
 }
 
+/** Keeps what another app shares with this one, until the page takes it. */
+async function keepShared(request: Request): Promise<Response> {
+  const given = await request.formData()
+  const kept = new FormData()
+  for (const name of textNames) kept.set(name, String(given.get(name) ?? ''))
+  let bytes = 0
+  for (const file of given.getAll('files').slice(0, sharedFilesMax)) {
+    if (!(file instanceof File) || bytes + file.size > sharedBytesMax) continue
+    bytes += file.size
+    kept.append('files', file)
+  }
+  await (await caches.open(sharedCache)).put(shared, new Response(kept))
+  return Response.redirect(`${at}?${sharedQuery}`, 303)
+}
+
+/** Returns what was shared, once. */
+async function takeShared(): Promise<Response> {
+  const cache = await caches.open(sharedCache)
+  const found = await cache.match(shared)
+  await caches.delete(sharedCache)
+  return found ?? new Response(null, { status: 404 })
+}
+
 addEventListener('install', (event) => {
   if (isWorkerEvent(event)) event.waitUntil(install())
 })
@@ -124,8 +153,12 @@ addEventListener('fetch', (event) => {
   if (!isFetchEvent(event)) return
   const { request } = event
   const { origin, pathname } = new URL(request.url)
-  if (origin !== location.origin || request.method !== 'GET') return
-  if (pathname === at && request.mode === 'navigate') event.respondWith(open(event))
+  if (origin !== location.origin) return
+  if (request.method === 'POST' && pathname === at && request.mode === 'navigate')
+    event.respondWith(keepShared(request))
+  if (request.method !== 'GET') return
+  if (pathname === shared) event.respondWith(takeShared())
+  else if (pathname === at && request.mode === 'navigate') event.respondWith(open(event))
   else if (pathname.startsWith(`${list}/`) || sharedParts.test(pathname))
     event.respondWith(findPart(request.url).then((part) => part ?? fetch(request)))
 })

@@ -1,25 +1,58 @@
+import { toBase64, toBytes } from './fetch-libraries.ts'
 import { field, type Received, text } from './messages.ts'
 
+/** Bounds of the files that are shared with an app at once. */
+export const sharedFilesMax = 10
+export const sharedBytesMax = 10 * 1_048_576
+/** Name of the query of a page whose worker has kept what was shared. */
+export const sharedQuery = 'shared'
+/** Path of that, below the path of the parts of a copy. */
+export const sharedPath = '/received'
+
 const charsMax = 10_000
-const names = ['title', 'text', 'url']
+const nameCharsMax = 300
+const base64CharsMax = 2 * sharedBytesMax
+export const textNames = ['title', 'text', 'url']
 
 /** Reads what was shared from a message; undefined where nothing was. */
 export function receivedIn(data: unknown): Received | undefined {
-  const [title, shared, url] = names.map((name) => text(data, name, charsMax))
-  if (!title && !shared && !url) return undefined
-  return { title: title ?? '', text: shared ?? '', url: url ?? '' }
+  const [title = '', shared = '', url = ''] = textNames.map((name) => text(data, name, charsMax))
+  const rows = field(data, 'files')
+  const files = (Array.isArray(rows) ? rows.slice(0, sharedFilesMax) : []).map((row: unknown) => ({
+    name: text(row, 'name', nameCharsMax),
+    type: text(row, 'type', nameCharsMax),
+    base64: text(row, 'base64', base64CharsMax),
+  }))
+  const isEmpty = title === '' && shared === '' && url === '' && files.length === 0
+  return isEmpty ? undefined : { title, text: shared, url, files }
+}
+
+/** Takes what the worker of an installed app has kept: texts and files. */
+async function takeKept(id: string): Promise<unknown> {
+  const response = await fetch(`/a/${id}/offline${sharedPath}`)
+  if (!response.ok) return undefined
+  const form = await response.formData()
+  const given = form.getAll('files').filter((file) => file instanceof File)
+  const files = given.map(async (file) => {
+    const { name, type } = file
+    return { name, type, base64: await toBase64(file) }
+  })
+  const texts = textNames.map((name) => [name, form.get(name)])
+  return { ...Object.fromEntries(texts), files: await Promise.all(files) }
 }
 
 /**
  * Takes what was shared out of the address of the page, for an app that asks for that. A reload and
  * the history then do not bring it again. Other parameters stay, such as `challenge`.
  */
-export function takeReceived(): Received | undefined {
+export async function takeReceived(id: string): Promise<Received | undefined> {
   if (!('takesShares' in document.documentElement.dataset)) return undefined
   const url = new URL(location.href)
-  const received = receivedIn(Object.fromEntries(url.searchParams))
-  if (!received) return undefined
-  for (const name of names) url.searchParams.delete(name)
+  const isKept = url.searchParams.has(sharedQuery)
+  const given = Object.fromEntries(url.searchParams)
+  const received = receivedIn(isKept ? await takeKept(id).catch(() => undefined) : given)
+  if (!received && !isKept) return undefined
+  for (const name of [...textNames, sharedQuery]) url.searchParams.delete(name)
   history.replaceState(history.state, '', url)
   return received
 }
@@ -27,3 +60,10 @@ export function takeReceived(): Received | undefined {
 /** Returns what a start message has of it. */
 export const receivedOf = (message: unknown): Received | undefined =>
   receivedIn(field(message, 'received'))
+
+/** Returns what was shared as a page reads it. */
+export const openReceived = ({ files, ...texts }: Received) =>
+  Object.freeze({
+    ...texts,
+    files: files.map(({ name, type, base64 }) => new File([toBytes(base64)], name, { type })),
+  })

@@ -52,8 +52,8 @@ async function start(host: SandboxHost, id: string): Promise<StartedApp> {
   const list = fetchList(at)
   list.catch(() => undefined)
   const page = fetchPage(at, list)
-  const [saves] = await Promise.all([readSaves(id), host.load()])
-  const content = { ...(await page), received: takeReceived() }
+  const [saves, received] = await Promise.all([readSaves(id), takeReceived(id), host.load()])
+  const content = { ...(await page), received }
   const isElsewhere = content.files !== undefined && text(history.state, 'page', 1) !== ''
   if (!isElsewhere) host.start(content, [...saves.entries], [], [], readMuted())
   return { content, list, saves, isElsewhere }

@@ -86,27 +86,57 @@ test('only an app that asks for shares is a target for them', async () => {
   const ann = await t.agent('ann')
   const manifestOf = async (id: string): Promise<string> =>
     String((await t.request('GET', `/a/${id}/manifest.webmanifest`)).body)
+  const params = { title: 'title', text: 'text', url: 'url' }
+  const texts = { method: 'GET', params }
+  const takesFiles = {
+    method: 'POST',
+    enctype: 'multipart/form-data',
+    params: { ...params, files: [{ name: 'files', accept: ['*/*'] }] },
+  }
   const pages = {
-    '<meta name=share-target content=text>': true,
-    '<meta name=share-target content=files>': false,
-    '<p>share-target': false,
+    '<meta name=share-target content=text>': texts,
+    '<meta name=share-target content=files>': takesFiles,
+    '<meta name=share-target content=all>': undefined,
+    '<p>share-target': undefined,
   }
-  for (const [html, isTarget] of Object.entries(pages)) {
+  for (const [html, target] of Object.entries(pages)) {
     const id = await ann.publish({ html })
-    const { share_target: target } = JSON.parse(await manifestOf(id))
-    const params = { title: 'title', text: 'text', url: 'url' }
-    expect(target).toEqual(isTarget ? { action: `/a/${id}`, method: 'GET', params } : undefined)
+    const manifest = JSON.parse(await manifestOf(id))
+    expect(manifest.share_target).toEqual(target && { action: `/a/${id}`, ...target })
     const shell = String((await t.request('GET', `/a/${id}`)).body)
-    expect(shell.includes('data-takes-shares')).toBe(isTarget)
+    expect(shell.includes('data-takes-shares')).toBe(target !== undefined)
   }
-  const files = [
-    { path: 'index.html', text: '<p>notes' },
-    { path: 'app.webmanifest', text: '{"share_target":{"action":"https://other.example/"}}' },
-  ]
-  const folder = await ann.publish({ html: undefined, title: 'Notes', files })
+  const publish = (target: object): Promise<string> =>
+    ann.publish({
+      html: undefined,
+      title: 'Notes',
+      files: [
+        { path: 'index.html', text: '<p>notes' },
+        { path: 'app.webmanifest', text: JSON.stringify({ share_target: target }) },
+      ],
+    })
+  const away = { action: 'https://other.example/' }
+  const folder = await publish(away)
   expect(JSON.parse(await manifestOf(folder))).toMatchObject({
-    share_target: { action: `/a/${folder}` },
+    share_target: { action: `/a/${folder}`, ...texts },
   })
+  const own = await publish({ ...away, params: { files: [{ name: 'x', accept: ['image/png'] }] } })
+  expect(JSON.parse(await manifestOf(own))).toMatchObject({
+    share_target: { action: `/a/${own}`, ...takesFiles },
+  })
+})
+
+test('an app without a copy takes no files, and opens without them', async () => {
+  const ann = await t.agent('ann')
+  const id = await ann.publish({ html: '<meta name=share-target content=files>' })
+  const password = { audience: 'password', password: 'a long password' }
+  await ann.call('PATCH', `/apps/${id}/audience`, password)
+  t.clock.advance(1_000)
+  const headers = { authorization: `Bearer ${ann.key}` }
+  const manifest = await t.request('GET', `/a/${id}/manifest.webmanifest`, { headers })
+  expect(JSON.parse(String(manifest.body))).toMatchObject({ share_target: { method: 'GET' } })
+  const sent = await t.request('POST', `/a/${id}`)
+  expect([sent.status, sent.headers.get('location')]).toEqual([303, `/a/${id}`])
 })
 
 test('the menu of an app leads to a page that installs it, for those who may open it', async () => {
@@ -177,7 +207,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     const query = `title=Boats&text=${encodeURIComponent('<b>"at" noon</b>')}&other=1`
     const id = await ann.publish({ html: html('<meta name=share-target content=text>') })
     await page.goto(`${origin}/a/${id}?${query}`)
-    await shown(JSON.stringify({ title: 'Boats', text: '<b>"at" noon</b>', url: '' }))
+    await shown(JSON.stringify({ title: 'Boats', text: '<b>"at" noon</b>', url: '', files: [] }))
     const rest = `${origin}/a/${id}?other=1`
     expect(page.url()).toBe(rest)
     await page.reload()
@@ -190,6 +220,53 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     const other = await ann.publish({ html: html('') })
     await page.goto(`${origin}/a/${other}?${query}`)
     await shown('null')
+    await close()
+  }, 120_000)
+
+  test('gives an installed app the files shared with it, once', async () => {
+    const { browser, origin, t: server, close } = await openServedSession()
+    const ann = await server.agent('ann')
+    const id = await ann.publish({
+      html: `<meta name=share-target content=files><output>nothing</output><script>
+      const { title, files } = service.received ?? { files: [] }
+      Promise.all(files.map(async (file) => [file.name, file.type, await file.text()])).then((all) => {
+        if (title) document.querySelector('output').textContent = JSON.stringify([title, all])
+      })</script>`,
+    })
+    const page = await browser.newPage()
+    const shown = (text: string): Promise<void> =>
+      page.frameLocator('iframe').frameLocator('iframe').getByText(text, { exact: true }).waitFor()
+    await page.goto(`${origin}/a/${id}/install`)
+    await page.getByText('A copy is saved').waitFor()
+    // A browser shares by a navigation that sends a form.
+    const share = async (sizes: Record<string, number>): Promise<void> => {
+      await page.goto('about:blank')
+      await page.setContent(
+        `<form method=post enctype=multipart/form-data action="${origin}/a/${id}"><input name=title value=Boats><input type=file name=files multiple><button>Share</button></form>`,
+      )
+      const files = Object.entries(sizes).map(([name, bytes]) => ({
+        name,
+        mimeType: 'text/plain',
+        buffer: Buffer.from('x'.repeat(bytes)),
+      }))
+      await page.locator('input[type=file]').setInputFiles(files)
+      await page.getByRole('button', { name: 'Share' }).click()
+    }
+    await share({ 'a.txt': 3, 'large.txt': 11 * 1_048_576, 'b.txt': 1 })
+    await shown(
+      JSON.stringify([
+        'Boats',
+        [
+          ['a.txt', 'text/plain', 'xxx'],
+          ['b.txt', 'text/plain', 'x'],
+        ],
+      ]),
+    )
+    expect(page.url()).toBe(`${origin}/a/${id}`)
+    await page.reload()
+    await shown('nothing')
+    await page.goto(`${origin}/a/${id}?shared`)
+    await shown('nothing')
     await close()
   }, 120_000)
 })

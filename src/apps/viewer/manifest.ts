@@ -9,6 +9,8 @@ const siteIcons = [
 const shortNameChars = 24
 /** Names of the query in which the shell reads what is shared (public/frame/received.ts). */
 const shareParams = { title: 'title', text: 'text', url: 'url' }
+/** A browser sends files to the worker of the app, which hands them to its page. */
+const fileParams = { ...shareParams, files: [{ name: 'files', accept: ['*/*'] }] }
 /** Behind an app while it starts, where it has no cover. */
 const color = '#17191b'
 
@@ -17,10 +19,11 @@ export const manifestPath = (at: string): string => `${at}/manifest.webmanifest`
 
 /**
  * Returns the manifest with which browsers install one app, as an app of its own
- * (https://www.w3.org/TR/appmanifest/). The second parameter is what its page
- * chooses.
+ * (https://www.w3.org/TR/appmanifest/). `own` is what its page chooses. Only an
+ * app with a copy has a worker, which takes shared files.
  */
-export function appManifest(app: HostedApp, { fields, takesShares }: OwnManifest): string {
+export function appManifest(app: HostedApp, own: OwnManifest, hasCopy: boolean): string {
+  const { fields, shares } = own
   const { id, title, description, icon, restricted } = app
   const at = `/a/${id}`
   // Browsers fetch icons without the cookie that opens a restricted app.
@@ -39,6 +42,11 @@ export function appManifest(app: HostedApp, { fields, takesShares }: OwnManifest
     theme_color: app.color ?? color,
     icons: ownIcons.length > 0 ? ownIcons : siteIcons,
     ...fields,
-    ...(takesShares && { share_target: { action: at, method: 'GET', params: shareParams } }),
+    ...(shares && { share_target: shareTarget(at, shares === 'files' && hasCopy) }),
   })
 }
+
+const shareTarget = (action: string, takesFiles: boolean) =>
+  takesFiles
+    ? { action, method: 'POST', enctype: 'multipart/form-data', params: fileParams }
+    : { action, method: 'GET', params: shareParams }

@@ -6,8 +6,8 @@ import type { AppSource, HostedApp } from './app-source.ts'
 /** The choices of a page, or of the manifest of its folder, for the installed app. */
 export interface OwnManifest {
   fields: OwnFields
-  /** It takes texts and links that other apps of the device share. */
-  takesShares: boolean
+  /** It takes texts and links that other apps of the device share, or files as well. */
+  shares: 'text' | 'files' | undefined
 }
 
 interface OwnFields {
@@ -65,6 +65,15 @@ export async function readOwnManifest(source: AppSource, app: HostedApp): Promis
   const content = row && (await source.file(row))
   const text = content && (await toBlob(content.identity).text())
   const own = parseRecord(text ?? '') ?? {}
-  const takesShares = head['share_target'] === 'text' || isRecord(own['share_target'])
-  return { fields: { ...checked(head), ...checked(own) }, takesShares }
+  return {
+    fields: { ...checked(head), ...checked(own) },
+    shares: sharesOf(own['share_target']) ?? sharesOf(head['share_target']),
+  }
+}
+
+/** Reads the share target of a page, or that of a manifest (Web Share Target API). */
+function sharesOf(given: unknown): OwnManifest['shares'] {
+  if (given === 'text' || given === 'files') return given
+  if (!isRecord(given)) return undefined
+  return isRecord(given['params']) && 'files' in given['params'] ? 'files' : 'text'
 }

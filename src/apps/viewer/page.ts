@@ -140,7 +140,7 @@ interface ShellOptions {
   /** The operator lets other sites show apps. */
   canEmbed: boolean
   kind: ShellKind
-  /** The app takes texts and links that are shared with it. */
+  /** The app takes what is shared with it. */
   takesShares: boolean
 }
 

@@ -277,8 +277,8 @@ export class Pages {
       apps,
     })
     const canEmbed = this.embedders.length > 0
-    const { takesShares } = await readOwnManifest(this.source, page.app)
-    const shown = { hasBridge, knobs, canEmbed, kind, takesShares }
+    const { shares } = await readOwnManifest(this.source, page.app)
+    const shown = { hasBridge, knobs, canEmbed, kind, takesShares: shares !== undefined }
     const options = { at: page.at, frame, origin: app, ...shown }
     return createEntity(compressText(shellPage(page.app, options, this.assets)), headers)
   }

@@ -210,10 +210,17 @@ const qrCode: PageHandler = async (pages, { app }, { request }) => {
 }
 
 /** Serves the manifest with which a browser installs the app. */
-const manifest: PageHandler = async ({ source }, { app }) =>
-  new Response(appManifest(app, await readOwnManifest(source, app)), {
+const manifest: PageHandler = async (pages, page) => {
+  const own = await readOwnManifest(pages.source, page.app)
+  const hasCopy = (await copyOf(pages, page)) !== undefined
+  return new Response(appManifest(page.app, own, hasCopy), {
     headers: dataHeaders('application/manifest+json', 'no-cache'),
   })
+}
+
+/** Opens an app whose worker is gone, so that nothing takes the files that are shared with it. */
+const openWithoutFiles = (request: Request): Response =>
+  new Response(null, { status: 303, headers: { location: pathOf(request.url) } })
 
 /** Renders a page in the language of its visitor. */
 const inOwnLanguage =
@@ -286,10 +293,12 @@ function closedResponse(pages: Pages, id: string, location: string | undefined):
   return new Response(null, { status: 303, headers: { location, 'cache-control': 'no-store' } })
 }
 
+const appPath = '/a/:id'
+
 /** Routes of public links: the shell, the sandbox wrapper, and an app's HTML and files as data. */
 export function viewerRoutes(pages: Pages) {
   const routes: Route[] = [
-    ['/a/:id', inOwnLanguage(pages, (input) => openPage(pages, input))],
+    [appPath, inOwnLanguage(pages, (input) => openPage(pages, input))],
     ['/a/:id/embed', inOwnLanguage(pages, (input) => openPage(pages, input, true))],
     [
       '/a/:id/data',
@@ -339,6 +348,8 @@ export function viewerRoutes(pages: Pages) {
     if (appsHost === undefined || request.headers.get('host') !== appsHost) return undefined
     return path === '/frame' ? undefined : messageResponse(pages, 'not_found')
   })
+  // The body stays unread.
+  plugin.post(appPath, ({ request }) => openWithoutFiles(request), { parse: 'none' })
   for (const [path, handler] of routes) {
     // Destructure: given the whole context, the router would parse cookies and query.
     plugin.get(path, ({ request, params }) => handler({ request, params }))
