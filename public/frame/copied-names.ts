@@ -1,4 +1,5 @@
 import { assetNameOf } from '../../src/apps/folders/page-names.ts'
+import { decoded } from './file-urls.ts'
 import type { PageFiles } from './messages.ts'
 
 /** Scheme of the placeholders by which the wrapper names a file of a copy: its index. */
@@ -37,13 +38,6 @@ export function copiedNames({
   const indexes = new Map(contents.map(({ name }, index) => [name, index]))
   const { origin, pathname } = new URL(address)
   const { parse } = URL
-  const decoded = (path: string): string => {
-    try {
-      return decodeURIComponent(path)
-    } catch {
-      return path
-    }
-  }
   return {
     /** Returns the URL of a file by its name. */
     urlOf: (name: string): string =>

@@ -6,6 +6,15 @@ export const rootImports = (address: string): Record<string, string> => ({
   [new URL(address).pathname]: address,
 })
 
+/** Decodes percent escapes. A stray % leaves the text unchanged. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
 /** The URLs of the files of a page. */
 export interface Addresses {
   /** URL of the page. */
@@ -36,13 +45,6 @@ export function openAddresses({ address, names }: Pick<OwnFiles, 'address' | 'na
   const { origin } = new URL(address)
   const base = document.baseURI.replace(/#.*/, '')
   const { parse } = URL
-  const decoded = (path: string): string => {
-    try {
-      return decodeURIComponent(path)
-    } catch {
-      return path
-    }
-  }
   /** Resolves a URL. `location.origin` of a page is "null". */
   const resolve = (given: unknown): URL | null =>
     parse.call(URL, String(given).replace(/^null(?=\/)/, origin), base)

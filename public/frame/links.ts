@@ -1,3 +1,4 @@
+import { decoded } from './file-urls.ts'
 import { listen } from './listen.ts'
 import type { AppMessage } from './messages.ts'
 
@@ -11,15 +12,6 @@ function linkOf(path: EventTarget[]): { link: Element; href: string } | undefine
     if (href !== null) return { link, href: href.trim() }
   }
   return undefined
-}
-
-/** Decodes percent escapes. A stray % leaves the text unchanged. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /** Handles fragment links: a srcdoc resolves its links against the wrapper's URL. */
