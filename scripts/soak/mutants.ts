@@ -171,8 +171,8 @@ export const mutants: Mutant[] = [
   {
     name: 'sandbox/forms-may-be-sent',
     file: 'src/apps/viewer/policy.ts',
-    from: 'base-uri ${own}; form-action ${own}`',
-    to: 'base-uri ${own}`',
+    from: '; form-action ${own}`',
+    to: '`',
     tests: ['src/apps/viewer/routes.test.ts'],
   },
   {
