@@ -58,13 +58,12 @@ function countsOf(rows: NewUse[]): Count[] {
       { account, day: '', model },
       { account, day: utcDay(at), model },
     ]) {
-      const before = counts.get(countName(name)) ?? { ...name, count: 0, charged: zero, at }
-      counts.set(countName(name), {
-        ...before,
-        count: before.count + 1,
-        charged: nano(before.charged + charged),
-        at: Math.max(before.at, at),
-      })
+      const known = counts.get(countName(name))
+      const total = known ?? { ...name, count: 0, charged: zero, at }
+      if (!known) counts.set(countName(name), total)
+      total.count += 1
+      total.charged = nano(total.charged + charged)
+      total.at = Math.max(total.at, at)
     }
   }
   return [...counts.values()].sort((a, b) => (countName(a) < countName(b) ? -1 : 1))
@@ -90,13 +89,14 @@ export async function insertUses(db: Db, rows: NewUse[]): Promise<void> {
     const name = countName({ account, day: '', model })
     const total = counts.get(name)
     if (!total) throw new Error(`The total of ${name} was not counted.`)
-    counts.set(name, { ...total, count: total.count - 1 })
-    return { number: total.count, at: total.at }
+    const { count: number, at } = total
+    total.count -= 1
+    return { number, at }
   }
-  const numbered = rows.toReversed().map(({ key = null, error = null, ...use }) => {
+  const numbered = rows.toReversed().map((use) => {
     const { number, at } = numberOf(use.account, '')
     const { number: modelNumber } = numberOf(use.account, use.model)
-    return { ...use, key, error, id: newId(), number, modelNumber, at }
+    return { key: null, error: null, ...use, id: newId(), number, modelNumber, at }
   })
   await insertRowsOfUses(db, numbered.reverse())
 }

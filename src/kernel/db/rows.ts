@@ -83,8 +83,12 @@ function decode<Row>(columns: [string, Column][], result: Result): Row[] {
 }
 
 /** Returns the values of rows in the order of an insert. */
-const valuesOf = (columns: [string, Column][], rows: readonly Json[]): unknown[] =>
-  rows.flatMap((row) => columns.map(([name, column]) => column.mapToDriverValue(row[name])))
+function valuesOf(columns: [string, Column][], rows: readonly Json[]): unknown[] {
+  const values: unknown[] = []
+  for (const row of rows)
+    for (const [name, column] of columns) values.push(column.mapToDriverValue(row[name]))
+  return values
+}
 
 type Row<T extends SQLiteTable> = T['$inferSelect']
 type Insert<T extends SQLiteTable> = (db: Db, rows: SQLiteInsertValue<T>[]) => Query

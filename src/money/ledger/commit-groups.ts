@@ -28,7 +28,8 @@ export async function runUnits(
   db: Db,
   units: Unit[],
 ): Promise<PromiseSettledResult<UnitResult>[]> {
-  for (const { rows = [] } of units) for (const row of rows) await row.lock?.(db)
+  // Every await costs each unit of the group a turn of the microtasks.
+  for (const { rows = [] } of units) for (const row of rows) if (row.lock) await row.lock(db)
   const view = new LedgerView(ctx.clock.now())
   const needs = units.map((unit) => unit.needs)
   await view.load(db, needs)
@@ -37,7 +38,8 @@ export async function runUnits(
   await writeRows(db, units, results)
   for (const result of results) {
     const { hold, balance } = result.status === 'fulfilled' ? result.value : {}
-    if (hold && balance !== undefined) await ctx.onCharge?.(db, hold, balance)
+    const pending = hold && balance !== undefined && ctx.onCharge?.(db, hold, balance)
+    if (pending) await pending
   }
   return results
 }
@@ -48,18 +50,14 @@ async function writeRows(
   units: Unit[],
   results: PromiseSettledResult<UnitResult>[],
 ): Promise<void> {
-  const kinds = new Map<string, SettledRow[]>()
-  for (const [at, { rows = [] }] of units.entries()) {
+  const settled = units.flatMap(({ rows = [] }, at): SettledRow[] => {
     const result = results[at]
-    if (result?.status !== 'fulfilled' || !result.value.isChanged) continue
+    if (result?.status !== 'fulfilled' || !result.value.isChanged) return []
     const { hold: ended } = result.value
-    for (const row of rows) {
-      const known = kinds.get(row.kind)
-      if (known) known.push({ row, ended })
-      else kinds.set(row.kind, [{ row, ended }])
-    }
-  }
-  for (const rows of kinds.values()) await rows[0]?.row.write(db, rows)
+    return rows.map((row) => ({ row, ended }))
+  })
+  for (const rows of Map.groupBy(settled, ({ row }) => row.kind).values())
+    await rows[0]?.row.write(db, rows)
 }
 
 interface WaitingUnit {

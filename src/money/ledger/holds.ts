@@ -18,8 +18,8 @@ declare module '../../kernel/context.ts' {
   }
 }
 
-/** Runs in the transaction of every charge, with the ended hold and the balance after it. */
-export type ChargeObserver = (db: Db, charged: Hold, balance: NanoUsd) => Promise<unknown>
+/** Runs in the transaction of every charge, with the ended hold and the balance that is left. */
+export type ChargeObserver = (db: Db, charged: Hold, left: NanoUsd) => Promise<unknown> | undefined
 
 /** Writes further rows of a settlement, in its transaction. */
 export type SettlementRecorder = (db: Db, ended: Hold) => Promise<unknown>

@@ -197,18 +197,18 @@ export async function notifyOfPayment(
 const low = fromCredits(lowCredits)
 
 /** Notifies an agent in the transaction of a charge that takes its credits below 50. */
-export async function notifyIfLow(
+export function notifyIfLow(
   ctx: Pick<AppContext, 'clock' | 'state'>,
   db: Db,
   { account, charged }: Hold,
   left: NanoUsd,
-): Promise<void> {
+): Promise<void> | undefined {
   const to = agentOf(account)
-  if (to === undefined || left >= low || left + charged < low) return
+  if (to === undefined || left >= low || left + charged < low) return undefined
   const credits = toCredits(left)
   const text = sentence(
     'You have {credits} credits left. A person who claims you (POST /me/claim) can send you credits. Publishing html is always free.',
     { credits },
   )
-  await notify(ctx, db, { to, kind: 'credits.low', text, data: { credits } })
+  return notify(ctx, db, { to, kind: 'credits.low', text, data: { credits } })
 }
