@@ -22,8 +22,8 @@ export async function toOwnEnvelope(
   const { headers } = response
   const isAnthropic = isAnthropicPath(path)
   if (isAnthropic) headers.set('request-id', requestId)
-  const toEnvelope = findEnvelope(path)
-  if (!toEnvelope || response.status < 400) return response
+  const toEnvelope = response.status < 400 ? undefined : findEnvelope(path)
+  if (!toEnvelope) return response
   const body = parseRecord(await response.text()) ?? {}
   const status = isAnthropic ? statusOf(response.status, body) : response.status
   const offer = headers.has('payment-required') ? offerIn(body) : {}

@@ -92,7 +92,8 @@ const none: readonly unknown[] = []
 export const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : none)
 
 /** Returns the objects in a JSON list; an empty list for any other value. */
-export const recordsIn = (value: unknown): Json[] => itemsOf(value).filter(isRecord)
+export const recordsIn = (value: unknown): Json[] =>
+  Array.isArray(value) ? value.filter(isRecord) : []
 
 /** Returns a JSON string; '' for any other value. */
 export const asString = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -1,5 +1,6 @@
 import type { modelTypes } from '../../kernel/config/providers.ts'
 import { sha256 } from '../../kernel/ids.ts'
+import { lazyFor } from '../../kernel/lazy.ts'
 
 export type ModelType = (typeof modelTypes)[number]
 
@@ -185,12 +186,12 @@ export function withSearch(price: Price, usd: string, marginPercent: number): Pr
   return withId({ ...rest, perSearch: withMargin(rate, marginPercent) })
 }
 
-/** Returns the copy of a price that a hold stores: flat, with numbers as decimal text. */
-export const storedPrice = (price: Price): Record<string, string> => ({
+/** Returns the copy of a price that holds store: flat, with numbers as decimal text. */
+export const storedPrice = lazyFor((price: Price): Readonly<Record<string, string>> => ({
   id: price.id,
   ...formatRates(price, String),
   ...(price.tiers && { tiers: JSON.stringify(presentPrice(price).tiers) }),
-})
+}))
 
 /** Returns the price of GET /v1/models: USD per unit as text, without losing a digit. */
 export const presentPrice = (price: Price): PriceTexts => ({

@@ -42,7 +42,10 @@ export async function serveOperation(
   const outcome = await perform(ctx, operation, {
     ...senderOf(request),
     signal: request.signal,
-    resource: urlOf(pathOf(request.url)),
+    // Only an offer of a payment names it.
+    get resource() {
+      return urlOf(pathOf(request.url))
+    },
     params,
     query,
     source: { request },
