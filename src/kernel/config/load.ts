@@ -158,14 +158,24 @@ const isConfig = (values: object): values is Config =>
 const maxRequestsVariable = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
 
 /**
+ * Settings of Bun for a process that serves many short requests (docs/decisions/0139): the last
+ * optimization is for hot loops only, and freed memory stays for the next request.
+ */
+const requestSettings = {
+  BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: '1000000',
+  MIMALLOC_PURGE_DELAY: '-1',
+}
+
+/**
  * Returns the environment for a process that has upstreams; undefined where the present one will
  * do. Bun reads its limit on simultaneous outbound requests, 256 by default, before the program
- * runs, so the program has to start again with a higher one.
+ * runs, so the program has to start again with a higher one. An operator may set each variable.
  */
 export function environmentForUpstreams(config: Config): typeof Bun.env | undefined {
   const hasKey = Object.values(providers).some(({ key }) => config[key] !== '')
   if (Bun.env[maxRequestsVariable] || (config.upstreams.length === 0 && !hasKey)) return undefined
-  return { ...Bun.env, [maxRequestsVariable]: String(upstreamRequestsMax) }
+  const limit = { [maxRequestsVariable]: String(upstreamRequestsMax) }
+  return { ...requestSettings, ...Bun.env, ...limit }
 }
 
 /** DATABASE_URL, which selects the engine of the tables when their modules load. */
