@@ -1,7 +1,8 @@
 /**
  * `bun src/testing/postgres.ts bun scripts/soak/move.ts [apps]`: moves an instance from SQLite to
  * PostgreSQL and back with `berth copy`, by default one of 10,000 apps. The hashes of all tables,
- * every balance, the links of apps and the export of an agent must be the same on all three.
+ * every balance, the links of apps and the export of an agent must be the same on all three. Needs
+ * dist/berth.
  */
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +22,6 @@ import { many, seedMany } from '../bench/seed-many.ts'
 
 const apps = Number(Bun.argv[2] ?? 10_000)
 const lifeMs = 1_800_000
-const program = [process.execPath, join(import.meta.dir, '../../src/main.ts')]
 const folder = temporaryFolder('berth-move-')
 const data = join(folder.path, 'data')
 const file = join(data, 'berth.sqlite')
@@ -36,7 +36,7 @@ interface Maker {
 }
 
 const start = (env: Record<string, string>): Promise<ServerProcess> =>
-  startServerProcess(data, { program, lifeMs, env: { ...offline, ...env } })
+  startServerProcess(data, { lifeMs, env: { ...offline, ...env } })
 
 async function stop(server: ServerProcess): Promise<void> {
   server.kill('SIGTERM')
@@ -84,7 +84,7 @@ async function stateOf(server: ServerProcess, { key, ids }: Maker): Promise<stri
 async function copy(to: 'postgres' | 'sqlite'): Promise<string[]> {
   const began = stopwatch()
   const env = { ...offline, ...onPostgres }
-  const { code, out, err } = await runBerth(['copy', to, '--data', data], { program, env, lifeMs })
+  const { code, out, err } = await runBerth(['copy', to, '--data', data], { env, lifeMs })
   expect(code === 0, `berth copy ${to}: ${err}${out}`)
   const hashes = out.split('\n').filter((line) => /^[0-9a-f]{16} {2}/.test(line))
   expect(hashes.length > 10, `berth copy ${to} has no proof: ${out}`)

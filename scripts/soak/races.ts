@@ -1,8 +1,8 @@
 /**
  * `bun scripts/soak/races.ts [rounds]`: requests race for one thing through nginx on three servers
  * with PostgreSQL and a bucket: one Idempotency-Key, one handle, one ref, the last credit, one
- * claim. Default: 200 rounds each. One of them must get it. Needs Debian's packages postgresql,
- * swift-* and nginx-light.
+ * claim. Default: 200 rounds each. One of them must get it. Needs dist/berth, and Debian's packages
+ * postgresql, swift-* and nginx-light.
  */
 import { races } from '../../src/testing/replicas/races.ts'
 import { startSystem } from '../../src/testing/replicas/system.ts'

@@ -3,7 +3,8 @@
  * three servers with PostgreSQL and a bucket. One server is killed every two seconds, and
  * PostgreSQL is restarted every nine (`pg_ctl restart -m fast` and `-m immediate` in turn).
  * Default: 600 seconds. Acknowledged content must survive, each call must be charged once, and
- * `berth doctor` must find nothing. Needs Debian's packages postgresql, swift-* and nginx-light.
+ * `berth doctor` must find nothing. Needs dist/berth, and Debian's packages postgresql, swift-* and
+ * nginx-light.
  */
 import { randomBelow } from '../../src/kernel/ids.ts'
 import { killReplicas } from '../../src/testing/replicas/kill-loop.ts'

@@ -1,20 +1,23 @@
 /** Follows docs/backup.md literally, in an empty home folder. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { dialect } from '../kernel/db/dialect.ts'
 import { temporaryFolder } from './fixtures/temporary-folder.ts'
-import { type ServerProcess, startServerProcess, textAt } from './processes/server-process.ts'
+import {
+  binaryPath,
+  type ServerProcess,
+  startServerProcess,
+  textAt,
+} from './processes/server-process.ts'
 
 setDefaultTimeout(180_000)
 const root = join(import.meta.dir, '../..')
-const program = [process.execPath, join(root, 'src/main.ts')]
 const home = temporaryFolder('berth-guide-')
 afterAll(() => home.remove())
 const at = (...names: string[]): string => join(home.path, ...names)
-writeFileSync(at('berth'), `#!/bin/sh\nexec ${program.map((one) => `'${one}'`).join(' ')} "$@"\n`)
-chmodSync(at('berth'), 0o755)
+symlinkSync(binaryPath, at('berth'))
 const offline = { OLLAMA_HOST: 'off', BUILDER_BROWSER: 'off' }
 
 const page = await Bun.file(join(root, 'docs/backup.md')).text()
@@ -40,7 +43,7 @@ async function paste(...lines: string[]): Promise<string> {
 }
 
 const serve = (dataDir: string): Promise<ServerProcess> =>
-  startServerProcess(dataDir, { program, env: offline })
+  startServerProcess(dataDir, { env: offline })
 async function stop(server: ServerProcess): Promise<void> {
   server.kill('SIGTERM')
   await server.exited

@@ -1,8 +1,9 @@
 /**
  * `bun src/testing/postgres.ts bun scripts/bench/replicas/measure.ts`: prints the cost of a charged
- * call on PostgreSQL as JSON, for several servers. Times are microseconds of CPU.
+ * call on PostgreSQL as JSON, for several servers from source. Times are microseconds of CPU.
  */
 import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 import { SQL } from 'bun'
 
@@ -14,6 +15,7 @@ const calls = 1_500
 const connections = 16
 const counted = 60
 const ticksPerSecond = 100
+const source = join(import.meta.dir, '../../..')
 
 export interface Measured {
   servers: number
@@ -90,6 +92,7 @@ async function countStatements(): Promise<Statements> {
   const proxies: ReturnType<typeof startPausableProxy>[] = []
   const countSends = () => proxies.reduce((sum, proxy) => sum + proxy.countSends(), 0)
   const r = await startReplicas(1, {
+    source,
     through: async (url) => {
       const proxy = startPausableProxy(new URL(url))
       proxies.push(proxy)
@@ -122,7 +125,7 @@ if (!(await isPublicFresh())) await buildPublic()
 const measured: Measured[] = []
 const statements = await countStatements()
 for (const count of [1, 2, 4]) {
-  const r = await startReplicas(count)
+  const r = await startReplicas(count, { source })
   try {
     const hot = await r.newGatewayKey()
     measured.push(await measure(r, [hot]))

@@ -6,6 +6,7 @@ import { migrateSqlite } from '../../kernel/db/migrate.ts'
 import { contentOf, fillAgent } from '../../testing/fixtures/agent-archives.ts'
 import { temporaryFolder } from '../../testing/fixtures/temporary-folder.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
+import { runBerth } from '../../testing/processes/server-process.ts'
 import { runCommand } from '../operator/control.ts'
 
 setDefaultTimeout(180_000)
@@ -15,14 +16,9 @@ const at = (name: string): string => join(folder.path, name)
 
 /** Runs the command line on a data folder with SQLite. */
 async function berth(...words: string[]): Promise<string> {
-  const main = join(import.meta.dir, '../../main.ts')
-  const child = Bun.spawn([process.execPath, main, ...words, '--data', at('data')], {
-    env: { PATH: Bun.env.PATH, OLLAMA_HOST: 'off', BUILDER_BROWSER: 'off' },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, error] = await Promise.all([child.stdout.text(), child.stderr.text()])
-  expect([await child.exited, error]).toEqual([0, expect.not.stringContaining('Error')])
+  const env = { OLLAMA_HOST: 'off', BUILDER_BROWSER: 'off' }
+  const { code, out, err } = await runBerth([...words, '--data', at('data')], { env })
+  expect([code, err]).toEqual([0, expect.not.stringContaining('Error')])
   return out
 }
 

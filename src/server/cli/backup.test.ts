@@ -7,12 +7,12 @@ import { openEngine } from '../../kernel/db/open.ts'
 import { temporaryFolder } from '../../testing/fixtures/temporary-folder.ts'
 import { runInTerminal } from '../../testing/fixtures/terminal.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
+import { binaryPath } from '../../testing/processes/server-process.ts'
 import { until } from '../../testing/until.ts'
 
 setDefaultTimeout(180_000)
 const folder = temporaryFolder('berth-backup-command-')
 const at = (...names: string[]): string => join(folder.path, ...names)
-const program = [process.execPath, join(import.meta.dir, '../../main.ts')]
 
 beforeAll(async () => {
   const t = await startTestServer({}, { db: await openEngine({ dataDir: at('data') }) })
@@ -34,7 +34,7 @@ const environment = (data = 'data') => ({
 })
 
 function start(words: string[], data?: string) {
-  return Bun.spawn([...program, ...words], {
+  return Bun.spawn([binaryPath, ...words], {
     cwd: folder.path,
     env: environment(data),
     stdout: 'pipe',
@@ -56,7 +56,7 @@ async function run(words: string[], data?: string) {
 /** Runs a command in a terminal, and returns what it shows until it has succeeded. */
 async function screenOf(words: string[], data?: string): Promise<string> {
   const options = { cwd: folder.path, env: environment(data), timeout: 150_000 }
-  const terminal = runInTerminal([...program, ...words], options)
+  const terminal = runInTerminal([binaryPath, ...words], options)
   expect(await terminal.exited).toBe(0)
   return terminal.shows(/\S/)
 }

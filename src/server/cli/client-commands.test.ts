@@ -17,6 +17,7 @@ import { signUp } from '../../testing/fixtures/form-browser.ts'
 import { serveGateway } from '../../testing/fixtures/gateway.ts'
 import { runInTerminal } from '../../testing/fixtures/terminal.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
+import { binaryPath } from '../../testing/processes/server-process.ts'
 
 setDefaultTimeout(60_000)
 const t = await startTestServer({ DEMO_MODELS: 'on' })
@@ -33,13 +34,12 @@ afterAll(async () => {
 })
 
 const page = (title: string): string => `<!doctype html><title>${title}</title><h1>${title}</h1>`
-const program = [process.execPath, join(import.meta.dir, '../../main.ts')]
 const environment = () => ({ PATH: Bun.env.PATH, XDG_CONFIG_HOME: home, BERTH_URL: origin })
 const hostsFile = () => join(home, 'berth/hosts.json')
 
 /** Runs a command as a script does: without a terminal. */
 async function run(words: string[], { stdin = '', env = {} } = {}) {
-  const child = Bun.spawn([...program, ...words], {
+  const child = Bun.spawn([binaryPath, ...words], {
     cwd: home,
     env: { ...environment(), ...env },
     stdin: new Blob([stdin]),
@@ -56,7 +56,7 @@ async function run(words: string[], { stdin = '', env = {} } = {}) {
 }
 
 const inTerminal = (words: string[]) =>
-  runInTerminal([...program, ...words], { cwd: home, env: environment() })
+  runInTerminal([binaryPath, ...words], { cwd: home, env: environment() })
 
 const signIn = async (): Promise<void> => {
   expect(await run(['login', '--new'])).toMatchObject({ code: 0 })

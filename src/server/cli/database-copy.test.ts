@@ -8,6 +8,7 @@ import { fillAgent } from '../../testing/fixtures/agent-archives.ts'
 import { createDatabase, dropDatabase } from '../../testing/fixtures/databases.ts'
 import { temporaryFolder } from '../../testing/fixtures/temporary-folder.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
+import { runBerth } from '../../testing/processes/server-process.ts'
 import { databaseCopy } from './database-copy.ts'
 
 setDefaultTimeout(120_000)
@@ -58,11 +59,9 @@ test.skipIf(dialect === 'sqlite')(
     const found = await again.call('GET', '/explore?q=boats')
     expect(found.body).toMatchObject({ items: [{ id }] })
     await again.close()
-    const onSqlite = Bun.spawnSync(
-      [process.execPath, join(import.meta.dir, '../../main.ts'), 'doctor', '--data', at('data')],
-      { env: { PATH: Bun.env.PATH, OLLAMA_HOST: 'off', BUILDER_BROWSER: 'off' } },
-    )
-    expect(`${onSqlite.stdout}`).toContain('The ledger is sound')
+    const env = { OLLAMA_HOST: 'off', BUILDER_BROWSER: 'off' }
+    const { out } = await runBerth(['doctor', '--data', at('data')], { env })
+    expect(out).toContain('The ledger is sound')
   },
 )
 

@@ -11,6 +11,7 @@ import { createDatabase, dropDatabase } from '../fixtures/databases.ts'
 import { fakeModelsToml } from '../fixtures/fake-models.ts'
 import { bucketSettings } from '../fixtures/s3-server.ts'
 import {
+  binaryPath,
   runBerth,
   type ServerProcess,
   startServerProcess,
@@ -36,20 +37,21 @@ export interface Replicas {
   close(): Promise<void>
 }
 
-const root = join(import.meta.dir, '../../..')
 /** A command needs a second, and minutes on a busy machine. */
 const commandMsMax = 300_000
 const startsMax = 10
 /** Longer than any run of the soak test. */
 const lifeMsMax = 1_800_000
-const programIn = (source: string): string[] => [process.execPath, join(source, 'src/main.ts')]
+/** A start from source takes ten times the processor time of one of the executable. */
+const programIn = (source: string | undefined): string[] =>
+  source === undefined ? [binaryPath] : [process.execPath, join(source, 'src/main.ts')]
 
 interface ReplicaOptions {
   models?: string[]
   /** More of the configuration: models of other types. */
   toml?: string
   env?: Record<string, string>
-  /** The folder of the source of the servers; by default this one. */
+  /** The folder of the source of the servers. By default they run dist/berth. */
   source?: string
   /** An empty database, which stays. By default, one of the server of DATABASE_URL. */
   database?: string
@@ -66,11 +68,7 @@ async function runCommand(
   words: string[],
 ): Promise<string> {
   const own = [...words, '--data', join(folder, newId())]
-  const { code, out, err } = await runBerth(own, {
-    program: programIn(root),
-    env,
-    lifeMs: commandMsMax,
-  })
+  const { code, out, err } = await runBerth(own, { env, lifeMs: commandMsMax })
   if (code !== 0) throw new Error(`berth ${words.join(' ')}: ${out}${err}`)
   return out
 }
@@ -129,7 +127,7 @@ const createAccount = (origin: string, count: number): Promise<unknown> =>
     return created.ok && created.json()
   })
 
-/** Starts servers from source. */
+/** Starts servers. */
 export async function startReplicas(
   count: number,
   options: ReplicaOptions = {},
@@ -148,7 +146,7 @@ export async function startReplicas(
     ...(await through?.(url)),
   }
   const config = `${fakeModelsToml(fake.baseUrl, models)}\n${toml}`
-  const start: Replicas['start'] = async (index, source = options.source ?? root) => {
+  const start: Replicas['start'] = async (index, source = options.source) => {
     const before = servers[index]
     const dataDir = createFolder(folder, index, config, bucket !== undefined)
     const port = before ? Number(new URL(before.origin).port) : stablePort()

@@ -16,7 +16,10 @@ export interface System {
   close(): Promise<void>
 }
 
-/** Starts nginx, servers from the source in a folder, and PostgreSQL and Swift of Debian. */
+/**
+ * Starts nginx, servers of dist/berth or from the source in a folder, and PostgreSQL and Swift of
+ * Debian.
+ */
 export async function startSystem(servers: number, source?: string): Promise<System> {
   const folder = temporaryFolder('berth-system-')
   chmodSync(folder.path, 0o755)
