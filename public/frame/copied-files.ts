@@ -10,7 +10,8 @@ import type { LibraryFile, OwnFiles } from './messages.ts'
 
 const places = new RegExp(`${placeholder}(\\d+)`, 'g')
 const sheets = /<style([^>]*)>@import url\(([^)]*)\);<\/style>/g
-const specifiers = /(\b(?:from|import)\s*\(?\s*)(["'])(\.{0,2}\/[^"'\n]+)\2/g
+/** Names of modules. Vite writes those of `import()` as templates. */
+const specifiers = /(\b(?:from|import)\s*\(?\s*)(["'`])(\.{0,2}\/[^"'`$\n]+)\2/g
 const ownUrl = /\bimport\.meta\.url\b/g
 
 /** Creates the blob: URLs of files. Modules and style sheets name others by these URLs. */

@@ -191,7 +191,7 @@ onmessage = async () => postMessage(part + (await (await fetch('../data/a.json')
   'work/module.js': "import { value } from './value.js'\nonmessage = () => postMessage(value)",
   'work/value.js': 'export const value = 20',
   'js/main.js': `import { one } from './parts/one.js'
-const { late } = await import('./parts/late.js')
+const { late } = await import(\`./parts/late.js\`)
 const decoded = async (image) => (await image.decode(), image.naturalWidth)
 const sized = async (set) => {
   const image = document.createElement('img')
