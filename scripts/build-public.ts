@@ -10,12 +10,20 @@ const root = join(import.meta.dir, '..')
 const source = join(root, 'public')
 
 /** Bundles an entry and returns its text. A script becomes one classic script, or one module. */
-async function bundle(entry: string, format: 'iife' | 'esm' = 'iife'): Promise<string> {
+async function bundle(
+  entry: string,
+  format: 'iife' | 'esm' = 'iife',
+  /** Texts in the place of constants that the entry declares. */
+  texts: Record<string, string> = {},
+): Promise<string> {
   const result = await Bun.build({
     entrypoints: [join(source, entry)],
     target: 'browser',
     format,
     minify: true,
+    define: Object.fromEntries(
+      Object.entries(texts).map(([name, text]) => [name, JSON.stringify(text)]),
+    ),
     // Served by this server under the same path.
     external: ['/static/*'],
   })
@@ -50,7 +58,7 @@ async function buildFrame(out: string): Promise<void> {
   }
   for (const name of ['libraries', 'databases', 'shell', 'install', 'offline-copy'])
     await writePublicFile(out, `frame/${name}.js`, await read(name))
-  await writePublicFile(out, 'frame/late.js', await bundle('frame/late.ts', 'esm'))
+  await buildLate(out)
   for (const name of ['page', 'shell', 'controller'])
     await writePublicFile(out, `bridge/${name}.js`, inline(await bundle(`bridge/${name}.ts`)))
   for (const name of ['page', 'shell'])
@@ -64,6 +72,22 @@ async function buildFrame(out: string): Promise<void> {
   await writePublicFile(out, 'knobs/shell.css', await bundle('css/knobs.css'))
   await writePublicFile(out, 'frame/shell.css', await bundle('css/shell.css'))
   await writePublicFile(out, 'frame/message.css', await bundle('css/message.css'))
+}
+
+/** Builds the modules that shells load after their app has started. */
+async function buildLate(out: string): Promise<void> {
+  const recorderScript = await bundle('moments/recorder.ts')
+  const momentsStyle = await bundle('css/moments.css')
+  await writePublicFile(
+    out,
+    'frame/late.js',
+    await bundle('frame/late.ts', 'esm', { recorderScript }),
+  )
+  await writePublicFile(
+    out,
+    'moments/shell.js',
+    await bundle('moments/shell.ts', 'esm', { momentsStyle }),
+  )
 }
 
 /** Lists the files of a folder of public/ with an ending; none where the folder is missing. */
@@ -81,6 +105,8 @@ async function buildPages(out: string): Promise<void> {
     'knobs.css',
     'mcp.css',
     'message.css',
+    'moments.css',
+    'dialog.css',
     'tokens.css',
   ]
   const styles = (await filesIn('css', '.css')).filter((name) => !inlined.includes(name))
@@ -162,6 +188,7 @@ export async function isPublicFresh(): Promise<boolean> {
     'bridge',
     'knobs',
     'mcp',
+    'moments',
     'shims',
     'islands',
     'css',

@@ -20,7 +20,7 @@ const translated = Object.keys(languages).filter((language) => language !== 'en'
 async function readCatalog(language: string): Promise<Catalog> {
   const file = Bun.file(catalogPath(language))
   const known: Partial<Catalog> = (await file.exists()) ? await file.json() : {}
-  return { pages: {}, scripts: {}, frame: {}, bridge: {}, knobs: {}, ...known }
+  return { pages: {}, scripts: {}, frame: {}, bridge: {}, knobs: {}, moments: {}, ...known }
 }
 
 const inOrder = (messages: Iterable<string>): string[] =>

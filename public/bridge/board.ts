@@ -12,13 +12,14 @@ interface Board {
 
 /**
  * Shows a dialog of the shell above the app, until the player or the next dialog closes it, or
- * `signal` ends it. `actions` are buttons before “Close”.
+ * `signal` ends it. `actions` are buttons before the one with `label`, which closes it.
  */
 export async function showDialog(
   heading: string,
   parts: HTMLElement[],
   signal: AbortSignal,
   actions: HTMLElement[] = [],
+  label = t('Close'),
 ): Promise<void> {
   if (document.fullscreenElement) await document.exitFullscreen().catch(() => undefined)
   // A page may ask for many.
@@ -28,7 +29,7 @@ export async function showDialog(
   const dialog = create('dialog', [], { id: 'board' })
   const title = create('h2', [heading], { id: 'board-title' })
   dialog.setAttribute('aria-labelledby', title.id)
-  const form = create('form', [...actions, create('button', [t('Close')])], { method: 'dialog' })
+  const form = create('form', [...actions, create('button', [label])], { method: 'dialog' })
   dialog.append(title, ...parts, form)
   document.body.append(dialog)
   const closed = new Promise((resolve) => dialog.addEventListener('close', resolve))

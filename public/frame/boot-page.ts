@@ -14,6 +14,7 @@ import { pageErrors } from './page-errors.ts'
 import { quiet } from './quiet.ts'
 import { quirks } from './quirks.ts'
 import { openReceived } from './received.ts'
+import { recording } from './recording.ts'
 import { sound } from './sound.ts'
 import { openStorage } from './storage.ts'
 import { viewerFeatures } from './viewer-features.ts'
@@ -60,6 +61,7 @@ function boot(run: Run, shell: Window, files: FilesBoot | undefined): void {
   clipboard()
   viewerFeatures(tell)
   sound(shell, run.isMuted)
+  recording(shell)
   if (run.surroundings) inChat(run.surroundings, tell)
   dialogs(run, (answers) => {
     tell({ type: 'service:answers', answers })

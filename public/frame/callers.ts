@@ -6,6 +6,11 @@ const pressMs = 1_000
 
 type Repeat = () => void
 
+let ran = (): void => undefined
+
+/** Calls the listener after each timer and frame of the page. */
+export const onRun = (listener: () => void): void => void (ran = listener)
+
 /** Events in which a page starts. */
 const starts = /^(?:load|DOMContentLoaded|readystatechange|pageshow)$/
 
@@ -34,6 +39,7 @@ export function watchCallers(): () => Repeat | 'page' | undefined {
         return Reflect.apply(callback, this, given)
       } finally {
         running = before
+        ran()
       }
     }
   }

@@ -5,13 +5,14 @@
 import { openBar } from './bar.ts'
 import { fullScreen } from './full-screen.ts'
 import type { Sound } from './messages.ts'
+import { moments } from './moments.ts'
 import { newVersions } from './new-versions.ts'
 import { openNotices } from './notices.ts'
 import type { OpenedPage, Shell } from './opened-page.ts'
 import { runApp } from './run-app.ts'
 
 /** The features of the page, in the order in which they start. */
-const parts: ((shell: Shell) => void)[] = [fullScreen, runApp, newVersions]
+const parts: ((shell: Shell) => void)[] = [fullScreen, runApp, moments, newVersions]
 
 /** Takes the page over from shell.ts. */
 export function finish(page: OpenedPage): void {

@@ -178,6 +178,12 @@ export interface Sound {
   isMuted: boolean
 }
 
+/** Shell to app, with a port: the script that records its last seconds (public/moments). */
+export interface RecordMoments {
+  type: 'service:record'
+  script: string
+}
+
 /** Outer frame with the keyboard focus to app: a key event. */
 export interface Press {
   type: 'service:key'

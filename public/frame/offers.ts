@@ -2,16 +2,11 @@ import { t } from '../words.ts'
 import { copyText } from './copy-text.ts'
 import { field, text } from './messages.ts'
 import { type Offer, size } from './notices.ts'
+import { fileName, saveFile } from './save-file.ts'
 
 const fileBytesMax = 67_108_864
 const programs =
   /\.(?:exe|msi|msix|hta|lnk|url|bat|cmd|com|scr|pif|ps1|vbs|vbe|js|jse|wsf|jar|apk|dmg|pkg|app|sh|command|desktop|reg|iso|img|dll|cpl|chm)\.*$/i
-
-/** Returns a safe file name: no path, no control or bidirectional characters. */
-function fileName(given: string): string {
-  const name = given.replace(/[\p{C}\u200e\u200f\u202a-\u202e\u2066-\u2069\\/:*?"<>|]/gu, '').trim()
-  return name.replace(/^\.+/, '').slice(-100) || 'file'
-}
 
 /** Offers a file of the app. It is saved only after a click on the shell's button. */
 function fileOffer(given: string, blob: Blob): Offer {
@@ -22,13 +17,7 @@ function fileOffer(given: string, blob: Blob): Offer {
       ms: 8_000,
     }
   }
-  const press = (): void => {
-    const link = document.createElement('a')
-    link.href = URL.createObjectURL(new Blob([blob], { type: 'application/octet-stream' }))
-    link.download = name
-    link.click()
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
-  }
+  const press = (): void => saveFile(name, new Blob([blob], { type: 'application/octet-stream' }))
   const text = t('This app created a file: “{name}”, {size}', { name, size: size(blob.size) })
   return { text, label: t('Save'), press }
 }

@@ -57,9 +57,13 @@ export async function takeReceived(id: string): Promise<Received | undefined> {
   return received
 }
 
-/** Returns what a start message has of it. */
-export const receivedOf = (message: unknown): Received | undefined =>
-  receivedIn(field(message, 'received'))
+const isReceived = (data: unknown): data is Received => Array.isArray(field(data, 'files'))
+
+/** Returns what a start message has of it. The shell has read it. */
+export function receivedOf(message: unknown): Received | undefined {
+  const received = field(message, 'received')
+  return isReceived(received) ? received : undefined
+}
 
 /** Returns what was shared as a page reads it. */
 export const openReceived = ({ files, ...texts }: Received) =>

@@ -32,7 +32,9 @@ function folderOf(name: string, from: string): string {
 /** Returns the packages that the scripts and styles of public/ import. */
 function packagesOfBrowsers(): string[] {
   const names = new Set<string>()
-  for (const path of new Bun.Glob('public/{frame,islands}/**/*.ts').scanSync({ cwd: root })) {
+  for (const path of new Bun.Glob('public/{frame,islands,moments}/**/*.ts').scanSync({
+    cwd: root,
+  })) {
     const text = readFileSync(join(root, path), 'utf8')
     for (const { path: name } of new Bun.Transpiler({ loader: 'ts' }).scanImports(text)) {
       const [package_] = /^(?:@[^/]+\/)?[^./@][^/]*/.exec(name) ?? []

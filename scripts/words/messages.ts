@@ -56,6 +56,7 @@ export function findMessages(root: string): { found: SourceMessages; problems: P
     frame: new Map(),
     bridge: new Map(),
     knobs: new Map(),
+    moments: new Map(),
   }
   const problems: Problem[] = []
   const glob = new Bun.Glob('{src,public}/**/*.ts')

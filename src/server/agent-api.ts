@@ -28,6 +28,7 @@ import { meOperations } from '../apps/me/operations.ts'
 import { reportOperations } from '../apps/moderation/operations.ts'
 import { appOperations } from '../apps/operations.ts'
 import { peopleOperations } from '../apps/owners/operations.ts'
+import { ownCoverOperations } from '../apps/owners/own-cover.ts'
 import { walletOperations } from '../apps/owners/wallet-operations.ts'
 import { packOperations } from '../apps/packs/operations.ts'
 import { profileOperations } from '../apps/profiles/operations.ts'
@@ -156,6 +157,7 @@ export const agentOperations: readonly Operation[] = [
   ...reviewOperations,
   ...iconOperations,
   ...coverOperations,
+  ...ownCoverOperations,
   ...reportOperations,
   ...appealOperations,
   ...scanOperations,

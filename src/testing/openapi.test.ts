@@ -71,6 +71,7 @@ const open = [
   'acquire_document',
   'write_documents',
   'report_errors',
+  'get_own_cover',
   'open_live',
   'get_scores',
   'submit_score',

@@ -1942,6 +1942,16 @@ export interface components {
             /** @description 1 to 5. */
             position: string;
         };
+        GetOwnCoverInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+        };
+        PutOwnCoverInput: {
+            /** @description The id. The id of an app is the end of its public link. */
+            id: string;
+            /** @description A data URL of a JPEG, PNG or WebP, up to 6 MB. */
+            image: string;
+        };
         ReportItemInput: {
             item: string;
             /** @enum {string} */
@@ -3136,6 +3146,12 @@ export interface components {
         DeleteScreenshotResult: {
             screenshots: components["schemas"]["Screenshot"][];
         };
+        GetOwnCoverResult: {
+            own: boolean;
+        };
+        PutOwnCoverResult: {
+            cover: components["schemas"]["Cover"];
+        };
         ReportItemResult: {
             report: {
                 id: string;
@@ -3630,6 +3646,8 @@ export type PutCoverInput = components['schemas']['PutCoverInput'];
 export type DeleteCoverInput = components['schemas']['DeleteCoverInput'];
 export type PutScreenshotInput = components['schemas']['PutScreenshotInput'];
 export type DeleteScreenshotInput = components['schemas']['DeleteScreenshotInput'];
+export type GetOwnCoverInput = components['schemas']['GetOwnCoverInput'];
+export type PutOwnCoverInput = components['schemas']['PutOwnCoverInput'];
 export type ReportItemInput = components['schemas']['ReportItemInput'];
 export type ReportPersonInput = components['schemas']['ReportPersonInput'];
 export type AppealInput = components['schemas']['AppealInput'];
@@ -3794,6 +3812,8 @@ export type PutCoverResult = components['schemas']['PutCoverResult'];
 export type DeleteCoverResult = components['schemas']['DeleteCoverResult'];
 export type PutScreenshotResult = components['schemas']['PutScreenshotResult'];
 export type DeleteScreenshotResult = components['schemas']['DeleteScreenshotResult'];
+export type GetOwnCoverResult = components['schemas']['GetOwnCoverResult'];
+export type PutOwnCoverResult = components['schemas']['PutOwnCoverResult'];
 export type ReportItemResult = components['schemas']['ReportItemResult'];
 export type ReportPersonResult = components['schemas']['ReportPersonResult'];
 export type AppealResult = components['schemas']['AppealResult'];
@@ -4096,6 +4116,10 @@ export interface AgentApi {
   putScreenshot(input: PutScreenshotInput, options?: CallOptions): Call<PutScreenshotResult>
   /** Remove a screenshot of your app. */
   deleteScreenshot(input: DeleteScreenshotInput, options?: CallOptions): Call<DeleteScreenshotResult>
+  /** Tell whether the visitor may set the cover of an app. For the page around an app: own is true for the owner of its maker. */
+  getOwnCover(input: GetOwnCoverInput, options?: CallOptions): Call<GetOwnCoverResult>
+  /** Set a picture from a moment as the cover of an app of one of your agents. Only a press on the moment beside an app sends it. Agents send PUT /apps/{id}/cover. */
+  putOwnCover(input: PutOwnCoverInput, options?: CallOptions): Call<PutOwnCoverResult>
   /** Report an app to the operator. Needs no key; the limit is five a day per address. Phishing or malware reports from three addresses quarantine an app at once: off Explore, with a warning on its link. */
   reportItem(input: ReportItemInput, options?: CallOptions): Call<ReportItemResult>
   /** Report the public page of a person to the operator. Needs no key; the limit is five a day per address, with reports of apps. */
@@ -4333,6 +4357,8 @@ export const agentApi: { readonly [name in keyof AgentApi]: Operation } = {
   deleteCover: { method: "DELETE", path: "/apps/{id}/cover" },
   putScreenshot: { method: "PUT", path: "/apps/{id}/screenshots/{position}" },
   deleteScreenshot: { method: "DELETE", path: "/apps/{id}/screenshots/{position}" },
+  getOwnCover: { method: "GET", path: "/apps/{id}/own-cover" },
+  putOwnCover: { method: "PUT", path: "/apps/{id}/own-cover" },
   reportItem: { method: "POST", path: "/report" },
   reportPerson: { method: "POST", path: "/people/@{handle}/report" },
   appeal: { method: "POST", path: "/apps/{id}/appeal" },

@@ -4,7 +4,7 @@ import { sha256 } from '../../kernel/ids.ts'
 import { getPublicFile } from '../../kernel/public-files.ts'
 import type { CachedPage } from './cached-page.ts'
 import { librariesPath } from './library-files.ts'
-import { latePath } from './page.ts'
+import { modulesPath } from './page.ts'
 import type { Pages } from './pages.ts'
 import { dataHeaders, frameHeaders, supportsWebrtcDirective, workerHeaders } from './policy.ts'
 
@@ -76,7 +76,7 @@ function worker(pages: Pages, page: CachedPage, { request }: CopyRequest): Respo
   const file = getPublicFile(pages.public, 'frame/offline-copy.js')
   const own = pages.hostOf(request)
   const scope = `/a/${page.app.id}`
-  const paths = [scope, page.at, `${page.at}/`, librariesPath, latePath]
+  const paths = [scope, page.at, `${page.at}/`, librariesPath, modulesPath]
   const sources = paths.map((path) => own + path)
   return entityResponse(request, createEntity(file, workerHeaders(scope, sources.join(' '))))
 }

@@ -19,9 +19,10 @@ interface Inline {
 export interface PageAssets {
   script: Inline
   style: Inline
-  /** The module that the script loads after it has started the app, and its path. */
-  late: Entity
+  /** The modules that the script loads after it has started the app, by their paths. */
+  modules: ReadonlyMap<string, Entity>
   latePath: string
+  momentsPath: string
   /** The script and the style for an app that uses `service`, beside the others. */
   bridge: Inline
   bridgeStyle: Inline
@@ -38,8 +39,8 @@ export interface PageAssets {
   controllerStyle: Inline
 }
 
-/** Path of the module that the shell of every app loads. */
-export const latePath = '/a/late/'
+/** Path of the modules that the shell of every app loads. */
+export const modulesPath = '/a/late/'
 
 export function loadPageAssets(files: ReadonlyMap<string, PublicFile>): PageAssets {
   /** Reads files as one script or style. */
@@ -52,12 +53,20 @@ export function loadPageAssets(files: ReadonlyMap<string, PublicFile>): PageAsse
     }
   }
   const style = 'frame/shell.css'
-  const late = getPublicFile(files, 'frame/late.js')
+  const modules = new Map<string, Entity>()
+  /** Adds a module, and returns its path. */
+  const add = (name: string): string => {
+    const file = getPublicFile(files, name)
+    const path = `${modulesPath}${file.etag}.js`
+    modules.set(path, createImmutableEntity(file))
+    return path
+  }
   return {
     script: read('frame/shell.js'),
     style: read(style),
-    late: createImmutableEntity(late),
-    latePath: `${latePath}${late.etag}.js`,
+    modules,
+    latePath: add('frame/late.js'),
+    momentsPath: add('moments/shell.js'),
     bridge: read('bridge/shell.js'),
     bridgeStyle: read('bridge/shell.css'),
     knobs: read('knobs/shell.js'),
@@ -81,7 +90,7 @@ export function shellSources(
       hasBridge && assets.bridge.hash,
       assets.script.hash,
       hasKnobs && assets.knobs.hash,
-      own + assets.latePath,
+      own + modulesPath,
     ),
     styleHash: join(
       assets.style.hash,
@@ -102,6 +111,7 @@ const corners = icon('M7.5 3.5h-4v4M12.5 3.5h4v4M7.5 16.5h-4v-4M12.5 16.5h4v-4')
 const speaker = icon(
   'M3.5 8v4h3l4 3.5v-11l-4 3.5zM13.5 7.5a3.5 3.5 0 0 1 0 5M15.5 5a7 7 0 0 1 0 10',
 )
+const clip = icon('M3.5 4.5h13v11h-13zM8.5 7.5v5l4-2.5z')
 const sliders = icon('M3.5 6h6M13 6h3.5M11 4v4M3.5 14h3M10 14h6.5M8 12v4')
 const cross = icon('M5.5 5.5l9 9M14.5 5.5l-9 9')
 
@@ -200,8 +210,9 @@ function toolbar(app: HostedApp, hasKnobs: boolean): string {
   const report = link(`/report/${id}`, t('Report this app'), flag, ' class=more')
   const tweak = hasKnobs ? button('tweak', t('Tweak'), sliders, ' aria-expanded=false') : ''
   const share = button('share', t('Share'), arrow, ' popovertarget=sharing')
+  const moment = button('moment', t('Moment (F2)'), clip, ' aria-keyshortcuts=F2 hidden')
   return `<header><div id=who>${name}${by}</div>
-<nav>${tweak}${remix}${share}${report}${controls()}${next}</nav></header><div id=edge></div>`
+<nav>${moment}${tweak}${remix}${share}${report}${controls()}${next}</nav></header><div id=edge></div>`
 }
 
 /** Link, embed code and QR code of an app. */
@@ -256,8 +267,8 @@ export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAsse
   // No worker answers for a frame with this attribute. The policy of a copy's wrapper is a sandbox.
   const sandboxed = kind === 'copy' ? '' : ` sandbox="${sandbox}"`
   const poster = app.cover ? `<img id=poster src="${app.cover}" alt="">` : ''
-  const words = scriptWords('frame', ...extraWords(hasBridge, hasKnobs))
-  return `<!doctype html><html ${languageAttributes()} data-at=${at} data-frame="${escapeHtml(frame)}" data-late=${parts.latePath} data-maker="@${maker}" data-version=${app.version}${options.takesShares ? ' data-takes-shares' : ''}${hasKnobs ? knobsData(app, options) : ''}>
+  const words = scriptWords('frame', ...extraWords(kind, hasBridge, hasKnobs))
+  return `<!doctype html><html ${languageAttributes()} data-at=${at} data-frame="${escapeHtml(frame)}" data-late=${parts.latePath}${kind === 'page' ? ` data-moments=${parts.momentsPath}` : ''} data-maker="@${maker}" data-version=${app.version}${options.takesShares ? ' data-takes-shares' : ''}${hasKnobs ? knobsData(app, options) : ''}>
 ${head(t('{title} by {maker}', { title: app.title, maker: `@${app.maker}` }), parts.style.text, preload(at) + manifest + linkPreviewTags(app, origin) + bridgeStyle + knobsStyle)}
 <body>${toolbars[kind](app, hasKnobs)}
 <main>${poster}<p id=status role=status><noscript>${escapeHtml(t('Apps need JavaScript. Turn it on to open this one.'))}</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}"${sandboxed} allow="${allow}" referrerpolicy=no-referrer></iframe>
@@ -265,7 +276,12 @@ ${notice()}</main>${kind === 'page' ? sharing(app, options) : ''}
 ${words}${bridge}<script>${parts.script.text}</script>${knobs}`
 }
 
-const extraWords = (hasBridge: boolean, hasKnobs: boolean): ('bridge' | 'knobs')[] => [
+const extraWords = (
+  kind: ShellKind,
+  hasBridge: boolean,
+  hasKnobs: boolean,
+): ('moments' | 'bridge' | 'knobs')[] => [
+  ...(kind === 'page' ? (['moments'] as const) : []),
   ...(hasBridge ? (['bridge'] as const) : []),
   ...(hasKnobs ? (['knobs'] as const) : []),
 ]

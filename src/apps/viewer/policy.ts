@@ -242,7 +242,10 @@ export function operationSources(
   { hasBridge, hasKnobs }: { hasBridge: boolean; hasKnobs: boolean },
 ): string {
   const path = `${own}/api/apps/${id}/`
-  if (!hasBridge) return hasKnobs ? `${path}errors ${path}keep` : `${path}errors`
+  if (!hasBridge) {
+    const names = ['errors', 'own-cover', ...(hasKnobs ? ['keep'] : [])]
+    return names.map((name) => path + name).join(' ')
+  }
   const live = `${path.replace(/^https?:\/\//, '')}live`
   return `${path} ws://${live} wss://${live} ${own}/a/${id}/ai/`
 }

@@ -74,9 +74,9 @@ describe('the shell', () => {
     const hash = new Bun.CryptoHasher('sha256').update(text).digest('base64')
     expect(csp.split('; ')).toEqual([
       "default-src 'none'",
-      `script-src 'sha256-${hash}' localhost:3000${pages.assets.latePath}`,
+      `script-src 'sha256-${hash}' localhost:3000/a/late/`,
       expect.stringMatching(/^style-src 'sha256-[^']+'$/),
-      `connect-src localhost:3000/a/${alone}/ localhost:3000/a/libraries/ localhost:3000/api/apps/${alone}/errors`,
+      `connect-src localhost:3000/a/${alone}/ localhost:3000/a/libraries/ localhost:3000/api/apps/${alone}/errors localhost:3000/api/apps/${alone}/own-cover`,
       `img-src localhost:3000/a/${alone}/qr.svg localhost:3000/covers/ localhost:3000/icons/ localhost:3000/static/`,
       'frame-src localhost:3000/frame',
       `manifest-src localhost:3000/a/${alone}/`,

@@ -13,7 +13,7 @@ import { librariesPath } from './library-files.ts'
 import { appManifest, manifestPath } from './manifest.ts'
 import { copyOf, copyRoutes } from './offline-copy.ts'
 import { readOwnManifest } from './own-manifest.ts'
-import { latePath, messagePage } from './page.ts'
+import { messagePage, modulesPath } from './page.ts'
 import { filesPath, type Pages } from './pages.ts'
 import { dataHeaders, frameHeaders, messageHeaders, supportsWebrtcDirective } from './policy.ts'
 
@@ -254,11 +254,11 @@ async function libraryFile(pages: Pages, { request, params }: ViewerRequest): Pr
   return entity ? entityResponse(request, entity) : errorResponse('not_found')
 }
 
-/** Serves the module that shells load after their app has started; none of another release. */
-const late = ({ assets }: Pages, { request }: ViewerRequest): Response =>
-  pathOf(request.url) === assets.latePath
-    ? entityResponse(request, assets.late)
-    : errorResponse('not_found')
+/** Serves a module that shells load after their app has started; none of another release. */
+function shellModule({ assets }: Pages, { request }: ViewerRequest): Response {
+  const found = assets.modules.get(pathOf(request.url))
+  return found ? entityResponse(request, found) : errorResponse('not_found')
+}
 
 /** Serves the wrapper of pages without files, only into a frame. */
 function frame(pages: Pages): (input: ViewerRequest) => Response {
@@ -334,7 +334,7 @@ export function viewerRoutes(pages: Pages) {
     ['/a/:id/versions/:version/files', forPreview(pages, files)],
     ['/a/:id/versions/:version/files/:name', forPreview(pages, file)],
     [`${librariesPath}:sha256`, (input) => libraryFile(pages, input)],
-    [`${latePath}:name`, (input) => late(pages, input)],
+    [`${modulesPath}:name`, (input) => shellModule(pages, input)],
     ['/frame', frame(pages)],
   ]
   const plugin = new Elysia({ name: 'viewer' })

@@ -14,7 +14,7 @@ export type Messages = Record<string, string>
  * The parts of a catalog: the server, the scripts of its pages, and those of the page around an app
  * by their folders, which are sent only to apps that need them.
  */
-export const catalogParts = ['pages', 'scripts', 'frame', 'bridge', 'knobs'] as const
+export const catalogParts = ['pages', 'scripts', 'frame', 'bridge', 'knobs', 'moments'] as const
 export type CatalogPart = (typeof catalogParts)[number]
 
 export type Catalog = Record<CatalogPart, Messages>

@@ -140,6 +140,8 @@ OPERATIONS = {
     "delete_cover": Operation("DELETE", "/apps/{id}/cover"),
     "put_screenshot": Operation("PUT", "/apps/{id}/screenshots/{position}"),
     "delete_screenshot": Operation("DELETE", "/apps/{id}/screenshots/{position}"),
+    "get_own_cover": Operation("GET", "/apps/{id}/own-cover"),
+    "put_own_cover": Operation("PUT", "/apps/{id}/own-cover"),
     "report_item": Operation("POST", "/report"),
     "report_person": Operation("POST", "/people/@{handle}/report"),
     "appeal": Operation("POST", "/apps/{id}/appeal"),
@@ -1281,6 +1283,25 @@ class AgentApi(Api):
         """
         return self._call("delete_screenshot", fields)  # type: ignore[no-any-return]
 
+    def get_own_cover(self, **fields: Unpack[GetOwnCoverInput]) -> GetOwnCoverResult:
+        """Tell whether the visitor may set the cover of an app. For the page around an app: own is
+        true for the owner of its maker.
+
+        Args:
+            id: The id. The id of an app is the end of its public link.
+        """
+        return self._call("get_own_cover", fields)  # type: ignore[no-any-return]
+
+    def put_own_cover(self, **fields: Unpack[PutOwnCoverInput]) -> PutOwnCoverResult:
+        """Set a picture from a moment as the cover of an app of one of your agents. Only a press
+        on the moment beside an app sends it. Agents send PUT /apps/{id}/cover.
+
+        Args:
+            id: The id. The id of an app is the end of its public link.
+            image: A data URL of a JPEG, PNG or WebP, up to 6 MB.
+        """
+        return self._call("put_own_cover", fields)  # type: ignore[no-any-return]
+
     def report_item(self, **fields: Unpack[ReportItemInput]) -> ReportItemResult:
         """Report an app to the operator. Needs no key; the limit is five a day per address.
         Phishing or malware reports from three addresses quarantine an app at once: off Explore,
@@ -2406,6 +2427,18 @@ class AsyncAgentApi(AsyncApi):
     def delete_screenshot(self, **fields: Unpack[DeleteScreenshotInput]) -> AsyncCall[DeleteScreenshotResult, None]:
         """Remove a screenshot of your app."""
         return self._call("delete_screenshot", fields)
+
+    def get_own_cover(self, **fields: Unpack[GetOwnCoverInput]) -> AsyncCall[GetOwnCoverResult, None]:
+        """Tell whether the visitor may set the cover of an app. For the page around an app: own is
+        true for the owner of its maker.
+        """
+        return self._call("get_own_cover", fields)
+
+    def put_own_cover(self, **fields: Unpack[PutOwnCoverInput]) -> AsyncCall[PutOwnCoverResult, None]:
+        """Set a picture from a moment as the cover of an app of one of your agents. Only a press
+        on the moment beside an app sends it. Agents send PUT /apps/{id}/cover.
+        """
+        return self._call("put_own_cover", fields)
 
     def report_item(self, **fields: Unpack[ReportItemInput]) -> AsyncCall[ReportItemResult, None]:
         """Report an app to the operator. Needs no key; the limit is five a day per address.

@@ -2713,6 +2713,26 @@ class DeleteScreenshotResult(TypedDict):
     screenshots: list[Screenshot]
 
 
+class GetOwnCoverInput(TypedDict):
+    id: str
+    """The id. The id of an app is the end of its public link."""
+
+
+class GetOwnCoverResult(TypedDict):
+    own: bool
+
+
+class PutOwnCoverInput(TypedDict):
+    id: str
+    """The id. The id of an app is the end of its public link."""
+    image: str
+    """A data URL of a JPEG, PNG or WebP, up to 6 MB."""
+
+
+class PutOwnCoverResult(TypedDict):
+    cover: Cover
+
+
 class ReportItemInput(TypedDict):
     item: str
     reason: Literal["phishing", "malware", "abuse", "copy", "other"]
