@@ -33,9 +33,9 @@ export interface OpenedFolder {
 
 /** Shows the pages of a folder. Each has an entry in the history. */
 export function openFolder({ app, show, again, notify }: FolderShell): OpenedFolder {
-  const opened = app.list.then(
-    (list) => new FolderPages(app.content, list, text(list, 'frame', urlCharsMax)),
-  )
+  const opened = app
+    .list()
+    .then((list) => new FolderPages(app.content, list, text(list, 'frame', urlCharsMax)))
   let leaving: ReturnType<typeof setTimeout> | undefined
   let shown: number[] = []
   const open = async (): Promise<void> => {

@@ -92,20 +92,26 @@ export async function fetchOwn(url: string): Promise<Response> {
   return response
 }
 
-/** Fetches the list of the files of the app at a path. */
-export const fetchList = async (at: string): Promise<unknown> =>
-  (await fetchOwn(`${at}/files`)).json()
+/** The list of the files, libraries and scripts of an app. */
+export type PageList = () => Promise<unknown>
+
+/** Returns a function that fetches the list of the app at a path, once. */
+export function openList(at: string): PageList {
+  let list: Promise<unknown> | undefined
+  return () => (list ??= fetchOwn(`${at}/files`).then((response) => response.json()))
+}
 
 /** Fetches the HTML of the app at a path, with its libraries and what it needs of its files. */
-export async function fetchPage(at: string, list: Promise<unknown>): Promise<PageContent> {
+export async function fetchPage(at: string, openedList: PageList): Promise<PageContent> {
   const response = await fetchOwn(`${at}/data`)
   const html = response.text()
   if (!response.headers.has('page-list')) return { html: await html }
-  const given = field(await list, 'libraries')
+  const list = await openedList()
+  const given = field(list, 'libraries')
   const libraries = given === undefined ? undefined : await fetchLibraries(given, fetchOwn)
-  const page = field(await list, 'page')
-  const names = filesIn(await list).map(({ name }) => name)
-  const copied = await fetchContents(await list)
+  const page = field(list, 'page')
+  const names = filesIn(list).map(({ name }) => name)
+  const copied = await fetchContents(list)
   const files = typeof page === 'string' ? { page, hash: '', names, ...copied } : undefined
   return { html: await html, ...(libraries && { libraries }), ...(files && { files }) }
 }

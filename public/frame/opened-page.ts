@@ -1,5 +1,5 @@
 import type { Bar } from './bar.ts'
-import type { SandboxHost } from './host.ts'
+import type { PageList, SandboxHost } from './host.ts'
 import type { PageContent } from './messages.ts'
 import type { Offer } from './notices.ts'
 import type { StoredSaves } from './saves.ts'
@@ -7,8 +7,7 @@ import type { StoredSaves } from './saves.ts'
 /** The running app. */
 export interface StartedApp {
   content: PageContent
-  /** The list of its files and libraries. */
-  list: Promise<unknown>
+  list: PageList
   saves: StoredSaves
   /** The history names another page of its folder, which has to start. */
   isElsewhere: boolean

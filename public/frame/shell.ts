@@ -1,5 +1,5 @@
 import { t } from '../words.ts'
-import { fetchList, fetchPage, SandboxHost } from './host.ts'
+import { fetchPage, openList, SandboxHost } from './host.ts'
 import { field, text } from './messages.ts'
 import { readMuted } from './muted.ts'
 import type { OpenedPage, StartedApp } from './opened-page.ts'
@@ -49,8 +49,9 @@ function collectMessages(host: SandboxHost): OpenedPage['listen'] {
 
 /** Fetches and starts the app. */
 async function start(host: SandboxHost, id: string): Promise<StartedApp> {
-  const list = fetchList(at)
-  list.catch(() => undefined)
+  const list = openList(at)
+  // Preloaded for a page that needs it.
+  if ('list' in root.dataset) list().catch(() => undefined)
   const page = fetchPage(at, list)
   const [saves, received] = await Promise.all([readSaves(id), takeReceived(id), host.load()])
   const content = { ...(await page), received }

@@ -1,5 +1,5 @@
 import { FolderPages } from '../frame/folder-pages.ts'
-import { fetchList, fetchPage, SandboxHost } from '../frame/host.ts'
+import { fetchPage, openList, SandboxHost } from '../frame/host.ts'
 import { type DialogResult, field, type PageContent, text } from '../frame/messages.ts'
 import { createFrame } from '../frame/nest.ts'
 import { answersIn, apply, changesIn } from '../frame/saves.ts'
@@ -55,12 +55,13 @@ export class AppPreview extends HTMLElement {
 
   async #open(at: string, frame: HTMLIFrameElement): Promise<void> {
     try {
-      const list = fetchList(at)
+      const openedList = openList(at)
+      const list = await openedList()
       // A version with files has a wrapper of its own.
-      const url = text(await list, 'frame', urlCharsMax) || (this.dataset['frame'] ?? '')
+      const url = text(list, 'frame', urlCharsMax) || (this.dataset['frame'] ?? '')
       this.#host = new SandboxHost(frame, url)
-      this.#content = await fetchPage(at, list)
-      if (this.#content.files) this.#pages = new FolderPages(this.#content, await list, url)
+      this.#content = await fetchPage(at, openedList)
+      if (this.#content.files) this.#pages = new FolderPages(this.#content, list, url)
       await this.show(this.#content.html)
     } catch {
       this.#fail(t('The app did not load. Reload this page to try again.'))

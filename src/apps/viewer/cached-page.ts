@@ -16,6 +16,8 @@ export interface PageNeeds {
   hasFiles: boolean
   scripts: ScriptName[]
   knobs: Knob[]
+  /** Its shell waits for the list of its files, libraries and scripts. */
+  needsList: boolean
 }
 
 /** Cached responses of one app, rendered and compressed on first use. */

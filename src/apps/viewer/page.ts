@@ -145,6 +145,8 @@ interface ShellOptions {
   origin: string
   /** The app uses `service`. */
   hasBridge: boolean
+  /** The app has files, libraries or scripts beside its HTML. */
+  needsList: boolean
   /** The knobs of its page. */
   knobs: Knob[]
   /** The operator lets other sites show apps. */
@@ -233,8 +235,8 @@ function sharing(app: HostedApp, { at, origin, canEmbed }: ShellOptions): string
 }
 
 /** Starts the requests of the script, which runs only after the first paint in Chromium. */
-const preload = (at: string): string =>
-  ['data', 'files']
+const preload = (at: string, needsList: boolean): string =>
+  ['data', ...(needsList ? ['files'] : [])]
     .map((name) => `<link rel=preload as=fetch crossorigin href=${at}/${name}>`)
     .join('')
 
@@ -268,8 +270,8 @@ export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAsse
   const sandboxed = kind === 'copy' ? '' : ` sandbox="${sandbox}"`
   const poster = app.cover ? `<img id=poster src="${app.cover}" alt="">` : ''
   const words = scriptWords('frame', ...extraWords(kind, hasBridge, hasKnobs))
-  return `<!doctype html><html ${languageAttributes()} data-at=${at} data-frame="${escapeHtml(frame)}" data-late=${parts.latePath}${kind === 'page' ? ` data-moments=${parts.momentsPath}` : ''} data-maker="@${maker}" data-version=${app.version}${options.takesShares ? ' data-takes-shares' : ''}${hasKnobs ? knobsData(app, options) : ''}>
-${head(t('{title} by {maker}', { title: app.title, maker: `@${app.maker}` }), parts.style.text, preload(at) + manifest + linkPreviewTags(app, origin) + bridgeStyle + knobsStyle)}
+  return `<!doctype html><html ${languageAttributes()} data-at=${at} data-frame="${escapeHtml(frame)}" data-late=${parts.latePath}${kind === 'page' ? ` data-moments=${parts.momentsPath}` : ''} data-maker="@${maker}" data-version=${app.version}${options.needsList ? ' data-list' : ''}${options.takesShares ? ' data-takes-shares' : ''}${hasKnobs ? knobsData(app, options) : ''}>
+${head(t('{title} by {maker}', { title: app.title, maker: `@${app.maker}` }), parts.style.text, preload(at, options.needsList) + manifest + linkPreviewTags(app, origin) + bridgeStyle + knobsStyle)}
 <body>${toolbars[kind](app, hasKnobs)}
 <main>${poster}<p id=status role=status><noscript>${escapeHtml(t('Apps need JavaScript. Turn it on to open this one.'))}</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}"${sandboxed} allow="${allow}" referrerpolicy=no-referrer></iframe>
 ${notice()}</main>${kind === 'page' ? sharing(app, options) : ''}

@@ -278,24 +278,20 @@ export class Pages {
     })
     const canEmbed = this.embedders.length > 0
     const { shares } = await readOwnManifest(this.source, page.app)
-    const shown = { hasBridge, knobs, canEmbed, kind, takesShares: shares !== undefined }
+    const { needsList } = needs
+    const takesShares = shares !== undefined
+    const shown = { hasBridge, needsList, knobs, canEmbed, kind, takesShares }
     const options = { at: page.at, frame, origin: app, ...shown }
     return createEntity(compressText(shellPage(page.app, options, this.assets)), headers)
   }
 
   async data(page: CachedPage): Promise<Entity> {
     if (page.data) return page.data
-    const {
-      sha256: etag,
-      hasLibraries,
-      name: _,
-      uses: __,
-      ...content
-    } = await this.source.html(page.app)
+    const html = await this.source.html(page.app)
     const headers = dataHeaders('text/plain; charset=utf-8', 'no-cache')
-    const { hasFiles, scripts } = await this.needsOf(page)
-    const needsList = hasLibraries || scripts.length > 0 || hasFiles
-    page.data = createEntity({ etag, ...content }, { ...headers, ...(needsList && withList) })
+    const { needsList } = await this.needsOf(page)
+    const content = { ...html, etag: html.sha256 }
+    page.data = createEntity(content, { ...headers, ...(needsList && withList) })
     this.#keep(page)
     return page.data
   }
@@ -354,7 +350,7 @@ export class Pages {
   }
 
   async #readNeeds(page: CachedPage): Promise<PageNeeds> {
-    const { identity, uses: known } = await this.source.html(page.app)
+    const { identity, uses: known, hasLibraries } = await this.source.html(page.app)
     const { hasFiles, isFolder } = await this.tableOf(page)
     const bytes = Buffer.from(identity.buffer, identity.byteOffset, identity.byteLength)
     // A folder has scripts beside its page.
@@ -365,7 +361,9 @@ export class Pages {
     const knobs = bytes.includes(knobName) ? findKnobs(bytes.toString()) : []
     if (knobs.length > 0) scripts.push('knobs')
     scripts.push(...uses.shims)
-    return { hasFiles: hasFiles || hasUploads(uses), scripts, knobs }
+    const hasAddress = hasFiles || hasUploads(uses)
+    const needsList = hasLibraries === true || scripts.length > 0 || hasAddress
+    return { hasFiles: hasAddress, scripts, knobs, needsList }
   }
 
   /** Updates the cached size of a page that grew, unless it was evicted. */

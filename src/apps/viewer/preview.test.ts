@@ -109,3 +109,15 @@ test('the log keeps neither names nor queries of requests for files', async () =
   expect(seen).not.toContain('secret')
   expect(seen).not.toContain(address)
 })
+
+test('the shell asks for the list of files only for a page that has some', async () => {
+  const alone = await (await t.agent('cy')).publish({ html: '<!doctype html><title>Alone</title>' })
+  const preloads = async (app: string): Promise<string[]> => {
+    const shell = String((await t.request('GET', `/a/${app}`)).body)
+    return [...shell.matchAll(/<link rel=preload as=fetch crossorigin href=([^>]+)>/g)].map(
+      ([, path = '']) => path,
+    )
+  }
+  expect(await preloads(alone)).toEqual([`/a/${alone}/data`])
+  expect(await preloads(id)).toEqual([`/a/${id}/data`, `/a/${id}/files`])
+})

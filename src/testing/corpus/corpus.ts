@@ -93,7 +93,7 @@ const allMs = 600_000
  * the shell does, except for the toolbar.
  */
 const script = (ids: string[]): string => `
-import { fetchList, fetchPage } from '/corpus/host.js'
+import { fetchPage, openList } from '/corpus/host.js'
 const results = self.results = {}
 const waiting = ${JSON.stringify(ids)}
 const topOf = (source) => { let at = source; while (at && at.parent !== self) at = at.parent; return at }
@@ -101,10 +101,10 @@ async function run(id) {
   const frame = document.createElement('iframe')
   frame.setAttribute('sandbox', 'allow-scripts allow-forms allow-pointer-lock')
   frame.style = 'width:380px;height:200px;border:0'
-  const list = fetchList('/a/' + id)
+  const list = openList('/a/' + id)
   const content = await fetchPage('/a/' + id, list)
   // A page with files has a wrapper of its own.
-  const wrapper = (await list).frame ?? '/frame'
+  const wrapper = (await list()).frame ?? '/frame'
   await new Promise((done) => {
     const end = (said) => { removeEventListener('message', take); clearTimeout(late); results[id] = said; frame.remove(); done() }
     const late = setTimeout(() => end('no message'), ${pageMs})
