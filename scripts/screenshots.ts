@@ -1,9 +1,9 @@
 /**
  * `bun scripts/screenshots.ts [folder [prefix]]`: fills a server with sample data and takes
- * screenshots of every page, light and dark, on phone and desktop, into the folder or
- * dist/screenshots. `prefix` selects pages by name. Prints the pages that scroll sideways, shift
- * while they load, request another host or violate a rule of axe-core, and exits 1 when there is
- * one.
+ * screenshots of every page, light and dark, on phone and desktop, in English, Arabic and German,
+ * into the folder or dist/screenshots. `prefix` selects pages by name. Prints the pages that scroll
+ * sideways, shift while they load, request another host or violate a rule of axe-core, and exits 1
+ * when there is one.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
-/** Takes screenshots of pages in both themes and sizes, and reports their problems. */
+/** Takes screenshots of pages in each look, and reports their problems. */
 import { join } from 'node:path'
 
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 
 import { runAxe, scrollsSideways } from '../../src/testing/browsers/axe.ts'
 import { blockedScript, type SessionState } from './owner.ts'
@@ -9,8 +9,18 @@ import { blockedScript, type SessionState } from './owner.ts'
 /** A path, or what opens the page at an origin. */
 export type Target = string | ((page: Page, origin: string) => Promise<unknown>)
 
-const themes = ['light', 'dark'] as const
-const sizes = { phone: { width: 390, height: 844 }, desktop: { width: 1_280, height: 900 } }
+const phone = { width: 390, height: 844 }
+const desktop = { width: 1_280, height: 900 }
+
+/** Both themes at both sizes in English, and each size in another language. */
+export const looks: Record<string, BrowserContextOptions> = {
+  'phone-light': { colorScheme: 'light', viewport: phone },
+  'phone-dark': { colorScheme: 'dark', viewport: phone },
+  'desktop-light': { colorScheme: 'light', viewport: desktop },
+  'desktop-dark': { colorScheme: 'dark', viewport: desktop },
+  'phone-arabic': { colorScheme: 'light', viewport: phone, locale: 'ar' },
+  'desktop-german': { colorScheme: 'light', viewport: desktop, locale: 'de' },
+}
 
 /** Measures the cumulative layout shift (web.dev/cls). */
 const layoutShift = `new Promise((resolve) => {
@@ -53,34 +63,33 @@ export async function takeScreenshots(
   const problems: string[] = []
   const chosen = Object.entries(pages).filter(([name]) => name.startsWith(prefix))
   if (chosen.length === 0) return problems
-  for (const colorScheme of themes) {
-    for (const [size, viewport] of Object.entries(sizes)) {
-      const context = await browser.newContext({
-        colorScheme,
-        viewport,
-        reducedMotion: 'reduce',
-        ...(storageState && { storageState }),
+  for (const [look, options] of Object.entries(looks)) {
+    const context = await browser.newContext({
+      ...options,
+      reducedMotion: 'reduce',
+      ...(storageState && { storageState }),
+    })
+    for (const [name, target] of chosen) {
+      // What opens a page presses buttons by their English names.
+      if (options.locale && typeof target !== 'string') continue
+      const page = await context.newPage()
+      const urls: string[] = []
+      page.on('request', (request) => urls.push(request.url()))
+      page.on('console', (message) => {
+        const text = message.text()
+        const isKnown = text.includes(blockedScript)
+        if (!isKnown && /Content.Security.Policy/i.test(text)) problems.push(`${name}: ${text}`)
       })
-      for (const [name, target] of chosen) {
-        const page = await context.newPage()
-        const urls: string[] = []
-        page.on('request', (request) => urls.push(request.url()))
-        page.on('console', (message) => {
-          const text = message.text()
-          const isKnown = text.includes(blockedScript)
-          if (!isKnown && /Content.Security.Policy/i.test(text)) problems.push(`${name}: ${text}`)
-        })
-        if (typeof target === 'string') await page.goto(origin + target, { waitUntil: 'load' })
-        else await target(page, origin)
-        await page.evaluate(loadImages)
-        const found = await findProblems(page, urls, origin)
-        problems.push(...found.map((problem) => `${name} ${size} ${colorScheme}: ${problem}`))
-        const file = join(folder, `${name}-${size}-${colorScheme}.png`)
-        await page.screenshot({ path: file, fullPage: true })
-        await page.close()
-      }
-      await context.close()
+      if (typeof target === 'string') await page.goto(origin + target, { waitUntil: 'load' })
+      else await target(page, origin)
+      await page.evaluate(loadImages)
+      const found = await findProblems(page, urls, origin)
+      problems.push(...found.map((problem) => `${name} ${look}: ${problem}`))
+      const file = join(folder, `${name}-${look}.png`)
+      await page.screenshot({ path: file, fullPage: true })
+      await page.close()
     }
+    await context.close()
   }
   return problems
 }
