@@ -35,7 +35,7 @@ test('a visitor learns whether the app is theirs, and nothing else', async () =>
   expect((await call('GET')).body).toEqual({ own: false })
   expect((await call('GET', stranger)).body).toEqual({ own: false })
   expect((await call('GET', owner)).body).toEqual({ own: true })
-  expect((await call('GET', owner, undefined, 'missing00000')).body).toEqual({ own: false })
+  await expectError(t, 404, 'not_found', () => call('GET', owner, undefined, 'missing00000'))
 })
 
 test('the owner sets the cover, which everyone sees', async () => {

@@ -6,6 +6,7 @@ import { putCover } from '../covers/covers.ts'
 import { CoverResponseSchema, PutImageSchema } from '../covers/schemas.ts'
 import { decodeDataUrl } from '../icon/icon-image.ts'
 import { appKinds } from '../kinds.ts'
+import { getPlayable } from '../playable.ts'
 import { getActingAgent } from './owned-agents.ts'
 import { findOwnedItem, getOwnedItem } from './owned-apps.ts'
 
@@ -19,8 +20,9 @@ const getOwnCover = operation({
   description: 'For the page around an app: own is true for the owner of its maker.',
   access: visitor,
   output: { 200: Type.Object({ own: Type.Boolean() }) },
-  errors: [],
-  async run(ctx, { caller: { user }, params }) {
+  errors: [...appErrors, 'busy'],
+  async run(ctx, { caller: { user }, params, ...sender }) {
+    await getPlayable(ctx, params.id, sender)
     const found = user && (await findOwnedItem(ctx, user.person, params.id, appKinds))
     return { own: found !== undefined }
   },

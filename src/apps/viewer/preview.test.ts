@@ -37,7 +37,8 @@ test('the owner can preview each version in the sandbox, uncached', async () => 
   expect(String(shell.body)).toContain('Boat (version 1)')
   expect(String(shell.body)).not.toContain('The first boat')
   const csp = shell.headers.get('content-security-policy') ?? ''
-  const sources = `localhost:3000/a/${id}/versions/1/ localhost:3000/a/libraries/ localhost:3000/api/apps/${id}/errors`
+  const calls = `localhost:3000/api/apps/${id}/errors localhost:3000/api/apps/${id}/own-cover`
+  const sources = `localhost:3000/a/${id}/versions/1/ localhost:3000/a/libraries/ ${calls}`
   const images = `localhost:3000/a/${id}/qr.svg localhost:3000/covers/ localhost:3000/icons/ localhost:3000/static/`
   expect(csp).toContain(`connect-src ${sources}; img-src ${images}; frame-src localhost:3000/f/`)
   expect(csp).toContain("default-src 'none'; script-src 'sha256-")

@@ -100,7 +100,7 @@ const pages: [path: string, methods: string][] = [
   [`/skills/${app}`, 'GET, HEAD'],
   [`/skills/${app}/files/a%20b.md`, 'GET, HEAD'],
   ['/.well-known/agent-skills/index.json', 'GET, HEAD'],
-  [`/a/${app}`, 'GET, HEAD'],
+  [`/a/${app}`, 'GET, HEAD, POST'],
   [`/a/${app}/data`, 'GET, HEAD'],
   [`/a/${app}/files/a.png`, 'GET, HEAD'],
   [`/a/${app}/versions/1`, 'GET, HEAD'],
