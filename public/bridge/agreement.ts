@@ -136,7 +136,7 @@ const notGranted = (): CallError =>
   new CallError('not_granted', 'The player does not share data with this app.')
 
 /** Names for what an app shares by a use, where the player has agreed to others. */
-const more: Record<SharingUse, string> = {
+const more: Record<string, string> = {
   shared: t('values that all its players change'),
   db: t('documents that all its players read'),
   room: t('what you do while others play'),
@@ -148,12 +148,16 @@ async function askPlayer(app: string, use: SharingUse): Promise<Player> {
   const player = await findPlayer({ app })
   if (isSettled(player, use)) return player
   if (isDenied) throw notGranted()
+  const begun = usesWith(player, use).filter((one) => !player.agreed.includes(one))
+  const what = new Intl.ListFormat(document.documentElement.lang).format(
+    begun.flatMap((one) => more[one] ?? []),
+  )
   const isAgreed = await ask({
     text: t(
       player.agreed.length === 0
         ? 'This app shares what you do in it with its other players and its maker, {maker}. Do not enter anything private.'
         : 'This app now also shares {what}, with its other players and its maker, {maker}. Do not enter anything private.',
-      { what: more[use], maker: makerOf() },
+      { what, maker: makerOf() },
     ),
     yes: t('Share and play'),
     no: t('Not now'),

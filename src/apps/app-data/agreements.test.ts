@@ -30,6 +30,7 @@ const calls = {
   db: (call: PlayerCalls) => call('PUT', '/documents', { path: 'a/1', data: {} }),
   scores: (call: PlayerCalls) => call('POST', '/scores', { score: 1 }),
 }
+const askingPassword = '<!doctype html><title>Login</title><input type="password" name="code">'
 const readAgreed = async (call: PlayerCalls) =>
   Object((await call('GET', '/player')).body).player.agreed
 
@@ -72,7 +73,7 @@ test('boards and challenges are read without an agreement', async () => {
 })
 
 test('an app that asks for a password, or uses nothing of service, begins no use', async () => {
-  const html = '<!doctype html><title>Login</title><input type="password" name="code">'
+  const html = askingPassword
   const hidden = `${html}<script>const app = window.service; app.db.doc('a/1')</script>`
   for (const [name, page] of [
     ['olga', { html: hidden }],
@@ -111,6 +112,28 @@ test('an agreement from before uses were recorded holds for what the app declare
   expect(await readAgreed(olga)).toEqual(['db'])
   expect((await calls.db(olga)).status).toBe(200)
   await expectError(t, 403, 'not_joined', () => calls.scores(olga))
+})
+
+test('an agreement from before uses were recorded does not hold for later versions', async () => {
+  app = await ann.publish({ uses: ['db'] })
+  const olga = await person('olga')
+  await t.ctx.db.tx((db) => db.update(players).set({ uses: null }).where(eq(players.app, app)))
+  t.clock.advance(1_000)
+  const html = '<!doctype html><title>More</title>'
+  await ann.call('POST', `/apps/${app}/versions`, { html, uses: ['db', 'shared'] })
+  expect(await readAgreed(olga)).toEqual(['db'])
+  await expectError(t, 403, 'not_joined', () => calls.shared(olga))
+})
+
+test('a version that only its maker sees opens no use to the players of another', async () => {
+  app = await ann.publish({ store: true, html: askingPassword, uses: ['ai'] })
+  const gus = await guest()
+  const html = "<!doctype html><title>Away</title><script>location = 'https://e.example'</script>"
+  await ann.call('POST', `/apps/${app}/versions`, { html, uses: ['db', 'shared'] })
+  const before = await takeSnapshot(t.ctx)
+  await expectError(t, 403, 'not_declared', () => gus('POST', '/player', { uses: ['db'] }))
+  await expectError(t, 403, 'not_declared', () => calls.db(gus))
+  expect(await takeSnapshot(t.ctx)).toEqual(before)
 })
 
 test('an app from before uses were recorded keeps its data', async () => {

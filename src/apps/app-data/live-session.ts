@@ -22,7 +22,14 @@ import {
 } from './limits.ts'
 import { errorFields } from './live-queries.ts'
 import { checkCollectionPath, parseDocumentPath } from './paths.ts'
-import { checkAgreed, findPlayer, identifyPlayer, type Player, type PlayerCall } from './players.ts'
+import {
+  checkAgreed,
+  findPlayer,
+  hasAgreed,
+  identifyPlayer,
+  type Player,
+  type PlayerCall,
+} from './players.ts'
 import { readQuery } from './read-query.ts'
 import type { JoinedRoom } from './rooms.ts'
 import { QuerySchema } from './schemas.ts'
@@ -218,7 +225,7 @@ export class LiveSession implements SocketHandler {
   }
 
   async #watch({ watch: number, query, path, since }: Static<typeof WatchSchema>): Promise<void> {
-    if (!this.player.agreed.includes('db')) await this.#checkAgreed('db')
+    if (!hasAgreed(this.player, 'db')) await this.#checkAgreed('db')
     this.#unwatch(number)
     if (this.#watches.size >= watchesPerPageMax) {
       throw new ApiError('data_full', { what: `${watchesPerPageMax} subscriptions of a page` })
@@ -246,7 +253,8 @@ export class LiveSession implements SocketHandler {
   }
 
   async #join({ room: name, presence = null }: Static<typeof JoinSchema>): Promise<void> {
-    if (!this.player.agreed.includes('room')) await this.#checkAgreed('room')
+    if (!hasAgreed(this.player, 'room')) await this.#checkAgreed('room')
+    if (!this.#socket) return
     if (name.startsWith(controllerPrefix)) this.#countCode()
     checkRoomData(presence)
     this.#leave(name)

@@ -375,3 +375,20 @@ test('an open page goes on with a use that its player agreed to later', async ()
   expect(await page.next('room')).toMatchObject({ peers: [{ by: gus.id }] })
   page.close()
 })
+
+test('a page that asks for a password shares nothing live, whatever players agreed to', async () => {
+  const ben = await t.agent('ben')
+  app = await ben.publish({ uses: ['db', 'room'] })
+  const gus = await guest()
+  const html =
+    '<!doctype html><title>Sign in</title><input type="password"><script>const app = window.service</script>'
+  const next = await ben.call('POST', `/apps/${app}/versions`, { html, uses: ['ai'] })
+  expect(next.status).toBe(201)
+  const page = await gus.connect()
+  const error = { code: 'not_declared' }
+  page.send('join', { room: 'lobby', presence: { typed: 'secret' } })
+  expect(await page.next('error')).toMatchObject({ room: 'lobby', error })
+  page.send('watch', { watch: 1, query: { collection: 'a' } })
+  expect(await page.next('error')).toMatchObject({ watch: 1, error })
+  page.close()
+})

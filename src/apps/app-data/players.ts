@@ -1,4 +1,4 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, desc, eq, inArray, lte, or } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
@@ -7,6 +7,7 @@ import { isForbidden } from '../../kernel/forbidden-text.ts'
 import type { RequestContext } from '../../kernel/http/request-context.ts'
 import { newSecret, sign } from '../../kernel/ids.ts'
 import { hasVisibleText, isPlainLine } from '../../kernel/text.ts'
+import { findAgent } from '../../people/agents/agents.ts'
 import type { Person } from '../../people/people.ts'
 import { guestCookie, playerOf, readGuestCookie, type Visitor } from '../../people/session-user.ts'
 import { type App, visibleVersion } from '../apps.ts'
@@ -61,33 +62,61 @@ export async function findPlayer(
     : identifyPlayer(ctx, app, { headers }, user?.person)
   const row = known.id === '' ? undefined : await findRow(ctx.db.read, app.id, known.id)
   const isSignedIn = playerOf(caller) !== undefined
-  const uses = await findAppUses(ctx, app)
+  const uses = await findAppUses(ctx, app, known.person)
   const hasJoined = row?.joined != null
-  const agreed = hasJoined ? (row.uses ?? uses.declared) : []
+  const agreed = hasJoined ? (row.uses ?? (await usesAt(ctx, app.id, row.joined ?? 0))) : []
   return { app, ...known, isSignedIn, name: row?.name ?? null, hasJoined, agreed, ...uses }
 }
 
-/** Returns the uses of the version that players see, and of the newest, which the maker tries. */
+/** Returns the uses of the version that a player sees, and of the newest for its maker. */
 async function findAppUses(
   ctx: AppContext,
   app: App,
+  person: string | null,
 ): Promise<Pick<Player, 'declared' | 'undeclared'>> {
+  const seen = [visibleVersion(app)]
+  if (!seen.includes(app.version) && (await isMaker(ctx, app, person))) seen.push(app.version)
   const rows = await ctx.db.read
     .select({ uses: versions.uses })
     .from(versions)
-    .where(
-      and(eq(versions.app, app.id), inArray(versions.version, [visibleVersion(app), app.version])),
-    )
+    .where(and(eq(versions.app, app.id), inArray(versions.version, seen)))
   const declared = [...new Set(rows.flatMap(({ uses }) => sharingUses(uses)))]
   const [first = [], second = first] = rows.map(({ uses }) => undeclaredUses(uses))
   const isOther = (use: SharingUse): boolean => second.includes(use) && !declared.includes(use)
   return { declared, undeclared: first.filter(isOther) }
 }
 
-/** Checks that an app may ask a player for a use. Throws `not_declared`. */
-function checkUse({ declared, undeclared }: Player, use: SharingUse): void {
-  if (![...declared, ...undeclared].includes(use)) throw new ApiError('not_declared', { use })
+/** Returns whether a person or an agent made an app, itself or by an agent of theirs. */
+async function isMaker(ctx: AppContext, { maker }: App, person: string | null): Promise<boolean> {
+  if (person === null || person === maker) return person === maker
+  return (await findAgent(ctx, maker))?.owner === person
 }
+
+/**
+ * Returns the uses of the version that was the newest at a time: a player whose row lists none
+ * agreed to those. Data of another server may be older than the first version here.
+ */
+async function usesAt(ctx: AppContext, app: string, time: number): Promise<SharingUse[]> {
+  const [then] = await ctx.db.read
+    .select({ uses: versions.uses })
+    .from(versions)
+    .where(and(eq(versions.app, app), or(lte(versions.created, time), eq(versions.version, 1))))
+    .orderBy(desc(versions.version))
+    .limit(1)
+  return then ? sharingUses(then.uses) : []
+}
+
+const mayAsk = ({ declared, undeclared }: Player, use: SharingUse): boolean =>
+  declared.includes(use) || undeclared.includes(use)
+
+/** Checks that an app may ask a player for a use. Throws `not_declared`. */
+function checkUse(player: Player, use: SharingUse): void {
+  if (!mayAsk(player, use)) throw new ApiError('not_declared', { use })
+}
+
+/** Returns whether a player agreed to a use that the app may ask for. */
+export const hasAgreed = (player: Player, use: SharingUse): boolean =>
+  mayAsk(player, use) && player.agreed.includes(use)
 
 /** Checks that a player agreed to a use of an app. Throws `not_declared` and `not_joined`. */
 export function checkAgreed(player: Player, use: SharingUse): void {
