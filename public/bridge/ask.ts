@@ -1,5 +1,6 @@
-/** A question of the shell to the player, in a bar above the app. */
 import { t } from '../words.ts'
+
+/** A question of the shell to the player, in a bar above the app. */
 export interface Question {
   title?: string
   text: string

@@ -69,7 +69,7 @@ export function moments({ host, at, notify }: Shell): void {
       ])
       await module.showMoment(recorded, { at, notify })
     } catch {
-      notify({ text: t('The moment did not load. Try again.'), ms: 5_000 })
+      notify({ text: t('The moment did not load. Reload the page.'), ms: 5_000 })
     }
     isOpen = false
     quietUntil = performance.now() + quietMs

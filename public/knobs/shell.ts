@@ -1,10 +1,10 @@
+/** The script of the shell for apps with knobs: the panel beside the app that turns them. */
 import { fitValue, type Knob, type KnobValue } from '../../src/apps/knobs/knobs.ts'
 import { create } from '../bridge/ask.ts'
 import { CallError } from '../bridge/protocol.ts'
 import { callServer } from '../bridge/server.ts'
 import { SandboxHost } from '../frame/host.ts'
 import { field, text } from '../frame/messages.ts'
-/** The script of the shell for apps with knobs: the panel beside the app that turns them. */
 import { t } from '../words.ts'
 
 const root = document.documentElement

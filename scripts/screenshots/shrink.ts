@@ -15,12 +15,15 @@ const to = Bun.argv[3] ?? join(root, 'docs/images/pages')
 const widths = { desktop: 400, phone: 180 }
 const quality = 40
 
-rmSync(to, { recursive: true, force: true })
+const files = readdirSync(from).toSorted()
 mkdirSync(to, { recursive: true })
+for (const file of readdirSync(to)) {
+  if (file.endsWith('.webp') || file === 'README.md') rmSync(join(to, file))
+}
 /** The looks of each page, in the order of `looks`. */
 const pages = new Map<string, string[]>()
 let total = 0
-for (const file of readdirSync(from).toSorted()) {
+for (const file of files) {
   const [, page = '', look = ''] = /^(.+)-((?:phone|desktop)-[a-z]+)\.png$/.exec(file) ?? []
   if (!(look in looks)) continue
   const png = await Bun.file(join(from, file)).bytes()

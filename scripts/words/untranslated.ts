@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 import ts from 'typescript'
 
+import { catalogParts } from '../../src/kernel/words/words.ts'
 import { isTest, walk } from '../tidy/source.ts'
 
 /** A text that the catalog does not hold, with what to do about it. */
@@ -18,14 +19,14 @@ const shown =
 const isName = (node: ts.Node): boolean =>
   (ts.isIdentifier(node) || ts.isStringLiteralLike(node)) && shown.test(node.text)
 
-/** Returns whether a literal or a template has words: three letters, unlike units. */
+/** Returns whether a literal or a template has words: three letters, unlike units and GIF. */
 function hasWords(node: ts.Node): boolean {
   const texts = ts.isStringLiteralLike(node)
     ? [node.text]
     : ts.isTemplateExpression(node)
       ? [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)]
       : []
-  return texts.some((text) => /\p{L}{3}/u.test(text))
+  return texts.some((text) => /\p{L}{2}\p{Ll}/u.test(text))
 }
 
 /** Returns the nodes that a person reads: the branches of a condition, and the items of a list. */
@@ -62,9 +63,8 @@ function shownValue(node: ts.Node): ts.Node | undefined {
 /** Finds words of the scripts around apps that are in no message. */
 export function findUntranslated(root: string): Problem[] {
   const problems: Problem[] = []
-  for (const path of new Bun.Glob('public/{frame,bridge,knobs,islands}/**/*.ts').scanSync({
-    cwd: root,
-  })) {
+  const glob = new Bun.Glob(`public/{islands,${catalogParts.join(',')}}/**/*.ts`)
+  for (const path of glob.scanSync({ cwd: root })) {
     if (isTest(path)) continue
     const text = readFileSync(join(root, path), 'utf8')
     const ast = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)

@@ -5,8 +5,13 @@ import { listAudit } from '../../people/audit/audit.ts'
 import { listNotes } from '../../people/notifications/notifications.ts'
 import { expectError } from '../../testing/expect-error.ts'
 import { closeWithoutErrors } from '../../testing/fixtures/closed-servers.ts'
-import { FormBrowser, signInOperator } from '../../testing/fixtures/form-browser.ts'
-import { createTestPerson, type TestPerson } from '../../testing/fixtures/people.ts'
+import { FormBrowser, signInOperator, signUp } from '../../testing/fixtures/form-browser.ts'
+import {
+  createTestPerson,
+  getPerson,
+  password,
+  type TestPerson,
+} from '../../testing/fixtures/people.ts'
 import {
   startTestServer,
   type TestAgent,
@@ -15,6 +20,7 @@ import {
 import { findApp } from '../apps.ts'
 import * as moderation from './moderation.ts'
 import { listReports } from './reports.ts'
+import { reports } from './tables.ts'
 
 let t: TestServer
 let ann: TestAgent
@@ -103,6 +109,30 @@ test('shows reported people in the console until the operator decides', async ()
     expect((await operator.show('/console/queue')).text).not.toContain('Rude words.')
   }
   await expectError(t, 404, 'not_found', () => t.call('GET', '/people/@loud-one'))
+})
+
+test('reports about people hide none about apps, and end with the account', async () => {
+  await open()
+  const operator = await signInOperator(t, 'opal')
+  const loud = await signUp(t, 'loud-one', '198.51.100.9')
+  const person = await getPerson(t, 'loud-one')
+  const about = { app: '', person: person.id, reason: 'abuse', text: '', contact: null } as const
+  const rows = Array.from({ length: 50 }, (_, at) => ({
+    ...about,
+    id: `r${at}`,
+    from: `${at}`,
+    at: t.clock.now(),
+    handled: null,
+  }))
+  await t.ctx.db.tx((db) => db.insert(reports).values(rows))
+  t.clock.advance(1_000)
+  await send(await ann.publish(), '198.51.100.1', { text: 'It asks for a password.' })
+  const queue = await operator.show('/console/queue')
+  expect(queue.text).toContain('It asks for a password.')
+  expect(queue.text).toContain(person.name)
+  expect((await loud.fill('/account', '/account/leave', { password })).status).toBe(200)
+  expect(await listReports(t.ctx, 10, 'people')).toEqual([])
+  expect(await listReports(t.ctx, 10, 'apps')).toHaveLength(1)
 })
 
 test('reports_limit: five a day per address, also over the web', async () => {

@@ -1,4 +1,4 @@
-import { and, asc, countDistinct, eq, gte, inArray, isNull, lt } from 'drizzle-orm'
+import { and, asc, countDistinct, eq, gte, inArray, isNotNull, isNull, lt } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
@@ -154,6 +154,12 @@ async function quarantineAfterReports(ctx: AppContext, db: Db, app: App): Promis
   await quarantineAndNotify(ctx, db, app.id, { by: 'reports', reason })
 }
 
+/** Apps or people, of which each has reports. */
+type ReportedKind = 'apps' | 'people'
+
+const isAboutKind = (kind: ReportedKind) =>
+  kind === 'apps' ? isNull(reports.person) : isNotNull(reports.person)
+
 const isAbout = (reported: Reported) =>
   'app' in reported ? eq(reports.app, reported.app) : eq(reports.person, reported.person)
 
@@ -171,16 +177,16 @@ export async function closeReports(
   return closed.length > 0
 }
 
-/** Returns open reports, oldest first: all, or those about one app or person. */
+/** Returns open reports, oldest first: all, those about one app or person, or those of a kind. */
 export const listReports = (
   { db }: AppContext,
   limit: number,
-  reported?: Reported,
+  about?: Reported | ReportedKind,
 ): Promise<Report[]> =>
   db.read
     .select()
     .from(reports)
-    .where(and(isOpen, reported && isAbout(reported)))
+    .where(and(isOpen, about && (typeof about === 'string' ? isAboutKind(about) : isAbout(about))))
     .orderBy(asc(reports.at), asc(reports.id))
     .limit(limit)
 

@@ -35,6 +35,7 @@ import { appUrl } from '../app-url.ts'
 import * as apps from '../apps.ts'
 import { deleteFollowsBy } from '../explore/follows.ts'
 import { deleteUsesBy } from '../explore/uses.ts'
+import { closeReports } from '../moderation/reports.ts'
 import {
   type AgentKey,
   type OwnedAgent,
@@ -314,6 +315,7 @@ export async function closeAccount(
     await deleteUsesBy(db, person.id)
     await deleteFollowsBy(db, person.id)
     await deleteConsents(db, person.id)
+    await closeReports(ctx, db, { person: person.id })
     await deletePerson(db, person.id)
     await recordAudit(ctx, db, { by: person.name, did: 'leave', item: person.name, why: '' })
   })

@@ -17,7 +17,10 @@ export const notes = table(
     actor: text('actor'),
     /** In English, as programs read it. */
     text: text('text').notNull(),
-    /** The same for pages, in the language of their reader; null for a text of an import. */
+    /**
+     * The same for pages, in the language of their reader; null for a text of an import, and in
+     * rows from before migration 0050.
+     */
     messages: json<Sentence[]>('messages'),
     data: json<Record<string, unknown>>('data').notNull(),
     at: time('at').notNull(),

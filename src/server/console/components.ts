@@ -148,7 +148,6 @@ export function stateBadge(app: App): Html {
 export const getCredits = async (ctx: AppContext, owner: Owner): Promise<Html> =>
   renderWireCredits(await creditsOf(ctx, { owner }))
 
-/** A button of a decision form. Options with a consequence ask for confirmation. */
 /** Renders the open reports about an app or a person. */
 export const openReports = (reports: Report[]): Part =>
   reports.length > 0 &&
@@ -167,6 +166,7 @@ export const openReports = (reports: Report[]): Part =>
     </ul>`,
   )
 
+/** A button of a decision form. Options with a consequence ask for confirmation. */
 export type DecisionOption = [name: string, label: Text, consequence?: Text]
 
 interface DecisionForm {

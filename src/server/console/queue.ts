@@ -85,7 +85,7 @@ async function findReported(ctx: AppContext, reports: Report[]) {
   const found = await Promise.all(
     [...byPerson].map(async ([id, about]) => ({ person: await findPerson(ctx, id), about })),
   )
-  // A closed account leaves its reports.
+  // An account may be closed since the reports were read.
   return found.flatMap(({ person, about }) => (person ? [{ person, about }] : []))
 }
 

@@ -1,6 +1,6 @@
 import { appUrl } from '../../apps/app-url.ts'
 import { type Appeal, listAppeals } from '../../apps/appeal/appeals.ts'
-import { listReports, type Report } from '../../apps/moderation/reports.ts'
+import type { Report } from '../../apps/moderation/reports.ts'
 import { stateOf } from '../../apps/present.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { lookUp } from '../../kernel/schema.ts'
@@ -13,6 +13,7 @@ import {
   findAgentCase,
   findAppCase,
   listOpenCases,
+  listOpenReports,
 } from './cases.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 import { decide, decisions, isDecision } from './decisions.ts'
@@ -89,7 +90,7 @@ function aboutApp(ctx: AppContext, { app, maker, versions, reports }: AppCase): 
 const queries: Record<string, (ctx: AppContext, item?: string) => Promise<CommandResult>> = {
   list: listQueue,
   show: (ctx, item = '') => showCase(ctx, item),
-  reports: async (ctx) => listing((await listReports(ctx, casesMax)).map(reportLine)),
+  reports: async (ctx) => listing((await listOpenReports(ctx)).map(reportLine)),
   appeals: async (ctx) => listing((await listAppeals(ctx, casesMax)).map(appealLine)),
   audit: async (ctx, item) => listing((await listAudit(ctx, casesMax, item)).map(auditLine)),
 }

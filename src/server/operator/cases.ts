@@ -11,12 +11,18 @@ import * as people from '../../people/people.ts'
 /** The length of each list in the queue and in a case. */
 export const casesMax = 50
 
+/** Lists open reports of apps, then of people, so that neither kind hides the other. */
+export const listOpenReports = async (ctx: AppContext): Promise<Report[]> => {
+  const kinds = ['apps', 'people'] as const
+  return (await Promise.all(kinds.map((kind) => listReports(ctx, casesMax, kind)))).flat()
+}
+
 /** Lists what waits for the operator, oldest first. */
 export async function listOpenCases(ctx: AppContext) {
   const [quarantined, appeals, reports] = await Promise.all([
     listQuarantined(ctx, casesMax),
     listAppeals(ctx, casesMax),
-    listReports(ctx, casesMax),
+    listOpenReports(ctx),
   ])
   return { quarantined, appeals, reports }
 }
