@@ -330,7 +330,9 @@ test('a page that uses no part of service gets no byte of the bridge', async () 
   const user = await read(shows('service.ai.limits()'))
   expect(String(plain.shell.body)).not.toContain('service:call')
   const policy = plain.shell.headers.get('content-security-policy') ?? ''
-  expect(policy.match(/\/api\/[^ ;]*/g)).toEqual([`/api/apps/${plain.id}/errors`])
+  expect(policy.match(/\/api\/[^ ;]*/g)).toEqual(
+    ['errors', 'own-cover'].map((name) => `/api/apps/${plain.id}/${name}`),
+  )
   expect(plain.list).not.toContain('bridge')
   expect(String(user.shell.body)).toContain('service:call')
   expect(user.shell.headers.get('content-security-policy')).toContain(`/api/apps/${user.id}/`)
