@@ -330,7 +330,7 @@ test('a page that uses no part of service gets no byte of the bridge', async () 
   const user = await read(shows('service.ai.limits()'))
   expect(String(plain.shell.body)).not.toContain('service:call')
   const policy = plain.shell.headers.get('content-security-policy') ?? ''
-  expect(policy.match(/\/api\/[^ ;]*/g)).toEqual(
+  expect([...policy.matchAll(/\/api\/[^ ;]*/g)].map(([path]) => path)).toEqual(
     ['errors', 'own-cover'].map((name) => `/api/apps/${plain.id}/${name}`),
   )
   expect(plain.list).not.toContain('bridge')
