@@ -4,7 +4,9 @@ export function copyText(text: string): boolean {
   field.value = text
   // It goes before it is painted; fixed, it scrolls nothing.
   field.style.position = 'fixed'
-  document.documentElement.append(field)
+  // A modal dialog allows selections in itself alone.
+  const place = document.querySelector('dialog:modal') ?? document.documentElement
+  place.append(field)
   field.select()
   const isCopied = document.execCommand('copy')
   field.remove()

@@ -211,6 +211,23 @@ describe.skipIf(findBrowser('chromium') === undefined)('moments in chromium', ()
   )
 
   test(
+    'the link of the app can be copied beside the picture',
+    async () => {
+      const id = await publish(game)
+      const page = await open(id)
+      await press(page)
+      await page.evaluate(
+        "document.addEventListener('copy', ({ target }) => { window.copied = target.value })",
+      )
+      await dialog(page).getByRole('button', { name: 'Copy link' }).click()
+      await dialog(page).getByRole('button', { name: 'Copied' }).waitFor()
+      expect(await page.evaluate<string>('window.copied')).toEndWith(`/a/${id}`)
+      await page.close()
+    },
+    ms,
+  )
+
+  test(
     'a game in WebGL is recorded after it has drawn',
     async () => {
       const page = await open(await publish(cleared))
