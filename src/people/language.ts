@@ -1,7 +1,7 @@
 import type { AppContext } from '../kernel/context.ts'
 import { languageOf } from '../kernel/http/language.ts'
 import { senderOf } from '../kernel/http/request-context.ts'
-import { isOfferedLanguage, type Language } from '../kernel/words/language.ts'
+import { isLanguage, type Language } from '../kernel/words/language.ts'
 import { inLanguage } from '../kernel/words/words.ts'
 import { mayBeSignedIn } from './session-cookie.ts'
 
@@ -25,5 +25,5 @@ async function findLanguage(ctx: AppContext, request: Request): Promise<Language
   // The page itself shows why a session is closed.
   const user = await findSessionUser(ctx, senderOf(request)).catch(() => undefined)
   const chosen = user?.person.language ?? ''
-  return isOfferedLanguage(chosen) ? chosen : languageOf(request)
+  return isLanguage(chosen) ? chosen : languageOf(request)
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { keyNameCharsMax, passwordCharsMax, passwordCharsMin } from '../kernel/limits.ts'
 import { lineSchema, nullable, oneOf, strictObject } from '../kernel/schema.ts'
-import { offeredLanguages } from '../kernel/words/language.ts'
+import { languageCodes } from '../kernel/words/language.ts'
 import { handlePattern } from './profiles/handles.ts'
 
 /** A password. Tools show it as dots, and forms keep its spaces. */
@@ -76,7 +76,7 @@ export const PasswordRequestSchema = strictObject({
 })
 
 /** The language of pages; null for that of the browser. */
-export const LanguageSchema = strictObject({ language: nullable(oneOf(offeredLanguages)) })
+export const LanguageSchema = strictObject({ language: nullable(oneOf(languageCodes)) })
 
 export const DoneSchema = Type.Object({ done: Type.Literal(true) })
 export const done: Static<typeof DoneSchema> = { done: true }

@@ -2,7 +2,7 @@ import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { html, type Part } from '../kernel/html.ts'
 import { languageCookie } from '../kernel/http/language.ts'
-import { isOfferedLanguage, languages, offeredLanguages } from '../kernel/words/language.ts'
+import { isLanguage, languageCodes, languages } from '../kernel/words/language.ts'
 import { t } from '../kernel/words/message.ts'
 import { setLanguage } from '../people/operations.ts'
 import type { Person } from '../people/people.ts'
@@ -18,7 +18,7 @@ import { findUser, pageRoutes, redirectTo } from './session.ts'
  */
 export const languageRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout).get('/language/:code', async ({ params: { code }, input }) => {
-    if (!isOfferedLanguage(code)) throw new ApiError('not_found', { what: 'language' })
+    if (!isLanguage(code)) throw new ApiError('not_found', { what: 'language' })
     const before = pathBefore(input.request)
     // A page of another site changes no account.
     const req = before === undefined ? undefined : await findUser(input)
@@ -47,7 +47,7 @@ export const languageSection = (token: string, { language }: Person): Part =>
         value: language ?? '',
         options: [
           ['', t('As in your browser')],
-          ...offeredLanguages.map((code) => [code, languages[code].name] as const),
+          ...languageCodes.map((code) => [code, languages[code].name] as const),
         ],
       })}${button(t('Save language'), 'quiet')}`,
       'form line',

@@ -11,7 +11,7 @@ import {
 import { pageHosts } from '../kernel/http/host.ts'
 import { sha256 } from '../kernel/ids.ts'
 import { getPublicFile, type PublicFile } from '../kernel/public-files.ts'
-import { languages, offeredLanguages } from '../kernel/words/language.ts'
+import { languageCodes, languages } from '../kernel/words/language.ts'
 import { t, type Text } from '../kernel/words/message.ts'
 import { currentLanguage, languageAttributes, scriptWords } from '../kernel/words/words.ts'
 import { type HeaderUser, renderHeader, type Section } from './header.ts'
@@ -178,10 +178,9 @@ function renderHead({ urls, files, theme }: Layout, page: Page): Part {
 
 /** The languages of pages, each by its own name. A link chooses one for this browser. */
 function languageLinks(): Part {
-  if (offeredLanguages.length === 1) return false
   const chosen = currentLanguage()
   return html`<nav class="languages" aria-label="Language">
-    ${offeredLanguages.map((language) => {
+    ${languageCodes.map((language) => {
       const { name, tag, dir } = languages[language]
       return html`<a
         href="/language/${language}"

@@ -1,4 +1,4 @@
-import { isOfferedLanguage, type Language } from '../words/language.ts'
+import { isLanguage, type Language } from '../words/language.ts'
 import { qualityValues } from './accept.ts'
 
 const cookiePattern = /(?:^|;\s*)language=(\w+)/
@@ -6,7 +6,7 @@ const cookiePattern = /(?:^|;\s*)language=(\w+)/
 /** Returns the language that was chosen in this browser; undefined for none. */
 function chosenLanguage({ headers }: Request): Language | undefined {
   const chosen = cookiePattern.exec(headers.get('cookie') ?? '')?.[1] ?? ''
-  return isOfferedLanguage(chosen) ? chosen : undefined
+  return isLanguage(chosen) ? chosen : undefined
 }
 
 /** Returns the language of a request's pages: the chosen one, or the first that it accepts. */
@@ -17,7 +17,7 @@ export function languageOf(request: Request): Language {
   const accepted = [...qualityValues(header)].sort(([, one], [, other]) => other - one)
   for (const [range, weight] of accepted) {
     const language = range.split('-')[0] ?? ''
-    if (weight > 0 && isOfferedLanguage(language)) return language
+    if (weight > 0 && isLanguage(language)) return language
   }
   return 'en'
 }
