@@ -7,10 +7,10 @@ import { isForbidden } from '../../kernel/forbidden-text.ts'
 import type { RequestContext } from '../../kernel/http/request-context.ts'
 import { newSecret, sign } from '../../kernel/ids.ts'
 import { hasVisibleText, isPlainLine } from '../../kernel/text.ts'
-import { findAgent } from '../../people/agents/agents.ts'
 import type { Person } from '../../people/people.ts'
 import { guestCookie, playerOf, readGuestCookie, type Visitor } from '../../people/session-user.ts'
 import { type App, visibleVersion } from '../apps.ts'
+import { isOwner } from '../audience/access.ts'
 import { getPlayable } from '../playable.ts'
 import { versions } from '../tables.ts'
 import { type SharingUse, sharingUses, undeclaredUses } from '../uses/uses.ts'
@@ -63,10 +63,14 @@ export async function findPlayer(
   const row = known.id === '' ? undefined : await findRow(ctx.db.read, app.id, known.id)
   const isSignedIn = playerOf(caller) !== undefined
   const uses = await findAppUses(ctx, app, known.person)
-  const hasJoined = row?.joined != null
-  const agreed = hasJoined ? (row.uses ?? (await usesAt(ctx, app.id, row.joined ?? 0))) : []
-  return { app, ...known, isSignedIn, name: row?.name ?? null, hasJoined, agreed, ...uses }
+  const joined = row?.joined ?? null
+  const agreed = joined === null ? [] : (row?.uses ?? (await usesAt(ctx, app.id, joined)))
+  const name = row?.name ?? null
+  return { app, ...known, isSignedIn, name, hasJoined: joined !== null, agreed, ...uses }
 }
+
+const isMaker = async (ctx: AppContext, app: App, person: string | null): Promise<boolean> =>
+  person !== null && (person === app.maker || (await isOwner(ctx, app, { id: person })))
 
 /** Returns the uses of the version that a player sees, and of the newest for its maker. */
 async function findAppUses(
@@ -84,12 +88,6 @@ async function findAppUses(
   const [first = [], second = first] = rows.map(({ uses }) => undeclaredUses(uses))
   const isOther = (use: SharingUse): boolean => second.includes(use) && !declared.includes(use)
   return { declared, undeclared: first.filter(isOther) }
-}
-
-/** Returns whether a person or an agent made an app, itself or by an agent of theirs. */
-async function isMaker(ctx: AppContext, { maker }: App, person: string | null): Promise<boolean> {
-  if (person === null || person === maker) return person === maker
-  return (await findAgent(ctx, maker))?.owner === person
 }
 
 /**

@@ -146,7 +146,12 @@ export async function asAgent(ctx: AppContext, agent: Agent): Promise<Opener> {
   return { agent, person: agent.owner === null ? undefined : await findPerson(ctx, agent.owner) }
 }
 
-async function isOwner(ctx: AppContext, { maker }: Audienced, person: Person): Promise<boolean> {
+/** Returns whether a person owns the maker of an app. */
+export async function isOwner(
+  ctx: AppContext,
+  { maker }: Pick<App, 'maker'>,
+  person: Pick<Person, 'id'>,
+): Promise<boolean> {
   const agent = await findAgent(ctx, maker)
   return agent?.owner === person.id
 }
