@@ -1,5 +1,5 @@
-import { field } from '../frame/messages.ts'
 /** The page of a phone that is a controller. The app itself does not run here. */
+import { field } from '../frame/messages.ts'
 import { t } from '../words.ts'
 import { findPlayer, join } from './agreement.ts'
 import { LiveConnection } from './live.ts'

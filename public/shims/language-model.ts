@@ -1,9 +1,9 @@
-import type { Message, Tool } from '../bridge/chat.ts'
 /**
  * The Prompt API of Chrome: `LanguageModel`, and the older `ai.languageModel`. The one of the
  * browser is unavailable in the frame. Source: https://github.com/webmachinelearning/prompt-api
  * (November 2026).
  */
+import type { Message, Tool } from '../bridge/chat.ts'
 import { dataUrl } from '../bridge/data-url.ts'
 import { field } from '../frame/messages.ts'
 import { put } from '../frame/quiet.ts'

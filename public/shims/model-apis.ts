@@ -1,12 +1,12 @@
-import { createAiFetch, type ModelBody } from '../bridge/ai-fetch.ts'
-import { openBridge } from '../bridge/bridge.ts'
-import { CallError } from '../bridge/protocol.ts'
 /**
  * The APIs of models, called without a key: fetch and XMLHttpRequest to Anthropic, OpenAI and
  * Google, also by the SDKs of these. Claude artifacts and Gemini canvas let pages do so.
  * Sources: https://platform.claude.com/docs/en/api/messages,
  * https://platform.openai.com/docs/api-reference, https://ai.google.dev/api (November 2026).
  */
+import { createAiFetch, type ModelBody } from '../bridge/ai-fetch.ts'
+import { openBridge } from '../bridge/bridge.ts'
+import { CallError } from '../bridge/protocol.ts'
 import { put } from '../frame/quiet.ts'
 import './gemini-globals.ts'
 import { asArray, callMedia } from './gemini-media.ts'

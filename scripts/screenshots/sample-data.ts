@@ -1,5 +1,5 @@
-import { findBrowser } from '../../src/testing/browsers/browser.ts'
 /** Sample data: thirty apps of six makers with covers, remixes, reviews and opens. */
+import { findBrowser } from '../../src/testing/browsers/browser.ts'
 import { asRecord, type BerthServer } from '../bench/load/served.ts'
 import { items, makers } from './items.ts'
 
