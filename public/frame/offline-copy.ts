@@ -38,6 +38,8 @@ const sharedParts = /^\/a\/(?:libraries|late)\//
 /** The address of shared texts and files that the page has not taken. */
 const shared = list + sharedPath
 const sharedCache = `shared ${at}`
+/** Marks the copy of a version that takes shared files. The server has no such part. */
+const takesFilesMark = `${list}/takes-files`
 
 /** Returns the names of the caches of this app: one for each copy. */
 const cacheNames = async (): Promise<string[]> =>
@@ -66,11 +68,17 @@ const isServed = ({ status }: Response): boolean => ![502, 503, 504].includes(st
 const asNobody = (url: string): Request =>
   new Request(url, { credentials: 'omit', cache: 'no-cache' })
 
+interface CopyList {
+  key: string
+  parts: string[]
+  takesFiles: boolean
+}
+
 /**
  * Lists the parts of the newest copy; undefined for an app that this server says has none. Throws
  * for any other response, such as that of a captive portal.
  */
-async function fetchList(): Promise<{ key: string; parts: string[] } | undefined> {
+async function fetchList(): Promise<CopyList | undefined> {
   const response = await fetch(asNobody(list))
   const found: unknown = await response.json()
   if (text(found, 'code', textCharsMax) === noCopy) return undefined
@@ -79,7 +87,7 @@ async function fetchList(): Promise<{ key: string; parts: string[] } | undefined
   const parts = Array.isArray(given) ? given.map(String) : []
   if (!response.ok || key === '' || !parts.includes(page) || parts.length > partsMax)
     throw new Error(`The list of the copy is not valid: ${response.status}.`)
-  return { key, parts }
+  return { key, parts, takesFiles: field(found, 'takesFiles') === true }
 }
 
 /**
@@ -95,6 +103,7 @@ async function updateCopy(): Promise<boolean> {
   const name = `${at} ${newest.key}`
   const cache = await caches.open(name)
   if (!(await cache.match(page, { ignoreVary: true }))) {
+    if (newest.takesFiles) await cache.put(takesFilesMark, new Response())
     // All parts or none.
     await cache.addAll(newest.parts.map(asNobody)).catch(async (error: unknown) => {
       await caches.delete(name)
@@ -123,8 +132,12 @@ async function open(event: FetchEvent): Promise<Response> {
   return response
 }
 
-/** Keeps what another app shares with this one, until the page takes it. */
+/**
+ * Keeps what another app shares with this one, until the page takes it. Any site can send such a
+ * form, so nothing is read for an app that takes no files.
+ */
 async function keepShared(request: Request): Promise<Response> {
+  if (!(await findPart(takesFilesMark))) return Response.redirect(at, 303)
   const given = await request.formData()
   const kept = new FormData()
   for (const name of textNames) kept.set(name, String(given.get(name) ?? ''))

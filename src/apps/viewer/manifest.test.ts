@@ -236,13 +236,16 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     const page = await browser.newPage()
     const shown = (text: string): Promise<void> =>
       page.frameLocator('iframe').frameLocator('iframe').getByText(text, { exact: true }).waitFor()
-    await page.goto(`${origin}/a/${id}/install`)
-    await page.getByText('A copy is saved').waitFor()
+    const install = async (app: string): Promise<void> => {
+      await page.goto(`${origin}/a/${app}/install`)
+      await page.getByText('A copy is saved').waitFor()
+    }
+    await install(id)
     // A browser shares by a navigation that sends a form.
-    const share = async (sizes: Record<string, number>): Promise<void> => {
+    const share = async (sizes: Record<string, number>, app = id): Promise<void> => {
       await page.goto('about:blank')
       await page.setContent(
-        `<form method=post enctype=multipart/form-data action="${origin}/a/${id}"><input name=title value=Boats><input type=file name=files multiple><button>Share</button></form>`,
+        `<form method=post enctype=multipart/form-data action="${origin}/a/${app}"><input name=title value=Boats><input type=file name=files multiple><button>Share</button></form>`,
       )
       const files = Object.entries(sizes).map(([name, bytes]) => ({
         name,
@@ -267,6 +270,17 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     await shown('nothing')
     await page.goto(`${origin}/a/${id}?shared`)
     await shown('nothing')
+    const texts = '<meta name=share-target content=text><output>nothing</output>'
+    for (const html of [texts, '<output>nothing</output>']) {
+      const other = await ann.publish({ html })
+      await install(other)
+      await share({ 'a.txt': 3 }, other)
+      await shown('nothing')
+      expect(page.url()).toBe(`${origin}/a/${other}`)
+      const kept =
+        'caches.keys().then((names) => names.filter((name) => name.startsWith("shared")))'
+      expect(await page.evaluate(kept)).toEqual([])
+    }
     await close()
   }, 120_000)
 })

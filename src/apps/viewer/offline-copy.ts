@@ -4,6 +4,7 @@ import { sha256 } from '../../kernel/ids.ts'
 import { getPublicFile } from '../../kernel/public-files.ts'
 import type { CachedPage } from './cached-page.ts'
 import { librariesPath } from './library-files.ts'
+import { readOwnManifest } from './own-manifest.ts'
 import { modulesPath } from './page.ts'
 import type { Pages } from './pages.ts'
 import { dataHeaders, frameHeaders, supportsWebrtcDirective, workerHeaders } from './policy.ts'
@@ -51,7 +52,10 @@ async function wrapper(pages: Pages, page: CachedPage, request: Request) {
   }
 }
 
-/** Returns the parts of the copy of a page, and a key that changes with each of them. */
+/**
+ * Returns the parts of the copy of a page, a key that changes with each of them, and whether the
+ * worker takes shared files.
+ */
 async function list(pages: Pages, page: CachedPage, { request }: CopyRequest): Promise<Response> {
   const { at } = page
   const sender = () => senderOf(request)
@@ -63,10 +67,11 @@ async function list(pages: Pages, page: CachedPage, { request }: CopyRequest): P
   const urls = [...libraryFiles, ...contents].map(({ url }) => url)
   const shared = [pages.assets.latePath, loader, script, ...urls]
   const tags = [shell, data, files, entity].map(tagOf)
-  const key = sha256(JSON.stringify([tags, headers])).slice(0, keyChars)
+  const takesFiles = (await readOwnManifest(pages.source, page.app)).shares === 'files'
+  const key = sha256(JSON.stringify([tags, headers, takesFiles])).slice(0, keyChars)
   const parts = ['page', 'data', 'files', 'frame'].map((name) => `${at}/${name}`)
   return Response.json(
-    { key, parts: [...parts, ...shared.filter((url) => url !== '')] },
+    { key, takesFiles, parts: [...parts, ...shared.filter((url) => url !== '')] },
     { headers: dataHeaders('application/json', 'no-cache') },
   )
 }
