@@ -13,6 +13,11 @@ const sheets = /<style([^>]*)>@import url\(([^)]*)\);<\/style>/g
 /** Names of modules. Vite writes those of `import()` as templates. */
 const specifiers = /(\b(?:from|import)\s*\(?\s*)(["'`])(\.{0,2}\/[^"'`$\n]+)\2/g
 const ownUrl = /\bimport\.meta\.url\b/g
+const ownResolve = /\bimport\.meta\.resolve\b/g
+
+/** Returns what resolves names in a module at a URL: relative ones are not those of its blob. */
+const resolveAt = (here: string): string =>
+  `((name)=>/^\\.{0,2}\\//.test(name)?new URL(name,${JSON.stringify(here)}).href:import.meta.resolve(name))`
 
 /** Creates the blob: URLs of files. Modules and style sheets name others by these URLs. */
 function createUrls(contents: LibraryFile[], { urlOf, find }: ReturnType<typeof copiedNames>) {
@@ -35,6 +40,7 @@ function createUrls(contents: LibraryFile[], { urlOf, find }: ReturnType<typeof 
     else if (type.includes('javascript'))
       content = text
         .replace(ownUrl, () => JSON.stringify(here))
+        .replace(ownResolve, () => resolveAt(here))
         .replace(specifiers, (whole: string, start: string, quote: string, given: string) => {
           const url = replaced(given)
           return url === undefined ? whole : start + quote + url + quote

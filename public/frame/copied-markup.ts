@@ -15,8 +15,8 @@ type Place = (url: string) => string | undefined
 /** Returns a tag with its body, in a document whose URLs start at `base`. */
 export type CopiedMarkup = (tag: Tag, base: string, style: string | undefined) => string
 
-/** Returns the import map of a page with placeholders of its files. A folder is all its files. */
-function inMap(map: string, contents: { name: string }[], place: Place): string {
+/** Returns entries of an import map with placeholders of files. A folder is all its files. */
+function inEntries(map: unknown, contents: { name: string }[], place: Place) {
   const inEntry = ([key, target]: [string, unknown]): [string, unknown][] => {
     const url = String(target)
     if (!url.endsWith('/')) return [[key, place(url) ?? target]]
@@ -32,11 +32,28 @@ function inMap(map: string, contents: { name: string }[], place: Place): string 
     })
     return files.length > 0 ? files : [[key, target]]
   }
+  return Object.fromEntries(Object.entries(Object(map)).flatMap(inEntry))
+}
+
+/** Returns the import map of a page with placeholders of its files. */
+function inMap(
+  map: string,
+  contents: { name: string }[],
+  place: Place,
+  isIn: (name: string, scope: string) => boolean,
+): string {
   try {
     const parsed: unknown = JSON.parse(map)
-    const imports = Object.entries(Object(field(parsed, 'imports'))).flatMap(inEntry)
-    const merged = { ...Object(parsed), imports: Object.fromEntries(imports) }
-    return JSON.stringify(merged).replaceAll('<', '\\u003c')
+    const imports = inEntries(field(parsed, 'imports'), contents, place)
+    // A module has a URL of its own, so a scope is that of each file in it. The longest one wins.
+    const scopes: Record<string, object> = {}
+    const given = Object.entries(Object(field(parsed, 'scopes')))
+    for (const [scope, one] of given.toSorted(([a], [b]) => a.length - b.length)) {
+      const entries = inEntries(one, contents, place)
+      const inside = contents.flatMap(({ name }, at) => (isIn(name, scope) ? placeholder + at : []))
+      for (const key of [scope, ...inside]) scopes[key] = { ...scopes[key], ...entries }
+    }
+    return JSON.stringify({ ...Object(parsed), imports, scopes }).replaceAll('<', '\\u003c')
   } catch {
     return map
   }
@@ -47,7 +64,7 @@ function inMap(map: string, contents: { name: string }[], place: Place): string 
  * copy. `style` is the style element in place of a link.
  */
 export function openCopiedMarkup({ address, contents = [] }: OwnFiles): CopiedMarkup {
-  const { find } = copiedNames({ address, contents })
+  const { find, isIn } = copiedNames({ address, contents })
   return (tag, base, style) => {
     const place: Place = (url) => {
       const found = find(unescaped(url.trim()), base)
@@ -57,7 +74,8 @@ export function openCopiedMarkup({ address, contents = [] }: OwnFiles): CopiedMa
     if (style !== undefined) return inStyle(style, place)
     if (name === 'style') return tag.text + inStyle(body, place)
     const isMap = name === 'script' && attributeOf(tag.text, 'type') === 'importmap'
-    if (isMap) return tag.text + inMap(body, contents, place)
+    const isInside = (file: string, scope: string): boolean => isIn(file, scope, base)
+    if (isMap) return tag.text + inMap(body, contents, place, isInside)
     const text = inStyle(tag.text, place)
     if (!loaders.test(name)) return text + body
     const loaded = text

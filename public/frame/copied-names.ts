@@ -42,6 +42,14 @@ export function copiedNames({
     /** Returns the URL of a file by its name. */
     urlOf: (name: string): string =>
       address + name.split('/').map(encodeURIComponent).join('/').replaceAll("'", '%27'),
+    /** Returns whether the URL of a file, also from the root of the host, is one or below it. */
+    isIn(name: string, given: string, base: string): boolean {
+      const scope = parse.call(URL, given, base)?.href ?? ''
+      const path = name.split('/').map(encodeURIComponent).join('/')
+      const isOne = (url: string): boolean =>
+        url === scope || (scope.endsWith('/') && url.startsWith(scope))
+      return isOne(address + path) || isOne(`${origin}/${path}`)
+    },
     find(given: unknown, base: string): CopiedFile | undefined {
       // `location.origin` of a page is "null".
       const url = parse.call(URL, String(given).replace(/^null(?=\/)/, origin), base)

@@ -166,7 +166,8 @@ service.store.get('lamp').catch((error) =>
 /** A folder that loads its files in the ways of the browser, and writes what it has found. */
 const folder = {
   'index.html': `<!doctype html><title>Boat</title><script type=importmap>
-{ "imports": { "boat": "./js/parts/boat.js", "parts/": "./js/parts/" } }</script>
+{ "imports": { "boat": "./js/parts/boat.js", "parts/": "./js/parts/" },
+  "scopes": { "./js/": { "boat": "./js/parts/late.js" }, "./js/deep/": { "boat": "./js/deep/boat.js" } } }</script>
 <link rel=stylesheet href=css/main.css><img src="img/Ship 1.svg"><output></output>
 <p style="background:url(img/dot.svg)"></p><a href=two.html>Two</a><script type=module>
 import { boat } from 'boat'
@@ -190,7 +191,11 @@ onmessage = async () => postMessage(part + (await (await fetch('../data/a.json')
   'work/part.js': 'self.part = 10',
   'work/module.js': "import { value } from './value.js'\nonmessage = () => postMessage(value)",
   'work/value.js': 'export const value = 20',
+  'js/deep/boat.js': 'export const late = 30',
+  'js/deep/scoped.js': "import { late } from 'boat'\nexport const deep = late",
   'js/main.js': `import { one } from './parts/one.js'
+import { late as scoped } from 'boat'
+import { deep } from './deep/scoped.js'
 const { late } = await import(\`./parts/late.js\`)
 const decoded = async (image) => (await image.decode(), image.naturalWidth)
 const sized = async (set) => {
@@ -217,12 +222,15 @@ output.textContent = [
   await sized((image) => (image.src = 'img/Ship 1.svg')),
   await sized((image) => image.setAttribute('src', './img/Ship%201.svg?1')),
   await sized((image) => (image.src = new URL('../img/Ship 1.svg', import.meta.url).href)),
+  await sized((image) => (image.src = import.meta.resolve('../img/Ship 1.svg'))),
+  (await import(import.meta.resolve('./parts/late.js'))).late, scoped, deep,
   (await (await fetch('data/a.json')).json()).n, JSON.parse(request.responseText).n,
   (await service.assets.json('data/a.json')).n, (await service.assets.image('img/dot.svg')).width,
   await sum(new Worker('work/classic.js')), await sum(new Worker('work/module.js', { type: 'module' })),
 ].join(' | ')`,
 }
-const found = 'boat 1 | 1 | 2 | rgb(1, 2, 3) | 7 | 7 | 7 | 7 | 7 | 5 | 5 | 5 | 1 | 15 | 20'
+const found =
+  'boat 1 | 1 | 2 | rgb(1, 2, 3) | 7 | 7 | 7 | 7 | 7 | 7 | 2 | 2 | 30 | 5 | 5 | 5 | 1 | 15 | 20'
 
 /** Neither a copy nor a worker is left. */
 const isRemoved = `Promise.all([caches.keys(), navigator.serviceWorker.getRegistrations()])
