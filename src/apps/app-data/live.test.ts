@@ -20,6 +20,7 @@ import {
   watchesPerPageMax,
 } from './limits.ts'
 import { LiveQueries } from './live-queries.ts'
+import { LiveSession } from './live-session.ts'
 import { keepLive } from './live.ts'
 import { Rooms } from './rooms.ts'
 
@@ -374,6 +375,23 @@ test('an open page goes on with a use that its player agreed to later', async ()
   page.send('join', { room: 'lobby' })
   expect(await page.next('room')).toMatchObject({ peers: [{ by: gus.id }] })
   page.close()
+})
+
+test('a page that leaves while its agreement is read enters no room', async () => {
+  app = await (await t.agent('ben')).publish({ uses: ['db'] })
+  const gus = await guest()
+  const page = await gus.connect()
+  const session = [...t.ctx.state.sessions].find((one) => one instanceof LiveSession)
+  await gus.call('POST', '/player', { uses: ['room'] })
+  session?.message(JSON.stringify({ type: 'join', room: 'lobby' }))
+  page.close()
+  session?.close()
+  const eve = await guest()
+  await eve.call('POST', '/player', { uses: ['room'] })
+  const other = await eve.connect()
+  other.send('join', { room: 'lobby' })
+  expect(Object(await other.next('room')).peers).toHaveLength(1)
+  other.close()
 })
 
 test('a page that asks for a password shares nothing live, whatever players agreed to', async () => {
