@@ -153,6 +153,14 @@ test.each([
     'candidates.0.content.parts.0.text',
   ],
   ['v1/chat/completions', { model: 'gpt-5', ...turn }, 'choices.0.message.content'],
+  [
+    'v1/chat/completions',
+    {
+      model: 'gpt-5',
+      messages: [{ role: 'developer', content: 'Be short.' }, ...turn.messages],
+    },
+    'choices.0.message.content',
+  ],
   ['v1/responses', { model: 'gpt-5', input: 'Tell me of the sea' }, 'output.0.content.0.text'],
 ])('answers %s in its own form, with the model of this server', async (path, body, at) => {
   const { id, olga } = await openOracle()

@@ -65,11 +65,17 @@ export async function readModelRequest(
 const isOwnTool = (tool: unknown): boolean =>
   /^(?:function|custom|web_search)/.test(String(recordOf(tool)['type']))
 
+const asSystem = (message: unknown): unknown =>
+  isRecord(message) && message['role'] === 'developer' ? { ...message, role: 'system' } : message
+
 /** Changes of the bodies of chats. */
 const prepare: Record<string, (body: Json) => void> = {
   'v1/chat/completions': (body) => {
     body['max_completion_tokens'] ??= body['max_tokens'] ?? aiOutputTokens
     delete body['max_tokens']
+    const { messages } = body
+    // Newer pages of OpenAI send its newer name of the role, which the setting of a server may reject.
+    if (Array.isArray(messages)) body['messages'] = messages.map(asSystem)
   },
   'v1/messages': (body) => {
     body['max_tokens'] ??= aiOutputTokens
