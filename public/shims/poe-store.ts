@@ -1,12 +1,21 @@
 /**
  * `Poe.setupStore` of apps of Poe: tables that all players of an app share, over `service.db`. A
- * mutator runs in the page, and again where another player has changed what it read. Source: the
+ * mutator runs at once on what the page shows, and then on what the server has; there again where
+ * another player has changed what it read. Source: the
  * documentation of Poe's platform of apps, "SyncedStoreClient API Reference" (November 2026).
  */
 import type { BatchWrite } from '../bridge/documents.ts'
 import { field } from '../frame/messages.ts'
 import { db, extend, failure } from './bridge-calls.ts'
-import { type Entry, type Reader, type Row, rowPath, watchTables } from './poe-tables.ts'
+import {
+  Draft,
+  type Entry,
+  type Reader,
+  type Row,
+  rowPath,
+  watchTables,
+  Writes,
+} from './poe-tables.ts'
 
 /** A read of a page, or a change with the input of a call. */
 type Run<Result> = (context: object, input?: unknown) => Promise<Result>
@@ -31,13 +40,8 @@ const entryList = (read: () => Promise<Entry[]>) => ({
   },
 })
 
-/** Writes rows of tables. */
-interface Writer {
-  write(collection: string, key: string, row: Row | null): void
-}
-
 /** Returns the context that a read or a mutator gets. */
-function contextOf(userId: string, reader: Reader, writer?: Writer) {
+function contextOf(userId: string, reader: Reader, writer?: Writes) {
   const write = (collection: string, key: unknown, row: Row | null): void => {
     if (!writer) throw failure('bad_request', 'A query only reads. Write in a mutator.')
     writer.write(collection, String(key), row)
@@ -66,13 +70,12 @@ function contextOf(userId: string, reader: Reader, writer?: Writer) {
 const rowIn = (data: object | undefined): Row | undefined =>
   data && { value: field(data, 'value') ?? null }
 
-/** A mutation while it runs: what it read, with the versions, and what it writes. */
-class Change implements Reader, Writer {
+/** A mutation at the server: what it read, with the versions, and what it writes. */
+class Change extends Writes implements Reader {
   readonly #read = new Map<string, number>()
-  readonly #written = new Map<string, Map<string, Row | null>>()
 
   async find(collection: string, key: string): Promise<Row | undefined> {
-    const written = this.#written.get(collection)?.get(key)
+    const written = this.written.get(collection)?.get(key)
     if (written !== undefined) return written ?? undefined
     const path = rowPath(collection, key)
     const stored = await db.doc(path).get()
@@ -82,22 +85,15 @@ class Change implements Reader, Writer {
 
   async list(collection: string): Promise<Entry[]> {
     const { docs } = await db.collection(collection).get()
-    const rows = new Map<string, Row | null>()
-    for (const doc of docs) {
-      this.#read.set(doc.path, doc.version ?? 0)
-      rows.set(decodeURIComponent(doc.id), rowIn(doc.data()) ?? null)
-    }
-    for (const [key, row] of this.#written.get(collection) ?? []) rows.set(key, row)
-    return [...rows].flatMap(([key, row]): Entry[] => (row ? [[key, row.value]] : []))
-  }
-
-  write(collection: string, key: string, row: Row | null): void {
-    const rows = this.#written.get(collection) ?? new Map<string, Row | null>()
-    this.#written.set(collection, rows.set(key, row))
+    for (const doc of docs) this.#read.set(doc.path, doc.version ?? 0)
+    const stored = docs.map((doc): Entry => {
+      return [decodeURIComponent(doc.id), rowIn(doc.data())?.value]
+    })
+    return this.merge(collection, stored)
   }
 
   async commit(): Promise<void> {
-    const writes = [...this.#written].flatMap(([collection, rows]) =>
+    const writes = [...this.written].flatMap(([collection, rows]) =>
       [...rows].map(([key, row]): BatchWrite => {
         const path = rowPath(collection, key)
         return row === null ? { op: 'delete', path } : { op: 'set', path, data: { ...row } }
@@ -132,15 +128,36 @@ async function runMutator(mutator: Run<unknown>, input: unknown): Promise<void> 
   }
 }
 
-let last: Promise<unknown> = Promise.resolve()
+let lastShown: Promise<unknown> = Promise.resolve()
+let lastSent: Promise<unknown> = Promise.resolve()
 let count = 0
 
-/** Runs the mutations of a page one after another. */
-function mutate(mutator: Run<unknown>, input: unknown) {
-  const confirmed = last.then(() => runMutator(mutator, input))
-  last = confirmed.catch(() => undefined)
+async function showMutation(mutator: Run<unknown>, input: unknown): Promise<Draft> {
+  const draft = new Draft()
+  await mutator(contextOf((await findPlayer()).id, draft, draft), input)
+  draft.show()
+  return draft
+}
+
+/** Runs the mutations of a page one after another. Resolves when the page shows this one. */
+async function mutate(mutator: Run<unknown>, input: unknown) {
   const id = (count += 1)
-  return confirmed.then(() => ({ id, confirmed }))
+  const shown = lastShown.then(() => showMutation(mutator, input))
+  lastShown = shown.catch(() => undefined)
+  const before = lastSent
+  const confirmed = shown.then(async (draft) => {
+    await before
+    draft.begin()
+    try {
+      await runMutator(mutator, input)
+      await draft.settled()
+    } finally {
+      draft.end()
+    }
+  })
+  lastSent = Promise.allSettled([before, confirmed])
+  await shown
+  return { id, confirmed }
 }
 
 const noActions = new Proxy(
@@ -165,8 +182,7 @@ function setupStore({ mutators = {} }: StoreConfig = {}) {
     ),
     action: noActions,
     async query<Result>(read: Run<Result>): Promise<Result> {
-      const { id } = await findPlayer()
-      return read(contextOf(id, new Change()))
+      return read(contextOf((await findPlayer()).id, new Draft()))
     },
     /** Calls `next` now and after each change. Returns the function that ends it. */
     subscribe: <Result>(read: Run<Result>, next: (result: Result) => void): (() => void) =>
