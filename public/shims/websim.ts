@@ -15,26 +15,50 @@ const stateMs = 150
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Merges fields deeply. Null removes a field; in changes that are still to be sent it stays. */
-function merged(before: Fields, given: Fields, isUnsent = false): Fields {
+/** Unsent fields that replace an object, because an earlier unsent change removed it. */
+class Replacement {
+  constructor(readonly fields: Fields) {}
+}
+
+/** Merges fields deeply. Null removes a field. */
+function merged(before: Fields, given: Fields): Fields {
   const next = new Map(Object.entries(before))
   for (const [name, value] of Object.entries(given)) {
     const old = next.get(name)
-    if (value === null && !isUnsent) next.delete(name)
-    else if (!isFields(value)) next.set(name, value)
-    else next.set(name, merged(isFields(old) ? old : {}, value, isUnsent))
+    if (value === null) next.delete(name)
+    else if (value instanceof Replacement) next.set(name, merged({}, value.fields))
+    else if (isFields(value)) next.set(name, merged(isFields(old) ? old : {}, value))
+    else next.set(name, value)
   }
   return Object.fromEntries(next)
 }
 
-/** Returns fields for `update`, where null becomes the removal of a field. */
-const withRemovals = (given: Fields): Fields =>
-  Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [
-      name,
-      value === null ? { $remove: true } : isFields(value) ? withRemovals(value) : value,
-    ]),
-  )
+/** Merges a change into changes that are still to be sent, in which null stays. */
+function mergedUnsent(unsent: Fields, given: Fields): Fields {
+  const next = new Map(Object.entries(unsent))
+  for (const [name, value] of Object.entries(given)) {
+    const old = next.get(name)
+    if (!isFields(value)) {
+      next.set(name, value)
+      continue
+    }
+    const before = old instanceof Replacement ? old.fields : old
+    const fields = mergedUnsent(isFields(before) ? before : {}, value)
+    const isOther = next.has(name) && (old instanceof Replacement || !isFields(old))
+    next.set(name, isOther ? new Replacement(fields) : fields)
+  }
+  return Object.fromEntries(next)
+}
+
+/** Returns unsent changes for `update`, where null becomes the removal of a field. */
+const changesOf = (given: Fields): Fields =>
+  Object.fromEntries(Object.entries(given).map(([name, value]) => [name, changeOf(value)]))
+
+function changeOf(value: unknown): unknown {
+  if (value === null) return { $remove: true }
+  if (value instanceof Replacement) return { $replace: changesOf(value.fields) }
+  return isFields(value) ? changesOf(value) : value
+}
 
 class Listeners<Value extends unknown[]> {
   readonly #all = new Set<(...value: Value) => void>()
@@ -57,8 +81,10 @@ class WebsimSocket {
   onmessage: ((event: { data: Fields }) => void) | null = null
   #own: Fields = {}
   #joined: Promise<Room> | undefined
+  /** Changes of the state that wait, and those on their way. */
   #waiting: Fields = {}
-  #timer = 0
+  #sending: Fields = {}
+  #isDue = false
   readonly #onPresence = new Listeners<[Record<string, unknown>]>()
   readonly #onState = new Listeners<[Fields]>()
   readonly #onRequest = new Listeners<[unknown, string]>()
@@ -97,15 +123,27 @@ class WebsimSocket {
   /** Of fast changes the others get the newest. */
   updateRoomState(given: Fields): void {
     this.roomState = merged(this.roomState, given)
-    this.#waiting = merged(this.#waiting, given, true)
+    this.#waiting = mergedUnsent(this.#waiting, given)
     void this.#join()
     this.#onState.tell(this.roomState)
-    this.#timer ||= window.setTimeout(() => {
-      const data = withRemovals(this.#waiting)
-      this.#timer = 0
-      this.#waiting = {}
-      void db.doc(`${lobby}/state`).update(data, { create: true })
-    }, stateMs)
+    this.#sendLater()
+  }
+
+  #sendLater(): void {
+    if (this.#isDue) return
+    this.#isDue = true
+    setTimeout(() => void this.#send(), stateMs)
+  }
+
+  /** Sends the changes that wait. Those that come meanwhile follow, so that they stay in order. */
+  async #send(): Promise<void> {
+    this.#sending = this.#waiting
+    this.#waiting = {}
+    const sent = db.doc(`${lobby}/state`).update(changesOf(this.#sending), { create: true })
+    await sent.catch((error: unknown) => console.warn(error))
+    this.#sending = {}
+    this.#isDue = false
+    if (Object.keys(this.#waiting).length > 0) this.#sendLater()
   }
 
   requestPresenceUpdate(to: string, request: unknown): void {
@@ -157,6 +195,8 @@ class WebsimSocket {
     one.on('event', (data, from) => {
       const [clientId, by] = typeof from === 'string' ? [from, ''] : [from.peer, from.by]
       const fields = isFields(data) ? data : {}
+      // Its sender hears an event, too, unless the event says otherwise.
+      if (fields['echo'] === false && clientId === this.clientId) return
       this.onmessage?.({ data: { ...fields, clientId, username: usernameOf(by) } })
     })
     one.on('request', (data, from) => {
@@ -168,7 +208,8 @@ class WebsimSocket {
     await new Promise<void>((ready) => {
       db.doc(`${lobby}/state`).onSnapshot(
         (state) => {
-          this.roomState = merged(state.data() ?? {}, this.#waiting)
+          const stored = merged(state.data() ?? {}, this.#sending)
+          this.roomState = merged(stored, this.#waiting)
           this.#onState.tell(this.roomState)
           ready()
         },
