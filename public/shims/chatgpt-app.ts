@@ -17,6 +17,9 @@ function announce(globals: object): void {
   dispatchEvent(new CustomEvent('openai:set_globals', { detail: { globals } }))
 }
 
+/** Files that the page has uploaded, by their ids. They live as long as the page. */
+const uploads = new Map<string, string>()
+
 const noTools = 'This page is open outside of ChatGPT, where it has no tools.'
 
 const openai = {
@@ -59,6 +62,15 @@ const openai = {
   requestModal: async (_options?: object): Promise<void> => undefined,
   requestClose: async (): Promise<void> => undefined,
   notifyIntrinsicHeight: (_height?: number): void => undefined,
+  setOpenInAppUrl: (_options?: object): void => undefined,
+  async uploadFile(file: File) {
+    const fileId = `file_${uploads.size + 1}`
+    uploads.set(fileId, URL.createObjectURL(file))
+    return { fileId }
+  },
+  getFileDownloadUrl: async ({ fileId }: { fileId: string }) => ({
+    downloadUrl: uploads.get(fileId) ?? '',
+  }),
   /** The viewer shows the visitor a button for the link. */
   openExternal: ({ href }: { href: string }): void => void open(href, '_blank', 'noopener'),
 }

@@ -6,12 +6,14 @@ import type { Message, Tool } from '../bridge/chat.ts'
 import { field } from '../frame/messages.ts'
 import { ai, textOf } from './bridge-calls.ts'
 
-/** Returns the messages of a prompt: a text, or turns with an optional system text. */
+/** Returns the messages of a prompt: a text, also as `prompt`, or turns, with a system text. */
 function messagesOf(prompt: unknown): Message[] {
   const turns: unknown = Array.isArray(prompt) ? prompt : field(prompt, 'messages')
   const system = field(prompt, 'system')
   const start: Message[] = system ? [{ role: 'system', content: textOf(system) }] : []
-  if (!Array.isArray(turns)) return [...start, { role: 'user', content: textOf(prompt) }]
+  if (!Array.isArray(turns)) {
+    return [...start, { role: 'user', content: textOf(field(prompt, 'prompt') ?? prompt) }]
+  }
   return [
     ...start,
     ...turns.map((turn): Message => {

@@ -1,7 +1,7 @@
 /**
- * The Prompt API of Chrome: `LanguageModel`, and the older `ai.languageModel`. The one of the
- * browser is unavailable in the frame. Source: https://github.com/webmachinelearning/prompt-api
- * (November 2026).
+ * The Prompt API of Chrome: `LanguageModel`, and the older `ai.languageModel`, `ai.assistant` and
+ * `ai.createTextSession`. The one of the browser is unavailable in the frame. Source:
+ * https://github.com/webmachinelearning/prompt-api (November 2026).
  */
 import type { Message, Tool } from '../bridge/chat.ts'
 import { dataUrl } from '../bridge/data-url.ts'
@@ -16,6 +16,8 @@ interface SessionOptions {
   systemPrompt?: string
   tools?: (Tool & { inputSchema?: object })[]
   signal?: AbortSignal
+  /** Gets the target of the events of a download, which is over at once here. */
+  monitor?: (target: EventTarget) => void
 }
 
 interface PromptOptions {
@@ -72,6 +74,10 @@ class LanguageModel extends EventTarget {
 
   static async create(options: SessionOptions = {}): Promise<LanguageModel> {
     options.signal?.throwIfAborted()
+    const download = new EventTarget()
+    options.monitor?.(download)
+    for (const loaded of [0, 1])
+      download.dispatchEvent(new ProgressEvent('downloadprogress', { loaded, total: 1 }))
     const { systemPrompt, initialPrompts = [] } = options
     const system: Message[] = systemPrompt ? [{ role: 'system', content: systemPrompt }] : []
     return new LanguageModel([...system, ...(await sentOf(initialPrompts))], options)
@@ -127,6 +133,23 @@ class LanguageModel extends EventTarget {
     this.messages.push(...(await sentOf(messagesOf(input))))
   }
 
+  // Their names in older versions.
+  get maxTokens(): number {
+    return quota
+  }
+
+  get tokensSoFar(): number {
+    return this.inputUsage
+  }
+
+  get tokensLeft(): number {
+    return quota - this.inputUsage
+  }
+
+  countPromptTokens(input: unknown): Promise<number> {
+    return this.measureInputUsage(input)
+  }
+
   async measureInputUsage(input: unknown): Promise<number> {
     return Math.ceil(JSON.stringify(messagesOf(input)).length / 4)
   }
@@ -145,7 +168,9 @@ class LanguageModel extends EventTarget {
 
   async *#reply(input: unknown, options: PromptOptions): AsyncGenerator<string> {
     if (this.#isDestroyed) throw new DOMException('The session is destroyed.', 'InvalidStateError')
-    const { responseConstraint: json, signal = this.options.signal } = options
+    const { responseConstraint, signal = this.options.signal } = options
+    // Models take schemas, and no regular expressions.
+    const json = responseConstraint instanceof RegExp ? undefined : responseConstraint
     const tools = this.options.tools?.map(({ inputSchema, ...tool }) => ({
       parameters: inputSchema,
       ...tool,
@@ -167,4 +192,11 @@ class LanguageModel extends EventTarget {
 
 put(window, 'LanguageModel', LanguageModel)
 const older: object = Reflect.get(window, 'ai') ?? {}
-put(window, 'ai', { ...older, languageModel: LanguageModel, assistant: LanguageModel })
+put(window, 'ai', {
+  ...older,
+  languageModel: LanguageModel,
+  assistant: LanguageModel,
+  // The first form of the API.
+  canCreateTextSession: async () => 'readily',
+  createTextSession: (options?: SessionOptions) => LanguageModel.create(options),
+})

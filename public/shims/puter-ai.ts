@@ -63,6 +63,20 @@ async function txt2img(prompt: unknown): Promise<HTMLImageElement> {
 const txt2speech = async (text: unknown): Promise<HTMLAudioElement> =>
   new Audio(await dataUrl((await ai.speech(textOf(text))).blob))
 
+/** Returns what is said in a recording: a file, its URL, or options with either. */
+async function speech2txt(given: unknown) {
+  const audio = field(given, 'file') ?? field(given, 'audio') ?? given
+  const blob = audio instanceof Blob ? audio : await (await fetch(textOf(audio))).blob()
+  const { text } = await ai.transcribe(blob)
+  return { text, toString: () => text }
+}
+
 extend('puter', {
-  ai: { chat, txt2img, txt2speech, img2txt: (image: unknown) => chat('Read the text.', image) },
+  ai: {
+    chat,
+    txt2img,
+    txt2speech,
+    speech2txt,
+    img2txt: (image: unknown) => chat('Read the text.', image),
+  },
 })

@@ -6,6 +6,21 @@ import { extend, textOf } from './bridge-calls.ts'
 
 const user = { uuid: 'player', username: 'player', email_confirmed: false }
 
+const escaped = (text: string): string =>
+  Object.assign(document.createElement('p'), { textContent: text }).innerHTML
+
+/** Appends HTML to the page. The last value may be options. */
+function print(...values: unknown[]): void {
+  const last = Object(values.at(-1))
+  const hasOptions = 'code' in last || 'escapeHTML' in last
+  const isText = last.code === true || last.escapeHTML === true
+  for (const value of hasOptions ? values.slice(0, -1) : values) {
+    const html = isText ? escaped(textOf(value)) : textOf(value)
+    const shown = last.code === true ? `<code><pre>${html}</pre></code>` : html
+    document.body.insertAdjacentHTML('beforeend', shown)
+  }
+}
+
 extend('puter', {
   auth: {
     isSignedIn: () => true,
@@ -13,7 +28,7 @@ extend('puter', {
     signOut: (): void => undefined,
     getUser: async () => user,
   },
-  print: (...values: unknown[]): void => document.body.append(...values.map(textOf)),
+  print,
 })
 
 // The script itself is not loaded; pages wait for it all the same.

@@ -1,5 +1,5 @@
 /**
- * GitHub Spark: `spark.llm`, `spark.llmPrompt`, `spark.user`.
+ * GitHub Spark: `spark.llm`, `spark.llmPrompt`.
  * Source: https://docs.github.com/copilot/tutorials/spark (November 2026).
  */
 import { ai, extend, textOf } from './bridge-calls.ts'
@@ -12,6 +12,4 @@ async function llm(prompt: unknown, model?: string, json = false): Promise<strin
 const llmPrompt = (texts: TemplateStringsArray | string[], ...values: unknown[]): string =>
   String.raw({ raw: [...texts] }, ...values.map(textOf))
 
-const user = async () => ({ id: 0, login: 'player', avatarUrl: '', email: '', isOwner: false })
-
-extend('spark', { llm, llmPrompt, user })
+extend('spark', { llm, llmPrompt })

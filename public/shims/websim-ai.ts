@@ -48,24 +48,11 @@ async function textToSpeech(request: unknown = {}) {
   return { url: await addressOf(blob) }
 }
 
-const pseudonym = `guest-${Math.random().toString(36).slice(2, 7)}`
-const user = { id: pseudonym, username: pseudonym, avatar_url: '' }
-
 extend('websim', {
   chat: { completions: { create } },
   imageGen,
   textToSpeech,
 })
-// The script of WebsimSocket knows the players.
-if (!Reflect.get(Reflect.get(window, 'websim'), 'getUser')) {
-  extend('websim', {
-    getUser: async () => user,
-    getCurrentUser: async () => user,
-    getCreator: async () => ({ id: '', username: 'maker', avatar_url: '' }),
-    getCurrentProject: async () => ({ id: '', title: document.title }),
-  })
-}
-
 /** The older call: its answer is the JSON itself. */
 const oldPath = /(?:^|\/)api\/ai_completion$/
 const { fetch: realFetch } = window

@@ -17,7 +17,7 @@ export const shims = [
   {
     name: 'model-apis',
     pattern:
-      /api\.anthropic\.com|api\.openai\.com|generativelanguage\.googleapis\.com|@anthropic-ai\/sdk|@google\/genai|[/"']openai(?:@|["'/])/,
+      /api\.anthropic\.com|api\.openai\.com|generativelanguage\.googleapis\.com|@anthropic-ai\/sdk|@google\/gen(?:ai|erative-ai)|[/"']openai(?:@|["'/])|@(?:ai-sdk|langchain)\/(?:anthropic|google)/,
     uses: ['ai'],
   },
   {
@@ -29,6 +29,11 @@ export const shims = [
     name: 'websim-ai',
     pattern: /\bwebsim\s*\??\.\s*(?:chat|imageGen|textToSpeech)\b|\/api\/ai_completion\b/,
     uses: ['ai'],
+  },
+  {
+    name: 'websim-user',
+    pattern: /\bwebsim\s*\??\.\s*get(?:(?:Current)?User|Creator|CurrentProject)\b/,
+    uses: [],
   },
   {
     name: 'poe',
@@ -47,9 +52,11 @@ export const shims = [
   },
   { name: 'puter-ai', pattern: /\bputer\s*\??\.\s*ai\b/, uses: ['ai'] },
   { name: 'spark-llm', pattern: /\bspark\s*\??\.\s*llm(?:Prompt)?\b/, uses: ['ai'] },
+  { name: 'spark-user', pattern: /\bspark\s*\??\.\s*user\b/, uses: [] },
   {
     name: 'language-model',
-    pattern: /\bLanguageModel\s*\??\.|\bai\s*\.\s*languageModel\b/,
+    pattern:
+      /\bLanguageModel\s*\??\.|\bai\s*\??\.\s*(?:languageModel|assistant|(?:can)?[cC]reateTextSession)\b/,
     uses: ['ai'],
   },
   { name: 'claude-storage', pattern: /\bwindow\s*\??\.\s*storage\b/, uses: ['store'] },

@@ -7,6 +7,7 @@ import {
   type TestAgent,
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
+import { findShims } from './shims.ts'
 
 let t: TestServer
 let ann: TestAgent
@@ -121,4 +122,20 @@ test('a page that hands service on gets its script, and one that only looks for 
       expect([text, JSON.stringify(files.body).includes('bridge.')]).toEqual([text, has])
     }
   }
+})
+
+test('a page with the SDK of a vendor, or only the user of another host, gets its script', () => {
+  const names = (text: string): string[] => findShims(text).map(({ name }) => name)
+  for (const name of [
+    'openai@4',
+    '@anthropic-ai/sdk',
+    '@google/genai',
+    '@google/generative-ai',
+    '@ai-sdk/openai',
+    '@ai-sdk/anthropic',
+    '@langchain/google-genai',
+  ])
+    expect([name, names(`import x from 'https://esm.sh/${name}'`)]).toEqual([name, ['model-apis']])
+  expect(names('await websim.getUser()')).toEqual(['websim-user'])
+  expect(names('await window.spark.user()')).toEqual(['spark-user'])
 })
