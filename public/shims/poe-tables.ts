@@ -79,7 +79,7 @@ async function openTable(collection: string): Promise<Table> {
   return table
 }
 
-/** What pages show before the server has it, in the order of the mutations. */
+/** Mutations that the page shows before the server has them, in their order. */
 const drafts = new Set<Draft>()
 /** The longest wait for the rows of a confirmed mutation. */
 const settleMs = 2_000

@@ -74,7 +74,7 @@ const prepare: Record<string, (body: Json) => void> = {
     body['max_completion_tokens'] ??= body['max_tokens'] ?? aiOutputTokens
     delete body['max_tokens']
     const { messages } = body
-    // Newer pages of OpenAI send its newer name of the role, which the setting of a server may reject.
+    // Pages send the newer name of OpenAI, which the setting of a server may reject.
     if (Array.isArray(messages)) body['messages'] = messages.map(asSystem)
   },
   'v1/messages': (body) => {

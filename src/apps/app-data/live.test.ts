@@ -1,3 +1,4 @@
+/** One topic, the messages and ends of a live connection, with the server of each test. */
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 
 import { Signals } from '../../kernel/db/signals.ts'

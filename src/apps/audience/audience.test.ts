@@ -236,7 +236,7 @@ const compared = (app: string, ...parts: unknown[]): string =>
 
 type Respond = (sent: RequestOptions, app: string) => Promise<string>
 
-/** What each opener gets for an unknown id, by the name of the request and the opener. */
+/** Responses to each opener for an unknown id, by the name of the request and the opener. */
 const unknownResponses = new Map<string, string>()
 
 /** Returns the openers to whom a request says something else than for an unknown id. */
