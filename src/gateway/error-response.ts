@@ -130,20 +130,22 @@ interface EnvelopeDetails {
   param?: string
 }
 
-function apiErrorResponse<N extends GatewayErrorName>(error: ApiError<N>): Response {
-  const { status, headers, body } = errorEnvelope(error)
-  return Response.json(body, { status, headers })
+/**
+ * Returns the status, headers and body of any error; undefined for one that is not of this API. A
+ * database or disk that is temporarily unable to write gives `try_again`.
+ */
+export function findEnvelope(error: unknown): ReturnType<typeof errorEnvelope> | undefined {
+  if (isGatewayError(error)) return errorEnvelope(error)
+  return isWriteUnavailable(error) ? errorEnvelope(new ApiError('try_again', {})) : undefined
 }
 
-/**
- * Returns the response to any error. A database or disk that is temporarily unable to write gives
- * `try_again`. `internalError` responds to errors that are not of this API.
- */
-export function errorResponse(error: unknown, internalError: () => Response): Response {
-  if (isGatewayError(error)) return apiErrorResponse(error)
-  return isWriteUnavailable(error)
-    ? apiErrorResponse(new ApiError('try_again', {}))
-    : internalError()
+const toResponse = ({ status, headers, body }: ReturnType<typeof errorEnvelope>): Response =>
+  Response.json(body, { status, headers })
+
+/** Returns the response to any error. `internal` responds to those that are not of this API. */
+export function errorResponse(error: unknown, internal: () => Response): Response {
+  const known = findEnvelope(error)
+  return known ? toResponse(known) : internal()
 }
 
 export const isGatewayError = (error: unknown): error is ApiError<GatewayErrorName> =>
@@ -159,15 +161,20 @@ export function rateLimitResponse(max: number, retryAfter: number): Response {
   return Response.json(body, { status: 429, headers: { 'retry-after': String(retryAfter) } })
 }
 
-/** Returns the response to an internal error. Its cause is only in the log, under `requestId`. */
-export function internalErrorResponse(requestId: string, error: unknown): Response {
+/** Returns the response to an internal error. */
+export const internalErrorResponse = (requestId: string, error: unknown): Response =>
+  toResponse(internalError(requestId, error))
+
+/** Returns the envelope of an internal error. Its cause is only in the log, under `requestId`. */
+export function internalError(requestId: string, error: unknown) {
   const isCharged = error instanceof UnsettledHoldError
   const charged = isCharged
     ? 'The call is charged when the database recovers. GET /v1/queries/history shows the charge.'
     : 'Nothing was charged.'
   const message = `This server failed with an internal error. ${charged} Send the operator this request id: ${requestId}`
   const body: Envelope = { error: { message, type: api, param: null, code: 'internal' } }
-  return Response.json(body, { status: 500, headers: isCharged ? final : {} })
+  const headers: Record<string, string> = isCharged ? final : {}
+  return { status: 500, headers, body }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { Content } from '../kernel/http/outcome.ts'
 import type { Json } from '../kernel/schema.ts'
 
 /** A server-sent event: its bytes within a chunk, and its data; undefined for none. */
@@ -43,17 +44,15 @@ export const encodeNamedEvents = (events: Json[]): Uint8Array =>
   )
 
 /** Returns an event stream to a client, or the replay of one. */
-export const streamResponse = (
+export const eventStream = (
   body: ReadableStream<Uint8Array> | string,
   headers: Record<string, string> = {},
-): Response =>
-  new Response(body, {
-    headers: {
-      ...headers,
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache',
-      'x-accel-buffering': 'no',
-    },
+): Content =>
+  new Content(body, {
+    ...headers,
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    'x-accel-buffering': 'no',
   })
 
 /** Returns whether an event without data is a comment, such as a heartbeat. */

@@ -7,6 +7,7 @@ import { operationBuilder } from '../kernel/http/operation.ts'
 import { key, type KeySpender } from './authentication.ts'
 import { type Call, callOf, requestOf, unread } from './call.ts'
 import { errorSchemas } from './error-response.ts'
+import type { CallOutcome } from './paid/paid-call.ts'
 
 /** The areas of document 2. */
 export type Tag = 'Models' | 'Chat' | 'Media' | 'Files' | 'Account'
@@ -74,7 +75,7 @@ interface PaidWork<Input, Body> {
     body: Body,
     call: Call,
     sent: { headers: Headers },
-  ): Promise<Response>
+  ): Promise<CallOutcome>
 }
 
 const paid = { idempotent: true, limits: ['holds_limit'], access: key } as const
@@ -95,7 +96,7 @@ export const paidOperation = ({
     ...paid,
     ...declared,
     input: { bodies: { 'application/json': { schema } } },
-    output: { 200: Type.Unsafe<Response>(Type.Union(output)) },
+    output: { 200: Type.Unsafe<unknown>(Type.Union(output)) },
     run: (ctx, { caller, body, ...sent }) => run(ctx, caller, body, callOf(sent), sent),
   })
 
@@ -118,6 +119,6 @@ export const paidUpload = ({
       read: requestOf,
       bodies: Object.fromEntries(Object.entries(input).map(([type, schema]) => [type, { schema }])),
     },
-    output: { 200: Type.Unsafe<Response>(Type.Union(output)) },
+    output: { 200: Type.Unsafe<unknown>(Type.Union(output)) },
     run: (ctx, { caller, body, ...sent }) => run(ctx, caller, unread(body), callOf(sent), sent),
   })

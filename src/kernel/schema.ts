@@ -48,10 +48,10 @@ export const LinkSchema = Type.String({ format: 'uri' })
 
 /** Creates the schema of a response that is not JSON. */
 export const mediaSchema = (contentMediaType: string, more: { description?: string } = {}) =>
-  Type.Unsafe<Response>(Type.String({ ...more, contentMediaType }))
+  Type.Unsafe<never>(Type.String({ ...more, contentMediaType }))
 
 /** A response of any media type: bytes, or the value of a JSON file. */
-export const anyMediaSchema = Type.Unsafe<Response>(Type.Any({ contentMediaType: '*/*' }))
+export const anyMediaSchema = Type.Unsafe<never>(Type.Any({ contentMediaType: '*/*' }))
 
 /** The 416 for a range behind the end, which the runtime sends without a body. */
 export const RangeNotSatisfiableSchema = Type.Void()

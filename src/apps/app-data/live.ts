@@ -1,7 +1,7 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import { Upgraded } from '../../kernel/http/outcome.ts'
 import type { RequestContext } from '../../kernel/http/request-context.ts'
-import { upgradedResponse } from '../../kernel/http/web-socket.ts'
 import { checkSite } from '../../people/session-user.ts'
 import { livePagesPerServerMax } from './limits.ts'
 import { LiveSession } from './live-session.ts'
@@ -15,7 +15,7 @@ export async function openLive(
   ctx: AppContext,
   call: PlayerCall & { context: RequestContext },
   app: string,
-): Promise<Response> {
+): Promise<Upgraded> {
   const { headers, context } = call
   const isWebSocket = headers.get('upgrade')?.toLowerCase() === 'websocket'
   if (!isWebSocket || !context.upgrade) throw new ApiError('needs_websocket')
@@ -27,7 +27,7 @@ export async function openLive(
   if (sessions.size >= livePagesPerServerMax) throw new ApiError('try_again', {})
   const release = takePlace(limits, context.client.prefix, `${app} ${player.id}`)
   const session = new LiveSession(ctx, player, call, release)
-  if (context.upgrade(session, { 'x-request-id': context.id })) return upgradedResponse()
+  if (context.upgrade(session, { 'x-request-id': context.id })) return new Upgraded()
   release()
   throw new ApiError('needs_websocket')
 }

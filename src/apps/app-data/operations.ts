@@ -338,7 +338,7 @@ const openLive = operation({
   summary: 'Open the live connection of a page: watched documents, and rooms.',
   description: 'One WebSocket for each open page. Messages and events are JSON with a type.',
   output: {
-    101: Type.Unsafe<Response>(Type.Null({ description: 'The connection is a WebSocket.' })),
+    101: Type.Null({ description: 'The connection is a WebSocket.' }),
   },
   errors: [...appErrors, 'not_joined', 'needs_websocket', 'busy', 'try_again'],
   run: (ctx, call) => live.openLive(ctx, call, call.params.id),

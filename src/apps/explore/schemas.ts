@@ -225,7 +225,7 @@ export const SourceSchema = Type.Object({
 export type Source = Static<typeof SourceSchema>
 
 export const AtomSchema = mediaSchema('application/atom+xml', { description: 'RFC 4287.' })
-export const JsonFeedSchema = Type.Unsafe<Response>(
+export const JsonFeedSchema = Type.Unsafe<never>(
   Type.Object(
     {
       version: Type.String(),

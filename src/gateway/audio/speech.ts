@@ -1,5 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import { Content } from '../../kernel/http/outcome.ts'
 import {
   promptCharsMax,
   speechCharsMax,
@@ -11,7 +12,7 @@ import { type Json, recordOf } from '../../kernel/schema.ts'
 import { detectFileKind } from '../../store/file-kind.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { encodeEvent, streamResponse } from '../events.ts'
+import { encodeEvent, eventStream } from '../events.ts'
 import { findEnum, findString, invalidField, readModels, readString } from '../fields.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
 import type { Model } from '../models/catalog.ts'
@@ -64,7 +65,7 @@ function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
   const isEvents = findEnum(params, 'stream_format', ['audio', 'sse']) === 'sse'
   const format = readFormat({ ...params, format: formatField })
   const body = { ...params, stream_format: undefined, response_format: format }
-  const present = isEvents ? eventsPresenter(input) : audioResponse
+  const present = isEvents ? eventsPresenter(input) : audioContent
   const characters = [...input].length
   const usageAt = (seconds: number): Usage =>
     createUsage({ characters, seconds: characters * seconds, estimated: true })
@@ -152,7 +153,7 @@ async function streamSpeech(
   response: Response,
   call: MediaCall,
   usage: Usage,
-  present: (bytes: AudioBody, cost: number) => Response,
+  present: (bytes: AudioBody, cost: number) => Content,
 ): Promise<StreamOutput | UpstreamFailure> {
   const source = await openSource(response, call.deadlines)
   if (!('first' in source)) return source
@@ -175,23 +176,21 @@ async function measureUsage(bytes: Uint8Array, estimate: Usage): Promise<Usage> 
 type AudioBody = ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> | Blob
 
 /** Returns the function that presents audio as OpenAI's events, the last of which has the usage. */
-function eventsPresenter(input: string): typeof audioResponse {
+function eventsPresenter(input: string): typeof audioContent {
   const tokens = estimateTokens(input)
   return (body, _type, cost) => {
     const usage = { input_tokens: tokens, output_tokens: 0, total_tokens: tokens, cost }
     const bytes = body instanceof ReadableStream ? body : new Blob([body]).stream()
-    return streamResponse(toSpeechEvents(bytes, usage), costHeader(cost))
+    return eventStream(toSpeechEvents(bytes, usage), costHeader(cost))
   }
 }
 
-const audioResponse = (body: AudioBody, type: string, cost: number): Response =>
-  new Response(body, {
-    headers: {
-      'content-type': type,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      ...costHeader(cost),
-    },
+const audioContent = (body: AudioBody, type: string, cost: number): Content =>
+  new Content(body, {
+    'content-type': type,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...costHeader(cost),
   })
 
 const encodeDelta = (bytes: Uint8Array): Uint8Array =>

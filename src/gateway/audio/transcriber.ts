@@ -1,6 +1,7 @@
 import type { AppContext } from '../../kernel/context.ts'
+import { valueOf } from '../../kernel/http/outcome.ts'
 import { fallbackModelsMax } from '../../kernel/limits.ts'
-import { fromUsd, zero } from '../../kernel/money.ts'
+import { formatDecimal, fromUsd, zero } from '../../kernel/money.ts'
 import { asString, recordOf } from '../../kernel/schema.ts'
 import type { Transcript } from '../../kernel/state/transcriptions.ts'
 import type { Spender } from '../authentication.ts'
@@ -69,16 +70,15 @@ async function transcribeFile(
     ...(await measureAudio(bytes)),
   }
   // The Idempotency-Key belongs to the chat, not to its transcriptions.
-  const response = await transcribe(
+  const outcome = await transcribe(
     ctx,
     spender,
     input,
     { ...call, idempotencyKey: undefined },
     file.id,
   )
-  const words = asString(recordOf(await response.json()).text)
-    .trim()
-    .toWellFormed()
+  const { text, cost } = recordOf(valueOf(outcome))
+  const words = asString(text).trim().toWellFormed()
   await files.saveTranscript(ctx, file, words)
-  return { words, cost: fromUsd(response.headers.get('x-service-cost') ?? '') ?? zero }
+  return { words, cost: fromUsd(formatDecimal(Number(cost))) ?? zero }
 }

@@ -1,6 +1,7 @@
+import type { Content } from '../../kernel/http/outcome.ts'
 import { eventBytesMax } from '../../kernel/limits.ts'
 import { asString, isRecord, type Json, parseRecord } from '../../kernel/schema.ts'
-import { bytesOf, encodeEvent, EventReader, type StreamEvent, streamResponse } from '../events.ts'
+import { bytesOf, encodeEvent, EventReader, eventStream, type StreamEvent } from '../events.ts'
 import type { Usage } from '../models/usage.ts'
 import type { MediaCall } from '../paid/media.ts'
 import type { StreamOutput } from '../paid/serve-call.ts'
@@ -19,8 +20,8 @@ const streamError = {
 }
 
 /** Returns a whole transcription as the events of a stream. */
-export const toTranscriptEvents = (text: string, usage: Json): Response =>
-  streamResponse(
+export const toTranscriptEvents = (text: string, usage: Json): Content =>
+  eventStream(
     new Blob([
       encodeEvent({ type: 'transcript.text.delta', delta: text }),
       encodeEvent({ type: 'transcript.text.done', text, usage }),
@@ -50,7 +51,7 @@ export async function streamTranscription(
         usage: usageOf({ text: events.text, usage: events.usage }),
         end: end === 'completed' && !events.isDone ? 'failed' : end,
       }))
-      return { response: streamResponse(relay.body()), ended }
+      return { response: eventStream(relay.body()), ended }
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import { text as textContent, withHeaders } from '../../kernel/http/outcome.ts'
 import { unknownOutputTokens, unknownWindowTokens } from '../../kernel/limits.ts'
 import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import type { Spender } from '../authentication.ts'
@@ -118,10 +119,8 @@ function toMediaRequest(
       if (isStream) return toTranscriptEvents(String(text), { cost })
       const type = isSubtitles(format) ? subtitleTypes[format] : 'text/plain'
       return isSubtitles(format) || format === 'text'
-        ? new Response(String(text), {
-            headers: { ...headers, 'content-type': `${type}; charset=utf-8` },
-          })
-        : Response.json(body, { headers })
+        ? textContent(type, String(text), headers)
+        : withHeaders(body, headers)
     },
   }
 }

@@ -7,6 +7,7 @@ import type { Db } from '../../kernel/db/engine.ts'
 import { lock } from '../../kernel/db/lock.ts'
 import { countRows, isAfterCursor } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import { Replay } from '../../kernel/http/outcome.ts'
 import { newId } from '../../kernel/ids.ts'
 import { zero } from '../../kernel/money.ts'
 import { isRecord, recordOf } from '../../kernel/schema.ts'
@@ -44,9 +45,9 @@ export async function create(
   spender: KeySpender,
   raw: unknown,
   { idempotencyKey }: Call,
-): Promise<Response> {
+): Promise<Replay> {
   const { account } = spender
-  const { status, body } = await ctx.idempotency.run(
+  const response = await ctx.idempotency.run(
     account,
     idempotencyKey,
     { path: '/batches', body: raw },
@@ -68,7 +69,7 @@ export async function create(
       return response
     },
   )
-  return Response.json(body, { status })
+  return new Replay(response)
 }
 
 async function readRequest(

@@ -1,5 +1,3 @@
-import { Type } from '@sinclair/typebox'
-
 import { key } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { operationsOf } from '../operation.ts'
@@ -19,7 +17,7 @@ const createBatch = operation({
     'GET /v1/files/{id}/content of output_file_id and error_file_id.',
   access: key,
   input: { bodies: { 'application/json': { schema: schemas.batchRequestSchema } } },
-  output: { 200: Type.Unsafe<Response>(schemas.BatchSchema) },
+  output: { 200: schemas.BatchSchema },
   errors: ['bad_request', 'no_file', 'files_full', 'uploads_limit', 'too_large', 'try_again'],
   run: (ctx, { caller: spender, body, ...call }) =>
     batches.create(ctx, spender, body, callOf(call)),

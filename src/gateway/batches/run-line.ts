@@ -1,6 +1,7 @@
 import { currentClient } from '../../kernel/client.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, isApiError } from '../../kernel/errors.ts'
+import { Content, type StoredResponse, Success } from '../../kernel/http/outcome.ts'
 import { newId } from '../../kernel/ids.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { minute, second } from '../../kernel/time.ts'
@@ -12,15 +13,11 @@ import { admitKey, type KeySpender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createCompletion } from '../completions/completions.ts'
 import { createEmbeddings } from '../embeddings/embeddings.ts'
-import {
-  errorEnvelope,
-  errorResponse,
-  internalErrorResponse,
-  isGatewayError,
-} from '../error-response.ts'
+import { errorEnvelope, findEnvelope, internalError, isGatewayError } from '../error-response.ts'
 import { generateImages } from '../images/images.ts'
 import { createModeration } from '../moderations/moderations.ts'
 import { createChatCompletion } from '../openai-chat/chat-completions.ts'
+import type { CallOutcome } from '../paid/paid-call.ts'
 import { rerank } from '../rerank/rerank.ts'
 import { createResponse } from '../responses/responses.ts'
 import type { BatchLine } from './input-file.ts'
@@ -33,7 +30,7 @@ type Operation = (
   spender: KeySpender,
   body: unknown,
   call: Call,
-) => Promise<Response>
+) => Promise<CallOutcome>
 
 /** The operations that a batch can call, by their paths. */
 export const endpoints: Record<string, Operation> = {
@@ -44,6 +41,11 @@ export const endpoints: Record<string, Operation> = {
   '/v1/moderations': createModeration,
   '/v1/rerank': rerank,
   '/v1/images/generations': generateImages,
+}
+
+/** The outcome of one attempt at a line. */
+interface LineOutcome extends StoredResponse {
+  headers: Readonly<Record<string, string>>
 }
 
 /** The response to a line, as the output file has it. */
@@ -82,11 +84,11 @@ export async function runLine(
       signal: new AbortController().signal,
     })
     if ('pausedMs' in response) return response
-    const { status } = response
+    const { status, body: sent } = response
     const retryMs = retryMsOf(response, attempt)
     const isLast = attempt >= batchAttemptsMax
     if (retryMs === undefined || (isLast && !pauseStatuses.includes(status))) {
-      return { status_code: status, request_id: requestId, body: await response.json() }
+      return { status_code: status, request_id: requestId, body: sent }
     }
     // The next slice tries a busy upstream again, until the batch expires.
     if (isLast) return { pausedMs: retryMs }
@@ -99,7 +101,7 @@ async function sendLine(
   { owner, key, endpoint }: Batch,
   body: unknown,
   call: Call,
-): Promise<Response | Paused> {
+): Promise<LineOutcome | Paused> {
   const client = currentClient()
   const restricted = networkRejection(ctx, client) ?? clientRejection(ctx, client)
   if (restricted) return { pausedMs: Math.min(restricted.retryAfter * second, restrictedMsMax) }
@@ -108,16 +110,24 @@ async function sendLine(
     const spender = admitKey(ctx, await ctx.keys.findOwn(owner, key))
     const operation = lookUp(endpoints, endpoint)
     if (!operation) throw new ApiError('not_found', { what: `endpoint ${endpoint}` })
-    return await operation(ctx, spender, body, call).catch((error: unknown) =>
+    return await operation(ctx, spender, body, call).then(responseOf, (error: unknown) =>
       offerTopUp(ctx, spender, error),
     )
   } catch (error) {
     if (isApiError(error, 'key_rate')) return { pausedMs: error.details[0].retryAfter * second }
-    return errorResponse(error, () => {
-      ctx.log.error('batch.line_failed', error)
-      return internalErrorResponse(call.requestId, error)
-    })
+    const known = findEnvelope(error)
+    if (!known) ctx.log.error('batch.line_failed', error)
+    return known ?? internalError(call.requestId, error)
   }
+}
+
+/** A line never streams, so its outcome is JSON. */
+function responseOf(outcome: CallOutcome): LineOutcome {
+  if (outcome instanceof Content) throw new Error('a line of a batch has no JSON')
+  const { headers } = outcome
+  return outcome instanceof Success
+    ? { status: 200, headers, body: outcome.value }
+    : { ...outcome.response, headers }
 }
 
 /** A batch of a blocked client looks this often whether it was cancelled or may go on. */
@@ -128,10 +138,10 @@ const retryStatuses = [409, 429, 502, 503]
 const pauseStatuses = [409, 429]
 
 /** Returns the wait before another attempt; undefined for a final response. */
-function retryMsOf({ status, headers }: Response, attempt: number): number | undefined {
-  const isFinal = headers.get('x-should-retry') === 'false'
+function retryMsOf({ status, headers }: LineOutcome, attempt: number): number | undefined {
+  const isFinal = headers['x-should-retry'] === 'false'
   if (isFinal || !retryStatuses.includes(status)) return undefined
-  const seconds = Number(headers.get('retry-after') ?? 2 ** (attempt - 1))
+  const seconds = Number(headers['retry-after'] ?? 2 ** (attempt - 1))
   return Math.min(seconds * second, batchRetryMsMax)
 }
 
@@ -144,12 +154,12 @@ async function offerTopUp(
   { clock, db, urls, x402 }: AppContext,
   { owner, cap }: KeySpender,
   error: unknown,
-): Promise<Response> {
+): Promise<LineOutcome> {
   const shortfall = shortfallOf(error)
   if (!x402 || !shortfall || !isGatewayError(error) || owner.kind !== 'agent') throw error
   await checkDailyCap(db.read, cap, shortfall.spends, clock.now())
   const terms = await x402.termsFor(shortfall.amount, `${urls.base}/topup`)
   if (!terms) throw error
   const { status, body } = errorEnvelope(error)
-  return Response.json({ ...body, ...createOffer(terms).fields }, { status })
+  return { status, headers: {}, body: { ...body, ...createOffer(terms).fields } }
 }

@@ -10,12 +10,18 @@ import type { Call } from '../call.ts'
 import type { ChatRequest } from '../conversation/chat-request.ts'
 import type { ChatClient } from '../conversation/codec.ts'
 import { hasContent } from '../conversation/contents.ts'
-import { streamResponse } from '../events.ts'
+import { eventStream } from '../events.ts'
 import { readModels, renameFields } from '../fields.ts'
 import { chatBodyOf } from '../openai-chat/chat-body.ts'
 import { type Candidates, findModels, listCandidates } from '../paid/candidates.ts'
 import { checkInput } from '../paid/guardrail.ts'
-import { holdRequestOf, jsonResponse, type PaidCall, payForCall } from '../paid/paid-call.ts'
+import {
+  type CallOutcome,
+  holdRequestOf,
+  jsonOutcome,
+  type PaidCall,
+  payForCall,
+} from '../paid/paid-call.ts'
 import { readPreferences } from '../paid/preferences.ts'
 import { serveCall } from '../paid/serve-call.ts'
 import {
@@ -42,12 +48,12 @@ export function createChat(
   spender: Spender,
   call: Call,
   { api, raw, names, open }: ChatClient,
-): Promise<Response> {
+): Promise<CallOutcome> {
   let isCached = false
   return payForCall(ctx, spender, call, {
     path: '/chat/completions',
     body: api === 'chat' ? raw : { api, raw },
-    present: (result) => (isCached ? presentCached(result) : present(result)),
+    present: (result) => present(result, isCached ? { 'x-cache': 'hit' } : {}),
     prepare: async (slot) => {
       const cached = api === 'chat' ? readCacheSlot(ctx, spender.account, raw) : undefined
       const keep = cached && ((response: StoredResponse) => keepResponse(ctx, cached, response))
@@ -81,15 +87,9 @@ const keepResponse = (
   response: StoredResponse,
 ): void => state.responseCache.set(key, response, ttlMs)
 
-function presentCached(result: StoredResponse): Response {
-  const response = present(result)
-  response.headers.set('x-cache', 'hit')
-  return response
-}
-
-function present(result: StoredResponse): Response {
+function present(result: StoredResponse, headers: Record<string, string>): CallOutcome {
   const { stream } = recordOf(result.body)
-  return typeof stream === 'string' ? streamResponse(stream) : jsonResponse(result)
+  return typeof stream === 'string' ? eventStream(stream, headers) : jsonOutcome(result, headers)
 }
 
 /** A chat call before its checks. */

@@ -3,7 +3,7 @@ import { upstreamResponseBytesMax } from '../../kernel/limits.ts'
 import { nano, toUsd } from '../../kernel/money.ts'
 import type { ChatEvent } from '../conversation/chat-event.ts'
 import type { FinalUsage } from '../conversation/codec.ts'
-import { streamResponse } from '../events.ts'
+import { eventStream } from '../events.ts'
 import type { Candidate } from '../paid/candidates.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import { checkOutput } from '../paid/guardrail.ts'
@@ -69,7 +69,7 @@ const streamOf = (opened: OpenedStream, deadlines: CallDeadlines): StreamOutput 
     const isKept = isHeldBack(chat.ctx)
     if (isKept) void readToEnd(stream)
     return {
-      response: isKept ? undefined : streamResponse(stream),
+      response: isKept ? undefined : eventStream(stream),
       ended: relay.ended.then((end) => endOf(opened, meter, copies, end)),
     }
   },

@@ -1,12 +1,13 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { type FieldNames } from '../../kernel/errors.ts'
+import { Success, withHeaders } from '../../kernel/http/outcome.ts'
 import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createEmbeddings } from '../embeddings/embeddings.ts'
 import { encodeFloats } from '../embeddings/vectors.ts'
 import { findEnum, invalidField, renameFields } from '../fields.ts'
-import { costHeader } from '../paid/paid-call.ts'
+import type { CallOutcome } from '../paid/paid-call.ts'
 import { embeddingTypes, inputTypes, truncations } from './schemas.ts'
 
 type EmbeddingType = (typeof embeddingTypes)[number]
@@ -24,12 +25,12 @@ export async function cohereEmbed(
   raw: unknown,
   call: Call,
   version: '1' | '2',
-): Promise<Response> {
+): Promise<CallOutcome> {
   const { body, texts, types } = parseEmbed(recordOf(raw))
   if (recordOf(raw).priority != null) call.reportIgnored?.(['priority'])
-  const response = await createEmbeddings(ctx, spender, body, call).catch(renameFields(fieldNames))
-  if (!response.ok) return response
-  const { id, data, usage } = recordOf(await response.json())
+  const outcome = await createEmbeddings(ctx, spender, body, call).catch(renameFields(fieldNames))
+  if (!(outcome instanceof Success)) return outcome
+  const { id, data, usage } = recordOf(outcome.value)
   const { prompt_tokens, cost } = recordOf(usage)
   const vectors = itemsOf(data).map((item) => itemsOf(recordOf(item).embedding).map(Number))
   const isPlain = version === '1' && types.length === 0
@@ -43,10 +44,7 @@ export async function cohereEmbed(
     cost,
   }
   const response_type = isPlain ? 'embeddings_floats' : 'embeddings_by_type'
-  return Response.json(
-    { id, response_type, embeddings, texts, meta },
-    { headers: costHeader(Number(cost)) },
-  )
+  return withHeaders({ id, response_type, embeddings, texts, meta }, outcome.headers)
 }
 
 /** Converts a request to one of POST /v1/embeddings. Throws `bad_request`. */

@@ -1,7 +1,9 @@
 import type { AppContext } from '../../kernel/context.ts'
+import { Success, withHeaders } from '../../kernel/http/outcome.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
+import type { CallOutcome } from '../paid/paid-call.ts'
 import { rerank } from '../rerank/rerank.ts'
 
 /**
@@ -13,10 +15,10 @@ export async function cohereRerank(
   spender: Spender,
   raw: unknown,
   call: Call,
-): Promise<Response> {
-  const response = await rerank(ctx, spender, raw, call)
-  if (!response.ok) return response
-  const { id, results, usage } = recordOf(await response.json())
+): Promise<CallOutcome> {
+  const outcome = await rerank(ctx, spender, raw, call)
+  if (!(outcome instanceof Success)) return outcome
+  const { id, results, usage } = recordOf(outcome.value)
   const { prompt_tokens: tokens, search_units, cost } = recordOf(usage)
   const meta = {
     api_version: { version: '2' },
@@ -24,7 +26,5 @@ export async function cohereRerank(
     tokens: { input_tokens: tokens },
     cost,
   }
-  const charged = response.headers.get('x-service-cost')
-  const headers: Record<string, string> = charged === null ? {} : { 'x-service-cost': charged }
-  return Response.json({ id, results, meta }, { headers })
+  return withHeaders({ id, results, meta }, outcome.headers)
 }

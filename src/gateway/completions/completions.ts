@@ -11,12 +11,13 @@ import { doneMark, encodeEvent, keepAlive, noBytes } from '../events.ts'
 import { invalidField } from '../fields.ts'
 import { writeUsage } from '../openai-chat/message.ts'
 import { createChatClient } from '../openai-chat/write.ts'
+import type { CallOutcome } from '../paid/paid-call.ts'
 import { parseCompletionRequest } from './request.ts'
 
 /** Returns an operation that a chat serves. It is held, served and charged as such. */
 const servedBy =
   (clientOf: (raw: unknown, created: number) => ChatClient) =>
-  (ctx: AppContext, spender: Spender, raw: unknown, call: Call): Promise<Response> =>
+  (ctx: AppContext, spender: Spender, raw: unknown, call: Call): Promise<CallOutcome> =>
     createChat(ctx, spender, call, clientOf(raw, unixSeconds(ctx.clock.now())))
 
 /**

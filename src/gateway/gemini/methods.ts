@@ -1,5 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import { valueOf } from '../../kernel/http/outcome.ts'
 import { itemsOf, type Json, lookUp, recordOf } from '../../kernel/schema.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
@@ -7,6 +8,7 @@ import { createChat } from '../chat/chat.ts'
 import { countPromptTokens } from '../chat/max-cost.ts'
 import { createEmbeddings } from '../embeddings/embeddings.ts'
 import { invalidField } from '../fields.ts'
+import type { CallOutcome } from '../paid/paid-call.ts'
 import { fieldsOf, innerRequest, listOf, textOfContent } from './contents.ts'
 import { decodeGeneration, fieldNames } from './decode.ts'
 import { createGeminiClient } from './write.ts'
@@ -23,8 +25,11 @@ export interface MethodCall {
   alt: string | undefined
 }
 
+/** The value of a method that is no chat. */
+type MethodOutcome = CallOutcome | Json
+
 /** The methods of Google's Gemini API, by the name after the colon of a path. */
-const methods: Record<string, (call: MethodCall) => Promise<Response>> = {
+const methods: Record<string, (call: MethodCall) => Promise<MethodOutcome>> = {
   generateContent: (call) => generate(call, false),
   streamGenerateContent: (call) => generate(call, true),
   countTokens,
@@ -37,7 +42,7 @@ const methods: Record<string, (call: MethodCall) => Promise<Response>> = {
  * Chats and embeddings are held, served and charged as such. Throws `not_found`, `bad_request` and
  * the errors of the chat.
  */
-export function callMethod(path: string, call: Omit<MethodCall, 'model'>): Promise<Response> {
+export function callMethod(path: string, call: Omit<MethodCall, 'model'>): Promise<MethodOutcome> {
   const colon = path.lastIndexOf(':')
   const name = path.slice(colon + 1)
   const method = colon > 0 ? lookUp(methods, name) : undefined
@@ -52,7 +57,7 @@ export function callMethod(path: string, call: Omit<MethodCall, 'model'>): Promi
 async function generate(
   { ctx, spender, call, model, raw, alt }: MethodCall,
   isStream: boolean,
-): Promise<Response> {
+): Promise<CallOutcome> {
   if (isStream && alt !== 'sse') {
     throw invalidField('alt', 'A stream is sent as server-sent events: add ?alt=sse to the path.')
   }
@@ -72,19 +77,19 @@ async function generate(
 }
 
 /** Estimates the input tokens of a request. It calls no model and costs nothing. */
-async function countTokens({ ctx, model, raw }: MethodCall): Promise<Response> {
+async function countTokens({ ctx, model, raw }: MethodCall): Promise<Json> {
   const decoded = decodeGeneration(innerRequest(raw), model, false)
-  return Response.json({ totalTokens: countPromptTokens(ctx, decoded) })
+  return { totalTokens: countPromptTokens(ctx, decoded) }
 }
 
-async function embedContent(call: MethodCall): Promise<Response> {
+async function embedContent(call: MethodCall): Promise<Json> {
   const [embedding] = await embed(call, [fieldsOf(call.raw)])
-  return Response.json({ embedding })
+  return { embedding }
 }
 
-async function batchEmbedContents(call: MethodCall): Promise<Response> {
+async function batchEmbedContents(call: MethodCall): Promise<Json> {
   const requests = listOf(fieldsOf(call.raw).requests, 'requests')
-  return Response.json({ embeddings: await embed(call, requests) })
+  return { embeddings: await embed(call, requests) }
 }
 
 /** Creates the embeddings of several requests with one call. */
@@ -99,7 +104,6 @@ async function embed(
   const [dimensions] = sizes
   const input = requests.map(({ content }) => textOfContent(content))
   const body = { model, input, ...(dimensions !== undefined && { dimensions }) }
-  const response = await createEmbeddings(ctx, spender, body, call)
-  const { data } = recordOf(await response.json())
+  const { data } = recordOf(valueOf(await createEmbeddings(ctx, spender, body, call)))
   return itemsOf(data).map((one) => ({ values: recordOf(one).embedding }))
 }

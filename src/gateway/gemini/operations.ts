@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 
 import type { AppContext } from '../../kernel/context.ts'
 import { listedModelsMax } from '../../kernel/limits.ts'
+import type { Json } from '../../kernel/schema.ts'
 import { key } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { requireModel } from '../catalog/catalog.ts'
@@ -48,7 +49,7 @@ const callGeminiMethod = operationsOf(
     query: schemas.MethodQuerySchema,
     bodies: { 'application/json': { schema: schemas.methodRequestSchema } },
   },
-  output: { 200: Type.Unsafe<Response>(schemas.MethodResponseSchema) },
+  output: { 200: Type.Unsafe<Json>(schemas.MethodResponseSchema) },
   errors: [...chatErrors, 'not_found'],
   run: (ctx, { params, query, caller: spender, body, ...call }) =>
     callMethod(params['*'], {

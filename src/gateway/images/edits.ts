@@ -10,6 +10,7 @@ import { invalidField, readString } from '../fields.ts'
 import { readMultipart, textFields } from '../files/upload.ts'
 import type { Model } from '../models/catalog.ts'
 import { runMediaRequest } from '../paid/media.ts'
+import type { CallOutcome } from '../paid/paid-call.ts'
 import { type ImageParams, readParams, readStream, toMediaRequest } from './image-request.ts'
 
 /** The operations on images that a client sends. */
@@ -28,7 +29,7 @@ export async function changeImages(
   operation: ImageOperation,
   request: Request,
   call: Call,
-): Promise<Response> {
+): Promise<CallOutcome> {
   const { files, params, isStream } = await readForm(request, operation)
   const form = new FormData()
   for (const [name, value] of Object.entries(params.body)) form.append(name, toText(value))

@@ -1,8 +1,9 @@
 import type { AppContext } from '../../kernel/context.ts'
+import type { Content } from '../../kernel/http/outcome.ts'
 import { imagesPerRequestMax, promptCharsMax, unknownOutputTokens } from '../../kernel/limits.ts'
 import { type Json, lookUp, recordOf, recordsIn } from '../../kernel/schema.ts'
 import { unixSeconds } from '../../kernel/time.ts'
-import { encodeEvent, streamResponse } from '../events.ts'
+import { encodeEvent, eventStream } from '../events.ts'
 import * as fields from '../fields.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
 import type { Model } from '../models/catalog.ts'
@@ -178,11 +179,11 @@ const eventTypes: Record<string, string> = { '/images/edits': 'image_edit.comple
  * Returns the result of a request for images as OpenAI's events, one for each image. Previews of
  * images cost more than the price covers, so there are none.
  */
-function toImageEvents(path: string, result: unknown): Response {
+function toImageEvents(path: string, result: unknown): Content {
   const { data, created, cost, usage, ...details } = recordOf(result)
   const events = recordsIn(data).map(({ b64_json }): Json => {
     const type = lookUp(eventTypes, path) ?? 'image_generation.completed'
     return { type, b64_json, created_at: created, ...details, usage }
   })
-  return streamResponse(new Blob(events.map(encodeEvent)).stream(), costHeader(Number(cost)))
+  return eventStream(new Blob(events.map(encodeEvent)).stream(), costHeader(Number(cost)))
 }

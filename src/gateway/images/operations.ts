@@ -62,7 +62,7 @@ const getImage = operationsOf('Media')({
   errors: ['not_found'],
   async run(ctx, { params, query }) {
     const image = await mediaFiles.findSigned(ctx, params.id, query)
-    if (image) return mediaFiles.toResponse(image)
+    if (image) return mediaFiles.present(image)
     throw new ApiError('not_found', {
       what: 'image',
       see: 'Its URL is valid for 24 hours. Create the image again.',

@@ -4,6 +4,7 @@ import { asc, eq, inArray, lte } from 'drizzle-orm'
 import type { AppContext } from '../../kernel/context.ts'
 import { contentReferences } from '../../kernel/db/content-references.ts'
 import type { Db } from '../../kernel/db/engine.ts'
+import { Content } from '../../kernel/http/outcome.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
 import { mediaLinkMs } from '../../kernel/limits.ts'
 import { defineRow } from '../../money/ledger/settlement-rows.ts'
@@ -82,17 +83,15 @@ export async function find(
   return bytes && { type: row.type, bytes }
 }
 
-/** Creates a response that any page may embed and that browsers never render as a page. */
-export const toResponse = ({ type, bytes }: MediaContent): Response =>
-  new Response(bytes, {
-    headers: {
-      'content-type': type,
-      'content-security-policy': "default-src 'none'; sandbox",
-      'x-content-type-options': 'nosniff',
-      'cross-origin-resource-policy': 'cross-origin',
-      'access-control-allow-origin': '*',
-      'cache-control': 'private, max-age=3600',
-    },
+/** Returns a file that any page may embed and that browsers never render as a page. */
+export const present = ({ type, bytes }: MediaContent): Content =>
+  new Content(bytes, {
+    'content-type': type,
+    'content-security-policy': "default-src 'none'; sandbox",
+    'x-content-type-options': 'nosniff',
+    'cross-origin-resource-policy': 'cross-origin',
+    'access-control-allow-origin': '*',
+    'cache-control': 'private, max-age=3600',
   })
 
 const rowsPerBatch = 500

@@ -4,6 +4,7 @@ import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createChat } from '../chat/chat.ts'
 import { countPromptTokens, estimatePrompt } from '../chat/max-cost.ts'
+import type { CallOutcome } from '../paid/paid-call.ts'
 import { decodeMessages, fieldNames } from './decode.ts'
 import { createMessagesClient } from './write.ts'
 
@@ -18,7 +19,7 @@ export function createMessage(
   raw: unknown,
   call: Call,
   { headers }: { headers: Headers },
-): Promise<Response> {
+): Promise<CallOutcome> {
   const { requestId, idempotencyKey } = call
   // A replay under the same Idempotency-Key has the same ids.
   const name = sha256(`${spender.account} ${idempotencyKey ?? requestId}`).slice(0, 32)

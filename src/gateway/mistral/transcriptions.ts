@@ -1,15 +1,16 @@
 import type { AppContext } from '../../kernel/context.ts'
+import { Content, Success, withHeaders } from '../../kernel/http/outcome.ts'
 import { eventBytesMax } from '../../kernel/limits.ts'
 import { asString, itemsOf, type Json, parseRecord, recordOf } from '../../kernel/schema.ts'
 import { parseTranscription, readTranscriptionForm } from '../audio/transcription-request.ts'
 import { mustBeWhole, transcribe, undetermined } from '../audio/transcriptions.ts'
 import type { AccountId, Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { bytesOf, encodeNamedEvents, EventReader, streamResponse } from '../events.ts'
+import { bytesOf, encodeNamedEvents, EventReader, eventStream } from '../events.ts'
 import { invalidField } from '../fields.ts'
 import { readBytes, use } from '../files/files.ts'
 import type { Form } from '../files/upload.ts'
-import { costHeader } from '../paid/paid-call.ts'
+import type { CallOutcome } from '../paid/paid-call.ts'
 
 /** Mistral's clients send a form without a file in the second type. */
 const forms = /^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i
@@ -23,21 +24,19 @@ export async function createMistralTranscription(
   spender: Spender,
   request: Request,
   call: Call,
-): Promise<Response> {
+): Promise<CallOutcome> {
   const form = await readTranscriptionForm(request, forms)
   await convertForm(ctx, spender.account, form)
   const isWhole = mustBeWhole(ctx, call)
   const input = await parseTranscription(form, '/audio/transcriptions', isWhole)
   const { seconds, isStream } = input
-  const response = await transcribe(ctx, spender, input, call)
-  if (!response.ok) return response
+  const outcome = await transcribe(ctx, spender, input, call)
   const [model = ''] = input.models
   const toResult = (result: Json): Json => toTranscription(result, model, seconds)
-  if (isStream && response.body) {
-    return streamResponse(response.body.pipeThrough(convertEvents(toResult)))
-  }
-  const result = recordOf(await response.json())
-  return Response.json(toResult(result), { headers: costHeader(Number(result.cost)) })
+  if (isStream && outcome instanceof Content && outcome.body instanceof ReadableStream)
+    return eventStream(outcome.body.pipeThrough(convertEvents(toResult)))
+  if (!(outcome instanceof Success)) return outcome
+  return withHeaders(toResult(recordOf(outcome.value)), outcome.headers)
 }
 
 /** Fields that have no equivalent here, and what to do instead. */

@@ -4,6 +4,7 @@ import { unixSeconds } from '../../kernel/time.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createChat } from '../chat/chat.ts'
+import type { CallOutcome } from '../paid/paid-call.ts'
 import { decodeChat, sentNames } from './decode.ts'
 import type { Flavor } from './message.ts'
 import { createChatClient } from './write.ts'
@@ -25,7 +26,7 @@ export const createChatCompletion = (
   raw: unknown,
   call: Call,
   { flavor = 'openai', id = `chatcmpl-${newId()}` }: ChatClientOptions = {},
-): Promise<Response> =>
+): Promise<CallOutcome> =>
   createChat(ctx, spender, call, {
     api: 'chat',
     raw,

@@ -17,7 +17,13 @@ import {
 } from './candidates.ts'
 import type { CallDeadlines } from './deadlines.ts'
 import { checkInput, checkOutput } from './guardrail.ts'
-import { holdRequestOf, jsonResponse, type PaidCall, payForCall } from './paid-call.ts'
+import {
+  type CallOutcome,
+  holdRequestOf,
+  jsonOutcome,
+  type PaidCall,
+  payForCall,
+} from './paid-call.ts'
 import type { Preferences } from './preferences.ts'
 import { type Attempt, serveCall, type StreamOutput, type WholeOutput } from './serve-call.ts'
 import { failureOfStatus, type UpstreamFailure } from './upstream-failure.ts'
@@ -52,8 +58,8 @@ export interface MediaRequest {
   estimateUsage(model: Model): Usage
   /** Reads a successful response, bounded. */
   read(response: Response, call: MediaCall): Promise<WholeOutput | StreamOutput | UpstreamFailure>
-  /** Turns a result into a response, at first and in replays. The default is JSON. */
-  present?(result: StoredResponse): Promise<Response>
+  /** Turns a result into an outcome, at first and in replays. The default is JSON. */
+  present?(result: StoredResponse): Promise<CallOutcome>
 }
 
 /** Runs a paid media request (document 2, sections 4 and 7). Throws the errors of section 7. */
@@ -62,12 +68,12 @@ export function runMediaRequest(
   spender: Spender,
   request: MediaRequest,
   call: Call,
-): Promise<Response> {
-  const { path, kind, part, body, bodyFor, present = jsonResponse } = request
+): Promise<CallOutcome> {
+  const { path, kind, part, body, bodyFor, present = jsonOutcome } = request
   return payForCall(ctx, spender, call, {
     path,
     body: request.fingerprint,
-    present: (result) => (result.status === 200 ? present(result) : jsonResponse(result)),
+    present: (result) => (result.status === 200 ? present(result) : jsonOutcome(result)),
     prepare: async (slot) => {
       const candidates = listMediaCandidates(ctx, spender, request)
       const guarded = { ...call, ctx, spender }

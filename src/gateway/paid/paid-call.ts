@@ -1,5 +1,5 @@
 import type { AppContext } from '../../kernel/context.ts'
-import type { StoredResponse } from '../../kernel/http/outcome.ts'
+import { type Content, Replay, type StoredResponse, Success } from '../../kernel/http/outcome.ts'
 import { formatDecimal } from '../../kernel/money.ts'
 import { type Json, recordOf } from '../../kernel/schema.ts'
 import type { HoldRequest } from '../../money/ledger/holds.ts'
@@ -23,25 +23,28 @@ export interface PaidCall extends Call {
   slot: string | undefined
 }
 
-/** The result of a call, which becomes its response; a stream is sent while the call runs. */
-export type CallResult = StoredResponse | Response
+/** The result of a call, which becomes its outcome; a stream is sent while the call runs. */
+export type CallResult = StoredResponse | Content
+
+/** JSON with its cost as a header, the replay of a charged error, or a text, file or stream. */
+export type CallOutcome = Success<200> | Replay | Content
 
 /** A paid operation of the gateway. */
 interface PaidOperation extends Pick<Payment<CallResult>, 'prepare'> {
   path: UpstreamPath | '/chat/completions'
   /** The request's body, which identifies the work together with the path. */
   body: unknown
-  /** Turns a result into the HTTP response, at first and in replays. */
-  present(result: StoredResponse): Response | Promise<Response>
+  /** Turns a result into the outcome, at first and in replays. */
+  present(result: StoredResponse): CallOutcome | Promise<CallOutcome>
 }
 
-/** Pays for an operation and returns its HTTP response. Throws the errors of `pay`. */
+/** Pays for an operation and returns its outcome. Throws the errors of `pay`. */
 export async function payForCall(
   ctx: AppContext,
   { account, callerId, runningRequests: max }: Spender,
   { idempotencyKey: key, signal }: Call,
   { path, body, present, prepare }: PaidOperation,
-): Promise<Response> {
+): Promise<CallOutcome> {
   // A retry after a crash must find the charge of its first attempt, so that is settled first.
   if (key !== undefined) await ctx.state.expiredHolds.get(() => expireHolds(ctx))
   const result = await pay<CallResult>(ctx, {
@@ -54,7 +57,7 @@ export async function payForCall(
     prepare,
     replay: (stored) => stored,
   })
-  return result instanceof Response ? result : present(result)
+  return 'status' in result ? present(result) : result
 }
 
 /** Returns the hold of a call: its maximum cost, charged in full when the process dies. */
@@ -91,14 +94,12 @@ const marginShare = ({ percent, account, item }: Margin) => ({
   item,
 })
 
-/**
- * Returns a JSON response: a result with its cost as a header, or the replay of a charged error.
- */
-export function jsonResponse({ status, body }: StoredResponse): Response {
-  const { usage, usageMetadata, cost } = recordOf(body)
-  const headers =
-    status === 200 ? costHeader(Number(recordOf(usage ?? usageMetadata).cost ?? cost)) : final
-  return Response.json(body, { status, headers })
+/** Returns a result as JSON, with its cost as a header, or the replay of a charged error. */
+export function jsonOutcome(result: StoredResponse, headers = {}): CallOutcome {
+  if (result.status !== 200) return new Replay(result, final)
+  const { usage, usageMetadata, cost } = recordOf(result.body)
+  const charged = costHeader(Number(recordOf(usage ?? usageMetadata).cost ?? cost))
+  return new Success(200, result.body, { ...charged, ...headers })
 }
 
 /** Returns X-Service-Cost: USD as plain digits with at most nine decimals. */

@@ -1,5 +1,5 @@
 import { isApiError } from '../../kernel/errors.ts'
-import type { StoredResponse } from '../../kernel/http/outcome.ts'
+import type { Content, StoredResponse } from '../../kernel/http/outcome.ts'
 import { type NanoUsd, toUsd, zero } from '../../kernel/money.ts'
 import { stopwatch } from '../../kernel/time.ts'
 import type { Hold } from '../../money/ledger/holds.ts'
@@ -52,7 +52,7 @@ interface RunningStream {
 
 interface StartedStream {
   /** Undefined for a stream that is kept back. */
-  response: Response | undefined
+  response: Content | undefined
   ended: Promise<ServedCall | UpstreamFailure>
 }
 

@@ -1,7 +1,7 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import { Upgraded } from '../../kernel/http/outcome.ts'
 import { getRequestContext, type RequestContext } from '../../kernel/http/request-context.ts'
-import { upgradedResponse } from '../../kernel/http/web-socket.ts'
 import {
   realtimeSessionsPerKeyMax,
   unknownOutputTokens,
@@ -46,7 +46,7 @@ export async function openRealtime(
   ctx: AppContext,
   spender: KeySpender,
   request: Request,
-): Promise<Response> {
+): Promise<Upgraded> {
   const context = getRequestContext(request)
   const isWebSocket = request.headers.get('upgrade')?.toLowerCase() === 'websocket'
   if (!isWebSocket || !context.upgrade) throw new ApiError('needs_websocket')
@@ -71,7 +71,7 @@ export async function openRealtime(
       checkKey: () => checkKey(handshake),
       release,
     })
-    if (context.upgrade(session, responseHeaders(request, context))) return upgradedResponse()
+    if (context.upgrade(session, responseHeaders(request, context))) return new Upgraded()
     await meter.close(unusedEstimate)
     upstream.close()
     throw new ApiError('needs_websocket')

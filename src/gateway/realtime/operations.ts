@@ -20,7 +20,7 @@ const openRealtime = operationsOf('Chat')({
   access: key,
   input: { query: QuerySchema, read: requestOf },
   output: {
-    101: Type.Unsafe<Response>(Type.Null({ description: 'The connection is a WebSocket.' })),
+    101: Type.Null({ description: 'The connection is a WebSocket.' }),
   },
   errors: [
     'needs_websocket',

@@ -7,6 +7,7 @@ import type { Call } from '../call.ts'
 import { createChat } from '../chat/chat.ts'
 import { countPromptTokens } from '../chat/max-cost.ts'
 import { invalidField } from '../fields.ts'
+import type { CallOutcome } from '../paid/paid-call.ts'
 import { decodeResponses, fieldNames } from './decode.ts'
 import { storedResponseBytesMax } from './limits.ts'
 import type { PassOptions } from './pass.ts'
@@ -24,7 +25,7 @@ export async function createResponse(
   spender: Spender,
   raw: unknown,
   call: Call,
-): Promise<Response> {
+): Promise<CallOutcome> {
   const { account } = spender
   await loadSharedItems(ctx, account, recordOf(raw).input)
   const conversation = await findConversation(ctx, account, recordOf(raw).previous_response_id)

@@ -4,7 +4,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { afterCommit } from '../../kernel/db/after-commit.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, type GatewayErrorName, isApiError } from '../../kernel/errors.ts'
-import type { StoredResponse } from '../../kernel/http/outcome.ts'
+import { Replay, type StoredResponse } from '../../kernel/http/outcome.ts'
 import { openJobsPerOwnerMax, videoMs } from '../../kernel/limits.ts'
 import { toUsd } from '../../kernel/money.ts'
 import { second } from '../../kernel/time.ts'
@@ -19,7 +19,7 @@ import { type Candidates, maxCostOf } from '../paid/candidates.ts'
 import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
 import { checkInput } from '../paid/guardrail.ts'
 import { listMediaCandidates, sending } from '../paid/media.ts'
-import { payForCall } from '../paid/paid-call.ts'
+import { type CallOutcome, payForCall } from '../paid/paid-call.ts'
 import { readJsonObject } from '../paid/response-body.ts'
 import { callUpstream } from '../paid/serve-call.ts'
 import { unreadable, type UpstreamFailure } from '../paid/upstream-failure.ts'
@@ -41,14 +41,14 @@ export async function submit(
   spender: Spender,
   request: Request,
   call: Call,
-): Promise<Response> {
+): Promise<CallOutcome> {
   const parsed = await readVideoRequest(request)
   const video = { ...parsed, isOpenAi: parsed.isOpenAi || isOpenAiClient(request.headers) }
   return payForCall(ctx, spender, call, {
     path: '/videos',
     body: video.fingerprint,
     prepare: () => prepareVideo(ctx, spender, video, call),
-    present: ({ status, body }) => Response.json(body, { status }),
+    present: (result) => new Replay(result),
   })
 }
 

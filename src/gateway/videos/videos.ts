@@ -3,6 +3,7 @@ import * as jobs from '../../jobs/jobs.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { requireWhole } from '../../kernel/cursor.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import type { Content } from '../../kernel/http/outcome.ts'
 import { idPattern } from '../../kernel/ids.ts'
 import { mediaLinkMs, videoPageMax } from '../../kernel/limits.ts'
 import { toUsd } from '../../kernel/money.ts'
@@ -129,14 +130,14 @@ export async function getContent(
   id: string,
   signature: LinkSignature,
   authenticate: () => Promise<Spender>,
-): Promise<Response> {
+): Promise<Content> {
   const job =
     signature.signature === undefined
       ? await getVideo(ctx, await authenticate(), id)
       : await findSigned(ctx, id, signature)
   const { made: fileId } = job?.result ?? {}
   const content = typeof fileId === 'string' ? await mediaFiles.find(ctx, fileId) : undefined
-  if (content) return mediaFiles.toResponse(content)
+  if (content) return mediaFiles.present(content)
   const isUnfinished = job !== undefined && !job.result
   throw new ApiError('not_found', {
     what: isUnfinished ? 'content' : 'video',

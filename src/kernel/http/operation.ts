@@ -88,8 +88,6 @@ type Outcomes = Record<number, TSchema>
 /** The values that `run` may return: the value of a 200, another success, or a special outcome. */
 export type Outcome<Output extends Outcomes> =
   | Special
-  // The gateway relays the responses of upstreams.
-  | Extract<Static<Output[keyof Output & number]>, Response>
   | (Output extends { 200: infer Schema extends TSchema }
       ? Static<Schema> | Success<200, Static<Schema>>
       : never)

@@ -19,13 +19,18 @@ export interface StoredResponse {
 
 /** The response of repeatable work, as it is stored under its idempotency key. */
 export class Replay {
-  constructor(readonly response: StoredResponse) {}
+  constructor(
+    readonly response: StoredResponse,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {}
 }
+
+type ContentBody = string | Blob | Uint8Array | AsyncIterable<Uint8Array>
 
 /** A text or a file, with its media type among its headers. A null body is no content. */
 export class Content {
   constructor(
-    readonly body: string | Blob | Uint8Array | AsyncIterable<Uint8Array> | null,
+    readonly body: ContentBody | null,
     readonly headers: Readonly<Record<string, string>>,
   ) {}
 }
@@ -40,8 +45,11 @@ export class Events {
   constructor(readonly open: (onEnd: () => void) => ReadableStream<Uint8Array>) {}
 }
 
+/** A connection that is a WebSocket by now. */
+export class Upgraded {}
+
 /** The outcomes that any operation may have, whatever its schemas say. */
-export type Special = Replay | Content | Revalidated | Events
+export type Special = Replay | Content | Revalidated | Events | Upgraded
 
 /** Returns the value of an outcome that is JSON. */
 export function valueOf(outcome: unknown): unknown {

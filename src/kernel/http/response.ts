@@ -2,12 +2,11 @@ import { currentClient } from '../client.ts'
 import type { AppContext } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { entityResponse } from './entity.ts'
-import { Content, Events, Replay, Revalidated, Success } from './outcome.ts'
+import { Content, Events, Replay, Revalidated, Success, Upgraded } from './outcome.ts'
+import { upgradedResponse } from './web-socket.ts'
 
 /** Returns the response to a request from the outcome of an operation. */
 export function toResponse(ctx: AppContext, request: Request, outcome: unknown): Response {
-  // The gateway relays the responses of upstreams.
-  if (outcome instanceof Response) return outcome
   if (outcome instanceof Success) {
     const { value, status, headers, cookies } = outcome
     const response = Response.json(value, { status, headers })
@@ -16,9 +15,10 @@ export function toResponse(ctx: AppContext, request: Request, outcome: unknown):
   }
   if (outcome instanceof Replay) {
     const { body, status } = outcome.response
-    return Response.json(body, { status })
+    return Response.json(body, { status, headers: outcome.headers })
   }
   if (outcome instanceof Revalidated) return entityResponse(request, outcome.entity)
+  if (outcome instanceof Upgraded) return upgradedResponse()
   if (outcome instanceof Events) return eventStream(ctx, request, outcome.open)
   if (!(outcome instanceof Content)) return Response.json(outcome)
   const { body, headers } = outcome
