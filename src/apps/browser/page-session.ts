@@ -124,6 +124,20 @@ export class PageSession {
     return (await isBlankImage(bytes)) ? undefined : bytes
   }
 
+  /** Returns the first screenshot that is not blank, taken after one of the last turns. */
+  async waitForDrawing({
+    turnMs,
+    turnsMin,
+    turnsMax,
+  }: Record<'turnMs' | 'turnsMin' | 'turnsMax', number>) {
+    for (let turns = 1; turns <= turnsMax; turns += 1) {
+      await this.turn(turnMs)
+      const shot = turns < turnsMin ? undefined : await this.takeScreenshot()
+      if (shot) return shot
+    }
+    return undefined
+  }
+
   /** Opens the page in a new tab. Resolves when the app's frame exists. */
   private async open(browserContextId: unknown): Promise<void> {
     const { devtools } = this.browser
