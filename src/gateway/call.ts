@@ -1,8 +1,12 @@
 import type { Call as SentCall, IncomingCall } from '../kernel/http/operation.ts'
+import type { Content, Replay, Success } from '../kernel/http/outcome.ts'
 import { type RequestContext, setRequestContext } from '../kernel/http/request-context.ts'
 import type { SpanContext } from '../kernel/telemetry/trace-context.ts'
 import { idempotencyKeyOf } from '../money/idempotency/idempotency.ts'
 import { hasPayment } from '../money/payments/x402/payload.ts'
+
+/** JSON with its cost as a header, the replay of a charged error, or a text, file or stream. */
+export type CallOutcome = Success<200> | Replay | Content
 
 /** The facts of a request that paid work needs. */
 export interface Call {

@@ -5,9 +5,8 @@ import type { AppContext } from '../kernel/context.ts'
 import type { GatewayErrorName } from '../kernel/errors.ts'
 import { operationBuilder } from '../kernel/http/operation.ts'
 import { key, type KeySpender } from './authentication.ts'
-import { type Call, callOf, requestOf, unread } from './call.ts'
+import { type Call, callOf, type CallOutcome, requestOf, unread } from './call.ts'
 import { errorSchemas } from './error-response.ts'
-import type { CallOutcome } from './paid/paid-call.ts'
 
 /** The areas of document 2. */
 export type Tag = 'Models' | 'Chat' | 'Media' | 'Files' | 'Account'

@@ -6,7 +6,7 @@ import { recordOf } from '../../kernel/schema.ts'
 import type { HoldRequest } from '../../money/ledger/holds.ts'
 import { pay } from '../../money/pay.ts'
 import type { Spender } from '../authentication.ts'
-import type { Call } from '../call.ts'
+import type { Call, CallOutcome } from '../call.ts'
 import type { ChatRequest } from '../conversation/chat-request.ts'
 import type { ChatClient } from '../conversation/codec.ts'
 import { hasContent } from '../conversation/contents.ts'
@@ -15,13 +15,7 @@ import { readModels, renameFields } from '../fields.ts'
 import { chatBodyOf } from '../openai-chat/chat-body.ts'
 import { type Candidates, findModels, listCandidates } from '../paid/candidates.ts'
 import { checkInput } from '../paid/guardrail.ts'
-import {
-  type CallOutcome,
-  holdRequestOf,
-  jsonOutcome,
-  type PaidCall,
-  payForCall,
-} from '../paid/paid-call.ts'
+import { holdRequestOf, jsonOutcome, type PaidCall, payForCall } from '../paid/paid-call.ts'
 import { readPreferences } from '../paid/preferences.ts'
 import { serveCall } from '../paid/serve-call.ts'
 import {

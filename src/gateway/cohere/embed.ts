@@ -3,11 +3,10 @@ import { type FieldNames } from '../../kernel/errors.ts'
 import { Success, withHeaders } from '../../kernel/http/outcome.ts'
 import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
 import type { Spender } from '../authentication.ts'
-import type { Call } from '../call.ts'
+import type { Call, CallOutcome } from '../call.ts'
 import { createEmbeddings } from '../embeddings/embeddings.ts'
 import { encodeFloats } from '../embeddings/vectors.ts'
 import { findEnum, invalidField, renameFields } from '../fields.ts'
-import type { CallOutcome } from '../paid/paid-call.ts'
 import { embeddingTypes, inputTypes, truncations } from './schemas.ts'
 
 type EmbeddingType = (typeof embeddingTypes)[number]

@@ -2,8 +2,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { Success, withHeaders } from '../../kernel/http/outcome.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import type { Spender } from '../authentication.ts'
-import type { Call } from '../call.ts'
-import type { CallOutcome } from '../paid/paid-call.ts'
+import type { Call, CallOutcome } from '../call.ts'
 import { rerank } from '../rerank/rerank.ts'
 
 /**

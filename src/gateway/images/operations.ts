@@ -5,8 +5,7 @@ import { mediaSchema, RangeNotSatisfiableSchema } from '../../kernel/schema.ts'
 import { anyone } from '../authentication.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
 import { mediaErrors, operationsOf, paidOperation, paidUpload } from '../operation.ts'
-import { changeImages } from './edits.ts'
-import { generateImages } from './images.ts'
+import { changeImages, generateImages } from './images.ts'
 import * as schemas from './schemas.ts'
 
 const ImageSchema = mediaSchema('image/*')

@@ -1,10 +1,9 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import type { Spender } from '../authentication.ts'
-import type { Call } from '../call.ts'
+import type { Call, CallOutcome } from '../call.ts'
 import { createChat } from '../chat/chat.ts'
 import { countPromptTokens, estimatePrompt } from '../chat/max-cost.ts'
-import type { CallOutcome } from '../paid/paid-call.ts'
 import { decodeMessages, fieldNames } from './decode.ts'
 import { createMessagesClient } from './write.ts'
 

@@ -5,12 +5,11 @@ import { asString, itemsOf, type Json, parseRecord, recordOf } from '../../kerne
 import { parseTranscription, readTranscriptionForm } from '../audio/transcription-request.ts'
 import { mustBeWhole, transcribe, undetermined } from '../audio/transcriptions.ts'
 import type { AccountId, Spender } from '../authentication.ts'
-import type { Call } from '../call.ts'
+import type { Call, CallOutcome } from '../call.ts'
 import { bytesOf, encodeNamedEvents, EventReader, eventStream } from '../events.ts'
 import { invalidField } from '../fields.ts'
 import { readBytes, use } from '../files/files.ts'
 import type { Form } from '../files/upload.ts'
-import type { CallOutcome } from '../paid/paid-call.ts'
 
 /** Mistral's clients send a form without a file in the second type. */
 const forms = /^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i

@@ -2,7 +2,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import type { Spender } from '../authentication.ts'
-import type { Call } from '../call.ts'
+import type { Call, CallOutcome } from '../call.ts'
 import type { Model } from '../models/catalog.ts'
 import type { UsageBounds } from '../models/charge.ts'
 import type { ModelType } from '../models/price.ts'
@@ -17,13 +17,7 @@ import {
 } from './candidates.ts'
 import type { CallDeadlines } from './deadlines.ts'
 import { checkInput, checkOutput } from './guardrail.ts'
-import {
-  type CallOutcome,
-  holdRequestOf,
-  jsonOutcome,
-  type PaidCall,
-  payForCall,
-} from './paid-call.ts'
+import { holdRequestOf, jsonOutcome, type PaidCall, payForCall } from './paid-call.ts'
 import type { Preferences } from './preferences.ts'
 import { type Attempt, serveCall, type StreamOutput, type WholeOutput } from './serve-call.ts'
 import { failureOfStatus, type UpstreamFailure } from './upstream-failure.ts'

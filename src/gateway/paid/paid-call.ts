@@ -5,7 +5,7 @@ import { type Json, recordOf } from '../../kernel/schema.ts'
 import type { HoldRequest } from '../../money/ledger/holds.ts'
 import { pay, type Payment } from '../../money/pay.ts'
 import type { Margin, Spender } from '../authentication.ts'
-import type { Call } from '../call.ts'
+import type { Call, CallOutcome } from '../call.ts'
 import { final } from '../error-response.ts'
 import { storedPrice } from '../models/price.ts'
 import type { UpstreamPath } from '../providers/upstream.ts'
@@ -25,9 +25,6 @@ export interface PaidCall extends Call {
 
 /** The result of a call, which becomes its outcome; a stream is sent while the call runs. */
 export type CallResult = StoredResponse | Content
-
-/** JSON with its cost as a header, the replay of a charged error, or a text, file or stream. */
-export type CallOutcome = Success<200> | Replay | Content
 
 /** A paid operation of the gateway. */
 interface PaidOperation extends Pick<Payment<CallResult>, 'prepare'> {
