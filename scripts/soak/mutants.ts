@@ -372,7 +372,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'ownership/jobs',
-    file: 'src/apps/jobs/jobs.ts',
+    file: 'src/apps/jobs/operations.ts',
     from: 'job.owner === agentAccount(agent.id) && ',
     to: '',
     tests: ['src/testing/ownership.test.ts'],

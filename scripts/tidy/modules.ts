@@ -27,7 +27,7 @@ const inner: Record<string, string[][]> = {
   people: [
     ['operation', 'error-messages', 'error-response', 'audit', 'notifications', 'profiles'],
     ['agents', '.'],
-    ['connectors', 'topup'],
+    ['connectors'],
   ],
   gateway: [
     ['models', 'error-messages', 'error-response', 'error-examples', 'authentication'],

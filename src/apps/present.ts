@@ -4,7 +4,9 @@ import { itemUrl } from './app-url.ts'
 import type { App } from './apps.ts'
 import type { ContentFinding, ContentInspection } from './content-scan.ts'
 import { presentCover } from './covers/present-cover.ts'
+import type { Folder } from './folders/folder.ts'
 import { requireAppKind } from './kinds.ts'
+import type { PackBody } from './pack-schemas.ts'
 import type { AppBody, OriginBody, ScanResult } from './schemas.ts'
 
 export function stateOf(app: App): AppBody['state'] {
@@ -98,3 +100,19 @@ export const presentFinding = ({ effect, ...finding }: ContentFinding) => ({
   ...finding,
   severity: effect,
 })
+
+/** Returns a pack under the name of its kind: `{ skill }` or `{ framework }`. */
+export function presentPackAs(ctx: AppContext, item: App, folder: Folder): PackBody {
+  const { license, compatibility, metadata, allowedTools, steps = [], share } = folder
+  const shared = {
+    ...presentItem(ctx, item),
+    name: item.name ?? '',
+    ...(license !== undefined && { license }),
+    ...(compatibility !== undefined && { compatibility }),
+    ...(metadata !== undefined && { metadata }),
+    ...(allowedTools !== undefined && { allowedTools }),
+  }
+  return item.kind === 'framework'
+    ? { framework: { ...shared, kind: 'framework', steps, ...(share && { share }) } }
+    : { skill: { ...shared, kind: 'skill' } }
+}

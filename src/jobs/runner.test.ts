@@ -12,9 +12,8 @@ import { hang, openJobs, type Run, type TestJobs } from '../testing/fixtures/job
 import { ann, holdRequest, type TestLedger } from '../testing/fixtures/ledger.ts'
 import { type Job, LeaseLost } from './handlers.ts'
 import * as jobs from './jobs.ts'
-import { queueConcurrency, queueConcurrencyPerOwner } from './limits.ts'
 import { shiftDue } from './rows.ts'
-import type { Runner } from './runner.ts'
+import { queueConcurrency, queueConcurrencyPerOwner, type Runner } from './runner.ts'
 
 let t: TestJobs
 let books: TestLedger

@@ -7,10 +7,31 @@ import { minute, monotonic, second, stopwatch } from '../kernel/time.ts'
 import { type Party, Turns } from '../kernel/turns.ts'
 import { type Handler, Handlers, type Job, LeaseLost } from './handlers.ts'
 import { findJob, JobWaiters } from './jobs.ts'
-import { queueConcurrency, queueConcurrencyPerOwner } from './limits.ts'
 import * as rows from './rows.ts'
 import { type EndState, endStates, type Queue, queues } from './tables.ts'
 import { type RunnerContext, Stopped, Worker } from './worker.ts'
+
+/** Jobs that run at once in this process, by queue. */
+export const queueConcurrency = {
+  builds: 4,
+  assets: 4,
+  media: 32,
+  hooks: 32,
+  covers: 1,
+  batches: 4,
+}
+/**
+ * Running jobs of one owner: at most half, and fewer webhooks, whose receivers may hang. A network
+ * has at most half too (see `Turns`).
+ */
+export const queueConcurrencyPerOwner = {
+  builds: 2,
+  assets: 2,
+  media: 16,
+  hooks: 2,
+  covers: 1,
+  batches: 1,
+}
 
 /** Due jobs of a queue that take turns at once. */
 const candidatesMax = 256

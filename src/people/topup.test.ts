@@ -1,13 +1,13 @@
 import { afterAll, expect, test } from 'bun:test'
 
-import { html } from '../../kernel/html.ts'
-import { recordOf } from '../../kernel/schema.ts'
-import { doctor } from '../../money/ledger/doctor.ts'
-import { x402Section } from '../../server/console/x402.ts'
-import { commands } from '../../server/operator/commands.ts'
-import { startChain } from '../../testing/fixtures/chain.ts'
-import { type PaidServer, startPaidServer } from '../../testing/fixtures/payments.ts'
-import { startTestServer, type TestAgent } from '../../testing/fixtures/test-server.ts'
+import { html } from '../kernel/html.ts'
+import { recordOf } from '../kernel/schema.ts'
+import { doctor } from '../money/ledger/doctor.ts'
+import { x402Section } from '../server/console/x402.ts'
+import { commands } from '../server/operator/commands.ts'
+import { startChain } from '../testing/fixtures/chain.ts'
+import { type PaidServer, startPaidServer } from '../testing/fixtures/payments.ts'
+import { startTestServer, type TestAgent } from '../testing/fixtures/test-server.ts'
 
 const chain = await startChain()
 const t = await startPaidServer(chain)

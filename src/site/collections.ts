@@ -1,5 +1,4 @@
 import * as collections from '../apps/collections/collections.ts'
-import { collectionTextCharsMax, collectionTitleCharsMax } from '../apps/collections/limits.ts'
 import {
   addToCollection,
   changeCollection,
@@ -7,7 +6,11 @@ import {
   deleteCollection,
   removeFromCollection,
 } from '../apps/collections/operations.ts'
-import type { CollectionBody } from '../apps/collections/schemas.ts'
+import {
+  type CollectionBody,
+  collectionTextCharsMax,
+  collectionTitleCharsMax,
+} from '../apps/collections/schemas.ts'
 import { listTilesByIds } from '../apps/explore/explore.ts'
 import type { Tile } from '../apps/explore/schemas.ts'
 import { listActingAgents } from '../apps/owners/owned-agents.ts'

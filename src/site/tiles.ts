@@ -1,5 +1,5 @@
+import { largeSize, smallSize } from '../apps/covers/limits.ts'
 import type { CoverBody } from '../apps/covers/schemas.ts'
-import { largeSize, smallSize } from '../apps/covers/sizes.ts'
 import type { Tile } from '../apps/explore/schemas.ts'
 import { isPackKind } from '../apps/kinds.ts'
 import type { Shelf } from '../apps/shelves.ts'

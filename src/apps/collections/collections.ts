@@ -13,12 +13,14 @@ import { type Agent, findAgent, findHandles } from '../../people/agents/agents.t
 import { lockAgent } from '../../people/agents/storage-quota.ts'
 import { getListed } from '../listings.ts'
 import {
+  type ChangeCollectionRequest,
+  type CollectionBody,
   collectionItemsMax,
   collectionsPerAgentMax,
   collectionTextCharsMax,
   collectionTitleCharsMax,
-} from './limits.ts'
-import type { ChangeCollectionRequest, CollectionBody, CreateCollectionRequest } from './schemas.ts'
+  type CreateCollectionRequest,
+} from './schemas.ts'
 import { collectionItems, collections } from './tables.ts'
 
 export type Collection = typeof collections.$inferSelect

@@ -11,7 +11,11 @@ import {
   TimeSchema,
 } from '../../kernel/schema.ts'
 import { ItemListSchema } from '../explore/schemas.ts'
-import { collectionTextCharsMax, collectionTitleCharsMax } from './limits.ts'
+
+export const collectionsPerAgentMax = 100
+export const collectionItemsMax = 100
+export const collectionTitleCharsMax = 80
+export const collectionTextCharsMax = 300
 
 /** A public list of items. */
 const CollectionSchema = namedObject('Collection', {

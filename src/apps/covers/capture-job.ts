@@ -21,8 +21,7 @@ import {
   storeCover,
   type StoredCover,
 } from './cover-image.ts'
-import { capturedVersionsMax } from './limits.ts'
-import { largeSize } from './sizes.ts'
+import { capturedVersionsMax, largeSize } from './limits.ts'
 import { storeCaptures } from './version-covers.ts'
 
 type CaptureRun = JobRun<CaptureInput, null>

@@ -1,6 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
 import type { App, Version } from '../apps.ts'
-import { smallSize } from './sizes.ts'
+import { smallSize } from './limits.ts'
 
 const quality = { large: 78, small: 72 }
 

@@ -7,10 +7,10 @@ import * as apps from '../apps.ts'
 import { isOpenToAll, mayOpen } from '../audience/access.ts'
 import { toImage } from '../icon/icon-image.ts'
 import { coverColumns, encodeCover, storeCover } from './cover-image.ts'
+import { largeSize } from './limits.ts'
 import { imageUrl, nameChars } from './present-cover.ts'
 import type { CoverBody } from './schemas.ts'
-import { listScreenshotFiles } from './screenshot-rows.ts'
-import { largeSize } from './sizes.ts'
+import { listScreenshotFiles } from './screenshots.ts'
 import { captureAgain, showVersionCover } from './version-covers.ts'
 
 /**

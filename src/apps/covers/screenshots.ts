@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
@@ -7,11 +7,22 @@ import type { Agent } from '../../people/agents/agents.ts'
 import * as apps from '../apps.ts'
 import { toImage } from '../icon/icon-image.ts'
 import { encodeCover, storeCover } from './cover-image.ts'
+import { largeSize } from './limits.ts'
 import { imageUrl } from './present-cover.ts'
 import type { ScreenshotBody } from './schemas.ts'
-import { listRows } from './screenshot-rows.ts'
-import { largeSize } from './sizes.ts'
 import { screenshots } from './tables.ts'
+
+/** Returns the screenshots of an app by position. */
+const listRows = ({ db }: AppContext, app: string) =>
+  db.read
+    .select()
+    .from(screenshots)
+    .where(eq(screenshots.app, app))
+    .orderBy(asc(screenshots.position))
+
+/** Returns the SHA-256 of all files of the screenshots of an app. */
+export const listScreenshotFiles = async (ctx: AppContext, app: string): Promise<string[]> =>
+  (await listRows(ctx, app)).flatMap(({ large, small }) => [large, small])
 
 export const listScreenshots = async (ctx: AppContext, app: string): Promise<ScreenshotBody[]> =>
   (await listRows(ctx, app)).map(({ position, large, small }) => ({

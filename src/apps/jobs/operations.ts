@@ -1,14 +1,22 @@
 import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 
-import { pageNewestFirst } from '../../kernel/cursor.ts'
+import type { Job } from '../../jobs/handlers.ts'
+import * as jobs from '../../jobs/jobs.ts'
+import type { AppContext } from '../../kernel/context.ts'
+import { pageNewestFirst, type PagePosition } from '../../kernel/cursor.ts'
+import { ApiError } from '../../kernel/errors.ts'
 import { ListQuery } from '../../kernel/http/list-query.ts'
+import { idPattern } from '../../kernel/ids.ts'
 import { jobWaitSecondsMax } from '../../kernel/limits.ts'
+import { second } from '../../kernel/time.ts'
+import { agentAccount } from '../../money/ledger/accounts.ts'
+import type { Agent } from '../../people/agents/agents.ts'
 import { agent, agentKey, isStillAuthorized } from '../../people/authentication.ts'
 import { operationsOf, writeErrors } from '../../people/operation.ts'
-import * as jobs from './jobs.ts'
 import { presentJob } from './present.ts'
 import * as schemas from './schemas.ts'
+import { jobKinds } from './schemas.ts'
 import { watch } from './watch.ts'
 
 const operation = operationsOf('Jobs')
@@ -27,7 +35,7 @@ const listJobs = operation({
   errors: ['bad_request'],
   async run(ctx, { caller, query }) {
     const { page, next } = await pageNewestFirst('job', query, (limit, after) =>
-      jobs.listByAgent(ctx, caller.agent, limit, after),
+      listByAgent(ctx, caller.agent, limit, after),
     )
     return { jobs: page.map((job) => presentJob(ctx, job)), next }
   },
@@ -46,7 +54,7 @@ const getJob = operation({
   output: { 200: schemas.JobResponseSchema },
   errors: ['bad_request', 'not_found', 'job_not_found'],
   async run(ctx, { caller, params, query: { wait = 0 }, signal }) {
-    const job = await jobs.waitForOwnJob(ctx, caller.agent, params.id, { wait, signal })
+    const job = await waitForOwnJob(ctx, caller.agent, params.id, { wait, signal })
     return { job: presentJob(ctx, job) }
   },
 })
@@ -59,7 +67,7 @@ export const cancelJob = operation({
   output: { 200: schemas.JobResponseSchema },
   errors: [...writeErrors, 'not_found', 'job_not_found', 'not_cancellable'],
   run: async (ctx, { caller, params }) => ({
-    job: presentJob(ctx, await jobs.cancelJob(ctx, caller.agent, params.id)),
+    job: presentJob(ctx, await cancelOwnJob(ctx, caller.agent, params.id)),
   }),
 })
 
@@ -71,10 +79,48 @@ const watchJob = operation({
   output: { 200: schemas.JobEventsSchema, 204: Type.Void() },
   errors: ['not_found', 'job_not_found', 'busy'],
   async run(ctx, { caller, params, headers }) {
-    const job = await jobs.getOwnJob(ctx, caller.agent, params.id)
+    const job = await getOwnJob(ctx, caller.agent, params.id)
     return watch(ctx, { job, mayWatch: () => isStillAuthorized(ctx, caller) }, headers)
   },
 })
 
 /** Background jobs of an agent. */
 export const jobOperations = [listJobs, getJob, cancelJob, watchJob]
+
+const kinds: string[] = [...jobKinds]
+
+/** Returns a job of this agent. Throws `job_not_found`. */
+async function getOwnJob(ctx: AppContext, agent: Agent, id: string): Promise<Job> {
+  const job = idPattern.test(id) ? await jobs.findJob(ctx, id) : undefined
+  if (job && job.owner === agentAccount(agent.id) && kinds.includes(job.kind)) return job
+  throw new ApiError('job_not_found')
+}
+
+/** Returns a job when it changes, or after `wait` seconds. Throws `job_not_found`. */
+async function waitForOwnJob(
+  ctx: AppContext,
+  agent: Agent,
+  id: string,
+  { wait, signal }: { wait: number; signal: AbortSignal },
+): Promise<Job> {
+  const job = await getOwnJob(ctx, agent, id)
+  if (wait === 0) return job
+  const { events: seen } = job
+  return (await ctx.jobs.waitFor(id, { seen, ms: wait * second, signal })) ?? job
+}
+
+/** Returns an agent's jobs after a cursor, newest first. */
+const listByAgent = (
+  ctx: AppContext,
+  agent: Agent,
+  limit: number,
+  after?: PagePosition,
+): Promise<Job[]> => jobs.listJobs(ctx, agentAccount(agent.id), { kinds, limit, after })
+
+/** Cancels an open job without charge. Throws `job_not_found` and `not_cancellable`. */
+async function cancelOwnJob(ctx: AppContext, agent: Agent, id: string): Promise<Job> {
+  await getOwnJob(ctx, agent, id)
+  const job = await ctx.jobs.cancel(id)
+  if (job) return job
+  throw new ApiError('not_cancellable')
+}

@@ -7,7 +7,7 @@ import { appErrors, operationsOf, publishErrors, writeErrors } from '../../peopl
 import { skillFile } from '../folders/read-pack.ts'
 import { folderBodies } from '../folders/schemas.ts'
 import { type PackKind, packKinds } from '../kinds.ts'
-import { presentPackAs } from '../present-pack.ts'
+import { presentPackAs } from '../present.ts'
 import { VersionNumber } from '../versions/schemas.ts'
 import { byKind, ownPackOperations } from './own-operations.ts'
 import { getPack } from './packs.ts'

@@ -10,7 +10,7 @@ import type { InputFile } from '../folders/unzip.ts'
 import { isPackKind, type PackKind } from '../kinds.ts'
 import { notOnExplore, requireListed } from '../listings.ts'
 import { readPage } from '../page-content.ts'
-import { presentPackAs } from '../present-pack.ts'
+import { presentPackAs } from '../present.ts'
 
 /** A version of a pack that a reader may see. */
 export interface ReadablePack {

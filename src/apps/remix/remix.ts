@@ -37,8 +37,7 @@ import { notOnExplore } from '../listings.ts'
 import { findFreeName, reserveName } from '../names.ts'
 import { insertApp } from '../new-app.ts'
 import * as pages from '../page-content.ts'
-import { presentPackAs } from '../present-pack.ts'
-import { presentApp } from '../present.ts'
+import { presentApp, presentPackAs } from '../present.ts'
 import { countRemix, recordRemix } from './lineage.ts'
 import {
   type PackRemixRecord,

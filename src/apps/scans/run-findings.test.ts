@@ -7,7 +7,7 @@ import {
   type TestAgent,
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
-import type { Capture } from '../browser/capture.ts'
+import type { Capture } from '../browser/preview-browser.ts'
 import { enqueueCaptures } from '../covers/captures.ts'
 
 setDefaultTimeout(60_000)

@@ -3,10 +3,9 @@ import { expect, test } from 'bun:test'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { dialect } from './dialect.ts'
 import type { Channel } from './engine.ts'
-import { valueCharsMax } from './long-signals.ts'
 import { OtherServers } from './replicas/other-servers.ts'
 import { replicas } from './replicas/tables.ts'
-import { Signals } from './signals.ts'
+import { Signals, valueCharsMax } from './signals.ts'
 
 /** A channel without a database: it delivers to all that listen. */
 function openChannel() {

@@ -1,3 +1,5 @@
+import { Database } from 'bun:sqlite'
+
 import { workerAt } from '../worker-pool.ts'
 import type { Engine } from './engine.ts'
 
@@ -19,5 +21,24 @@ export async function snapshot(engine: Engine, toFile: string): Promise<void> {
     await promise
   } finally {
     worker.terminate()
+  }
+}
+
+/** Throws an Error that names the damage when a file is not an intact SQLite database. */
+export function checkIntegrity(path: string): void {
+  const damaged = (what: string): Error => new Error(`The database ${path} is damaged: ${what}.`)
+  const database = new Database(path, { readonly: true })
+  try {
+    const [first] = database
+      .query<{ integrity_check: string }, []>('pragma integrity_check(1)')
+      .all()
+    if (first?.integrity_check !== 'ok') throw damaged(first?.integrity_check ?? 'it is empty')
+    const [orphan] = database.query('pragma foreign_key_check').values()
+    if (orphan) throw damaged(`a row of "${orphan[0]}" refers to a missing row`)
+  } catch (error) {
+    const notADatabase = error instanceof Error && 'code' in error
+    throw notADatabase ? damaged(error.message) : error
+  } finally {
+    database.close()
   }
 }

@@ -1,9 +1,9 @@
-import type { Log } from '../../../kernel/log.ts'
-import { recordOf } from '../../../kernel/schema.ts'
-import { messageOf } from '../../../kernel/text.ts'
-import { JsonRpc } from '../json-rpc.ts'
-import { rpcCallMs } from '../limits.ts'
-import { ServerError } from '../server-pool.ts'
+import type { Log } from '../../kernel/log.ts'
+import { recordOf } from '../../kernel/schema.ts'
+import { messageOf } from '../../kernel/text.ts'
+import { JsonRpc } from './json-rpc.ts'
+import { rpcCallMs } from './limits.ts'
+import { ServerError } from './server-pool.ts'
 
 /** Errors of a node that another one may not have: limits, unknown methods, internal errors. */
 const nodeErrors = [-32_005, -32_601, -32_603]

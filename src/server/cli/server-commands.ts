@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 
 import { Command } from 'commander'
 
@@ -187,10 +187,7 @@ const binaryCommands = (): Command[] => [
     }),
   new Command('licenses')
     .description('print the licenses of what the binary contains')
-    .action(async ({ json }: Flags) => {
-      const { licenses } = await import('./licenses.ts')
-      await printResult(await licenses(), json)
-    }),
+    .action(async ({ json }: Flags) => printResult(await licenses(), json)),
   new Command('version')
     .description('print the version')
     .action(({ json }: Flags) =>
@@ -290,4 +287,15 @@ export async function operate(
   await closeContext(ctx)
   release()
   return own
+}
+
+/** The binary embeds the text beside its bundle: see scripts/packaging/build-licenses.ts. */
+const licensesFile = join(import.meta.dir, 'packages/licenses.txt.zst')
+
+/** `berth licenses`: prints the licenses of everything that the binary contains. */
+async function licenses(): Promise<CommandResult> {
+  if (!Bun.isStandaloneExecutable) {
+    return failed('Only the binary has this list. Build it with ./scripts/build.')
+  }
+  return succeeded(String(await Bun.zstdDecompress(await Bun.file(licensesFile).bytes())))
 }

@@ -1,10 +1,9 @@
 import { lookUp } from '../../../kernel/schema.ts'
 import { type Random, seeded } from '../random.ts'
 import sheet from './figures.svg' with { type: 'text' }
-import { type Palette, paletteOf } from './palette.ts'
+import { hasAnyWord, type Palette, paletteOf, wordsOf } from './palette.ts'
 import { scene, type Size } from './scene.ts'
 import { tiles } from './scenes.json'
-import { hasAnyWord, wordsOf } from './words.ts'
 
 const document = ({ width, height }: Size, view: string, content: string): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +

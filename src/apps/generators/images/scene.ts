@@ -1,8 +1,7 @@
 import { lookUp } from '../../../kernel/schema.ts'
 import type { Random } from '../random.ts'
-import type { Palette } from './palette.ts'
+import { hasAnyWord, type Palette } from './palette.ts'
 import { grounds, skies } from './scenes.json'
-import { hasAnyWord } from './words.ts'
 
 /** The size of an image, in pixels. */
 export interface Size {

@@ -1,5 +1,9 @@
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+
 import { and, eq, ne, sql } from 'drizzle-orm'
 
+import { sha256 } from '../../ids.ts'
 import type { Log } from '../../log.ts'
 import { second } from '../../time.ts'
 import type { Db, Engine } from '../engine.ts'
@@ -114,3 +118,13 @@ async function takeLead(db: Db): Promise<boolean> {
     .returning({ name: leases.name })
   return taken.length > 0
 }
+
+const hostnameCharsMax = 64
+
+/** Returns the name of a server in the console, such as "berth-1:3000". */
+export const serverNameOf = (origin: string): string =>
+  `${hostname().slice(0, hostnameCharsMax)}:${new URL(origin).port || 80}`
+
+/** Names a data folder: copies of a folder have the same secret, on other machines or paths. */
+export const folderIdOf = ({ dataDir }: { dataDir: string }, secret: string): string =>
+  sha256(`${hostname()} ${resolve(dataDir)} ${secret}`).slice(0, 32)

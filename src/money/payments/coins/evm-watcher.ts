@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm'
 
 import { itemsOf, recordOf } from '../../../kernel/schema.ts'
 import { minute, second } from '../../../kernel/time.ts'
-import type { EvmRpc } from '../evm/rpc.ts'
+import type { EvmRpc } from '../evm-rpc.ts'
 import { requireList, ServerError } from '../server-pool.ts'
 import type { CoinContext } from './coins.ts'
 import { blocksPerPass } from './limits.ts'

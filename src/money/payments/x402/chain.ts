@@ -15,7 +15,7 @@ import {
   TransactionReceiptNotFoundError,
 } from 'viem'
 
-import type { EvmRpc } from '../evm/rpc.ts'
+import type { EvmRpc } from '../evm-rpc.ts'
 import { ServerError, ServerResponseError } from '../server-pool.ts'
 import type { PaymentNetwork } from './network.ts'
 import { requirementsOf } from './offer.ts'

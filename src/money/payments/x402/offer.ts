@@ -3,8 +3,8 @@ import { Type } from '@sinclair/typebox'
 import { nano, type NanoUsd } from '../../../kernel/money.ts'
 import { type Json, oneOf } from '../../../kernel/schema.ts'
 import { offerTimeoutSeconds } from '../limits.ts'
-import { toHeader } from './header.ts'
 import type { PaymentNetwork } from './network.ts'
+import { toHeader } from './payload.ts'
 
 /** NanoUsd in one unit of USDC, which has six decimals. */
 const nanoPerUnit = 1_000n

@@ -5,7 +5,6 @@ import { ApiError } from '../../../kernel/errors.ts'
 import { sha256 } from '../../../kernel/ids.ts'
 import { isRecord } from '../../../kernel/schema.ts'
 import { paymentHeaderCharsMax } from '../limits.ts'
-import { fromHeader } from './header.ts'
 
 const hex = (digits: number) => Type.String({ pattern: `^0x[0-9a-fA-F]{${digits}}$` })
 /** An unsigned decimal within 256 bits: no sign, no exponent, no leading zero. */
@@ -116,3 +115,16 @@ export const authorizationKey = ({ network, payer, nonce }: AuthorizationId): st
 /** Returns the idempotency key of a request with this payment. */
 export const authorizationName = (network: string, { signed }: Payment): string =>
   `x402-${sha256(authorizationKey(authorizationIdOf(network, signed))).slice(0, 40)}`
+
+/** Encodes a header of x402: JSON in standard base64. */
+export const toHeader = (value: unknown): string =>
+  Buffer.from(JSON.stringify(value)).toString('base64')
+
+/** Decodes a header of x402. Throws for other text. */
+export function fromHeader(text: string): unknown {
+  const bytes = Buffer.from(text, 'base64')
+  if (bytes.toString('base64').replace(/=+$/, '') !== text.trim().replace(/=+$/, '')) {
+    throw new Error('not base64')
+  }
+  return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+}
