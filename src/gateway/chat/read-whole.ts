@@ -74,5 +74,7 @@ function readStream(bytes: Uint8Array, codec: UpstreamCodec): WholeResponse | Up
     events.push(...steps)
   }
   events.push(...reader.end())
-  return events.some(({ type }) => type === 'done' || type === 'error') ? { events } : unreadable
+  // The bytes are whole, so that an output that ended is, too.
+  const isWhole = events.some(({ type }) => type === 'done' || type === 'end' || type === 'error')
+  return isWhole ? { events } : unreadable
 }

@@ -266,6 +266,15 @@ test('a stream in reply to a whole request is read to its end', async () => {
   })
   // Without its end it may have been cut.
   expect(await read(events)).toBe(unreadable)
+  const last = encodeEvent({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })
+  expect(await read([...events, last])).toEqual({
+    events: [
+      { type: 'start' },
+      text('He'),
+      text('llo'),
+      { type: 'end', choice: 0, reason: 'stop' },
+    ],
+  })
   expect(await read([...events, Buffer.from('data: {"id": \n\n'), done])).toBe(unreadable)
   expect(await read([])).toBe(noContent)
   const failure = await read([chunk('He'), encodeEvent({ error: { message: 'No.', code: 429 } })])

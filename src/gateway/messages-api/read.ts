@@ -9,7 +9,7 @@ import type { StreamReader } from '../conversation/codec.ts'
 import { JsonReader } from '../conversation/json-reader.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
 import { callIdOf } from '../conversation/tools.ts'
-import { CountReader, type ReportedUsage, reportOf } from '../models/usage.ts'
+import { CountReader, type ReportedUsage, reportOf, sumCacheWrites } from '../models/usage.ts'
 import { toStreamError } from '../providers/error-body.ts'
 import { responseTool } from './output-format.ts'
 
@@ -227,11 +227,9 @@ function readUsage(usage: Json): ReportedUsage | undefined {
   const { input, output } = sumIterations(usage, reader)
   // Some servers with this API report OpenAI's names.
   if (input === undefined && output === undefined) return reportOf(usage)
-  const created = recordOf(usage.cache_creation)
   const cached = reader.count(usage.cache_read_input_tokens)
   const cacheWrite =
-    reader.count(usage.cache_creation_input_tokens) ??
-    reader.sum(created.ephemeral_5m_input_tokens, created.ephemeral_1h_input_tokens)
+    reader.count(usage.cache_creation_input_tokens) ?? sumCacheWrites(usage.cache_creation, reader)
   return {
     prompt: input === undefined ? undefined : input + (cached ?? 0) + (cacheWrite ?? 0),
     cached,

@@ -53,6 +53,39 @@ test.each<[string, unknown, Partial<Usage> | undefined]>([
     { prompt: 11, cached: 4, completion: 7 },
   ],
   [
+    'DashScope reports the tokens written to its cache for each lifetime',
+    {
+      prompt_tokens: 11,
+      completion_tokens: 7,
+      prompt_tokens_details: {
+        cached_tokens: 4,
+        cache_creation: { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 2 },
+      },
+    },
+    { prompt: 11, cached: 4, cacheWrite: 5, completion: 7 },
+  ],
+  [
+    'LiteLLM may have a 0 in the place of OpenAI and the count in that of Anthropic',
+    {
+      prompt_tokens: 11,
+      completion_tokens: 7,
+      prompt_tokens_details: { cached_tokens: 0, cache_creation_tokens: 0 },
+      cache_read_input_tokens: 4,
+      cache_creation_input_tokens: 5,
+    },
+    { prompt: 11, cached: 4, cacheWrite: 5, completion: 7 },
+  ],
+  [
+    'the input of Anthropic’s usage excludes the cache',
+    {
+      input_tokens: 2,
+      output_tokens: 7,
+      cache_read_input_tokens: 4,
+      cache_creation_input_tokens: 5,
+    },
+    { prompt: 11, cached: 4, cacheWrite: 5, completion: 7 },
+  ],
+  [
     'xAI counts reasoning outside of the completion',
     {
       prompt_tokens: 11,

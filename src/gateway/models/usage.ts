@@ -102,6 +102,12 @@ export class CountReader {
     return undefined
   }
 
+  /** Returns the largest count: a proxy may have 0 in one place and the count in another. */
+  largest(...values: unknown[]): number | undefined {
+    const counts = values.map((value) => this.count(value)).filter((count) => count !== undefined)
+    return counts.length === 0 ? undefined : Math.max(...counts)
+  }
+
   /** Adds counts; undefined without any. */
   sum(...values: unknown[]): number | undefined {
     const counts = values.map((value) => this.count(value)).filter((count) => count !== undefined)
@@ -117,8 +123,14 @@ const completionDetails = [
   'output_token_details',
 ]
 
-const detailsOf = (usage: Json, names: string[]): Json =>
-  names.map((name) => usage[name]).find(isRecord) ?? {}
+const detailsOf = (usage: Json, names: string[]): Json | undefined =>
+  names.map((name) => usage[name]).find(isRecord)
+
+/** Adds the tokens that were written to a cache for each of its lifetimes. */
+export const sumCacheWrites = (created: unknown, reader: CountReader): number | undefined => {
+  const { ephemeral_5m_input_tokens: short, ephemeral_1h_input_tokens: long } = recordOf(created)
+  return reader.sum(short, long)
+}
 
 /**
  * Reads a usage in OpenAI's format, where prompt_tokens include cached tokens and completion_tokens
@@ -127,9 +139,14 @@ const detailsOf = (usage: Json, names: string[]): Json =>
 export function reportOf(usage: unknown): ReportedUsage | undefined {
   if (!isRecord(usage)) return undefined
   const reader = new CountReader()
-  const [input, output] = [detailsOf(usage, promptDetails), detailsOf(usage, completionDetails)]
+  const details = detailsOf(usage, promptDetails)
+  const output = detailsOf(usage, completionDetails) ?? {}
+  const cache = readCache(usage, details ?? {}, reader)
+  // Anthropic's usage in a response of OpenAI's form: its input excludes the cache.
+  const isApart = details === undefined && usage.prompt_tokens == null && isOfAnthropic(usage)
+  const prompt = reader.count(usage.prompt_tokens, usage.input_tokens)
   const counts = {
-    prompt: reader.count(usage.prompt_tokens, usage.input_tokens),
+    prompt: isApart ? reader.sum(prompt, cache.cached, cache.cacheWrite) : prompt,
     completion: reader.count(usage.completion_tokens, usage.output_tokens),
     total: reader.count(usage.total_tokens),
     seconds: reader.number(usage.seconds),
@@ -137,27 +154,36 @@ export function reportOf(usage: unknown): ReportedUsage | undefined {
   if (Object.values(counts).every((count) => count === undefined)) return undefined
   return {
     ...counts,
-    cached: reader.count(
-      input.cached_tokens,
-      usage.prompt_cache_hit_tokens, // DeepSeek
-      usage.cache_read_input_tokens, // LiteLLM
-      usage.cached_tokens, // Moonshot, Together
-      usage.num_cached_tokens, // Mistral
-    ),
-    cacheWrite: reader.count(
-      input.cache_write_tokens, // OpenRouter
-      input.cache_creation_tokens, // LiteLLM
-      input.cache_creation_input_tokens, // DashScope
-      usage.cache_creation_input_tokens, // LiteLLM
-    ),
-    audio: reader.count(input.audio_tokens),
-    audioCached: reader.count(recordOf(input.cached_tokens_details).audio_tokens),
+    ...cache,
+    audio: reader.count(details?.audio_tokens),
+    audioCached: reader.count(recordOf(details?.cached_tokens_details).audio_tokens),
     reasoning: reader.count(output.reasoning_tokens, usage.reasoning_tokens), // Perplexity
     audioCompletion: reader.count(output.audio_tokens),
     isCorrected: reader.isCorrected,
     own: usage,
   }
 }
+
+const isOfAnthropic = (usage: Json): boolean =>
+  usage.cache_read_input_tokens != null || usage.cache_creation_input_tokens != null
+
+/** Reads the tokens of a cache from all of their published places. */
+const readCache = (usage: Json, details: Json, reader: CountReader) => ({
+  cached: reader.largest(
+    details.cached_tokens,
+    usage.prompt_cache_hit_tokens, // DeepSeek
+    usage.cache_read_input_tokens, // LiteLLM
+    usage.cached_tokens, // Moonshot, Together
+    usage.num_cached_tokens, // Mistral
+  ),
+  cacheWrite: reader.largest(
+    details.cache_write_tokens, // OpenRouter
+    details.cache_creation_tokens, // LiteLLM
+    details.cache_creation_input_tokens, // DashScope
+    sumCacheWrites(details.cache_creation, reader), // DashScope
+    usage.cache_creation_input_tokens, // LiteLLM
+  ),
+})
 
 /**
  * Returns a reported usage within the limits of its request. Tokens that only the total has are
