@@ -5,6 +5,7 @@ import type { Json } from '../../kernel/schema.ts'
 import { type ChatEvent, gather } from '../conversation/chat-event.ts'
 import type { ChatRequest } from '../conversation/chat-request.ts'
 import type { Target } from '../conversation/codec.ts'
+import { encodeNamedEvents, EventReader } from '../events.ts'
 import { createUsage } from '../models/usage.ts'
 import { decodeCohere } from './decode.ts'
 import { cohereCodec } from './encode.ts'
@@ -205,6 +206,22 @@ const conversation: ChatRequest['messages'] = [
   },
   { role: 'assistant', content: [{ type: 'text', text: 'Yes.' }] },
 ]
+
+test('an upstream of Cohere gets no empty text or schema, and never system messages alone', () => {
+  const text = { type: 'text', text: 'Hello.' }
+  const { request } = decodeCohere({
+    messages: [{ role: 'user', content: [{ type: 'text', text: '' }, text] }],
+    tools: [{ type: 'function', function: { name: 'look', parameters: {} } }],
+  })
+  expect(cohereCodec.encode(request, target).body).toMatchObject({
+    messages: [{ role: 'user', content: [text] }],
+    tools: [{ function: weather }],
+  })
+  const alone = decodeCohere({ messages: [{ role: 'system', content: 'Say hello.' }] })
+  expect(cohereCodec.encode(alone.request, target).body.messages).toEqual([
+    { role: 'user', content: 'Say hello.' },
+  ])
+})
 
 test('a chat becomes a request of Cohere that keeps plans, thoughts, results and images', () => {
   const url = `data:image/png;base64,${png}`
@@ -507,6 +524,30 @@ test('passed events stay as they are, and an error follows in the form of the cl
   expect(createCohereClient('r1').pass({ id: 'x', usage }, final)).toEqual({
     id: 'x',
     usage: { ...usage, cost: 0.5 },
+  })
+})
+
+test('calls of Cohere’s own responses get an id and arguments as text', () => {
+  const bare = { type: 'function', function: { name: 'look', arguments: { at: 1 } } }
+  const id = expect.stringMatching(/^call_\w+$/)
+  const complete = { ...bare, id, function: { name: 'look', arguments: '{"at":1}' } }
+  const client = createCohereClient('r1')
+  const response = { id: 'x', message: { role: 'assistant', tool_calls: [bare, call] }, usage }
+  expect(client.pass(response, final)).toMatchObject({ message: { tool_calls: [complete, call] } })
+  const writer = client.createWriter()
+  const event = { type: 'tool-call-start', index: 0, delta: { message: { tool_calls: bare } } }
+  const [own] = new EventReader(1e6).push(encodeNamedEvents([event]))
+  const events = cohereCodec.createReader().read(JSON.stringify(event)) ?? []
+  const sent = own && writer.pass(own, events)
+  expect(
+    JSON.parse(
+      Buffer.from(sent?.bytes ?? '')
+        .toString()
+        .split('data: ')[1] ?? '',
+    ),
+  ).toEqual({
+    ...event,
+    delta: { message: { tool_calls: complete } },
   })
 })
 

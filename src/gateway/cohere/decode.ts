@@ -22,7 +22,7 @@ import type {
   UserMessage,
 } from '../conversation/chat-request.ts'
 import type { DecodedChat } from '../conversation/codec.ts'
-import { hasContent } from '../conversation/contents.ts'
+import { hasContent, isSystem } from '../conversation/contents.ts'
 import { effortOfBudget } from '../conversation/effort.ts'
 import { mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
 import { readSampling, type SamplingNames } from '../conversation/sampling.ts'
@@ -96,7 +96,8 @@ export function decodeCohere(raw: unknown): DecodedChat {
       ...(reasoning && { reasoning }),
       ...(format && { format }),
       extra: {},
-      raw: { api: 'cohere', body },
+      // Cohere rejects a conversation of system messages only.
+      ...(!messages.every(isSystem) && { raw: { api: 'cohere' as const, body } }),
     },
     model: body.model,
     models: body.models,

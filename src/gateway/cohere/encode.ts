@@ -1,4 +1,4 @@
-import { asString, type Json, pickFields, recordOf, recordsIn } from '../../kernel/schema.ts'
+import { type Json, pickFields, recordOf, recordsIn } from '../../kernel/schema.ts'
 import type {
   AssistantMessage,
   CallPart,
@@ -13,9 +13,9 @@ import type {
 import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/codec.ts'
 import { isSystem } from '../conversation/contents.ts'
 import { shareOfEffort } from '../conversation/effort.ts'
-import { dataUrlOf, parseDataUrl } from '../conversation/media.ts'
+import { dataUrlOf, labelByContent } from '../conversation/media.ts'
 import { unknownFields, writeSampling } from '../conversation/sampling.ts'
-import { allowedTools, modeOf, schemaOf } from '../conversation/tools.ts'
+import { allowedTools, completeTool, modeOf, schemaOf } from '../conversation/tools.ts'
 import { rejectChoices, rejectCustomTools, unsupportedMedia } from '../conversation/unsupported.ts'
 import { passedFields, samplingNames } from './decode.ts'
 import { CohereReader, readWhole } from './read.ts'
@@ -49,28 +49,30 @@ function encodeCohere(request: ChatRequest, target: Target): EncodedRequest {
 }
 
 /**
- * Returns a client's own request, with the types that its images have by their content, and with a
- * budget of thoughts within a limit that the hold lowers.
+ * Returns a client's own request without empty texts and schemas, with the types that its images
+ * have by their content, and with a budget of thoughts within a limit that the hold lowers.
  */
 function encodeOwn(body: Json, limit: number): Json {
-  const { messages, thinking, ...others } = pickFields(body, passedFields)
+  const { messages, thinking, tools, ...others } = pickFields(body, passedFields)
   const { token_budget: budget } = recordOf(thinking)
   const within = typeof budget === 'number' && { token_budget: budgetWithin(budget, limit) }
   return {
     ...others,
-    messages: recordsIn(messages).map(labelImages),
+    messages: recordsIn(messages).map(encodeOwnMessage),
+    ...(tools !== undefined && { tools: recordsIn(tools).map(completeTool) }),
     ...(thinking != null && { thinking: { ...recordOf(thinking), ...within } }),
   }
 }
 
-function labelImages(message: Json): Json {
+function encodeOwnMessage(message: Json): Json {
   if (!Array.isArray(message.content)) return message
-  const content = recordsIn(message.content).map((part) => {
-    const image = recordOf(part.image_url)
-    const sent = parseDataUrl(asString(image.url))
-    if (!sent) return part
-    return { ...part, image_url: { ...image, url: dataUrlOf(sent) } }
-  })
+  const content = recordsIn(message.content)
+    .filter(({ type, text }) => type !== 'text' || text !== '')
+    .map((part) => {
+      const image = recordOf(part.image_url)
+      if (typeof image.url !== 'string') return part
+      return { ...part, image_url: { ...image, url: labelByContent(image.url) } }
+    })
   return { ...message, content }
 }
 

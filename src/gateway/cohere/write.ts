@@ -1,4 +1,4 @@
-import type { Json } from '../../kernel/schema.ts'
+import { isRecord, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
 import type {
   CallEvent,
   ChatEvent,
@@ -9,9 +9,17 @@ import type {
   SignatureEvent,
 } from '../conversation/chat-event.ts'
 import type { ChatClient, ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
+import { jsonOf } from '../conversation/json-reader.ts'
 import { endsThought, sealText } from '../conversation/sealed-thought.ts'
-import { portableId } from '../conversation/tools.ts'
-import { doneMark, encodeNamedEvents, keepAlive, noBytes, type StreamEvent } from '../events.ts'
+import { argumentsText, callIdOf, portableId } from '../conversation/tools.ts'
+import {
+  doneMark,
+  encodeNamedEvents,
+  eventOf,
+  keepAlive,
+  noBytes,
+  type StreamEvent,
+} from '../events.ts'
 import { chargedUsage } from '../models/usage.ts'
 import { decodeCohere, fieldNames } from './decode.ts'
 import { toCohereError } from './error-response.ts'
@@ -31,10 +39,23 @@ export const createCohereClient = (id: string): ClientCodec => ({
   pass: passResponse,
 })
 
-const passResponse = (response: Json, { cost }: FinalUsage): Json => ({
-  ...response,
-  usage: chargedUsage(response.usage, cost),
-})
+const passResponse = (response: Json, { cost }: FinalUsage): Json => {
+  const message = recordOf(response.message)
+  const calls = recordsIn(message.tool_calls)
+  return {
+    ...response,
+    ...(calls.length > 0 && { message: { ...message, tool_calls: calls.map(completeCall) } }),
+    usage: chargedUsage(response.usage, cost),
+  }
+}
+
+/** Returns a call with an id and with its arguments as text; itself where it has both. */
+function completeCall(call: Json): Json {
+  const id = callIdOf(call.id)
+  const { arguments: args, ...called } = recordOf(call.function)
+  if (id === call.id && !isRecord(args)) return call
+  return { ...call, id, function: { ...called, arguments: argumentsText(args) } }
+}
 
 function encodeResponse({ choices: [choice] }: ChatResponse, final: FinalUsage, id: string): Json {
   const { content = [], citations = [] } = choice ?? {}
@@ -137,7 +158,15 @@ class CohereWriter implements StreamWriter {
   pass(own: StreamEvent, events: readonly ChatEvent[]): StreamEvent | undefined {
     this.isPassed = true
     // The error follows in the client's envelope.
-    return events.some(({ type }) => type === 'error') ? undefined : own
+    if (events.some(({ type }) => type === 'error')) return undefined
+    const event = events.some(({ type }) => type === 'call') ? jsonOf(own, events) : undefined
+    const message = recordOf(recordOf(event?.delta).message)
+    const call = recordOf(message.tool_calls)
+    const tool_calls = completeCall(call)
+    if (!event || tool_calls === call) return own
+    return eventOf(
+      encodeNamedEvents([{ ...event, delta: { message: { ...message, tool_calls } } }]),
+    )
   }
 
   beat(): Uint8Array {

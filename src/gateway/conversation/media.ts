@@ -47,6 +47,12 @@ export function typeOfAddress(type: keyof typeof addressTypes, url: URL | null):
 export const dataUrlOf = ({ data, mediaType }: { data: string; mediaType: string }): string =>
   `data:${mediaTypeOf(data, mediaType)};base64,${data}`
 
+/** Returns an address: a data: URL with the type of its content. */
+export function labelByContent(url: string): string {
+  const data = parseDataUrl(url)
+  return data ? dataUrlOf(data) : url
+}
+
 const dataUrl = /^data:([^,;]*)[^,]*,/i
 
 /** Splits a data: URL into its base64 data and its type; undefined for any other address. */

@@ -19,9 +19,22 @@ export const readFunction = ({ parameters, ...about }: Json): Tool => ({
   ...(isRecord(parameters) && { parameters }),
 })
 
+/** Returns a schema, and that of no arguments for one that is empty. */
+export const completeSchema = (schema: unknown): unknown =>
+  isRecord(schema) && Object.keys(schema).length === 0 ? emptySchema : schema
+
 /** Returns the schema of a tool's arguments. */
-export const schemaOf = ({ parameters = {} }: Tool): Json =>
-  Object.keys(parameters).length === 0 ? emptySchema : parameters
+export const schemaOf = ({ parameters = {} }: Tool): unknown => completeSchema(parameters)
+
+/** Completes the schema of a function of OpenAI, or of a tool that has one. */
+export const completeTool = (tool: Json): Json => {
+  const { parameters, function: called } = tool
+  const complete = completeSchema(parameters)
+  if (complete !== parameters) return { ...tool, parameters: complete }
+  if (!isRecord(called)) return tool
+  const inner = completeTool(called)
+  return inner === called ? tool : { ...tool, function: inner }
+}
 
 /** Returns the tools among which the model may choose. */
 export const allowedTools = ({ tools, toolChoice }: Pick<ChatRequest, 'tools' | 'toolChoice'>) =>

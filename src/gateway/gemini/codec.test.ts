@@ -413,6 +413,18 @@ describe('a request to Google', () => {
     expect(geminiCodec.encode(request, target('tunedModels/a')).path).toStartWith('/tunedModels/a:')
   })
 
+  test('a function of a client has a schema with fields, or none', () => {
+    const functionDeclarations = [
+      { name: 'one', parameters: {} },
+      { name: 'two', parametersJsonSchema: {} },
+      { name: 'three', parameters: { type: 'OBJECT' } },
+    ]
+    const { request } = decode({ tools: [{ functionDeclarations }] })
+    expect(encode(request).tools).toEqual([
+      { functionDeclarations: [{ name: 'one' }, { name: 'two' }, functionDeclarations[2]] },
+    ])
+  })
+
   test("a client's own budget of thoughts is lowered with its output limit", () => {
     const sent = (maxOutputTokens: number, thinking_budget: number) => {
       const thinkingConfig = { thinking_budget, includeThoughts: true }

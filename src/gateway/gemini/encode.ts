@@ -3,7 +3,7 @@ import type { ChatRequest, OutputFormat, Tool, ToolChoice } from '../conversatio
 import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/codec.ts'
 import { mediaTypeOf } from '../conversation/media.ts'
 import { unknownFields, writeSampling } from '../conversation/sampling.ts'
-import { emptySchema, schemaOf } from '../conversation/tools.ts'
+import { completeSchema, emptySchema, schemaOf } from '../conversation/tools.ts'
 import { rejectChoices, rejectCustomTools } from '../conversation/unsupported.ts'
 import { contentsOf, fieldsOf, listOf, partFields, partsOf, textsOf } from './contents.ts'
 import { knownConfig, passedFields, samplingNames } from './decode.ts'
@@ -238,11 +238,19 @@ function passSystem(instruction: unknown): Json {
 }
 
 function passTools(raw: unknown): Json {
-  const tools = listOf(raw, 'tools').flatMap(({ functionDeclarations }) =>
-    Array.isArray(functionDeclarations) ? [{ functionDeclarations }] : [],
+  const tools = listOf(raw, 'tools').flatMap(({ functionDeclarations: list }) =>
+    Array.isArray(list) ? [{ functionDeclarations: recordsIn(list).map(withoutEmptySchema) }] : [],
   )
   return tools.length === 0 ? {} : { tools }
 }
+
+/** A function without arguments has no schema. Google rejects an empty one. */
+const withoutEmptySchema = (declaration: Json): Json =>
+  Object.fromEntries(
+    Object.entries(declaration).filter(
+      ([name, value]) => !/^parameters/.test(name) || value === completeSchema(value),
+    ),
+  )
 
 function passToolConfig(raw: unknown): Json {
   const { functionCallingConfig } = fieldsOf(raw)

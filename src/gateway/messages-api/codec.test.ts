@@ -328,6 +328,42 @@ describe('an upstream with the API of the client', () => {
     })
   })
 
+  test('gets no text without a visible character, and only ids that Anthropic takes', () => {
+    const blank = { type: 'text', text: ' \n' }
+    const text = { type: 'text', text: 'Read.' }
+    const call = { type: 'tool_use', id: 'functions.Read:0', name: 'Read', input: {} }
+    const result = { type: 'tool_result', tool_use_id: call.id, content: [blank, text] }
+    const { system, messages } = messagesCodec.encode(
+      decoded({
+        system: [blank, text],
+        messages: [
+          { role: 'user', content: '' },
+          { role: 'user', content: [blank, text] },
+          { role: 'assistant', content: [call] },
+          { role: 'user', content: [result] },
+        ],
+      }),
+      target,
+    ).body
+    const id = expect.stringMatching(/^call64_[\w-]+$/)
+    expect([system, messages]).toEqual([
+      [text],
+      [
+        { role: 'user', content: [text] },
+        { role: 'assistant', content: [{ ...call, id }] },
+        { role: 'user', content: [{ ...result, tool_use_id: id, content: [text] }] },
+      ],
+    ])
+  })
+
+  test('gets system messages alone as the turn of a user', () => {
+    const { messages } = messagesCodec.encode(
+      decoded({ messages: [{ role: 'system', content: 'Say hello.' }] }),
+      target,
+    ).body
+    expect(messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Say hello.' }] }])
+  })
+
   test('gets an output limit also for a request without one', () => {
     const { request } = decodeMessages({ model: 'a/b', messages: [{ role: 'user', content: 'x' }] })
     expect(messagesCodec.encode(request, { ...target, isStream: true }).body).toMatchObject({
@@ -973,6 +1009,19 @@ describe('a response for a client', () => {
     expect(client().pass(message, { usage: final.usage })).toHaveProperty('usage', {
       input_tokens: 5,
     })
+  })
+
+  test('of its own API has an id for each call', () => {
+    const call = { type: 'tool_use', id: '', name: 'Read', input: {} }
+    const id = expect.stringMatching(/^call_\w+$/)
+    const passed = client().pass({ content: [call, { ...call, id: 'toolu_1' }] }, final)
+    expect(passed).toMatchObject({ content: [{ ...call, id }, { id: 'toolu_1' }] })
+    const event = { type: 'content_block_start', index: 0, content_block: call }
+    const [own] = new EventReader(1e6).push(encodeNamedEvents([event]))
+    const sent = own && client().createWriter().pass(own, readStream(event))
+    expect(parse(sent?.bytes ?? new Uint8Array())).toEqual([
+      { ...event, content_block: { ...call, id } },
+    ])
   })
 
   test('of its own API passes without what it cost the operator', () => {

@@ -2,7 +2,7 @@ import { ApiError, type FieldNames } from '../../kernel/errors.ts'
 import { isRecord, itemsOf, type Json, recordOf, toText } from '../../kernel/schema.ts'
 import type { OutputFormat, Reasoning } from '../conversation/chat-request.ts'
 import type { DecodedChat } from '../conversation/codec.ts'
-import { mediaIn } from '../conversation/contents.ts'
+import { isSystem, mediaIn } from '../conversation/contents.ts'
 import { effortOfBudget } from '../conversation/effort.ts'
 import { readSampling } from '../conversation/sampling.ts'
 import { findCount, invalidField, readFlag, searchIn } from '../fields.ts'
@@ -91,9 +91,10 @@ export function decodeMessages(raw: unknown, headers = new Headers()): DecodedMe
       ...readOutputConfig(body),
       ...(isRecord(body.cache_control) && { isCached: true }),
       extra: {},
-      // The gateway replaces uploads, and adds its own search.
+      // The gateway replaces uploads, and adds its own search. Anthropic needs more than a system.
       ...(!search &&
-        !hasUploads && {
+        !hasUploads &&
+        !messages.every(isSystem) && {
           raw: { api: 'messages', body, headers: readHeaders(headers) },
         }),
     },

@@ -12,7 +12,7 @@ import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/code
 import { mediaTypeOf } from '../conversation/media.ts'
 import { unknownFields } from '../conversation/sampling.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
-import { allowedTools, emptySchema } from '../conversation/tools.ts'
+import { allowedTools, emptySchema, portableId } from '../conversation/tools.ts'
 import { rejectChoices, rejectCustomTools } from '../conversation/unsupported.ts'
 import { samplingNames } from './decode.ts'
 import { encodeConversation, hasUnsignedCall, type Turn } from './encode-messages.ts'
@@ -84,7 +84,7 @@ function encodeOwn(body: Json, { model, isStream, outputMax }: Target): Json {
     model,
     max_tokens,
     ...(isStream && { stream: true }),
-    ...(system !== undefined && { system: mapRecords(system, withoutTtl) }),
+    ...(system !== undefined && { system: mapRecords(withoutEmpty(system), withoutTtl) }),
     ...(tools !== undefined && { tools: mapRecords(tools, toOwnTool) }),
     messages: turns,
     ...(within !== undefined && { thinking: within }),
@@ -113,14 +113,20 @@ const toOwnTool = (tool: Json): Json =>
 
 /** Corrects a message. One of nothing but thinking of another model is left out. */
 function toOwnMessage(message: Json): Json[] {
-  if (!Array.isArray(message.content)) return [message]
-  const blocks = recordsIn(message.content).filter((block) => !isRejected(block))
+  const content = withoutEmpty(message.content)
+  if (!Array.isArray(content)) return content === '' ? [] : [message]
+  const blocks = recordsIn(content).filter((block) => !isOfOther(block))
   return blocks.length === 0 ? [] : [{ ...message, content: blocks.map(toOwnBlock) }]
 }
 
-/** Returns whether a block is the thinking of another model or an empty text. */
-function isRejected({ type, signature, data, text }: Json): boolean {
-  if (type === 'text') return text === ''
+/** Returns a content without the texts that the API rejects: those without a visible character. */
+const withoutEmpty = (content: unknown): unknown =>
+  Array.isArray(content)
+    ? recordsIn(content).filter(({ type, text }) => type !== 'text' || asString(text).trim() !== '')
+    : content
+
+/** Returns whether a block is the thinking of another model. */
+function isOfOther({ type, signature, data }: Json): boolean {
   if (type !== 'thinking' && type !== 'redacted_thinking') return false
   const seal = asString(type === 'thinking' ? signature : data)
   return seal === '' || parseSeal(seal, 'messages').origin !== 'messages'
@@ -128,17 +134,25 @@ function isRejected({ type, signature, data, text }: Json): boolean {
 
 /** Corrects a block and the blocks in it: results and documents contain blocks. */
 function toOwnBlock(block: Json): Json {
-  const { content, source } = block
+  const { content, source, type, id, tool_use_id } = block
   return withoutTtl({
     ...block,
-    ...(Array.isArray(content) && { content: mapRecords(content, toOwnBlock) }),
+    ...(type === 'tool_use' && { id: takenId(id) }),
+    ...(type === 'tool_result' && { tool_use_id: takenId(tool_use_id) }),
+    ...(Array.isArray(content) && { content: mapRecords(withoutEmpty(content), toOwnBlock) }),
     ...(isRecord(source) && { source: toOwnSource(source) }),
   })
 }
 
+/** Returns the id of a call as the API takes it. */
+const takenId = (id: unknown): unknown =>
+  typeof id === 'string' && !/^[\w-]+$/.test(id) ? portableId(id) : id
+
 function toOwnSource(source: Json): Json {
   const { type, data, content } = source
-  if (Array.isArray(content)) return { ...source, content: mapRecords(content, toOwnBlock) }
+  if (Array.isArray(content)) {
+    return { ...source, content: mapRecords(withoutEmpty(content), toOwnBlock) }
+  }
   if (type !== 'base64' || typeof data !== 'string') return source
   return { ...source, media_type: mediaTypeOf(data, asString(source.media_type)) }
 }

@@ -1,9 +1,9 @@
-import { isRecord, type Json } from '../../kernel/schema.ts'
+import { isRecord, type Json, recordsIn } from '../../kernel/schema.ts'
 import type { ChatEvent, ChatResponse, Citation, OutputPart } from '../conversation/chat-event.ts'
 import type { ClientCodec, FinalUsage, StreamWriter } from '../conversation/codec.ts'
 import { jsonOf } from '../conversation/json-reader.ts'
 import { endsThought, sealText, type Signed } from '../conversation/sealed-thought.ts'
-import { parseArguments, portableId } from '../conversation/tools.ts'
+import { callIdOf, parseArguments, portableId } from '../conversation/tools.ts'
 import { encodeNamedEvents, eventOf, noBytes, type StreamEvent } from '../events.ts'
 import { chargedUsage, createUsage } from '../models/usage.ts'
 import { toAnthropicError } from './error-response.ts'
@@ -31,9 +31,14 @@ export const createMessagesClient = (options: MessageOptions) =>
 
 const passMessage = (response: Json, { cost }: FinalUsage, { model }: MessageOptions): Json => ({
   ...response,
+  ...(Array.isArray(response.content) && { content: recordsIn(response.content).map(withId) }),
   model,
   usage: chargedUsage(response.usage, cost),
 })
+
+/** Returns a call with an id, which some servers leave out; any other block as it is. */
+const withId = (block: Json): Json =>
+  block.type === 'tool_use' ? { ...block, id: callIdOf(block.id) } : block
 
 const passedUsage = ({ usage }: Json): Json =>
   isRecord(usage) ? { usage: chargedUsage(usage) } : {}
@@ -192,14 +197,15 @@ class MessageWriter implements StreamWriter {
   pass(own: StreamEvent, events: readonly ChatEvent[]): StreamEvent {
     this.isPassed = true
     // The first event names the model, and some servers add their own cost to a usage.
-    const isRead = events.some(({ type }) => type === 'start' || type === 'usage')
+    const isRead = events.some(({ type }) => ['start', 'usage', 'call'].includes(type))
     const event = isRead ? jsonOf(own, events) : undefined
     if (!event) return own
-    const { message } = event
+    const { message, content_block: block } = event
     const { model } = this.options
     const changed = {
       ...event,
       ...passedUsage(event),
+      ...(isRecord(block) && { content_block: withId(block) }),
       ...(isRecord(message) && { message: { ...message, model, ...passedUsage(message) } }),
     }
     return Bun.deepEquals(changed, event) ? own : eventOf(encodeNamedEvents([changed]))

@@ -461,6 +461,20 @@ test('cache marks survive, without a lifetime, and only where they are known', (
     expect(JSON.stringify(one)).not.toContain('ttl')
   }
   for (const one of [sent(body, openai), written(body, openai)]) expect(count(one)).toBe(0)
+  // Some clients mark the object inside a part or a call.
+  const address = { url: `data:image/png;base64,${png}`, ...long }
+  const inside = {
+    messages: [
+      { role: 'user', content: [{ type: 'image_url', image_url: address }] },
+      {
+        role: 'assistant',
+        tool_calls: [
+          { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}', ...long } },
+        ],
+      },
+    ],
+  }
+  expect([count(sent(inside, openrouter)), count(sent(inside, openai))]).toEqual([2, 0])
   const { request } = decode(body)
   expect(JSON.stringify(request.messages).match(/isCached/g)?.length).toBe(6)
   expect([request.isCached, request.tools[0]?.isCached]).toEqual([true, true])

@@ -216,9 +216,11 @@ class ContentReader {
   private readCall(call: Json, id: string): CallPart {
     const { type, custom } = call
     const isCustom = type === 'custom' || isRecord(custom)
-    const { name, arguments: args, input } = recordOf(isCustom ? custom : call.function)
+    const called = recordOf(isCustom ? custom : call.function)
+    const { name, arguments: args, input } = called
     const signature = callSignatureOf(call)
-    if (isRecord(args) || hasLiteLlmFields(call)) this.needsRepair = true
+    const isMisplaced = isRecord(args) || hasLiteLlmFields(call) || isMarked(called)
+    if (isMisplaced) this.needsRepair = true
     return {
       type: 'call',
       id,
@@ -226,7 +228,7 @@ class ContentReader {
       arguments: isCustom ? asString(input) : argumentsText(args),
       ...(isCustom && { isCustom }),
       ...(signature !== undefined && { signature }),
-      ...(isMarked(call) && { isCached: true }),
+      ...((isMarked(call) || isMarked(called)) && { isCached: true }),
     }
   }
 

@@ -20,7 +20,7 @@ import type {
 } from '../conversation/chat-request.ts'
 import type { DecodedChat } from '../conversation/codec.ts'
 import { openAiNames, readSampling } from '../conversation/sampling.ts'
-import { emptySchema, readAbout, readFunction } from '../conversation/tools.ts'
+import { completeTool, readAbout, readFunction } from '../conversation/tools.ts'
 import { findCount, invalidField, readFlag, searchIn } from '../fields.ts'
 import { rejectUnpricedFields } from '../paid/unpriced-fields.ts'
 import { decodeMessages } from './decode-messages.ts'
@@ -69,8 +69,7 @@ export function decodeChat(raw: unknown, { developerRole }: DecodeOptions): Deco
   // Mistral's name.
   const seed = fields.seed == null && random_seed != null && { seed: random_seed }
   const own: Json = { ...fields, ...seed, ...mapFields(fields), ...fromFunctions, messages: sent }
-  const tools = repairedTools(own.tools)
-  if (tools) own.tools = tools
+  if (Array.isArray(own.tools)) own.tools = recordsIn(own.tools).map(completeTool)
   return {
     model,
     models,
@@ -146,20 +145,6 @@ function checkTools(tools: unknown): void {
   if (!Array.isArray(tools)) throw invalidField('tools', 'tools must be an array.')
   if (tools.every((tool) => isRecord(tool) && toolTypes.includes(toText(tool.type)))) return
   throw invalidField('tools', 'A tool must have the type function. Send web_search for a search.')
-}
-
-const isEmpty = (schema: unknown): boolean => isRecord(schema) && Object.keys(schema).length === 0
-
-/** Completes empty schemas of arguments, which upstreams refuse. Undefined where none is empty. */
-function repairedTools(tools: unknown): Json[] | undefined {
-  const isFaulty = (tool: Json) => isEmpty(recordOf(tool.function).parameters)
-  const all = recordsIn(tools)
-  if (!all.some(isFaulty)) return undefined
-  const repair = (tool: Json): Json =>
-    isFaulty(tool)
-      ? { ...tool, function: { ...recordOf(tool.function), parameters: emptySchema } }
-      : tool
-  return all.map(repair)
 }
 
 /** OpenRouter's field for usage in a stream, which OpenAI rejects. */

@@ -41,7 +41,7 @@ const unlabelled = {
 export function readMedia(kind: MediaKind, part: Json): { media: MediaPart; isRepaired: boolean } {
   const { type: _, [kind]: value, file_id, cache_control: __, ...outer } = part
   const inner = isRecord(value) ? value : { url: value }
-  const { file_id: innerId, filename, detail, format, ...others } = inner
+  const { file_id: innerId, filename, detail, format, cache_control: ___, ...others } = inner
   const name = contentNames.find((one) => typeof inner[one] === 'string') ?? 'url'
   const { [name]: found, ...rest } = others
   const id = file_id ?? innerId
@@ -60,11 +60,12 @@ export function readMedia(kind: MediaKind, part: Json): { media: MediaPart; isRe
       source,
       ...(typeof filename === 'string' && { filename }),
       ...(typeof detail === 'string' && { detail }),
-      ...(isMarked(part) && { isCached: true }),
+      ...((isMarked(part) || isMarked(inner)) && { isCached: true }),
       ...(Object.keys(extra).length > 0 && { extra }),
     },
     // Mistral's form of an address.
-    isRepaired: isRepaired || (id === undefined && !isRecord(value) && content !== ''),
+    isRepaired:
+      isRepaired || isMarked(inner) || (id === undefined && !isRecord(value) && content !== ''),
   }
 }
 

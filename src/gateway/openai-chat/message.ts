@@ -212,8 +212,11 @@ export const withoutThinking = (message: Json): Json =>
 const ownDetails = ({ reasoning_details: details }: Json): Json =>
   recordsIn(details).length > 0 ? { reasoning_details: details } : {}
 
-const hasBrokenCall = ({ tool_calls, function_call }: Json): boolean =>
-  isRecord(function_call) || recordsIn(tool_calls).some(isBrokenCall)
+function hasBrokenCall({ tool_calls, function_call }: Json): boolean {
+  const calls = recordsIn(tool_calls)
+  const ids = new Set(calls.map(({ id }) => id))
+  return isRecord(function_call) || ids.size < calls.length || calls.some(isBrokenCall)
+}
 
 function isBrokenCall(call: Json): boolean {
   const { id, function: called, custom } = call

@@ -129,7 +129,7 @@ function pieceOf(call: Json): CallPiece {
   const called = recordOf(isCustom ? custom : (call.function ?? call))
   const args = isCustom ? called.input : called.arguments
   return {
-    index: typeof index === 'number' ? index : undefined,
+    index: readIndex(index),
     id: asString(id),
     name: asString(called.name),
     text: isRecord(args) ? JSON.stringify(args) : asString(args),
@@ -137,6 +137,12 @@ function pieceOf(call: Json): CallPiece {
     signature: callSignatureOf(call),
   }
 }
+
+/** Reads an index, which some servers send as text. */
+const readIndex = (index: unknown): number | undefined =>
+  typeof index === 'number' || (typeof index === 'string' && /^\d+$/.test(index))
+    ? Number(index)
+    : undefined
 
 function isComplete(text: string): boolean {
   try {

@@ -135,7 +135,7 @@ class ChoiceReader {
   }
 
   read(choice: Json): ChatEvent[] {
-    const delta = isRecord(choice.delta) ? choice.delta : recordOf(choice.message)
+    const delta = isRecord(choice.delta) ? choice.delta : numberCalls(recordOf(choice.message))
     const events = this.readThinking(delta)
     events.push(...this.readContent(delta.content))
     // Nearly all deltas have only text.
@@ -250,6 +250,15 @@ class ChoiceReader {
     ]
   }
 }
+
+/** Numbers the calls of a whole message, whose ids may be equal. */
+const numberCalls = (message: Json): Json =>
+  Array.isArray(message.tool_calls)
+    ? {
+        ...message,
+        tool_calls: recordsIn(message.tool_calls).map((call, index) => ({ ...call, index })),
+      }
+    : message
 
 function toCitation({ url, title, content, start_index, end_index }: Json): Citation[] {
   if (typeof url !== 'string' || url === '') return []

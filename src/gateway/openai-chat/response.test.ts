@@ -67,6 +67,15 @@ describe('tool calls of a stream are told apart', () => {
       [[piece(undefined, 'a', 'f', '{"a":1}'), piece(undefined, 'b', 'f', '{"a":2}')]],
     ],
     ['at the same index', [[piece(0, 'a', 'f', '{"a":1}')], [piece(0, 'b', 'f', '{"a":2}')]]],
+    [
+      'with indices as text',
+      [
+        [{ ...piece(undefined, 'a', 'f', '{"a"'), index: '0' }],
+        [{ ...piece(undefined, 'b', 'f', '{"a"'), index: '1' }],
+        [{ ...piece(undefined, undefined, undefined, ':1}'), index: '0' }],
+        [{ ...piece(undefined, undefined, undefined, ':2}'), index: '1' }],
+      ],
+    ],
     ['counted from 1', [[piece(1, 'a', 'f', '{"a":1}')], [piece(2, 'b', 'f', '{"a":2}')]]],
     [
       'with names behind the arguments',
@@ -676,6 +685,11 @@ describe('a whole response', () => {
         },
       ],
     })
+    const same = [fn('a', 'f', '{"a":1}'), fn('a', 'f', '{"a":2}')]
+    const { choices } = Object(await pass({ role: 'assistant', content: null, tool_calls: same }))
+    const [first, second] = choices[0].message.tool_calls
+    expect([first, second.function]).toEqual([same[0], same[1]?.function])
+    expect(second.id).not.toBe('a')
     const called = {
       role: 'assistant',
       content: null,

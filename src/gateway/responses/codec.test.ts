@@ -170,6 +170,24 @@ describe("a response of an upstream with the client's API", () => {
     expect(items).toEqual([message])
   })
 
+  test('has an id and a text of arguments for each call', async () => {
+    const bare = { type: 'function_call', id: 'fc_1', name: 'depth', arguments: { at: 1 } }
+    const complete = { ...bare, call_id: 'fc_1', arguments: '{"at":1}' }
+    const { texts, items } = await passed(
+      sentOf(
+        { type: 'response.output_item.added', item: { ...bare, call_id: '', arguments: '' } },
+        { type: 'response.output_item.done', item: bare },
+        { type: 'response.completed', response: { id: 'resp_1', output: [bare, message] } },
+      ),
+    )
+    const [added, finished, end] = jsonsOf(Buffer.from(texts))
+    expect([added?.item, finished?.item]).toEqual([{ ...complete, arguments: '' }, complete])
+    expect(end?.response).toMatchObject({ output: [complete, message] })
+    expect(items).toEqual([complete])
+    const { codec } = writerWith()
+    expect(await codec.pass({ output: [bare] }, final)).toMatchObject({ output: [complete] })
+  })
+
   test('that fails goes on with the numbers of the upstream', () => {
     const { codec } = writerWith()
     const writer = codec.createWriter()

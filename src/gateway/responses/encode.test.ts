@@ -189,6 +189,27 @@ describe('an upstream with this API', () => {
     expect(responsesCodec.ignoredFields(request)).toEqual(['service_tier', 'zebra'])
   })
 
+  test('gets images under the type of their content, and a schema for each function', () => {
+    const wrong = image.replace('png', 'jpg')
+    const { request } = decode({
+      input: [
+        { role: 'user', content: [{ type: 'input_image', image_url: wrong }] },
+        call,
+        {
+          type: 'function_call_output',
+          call_id: 'a',
+          output: [{ type: 'input_image', image_url: wrong }],
+        },
+      ],
+      tools: [{ type: 'function', name: 'depth', parameters: {} }],
+    })
+    const labelled = [{ type: 'input_image', image_url: image }]
+    expect(encode(request)).toMatchObject({
+      input: [{ content: labelled }, call, { output: labelled }],
+      tools: [{ parameters: { type: 'object', properties: {} } }],
+    })
+  })
+
   test('never gets a larger limit than is held, and none where it stops by itself', () => {
     expect(encode({ outputMax: 900 })).toMatchObject({ max_output_tokens: 500 })
     expect(encode({ outputMax: 50 })).toMatchObject({ max_output_tokens: 50 })

@@ -22,10 +22,10 @@ import type {
 } from '../conversation/chat-request.ts'
 import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/codec.ts'
 import { effortOf } from '../conversation/effort.ts'
-import { dataUrlOf } from '../conversation/media.ts'
+import { dataUrlOf, labelByContent } from '../conversation/media.ts'
 import { unknownFields } from '../conversation/sampling.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
-import { portableId } from '../conversation/tools.ts'
+import { completeTool, portableId } from '../conversation/tools.ts'
 import { rejectChoices, unsupportedMedia } from '../conversation/unsupported.ts'
 import { isOwnId } from './decode-input.ts'
 import { samplingNames, unreadFields } from './decode.ts'
@@ -117,7 +117,9 @@ function passedBody(sent: Json): Json {
   return {
     ...pickFields(sent, freeFields),
     input: Array.isArray(input) ? passedItems(recordsIn(input)) : input,
-    ...(Array.isArray(tools) && { tools: tools.filter((tool) => !isSearch(tool)) }),
+    ...(Array.isArray(tools) && {
+      tools: recordsIn(tools.filter((tool) => !isSearch(tool))).map(completeTool),
+    }),
     ...(isRecord(reasoning) && { reasoning: pickFields(reasoning, reasoningFields) }),
   }
 }
@@ -140,8 +142,24 @@ function passedItems(input: Json[]): Json[] {
   const hasAll = items.length === input.length
   return items.map((item) => {
     const { id, ...rest } = item
-    return !isOwnId(id) && (hasAll || isReasoning(item)) ? item : rest
+    return labelImages(!isOwnId(id) && (hasAll || isReasoning(item)) ? item : rest)
   })
+}
+
+/** Returns an item with the types that its images have by their content. */
+function labelImages(item: Json): Json {
+  const labelled = (list: unknown): Json[] =>
+    recordsIn(list).map((part) =>
+      typeof part.image_url === 'string'
+        ? { ...part, image_url: labelByContent(part.image_url) }
+        : part,
+    )
+  const { content, output } = item
+  return {
+    ...item,
+    ...(Array.isArray(content) && { content: labelled(content) }),
+    ...(Array.isArray(output) && { output: labelled(output) }),
+  }
 }
 
 function writtenBody(request: ChatRequest): Json {

@@ -1,5 +1,8 @@
-import { isRecord, type Json, parseRecord, recordOf, recordsIn } from '../../kernel/schema.ts'
+import { asString, isRecord, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
+import type { ChatEvent } from '../conversation/chat-event.ts'
 import type { FinalUsage } from '../conversation/codec.ts'
+import { jsonOf } from '../conversation/json-reader.ts'
+import { callIdOf } from '../conversation/tools.ts'
 import { bytesOf, encodeNamedEvents, eventOf, noBytes, type StreamEvent } from '../events.ts'
 import { chargedUsage } from '../models/usage.ts'
 
@@ -18,11 +21,7 @@ export interface PassOptions {
 }
 
 /** Events that end a response. */
-const lastTypes = ['response.completed', 'response.incomplete']
-
-/** Finds the events that are read here. Quotes in texts have a backslash before them. */
-const isRead =
-  /"type":\s*"response\.(created|queued|in_progress|output_item\.done|completed|incomplete)"/
+const lastTypes: unknown[] = ['response.completed', 'response.incomplete']
 
 /** Returns a whole response with the charge, which it does not have, and the client's model. */
 export async function passWhole(
@@ -30,15 +29,31 @@ export async function passWhole(
   { cost }: FinalUsage,
   { model, onItem, onFinish }: PassOptions,
 ): Promise<Json> {
-  for (const item of recordsIn(response.output)) if (typeof item.id === 'string') onItem(item)
+  const complete = completeOutput(response)
+  for (const item of recordsIn(complete.output)) if (typeof item.id === 'string') onItem(item)
   await onFinish?.()
-  return { ...response, model, usage: chargedUsage(response.usage, cost) }
+  return { ...complete, model, usage: chargedUsage(response.usage, cost) }
+}
+
+/** Returns a response whose calls have ids, and their arguments as text. */
+const completeOutput = (response: Json): Json =>
+  recordsIn(response.output).some((item) => completeCall(item) !== item)
+    ? { ...response, output: recordsIn(response.output).map(completeCall) }
+    : response
+
+/** Returns a call with an id, and with its arguments as text; any other item as it is. */
+function completeCall(item: Json): Json {
+  const { type, id, call_id, arguments: args } = item
+  const isWhole = asString(call_id) !== '' && !isRecord(args)
+  if (isWhole || (type !== 'function_call' && type !== 'custom_tool_call')) return item
+  const text = isRecord(args) ? { arguments: JSON.stringify(args) } : {}
+  return { ...item, call_id: callIdOf(call_id, id), ...text }
 }
 
 /** The events of an upstream with this API, which are passed on as they are. */
 export class PassedEvents {
-  private first: StreamEvent | undefined
-  private previous: StreamEvent | undefined
+  private first: Json | undefined
+  private previous: Json | undefined
   /** The event that ends the response. It waits until its items are stored. */
   private last: { event: StreamEvent; data: Json } | undefined
 
@@ -49,16 +64,16 @@ export class PassedEvents {
   }
 
   /** Returns the event for the client; undefined for the last one, which `end` returns. */
-  pass(event: StreamEvent): StreamEvent | undefined {
-    const { data = '' } = event
-    this.first ??= event
-    this.previous = event
-    const read = isRead.test(data) ? parseRecord(data) : undefined
-    if (!read) return event
-    const { type, item } = read
-    if (isRecord(item) && typeof item.id === 'string') this.options.onItem(item)
-    if (!lastTypes.includes(String(type))) return this.rewrite(event, read)
-    this.last = { event, data: read }
+  pass(event: StreamEvent, events: readonly ChatEvent[]): StreamEvent | undefined {
+    const data = jsonOf(event, events)
+    if (!data) return event
+    this.first ??= data
+    this.previous = data
+    const { type, item } = data
+    const isDone = type === 'response.output_item.done' && isRecord(item)
+    if (isDone && typeof item.id === 'string') this.options.onItem(completeCall(item))
+    if (!lastTypes.includes(type)) return this.rewrite(event, data)
+    this.last = { event, data }
     return undefined
   }
 
@@ -70,10 +85,8 @@ export class PassedEvents {
 
   /** Returns the events of an error of this gateway after those of the upstream. */
   fail({ code, message }: ResponseError): Uint8Array {
+    const { first, previous } = this
     const { model } = this.options
-    const [first, previous] = [this.first, this.previous].map(
-      (event) => parseRecord(event?.data ?? '') ?? {},
-    )
     const sent = [previous, first].map((data) => data?.sequence_number)
     const number = sent.find((one) => typeof one === 'number') ?? -1
     const failed = { ...recordOf(first?.response), model, status: 'failed' }
@@ -89,11 +102,17 @@ export class PassedEvents {
 
   /** Returns an event with the client's model and without the operator's cost; else itself. */
   private rewrite(event: StreamEvent, data: Json): StreamEvent {
-    const response = recordOf(data.response)
+    const { item } = data
+    if (isRecord(item)) {
+      const complete = completeCall(item)
+      return complete === item ? event : eventOf(encodeNamedEvents([{ ...data, item: complete }]))
+    }
+    if (!isRecord(data.response)) return event
+    const response = completeOutput(data.response)
     const { usage } = response
     const isNamed = typeof response.model === 'string' && response.model !== this.options.model
     const hasCost = isRecord(usage) && usage.cost !== undefined
-    if (!isNamed && !hasCost) return event
+    if (!isNamed && !hasCost && response === data.response) return event
     const changed = {
       ...response,
       ...(isNamed && { model: this.options.model }),

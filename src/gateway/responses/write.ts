@@ -87,8 +87,8 @@ class ResponsesWriter implements StreamWriter {
     return this.takeBytes()
   }
 
-  pass(own: StreamEvent): StreamEvent | undefined {
-    return this.passed.pass(own)
+  pass(own: StreamEvent, events: readonly ChatEvent[]): StreamEvent | undefined {
+    return this.passed.pass(own, events)
   }
 
   beat(): Uint8Array {
