@@ -110,33 +110,28 @@ const soak = async () =>
   (await bun('scripts/soak/replicas.ts', '20', seed)) &&
   bun('src/testing/postgres.ts', process.execPath, 'scripts/soak/move.ts', '300')
 
-/** Installs what tests start beside the server: a node of a chain, an S3 server, and so on. */
-const installServices = async () =>
-  (await installPackages(
-    { tests: 'Bitcoin', program: 'litecoind', packages: ['litecoind'] },
-    succeeds,
-  )) &&
-  (await installPackages(
-    {
-      tests: 'storage in S3',
-      program: 'swift-object-server',
-      packages: ['swift-proxy', 'swift-account', 'swift-container', 'swift-object'],
-    },
-    succeeds,
-  )) &&
-  (await installPackages(
-    { tests: 'backups of PostgreSQL', program: 'pg_ctlcluster', packages: ['postgresql'] },
-    succeeds,
-  )) &&
-  (await installPackages(
-    { tests: 'a load balancer', program: 'nginx', packages: ['nginx-light'] },
-    succeeds,
-  )) &&
-  (await installPackages(
-    { tests: 'a pooler', program: 'pgbouncer', packages: ['pgbouncer'] },
-    succeeds,
-  )) &&
-  installPackages({ tests: 'certificates', program: 'pebble', packages: ['pebble'] }, succeeds)
+/** Programs that tests start beside the server: a node of a chain, an S3 server, and so on. */
+const services = [
+  { tests: 'Bitcoin', program: 'litecoind', packages: ['litecoind'] },
+  {
+    tests: 'storage in S3',
+    program: 'swift-object-server',
+    packages: ['swift-proxy', 'swift-account', 'swift-container', 'swift-object'],
+  },
+  { tests: 'backups of PostgreSQL', program: 'pg_ctlcluster', packages: ['postgresql'] },
+  { tests: 'a load balancer', program: 'nginx', packages: ['nginx-light'] },
+  { tests: 'a pooler', program: 'pgbouncer', packages: ['pgbouncer'] },
+  { tests: 'certificates', program: 'pebble', packages: ['pebble'] },
+  { tests: 'completion in zsh', program: 'zsh', packages: ['zsh'] },
+  { tests: 'completion in fish', program: 'fish', packages: ['fish'] },
+]
+
+async function installServices(): Promise<boolean> {
+  for (const service of services) {
+    if (!(await installPackages(service, succeeds))) return false
+  }
+  return true
+}
 
 /** Types take as long as all other static checks. */
 const staticChecks: Step[][] = [

@@ -46,7 +46,7 @@ function section(command: Command): string {
   const rows = [
     ...help
       .visibleArguments(command)
-      .map((argument) => [help.argumentTerm(argument), argument.description]),
+      .map((argument) => [help.argumentTerm(argument), help.argumentDescription(argument)]),
     ...help.visibleOptions(command).map((option) => [help.optionTerm(option), option.description]),
   ].filter(([term]) => term !== '-h, --help')
   const table = rows.map(([term = '', text = '']) => `| \`${cell(term)}\` | ${cell(text)} |`)

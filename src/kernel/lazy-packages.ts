@@ -17,7 +17,6 @@ export const lazyPackages: readonly string[] = [
   '@ai-sdk/fal',
   '@ai-sdk/google',
   '@ai-sdk/replicate',
-  '@bomb.sh/tab',
   '@elysiajs/swagger',
   '@modelcontextprotocol/server',
   '@modelcontextprotocol/server/validators/ajv',
