@@ -39,8 +39,8 @@ const stop = async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGKILL'): Promise<number |
 async function serve(name: string, more: Record<string, string> = {}): Promise<void> {
   server = await startServerProcess(join(folder.path, name), {
     port: https,
+    more: [...hosts],
     env: {
-      HTTPS_HOSTS: hosts.join(','),
       HTTP_PORT: String(http),
       HOST: '127.0.0.1',
       ACME_DIRECTORY: acme.directory,

@@ -12,6 +12,8 @@ export interface StartOptions {
   under?: string[]
   /** The program instead of the binary. */
   program?: string[]
+  /** More words of the command: hosts. */
+  more?: string[]
   /** The port; by default any free one. */
   port?: number
   /** The time after which a forgotten process is ended. */
@@ -64,9 +66,10 @@ export async function startServerProcess(
   dataDir: string,
   start: StartOptions = {},
 ): Promise<ServerProcess> {
-  const { under = [], program = [binaryPath], env = {}, lifeMs = 120_000, port = 0 } = start
+  const { under = [], program = [binaryPath], more = [], env = {} } = start
+  const { lifeMs = 120_000, port = 0 } = start
   const log = openSync(logOf(dataDir), 'a')
-  const words = ['serve', '--json', '--port', String(port), '--data', dataDir]
+  const words = ['serve', '--json', '--port', String(port), '--data', dataDir, ...more]
   const child = Bun.spawn([...under, ...program, ...words], {
     env: { PATH: Bun.env.PATH, BUILDER_BROWSER: 'off', ...unlimited, ...env },
     stdin: 'ignore',
