@@ -43,8 +43,11 @@ case $(uname -s) in
   *) fail "there is no binary for $(uname -s). Windows has npx berth." ;;
 esac
 
-work=$(mktemp -d)
+# Beside its final place: /tmp may be another disk, or one that no program may run from.
+mkdir -p "$folder" && work=$(mktemp -d "$folder/.berth-install.XXXXXX") ||
+  fail "$folder cannot be written. Set BERTH_DIR to another folder."
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 version=${BERTH_VERSION:-}
 if [ -z "$version" ]; then
   fetch "$releases/${BERTH_CHANNEL:-stable}" "$work/channel"
@@ -62,7 +65,6 @@ expected=$(awk -v file="$file" '$2 == file { print $1 }' "$work/sums")
 gunzip "$work/$file"
 chmod 755 "$work/${file%.gz}"
 "$work/${file%.gz}" version >/dev/null || fail "$file does not run on this machine."
-mkdir -p "$folder"
 mv "$work/${file%.gz}" "$folder/berth"
 
 echo "Downloaded $releases/$version/$file, and verified its SHA-256 checksum."

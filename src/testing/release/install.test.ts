@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { chromium } from 'playwright-core'
@@ -83,9 +83,15 @@ test('the installer stops at a wrong checksum, a missing file and a bad version'
     expect(err).toContain('Berth was not installed: ')
     expect(err).toContain(reason)
     expect(code).toBe(1)
-    expect(existsSync(installed)).toBe(false)
+    expect(readdirSync(dirname(installed))).toEqual([])
     files = { ...files, [path]: whole ?? '' }
   }
+})
+
+test('the installer says that its folder cannot be written, before it downloads', async () => {
+  const { out, err, code } = await shell(installer.replace('| sh', '| BERTH_DIR=/proc/none sh'))
+  expect([code, out]).toEqual([1, ''])
+  expect(err).toContain('/proc/none cannot be written. Set BERTH_DIR to another folder.')
 })
 
 test('an agent that follows /install.md to the letter has a server, a page and a chat', async () => {
