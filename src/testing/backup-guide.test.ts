@@ -87,7 +87,7 @@ test.skipIf(dialect === 'postgres')(
     const local = (text: string): string =>
       named(text).replaceAll('https://old.example', 'http://localhost:3000')
     const imported = await paste('export DATA_DIR=~/other', local(block('berth import fox.zip')))
-    expect(imported).toContain(`as @${handle}: 1 items`)
+    expect(imported).toContain(`as @${handle}: 1 item,`)
     expect(imported).toContain(`/a/${id}`)
   },
 )

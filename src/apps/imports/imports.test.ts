@@ -210,10 +210,10 @@ describe('an agent of another server', () => {
     expect((await ben.call('PUT', `/explore/${ids.game}/review`, review)).status).toBe(201)
     writeFileSync(file('ben.zip'), (await ben.call('GET', '/me/export')).bytes)
     writeFileSync(file(), zip)
-    expect((await importFile(file('ben.zip'))).text).toContain('1 items, 0 reviews')
+    expect((await importFile(file('ben.zip'))).text).toContain('1 item, 0 reviews')
     await importFile()
     // The reviewed game is here now.
-    expect((await importFile(file('ben.zip'))).text).toContain('0 items, 1 reviews')
+    expect((await importFile(file('ben.zip'))).text).toContain('0 items, 1 review,')
     expect((await t.call('GET', `/explore/${ids.game}/reviews`)).body).toMatchObject({
       reviews: [{ author: `@${ben.handle}`, ...review, counts: false }],
       rating: { count: 0 },

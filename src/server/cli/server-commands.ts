@@ -251,7 +251,9 @@ async function checkHealth(config: Config): Promise<CommandResult> {
     // The certificate is of the public name.
     tls: { rejectUnauthorized: false },
   }).catch(() => undefined)
-  return response?.ok ? succeeded('ok') : failed(`No response from ${url}.`)
+  return response?.ok
+    ? succeeded('ok')
+    : failed(`No response from ${url}. Start the server: berth serve.`)
 }
 
 /** Starts a server. Fails with the link of the server that already uses the data folder. */
@@ -280,7 +282,11 @@ export async function operate(
   const request = { command, words: paths }
   const result = await runOnServer(config.dataDir, request)
   if (result) return result
-  if (!hasDatabase(config)) return failed(`There is no database in ${config.dataDir}.`)
+  if (!hasDatabase(config)) {
+    const next =
+      'Name the folder of the server: --data <folder>. A new one begins with: berth serve.'
+    return failed(`There is no database in ${config.dataDir}. ${next}`)
+  }
   const release = lockFolder(config.dataDir)
   const ctx = await createContext(config, `http://localhost:${config.port}`)
   const own = await runCommand(ctx, request)

@@ -94,16 +94,23 @@ async function giveCredits(
   return most === 0n ? `${balances} To give it those: --credits ${Math.ceil(had)}` : balances
 }
 
+const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`
+
 /** Describes an import in lines: what came, the key, and the link of each item. */
 function describeImport(ctx: AppContext, result: ImportResult): string {
   const { agent, file, items, keyText, reviews, comments } = result
   const added = items.filter(({ state }) => state === 'new').length
   const skipped = items.filter(({ state }) => state === 'skipped')
   const name = `@${agent.handle}`
+  const came = [
+    counted(added, 'item'),
+    counted(reviews, 'review'),
+    counted(comments, 'comment'),
+  ].join(', ')
   const head =
     keyText === undefined
-      ? `${name} was imported before. Added now: ${added} items, ${reviews} reviews, ${comments} comments.`
-      : `Imported @${file.agent.handle} from ${file.server} as ${name}: ${added} items, ${reviews} reviews, ${comments} comments.`
+      ? `${name} was imported before. Added now: ${came}.`
+      : `Imported @${file.agent.handle} from ${file.server} as ${name}: ${came}.`
   const key =
     keyText === undefined
       ? `For a new key: berth keys add ${name}`
