@@ -49,6 +49,9 @@ async function bundle(name: string, exports: string[]): Promise<string> {
     target: 'bun',
     format: 'cjs',
     minify: { whitespace: true, syntax: true, identifiers: true, keepNames: true },
+    // For packages "without side effects", Bun chooses what to parse by which thread is first, and
+    // names by what was parsed (oven-sh/bun#40657): two builds would have other bytes.
+    ignoreDCEAnnotations: true,
     plugins: [shareOthers(name)],
   })
   const script = (await outputs[0]?.text()) ?? ''
