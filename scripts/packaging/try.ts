@@ -1,6 +1,7 @@
 /**
  * Installs each kind of package of dist/release that runs on this machine in an empty folder or
- * root, and publishes a page and chats with it. Prints what was not run.
+ * root, and publishes a page and chats with it. As root on Debian, it installs the programs that a
+ * kind needs. Prints what was not run, which is a failure in CI.
  *   bun scripts/packaging/try.ts [kind ...]
  */
 import {
@@ -16,6 +17,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { version } from '../../package.json'
+import { installPackages } from '../check/packages.ts'
+import { succeeds } from '../check/run.ts'
 import { programOf, targets } from './targets.ts'
 import { usePython, useTypescript } from './use-sdks.ts'
 
@@ -306,34 +309,46 @@ function tryHeaders(): void {
   }
 }
 
-const kinds: Record<string, { needs: string[]; run: (folder: string) => unknown }> = {
-  headers: { needs: ['sha256sum'], run: tryHeaders },
-  script: { needs: ['sh'], run: tryScript },
-  npm: { needs: ['npm'], run: tryNpm },
-  debian: { needs: ['debootstrap'], run: tryDebian },
-  image: { needs: ['debootstrap', 'buildah'], run: tryImage },
-  arm64: { needs: ['qemu-aarch64'], run: tryArm },
-  'sdk-node': { needs: ['npm'], run: trySdk((at) => useTypescript('node', at)) },
-  'sdk-bun': { needs: ['npm'], run: trySdk((at) => useTypescript('bun', at)) },
-  'sdk-deno': { needs: ['npm'], run: trySdk((at) => useTypescript('deno', at)) },
-  'sdk-chromium': {
-    needs: ['npm', 'chromium'],
-    run: trySdk((at) => useTypescript('chromium', at)),
-  },
-  'sdk-python': { needs: ['python3'], run: trySdk(usePython) },
+/** A program that a kind needs, and the packages of Debian that bring it. */
+interface Need {
+  program: string
+  packages: string[]
+}
+
+const npm: Need = { program: 'npm', packages: ['npm'] }
+const debootstrap: Need = { program: 'debootstrap', packages: ['debootstrap'] }
+const buildah: Need = { program: 'buildah', packages: ['buildah'] }
+const chromium: Need = { program: 'chromium', packages: ['chromium'] }
+const qemu: Need = { program: 'qemu-aarch64', packages: ['qemu-user', 'libc6-arm64-cross'] }
+const python: Need = { program: 'python3', packages: ['python3', 'python3-venv'] }
+
+const kinds: Record<string, { needs: Need[]; run: (folder: string) => unknown }> = {
+  headers: { needs: [], run: tryHeaders },
+  script: { needs: [], run: tryScript },
+  npm: { needs: [npm], run: tryNpm },
+  debian: { needs: [debootstrap], run: tryDebian },
+  image: { needs: [debootstrap, buildah], run: tryImage },
+  arm64: { needs: [qemu], run: tryArm },
+  'sdk-node': { needs: [npm], run: trySdk((at) => useTypescript('node', at)) },
+  'sdk-bun': { needs: [npm], run: trySdk((at) => useTypescript('bun', at)) },
+  'sdk-deno': { needs: [npm], run: trySdk((at) => useTypescript('deno', at)) },
+  'sdk-chromium': { needs: [npm, chromium], run: trySdk((at) => useTypescript('chromium', at)) },
+  'sdk-python': { needs: [python], run: trySdk(usePython) },
 }
 
 const chosen = Bun.argv.slice(2)
 let failures = 0
 for (const [kind, { needs, run: runKind }] of Object.entries(kinds)) {
   if (chosen.length > 0 && !chosen.includes(kind)) continue
-  const missing = needs.filter((program) => Bun.which(program) === null)
+  for (const need of needs) {
+    if (!(await installPackages({ tests: kind, ...need }, succeeds))) failures += 1
+  }
+  const missing = needs.filter(({ program }) => Bun.which(program) === null)
   if (missing.length > 0) {
-    console.log(`not run  ${kind}: ${missing.join(', ')} is missing`)
+    console.log(`not run  ${kind}: ${missing.map(({ program }) => program).join(', ')} is missing`)
     continue
   }
   const folder = mkdtempSync(join(tmpdir(), `berth-try-${kind}-`))
-  mkdirSync(folder, { recursive: true })
   try {
     await runKind(folder)
     console.log(`passed   ${kind}`)
