@@ -19,7 +19,16 @@ const translated = languageCodes.filter((language) => language !== 'en')
 async function readCatalog(language: string): Promise<Catalog> {
   const file = Bun.file(catalogPath(language))
   const known: Partial<Catalog> = (await file.exists()) ? await file.json() : {}
-  return { pages: {}, scripts: {}, frame: {}, bridge: {}, knobs: {}, moments: {}, ...known }
+  return {
+    pages: {},
+    scripts: {},
+    frame: {},
+    bridge: {},
+    knobs: {},
+    moments: {},
+    mcp: {},
+    ...known,
+  }
 }
 
 const inOrder = (messages: Iterable<string>): string[] =>

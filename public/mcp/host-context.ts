@@ -1,5 +1,6 @@
 import { field, text } from '../frame/messages.ts'
 import type { ChatHost } from './chat-host.ts'
+import { speak } from './language.ts'
 import type { ViewSize } from './view-size.ts'
 
 /** Follows the host: its theme, language, size and display mode, and each change of them. */
@@ -22,7 +23,10 @@ export class HostContext {
     const theme = text(given, 'theme', 10)
     if (/^(?:light|dark)$/.test(theme)) root.dataset['theme'] = theme
     const locale = text(given, 'locale', 100)
-    if (locale !== '') this.locale = locale
+    if (locale !== '' && locale !== this.locale) {
+      this.locale = locale
+      speak(locale)
+    }
     const modes = field(given, 'availableDisplayModes')
     if (Array.isArray(modes) && this.#button) this.#button.hidden = !modes.includes('fullscreen')
     const mode = text(given, 'displayMode', 20)

@@ -3,6 +3,7 @@ import { SandboxHost } from '../frame/host.ts'
 import { type DialogResult, field, type PageContent, type Sound, text } from '../frame/messages.ts'
 import type { Offer } from '../frame/notices.ts'
 import { receiver } from '../frame/receiver.ts'
+import { t } from '../words.ts'
 import type { AppContent } from './app-content.ts'
 import type { HostContext } from './host-context.ts'
 import { openKeptSaves, openPageDatabases } from './view-saves.ts'
@@ -121,8 +122,8 @@ export class RunningApp {
     if (this.#restarts.length <= restartsMax) this.#start()
     else
       this.view.notify({
-        text: 'This app keeps leaving.',
-        label: 'Restart',
+        text: t('This app keeps leaving.'),
+        label: t('Restart'),
         press: () => this.#start(),
       })
   }
@@ -154,8 +155,8 @@ export class RunningApp {
   #allowed(offer: Offer): Offer {
     if (offer.press === undefined) return offer
     return {
-      text: 'Saving, printing and sharing work on the page of the app.',
-      label: 'Open',
+      text: t('Saving, printing and sharing work on the page of the app.'),
+      label: t('Open'),
       href: this.app.link,
     }
   }

@@ -13,6 +13,7 @@ import { setSend } from '../bridge/server.ts'
 import { storeCalls } from '../bridge/store-calls.ts'
 import { field, text } from '../frame/messages.ts'
 import { openNotices } from '../frame/notices.ts'
+import { t } from '../words.ts'
 import { type AppContent, isAppContent } from './app-content.ts'
 import { ChatHost } from './chat-host.ts'
 import { HostContext } from './host-context.ts'
@@ -44,7 +45,7 @@ const notify = openNotices(
 const openLink = (url: string): Promise<unknown> =>
   host
     .request('ui/open-link', { url })
-    .catch(() => notify({ text: `The chat did not open ${url}` }))
+    .catch(() => notify({ text: t('The chat did not open {url}', { url }) }))
 
 function showStatus(message: string): void {
   if (status) status.textContent = message
@@ -55,7 +56,8 @@ async function fetchApp(id: string): Promise<AppContent | undefined> {
   for (let polls = 0; polls < pollsMax; polls += 1) {
     const found = await tools.call('open_app_page', { id })
     if (isAppContent(found)) return found
-    showStatus(`Being built: ${Math.round(100 * Number(field(found, 'progress')))} %`)
+    const percent = Math.round(100 * Number(field(found, 'progress')))
+    showStatus(t('Being built: {percent} %', { percent }))
     await new Promise((resolve) => setTimeout(resolve, pollMs))
   }
   return undefined
@@ -88,7 +90,7 @@ async function open(app: AppContent): Promise<void> {
 function fail(error: unknown): void {
   const why = error instanceof Error ? error.message : ''
   showStatus(
-    why === 'sandbox' ? 'The chat did not apply the sandbox, so the app is not shown.' : why,
+    why === 'sandbox' ? t('The chat did not apply the sandbox, so the app is not shown.') : why,
   )
   current = ''
 }
@@ -111,8 +113,8 @@ async function takeResult(result: unknown): Promise<void> {
   if (current !== '') return
   if (field(result, 'isError') === true) throw new Error(text(value, 'error', 1_000))
   current = text(field(value, 'app'), 'id', 40)
-  if (current === '') return showStatus('This result has no app to show.')
-  showStatus('Opening the app …')
+  if (current === '') return showStatus(t('This result has no app to show.'))
+  showStatus(t('Opening the app …'))
   const app = await fetchApp(current)
   if (app) await open(app)
 }
@@ -124,7 +126,7 @@ async function start(): Promise<void> {
   })
   host.on('ui/notifications/tool-result', (result) => void takeResult(result).catch(fail))
   host.on('ui/notifications/tool-cancelled', () => {
-    if (current === '') showStatus('The call was canceled.')
+    if (current === '') showStatus(t('The call was canceled.'))
   })
   host.handle('ui/resource-teardown', async () => {
     await opened?.leave()

@@ -57,6 +57,7 @@ export function findMessages(root: string): { found: SourceMessages; problems: P
     bridge: new Map(),
     knobs: new Map(),
     moments: new Map(),
+    mcp: new Map(),
   }
   const problems: Problem[] = []
   const glob = new Bun.Glob('{src,public}/**/*.ts')

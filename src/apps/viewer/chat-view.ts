@@ -3,6 +3,7 @@ import { contentOf } from '../../kernel/http/entity.ts'
 import { lazyFor } from '../../kernel/lazy.ts'
 import { getPublicFile, type PublicFile } from '../../kernel/public-files.ts'
 import { isRecord, recordOf } from '../../kernel/schema.ts'
+import { loadedLanguages } from '../../kernel/words/words.ts'
 import type { SessionSender } from '../../people/session-user.ts'
 import { librariesPath } from './library-files.ts'
 import { chatBody } from './page.ts'
@@ -132,11 +133,13 @@ const partsOf = lazyFor((files: ReadonlyMap<string, PublicFile>) => {
   const read = (name: string): string =>
     new TextDecoder().decode(getPublicFile(files, name).identity)
   const style = ['frame/shell.css', 'bridge/shell.css', 'mcp/view.css'].map(read).join('')
-  const wrapper = (id: string, name: string): string =>
-    `<script type=application/json id=${id}>${inTag(read(`frame/${name}.html`))}</script>`
+  const data = (id: string, value: unknown): string =>
+    `<script type=application/json id=${id}>${inTag(value)}</script>`
   const head = `<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content="width=device-width,initial-scale=1"><title>App</title><style>${style}</style>`
-  const wrappers = wrapper('wrapper', 'frame') + wrapper('files-wrapper', 'files')
-  return { start: `${head}<body>${chatBody()}${wrappers}`, script: read('mcp/view.js') }
+  const languages = data('languages', loadedLanguages(files, 'frame', 'bridge', 'mcp'))
+  const wrappers =
+    data('wrapper', read('frame/frame.html')) + data('files-wrapper', read('frame/files.html'))
+  return { start: `${head}<body>${chatBody()}${languages}${wrappers}`, script: read('mcp/view.js') }
 })
 
 /** Renders the view of a chat: of one app, or of the one that a tool call names. */

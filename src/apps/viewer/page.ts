@@ -179,7 +179,7 @@ const notice = (): string =>
 
 /** Returns the body of a view in a chat. Its script fills in the app. */
 export const chatBody = (): string =>
-  `<header><div id=who><h1 dir=auto></h1><span></span></div>
+  `<header><div id=who><h1 dir=auto></h1><bdi></bdi></div>
 <nav>${controls()}${button('page', t('Open on its own page'), arrow)}</nav></header>
 <main><p id=status role=status></p>${notice()}</main>`
 

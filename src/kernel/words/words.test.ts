@@ -19,7 +19,7 @@ const pages: Messages = {
 const inGerman = <Result>(work: () => Result) => inLanguage('de', work)
 
 beforeAll(() => {
-  const none = { scripts: {}, frame: {}, bridge: {}, knobs: {}, moments: {} }
+  const none = { scripts: {}, frame: {}, bridge: {}, knobs: {}, moments: {}, mcp: {} }
   openedWords.set('de', new Words('de', { pages, ...none }, IntlMessageFormat))
 })
 afterAll(() => openedWords.delete('de'))

@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 import type { IntlMessageFormat } from 'intl-messageformat'
 
-import { getPublicFile, readPublic } from '../public-files.ts'
+import { getPublicFile, type PublicFile, readPublic } from '../public-files.ts'
 import { lookUp } from '../schema.ts'
-import { type Language, languages } from './language.ts'
+import { type Language, languageCodes, languages } from './language.ts'
 import type { TranslatedTemplate } from './template.ts'
 
 /** Translations by English message. */
@@ -12,9 +12,17 @@ export type Messages = Record<string, string>
 
 /**
  * The parts of a catalog: the server, the scripts of its pages, and those of the page around an app
- * by their folders, which are sent only to apps that need them.
+ * by their folders, which are sent only to apps that need them. `mcp` is the view of a chat.
  */
-export const catalogParts = ['pages', 'scripts', 'frame', 'bridge', 'knobs', 'moments'] as const
+export const catalogParts = [
+  'pages',
+  'scripts',
+  'frame',
+  'bridge',
+  'knobs',
+  'moments',
+  'mcp',
+] as const
 export type CatalogPart = (typeof catalogParts)[number]
 
 export type Catalog = Record<CatalogPart, Messages>
@@ -109,14 +117,34 @@ export function inLanguage<Result>(
   return words ? current.run(words, work) : openAndRun(language, work)
 }
 
+function readCatalog(files: ReadonlyMap<string, PublicFile>, language: Language): Catalog {
+  const file = getPublicFile(files, `words/${language}.json`)
+  return JSON.parse(new TextDecoder().decode(file.identity))
+}
+
+/** Returns the other languages with their messages, for a page that learns its own late. */
+export const loadedLanguages = (
+  files: ReadonlyMap<string, PublicFile>,
+  ...parts: ScriptPart[]
+): Record<string, { tag: string; dir: string; words: Messages }> =>
+  Object.fromEntries(
+    languageCodes
+      .filter((language) => language !== 'en')
+      .map((language) => {
+        const catalog = readCatalog(files, language)
+        const words = Object.assign({}, ...parts.map((part) => catalog[part]))
+        const { tag, dir } = languages[language]
+        return [language, { tag, dir, words }]
+      }),
+  )
+
 async function openAndRun<Result>(
   language: Language,
   work: () => Result | Promise<Result>,
 ): Promise<Result> {
   // English needs no library: its messages have only names in braces.
   const { IntlMessageFormat: Format } = await import('intl-messageformat')
-  const file = getPublicFile(readPublic(), `words/${language}.json`)
-  const catalog: Catalog = JSON.parse(new TextDecoder().decode(file.identity))
+  const catalog = readCatalog(readPublic(), language)
   const words = openedWords.get(language) ?? new Words(language, catalog, Format)
   openedWords.set(language, words)
   return current.run(words, work)

@@ -95,14 +95,14 @@ describe.skipIf(findBrowser('chromium') === undefined)('in the chats of hosts', 
       // What an agent publishes shows at once.
       await call(page, 'publish_app', { html, title: 'Facts' })
       const { view, app } = shownIn(page)
-      await app.getByText('de-CH dark').waitFor()
+      await app.getByText('en-CH dark').waitFor()
       await until(async () => (await recorded(page, 'heights.at(-1)')) !== 524)
       const height = Number(await recorded(page, 'heights.at(-1)'))
       expect(height).toBeGreaterThan(700)
       expect(height).toBeLessThan(1_000)
       expect((await page.locator('iframe').boundingBox())?.height).toBe(height + 2)
       await page.evaluate("self.host.setContext({ theme: 'light' })")
-      await app.getByText('de-CH light').waitFor()
+      await app.getByText('en-CH light').waitFor()
       await app.getByRole('button', { name: 'Play large' }).click()
       await view.getByTitle('Full screen').click()
       await until(async () => (await recorded(page, 'modes.join()')) === 'fullscreen,inline')
@@ -117,6 +117,32 @@ describe.skipIf(findBrowser('chromium') === undefined)('in the chats of hosts', 
       })
       await view.getByTitle('Open on its own page').click()
       await until(async () => String(await recorded(page, 'links.join()')).includes(`${origin}/a/`))
+      await page.context().close()
+    },
+    ms,
+  )
+
+  test(
+    'a view speaks the language of its chat, and follows when that changes',
+    async () => {
+      const html = `<!doctype html><title>Board</title><button onclick="service.scores.submit(7)">Send</button>`
+      const page = await openHost('reference')
+      await page.evaluate("self.host.hostContext.locale = 'ar-EG'")
+      await call(page, 'publish_app', { html, title: 'Board' })
+      const { view, app } = shownIn(page)
+      await view.locator('html[lang=ar][dir=rtl]').waitFor()
+      for (const title of ['كتم الصوت', 'إعادة البدء', 'ملء الشاشة', 'فتح في صفحته الخاصة'])
+        expect(await view.getByTitle(title, { exact: true }).count()).toBe(1)
+      await app.getByRole('button', { name: 'Send' }).click()
+      // The dialog of the board comes from the bridge.
+      await view.getByLabel('الاسم').waitFor()
+      await page.evaluate("self.host.setContext({ locale: 'zh-CN' })")
+      await view.locator('html[lang=zh-Hans][dir=ltr]').waitFor()
+      expect(await view.getByTitle('静音').count()).toBe(1)
+      // A language without a catalog.
+      await page.evaluate("self.host.setContext({ locale: 'toString' })")
+      await view.locator('html[lang=en][dir=ltr]').waitFor()
+      expect(await view.getByTitle('Mute').count()).toBe(1)
       await page.context().close()
     },
     ms,

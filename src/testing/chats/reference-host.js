@@ -10,7 +10,7 @@ const hostInfo = { name: 'reference', version: '1' }
 const viewType = 'text/html;profile=mcp-app'
 const hostContext = {
   theme: 'dark',
-  locale: 'de-CH',
+  locale: 'en-CH',
   displayMode: 'inline',
   availableDisplayModes: ['inline', 'fullscreen'],
   containerDimensions: { maxHeight: 2_000, width: 720 },
@@ -102,4 +102,4 @@ async function open({ url, sandbox, key, uri }) {
 /** Changes a part of the context of the newest view. */
 const setContext = (part) => self.host.bridge.setHostContext({ ...hostContext, ...part })
 
-self.host = { call, open, setContext, calls: [], heights: [], links: [], modes: [] }
+self.host = { call, open, setContext, hostContext, calls: [], heights: [], links: [], modes: [] }
