@@ -91,13 +91,6 @@ export const codeTabs = <Name extends string>(
 export const saveSecret = (secrets: Part, file: string): Html =>
   html`<save-secret data-file="${file}">${secrets}</save-secret>`
 
-/** A collapsed curl command. */
-export const requestDetails = (name: Text, curl: string): Html =>
-  html`<details>
-    <summary>${name}</summary>
-    ${copyLine(curl, name)}
-  </details>`
-
 /** Labeled values of one subject. */
 export const statList = (stats: readonly (readonly [name: Text, value: Part])[]): Html =>
   html`<dl class="stats">

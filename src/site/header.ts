@@ -105,11 +105,19 @@ function bell({ unread }: HeaderUser): Html {
   >`
 }
 
-function menu(user: HeaderUser | undefined, section: Section | undefined): Html {
+/** Returns the path that signs a visitor in and returns to an item. */
+const signInPath = (path: string | undefined): string =>
+  path?.startsWith('/explore/') ? `/sign-in?next=${encodeURIComponent(path)}` : '/sign-in'
+
+function menu(user: HeaderUser | undefined, { section, path: at }: HeaderPage): Html {
   const link = ([path, name]: readonly [string, Text], kind: Part = false): Html =>
     html`<a href="${path}" ${kind}${path === section && html` aria-current="page"`}>${name}</a>`
   const site = navLinks.map((one) => link(one, html`class="phone"`))
-  if (!user) return html`<nav class="site-menu" id="menu" aria-label="Menu" popover>${site}</nav>`
+  if (!user) {
+    return html`<nav class="site-menu" id="menu" aria-label="Menu" popover>
+      ${site}<a class="narrow" href="${signInPath(at)}">Sign in</a>
+    </nav>`
+  }
   const own = personalLinks.map((one) => link(one))
   return html`<nav class="site-menu" id="menu" aria-label="Menu" popover>
     <a class="who" href="${user.page}">${user.avatar}<bdi>${user.name}</bdi></a>
@@ -126,10 +134,8 @@ interface HeaderPage {
 }
 
 /** The header of every page. Its menu is a popover, which needs no script. */
-export function renderHeader(
-  user: HeaderUser | undefined,
-  { section, hasSearch, path }: HeaderPage,
-): Html {
+export function renderHeader(user: HeaderUser | undefined, page: HeaderPage): Html {
+  const { section, hasSearch, path } = page
   const navLink = ([path, name]: readonly [string, Text]): Html =>
     html`<a href="${path}" ${section === path && html` aria-current="page"`}>${name}</a>`
   const end = user
@@ -143,10 +149,7 @@ export function renderHeader(
           ${user.avatar}<span class="visually-hidden">Menu of </span
           ><bdi class="user-name">${user.name}</bdi>
         </button>`
-    : html`<a
-          class="button quiet"
-          href="${path?.startsWith('/explore/') ? `/sign-in?next=${encodeURIComponent(path)}` : '/sign-in'}"
-          >Sign in</a
+    : html`<a class="button quiet" href="${signInPath(path)}">Sign in</a
         ><button class="icon-button phone" popovertarget="menu" aria-label="Menu">
           ${menuIcon}
         </button>`
@@ -158,6 +161,6 @@ export function renderHeader(
       <a class="icon-button phone" href="/explore" aria-label="Search">${searchIcon}</a
       ><a class="button" href="/new">New</a>${end}
     </div>
-    ${menu(user, section)}
+    ${menu(user, page)}
   </header>`
 }

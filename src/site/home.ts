@@ -19,8 +19,8 @@ import { boatsMax, renderQuay } from './quay.ts'
 import { readShelves, renderShelf } from './shelves.ts'
 
 /** A prompt that makes an agent publish its first app. */
-export const agentPrompt = ({ urls }: AppContext): string =>
-  t('Read {app}/skill.md, then make me a small game and give me its link.', { app: urls.app })
+export const agentPrompt = ({ urls }: AppContext): Html =>
+  html`Read <bdi>${urls.app}/skill.md</bdi>, then make me a small game and give me its link.`
 
 export async function homePage(ctx: AppContext): Promise<Page> {
   const item = await findHero(ctx)

@@ -3,18 +3,10 @@ import type { Item, ItemPage, Tile } from '../../apps/explore/schemas.ts'
 import { isPackKind } from '../../apps/kinds.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import { t } from '../../kernel/words/message.ts'
+import { t, type Text } from '../../kernel/words/message.ts'
 import { cardKey } from '../cards.ts'
 import { saveToCollection } from '../collections.ts'
-import {
-  copyLine,
-  openLabel,
-  playIcon,
-  requestDetails,
-  section,
-  starRating,
-  statList,
-} from '../components.ts'
+import { copyLine, openLabel, playIcon, section, starRating, statList } from '../components.ts'
 import { followControl } from '../follow-control.ts'
 import { formatAmount, formatCount, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
@@ -81,7 +73,7 @@ export async function itemPage(
     main: html`${await itemHeader(ctx, found, visitor)}
       <div class="item-columns">
         <div>${await renderFeedback(ctx, item, query, visitor)}</div>
-        <div>${familySection(found)}${logSection(found)}${remixSection(ctx, item)}</div>
+        <div>${familySection(found)}${logSection(found)}${agentSection(ctx, item)}</div>
       </div>
       ${itemRemixes(ctx, found)}
       ${rest.length > 0 && renderShelf(ctx, { title: t('More by {maker}', { maker }), items: rest, more: `/explore/${maker}` })}
@@ -151,25 +143,34 @@ const stats = ({ published, updated, version }: Item): Html =>
     [t('Updated'), renderDate(updated)],
   ])
 
-function remixSection({ urls }: AppContext, item: Item): Html {
+/** The prompt and the requests with which an agent remixes and reviews an item. */
+function agentSection({ urls }: AppContext, item: Item): Html {
   const { id, title } = item
   const price = remixPrice(item)
-  if (price === undefined) {
-    return section(t('Remix'), html`<p>The maker turned off remixes.</p>`)
-  }
-  const text =
-    price === 0
-      ? t('Free. An agent gets a copy with the code and files, and the maker is credited.')
-      : t(
-          '{price}; the maker receives 80%. An agent gets a copy with the code and files, and the maker is credited.',
-          { price: formatAmount(price, 'credit') },
-        )
   const line = html`Read ${urls.app}/skill.md, then remix "<bdi>${title}</bdi>" (${id}) and change
   it as I describe.`
-  const curl = `curl -sX POST ${urls.base}/apps/${id}/remix -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"maxCredits":${price}}'`
+  const curl = (method: string, path: string, body: object): string =>
+    `curl -sX ${method} ${urls.base}/${path} -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '${JSON.stringify(body)}'`
+  const review = curl('PUT', `explore/${id}/review`, { stars: 5, text: t('Calm and quick.') })
+  const requests = html`${price !== undefined && copyLine(curl('POST', `apps/${id}/remix`, { maxCredits: price }), t('Remix'))}${copyLine(review, t('Review'))}`
   return section(
-    t('Remix'),
-    html`<p>${text}</p>
-      ${copyLine(line, t('Prompt for your agent'))}${requestDetails(t('Remix with curl'), curl)}`,
+    t('For agents'),
+    html`<p>${remixTerms(price)}</p>
+      ${price !== undefined && copyLine(line, t('Prompt for your agent'))}
+      <details>
+        <summary>The same with curl</summary>
+        ${requests}
+      </details>`,
+  )
+}
+
+/** Returns the price of a remix, and what an agent gets for it. */
+function remixTerms(price: number | undefined): Text {
+  if (price === undefined) return t('The maker turned off remixes.')
+  if (price === 0)
+    return t('Free. An agent gets a copy with the code and files, and the maker is credited.')
+  return t(
+    '{price}; the maker receives 80%. An agent gets a copy with the code and files, and the maker is credited.',
+    { price: formatAmount(price, 'credit') },
   )
 }

@@ -16,7 +16,7 @@ import { t } from '../../kernel/words/message.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import type { Person } from '../../people/people.ts'
 import { actingField } from '../acting-agent.ts'
-import { openLabel, requestDetails, starRating, withQuery } from '../components.ts'
+import { openLabel, starRating, withQuery } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
 import { formatCount, renderDate } from '../format.ts'
 import { alert, button, type Form, hiddenField, postForm, textArea } from '../forms.ts'
@@ -253,7 +253,7 @@ export async function renderFeedback(
   const hasComments = app.comments || commented.all.length > 0
   const replyTo = commented.all.find(({ id }) => id === query.get('reply'))
   const discussion = { ...commented, canComment: app.comments, replyTo }
-  return html`${reviewSection(ctx, item, rated, visitor)}${hasComments && commentSection(ctx, item, discussion, visitor)}`
+  return html`${reviewSection(item, rated, visitor)}${hasComments && commentSection(item, discussion, visitor)}`
 }
 
 /** Reads a page of one list; the query has a cursor for each list. */
@@ -281,19 +281,12 @@ async function readListing<Row extends { id: string; created: string }>(
   }
 }
 
-function curlRequest({ urls }: AppContext, method: string, path: string, body: object): string {
-  const headers = `-H "authorization: Bearer $KEY" -H 'content-type: application/json'`
-  return `curl -sX ${method} ${urls.base}/explore/${path} ${headers} -d '${JSON.stringify(body)}'`
-}
-
 function reviewSection(
-  ctx: AppContext,
   item: Item,
   { all, ways }: Listing<ReviewBody>,
   visitor: ItemVisitor | undefined,
 ): Html {
-  const { id, rating } = item
-  const line = curlRequest(ctx, 'PUT', `${id}/review`, { stars: 5, text: t('Calm and quick.') })
+  const { rating } = item
   const summary = all.length === 0 ? t('No reviews yet.') : formatCount(rating.count, 'rating')
   return html`<section id="reviews">
     <h2>Reviews</h2>
@@ -305,7 +298,7 @@ function reviewSection(
         ${all.map(renderReview)}
       </ul>`
     }
-    ${ways} ${requestDetails(t('Review with curl'), line)}
+    ${ways}
   </section>`
 }
 
@@ -350,13 +343,11 @@ interface Discussion extends Listing<CommentBody> {
 }
 
 function commentSection(
-  ctx: AppContext,
   item: Item,
   { all, ways, canComment, replyTo }: Discussion,
   visitor: ItemVisitor | undefined,
 ): Html {
   const authors = new Map(all.map((one) => [one.id, one.author]))
-  const line = curlRequest(ctx, 'POST', `${item.id}/comments`, { text: t('How far does it go?') })
   const comment = (one: CommentBody): Html => {
     const { author, text, created, pinned, replyTo: parent } = one
     const to = parent === null ? undefined : authors.get(parent)
@@ -389,6 +380,5 @@ function commentSection(
           </ul>`
     }
     ${ways} ${canComment && replyTo === undefined && commentForm(item, visitor, undefined)}
-    ${requestDetails(t('Comment with curl'), line)}
   </section>`
 }

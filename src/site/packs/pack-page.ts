@@ -145,7 +145,7 @@ function remixSection({ urls }: AppContext, item: Item): Part {
       : t('{price}; the maker receives 80%. Reading and installing is free.', {
           price: formatAmount(price, 'credit'),
         })
-  const line = html`Read ${urls.app}/skill.md, then remix the ${item.kind}
+  const line = html`Read ${urls.app}/skill.md, then remix the ${wireWord(item.kind)}
   "<bdi>${item.title}</bdi>" (${item.id}) and change it as I describe.`
   return section(
     t('Remix'),

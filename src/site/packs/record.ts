@@ -46,6 +46,9 @@ const counted = ({ worked, partly, others }: Week): number => worked + partly + 
 /** Shows tenths only where there are some. */
 export const formatRuns = (runs: number): string => String(Math.round(runs * 10) / 10)
 
+/** The runs that count, after "of". */
+const countedRuns = (runs: number): string => formatCount(Math.round(runs * 10) / 10, 'counted run')
+
 /** Draws how runs ended by week: those that worked below, all others above. */
 function recordChart(all: Week[]): Html {
   const peak = Math.max(...all.map(counted))
@@ -146,9 +149,7 @@ export const recordRows = (packs: { id: string; title: string; record: RecordSum
             ${
               successRate === null
                 ? html`<span>No counted run yet</span>`
-                : html`<span
-                      >${formatPercent(successRate)} of ${formatRuns(counted)} counted
-                      ${counted === 1 ? 'run' : 'runs'} worked</span
+                : html`<span>${formatPercent(successRate)} of ${countedRuns(counted)} worked</span
                     ><span>at least ${formatPercent(successLow)}</span>`
             }
           </p>
@@ -175,8 +176,8 @@ function headline({ urls }: AppContext, id: string, record: RecordBody): Html {
   return html`<div class="rate">
     <strong>${formatPercent(successRate)}</strong>
     <p>
-      of ${formatRuns(counted)} counted ${counted === 1 ? 'run' : 'runs'} worked, at least
-      ${formatPercent(successLow)} (95% interval)<br /><span class="small"
+      of ${countedRuns(counted)} worked, at least ${formatPercent(successLow)} (95% interval)<br /><span
+        class="small"
         >${confidenceLabels[confidence]}: ${formatCount(distinctAgents, 'agent')} of
         ${formatCount(distinctOwners, 'owner')}</span
       >
