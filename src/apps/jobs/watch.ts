@@ -6,7 +6,6 @@ import { jobWatchMs } from '../../kernel/limits.ts'
 import { second, stopwatch } from '../../kernel/time.ts'
 import { presentJobAt } from './present.ts'
 
-const encoder = new TextEncoder()
 /** Interval of the permission check and the keep-alive comment. */
 const checkMs = 5 * second
 
@@ -30,43 +29,29 @@ export function watch(ctx: AppContext, target: WatchedJob, headers: Headers): Sp
   const { job } = target
   const after = lastSeen(headers)
   if (job.ended !== null && after >= job.events) return nothing()
-  return new Events((onEnd) => eventsOf(ctx, target, Math.min(after, job.events), onEnd))
+  return new Events((ended) => eventsOf(ctx, target, Math.min(after, job.events), ended))
 }
 
-function eventsOf(
+async function* eventsOf(
   ctx: AppContext,
   { job: { id }, mayWatch }: WatchedJob,
   after: number,
-  onEnd: () => void,
-) {
-  const canceled = new AbortController()
-  canceled.signal.addEventListener('abort', onEnd)
+  ended: AbortSignal,
+): AsyncGenerator<string> {
   const until = stopwatch() + jobWatchMs
   let last = after
-  const next = async (out: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    const wait = { seen: last, ms: checkMs, signal: canceled.signal }
-    const changed = await ctx.jobs.waitFor(id, wait)
+  for (let isOver = false; !isOver && stopwatch() <= until && !ctx.jobs.isClosed;) {
+    const changed = await ctx.jobs.waitFor(id, { seen: last, ms: checkMs, signal: ended })
     const job = (await mayWatch()) ? changed : undefined
     const found = job ? await listEventsAfter(ctx, id, last) : []
-    if (canceled.signal.aborted) return
+    if (ended.aborted) return
     // Events newer than the row are sent with the next read.
     const fresh = found.filter(({ number }) => job && number <= job.events)
     const text = job ? fresh.map((event) => eventText(ctx, job, event)).join('') : ''
     last = fresh.at(-1)?.number ?? last
-    const isOver = !job || (job.ended !== null && last >= job.events)
-    if (text !== '' || !isOver) out.enqueue(encoder.encode(text || ': keep-alive\n\n'))
-    if (!isOver && stopwatch() <= until && !ctx.jobs.isClosed) return
-    canceled.abort()
-    out.close()
+    isOver = !job || (job.ended !== null && last >= job.events)
+    if (text !== '' || !isOver) yield text || ': keep-alive\n\n'
   }
-  return new ReadableStream<Uint8Array>({
-    pull: (out) =>
-      next(out).catch((error: unknown) => {
-        canceled.abort()
-        throw error
-      }),
-    cancel: () => canceled.abort(),
-  })
 }
 
 const eventText = (ctx: AppContext, job: Job, event: Parameters<typeof presentJobAt>[2]): string =>

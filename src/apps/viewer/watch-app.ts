@@ -4,7 +4,6 @@ import { jobWatchMs, noteHeartbeatMs } from '../../kernel/limits.ts'
 import { second, stopwatch } from '../../kernel/time.ts'
 import type { HostedApp } from './app-source.ts'
 
-const encoder = new TextEncoder()
 /** Interval at which an open page is compared with its app. */
 const checkMs = second
 
@@ -16,40 +15,30 @@ type FindOpen = () => Promise<HostedApp | undefined>
  * browser may no longer open it. Ends after ten minutes, after which browsers connect again.
  */
 export const watchApp = (ctx: AppContext, find: FindOpen): Events =>
-  new Events((onEnd) => streamVersions(ctx, find, onEnd))
+  new Events((ended) => versionsOf(ctx, find, ended))
 
-function streamVersions(ctx: AppContext, find: FindOpen, onEnd: () => void) {
-  const closed = new AbortController()
-  closed.signal.addEventListener('abort', onEnd)
+async function* versionsOf(
+  ctx: AppContext,
+  find: FindOpen,
+  ended: AbortSignal,
+): AsyncGenerator<string> {
   const deadline = stopwatch() + jobWatchMs
   let sent = ''
-  const next = async (out: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    const heartbeat = stopwatch() + noteHeartbeatMs
-    while (!closed.signal.aborted) {
-      const app = await find()
-      const isOver = ctx.jobs.isClosed || stopwatch() > deadline
-      const state = app ? `${app.version}${app.live ? ' live' : ''}` : 'closed'
-      if (closed.signal.aborted) return
-      if (!isOver && state === sent && stopwatch() < heartbeat) {
-        await wait(checkMs, closed.signal)
-        continue
-      }
-      const text = state === sent ? ': keep-alive\n\n' : `data: ${state}\n\n`
-      sent = state
-      out.enqueue(encoder.encode(text))
-      if (!isOver && app) return
-      closed.abort()
-      return out.close()
+  let heartbeat = stopwatch() + noteHeartbeatMs
+  while (!ended.aborted) {
+    const app = await find()
+    const isOver = ctx.jobs.isClosed || stopwatch() > deadline
+    const state = app ? `${app.version}${app.live ? ' live' : ''}` : 'closed'
+    if (ended.aborted) return
+    if (!isOver && state === sent && stopwatch() < heartbeat) {
+      await wait(checkMs, ended)
+      continue
     }
+    yield state === sent ? ': keep-alive\n\n' : `data: ${state}\n\n`
+    if (isOver || !app) return
+    sent = state
+    heartbeat = stopwatch() + noteHeartbeatMs
   }
-  return new ReadableStream<Uint8Array>({
-    pull: (out) =>
-      next(out).catch((error: unknown) => {
-        closed.abort()
-        throw error
-      }),
-    cancel: () => closed.abort(),
-  })
 }
 
 /** Waits, unless the stream ends first. */

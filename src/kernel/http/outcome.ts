@@ -40,9 +40,12 @@ export class Revalidated {
   constructor(readonly entity: Entity) {}
 }
 
-/** Server-sent events. `open` gets the function to call when the stream ends. */
+/**
+ * Server-sent events, as their texts. The signal of `open` aborts when the stream ends, also by its
+ * reader. An error of `open` is that of the operation.
+ */
 export class Events {
-  constructor(readonly open: (onEnd: () => void) => ReadableStream<Uint8Array>) {}
+  constructor(readonly open: (ended: AbortSignal) => AsyncIterator<string>) {}
 }
 
 /** A connection that is a WebSocket by now. */

@@ -28,17 +28,40 @@ export function toResponse(ctx: AppContext, request: Request, outcome: unknown):
 
 /**
  * Returns a response of server-sent events (WHATWG HTML, section 9.2). HEAD gets only the headers:
- * an endless body has no length. `open` receives the function to call when the stream ends. Throws
- * `busy` past STREAMS_PER_ADDRESS.
+ * an endless body has no length. Throws `busy` past STREAMS_PER_ADDRESS, and what `open` throws.
  */
-const eventStream = (
-  ctx: AppContext,
-  { method }: Request,
-  open: (onEnd: () => void) => ReadableStream<Uint8Array>,
-): Response =>
-  new Response(method === 'HEAD' ? null : open(beginStream(ctx)), {
+const eventStream = (ctx: AppContext, { method }: Request, open: Events['open']): Response =>
+  new Response(method === 'HEAD' ? null : bytesOf(open, beginStream(ctx)), {
     headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
   })
+
+const encoder = new TextEncoder()
+
+/** Reads texts as fast as the client does. Calls `onEnd` when the stream ends. */
+function bytesOf(open: Events['open'], onEnd: () => void): ReadableStream<Uint8Array> {
+  const ended = new AbortController()
+  ended.signal.addEventListener('abort', onEnd)
+  const end = (error: unknown): never => {
+    ended.abort()
+    throw error
+  }
+  let texts: AsyncIterator<string>
+  try {
+    texts = open(ended.signal)
+  } catch (error) {
+    return end(error)
+  }
+  return new ReadableStream<Uint8Array>({
+    async pull(out) {
+      const { done, value } = await texts.next().catch(end)
+      if (ended.signal.aborted) return
+      if (!done) return out.enqueue(encoder.encode(value))
+      ended.abort()
+      out.close()
+    },
+    cancel: () => ended.abort(),
+  })
+}
 
 /** Counts an open stream of the client's network. Returns the function that ends it, once. */
 function beginStream({ state: { limits } }: AppContext): () => void {

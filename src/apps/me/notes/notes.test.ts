@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 
+import { toResponse } from '../../../kernel/http/response.ts'
 import { noteDaysMax, notesPerAgentMax, noteStreamsMax } from '../../../kernel/limits.ts'
 import { NoteSignals } from '../../../kernel/state/note-signals.ts'
 import { sentence } from '../../../kernel/words/message.ts'
@@ -257,8 +258,9 @@ describe('GET /me/events', () => {
     const agent = await idOf(ann)
     const broken = async () => {
       const isAuthorized = () => Promise.reject(new Error('no database'))
-      const { open } = await watchNotes(t.ctx, { agent, isAuthorized }, new Headers())
-      await expect(new Response(open(() => undefined)).text()).rejects.toThrow('no database')
+      const events = await watchNotes(t.ctx, { agent, isAuthorized }, new Headers())
+      const response = toResponse(t.ctx, new Request('http://localhost/me/events'), events)
+      await expect(response.text()).rejects.toThrow('no database')
     }
     await Promise.all(Array.from({ length: noteStreamsMax }, broken))
     const stream = await watch()

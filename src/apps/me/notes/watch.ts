@@ -13,7 +13,6 @@ import {
 } from '../../../people/notifications/notifications.ts'
 import { presentNote } from './present.ts'
 
-const encoder = new TextEncoder()
 /** Interval of the poll that all streams of a process share. */
 const pollMs = second / 2
 /** Processes of one database may differ by this time, and a transaction may take half of it. */
@@ -39,11 +38,11 @@ export async function watchNotes(
   headers: Headers,
 ): Promise<Events> {
   const start = await findStart(ctx, watcher.agent, headers.get('last-event-id'))
-  return new Events((onEnd) => {
+  return new Events((ended) => {
     const end = ctx.state.limits.noteStreams.begin(watcher.agent)
-    if (end) return streamNotes(ctx, watcher, start, () => [end, onEnd].forEach((one) => one()))
-    onEnd()
-    throw new ApiError('busy', { what: 'streams', max: noteStreamsMax })
+    if (!end) throw new ApiError('busy', { what: 'streams', max: noteStreamsMax })
+    ended.addEventListener('abort', end)
+    return notesOf(ctx, watcher, start, ended)
   })
 }
 
@@ -58,54 +57,40 @@ async function findStart(ctx: AppContext, agent: string, lastId: string | null):
   return newest?.number ?? 0
 }
 
-function streamNotes(ctx: AppContext, watcher: Watcher, start: number, onEnd: () => void) {
-  const { agent, isAuthorized } = watcher
+async function* notesOf(
+  ctx: AppContext,
+  { agent, isAuthorized }: Watcher,
+  start: number,
+  ended: AbortSignal,
+): AsyncGenerator<string> {
   const deadline = stopwatch() + jobWatchMs
-  const closed = new AbortController()
   const sleeper = new Sleeper()
   const { noteSignals } = ctx.state
   const unsubscribe = noteSignals.subscribe(agent, () => sleeper.wake(), pollFor(ctx), pollMs)
-  closed.signal.addEventListener('abort', () => {
+  ended.addEventListener('abort', () => {
     unsubscribe()
     sleeper.wake()
-    onEnd()
   })
   let last = start
   let checkAt = stopwatch() + checkMs
   // Sent at once, so that the client knows that the stream is open.
-  let pending = ': notes\n\n'
-  const next = async (out: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    const heartbeat = stopwatch() + noteHeartbeatMs
-    while (pending === '') {
-      const isWoken = await sleeper.sleep(heartbeat - stopwatch())
-      if (closed.signal.aborted) return
-      const isOver = ctx.jobs.isClosed || stopwatch() > deadline
-      const isCheck = stopwatch() >= checkAt
-      const isRead = !isOver && (isWoken || isCheck)
-      const notes = isRead ? await listNotesAfter(ctx, agent, last, listPageMax) : []
-      const isDue = isCheck || notes.length > 0
-      if (isOver || (isDue && !(await isAuthorized()))) {
-        closed.abort()
-        return out.close()
-      }
-      if (isCheck) checkAt = stopwatch() + checkMs
-      if (notes.length === listPageMax) sleeper.wake()
-      last = notes.at(-1)?.number ?? last
-      pending = notes.map(formatEvent).join('')
-      if (pending === '' && stopwatch() >= heartbeat) pending = ': keep-alive\n\n'
-    }
-    if (closed.signal.aborted) return
-    out.enqueue(encoder.encode(pending))
-    pending = ''
+  yield ': notes\n\n'
+  for (let heartbeat = stopwatch() + noteHeartbeatMs; ;) {
+    const isWoken = await sleeper.sleep(heartbeat - stopwatch())
+    if (ended.aborted) return
+    const isOver = ctx.jobs.isClosed || stopwatch() > deadline
+    const isCheck = stopwatch() >= checkAt
+    const isRead = !isOver && (isWoken || isCheck)
+    const notes = isRead ? await listNotesAfter(ctx, agent, last, listPageMax) : []
+    const isDue = isCheck || notes.length > 0
+    if (isOver || (isDue && !(await isAuthorized()))) return
+    if (isCheck) checkAt = stopwatch() + checkMs
+    if (notes.length === listPageMax) sleeper.wake()
+    last = notes.at(-1)?.number ?? last
+    if (notes.length === 0 && stopwatch() < heartbeat) continue
+    yield notes.map(formatEvent).join('') || ': keep-alive\n\n'
+    heartbeat = stopwatch() + noteHeartbeatMs
   }
-  return new ReadableStream<Uint8Array>({
-    pull: (out) =>
-      next(out).catch((error: unknown) => {
-        closed.abort()
-        throw error
-      }),
-    cancel: () => closed.abort(),
-  })
 }
 
 /**
