@@ -1,28 +1,33 @@
 import { chargeOf } from '../../gateway/models/charge.ts'
 import { createUsage } from '../../gateway/models/usage.ts'
-import type { Handler, Outcome } from '../../jobs/handlers.ts'
+import type { Handler, JobRun, Outcome } from '../../jobs/handlers.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import { versionNoteCharsMax } from '../../kernel/limits.ts'
 import { endWithStop } from '../../kernel/text.ts'
 import { minute } from '../../kernel/time.ts'
 import { describeError } from '../../people/error-response.ts'
 import * as apps from '../apps.ts'
-import { generateAsset, type GeneratedAsset } from '../assets/asset-job.ts'
+import { generateAsset, type GeneratedAsset, storeBuildAssets } from '../assets/asset-job.ts'
 import { listAssets } from '../assets/assets.ts'
 import type { AssetRequest } from '../assets/schemas.ts'
 import type { PreviewResult } from '../browser/preview-browser.ts'
+import type { ContentInspection } from '../content-scan.ts'
 import { chat, type Message } from '../models/chat.ts'
 import { ModelDeclined, NoModelResult, type ServiceModel } from '../models/model-call.ts'
+import { notifyListed } from '../notifications.ts'
+import * as pages from '../page-content.ts'
 import { readPage } from '../page-content.ts'
+import { reservePublish } from '../publish-quota.ts'
+import { addVersion } from '../versions/versions.ts'
 import { type Budget, budgetOf, buildAssetsMax, getBuilderModel, repairsMax } from './budget.ts'
-import { type BuildData, BuildDataSchema, BuildInputSchema } from './job-data.ts'
-import { discardBuild } from './notifications.ts'
+import { type BuildData, BuildDataSchema, type BuildInput, BuildInputSchema } from './job-data.ts'
+import { discardBuild, notifyBuilt } from './notifications.ts'
 import { checkPage, isRewritten, type PageCheck } from './page-checks.ts'
-import { parsePlan, type Plan } from './plan.ts'
-import { previewPage } from './preview.ts'
+import { parsePlan, type Plan, plannedTexts } from './plan.ts'
+import { previewPage, storeScreenshot } from './preview.ts'
 import { changePrompt, pagePrompt, planPrompt, repairPrompt } from './prompts.ts'
-import { type BuildRun, publishBuild } from './publish-build.ts'
-import { addUsage } from './settlement.ts'
+import { addUsage, settleBuild } from './settlement.ts'
 
 const callMs = 4 * minute
 /** Keeps a response that is sent back to the model within the priced tokens. */
@@ -222,5 +227,68 @@ class Build {
       this.spent += file.charge
     }
     return files
+  }
+}
+
+export type BuildRun = JobRun<BuildInput, BuildData>
+
+interface FinishedBuild {
+  by: ServiceModel
+  /** Nano-USD. */
+  spent: bigint
+  used: BuildData['used']
+  plan: BuildData['plan']
+  inspection: ContentInspection
+  files: GeneratedAsset[]
+  preview: PreviewResult | undefined
+}
+
+const outdated: Outcome = {
+  end: 'failed',
+  error: {
+    code: 'try_again',
+    error:
+      'Another version was published during the build. The build was not charged. Start it again.',
+  },
+}
+const isOutdated = (app: apps.App, { version = 0 }: BuildInput) => app.version !== version
+
+export async function publishBuild(
+  ctx: AppContext,
+  { input, job: { item }, onEnd }: BuildRun,
+  { by, spent, used, plan, inspection, files, preview }: FinishedBuild,
+): Promise<Outcome> {
+  const { prompt, store, version, note } = input
+  const before = apps.requireAvailable(await apps.findApp(ctx, item ?? ''))
+  if (isOutdated(before, input)) return outdated
+  onEnd(await reservePublish(ctx, before.maker, inspection.identity.byteLength))
+  const page = await pages.storePage(ctx, inspection)
+  const texts = { ...plan, title: inspection.title ?? plan.title }
+  const icon = before.icon === null ? await storeScreenshot(ctx, preview) : undefined
+  const how = {
+    via: 'build',
+    note: note || prompt.replaceAll(/\s+/g, ' ').slice(0, versionNoteCharsMax),
+  } as const
+  return {
+    end: 'done',
+    record: async (db, job) => {
+      const current = await apps.lockApp(ctx, db, before)
+      if (isOutdated(current, input)) throw new ApiError('try_again', {})
+      const named = await apps.updateApp(ctx, db, current, {
+        ...(version === undefined && plannedTexts(current, texts)),
+        ...(icon !== undefined && current.icon === null && { icon }),
+      })
+      const { app, reasons } = await addVersion(ctx, db, named, { page, inspection, how })
+      const unused = await storeBuildAssets(ctx, db, app, files)
+      const issues = store ? pages.listingIssues(inspection, named) : []
+      const lists = store && issues.length === 0
+      const shown = lists ? await apps.updateApp(ctx, db, app, { listed: 'on' }) : app
+      if (lists) await notifyListed(ctx, db, shown)
+      const charged = await settleBuild(ctx, db, job, { by, used, cost: spent - unused })
+      const built = { app: shown, job, charged, reasons: [...reasons, ...issues] }
+      const isUnchecked = ctx.previewBrowser.isAvailable && preview === undefined
+      await notifyBuilt(ctx, db, { ...built, isUnchecked })
+      return { version: shown.version }
+    },
   }
 }

@@ -11,7 +11,7 @@ import * as apps from '../apps.ts'
 import { listAssets } from '../assets/assets.ts'
 import { readFiles } from '../assets/contents.ts'
 import * as pages from '../page-content.ts'
-import { recordDepartures } from '../scans/run-findings.ts'
+import { recordDepartures } from '../scans/scans.ts'
 import { apps as table } from '../tables.ts'
 import { type CaptureInput, captureSchema } from './captures.ts'
 import {

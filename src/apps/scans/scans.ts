@@ -49,7 +49,7 @@ export async function requestRescan(db: Db, id?: string): Promise<boolean> {
 const attemptsMax = 3
 
 /** Scans the visible versions and applies the result. Starts again after a concurrent publish. */
-export async function scanApp(ctx: AppContext, known: App): Promise<void> {
+async function scanApp(ctx: AppContext, known: App): Promise<void> {
   let app: App | undefined = known
   for (let attempt = 0; app && attempt < attemptsMax; attempt += 1) {
     const [before, scans] = [app, await scanVersions(ctx, app)]
@@ -174,4 +174,28 @@ async function rescanOne(ctx: AppContext, app: App): Promise<boolean> {
     await ctx.db.tx((db) => markScanned(db, app))
   }
   return true
+}
+
+/**
+ * Stores that a version tried to open URLs when it was run, and scans its app again, which takes it
+ * off Explore. Maintenance repeats the scan where it cannot run now. Throws `try_again`.
+ */
+export async function recordDepartures(
+  ctx: AppContext,
+  app: App,
+  version: number,
+  urls: string[],
+): Promise<void> {
+  const isVersion = and(eq(versions.app, app.id), eq(versions.version, version))
+  await ctx.db.tx(async (db) => {
+    // A scan that runs now knows nothing of the run, and must not store its result.
+    await requestRescan(db, app.id)
+    const [row] = await db.select().from(versions).where(isVersion)
+    if (!row) return
+    const findings = [...pages.departureFindings(urls), ...pages.withoutRunFindings(row)]
+    const verdict = row.verdict === 'clean' ? 'warn' : row.verdict
+    await db.update(versions).set({ findings, verdict }).where(isVersion)
+  })
+  const now = await findApp(ctx, app.id)
+  if (now) await scanApp(ctx, now)
 }
