@@ -75,7 +75,7 @@ async function transcribeFile(
     spender,
     input,
     { ...call, idempotencyKey: undefined },
-    file.id,
+    { part: file.id },
   )
   const { text, cost } = recordOf(valueOf(outcome))
   const words = asString(text).trim().toWellFormed()

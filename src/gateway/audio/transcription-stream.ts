@@ -1,7 +1,15 @@
 import type { Content } from '../../kernel/http/outcome.ts'
 import { eventBytesMax } from '../../kernel/limits.ts'
 import { asString, isRecord, type Json, parseRecord } from '../../kernel/schema.ts'
-import { bytesOf, encodeEvent, EventReader, eventStream, type StreamEvent } from '../events.ts'
+import {
+  bytesOf,
+  encodeEvent,
+  encodeNamedEvents,
+  eventOf,
+  EventReader,
+  eventStream,
+  type StreamEvent,
+} from '../events.ts'
 import type { Usage } from '../models/usage.ts'
 import type { MediaCall } from '../paid/media.ts'
 import type { StreamOutput } from '../paid/serve-call.ts'
@@ -19,14 +27,24 @@ const streamError = {
   },
 }
 
+/** Converts an event of OpenAI to that of another API; undefined for one that stays as it is. */
+export type ConvertEvent = (event: Json) => Json | undefined
+
+const noConversion: ConvertEvent = () => undefined
+
 /** Returns a whole transcription as the events of a stream. */
-export const toTranscriptEvents = (text: string, usage: Json): Content =>
-  eventStream(
+export function toTranscriptEvents(text: string, usage: Json, convert = noConversion): Content {
+  const encode = (event: Json) => {
+    const converted = convert(event)
+    return converted ? encodeNamedEvents([converted]) : encodeEvent(event)
+  }
+  return eventStream(
     new Blob([
-      encodeEvent({ type: 'transcript.text.delta', delta: text }),
-      encodeEvent({ type: 'transcript.text.done', text, usage }),
+      encode({ type: 'transcript.text.delta', delta: text }),
+      encode({ type: 'transcript.text.done', text, usage }),
     ]).stream(),
   )
+}
 
 /**
  * Relays the events of an upstream's transcription. `usageOf` counts what was carried, with the
@@ -36,10 +54,11 @@ export async function streamTranscription(
   response: Response,
   call: MediaCall,
   usageOf: (response: { text: string } & Json) => Usage,
+  convert = noConversion,
 ): Promise<StreamOutput | UpstreamFailure> {
   const source = await openSource(response, call.deadlines)
   if (!('first' in source)) return source
-  const events = new TranscriptSource(source)
+  const events = new TranscriptSource(source, convert)
   if (events.firstError) {
     void source.close()
     return failureOfErrorBody(events.firstError)
@@ -66,7 +85,10 @@ class TranscriptSource implements ByteSource {
   private readonly reader = new EventReader(eventBytesMax)
   private isOver = false
 
-  constructor(private readonly source: ByteSource) {
+  constructor(
+    private readonly source: ByteSource,
+    private readonly convert: ConvertEvent,
+  ) {
     this.first = this.read(source.first)
     if (this.text !== '' || this.isDone) this.firstError = undefined
   }
@@ -86,9 +108,11 @@ class TranscriptSource implements ByteSource {
   private read(chunk: Uint8Array): Uint8Array {
     const passed: StreamEvent[] = []
     for (const event of this.reader.push(chunk)) {
-      const error = this.readEvent(event)
+      const sent = parseRecord(event.data ?? '') ?? {}
+      const error = this.readEvent(sent)
       if (!error) {
-        passed.push(event)
+        const converted = this.convert(sent)
+        passed.push(converted ? eventOf(encodeNamedEvents([converted])) : event)
         continue
       }
       // The upstream's own words may contain its key.
@@ -100,8 +124,7 @@ class TranscriptSource implements ByteSource {
     return bytesOf(passed)
   }
 
-  private readEvent({ data }: StreamEvent): Json | undefined {
-    const { type, delta, text, usage, error } = (data && parseRecord(data)) || {}
+  private readEvent({ type, delta, text, usage, error }: Json): Json | undefined {
     if (isRecord(error)) return error
     if (type === 'error') return { message: 'The upstream reported an error.' }
     if (type === 'transcript.text.delta') this.text += asString(delta)

@@ -22,7 +22,11 @@ import {
   type TranscriptionPath,
   type TranscriptionRequest,
 } from './transcription-request.ts'
-import { streamTranscription, toTranscriptEvents } from './transcription-stream.ts'
+import {
+  type ConvertEvent,
+  streamTranscription,
+  toTranscriptEvents,
+} from './transcription-stream.ts'
 
 /** Typical bytes per second, for audio of unknown length. */
 const bytesPerSecond = 4_000
@@ -56,22 +60,29 @@ export const createTranscription = async (
 export const mustBeWhole = (ctx: AppContext, call: Call): boolean =>
   call.idempotencyKey !== undefined || isChecked(ctx)
 
-/** Transcribes parsed input. `part` identifies it among several of the same request. */
+interface TranscribeOptions {
+  /** Identifies the work among several of the same request. */
+  part?: string
+  /** Writes the events of a stream in the format of another API. */
+  convert?: ConvertEvent
+}
+
+/** Transcribes parsed input. */
 export const transcribe = (
   ctx: AppContext,
   spender: Spender,
   input: TranscriptionRequest,
   call: Call,
-  part?: string,
-) => runMediaRequest(ctx, spender, toMediaRequest(input, part, isChecked(ctx)), call)
+  options: TranscribeOptions = {},
+) => runMediaRequest(ctx, spender, toMediaRequest(input, isChecked(ctx), options), call)
 
 /** Returns whether the guardrail checks a text before a client gets it. */
 const isChecked = ({ guardrail }: AppContext): boolean => guardrail?.checksOutput === true
 
 function toMediaRequest(
   input: TranscriptionRequest,
-  part: string | undefined,
   isChecked: boolean,
+  { part, convert }: TranscribeOptions,
 ): MediaRequest {
   const { path, models, form, fingerprint, format, isStream } = input
   return {
@@ -93,9 +104,9 @@ function toMediaRequest(
       const { candidate, deadlines } = call
       const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream')
       if (isStream && isEvents && !isChecked) {
-        return streamTranscription(response, call, (response) =>
-          readTranscriptionUsage(response, input, candidate),
-        )
+        const usageOf = (response: Json & { text: string }): Usage =>
+          readTranscriptionUsage(response, input, candidate)
+        return streamTranscription(response, call, usageOf, convert)
       }
       const read = await readJsonObject(response, deadlines)
       if (!('json' in read)) return read
@@ -116,7 +127,7 @@ function toMediaRequest(
     async present({ body }) {
       const { text, cost } = recordOf(body)
       const headers = costHeader(Number(cost))
-      if (isStream) return toTranscriptEvents(String(text), { cost })
+      if (isStream) return toTranscriptEvents(String(text), { cost }, convert)
       const type = isSubtitles(format) ? subtitleTypes[format] : 'text/plain'
       return isSubtitles(format) || format === 'text'
         ? textContent(type, String(text), headers)

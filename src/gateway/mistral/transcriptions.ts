@@ -1,12 +1,10 @@
 import type { AppContext } from '../../kernel/context.ts'
-import { Content, Success, withHeaders } from '../../kernel/http/outcome.ts'
-import { eventBytesMax } from '../../kernel/limits.ts'
-import { asString, itemsOf, type Json, parseRecord, recordOf } from '../../kernel/schema.ts'
+import { Success, withHeaders } from '../../kernel/http/outcome.ts'
+import { asString, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
 import { parseTranscription, readTranscriptionForm } from '../audio/transcription-request.ts'
 import { mustBeWhole, transcribe, undetermined } from '../audio/transcriptions.ts'
 import type { AccountId, Spender } from '../authentication.ts'
 import type { Call, CallOutcome } from '../call.ts'
-import { bytesOf, encodeNamedEvents, EventReader, eventStream } from '../events.ts'
 import { invalidField } from '../fields.ts'
 import { readBytes, use } from '../files/files.ts'
 import type { Form } from '../files/upload.ts'
@@ -28,12 +26,10 @@ export async function createMistralTranscription(
   await convertForm(ctx, spender.account, form)
   const isWhole = mustBeWhole(ctx, call)
   const input = await parseTranscription(form, '/audio/transcriptions', isWhole)
-  const { seconds, isStream } = input
-  const outcome = await transcribe(ctx, spender, input, call)
   const [model = ''] = input.models
-  const toResult = (result: Json): Json => toTranscription(result, model, seconds)
-  if (isStream && outcome instanceof Content && outcome.body instanceof ReadableStream)
-    return eventStream(outcome.body.pipeThrough(convertEvents(toResult)))
+  const toResult = (result: Json): Json => toTranscription(result, model, input.seconds)
+  const convert = (event: Json): Json | undefined => toEvent(event, toResult)
+  const outcome = await transcribe(ctx, spender, input, call, { convert })
   if (!(outcome instanceof Success)) return outcome
   return withHeaders(toResult(recordOf(outcome.value)), outcome.headers)
 }
@@ -101,22 +97,13 @@ const toSegment = ({ text, word, start, end, speaker }: Json): Json => ({
   ...(speaker !== undefined && { speaker_id: speaker }),
 })
 
-/** Converts the events of a transcription. Others, such as an error, pass unchanged. */
-function convertEvents(toResult: (result: Json) => Json) {
-  const reader = new EventReader(eventBytesMax)
-  return new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      for (const event of reader.push(chunk)) {
-        const sent = parseRecord(event.data ?? '') ?? {}
-        const { type, delta } = sent
-        if (type === 'transcript.text.delta') {
-          const text = { type: 'transcription.text.delta', text: asString(delta) }
-          controller.enqueue(encodeNamedEvents([text]))
-        } else if (type === 'transcript.text.done') {
-          const done = { type: 'transcription.done', ...toResult(sent) }
-          controller.enqueue(encodeNamedEvents([done]))
-        } else controller.enqueue(bytesOf([event]))
-      }
-    },
-  })
+/** Converts an event of a transcription. Others, such as an error, stay as they are. */
+function toEvent(sent: Json, toResult: (result: Json) => Json): Json | undefined {
+  const { type, delta } = sent
+  if (type === 'transcript.text.delta') {
+    return { type: 'transcription.text.delta', text: asString(delta) }
+  }
+  return type === 'transcript.text.done'
+    ? { type: 'transcription.done', ...toResult(sent) }
+    : undefined
 }
