@@ -10,7 +10,7 @@ import { join } from 'node:path'
 
 import { chromium } from 'playwright-core'
 
-import { findBrowser } from '../src/testing/browsers/browser.ts'
+import { chromiumFlags, findBrowser } from '../src/testing/browsers/browser.ts'
 import { startEvmChain } from '../src/testing/fixtures/evm-chain.ts'
 import { fixedRates, testXpub } from '../src/testing/fixtures/topups.ts'
 import { startBerthServer } from './bench/load/served.ts'
@@ -39,7 +39,7 @@ const server = await startBerthServer(undefined, {
   TOPUP_EVM_XPUB: testXpub,
   TOPUP_EVM_RPC_URLS: chain.url,
 })
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+const browser = await chromium.launch({ executablePath, args: chromiumFlags })
 const runOf = ({ port }: { port: number }): Run => ({
   browser,
   folder,

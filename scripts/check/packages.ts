@@ -1,17 +1,23 @@
-import { browsers, type BrowserSpec, findPath } from '../../src/testing/browsers/browser.ts'
+import {
+  browsers,
+  type BrowserSpec,
+  findPath,
+  headlessShell,
+} from '../../src/testing/browsers/browser.ts'
 
 /**
  * Installs Debian's Chromium, Firefox and WebKitGTK for the browser tests, as root and with apt.
  * Elsewhere it prints the command to install them. `run` returns whether a command succeeded.
  */
 export async function installBrowsers(run: (command: string[]) => Promise<boolean>) {
-  const missing = (): BrowserSpec[] => Object.values(browsers).filter((one) => !findPath(one))
+  const all: BrowserSpec[] = [...Object.values(browsers), headlessShell]
+  const missing = (): BrowserSpec[] => all.filter((one) => !findPath(one))
   const names = missing().flatMap(({ packages }) => packages)
   if (names.length === 0) return true
   if (process.getuid?.() !== 0 || Bun.which('apt-get') === null) {
     const install = `apt-get update && apt-get install ${names.join(' ')}`
     console.log(
-      `Skipping browser tests: ${names.join(' or ')} is missing or too old. As root: ${install}`,
+      `Browser tests need ${names.join(' and ')}, which is missing or too old. As root: ${install}`,
     )
     return true
   }
@@ -28,7 +34,7 @@ export async function installBrowsers(run: (command: string[]) => Promise<boolea
       packages.join(' and '),
       ...(oldest === undefined ? [] : [oldest, 'or newer']),
     ]
-    const note = isOptional ? ': its tests are skipped' : ''
+    const note = isOptional ? ': the tests that need it are skipped' : ''
     console.log(`${missingNames.join(' ')} could not be installed${note}.`)
   }
   return still.every(({ isOptional }) => isOptional)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { findBrowser } from '../../testing/browsers/browser.ts'
+import { findBrowser, findWhole } from '../../testing/browsers/browser.ts'
 import { openBrowserSession, openServedSession } from '../../testing/browsers/session.ts'
 import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
@@ -165,7 +165,7 @@ test('the menu of an app leads to a page that installs it, for those who may ope
 describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
   test('reads the manifest of an app without an error', async () => {
     let server: TestServer | undefined
-    const session = await openBrowserSession(() => server ?? t)
+    const session = await openBrowserSession(() => server ?? t, findWhole)
     server = await startTestServer({ APP_URL: session.origin })
     const ann = await server.agent('ann')
     const id = await ann.publish({ title: 'Harbor Lights' })

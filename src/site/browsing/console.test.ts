@@ -86,8 +86,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
         await preview.waitForLoadState()
         expect(await preview.title()).toContain('(version 1)')
         if (javaScriptEnabled) {
-          const inside = async () =>
-            (await Promise.all(preview.frames().map((frame) => frame.content()))).join('')
+          // A frame that navigates has no content yet.
+          const contents = () => preview.frames().map((frame) => frame.content().catch(() => ''))
+          const inside = async () => (await Promise.all(contents())).join('')
           const isShown = async () => (await inside()).includes('Harbour of with') || undefined
           expect(await until(isShown, ms)).toBe(true)
         }

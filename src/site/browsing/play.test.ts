@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Browser } from 'playwright-core'
 
-import { findBrowser } from '../../testing/browsers/browser.ts'
+import { findBrowser, findWhole } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
 import { password } from '../../testing/fixtures/people.ts'
 import type { TestServer } from '../../testing/fixtures/test-server.ts'
@@ -38,7 +38,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
   let id = ''
 
   beforeAll(async () => {
-    ;({ t, browser, origin, close } = await openServedSession())
+    ;({ t, browser, origin, close } = await openServedSession(findWhole))
     id = await (await t.agent('ann')).publish({ title, html, store: true })
   }, ms)
   afterAll(() => close())

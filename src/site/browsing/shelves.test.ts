@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 
 import { findViolations } from '../../testing/browsers/axe.ts'
-import { findBrowser } from '../../testing/browsers/browser.ts'
+import { findBrowser, findWhole } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
 import type { TestServer } from '../../testing/fixtures/test-server.ts'
 import { until } from '../../testing/until.ts'
@@ -33,7 +33,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', ()
   let id = ''
 
   beforeAll(async () => {
-    ;({ t, browser, origin, close } = await openServedSession())
+    ;({ t, browser, origin, close } = await openServedSession(findWhole))
     const ann = await t.agent('ann')
     await ann.publish({ title: 'Fog', kind: 'game', store: true })
     t.clock.advance(1_000)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Browser, BrowserContext, FrameLocator, Page } from 'playwright-core'
 
-import { findBrowser } from '../../testing/browsers/browser.ts'
+import { findBrowser, findWhole } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
 import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
 import type { TestServer } from '../../testing/fixtures/test-server.ts'
@@ -36,7 +36,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('uses of an app in chromi
   let close: BrowserSession['close']
 
   beforeAll(async () => {
-    ;({ t, browser, origin, close } = await openServedSession())
+    ;({ t, browser, origin, close } = await openServedSession(findWhole))
   }, ms)
   afterAll(() => close())
 

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
 
+import { isThorough } from '../thorough.ts'
+
 /** A browser under remote control. */
 export interface Browser {
   name: 'chromium' | 'firefox' | 'webkit'
@@ -94,14 +96,34 @@ export const browsers: Record<Browser['name'], BrowserSpec> = {
   },
 }
 
+/** Paths of browsers that are new enough: to ask one takes a tenth of a second of the processor. */
+const recent = new Set<string>()
+
 /** Returns the path of an installed browser that is new enough. */
 export const findPath = ({ paths, oldest, drivers = [] }: BrowserSpec): string | undefined =>
   paths.find((path) => {
     if (![path, ...drivers].every((file) => existsSync(file))) return false
-    if (oldest === undefined) return true
+    if (oldest === undefined || recent.has(path)) return true
     const { stdout } = Bun.spawnSync([path, '--version'], { stderr: 'ignore' })
-    return Number(/ (\d+)\./.exec(stdout.toString())?.[1]) >= oldest
+    const isRecent = Number(/ (\d+)\./.exec(stdout.toString())?.[1]) >= oldest
+    if (isRecent) recent.add(path)
+    return isRecent
   })
+
+/** Chromium without windows, whose pages take three quarters of the processor time. */
+export const headlessShell: BrowserSpec = {
+  packages: ['chromium-headless-shell'],
+  paths: ['/usr/bin/chromium-headless-shell'],
+  ...(browsers.chromium.oldest !== undefined && { oldest: browsers.chromium.oldest }),
+  isOptional: true,
+}
+
+/**
+ * Returns the path of a Chromium for tests of pages: in CI, the one without windows where it is
+ * installed.
+ */
+export const findForPages = (): string | undefined =>
+  (isThorough ? undefined : findPath(headlessShell)) ?? findBrowser('chromium')
 
 /**
  * Returns the path of an installed browser, or prints the install command and returns undefined.
@@ -118,6 +140,12 @@ export function findBrowser(name: Browser['name']): string | undefined {
   process.stderr.write(`${line}\n`)
   return undefined
 }
+
+/**
+ * Returns the path of the whole Chromium, for attacks, for what a browser itself does, and for the
+ * bar that hides: without windows there is no mouse that hovers.
+ */
+export const findWhole = (): string | undefined => findBrowser('chromium')
 
 /** A browser may never answer for a frame that it replaces meanwhile. */
 const pollMsMax = 5_000

@@ -4,7 +4,7 @@ import { origin } from '../fixtures/form-browser.ts'
 import type { PageSet } from '../fixtures/script-canaries.ts'
 import { payloads } from '../fixtures/script-payloads.ts'
 import type { TestServer } from '../fixtures/test-server.ts'
-import { chromiumFlags, findBrowser } from './browser.ts'
+import { chromiumFlags, findForPages } from './browser.ts'
 
 const unframed = "frame-ancestors 'none'"
 /** Pages of the site play an app in a frame. */
@@ -61,7 +61,7 @@ export class PayloadBrowser {
     // Pages of apps name the address of the server, so it is fixed.
     const rules = `--host-resolver-rules=MAP localhost:3000 localhost:${server.port}`
     const browser = await chromium.launch({
-      executablePath: findBrowser('chromium') ?? '',
+      executablePath: findForPages() ?? '',
       args: [...chromiumFlags, rules],
     })
     const made = new PayloadBrowser(t, browser, server)

@@ -2,7 +2,7 @@ import { type Browser, chromium } from 'playwright-core'
 
 import { serve } from '../fixtures/serve.ts'
 import { startTestServer, type TestServer } from '../fixtures/test-server.ts'
-import { chromiumFlags, findBrowser } from './browser.ts'
+import { chromiumFlags, findForPages } from './browser.ts'
 
 /** A test server on a port of its own, and Chromium to open it. */
 export interface BrowserSession {
@@ -11,12 +11,16 @@ export interface BrowserSession {
   close(): Promise<void>
 }
 
-/** Serves a test server until close(). The server may start after this call. */
+/**
+ * Serves a test server until close(). The server may start after this call. `find` returns
+ * where Chromium is.
+ */
 export async function openBrowserSession(
   ctx: () => Pick<TestServer, 'handle'>,
+  find = findForPages,
 ): Promise<BrowserSession> {
   const server = serve(ctx)
-  const executablePath = findBrowser('chromium') ?? ''
+  const executablePath = find() ?? ''
   const browser = await chromium.launch({ executablePath, args: chromiumFlags })
   return {
     browser,
@@ -29,9 +33,11 @@ export async function openBrowserSession(
 }
 
 /** Starts a test server whose APP_URL is its own port, and Chromium to open it. */
-export async function openServedSession(): Promise<BrowserSession & { t: TestServer }> {
+export async function openServedSession(
+  find = findForPages,
+): Promise<BrowserSession & { t: TestServer }> {
   let t: TestServer
-  const session = await openBrowserSession(() => t)
+  const session = await openBrowserSession(() => t, find)
   t = await startTestServer({ APP_URL: session.origin })
   return {
     ...session,

@@ -8,7 +8,7 @@ import { drawnThings } from '../../gateway/providers/demo/builder/game-contents.
 import { analyzePrompt } from '../../gateway/providers/demo/builder/prompt-analysis.ts'
 import { renderPage } from '../../gateway/providers/demo/builder/render-page.ts'
 import { isThorough } from '../thorough.ts'
-import { findBrowser } from './browser.ts'
+import { chromiumFlags, findBrowser, findForPages } from './browser.ts'
 
 /** One prompt for each template of the demo builder. */
 const templatePrompts = [
@@ -64,8 +64,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages of the demo builde
   })
 
   beforeAll(async () => {
-    const executablePath = findBrowser('chromium') ?? ''
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    const executablePath = findForPages() ?? ''
+    browser = await chromium.launch({ executablePath, args: chromiumFlags })
   }, ms)
   afterAll(async () => {
     await browser.close()

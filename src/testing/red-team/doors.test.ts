@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core'
 
 import { consents } from '../../apps/ai/tables.ts'
 import { players } from '../../apps/app-data/tables.ts'
-import { findBrowser } from '../browsers/browser.ts'
+import { findBrowser, findWhole } from '../browsers/browser.ts'
 import { type BrowserSession, openServedSession } from '../browsers/session.ts'
 import { createTestPerson, createTestSession } from '../fixtures/people.ts'
 import type { TestServer } from '../fixtures/test-server.ts'
@@ -146,7 +146,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('ways through the bridge'
   let close: BrowserSession['close']
 
   beforeAll(async () => {
-    ;({ t, browser, origin, close } = await openServedSession())
+    ;({ t, browser, origin, close } = await openServedSession(findWhole))
   }, ms)
   afterAll(() => close())
 
