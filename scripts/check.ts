@@ -42,7 +42,6 @@ const onBothEngines = [
   'src/kernel/db',
   'src/money',
   'src/jobs',
-  'src/store',
   'src/gateway/models',
   'src/apps/explore',
   'src/apps/concurrent-changes.test.ts',

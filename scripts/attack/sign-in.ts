@@ -7,7 +7,7 @@ interface Page {
   token: string
 }
 
-/** 100 wrong passwords from ten networks, and then the owner with the right one from another. */
+/** Ten wrong passwords from each network, and then the owner with the right one from another. */
 export const run = (networks = 10): Promise<AttackRow> =>
   withServer(async ({ port }) => {
     const origin = `http://localhost:${port}`
@@ -47,7 +47,7 @@ export const run = (networks = 10): Promise<AttackRow> =>
     const fresh = '192.0.2.1'
     const status = await send('/sign-in', fresh, await open('/sign-in', fresh), password)
     return {
-      name: '6. Sign-in: wrong passwords from ten networks',
+      name: `6. Sign-in: wrong passwords from ${networks} networks`,
       measured: `${wrong} wrong passwords; the right one from a fresh address: ${status}`,
       bound: 'the owner signs in (303)',
       isKept: status === 303,

@@ -22,7 +22,7 @@ test('a batch of MCP messages counts each message', async () => {
 })
 
 test('wrong passwords from many networks do not lock the owner out', async () => {
-  expectLimited(await signIns())
+  expectLimited(await signIns(3))
 })
 
 test('a note wakes idle watchers', async () => {

@@ -27,7 +27,7 @@ setDefaultTimeout(180_000)
  * the database is the same, so PostgreSQL gets fewer.
  */
 const runs = Number(
-  Bun.env['PROPERTY_RUNS'] ?? (isThorough ? 20 : 8) / (dialect === 'postgres' ? 2 : 1),
+  Bun.env['PROPERTY_RUNS'] ?? (isThorough ? 20 : 4) / (dialect === 'postgres' ? 2 : 1),
 )
 /** Requests within which each of an operation's common errors comes. */
 const spoiltRuns = 50

@@ -232,7 +232,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('moments in chromium', ()
     async () => {
       const page = await open(await publish(cleared))
       if ((await run(page, 'context === null')) === true) return page.close()
-      await until(async () => Number(await run(page, 'drawn')) > 120)
+      await until(async () => Number(await run(page, 'drawn')) > 60)
       await press(page)
       const { frames, colors } = await decoded(await save(page))
       expect(frames).toBeGreaterThan(5)
@@ -279,12 +279,12 @@ describe.skipIf(findBrowser('chromium') === undefined)('moments in chromium', ()
       // The game's clock moves by frames alone, 16 ms each, and stops with them.
       const timed = game
         .replace('let drawn = 0', 'let drawn = 0\nperformance.now = () => drawn * 16')
-        .replace('requestAnimationFrame(draw)', 'if (drawn < 600) requestAnimationFrame(draw)')
+        .replace('requestAnimationFrame(draw)', 'if (drawn < 250) requestAnimationFrame(draw)')
       const page = await open(await publish(timed))
-      await until(async () => (await run(page, 'drawn')) === 600)
+      await until(async () => (await run(page, 'drawn')) === 250)
       const copies = Number(await run(page, 'copies'))
-      expect(copies).toBeGreaterThan(20)
-      expect(copies).toBeLessThanOrEqual(97)
+      expect(copies).toBeGreaterThan(8)
+      expect(copies).toBeLessThanOrEqual(41)
       // Frames of this test, of which the game knows nothing.
       const wait = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))'
       for (let n = 0; n < 10; n += 1) await page.evaluate(wait)

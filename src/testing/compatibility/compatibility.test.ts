@@ -9,7 +9,7 @@ import { fakeImage } from '../fakes/media-scripts.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { makeWav } from '../fixtures/wav.ts'
 import { openTarget, type Target } from '../red-team/target.ts'
-import { isThorough } from '../thorough.ts'
+import { isPart } from '../thorough.ts'
 import { libraries } from './libraries.ts'
 import { needs } from './pages.ts'
 
@@ -19,8 +19,8 @@ const samples = readdirSync(samplesDir, { withFileTypes: true })
   .map((entry) => entry.name)
 const ms = 120_000
 const waitMs = 60_000
-/** CI runs every third feature in Firefox, which starts a page slowest. */
-const stepInFirefox = 3
+/** CI runs every sixth feature in Firefox, which starts a page slowest. */
+const stepInFirefox = 6
 const doctype = '<!doctype html><body>'
 const fill = 'style="position:fixed;inset:0;display:block"'
 
@@ -115,7 +115,7 @@ for (const [name, openBrowser] of allBrowsers) {
     })
 
     for (const [at, { name: what, page, hand, says }] of [...needs, ...libraries].entries()) {
-      test.if(isThorough || name !== 'firefox' || at % stepInFirefox === 0)(
+      test.if(name !== 'firefox' || isPart(at, stepInFirefox))(
         what,
         async () => {
           await show(hand ? page + afterFrames(2, '{isShown:1}') : page)

@@ -51,8 +51,8 @@ const hangMs = 60_000
 const slowMs = 5_000
 /** Requests to the gateway after which its account is replaced, because requests use it up. */
 const accountUses = 60
-/** In CI each operation gets a twelfth of the variations, and the next operation another one. */
-const partOfVariations = isThorough ? 1 : 12
+/** In CI each operation gets a 36th of the variations, and the next operation another one. */
+const partOfVariations = isThorough ? 1 : 36
 const models = 'chat image video speech embedding moderation rerank transcription'
   .split(' ')
   .map((name) => `demo/${name}`)

@@ -154,7 +154,7 @@ export function varyRequest(
 }
 
 /** Every so many variations of the arguments are sent. The operation itself gets more of them. */
-const step = isThorough ? 4 : 12
+const step = isThorough ? 4 : 36
 
 /** Calls a tool with hostile variations of its arguments. Returns the problems of the results. */
 export async function callHostile(
