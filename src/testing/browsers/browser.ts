@@ -118,12 +118,9 @@ export const headlessShell: BrowserSpec = {
   isOptional: true,
 }
 
-/**
- * Returns the path of a Chromium for tests of pages: in CI, the one without windows where it is
- * installed.
- */
-export const findForPages = (): string | undefined =>
-  (isThorough ? undefined : findPath(headlessShell)) ?? findBrowser('chromium')
+/** Returns the path of a browser for tests of pages. In CI, Chromium is the one without windows. */
+export const findForPages = (name: Browser['name'] = 'chromium'): string | undefined =>
+  (name === 'chromium' && !isThorough ? findPath(headlessShell) : undefined) ?? findBrowser(name)
 
 /**
  * Returns the path of an installed browser, or prints the install command and returns undefined.

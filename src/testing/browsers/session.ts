@@ -17,7 +17,7 @@ export interface BrowserSession {
  */
 export async function openBrowserSession(
   ctx: () => Pick<TestServer, 'handle'>,
-  find = findForPages,
+  find: () => string | undefined = findForPages,
 ): Promise<BrowserSession> {
   const server = serve(ctx)
   const executablePath = find() ?? ''
@@ -34,7 +34,7 @@ export async function openBrowserSession(
 
 /** Starts a test server whose APP_URL is its own port, and Chromium to open it. */
 export async function openServedSession(
-  find = findForPages,
+  find: () => string | undefined = findForPages,
 ): Promise<BrowserSession & { t: TestServer }> {
   let t: TestServer
   const session = await openBrowserSession(() => t, find)

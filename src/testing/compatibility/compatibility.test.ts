@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { allBrowsers } from '../browsers/all-browsers.ts'
-import { type Browser, findBrowser, type Tab, until, viewport } from '../browsers/browser.ts'
+import { type Browser, findForPages, type Tab, until, viewport } from '../browsers/browser.ts'
 import { openFirefox } from '../browsers/firefox.ts'
 import { fakeImage } from '../fakes/media-scripts.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
@@ -83,7 +83,7 @@ const notice = (tab: Tab): Promise<string | undefined> =>
   }, waitMs)
 
 for (const [name, openBrowser] of allBrowsers) {
-  const path = findBrowser(name)
+  const path = findForPages(name)
   describe.skipIf(path === undefined)(`browser features of pages in ${name}`, () => {
     let browser: Browser
     let target: Target

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { allBrowsers } from '../browsers/all-browsers.ts'
-import { type Browser, findBrowser, type Tab, until } from '../browsers/browser.ts'
+import { type Browser, findForPages, type Tab, until } from '../browsers/browser.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { openTarget, type Target } from '../red-team/target.ts'
 import { isThorough } from '../thorough.ts'
@@ -48,7 +48,7 @@ export function testCorpus(
     (name) => name.endsWith('.html') && new RegExp(Bun.env['CORPUS'] ?? '').test(name),
   )
   describe.each(allBrowsers)(`${title} in %s`, (browserName, open) => {
-    const path = findBrowser(browserName)
+    const path = findForPages(browserName)
     test.skipIf(path === undefined)(
       'each page passes',
       async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { allBrowsers } from '../browsers/all-browsers.ts'
-import { type Browser, findBrowser, type Tab, until } from '../browsers/browser.ts'
+import { type Browser, findForPages, type Tab, until } from '../browsers/browser.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { openTarget, type Target } from '../red-team/target.ts'
 import { isPart } from '../thorough.ts'
@@ -30,7 +30,7 @@ const waitForMessages = (tab: Tab, count: number): Promise<unknown[] | undefined
 
 /** Publishes each folder as the server does, and opens it in the viewer of each browser. */
 for (const [name, openBrowser] of allBrowsers) {
-  const path = findBrowser(name)
+  const path = findForPages(name)
   describe.skipIf(path === undefined)(`folders run as on a static host in ${name}`, () => {
     let browser: Browser
     let target: Target

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { allBrowsers } from '../browsers/all-browsers.ts'
-import { type Browser, findBrowser, type Tab } from '../browsers/browser.ts'
+import { type Browser, findForPages, type Tab } from '../browsers/browser.ts'
 import { serve } from '../fixtures/serve.ts'
 import { startTestServer, type TestServer } from '../fixtures/test-server.ts'
 import { isPart } from '../thorough.ts'
@@ -20,7 +20,7 @@ const transcript =
 
 /** Opens pages for other hosts in the viewer of each browser. */
 for (const [name, openBrowser] of allBrowsers) {
-  const path = findBrowser(name)
+  const path = findForPages(name)
   describe.skipIf(path === undefined)(`pages for other hosts run in ${name}`, () => {
     let t: TestServer
     let server: ReturnType<typeof serve>

@@ -74,7 +74,7 @@ const isTried = (vector: Vector, at: number, browser: Browser['name']): boolean 
 
 const leastTried: Record<string, number> = isThorough
   ? { chromium: 160, firefox: 160, webkit: some.size }
-  : { chromium: 80, firefox: 75, webkit: some.size }
+  : { chromium: 70, firefox: 75, webkit: some.size }
 
 /** An unprotected page shows that a vector is alive. CI shows it of a part. */
 const hasControl = ({ name }: Vector, browser: string): boolean =>
