@@ -14,7 +14,7 @@ import {
 
 import { dialect } from '../kernel/db/dialect.ts'
 import type { Db } from '../kernel/db/engine.ts'
-import { changedRowCount } from '../kernel/db/query.ts'
+import { changedRowCount, prepared } from '../kernel/db/query.ts'
 import { hasEnded, thisProcess } from '../kernel/db/replicas/process.ts'
 import { newId } from '../kernel/ids.ts'
 import { jobEventsMax, jobLeaseMs } from '../kernel/limits.ts'
@@ -50,6 +50,22 @@ export async function recordEvent(db: Db, at: number, job: Job): Promise<void> {
     .values({ job: id, number, at, state, step, progress })
     .onConflictDoUpdate({ target: [events.job, events.number], set: { at, step, progress } })
 }
+
+/** Finds a due job of a queue. Every queue is polled each second, and nearly all have none. */
+export const findFirstDue = prepared((db) =>
+  db
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(
+      and(
+        isWaiting,
+        eq(jobs.queue, sql.placeholder('queue')),
+        lte(jobs.due, sql.placeholder('now')),
+      ),
+    )
+    .limit(1)
+    .prepare(),
+)
 
 /** Filter of due jobs. `full` lists owners that have reached their limit. */
 interface DueFilter {

@@ -71,12 +71,15 @@ class DueJobs {
    * processes were first.
    */
   async claim({ queue, kinds, owners, free }: ClaimRequest): Promise<ClaimedJob[] | undefined> {
+    const { db, clock } = this.ctx
+    const [first] = await rows.findFirstDue(db.read).execute({ queue, now: clock.now() })
+    if (!first) return undefined
     const counts = new Map<string, number>()
     const count = (owner: string) => counts.set(owner, (counts.get(owner) ?? 0) + 1)
     const isFull = (owner: string) => (counts.get(owner) ?? 0) >= queueConcurrencyPerOwner[queue]
     owners.forEach(count)
     const filter = { queue, kinds, full: [...counts.keys()].filter(isFull), limit: candidatesMax }
-    const due = await rows.findDue(this.ctx.db.read, { ...filter, now: this.ctx.clock.now() })
+    const due = await rows.findDue(db.read, { ...filter, now: clock.now() })
     const turns = this.turns[queue]
     const claims: Promise<ClaimedJob[]>[] = []
     while (claims.length < free) {
