@@ -158,14 +158,12 @@ const isConfig = (values: object): values is Config =>
 const maxRequestsVariable = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
 
 /**
- * Settings of Bun for a process that serves many short requests (docs/decisions/0139 and 0140): the
- * last optimization is for hot loops only, freed memory stays for the next request, and the heap
- * is in huge pages where the system has them.
+ * Settings of Bun for a process that serves many short requests (docs/decisions/0139): the last
+ * optimization is for hot loops only, and freed memory stays for the next request.
  */
 const requestSettings = {
   BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: '1000000',
   MIMALLOC_PURGE_DELAY: '-1',
-  MIMALLOC_ALLOW_THP: '2',
 }
 
 /**
