@@ -1,9 +1,8 @@
 import type { Call as SentCall, IncomingCall } from '../kernel/http/operation.ts'
 import type { Content, Replay, Success } from '../kernel/http/outcome.ts'
-import { type RequestContext, setRequestContext } from '../kernel/http/request-context.ts'
+import type { RequestContext } from '../kernel/http/request-context.ts'
 import type { SpanContext } from '../kernel/telemetry/trace-context.ts'
 import { idempotencyKeyOf } from '../money/idempotency/idempotency.ts'
-import { hasPayment } from '../money/payments/x402/payload.ts'
 
 /** JSON with its cost as a header, the replay of a charged error, or a text, file or stream. */
 export type CallOutcome = Success<200> | Replay | Content
@@ -36,34 +35,8 @@ export function callOf(sent: Pick<SentCall, 'headers' | 'signal' | 'context'>): 
   return { requestId, idempotencyKey, signal, span, reportIgnored, pauseIdleTimeout }
 }
 
-/** A request whose body the operation parses itself, and again after a payment. */
-interface UnreadRequest {
-  request: Request
-  context: RequestContext
-  isRepeatable: boolean
-}
-
-/** Returns the request of a call that is not JSON. */
-export async function requestOf({
-  source,
-  headers,
-  context,
-}: IncomingCall): Promise<UnreadRequest> {
-  if (!('request' in source)) throw new Error('the operation needs an HTTP request')
-  return { request: source.request, context, isRepeatable: hasPayment(headers) }
-}
-
-/** Returns a request with its whole body, which another run may need again. */
-export function unread(sent: UnreadRequest): Request {
-  const { request, context, isRepeatable } = sent
-  if (!isRepeatable || !request.body) return request
-  const { url, method, headers, signal } = request
-  const [first, second] = request.body
-    .tee()
-    .map((body) => new Request(url, { method, headers, signal, body }))
-  if (!first || !second) throw new Error('a stream has two branches')
-  sent.request = second
-  setRequestContext(first, context)
-  setRequestContext(second, context)
-  return first
+/** Returns the request of a call, for an operation with another body than JSON. */
+export function requestOf({ source }: IncomingCall): Request {
+  if ('request' in source) return source.request
+  throw new Error('the operation needs an HTTP request')
 }

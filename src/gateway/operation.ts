@@ -5,7 +5,7 @@ import type { AppContext } from '../kernel/context.ts'
 import type { GatewayErrorName } from '../kernel/errors.ts'
 import { operationBuilder } from '../kernel/http/operation.ts'
 import { key, type KeySpender } from './authentication.ts'
-import { type Call, callOf, type CallOutcome, requestOf, unread } from './call.ts'
+import { type Call, callOf, type CallOutcome, requestOf } from './call.ts'
 import { errorSchemas } from './error-response.ts'
 
 /** The areas of document 2. */
@@ -99,15 +99,21 @@ export const paidOperation = ({
     run: (ctx, { caller, body, ...sent }) => run(ctx, caller, body, callOf(sent), sent),
   })
 
-/** Declares paid work on a body that it reads itself. `input`: the documented bodies by type. */
-export const paidUpload = ({
+/** Paid work on a body that is not only JSON. `input`: the documented bodies by type. */
+interface PaidUpload<Body> extends PaidWork<Record<string, OpenAPIV3.SchemaObject>, Body> {
+  read(request: Request): Promise<Body>
+}
+
+/** Declares paid work on a body that `read` reads. */
+export const paidUpload = <Body>({
   tag,
   input,
   output,
   envelope,
+  read,
   run,
   ...declared
-}: PaidWork<Record<string, OpenAPIV3.SchemaObject>, Request>) =>
+}: PaidUpload<Body>) =>
   operationsOf(
     tag,
     envelope,
@@ -115,9 +121,10 @@ export const paidUpload = ({
     ...paid,
     ...declared,
     input: {
-      read: requestOf,
+      // In an object, because the compiler cannot decide about the type of any body.
+      read: async (sent) => ({ parsed: await read(requestOf(sent)) }),
       bodies: Object.fromEntries(Object.entries(input).map(([type, schema]) => [type, { schema }])),
     },
     output: { 200: Type.Unsafe<unknown>(Type.Union(output)) },
-    run: (ctx, { caller, body, ...sent }) => run(ctx, caller, unread(body), callOf(sent), sent),
+    run: (ctx, { caller, body, ...sent }) => run(ctx, caller, body.parsed, callOf(sent), sent),
   })

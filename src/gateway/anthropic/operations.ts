@@ -1,7 +1,7 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { requireWhole } from '../../kernel/cursor.ts'
 import { listedModelsMax } from '../../kernel/limits.ts'
-import { requestOf, unread } from '../call.ts'
+import { requestOf } from '../call.ts'
 import { findModels, requireModel } from '../catalog/catalog.ts'
 import { modelOperation } from '../catalog/operations.ts'
 import * as stored from '../files/files.ts'
@@ -36,11 +36,13 @@ const uploadAnthropicFile = operation({
   id: 'upload_anthropic_file',
   ...fileOperation.upload,
   summary: 'Upload a file for messages.',
-  input: { read: requestOf, bodies: { 'multipart/form-data': { schema: schemas.uploadSchema } } },
+  input: {
+    read: (sent) => readUpload(requestOf(sent), files.readExpiry),
+    bodies: { 'multipart/form-data': { schema: schemas.uploadSchema } },
+  },
   output: { 200: schemas.AnthropicFileSchema },
   async run(ctx, { caller: spender, body }) {
-    const upload = await readUpload(unread(body), files.readExpiry)
-    return files.present(ctx, await stored.create(ctx, spender.account, upload))
+    return files.present(ctx, await stored.create(ctx, spender.account, body))
   },
 })
 
@@ -48,12 +50,13 @@ const listAnthropicFiles = operation({
   id: 'list_anthropic_files',
   ...fileOperation.list,
   // The framework keeps only the last value of a repeated parameter.
-  input: { query: schemas.FileListQuerySchema, read: requestOf },
-  output: { 200: schemas.AnthropicFileListSchema },
-  run: (ctx, { caller: spender, query, body: { request } }) => {
-    const ids = new URL(request.url).searchParams.getAll('ids[]')
-    return files.listFiles(ctx, spender.account, query, ids)
+  input: {
+    query: schemas.FileListQuerySchema,
+    read: async (sent) => new URL(requestOf(sent).url).searchParams,
   },
+  output: { 200: schemas.AnthropicFileListSchema },
+  run: (ctx, { caller: spender, query, body }) =>
+    files.listFiles(ctx, spender.account, query, body.getAll('ids[]')),
 })
 
 const getAnthropicFile = operation({

@@ -7,7 +7,7 @@ import { mediaErrors, paidOperation, paidUpload } from '../operation.ts'
 import { modelSchema } from '../request-schemas.ts'
 import { speechFormats, synthesizeSpeech } from './speech.ts'
 import { subtitleTypes } from './subtitles.ts'
-import { transcriptionFormats } from './transcription-request.ts'
+import { readTranscriptionForm, transcriptionFormats } from './transcription-request.ts'
 import * as transcriptions from './transcriptions.ts'
 
 /** The body of a speech request, which speech.ts parses. */
@@ -110,8 +110,8 @@ const createTranscription = paidUpload({
   input: { 'multipart/form-data': transcriptionRequestSchema },
   output: [TranscriptionSchema, ...texts, TranscriptEventsSchema],
   errors: mediaErrors,
-  run: (ctx, spender, request, call) =>
-    transcriptions.createTranscription(ctx, spender, request, call),
+  read: readTranscriptionForm,
+  run: (ctx, spender, form, call) => transcriptions.createTranscription(ctx, spender, form, call),
 })
 
 const createTranslation = paidUpload({
@@ -123,8 +123,9 @@ const createTranslation = paidUpload({
   input: { 'multipart/form-data': translationRequestSchema },
   output: [TranscriptionSchema, ...texts],
   errors: mediaErrors,
-  run: (ctx, spender, request, call) =>
-    transcriptions.createTranscription(ctx, spender, request, call, '/audio/translations'),
+  read: readTranscriptionForm,
+  run: (ctx, spender, form, call) =>
+    transcriptions.createTranscription(ctx, spender, form, call, '/audio/translations'),
 })
 
 /** Routes of speech and transcriptions (document 2, section 4). */

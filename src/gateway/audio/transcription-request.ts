@@ -4,7 +4,7 @@ import { fileBytesMax, modelIdCharsMax, promptCharsMax } from '../../kernel/limi
 import { readContainer } from '../../store/containers.ts'
 import { detectPrivateFileKind } from '../../store/file-kind.ts'
 import { findEnum, findString, invalidField, readString } from '../fields.ts'
-import { type Form, readMultipart, textFields } from '../files/upload.ts'
+import { type Form, type FormParts, readMultipart, textFields } from '../files/upload.ts'
 import { isSubtitles } from './subtitles.ts'
 
 export const transcriptionFormats = ['json', 'verbose_json', 'text', 'srt', 'vtt'] as const
@@ -53,7 +53,7 @@ export async function readTranscriptionForm(request: Request, accepted?: RegExp)
  * `bad_request` and `too_large`.
  */
 export async function parseTranscription(
-  sent: Form,
+  sent: FormParts,
   path: TranscriptionPath,
   isWhole: boolean,
 ): Promise<TranscriptionRequest> {

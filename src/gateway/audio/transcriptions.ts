@@ -6,6 +6,7 @@ import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { invalidField } from '../fields.ts'
+import type { Form } from '../files/upload.ts'
 import type { Model } from '../models/catalog.ts'
 import { isTimed, type Price } from '../models/price.ts'
 import { estimateTokens } from '../models/tokens.ts'
@@ -18,7 +19,6 @@ import { noContent } from '../paid/upstream-failure.ts'
 import { isSubtitles, subtitleTypes, toSubtitles } from './subtitles.ts'
 import {
   parseTranscription,
-  readTranscriptionForm,
   type TranscriptionPath,
   type TranscriptionRequest,
 } from './transcription-request.ts'
@@ -40,18 +40,10 @@ const templateTokens = 1_000
 export const createTranscription = async (
   ctx: AppContext,
   spender: Spender,
-  request: Request,
+  form: Form,
   call: Call,
   path: TranscriptionPath = '/audio/transcriptions',
-) => {
-  const form = await readTranscriptionForm(request)
-  return transcribe(
-    ctx,
-    spender,
-    await parseTranscription(form, path, mustBeWhole(ctx, call)),
-    call,
-  )
-}
+) => transcribe(ctx, spender, await parseTranscription(form, path, mustBeWhole(ctx, call)), call)
 
 /**
  * Returns whether the upstream must respond without a stream: a response that is stored for its key

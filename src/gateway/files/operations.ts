@@ -5,7 +5,7 @@ import { Content } from '../../kernel/http/outcome.ts'
 import { fileKeptSecondsMax, fileKeptSecondsMin } from '../../kernel/limits.ts'
 import { anyMediaSchema } from '../../kernel/schema.ts'
 import { type AccountId, key } from '../authentication.ts'
-import { requestOf, unread } from '../call.ts'
+import { requestOf } from '../call.ts'
 import { operationsOf } from '../operation.ts'
 import * as files from './files.ts'
 import * as schemas from './schemas.ts'
@@ -95,11 +95,13 @@ const uploadFile = operation({
   description:
     'PDF, text or Markdown, PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, M4A, FLAC, AAC, MP4 or WebM, detected from ' +
     'the content; at most 32 MB. Errors: W604 (type), W605 (size), W610 (unreadable).',
-  input: { read: requestOf, bodies: { 'multipart/form-data': { schema: uploadSchema } } },
+  input: {
+    read: (sent) => readUpload(requestOf(sent)),
+    bodies: { 'multipart/form-data': { schema: uploadSchema } },
+  },
   output: { 200: schemas.FileSchema },
   async run(ctx, { caller: spender, body }) {
-    const upload = await readUpload(unread(body))
-    return files.present(ctx, await files.create(ctx, spender.account, upload))
+    return files.present(ctx, await files.create(ctx, spender.account, body))
   },
 })
 

@@ -97,8 +97,14 @@ export async function readMultipart(request: Request, accepted = multipart) {
 /** The fields of a multipart body. */
 export type Form = NonNullable<Awaited<ReturnType<typeof readMultipart>>>
 
+/** The parts of a form that are read, also of one that was converted. */
+export interface FormParts {
+  entries(): Iterable<[string, unknown]>
+  get(name: string): unknown
+}
+
 /** Returns the text fields of a form. Throws `bad_request` for too many fields. */
-export function textFields(form: Form, param: string): [string, string][] {
+export function textFields(form: FormParts, param: string): [string, string][] {
   const entries = [...form.entries()]
   if (entries.length > fieldsMax) throw invalidField(param, `Send at most ${fieldsMax} fields.`)
   return entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string')

@@ -46,10 +46,9 @@ export async function changeImages(
   ctx: AppContext,
   spender: Spender,
   operation: ImageOperation,
-  request: Request,
+  { files, params, isStream }: ImageForm,
   call: Call,
 ): Promise<CallOutcome> {
-  const { files, params, isStream } = await readForm(request, operation)
   const form = new FormData()
   for (const [name, value] of Object.entries(params.body)) form.append(name, toText(value))
   for (const [name, file] of files) form.append(name, file, file.name)
@@ -84,10 +83,15 @@ const validateWith =
     validate?.(model)
   }
 
-async function readForm(
-  request: Request,
-  operation: ImageOperation,
-): Promise<{ files: [name: string, file: File][]; params: ImageParams; isStream: boolean }> {
+/** The form of an operation on images that a client sends. */
+interface ImageForm {
+  files: [name: string, file: File][]
+  params: ImageParams
+  isStream: boolean
+}
+
+/** Reads the form of an operation. Throws `bad_request`, and `too_large` without buffering more. */
+export async function readForm(request: Request, operation: ImageOperation): Promise<ImageForm> {
   const form = await readMultipart(request)
   if (!form) throw invalidField('image', 'Send multipart/form-data with the field "image".')
   const fields = Object.fromEntries(textFields(form, 'image'))

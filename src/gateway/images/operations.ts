@@ -5,7 +5,7 @@ import { mediaSchema, RangeNotSatisfiableSchema } from '../../kernel/schema.ts'
 import { anyone } from '../authentication.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
 import { mediaErrors, operationsOf, paidOperation, paidUpload } from '../operation.ts'
-import { changeImages, generateImages } from './images.ts'
+import { changeImages, generateImages, readForm } from './images.ts'
 import * as schemas from './schemas.ts'
 
 const ImageSchema = mediaSchema('image/*')
@@ -35,7 +35,8 @@ const editImages = paidUpload({
   input: { 'multipart/form-data': schemas.editRequestSchema },
   output: [imagesOrEvents],
   errors: mediaErrors,
-  run: (ctx, spender, request, call) => changeImages(ctx, spender, '/images/edits', request, call),
+  read: (request) => readForm(request, '/images/edits'),
+  run: (ctx, spender, form, call) => changeImages(ctx, spender, '/images/edits', form, call),
 })
 
 const varyImage = paidUpload({
@@ -47,8 +48,8 @@ const varyImage = paidUpload({
   input: { 'multipart/form-data': schemas.variationRequestSchema },
   output: [imagesOrEvents],
   errors: mediaErrors,
-  run: (ctx, spender, request, call) =>
-    changeImages(ctx, spender, '/images/variations', request, call),
+  read: (request) => readForm(request, '/images/variations'),
+  run: (ctx, spender, form, call) => changeImages(ctx, spender, '/images/variations', form, call),
 })
 
 const getImage = operationsOf('Media')({

@@ -4,7 +4,7 @@ import { ApiError } from '../../kernel/errors.ts'
 import { Content } from '../../kernel/http/outcome.ts'
 import { isTranscriptionModel } from '../audio/transcriptions.ts'
 import { key } from '../authentication.ts'
-import { requestOf, unread } from '../call.ts'
+import { requestOf } from '../call.ts'
 import { findModels, requireModel } from '../catalog/catalog.ts'
 import { modelOperation } from '../catalog/operations.ts'
 import * as stored from '../files/files.ts'
@@ -14,7 +14,7 @@ import type { Model } from '../models/catalog.ts'
 import { mediaErrors, operationsOf, paidUpload } from '../operation.ts'
 import * as files from './files.ts'
 import * as schemas from './schemas.ts'
-import { createMistralTranscription as transcribe } from './transcriptions.ts'
+import { createMistralTranscription as transcribe, readForm } from './transcriptions.ts'
 
 const operation = operationsOf('Files')
 const modelOperationOf = operationsOf('Models')
@@ -41,11 +41,13 @@ const uploadMistralFile = operation({
   id: 'upload_mistral_file',
   ...fileOperation.upload,
   summary: 'Upload a file.',
-  input: { read: requestOf, bodies: { 'multipart/form-data': { schema: schemas.uploadSchema } } },
+  input: {
+    read: (sent) => readUpload(requestOf(sent), files.readExpiry),
+    bodies: { 'multipart/form-data': { schema: schemas.uploadSchema } },
+  },
   output: { 200: schemas.MistralFileSchema },
   async run(ctx, { caller: spender, body }) {
-    const upload = await readUpload(unread(body), files.readExpiry)
-    return files.present(ctx, await stored.create(ctx, spender.account, upload))
+    return files.present(ctx, await stored.create(ctx, spender.account, body))
   },
 })
 
@@ -53,10 +55,13 @@ const listMistralFiles = operation({
   id: 'list_mistral_files',
   ...fileOperation.list,
   // The framework keeps only the last value of a repeated parameter.
-  input: { query: schemas.FileListQuerySchema, read: requestOf },
+  input: {
+    query: schemas.FileListQuerySchema,
+    read: async (sent) => new URL(requestOf(sent).url).searchParams,
+  },
   output: { 200: schemas.MistralFileListSchema },
-  run: (ctx, { caller: spender, query, body: { request } }) =>
-    files.listFiles(ctx, spender.account, query, new URL(request.url).searchParams),
+  run: (ctx, { caller: spender, query, body }) =>
+    files.listFiles(ctx, spender.account, query, body),
 })
 
 const getMistralFile = operation({
@@ -114,6 +119,7 @@ const createMistralTranscription = paidUpload({
   },
   output: [schemas.MistralTranscriptionSchema, schemas.TranscriptionEventsSchema],
   errors: [...mediaErrors, 'no_file'],
+  read: readForm,
   run: transcribe,
 })
 

@@ -12,6 +12,9 @@ import type { Form } from '../files/upload.ts'
 /** Mistral's clients send a form without a file in the second type. */
 const forms = /^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i
 
+/** Reads the form of a transcription. Throws `bad_request` and `too_large`. */
+export const readForm = (request: Request): Promise<Form> => readTranscriptionForm(request, forms)
+
 /**
  * Transcribes audio in the format of Mistral's API: the same call as POST /v1/audio/transcriptions
  * of OpenAI. Throws its errors.
@@ -19,11 +22,10 @@ const forms = /^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i
 export async function createMistralTranscription(
   ctx: AppContext,
   spender: Spender,
-  request: Request,
+  sent: Form,
   call: Call,
 ): Promise<CallOutcome> {
-  const form = await readTranscriptionForm(request, forms)
-  await convertForm(ctx, spender.account, form)
+  const form = await convertForm(ctx, spender.account, sent)
   const isWhole = mustBeWhole(ctx, call)
   const input = await parseTranscription(form, '/audio/transcriptions', isWhole)
   const [model = ''] = input.models
@@ -40,11 +42,16 @@ const unsupported: Record<string, string> = {
   speaker_references: 'Speakers are not matched here. Remove speaker_references.',
 }
 
-/** Converts a form of Mistral's API to OpenAI's, in place. Throws `bad_request` and `no_file`. */
-async function convertForm(ctx: AppContext, account: AccountId, form: Form): Promise<void> {
+/** Converts a form of Mistral's API to OpenAI's. Throws `bad_request` and `no_file`. */
+async function convertForm(ctx: AppContext, account: AccountId, sent: Form): Promise<FormData> {
   for (const [name, problem] of Object.entries(unsupported)) {
-    if (form.has(name)) throw invalidField(name, problem)
+    if (sent.has(name)) throw invalidField(name, problem)
   }
+  const form = new FormData()
+  sent.forEach((value, name) => {
+    if (value instanceof File) form.append(name, value, value.name)
+    else if (typeof value === 'string') form.append(name, value)
+  })
   const id = form.get('file_id')
   if (typeof id === 'string' && !form.has('file')) {
     const file = await use(ctx, account, id)
@@ -57,10 +64,11 @@ async function convertForm(ctx: AppContext, account: AccountId, form: Form): Pro
   for (const granularity of granularities) form.append('timestamp_granularities[]', granularity)
   if (granularities.length > 0) form.set('response_format', 'verbose_json')
   form.delete('file_id')
+  return form
 }
 
 /** Removes a repeated field, whose name may end with brackets, and returns its texts. */
-function takeList(form: Form, name: string): string[] {
+function takeList(form: FormData, name: string): string[] {
   const names = [name, `${name}[]`]
   const values = names.flatMap((one) => form.getAll(one))
   for (const one of names) form.delete(one)

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
 import { key } from '../authentication.ts'
-import { requestOf, unread } from '../call.ts'
+import { requestOf } from '../call.ts'
 import { operationsOf, paidErrors, spendingErrors, upstreamErrors } from '../operation.ts'
 import * as handshake from './handshake.ts'
 
@@ -18,7 +18,7 @@ const openRealtime = operationsOf('Chat')({
   description:
     "Events have OpenAI's format. Each response is held before it can begin and charged by its usage. Browsers send the key as the protocol openai-insecure-api-key.<key>.",
   access: key,
-  input: { query: QuerySchema, read: requestOf },
+  input: { query: QuerySchema, read: async (sent) => requestOf(sent) },
   output: {
     101: Type.Null({ description: 'The connection is a WebSocket.' }),
   },
@@ -30,7 +30,7 @@ const openRealtime = operationsOf('Chat')({
     ...upstreamErrors,
     ...paidErrors,
   ],
-  run: (ctx, { caller: spender, body }) => handshake.openRealtime(ctx, spender, unread(body)),
+  run: (ctx, { caller: spender, body }) => handshake.openRealtime(ctx, spender, body),
 })
 
 export const realtimeOperations = [openRealtime]

@@ -4,6 +4,7 @@ import { SignedUrlQuerySchema } from '../images/schemas.ts'
 import { mediaErrors, operationsOf, paidUpload } from '../operation.ts'
 import * as schemas from './schemas.ts'
 import { submit } from './submit.ts'
+import { readVideoRequest } from './video-request.ts'
 import * as videos from './videos.ts'
 
 const operation = operationsOf('Media')
@@ -25,6 +26,7 @@ const createVideo = paidUpload({
   },
   output: [schemas.VideoSchema],
   errors: mediaErrors,
+  read: readVideoRequest,
   run: submit,
 })
 

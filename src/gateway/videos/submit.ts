@@ -24,7 +24,7 @@ import { readJsonObject } from '../paid/response-body.ts'
 import { callUpstream } from '../paid/serve-call.ts'
 import { unreadable, type UpstreamFailure } from '../paid/upstream-failure.ts'
 import type { VideoJobData, VideoJobInput } from './schemas.ts'
-import { readVideoRequest, type VideoRequest } from './video-request.ts'
+import type { VideoRequest } from './video-request.ts'
 import { isOpenAiClient, present } from './videos.ts'
 
 const operationCharsMax = 8_192
@@ -39,11 +39,11 @@ const submitMarginMs = 60 * second
 export async function submit(
   ctx: AppContext,
   spender: Spender,
-  request: Request,
+  parsed: VideoRequest,
   call: Call,
+  { headers }: { headers: Headers },
 ): Promise<CallOutcome> {
-  const parsed = await readVideoRequest(request)
-  const video = { ...parsed, isOpenAi: parsed.isOpenAi || isOpenAiClient(request.headers) }
+  const video = { ...parsed, isOpenAi: parsed.isOpenAi || isOpenAiClient(headers) }
   return payForCall(ctx, spender, call, {
     path: '/videos',
     body: video.fingerprint,
