@@ -86,6 +86,11 @@ test.each<[string, unknown, Partial<Usage> | undefined]>([
     { prompt: 11, cached: 4, cacheWrite: 5, completion: 7 },
   ],
   [
+    'a proxy may give the input of Anthropic its own name',
+    { prompt_tokens: 2, completion_tokens: 7, total_tokens: 9, cache_read_input_tokens: 4 },
+    { prompt: 6, cached: 4, completion: 7 },
+  ],
+  [
     'xAI counts reasoning outside of the completion',
     {
       prompt_tokens: 11,
@@ -187,6 +192,7 @@ test.each<[string, unknown]>([
   ['a usage of words', { prompt_tokens: 'a', completion_tokens: 'b' }],
   ['a usage of negative numbers', { prompt_tokens: -1, completion_tokens: -1 }],
   ['a usage of nulls', { prompt_tokens: null, completion_tokens: null }],
+  ['a usage of a cache alone', { cache_read_input_tokens: 4 }],
 ])('%s counts as no usage', (_, raw) => {
   expect(readUsage(raw, limits)).toBeUndefined()
 })

@@ -142,11 +142,9 @@ export function reportOf(usage: unknown): ReportedUsage | undefined {
   const details = detailsOf(usage, promptDetails)
   const output = detailsOf(usage, completionDetails) ?? {}
   const cache = readCache(usage, details ?? {}, reader)
-  // Anthropic's usage in a response of OpenAI's form: its input excludes the cache.
-  const isApart = details === undefined && usage.prompt_tokens == null && isOfAnthropic(usage)
   const prompt = reader.count(usage.prompt_tokens, usage.input_tokens)
   const counts = {
-    prompt: isApart ? reader.sum(prompt, cache.cached, cache.cacheWrite) : prompt,
+    prompt: details === undefined ? withCache(prompt, cache, usage) : prompt,
     completion: reader.count(usage.completion_tokens, usage.output_tokens),
     total: reader.count(usage.total_tokens),
     seconds: reader.number(usage.seconds),
@@ -164,8 +162,18 @@ export function reportOf(usage: unknown): ReportedUsage | undefined {
   }
 }
 
-const isOfAnthropic = (usage: Json): boolean =>
-  usage.cache_read_input_tokens != null || usage.cache_creation_input_tokens != null
+/** Adds the cache to an input of Anthropic's names, or of a proxy, that excludes it. */
+function withCache(
+  prompt: number | undefined,
+  { cached = 0, cacheWrite = 0 }: { cached?: number | undefined; cacheWrite?: number | undefined },
+  usage: Json,
+): number | undefined {
+  const { prompt_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usage
+  const isOfAnthropic = cache_read_input_tokens != null || cache_creation_input_tokens != null
+  if (!isOfAnthropic || prompt === undefined) return prompt
+  const isApart = prompt_tokens == null || cached + cacheWrite > prompt
+  return isApart ? prompt + cached + cacheWrite : prompt
+}
 
 /** Reads the tokens of a cache from all of their published places. */
 const readCache = (usage: Json, details: Json, reader: CountReader) => ({
