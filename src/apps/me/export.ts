@@ -21,8 +21,8 @@ import { listCommentsBy } from '../reviews/comments.ts'
 import { presentComments, presentReviews } from '../reviews/present.ts'
 import { listReviewsBy } from '../reviews/reviews.ts'
 import { filesOf } from '../versions/export.ts'
-import { listLedger } from './ledger/operations.ts'
 import { presentNote } from './notes/present.ts'
+import { listLedger } from './statements/ledger-operations.ts'
 
 async function* recordsOf(
   ctx: AppContext,

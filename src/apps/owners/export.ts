@@ -15,7 +15,7 @@ import { listPersonData } from '../app-data/person-data.ts'
 import { listFollows } from '../explore/follows.ts'
 import { exportZip, jsonFile, linesFile, pagesOf } from '../folders/export-zip.ts'
 import type { StreamedFile } from '../folders/zip-stream.ts'
-import { presentEntry } from '../me/ledger/operations.ts'
+import { presentEntry } from '../me/statements/ledger-operations.ts'
 import { readOwnProfile } from '../profiles/own-profile.ts'
 import { presentPerson } from './owned-agents.ts'
 

@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 
 import * as apps from '../../apps/apps.ts'
 import { isPackKind, type Kind } from '../../apps/kinds.ts'
-import { getEarningsTotals } from '../../apps/me/earnings/earnings.ts'
+import { getEarningsTotals } from '../../apps/me/statements/earnings.ts'
 import { listOpensByDay } from '../../apps/opens.ts'
 import type { OwnedApp } from '../../apps/owners/owned-apps.ts'
 import { presentItem } from '../../apps/present.ts'

@@ -4,7 +4,6 @@ import { csv } from '../../../kernel/http/outcome.ts'
 import { csvRowsMax } from '../../../kernel/limits.ts'
 import { agent } from '../../../people/authentication.ts'
 import { operationsOf } from '../../../people/operation.ts'
-import { CsvSchema } from '../ledger/schemas.ts'
 import { type After, getEarningsTotals, listItemEarnings, parsePeriod } from './earnings.ts'
 import * as schemas from './schemas.ts'
 
@@ -44,7 +43,7 @@ const getEarningsCsv = operation({
   summary: 'Download your earnings by item as CSV.',
   access: agent,
   input: { query: schemas.EarningsPeriodQuerySchema },
-  output: { 200: CsvSchema },
+  output: { 200: schemas.CsvSchema },
   errors: ['bad_request'],
   async run(ctx, { caller: { agent }, query }) {
     const columns = ['item', 'title', 'sales', 'gross', 'fee', 'net'] as const
