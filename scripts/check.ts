@@ -170,13 +170,14 @@ const ciChecks: Step[][][] = [
     ],
     [['browsers and services', install]],
   ],
-  // Kills, browsers and PostgreSQL wait a lot, so two or three steps use both cores.
+  // Kills, browsers and PostgreSQL wait a lot, so two steps use both cores.
   [[['tests on SQLite', onSqlite]], [['soak', soak]]],
-  [[['tests on PostgreSQL', onPostgres]], [['tests in browsers', inBrowsers]]],
   [
-    [['attacks on the sandbox', () => runTests('attacks', attacks)]],
-    [inSandbox('chromium')],
-    ['firefox', 'webkit'].map(inSandbox),
+    [
+      ['tests on PostgreSQL', onPostgres],
+      ['attacks on the sandbox', () => runTests('attacks', attacks)],
+    ],
+    [['tests in browsers', inBrowsers], ...['chromium', 'firefox', 'webkit'].map(inSandbox)],
   ],
 ]
 
