@@ -10,10 +10,8 @@ import { until } from '../../testing/until.ts'
 
 const ms = 180_000
 const title = 'One More Sunrise'
-/** Pictures that the game draws before the press. */
-const drawnMin = 90
 
-/** A game whose square moves. It tells the page above when it has drawn enough. */
+/** A game whose square moves. */
 const game = `<!doctype html><title>${title}</title>
 <style>html,body{margin:0;height:100%}canvas{width:100%;height:100%}</style>
 <canvas width=640 height=400></canvas>
@@ -26,7 +24,6 @@ const draw = () => {
   context.fillRect(0, 0, 640, 400)
   context.fillStyle = '#ff0000'
   context.fillRect((drawn * 7) % 600, 100, 120, 200)
-  if (drawn === ${drawnMin}) top.postMessage({ isDrawn: true }, '*')
   requestAnimationFrame(draw)
 }
 draw()
@@ -57,6 +54,10 @@ const press = (label: string): string => `(() => {
   button?.click()
   return button !== undefined
 })()`
+
+/** Returns the bytes of the file that was shared, as text. */
+const gifOf = ({ content }: Record<string, unknown>): string =>
+  Buffer.from(String(content), 'base64').toString('latin1')
 
 /** Counts the pictures of a GIF: a graphic control extension before each (GIF89a, section 23). */
 const countFrames = (gif: string): number =>
@@ -91,12 +92,24 @@ for (const [name, openBrowser] of allBrowsers) {
         await tab.goto(`${origin}/a/${id}`)
         const becomes = (expression: string): Promise<unknown> =>
           until(async () => (await tab.evaluate(expression).catch(() => undefined)) || undefined)
-        await becomes('self.told.some(({ isDrawn }) => isDrawn)')
-        await tab.evaluate(addShareSheet)
         await becomes("!document.getElementById('moment').hidden")
-        await tab.evaluate("document.getElementById('moment').click()")
-        await becomes(press('Share'))
-        const shared = await becomes('self.shared')
+        await tab.evaluate(addShareSheet)
+        // Firefox draws a tab at full rate once it is in front, where a key brings it.
+        await tab.press('ArrowRight')
+        /** Makes a moment, and returns what the share sheet got. */
+        const share = async (): Promise<Record<string, unknown>> => {
+          await tab.evaluate("self.shared = undefined, document.getElementById('moment').click()")
+          await becomes(press('Share'))
+          const shared = await becomes('self.shared')
+          await becomes(press('Close'))
+          await becomes("document.activeElement.tagName === 'IFRAME'")
+          return recordOf(shared)
+        }
+        // The first one may be of the first picture alone.
+        const shared = await until(async () => {
+          const newest = await share()
+          return countFrames(gifOf(newest)) > 3 && newest
+        })
         expect(shared).toEqual({
           title,
           text: `${origin}/a/${id}`,
@@ -106,13 +119,8 @@ for (const [name, openBrowser] of allBrowsers) {
           hasRed: true,
           content: expect.any(String),
         })
-        const { content } = recordOf(shared)
-        const gif = Buffer.from(String(content), 'base64').toString('latin1')
-        expect(gif).toStartWith('GIF89a')
-        expect(gif).toContain('NETSCAPE2.0')
-        expect(countFrames(gif)).toBeGreaterThan(3)
-        await becomes(press('Close'))
-        await becomes("document.activeElement.tagName === 'IFRAME'")
+        expect(gifOf(shared)).toStartWith('GIF89a')
+        expect(gifOf(shared)).toContain('NETSCAPE2.0')
         expect(tab.seen()).toEqual([])
         await tab.close()
       },

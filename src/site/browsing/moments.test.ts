@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
+import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
 import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
@@ -255,6 +256,26 @@ describe.skipIf(findBrowser('chromium') === undefined)('moments in chromium', ()
       await dialog(page).waitFor({ state: 'detached' })
       expect(await page.evaluate<string>('document.activeElement.tagName')).toBe('IFRAME')
       await page.close()
+    },
+    ms,
+  )
+
+  test(
+    'its dialog passes axe-core, fits a small phone, and what one presses has 44 pixels there',
+    async () => {
+      const phone = { width: 390, height: 844 }
+      const context = await browser.newContext({ viewport: phone, hasTouch: true, isMobile: true })
+      const page = await open(await publish(game), context)
+      await recorded(page)
+      await page.locator('#moment').dispatchEvent('click')
+      await until(() => dialog(page).getByRole('button', { name: 'Save' }).isEnabled())
+      const heights = await page.evaluate<number[]>(
+        "[...document.querySelectorAll('#board button:not([hidden])')].map((one) => one.offsetHeight)",
+      )
+      expect(heights).toHaveLength(3)
+      expect(Math.min(...heights)).toBeGreaterThanOrEqual(44)
+      expect(await findViolations(page, '#board')).toEqual([])
+      await context.close()
     },
     ms,
   )
