@@ -50,14 +50,16 @@ const patterns: ((n: number) => string)[] = [
 ]
 
 const offsetsMax = 23
-/** Rendered covers: at most 92 for each shelf. */
+/** Colors of a shelf. */
+const tonesMax = 3
+/** Rendered covers: at most 276 for each shelf. */
 const cache = new Map<string, Html>()
 
 /** Returns the cover of an item without an icon, which depends only on its ID and shelf. */
 export function coverArt(id: string, shelf: Shelf): Html {
   let n = 0
   for (let at = 0; at < id.length; at += 1) n = (n * 31 + id.charCodeAt(at)) % 9_973
-  const name = `${shelf} ${n % (patterns.length * offsetsMax)}`
+  const name = `${shelf} ${n % (patterns.length * offsetsMax * tonesMax)}`
   const known = cache.get(name) ?? drawCover(n, shelf)
   cache.set(name, known)
   return known
@@ -66,7 +68,7 @@ export function coverArt(id: string, shelf: Shelf): Html {
 function drawCover(n: number, shelf: Shelf): Html {
   const ground = patterns[n % patterns.length]?.(n % offsetsMax) ?? ''
   return html`<svg
-    class="art shelf-${shelf}"
+    class="art shelf-${shelf} tone-${n % tonesMax}"
     viewBox="0 0 96 96"
     preserveAspectRatio="xMidYMid slice"
     aria-hidden="true"

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
+import { languageCodes } from '../../kernel/words/language.ts'
 import { findByName } from '../../people/people.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
@@ -113,6 +114,31 @@ describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', ()
         false,
       ])
       await page.close()
+    },
+    ms,
+  )
+
+  test(
+    'a small phone has its header in one line, and the start of each title, in every language',
+    async () => {
+      const long = 'Harbour lights that nobody ever turns off at night, not even in 2026'
+      await (await t.agent('ben')).publish({ title: long, store: true })
+      for (const locale of languageCodes) {
+        const context = await browser.newContext({ locale, viewport: { width: 320, height: 640 } })
+        const page = await context.newPage()
+        await page.goto(`${origin}/explore?q=harbour`)
+        expect([locale, (await page.locator('.top').boundingBox())?.height]).toEqual([locale, 60])
+        // The box that cuts the title has the direction of the title, so its end is cut.
+        const title = page.locator('.tile h3 bdi')
+        expect([
+          locale,
+          await title.evaluate((one) => one.clientWidth > 0 && one.matches(':dir(ltr)')),
+        ]).toEqual([locale, true])
+        const { x = 0, width = 0 } = (await title.boundingBox()) ?? {}
+        const [first = -1] = await leftsOf(page, '.tile h3', ['Harbour'])
+        expect([locale, first >= x - 1 && first < x + width]).toEqual([locale, true])
+        await context.close()
+      }
     },
     ms,
   )
