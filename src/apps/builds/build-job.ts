@@ -8,11 +8,14 @@ import { endWithStop } from '../../kernel/text.ts'
 import { minute } from '../../kernel/time.ts'
 import { describeError } from '../../people/error-response.ts'
 import * as apps from '../apps.ts'
+import type { App } from '../apps.ts'
 import { generateAsset, type GeneratedAsset, storeBuildAssets } from '../assets/asset-job.ts'
 import { listAssets } from '../assets/assets.ts'
+import { readFiles } from '../assets/contents.ts'
 import type { AssetRequest } from '../assets/schemas.ts'
 import type { PreviewResult } from '../browser/preview-browser.ts'
 import type { ContentInspection } from '../content-scan.ts'
+import { toIcon } from '../icon/icon-image.ts'
 import { chat, type Message } from '../models/chat.ts'
 import { ModelDeclined, NoModelResult, type ServiceModel } from '../models/model-call.ts'
 import { notifyListed } from '../notifications.ts'
@@ -25,7 +28,6 @@ import { type BuildData, BuildDataSchema, type BuildInput, BuildInputSchema } fr
 import { discardBuild, notifyBuilt } from './notifications.ts'
 import { checkPage, isRewritten, type PageCheck } from './page-checks.ts'
 import { parsePlan, type Plan, plannedTexts } from './plan.ts'
-import { previewPage, storeScreenshot } from './preview.ts'
 import { changePrompt, pagePrompt, planPrompt, repairPrompt } from './prompts.ts'
 import { addUsage, settleBuild } from './settlement.ts'
 
@@ -290,5 +292,30 @@ export async function publishBuild(
       await notifyBuilt(ctx, db, { ...built, isUnchecked })
       return { version: shown.version }
     },
+  }
+}
+
+/** Previews a page with its stored and new assets. Returns undefined without a browser. */
+async function previewPage(
+  ctx: AppContext,
+  { id, version }: App,
+  { html, files }: { html: string; files: GeneratedAsset[] },
+  signal: AbortSignal,
+): Promise<PreviewResult | undefined> {
+  if (!ctx.previewBrowser.isAvailable) return undefined
+  const own = [...(await listAssets(ctx, id, version)), ...files.map(({ row }) => row)]
+  const page = { html: new TextEncoder().encode(html), files: await readFiles(ctx, own) }
+  return ctx.previewBrowser.preview(page, signal)
+}
+
+/** Stores the screenshot of a preview as icon. Returns its hash. */
+async function storeScreenshot(ctx: AppContext, preview: PreviewResult | undefined) {
+  if (!preview?.screenshot) return undefined
+  try {
+    const { sha256 } = await ctx.storage.put(await toIcon(ctx, preview.screenshot))
+    return sha256
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
   }
 }
