@@ -54,31 +54,6 @@ function createUrls(contents: LibraryFile[], { urlOf, find }: ReturnType<typeof 
   return { urlAt, texts }
 }
 
-/** Makes style elements and attributes that scripts set load the files. */
-function replaceStyles(replaced: (css: string) => string): void {
-  const take = (node: Node): void => {
-    if (!(node instanceof Element)) return
-    const style = node.getAttribute('style') ?? ''
-    const css = node instanceof HTMLStyleElement ? (node.textContent ?? '') : ''
-    if (replaced(style) !== style) node.setAttribute('style', replaced(style))
-    if (replaced(css) !== css) node.textContent = replaced(css)
-  }
-  new MutationObserver((records) => {
-    for (const { target, addedNodes } of records) {
-      take(target)
-      for (const node of addedNodes) {
-        take(node)
-        if (node instanceof Element) node.querySelectorAll('style,[style]').forEach(take)
-      }
-    }
-  }).observe(document, {
-    childList: true,
-    subtree: true,
-    attributes: true,
-    attributeFilter: ['style'],
-  })
-}
-
 /** Opens the files of a copy. */
 export function openCopied({ address, contents = [], rest = '' }: OwnFiles): Addresses {
   const names = copiedNames({ address, contents })
@@ -108,7 +83,6 @@ export function openCopied({ address, contents = [], rest = '' }: OwnFiles): Add
       }),
     )
   }
-  replaceStyles(inCss)
   replaceWorklets(find)
   return {
     base,

@@ -57,12 +57,27 @@ function asStyle(tag: Tag, address: string): string | undefined {
   return `<style${attributes.join('')}>@import url("${url}");</style>`
 }
 
-/** Adds the names from the root of the host to an import map; undefined for a malformed one. */
+/**
+ * Makes the names from the root of the host in an import map those of the folder, and adds that root
+ * to it; undefined for a malformed one.
+ */
 function withRoot(map: string, address: string): string | undefined {
+  const fromRoot = (name: string): string => name.replace(/^\/(?!\/)/, address)
+  const rooted = (names: unknown): object =>
+    Object.fromEntries(
+      Object.entries(Object(names)).map(([name, to]) => [
+        name,
+        typeof to === 'string' ? fromRoot(to) : to,
+      ]),
+    )
   try {
     const parsed: unknown = JSON.parse(map)
-    const own = Object(field(parsed, 'imports'))
-    const merged = { ...Object(parsed), imports: { ...rootImports(address), ...own } }
+    const imports = { ...rootImports(address), ...rooted(field(parsed, 'imports')) }
+    const scopes = Object.entries(Object(field(parsed, 'scopes'))).map(([scope, names]) => [
+      fromRoot(scope),
+      rooted(names),
+    ])
+    const merged = { ...Object(parsed), imports, scopes: Object.fromEntries(scopes) }
     return JSON.stringify(merged).replaceAll('<', '\\u003c')
   } catch {
     return undefined
@@ -91,7 +106,8 @@ export const filesDress = (openMarkup?: (files: OwnFiles) => CopiedMarkup): File
     const address = text(files, 'address', nameCharsMax) || location.href.replace(/\?.*/, '')
     const given = field(files, 'contents')
     const contents = Array.isArray(given) ? { contents: given } : {}
-    return { address, page, hash, names, ...contents, isMapped: false, isSvelteKit: false }
+    const search = text(files, 'search', nameCharsMax)
+    return { address, page, hash, search, names, ...contents, isMapped: false, isSvelteKit: false }
   },
   dress(html, files, { needsFallback, hasLoader }) {
     const { address } = files

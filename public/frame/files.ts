@@ -1,16 +1,19 @@
 /** Lets the document of a page load its files at their address as on a static host. */
 import { type Addresses, openAddresses } from './file-urls.ts'
 import { fileWorkers } from './file-workers.ts'
+import { stopped } from './guard.ts'
 import { follow, type GoInFolder } from './links.ts'
 import { replaceLinks, replaceProperty, replaceRequests } from './loaders.ts'
 import type { AppMessage, OwnFiles } from './messages.ts'
+import { openPageLocation } from './page-location.ts'
 import { inlineSymbols } from './svg-symbols.ts'
+import { replaceStyles } from './written-css.ts'
 
 const readable = 'img|audio|video|image'
 const tags = new RegExp(`<(?:${readable})(?=[\\s/])(?:[^>"']|"[^"]*"|'[^']*')*>`, 'gi')
 /** Names from the root of the host, and in a copy all names. */
-const rooted = /(\s(?:src|href|poster)\s*=\s*)("\/[^"]*"|'\/[^']*'|\/[^\s"'>]+)/gi
-const named = /(\s(?:src|href|poster)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi
+const rooted = /(\s(?:src|srcset|href|poster)\s*=\s*)("\/[^"]*"|'\/[^']*'|\/[^\s"'>]+)/gi
+const named = /(\s(?:src|srcset|href|poster)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi
 
 /** Adds the import map of a build for the root of a host, or of a copy. */
 function addImportMap(imports: Addresses['imports']): void {
@@ -36,18 +39,30 @@ function makeReadable(element: unknown, url: unknown, { urlOf, copy }: Addresses
   }
 }
 
+/** Returns a function that replaces the names in a srcset; undefined where none is a file. */
+function sets({ find }: Addresses): (set: unknown) => string | undefined {
+  return (set) => {
+    const text = String(set)
+    const replaced = text.replace(/[^\s,](?:\S*[^\s,])?/g, (url) => find(url) ?? url)
+    return replaced === text ? undefined : replaced
+  }
+}
+
 /** Makes elements load their files by the names that scripts set. */
 function replaceElements(addresses: Addresses): void {
   const { find } = addresses
   const original = addresses.copy?.original
+  const inSet = sets(addresses)
   const take = (url: unknown, element: unknown): string | undefined => {
     makeReadable(element, url, addresses)
-    return find(url)
+    return find(url) ?? inSet(url)
   }
   for (const { prototype } of [HTMLImageElement, HTMLMediaElement, HTMLSourceElement]) {
     replaceProperty(prototype, 'src', take, original)
   }
-  replaceProperty(HTMLImageElement.prototype, 'srcset', take)
+  for (const { prototype } of [HTMLImageElement, HTMLSourceElement]) {
+    replaceProperty(prototype, 'srcset', take)
+  }
   replaceProperty(HTMLVideoElement.prototype, 'poster', take, original)
   replaceProperty(HTMLScriptElement.prototype, 'src', take, original)
   replaceProperty(HTMLLinkElement.prototype, 'href', take, original)
@@ -87,6 +102,7 @@ function replaceElements(addresses: Addresses): void {
 /** Makes HTML that scripts insert load the files. */
 function replaceSinks(addresses: Addresses): void {
   const reference = addresses.copy ? named : rooted
+  const inSet = sets(addresses)
   const inTag = (tag: string): string =>
     /\scrossorigin|\ssrc\s*=\s*["']?(?:data|blob):/i.test(tag)
       ? tag
@@ -94,10 +110,10 @@ function replaceSinks(addresses: Addresses): void {
   const inHtml = (given: unknown): string => {
     const html = String(given)
     if (!html.includes('<')) return html
-    const whole = addresses.copy ? html : html.replace(tags, inTag)
+    const whole = addresses.inCss(addresses.copy ? html : html.replace(tags, inTag))
     return whole.replace(reference, (text: string, start: string, value: string) => {
       const url = value.replace(/^["']|["']$/g, '')
-      const found = addresses.copy && isPage(url) ? undefined : addresses.find(url)
+      const found = addresses.copy && isPage(url) ? undefined : (addresses.find(url) ?? inSet(url))
       return found === undefined ? text : `${start}"${found}"`
     })
   }
@@ -138,6 +154,25 @@ export const goInFolder =
     return true
   }
 
+/**
+ * Shows the page only what it prevented itself: routers follow a link where no code has prevented
+ * its click, and the guard prevents them all.
+ */
+function hideGuard(): void {
+  const requested = new WeakSet<Event>()
+  const { preventDefault } = Event.prototype
+  Event.prototype.preventDefault = function () {
+    requested.add(this)
+    preventDefault.call(this)
+  }
+  const { get } = Object.getOwnPropertyDescriptor(Event.prototype, 'defaultPrevented') ?? {}
+  Object.defineProperty(Event.prototype, 'defaultPrevented', {
+    get() {
+      return stopped.has(this) ? requested.has(this) : get?.call(this)
+    },
+  })
+}
+
 /** Prepares a document whose files have an address. */
 export function start(
   files: OwnFiles,
@@ -153,6 +188,8 @@ export function start(
   replaceSinks(addresses)
   fileWorkers(files, addresses)
   inlineSymbols(addresses)
+  replaceStyles(addresses.inCss)
+  openPageLocation(files)
   const here = (): string => addresses.base + location.hash
   // SvelteKit loads a page again whose document.URL is not the href of its location.
   for (const name of files.isSvelteKit ? [] : ['URL', 'documentURI']) {
@@ -160,6 +197,7 @@ export function start(
   }
   if (hash !== '') addEventListener('DOMContentLoaded', () => follow(hash), { once: true })
   if (!needsFallback) return copy?.write
+  hideGuard()
   replaceLinks((url) => {
     const found = addresses.urlOf(url)
     const text = copy?.sheetOf(url)

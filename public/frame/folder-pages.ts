@@ -2,6 +2,13 @@ import { findPageName } from '../../src/apps/folders/page-names.ts'
 import { fetchOwn, filesIn } from './host.ts'
 import type { PageContent } from './messages.ts'
 
+/** A page of a folder, and where it starts. */
+interface PagePlace {
+  page: string
+  hash: string
+  search: string
+}
+
 /** The pages of a folder, to show one after another in the same frame. */
 export class FolderPages {
   readonly #urls: Map<string, string>
@@ -16,26 +23,27 @@ export class FolderPages {
     if (first.files) this.#urls.set(first.files.page, '')
   }
 
-  /** Returns the page and the fragment that a URL names; undefined for any other URL. */
-  find(url: string): { page: string; hash: string } | undefined {
+  /** Returns the page that a URL names, with its query and fragment; undefined for any other URL. */
+  find(url: string): PagePlace | undefined {
     const address = new URL(this.frame, location.href).href.replace(/\?.*/, '')
     if (!url.startsWith(address) || !URL.canParse(url)) return undefined
-    const { pathname, hash } = new URL(url)
+    const { pathname, hash, search } = new URL(url)
     const path = decodeURI(pathname.slice(new URL(address).pathname.length))
     const page = findPageName(this.#urls, path)
-    return page === undefined ? undefined : { page, hash }
+    return page === undefined ? undefined : { page, hash, search }
   }
 
   /** Fetches a page; the first one without a name. Throws where its file is missing. */
-  async content({ page, hash }: { page?: string; hash?: string } = {}): Promise<PageContent> {
+  async content(place?: PagePlace): Promise<PageContent> {
     const { files } = this.first
-    if (!files || page === undefined || page === files.page) return this.#at(this.first, '', hash)
-    const response = await fetchOwn(this.#urls.get(page) ?? '')
-    return this.#at({ ...this.first, html: await response.text() }, page, hash)
+    const page = place?.page ?? files?.page
+    if (!files || page === files.page) return this.#at(this.first, place)
+    const response = await fetchOwn(this.#urls.get(page ?? '') ?? '')
+    return this.#at({ ...this.first, html: await response.text() }, place)
   }
 
-  #at(content: PageContent, page: string, hash = ''): PageContent {
+  #at(content: PageContent, place?: PagePlace): PageContent {
     const { files } = content
-    return files ? { ...content, files: { ...files, page: page || files.page, hash } } : content
+    return files ? { ...content, files: { ...files, hash: '', search: '', ...place } } : content
   }
 }

@@ -41,7 +41,8 @@ export function openFolder({ app, show, again, notify }: FolderShell): OpenedFol
   const open = async (): Promise<void> => {
     const page = text(history.state, 'page', urlCharsMax)
     const hash = text(history.state, 'hash', urlCharsMax)
-    show(await (await opened).content(page === '' ? {} : { page, hash }))
+    const search = text(history.state, 'search', urlCharsMax)
+    show(await (await opened).content(page === '' ? undefined : { page, hash, search }))
   }
   const goTo = async (url: string): Promise<void> => {
     const next = (await opened).find(url)

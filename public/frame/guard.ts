@@ -20,6 +20,10 @@ const goes = own(/location|href|javascript|navigat|action|iframe src/i)
 const scheme = own(/^\s*javascript:/i)
 const prefix = own(/^[^]*:/)
 const replacements = [...opened, ...renamed]
+const { add } = WeakSet.prototype
+
+/** Events that the guard prevented, and perhaps the page did not. */
+export const stopped = new WeakSet<Event>()
 
 const bad = (name: string): boolean => test(banned, swap(name, prefix, ''))
 
@@ -191,6 +195,7 @@ function stopPresses(): void {
       const outside = leaves(part)
       if (!outside && (type !== 'mousedown' || !mayLeave(part))) return false
       apply(preventDefault, event, [])
+      apply(add, stopped, [event])
       if (!outside) apply(focus, part, [{ preventScroll: true }])
       return true
     } catch {

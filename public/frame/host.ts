@@ -112,7 +112,8 @@ export async function fetchPage(at: string, openedList: PageList): Promise<PageC
   const page = field(list, 'page')
   const names = filesIn(list).map(({ name }) => name)
   const copied = await fetchContents(list)
-  const files = typeof page === 'string' ? { page, hash: '', names, ...copied } : undefined
+  const files =
+    typeof page === 'string' ? { page, hash: '', search: '', names, ...copied } : undefined
   return { html: await html, ...(libraries && { libraries }), ...(files && { files }) }
 }
 

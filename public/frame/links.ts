@@ -1,4 +1,5 @@
 import { decoded } from './file-urls.ts'
+import { stopped } from './guard.ts'
 import { listen } from './listen.ts'
 import type { AppMessage } from './messages.ts'
 
@@ -66,7 +67,8 @@ export function links(
     const own = (part: EventTarget): boolean => part instanceof HTMLElement && part.onclick !== null
     // In the fallback the guard has already stopped the click, so check whether the app did too.
     const handled =
-      event.defaultPrevented && (!needsFallback || inside || requested.has(event) || path.some(own))
+      (stopped.has(event) || event.defaultPrevented) &&
+      (!needsFallback || inside || requested.has(event) || path.some(own))
     if (handled) return
     event.preventDefault()
     act(href, link.getAttribute('download'))

@@ -62,6 +62,8 @@ export interface PageFiles {
   page: string
   /** Fragment that the page starts at, with its #, or ''. */
   hash: string
+  /** Query that the page starts with, with its ?, or ''. */
+  search: string
   /** Names of all files, without that of the first page. */
   names: string[]
   /** Their address, where the wrapper has another one. */

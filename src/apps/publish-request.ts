@@ -37,6 +37,8 @@ export interface UploadedFolder {
   files: InputFile[]
   /** Names that began with a slash and are relative now. */
   rooted: string[]
+  /** Scripts and pages whose code reads the location that it has on a static host. */
+  located: string[]
   /** Paths outside the folder of the page, which are left out. */
   outside: string[]
 }

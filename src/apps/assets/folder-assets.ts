@@ -77,10 +77,11 @@ const namedMax = 10
 /** Says what became of the files of a folder, to follow another sentence. */
 export function folderNote(folder: UploadedFolder | undefined): string {
   if (!folder) return ''
-  const { files, rooted, outside } = folder
+  const { files, rooted, located, outside } = folder
   const messages = [
     ['Its files:', files.map(({ path }) => path)],
     ['These names began with a slash and are relative now:', rooted],
+    ['The code of these reads the location of the folder now:', located],
     ['These are outside the folder of the page and left out:', outside],
   ] as const
   return messages

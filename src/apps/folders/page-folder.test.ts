@@ -30,6 +30,7 @@ test('keeps all files of the folder of the page, by their paths', () => {
     html: index,
     files: { 'js/a.js': "import('./b.js')", 'img/Ship 1.png': 'one', 'Theme.m4a': 'two' },
     rooted: [],
+    located: [],
     outside: ['README.md'],
   })
 })
@@ -70,12 +71,64 @@ test('makes exact names relative that begin with a slash, in pages, styles and i
   ])
 })
 
+test('lets the code of a folder read the location of the page, and changes nothing else', () => {
+  const own = (location: string): string => `(globalThis.pageLocation?.(${location})??${location})`
+  const kept = [
+    'location.pathname="/x"',
+    'location.href="/x"',
+    'a.mylocation.pathname',
+    'const location=useLocation()',
+    'if(a==window.location)b()',
+    'window.location.reload()',
+    'x={pathname:1}',
+  ]
+  const code = [
+    ['location.pathname', `${own('location')}.pathname`],
+    ['e.view.location.search+1', `${own('e.view.location')}.search+1`],
+    ['let{pathname:a,search:b}=e.location;', `let{pathname:a,search:b}=${own('e.location')};`],
+    ['this.l=window.location;', `this.l=${own('window.location')};`],
+    ['const{host:a}=window.location;', `const{host:a}=${own('window.location')};`],
+    ['const{host:a}=e.location;', 'const{host:a}=e.location;'],
+    [
+      'const{history:a,location:b}=window,c',
+      `const{history:a,location:b}={history:window.history,location:${own('window.location')}},c`,
+    ],
+    ...kept.map((text) => [text, text]),
+  ] as const
+  const [before, after] = [0, 1].map((at) => code.map((pair) => pair[at]).join('\n'))
+  const data = '<script type="application/json">{"a":"location.pathname"}</script>'
+  const page = (script = ''): string => `${data}<script>${script}</script>`
+  const files = { 'a.mjs': before ?? '', 'b.txt': before ?? '', 'c.html': page(before) }
+  expect(pack({ 'index.html': page(before), ...files })).toEqual({
+    page: 'index.html',
+    html: page(after),
+    files: { 'a.mjs': after, 'b.txt': before, 'c.html': page(after) },
+    rooted: [],
+    located: ['a.mjs', 'c.html', 'index.html'],
+    outside: [],
+  })
+  // The second time nothing changes: a browser packs what the server reads again.
+  expect(pack({ 'index.html': page(after), 'a.mjs': after ?? '' })).toMatchObject({ located: [] })
+  const pinned =
+    '<script src="a.mjs" integrity="sha384-x"></script><script>location.pathname</script>'
+  expect(pack({ 'index.html': pinned, 'a.mjs': before ?? '' })).toMatchObject({
+    located: ['index.html'],
+  })
+  const hashed = `<meta content="script-src 'sha256-x'"><script>location.pathname</script>`
+  expect(pack({ 'index.html': hashed })).toMatchObject({ html: hashed, located: [] })
+})
+
 test('takes time in proportion to a page that is broken on purpose', () => {
   const parts = ['<link ', '<style>', '<script>', '<!--', '<a b="', '<a b= ', '<head', 'url( ']
   for (const part of parts) expect(pack({ 'a.html': part.repeat(100_000) })).toHaveProperty('html')
   const page = '<script src=a.js></script>'
   for (const part of ['\n', 'url(/', '@import "', '<!--']) {
     expect(pack({ 'a.html': page, 'a.css': part.repeat(300_000) })).toHaveProperty('html')
+  }
+  for (const part of ['location.', '{pathname ', 'pathname ', '{pathname}=', 'a.', '= ']) {
+    expect(pack({ 'a.html': page, 'a.js': `location{${part.repeat(100_000)}` })).toHaveProperty(
+      'html',
+    )
   }
 })
 

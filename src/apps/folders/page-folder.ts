@@ -1,5 +1,6 @@
 import { htmlBytesMax } from '../../kernel/limits.ts'
 import { decodePage, toUtf8 } from './charset.ts'
+import { type Locations, openLocations } from './page-location.ts'
 import { rewriteTags, type Tag } from './page-tags.ts'
 import { inOtherForms, pathKey, unsafePathProblem } from './paths.ts'
 import type { InputFile } from './unzip.ts'
@@ -20,6 +21,8 @@ export type PageFolder =
       files: PageFile[]
       /** Names that began with a slash and are relative now. */
       rooted: string[]
+      /** Scripts and pages whose code reads the location that it has on a static host. */
+      located: string[]
       /** Paths outside the folder of the page, which are left out. */
       outside: string[]
     }
@@ -72,25 +75,39 @@ export function readPageFolder(all: PageFile[]): PageFolder {
   const { text, charset } = decodePage(page.bytes)
   const source = sourceProblem(text, (path) => inside.some((file) => file.path === path))
   if (source !== undefined) return { problem: source }
+  const locations = openLocations(text)
   const files = inside
     .filter(({ path }) => path !== name)
-    .map(({ path, bytes }) => ({ path, bytes: rewriteFile({ path, bytes }, rooted, charset) }))
-  const html = rooted.inHtml(text, name)
-  return { page: name, html, files, rooted: [...rooted.changed], outside }
+    .map(({ path, bytes }) => ({
+      path,
+      bytes: rewriteFile({ path, bytes }, { rooted, locations, charset }),
+    }))
+  const html = locations.inHtml(rooted.inHtml(text, name), name)
+  const located = [...locations.changed]
+  return { page: name, html, files, rooted: [...rooted.changed], located, outside }
+}
+
+interface Rewrites {
+  rooted: RootedNames
+  locations: Locations
+  charset: string
 }
 
 /** Returns a file in UTF-8 with relative names; the same bytes where nothing changes. */
-function rewriteFile({ path, bytes }: PageFile, rooted: RootedNames, charset: string): Uint8Array {
+function rewriteFile(
+  { path, bytes }: PageFile,
+  { rooted, locations, charset }: Rewrites,
+): Uint8Array {
   if (isHtml(path)) {
     const page = decodePage(bytes)
-    const text = rooted.inHtml(page.text, path)
+    const text = locations.inHtml(rooted.inHtml(page.text, path), path)
     const isSame = text === page.text && page.charset === 'utf-8'
     return isSame ? bytes : new TextEncoder().encode(text)
   }
-  if (!isCss(path)) return isScript(path) ? toUtf8(bytes, charset) : bytes
+  if (!isCss(path) && !isScript(path)) return bytes
   const same = toUtf8(bytes, charset)
   const before = new TextDecoder().decode(same)
-  const text = rooted.inCss(before, path)
+  const text = isCss(path) ? rooted.inCss(before, path) : locations.inScript(before, path)
   return text === before ? same : new TextEncoder().encode(text)
 }
 

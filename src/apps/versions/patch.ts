@@ -81,7 +81,7 @@ export async function patchVersion(
     else files.push({ path: name, bytes: new TextEncoder().encode(patched) })
   }
   if (files.length === 0) return { html }
-  return { html, folder: { page, files, rooted: [], outside: [] } }
+  return { html, folder: { page, files, rooted: [], located: [], outside: [] } }
 }
 
 type PageFile = NonNullable<PageUpload['folder']>['files'][number]

@@ -64,6 +64,40 @@ export const folderPages: Folder[] = [
     says: ['first', 'second'],
   },
   {
+    name: 'a router of the history reads its paths, and goes back',
+    files: {
+      'index.html': page(
+        `<a id=l ${fill} href="/about?x=1#team">go</a><script src=/router.js></script>`,
+      ),
+      'router.js': `(function(w){const show=()=>{const{pathname:a,search:b,hash:c}=w.location;top.postMessage({said:[a,b,c,location.pathname]},'*')}
+w.addEventListener('popstate',show);l.onclick=(event)=>{if(event.defaultPrevented)return;event.preventDefault();history.pushState({},'',l.href);show()};show()})(window)`,
+    },
+    act: [
+      { after: 1, run: middle },
+      { after: 2, run: back },
+      { after: 3, run: forward },
+    ],
+    says: [
+      ['/', '', '', '/'],
+      ['/about', '?x=1', '#team', '/about'],
+      ['/', '', '', '/'],
+      ['/about', '?x=1', '#team', '/about'],
+    ],
+  },
+  {
+    name: 'a page reads the query that it was opened with, and other objects with a location',
+    files: {
+      'index.html': page(`<a ${fill} href="two.html?level=3#top">go</a>${tell("'first'")}`),
+      'two.html': page(
+        tell(
+          "[new URLSearchParams(location.search).get('level'),window.location.pathname,({location:{pathname:'own'}}).location.pathname]",
+        ),
+      ),
+    },
+    act: [{ after: 1, run: middle }],
+    says: ['first', ['3', '/two.html', 'own']],
+  },
+  {
     name: 'a page that reloads itself starts again',
     files: {
       'index.html': page(

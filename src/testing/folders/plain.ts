@@ -158,6 +158,37 @@ ${post(`(async()=>{const j=new Image;j.src='/assets/dot.png';await j.decode();aw
     says: [[1, 2, 200, red, true, 'help']],
   },
   {
+    name: 'a build for the root of a host: srcset, CSS that scripts write, scopes of an import map',
+    files: {
+      'index.html': `<!doctype html><html><head><script type="importmap">{"imports":{"part":"/js/one.js","lib/":"/lib/"},"scopes":{"/old/":{"part":"/js/two.js"}}}</script></head><body><div id=d></div><script type="module">import { one } from 'part';import { two } from '/old/use.js';import { deep } from 'lib/deep.js'
+${post(`(async()=>{d.innerHTML='<picture><source srcset="/img/dot.png 1x, /img/two.png 2x"><img></picture><p style="background:url(/img/dot.png)"></p>';
+const ends=(url,name)=>url.startsWith('http')&&url.includes('/f/')&&url.endsWith(name);const drawn=(e)=>getComputedStyle(e).backgroundImage.slice(5,-2);
+const i=d.querySelector('img');await i.decode();const j=new Image;j.srcset='/img/dot.png 1x, /img/two.png 2x';await j.decode();
+const e=document.createElement('div');document.body.append(e);e.style.backgroundImage='url("/img/dot.png")';
+const s=document.createElement('style');s.textContent='#d{background:url(/img/two.png)}';document.head.append(s);
+const sheet=new CSSStyleSheet();sheet.replaceSync('body{background:url(/img/dot.png)}');document.adoptedStyleSheets=[sheet];await 0;
+return [one,two,deep,ends(i.currentSrc,'/img/dot.png'),ends(j.currentSrc,'/img/dot.png'),ends(drawn(d.querySelector('p')),'/img/dot.png'),ends(drawn(e),'/img/dot.png'),ends(drawn(d),'/img/two.png'),ends(drawn(document.body),'/img/dot.png')]})()`)}</script></body></html>`,
+      'js/one.js': 'export const one=1',
+      'js/two.js': 'export const one=2',
+      'old/use.js': "export { one as two } from 'part'",
+      'lib/deep.js': 'export const deep=3',
+      'img/dot.png': png,
+      'img/two.png': png,
+    },
+    says: [[1, 2, 3, true, true, true, true, true, true]],
+  },
+  {
+    name: 'requests that wait, and those for the headers of a file',
+    files: {
+      'index.html': page(
+        '',
+        "(async()=>{const x=new XMLHttpRequest;x.open('GET','level.txt',false);x.send();const r=await fetch('level.txt',{method:'HEAD'});const part=await fetch('level.txt',{headers:{range:'bytes=1-2'}});return [x.responseText,r.headers.get('content-length'),part.status,await part.text()]})()",
+      ),
+      'level.txt': 'hello',
+    },
+    says: [['hello', '5', 206, 'el']],
+  },
+  {
     name: 'a page with a base of its own, as Angular writes it',
     files: {
       'index.html': `<!doctype html><html><head><base href="/"><script src="main.js" type="module"></script></head><body></body></html>`,

@@ -1,0 +1,49 @@
+import type { OwnFiles } from './messages.ts'
+
+/** Parts of a location that only tell where it is. */
+const parts = ['pathname', 'search', 'origin', 'protocol', 'host', 'hostname', 'port'] as const
+
+/**
+ * Gives scripts the location that the page has on a static host, by the function that
+ * src/apps/folders/page-location.ts lets them call. Paths of the history are hashes here.
+ */
+export function openPageLocation({ address, page, search }: OwnFiles): void {
+  const { origin, pathname } = new URL(address)
+  const { location } = window
+  const { parse } = URL
+  const first = new URL(`/${page.replace(/(^|\/)index\.html?$/i, '$1')}${search}`, origin)
+  /** URLs that scripts gave to the history, by the hash that stands for each. */
+  const given = new Map<string, URL>()
+  const here = (): URL => given.get(location.hash) ?? new URL(location.hash, first)
+  /** Resolves a URL of the history. `location.origin` and `location.host` of a page are empty. */
+  const resolve = (url: unknown): URL | null =>
+    parse.call(
+      URL,
+      String(url)
+        .replace(/^(?:null|about:\/\/)(?=\/)/, '')
+        .replace(address, `${origin}/`)
+        .replace(pathname, '/'),
+      here().href,
+    )
+  for (const name of ['pushState', 'replaceState'] as const) {
+    const change = History.prototype[name]
+    History.prototype[name] = function (state: unknown, title: string, url?: string | URL | null) {
+      const next = url === undefined || url === null ? undefined : resolve(url)
+      change.call(this, state, title, url)
+      if (next?.origin === origin) given.set(location.hash, next)
+    }
+  }
+  const stand = {
+    assign: (url: string | URL): void => location.assign(url),
+    replace: (url: string | URL): void => location.replace(url),
+    reload: (): void => location.reload(),
+    toString: (): string => here().href,
+  }
+  for (const name of parts) Object.defineProperty(stand, name, { get: () => here()[name] })
+  for (const name of ['href', 'hash'] as const) {
+    const set = (value: unknown): void => void (location[name] = String(value))
+    Object.defineProperty(stand, name, { get: () => here()[name], set })
+  }
+  const pageLocation = (asked: unknown): unknown => (asked === location ? stand : undefined)
+  Object.defineProperty(window, 'pageLocation', { value: pageLocation })
+}
