@@ -11,7 +11,10 @@ const permissions = `${off
   .map((feature) => `${feature}=()`)
   .join(', ')}, fullscreen=*, gamepad=*, autoplay=*`
 
-/** Synchronous requests reach only the files of the page. */
+/**
+ * Synchronous requests reach only the files of the page. Browsers take from a frame what the page
+ * around it may not do, so the shell has this policy, too.
+ */
 const permissionsWithRequests = permissions.replace('sync-xhr=(), ', '')
 
 /** Headers of every viewer response: no sniffing, no cross-origin embedding, no referrer. */
@@ -128,6 +131,7 @@ export function shellHeaders(sources: {
   const allowed = sources.apps === undefined ? '' : ` "${sources.apps}"`
   return {
     ...documentHeaders,
+    'permissions-policy': permissionsWithRequests,
     'content-security-policy': csp.join('; '),
     'connection-allowlist': `(response-origin${allowed})`,
     vary: 'Accept-Language, Cookie',
