@@ -58,8 +58,8 @@ function asStyle(tag: Tag, address: string): string | undefined {
 }
 
 /**
- * Makes the names from the root of the host in an import map those of the folder, and adds that root
- * to it; undefined for a malformed one.
+ * Makes the names from the root of the host in an import map those of the folder, and adds that
+ * root to it; undefined for a malformed one.
  */
 function withRoot(map: string, address: string): string | undefined {
   const fromRoot = (name: string): string => name.replace(/^\/(?!\/)/, address)

@@ -23,7 +23,7 @@ export class FolderPages {
     if (first.files) this.#urls.set(first.files.page, '')
   }
 
-  /** Returns the page that a URL names, with its query and fragment; undefined for any other URL. */
+  /** Returns the page, query and fragment that a URL names; undefined for any other URL. */
   find(url: string): PagePlace | undefined {
     const address = new URL(this.frame, location.href).href.replace(/\?.*/, '')
     if (!url.startsWith(address) || !URL.canParse(url)) return undefined

@@ -66,10 +66,9 @@ export function links(
     const inside = href.startsWith('#')
     const own = (part: EventTarget): boolean => part instanceof HTMLElement && part.onclick !== null
     // In the fallback the guard has already stopped the click, so check whether the app did too.
-    const handled =
-      (stopped.has(event) || event.defaultPrevented) &&
-      (!needsFallback || inside || requested.has(event) || path.some(own))
-    if (handled) return
+    const isPrevented = stopped.has(event) || event.defaultPrevented
+    const isOwn = !needsFallback || inside || requested.has(event) || path.some(own)
+    if (isPrevented && isOwn) return
     event.preventDefault()
     act(href, link.getAttribute('download'))
   }

@@ -44,6 +44,6 @@ export function openPageLocation({ address, page, search }: OwnFiles): void {
     const set = (value: unknown): void => void (location[name] = String(value))
     Object.defineProperty(stand, name, { get: () => here()[name], set })
   }
-  const pageLocation = (asked: unknown): unknown => (asked === location ? stand : undefined)
+  const pageLocation = (input: unknown): unknown => (input === location ? stand : undefined)
   Object.defineProperty(window, 'pageLocation', { value: pageLocation })
 }

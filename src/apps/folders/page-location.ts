@@ -1,6 +1,6 @@
 /**
  * Lets scripts of a folder read the location that their page has on a static host, which routers
- * match their routes with. A page in the sandbox has another one, and browsers let nobody replace
+ * match their routes with. A page in the sandbox has another one, and no code can replace
  * `location`. So each read of its path becomes `(globalThis.pageLocation?.(location)??location)`:
  * the sandbox has that function (public/frame/page-location.ts), which answers for the location of
  * the window alone. Elsewhere, and for other objects of that name, the code does what it did.

@@ -24,6 +24,18 @@ export const builtFolders: Folder[] = [
   build('vite-relative', [vite]),
   build('vite-svelte', [['styled', '2', '2', green]]),
   build('vite-vue', [['styled', '2', 'rgb(0, 0, 255)', green]]),
+  build(
+    'vite-react',
+    [
+      ['styled', 2, '1'],
+      ['about', 'About'],
+    ],
+    click,
+  ),
+  build('three-ktx2', [[4, 4, 64]]),
+  build('vite-legacy', [['styled', 2, 2]]),
+  build('twine', [['Reef', 'Reef', 2]]),
+  build('notebook', [['Reef', '7', 2, 'table']]),
   build('webpack', [['styled', 2, 7, 3, 2]]),
   build('esbuild', [['styled', 2, 7, 2]]),
   build('rollup', [[2, true]]),
