@@ -16,6 +16,8 @@ const build = (file: string, says: unknown[], more: Partial<Folder> = {}): Folde
 
 const vite = ['styled', 2, 7, 5, 3, 2, 2, true, 9]
 const green = 'rgb(0, 128, 0)'
+/** Not understood yet. */
+const unstarted = 'its copy does not start'
 const click = { act: [{ after: 1, run: middle }] }
 
 /** Folders as tools build them. */
@@ -45,10 +47,12 @@ export const builtFolders: Folder[] = [
       ['styled', 1, 2, 2],
       ['about', 'About'],
     ],
-    click,
+    { ...click, exceptInCopy: { webkit: unstarted } },
   ),
   // Its router takes the location of the page for another site, so a click on a Link starts over.
-  build('next', [['styled', 2, 2, '1']]),
+  build('next', [['styled', 2, 2, '1']], {
+    exceptInCopy: { firefox: unstarted, webkit: unstarted },
+  }),
   build(
     'nuxt',
     [

@@ -10,7 +10,16 @@ export interface Folder {
   act?: { after: number; run(tab: Tab): Promise<void> }[]
   /** Browsers in which it cannot run, each with the reason. */
   except?: Partial<Record<'chromium' | 'firefox' | 'webkit', string>>
+  /** Browsers in which its offline copy finds something else, each with the reason. */
+  exceptInCopy?: Folder['except']
 }
+
+/** Returns one reason for all browsers. */
+export const everywhere = (reason: string): Folder['except'] => ({
+  chromium: reason,
+  firefox: reason,
+  webkit: reason,
+})
 
 /** Returns a page with a script that posts the value of an expression. */
 export const page = (body: string, expression?: string): string =>

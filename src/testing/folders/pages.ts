@@ -1,5 +1,5 @@
 import { type Tab, viewport } from '../browsers/browser.ts'
-import { type Folder, page, post } from './folder.ts'
+import { everywhere, type Folder, page, post } from './folder.ts'
 
 /** Clicks at the center of the page. */
 export const middle = (tab: Tab): Promise<void> =>
@@ -34,6 +34,7 @@ export const folderPages: Folder[] = [
   },
   {
     name: 'a script leads to another page by its location, and keeps what it stored',
+    exceptInCopy: everywhere('no other page opens by location in a copy'),
     files: {
       'index.html': page(
         `${tell("'first'")}<script>localStorage.n=1;onclick=()=>{location.href='two.html'}</script>`,

@@ -2,7 +2,7 @@ import { brotliCompressSync } from 'node:zlib'
 
 import { fakeImage } from '../fakes/media-scripts.ts'
 import { makeWav } from '../fixtures/wav.ts'
-import { type Folder, loads, page, post } from './folder.ts'
+import { everywhere, type Folder, loads, page, post } from './folder.ts'
 
 const png = Uint8Array.from(Buffer.from(fakeImage, 'base64'))
 /** A module that exports add(a, b). */
@@ -31,6 +31,7 @@ export const plainFolders: Folder[] = [
   },
   {
     name: 'style sheets import others and name images and fonts from their own folder',
+    exceptInCopy: everywhere('it reads the URLs of images, which are blob: URLs'),
     files: {
       'index.html': page(
         '<link rel=stylesheet href=css/main.css><p>x</p>',
@@ -55,6 +56,7 @@ export const plainFolders: Folder[] = [
   },
   {
     name: 'images, sounds and data by every element and request',
+    exceptInCopy: everywhere('a missing file fails, and has no status 404'),
     files: {
       'index.html': page(
         '<img id=a src="img/Ship 1.png"><audio id=s src=hit.wav></audio>',
@@ -108,6 +110,7 @@ return [a.naturalWidth>0,b.src.endsWith('/img/dot.png'),(await (await fetch('dat
   },
   {
     name: 'symbols of an SVG file, and srcset',
+    exceptInCopy: everywhere('it reads the URL of an image, which is a blob: URL'),
     files: {
       'index.html': page(
         '<svg id=v width=20 height=20><use href="icons.svg#dot"/></svg><img id=i srcset="dot.png 1x, dot.png 2x">',
@@ -144,6 +147,7 @@ return [a.naturalWidth>0,b.src.endsWith('/img/dot.png'),(await (await fetch('dat
   },
   {
     name: 'a build for the root of a host, as Vite makes it by default',
+    exceptInCopy: everywhere('it reads the URL of an image, which is a blob: URL'),
     files: {
       'index.html': `<!doctype html><html><head><script type="module" crossorigin src="/assets/index.js"></script><link rel="stylesheet" crossorigin href="/assets/index.css"></head><body><img id=i src="/assets/dot.png"><p>x</p></body></html>`,
       'assets/index.js': `import './part.js';const link=document.createElement('link');link.rel='stylesheet';link.href='/assets/late.css';const late=${loads('link')};document.head.append(link);
@@ -210,6 +214,7 @@ ${post('[part,deep,root]')}</script></head><body></body></html>`,
   },
   {
     name: 'a build of Unity with parts that brotli compressed',
+    exceptInCopy: everywhere('compressed parts do not work in a copy'),
     files: {
       'index.html': page(
         '<script src=Build/game.loader.js></script>',
