@@ -15,7 +15,7 @@ const stepOfUsual = 4
 const ms = 120_000
 const waitMs = 30_000
 
-const told = "self.told.filter((m)=>m&&'said' in m).map((m)=>m.said)"
+const reported = "self.told.filter((m)=>m&&'said' in m).map((m)=>m.said)"
 const isSaved = "document.getElementById('copied')?.textContent.startsWith('A copy')"
 
 /** Installs each folder, and opens its copy while the server does not respond. */
@@ -55,7 +55,7 @@ for (const [name, openBrowser] of allBrowsers) {
       isDown = true
       await tab.goto(`${target.origin}/a/${id}`)
       const messages = (count: number) =>
-        evaluated(told, (all) => Array.isArray(all) && all.length >= count)
+        evaluated(reported, (all) => Array.isArray(all) && all.length >= count)
       for (const { after, run: input } of act) {
         expect(await messages(after)).toHaveLength(after)
         await input(tab)

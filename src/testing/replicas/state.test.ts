@@ -4,8 +4,10 @@ import { dialect } from '../../kernel/db/dialect.ts'
 import { claimTriesPerHour } from '../../kernel/limits.ts'
 import { isRecord, recordOf } from '../../kernel/schema.ts'
 import { stopwatch } from '../../kernel/time.ts'
+import { catchError } from '../catch-error.ts'
 import { hiddenFields } from '../fixtures/form-browser.ts'
 import { password } from '../fixtures/people.ts'
+import { openSession } from '../fixtures/realtime-client.ts'
 import { type ServerProcess, textAt } from '../processes/server-process.ts'
 import { until } from '../until.ts'
 import { type Replicas, startReplicas } from './replicas.ts'
@@ -54,35 +56,48 @@ if (dialect === 'postgres')
       expect(stopwatch() - revokedAt).toBeLessThan(visibleMs)
     })
 
-    test('a change of who may open an app ends open pages at the other server', async () => {
-      const key = await a.newKey()
-      const files = [
-        {
-          path: 'index.html',
-          text: '<!doctype html><title>Plan</title><script src=a.js></script>',
-        },
-        { path: 'a.js', text: 'document.title = "Plan"' },
-      ]
-      const published = await (await a.call('POST', '/api/apps', key, { files })).json()
-      const id = textAt(published, 'app.id')
-      const statusOf = async (path: string) => (await fetch(b.origin + path)).status
-      const open = () => statusOf(`/a/${id}/data`)
-      await until(async () => (await open()) === 200)
-      const list: unknown = await (await fetch(`${b.origin}/a/${id}/files`)).json()
-      const file = textAt(list, 'frame').replace('?wrapper', 'a.js')
-      expect(await statusOf(file)).toBe(200)
-      const reader = (await fetch(`${b.origin}/a/${id}/now`)).body?.getReader()
-      const read = async () => new TextDecoder().decode((await reader?.read())?.value)
-      expect(await read()).toBe('data: 1\n\n')
-      await a.call('PATCH', `/api/apps/${id}/audience`, key, { audience: 'people' })
-      const changedAt = stopwatch()
-      expect(await read()).toBe('data: closed\n\n')
-      const pages = ['install', 'manifest.webmanifest', 'offline'].map((name) => `/a/${id}/${name}`)
-      const others = [file, ...pages, `/report/${id}`]
-      for (const path of [`/a/${id}/data`, ...others])
-        await until(async () => (await statusOf(path)) === 404)
-      expect(stopwatch() - changedAt).toBeLessThan(visibleMs)
-    })
+    const closing = { password: { password }, people: {}, instance: {} }
+    test.each(Object.entries(closing))(
+      'an app that is closed by the audience %s ends its open pages at the other server',
+      async (audience, more) => {
+        const key = await a.newKey()
+        const html = '<!doctype html><title>Plan</title><script src=a.js></script>'
+        const files = [
+          { path: 'index.html', text: html },
+          { path: 'a.js', text: 'document.title = "Plan"' },
+        ]
+        const sent = { files, uses: ['db', 'room'] }
+        const published = await (await a.call('POST', '/api/apps', key, sent)).json()
+        const id = textAt(published, 'app.id')
+        const statusOf = async (path: string) => (await fetch(b.origin + path)).status
+        const open = () => statusOf(`/a/${id}/data`)
+        await until(async () => (await open()) === 200)
+        const list: unknown = await (await fetch(`${b.origin}/a/${id}/files`)).json()
+        const file = textAt(list, 'frame').replace('?wrapper', 'a.js')
+        expect(await statusOf(file)).toBe(200)
+        const reader = (await fetch(`${b.origin}/a/${id}/now`)).body?.getReader()
+        const read = async () => new TextDecoder().decode((await reader?.read())?.value)
+        expect(await read()).toBe('data: 1\n\n')
+        const joined = await b.call('POST', `/api/apps/${id}/player`, undefined, {})
+        const cookie = joined.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+        const live = `${b.origin}/api/apps/${id}/live`
+        const page = await openSession(live, { headers: { cookie } })
+        page.send('join', { room: 'lobby' })
+        await page.next('room')
+        const change = { audience, ...more }
+        await a.call('PATCH', `/api/apps/${id}/audience`, key, change)
+        const changedAt = stopwatch()
+        expect(await read()).toBe('data: closed\n\n')
+        await page.closed
+        const pages = ['install', 'manifest.webmanifest', 'offline']
+        const others = [file, ...pages.map((name) => `/a/${id}/${name}`), `/report/${id}`]
+        for (const path of [`/a/${id}/data`, ...others])
+          await until(async () => (await statusOf(path)) === 404)
+        expect(stopwatch() - changedAt).toBeLessThan(visibleMs)
+        expect(await catchError(openSession(live, { headers: { cookie } }))).toBeInstanceOf(Error)
+      },
+      30_000,
+    )
 
     test('a charged failure is not charged again by another server', async () => {
       const key = await r.newGatewayKey()
