@@ -19,6 +19,7 @@ import { breakCollections, errorPages, ownErrorPages } from './screenshots/error
 import { consolePages, fillConsole, operatorPath } from './screenshots/operator.ts'
 import { fillStudio, ownerPages, signUp } from './screenshots/owner.ts'
 import { fillPacks, operatorPackPages, ownPackPages, packPages } from './screenshots/packs.ts'
+import { fillPlaying } from './screenshots/playing.ts'
 import { publicPages } from './screenshots/public-pages.ts'
 import { createSampleData } from './screenshots/sample-data.ts'
 import { fillSocial } from './screenshots/social.ts'
@@ -53,7 +54,9 @@ try {
   const operator = { name: 'opal', path: operatorPath(empty) }
   const state = await signUp(browser, first.origin, operator)
   problems.push(...(await takeScreenshots(first, emptyConsolePages, state)))
-  if (!prefix.startsWith('empty-')) problems.push(...(await takeFilled()))
+  if ('play-'.startsWith(prefix) || prefix.startsWith('play-'))
+    problems.push(...(await takePlaying()))
+  if (!/^(?:empty|play)-/.test(prefix)) problems.push(...(await takeFilled()))
   for (const problem of problems) console.log(problem)
   console.log(`${folder}: ${problems.length} problems`)
   process.exitCode = problems.length === 0 ? 0 : 1
@@ -62,6 +65,15 @@ try {
   await server.stop()
   await empty.stop()
   await chain.stop()
+}
+
+/** Takes what the shell shows beside apps, and what a person spent in them. */
+async function takePlaying(): Promise<string[]> {
+  const run = runOf(server)
+  const name = 'paul'
+  const state = await signUp(browser, run.origin, { name })
+  const { guest, own } = await fillPlaying(browser, server, { name, state })
+  return [...(await takeScreenshots(run, guest)), ...(await takeScreenshots(run, own, state))]
 }
 
 /** Fills the server, and takes the pages of visitors, a person and the operator. */

@@ -43,10 +43,10 @@ const sections = [...pages].map(([page, taken]) => {
     .map((look) => `![${page}, ${look.replace('-', ', ')}](${page}-${look}.webp)`)
   return `## ${page}\n\n${images.join(' ')}\n`
 })
-const head = `# Screenshots of all pages
+const head = `# Screenshots
 
-Written by \`bun scripts/screenshots.ts && bun scripts/screenshots/shrink.ts\`, with sample data.
-Each page on a phone and a desktop, light and dark, and in Arabic and German.
+Written by \`bun scripts/screenshots.ts\` and \`bun scripts/screenshots/shrink.ts\`, with sample data.
+Each page on a phone and a desktop, light and dark. Pages that no press leads to are also in Arabic and German.
 `
 await Bun.write(join(to, 'README.md'), [head, ...sections].join('\n'))
 console.log(`${to}: ${pages.size} pages, ${Math.round(total / 1_024)} KB`)

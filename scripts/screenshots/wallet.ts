@@ -19,6 +19,13 @@ export const walletPaths = {
   'wallet-playground': '/wallet/playground',
 }
 
+/** Grants 5 USD to a person. */
+export async function grantCredits({ dataDir }: BerthServer, name: string): Promise<void> {
+  const command = [process.execPath, main, 'grant', name, '5']
+  const grant = Bun.spawn(command, { env: { PATH: Bun.env.PATH, DATA_DIR: dataDir } })
+  if ((await grant.exited) !== 0) throw new Error('The grant failed.')
+}
+
 /**
  * Grants 5 USD to olga, creates two keys, calls each chat model twice and creates an invoice.
  * Returns the pages of the invoice and of a key.
@@ -28,9 +35,7 @@ export async function fillWallet(
   ctx: BerthServer,
   storageState: SessionState,
 ): Promise<Record<string, string>> {
-  const command = [process.execPath, main, 'grant', 'olga', '5']
-  const grant = Bun.spawn(command, { env: { PATH: Bun.env.PATH, DATA_DIR: ctx.dataDir } })
-  if ((await grant.exited) !== 0) throw new Error('The grant failed.')
+  await grantCredits(ctx, 'olga')
   const context = await browser.newContext({ storageState, javaScriptEnabled: false })
   const page = await context.newPage()
   const at = `http://localhost:${ctx.port}/wallet`
