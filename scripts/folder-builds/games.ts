@@ -154,4 +154,45 @@ writeFileSync('dist/art/dot.ktx2', await encodeToKTX2(new Uint8Array(1), { isUAS
     command: 'node build.mjs',
     out: 'dist',
   },
+  playcanvas: {
+    packages: ['playcanvas@2.12.4', 'esbuild@0.25'],
+    files: {
+      'main.js': `import { AppBase, AppOptions, ContainerHandler, JsonHandler, NullGraphicsDevice, RenderComponentSystem, TextureHandler } from 'playcanvas'
+const canvas = document.querySelector('canvas')
+const options = new AppOptions()
+options.graphicsDevice = new NullGraphicsDevice(canvas)
+options.componentSystems = [RenderComponentSystem]
+options.resourceHandlers = [ContainerHandler, JsonHandler, TextureHandler]
+const app = new AppBase(canvas)
+app.init(options)
+app.start()
+const load = (url, type) => new Promise((done, fail) => app.assets.loadFromUrl(url, type, (error, asset) => error ? fail(error) : done(asset)))
+const [level, dot, model] = await Promise.all([load('files/level.json', 'json'), load('files/dot.png', 'texture'), load('files/triangle.glb', 'container')])
+${send('level.resource.n, dot.resource.width, model.resource.instantiateRenderEntity().name')}`,
+      'dist/files/level.json': '{"n":7}',
+      'dist/files/dot.png': png,
+      'dist/files/triangle.glb': triangle(),
+      'dist/index.html': index('<canvas></canvas><script type="module" src="main.js"></script>'),
+    },
+    command:
+      'esbuild main.js --bundle --minify --format=esm --target=esnext --external:node:worker_threads --outdir=dist',
+    out: 'dist',
+  },
+  kaboom: {
+    packages: ['kaboom@3000.1.17', 'esbuild@0.25'],
+    files: {
+      'main.js': `import kaboom from 'kaboom'
+const k = kaboom({ width: 40, height: 40, global: false })
+k.loadRoot('art/')
+k.loadSprite('dot', 'dot.png', { sliceX: 2 })
+k.loadJSON('level', 'art/level.json')
+k.scene('play', () => { k.add([k.sprite('dot'), k.pos(0, 0)]); ${send("k.getSprite('dot').data.frames.length, k.getAsset('level').data.n")} })
+k.onLoad(() => k.go('play'))`,
+      'dist/art/dot.png': png,
+      'dist/art/level.json': '{"n":7}',
+      'dist/index.html': index('<script type="module" src="main.js"></script>'),
+    },
+    command: 'esbuild main.js --bundle --minify --format=esm --target=esnext --outdir=dist',
+    out: 'dist',
+  },
 }

@@ -18,6 +18,7 @@ const vite = ['styled', 2, 7, 5, 3, 2, 2, true, 9]
 const green = 'rgb(0, 128, 0)'
 /** Not understood yet. */
 const unstarted = 'its copy does not start'
+const noWebgl = 'the tests start it without a GPU, so it has no WebGL'
 const click = { act: [{ after: 1, run: middle }] }
 
 /** Folders as tools build them. */
@@ -35,6 +36,9 @@ export const builtFolders: Folder[] = [
     click,
   ),
   build('three-ktx2', [[4, 4, 64]]),
+  build('playcanvas', [[7, 2, 'triangle']]),
+  // It draws with WebGL alone.
+  build('kaboom', [[2, 7]], { except: { chromium: noWebgl, firefox: noWebgl } }),
   build('vite-legacy', [['styled', 2, 2]]),
   build('twine', [['Reef', 'Reef', 2]]),
   build('notebook', [['Reef', '7', 2, 'table']]),
