@@ -243,10 +243,22 @@ const codesSchema = (names: readonly GatewayErrorName[]): Described => {
   return { described: { allOf: [{ properties: { error: { properties: { code } } } }] } }
 }
 
+/**
+ * Returns the schema of the envelope with the codes of errors inside. An offer makes it an object
+ * of its own, and generators would give both objects named `error` one name.
+ */
+const errorWith = (names: readonly GatewayErrorName[]): TSchema =>
+  Type.Object({
+    error: Type.Object({
+      ...ErrorSchema.properties.error.properties,
+      code: Type.String({ enum: [...new Set(names.flatMap(codesOf))] }),
+    }),
+  })
+
 /** Returns the schema of a status. `envelope` replaces OpenAI's. */
 function bodySchema(status: number, names: GatewayErrorName[], envelope?: TSchema): TSchema {
+  if (status === 402) return withOffer(envelope ?? errorWith(names))
   const schema = envelope ?? { ...ErrorSchema, ...codesSchema(names) }
-  if (status === 402) return withOffer(schema)
   return status === 429 && !envelope ? Type.Union([schema, RateLimitSchema]) : schema
 }
 
