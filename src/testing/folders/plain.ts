@@ -163,6 +163,7 @@ ${post(`(async()=>{const j=new Image;j.src='/assets/dot.png';await j.decode();aw
   },
   {
     name: 'a build for the root of a host: srcset, CSS that scripts write, scopes of an import map',
+    exceptInCopy: everywhere('it reads the URLs of images, which are blob: URLs'),
     files: {
       'index.html': `<!doctype html><html><head><script type="importmap">{"imports":{"part":"/js/one.js","lib/":"/lib/"},"scopes":{"/old/":{"part":"/js/two.js"}}}</script></head><body><div id=d></div><script type="module">import { one } from 'part';import { two } from '/old/use.js';import { deep } from 'lib/deep.js'
 ${post(`(async()=>{d.innerHTML='<picture><source srcset="/img/dot.png 1x, /img/two.png 2x"><img></picture><p style="background:url(/img/dot.png)"></p>';
@@ -183,6 +184,7 @@ return [one,two,deep,ends(i.currentSrc,'/img/dot.png'),ends(j.currentSrc,'/img/d
   },
   {
     name: 'requests that wait, and those for the headers of a file',
+    exceptInCopy: everywhere('a blob: URL answers GET alone'),
     files: {
       'index.html': page(
         '',
