@@ -39,7 +39,7 @@ async function openBoth({ t, browser, origin }: BrowserSession & { t: TestServer
   const screen = await (await browser.newContext()).newPage()
   await screen.goto(`${origin}/a/${app}`)
   const frame = await until(async (): Promise<Frame | undefined> => {
-    const inner = screen.mainFrame().childFrames()[0]?.childFrames()[0]
+    const inner = screen.mainFrame().childFrames()[0]
     const isReady = await inner?.evaluate('typeof start').catch(() => '')
     return isReady === 'function' ? inner : undefined
   })

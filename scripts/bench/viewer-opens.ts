@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { embeddedLibraries } from '../../src/apps/libraries/embedded.ts'
 import { allBrowsers } from '../../src/testing/browsers/all-browsers.ts'
 import { type Browser, findBrowser, until } from '../../src/testing/browsers/browser.ts'
-import { median } from './load/load.ts'
+import { quick } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import {
   asRecord,
@@ -115,7 +115,7 @@ async function compare(browser: Browser, name: string, { ours, bare }: Pages): P
     }
   }
   return (['first', 'again'] as const).map((time) => {
-    const [a, b] = [median(times[time].ours), median(times[time].bare)]
+    const [a, b] = [quick(times[time].ours), quick(times[time].bare)]
     const shown = `viewer: ${name}, ${time === 'first' ? 'first open' : 'opened again'} in ${browser.name}, click to first frame vs. a bare sandboxed frame`
     return atMost(`${shown} (${a.toFixed(0)} ms vs. ${b.toFixed(0)} ms)`, a / b, limit)
   })

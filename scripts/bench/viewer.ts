@@ -5,7 +5,6 @@ import {
   type Plan,
   requestFor,
   runLoad,
-  type Target,
   targetAt,
   throughput,
   type Turn,
@@ -23,75 +22,74 @@ import {
 import { atLeast, type BenchRow } from './row.ts'
 import { measureOpens } from './viewer-opens.ts'
 
-const limit = 0.8
-const fileLimit = 0.9
+const limit = 0.9
 const plan = { connections: 32, turnMs: 100, rounds: 25 } satisfies Partial<Plan>
 
-/** Returns the same request for all servers. With an ETag, the response is a 304. */
-function asks(servers: BenchServer[], path: string, etag?: string): Target[] {
-  const request = requestFor(path, etag === undefined ? {} : { 'if-none-match': etag })
-  return servers.map((server) => targetAt(server, request, etag ? 304 : 200))
+/** A kind of request, with the status of its response. */
+interface Asked {
+  name: string
+  request: string
+  status: number
+}
+
+/** Returns the requests for a resource: for all of it, and with its ETag for a 304. */
+async function requestsFor(name: string, origin: string, path: string): Promise<Asked[]> {
+  const headers = { 'if-none-match': await etagOf(origin + path) }
+  return [
+    { name, request: requestFor(path), status: 200 },
+    { name: `304 of ${name}`, request: requestFor(path, headers), status: 304 },
+  ]
 }
 
 /**
- * Measures a page of 50 KB and its 304 against a static route with the same bytes, and against a
- * minimal handler that logs and looks nothing up. The shell and a file of a folder are measured
- * against static routes too.
+ * Measures the shell, a page and a file of a folder, each of 50 KB, with their 304 and a range of
+ * the file. Their peers are static routes with the same bytes, which have no ranges, and a minimal
+ * handler that logs and looks nothing up.
  */
 export async function bench(): Promise<BenchRow[]> {
   const ctx = await startBerthServer(undefined, { BUILDER_BROWSER: 'off' })
   const { id, key } = await publishOn(ctx, pageOf(50_000))
   const origin = `http://localhost:${ctx.port}`
-  const path = `/a/${id}/data`
+  const [shell, page] = [`/a/${id}`, `/a/${id}/data`]
   const folder = await publishFolder(ctx, key, {
     'index.html': '<script src=game.js></script>',
     'game.js': pageOf(50_000),
   })
   const list: unknown = await (await fetch(`${origin}${folder}/files`)).json()
   const file = String(asRecord(list)['frame']).replace('?wrapper', 'game.js')
-  const peer = (name: string, ...paths: string[]): Promise<BenchServer> =>
-    spawnServer([process.execPath, join(import.meta.dir, 'peers', name), origin, ...paths])
-  const shell = `/a/${id}`
-  const bare = await peer('static.ts', path, shell, file)
-  const servers = [ctx, bare, await peer('logged.ts', path)]
-  const etag = await etagOf(origin + path)
-  const targets = [...asks(servers, path), ...asks(servers, path, etag)]
-  const turns = await runLoad({ ...plan, targets })
-  const both = [ctx, bare]
-  const others = [
-    ...asks(both, shell),
-    ...asks(both, file),
-    ...asks(both, file, await etagOf(origin + file)),
+  const peer = (name: string): Promise<BenchServer> =>
+    spawnServer([process.execPath, join(import.meta.dir, 'peers', name), origin, shell, page, file])
+  const [bare, logged] = [await peer('static.ts'), await peer('logged.ts')]
+  const whole = [
+    ...(await requestsFor('the shell', origin, shell)),
+    ...(await requestsFor('a page', origin, page)),
+    ...(await requestsFor('a file', origin, file)),
   ]
-  const more = await runLoad({ ...plan, targets: others })
-  for (const server of servers.toReversed()) await server.stop()
-  return [
-    ...rowsOf('viewer: page of 50 KB', turns.slice(0, servers.length)),
-    ...rowsOf('viewer: 304 of that page', turns.slice(servers.length)),
-    rowOf('viewer: shell', more.slice(0, 2)),
-    rowOf('viewer: file of 50 KB', more.slice(2, 4)),
-    rowOf('viewer: 304 of that file', more.slice(4)),
-    ...(await measureOpens()),
-  ]
+  const part = requestFor(file, { range: 'bytes=1000-20000' })
+  const range = { name: 'a range of a file', request: part, status: 206 }
+  const rows: BenchRow[] = []
+  for (const asked of whole) rows.push(...(await compare(asked, { ctx, bare, logged })))
+  rows.push(...(await compare(range, { ctx, logged })))
+  for (const server of [logged, bare, ctx]) await server.stop()
+  return [...rows, ...(await measureOpens())]
 }
 
-/** Compares with a bare static route. */
-function rowOf(name: string, [ours = [], bare = []]: Turn[][]): BenchRow {
-  const costs = `${costUs(ours).toFixed(1)} us of CPU vs. ${costUs(bare).toFixed(1)} us`
-  return atLeast(
-    `${name}, throughput vs. a bare static route (${costs})`,
-    throughput(ours, bare),
-    fileLimit,
-  )
-}
-
-function rowsOf(name: string, [ours = [], bare = [], logged = []]: Turn[][]): BenchRow[] {
-  const row = (peer: string, value: number): BenchRow =>
-    atLeast(`${name}, throughput vs. ${peer}`, value, limit)
-  const costs = `${costUs(ours).toFixed(1)} us of CPU vs. ${costUs(bare).toFixed(1)} us`
-  const bound = `itself ${throughput(logged, bare).toFixed(2)}x the static route`
+/** Compares with static routes and with a handler that logs. */
+async function compare(
+  { name, request, status }: Asked,
+  { ctx, bare, logged }: { ctx: BenchServer; bare?: BenchServer; logged: BenchServer },
+): Promise<BenchRow[]> {
+  const servers = [ctx, logged, ...(bare ? [bare] : [])]
+  const targets = servers.map((server) => targetAt(server, request, status))
+  const [ours = [], ofLogged = [], ofBare] = await runLoad({ ...plan, targets })
+  const row = (peer: string, turns: Turn[], more = ''): BenchRow => {
+    const costs = `${costUs(ours).toFixed(1)} us of CPU vs. ${costUs(turns).toFixed(1)} us${more}`
+    const shown = `viewer: ${name}, throughput vs. ${peer} (${costs})`
+    return atLeast(shown, throughput(ours, turns), limit)
+  }
+  const bound = ofBare && `, itself ${throughput(ofLogged, ofBare).toFixed(2)}x the static route`
   return [
-    row(`a bare static route (${costs})`, throughput(ours, bare)),
-    row(`a minimal handler that logs (${bound})`, throughput(ours, logged)),
+    ...(ofBare ? [row('a bare static route', ofBare)] : []),
+    row('a minimal handler that logs', ofLogged, bound),
   ]
 }

@@ -49,23 +49,32 @@ const withSession = (pages: Record<string, string>, session?: SessionState): Mea
     skipped.has(name) ? [] : [{ name, path, ...(session && { session }) }],
   )
 
-/** Fills a server and returns its pages: public ones, those of a person and of the operator. */
-export async function fillPages(browser: Browser, ctx: BerthServer): Promise<MeasuredPage[]> {
+const ownerPages = { wallet: '/wallet?days=90', usage: '/wallet/history', studio: '/studio' }
+const operatorPages = { console: '/console', queue: '/console/queue' }
+
+/**
+ * Fills a server and returns its pages, or those of these names: public ones, and those of a person
+ * and of the operator, who sign in only where one of their pages is wanted.
+ */
+export async function fillPages(
+  browser: Browser,
+  ctx: BerthServer,
+  names: ReadonlySet<string>,
+): Promise<MeasuredPage[]> {
   const origin = `http://localhost:${ctx.port}`
+  const isWanted = (name: string): boolean => names.size === 0 || names.has(name)
   const sample = await createSampleData(ctx)
   const packs = await fillPacks(ctx, sample)
-  const owner = await signUp(browser, origin)
-  const { state } = await fillConsole(browser, ctx)
   const models = {
     model: '/catalogue/demo/chat',
     compare: '/catalogue/compare?model=demo%2Fchat&model=demo%2Fomni',
   }
-  return [
-    ...withSession({ ...publicPages(sample, ''), new: '/new', ...packs, ...models }),
-    ...withSession(
-      { wallet: '/wallet?days=90', usage: '/wallet/history', studio: '/studio' },
-      owner,
-    ),
-    ...withSession({ console: '/console', queue: '/console/queue' }, state),
-  ]
+  const pages = withSession({ ...publicPages(sample, ''), new: '/new', ...packs, ...models })
+  if (Object.keys(ownerPages).some(isWanted)) {
+    pages.push(...withSession(ownerPages, await signUp(browser, origin)))
+  }
+  if (Object.keys(operatorPages).some(isWanted)) {
+    pages.push(...withSession(operatorPages, (await fillConsole(browser, ctx)).state))
+  }
+  return pages.filter(({ name }) => isWanted(name))
 }

@@ -1,9 +1,10 @@
 /**
  * `bun scripts/bench/web-vitals.ts [origin | page ...]`: fills a server with sample data and loads
  * its pages, or those of these names, on slow 4G with a CPU four times slower at 390 pixels, cold,
- * three times each. Prints the medians of LCP and CLS, the bytes before the first paint, of
- * JavaScript, of images and in total, and exits 1 above a limit. With an origin, it loads the home
- * page and Explore of that server instead.
+ * three times each. Prints the fastest LCP, since other work of the machine only adds time, the
+ * largest CLS, and the medians of the bytes before the first paint, of JavaScript, of images and in
+ * total, and exits 1 above a limit. With an origin, it loads the home page and Explore of that
+ * server instead.
  */
 import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core'
 
@@ -50,6 +51,8 @@ function countBytes(session: CDPSession): Map<string, number> {
   return sums
 }
 
+const hasPainted = `performance.getEntriesByName('first-contentful-paint').length > 0`
+
 /** Returns LCP, CLS and the bytes of the files that arrived before the first paint. */
 const vitals = `(() => {
   const [paint] = performance.getEntriesByName('first-contentful-paint')
@@ -75,6 +78,8 @@ async function measure(
   await page.addInitScript(observe)
   const sums = countBytes(await slowDown(page))
   await page.goto(origin + path, { waitUntil: 'load', timeout: 60_000 })
+  // On a busy machine a page can be loaded before it is painted.
+  await page.waitForFunction(hasPainted, undefined, { timeout: 60_000 })
   await page.waitForTimeout(settleMs)
   const { lcp, cls, paintBytes } = await readVitals(page)
   await context.close()
@@ -88,12 +93,12 @@ async function measure(
   }
 }
 
-function medians(all: Vitals[]): Vitals {
+function summary(all: Vitals[]): Vitals {
   const of = (name: keyof Vitals): number => median(all.map((one) => one[name]))
   return {
-    lcpMs: of('lcpMs'),
+    lcpMs: Math.min(...all.map(({ lcpMs }) => lcpMs)),
     paintBytes: of('paintBytes'),
-    cls: of('cls'),
+    cls: Math.max(...all.map(({ cls }) => cls)),
     scriptBytes: of('scriptBytes'),
     imageBytes: of('imageBytes'),
     bytes: of('bytes'),
@@ -122,14 +127,13 @@ const server = given === undefined ? await startBerthServer() : undefined
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
 let hasFailed = false
 try {
-  const all = server ? await fillPages(browser, server) : shelves
-  const pages = server && names.size > 0 ? all.filter(({ name }) => names.has(name)) : all
+  const pages = server ? await fillPages(browser, server, names) : shelves
   const origin = server ? `http://localhost:${server.port}` : String(given)
   for (const page of pages) {
     const { name } = page
     const measured: Vitals[] = []
     for (let run = 0; run < runs; run += 1) measured.push(await measure(browser, origin, page))
-    const one = medians(measured)
+    const one = summary(measured)
     const problems = findProblems(name, one)
     hasFailed ||= problems.length > 0
     console.log(
