@@ -26,14 +26,14 @@ const limit = 0.9
 const plan = { connections: 32, turnMs: 100, rounds: 25 } satisfies Partial<Plan>
 
 /** A kind of request, with the status of its response. */
-interface Asked {
+interface MeasuredRequest {
   name: string
   request: string
   status: number
 }
 
 /** Returns the requests for a resource: for all of it, and with its ETag for a 304. */
-async function requestsFor(name: string, origin: string, path: string): Promise<Asked[]> {
+async function requestsFor(name: string, origin: string, path: string): Promise<MeasuredRequest[]> {
   const headers = { 'if-none-match': await etagOf(origin + path) }
   return [
     { name, request: requestFor(path), status: 200 },
@@ -68,7 +68,7 @@ export async function bench(): Promise<BenchRow[]> {
   const part = requestFor(file, { range: 'bytes=1000-20000' })
   const range = { name: 'a range of a file', request: part, status: 206 }
   const rows: BenchRow[] = []
-  for (const asked of whole) rows.push(...(await compare(asked, { ctx, bare, logged })))
+  for (const measured of whole) rows.push(...(await compare(measured, { ctx, bare, logged })))
   rows.push(...(await compare(range, { ctx, logged })))
   for (const server of [logged, bare, ctx]) await server.stop()
   return [...rows, ...(await measureOpens())]
@@ -76,7 +76,7 @@ export async function bench(): Promise<BenchRow[]> {
 
 /** Compares with static routes and with a handler that logs. */
 async function compare(
-  { name, request, status }: Asked,
+  { name, request, status }: MeasuredRequest,
   { ctx, bare, logged }: { ctx: BenchServer; bare?: BenchServer; logged: BenchServer },
 ): Promise<BenchRow[]> {
   const servers = [ctx, logged, ...(bare ? [bare] : [])]

@@ -54,7 +54,7 @@ const operatorPages = { console: '/console', queue: '/console/queue' }
 
 /**
  * Fills a server and returns its pages, or those of these names: public ones, and those of a person
- * and of the operator, who sign in only where one of their pages is wanted.
+ * and of the operator, who sign in only where one of their pages is measured.
  */
 export async function fillPages(
   browser: Browser,
@@ -62,7 +62,7 @@ export async function fillPages(
   names: ReadonlySet<string>,
 ): Promise<MeasuredPage[]> {
   const origin = `http://localhost:${ctx.port}`
-  const isWanted = (name: string): boolean => names.size === 0 || names.has(name)
+  const isMeasured = (name: string): boolean => names.size === 0 || names.has(name)
   const sample = await createSampleData(ctx)
   const packs = await fillPacks(ctx, sample)
   const models = {
@@ -70,11 +70,11 @@ export async function fillPages(
     compare: '/catalogue/compare?model=demo%2Fchat&model=demo%2Fomni',
   }
   const pages = withSession({ ...publicPages(sample, ''), new: '/new', ...packs, ...models })
-  if (Object.keys(ownerPages).some(isWanted)) {
+  if (Object.keys(ownerPages).some(isMeasured)) {
     pages.push(...withSession(ownerPages, await signUp(browser, origin)))
   }
-  if (Object.keys(operatorPages).some(isWanted)) {
+  if (Object.keys(operatorPages).some(isMeasured)) {
     pages.push(...withSession(operatorPages, (await fillConsole(browser, ctx)).state))
   }
-  return pages.filter(({ name }) => isWanted(name))
+  return pages.filter(({ name }) => isMeasured(name))
 }
