@@ -316,7 +316,9 @@ for (const [name, openBrowser] of allBrowsers) {
         await middle(one)
         expect(await waitForMessages(one, 2)).toEqual(['ready', 'burns'])
         await pressShell(one, 'reload')
-        expect(await waitForMessages(one, 3)).toEqual(['ready', 'burns', 'ready'])
+        // Where the new frame shares the process of the old one, the viewer reloads its page.
+        const isReady = async () => (await readMessages(one)).at(-1) === 'ready' || undefined
+        expect(await until(isReady, waitMs)).toBe(true)
         await other.close()
         await other.lookups()
       },
