@@ -266,7 +266,7 @@ const About = lazy(() => import('./About.jsx'))
 ${styled}
 function Home() {
   const [count, setCount] = useState(0)
-  useEffect(() => { setCount(1); styled.then(async (style) => { const i = document.querySelector('img'); await i.decode(); ${send("style, i.naturalWidth, document.querySelector('p').textContent")} }) }, [])
+  useEffect(() => { if (count === 0) return setCount(1); styled.then(async (style) => { const i = document.querySelector('img'); await i.decode(); ${send("style, i.naturalWidth, document.querySelector('p').textContent")} }) }, [count])
   return <><Link to="/about" style={{ position: 'fixed', inset: 0 }}>about</Link><img src={dot} alt="" /><p>{count}</p></>
 }
 createRoot(document.getElementById('app')).render(
