@@ -338,6 +338,7 @@ describe('an upstream with the API of the client', () => {
         system: [blank, text],
         messages: [
           { role: 'user', content: '' },
+          { role: 'user', content: ' \n' },
           { role: 'user', content: [blank, text] },
           { role: 'assistant', content: [call] },
           { role: 'user', content: [result] },

@@ -114,15 +114,18 @@ const toOwnTool = (tool: Json): Json =>
 /** Corrects a message. One of nothing but thinking of another model is left out. */
 function toOwnMessage(message: Json): Json[] {
   const content = withoutEmpty(message.content)
-  if (!Array.isArray(content)) return content === '' ? [] : [message]
+  if (!Array.isArray(content)) return isBlank(content) ? [] : [message]
   const blocks = recordsIn(content).filter((block) => !isOfOther(block))
   return blocks.length === 0 ? [] : [{ ...message, content: blocks.map(toOwnBlock) }]
 }
 
-/** Returns a content without the texts that the API rejects: those without a visible character. */
+/** Returns whether a text is one that the API rejects: without a visible character. */
+const isBlank = (text: unknown): boolean => typeof text === 'string' && text.trim() === ''
+
+/** Returns a content without blank texts. */
 const withoutEmpty = (content: unknown): unknown =>
   Array.isArray(content)
-    ? recordsIn(content).filter(({ type, text }) => type !== 'text' || asString(text).trim() !== '')
+    ? recordsIn(content).filter(({ type, text }) => type !== 'text' || !isBlank(asString(text)))
     : content
 
 /** Returns whether a block is the thinking of another model. */
