@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
+import { recordOf } from '../../kernel/schema.ts'
 import {
   decode,
   encode,
@@ -186,6 +187,31 @@ describe("a response of an upstream with the client's API", () => {
     expect(items).toEqual([complete])
     const { codec } = writerWith()
     expect(await codec.pass({ output: [bare] }, final)).toMatchObject({ output: [complete] })
+  })
+
+  test('has the same id for a call in each event, where the upstream sends none', async () => {
+    const call = { type: 'function_call', name: 'depth', arguments: '{}' }
+    const { texts } = await passed(
+      sentOf(
+        ...[1, 2].flatMap((output_index) => [
+          { type: 'response.output_item.added', output_index, item: { ...call, arguments: '' } },
+          { type: 'response.output_item.done', output_index, item: call },
+        ]),
+        { type: 'response.completed', response: { output: [message, call, call] } },
+      ),
+    )
+    const events = jsonsOf(Buffer.from(texts))
+    const [first, , second] = events.map(({ item }) => recordOf(item).call_id)
+    expect(first).toMatch(/^call_\w+$/)
+    expect(second).not.toBe(first)
+    const [one, two] = [first, second].map((call_id) => ({ ...call, call_id }))
+    expect(events.slice(0, 4).map(({ item }) => item)).toEqual([
+      { ...one, arguments: '' },
+      one,
+      { ...two, arguments: '' },
+      two,
+    ])
+    expect(events[4]?.response).toEqual({ output: [message, one, two] })
   })
 
   test('that fails goes on with the numbers of the upstream', () => {

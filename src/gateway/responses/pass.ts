@@ -29,25 +29,31 @@ export async function passWhole(
   { cost }: FinalUsage,
   { model, onItem, onFinish }: PassOptions,
 ): Promise<Json> {
-  const complete = completeOutput(response)
+  const complete = completeOutput(response, callIdOf())
   for (const item of recordsIn(complete.output)) if (typeof item.id === 'string') onItem(item)
   await onFinish?.()
   return { ...complete, model, usage: chargedUsage(response.usage, cost) }
 }
 
 /** Returns a response whose calls have ids, and their arguments as text. */
-const completeOutput = (response: Json): Json =>
-  recordsIn(response.output).some((item) => completeCall(item) !== item)
-    ? { ...response, output: recordsIn(response.output).map(completeCall) }
+function completeOutput(response: Json, base: string): Json {
+  const items = recordsIn(response.output)
+  const complete = items.map((item, at) => completeCall(item, `${base}_${at}`))
+  return complete.some((item, at) => item !== items[at])
+    ? { ...response, output: complete }
     : response
+}
 
-/** Returns a call with an id, and with its arguments as text; any other item as it is. */
-function completeCall(item: Json): Json {
+/**
+ * Returns a call with an id, and with its arguments as text; any other item as it is. `ownId`: the
+ * id of a call that the upstream sent without one.
+ */
+function completeCall(item: Json, ownId?: string): Json {
   const { type, id, call_id, arguments: args } = item
   const isWhole = asString(call_id) !== '' && !isRecord(args)
   if (isWhole || (type !== 'function_call' && type !== 'custom_tool_call')) return item
   const text = isRecord(args) ? { arguments: JSON.stringify(args) } : {}
-  return { ...item, call_id: callIdOf(call_id, id), ...text }
+  return { ...item, call_id: callIdOf(call_id, id, ownId), ...text }
 }
 
 /** The events of an upstream with this API, which are passed on as they are. */
@@ -56,6 +62,8 @@ export class PassedEvents {
   private previous: Json | undefined
   /** The event that ends the response. It waits until its items are stored. */
   private last: { event: StreamEvent; data: Json } | undefined
+  /** The start of ids for calls without one. The index of a call in the output follows. */
+  private readonly base = callIdOf()
 
   constructor(private readonly options: PassOptions) {}
 
@@ -69,9 +77,9 @@ export class PassedEvents {
     if (!data) return event
     this.first ??= data
     this.previous = data
-    const { type, item } = data
+    const { type, item, output_index: at } = data
     const isDone = type === 'response.output_item.done' && isRecord(item)
-    if (isDone && typeof item.id === 'string') this.options.onItem(completeCall(item))
+    if (isDone && typeof item.id === 'string') this.options.onItem(this.complete(item, at))
     if (!lastTypes.includes(type)) return this.rewrite(event, data)
     this.last = { event, data }
     return undefined
@@ -100,15 +108,20 @@ export class PassedEvents {
     ])
   }
 
+  /** Returns an item of an event, at an index of the output, with the id of its call. */
+  private complete(item: Json, at: unknown): Json {
+    return completeCall(item, typeof at === 'number' ? `${this.base}_${at}` : undefined)
+  }
+
   /** Returns an event with the client's model and without the operator's cost; else itself. */
   private rewrite(event: StreamEvent, data: Json): StreamEvent {
-    const { item } = data
+    const { item, output_index: at } = data
     if (isRecord(item)) {
-      const complete = completeCall(item)
+      const complete = this.complete(item, at)
       return complete === item ? event : eventOf(encodeNamedEvents([{ ...data, item: complete }]))
     }
     if (!isRecord(data.response)) return event
-    const response = completeOutput(data.response)
+    const response = completeOutput(data.response, this.base)
     const { usage } = response
     const isNamed = typeof response.model === 'string' && response.model !== this.options.model
     const hasCost = isRecord(usage) && usage.cost !== undefined
