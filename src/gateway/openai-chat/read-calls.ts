@@ -139,7 +139,7 @@ function pieceOf(call: Json): CallPiece {
 }
 
 /** Reads an index, which some servers send as text. */
-const readIndex = (index: unknown): number | undefined =>
+export const readIndex = (index: unknown): number | undefined =>
   typeof index === 'number' || (typeof index === 'string' && /^\d+$/.test(index))
     ? Number(index)
     : undefined

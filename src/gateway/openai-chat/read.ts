@@ -16,7 +16,7 @@ import {
 import type { StreamReader } from '../conversation/codec.ts'
 import { JsonReader } from '../conversation/json-reader.ts'
 import { CountReader, type ReportedUsage, reportOf } from '../models/usage.ts'
-import { CallReader } from './read-calls.ts'
+import { CallReader, readIndex } from './read-calls.ts'
 import { type Detail, readDetails, readThinkingPart, thinkingTextOf } from './thinking.ts'
 
 /** Reads a whole `chat.completion`. */
@@ -251,14 +251,15 @@ class ChoiceReader {
   }
 }
 
-/** Numbers the calls of a whole message, whose ids may be equal. */
-const numberCalls = (message: Json): Json =>
-  Array.isArray(message.tool_calls)
-    ? {
-        ...message,
-        tool_calls: recordsIn(message.tool_calls).map((call, index) => ({ ...call, index })),
-      }
-    : message
+/** Numbers the calls of a message, whose ids may be equal, unless their indices differ. */
+function numberCalls(message: Json): Json {
+  if (!Array.isArray(message.tool_calls)) return message
+  const calls = recordsIn(message.tool_calls)
+  const indices = new Set(calls.map((call) => readIndex(call.index)))
+  // Some servers stream messages in place of deltas: an index is that of a call's next piece.
+  if (indices.size === calls.length && !indices.has(undefined)) return message
+  return { ...message, tool_calls: calls.map((call, index) => ({ ...call, index })) }
+}
 
 function toCitation({ url, title, content, start_index, end_index }: Json): Citation[] {
   if (typeof url !== 'string' || url === '') return []

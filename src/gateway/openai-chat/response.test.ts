@@ -105,6 +105,27 @@ describe('tool calls of a stream are told apart', () => {
     expect(calls.map((call) => Object.values(call))).toEqual(both)
   })
 
+  test('in messages that a server streams in place of deltas', () => {
+    const pieces = [
+      piece(0, 'a', 'f', '{"a"'),
+      piece(1, 'b', 'f', '{"a"'),
+      piece(0, undefined, undefined, ':1}'),
+      piece(1, undefined, undefined, ':2}'),
+    ]
+    const chunks = pieces.map((one) => ({
+      choices: [{ index: 0, message: { tool_calls: [one] }, finish_reason: null }],
+    }))
+    expect(callsOf(readAll(...chunks))).toEqual(both)
+  })
+
+  test('of a whole message with equal ids and indices', () => {
+    for (const index of [undefined, 0]) {
+      const tool_calls = [piece(index, 'a', 'f', '{"a":1}'), piece(index, 'a', 'f', '{"a":2}')]
+      const calls = callsOf(readWholeChat({ choices: [{ message: { tool_calls } }] })) ?? []
+      expect(calls.map(([, ...call]) => call)).toEqual(both.map(([, ...call]) => call))
+    }
+  })
+
   test('without ids, which are made', () => {
     const events = readAll(
       chunk({ tool_calls: [piece(0, undefined, 'f', '{}')] }),
