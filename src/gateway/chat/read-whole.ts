@@ -74,7 +74,13 @@ function readStream(bytes: Uint8Array, codec: UpstreamCodec): WholeResponse | Up
     events.push(...steps)
   }
   events.push(...reader.end())
-  // The bytes are whole, so that an output that ended is, too.
-  const isWhole = events.some(({ type }) => type === 'done' || type === 'end' || type === 'error')
-  return isWhole ? { events } : unreadable
+  const isOver = events.some(({ type }) => type === 'done' || type === 'error')
+  return isOver || areEnded(events) ? { events } : unreadable
+}
+
+/** Returns whether each choice ended. The bytes are whole, so that an output that ended is, too. */
+function areEnded(events: readonly ChatEvent[]): boolean {
+  const choices = new Set(events.flatMap((event) => ('choice' in event ? [event.choice] : [])))
+  for (const event of events) if (event.type === 'end') choices.delete(event.choice)
+  return choices.size === 0 && events.some(({ type }) => type === 'end')
 }

@@ -275,6 +275,12 @@ test('a stream in reply to a whole request is read to its end', async () => {
       { type: 'end', choice: 0, reason: 'stop' },
     ],
   })
+  // Each choice of `n` must have its end.
+  const second = encodeEvent({ choices: [{ index: 1, delta: { content: 'Ah' } }] })
+  expect(await read([...events, second, last])).toBe(unreadable)
+  const both = [0, 1].map((index) => ({ index, delta: {}, finish_reason: 'stop' }))
+  expect(await read([...events, second, encodeEvent({ choices: both })])).toHaveProperty('events')
+  expect(await read([...events, second, last, done])).toHaveProperty('events')
   expect(await read([...events, Buffer.from('data: {"id": \n\n'), done])).toBe(unreadable)
   expect(await read([])).toBe(noContent)
   const failure = await read([chunk('He'), encodeEvent({ error: { message: 'No.', code: 429 } })])
