@@ -209,14 +209,25 @@ const conversation: ChatRequest['messages'] = [
 
 test('an upstream of Cohere gets no empty text or schema, and never system messages alone', () => {
   const text = { type: 'text', text: 'Hello.' }
+  const content = [{ type: 'text', text: '' }]
+  const call = { id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }
   const { request } = decodeCohere({
-    messages: [{ role: 'user', content: [{ type: 'text', text: '' }, text] }],
+    messages: [
+      { role: 'user', content: [...content, text] },
+      { role: 'assistant', content },
+      { role: 'assistant', content, tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'a', content },
+      { role: 'user', content },
+    ],
     tools: [{ type: 'function', function: { name: 'look', parameters: {} } }],
   })
-  expect(cohereCodec.encode(request, target).body).toMatchObject({
-    messages: [{ role: 'user', content: [text] }],
-    tools: [{ function: weather }],
-  })
+  const { messages, tools } = cohereCodec.encode(request, target).body
+  expect(tools).toMatchObject([{ function: weather }])
+  expect(messages).toEqual([
+    { role: 'user', content: [text] },
+    { role: 'assistant', tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'a', content: '' },
+  ])
   const alone = decodeCohere({ messages: [{ role: 'system', content: 'Say hello.' }] })
   expect(cohereCodec.encode(alone.request, target).body.messages).toEqual([
     { role: 'user', content: 'Say hello.' },

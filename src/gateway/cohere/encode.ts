@@ -58,14 +58,15 @@ function encodeOwn(body: Json, limit: number): Json {
   const within = typeof budget === 'number' && { token_budget: budgetWithin(budget, limit) }
   return {
     ...others,
-    messages: recordsIn(messages).map(encodeOwnMessage),
+    messages: recordsIn(messages).flatMap(encodeOwnMessage),
     ...(tools !== undefined && { tools: recordsIn(tools).map(completeTool) }),
     ...(thinking != null && { thinking: { ...recordOf(thinking), ...within } }),
   }
 }
 
-function encodeOwnMessage(message: Json): Json {
-  if (!Array.isArray(message.content)) return message
+/** Corrects a message. One of nothing but empty texts is left out, except calls and results. */
+function encodeOwnMessage(message: Json): Json[] {
+  if (!Array.isArray(message.content)) return [message]
   const content = recordsIn(message.content)
     .filter(({ type, text }) => type !== 'text' || text !== '')
     .map((part) => {
@@ -73,7 +74,10 @@ function encodeOwnMessage(message: Json): Json {
       if (typeof image.url !== 'string') return part
       return { ...part, image_url: { ...image, url: labelByContent(image.url) } }
     })
-  return { ...message, content }
+  if (content.length > 0) return [{ ...message, content }]
+  if (message.role === 'tool') return [{ ...message, content: '' }]
+  const { content: _, ...others } = message
+  return recordsIn(message.tool_calls).length > 0 ? [others] : []
 }
 
 /** Returns the fields of OpenAI's chat that Cohere lacks. Of its own, the decoder names them. */
