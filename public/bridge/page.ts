@@ -1,6 +1,5 @@
 /** The script of pages that use `service`: runs after the boot script, before the page. */
 import { put } from '../frame/quiet.ts'
-import { shellAbove } from '../frame/shell-window.ts'
 import { addStreamIterator, createAiFetch } from './ai-fetch.ts'
 import { openAi } from './ai.ts'
 import { type Bridge, openBridge } from './bridge.ts'
@@ -13,6 +12,8 @@ import { openStore } from './store.ts'
 
 const script = document.currentScript
 script?.remove()
+let shell: Window = window
+for (let level = 0; level < Number(script?.dataset['depth']) + 2; level += 1) shell = shell.parent
 const openService = (call: Bridge) =>
   Object.freeze({
     ai: openAi(call, createAiFetch(call)),
@@ -27,7 +28,7 @@ export type Service = ReturnType<typeof openService> & ReturnType<typeof openGam
 if (script) {
   addStreamIterator()
   const known: object = Reflect.get(window, 'service')
-  const call = openBridge(shellAbove(Number(script.dataset['depth'])))
+  const call = openBridge(shell)
   // A spread would read the game at once.
   const service = Object.defineProperties(
     { ...known, ...openService(call) },

@@ -139,18 +139,19 @@ export interface LibraryPage {
 }
 
 /**
- * Wrapper to shell, when it has loaded and when it is asked: the number of frames from the wrapper
- * to the app, which is 0 without the fallback.
+ * Wrapper to shell, when it has loaded and when it is asked: whether the fallback is on, and the
+ * number of relays above the app.
  */
 export interface Mode {
   type: 'mode'
+  needsFallback: boolean
   depth: number
 }
 
 /** Wrapper to boot script, as JSON in its tag: the data that the app's first script needs. */
 export interface Run {
   run: number
-  /** The number of frames from the wrapper to the app. */
+  /** The number of relays between app and wrapper. */
   depth: number
   needsFallback: boolean
   quirks: boolean
@@ -194,11 +195,11 @@ export interface Press {
 
 export type ErrorKind = 'thrown' | 'rejected' | 'logged'
 
-/** App to shell, with the number of the run. */
+/** App to shell. */
 export type AppMessage =
-  | { type: 'service:hello' }
-  | { type: 'service:gone' }
-  | { type: 'service:reloaded' }
+  | { type: 'service:hello'; run: number }
+  | { type: 'service:gone'; run: number }
+  | { type: 'service:reloaded'; run: number }
   | { type: 'service:page'; url: string }
   | { type: 'service:save'; area: Area; changes: Change[] }
   | { type: 'service:link'; href: string }

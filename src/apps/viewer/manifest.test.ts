@@ -203,7 +203,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
       </script>`
     const page = await browser.newPage()
     const shown = (text: string): Promise<void> =>
-      page.frameLocator('iframe').getByText(text, { exact: true }).waitFor()
+      page.frameLocator('iframe').frameLocator('iframe').getByText(text, { exact: true }).waitFor()
     const query = `title=Boats&text=${encodeURIComponent('<b>"at" noon</b>')}&other=1`
     const id = await ann.publish({ html: html('<meta name=share-target content=text>') })
     await page.goto(`${origin}/a/${id}?${query}`)
@@ -235,7 +235,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     })
     const page = await browser.newPage()
     const shown = (text: string): Promise<void> =>
-      page.frameLocator('iframe').getByText(text, { exact: true }).waitFor()
+      page.frameLocator('iframe').frameLocator('iframe').getByText(text, { exact: true }).waitFor()
     const install = async (app: string): Promise<void> => {
       await page.goto(`${origin}/a/${app}/install`)
       await page.getByText('A copy is saved').waitFor()
