@@ -136,6 +136,31 @@ describe.skipIf(findBrowser('chromium') === undefined)('Explore in chromium', ()
   )
 
   test(
+    'shows comments in the order of time, each reply below its comment',
+    async () => {
+      const dora = await t.agent('dora')
+      const item = await dora.publish({ title: 'Low Tide', store: true })
+      const post = async (text: string, replyTo?: string): Promise<string> => {
+        t.clock.advance(1_000)
+        const made = await dora.call('POST', `/explore/${item}/comments`, { text, replyTo })
+        return made.text('comment.id')
+      }
+      const first = await post('First.')
+      await post('Second.')
+      await post('To the first.', first)
+      const page = await browser.newPage()
+      await page.goto(`${origin}/explore/${item}`)
+      const comments = page.locator('#comments .text')
+      expect(await comments.allInnerTexts()).toEqual(['First.', 'To the first.', 'Second.'])
+      expect(await page.locator(`#comment-${first} .replies .text`).innerText()).toBe(
+        'To the first.',
+      )
+      await page.close()
+    },
+    ms,
+  )
+
+  test(
     'opens an app without a message in the console',
     async () => {
       const page = await browser.newPage()
