@@ -74,13 +74,24 @@ const onPostgres = async () =>
 const onSqlite = async () =>
   runTests('sqlite', [...inProcesses(4), await slowestFirst(), ...withoutBrowsers])
 
+/** Tests beside the pages in the sandbox that run once, and not in each browser. */
+const once = [
+  'corpus/redirects',
+  'corpus/scan',
+  'corpus/coverage',
+  'corpus/fetched',
+  'hosts/vendor-sdks',
+]
+
+const testFiles = (names: string[]) => names.map((name) => `src/testing/${name}.test.ts`)
+
 /** Some tests wait for a page to hang, so more processes run than there are cores. */
 const inBrowsers = async () =>
   runTests('browsers', [
     ...inProcesses(3),
     await slowestFirst(),
     ...withBrowsers,
-    ...['redirects', 'scan', 'coverage'].map((name) => `src/testing/corpus/${name}.test.ts`),
+    ...testFiles(once),
   ])
 
 /** Pages in the sandbox of one browser (src/testing/browsers/all-browsers.ts). */
@@ -89,11 +100,12 @@ const inSandbox = (browser: string): Step => [
   () => {
     // The files of a library change only with its version.
     const hasLibraries = scope === 'all' || browser === 'chromium'
-    const files = ['compatibility/compatibility', 'corpus/habits', 'folders/folders', 'hosts/hosts']
-    const paths = [...files, ...(hasLibraries ? ['corpus/libraries'] : [])].map(
-      (name) => `src/testing/${name}.test.ts`,
+    const ignored = testFiles([...once, ...(hasLibraries ? [] : ['corpus/libraries'])])
+    return runTests(
+      `sandbox-${browser}`,
+      [...sandboxed, ...ignored.map((path) => `--path-ignore-patterns=${path}`)],
+      ['env', `TEST_BROWSER=${browser}`],
     )
-    return runTests(`sandbox-${browser}`, paths, ['env', `TEST_BROWSER=${browser}`])
   },
 ]
 

@@ -171,16 +171,13 @@ async function start(
     isMuted: field(data, 'isMuted') === true,
     labels: labelsIn(field(data, 'labels')),
     surroundings: surroundingsIn(field(data, 'surroundings')),
-    linesAbove: countLines(own('boot')) + countLines(libraries?.script ?? ''),
+    linesAbove: countLines(own('boot') + (libraries?.script ?? '')),
     files: withFiles?.read(data),
     received: receivedOf(data),
   }
   const html = dress(quirks ? quirkless(page) : page, run, libraries, withFiles)
-  if (depth === 0) {
-    nest(html)
-    return
-  }
-  const frame = nest(relay)
+  const frame = nest(depth === 0 ? html : relay)
+  if (depth === 0) return
   const down: Down = { type: 'down', relays: Array(depth - 1).fill(relay), html }
   addEventListener('message', function pass(reply) {
     if (reply.source !== frame.contentWindow || field(reply.data, 'type') !== 'ready') return

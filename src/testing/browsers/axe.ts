@@ -43,8 +43,9 @@ export async function runAxe(page: Page, rules = allRules, within = 'html'): Pro
 }
 
 /**
- * Returns the problems of a page in both themes, on a desktop and on a phone: each axe-core
- * violation with its element, and horizontal scrolling. `within` selects the elements to check.
+ * Returns the problems of a page: each axe-core violation with its element, in both themes on a
+ * desktop and on a phone (in CI, in one of these), and horizontal scrolling. `within` selects the
+ * elements to check.
  */
 export async function findViolations(page: Page, within?: string): Promise<string[]> {
   const violationsFound: string[] = []
